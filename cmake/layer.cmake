@@ -1,0 +1,25 @@
+# tw_layer(NAME sources...): one folder of src/ as an object library that the shared library is made of.
+# tw_test(NAME LABEL label... SOURCES sources...): a GoogleTest program; every test in it is a CTest test with these labels.
+
+add_library(tw_options INTERFACE)
+target_compile_features(tw_options INTERFACE cxx_std_20)
+target_compile_options(tw_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers -Werror=switch ${TW_WERROR})
+target_include_directories(tw_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(tw_options INTERFACE fmt::fmt Threads::Threads)
+
+function(tw_layer name)
+  add_library(tw_${name} OBJECT ${ARGN})
+  target_link_libraries(tw_${name} PRIVATE tw_options)
+  set_target_properties(tw_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+function(tw_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABEL;SOURCES;LIBRARIES" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE tilewright tw_options GTest::gtest_main GTest::gmock ${arg_LIBRARIES})
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+  set_property(GLOBAL APPEND PROPERTY TW_TEST_PROGRAMS ${name})
+endfunction()

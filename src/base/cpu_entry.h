@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/cpu_entry.h — the calling convention of kernels compiled for the CPU.
+//
+// A CPU kernel is an extern "C" function that runs programs `first` to `last` (exclusive) of a grid, numbered with x
+// fastest. The thread pool calls it with disjoint ranges from several threads. `parameters` are addresses of the values, as
+// cuLaunchKernel takes them. Generated text is header-free and declares the same structure itself (`cpu_entry_text`).
+#pragma once
+
+#include <cstdint>
+
+namespace tilewright {
+
+extern "C" {
+
+// What a kernel may call back into the library for; `size` lets an old kernel meet a newer library.
+struct TwCpuServices {
+  std::uint64_t size;
+  // Ends the launch with an error: the message is copied, the call does not return to the kernel's program.
+  void (*fail)(const char* message);
+  // Emulated CUDA: see codegen/device_lib/emulate. Runs the threads of one block as fibers.
+  void (*run_block)(const struct TwCpuLaunch* launch, void (*thread)(void*), void* context, std::uint64_t block);
+};
+
+struct TwCpuLaunch {
+  std::uint32_t grid[3];
+  std::uint32_t block[3];
+  std::uint64_t shared_bytes;
+  const TwCpuServices* services;
+};
+
+using TwCpuEntry = void (*)(const TwCpuLaunch* launch, void* const* parameters, std::uint64_t first, std::uint64_t last);
+
+}  // extern "C"
+
+// The same declarations as text for generated source.
+extern const char* const cpu_entry_text;
+
+}  // namespace tilewright

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/settings.cpp — reads the environment.
+#include "base/settings.h"
+
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string first_set(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (std::string value = variable(name); !value.empty()) return value;
+  return "";
+}
+
+bool flag(const char* name) {
+  const std::string value = variable(name);
+  return !value.empty() && value != "0" && value != "false";
+}
+
+std::int64_t number(const char* name, std::int64_t otherwise) {
+  const std::string value = variable(name);
+  if (value.empty()) return otherwise;
+  std::int64_t parsed = 0;
+  const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), parsed);
+  if (status != std::errc{} || end != value.data() + value.size() || parsed < 0)
+    throw ArgumentError(fmt::format("{}='{}' is not a whole number; unset it or give one of 0 or more", name, value));
+  return parsed;
+}
+
+std::string default_cache_folder() {
+  if (std::string folder = variable("TILEWRIGHT_CACHE_DIR"); !folder.empty()) return folder;
+  if (std::string folder = variable("XDG_CACHE_HOME"); folder.starts_with('/')) return folder + "/tilewright";
+  if (std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/tilewright";
+  return "";
+}
+
+Settings read_environment() {
+  return {.cache_folder = default_cache_folder(),
+          .cache_max_bytes = number("TILEWRIGHT_CACHE_SIZE", 1024) << 20,
+          .cuda_home = first_set({"TILEWRIGHT_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"}),
+          .launch_blocking = flag("TILEWRIGHT_LAUNCH_BLOCKING"),
+          .host_compiler = first_set({"TILEWRIGHT_CXX", "CXX"}),
+          .threads = static_cast<int>(number("TILEWRIGHT_NUM_THREADS", 0)),
+          .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
+          .log = variable("TILEWRIGHT_LOG"),
+          .no_color = !variable("NO_COLOR").empty(),
+          .search_path = first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH")};
+}
+
+std::atomic<const Settings*> override_settings{nullptr};
+
+}  // namespace
+
+const Settings& settings() {
+  if (const Settings* replaced = override_settings.load(std::memory_order_acquire)) return *replaced;
+  static const Settings environment = read_environment();
+  return environment;
+}
+
+SettingsOverride::SettingsOverride(Settings replacement) : replacement_(std::move(replacement)) {
+  previous_ = override_settings.exchange(&replacement_);
+}
+
+SettingsOverride::~SettingsOverride() { override_settings.store(previous_); }
+
+}  // namespace tilewright

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/settings.h — the environment variables that tilewright reads; this is the only place that reads them.
+//
+// They are read once, at first use. docs/environment.md lists them for users; keep it in step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace tilewright {
+
+struct Settings {
+  std::string cache_folder;        // TILEWRIGHT_CACHE_DIR, else XDG_CACHE_HOME/tilewright, else HOME/.cache/tilewright; may be empty
+  std::int64_t cache_max_bytes;    // TILEWRIGHT_CACHE_SIZE in MiB, else 1 GiB
+  std::string cuda_home;           // TILEWRIGHT_CUDA_HOME, then CUDA_HOME, then CUDA_PATH; "none" hides CUDA; may be empty
+  bool launch_blocking;            // TILEWRIGHT_LAUNCH_BLOCKING: every launch waits and reports its own faults
+  std::string host_compiler;       // TILEWRIGHT_CXX, then CXX; may be empty (then g++, clang++, c++ are looked for)
+  int threads;                     // TILEWRIGHT_NUM_THREADS; 0: all cores this process may use
+  std::string dump_folder;         // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
+  std::string log;                 // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
+  bool no_color;                   // NO_COLOR
+  std::string search_path;         // PATH
+
+  bool hides_cuda() const { return cuda_home == "none"; }
+};
+
+const Settings& settings();
+
+// For tests: replaces the settings of this process until the returned value goes.
+class SettingsOverride {
+ public:
+  explicit SettingsOverride(Settings replacement);
+  ~SettingsOverride();
+  SettingsOverride(const SettingsOverride&) = delete;
+  SettingsOverride& operator=(const SettingsOverride&) = delete;
+
+ private:
+  const Settings* previous_;
+  Settings replacement_;
+};
+
+}  // namespace tilewright

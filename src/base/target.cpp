@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/target.cpp — the table of CUDA architectures and the detection of this CPU.
+#include "tilewright/target.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/nearest.h"
+#include "base/settings.h"
+
+namespace tilewright {
+namespace {
+
+// Limits of NVIDIA architectures (CUDA programming guide, "compute capabilities"); processor counts and L2 are those of the
+// usual data-centre part. A device that is present reports its own numbers.
+struct CudaArchitecture {
+  const char* name;
+  int major, minor;
+  int processors;
+  int threads_per_processor, blocks_per_processor;
+  int shared_kib_per_processor, shared_kib_per_block_optin;
+  int l2_mib;
+};
+
+constexpr CudaArchitecture cuda_architectures[] = {
+    {"sm_75", 7, 5, 40, 1024, 16, 64, 64, 4},       // T4
+    {"sm_80", 8, 0, 108, 2048, 32, 164, 163, 40},   // A100
+    {"sm_86", 8, 6, 84, 1536, 16, 100, 99, 6},      // A40
+    {"sm_87", 8, 7, 16, 1536, 16, 164, 163, 4},     // Orin
+    {"sm_89", 8, 9, 142, 1536, 24, 100, 99, 96},    // L40S
+    {"sm_90", 9, 0, 132, 2048, 32, 228, 227, 60},   // H100, H200
+    {"sm_90a", 9, 0, 132, 2048, 32, 228, 227, 60},
+    {"sm_100", 10, 0, 148, 2048, 32, 228, 227, 126},   // B200
+    {"sm_100a", 10, 0, 148, 2048, 32, 228, 227, 126},
+    {"sm_120", 12, 0, 188, 1536, 24, 100, 99, 128},    // RTX PRO 6000
+};
+
+Target cuda_target(const CudaArchitecture& a) {
+  const bool is_hopper_specific = std::string_view(a.name) == "sm_90a";
+  Target t;
+  t.kind = DeviceKind::Cuda;
+  t.name = a.name;
+  t.processors = a.processors;
+  t.warp_size = 32;
+  t.max_threads_per_block = 1024;
+  t.max_threads_per_processor = a.threads_per_processor;
+  t.max_blocks_per_processor = a.blocks_per_processor;
+  t.registers_per_processor = 65536;
+  t.registers_per_block = 65536;
+  t.max_registers_per_thread = 255;
+  t.register_allocation_unit = 256;
+  t.shared_bytes_per_processor = a.shared_kib_per_processor << 10;
+  t.shared_bytes_per_block = 48 << 10;
+  t.shared_bytes_per_block_optin = a.shared_kib_per_block_optin << 10;
+  t.shared_bytes_reserved_per_block = a.major >= 8 ? 1024 : 0;
+  t.shared_allocation_unit = a.major >= 8 ? 128 : 256;
+  t.capability_major = a.major;
+  t.capability_minor = a.minor;
+  t.l2_bytes = static_cast<std::int64_t>(a.l2_mib) << 20;
+  t.has_f16 = true;
+  t.has_bf16 = a.major >= 8;
+  t.has_cp_async = a.major >= 8;
+  t.has_wgmma = is_hopper_specific;
+  t.has_tma = a.major >= 9;
+  t.has_clusters = a.major >= 9;
+  t.has_fma = true;
+  return t;
+}
+
+int usable_cores() {
+  if (settings().threads > 0) return settings().threads;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::int64_t cache_size(int sysconf_name) {
+  const long size = sysconf(sysconf_name);
+  return size > 0 ? size : 0;
+}
+
+Target cpu_target(bool avx512) {
+  Target t;
+  t.kind = DeviceKind::Cpu;
+  t.processors = usable_cores();
+  t.l1_bytes = cache_size(_SC_LEVEL1_DCACHE_SIZE);
+  t.l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE);
+  t.l3_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE);
+#if defined(__x86_64__)
+  t.name = avx512 ? "x86-64-avx512" : "x86-64-avx2";
+  t.vector_bits = avx512 ? 512 : 256;
+  t.has_fma = true;
+  t.has_f16 = true;
+  t.has_avx512 = avx512;
+  t.compiler_flags = {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"};
+  if (avx512)
+    t.compiler_flags.insert(t.compiler_flags.end(),
+                            {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd", "-mprefer-vector-width=512"});
+#else
+  static_cast<void>(avx512);
+  t.name = "generic";
+  t.vector_bits = 128;
+#endif
+  return t;
+}
+
+Target detect_host() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  Target t = cpu_target(avx512);
+  if (!avx2) {
+    t.name = "x86-64";
+    t.vector_bits = 128;
+    t.has_fma = t.has_f16 = false;
+    t.compiler_flags.clear();
+  }
+  if (avx512 && __builtin_cpu_supports("avx512bf16")) {
+    t.name += "-bf16";
+    t.has_bf16 = true;
+    t.compiler_flags.emplace_back("-mavx512bf16");
+  }
+  return t;
+#else
+  return cpu_target(false);
+#endif
+}
+
+}  // namespace
+
+const Target& Target::host() {
+  static const Target target = detect_host();
+  return target;
+}
+
+Target Target::parse(std::string_view name) {
+  if (name == "cpu") return host();
+  if (name == "avx2") return cpu_target(false);
+  if (name == "avx512") return cpu_target(true);
+  std::vector<std::string> known = {"cpu", "avx2", "avx512"};
+  for (const CudaArchitecture& architecture : cuda_architectures) {
+    if (name == architecture.name) return cuda_target(architecture);
+    known.emplace_back(architecture.name);
+  }
+  throw ArgumentError(fmt::format("unknown target '{}'{}", name, suggest_names(name, known)));
+}
+
+}  // namespace tilewright

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/compile.h — from a KernelSource to a binary for a target, through the disk cache. No device is needed.
+#pragma once
+
+#include "runtime/backend.h"
+#include "tilewright/kernel_source.h"
+#include "tilewright/target.h"
+
+namespace tilewright {
+
+struct CompileReport {
+  bool from_cache = false;
+  double seconds = 0;
+};
+
+// Throws CompileError with the compiler's log, MissingError without the compiler. Safe from many threads and processes:
+// one of them compiles, the others take its result.
+Binary compile(const KernelSource& source, const Target& target, CompileReport* report = nullptr);
+
+// ---- The two compilers behind it; each is one folder's business.
+
+// A compiler's identity for the cache key, found without starting or opening it: path, size, modification time.
+// Throws MissingError (what for, how to get it) when there is none.
+std::string host_compiler_identity();                // runtime/cpu/host_compiler.cpp
+std::string nvrtc_identity();                        // runtime/cuda/nvrtc.cpp
+
+Binary compile_with_host_compiler(const KernelSource& source, const Target& target);
+Binary compile_with_nvrtc(const KernelSource& source, const Target& target);
+
+}  // namespace tilewright

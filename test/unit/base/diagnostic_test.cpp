@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// base/diagnostic_test.cpp — the caret stands under the right column.
+#include "base/diagnostic.h"
+
+#include <gtest/gtest.h>
+
+namespace tilewright {
+namespace {
+
+TEST(Diagnostic, ShowsLineAndCaret) {
+  const std::string text = "a = 1\nx = tl.load(n)\n";
+  const SyntaxOrTypeError error({"gelu.py", {2, 13, 1}, "tl.load needs a pointer, got an int32", "add the base pointer"}, text);
+  EXPECT_STREQ(error.what(),
+               "gelu.py:2:13: error: tl.load needs a pointer, got an int32\n"
+               "    x = tl.load(n)\n"
+               "                ^\n"
+               "hint: add the base pointer");
+}
+
+TEST(Diagnostic, TabsKeepTheCaretInPlace) {
+  EXPECT_EQ(render({"f", {1, 2, 3}, "bad", ""}, "\tabc\n"), "f:1:2: error: bad\n    \tabc\n    \t^^^");
+}
+
+TEST(Diagnostic, CaretIsCutAtTheEndOfTheLine) {
+  EXPECT_EQ(render({"f", {1, 3, 99}, "bad", ""}, "abcd"), "f:1:3: error: bad\n    abcd\n      ^^");
+}
+
+TEST(Diagnostic, PlaceOutsideTheTextIsHarmless) {
+  EXPECT_EQ(render({"f", {9, 1, 1}, "bad", ""}, "abcd"), "f:9:1: error: bad");
+  EXPECT_EQ(render({"f", {0, 0, 1}, "bad", ""}, "abcd"), "f: error: bad");
+}
+
+}  // namespace
+}  // namespace tilewright
