@@ -3,7 +3,7 @@
 
 add_library(tw_options INTERFACE)
 target_compile_features(tw_options INTERFACE cxx_std_20)
-target_compile_options(tw_options INTERFACE -Wall -Wextra -Wshadow -Wno-missing-field-initializers -Werror=switch ${TW_WERROR})
+target_compile_options(tw_options INTERFACE -Wall -Wextra -Wshadow=local -Wno-missing-field-initializers -Werror=switch ${TW_WERROR})
 target_include_directories(tw_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tw_options INTERFACE fmt::fmt Threads::Threads)
 

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Installs a build into a fresh folder and uses it from a project outside the tree, as a user would.
+set -euo pipefail
+build=${1:?build folder}
+source=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$build" --prefix "$work/prefix" >/dev/null
+cp -r "$source/user" "$work/user"
+cmake -G Ninja -S "$work/user" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+TILEWRIGHT_CACHE_DIR="$work/cache" "$work/build/user"
+"$work/prefix/bin/tilewright" --version
