@@ -34,7 +34,7 @@ std::vector<fs::path> sources() {
   return found;
 }
 
-std::string relative(const fs::path& file) { return fs::relative(file, TW_SOURCE_FOLDER).string(); }
+std::string name_in_tree(const fs::path& file) { return fs::relative(file, TW_SOURCE_FOLDER).string(); }
 
 TEST(SourceText, EveryFileSaysItsLicenceAndPurpose) {
   for (const fs::path& file : sources()) {
@@ -42,9 +42,9 @@ TEST(SourceText, EveryFileSaysItsLicenceAndPurpose) {
     std::string first, second;
     std::getline(text, first);
     std::getline(text, second);
-    EXPECT_EQ(first, "// SPDX-License-Identifier: Apache-2.0") << relative(file);
+    EXPECT_EQ(first, "// SPDX-License-Identifier: Apache-2.0") << name_in_tree(file);
     EXPECT_TRUE(second.starts_with("// ") && second.find(" — ") != std::string::npos)
-        << relative(file) << ": the second line must be '// path — what this file is for.'";
+        << name_in_tree(file) << ": the second line must be '// path — what this file is for.'";
   }
 }
 
@@ -52,7 +52,7 @@ TEST(SourceText, EveryFileSaysItsLicenceAndPurpose) {
 std::vector<std::string> files_with(const std::string& text) {
   std::vector<std::string> found;
   for (const fs::path& file : sources()) {
-    const std::string name = relative(file);
+    const std::string name = name_in_tree(file);
     if ((name.starts_with("src/") || name.starts_with("include/")) && read(file).find(text) != std::string::npos)
       found.push_back(name);
   }
