@@ -32,7 +32,7 @@ struct Dim3 {
   std::int64_t y = 1;
   std::int64_t z = 1;
   constexpr Dim3() = default;
-  constexpr Dim3(std::int64_t x, std::int64_t y = 1, std::int64_t z = 1) : x(x), y(y), z(z) {}
+  constexpr Dim3(std::int64_t width, std::int64_t height = 1, std::int64_t depth = 1) : x(width), y(height), z(depth) {}
   constexpr std::int64_t count() const { return x * y * z; }
   friend bool operator==(const Dim3&, const Dim3&) = default;
 };
