@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/text_writer.h — builds generated source that is made to be read: indented lines and brace blocks.
+// base/text_writer.h — builds generated source that is made to be read: indented lines and brace
+// blocks.
 #pragma once
 
 #include <string>
@@ -30,6 +31,8 @@ class TextWriter {
     --depth_;
     line("}" + std::string(trailer));
   }
+  // One level less without a line of its own, before a line that closes and opens: "} else {".
+  void outdent() { --depth_; }
   // Text that is already laid out, as it is.
   void raw(std::string_view text) { out_ += text; }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/kernel.cpp — making values and ops, and reading attributes.
+#include "ir/kernel.h"
+
+#include "base/check.h"
+
+namespace tilewright::ir {
+
+const AttributeValue* Op::find(std::string_view name) const {
+  for (const Attribute& attribute : attributes)
+    if (attribute.name == name) return &attribute.value;
+  return nullptr;
+}
+
+std::int64_t Op::integer(std::string_view name, std::int64_t otherwise) const {
+  const AttributeValue* value = find(name);
+  return value ? std::get<std::int64_t>(*value) : otherwise;
+}
+
+std::string_view Op::text(std::string_view name, std::string_view otherwise) const {
+  const AttributeValue* value = find(name);
+  return value ? std::string_view(std::get<std::string>(*value)) : otherwise;
+}
+
+std::vector<std::int64_t> Op::integers(std::string_view name) const {
+  const AttributeValue* value = find(name);
+  return value ? std::get<std::vector<std::int64_t>>(*value) : std::vector<std::int64_t>{};
+}
+
+void Op::set(std::string_view name, AttributeValue value) {
+  for (Attribute& attribute : attributes) {
+    if (attribute.name != name) continue;
+    attribute.value = std::move(value);
+    return;
+  }
+  // Kept in the table's order, so that equal ops print equally.
+  const auto rules = facts().attributes;
+  const auto rank = [&](std::string_view wanted) {
+    std::size_t i = 0;
+    while (i < rules.size() && rules[i].name != wanted) ++i;
+    return i;
+  };
+  TW_CHECK(rank(name) < rules.size(), "op '{}' has no attribute '{}'", facts().name, name);
+  auto place = attributes.begin();
+  while (place != attributes.end() && rank(place->name) < rank(name)) ++place;
+  attributes.insert(place, {std::string(name), std::move(value)});
+}
+
+Value Kernel::add_argument(const Type& type, std::string argument_name) {
+  const Value value = make_value(type, std::move(argument_name), nullptr);
+  arguments.push_back({.value = value});
+  return value;
+}
+
+Value Kernel::make_value(const Type& type, std::string value_name, Op* maker) {
+  values_.push_back({type, std::move(value_name), maker});
+  return {static_cast<std::uint32_t>(values_.size() - 1)};
+}
+
+Op* Kernel::make_op(OpKind kind, std::vector<Value> operands, const std::vector<Type>& result_types,
+                    Location location) {
+  ops_.push_back(std::make_unique<Op>(
+      Op{.kind = kind, .location = location, .operands = std::move(operands)}));
+  Op* op = ops_.back().get();
+  for (const Type& type : result_types) op->results.push_back(make_value(type, "", op));
+  return op;
+}
+
+}  // namespace tilewright::ir

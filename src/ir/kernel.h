@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/kernel.h — a kernel in the IR: values in SSA form, ops, and regions instead of a control-flow
+// graph.
+//
+// Ops live in the kernel that made them; a Value is a number that the kernel knows the type, name
+// and maker of. A region is a list of ops with arguments. Regions by op: reduce and scan have one
+// (2n scalar arguments, yields n); for has one (index, carried..); while has two (condition, body);
+// if has two (then, else). A region sees the values outside it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ir/op.h"
+#include "ir/type.h"
+
+namespace tilewright::ir {
+
+struct Value {
+  static constexpr std::uint32_t none = 0xffffffffu;
+  std::uint32_t id = none;
+  explicit operator bool() const { return id != none; }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+// A place in the user's source; line 0 means unknown.
+struct Location {
+  std::uint16_t file = 0;  // index into Kernel::files
+  std::int32_t line = 0;
+  std::int32_t column = 0;
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
+
+struct Attribute {
+  std::string name;
+  AttributeValue value;
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+struct Op;
+
+struct Region {
+  std::vector<Value> arguments;
+  std::vector<Op*> ops;
+};
+
+struct Op {
+  OpKind kind;
+  Location location;
+  std::vector<Value> operands;
+  std::vector<Value> results;
+  std::vector<Attribute> attributes;  // in the order of the op table
+  std::vector<Region> regions;
+
+  const OpFacts& facts() const { return facts_of(kind); }
+  Value result() const { return results.front(); }
+
+  const AttributeValue* find(std::string_view name) const;  // null when absent
+  // The attribute's value, or `otherwise` when it is absent.
+  std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const;
+  std::string_view text(std::string_view name, std::string_view otherwise = {}) const;
+  std::vector<std::int64_t> integers(std::string_view name) const;
+  void set(std::string_view name, AttributeValue value);
+};
+
+// What is known of a kernel argument by specialisation.
+struct KernelArgument {
+  Value value;
+  int divisible = 1;      // the address or integer is a multiple of this
+  bool is_const = false;  // a pointer that is only read
+};
+
+class Kernel {
+ public:
+  std::string name;
+  Stage stage = Stage::Source;
+  std::vector<std::string> files;
+  std::vector<KernelArgument> arguments;
+  Region body;
+
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  Kernel(Kernel&&) = default;
+  Kernel& operator=(Kernel&&) = default;
+
+  Value add_argument(const Type& type, std::string argument_name);
+  // A value that an op or a region defines. `value_name` is the user's name for it, or empty.
+  Value make_value(const Type& type, std::string value_name, Op* maker);
+  Op* make_op(OpKind kind, std::vector<Value> operands, const std::vector<Type>& result_types,
+              Location location);
+
+  const Type& type(Value value) const { return values_[value.id].type; }
+  const std::string& name_of(Value value) const { return values_[value.id].name; }
+  Op* maker(Value value) const {
+    return values_[value.id].maker;
+  }  // null for arguments of kernels and regions
+  void set_name(Value value, std::string value_name) {
+    values_[value.id].name = std::move(value_name);
+  }
+  std::size_t value_count() const { return values_.size(); }
+
+ private:
+  struct ValueFacts {
+    Type type;
+    std::string name;
+    Op* maker = nullptr;
+  };
+  std::vector<ValueFacts> values_;
+  std::deque<std::unique_ptr<Op>> ops_;
+};
+
+// Calls `visit` for every op, outer before inner, in order.
+template <class Visit>
+void walk(const Region& region, const Visit& visit) {
+  for (Op* op : region.ops) {
+    visit(*op);
+    for (const Region& inner : op->regions) walk(inner, visit);
+  }
+}
+
+}  // namespace tilewright::ir

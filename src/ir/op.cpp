@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/op.cpp — the op table as data.
+#include "ir/op.h"
+
+#include <deque>
+#include <vector>
+
+#include "base/check.h"
+
+namespace tilewright::ir {
+namespace {
+
+constexpr int Any = -1;
+constexpr std::uint8_t Every = 0b1111;
+
+AttributeRule parse_rule(std::string_view text) {
+  const auto colon = text.find(':');
+  AttributeRule rule{text.substr(0, colon), AttributeRule::Kind::Int, text.ends_with('?')};
+  std::string_view kind = text.substr(colon + 1);
+  if (rule.is_optional) kind.remove_suffix(1);
+  if (kind == "int") rule.kind = AttributeRule::Kind::Int;
+  else if (kind == "float") rule.kind = AttributeRule::Kind::Float;
+  else if (kind == "text") rule.kind = AttributeRule::Kind::Text;
+  else if (kind == "ints") rule.kind = AttributeRule::Kind::Ints;
+  else if (kind == "value") rule.kind = AttributeRule::Kind::Value;
+  else TW_UNREACHABLE("ops.def: '{}' is no kind of attribute", kind);
+  return rule;
+}
+
+// "axis:int, reverse:int?" -> rules; they live as long as the process.
+std::span<const AttributeRule> parse_rules(std::string_view text) {
+  static std::deque<std::vector<AttributeRule>> storage;
+  std::vector<AttributeRule>& rules = storage.emplace_back();
+  while (!text.empty()) {
+    const auto comma = text.find(", ");
+    rules.push_back(parse_rule(text.substr(0, comma)));
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 2);
+  }
+  return rules;
+}
+
+std::vector<OpFacts> make_table() {
+  return {
+#define OP(kind, name, operands, results, traits, stages, attributes, meaning) \
+  OpFacts{name, operands, results, traits, stages, parse_rules(attributes), meaning},
+#include "ir/ops.def"
+#undef OP
+  };
+}
+
+const std::vector<OpFacts>& table() {
+  static const std::vector<OpFacts> ops = make_table();
+  return ops;
+}
+
+constexpr MathFacts math_functions[] = {
+#define FN(name, operands, meaning) {#name, operands, meaning},
+#include "ir/math.def"
+#undef FN
+};
+
+}  // namespace
+
+const OpFacts& facts_of(OpKind kind) { return table()[static_cast<std::size_t>(kind)]; }
+std::span<const OpFacts> all_ops() { return table(); }
+
+std::optional<OpKind> op_named(std::string_view name) {
+  for (std::size_t i = 0; i < table().size(); ++i)
+    if (table()[i].name == name) return static_cast<OpKind>(i);
+  return std::nullopt;
+}
+
+std::span<const MathFacts> all_math_functions() { return math_functions; }
+
+const MathFacts* math_function(std::string_view name) {
+  for (const MathFacts& function : math_functions)
+    if (function.name == name) return &function;
+  return nullptr;
+}
+
+}  // namespace tilewright::ir

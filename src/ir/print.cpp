@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/print.cpp — the textual form of the IR.
+#include "ir/print.h"
+
+#include <cmath>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text_writer.h"
+
+namespace tilewright::ir {
+namespace {
+
+std::string_view stage_name(Stage stage) {
+  switch (stage) {
+    case Stage::Source:
+      return "source";
+    case Stage::Tile:
+      return "tile";
+    case Stage::Laid:
+      return "laid";
+    case Stage::Final:
+      return "final";
+  }
+  return "";
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') out += "\\n";
+    else out += c;
+  }
+  return out + "\"";
+}
+
+// Shortest text that reads back as the same number, and never looks like an integer.
+std::string float_text(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+struct AttributeText {
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const { return float_text(value); }
+  std::string operator()(const std::string& value) const { return quoted(value); }
+  std::string operator()(const std::vector<std::int64_t>& value) const {
+    return fmt::format("[{}]", fmt::join(value, ", "));
+  }
+};
+
+class Printer {
+ public:
+  Printer(const Kernel& kernel, PrintOptions options)
+      : kernel_(kernel), options_(options), names_(kernel) {}
+
+  std::string run() {
+    std::vector<std::string> arguments;
+    for (const KernelArgument& argument : kernel_.arguments)
+      arguments.push_back(argument_text(argument));
+    std::string header = fmt::format("kernel @{}({}) {}", kernel_.name, fmt::join(arguments, ", "),
+                                     stage_name(kernel_.stage));
+    for (const std::string& file : kernel_.files) header += " " + quoted(file);
+    out_.open(header);
+    print_ops(kernel_.body);
+    out_.close();
+    return out_.take();
+  }
+
+ private:
+  std::string argument_text(const KernelArgument& argument) const {
+    std::string text = typed(argument.value);
+    std::vector<std::string> facts;
+    if (argument.divisible != 1) facts.push_back(fmt::format("divisible = {}", argument.divisible));
+    if (argument.is_const) facts.emplace_back("const = 1");
+    if (!facts.empty()) text += fmt::format(" {{{}}}", fmt::join(facts, ", "));
+    return text;
+  }
+
+  std::string typed(Value value) const {
+    return fmt::format("%{}: {}", names_[value], kernel_.type(value).to_string());
+  }
+
+  std::string list(const std::vector<Value>& values) const {
+    std::vector<std::string> texts;
+    for (const Value value : values) texts.push_back("%" + names_[value]);
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  std::string head(const Op& op) const {
+    std::string text;
+    if (!op.results.empty()) text += list(op.results) + " = ";
+    text += op.facts().name;
+    if (!op.operands.empty()) text += " " + list(op.operands);
+    std::vector<std::string> attributes;
+    for (const Attribute& a : op.attributes)
+      attributes.push_back(a.name + " = " + std::visit(AttributeText{}, a.value));
+    if (!attributes.empty()) text += fmt::format(" {{{}}}", fmt::join(attributes, ", "));
+    std::vector<std::string> types;
+    for (const Value value : op.results) types.push_back(kernel_.type(value).to_string());
+    if (!types.empty()) text += fmt::format(" : {}", fmt::join(types, ", "));
+    if (options_.with_locations && op.location.line > 0) text += location_text(op.location);
+    return text;
+  }
+
+  std::string location_text(const Location& location) const {
+    if (location.file == 0) return fmt::format(" @{}:{}", location.line, location.column);
+    return fmt::format(" @{}:{}:{}", location.file, location.line, location.column);
+  }
+
+  void print_ops(const Region& region) {
+    for (const Op* op : region.ops) print_op(*op);
+  }
+
+  void print_op(const Op& op) {
+    if (op.regions.empty()) {
+      out_.line(head(op));
+      return;
+    }
+    std::string header = head(op) + region_arguments(op.regions[0]);
+    for (std::size_t i = 0; i < op.regions.size(); ++i) {
+      out_.open(header);
+      print_ops(op.regions[i]);
+      const bool is_last = i + 1 == op.regions.size();
+      if (is_last) out_.close();
+      else header = region_header_after(op.regions[i + 1]);
+    }
+  }
+
+  // "} then (%a: f32)" opens the next region of the same op.
+  std::string region_header_after(const Region& next) {
+    out_.outdent();
+    return "} then" + region_arguments(next);
+  }
+
+  std::string region_arguments(const Region& region) const {
+    if (region.arguments.empty()) return "";
+    std::vector<std::string> texts;
+    for (const Value value : region.arguments) texts.push_back(typed(value));
+    return fmt::format(" ({})", fmt::join(texts, ", "));
+  }
+
+  const Kernel& kernel_;
+  PrintOptions options_;
+  ValueNames names_;
+  TextWriter out_;
+};
+
+// Collects every value of a kernel in the order of the text.
+void collect(const Region& region, std::vector<Value>& values) {
+  values.insert(values.end(), region.arguments.begin(), region.arguments.end());
+  for (const Op* op : region.ops) {
+    values.insert(values.end(), op->results.begin(), op->results.end());
+    for (const Region& inner : op->regions) collect(inner, values);
+  }
+}
+
+}  // namespace
+
+ValueNames::ValueNames(const Kernel& kernel) : names_(kernel.value_count()) {
+  std::vector<Value> values;
+  for (const KernelArgument& argument : kernel.arguments) values.push_back(argument.value);
+  collect(kernel.body, values);
+  std::unordered_set<std::string> taken;
+  int number = 0;
+  for (const Value value : values) {
+    std::string name = kernel.name_of(value);
+    if (name.empty()) {
+      do name = fmt::format("{}", number++);
+      while (!taken.insert(name).second);
+    } else if (!taken.insert(name).second) {
+      int copy = 1;
+      while (!taken.insert(fmt::format("{}_{}", kernel.name_of(value), copy)).second) ++copy;
+      name = fmt::format("{}_{}", kernel.name_of(value), copy);
+    }
+    names_[value.id] = std::move(name);
+  }
+}
+
+std::string print(const Kernel& kernel, PrintOptions options) {
+  return Printer(kernel, options).run();
+}
+
+}  // namespace tilewright::ir

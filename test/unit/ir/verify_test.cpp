@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/verify_test.cpp — each rule of the verifier is broken once.
+#include "ir/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/parse.h"
+#include "tilewright/error.h"
+
+namespace tilewright::ir {
+namespace {
+
+std::string verdict(const std::string& ops) {
+  const Kernel kernel = parse(
+      "kernel @k(%p: *f32, %i: i32, %x: f32, %t: f32[4, 8], %c: b1) source {\n" + ops + "\n}");
+  try {
+    verify(kernel);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "valid";
+}
+
+TEST(Verify, ValidOps) {
+  EXPECT_EQ(verdict("%a = offset %p, %i : *f32\n store %a, %x, %c"), "valid");
+  EXPECT_EQ(verdict("%a = permute %t {order = [1, 0]} : f32[8, 4]"), "valid");
+}
+
+struct Case {
+  const char* ops;
+  const char* message;
+};
+
+class BrokenRule : public testing::TestWithParam<Case> {};
+
+TEST_P(BrokenRule, IsNamed) {
+  EXPECT_THAT(verdict(GetParam().ops), testing::HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Verify, BrokenRule,
+    testing::Values(
+        Case{"%a = add %x : f32", "needs 2 operands, has 1"},
+        Case{"%a = add %x, %i : f32", "an operand must be f32, is i32"},
+        Case{"%a = add %c, %c : b1", "works on numbers, not on b1"},
+        Case{"%a = add %x, %x : f32[2]", "must have one shape"},
+        Case{"%a = program_id : i32", "attribute 'axis' is missing"},
+        Case{"%a = program_id {axis = 3} : i32", "axis is 0, 1 or 2"},
+        Case{"%a = program_id {axis = \"x\"} : i32",
+             "attribute 'axis' has the wrong kind of value"},
+        Case{"%a = constant {value = 1} : f32", "a value of float is needed"},
+        Case{"%a = reshape %t : f32[16]", "the number of elements must stay"},
+        Case{"%a = broadcast %t : f32[8, 8]", "dimension 0 is 4, cannot become 8"},
+        Case{"%a = permute %t {order = [0, 0]} : f32[4, 4]",
+             "order must name every dimension once"},
+        Case{"%a = load %x : f32", "the first operand must be pointers"},
+        Case{"%a = load %p, %i : f32", "the mask must be b1, is i32"},
+        Case{"store %p, %i", "the value must be f32, is i32"},
+        Case{"%a = compare %x, %x {is = \"gtt\"} : b1", "is must be eq, ne, lt, le, gt or ge"},
+        Case{"%a = math %x {function = \"foo\"} : f32", "there is no math function 'foo'"},
+        Case{"%a = cast %p : i32", "a pointer casts only to"},
+        Case{"%a = bitcast %x : i16", "both types must have one width"},
+        Case{"%a = dot %t, %t, %t : f32[4, 8]", "the inner sizes must be equal"},
+        Case{"%a = reduce %t {axis = 2} : f32[4] (%u: f32, %v: f32) { yield %u }",
+             "axis 2 of a tile of rank 2"},
+        Case{"%a = reduce %t {axis = 1} : f32[4] (%u: f32) { yield %u }",
+             "region 0 needs 2 arguments, has 1"},
+        Case{"%a = reduce %t {axis = 1} : f32[8] (%u: f32, %v: f32) { yield %u }",
+             "a result must be f32[4], is f32[8]"},
+        Case{"if %c { barrier } then { yield }", "a region must end in yield or condition"},
+        Case{"if %c { yield } ", "needs 2 regions, has 1"},
+        Case{"%a = if %c : f32 { yield %i } then { yield %x }",
+             "a yielded value must be f32, is i32"},
+        Case{"for %i, %i, %x (%j: i32) { yield }", "a bound must be i32, is f32"},
+        Case{"yield\nbarrier", "only the last op of a region may end it"}));
+
+}  // namespace
+}  // namespace tilewright::ir
