@@ -56,6 +56,24 @@ struct Binary {
   std::vector<std::pair<std::string, std::string>> symbols;        // name expression -> symbol
 };
 
+// ---- Tensor maps.
+
+// A TMA descriptor as the kernel takes it (a CUtensorMap), and what it is made from: a tiled map without interleaving,
+// dimensions from fastest to slowest, zeros outside.
+struct alignas(64) TensorMap {
+  std::byte bytes[128];
+};
+
+struct TensorMapRequest {
+  void* address = nullptr;
+  DType dtype = DType::Float16;
+  int rank = 0;
+  std::uint64_t sizes[5] = {};     // in elements
+  std::uint64_t strides[5] = {};   // in bytes; strides[0] belongs to dimension 1
+  std::uint32_t box[5] = {};       // in elements
+  int swizzle_bytes = 0;           // 0, 32, 64 or 128
+};
+
 // ---- Devices.
 
 class Backend {
@@ -89,11 +107,17 @@ class Backend {
   virtual double seconds_between(int index, void* start, void* end) = 0;
 
   virtual std::unique_ptr<LoadedModule> load(const Binary& binary, const KernelSource& source, int index) = 0;
+
+  // Throws ArgumentError for sizes, strides or an address that TMA does not take; MissingError on a device without TMA.
+  virtual void encode_tensor_map(const TensorMapRequest& request, TensorMap& map, int index);
 };
 
 // The backend of a kind. Cuda throws MissingError (why_no_cuda()) when there is no usable GPU.
 Backend& backend(DeviceKind kind);
 inline Backend& backend(Device device) { return backend(device.kind); }
+
+// The same, after a check that the machine has this device (MissingError).
+Backend& checked_backend(Device device);
 
 // Each kind's own, called by the function above only. cuda_backend() is null without a usable GPU; `why` then says what is
 // missing and how to get it.

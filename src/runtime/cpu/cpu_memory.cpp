@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/cpu/cpu_memory.cpp — size classes, free lists, mapping and poisoning.
+#include "runtime/cpu/cpu_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/check.h"
+#include "runtime/cpu/host_memory.h"
+#include "runtime/cpu/thread_pool.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
+namespace tilewright {
+namespace {
+
+constexpr std::size_t alignment = 64;
+constexpr std::size_t huge_page = 2 << 20;
+constexpr std::size_t largest_block = std::size_t{1} << 46;
+// Small blocks are too many to count against the machine's memory one by one.
+constexpr std::size_t checked_from = huge_page;
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t red_zone = 64;
+#else
+constexpr std::size_t red_zone = 0;
+#endif
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// The block that `bytes` are served from, and the number of its free list.
+struct SizeClass {
+  std::size_t bytes;
+  std::size_t index;
+};
+
+SizeClass size_class_of(std::size_t asked) {
+  std::size_t bytes = round_up(asked + red_zone, alignment);
+  if (bytes >= huge_page) bytes = round_up(bytes, huge_page);
+  if (bytes <= 1024) return {bytes, bytes / alignment - 1};
+  const auto octave = static_cast<std::size_t>(std::bit_width(bytes - 1)) -
+                      1;  // 2^octave < bytes <= 2^(octave + 1)
+  const std::size_t step = std::size_t{1} << (octave - 3);
+  const std::size_t steps = (bytes - (std::size_t{1} << octave) + step - 1) / step;  // 1 to 8
+  return {(std::size_t{1} << octave) + steps * step, 16 + (octave - 10) * 8 + steps - 1};
+}
+
+// The inverse, for giving cached blocks back.
+std::size_t bytes_of_class(std::size_t index) {
+  if (index < 16) return (index + 1) * alignment;
+  const std::size_t octave = 10 + (index - 16) / 8;
+  return (std::size_t{1} << octave) + ((index - 16) % 8 + 1) * (std::size_t{1} << (octave - 3));
+}
+
+bool is_mapped(std::size_t block_bytes) { return block_bytes >= huge_page; }
+
+void* map_huge(std::size_t bytes) {
+  const std::size_t room = bytes + huge_page;
+  void* const base =
+      mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(base);
+  const std::uintptr_t aligned = round_up(start, huge_page);
+  if (aligned > start) munmap(base, aligned - start);
+  if (aligned + bytes < start + room)
+    munmap(reinterpret_cast<void*>(aligned + bytes), start + room - aligned - bytes);
+  madvise(reinterpret_cast<void*>(aligned), bytes, MADV_HUGEPAGE);
+  return reinterpret_cast<void*>(aligned);
+}
+
+// Makes the pages of a fresh mapping by writing one byte of each; where huge pages are off this
+// touches every small one.
+void touch_pages(void* data, std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  const auto touch = [data](std::uint64_t first, std::uint64_t last) {
+    auto* const base = static_cast<volatile char*>(data);
+    for (std::size_t at = first * huge_page; at < last * huge_page; at += page) base[at] = 0;
+  };
+  parallel_ranges(round_up(bytes, huge_page) / huge_page, 1, touch);
+}
+
+void give_back(void* block, std::size_t block_bytes) noexcept {
+  ASAN_UNPOISON_MEMORY_REGION(block, block_bytes);
+  if (is_mapped(block_bytes)) munmap(block, block_bytes);
+  else std::free(block);
+}
+
+}  // namespace
+
+CpuMemory& CpuMemory::shared() {
+  static auto* const memory = new CpuMemory;
+  return *memory;
+}
+
+CpuMemory::CpuMemory() : max_cached_(total_host_memory() / 4) {}
+
+CpuMemory::Block* CpuMemory::pop(std::size_t index) {
+  Block* const block = free_[index];
+  if (!block) return nullptr;
+  ASAN_UNPOISON_MEMORY_REGION(block, sizeof(Block));
+  free_[index] = block->next;
+  cached_ -= bytes_of_class(index);
+  return block;
+}
+
+void* CpuMemory::make(std::size_t asked, std::size_t block_bytes) {
+  if (block_bytes >= checked_from) {
+    const std::size_t available = available_host_memory();
+    if (asked > available) {
+      release_cached();
+      if (const std::size_t now = available_host_memory(); asked > now)
+        throw OutOfMemory("cpu", asked, now);
+    }
+  }
+  void* block =
+      is_mapped(block_bytes) ? map_huge(block_bytes) : std::aligned_alloc(alignment, block_bytes);
+  if (!block) throw OutOfMemory("cpu", asked, available_host_memory());
+  if (is_mapped(block_bytes)) touch_pages(block, asked);
+  return block;
+}
+
+void* CpuMemory::allocate(std::size_t bytes) {
+  if (bytes > largest_block) throw OutOfMemory("cpu", bytes, available_host_memory());
+  const SizeClass size = size_class_of(bytes);
+  void* block = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    block = pop(size.index);
+    if (block) in_use_ += size.bytes;
+  }
+  if (!block) {
+    block = make(bytes, size.bytes);
+    const std::lock_guard lock(mutex_);
+    in_use_ += size.bytes;
+  }
+  ASAN_POISON_MEMORY_REGION(block, size.bytes);
+  ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+  return block;
+}
+
+void CpuMemory::free(void* data, std::size_t bytes) noexcept {
+  const SizeClass size = size_class_of(bytes);
+  const std::lock_guard lock(mutex_);
+  in_use_ -= size.bytes;
+  if (cached_ + size.bytes > max_cached_) {
+    give_back(data, size.bytes);
+    return;
+  }
+  ASAN_UNPOISON_MEMORY_REGION(data, sizeof(Block));
+  auto* const block = static_cast<Block*>(data);
+  block->next = free_[size.index];
+  free_[size.index] = block;
+  cached_ += size.bytes;
+  ASAN_POISON_MEMORY_REGION(data, size.bytes);
+}
+
+void CpuMemory::release_cached() noexcept {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t index = 0; index < class_count; ++index)
+    while (Block* const block = pop(index)) give_back(block, bytes_of_class(index));
+}
+
+MemoryState CpuMemory::state() const {
+  const std::lock_guard lock(mutex_);
+  return {.free = available_host_memory(),
+          .total = total_host_memory(),
+          .cached = cached_,
+          .in_use = in_use_};
+}
+
+}  // namespace tilewright

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/launch.cpp — launching: the direct way of a raw kernel, and following a plan.
+#include <array>
+#include <memory>
+
+#include "base/check.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "runtime/arguments.h"
+#include "runtime/function_state.h"
+#include "runtime/plan.h"
+#include "tilewright/module.h"
+
+namespace tilewright {
+namespace {
+
+void* stream_of(const FunctionState& function, const LaunchConfig& config) {
+  if (!config.stream) return current_stream(function.device).native();
+  if (config.stream->device() != function.device)
+    throw ArgumentError(fmt::format("kernel '{}' is loaded on {} and cannot run on a stream of {}",
+                                    function.kernel->name, function.device.name(),
+                                    config.stream->device().name()));
+  return config.stream->native();
+}
+
+LaunchSizes user_sizes(const LaunchConfig& config) {
+  return {.grid = {config.grid.x, config.grid.y, config.grid.z},
+          .block = {config.block.x, config.block.y, config.block.z},
+          .cluster = {config.cluster.x, config.cluster.y, config.cluster.z},
+          .shared_bytes = static_cast<std::int64_t>(config.shared_bytes)};
+}
+
+// A fault that surfaces in a later call is told of no kernel: here it is this one's.
+void wait_and_name_faults(const FunctionState& function, void* stream) {
+  try {
+    function.backend->synchronize_stream(function.device.index, stream);
+  } catch (const KernelFault& fault) {
+    throw KernelFault(fmt::format("kernel '{}' failed: {}", function.kernel->name, fault.what()));
+  }
+}
+
+// Checked sizes and parameters go to the device.
+void run_step(const FunctionState& function, const StepState& step, const LaunchSizes& sizes,
+              PreparedLaunch& launch) {
+  if (!step.limits.allow(sizes)) [[unlikely]]
+    throw_sizes_out_of_range(function.kernel->name, step.limits, sizes);
+  if (sizes.is_empty()) return;
+  for (int axis = 0; axis < 3; ++axis) {
+    launch.grid[axis] = static_cast<std::uint32_t>(sizes.grid[axis]);
+    launch.block[axis] = static_cast<std::uint32_t>(sizes.block[axis]);
+    launch.cluster[axis] = static_cast<std::uint32_t>(sizes.cluster[axis]);
+  }
+  launch.shared_bytes = static_cast<std::uint32_t>(sizes.shared_bytes);
+  step.kernel->launch(launch);
+  if (settings().launch_blocking) [[unlikely]]
+    wait_and_name_faults(function, launch.stream);
+}
+
+// Converted arguments: `bits` holds the values; a struct's bits are its own address.
+struct ArgumentValues {
+  std::uint64_t bits[max_parameters];
+  void* addresses[max_parameters];
+};
+
+void take_arguments(const FunctionState& function, std::span<const Argument> arguments,
+                    void* stream, ArgumentValues& values) {
+  if (arguments.size() != function.kernel->parameters.size()) [[unlikely]]
+    throw_wrong_count(function, arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    values.bits[i] = checked_bits(function, i, arguments[i]);
+    values.addresses[i] = &values.bits[i];
+    if (arguments[i].kind == Argument::Kind::Memory) record_use(arguments[i], stream);
+    if (arguments[i].kind == Argument::Kind::Opaque)
+      values.addresses[i] = reinterpret_cast<void*>(values.bits[i]);
+  }
+}
+
+// ---- Plans.
+
+// Memory of one launch, given back in stream order when the launch is queued.
+class WorkspaceBlock {
+ public:
+  WorkspaceBlock() = default;
+  ~WorkspaceBlock() {
+    if (!data_) return;
+    try {
+      function_->backend->free(data_, bytes_, function_->device.index, MemoryKind::Device, stream_,
+                               {});
+    } catch (const std::exception& error) {
+      warn_once(fmt::format("the workspace of a kernel could not be freed: {}", error.what()));
+    }
+  }
+  WorkspaceBlock(const WorkspaceBlock&) = delete;
+  WorkspaceBlock& operator=(const WorkspaceBlock&) = delete;
+
+  void allocate(const FunctionState& function, std::size_t bytes, bool zeroed, void* stream) {
+    if (bytes == 0) return;
+    const int index = function.device.index;
+    data_ = function.backend->allocate(bytes, index, MemoryKind::Device, stream);
+    bytes_ = bytes;
+    stream_ = stream;
+    function_ = &function;
+    const std::byte zero{0};
+    if (zeroed) function.backend->fill(data_, bytes, {&zero, 1}, index, stream);
+  }
+  void* const* address() const { return &data_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  void* stream_ = nullptr;
+  const FunctionState* function_ = nullptr;
+};
+
+// All that the steps of one planned launch share. Lives on the stack; its arrays are filled only as
+// far as they are used.
+struct PlannedLaunch {
+  const FunctionState& function;
+  const VariantState& variant;
+  const PlanInputs& inputs;
+  const LaunchSizes& user;
+  const ArgumentValues& values;
+  PreparedLaunch& launch;
+  std::array<WorkspaceBlock, max_workspaces> workspaces;
+  std::int32_t grid_sizes[3];
+};
+
+const VariantState& choose_variant(const FunctionState& function, const PlanInputs& inputs) {
+  for (const VariantState& variant : function.variants) {
+    bool holds = true;
+    for (const PlanExpression& condition : variant.plan->conditions)
+      holds = holds && evaluate(condition, inputs) != 0;
+    if (holds) return variant;
+  }
+  throw ArgumentError(fmt::format("kernel '{}' has no variant for these arguments and sizes",
+                                  function.kernel->name));
+}
+
+void allocate_workspaces(PlannedLaunch& planned) {
+  const std::vector<Workspace>& wanted = planned.variant.plan->workspaces;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::int64_t bytes = evaluate_or(wanted[i].bytes, planned.inputs, 0);
+    if (bytes < 0)
+      throw ArgumentError(
+          fmt::format("kernel '{}' cannot be launched with these arguments and sizes: its "
+                      "workspace has {} bytes",
+                      planned.function.kernel->name, bytes));
+    planned.workspaces[i].allocate(planned.function, static_cast<std::size_t>(bytes),
+                                   wanted[i].zeroed, planned.launch.stream);
+  }
+}
+
+void encode_tensor_map(const PlannedLaunch& planned, const KernelParameter& parameter,
+                       TensorMap& map) {
+  const TensorMapPlan& plan =
+      planned.variant.plan->tensor_maps[static_cast<std::size_t>(parameter.map)];
+  TensorMapRequest request;
+  request.address = reinterpret_cast<void*>(planned.values.bits[parameter.index]);
+  request.dtype = plan.dtype;
+  request.rank = static_cast<int>(plan.sizes.size());
+  request.swizzle_bytes = plan.swizzle_bytes;
+  for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
+    request.sizes[i] = static_cast<std::uint64_t>(evaluate_or(plan.sizes[i], planned.inputs, 1));
+    request.box[i] = plan.box[i];
+    if (i < plan.strides.size())
+      request.strides[i] =
+          static_cast<std::uint64_t>(evaluate_or(plan.strides[i], planned.inputs, 0));
+  }
+  planned.function.backend->encode_tensor_map(request, map, planned.function.device.index);
+}
+
+LaunchSizes step_sizes(const LaunchStep& step, const PlannedLaunch& planned) {
+  LaunchSizes sizes = planned.user;
+  for (int axis = 0; axis < 3; ++axis) {
+    sizes.grid[axis] = evaluate_or(step.grid[axis], planned.inputs, sizes.grid[axis]);
+    sizes.block[axis] = evaluate_or(step.block[axis], planned.inputs, sizes.block[axis]);
+    sizes.cluster[axis] = evaluate_or(step.cluster[axis], planned.inputs, sizes.cluster[axis]);
+  }
+  sizes.shared_bytes = evaluate_or(step.shared_bytes, planned.inputs, sizes.shared_bytes);
+  return sizes;
+}
+
+void run_planned_step(PlannedLaunch& planned, const StepState& step) {
+  void* addresses[max_parameters];
+  TensorMap maps[max_tensor_maps];
+  std::size_t map_count = 0;
+  for (std::size_t i = 0; i < step.step->parameters.size(); ++i) {
+    const KernelParameter& parameter = step.step->parameters[i];
+    const auto index = static_cast<std::size_t>(parameter.index);
+    switch (parameter.kind) {
+      case KernelParameter::Kind::Argument:
+        addresses[i] = planned.values.addresses[index];
+        break;
+      case KernelParameter::Kind::GridSize:
+        addresses[i] = &planned.grid_sizes[index];
+        break;
+      case KernelParameter::Kind::Workspace:
+        addresses[i] = const_cast<void**>(planned.workspaces[index].address());
+        break;
+      case KernelParameter::Kind::TensorMap:
+        TW_CHECK(map_count < max_tensor_maps, "kernel '{}' takes too many tensor maps",
+                 step.step->entry);
+        encode_tensor_map(planned, parameter, maps[map_count]);
+        addresses[i] = &maps[map_count++];
+        break;
+    }
+  }
+  planned.launch.parameters = addresses;
+  run_step(planned.function, step, step_sizes(*step.step, planned), planned.launch);
+}
+
+[[gnu::noinline]] void launch_plan(const FunctionState& function, const LaunchSizes& user,
+                                   const ArgumentValues& values, PreparedLaunch& launch) {
+  const PlanInputs inputs{.kernel = function.kernel->name,
+                          .parameters = function.kernel->parameters,
+                          .values = values.bits,
+                          .grid = user.grid,
+                          .block = user.block,
+                          .shared_bytes = user.shared_bytes,
+                          .processors = function.processors};
+  PlannedLaunch planned{
+      function, choose_variant(function, inputs), inputs, user, values, launch, {}, {}};
+  for (int axis = 0; axis < 3; ++axis) {
+    // The kernel knows its grid as int32; sizes beyond are out of range on every device.
+    if (user.grid[axis] < 0 || user.grid[axis] > INT32_MAX)
+      throw ArgumentError(
+          fmt::format("the grid of kernel '{}' has size {} along {}; it must be 0 to {}",
+                      function.kernel->name, user.grid[axis], "xyz"[axis], INT32_MAX));
+    planned.grid_sizes[axis] = static_cast<std::int32_t>(user.grid[axis]);
+  }
+  if (user.is_empty()) return;
+  allocate_workspaces(planned);
+  for (const StepState& step : planned.variant.steps) run_planned_step(planned, step);
+}
+
+const FunctionState& checked_state(const std::shared_ptr<FunctionState>& state) {
+  if (!state) throw ArgumentError("an empty Function was used; take one from a Module first");
+  return *state;
+}
+
+// Questions about a planned kernel are answered for the first step of its first variant.
+LoadedKernel& main_kernel(const FunctionState& function) {
+  TW_CHECK(!function.variants.empty() && !function.variants[0].steps.empty(),
+           "kernel '{}' has no steps", function.kernel->name);
+  return *function.variants[0].steps[0].kernel;
+}
+
+}  // namespace
+
+void Function::launch(const LaunchConfig& config, std::span<const Argument> arguments) const {
+  const FunctionState& function = checked_state(state_);
+  PreparedLaunch launch;
+  launch.stream = stream_of(function, config);
+  launch.cooperative = config.cooperative;
+  ArgumentValues values;
+  take_arguments(function, arguments, launch.stream, values);
+  const LaunchSizes sizes = user_sizes(config);
+  if (!function.direct) return launch_plan(function, sizes, values, launch);
+  launch.parameters = values.addresses;
+  run_step(function, *function.direct, sizes, launch);
+}
+
+const std::string& Function::name() const { return checked_state(state_).kernel->name; }
+
+Device Function::device() const { return checked_state(state_).device; }
+
+std::span<const Parameter> Function::parameters() const {
+  return checked_state(state_).kernel->parameters;
+}
+
+FunctionAttributes Function::attributes() const {
+  return main_kernel(checked_state(state_)).attributes();
+}
+
+int Function::blocks_per_processor(int threads, std::size_t shared_bytes) const {
+  const FunctionState& function = checked_state(state_);
+  if (threads < 1)
+    throw ArgumentError(fmt::format("blocks of {} threads do not exist; give 1 or more", threads));
+  return main_kernel(function).blocks_per_processor(threads, shared_bytes);
+}
+
+void Function::set_carveout(int percent) const {
+  const FunctionState& function = checked_state(state_);
+  if (percent < -1 || percent > 100)
+    throw ArgumentError(fmt::format(
+        "a carve-out of {} percent does not exist; give 0 to 100, or -1 for the driver's choice",
+        percent));
+  for (const VariantState& variant : function.variants)
+    for (const StepState& step : variant.steps) step.kernel->set_carveout(percent);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/module.cpp — loading: compile, load on the device, and make every function ready for
+// launching.
+#include "tilewright/module.h"
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "base/check.h"
+#include "base/nearest.h"
+#include "runtime/compile.h"
+#include "runtime/function_state.h"
+#include "runtime/module_key.h"
+#include "runtime/plan.h"
+
+namespace tilewright {
+namespace {
+
+// ---- Plans.
+
+void check_step(const LaunchStep& step, const LaunchPlan& plan,
+                const KernelSource::Kernel& kernel) {
+  TW_CHECK(step.parameters.size() <= max_parameters, "kernel '{}' has {} parameters", step.entry,
+           step.parameters.size());
+  for (int axis = 0; axis < 3; ++axis) {
+    check_expression(step.grid[axis], kernel.name, kernel.parameters);
+    check_expression(step.block[axis], kernel.name, kernel.parameters);
+    check_expression(step.cluster[axis], kernel.name, kernel.parameters);
+  }
+  check_expression(step.shared_bytes, kernel.name, kernel.parameters);
+  for (const KernelParameter& parameter : step.parameters) {
+    std::size_t count = kernel.parameters.size();
+    if (parameter.kind == KernelParameter::Kind::GridSize) count = 3;
+    if (parameter.kind == KernelParameter::Kind::Workspace) count = plan.workspaces.size();
+    TW_CHECK(static_cast<std::size_t>(parameter.index) < count,
+             "a parameter of kernel '{}' refers to number {} of {}", kernel.name, parameter.index,
+             count);
+    if (parameter.kind == KernelParameter::Kind::TensorMap)
+      TW_CHECK(static_cast<std::size_t>(parameter.map) < plan.tensor_maps.size(),
+               "kernel '{}' has no tensor map {}", kernel.name, parameter.map);
+  }
+}
+
+void check_tensor_map(const TensorMapPlan& map, const KernelSource::Kernel& kernel) {
+  const std::size_t rank = map.sizes.size();
+  TW_CHECK(rank >= 1 && rank <= 5 && map.strides.size() + 1 == rank && map.box.size() == rank,
+           "a tensor map of kernel '{}' has {} sizes, {} strides, {} box sizes", kernel.name, rank,
+           map.strides.size(), map.box.size());
+  for (const PlanExpression& size : map.sizes)
+    check_expression(size, kernel.name, kernel.parameters);
+  for (const PlanExpression& stride : map.strides)
+    check_expression(stride, kernel.name, kernel.parameters);
+}
+
+void check_plan(const LaunchPlan& plan, const KernelSource::Kernel& kernel) {
+  TW_CHECK(plan.workspaces.size() <= max_workspaces && plan.tensor_maps.size() <= max_tensor_maps,
+           "kernel '{}' has {} workspaces and {} tensor maps", kernel.name, plan.workspaces.size(),
+           plan.tensor_maps.size());
+  for (const PlanExpression& condition : plan.conditions) {
+    TW_CHECK(!condition.empty(), "kernel '{}' has an empty condition", kernel.name);
+    check_expression(condition, kernel.name, kernel.parameters);
+  }
+  for (const Workspace& workspace : plan.workspaces)
+    check_expression(workspace.bytes, kernel.name, kernel.parameters);
+  for (const TensorMapPlan& map : plan.tensor_maps) check_tensor_map(map, kernel);
+  for (const LaunchStep& step : plan.steps) check_step(step, plan, kernel);
+}
+
+bool is_direct(const LaunchPlan& plan, std::size_t argument_count) {
+  if (!plan.conditions.empty() || !plan.workspaces.empty() || plan.steps.size() != 1) return false;
+  const LaunchStep& step = plan.steps[0];
+  if (step.parameters.size() != argument_count || !step.shared_bytes.empty()) return false;
+  for (int axis = 0; axis < 3; ++axis)
+    if (!step.grid[axis].empty() || !step.block[axis].empty() || !step.cluster[axis].empty())
+      return false;
+  for (std::size_t i = 0; i < argument_count; ++i)
+    if (step.parameters[i].kind != KernelParameter::Kind::Argument ||
+        step.parameters[i].index != static_cast<int>(i))
+      return false;
+  return true;
+}
+
+// ---- Functions.
+
+LoadedKernel& entry_of(ModuleState& module, const std::string& entry) {
+  std::unique_ptr<LoadedKernel>& kernel = module.entries[entry];
+  if (!kernel) kernel = module.module->kernel(entry);
+  if (!kernel)
+    throw ArgumentError(
+        fmt::format("source '{}' compiles but has no kernel '{}'; check the name, and extern \"C\" "
+                    "where it is used",
+                    module.name, entry));
+  return *kernel;
+}
+
+void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
+                      FunctionState& function) {
+  if (kernel.parameters.size() > max_parameters)
+    throw ArgumentError(fmt::format("kernel '{}' takes {} arguments; at most {} are possible",
+                                    kernel.name, kernel.parameters.size(), max_parameters));
+  function.kernel = &kernel;
+  function.device = module.device;
+  function.backend = &backend(module.device);
+  function.processors = module.device.target().processors;
+  for (const LaunchPlan& plan : kernel.variants) {
+    check_plan(plan, kernel);
+    VariantState& variant = function.variants.emplace_back();
+    variant.plan = &plan;
+    for (const LaunchStep& step : plan.steps) {
+      LoadedKernel& loaded = entry_of(module, step.entry);
+      variant.steps.push_back({&step, &loaded, launch_limits(module.device, loaded)});
+    }
+  }
+  if (kernel.variants.size() == 1 && is_direct(kernel.variants[0], kernel.parameters.size()))
+    function.direct = &function.variants[0].steps[0];
+}
+
+std::shared_ptr<ModuleState> load_module(const KernelSource& source, Device device) {
+  const bool needs_cuda = source.language == Language::Cuda;
+  if (needs_cuda != device.is_cuda())
+    throw ArgumentError(fmt::format("source '{}' is {} and cannot be loaded on {}", source.name,
+                                    needs_cuda ? "CUDA C++" : "C++ for the CPU", device.name()));
+  auto module = std::make_shared<ModuleState>();
+  module->name = source.name;
+  module->device = device;
+  module->kernels = source.kernels;
+  for (KernelSource::Kernel& kernel : module->kernels)
+    if (kernel.variants.empty())
+      kernel.variants.push_back(direct_plan(kernel.name, kernel.parameters.size()));
+  module->module = backend(device).load(compile(source, device.target()), source, device.index);
+  module->functions.resize(module->kernels.size());
+  for (std::size_t i = 0; i < module->kernels.size(); ++i)
+    prepare_function(*module, module->kernels[i], module->functions[i]);
+  return module;
+}
+
+// ---- The cache in memory.
+
+// One source on one device: whoever comes first loads it while the others wait.
+struct CacheEntry {
+  std::mutex mutex;
+  std::weak_ptr<ModuleState> module;
+};
+
+// Modules live as long as someone holds them; the last ones loaded also live without, so that a
+// program that loads the same source again and again pays once.
+class ModuleCache {
+ public:
+  std::shared_ptr<CacheEntry> entry(const Hash128& key, Device device) {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<CacheEntry>& entry = entries_[{key.high, key.low, device.index}];
+    if (!entry) entry = std::make_shared<CacheEntry>();
+    return entry;
+  }
+
+  void keep(std::shared_ptr<ModuleState> module) {
+    std::shared_ptr<ModuleState> dropped;  // unloaded after the lock
+    const std::lock_guard lock(mutex_);
+    recent_.push_back(std::move(module));
+    if (recent_.size() <= kept_) return;
+    dropped = std::move(recent_.front());
+    recent_.pop_front();
+  }
+
+ private:
+  static constexpr std::size_t kept_ = 64;
+  std::mutex mutex_;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, int>, std::shared_ptr<CacheEntry>> entries_;
+  std::deque<std::shared_ptr<ModuleState>> recent_;
+};
+
+// Never destroyed: at the end of the process the driver may be gone before us.
+ModuleCache& module_cache() {
+  static auto* const cache = new ModuleCache;
+  return *cache;
+}
+
+}  // namespace
+
+Module Module::load(const KernelSource& source, Device device) {
+  checked_backend(device);
+  Module result;
+  // Headers in the caller's folders may change while this process runs: the disk cache decides
+  // about those.
+  if (!source.include_folders.empty()) {
+    result.state_ = load_module(source, device);
+    return result;
+  }
+  const std::shared_ptr<CacheEntry> entry = module_cache().entry(module_key(source), device);
+  const std::lock_guard lock(entry->mutex);
+  result.state_ = entry->module.lock();
+  if (result.state_) return result;
+  result.state_ = load_module(source, device);
+  entry->module = result.state_;
+  module_cache().keep(result.state_);
+  return result;
+}
+
+Function Module::function(std::string_view name) const {
+  if (!state_) throw ArgumentError("an empty Module has no functions; load one first");
+  for (FunctionState& function : state_->functions)
+    if (function.kernel->name == name)
+      return Function(std::shared_ptr<FunctionState>(state_, &function));
+  throw ArgumentError(fmt::format("source '{}' has no kernel '{}'{}", state_->name, name,
+                                  suggest_names(name, names())));
+}
+
+std::vector<std::string> Module::names() const {
+  std::vector<std::string> all;
+  if (state_)
+    for (const KernelSource::Kernel& kernel : state_->kernels) all.push_back(kernel.name);
+  return all;
+}
+
+Device Module::device() const {
+  if (!state_) throw ArgumentError("an empty Module has no device; load one first");
+  return state_->device;
+}
+
+}  // namespace tilewright
