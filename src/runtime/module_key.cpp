@@ -3,99 +3,65 @@
 // their lengths.
 #include "runtime/module_key.h"
 
+#include <type_traits>
+
 namespace tilewright {
 namespace {
 
-template <class Number>
-void add_number(Hasher& hasher, Number number) {
-  hasher.add(static_cast<std::int64_t>(number));
-}
+struct KeyBuilder {
+  Hasher hasher;
 
-void add(Hasher& hasher, const std::string& text) { hasher.add(text); }
-void add(Hasher& hasher, std::uint32_t number) { add_number(hasher, number); }
-
-template <class Item>
-void add(Hasher& hasher, const std::vector<Item>& items) {
-  add_number(hasher, items.size());
-  for (const Item& item : items) add(hasher, item);
-}
-
-void add(Hasher& hasher, const PlanOp& op) {
-  add_number(hasher, op.kind);
-  add_number(hasher, op.value);
-}
-
-void add(Hasher& hasher, const NamedFile& file) {
-  hasher.add(file.name);
-  hasher.add(file.text);
-}
-
-void add(Hasher& hasher, const Parameter& parameter) {
-  hasher.add(parameter.name);
-  add_number(hasher, parameter.kind);
-  add_number(hasher, parameter.dtype);
-  add_number(hasher, parameter.any_pointee);
-  add_number(hasher, parameter.is_const);
-  add_number(hasher, parameter.needs_contiguous);
-  add_number(hasher, parameter.opaque_bytes);
-}
-
-void add(Hasher& hasher, const KernelParameter& parameter) {
-  add_number(hasher, parameter.kind);
-  add_number(hasher, parameter.index);
-  add_number(hasher, parameter.map);
-}
-
-void add(Hasher& hasher, const Workspace& workspace) {
-  add(hasher, workspace.bytes);
-  add_number(hasher, workspace.zeroed);
-}
-
-void add(Hasher& hasher, const TensorMapPlan& map) {
-  add_number(hasher, map.dtype);
-  add(hasher, map.sizes);
-  add(hasher, map.strides);
-  add(hasher, map.box);
-  add_number(hasher, map.swizzle_bytes);
-}
-
-void add(Hasher& hasher, const LaunchStep& step) {
-  hasher.add(step.entry);
-  add(hasher, step.parameters);
-  for (int axis = 0; axis < 3; ++axis) {
-    add(hasher, step.grid[axis]);
-    add(hasher, step.block[axis]);
-    add(hasher, step.cluster[axis]);
+  template <class... Fields>
+  void fields(const Fields&... values) {
+    (add(values), ...);
   }
-  add(hasher, step.shared_bytes);
-}
 
-void add(Hasher& hasher, const LaunchPlan& plan) {
-  add(hasher, plan.conditions);
-  add(hasher, plan.workspaces);
-  add(hasher, plan.tensor_maps);
-  add(hasher, plan.steps);
-}
+  template <class Number>
+    requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
+  void add(Number number) {
+    hasher.add(static_cast<std::int64_t>(number));
+  }
 
-void add(Hasher& hasher, const KernelSource::Kernel& kernel) {
-  hasher.add(kernel.name);
-  add(hasher, kernel.parameters);
-  add(hasher, kernel.variants);
-}
+  template <class Item>
+  void add(const std::vector<Item>& items) {
+    add(items.size());
+    for (const Item& item : items) add(item);
+  }
+
+  void add(const std::string& text) { hasher.add(text); }
+  void add(const PlanOp& op) { fields(op.kind, op.value); }
+  void add(const NamedFile& file) { fields(file.name, file.text); }
+  void add(const KernelParameter& p) { fields(p.kind, p.index, p.map); }
+  void add(const Workspace& workspace) { fields(workspace.bytes, workspace.zeroed); }
+
+  void add(const Parameter& p) {
+    fields(p.name, p.kind, p.dtype, p.any_pointee, p.is_const, p.needs_contiguous, p.opaque_bytes);
+  }
+
+  void add(const TensorMapPlan& map) {
+    fields(map.dtype, map.sizes, map.strides, map.box, map.swizzle_bytes);
+  }
+
+  void add(const LaunchStep& step) {
+    fields(step.entry, step.parameters, step.shared_bytes);
+    for (int axis = 0; axis < 3; ++axis)
+      fields(step.grid[axis], step.block[axis], step.cluster[axis]);
+  }
+
+  void add(const LaunchPlan& plan) {
+    fields(plan.conditions, plan.workspaces, plan.tensor_maps, plan.steps);
+  }
+
+  void add(const KernelSource::Kernel& k) { fields(k.name, k.parameters, k.variants); }
+};
 
 }  // namespace
 
-Hash128 module_key(const KernelSource& source) {
-  Hasher hasher;
-  add_number(hasher, source.language);
-  hasher.add(source.name);
-  hasher.add(source.text);
-  add(hasher, source.headers);
-  add(hasher, source.options);
-  add(hasher, source.include_folders);
-  add(hasher, source.name_expressions);
-  add(hasher, source.kernels);
-  return hasher.finish();
+Hash128 module_key(const KernelSource& s) {
+  KeyBuilder key;
+  key.fields(s.language, s.name, s.text, s.headers, s.options, s.include_folders,
+             s.name_expressions, s.kernels);
+  return key.hasher.finish();
 }
 
 }  // namespace tilewright
