@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/interpret/program.cpp — dispatch, control flow, and the ops that need the program's state.
+#include "ir/interpret/program.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "ir/interpret/elementwise.h"
+#include "ir/interpret/shapes.h"
+#include "tilewright/error.h"
+
+namespace tilewright::ir {
+namespace {
+
+Tile scalar(DType dtype, std::int64_t value) {
+  return {Type::scalar(dtype), {Element{.i = value}}};
+}
+
+std::string element_text(const Type& type, Element element, bool hex) {
+  if (type.is_pointer) return fmt::format("{:#x}", TaggedPointer::address(element.i));
+  if (type.is_float()) return fmt::format("{}", element.f);
+  if (hex) return fmt::format("{:#x}", static_cast<std::uint64_t>(element.i));
+  return type.dtype == DType::UInt64 ? fmt::format("{}", static_cast<std::uint64_t>(element.i))
+                                     : fmt::format("{}", element.i);
+}
+
+}  // namespace
+
+void Program::fail(const Op& op, const std::string& what) const {
+  std::string place = fmt::format("kernel '{}'", kernel_.name);
+  if (op.location.line > 0) {
+    const std::string file =
+        op.location.file < kernel_.files.size() ? kernel_.files[op.location.file] : kernel_.name;
+    place = fmt::format("{}:{}:{}: kernel '{}'", file, op.location.line, op.location.column,
+                        kernel_.name);
+  }
+  throw UserError(fmt::format("{}: {} (program {}, {}, {})", place, what, id_[0], id_[1], id_[2]));
+}
+
+const Op* Program::run_region(const Region& region) {
+  for (const Op* op : region.ops) {
+    if (op->facts().has(Ends)) return op;
+    run_op(*op);
+  }
+  return nullptr;
+}
+
+std::vector<Tile> Program::values_of(const std::vector<Value>& values, std::size_t from) const {
+  std::vector<Tile> tiles;
+  for (std::size_t i = from; i < values.size(); ++i) tiles.push_back(get(values[i]));
+  return tiles;
+}
+
+void Program::run_op(const Op& op) {
+  if (options_.max_ops > 0 && ++steps_ > options_.max_ops)
+    fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+  if (op.facts().has(Elementwise)) return elementwise(op);
+  switch (op.kind) {
+    case OpKind::Constant:
+      return constant(op);
+    case OpKind::ProgramId:
+      return set_result(op, scalar(i32, id_[static_cast<std::size_t>(op.integer("axis"))]));
+    case OpKind::NumPrograms:
+      return set_result(op, scalar(i32, options_.grid[op.integer("axis")]));
+    case OpKind::Load:
+      return load(op);
+    case OpKind::Store:
+      return store(op);
+    case OpKind::AtomicRmw:
+      return atomic_rmw(op);
+    case OpKind::AtomicCas:
+      return atomic_cas(op);
+    case OpKind::Reduce:
+      return reduce(op);
+    case OpKind::Scan:
+      return scan(op);
+    case OpKind::For:
+      return for_loop(op);
+    case OpKind::While:
+      return while_loop(op);
+    case OpKind::If:
+      return branch(op);
+    case OpKind::Print:
+      return print(op);
+    case OpKind::Assert:
+      return check_assert(op);
+    case OpKind::Assume:
+      if (!operand(op, 0).elements[0].i) fail(op, "an assumption does not hold");
+      return;
+    case OpKind::Barrier:
+      return;  // one program runs at a time, and its threads are not modelled
+    default:
+      return shape_op(op);
+  }
+}
+
+void Program::constant(const Op& op) {
+  const Type& type = result_type(op);
+  const AttributeValue& value = *op.find("value");
+  Element element;
+  if (type.is_float())
+    element.f =
+        options_.float64 ? std::get<double>(value) : round_to(type.dtype, std::get<double>(value));
+  else
+    element.i = type.is_pointer ? std::get<std::int64_t>(value)
+                                : wrap(type.dtype, std::get<std::int64_t>(value));
+  set_result(op, {type, std::vector<Element>(static_cast<std::size_t>(type.numel()), element)});
+}
+
+void Program::elementwise(const Op& op) {
+  const Tile* operands[3];
+  for (std::size_t i = 0; i < op.operands.size(); ++i) operands[i] = &operand(op, i);
+  set_result(op, interpret_elementwise(op, result_type(op), {operands, op.operands.size()},
+                                       options_.float64));
+}
+
+void Program::shape_op(const Op& op) {
+  const Type& type = result_type(op);
+  switch (op.kind) {
+    case OpKind::Arange: {
+      Tile tile{type, std::vector<Element>(static_cast<std::size_t>(type.numel()))};
+      for (std::size_t i = 0; i < tile.size(); ++i)
+        tile.elements[i].i = wrap(i32, op.integer("start") + static_cast<std::int64_t>(i));
+      return set_result(op, std::move(tile));
+    }
+    case OpKind::Splat:
+      return set_result(op, {type, std::vector<Element>(static_cast<std::size_t>(type.numel()),
+                                                        operand(op, 0).elements[0])});
+    case OpKind::Broadcast:
+      return set_result(op, broadcast_tile(operand(op, 0), type));
+    case OpKind::Reshape:
+      return set_result(op, {type, operand(op, 0).elements});
+    case OpKind::Permute:
+      return set_result(op, permute_tile(operand(op, 0), op.integers("order"), type));
+    case OpKind::Join:
+      return set_result(op, join_tiles(operand(op, 0), operand(op, 1), type));
+    case OpKind::Split:
+      set_result(op, split_tile(operand(op, 0), 0, type), 0);
+      return set_result(op, split_tile(operand(op, 0), 1, type), 1);
+    case OpKind::Concatenate:
+      return set_result(
+          op, concatenate_tiles(operand(op, 0), operand(op, 1), op.integer("axis"), type));
+    case OpKind::Gather: {
+      bool is_outside = false;
+      set_result(
+          op, gather_tile(operand(op, 0), operand(op, 1), op.integer("axis"), type, &is_outside));
+      if (is_outside) fail(op, "gather has an index outside the tile");
+      return;
+    }
+    case OpKind::Histogram:
+      return set_result(
+          op,
+          histogram_tile(operand(op, 0), op.operands.size() > 1 ? &operand(op, 1) : nullptr, type));
+    case OpKind::Dot:
+      return set_result(
+          op, dot_tiles(operand(op, 0), operand(op, 1), operand(op, 2), type, options_.float64));
+    default:
+      fail(op, fmt::format("op '{}' cannot be interpreted", op.facts().name));
+  }
+}
+
+// ---- Memory
+
+Element Program::checked_read(const Op& op, std::int64_t pointer, DType dtype) const {
+  if (const std::string problem = memory_.problem(pointer, dtype, "reads"); !problem.empty())
+    fail(op, fmt::format("{} {}", op.facts().name, problem));
+  return memory_.read(pointer, dtype);
+}
+
+void Program::checked_write(const Op& op, std::int64_t pointer, DType dtype,
+                            Element element) const {
+  if (const std::string problem = memory_.problem(pointer, dtype, "writes"); !problem.empty())
+    fail(op, fmt::format("{} {}", op.facts().name, problem));
+  memory_.write(pointer, dtype, element);
+}
+
+void Program::load(const Op& op) {
+  const Tile& pointers = operand(op, 0);
+  const Type& type = result_type(op);
+  Tile out{type, std::vector<Element>(pointers.size())};
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const bool is_on = op.operands.size() < 2 || operand(op, 1).at(i).i;
+    if (is_on) out.elements[i] = checked_read(op, pointers.elements[i].i, type.dtype);
+    else if (op.operands.size() == 3) out.elements[i] = operand(op, 2).at(i);
+    else out.elements[i].i = 0;  // +0.0 has the same bits
+  }
+  set_result(op, std::move(out));
+}
+
+void Program::store(const Op& op) {
+  const Tile& pointers = operand(op, 0);
+  for (std::size_t i = 0; i < pointers.size(); ++i)
+    if (op.operands.size() < 3 || operand(op, 2).at(i).i)
+      checked_write(op, pointers.elements[i].i, pointers.type.dtype, operand(op, 1).at(i));
+}
+
+void Program::atomic_rmw(const Op& op) {
+  const Type& type = result_type(op);
+  const std::string_view kind = op.text("op");
+  Op combine_op{.kind = OpKind::Add, .location = op.location};
+  if (kind == "min") combine_op.kind = OpKind::Minimum;
+  else if (kind == "max") combine_op.kind = OpKind::Maximum;
+  else if (kind == "and") combine_op.kind = OpKind::And;
+  else if (kind == "or") combine_op.kind = OpKind::Or;
+  else if (kind == "xor") combine_op.kind = OpKind::Xor;
+
+  const Tile& pointers = operand(op, 0);
+  Tile out{type, std::vector<Element>(pointers.size(), Element{.i = 0})};
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    if (op.operands.size() == 3 && !operand(op, 2).at(i).i) continue;
+    const Element old = checked_read(op, pointers.elements[i].i, type.dtype);
+    const Tile a{type.element(), {old}};
+    const Tile b{type.element(), {operand(op, 1).at(i)}};
+    const Tile* both[] = {&a, &b};
+    const Element value =
+        kind == "xchg"
+            ? b.elements[0]
+            : interpret_elementwise(combine_op, type.element(), both, options_.float64).elements[0];
+    checked_write(op, pointers.elements[i].i, type.dtype, value);
+    out.elements[i] = old;
+  }
+  set_result(op, std::move(out));
+}
+
+void Program::atomic_cas(const Op& op) {
+  const Type& type = result_type(op);
+  const Tile& pointers = operand(op, 0);
+  Tile out{type, std::vector<Element>(pointers.size())};
+  for (std::size_t i = 0; i < pointers.size(); ++i) {
+    const Element old = checked_read(op, pointers.elements[i].i, type.dtype);
+    if (old.i == operand(op, 1).at(i).i)
+      checked_write(op, pointers.elements[i].i, type.dtype, operand(op, 2).at(i));
+    out.elements[i] = old;
+  }
+  set_result(op, std::move(out));
+}
+
+// ---- Across elements
+
+std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
+                                   const std::vector<Tile>& b) {
+  const Region& region = op.regions[0];
+  bool has_control_flow = false;
+  for (const Op* inner : region.ops) has_control_flow |= !inner->regions.empty();
+  const std::size_t lanes = a[0].size();
+  const std::size_t width = has_control_flow ? 1 : lanes;
+  const std::size_t count = a.size();
+
+  std::vector<Tile> out;
+  for (const Tile& tile : a) out.push_back({tile.type.element(), std::vector<Element>(lanes)});
+  for (std::size_t first = 0; first < lanes; first += width) {
+    for (std::size_t k = 0; k < 2 * count; ++k) {
+      const Tile& from = k < count ? a[k] : b[k - count];
+      const auto begin = from.elements.begin() + static_cast<std::ptrdiff_t>(first);
+      set(region.arguments[k],
+          {from.type.element(), {begin, begin + static_cast<std::ptrdiff_t>(width)}});
+    }
+    const Op* end = run_region(region);
+    for (std::size_t k = 0; k < count; ++k)
+      for (std::size_t lane = 0; lane < width; ++lane)
+        out[k].elements[first + lane] = get(end->operands[k]).at(lane);
+  }
+  return out;
+}
+
+// Halves the axis until one is left: lane i combines elements i and i + half.
+void Program::reduce(const Op& op) {
+  const Type type = operand(op, 0).type;
+  const std::int64_t axis = op.integer("axis");
+  std::vector<Tile> tiles = values_of(op.operands);
+  AxisView view(type, axis);
+  while (view.length > 1) {
+    const std::int64_t half = view.length / 2;
+    std::vector<Tile> a, b;
+    for (const Tile& tile : tiles) {
+      a.push_back({tile.type, {}});
+      b.push_back({tile.type, {}});
+      for (std::int64_t o = 0; o < view.outer; ++o)
+        for (std::int64_t k = 0; k < half; ++k)
+          for (std::int64_t i = 0; i < view.inner; ++i) {
+            a.back().elements.push_back(tile.elements[view.index(o, k, i)]);
+            b.back().elements.push_back(tile.elements[view.index(o, k + half, i)]);
+          }
+    }
+    tiles = combine(op, a, b);
+    view.length = half;
+  }
+  for (std::size_t k = 0; k < tiles.size(); ++k)
+    set_result(op, {result_type(op, k), std::move(tiles[k].elements)}, k);
+}
+
+void Program::scan(const Op& op) {
+  const bool is_reverse = op.integer("reverse") != 0;
+  const AxisView view(operand(op, 0).type, op.integer("axis"));
+  std::vector<Tile> tiles = values_of(op.operands);
+  const auto slice = [&](std::int64_t k) {
+    std::vector<Tile> lanes;
+    for (const Tile& tile : tiles) {
+      lanes.push_back({tile.type, {}});
+      for (std::int64_t o = 0; o < view.outer; ++o)
+        for (std::int64_t i = 0; i < view.inner; ++i)
+          lanes.back().elements.push_back(tile.elements[view.index(o, k, i)]);
+    }
+    return lanes;
+  };
+  for (std::int64_t step = 1; step < view.length; ++step) {
+    const std::int64_t k = is_reverse ? view.length - 1 - step : step;
+    const std::vector<Tile> next = combine(op, slice(is_reverse ? k + 1 : k - 1), slice(k));
+    for (std::size_t t = 0; t < tiles.size(); ++t)
+      for (std::int64_t o = 0; o < view.outer; ++o)
+        for (std::int64_t i = 0; i < view.inner; ++i)
+          tiles[t].elements[view.index(o, k, i)] =
+              next[t].elements[static_cast<std::size_t>(o * view.inner + i)];
+  }
+  for (std::size_t t = 0; t < tiles.size(); ++t)
+    set_result(op, {result_type(op, t), std::move(tiles[t].elements)}, t);
+}
+
+// ---- Control
+
+void Program::for_loop(const Op& op) {
+  const std::int64_t from = operand(op, 0).elements[0].i, to = operand(op, 1).elements[0].i,
+                     step = operand(op, 2).elements[0].i;
+  if (step == 0) fail(op, "the loop's step is 0");
+  std::vector<Tile> carried = values_of(op.operands, 3);
+  const Region& body = op.regions[0];
+  const Type& index_type = kernel_.type(body.arguments[0]);
+  const bool by_bits = !is_signed(index_type.dtype);
+  const auto is_before = [&](std::int64_t a, std::int64_t b) {
+    return by_bits ? static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b) : a < b;
+  };
+  for (std::int64_t i = from; step > 0 ? is_before(i, to) : is_before(to, i); i += step) {
+    set(body.arguments[0], {index_type, {Element{.i = i}}});
+    for (std::size_t k = 0; k < carried.size(); ++k)
+      set(body.arguments[k + 1], std::move(carried[k]));
+    const Op* end = run_region(body);
+    carried = values_of(end->operands);
+    if (++steps_ > options_.max_ops && options_.max_ops > 0)
+      fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+  }
+  for (std::size_t k = 0; k < carried.size(); ++k) set_result(op, std::move(carried[k]), k);
+}
+
+void Program::while_loop(const Op& op) {
+  std::vector<Tile> carried = values_of(op.operands);
+  while (true) {
+    for (std::size_t k = 0; k < carried.size(); ++k)
+      set(op.regions[0].arguments[k], std::move(carried[k]));
+    const Op* condition = run_region(op.regions[0]);
+    carried = values_of(condition->operands, 1);
+    if (!get(condition->operands[0]).elements[0].i) break;
+    for (std::size_t k = 0; k < carried.size(); ++k)
+      set(op.regions[1].arguments[k], std::move(carried[k]));
+    carried = values_of(run_region(op.regions[1])->operands);
+    if (++steps_ > options_.max_ops && options_.max_ops > 0)
+      fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+  }
+  for (std::size_t k = 0; k < carried.size(); ++k) set_result(op, std::move(carried[k]), k);
+}
+
+void Program::branch(const Op& op) {
+  const Op* end = run_region(op.regions[operand(op, 0).elements[0].i ? 0 : 1]);
+  for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
+}
+
+void Program::print(const Op& op) {
+  const auto emit = [&](const std::string& line) {
+    if (options_.print) options_.print(line);
+    else fmt::print("{}\n", line);
+  };
+  const std::string place = fmt::format("pid ({}, {}, {})", id_[0], id_[1], id_[2]);
+  if (op.operands.empty()) emit(fmt::format("{} {}", place, op.text("prefix")));
+  for (std::size_t k = 0; k < op.operands.size(); ++k) {
+    const Tile& tile = operand(op, k);
+    for (std::size_t i = 0; i < tile.size(); ++i) {
+      const std::string index = tile.type.is_scalar() ? "" : fmt::format(" idx {}", i);
+      emit(fmt::format("{}{} {}{}", place, index, op.text("prefix"),
+                       element_text(tile.type, tile.elements[i], op.integer("hex") != 0)));
+    }
+  }
+}
+
+void Program::check_assert(const Op& op) {
+  const Tile& condition = operand(op, 0);
+  for (std::size_t i = 0; i < condition.size(); ++i) {
+    const bool is_on = op.operands.size() < 2 || operand(op, 1).at(i).i;
+    if (is_on && !condition.elements[i].i)
+      fail(op, fmt::format("assertion failed: {}", op.text("message")));
+  }
+}
+
+}  // namespace tilewright::ir

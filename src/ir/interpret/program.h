@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/interpret/program.h — one program of the grid: its values, its control flow, its accesses.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "ir/interpret/interpret.h"
+#include "ir/interpret/memory.h"
+#include "ir/interpret/tile.h"
+
+namespace tilewright::ir {
+
+class Program {
+ public:
+  Program(const Kernel& kernel, const Memory& memory, const InterpretOptions& options,
+          std::array<std::int64_t, 3> id)
+      : kernel_(kernel),
+        memory_(memory),
+        options_(options),
+        id_(id),
+        values_(kernel.value_count()) {}
+
+  void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
+  void run() { run_region(kernel_.body); }
+
+ private:
+  const Tile& get(Value value) const { return values_[value.id]; }
+  const Tile& operand(const Op& op, std::size_t i) const { return get(op.operands[i]); }
+  const Type& result_type(const Op& op, std::size_t i = 0) const {
+    return kernel_.type(op.results[i]);
+  }
+  void set_result(const Op& op, Tile tile, std::size_t i = 0) {
+    set(op.results[i], std::move(tile));
+  }
+  [[noreturn]] void fail(const Op& op, const std::string& what) const;
+
+  const Op* run_region(const Region& region);  // the op that ended it, or null
+  void run_op(const Op& op);
+  std::vector<Tile> values_of(const std::vector<Value>& values, std::size_t from = 0) const;
+
+  void constant(const Op& op);
+  void elementwise(const Op& op);
+  void shape_op(const Op& op);
+  void load(const Op& op);
+  void store(const Op& op);
+  void atomic_rmw(const Op& op);
+  void atomic_cas(const Op& op);
+  void reduce(const Op& op);
+  void scan(const Op& op);
+  void for_loop(const Op& op);
+  void while_loop(const Op& op);
+  void branch(const Op& op);
+  void print(const Op& op);
+  void check_assert(const Op& op);
+
+  // Runs the region of a reduce or scan on lanes a and b: all at once, or lane by lane where it has
+  // control flow.
+  std::vector<Tile> combine(const Op& op, const std::vector<Tile>& a, const std::vector<Tile>& b);
+  Element checked_read(const Op& op, std::int64_t pointer, DType dtype) const;
+  void checked_write(const Op& op, std::int64_t pointer, DType dtype, Element element) const;
+
+  const Kernel& kernel_;
+  const Memory& memory_;
+  const InterpretOptions& options_;
+  std::array<std::int64_t, 3> id_;
+  std::vector<Tile> values_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace tilewright::ir
