@@ -4,8 +4,10 @@
 //   BenchResult r = tw::benchmark([&] { f(x); });
 //   r.median, r.p10, r.p90, r.description
 //
-// Warms up until times are steady, synchronises, times each repetition with device events (or the wall clock), empties
-// the caches in between, and repeats until the median's confidence interval is narrow or the time limit is reached.
+// Warms up until times are steady, synchronises, times each repetition with device events (or the
+// wall clock), empties the device's cache in between, and repeats until the median's confidence
+// interval is narrow or the time limit is reached. Device events time the current stream of the
+// device: `run` must queue its work there. An exception of `run` passes through.
 #pragma once
 
 #include <cstddef>
@@ -19,44 +21,51 @@
 namespace tilewright {
 
 enum class Clock {
-  Automatic,   // device events on CUDA, the wall clock on the CPU
+  Automatic,  // device events on CUDA, the wall clock on the CPU
   Device,
-  Wall,        // around a call and a synchronisation
+  Wall,  // around a call and a synchronisation of the device
 };
 
 struct BenchOptions {
-  // Set both for exactly these counts; otherwise they are found by the stopping rule.
+  // Where set, exactly this many runs; otherwise warm-ups end when times are steady and trials by
+  // the rule below. Exact trials are timed one by one; without a count, CPU runs of a few
+  // microseconds are timed several at once.
   std::optional<int> warmups;
   std::optional<int> trials;
   Clock clock = Clock::Automatic;
-  std::optional<Device> device;          // else default_device()
-  bool flush_cache = true;               // between device repetitions; false where `run` rotates its own inputs
-  double relative_interval = 0.01;       // stop when the 95% interval of the median is this narrow
-  double min_seconds = 0.1;              // of measured work
-  double max_seconds = 2.0;
+  std::optional<Device> device;  // else default_device()
+  // Between repetitions timed by device events; false where `run` rotates its own inputs. The wall
+  // clock never flushes.
+  bool flush_cache = true;
+  double relative_interval = 0.01;  // stop when the 95% interval of the median is this narrow
+  double min_seconds = 0.1;         // of measuring, after the warm-up
+  double max_seconds =
+      2.0;  // then it ends whether the median is known or not; one run is always made
 };
 
 struct BenchResult {
   std::string description;
-  double median = 0;                     // seconds, as are all below
+  double median = 0;  // seconds, as are all below
   double mean = 0;
   double min = 0;
   double max = 0;
   double p10 = 0;
   double p90 = 0;
-  double interval_low = 0;               // 95% confidence interval of the median
+  double interval_low = 0;  // 95% confidence interval of the median
   double interval_high = 0;
-  bool is_stable = false;                // the stopping rule was met before the time limit
-  std::vector<double> samples;
+  bool is_stable = false;       // the stopping rule was met before the time limit
+  std::vector<double> samples;  // one time of one run each
   int warmups = 0;
   Clock clock = Clock::Wall;
   Device device;
 
-  std::string to_string() const;         // one readable line
+  std::string to_string() const;  // one readable line
 };
 
 BenchResult benchmark(const std::function<void()>& run, const BenchOptions& options = {});
-// benchmark("gelu", run, {.warmups = 1, .trials = 3, .clock = Clock::Wall}).mean is the mean of three timed runs.
-BenchResult benchmark(const std::string& description, const std::function<void()>& run, const BenchOptions& options = {});
+// benchmark("gelu", run, {.warmups = 1, .trials = 3, .clock = Clock::Wall}).mean is the mean of
+// three timed runs.
+BenchResult benchmark(const std::string& description, const std::function<void()>& run,
+                      const BenchOptions& options = {});
 
 }  // namespace tilewright
