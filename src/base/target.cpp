@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "base/check.h"
 #include "base/nearest.h"
 #include "base/settings.h"
@@ -75,7 +77,19 @@ int usable_cores() {
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-std::int64_t cache_size(int sysconf_name) {
+// The cache that core 0 uses, as the system describes it ("32768K"). sysconf is second choice: on some processors it gives the
+// sum of all caches of a level.
+std::int64_t cache_size(int level, int sysconf_name) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    int found_level = 0;
+    std::int64_t kib = 0;
+    std::string type;
+    std::ifstream(folder + "level") >> found_level;
+    std::ifstream(folder + "type") >> type;
+    std::ifstream(folder + "size") >> kib;
+    if (found_level == level && type != "Instruction" && kib > 0) return kib << 10;
+  }
   const long size = sysconf(sysconf_name);
   return size > 0 ? size : 0;
 }
@@ -84,9 +98,9 @@ Target cpu_target(bool avx512) {
   Target t;
   t.kind = DeviceKind::Cpu;
   t.processors = usable_cores();
-  t.l1_bytes = cache_size(_SC_LEVEL1_DCACHE_SIZE);
-  t.l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE);
-  t.l3_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE);
+  t.l1_bytes = cache_size(1, _SC_LEVEL1_DCACHE_SIZE);
+  t.l2_bytes = cache_size(2, _SC_LEVEL2_CACHE_SIZE);
+  t.l3_bytes = cache_size(3, _SC_LEVEL3_CACHE_SIZE);
 #if defined(__x86_64__)
   t.name = avx512 ? "x86-64-avx512" : "x86-64-avx2";
   t.vector_bits = avx512 ? 512 : 256;
