@@ -2,6 +2,9 @@
 // runtime/compile.h — from a KernelSource to a binary for a target, through the disk cache. No device is needed.
 #pragma once
 
+#include <string>
+
+#include "base/hash.h"
 #include "runtime/backend.h"
 #include "tilewright/kernel_source.h"
 #include "tilewright/target.h"
@@ -16,6 +19,11 @@ struct CompileReport {
 // Throws CompileError with the compiler's log, MissingError without the compiler. Safe from many threads and processes:
 // one of them compiles, the others take its result.
 Binary compile(const KernelSource& source, const Target& target, CompileReport* report = nullptr);
+
+// What the binary is stored under: a hash of the source with its headers, options, include folders and name expressions,
+// the files that it includes from disk (include_scan.h), the target, the compiler, and this library with its sanitizers.
+// Signatures and launch plans are left out, since no compiler sees them.
+Hash128 compile_key(const KernelSource& source, const Target& target, const std::string& compiler_identity);
 
 // ---- The two compilers behind it; each is one folder's business.
 

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -83,6 +84,14 @@ void mark_used(const OpenEntry& entry) {
   if (std::abs(std::time(nullptr) - entry.info.st_mtim.tv_sec) < use_resolution_seconds) return;
   const timespec now[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
   futimens(entry.file.number(), now);  // a cache that may only be read keeps its times
+}
+
+// On a disk that is nearly full compilers are better off in the system's place for temporaries.
+bool has_room_for_compilers(const std::string& folder) {
+  constexpr std::uint64_t wanted_bytes = 16 << 20;
+  struct statvfs disk;
+  return statvfs(folder.c_str(), &disk) != 0 ||
+         std::uint64_t{disk.f_bavail} * disk.f_frsize >= wanted_bytes;
 }
 
 void warn_unwritable(const std::string& folder, int error) {
@@ -193,7 +202,7 @@ void DiskCache::State::remove_damaged(const std::string& path, const OpenEntry& 
 }
 
 std::string DiskCache::State::make_temporary_folder() {
-  const bool is_in_cache = prepare();
+  const bool is_in_cache = prepare() && has_room_for_compilers(folder);
   const std::lock_guard lock(mutex);
   if (is_in_cache) {
     if (temporary && temporary->is_ours() && access(temporary->path().c_str(), W_OK) == 0)
