@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/tensor.cpp — what a tensor is made of, and questions to it.
+#include "tilewright/tensor.h"
+
+#include <fmt/format.h>
+
+#include "tensor/shape.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+
+// Immutable and shared by copies of the handle. What launches ask is computed once, here.
+struct Tensor::State {
+  Buffer buffer;
+  Device device;
+  DType dtype = DType::Float32;
+  bool is_contiguous = true;
+  std::int64_t numel = 0;
+  std::int64_t offset = 0;
+  void* data = nullptr;
+  Shape shape;
+  Shape strides;
+
+  State(Buffer memory, DType type, Shape sizes, Shape steps, std::int64_t first)
+      : buffer(std::move(memory)),
+        device(buffer.device()),
+        dtype(type),
+        numel(checked_numel(sizes, size_of(type))),
+        offset(first),
+        shape(std::move(sizes)),
+        strides(std::move(steps)) {
+    // Without elements nothing has a place: no stride or offset may lead later arithmetic astray.
+    if (numel == 0) {
+      strides = contiguous_strides(shape);
+      offset = 0;
+    }
+    is_contiguous = tilewright::is_contiguous(shape, strides);
+    if (buffer.data() != nullptr)
+      data = static_cast<std::byte*>(buffer.data()) +
+             offset * static_cast<std::int64_t>(size_of(dtype));
+  }
+};
+
+Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Shape strides, std::int64_t offset) {
+  if (shape.size() != strides.size())
+    throw ArgumentError(
+        fmt::format("shape {} and strides {} must have as many entries as each other",
+                    shape_text(shape), shape_text(strides)));
+  const std::int64_t numel = checked_numel(shape, size_of(dtype));
+  const Reach reach = reach_of(shape, strides, size_of(dtype));
+  const auto capacity = static_cast<std::int64_t>(buffer.size() / size_of(dtype));
+  if (numel > 0 && (offset < -reach.low || offset >= capacity || reach.high >= capacity - offset))
+    throw ArgumentError(fmt::format(
+        "a tensor of shape {}, strides {} and offset {} does not fit a buffer of {} {} elements",
+        shape_text(shape), shape_text(strides), offset, capacity, name_of(dtype)));
+  state_ = std::make_shared<const State>(std::move(buffer), dtype, std::move(shape),
+                                         std::move(strides), offset);
+}
+
+Tensor Tensor::with_layout(Shape shape, Shape strides, std::int64_t offset) const {
+  const State& s = defined();
+  return Tensor(std::make_shared<const State>(s.buffer, s.dtype, std::move(shape),
+                                              std::move(strides), offset));
+}
+
+const Tensor::State& Tensor::defined() const {
+  if (state_ == nullptr)
+    throw ArgumentError("the tensor is undefined: assign one to it before using it");
+  return *state_;
+}
+
+DType Tensor::dtype() const { return defined().dtype; }
+Device Tensor::device() const { return defined().device; }
+const Shape& Tensor::shape() const { return defined().shape; }
+const Shape& Tensor::strides() const { return defined().strides; }
+int Tensor::rank() const { return static_cast<int>(defined().shape.size()); }
+std::int64_t Tensor::size(int dimension) const {
+  return shape()[wrap_dimension(dimension, rank())];
+}
+std::int64_t Tensor::stride(int dimension) const {
+  return strides()[wrap_dimension(dimension, rank())];
+}
+std::int64_t Tensor::numel() const { return defined().numel; }
+std::size_t Tensor::nbytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype()); }
+std::int64_t Tensor::offset() const { return defined().offset; }
+const Buffer& Tensor::buffer() const { return defined().buffer; }
+bool Tensor::is_contiguous() const { return defined().is_contiguous; }
+void* Tensor::data() const { return defined().data; }
+
+void Tensor::check_dtype(DType expected) const {
+  if (dtype() != expected)
+    throw ArgumentError(
+        fmt::format("the tensor has {} elements, not {}: convert it with to() first",
+                    name_of(dtype()), name_of(expected)));
+}
+
+Tensor::operator Argument() const {
+  Argument argument;
+  argument.kind = Argument::Kind::Memory;
+  argument.is_defined = state_ != nullptr;
+  if (!argument.is_defined) return argument;
+  argument.dtype = state_->dtype;
+  argument.is_contiguous = state_->is_contiguous;
+  argument.device = state_->device;
+  argument.bits = reinterpret_cast<std::uintptr_t>(state_->data);
+  argument.buffer = &state_->buffer;
+  return argument;
+}
+
+}  // namespace tilewright
