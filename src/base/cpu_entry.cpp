@@ -10,7 +10,14 @@ static_assert(offsetof(TwCpuLaunch, block) == 12 && offsetof(TwCpuLaunch, shared
                   offsetof(TwCpuLaunch, services) == 32,
               "cpu_entry_text below must declare the same structure");
 
-const char* const cpu_entry_text = R"(struct TwCpuServices;
+static_assert(offsetof(TwCpuServices, fail) == 8 && offsetof(TwCpuServices, emulation) == 16);
+
+const char* const cpu_entry_text = R"(struct TwEmulation;
+struct TwCpuServices {
+  unsigned long size;
+  void (*fail)(const char* message);
+  const TwEmulation* emulation;
+};
 struct TwCpuLaunch {
   unsigned grid[3];
   unsigned block[3];

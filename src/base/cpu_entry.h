@@ -17,8 +17,8 @@ struct TwCpuServices {
   std::uint64_t size;
   // Ends the launch with an error: the message is copied, the call does not return to the kernel's program.
   void (*fail)(const char* message);
-  // Emulated CUDA: see codegen/device_lib/emulate. Runs the threads of one block as fibers.
-  void (*run_block)(const struct TwCpuLaunch* launch, void (*thread)(void*), void* context, std::uint64_t block);
+  // Emulated CUDA (codegen/device_lib/emulate/fibers.h): blocks whose threads meet at barriers. Null: not to be had.
+  const struct TwEmulation* emulation;
 };
 
 struct TwCpuLaunch {

@@ -57,7 +57,8 @@ Settings read_environment() {
           .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
           .log = variable("TILEWRIGHT_LOG"),
           .no_color = !variable("NO_COLOR").empty(),
-          .search_path = first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH")};
+          .search_path = first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
+          .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1))};
 }
 
 std::atomic<const Settings*> override_settings{nullptr};

@@ -21,6 +21,7 @@ struct Settings {
   std::string log;                 // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
   bool no_color;                   // NO_COLOR
   std::string search_path;         // PATH
+  std::uint64_t emulate_seed;      // TILEWRIGHT_EMULATE_SEED: order of emulated CUDA threads, else 1; 0: by index
 
   bool hides_cuda() const { return cuda_home == "none"; }
 };

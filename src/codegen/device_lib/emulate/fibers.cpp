@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/device_lib/emulate/fibers.cpp — the table of functions that emulated kernels call.
+#include "codegen/device_lib/emulate/fibers.h"
+
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "base/settings.h"
+#include "codegen/device_lib/emulate/scheduler.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+static_assert(sizeof(TwWait) == 48 && offsetof(TwWait, value) == 24 &&
+                  offsetof(TwWait, participants) == 44,
+              "device_lib/emulate/cuda.h must declare the same structure");
+
+void run_block(const TwCpuLaunch* launch, const char* kernel, std::uint64_t block,
+               void (*thread)(void*, std::uint32_t), void* context) {
+  if (!can_emulate_barriers())
+    throw MissingError(
+        fmt::format("kernel '{}' has barriers, and their emulation does not work under the thread "
+                    "sanitizer; use another build",
+                    kernel));
+  Scheduler::of_this_thread().run(
+      {launch, kernel, block, thread, context, settings().emulate_seed});
+}
+
+void wait(TwWait* request) { Scheduler::of_this_thread().wait(*request); }
+
+std::uint32_t active_lanes() { return Scheduler::of_this_thread().active_lanes(); }
+
+void yield() {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  if (scheduler.is_running()) scheduler.yield();
+}
+
+void fault(const TwThreadPlace* place, const char* message) {
+  const auto* b = place->block;
+  const auto* t = place->thread;
+  throw KernelFault(fmt::format("kernel '{}', block ({}, {}, {}), thread ({}, {}, {}): {}",
+                                place->kernel, b[0], b[1], b[2], t[0], t[1], t[2], message));
+}
+
+}  // namespace
+
+const TwEmulation* emulation_services() {
+  static constexpr TwEmulation table{sizeof(TwEmulation), run_block, wait,
+                                     active_lanes,        yield,     fault};
+  return &table;
+}
+
+bool can_emulate_barriers() {
+#if defined(__SANITIZE_THREAD__)
+  return false;
+#else
+  return true;
+#endif
+}
+
+}  // namespace tilewright

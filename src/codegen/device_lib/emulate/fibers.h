@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/device_lib/emulate/fibers.h — what emulated CUDA kernels call: blocks of threads that
+// meet at barriers.
+//
+// The threads of a block are fibers on one operating-system thread. A thread runs until it waits or
+// ends, then another one that can advance is chosen, at random by settings().emulate_seed: a result
+// that depends on the order is a bug that some seed shows. Threads that have ended count as arrived
+// everywhere, as on hardware. When nobody can advance, or a thread faults, the waiting threads are
+// unwound by an exception and run_block throws one KernelFault that names the kernel, the block and
+// the threads.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cpu_entry.h"
+
+namespace tilewright {
+
+extern "C" {
+
+// One arrival at a barrier; lives on the thread's own stack. device_lib/emulate/cuda.h declares the
+// same as text.
+struct TwWait {
+  enum Kind : std::uint32_t {
+    Block,    // all threads of the block; `count` of them passed a non-zero `value`
+    Warp,     // the lanes of `mask`, nothing exchanged
+    Shuffle,  // `value` becomes the value of lane `source`, or a poison when that lane takes no
+              // part
+    Ballot,   // `value` becomes the bits of the lanes that passed a non-zero one
+    Gather,   // all[i] becomes the value of lane i; those that take no part stay as they are
+  };
+  const char* name;    // "__syncthreads", for messages
+  std::uint32_t line;  // of the user's source
+  std::uint32_t kind;
+  std::uint32_t mask;  // lanes of the warp that meet
+  std::uint32_t source;
+  std::uint64_t value;
+  std::uint64_t* all;
+  std::uint32_t count;
+  std::uint32_t participants;  // threads that met
+};
+
+// Where a thread is, for messages.
+struct TwThreadPlace {
+  const char* kernel;
+  std::uint32_t block[3];
+  std::uint32_t thread[3];
+};
+
+struct TwEmulation {
+  std::uint64_t size;
+  // Runs all threads of one block: thread(context, index) for each, numbered with x fastest.
+  void (*run_block)(const TwCpuLaunch* launch, const char* kernel, std::uint64_t block,
+                    void (*thread)(void* context, std::uint32_t index), void* context);
+  // From here on only inside a thread of run_block. May resume after other threads ran; unwinds
+  // when the block failed.
+  void (*wait)(TwWait* wait);
+  std::uint32_t (*active_lanes)();  // lanes of the caller's warp that have not ended
+  void (*yield)();                  // lets others advance; a thread that spins calls it
+  // Ends the launch with a KernelFault: "kernel 'k', block (0, 0, 0), thread (1, 0, 0): MESSAGE".
+  // Legal in any thread.
+  void (*fault)(const TwThreadPlace* place, const char* message);
+};
+
+}  // extern "C"
+
+// The table that a launch's TwCpuServices points to.
+const TwEmulation* emulation_services();
+
+// False under the thread sanitizer, which cannot follow fibers at a bearable speed: run_block then
+// throws MissingError.
+bool can_emulate_barriers();
+
+}  // namespace tilewright

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/device_lib/emulate/scheduler.cpp — fibers, who runs next, and barriers.
+#include "codegen/device_lib/emulate/scheduler.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+
+namespace tilewright {
+namespace {
+
+constexpr std::uint32_t stacks_per_pool = 64;
+
+// What a shuffle gives that reads a lane which takes no part: not a number in every floating type.
+constexpr std::uint64_t poison = 0x7fff7fffdeadbeef;
+
+// Spinning threads hand over to each other this often before the block counts as stuck.
+constexpr std::uint64_t most_idle_yields = 20'000'000;
+
+// Unwinds a thread of a block that has failed.
+struct Cancelled {};
+
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+Scheduler& Scheduler::of_this_thread() {
+  static thread_local Scheduler scheduler;
+  return scheduler;
+}
+
+// ---- A block.
+
+void Scheduler::run(const Job& job) {
+  TW_CHECK(!job_, "a block is run inside another block's thread");
+  start_block(job);
+  while (live_ > 0) {
+    if (ready_head_ == ready_.size()) cancel(std::make_exception_ptr(KernelFault(stuck_message())));
+    switch_from(main_);
+  }
+  job_ = nullptr;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Scheduler::start_block(const Job& job) {
+  const auto* sizes = job.launch->block;
+  const std::uint32_t count = sizes[0] * sizes[1] * sizes[2];
+  add_fibers(count);
+  job_ = &job;
+  random_state_ = mix(mix(job.seed) + job.block) | 1;
+  idle_yields_ = 0;
+  live_ = count;
+  warps_.resize((count + 31) / 32);
+  ready_.clear();
+  ready_head_ = 0;
+  at_block_.clear();
+  for (Warp& warp : warps_) warp = {};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    warps_[i / 32].live |= 1u << (i % 32);
+    fibers_[i]->has_ended = false;
+    make_ready(*fibers_[i]);
+  }
+}
+
+void Scheduler::add_fibers(std::uint32_t count) {
+  while (fibers_.size() < count) {
+    const auto index = static_cast<std::uint32_t>(fibers_.size());
+    if (index % stacks_per_pool == 0)
+      stacks_.push_back(std::make_unique<StackPool>(stacks_per_pool));
+    const StackPool& pool = *stacks_.back();
+    auto fiber = std::make_unique<Fiber>();
+    fiber->scheduler = this;
+    fiber->index = index;
+    // Stacks that all begin at the same offset of a page would share a few sets of the first-level
+    // cache.
+    const std::size_t offset = index * 320 % 4096;
+    prepare(fiber->context, pool.bottom(index % stacks_per_pool), pool.usable_bytes() - offset,
+            &Scheduler::fiber_main, fiber.get());
+    fibers_.push_back(std::move(fiber));
+  }
+}
+
+// A fiber lives as long as its scheduler: it runs one thread of a block after the other and is
+// suspended in between.
+void Scheduler::fiber_main(void* argument) {
+  Fiber& fiber = *static_cast<Fiber*>(argument);
+  begin_context(*fiber.scheduler->starter_);
+  while (true) {
+    fiber.scheduler->run_thread(fiber);
+    fiber.scheduler->leave(fiber);
+  }
+}
+
+void Scheduler::run_thread(Fiber& fiber) {
+  std::exception_ptr why;
+  try {
+    if (!failure_) job_->thread(job_->context, fiber.index);
+  } catch (const Cancelled&) {
+  } catch (...) {
+    why = std::current_exception();
+  }
+  const StackPool& pool = *stacks_[fiber.index / stacks_per_pool];
+  if (!why && pool.has_overflowed(fiber.index % stacks_per_pool))
+    why = std::make_exception_ptr(KernelFault(fmt::format(
+        "kernel '{}', block {}, thread {}: the thread needs more than {} KiB of stack in emulation",
+        job_->kernel, format_place(job_->block, job_->launch->grid),
+        format_place(fiber.index, job_->launch->block), StackPool::stack_bytes >> 10)));
+  if (why) cancel(why);
+}
+
+void Scheduler::leave(Fiber& fiber) {
+  fiber.has_ended = true;
+  --live_;
+  idle_yields_ = 0;
+  Warp& warp = warps_[fiber.index / 32];
+  warp.live &= ~(1u << (fiber.index % 32));
+  if (!failure_) complete_after_exit(warp);
+  switch_from(fiber.context);
+}
+
+// ---- Choosing who runs.
+
+std::uint64_t Scheduler::random() {
+  random_state_ ^= random_state_ << 13;
+  random_state_ ^= random_state_ >> 7;
+  random_state_ ^= random_state_ << 17;
+  return random_state_;
+}
+
+void Scheduler::make_ready(Fiber& fiber) {
+  fiber.request = nullptr;
+  ready_.push_back(&fiber);
+}
+
+Scheduler::Fiber* Scheduler::take_ready() {
+  const std::size_t count = ready_.size() - ready_head_;
+  if (count == 0) return nullptr;
+  if (job_->seed != 0 && count > 1)
+    std::swap(ready_[ready_head_], ready_[ready_head_ + (random() >> 16) % count]);
+  Fiber* chosen = ready_[ready_head_++];
+  if (ready_head_ == ready_.size() || ready_head_ == 4096) {
+    ready_.erase(ready_.begin(), ready_.begin() + static_cast<std::ptrdiff_t>(ready_head_));
+    ready_head_ = 0;
+  }
+  return chosen;
+}
+
+// Continues a fiber that can advance, else the loop in run().
+void Scheduler::switch_from(Context& from) {
+  Fiber* next = take_ready();
+  running_ = next;
+  Context& to = next ? next->context : main_;
+  if (&to == &from) return;
+  starter_ = &from;
+  switch_context(from, to);
+}
+
+void Scheduler::yield() {
+  Fiber& self = *running_;
+  if (++idle_yields_ > most_idle_yields && !failure_)
+    cancel(std::make_exception_ptr(KernelFault(
+        fmt::format("kernel '{}', block {}: threads spin for ever on a value that nobody changes",
+                    job_->kernel, format_place(job_->block, job_->launch->grid)))));
+  make_ready(self);
+  switch_from(self.context);
+  if (failure_) throw Cancelled{};
+}
+
+std::uint32_t Scheduler::active_lanes() const { return warps_[running_->index / 32].live; }
+
+// ---- Barriers.
+
+void Scheduler::wait(TwWait& request) {
+  if (failure_) throw Cancelled{};
+  Fiber& self = *running_;
+  self.request = &request;
+  if (request.kind == TwWait::Block) arrive_at_block(self);
+  else arrive_at_warp(self);
+  switch_from(self.context);
+  if (failure_) throw Cancelled{};
+}
+
+void Scheduler::arrive_at_block(Fiber& fiber) {
+  at_block_.push_back(&fiber);
+  if (at_block_.size() == live_) complete_block();
+}
+
+void Scheduler::complete_block() {
+  std::uint32_t count = 0;
+  for (const Fiber* fiber : at_block_) count += fiber->request->value != 0;
+  for (Fiber* fiber : at_block_) {
+    fiber->request->count = count;
+    fiber->request->participants = static_cast<std::uint32_t>(at_block_.size());
+    make_ready(*fiber);
+  }
+  at_block_.clear();
+  idle_yields_ = 0;
+}
+
+void Scheduler::arrive_at_warp(Fiber& fiber) {
+  Warp& warp = warps_[fiber.index / 32];
+  const TwWait& request = *fiber.request;
+  const std::uint32_t lane = 1u << (fiber.index % 32);
+  if (!(request.mask & lane)) {
+    fiber.request = nullptr;
+    throw KernelFault(
+        fmt::format("kernel '{}', block {}, thread {}: {} at line {} has the mask {:#010x}, which "
+                    "leaves out its own lane {}",
+                    job_->kernel, format_place(job_->block, job_->launch->grid),
+                    format_place(fiber.index, job_->launch->block), request.name, request.line,
+                    request.mask, fiber.index % 32));
+  }
+  auto group = std::find_if(warp.groups.begin(), warp.groups.end(), [&](const Group& g) {
+    return g.kind == request.kind && g.mask == request.mask;
+  });
+  if (group == warp.groups.end())
+    group = warp.groups.insert(group, {request.kind, request.mask, 0});
+  group->arrived |= lane;
+  if ((group->mask & warp.live) == group->arrived)
+    complete_group(warp, static_cast<std::size_t>(group - warp.groups.begin()));
+}
+
+void Scheduler::complete_group(Warp& warp, std::size_t index) {
+  const Group group = warp.groups[index];
+  warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(index));
+  const auto first = static_cast<std::size_t>(&warp - warps_.data()) * 32;
+  Fiber* fibers[32] = {};
+  std::uint64_t values[32];
+  std::uint32_t ballot = 0;
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    values[lane] = poison;
+    if (!(group.arrived >> lane & 1)) continue;
+    fibers[lane] = fibers_[first + lane].get();
+    values[lane] = fibers[lane]->request->value;
+    if (values[lane]) ballot |= 1u << lane;
+  }
+  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+    if (!fibers[lane]) continue;
+    TwWait& request = *fibers[lane]->request;
+    if (group.kind == TwWait::Shuffle) request.value = values[request.source % 32];
+    if (group.kind == TwWait::Ballot) request.value = ballot;
+    if (group.kind == TwWait::Gather) std::copy(values, values + 32, request.all);
+    request.participants = group.arrived;
+    make_ready(*fibers[lane]);
+  }
+  idle_yields_ = 0;
+}
+
+void Scheduler::complete_after_exit(Warp& warp) {
+  if (!at_block_.empty() && at_block_.size() == live_) complete_block();
+  for (std::size_t i = warp.groups.size(); i-- > 0;)
+    if ((warp.groups[i].mask & warp.live) == warp.groups[i].arrived) complete_group(warp, i);
+}
+
+// ---- Failure.
+
+// Every thread that waits is made ready and unwinds; threads that have not begun end at once.
+void Scheduler::cancel(std::exception_ptr why) {
+  if (failure_) return;
+  failure_ = std::move(why);
+  for (const auto& fiber : fibers_)
+    if (!fiber->has_ended && fiber->request) make_ready(*fiber);
+}
+
+namespace {
+
+// "3" or "0-31": runs of numbers.
+std::string format_ranges(const std::vector<std::uint32_t>& numbers) {
+  std::string out;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) ++end;
+    out += out.empty() ? "" : ", ";
+    out += end - i == 1 ? fmt::format("{}", numbers[i])
+                        : fmt::format("{}-{}", numbers[i], numbers[end - 1]);
+    i = end;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Scheduler::stuck_message() const {
+  std::map<std::string, std::vector<std::uint32_t>> places;
+  const auto* sizes = job_->launch->block;
+  for (std::uint32_t i = 0; i < sizes[0] * sizes[1] * sizes[2]; ++i) {
+    const TwWait* request = fibers_[i]->request;
+    std::string place = "have ended";
+    if (request && request->kind == TwWait::Block)
+      place = fmt::format("wait at {} (line {})", request->name, request->line);
+    else if (request)
+      place = fmt::format("wait at {} (line {}) with mask {:#010x}", request->name, request->line,
+                          request->mask);
+    places[place].push_back(i);
+  }
+  std::string out;
+  for (const auto& [place, threads] : places)
+    out += fmt::format("{}threads {} {}", out.empty() ? "" : "; ", format_ranges(threads), place);
+  return fmt::format(
+      "kernel '{}', block {}: no thread can advance: {}; all threads that have not ended must "
+      "reach the same barrier",
+      job_->kernel, format_place(job_->block, job_->launch->grid), out);
+}
+
+std::string format_place(std::uint64_t index, const std::uint32_t sizes[3]) {
+  const std::uint64_t row = index / sizes[0];
+  return fmt::format("({}, {}, {})", index % sizes[0], row % sizes[1], row / sizes[1]);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/device_lib/emulate/scheduler.h — runs the threads of one block as fibers; see fibers.h
+// for the rules.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/device_lib/emulate/context.h"
+#include "codegen/device_lib/emulate/fibers.h"
+
+namespace tilewright {
+
+class Scheduler {
+ public:
+  struct Job {
+    const TwCpuLaunch* launch;
+    const char* kernel;
+    std::uint64_t block;
+    void (*thread)(void* context, std::uint32_t index);
+    void* context;
+    std::uint64_t seed;
+  };
+
+  // The scheduler of this operating-system thread; its fibers are kept for the next block.
+  static Scheduler& of_this_thread();
+
+  void run(const Job& job);
+  bool is_running() const { return job_ != nullptr; }
+
+  // For the running fiber.
+  void wait(TwWait& request);
+  void yield();
+  std::uint32_t active_lanes() const;
+
+ private:
+  struct Fiber {
+    Context context;
+    Scheduler* scheduler = nullptr;
+    std::uint32_t index = 0;
+    TwWait* request = nullptr;  // what it waits for; null when it can advance
+    bool has_ended = true;
+  };
+  // Lanes of one warp that wait at the same kind of barrier with the same mask.
+  struct Group {
+    std::uint32_t kind;
+    std::uint32_t mask;
+    std::uint32_t arrived;
+  };
+  struct Warp {
+    std::uint32_t live = 0;
+    std::vector<Group> groups;
+  };
+
+  static void fiber_main(void* fiber);
+  void run_thread(Fiber& fiber);
+  void start_block(const Job& job);
+  void add_fibers(std::uint32_t count);
+  void leave(Fiber& fiber);
+
+  // Choosing who runs.
+  std::uint64_t random();
+  void make_ready(Fiber& fiber);
+  Fiber* take_ready();
+  void switch_from(Context& from);
+
+  // Barriers.
+  void arrive_at_block(Fiber& fiber);
+  void arrive_at_warp(Fiber& fiber);
+  void complete_block();
+  void complete_group(Warp& warp, std::size_t group);
+  void complete_after_exit(Warp& warp);
+  std::uint32_t warp_begin(std::uint32_t index) const { return index / 32 * 32; }
+
+  // Failure.
+  void cancel(std::exception_ptr why);
+  std::string stuck_message() const;
+
+  std::vector<std::unique_ptr<StackPool>> stacks_;  // of stacks_per_pool each
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Warp> warps_;
+  std::vector<Fiber*> ready_;
+  std::size_t ready_head_ = 0;
+  std::vector<Fiber*> at_block_;
+  Context main_;
+  Context* starter_ = nullptr;  // who made the latest switch
+  Fiber* running_ = nullptr;
+  const Job* job_ = nullptr;
+  std::uint32_t live_ = 0;
+  std::uint64_t random_state_ = 1;
+  std::uint64_t idle_yields_ = 0;  // since a thread last passed a barrier or ended
+  std::exception_ptr failure_;
+};
+
+// "(1, 0, 0)": the place of linear index `index` in a grid or block of these sizes.
+std::string format_place(std::uint64_t index, const std::uint32_t sizes[3]);
+
+}  // namespace tilewright
