@@ -181,6 +181,7 @@ std::uint32_t Scheduler::active_lanes() const { return warps_[running_->index / 
 // ---- Barriers.
 
 void Scheduler::wait(TwWait& request) {
+  TW_CHECK(running_, "{} is called in a kernel that was taken for one without barriers", request.name);
   if (failure_) throw Cancelled{};
   Fiber& self = *running_;
   self.request = &request;

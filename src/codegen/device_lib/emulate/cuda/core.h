@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/emulate/cuda/core.h — CUDA C++ on a CPU: keywords, indices, shared memory, and the entry of a kernel.
+//
+// These files are the first part of the text that the host compiler gets; the user's source, rewritten by
+// codegen/emulate/rewrite.h, follows. They include no standard header: reading those takes longer than everything else. A
+// kernel is entered through
+//   extern "C" void ENTRY(const TwCpuLaunch* l, void* const* p, unsigned long first, unsigned long last) {
+//     tw_emulate::run<&kernel, USES_BARRIERS>("kernel", l, p, first, last);
+//   }
+// which runs the threads of each block in a plain loop, or as fibers (device_lib/emulate/fibers.h) when they meet.
+
+#define __CUDACC__ 1
+#define __CUDA_ARCH__ 700
+#define __TILEWRIGHT_EMULATION__ 1
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __maxnreg__(n)
+
+#if defined(__SANITIZE_ADDRESS__)
+#define TW_EMULATE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TW_EMULATE_ASAN 1
+#endif
+#endif
+
+// Shared memory is one per operating-system thread, since a block never leaves its thread. The address sanitizer puts no
+// red zones around thread-local arrays: under it they are static, and blocks run one at a time.
+#ifdef TW_EMULATE_ASAN
+#define __shared__ static
+#define TW_EMULATE_EXTERN extern
+#else
+#define __shared__ static __thread
+#define TW_EMULATE_EXTERN extern __thread
+#endif
+
+// ---- What the library offers; see device_lib/emulate/fibers.h.
+
+struct TwWait {
+  const char* name;
+  unsigned line;
+  unsigned kind;
+  unsigned mask;
+  unsigned source;
+  unsigned long value;
+  unsigned long* all;
+  unsigned count;
+  unsigned participants;
+};
+
+struct TwThreadPlace {
+  const char* kernel;
+  unsigned block[3];
+  unsigned thread[3];
+};
+
+struct TwEmulation {
+  unsigned long size;
+  void (*run_block)(const TwCpuLaunch* launch, const char* kernel, unsigned long block,
+                    void (*thread)(void* context, unsigned index), void* context);
+  void (*wait)(TwWait* wait);
+  unsigned (*active_lanes)();
+  void (*yield)();
+  void (*fault)(const TwThreadPlace* place, const char* message);
+};
+
+// ---- Indices.
+
+struct uint3 {
+  unsigned x, y, z;
+};
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz) {}
+  constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+  constexpr operator uint3() const { return {x, y, z}; }
+};
+
+static constinit thread_local uint3 threadIdx = {0, 0, 0};
+static constinit thread_local uint3 blockIdx = {0, 0, 0};
+static constinit thread_local dim3 blockDim;
+static constinit thread_local dim3 gridDim;
+static constexpr int warpSize = 32;
+
+#ifdef TW_EMULATE_DYNAMIC_SHARED
+// `extern __shared__ T name[]` becomes another name of this.
+#define TW_EMULATE_DYNAMIC_BYTES 232448
+#ifdef TW_EMULATE_ASAN
+extern "C" void __asan_poison_memory_region(const volatile void* address, unsigned long bytes);
+extern "C" void __asan_unpoison_memory_region(const volatile void* address, unsigned long bytes);
+extern "C" alignas(1024) unsigned char tw_dynamic_shared[TW_EMULATE_DYNAMIC_BYTES];
+alignas(1024) unsigned char tw_dynamic_shared[TW_EMULATE_DYNAMIC_BYTES];
+#else
+extern "C" alignas(1024) __thread unsigned char tw_dynamic_shared[TW_EMULATE_DYNAMIC_BYTES];
+alignas(1024) __thread unsigned char tw_dynamic_shared[TW_EMULATE_DYNAMIC_BYTES];
+#endif
+#endif
+
+namespace tw_emulate {
+
+static constinit thread_local unsigned thread_number = 0;
+static constinit thread_local const char* kernel_name = "";
+static constinit thread_local const TwEmulation* emulation = nullptr;
+
+// Other threads of the block may run inside `call`; the indices are this thread's own again afterwards.
+template <class Call>
+inline void suspended(Call call) {
+  const uint3 index = threadIdx;
+  const unsigned number = thread_number;
+  call();
+  threadIdx = index;
+  thread_number = number;
+}
+
+static __attribute__((noinline, cold)) void fault(const char* message) {
+  const TwThreadPlace place = {kernel_name,
+                               {blockIdx.x, blockIdx.y, blockIdx.z},
+                               {threadIdx.x, threadIdx.y, threadIdx.z}};
+  emulation->fault(&place, message);
+}
+
+// ---- Running a kernel.
+
+template <unsigned long... I>
+struct Indices {};
+#if defined(__clang__)
+template <class, unsigned long... I>
+using IndicesOf = Indices<I...>;
+template <unsigned long N>
+using FirstIndices = __make_integer_seq<IndicesOf, unsigned long, N>;
+#else
+template <unsigned long N>
+using FirstIndices = Indices<__integer_pack(N)...>;
+#endif
+
+template <class... Parameter, unsigned long... I>
+inline __attribute__((always_inline)) void call(void (*kernel)(Parameter...), void* const* values, Indices<I...>) {
+  kernel(*static_cast<Parameter*>(values[I])...);
+}
+
+template <class... Parameter>
+inline __attribute__((always_inline)) void call(void (*kernel)(Parameter...), void* const* values) {
+  call(kernel, values, FirstIndices<sizeof...(Parameter)>{});
+}
+
+// One thread of a block that runs as fibers.
+template <auto Kernel>
+void run_fiber(void* parameters, unsigned index) {
+  thread_number = index;
+  threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
+  call(Kernel, static_cast<void* const*>(parameters));
+}
+
+template <auto Kernel>
+inline void run_loop(void* const* parameters) {
+  const dim3 size = blockDim;
+  thread_number = 0;
+  for (unsigned z = 0; z < size.z; ++z)
+    for (unsigned y = 0; y < size.y; ++y)
+      for (unsigned x = 0; x < size.x; ++x) {
+        threadIdx = {x, y, z};
+        call(Kernel, parameters);
+        ++thread_number;
+      }
+}
+
+#ifdef TW_EMULATE_ASAN
+extern "C" int sched_yield() noexcept;
+static int block_lock = 0;
+struct BlockLock {
+  BlockLock() {
+    while (__atomic_exchange_n(&block_lock, 1, __ATOMIC_ACQUIRE)) sched_yield();
+  }
+  ~BlockLock() { __atomic_store_n(&block_lock, 0, __ATOMIC_RELEASE); }
+};
+#else
+struct BlockLock {
+  BlockLock() {}
+};
+#endif
+
+// Dynamic shared memory begins as garbage (as floating numbers: not a number), and ends where the launch said.
+inline void prepare_shared(const TwCpuLaunch* launch) {
+#ifdef TW_EMULATE_DYNAMIC_SHARED
+  if (launch->shared_bytes > TW_EMULATE_DYNAMIC_BYTES)
+    fault("the launch asks for more than 227 KiB of dynamic shared memory");
+#ifdef TW_EMULATE_ASAN
+  __asan_unpoison_memory_region(tw_dynamic_shared, TW_EMULATE_DYNAMIC_BYTES);
+  __asan_poison_memory_region(tw_dynamic_shared + launch->shared_bytes,
+                              TW_EMULATE_DYNAMIC_BYTES - launch->shared_bytes);
+#endif
+  __builtin_memset(tw_dynamic_shared, 0xff, launch->shared_bytes);
+#else
+  (void)launch;
+#endif
+}
+
+template <auto Kernel, bool UsesBarriers>
+inline void run(const char* name, const TwCpuLaunch* launch, void* const* parameters, unsigned long first,
+                unsigned long last) {
+  const BlockLock lock;
+  kernel_name = name;
+  emulation = launch->services->emulation;
+  gridDim = dim3(launch->grid[0], launch->grid[1], launch->grid[2]);
+  blockDim = dim3(launch->block[0], launch->block[1], launch->block[2]);
+  for (unsigned long block = first; block < last; ++block) {
+    const unsigned long row = block / gridDim.x;
+    blockIdx = {unsigned(block % gridDim.x), unsigned(row % gridDim.y), unsigned(row / gridDim.y)};
+    prepare_shared(launch);
+    if constexpr (UsesBarriers)
+      emulation->run_block(launch, name, block, &run_fiber<Kernel>, const_cast<void**>(parameters));
+    else
+      run_loop<Kernel>(parameters);
+  }
+}
+
+}  // namespace tw_emulate

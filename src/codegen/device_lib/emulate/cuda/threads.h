@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/emulate/cuda/threads.h — barriers, warp exchanges, fences, cached loads, clocks, assert and trap.
+
+namespace tw_emulate {
+
+enum WaitKind : unsigned { WaitBlock, WaitWarp, WaitShuffle, WaitBallot, WaitGather };
+
+inline TwWait meet(const char* name, int line, unsigned kind, unsigned mask, unsigned long value = 0,
+                   unsigned source = 0, unsigned long* all = nullptr) {
+  TwWait request = {name, unsigned(line), kind, mask, source, value, all, 0, 0};
+  suspended([&] { emulation->wait(&request); });
+  return request;
+}
+
+inline unsigned lane() { return thread_number % 32; }
+
+template <class T>
+inline T shuffle(const char* name, int line, unsigned mask, T value, unsigned source) {
+  static_assert(sizeof(T) <= 8, "a warp shuffle moves at most 8 bytes");
+  unsigned long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  bits = meet(name, line, WaitShuffle, mask, bits, source).value;
+  __builtin_memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// Combines the values of the lanes that take part.
+template <class T, class Combine>
+inline T reduce(const char* name, int line, unsigned mask, T value, Combine combine) {
+  unsigned long all[32];
+  const unsigned lanes = meet(name, line, WaitGather, mask, (unsigned long)value, 0, all).participants;
+  const int first = __builtin_ctz(lanes);
+  T result = T(all[first]);
+  for (int i = first + 1; i < 32; ++i)
+    if (lanes >> i & 1) result = combine(result, T(all[i]));
+  return result;
+}
+
+template <class T>
+inline unsigned match(const char* name, int line, unsigned mask, T value, unsigned* lanes) {
+  unsigned long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof value);
+  unsigned long all[32];
+  *lanes = meet(name, line, WaitGather, mask, bits, 0, all).participants;
+  unsigned equal = 0;
+  for (int i = 0; i < 32; ++i)
+    if ((*lanes >> i & 1) && all[i] == bits) equal |= 1u << i;
+  return equal;
+}
+
+// A thread that spins on memory must let the others of its block advance.
+inline void relax() {
+  static constinit thread_local unsigned calls = 0;
+  if (++calls % 256 == 0) suspended([] { emulation->yield(); });
+}
+
+static __attribute__((noinline, cold)) void assert_failed(const char* condition, const char* file, int line) {
+  char message[512];
+  __builtin_snprintf(message, sizeof message, "assertion '%s' failed at %s:%d", condition, file, line);
+  fault(message);
+}
+
+}  // namespace tw_emulate
+
+#undef assert
+#ifdef NDEBUG
+#define assert(condition) ((void)0)
+#else
+#define assert(condition) ((condition) ? (void)0 : tw_emulate::assert_failed(#condition, __FILE__, __LINE__))
+#endif
+
+static inline void __trap() { tw_emulate::fault("__trap was called"); }
+
+// ---- Block barriers.
+
+#define TW_LINE int line = __builtin_LINE()
+
+static inline void __syncthreads(TW_LINE) { tw_emulate::meet("__syncthreads", line, tw_emulate::WaitBlock, 0); }
+static inline int __syncthreads_count(int predicate, TW_LINE) {
+  return int(tw_emulate::meet("__syncthreads_count", line, tw_emulate::WaitBlock, 0, predicate != 0).count);
+}
+static inline int __syncthreads_and(int predicate, TW_LINE) {
+  const TwWait met = tw_emulate::meet("__syncthreads_and", line, tw_emulate::WaitBlock, 0, predicate != 0);
+  return met.count == met.participants;
+}
+static inline int __syncthreads_or(int predicate, TW_LINE) {
+  return tw_emulate::meet("__syncthreads_or", line, tw_emulate::WaitBlock, 0, predicate != 0).count > 0;
+}
+
+// ---- Warps.
+
+static inline void __syncwarp(unsigned mask = 0xffffffffu, TW_LINE) {
+  tw_emulate::meet("__syncwarp", line, tw_emulate::WaitWarp, mask);
+}
+static inline unsigned __activemask() { return tw_emulate::emulation->active_lanes(); }
+
+template <class T>
+static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, TW_LINE) {
+  const unsigned group = tw_emulate::lane() & ~unsigned(width - 1);
+  return tw_emulate::shuffle("__shfl_sync", line, mask, value, group | (unsigned(source) & unsigned(width - 1)));
+}
+template <class T>
+static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, TW_LINE) {
+  const unsigned lane = tw_emulate::lane();
+  const bool inside = (lane & unsigned(width - 1)) >= delta;
+  return tw_emulate::shuffle("__shfl_up_sync", line, mask, value, inside ? lane - delta : lane);
+}
+template <class T>
+static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, TW_LINE) {
+  const unsigned lane = tw_emulate::lane();
+  const bool inside = (lane & unsigned(width - 1)) + delta < unsigned(width);
+  return tw_emulate::shuffle("__shfl_down_sync", line, mask, value, inside ? lane + delta : lane);
+}
+template <class T>
+static inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, TW_LINE) {
+  const unsigned lane = tw_emulate::lane();
+  const unsigned source = lane ^ unsigned(lane_mask);
+  const bool inside = source < (lane & ~unsigned(width - 1)) + unsigned(width);
+  return tw_emulate::shuffle("__shfl_xor_sync", line, mask, value, inside ? source : lane);
+}
+
+static inline unsigned __ballot_sync(unsigned mask, int predicate, TW_LINE) {
+  return unsigned(tw_emulate::meet("__ballot_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value);
+}
+static inline int __any_sync(unsigned mask, int predicate, TW_LINE) {
+  return tw_emulate::meet("__any_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value != 0;
+}
+static inline int __all_sync(unsigned mask, int predicate, TW_LINE) {
+  const TwWait met = tw_emulate::meet("__all_sync", line, tw_emulate::WaitBallot, mask, predicate != 0);
+  return met.value == met.participants;
+}
+template <class T>
+static inline unsigned __match_any_sync(unsigned mask, T value, TW_LINE) {
+  unsigned lanes;
+  return tw_emulate::match("__match_any_sync", line, mask, value, &lanes);
+}
+template <class T>
+static inline unsigned __match_all_sync(unsigned mask, T value, int* all_equal, TW_LINE) {
+  unsigned lanes;
+  const unsigned equal = tw_emulate::match("__match_all_sync", line, mask, value, &lanes);
+  *all_equal = equal == lanes;
+  return *all_equal ? lanes : 0;
+}
+
+#define TW_REDUCE(op, type, expression)                                                        \
+  static inline type __reduce_##op##_sync(unsigned mask, type value, TW_LINE) {                \
+    return tw_emulate::reduce("__reduce_" #op "_sync", line, mask, value,                      \
+                              [](type a, type b) -> type { return expression; });              \
+  }
+TW_REDUCE(add, unsigned, a + b)
+TW_REDUCE(add, int, int(unsigned(a) + unsigned(b)))
+TW_REDUCE(min, unsigned, a < b ? a : b)
+TW_REDUCE(min, int, a < b ? a : b)
+TW_REDUCE(max, unsigned, a < b ? b : a)
+TW_REDUCE(max, int, a < b ? b : a)
+TW_REDUCE(and, unsigned, a & b)
+TW_REDUCE(or, unsigned, a | b)
+TW_REDUCE(xor, unsigned, a ^ b)
+#undef TW_REDUCE
+#undef TW_LINE
+
+// ---- Memory order, caches, clocks.
+
+static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax(); }
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax(); }
+static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax(); }
+static inline void __nanosleep(unsigned) {
+  tw_emulate::suspended([] { tw_emulate::emulation->yield(); });
+}
+
+#define TW_LOAD(name)                     \
+  template <class T>                      \
+  static inline T name(const T* address) { \
+    return *address;                      \
+  }
+#define TW_STORE(name)                             \
+  template <class T>                               \
+  static inline void name(T* address, T value) {   \
+    *address = value;                              \
+  }
+TW_LOAD(__ldg)
+TW_LOAD(__ldca)
+TW_LOAD(__ldcg)
+TW_LOAD(__ldcs)
+TW_LOAD(__ldcv)
+TW_LOAD(__ldlu)
+TW_STORE(__stcg)
+TW_STORE(__stcs)
+TW_STORE(__stwb)
+TW_STORE(__stwt)
+#undef TW_LOAD
+#undef TW_STORE
+
+static inline long long clock64() {
+#if defined(__x86_64__)
+  return (long long)__builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
+}
+static inline int clock() { return int(clock64()); }

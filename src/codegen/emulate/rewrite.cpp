@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/emulate/rewrite.cpp — the token rewriter, and the text around a rewritten source.
+#include "codegen/emulate/rewrite.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/cpu_entry.h"
+#include "base/embedded.h"
+#include "codegen/emulate/features.h"
+#include "codegen/emulate/reach.h"
+#include "codegen/text/cpp_tokens.h"
+
+namespace tilewright {
+namespace {
+
+class Rewriter {
+ public:
+  Rewriter(std::string_view text, std::string_view name)
+      : text_(text), name_(name), tokens_(tokenize_cpp(text, name)) {}
+
+  EmulatedSource run() {
+    Mentions mentions = find_mentions(tokens_, is_barrier);
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (tokens_[i].kind == CppToken::Kind::Directive) directive(tokens_[i]);
+      else if (tokens_[i].is_identifier()) identifier(i);
+      else if (tokens_[i].is("<<<"))
+        unsupported(tokens_[i], "launches from device code (dynamic parallelism)");
+    }
+    out_.defined = std::move(mentions.defined);
+    out_.reaches_barrier = std::move(mentions.reaching);
+    out_.text = fmt::format("#line 1 \"{}\"\n{}", escaped(name_), edited());
+    return std::move(out_);
+  }
+
+ private:
+  struct Edit {
+    std::size_t offset;
+    std::size_t length;
+    std::string replacement;
+  };
+
+  static std::string escaped(std::string_view name) {
+    std::string out;
+    for (char c : name) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c == '\n' ? ' ' : c;
+    }
+    return out;
+  }
+
+  void replace(const CppToken& token, std::string replacement) {
+    edits_.push_back({token.offset, token.text.size(), std::move(replacement)});
+  }
+
+  // The text with all edits; a replacement has as many line ends as what it replaces.
+  std::string edited() {
+    std::stable_sort(edits_.begin(), edits_.end(),
+                     [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+    std::string out;
+    std::size_t at = 0;
+    for (const Edit& edit : edits_) {
+      out.append(text_, at, edit.offset - at).append(edit.replacement);
+      at = edit.offset + edit.length;
+    }
+    out.append(text_, at);
+    if (!out.ends_with('\n')) out += '\n';
+    return out;
+  }
+
+  // ---- Directives.
+
+  void directive(const CppToken& token) {
+    const std::string_view word = directive_word(token);
+    if (word.starts_with("if")) ++conditional_depth_;
+    else if (word == "endif") --conditional_depth_;
+    else if (const std::string_view header = included_header(token); !header.empty())
+      include(token, header);
+    else if (word == "define") note_half_names(token);
+  }
+
+  void include(const CppToken& token, std::string_view header) {
+    if (const std::string_view feature = unsupported_header(header); !feature.empty())
+      return unsupported(token, feature);
+    if (has_stand_in(header)) {
+      out_.has_half |= header.find("fp16") != std::string_view::npos ||
+                       header.find("bf16") != std::string_view::npos;
+      return replace(token, std::string(static_cast<std::size_t>(
+                                            std::count(token.text.begin(), token.text.end(), '\n')),
+                                        '\n'));
+    }
+    if (header.starts_with('<')) out_.needs_standard_library = true;
+  }
+
+  void note_half_names(const CppToken& token) {
+    for (std::string_view name : {"half", "bfloat16"})
+      if (token.text.find(name) != std::string_view::npos) out_.has_half = true;
+  }
+
+  // ---- Names.
+
+  void identifier(std::size_t index) {
+    const CppToken& token = tokens_[index];
+    if (is_barrier(token.text)) out_.has_barriers = true;
+    if (is_half_name(token.text)) out_.has_half = true;
+    if (token.is("__shared__")) return shared(index);
+    if (token.is("__noinline__")) return replace(token, "__attribute__((noinline))");
+    if (is_library_namespace(index))
+      return unsupported(token, fmt::format("the {} library", token.text));
+    if (const std::string_view feature = unsupported_feature(token.text); !feature.empty())
+      unsupported(token, feature);
+  }
+
+  bool is_library_namespace(std::size_t index) const {
+    const CppToken& token = tokens_[index];
+    const bool qualifies = index + 1 < tokens_.size() && tokens_[index + 1].is("::");
+    return qualifies && (token.is("cuda") || token.is("cub") || token.is("thrust") ||
+                         token.is("cutlass") || token.is("cute"));
+  }
+
+  void unsupported(const CppToken& token, std::string_view feature) {
+    const std::string message = fmt::format("emulation on the CPU does not support {}", feature);
+    if (conditional_depth_ == 0)
+      throw SyntaxOrTypeError({std::string(name_), token.span(), message,
+                               "run this kernel on a GPU, or write this part in CUDA C++"},
+                              text_);
+    // Which groups are compiled only the preprocessor knows.
+    if (token.kind == CppToken::Kind::Directive) replace(token, fmt::format("#error {}", message));
+    else replace(token, fmt::format("_Pragma(\"GCC error \\\"{}\\\"\") {}", message, token.text));
+  }
+
+  // ---- Shared memory.
+  //
+  //   extern __shared__ float tile[];   =>  TW_EMULATE_EXTERN float tile[]
+  //   __asm__("tw_dynamic_shared"); static __shared__ float tile[8];  =>  __shared__ float tile[8];
+  //   (the macro says static)
+
+  void shared(std::size_t index) {
+    std::size_t begin = index;
+    while (begin > 0 && !ends_statement(tokens_[begin - 1])) --begin;
+    std::size_t end = index;
+    while (end < tokens_.size() && !tokens_[end].is(";")) ++end;
+    const auto find = [&](std::string_view word) {
+      for (std::size_t i = begin; i < end; ++i)
+        if (tokens_[i].is(word)) return i;
+      return end;
+    };
+    if (const std::size_t word = find("static"); word < end) replace(tokens_[word], "");
+    if (const std::size_t word = find("extern"); word < end) dynamic_shared(word, index, end);
+  }
+
+  static bool ends_statement(const CppToken& token) {
+    return token.kind == CppToken::Kind::Directive || token.is(";") || token.is("{") ||
+           token.is("}") || token.is(":");
+  }
+
+  void dynamic_shared(std::size_t extern_word, std::size_t shared_word, std::size_t end) {
+    out_.has_dynamic_shared = true;
+    replace(tokens_[extern_word], "TW_EMULATE_EXTERN");
+    replace(tokens_[shared_word], "");
+    for (std::size_t i = shared_word; i < end; ++i) {
+      if (tokens_[i].is("(")) i = matching_bracket(tokens_, i);
+      else if (tokens_[i].is("]") && i + 1 <= end && !tokens_[i + 1].is("["))
+        edits_.push_back({tokens_[i].end(), 0, " __asm__(\"tw_dynamic_shared\")"});
+    }
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  std::vector<CppToken> tokens_;
+  std::vector<Edit> edits_;
+  EmulatedSource out_;
+  int conditional_depth_ = 0;
+};
+
+}  // namespace
+
+EmulatedSource emulate_cuda(std::string_view text, std::string_view name) {
+  return Rewriter(text, name).run();
+}
+
+bool uses_barriers(const EmulatedSource& source, std::string_view kernel_expression) {
+  if (!source.has_barriers) return false;
+  for (const CppToken& token : tokenize_cpp(kernel_expression, "name expression"))
+    if (token.is_identifier() && source.reaches_barrier.contains(std::string(token.text)))
+      return true;
+  // A kernel that was not found as a definition (a macro makes it) may do anything.
+  const std::string_view bare = kernel_expression.substr(0, kernel_expression.find('<'));
+  const std::size_t colon = bare.rfind(':');
+  const std::string name(colon == std::string_view::npos ? bare : bare.substr(colon + 1));
+  return !source.defined.contains(name);
+}
+
+std::string emulation_prelude(std::span<const EmulatedSource> sources) {
+  const auto any = [&](bool EmulatedSource::*flag) {
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](const EmulatedSource& source) { return source.*flag; });
+  };
+  std::string out = cpu_entry_text;
+  if (any(&EmulatedSource::has_dynamic_shared)) out += "#define TW_EMULATE_DYNAMIC_SHARED 1\n";
+  const bool with_library = any(&EmulatedSource::needs_standard_library);
+  const char* standard = with_library ? "standard_library.h" : "standard.h";
+  std::vector<std::string_view> parts = {standard, "core.h",    "types.h",
+                                         "math.h", "threads.h", "atomics.h"};
+  if (any(&EmulatedSource::has_half)) parts.push_back("half.h");
+  for (std::string_view part : parts)
+    out += fmt::format("#line 1 \"tilewright/emulate/{0}\"\n{1}", part,
+                       embedded_file(fmt::format("device_lib/emulate/cuda/{}", part)));
+  return out;
+}
+
+std::string emulated_entry(std::string_view symbol, std::string_view kernel_expression,
+                           bool with_barriers) {
+  return fmt::format(
+      "extern \"C\" __attribute__((visibility(\"default\"))) void {0}(const TwCpuLaunch* launch, "
+      "void* const* parameters, "
+      "unsigned long first, unsigned long last) {{\n"
+      "  tw_emulate::run<&{1}, {2}>(\"{1}\", launch, parameters, first, last);\n"
+      "}}\n",
+      symbol, kernel_expression, with_barriers);
+}
+
+std::vector<std::string> emulation_options() {
+  return {"-fvisibility=hidden", "-fno-strict-aliasing", "-lm"};
+}
+
+}  // namespace tilewright
