@@ -34,6 +34,9 @@ class Builder {
     Region* previous_;
   };
 
+  // Puts an op that exists already at the end of the region.
+  void insert(Op* op) { region_->ops.push_back(op); }
+
   // The general form; everything below calls it.
   Op* create(OpKind kind, std::vector<Value> operands, const std::vector<Type>& results,
              std::vector<Attribute> attributes = {});

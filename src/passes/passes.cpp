@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/passes.cpp — the list of passes.
+#include "passes/passes.h"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "passes/canonicalize.h"
+#include "passes/eliminate_common_subexpressions.h"
+#include "passes/eliminate_dead_code.h"
+#include "passes/hoist_loop_invariants.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+constexpr PassEntry passes[] = {
+    {"canonicalize", canonicalize, "folds constants and brings equal things to one form"},
+    {"eliminate_common_subexpressions", eliminate_common_subexpressions,
+     "makes equal pure ops one"},
+    {"eliminate_dead_code", eliminate_dead_code, "removes ops that nobody needs"},
+    {"hoist_loop_invariants", hoist_loop_invariants,
+     "moves pure ops out of loops they do not depend on"},
+};
+
+}  // namespace
+
+std::span<const PassEntry> all_passes() { return passes; }
+
+const PassEntry& pass_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const PassEntry& pass : passes) {
+    if (pass.name == name) return pass;
+    known.emplace_back(pass.name);
+  }
+  throw ArgumentError(fmt::format("there is no pass '{}'{}", name, suggest_names(name, known)));
+}
+
+}  // namespace tilewright
