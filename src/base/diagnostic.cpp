@@ -21,6 +21,27 @@ std::string_view line_of(std::string_view text, int number) {
   return line;
 }
 
+namespace {
+
+bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
+
+// Columns count characters of UTF-8, so one blank stands under each; tabs stay, so that the caret lines up.
+std::string caret_line(std::string_view line, Span span) {
+  const int characters = static_cast<int>(std::count_if(line.begin(), line.end(), starts_character));
+  const int before = std::clamp(span.column - 1, 0, characters);
+  std::string out;
+  int seen = 0;
+  for (const char byte : line) {
+    if (!starts_character(byte)) continue;
+    if (seen++ == before) break;
+    out += byte == '\t' ? '\t' : ' ';
+  }
+  const int room = std::max(characters - before, 1);
+  return out + std::string(static_cast<std::size_t>(std::clamp(span.length, 1, room)), '^');
+}
+
+}  // namespace
+
 std::string render(const Diagnostic& diagnostic, std::string_view text) {
   const Span span = diagnostic.span;
   std::string out;
@@ -28,15 +49,7 @@ std::string render(const Diagnostic& diagnostic, std::string_view text) {
   else out = fmt::format("{}: error: {}", diagnostic.file, diagnostic.message);
 
   const std::string_view line = line_of(text, span.line);
-  if (!line.empty()) {
-    const auto before = std::min(static_cast<std::size_t>(std::max(span.column - 1, 0)), line.size());
-    const auto room = std::max<std::size_t>(line.size() - before, 1);
-    const auto length = std::clamp<std::size_t>(static_cast<std::size_t>(std::max(span.length, 1)), 1, room);
-    std::string pad(line.substr(0, before));
-    for (char& c : pad)
-      if (c != '\t') c = ' ';   // tabs stay, so that the caret lines up
-    out += fmt::format("\n    {}\n    {}{}", line, pad, std::string(length, '^'));
-  }
+  if (!line.empty()) out += fmt::format("\n    {}\n    {}", line, caret_line(line, span));
   if (!diagnostic.hint.empty()) out += "\nhint: " + diagnostic.hint;
   return out;
 }

@@ -14,7 +14,7 @@
 
 namespace tilewright {
 
-// A place in a text: 1-based line and column, and how many characters the caret underlines. Line 0 means "no place".
+// A place in a text: 1-based line and column, counted in characters of UTF-8, and how many of them the caret underlines. Line 0 means "no place".
 struct Span {
   int line = 0;
   int column = 0;

@@ -21,6 +21,10 @@ TEST(Diagnostic, TabsKeepTheCaretInPlace) {
   EXPECT_EQ(render({"f", {1, 2, 3}, "bad", ""}, "\tabc\n"), "f:1:2: error: bad\n    \tabc\n    \t^^^");
 }
 
+TEST(Diagnostic, ColumnsCountCharacters) {
+  EXPECT_EQ(render({"f", {1, 4, 2}, "bad", ""}, "äöüßx\n"), "f:1:4: error: bad\n    äöüßx\n       ^^");
+}
+
 TEST(Diagnostic, CaretIsCutAtTheEndOfTheLine) {
   EXPECT_EQ(render({"f", {1, 3, 99}, "bad", ""}, "abcd"), "f:1:3: error: bad\n    abcd\n      ^^");
 }
