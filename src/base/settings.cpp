@@ -58,7 +58,11 @@ Settings read_environment() {
           .log = variable("TILEWRIGHT_LOG"),
           .no_color = !variable("NO_COLOR").empty(),
           .search_path = first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
-          .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1))};
+          .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1)),
+          .library_path = variable("LD_LIBRARY_PATH"),
+          .virtual_env = variable("VIRTUAL_ENV"),
+          .conda_prefix = variable("CONDA_PREFIX"),
+          .home = variable("HOME")};
 }
 
 std::atomic<const Settings*> override_settings{nullptr};

@@ -22,6 +22,10 @@ struct Settings {
   bool no_color;                   // NO_COLOR
   std::string search_path;         // PATH
   std::uint64_t emulate_seed;      // TILEWRIGHT_EMULATE_SEED: order of emulated CUDA threads, else 1; 0: by index
+  std::string library_path;        // LD_LIBRARY_PATH: where libraries that are opened at run time are also looked for
+  std::string virtual_env;         // VIRTUAL_ENV: a Python environment, whose packages may bring CUDA libraries
+  std::string conda_prefix;        // CONDA_PREFIX: likewise
+  std::string home;                // HOME
 
   bool hides_cuda() const { return cuda_home == "none"; }
 };
