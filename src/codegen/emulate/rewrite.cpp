@@ -200,10 +200,10 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources) {
   std::string out = cpu_entry_text;
   if (any(&EmulatedSource::has_dynamic_shared)) out += "#define TW_EMULATE_DYNAMIC_SHARED 1\n";
   const bool with_library = any(&EmulatedSource::needs_standard_library);
-  const char* standard = with_library ? "standard_library.h" : "standard.h";
-  std::vector<std::string_view> parts = {standard, "core.h",    "types.h",
-                                         "math.h", "threads.h", "atomics.h"};
-  if (any(&EmulatedSource::has_half)) parts.push_back("half.h");
+  const char* standard = with_library ? "standard_library.cuh" : "standard.cuh";
+  std::vector<std::string_view> parts = {standard, "core.cuh",    "types.cuh",
+                                         "math.cuh", "threads.cuh", "atomics.cuh"};
+  if (any(&EmulatedSource::has_half)) parts.push_back("half.cuh");
   for (std::string_view part : parts)
     out += fmt::format("#line 1 \"tilewright/emulate/{0}\"\n{1}", part,
                        embedded_file(fmt::format("device_lib/emulate/cuda/{}", part)));
@@ -222,7 +222,7 @@ std::string emulated_entry(std::string_view symbol, std::string_view kernel_expr
 }
 
 std::vector<std::string> emulation_options() {
-  return {"-fvisibility=hidden", "-fno-strict-aliasing", "-lm"};
+  return {"-O2", "-fvisibility=hidden", "-fno-strict-aliasing", "-lm"};
 }
 
 }  // namespace tilewright

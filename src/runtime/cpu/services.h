@@ -8,8 +8,7 @@
 
 namespace tilewright {
 
-// Handed to every CPU kernel. Emulated CUDA plugs in here: services.cpp fills `run_block` and what
-// else a kernel may need.
+// Handed to every CPU kernel; emulated CUDA finds its blocks and barriers in it.
 const TwCpuServices& cpu_services();
 
 // Thrown through the kernel by `fail`; the launch turns it into a KernelFault that names the

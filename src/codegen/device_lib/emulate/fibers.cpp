@@ -15,7 +15,7 @@ namespace {
 
 static_assert(sizeof(TwWait) == 48 && offsetof(TwWait, value) == 24 &&
                   offsetof(TwWait, participants) == 44,
-              "device_lib/emulate/cuda.h must declare the same structure");
+              "device_lib/emulate/cuda/core.cuh must declare the same structure");
 
 void run_block(const TwCpuLaunch* launch, const char* kernel, std::uint64_t block,
                void (*thread)(void*, std::uint32_t), void* context) {

@@ -18,7 +18,7 @@ namespace tilewright {
 
 extern "C" {
 
-// One arrival at a barrier; lives on the thread's own stack. device_lib/emulate/cuda.h declares the
+// One arrival at a barrier; lives on the thread's own stack. device_lib/emulate/cuda/core.cuh declares the
 // same as text.
 struct TwWait {
   enum Kind : std::uint32_t {

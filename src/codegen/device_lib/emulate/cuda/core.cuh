@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/core.h — CUDA C++ on a CPU: keywords, indices, shared memory, and the entry of a kernel.
+// device_lib/emulate/cuda/core.cuh — CUDA C++ on a CPU: keywords, indices, shared memory, and the entry of a kernel.
 //
 // These files are the first part of the text that the host compiler gets; the user's source, rewritten by
 // codegen/emulate/rewrite.h, follows. They include no standard header: reading those takes longer than everything else. A

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/atomics.h — atomic functions: real ones, since blocks run on several threads.
+// device_lib/emulate/cuda/atomics.cuh — atomic functions: real ones, since blocks run on several threads.
 
 namespace tw_emulate {
 

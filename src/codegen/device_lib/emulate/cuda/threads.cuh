@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/threads.h — barriers, warp exchanges, fences, cached loads, clocks, assert and trap.
+// device_lib/emulate/cuda/threads.cuh — barriers, warp exchanges, fences, cached loads, clocks, assert and trap.
 
 namespace tw_emulate {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/standard.h — the few names of the C and C++ standard libraries that device code uses.
+// device_lib/emulate/cuda/standard.cuh — the few names of the C and C++ standard libraries that device code uses.
 
 #define FLT_MAX __FLT_MAX__
 #define FLT_MIN __FLT_MIN__

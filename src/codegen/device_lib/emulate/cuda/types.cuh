@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/types.h — vector types and their make_ functions.
+// device_lib/emulate/cuda/types.cuh — vector types and their make_ functions.
 
 #define TW_EMULATE_VECTOR(type, name, align2, align4)               \
   struct name##1 {                                                  \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/math.h — math functions and intrinsics. Fast variants are computed precisely.
+// device_lib/emulate/cuda/math.cuh — math functions and intrinsics. Fast variants are computed precisely.
 
 namespace tw_emulate {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/half.h — __half and __nv_bfloat16: conversions, operators and intrinsics, each rounded once.
+// device_lib/emulate/cuda/half.cuh — __half and __nv_bfloat16: conversions, operators and intrinsics, each rounded once.
 
 namespace tw_emulate {
 
