@@ -16,10 +16,14 @@ std::string place_of(const FunctionState& function, std::size_t index) {
                      function.kernel->parameters[index].name, function.kernel->name);
 }
 
+std::string scalar_of(DType dtype) {
+  return fmt::format("{} {} scalar", name_of(dtype).starts_with('i') ? "an" : "a", name_of(dtype));
+}
+
 std::string wanted(const Parameter& parameter) {
   switch (parameter.kind) {
     case Parameter::Kind::Scalar:
-      return fmt::format("a {} scalar", name_of(parameter.dtype));
+      return scalar_of(parameter.dtype);
     case Parameter::Kind::Opaque:
       return parameter.opaque_bytes ? fmt::format("a struct of {} bytes", parameter.opaque_bytes)
                                     : "a struct";
@@ -33,7 +37,7 @@ std::string wanted(const Parameter& parameter) {
 std::string given(const Argument& argument) {
   switch (argument.kind) {
     case Argument::Kind::Scalar:
-      return fmt::format("a {} scalar", name_of(argument.dtype));
+      return scalar_of(argument.dtype);
     case Argument::Kind::Opaque:
       return fmt::format("a struct of {} bytes", argument.bytes);
     case Argument::Kind::Memory:

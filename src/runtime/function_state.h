@@ -31,6 +31,7 @@ struct FunctionState {
   Device device;
   Backend* backend = nullptr;
   int processors = 1;
+  bool logs_launches = false;
   std::vector<VariantState> variants;
   // A single launch of the user's own sizes with the user's own arguments in order: no plan to
   // follow.

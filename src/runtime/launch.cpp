@@ -39,6 +39,15 @@ void wait_and_name_faults(const FunctionState& function, void* stream) {
   }
 }
 
+void log_launch(const FunctionState& function, const StepState& step,
+                const PreparedLaunch& launch) {
+  log_line("launch",
+           fmt::format("{} on {}: {} grid {} x {} x {}, block {} x {} x {}, {} bytes shared",
+                       function.kernel->name, function.device.name(), step.step->entry,
+                       launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                       launch.block[1], launch.block[2], launch.shared_bytes));
+}
+
 // Checked sizes and parameters go to the device.
 void run_step(const FunctionState& function, const StepState& step, const LaunchSizes& sizes,
               PreparedLaunch& launch) {
@@ -51,6 +60,8 @@ void run_step(const FunctionState& function, const StepState& step, const Launch
     launch.cluster[axis] = static_cast<std::uint32_t>(sizes.cluster[axis]);
   }
   launch.shared_bytes = static_cast<std::uint32_t>(sizes.shared_bytes);
+  if (function.logs_launches) [[unlikely]]
+    log_launch(function, step, launch);
   step.kernel->launch(launch);
   if (settings().launch_blocking) [[unlikely]]
     wait_and_name_faults(function, launch.stream);

@@ -39,7 +39,7 @@ LaunchLimits launch_limits(Device device, LoadedKernel& kernel);
 [[noreturn]] void throw_sizes_out_of_range(const std::string& kernel, const LaunchLimits& limits,
                                            const LaunchSizes& sizes);
 
-// Every size is below 2^31, so that products of two do not wrap; a grid size of 0 is in range.
+// A grid size of 0 is in range. Products are of sizes already known to be small.
 inline bool LaunchLimits::allow(const LaunchSizes& s) const {
   const auto is_within = [](std::int64_t size, std::uint64_t limit) {
     return static_cast<std::uint64_t>(size) - 1 < limit;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "base/nearest.h"
 #include "runtime/compile.h"
 #include "runtime/function_state.h"
@@ -104,6 +105,7 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
   function.device = module.device;
   function.backend = &backend(module.device);
   function.processors = module.device.target().processors;
+  function.logs_launches = logs("launch");
   for (const LaunchPlan& plan : kernel.variants) {
     check_plan(plan, kernel);
     VariantState& variant = function.variants.emplace_back();
@@ -165,7 +167,7 @@ class ModuleCache {
   }
 
  private:
-  static constexpr std::size_t kept_ = 64;
+  static constexpr std::size_t kept_ = 16;
   std::mutex mutex_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, int>, std::shared_ptr<CacheEntry>> entries_;
   std::deque<std::shared_ptr<ModuleState>> recent_;

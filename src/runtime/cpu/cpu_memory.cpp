@@ -4,11 +4,11 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
+#include <atomic>
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/check.h"
 #include "runtime/cpu/host_memory.h"
@@ -27,8 +27,6 @@ namespace {
 constexpr std::size_t alignment = 64;
 constexpr std::size_t huge_page = 2 << 20;
 constexpr std::size_t largest_block = std::size_t{1} << 46;
-// Small blocks are too many to count against the machine's memory one by one.
-constexpr std::size_t checked_from = huge_page;
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t red_zone = 64;
@@ -80,15 +78,26 @@ void* map_huge(std::size_t bytes) {
   return reinterpret_cast<void*>(aligned);
 }
 
-// Makes the pages of a fresh mapping by writing one byte of each; where huge pages are off this
-// touches every small one.
-void touch_pages(void* data, std::size_t bytes) {
-  constexpr std::size_t page = 4096;
-  const auto touch = [data](std::uint64_t first, std::uint64_t last) {
-    auto* const base = static_cast<volatile char*>(data);
-    for (std::size_t at = first * huge_page; at < last * huge_page; at += page) base[at] = 0;
+// Kernels before 5.14 do not know it; there one byte of each small page is written.
+constexpr int populate_write = 23;
+
+bool populate(char* data, std::size_t bytes) {
+  if (madvise(data, bytes, populate_write) == 0) return true;
+  if (errno == ENOMEM) return false;
+  for (std::size_t at = 0; at < bytes; at += 4096) *static_cast<volatile char*>(data + at) = 0;
+  return true;
+}
+
+// Makes the pages of a fresh mapping on all cores; false when the machine has no more.
+bool make_pages(void* data, std::size_t bytes) {
+  std::atomic<bool> is_done = true;
+  const auto make = [&](std::uint64_t first, std::uint64_t last) {
+    const bool has_pages =
+        populate(static_cast<char*>(data) + first * huge_page, (last - first) * huge_page);
+    if (!has_pages) is_done = false;
   };
-  parallel_ranges(round_up(bytes, huge_page) / huge_page, 1, touch);
+  parallel_ranges(round_up(bytes, huge_page) / huge_page, 1, make);
+  return is_done;
 }
 
 void give_back(void* block, std::size_t block_bytes) noexcept {
@@ -116,19 +125,21 @@ CpuMemory::Block* CpuMemory::pop(std::size_t index) {
 }
 
 void* CpuMemory::make(std::size_t asked, std::size_t block_bytes) {
-  if (block_bytes >= checked_from) {
-    const std::size_t available = available_host_memory();
-    if (asked > available) {
-      release_cached();
-      if (const std::size_t now = available_host_memory(); asked > now)
-        throw OutOfMemory("cpu", asked, now);
-    }
+  if (!is_mapped(block_bytes)) {
+    void* const block = std::aligned_alloc(alignment, block_bytes);
+    if (!block) throw OutOfMemory("cpu", asked, available_host_memory());
+    return block;
   }
-  void* block =
-      is_mapped(block_bytes) ? map_huge(block_bytes) : std::aligned_alloc(alignment, block_bytes);
-  if (!block) throw OutOfMemory("cpu", asked, available_host_memory());
-  if (is_mapped(block_bytes)) touch_pages(block, asked);
-  return block;
+  // The system would promise more than it has and end the process later.
+  if (asked > available_host_memory()) {
+    release_cached();
+    if (const std::size_t now = available_host_memory(); asked > now)
+      throw OutOfMemory("cpu", asked, now);
+  }
+  void* const block = map_huge(block_bytes);
+  if (block && make_pages(block, asked)) return block;
+  if (block) munmap(block, block_bytes);
+  throw OutOfMemory("cpu", asked, available_host_memory());
 }
 
 void* CpuMemory::allocate(std::size_t bytes) {
@@ -154,6 +165,7 @@ void CpuMemory::free(void* data, std::size_t bytes) noexcept {
   const SizeClass size = size_class_of(bytes);
   const std::lock_guard lock(mutex_);
   in_use_ -= size.bytes;
+  make_room(size.bytes);
   if (cached_ + size.bytes > max_cached_) {
     give_back(data, size.bytes);
     return;
@@ -164,6 +176,13 @@ void CpuMemory::free(void* data, std::size_t bytes) noexcept {
   free_[size.index] = block;
   cached_ += size.bytes;
   ASAN_POISON_MEMORY_REGION(data, size.bytes);
+}
+
+// The largest blocks go first: they hold most and are the cheapest per byte to make again.
+void CpuMemory::make_room(std::size_t bytes) noexcept {
+  for (std::size_t index = class_count; index-- > 0 && cached_ + bytes > max_cached_;)
+    while (cached_ + bytes > max_cached_ && free_[index])
+      give_back(pop(index), bytes_of_class(index));
 }
 
 void CpuMemory::release_cached() noexcept {

@@ -16,11 +16,6 @@ namespace tilewright {
 
 class CpuMemory {
  public:
-  // Blocks come in sizes: multiples of 64 bytes up to 1 KiB, then eight sizes per power of two.
-  struct Block {
-    Block* next;
-  };
-
   // Never destroyed, since buffers may outlive every static.
   static CpuMemory& shared();
 
@@ -31,10 +26,16 @@ class CpuMemory {
   MemoryState state() const;
 
  private:
+  // Lies in the freed memory itself, so that freeing needs no memory.
+  struct Block {
+    Block* next;
+  };
+  // Blocks come in sizes: multiples of 64 bytes up to 1 KiB, then eight sizes per power of two.
   static constexpr std::size_t class_count = 16 + 8 * 38;
 
   CpuMemory();
   void* make(std::size_t asked, std::size_t block_bytes);
+  void make_room(std::size_t bytes) noexcept;
   Block* pop(std::size_t size_class);
 
   mutable std::mutex mutex_;

@@ -82,17 +82,25 @@ struct Call {
   }
 };
 
+// TBB gives out no more threads than there are cores unless told so. Nothing is said when that is
+// enough: the setting is the whole process's, and we are a guest there. It is never destroyed,
+// since it must outlive every arena.
+bool allow_more_threads_than_cores() {
+  constexpr auto parallelism = tbb::global_control::max_allowed_parallelism;
+  const auto wanted = static_cast<std::size_t>(pool_threads());
+  if (wanted > tbb::global_control::active_value(parallelism)) {
+    static auto* const allowance = new tbb::global_control(parallelism, wanted);
+    static_cast<void>(allowance);
+  }
+  return true;
+}
+
 // An arena for each thread that launches: two of them share the pool's threads without waiting for
 // each other, and none picks up a stranger's task while it waits.
 tbb::task_arena& arena_of_this_thread() {
-  const int threads = pool_threads();
-  // More threads than cores must be allowed once for the process.
-  static const tbb::global_control allowance(
-      tbb::global_control::max_allowed_parallelism,
-      std::max<std::size_t>(
-          static_cast<std::size_t>(threads),
-          tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)));
-  thread_local tbb::task_arena arena(threads);
+  static const bool is_allowed = allow_more_threads_than_cores();
+  static_cast<void>(is_allowed);
+  thread_local tbb::task_arena arena(pool_threads());
   return arena;
 }
 
