@@ -68,4 +68,11 @@ BenchResult benchmark(const std::function<void()>& run, const BenchOptions& opti
 BenchResult benchmark(const std::string& description, const std::function<void()>& run,
                       const BenchOptions& options = {});
 
+// What a device reaches at best, measured now in about half a second: bytes read plus bytes written
+// per second by a large copy (streaming stores on all cores of a CPU), and float32 operations per
+// second of multiply-adds outside of matrix units. Throws MissingError where a compiler is missing
+// that the measuring needs.
+double measure_copy_bandwidth(Device device, std::size_t bytes = 0);  // of the copy; 0: more than any cache
+double measure_multiply_add_rate(Device device);
+
 }  // namespace tilewright

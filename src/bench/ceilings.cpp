@@ -133,6 +133,17 @@ Ceiling cuda_multiply_add(Device device) {
   return ceiling;
 }
 
+Ceiling measured_copy(Device device, std::size_t bytes) {
+  // The CPU kernel works in parts of 256 KiB.
+  const std::size_t size =
+      bytes > 0 ? std::max(bytes / mib, std::size_t{1}) * mib : copy_size(device);
+  return copy_ceiling(device, size);
+}
+
+Ceiling measured_multiply_add(Device device) {
+  return device.is_cuda() ? cuda_multiply_add(device) : cpu_multiply_add();
+}
+
 // A missing compiler or too little memory costs the figure, not the rest of the report.
 template <class Measure>
 Ceiling or_problem(Measure&& measure) {
@@ -148,17 +159,17 @@ Ceiling or_problem(Measure&& measure) {
 }  // namespace
 
 Ceiling measure_copy(Device device, std::size_t bytes) {
-  return or_problem([&] {
-    // The CPU kernel works in parts of 256 KiB.
-    const std::size_t size =
-        bytes > 0 ? std::max(bytes / mib, std::size_t{1}) * mib : copy_size(device);
-    return copy_ceiling(device, size);
-  });
+  return or_problem([&] { return measured_copy(device, bytes); });
 }
 
 Ceiling measure_multiply_add(Device device) {
-  return or_problem(
-      [&] { return device.is_cuda() ? cuda_multiply_add(device) : cpu_multiply_add(); });
+  return or_problem([&] { return measured_multiply_add(device); });
 }
+
+double measure_copy_bandwidth(Device device, std::size_t bytes) {
+  return measured_copy(device, bytes).per_second;
+}
+
+double measure_multiply_add_rate(Device device) { return measured_multiply_add(device).per_second; }
 
 }  // namespace tilewright

@@ -30,6 +30,7 @@ Hash128 compile_key(const KernelSource& source, const Target& target, const std:
 // A compiler's identity for the cache key, found without starting or opening it: path, size, modification time.
 // Throws MissingError (what for, how to get it) when there is none.
 std::string host_compiler_identity();                // runtime/cpu/host_compiler.cpp
+std::string host_compiler_path();                    // of the same program; throws the same
 std::string nvrtc_identity();                        // runtime/cuda/nvrtc.cpp
 
 Binary compile_with_host_compiler(const KernelSource& source, const Target& target);

@@ -92,6 +92,8 @@ std::string user_log(std::string output, const Invocation& call, const std::stri
 
 }  // namespace
 
+std::string host_compiler_path() { return find_compiler(); }
+
 std::string host_compiler_identity() {
   const std::string path = find_compiler();
   struct stat info {};

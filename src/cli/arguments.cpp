@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/arguments.cpp — the verbs' options, help and examples; the only file that knows the argument
+// parser.
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "base/nearest.h"
+#include "cli/verbs.h"
+#include "tilewright/error.h"
+#include "tilewright/version.h"
+
+namespace tilewright::cli {
+namespace {
+
+constexpr const char* info_examples = R"(Examples:
+  tilewright info                        devices, measured ceilings, tools, what is missing
+  tilewright info --no-measure --json    the same for programs, without measuring
+  tilewright info --occupancy --threads 256 --registers 64 --shared 49152 --target sm_90a --grid 10000
+                                         resident blocks, their limit and waves; needs no GPU)";
+
+constexpr const char* cache_examples = R"(Examples:
+  tilewright cache info     folder, entries, size
+  tilewright cache verify   reads every entry and checks it
+  tilewright cache clear    removes every entry)";
+
+struct InfoArguments {
+  InfoOptions info;
+  OccupancyOptions occupancy;
+  bool wants_occupancy = false;
+  bool no_measure = false;
+};
+
+void add_json(CLI::App& app, bool& json) { app.add_flag("--json", json, "Print JSON"); }
+
+// Options live in the returned function's own state, which the parser writes to.
+std::function<void()> add_info(CLI::App& app) {
+  auto a = std::make_shared<InfoArguments>();
+  CLI::App* verb =
+      app.add_subcommand("info", "Devices, limits, measured ceilings, tools and what is missing");
+  verb->footer(info_examples);
+  add_json(*verb, a->info.json);
+  verb->add_flag("--no-measure", a->no_measure,
+                 "Do not measure copy bandwidth and multiply-add rate");
+  CLI::Option* occupancy =
+      verb->add_flag("--occupancy", a->wants_occupancy, "Resident blocks of a kernel instead");
+  const auto add = [&](const char* name, auto& value, const char* text) {
+    verb->add_option(name, value, text)->needs(occupancy);
+  };
+  add("--threads", a->occupancy.threads, "Threads per block (default: the suggested size)");
+  add("--registers", a->occupancy.registers, "Registers per thread (default 32)");
+  add("--shared", a->occupancy.shared_bytes, "Bytes of shared memory per block (default 0)");
+  add("--target", a->occupancy.target,
+      "sm_80, sm_90a, ... (default: this machine's GPU, else sm_90a)");
+  add("--grid", a->occupancy.grid, "Blocks of the launch, for the number of waves");
+  return [a] {
+    a->occupancy.json = a->info.json;
+    a->info.measure = !a->no_measure;
+    a->wants_occupancy ? run_occupancy(a->occupancy) : run_info(a->info);
+  };
+}
+
+std::function<void()> add_cache(CLI::App& app) {
+  auto options = std::make_shared<CacheOptions>();
+  CLI::App* verb = app.add_subcommand("cache", "The compiled kernels on disk");
+  verb->footer(cache_examples);
+  verb->require_subcommand(1);
+  const auto add = [&](const char* name, const char* text, CacheOptions::Action action) {
+    CLI::App* sub = verb->add_subcommand(name, text);
+    add_json(*sub, options->json);
+    sub->callback([options, action] { options->action = action; });
+  };
+  add("info", "Folder, entries, size", CacheOptions::Action::Info);
+  add("verify", "Read every entry and check it; fails when one is damaged",
+      CacheOptions::Action::Verify);
+  add("clear", "Remove every entry", CacheOptions::Action::Clear);
+  return [options] { run_cache(*options); };
+}
+
+// ---- Wrong command lines.
+
+std::vector<std::string> names_of(const CLI::App& app, bool options) {
+  std::vector<std::string> names;
+  if (options)
+    for (const CLI::Option* option : app.get_options({}))
+      names.push_back(
+          option->get_name(false, true).substr(0, option->get_name(false, true).find(',')));
+  else
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(sub->get_name());
+  return names;
+}
+
+// The innermost verb that the arguments name, and the first argument that is not one of its own.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> taken = app.get_subcommands();
+  return taken.empty() ? app : innermost(*taken.front());
+}
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "tilewright";
+}
+
+[[noreturn]] void throw_usage(const CLI::App& app, const std::string& sentence) {
+  throw UsageError{fmt::format("{} (see {} --help)", sentence, full_name(app))};
+}
+
+[[noreturn]] void throw_unknown(const CLI::App& root) {
+  const CLI::App& app = innermost(root);
+  const std::vector<std::string> rest = root.remaining(true);
+  const std::string& wanted = rest.front();
+  const bool is_option = wanted.starts_with("-");
+  if (!is_option && names_of(app, false).empty())
+    throw_usage(app, fmt::format("{} takes no argument '{}'", full_name(app), wanted));
+  throw_usage(app, fmt::format("{} has no {} '{}'{}", full_name(app), is_option ? "option" : "verb",
+                               wanted, suggest_names(wanted, names_of(app, is_option))));
+}
+
+std::string lower_first(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+[[noreturn]] void throw_parse_error(const CLI::App& root, const CLI::ParseError& error) {
+  if (!root.remaining(true).empty()) throw_unknown(root);
+  const CLI::App& app = innermost(root);
+  if (dynamic_cast<const CLI::RequiredError*>(&error))
+    throw_usage(app, fmt::format("{} needs a verb: {}", full_name(app),
+                                 fmt::join(names_of(app, false), ", ")));
+  throw_usage(app, lower_first(error.what()));
+}
+
+}  // namespace
+
+std::function<void()> parse_command_line(int count, char** arguments) {
+  CLI::App app("Tile kernels from C++: compile, run, measure, understand", "tilewright");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("tilewright {}", version()));
+  app.footer("Every verb has --help with examples.");
+  const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
+      {"info", add_info(app)}, {"cache", add_cache(app)}};
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::Success& success) {
+    std::string text = success.get_name() == "CallForVersion" ? std::string(success.what()) + "\n"
+                                                              : innermost(app).help();
+    return [text] { fmt::print("{}", text); };
+  } catch (const CLI::ParseError& error) {
+    throw_parse_error(app, error);
+  }
+  for (const auto& [name, run] : verbs)
+    if (app.got_subcommand(name)) return run;
+  throw InternalError("a parsed command line names no verb");
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/main.cpp — the `tilewright` command: runs a verb; exit code 0, 1 (failure) or 2 (wrong
+// command line).
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "cli/arguments.h"
+#include "cli/verbs.h"
+
+int main(int count, char** arguments) {
+  try {
+    tilewright::cli::parse_command_line(count, arguments)();
+    // A full disk or a closed pipe shows up here; a result that was not written is a failure.
+    if (std::fflush(stdout) != 0) {
+      fmt::print(stderr, "tilewright: the result could not be written to the standard output\n");
+      return 1;
+    }
+    return 0;
+  } catch (const tilewright::cli::UsageError& error) {
+    fmt::print(stderr, "tilewright: {}\n", error.sentence);
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tilewright: {}\n", error.what());
+    return 1;
+  }
+}
