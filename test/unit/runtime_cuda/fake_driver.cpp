@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime_cuda/fake_driver.cpp — the fake libcuda.so.1.
+#include "fake_driver.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "runtime/cuda/driver_api.h"
+
+using namespace tilewright::cuda;
+
+struct CUctx_st {
+  int device = 0;
+  bool is_primary = true;
+  CUresult sticky = CUDA_SUCCESS;
+};
+
+struct CUgraph_st {
+  std::vector<CUuserObject> objects;
+};
+
+struct CUstream_st {
+  CUcontext context = nullptr;
+  std::uint64_t id = 0;
+  bool is_blocking = false;
+  bool is_held = false;
+  std::uint64_t submitted = 0, completed = 0;
+  CUgraph capture = nullptr;
+  std::uint64_t capture_id = 0;
+  bool is_spoilt = false;
+};
+
+struct CUevent_st {
+  CUstream stream = nullptr;
+  std::uint64_t ticket = 0;
+  bool is_captured = false;
+};
+
+struct CUmod_st {
+  std::set<std::string> kernels;
+};
+
+struct CUfunc_st {
+  std::string name;
+  int max_dynamic_shared = 48 << 10;
+  int carveout = -1;
+  int large_clusters = 0;
+};
+
+struct CUuserObject_st {
+  void* data;
+  CUhostFn destroy;
+};
+
+namespace {
+
+constexpr CUresult CAPTURE_UNSUPPORTED = static_cast<CUresult>(900);
+constexpr CUresult CAPTURE_INVALIDATED = static_cast<CUresult>(901);
+constexpr CUresult CAPTURED_EVENT = static_cast<CUresult>(907);
+
+struct Allocation {
+  std::size_t bytes;
+  int device;  // -1: host
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  CUctx_st primary[2] = {{0}, {1}};
+  CUstream_st legacy[2];
+  std::vector<std::unique_ptr<CUctx_st>> contexts;
+  std::map<void*, Allocation> allocations;
+  std::set<CUstream> streams;
+  std::vector<FakeLaunch> launches;
+  std::vector<std::unique_ptr<CUfunc_st>> functions;
+  int allocation_calls = 0, attribute_calls = 0;
+  std::uint64_t next_id = 10;
+  bool is_down = false;
+};
+
+State& state() {
+  static auto& all = *new State;
+  return all;
+}
+
+thread_local std::vector<CUcontext> context_stack;
+thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+CUcontext current() { return context_stack.empty() ? nullptr : context_stack.back(); }
+
+// The stream behind a handle of the current context; null when there is none.
+CUstream resolve(CUstream handle) {
+  if (!current()) return nullptr;
+  if (!handle) return &state().legacy[current()->device];
+  return state().streams.contains(handle) ? handle : nullptr;
+}
+
+CUresult context_status() {
+  if (state().is_down) return CUDA_ERROR_DEINITIALIZED;
+  if (!current()) return CUDA_ERROR_INVALID_CONTEXT;
+  return current()->sticky;
+}
+
+// A call that could disturb a capture spoils every one under way, unless this thread asked for
+// tolerance.
+CUresult unsafe_call() {
+  if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
+  if (capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return CUDA_SUCCESS;
+  CUresult result = CUDA_SUCCESS;
+  for (CUstream stream : state().streams)
+    if (stream->capture) {
+      stream->is_spoilt = true;
+      result = CAPTURE_UNSUPPORTED;
+    }
+  return result;
+}
+
+bool is_legacy_disturbed(CUstream stream) {
+  if (stream != &state().legacy[0] && stream != &state().legacy[1]) return false;
+  return std::any_of(state().streams.begin(), state().streams.end(),
+                     [](CUstream s) { return s->capture && s->is_blocking; });
+}
+
+// Work enters a stream.
+CUresult submit(CUstream handle, CUstream* resolved = nullptr) {
+  if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
+  CUstream stream = resolve(handle);
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->context != current()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (is_legacy_disturbed(stream)) {
+    for (CUstream s : state().streams) s->is_spoilt |= s->capture != nullptr;
+    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  }
+  if (stream->is_spoilt) return CAPTURE_INVALIDATED;
+  if (!stream->capture) ++stream->submitted;
+  if (!stream->capture && !stream->is_held) stream->completed = stream->submitted;
+  if (resolved) *resolved = stream;
+  return CUDA_SUCCESS;
+}
+
+CUresult allocate(void** data, std::size_t bytes, int device) {
+  if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  std::size_t used = 0;
+  for (const auto& [address, allocation] : state().allocations)
+    if (allocation.device == device) used += allocation.bytes;
+  if (bytes > fake_memory_bytes - used) return CUDA_ERROR_OUT_OF_MEMORY;
+  *data = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+  std::memset(*data, 0xcd, bytes);
+  state().allocations[*data] = {bytes, device};
+  ++state().allocation_calls;
+  return CUDA_SUCCESS;
+}
+
+CUresult release(void* data) {
+  if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  const auto found = state().allocations.find(data);
+  if (found == state().allocations.end()) return CUDA_ERROR_INVALID_VALUE;
+  state().allocations.erase(found);
+  std::free(data);
+  return CUDA_SUCCESS;
+}
+
+template <class Word>
+CUresult set_memory(CUdeviceptr address, std::size_t pitch, Word value, std::size_t width,
+                    std::size_t height, CUstream stream) {
+  if (address % sizeof(Word) != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult status = submit(stream); status != CUDA_SUCCESS) return status;
+  auto* const base = static_cast<char*>(pointer_of(address));
+  for (std::size_t row = 0; row < height; ++row)
+    for (std::size_t i = 0; i < width; ++i)
+      std::memcpy(base + row * pitch + i * sizeof(Word), &value, sizeof value);
+  return CUDA_SUCCESS;
+}
+
+CUresult note_launch(CUfunction function, const CUlaunchConfig& config) {
+  CUstream stream = nullptr;
+  if (const CUresult status = submit(config.hStream, &stream); status != CUDA_SUCCESS)
+    return status;
+  if (config.blockDimX * config.blockDimY * config.blockDimZ > 1024)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (config.sharedMemBytes > static_cast<unsigned>(function->max_dynamic_shared))
+    return CUDA_ERROR_INVALID_VALUE;
+  FakeLaunch launch{.kernel = function->name,
+                    .stream = config.hStream,
+                    .grid = config.gridDimX * config.gridDimY * config.gridDimZ,
+                    .block = config.blockDimX * config.blockDimY * config.blockDimZ,
+                    .shared_bytes = config.sharedMemBytes,
+                    .was_captured = stream->capture != nullptr};
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const CUlaunchAttribute& attribute = config.attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+      launch.cooperative = attribute.value.cooperative != 0;
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      launch.cluster = attribute.value.clusterDim.x * attribute.value.clusterDim.y *
+                       attribute.value.clusterDim.z;
+  }
+  if (launch.cluster > 8 && !function->large_clusters) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (launch.cooperative && launch.grid > 1000) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  if (function->name.starts_with("fault")) current()->sticky = CUDA_ERROR_ILLEGAL_ADDRESS;
+  state().launches.push_back(launch);
+  return CUDA_SUCCESS;
+}
+
+CUstream make_stream(CUcontext context, bool is_blocking) {
+  auto* const stream = new CUstream_st;
+  stream->context = context;
+  stream->id = state().next_id++;
+  stream->is_blocking = is_blocking;
+  state().streams.insert(stream);
+  return stream;
+}
+
+class Controls final : public FakeDriver {
+  void reset() override {
+    const Lock lock(state().mutex);
+    for (CUctx_st& context : state().primary) context.sticky = CUDA_SUCCESS;
+    for (CUstream stream : state().streams) stream->is_held = false;
+    state().launches.clear();
+    state().allocation_calls = state().attribute_calls = 0;
+    context_stack.clear();
+    capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  }
+  void hold(CUstream stream, bool is_held) override {
+    const Lock lock(state().mutex);
+    stream->is_held = is_held;
+    if (!is_held) stream->completed = stream->submitted;
+  }
+  std::size_t allocated_bytes(int device) override {
+    const Lock lock(state().mutex);
+    std::size_t used = 0;
+    for (const auto& [address, allocation] : state().allocations)
+      if (allocation.device == device) used += allocation.bytes;
+    return used;
+  }
+  int allocation_calls() override { return state().allocation_calls; }
+  int attribute_calls() override { return state().attribute_calls; }
+  std::vector<FakeLaunch> launches() override {
+    const Lock lock(state().mutex);
+    return state().launches;
+  }
+  CUcontext create_context(int device) override {
+    const Lock lock(state().mutex);
+    state().contexts.push_back(std::make_unique<CUctx_st>(CUctx_st{device, false}));
+    context_stack.push_back(state().contexts.back().get());
+    return context_stack.back();
+  }
+  void destroy_stream(CUstream stream) override {
+    const Lock lock(state().mutex);
+    state().streams.erase(stream);
+    delete stream;
+  }
+  CUstream create_stream(CUcontext context, bool is_blocking) override {
+    const Lock lock(state().mutex);
+    return make_stream(context, is_blocking);
+  }
+  void begin_capture(CUstream stream) override {
+    const Lock lock(state().mutex);
+    stream->capture = new CUgraph_st;
+    stream->capture_id = state().next_id++;
+    stream->is_spoilt = false;
+  }
+  CUgraph end_capture(CUstream stream) override {
+    const Lock lock(state().mutex);
+    CUgraph graph = std::exchange(stream->capture, nullptr);
+    if (!std::exchange(stream->is_spoilt, false)) return graph;
+    destroy_graph(graph);
+    return nullptr;
+  }
+  void destroy_graph(CUgraph graph) override {
+    for (CUuserObject object : graph->objects) {
+      object->destroy(object->data);
+      delete object;
+    }
+    delete graph;
+  }
+  bool shut_down(bool is_down) override { return std::exchange(state().is_down, is_down); }
+};
+
+}  // namespace
+
+extern "C" {
+
+FakeDriver* fake_driver() {
+  static auto& controls = *new Controls;
+  return &controls;
+}
+
+CUresult cuInit(unsigned) {
+  for (int i = 0; i < 2; ++i) state().legacy[i].context = &state().primary[i];
+  for (int i = 0; i < 2; ++i) state().legacy[i].id = static_cast<std::uint64_t>(i) + 1;
+  for (int i = 0; i < 2; ++i) state().legacy[i].is_blocking = true;
+  return CUDA_SUCCESS;
+}
+CUresult cuDriverGetVersion(int* version) { return *version = 12040, CUDA_SUCCESS; }
+CUresult cuGetErrorName(CUresult result, const char** name) {
+  *name = result == CUDA_ERROR_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OTHER";
+  return CUDA_SUCCESS;
+}
+CUresult cuGetErrorString(CUresult result, const char** text) {
+  *text = result == CUDA_ERROR_ILLEGAL_ADDRESS ? "an illegal memory access was encountered"
+                                               : "another error";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice* device, int index) { return *device = index, CUDA_SUCCESS; }
+CUresult cuDeviceGetCount(int* count) { return *count = 2, CUDA_SUCCESS; }
+CUresult cuDeviceGetName(char* name, int size, CUdevice) {
+  std::strncpy(name, "Fake GPU", static_cast<std::size_t>(size));
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
+  switch (which) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+      *value = device == 0 ? 9 : 8;
+      break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+      *value = device == 0 ? 0 : 6;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+      *value = 227 << 10;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+      *value = 132;
+      break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = 1024;
+      break;
+    default:
+      *value = 1;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice) {
+  return *bytes = fake_memory_bytes, CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  return *context = &state().primary[device], CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  if (state().is_down) return CUDA_ERROR_DEINITIALIZED;
+  return *context = current(), CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  if (!context_stack.empty()) context_stack.pop_back();
+  if (context) context_stack.push_back(context);
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+  return context_stack.push_back(context), CUDA_SUCCESS;
+}
+CUresult cuCtxPopCurrent_v2(CUcontext* context) {
+  if (context_stack.empty()) return CUDA_ERROR_INVALID_CONTEXT;
+  *context = current();
+  context_stack.pop_back();
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxGetDevice(CUdevice* device) {
+  if (!current()) return CUDA_ERROR_INVALID_CONTEXT;
+  return *device = current()->device, CUDA_SUCCESS;
+}
+CUresult cuCtxSynchronize() {
+  const Lock lock(state().mutex);
+  if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  for (CUstream stream : state().streams) stream->completed = stream->submitted;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
+  if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
+  *free = fake_memory_bytes - fake_driver()->allocated_bytes(current()->device);
+  *total = fake_memory_bytes;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
+  const Lock lock(state().mutex);
+  void* data = nullptr;
+  const CUresult result = allocate(&data, bytes, current() ? current()->device : 0);
+  *address = address_of(data);
+  return result;
+}
+CUresult cuMemFree_v2(CUdeviceptr address) {
+  const Lock lock(state().mutex);
+  return release(pointer_of(address));
+}
+CUresult cuMemHostAlloc(void** data, std::size_t bytes, unsigned) {
+  const Lock lock(state().mutex);
+  return allocate(data, bytes, -1);
+}
+CUresult cuMemFreeHost(void* data) {
+  const Lock lock(state().mutex);
+  return release(data);
+}
+CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned) {
+  return cuMemAlloc_v2(address, bytes);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = submit(stream); status != CUDA_SUCCESS) return status;
+  std::memcpy(pointer_of(to), pointer_of(from), bytes);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, std::size_t count, CUstream stream) {
+  const Lock lock(state().mutex);
+  return set_memory(at, 0, value, count, 1, stream);
+}
+CUresult cuMemsetD16Async(CUdeviceptr at, unsigned short value, std::size_t count,
+                          CUstream stream) {
+  const Lock lock(state().mutex);
+  return set_memory(at, 0, value, count, 1, stream);
+}
+CUresult cuMemsetD32Async(CUdeviceptr at, unsigned value, std::size_t count, CUstream stream) {
+  const Lock lock(state().mutex);
+  return set_memory(at, 0, value, count, 1, stream);
+}
+CUresult cuMemsetD2D8Async(CUdeviceptr at, std::size_t pitch, unsigned char value,
+                           std::size_t width, std::size_t height, CUstream stream) {
+  const Lock lock(state().mutex);
+  return set_memory(at, pitch, value, width, height, stream);
+}
+CUresult cuMemsetD2D32Async(CUdeviceptr at, std::size_t pitch, unsigned value, std::size_t width,
+                            std::size_t height, CUstream stream) {
+  const Lock lock(state().mutex);
+  return set_memory(at, pitch, value, width, height, stream);
+}
+
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
+  return *stream = make_stream(current(), flags != CU_STREAM_NON_BLOCKING), CUDA_SUCCESS;
+}
+CUresult cuStreamSynchronize(CUstream handle) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
+  CUstream stream = resolve(handle);
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->capture) return stream->is_spoilt = true, CAPTURE_UNSUPPORTED;
+  stream->completed = stream->submitted;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamQuery(CUstream handle) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
+  CUstream stream = resolve(handle);
+  return stream->completed == stream->submitted ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+CUresult cuStreamWaitEvent(CUstream stream, CUevent, unsigned) {
+  const Lock lock(state().mutex);
+  return submit(stream);
+}
+CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
+  return *context = stream->context, CUDA_SUCCESS;
+}
+CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
+  const Lock lock(state().mutex);
+  CUstream stream = resolve(handle);
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  return *id = stream->id, CUDA_SUCCESS;
+}
+CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus* status,
+                                   std::uint64_t* id, CUgraph* graph, const CUgraphNode**,
+                                   std::size_t*) {
+  const Lock lock(state().mutex);
+  CUstream stream = resolve(handle);
+  if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (is_legacy_disturbed(stream)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  *status = !stream->capture    ? CU_STREAM_CAPTURE_STATUS_NONE
+            : stream->is_spoilt ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+                                : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+  if (id) *id = stream->capture_id;
+  if (graph) *graph = stream->capture;
+  return CUDA_SUCCESS;
+}
+CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+  return cuStreamGetCaptureInfo_v2(stream, status, nullptr, nullptr, nullptr, nullptr);
+}
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  std::swap(*mode, capture_mode);
+  return CUDA_SUCCESS;
+}
+CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned,
+                            unsigned) {
+  return *object = new CUuserObject_st{data, destroy}, CUDA_SUCCESS;
+}
+CUresult cuUserObjectRelease(CUuserObject, unsigned) { return CUDA_SUCCESS; }
+CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned, unsigned) {
+  return graph->objects.push_back(object), CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent* event, unsigned) {
+  if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
+  return *event = new CUevent_st, CUDA_SUCCESS;
+}
+CUresult cuEventDestroy_v2(CUevent event) { return delete event, CUDA_SUCCESS; }
+CUresult cuEventRecord(CUevent event, CUstream handle) {
+  const Lock lock(state().mutex);
+  CUstream stream = nullptr;
+  if (const CUresult status = submit(handle, &stream); status != CUDA_SUCCESS) return status;
+  *event = {stream, stream->submitted, stream->capture != nullptr};
+  return CUDA_SUCCESS;
+}
+CUresult cuEventSynchronize(CUevent event) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  if (event->is_captured) return CAPTURED_EVENT;
+  if (event->stream) event->stream->completed = std::max(event->stream->completed, event->ticket);
+  return CUDA_SUCCESS;
+}
+CUresult cuEventQuery(CUevent event) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  if (event->is_captured) return CAPTURED_EVENT;
+  return !event->stream || event->stream->completed >= event->ticket ? CUDA_SUCCESS
+                                                                     : CUDA_ERROR_NOT_READY;
+}
+CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
+  if (!start->stream || !end->stream) return CUDA_ERROR_INVALID_HANDLE;
+  return *milliseconds = static_cast<float>(end->ticket - start->ticket), CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  const std::string text = static_cast<const char*>(image);
+  if (!text.starts_with("FAKE")) return CUDA_ERROR_INVALID_IMAGE;
+  std::istringstream words(text.substr(4));
+  *module = new CUmod_st;
+  for (std::string word; words >> word;) (*module)->kernels.insert(word);
+  return CUDA_SUCCESS;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  const Lock lock(state().mutex);
+  if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  return delete module, CUDA_SUCCESS;
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  const Lock lock(state().mutex);
+  if (!module->kernels.contains(name)) return CUDA_ERROR_NOT_FOUND;
+  state().functions.push_back(std::make_unique<CUfunc_st>(CUfunc_st{name}));
+  return *function = state().functions.back().get(), CUDA_SUCCESS;
+}
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction function) {
+  const Lock lock(state().mutex);
+  *value = 0;
+  if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    *value = function->max_dynamic_shared;
+  if (which == CU_FUNC_ATTRIBUTE_NUM_REGS) *value = 40;
+  if (which == CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) *value = 1024;
+  return CUDA_SUCCESS;
+}
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
+  const Lock lock(state().mutex);
+  ++state().attribute_calls;
+  if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    function->max_dynamic_shared = value;
+  if (which == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED)
+    function->large_clusters = value;
+  if (which == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) function->carveout = value;
+  return CUDA_SUCCESS;
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function, int threads,
+                                                     std::size_t shared) {
+  const Lock lock(state().mutex);
+  *blocks = shared > static_cast<std::size_t>(function->max_dynamic_shared) ? 0 : 2048 / threads;
+  return CUDA_SUCCESS;
+}
+CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared, CUstream stream, void**,
+                        void**) {
+  const Lock lock(state().mutex);
+  return note_launch(function, {gx, gy, gz, bx, by, bz, shared, stream, nullptr, 0});
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void**, void**) {
+  const Lock lock(state().mutex);
+  return note_launch(function, *config);
+}
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, std::uint32_t, void*,
+                                const std::uint64_t*, const std::uint64_t*, const std::uint32_t*,
+                                const std::uint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle,
+                                CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+  std::fill(std::begin(map->opaque), std::end(map->opaque), ~std::uint64_t{0});
+  return CUDA_SUCCESS;
+}
+
+}  // extern "C"
+
+#define OP(name, ...) \
+  static_assert(std::is_same_v<decltype(&::name), decltype(DriverApi::name)>, #name);
+#include "runtime/cuda/driver_functions.def"
+#undef OP
