@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tilewright/error.h"
+#include "tilewright/module.h"
 
 namespace tilewright {
 namespace {
@@ -121,6 +122,36 @@ TEST(Occupancy, ImpossibleBlocksAreRefused) {
             "shared memory per block must be 0 to 232448 bytes on sm_90a, got 233472");
   EXPECT_EQ(message("avx2", {32, 32, 0}),
             "occupancy is a property of GPUs; 'x86-64-avx2' is a CPU target, give one like sm_90a");
+}
+
+// The driver's own answer for a kernel with few registers and one with many.
+TEST(Occupancy, AgreesWithTheDriver) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << why_no_cuda();
+  KernelSource source{.language = Language::Cuda, .name = "occupancy"};
+  source.text = R"(
+extern "C" __global__ void light(float* x) { x[threadIdx.x] = 1; }
+extern "C" __global__ void heavy(float* x) {
+  float v[96];
+#pragma unroll
+  for (int i = 0; i < 96; ++i) v[i] = x[i * 1024 + threadIdx.x];
+#pragma unroll
+  for (int i = 0; i < 96; ++i) x[(95 - i) * 1024 + threadIdx.x] = v[i] * v[(i + 7) % 96];
+})";
+  const Parameter x = {.name = "x", .kind = Parameter::Kind::Pointer, .dtype = DType::Float32};
+  source.kernels = {{.name = "light", .parameters = {x}}, {.name = "heavy", .parameters = {x}}};
+  const Module module = Module::load(source, Device::cuda());
+  for (const char* name : {"light", "heavy"}) {
+    const Function f = module.function(name);
+    for (int threads : {32, 33, 64, 96, 128, 256, 384, 512})
+      for (int shared : {0, 1000, 16 << 10, 48 << 10}) {
+        const Occupancy o =
+            occupancy(Device::cuda().target(), {threads, f.attributes().registers, shared});
+        EXPECT_EQ(o.blocks_per_processor,
+                  f.blocks_per_processor(threads, static_cast<std::size_t>(shared)))
+            << name << ", " << f.attributes().registers << " registers, " << threads << " threads, "
+            << shared << " bytes";
+      }
+  }
 }
 
 }  // namespace
