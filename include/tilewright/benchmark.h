@@ -39,8 +39,7 @@ struct BenchOptions {
   bool flush_cache = true;
   double relative_interval = 0.01;  // stop when the 95% interval of the median is this narrow
   double min_seconds = 0.1;         // of measuring, after the warm-up
-  double max_seconds =
-      2.0;  // then it ends whether the median is known or not; one run is always made
+  double max_seconds = 2.0;         // then it ends, the median known or not; one run is always made
 };
 
 struct BenchResult {
@@ -72,7 +71,8 @@ BenchResult benchmark(const std::string& description, const std::function<void()
 // per second by a large copy (streaming stores on all cores of a CPU), and float32 operations per
 // second of multiply-adds outside of matrix units. Throws MissingError where a compiler is missing
 // that the measuring needs.
-double measure_copy_bandwidth(Device device, std::size_t bytes = 0);  // of the copy; 0: more than any cache
+// `bytes` is the size of the copy; 0 chooses one that no cache holds.
+double measure_copy_bandwidth(Device device, std::size_t bytes = 0);
 double measure_multiply_add_rate(Device device);
 
 }  // namespace tilewright
