@@ -227,7 +227,9 @@ std::int64_t sweep_temporaries(const std::string& tmp) {
   std::int64_t removed = 0;
   for_each_name(tmp, [&](const std::string& name) {
     const std::string path = tmp + "/" + name;
-    FileDescriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    constexpr int flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    FileDescriptor file(open(path.c_str(), O_RDWR | flags));  // NFS locks only what can be written
+    if (!file && errno == EISDIR) file = FileDescriptor(open(path.c_str(), O_RDONLY | flags));
     if (!file || !lock_now(file.number()) || !still_has_name(file.number(), path)) return;
     const Held orphan(std::move(file), path);
     ++removed;

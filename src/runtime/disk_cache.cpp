@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -22,7 +21,7 @@
 #include "base/settings.h"
 #include "runtime/cache_entry.h"
 #include "runtime/cache_folder.h"
-#include "tilewright/error.h"
+#include "runtime/process_folder.h"
 
 namespace tilewright {
 namespace {
@@ -86,20 +85,12 @@ void mark_used(const OpenEntry& entry) {
   futimens(entry.file.number(), now);  // a cache that may only be read keeps its times
 }
 
-// On a disk that is nearly full compilers are better off in the system's place for temporaries.
-bool has_room_for_compilers(const std::string& folder) {
-  constexpr std::uint64_t wanted_bytes = 16 << 20;
-  struct statvfs disk;
-  return statvfs(folder.c_str(), &disk) != 0 ||
-         std::uint64_t{disk.f_bavail} * disk.f_frsize >= wanted_bytes;
-}
-
 void warn_unwritable(const std::string& folder, int error) {
+  const bool is_full = error == ENOSPC || error == EDQUOT;
   warn_once(
-      fmt::format("kernels are not kept on disk: the cache folder {} cannot be written ({}); make "
-                  "room there or set "
-                  "TILEWRIGHT_CACHE_DIR to another folder",
-                  folder, std::strerror(error)));
+      fmt::format("kernels are not kept on disk: the cache folder {} cannot be written ({}); {} or "
+                  "set TILEWRIGHT_CACHE_DIR to another folder",
+                  folder, std::strerror(error), is_full ? "make room there" : "make it writable"));
 }
 
 }  // namespace
@@ -108,16 +99,13 @@ struct DiskCache::State {
   std::string folder;
   std::int64_t max_bytes;
   double patience_seconds;
+  ProcessFolder compilers_folder;
 
   std::mutex mutex;  // guards all below
   bool is_prepared = false;
   std::string problem;
-  std::int64_t bytes_until_scan =
-      0;  // what may still be stored before the folder is looked through again
+  std::int64_t bytes_until_scan = 0;  // what we may store before the folder is looked through
   std::int64_t damaged_removed = 0;
-  std::optional<Held> temporary;  // inside the cache
-  std::string system_temporary;   // in the system's place
-  pid_t system_temporary_owner = 0;
 
   std::string tmp() const { return temporaries_folder(folder); }
   bool is_on() const { return max_bytes > 0; }
@@ -126,8 +114,6 @@ struct DiskCache::State {
   int write_entry(const Hash128& key, std::span<const std::byte> content);
   void make_room(std::int64_t stored);
   void remove_damaged(const std::string& path, const OpenEntry& entry);
-  std::string make_temporary_folder();
-  void remove_temporary_folders();
 };
 
 // Checks the folder and sweeps it at the first use; the answer stays for the life of the process.
@@ -201,40 +187,6 @@ void DiskCache::State::remove_damaged(const std::string& path, const OpenEntry& 
   ++damaged_removed;
 }
 
-std::string DiskCache::State::make_temporary_folder() {
-  const bool is_in_cache = prepare() && has_room_for_compilers(folder);
-  const std::lock_guard lock(mutex);
-  if (is_in_cache) {
-    if (temporary && temporary->is_ours() && access(temporary->path().c_str(), W_OK) == 0)
-      return temporary->path();
-    temporary.reset();
-    std::optional<Held> made = hold_new_folder(tmp());
-    if (!made && errno == ENOENT && prepare_cache_folder(folder).empty())
-      made = hold_new_folder(tmp());
-    if (made) return temporary.emplace(std::move(*made)).path();
-  }
-  if (!system_temporary.empty() && system_temporary_owner == getpid()) return system_temporary;
-  std::error_code error;
-  const std::string place = std::filesystem::temp_directory_path(error).string();
-  std::string name = (error ? "/tmp" : place) + "/tilewright-XXXXXX";
-  if (!mkdtemp(name.data()))
-    throw EnvironmentError(
-        fmt::format("cannot make a folder for temporary files in {} ({}); set TMPDIR to one that "
-                    "can be written",
-                    error ? "/tmp" : place, std::strerror(errno)));
-  system_temporary_owner = getpid();
-  return system_temporary = name;
-}
-
-void DiskCache::State::remove_temporary_folders() {
-  const std::lock_guard lock(mutex);
-  temporary.reset();
-  std::error_code ignored;
-  if (!system_temporary.empty() && system_temporary_owner == getpid())
-    std::filesystem::remove_all(system_temporary, ignored);
-  system_temporary.clear();
-}
-
 DiskCache::DiskCache(std::string folder, std::int64_t max_bytes, double patience_seconds)
     : state_(std::make_unique<State>()) {
   state_->folder = absolute_folder(folder);
@@ -242,7 +194,7 @@ DiskCache::DiskCache(std::string folder, std::int64_t max_bytes, double patience
   state_->patience_seconds = patience_seconds;
 }
 
-DiskCache::~DiskCache() { state_->remove_temporary_folders(); }
+DiskCache::~DiskCache() = default;
 
 DiskCache& DiskCache::shared() {
   using Caches = std::map<std::pair<std::string, std::int64_t>, DiskCache>;
@@ -252,8 +204,9 @@ DiskCache& DiskCache::shared() {
   static Caches& caches = *new Caches;
   struct AtExit {
     ~AtExit() {
-      const std::lock_guard lock(mutex);
-      for (auto& [setting, cache] : caches) cache.state_->remove_temporary_folders();
+      const std::unique_lock lock(mutex, std::try_to_lock);  // see ProcessFolder::remove
+      if (!lock) return;
+      for (auto& [setting, cache] : caches) cache.state_->compilers_folder.remove();
     }
   };
   static const AtExit at_exit;
@@ -361,6 +314,8 @@ std::int64_t DiskCache::clear() {
   return removed;
 }
 
-std::string DiskCache::temporary_folder() const { return state_->make_temporary_folder(); }
+std::string DiskCache::temporary_folder() const {
+  return state_->compilers_folder.path(state_->prepare() ? state_->folder : "");
+}
 
 }  // namespace tilewright

@@ -157,7 +157,7 @@ TEST(UnusableFolder, ReadOnlyServesWhatItHas) {
       fmt::format(
           "tilewright: warning: kernels are not kept on disk: the cache folder {}/c cannot be "
           "written "
-          "(Permission denied); make room there or set TILEWRIGHT_CACHE_DIR to another folder\n",
+          "(Permission denied); make it writable or set TILEWRIGHT_CACHE_DIR to another folder\n",
           folder.path()));
 }
 
