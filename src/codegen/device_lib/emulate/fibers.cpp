@@ -30,8 +30,6 @@ void run_block(const TwCpuLaunch* launch, const char* kernel, std::uint64_t bloc
 
 void wait(TwWait* request) { Scheduler::of_this_thread().wait(*request); }
 
-std::uint32_t active_lanes() { return Scheduler::of_this_thread().active_lanes(); }
-
 void yield() {
   Scheduler& scheduler = Scheduler::of_this_thread();
   if (scheduler.is_running()) scheduler.yield();
@@ -47,8 +45,7 @@ void fault(const TwThreadPlace* place, const char* message) {
 }  // namespace
 
 const TwEmulation* emulation_services() {
-  static constexpr TwEmulation table{sizeof(TwEmulation), run_block, wait,
-                                     active_lanes,        yield,     fault};
+  static constexpr TwEmulation table{sizeof(TwEmulation), run_block, wait, yield, fault};
   return &table;
 }
 

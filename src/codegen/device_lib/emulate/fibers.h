@@ -18,8 +18,8 @@ namespace tilewright {
 
 extern "C" {
 
-// One arrival at a barrier; lives on the thread's own stack. device_lib/emulate/cuda/core.cuh declares the
-// same as text.
+// One arrival at a barrier; lives on the thread's own stack. device_lib/emulate/cuda/core.cuh
+// declares the same as text.
 struct TwWait {
   enum Kind : std::uint32_t {
     Block,    // all threads of the block; `count` of them passed a non-zero `value`
@@ -27,7 +27,8 @@ struct TwWait {
     Shuffle,  // `value` becomes the value of lane `source`, or a poison when that lane takes no
               // part
     Ballot,   // `value` becomes the bits of the lanes that passed a non-zero one
-    Gather,   // all[i] becomes the value of lane i; those that take no part stay as they are
+    Gather,   // all[i] becomes the value of lane i; lanes that take no part give a poison
+    Active,   // `value` becomes the lanes that stand at the same line when nobody else can advance
   };
   const char* name;    // "__syncthreads", for messages
   std::uint32_t line;  // of the user's source
@@ -55,8 +56,7 @@ struct TwEmulation {
   // From here on only inside a thread of run_block. May resume after other threads ran; unwinds
   // when the block failed.
   void (*wait)(TwWait* wait);
-  std::uint32_t (*active_lanes)();  // lanes of the caller's warp that have not ended
-  void (*yield)();                  // lets others advance; a thread that spins calls it
+  void (*yield)();  // lets others advance; a thread that spins calls it
   // Ends the launch with a KernelFault: "kernel 'k', block (0, 0, 0), thread (1, 0, 0): MESSAGE".
   // Legal in any thread.
   void (*fault)(const TwThreadPlace* place, const char* message);

@@ -19,7 +19,7 @@ constexpr std::uint32_t stacks_per_pool = 64;
 constexpr std::uint64_t poison = 0x7fff7fffdeadbeef;
 
 // Spinning threads hand over to each other this often before the block counts as stuck.
-constexpr std::uint64_t most_idle_yields = 20'000'000;
+constexpr std::uint64_t most_idle_yields = 4'000'000;
 
 // Unwinds a thread of a block that has failed.
 struct Cancelled {};
@@ -45,7 +45,8 @@ void Scheduler::run(const Job& job) {
   TW_CHECK(!job_, "a block is run inside another block's thread");
   start_block(job);
   while (live_ > 0) {
-    if (ready_head_ == ready_.size()) cancel(std::make_exception_ptr(KernelFault(stuck_message())));
+    if (ready_head_ == ready_.size() && !complete_active())
+      cancel(std::make_exception_ptr(KernelFault(stuck_message())));
     switch_from(main_);
   }
   job_ = nullptr;
@@ -176,17 +177,16 @@ void Scheduler::yield() {
   if (failure_) throw Cancelled{};
 }
 
-std::uint32_t Scheduler::active_lanes() const { return warps_[running_->index / 32].live; }
-
 // ---- Barriers.
 
 void Scheduler::wait(TwWait& request) {
-  TW_CHECK(running_, "{} is called in a kernel that was taken for one without barriers", request.name);
+  TW_CHECK(running_, "{} is called in a kernel that was taken for one without barriers",
+           request.name);
   if (failure_) throw Cancelled{};
   Fiber& self = *running_;
   self.request = &request;
   if (request.kind == TwWait::Block) arrive_at_block(self);
-  else arrive_at_warp(self);
+  else if (request.kind != TwWait::Active) arrive_at_warp(self);
   switch_from(self.context);
   if (failure_) throw Cancelled{};
 }
@@ -261,6 +261,32 @@ void Scheduler::complete_after_exit(Warp& warp) {
   if (!at_block_.empty() && at_block_.size() == live_) complete_block();
   for (std::size_t i = warp.groups.size(); i-- > 0;)
     if ((warp.groups[i].mask & warp.live) == warp.groups[i].arrived) complete_group(warp, i);
+}
+
+// The lanes of a warp that run together are those that have come to the same place once all others
+// wait or have ended.
+bool Scheduler::complete_active() {
+  bool found = false;
+  for (Warp& warp : warps_) {
+    const auto first = static_cast<std::size_t>(&warp - warps_.data()) * 32;
+    std::map<std::uint32_t, std::uint32_t> lanes_at_line;
+    const auto each_active = [&](auto visit) {
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        if (!(warp.live >> lane & 1)) continue;
+        Fiber& fiber = *fibers_[first + lane];
+        if (fiber.request && fiber.request->kind == TwWait::Active) visit(fiber, lane);
+      }
+    };
+    each_active([&](Fiber& fiber, std::uint32_t lane) {
+      lanes_at_line[fiber.request->line] |= 1u << lane;
+    });
+    each_active([&](Fiber& fiber, std::uint32_t) {
+      fiber.request->value = lanes_at_line[fiber.request->line];
+      make_ready(fiber);
+      found = true;
+    });
+  }
+  return found;
 }
 
 // ---- Failure.

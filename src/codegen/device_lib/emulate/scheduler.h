@@ -34,7 +34,6 @@ class Scheduler {
   // For the running fiber.
   void wait(TwWait& request);
   void yield();
-  std::uint32_t active_lanes() const;
 
  private:
   struct Fiber {
@@ -73,6 +72,7 @@ class Scheduler {
   void complete_block();
   void complete_group(Warp& warp, std::size_t group);
   void complete_after_exit(Warp& warp);
+  bool complete_active();
   std::uint32_t warp_begin(std::uint32_t index) const { return index / 32 * 32; }
 
   // Failure.

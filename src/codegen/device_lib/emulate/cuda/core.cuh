@@ -67,7 +67,6 @@ struct TwEmulation {
   void (*run_block)(const TwCpuLaunch* launch, const char* kernel, unsigned long block,
                     void (*thread)(void* context, unsigned index), void* context);
   void (*wait)(TwWait* wait);
-  unsigned (*active_lanes)();
   void (*yield)();
   void (*fault)(const TwThreadPlace* place, const char* message);
 };

@@ -3,7 +3,7 @@
 
 namespace tw_emulate {
 
-enum WaitKind : unsigned { WaitBlock, WaitWarp, WaitShuffle, WaitBallot, WaitGather };
+enum WaitKind : unsigned { WaitBlock, WaitWarp, WaitShuffle, WaitBallot, WaitGather, WaitActive };
 
 inline TwWait meet(const char* name, int line, unsigned kind, unsigned mask, unsigned long value = 0,
                    unsigned source = 0, unsigned long* all = nullptr) {
@@ -92,7 +92,9 @@ static inline int __syncthreads_or(int predicate, TW_LINE) {
 static inline void __syncwarp(unsigned mask = 0xffffffffu, TW_LINE) {
   tw_emulate::meet("__syncwarp", line, tw_emulate::WaitWarp, mask);
 }
-static inline unsigned __activemask() { return tw_emulate::emulation->active_lanes(); }
+static inline unsigned __activemask(TW_LINE) {
+  return unsigned(tw_emulate::meet("__activemask", line, tw_emulate::WaitActive, 0).value);
+}
 
 template <class T>
 static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, TW_LINE) {
