@@ -62,7 +62,8 @@ Head read_head(std::span<const CppToken> head) {
           !is_one_of(head[i - 1],
                      {"__launch_bounds__", "__attribute__", "alignas", "__align__", "noexcept",
                       "decltype", "requires", "__maxnreg__", "__cluster_dims__"});
-      if (names_it) found.name = head[i - 1].text;
+      // An operator is known by its class only.
+      if (names_it) found.name = head[i - 1].is("operator") ? "" : head[i - 1].text;
       i = std::min(matching_bracket(head, i), head.size());
     }
   }

@@ -347,7 +347,7 @@ std::string_view included_header(const CppToken& token) {
   if (word != "include" && word != "include_next") return {};
   std::string_view rest =
       token.text.substr(static_cast<std::size_t>(word.end() - token.text.begin()));
-  while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n\\"), rest.size()));
   if (rest.empty() || (rest[0] != '<' && rest[0] != '"')) return {};
   const std::size_t end = rest.find(rest[0] == '<' ? '>' : '"', 1);
   return end == std::string_view::npos ? std::string_view{} : rest.substr(0, end + 1);

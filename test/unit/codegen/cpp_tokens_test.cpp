@@ -97,6 +97,7 @@ TEST(CppTokens, DirectivesAreWholeLines) {
 
 TEST(CppTokens, IncludedHeaderFormsAreRead) {
   EXPECT_EQ(included_header(tokenize_cpp("# include \"a b.h\"", "t")[0]), "\"a b.h\"");
+  EXPECT_EQ(included_header(tokenize_cpp("#include \\\n <x>", "t")[0]), "<x>");
   EXPECT_EQ(included_header(tokenize_cpp("#include HEADER", "t")[0]), "");
   EXPECT_EQ(included_header(tokenize_cpp("#include <x", "t")[0]), "");
 }
