@@ -30,6 +30,7 @@ struct DeclaredParameter {
   std::string name;  // may be empty
   bool is_pack = false;
   bool has_default = false;
+  std::size_t name_offset = 0;  // where the name stands in the text, or would stand
 };
 
 struct TemplateParameter {

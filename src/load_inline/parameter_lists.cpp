@@ -80,6 +80,13 @@ std::size_t name_position(Tokens tokens) {
   return is_name ? end - 1 : tokens.size();
 }
 
+// Where a name may be put in: after the type, before array bounds.
+std::size_t unnamed_offset(Tokens tokens) {
+  for (const CppToken& token : tokens)
+    if (token.is("[") && token.offset > tokens[0].offset) return token.offset;
+  return tokens.empty() ? 0 : tokens.back().end();
+}
+
 std::string join_without(Tokens tokens, std::size_t skipped) {
   if (skipped >= tokens.size()) return join_tokens(tokens);
   std::string out = join_tokens(tokens.first(skipped));
@@ -94,6 +101,7 @@ DeclaredParameter parse_parameter(Tokens tokens) {
   tokens = tokens.first(equals);
   const std::size_t name = name_position(tokens);
   if (name < tokens.size()) parameter.name = tokens[name].text;
+  parameter.name_offset = name < tokens.size() ? tokens[name].offset : unnamed_offset(tokens);
   parameter.type = join_without(tokens, name);
   parameter.is_pack =
       std::any_of(tokens.begin(), tokens.end(), [](const CppToken& t) { return t.is("..."); });

@@ -30,4 +30,17 @@
 #undef M_LN2
 #undef M_LN10
 
+// The C library declares CUDA's fast functions for itself; ours get names of their own.
+#define __expf tw_emulate_expf
+#define __exp10f tw_emulate_exp10f
+#define __logf tw_emulate_logf
+#define __log2f tw_emulate_log2f
+#define __log10f tw_emulate_log10f
+#define __powf tw_emulate_powf
+#define __sinf tw_emulate_sinf
+#define __cosf tw_emulate_cosf
+#define __tanf tw_emulate_tanf
+#define __tanhf tw_emulate_tanhf
+#define __sincosf tw_emulate_sincosf
+
 using uchar = unsigned char;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// load_inline/kernel_stubs.cpp — the text of stubs.
+#include "load_inline/kernel_stubs.h"
+
+#include <fmt/format.h>
+
+#include "codegen/text/cpp_tokens.h"
+#include "load_inline/text_edits.h"
+
+namespace tilewright {
+namespace {
+
+// ", p, n, rest..."
+std::string argument_list(const Declaration& kernel) {
+  std::string out;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    out += ", " + parameter_name(kernel, i) + (kernel.parameters[i].is_pack ? "..." : "");
+  return out;
+}
+
+std::string name_expression(const Declaration& kernel) {
+  std::string out = fmt::format("::tilewright_inline::KernelName(\"{}\")", kernel.qualified_name);
+  for (const TemplateParameter& parameter : kernel.template_parameters) {
+    if (parameter.name.empty()) continue;
+    const std::string text = parameter.name + (parameter.is_pack ? "..." : "");
+    out += parameter.kind == TemplateParameter::Kind::Type ? fmt::format(".types<{}>()", text)
+                                                           : fmt::format(".values({})", text);
+  }
+  return out + ".c_str()";
+}
+
+// "<T, N, Rest...>", empty for a kernel that is no template
+std::string template_arguments(const Declaration& kernel) {
+  std::string out;
+  for (const TemplateParameter& parameter : kernel.template_parameters) {
+    if (parameter.name.empty()) continue;
+    out += (out.empty() ? "" : ", ") + parameter.name + (parameter.is_pack ? "..." : "");
+  }
+  return out.empty() ? out : "<" + out + ">";
+}
+
+std::string parameter_types(const Declaration& kernel) {
+  std::string out;
+  for (const DeclaredParameter& parameter : kernel.parameters)
+    out += (out.empty() ? "" : ", ") + parameter.type;
+  return out;
+}
+
+// The declaration's own parameter list, with names for those that have none.
+std::string named_parameter_list(const Declaration& kernel, std::string_view text) {
+  const TextRange range = kernel.parameter_list;
+  TextEdits edits(text.substr(0, range.end));
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+    if (kernel.parameters[i].name.empty())
+      edits.insert(kernel.parameters[i].name_offset, " " + parameter_name(kernel, i));
+  return edits.apply().substr(range.begin);
+}
+
+// Without comments and line ends.
+std::string single_line(const std::string& text) {
+  return join_tokens(tokenize_cpp(text, "declaration"));
+}
+
+}  // namespace
+
+std::string thread_name(std::string_view kernel) {
+  const std::string_view bare = kernel.substr(0, kernel.find('<'));
+  const std::size_t colon = bare.rfind("::");
+  const std::size_t at = colon == std::string_view::npos ? 0 : colon + 2;
+  return std::string(kernel.substr(0, at)) + "tw_thread_" + std::string(kernel.substr(at));
+}
+
+std::string parameter_name(const Declaration& kernel, std::size_t index) {
+  const std::string& name = kernel.parameters[index].name;
+  return name.empty() ? fmt::format("tw_parameter_{}", index) : name;
+}
+
+std::string gpu_stub_body(const Declaration& kernel) {
+  return fmt::format("{{ ::tilewright_inline::launch({}, nullptr{}); }}", name_expression(kernel),
+                     argument_list(kernel));
+}
+
+std::string emulated_stub(const Declaration& kernel, std::string_view text, bool uses_barriers,
+                          bool is_overloaded) {
+  std::string address = "&" + thread_name(kernel.name) + template_arguments(kernel);
+  if (is_overloaded)
+    address = fmt::format("static_cast<void (*)({})>({})", parameter_types(kernel), address);
+  const std::string spaces =
+      kernel.qualified_name.substr(0, kernel.qualified_name.size() - kernel.name.size());
+  const TextRange header = kernel.template_header;
+  std::string out =
+      spaces.empty() ? "" : fmt::format("namespace {} {{ ", spaces.substr(0, spaces.size() - 2));
+  out += single_line(std::string(text.substr(header.begin, header.end - header.begin)));
+  out += fmt::format(
+      " static inline void {}{} {{ ::tilewright_inline::launch(\"{}\", "
+      "reinterpret_cast<void*>(+[](const TwCpuLaunch* l, "
+      "void* const* p, unsigned long first, unsigned long last) {{ tw_emulate::run<{}, {}>(\"{}\", "
+      "l, p, first, last); "
+      "}}){}); }}",
+      kernel.name, single_line(named_parameter_list(kernel, text)), kernel.qualified_name, address,
+      uses_barriers, kernel.qualified_name, argument_list(kernel));
+  return out + (spaces.empty() ? "\n" : " }\n");
+}
+
+}  // namespace tilewright
