@@ -20,6 +20,10 @@ function(tw_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE tilewright tw_options GTest::gtest_main GTest::gmock ${arg_LIBRARIES})
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT})
+  # Discovery cannot hand on a list, so several labels are joined into one, which ctest -L still finds by each part. Kernels
+  # are cached in the build folder, never in the user's own cache.
+  string(REPLACE ";" "." labels "${arg_LABEL}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." PROPERTIES
+    LABELS ${labels} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT TILEWRIGHT_CACHE_DIR=${CMAKE_BINARY_DIR}/kernel_cache)
   set_property(GLOBAL APPEND PROPERTY TW_TEST_PROGRAMS ${name})
 endfunction()
