@@ -35,7 +35,8 @@ Parameter strided_pair() {
 Function device_kernel(const std::string& instance, Device device,
                        std::vector<Parameter> parameters) {
   static std::mutex mutex;
-  static std::map<std::pair<int, std::string>, Function> functions;
+  // Never destroyed: at the end of the process the driver may be gone before us.
+  static auto& functions = *new std::map<std::pair<int, std::string>, Function>;
   const std::pair key{device.index, instance};
   {
     const std::lock_guard lock(mutex);
@@ -68,35 +69,6 @@ Argument shifted(const Tensor& tensor, std::int64_t elements) {
   argument.bits +=
       static_cast<std::uint64_t>(elements * static_cast<std::int64_t>(size_of(tensor.dtype())));
   return argument;
-}
-
-// A pair of at most 8 dimensions as kernels take it. Calls run(pair, destination_shift,
-// source_shift) once, or for every position of the slowest dimensions where there are more.
-template <class Run>
-void for_device_pairs(const Pair& pair, const Run& run) {
-  const std::size_t limit = element::StridedPair::max_rank;
-  const std::size_t outer = pair.dimensions.size() > limit ? pair.dimensions.size() - limit : 0;
-  element::StridedPair inner{};
-  inner.count = 1;
-  for (std::size_t d = outer; d < pair.dimensions.size(); ++d) {
-    const PairDimension& dimension = pair.dimensions[d];
-    inner.size[inner.rank] = dimension.size;
-    inner.destination_stride[inner.rank] = dimension.destination;
-    inner.source_stride[inner.rank] = dimension.source;
-    inner.count *= dimension.size;
-    ++inner.rank;
-  }
-  for (std::int64_t i = 0; i < pair.count / inner.count; ++i) {
-    std::int64_t destination = pair.destination_shift;
-    std::int64_t source = pair.source_shift;
-    std::int64_t rest = i;
-    for (std::size_t d = outer; d-- > 0;) {
-      destination += rest % pair.dimensions[d].size * pair.dimensions[d].destination;
-      source += rest % pair.dimensions[d].size * pair.dimensions[d].source;
-      rest /= pair.dimensions[d].size;
-    }
-    run(inner, destination, source);
-  }
 }
 
 // The unsigned type with the size of a dtype, for work that does not look into elements.
@@ -181,30 +153,30 @@ void copy_on_device(const Tensor& destination, const Tensor& source, const Pair&
   const bool is_same = destination.dtype() == source.dtype();
   const DType to = is_same ? bits_type(destination.dtype()) : destination.dtype();
   const DType from = is_same ? to : source.dtype();
-  for_device_pairs(pair, [&](const element::StridedPair& inner, std::int64_t to_shift,
-                             std::int64_t from_shift) {
+  for_parts(pair, [&](const PairPart& part) {
     const std::string instance =
         fmt::format("tilewright::element::copy<{}, {}, {}>", element_type_name(to),
-                    element_type_name(from), index_type(inner.count));
+                    element_type_name(from), index_type(part.pair.count));
     const Function function =
         device_kernel(instance, destination.device(),
                       {pointer("destination"), pointer("source", true), strided_pair()});
-    function[config_for(inner.count, destination.device())](
-        shifted(destination, to_shift), shifted(source, from_shift), Argument::of_struct(inner));
+    function[config_for(part.pair.count, destination.device())](
+        shifted(destination, part.destination_shift), shifted(source, part.source_shift),
+        Argument::of_struct(part.pair));
   });
 }
 
 void fill_on_device(const Tensor& destination, const Pair& pair, std::uint64_t bits) {
   if (pair.count == 0) return;
-  for_device_pairs(pair, [&](const element::StridedPair& inner, std::int64_t shift, std::int64_t) {
+  for_parts(pair, [&](const PairPart& part) {
     const std::string instance =
         fmt::format("tilewright::element::fill<{}, {}>",
-                    element_type_name(bits_type(destination.dtype())), index_type(inner.count));
+                    element_type_name(bits_type(destination.dtype())), index_type(part.pair.count));
     const Function function =
         device_kernel(instance, destination.device(),
                       {pointer("destination"), strided_pair(), scalar("value", DType::UInt64)});
-    function[config_for(inner.count, destination.device())](shifted(destination, shift),
-                                                            Argument::of_struct(inner), bits);
+    function[config_for(part.pair.count, destination.device())](
+        shifted(destination, part.destination_shift), Argument::of_struct(part.pair), bits);
   });
 }
 

@@ -54,4 +54,30 @@ Pair make_pair(const Shape& shape, const Shape& destination_strides, const Shape
   return pair;
 }
 
+void for_parts(const Pair& pair, const std::function<void(const PairPart&)>& run) {
+  if (pair.count == 0) return;
+  const std::size_t limit = element::StridedPair::max_rank;
+  const std::size_t outer = pair.dimensions.size() > limit ? pair.dimensions.size() - limit : 0;
+  element::StridedPair inner{};
+  inner.count = 1;
+  for (std::size_t d = outer; d < pair.dimensions.size(); ++d) {
+    inner.size[inner.rank] = pair.dimensions[d].size;
+    inner.destination_stride[inner.rank] = pair.dimensions[d].destination;
+    inner.source_stride[inner.rank] = pair.dimensions[d].source;
+    inner.count *= pair.dimensions[d].size;
+    ++inner.rank;
+  }
+  for (std::int64_t i = 0; i < pair.count / inner.count; ++i) {
+    PairPart part{inner, pair.destination_shift, pair.source_shift};
+    std::int64_t rest = i;
+    for (std::size_t d = outer; d-- > 0;) {
+      const PairDimension& dimension = pair.dimensions[d];
+      part.destination_shift += rest % dimension.size * dimension.destination;
+      part.source_shift += rest % dimension.size * dimension.source;
+      rest /= dimension.size;
+    }
+    run(part);
+  }
+}
+
 }  // namespace tilewright

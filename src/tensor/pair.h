@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
+#include "tensor/device/strided.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
@@ -32,5 +34,16 @@ struct Pair {
 // Example: copying [4, 3, 8] contiguous into a contiguous tensor gives one dimension of 96; into
 // its transpose, two.
 Pair make_pair(const Shape& shape, const Shape& destination_strides, const Shape& source_strides);
+
+// A part of a pair that kernels take: at most 8 dimensions, from these places on.
+struct PairPart {
+  element::StridedPair pair;
+  std::int64_t destination_shift = 0;
+  std::int64_t source_shift = 0;
+};
+
+// The whole pair as one part, or one part for every position of its slowest dimensions where there
+// are more than 8.
+void for_parts(const Pair& pair, const std::function<void(const PairPart&)>& run);
 
 }  // namespace tilewright
