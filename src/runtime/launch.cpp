@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/log.h"
-#include "base/settings.h"
 #include "runtime/arguments.h"
 #include "runtime/function_state.h"
 #include "runtime/plan.h"
@@ -28,15 +27,6 @@ LaunchSizes user_sizes(const LaunchConfig& config) {
           .block = {config.block.x, config.block.y, config.block.z},
           .cluster = {config.cluster.x, config.cluster.y, config.cluster.z},
           .shared_bytes = static_cast<std::int64_t>(config.shared_bytes)};
-}
-
-// A fault that surfaces in a later call is told of no kernel: here it is this one's.
-void wait_and_name_faults(const FunctionState& function, void* stream) {
-  try {
-    function.backend->synchronize_stream(function.device.index, stream);
-  } catch (const KernelFault& fault) {
-    throw KernelFault(fmt::format("kernel '{}' failed: {}", function.kernel->name, fault.what()));
-  }
 }
 
 void log_launch(const FunctionState& function, const StepState& step,
@@ -63,8 +53,6 @@ void run_step(const FunctionState& function, const StepState& step, const Launch
   if (function.logs_launches) [[unlikely]]
     log_launch(function, step, launch);
   step.kernel->launch(launch);
-  if (settings().launch_blocking) [[unlikely]]
-    wait_and_name_faults(function, launch.stream);
 }
 
 // Converted arguments: `bits` holds the values; a struct's bits are its own address.

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/settings.h"
+#include "gpu_kernels.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/nvrtc_api.h"
 #include "tilewright/error.h"
@@ -55,6 +56,14 @@ TEST_P(NvrtcTargets, MakesACubinWithTheKernel) {
   EXPECT_THAT(std::string(as_text(binary)), HasSubstr(".text.add"));
   EXPECT_THAT(binary.log, HasSubstr("registers"));
   EXPECT_TRUE(binary.symbols.empty());
+}
+
+// What the GPU tests run must at least compile where there is no GPU.
+TEST_P(NvrtcTargets, CompilesTheKernelsOfTheGpuTests) {
+  const KernelSource source = gpu_kernel_source();
+  const Binary binary = compile_with_nvrtc(source, Target::parse(GetParam()));
+  EXPECT_EQ(binary.symbols.size(), source.name_expressions.size());
+  EXPECT_THAT(binary.log, Not(HasSubstr("error")));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, NvrtcTargets, ::testing::Values("sm_75", "sm_80", "sm_90", "sm_90a"));
