@@ -3,6 +3,7 @@
 // not kept.
 #include "runtime/compile.h"
 
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -100,6 +101,7 @@ TEST_F(Compile, WorksWithoutACache) {
   changed.cache_folder = "";
   const SettingsOverride without(changed);
   const ChildResult child = run_in_child([&] {
+    setenv("TMPDIR", folder.path().c_str(), 1);  // a child that ends by _exit removes nothing
     std::string found;
     for (int i = 0; i < 2; ++i) {
       CompileReport report;
