@@ -33,7 +33,7 @@ class CpuKernel : public LoadedKernel {
       entry_(&description, launch.parameters, first, last);
     };
     try {
-      run_programs(programs, run);
+      run_programs(programs, seconds_per_program_, run);
     } catch (const ProgramFailure& failure) {
       throw KernelFault(fmt::format("kernel '{}' failed: {}", name_, failure.message));
     }
@@ -50,6 +50,7 @@ class CpuKernel : public LoadedKernel {
  private:
   std::string name_;
   TwCpuEntry entry_;
+  ProgramCost seconds_per_program_ = 0;
 };
 
 class CpuModule : public LoadedModule {

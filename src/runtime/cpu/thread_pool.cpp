@@ -138,9 +138,39 @@ void parallel_ranges(std::uint64_t count, std::uint64_t grain, RangeBody body) {
   if (call.failure) std::rethrow_exception(call.failure);
 }
 
-void run_programs(std::uint64_t count, RangeBody body) {
+namespace {
+
+// Runs programs `first` to `count` on all threads, in ranges that take long enough, and measures
+// them again.
+void run_on_threads(std::uint64_t first, std::uint64_t count, ProgramCost& seconds_per_program,
+                    RangeBody body) {
+  const float cost = seconds_per_program.load(std::memory_order_relaxed);
+  const std::uint64_t left = count - first;
+  const auto grain = static_cast<std::uint64_t>(std::min(range_seconds / cost, 1e9));
+  const Clock::time_point start = Clock::now();
+  parallel_ranges(left, grain,
+                  [&](std::uint64_t from, std::uint64_t to) { body(first + from, first + to); });
+  const double elapsed = seconds_between(start, Clock::now());
+  const auto busy = static_cast<double>(
+      std::min<std::uint64_t>(left, static_cast<std::uint64_t>(pool_threads())));
+  seconds_per_program.store(static_cast<float>(elapsed * busy / static_cast<double>(left)),
+                            std::memory_order_relaxed);
+}
+
+bool is_worth_threads(std::uint64_t count, float cost) {
+  return count > 1 &&
+         static_cast<double>(cost) * static_cast<double>(count) >= worth_threads_seconds;
+}
+
+}  // namespace
+
+void run_programs(std::uint64_t count, ProgramCost& seconds_per_program, RangeBody body) {
   if (count <= 1 || is_inside || pool_threads() == 1) {
     if (count > 0) body(0, count);
+    return;
+  }
+  if (is_worth_threads(count, seconds_per_program.load(std::memory_order_relaxed))) {
+    run_on_threads(0, count, seconds_per_program, body);
     return;
   }
   const Clock::time_point start = Clock::now();
@@ -153,17 +183,10 @@ void run_programs(std::uint64_t count, RangeBody body) {
     done = last;
     elapsed = seconds_between(start, Clock::now());
   }
-  const double per_program = elapsed / static_cast<double>(done);
-  const std::uint64_t left = count - done;
-  if (per_program * static_cast<double>(left) < worth_threads_seconds) {
-    if (left > 0) body(done, count);
-    return;
-  }
-  const auto grain = static_cast<std::uint64_t>(range_seconds / per_program);
-  const auto rest = [&](std::uint64_t first, std::uint64_t last) {
-    body(done + first, done + last);
-  };
-  parallel_ranges(left, grain, rest);
+  const auto cost = static_cast<float>(elapsed / static_cast<double>(done));
+  seconds_per_program.store(cost, std::memory_order_relaxed);
+  if (is_worth_threads(count - done, cost)) run_on_threads(done, count, seconds_per_program, body);
+  else if (done < count) body(done, count);
 }
 
 }  // namespace tilewright

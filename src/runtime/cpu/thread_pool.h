@@ -2,6 +2,7 @@
 // runtime/cpu/thread_pool.h — runs ranges of a counted piece of work on all cores.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -34,8 +35,12 @@ int pool_threads();
 // exception ends the work (ranges not begun are left out) and is thrown here.
 void parallel_ranges(std::uint64_t count, std::uint64_t grain, RangeBody body);
 
-// The same for programs of unknown cost: runs the first ones on the caller, measures, and takes
-// threads only when the rest is worth them.
-void run_programs(std::uint64_t count, RangeBody body);
+// What one program of a kernel cost in its last launch; 0 is unknown.
+using ProgramCost = std::atomic<float>;
+
+// The same for programs of unknown cost. When the last launch says that this one is worth threads,
+// they take part at once; otherwise the first programs run on the caller, are measured, and threads
+// are taken when the rest is worth them.
+void run_programs(std::uint64_t count, ProgramCost& seconds_per_program, RangeBody body);
 
 }  // namespace tilewright

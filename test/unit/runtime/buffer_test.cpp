@@ -7,6 +7,10 @@
 #include <cstring>
 #include <thread>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "expect_error.h"
 #include "runtime/buffer_state.h"
 
@@ -149,6 +153,23 @@ TEST(Buffer, OnlyOtherStreamsAreRemembered) {
   EXPECT_EQ(all[0], nullptr);
   EXPECT_EQ(all[8], &handles[7]);
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST(Buffer, TailsAndFreedBlocksArePoisoned) {
+  for (const std::size_t bytes : {1UL, 100UL, 4096UL, 2 * mebibyte, 2 * mebibyte + 100}) {
+    char* data = nullptr;
+    {
+      const Buffer buffer = cpu_buffer(bytes);
+      data = static_cast<char*>(buffer.data());
+      EXPECT_FALSE(__asan_address_is_poisoned(data));
+      EXPECT_FALSE(__asan_address_is_poisoned(data + bytes - 1));
+      EXPECT_TRUE(__asan_address_is_poisoned(data + bytes)) << bytes;
+    }
+    EXPECT_TRUE(__asan_address_is_poisoned(data)) << bytes;
+    EXPECT_TRUE(__asan_address_is_poisoned(data + bytes - 1)) << bytes;
+  }
+}
+#endif
 
 // ---- Copies.
 

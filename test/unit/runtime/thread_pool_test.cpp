@@ -4,6 +4,7 @@
 #include "runtime/cpu/thread_pool.h"
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -64,11 +65,12 @@ TEST(ThreadPool, NestedCallsRunOnTheirCaller) {
 }
 
 TEST(ThreadPool, ProgramsRunOnceWhateverTheyCost) {
-  for (const int spins : {0, 100, 20000})
+  ProgramCost cost = 0;  // remembered from one to the next, as a kernel's is
+  for (const int spins : {0, 20000, 100})
     for (const std::uint64_t count : {0UL, 1UL, 2UL, 100UL, 3000UL}) {
       if (spins == 20000 && count == 3000) continue;
       std::vector<int> seen(count);
-      run_programs(count, [&](std::uint64_t first, std::uint64_t last) {
+      run_programs(count, cost, [&](std::uint64_t first, std::uint64_t last) {
         for (std::uint64_t i = first; i < last; ++i) {
           std::atomic<int> spin = 0;
           while (spin < spins) ++spin;
@@ -77,6 +79,20 @@ TEST(ThreadPool, ProgramsRunOnceWhateverTheyCost) {
       });
       EXPECT_EQ(seen, std::vector<int>(count, 1)) << count << " of " << spins;
     }
+}
+
+TEST(ThreadPool, ExpensiveProgramsShareTheThreadsFromTheFirst) {
+  if (pool_threads() < 2) GTEST_SKIP() << "this machine has one core";
+  // Two programs that wait for each other: possible only when both run at once.
+  ProgramCost cost = 1.0F;
+  std::atomic<int> arrived = 0;
+  run_programs(2, cost, [&](std::uint64_t, std::uint64_t) {
+    ++arrived;
+    for (int i = 0; i < 2000 && arrived < 2; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(arrived, 2);
+  });
+  EXPECT_LT(cost.load(), 20.0F);
 }
 
 }  // namespace
