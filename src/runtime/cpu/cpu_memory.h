@@ -26,20 +26,17 @@ class CpuMemory {
   MemoryState state() const;
 
  private:
-  // Lies in the freed memory itself, so that freeing needs no memory.
-  struct Block {
-    Block* next;
-  };
   // Blocks come in sizes: multiples of 64 bytes up to 1 KiB, then eight sizes per power of two.
   static constexpr std::size_t class_count = 16 + 8 * 38;
 
   CpuMemory();
   void* make(std::size_t asked, std::size_t block_bytes);
   void make_room(std::size_t bytes) noexcept;
-  Block* pop(std::size_t size_class);
+  void* pop(std::size_t size_class);
 
   mutable std::mutex mutex_;
-  Block* free_[class_count] = {};
+  // Lists through the freed memory itself, so that freeing needs no memory.
+  void* free_[class_count] = {};
   std::size_t cached_ = 0;
   std::size_t in_use_ = 0;
   std::size_t max_cached_;
