@@ -47,10 +47,10 @@ std::string torch_types(std::span<const InlineSource> sources, bool in_any_case)
 
 }  // namespace
 
-std::string nvrtc_text(std::span<const InlineSource> sources) {
+std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_types) {
   std::string out = embedded_part("torch/device.cuh");
   if (mentions(sources, "std")) out += embedded_part("torch/device_std.cuh");
-  out += torch_types(sources, false);
+  out += torch_types(sources, with_torch_types);
   for (const InlineSource& source : sources)
     if (source.is_cuda)
       out += line_directive(source.file) + device_code(source, false, false) + "\n";
@@ -63,8 +63,8 @@ EmulatedText emulated_text(std::span<const InlineSource> sources, const Emulatio
     if (source.is_cuda)
       out.sources.push_back(emulate_cuda(device_code(source, true, needs.with_host), source.file));
   if (!out.sources.empty()) out.sources[0].needs_standard_library |= needs.with_standard_library;
-  out.text =
-      needs.includes + emulation_prelude(out.sources) + torch_types(sources, needs.with_host);
+  out.text = needs.includes + emulation_prelude(out.sources) +
+             torch_types(sources, needs.with_host || needs.with_torch_types);
   for (const EmulatedSource& source : out.sources) out.text += source.text;
   return out;
 }

@@ -15,11 +15,13 @@ namespace tilewright {
 
 // The CUDA sources with everything that device code cannot see blanked; every line keeps its number
 // and file.
-std::string nvrtc_text(std::span<const InlineSource> sources);
+// `with_torch_types` brings c10::Half and the like even where the sources do not name them.
+std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_types = false);
 
 struct EmulationNeeds {
   bool with_host = false;              // kernels are renamed, so that stubs can take their names
   bool with_standard_library = false;  // the text includes standard headers
+  bool with_torch_types = false;       // as above
   std::string includes;                // these, to stand in front
 };
 

@@ -23,6 +23,15 @@ std::string expression_text(const std::string& base, const std::vector<std::stri
   return fmt::format("{}<{}>", base, fmt::join(arguments, ", "));
 }
 
+bool names_torch_types(const Wanted& wanted) {
+  for (const auto& [kernel, expression] : wanted)
+    for (const std::string& argument : expression.arguments)
+      if (argument.find("Half") != std::string::npos ||
+          argument.find("BFloat16") != std::string::npos)
+        return true;
+  return false;
+}
+
 std::string entry_symbol(std::size_t index) { return fmt::format("tw_entry_{}", index); }
 
 bool is_conditional(const Declaration& d) {
@@ -173,7 +182,7 @@ void InlineProgram::add_kernel(KernelSource& source, const InlineKernel& kernel,
 
 KernelSource InlineProgram::gpu_source(const Wanted& wanted) const {
   KernelSource source = empty_source(Language::Cuda);
-  source.text = nvrtc_text(sources_);
+  source.text = nvrtc_text(sources_, names_torch_types(wanted));
   source.options = nvrtc_flags(options_).options;
   for (const auto& [kernel, expression] : wanted) {
     const std::string text = expression_text(kernel->name(), expression.arguments);
@@ -196,6 +205,7 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
   EmulationNeeds needs;
   needs.with_host = with_host;
   needs.with_standard_library = includes.beyond_basic;
+  needs.with_torch_types = names_torch_types(wanted);
   if (includes.beyond_basic) needs.includes = includes.text;
   const EmulatedText device = emulated_text(sources_, needs);
   std::string out = device.text;

@@ -51,15 +51,17 @@ struct InlineModule::State {
   }
 
   void load_all() {
-    if (!is_gpu() || !program.has_host_functions()) {
+    if (!is_gpu()) {
       module = load(program.main_source(), kernel_device());
       if (program.has_host_functions()) host_module = module;
+    } else if (!program.has_host_functions()) {
+      load_gpu_kernels();
     } else {
       // Two compilers at the same time.
       auto host = std::async(std::launch::async,
                              [this] { return load(program.gpu_host_source(), Device::cpu()); });
       try {
-        module = load(program.main_source(), device);
+        load_gpu_kernels();
       } catch (...) {
         host.wait();
         throw;
@@ -67,6 +69,22 @@ struct InlineModule::State {
       host_module = host.get();
     }
     if (program.has_host_functions()) bind_host_functions();
+  }
+
+  // Sources whose kernels are all templates are compiled for their errors only: there is nothing to
+  // load yet.
+  void load_gpu_kernels() {
+    const KernelSource source = program.main_source();
+    if (!source.kernels.empty()) module = load(source, device);
+    else if (!program.kernels().empty()) compile_for_errors(source);
+  }
+
+  void compile_for_errors(const KernelSource& source) {
+    try {
+      compile_reported(program.options(), source, device.target());
+    } catch (const CompileError& error) {
+      throw explained(error, program.options().name);
+    }
   }
 
   void bind_host_functions() {
