@@ -39,8 +39,9 @@ void launch_emulated(const TwLaunch& launch) {
                                    .services = &cpu_services()};
   const auto entry = reinterpret_cast<TwCpuEntry>(launch.entry);
   const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  ProgramCost unknown = 0;
   try {
-    run_programs(blocks, [&](std::uint64_t first, std::uint64_t last) {
+    run_programs(blocks, unknown, [&](std::uint64_t first, std::uint64_t last) {
       entry(&description, launch.parameters, first, last);
     });
   } catch (const ProgramFailure& failure) {
