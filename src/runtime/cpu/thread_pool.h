@@ -43,4 +43,10 @@ using ProgramCost = std::atomic<float>;
 // are taken when the rest is worth them.
 void run_programs(std::uint64_t count, ProgramCost& seconds_per_program, RangeBody body);
 
+// The same for a kernel of which nothing is remembered.
+inline void run_programs(std::uint64_t count, RangeBody body) {
+  ProgramCost unknown = 0;
+  run_programs(count, unknown, body);
+}
+
 }  // namespace tilewright
