@@ -79,6 +79,8 @@ struct State {
   std::set<CUstream> streams;
   std::vector<FakeLaunch> launches;
   std::vector<std::unique_ptr<CUfunc_st>> functions;
+  std::set<CUmodule> modules;
+  std::set<CUevent> events;
   int allocation_calls = 0, attribute_calls = 0;
   std::uint64_t next_id = 10;
   bool is_down = false;
@@ -497,9 +499,14 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned, u
 
 CUresult cuEventCreate(CUevent* event, unsigned) {
   if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
-  return *event = new CUevent_st, CUDA_SUCCESS;
+  const Lock lock(state().mutex);
+  return *event = *state().events.insert(new CUevent_st).first, CUDA_SUCCESS;
 }
-CUresult cuEventDestroy_v2(CUevent event) { return delete event, CUDA_SUCCESS; }
+CUresult cuEventDestroy_v2(CUevent event) {
+  const Lock lock(state().mutex);
+  state().events.erase(event);
+  return delete event, CUDA_SUCCESS;
+}
 CUresult cuEventRecord(CUevent event, CUstream handle) {
   const Lock lock(state().mutex);
   CUstream stream = nullptr;
@@ -532,13 +539,14 @@ CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit
   const std::string text = static_cast<const char*>(image);
   if (!text.starts_with("FAKE")) return CUDA_ERROR_INVALID_IMAGE;
   std::istringstream words(text.substr(4));
-  *module = new CUmod_st;
+  *module = *state().modules.insert(new CUmod_st).first;
   for (std::string word; words >> word;) (*module)->kernels.insert(word);
   return CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule module) {
   const Lock lock(state().mutex);
   if (const CUresult status = unsafe_call(); status != CUDA_SUCCESS) return status;
+  state().modules.erase(module);
   return delete module, CUDA_SUCCESS;
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
