@@ -24,6 +24,13 @@ int function_attribute(CUfunction function, CUfunction_attribute which) {
   return value;
 }
 
+// What a launch may ask for before it is told more: 48 KiB together with the static share.
+std::size_t allowed_at_first(CUfunction function) {
+  const int free = (48 << 10) - function_attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  const int told = function_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  return static_cast<std::size_t>(std::max(0, std::min(free, told)));
+}
+
 }  // namespace
 
 // Asking for attributes makes a driver that loads lazily load the code now, not inside the first
@@ -39,8 +46,7 @@ Kernel::Kernel(std::shared_ptr<void> module, CUfunction function, const std::str
       most_shared_(std::max(
           0, shared_limit - function_attribute(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES))),
       is_blocking_(settings().launch_blocking),
-      allowed_shared_(static_cast<std::size_t>(std::max(
-          0, function_attribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)))) {}
+      allowed_shared_(allowed_at_first(function)) {}
 
 void Kernel::launch(const PreparedLaunch& launch) {
   CUcontext current = nullptr;

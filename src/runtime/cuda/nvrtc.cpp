@@ -77,6 +77,21 @@ class Program {
   nvrtcProgram program_ = nullptr;
 };
 
+// The assembler's report says how long it took, which would make equal compilations differ.
+std::string without_times(const std::string& log) {
+  std::string kept;
+  for (std::string_view rest = log; !rest.empty();) {
+    const auto end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (line.starts_with("ptxas info") && line.find("Compile time = ") != std::string_view::npos)
+      continue;
+    if (!kept.empty()) kept += '\n';
+    kept += line;
+  }
+  return kept;
+}
+
 // "sm_90a" -> 90; 0 when the name is none of NVRTC's.
 int architecture_number(const std::string& name) {
   if (!name.starts_with("sm_")) return 0;
@@ -141,7 +156,7 @@ Binary compile_with_nvrtc(const KernelSource& source, const Target& target) {
   Program program(api, source);
   const nvrtcResult result = program.compile(options);
   Binary binary;
-  binary.log = program.log();
+  binary.log = without_times(program.log());
   if (result == NVRTC_ERROR_COMPILATION)
     throw CompileError(fmt::format("'{}' does not compile for {}:", source.name, target.name),
                        binary.log);

@@ -126,8 +126,8 @@ TEST_F(BackendTest, FillsWithEveryPattern) {
   const std::vector<std::byte> eight = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4},
                                         std::byte{5}, std::byte{6}, std::byte{7}, std::byte{8}};
   const std::size_t sizes[] = {
-      0, 8, 24, 1000, (std::size_t{1} << 20) + 8, (std::size_t{5} << 20) + 16};
-  auto* const data = static_cast<std::byte*>(allocate(std::size_t{6} << 20, nullptr));
+      0, 8, 24, 1000, (std::size_t{1} << 20) + 8, (std::size_t{2} << 20) + 16};
+  auto* const data = static_cast<std::byte*>(allocate(std::size_t{3} << 20, nullptr));
   for (std::size_t width : {1, 2, 4, 8})
     for (std::size_t bytes : sizes) {
       std::memset(data, 0xee, bytes + 1);

@@ -155,7 +155,7 @@ CUresult allocate(void** data, std::size_t bytes, int device) {
     if (allocation.device == device) used += allocation.bytes;
   if (bytes > fake_memory_bytes - used) return CUDA_ERROR_OUT_OF_MEMORY;
   *data = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
-  std::memset(*data, 0xcd, bytes);
+  std::memset(*data, 0xcd, std::min(bytes, std::size_t{1} << 20));
   state().allocations[*data] = {bytes, device};
   ++state().allocation_calls;
   return CUDA_SUCCESS;

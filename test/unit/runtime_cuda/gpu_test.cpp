@@ -61,18 +61,19 @@ TEST_F(Gpu, FreedMemoryIsReusedByItsStream) {
 
 TEST_F(Gpu, MemoryInUseElsewhereIsNotReused) {
   const Stream s = Stream::create(device()), user = Stream::create(device());
+  constexpr std::size_t bytes = 777 << 10;  // of no other test
   const Buffer flag = Buffer::allocate(sizeof(int), device(), MemoryKind::Pinned);
   *static_cast<int*>(flag.data()) = 0;
-  Buffer buffer = Buffer::allocate(4096, device(), MemoryKind::Device, s);
+  Buffer buffer = Buffer::allocate(bytes, device(), MemoryKind::Device, s);
   void* const used = buffer.data();
   function("wait_for")[{.stream = user}](flag.data(), buffer.data());
   buffer.record_use(user);
   buffer = Buffer();
-  Buffer second = Buffer::allocate(4096, device(), MemoryKind::Device, s);
+  Buffer second = Buffer::allocate(bytes, device(), MemoryKind::Device, s);
   EXPECT_NE(second.data(), used) << "the other stream still writes there";
   *static_cast<volatile int*>(flag.data()) = 1;
   user.synchronize();
-  const Buffer third = Buffer::allocate(4096, device(), MemoryKind::Device, s);
+  const Buffer third = Buffer::allocate(bytes, device(), MemoryKind::Device, s);
   EXPECT_EQ(third.data(), used);
 }
 
