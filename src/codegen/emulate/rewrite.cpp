@@ -25,6 +25,7 @@ class Rewriter {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].kind == CppToken::Kind::Directive) directive(tokens_[i]);
       else if (tokens_[i].is_identifier()) identifier(i);
+      else if (tokens_[i].is("{") || tokens_[i].is("}")) brace(i);
       else if (tokens_[i].is("<<<"))
         unsupported(tokens_[i], "launches from device code (dynamic parallelism)");
     }
@@ -73,8 +74,9 @@ class Rewriter {
 
   void directive(const CppToken& token) {
     const std::string_view word = directive_word(token);
-    if (word.starts_with("if")) ++conditional_depth_;
-    else if (word == "endif") --conditional_depth_;
+    if (word.starts_with("if")) groups_.push_back(braces_);
+    else if (word.starts_with("el") && !groups_.empty()) braces_ = groups_.back();
+    else if (word == "endif" && !groups_.empty()) groups_.pop_back();
     else if (const std::string_view header = included_header(token); !header.empty())
       include(token, header);
     else if (word == "define") note_half_names(token);
@@ -121,7 +123,7 @@ class Rewriter {
 
   void unsupported(const CppToken& token, std::string_view feature) {
     const std::string message = fmt::format("emulation on the CPU does not support {}", feature);
-    if (conditional_depth_ == 0)
+    if (groups_.empty())
       throw SyntaxOrTypeError({std::string(name_), token.span(), message,
                                "run this kernel on a GPU, or write this part in CUDA C++"},
                               text_);
@@ -132,9 +134,13 @@ class Rewriter {
 
   // ---- Shared memory.
   //
-  //   extern __shared__ float tile[];   =>  TW_EMULATE_EXTERN float tile[]
-  //   __asm__("tw_dynamic_shared"); static __shared__ float tile[8];  =>  __shared__ float tile[8];
-  //   (the macro says static)
+  //   static __shared__ float tile[8];  =>  __shared__ float tile[8];       (the macro says static)
+  //   extern __shared__ float tile[];   =>  float (&tile)[] = tw_emulate::dynamic_shared;   in a
+  //   function extern __shared__ float tile[];   =>  TW_EMULATE_EXTERN float tile[]
+  //   __asm__("tw_dynamic_shared");   outside
+  //
+  // Outside of functions a reference would be found by its value at start-up, which no thread-local
+  // has; inside, g++ loses the label when a template is instantiated.
 
   void shared(std::size_t index) {
     std::size_t begin = index;
@@ -147,7 +153,12 @@ class Rewriter {
       return end;
     };
     if (const std::size_t word = find("static"); word < end) replace(tokens_[word], "");
-    if (const std::size_t word = find("extern"); word < end) dynamic_shared(word, index, end);
+    const std::size_t word = find("extern");
+    if (word == end || end == tokens_.size()) return;
+    out_.has_dynamic_shared = true;
+    replace(tokens_[word], in_function() ? "" : "TW_EMULATE_EXTERN");
+    replace(tokens_[index], "");
+    dynamic_shared(index, end);
   }
 
   static bool ends_statement(const CppToken& token) {
@@ -155,15 +166,41 @@ class Rewriter {
            token.is("}") || token.is(":");
   }
 
-  void dynamic_shared(std::size_t extern_word, std::size_t shared_word, std::size_t end) {
-    out_.has_dynamic_shared = true;
-    replace(tokens_[extern_word], "TW_EMULATE_EXTERN");
-    replace(tokens_[shared_word], "");
-    for (std::size_t i = shared_word; i < end; ++i) {
-      if (tokens_[i].is("(")) i = matching_bracket(tokens_, i);
-      else if (tokens_[i].is("]") && i + 1 <= end && !tokens_[i + 1].is("["))
-        edits_.push_back({tokens_[i].end(), 0, " __asm__(\"tw_dynamic_shared\")"});
+  // The declarators from `index` to the ';' at `end`: a name before '[', then a ',' or the end.
+  void dynamic_shared(std::size_t index, std::size_t end) {
+    bool is_open = false;
+    for (std::size_t i = index; i <= end; ++i) {
+      const CppToken& token = tokens_[i];
+      if (token.is("(")) {
+        i = matching_bracket(tokens_, i);
+      } else if (token.is("[") && !is_open && tokens_[i - 1].is_identifier()) {
+        is_open = true;
+        if (in_function()) replace(tokens_[i - 1], fmt::format("(&{})", tokens_[i - 1].text));
+      } else if (is_open && !in_function() && token.is("]") && !tokens_[i + 1].is("[")) {
+        edits_.push_back({token.end(), 0, " __asm__(\"tw_dynamic_shared\")"});
+        is_open = false;
+      } else if (is_open && in_function() && (token.is(",") || i == end)) {
+        edits_.push_back({token.offset, 0, " = tw_emulate::dynamic_shared"});
+        is_open = false;
+      }
     }
+  }
+
+  // Braces of namespaces and of extern "C" do not count: what they hold is not in a function.
+  void brace(std::size_t index) {
+    if (tokens_[index].is("}")) {
+      if (!braces_.empty()) braces_.pop_back();
+      return;
+    }
+    bool is_namespace = index >= 2 && tokens_[index - 2].is("extern") &&
+                        tokens_[index - 1].kind == CppToken::Kind::String;
+    for (std::size_t i = index; i > 0 && !ends_statement(tokens_[i - 1]); --i)
+      is_namespace |= tokens_[i - 1].is("namespace");
+    braces_.push_back(!is_namespace);
+  }
+
+  bool in_function() const {
+    return std::find(braces_.begin(), braces_.end(), true) != braces_.end();
   }
 
   std::string_view text_;
@@ -171,7 +208,9 @@ class Rewriter {
   std::vector<CppToken> tokens_;
   std::vector<Edit> edits_;
   EmulatedSource out_;
-  int conditional_depth_ = 0;
+  std::vector<bool> braces_;  // those open: does it count?
+  std::vector<std::vector<bool>>
+      groups_;  // braces_ at each #if that is open: its #else begins there again
 };
 
 }  // namespace
@@ -201,7 +240,7 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources) {
   if (any(&EmulatedSource::has_dynamic_shared)) out += "#define TW_EMULATE_DYNAMIC_SHARED 1\n";
   const bool with_library = any(&EmulatedSource::needs_standard_library);
   const char* standard = with_library ? "standard_library.cuh" : "standard.cuh";
-  std::vector<std::string_view> parts = {standard, "core.cuh",    "types.cuh",
+  std::vector<std::string_view> parts = {standard,   "core.cuh",    "types.cuh",
                                          "math.cuh", "threads.cuh", "atomics.cuh"};
   if (any(&EmulatedSource::has_half)) parts.push_back("half.cuh");
   for (std::string_view part : parts)

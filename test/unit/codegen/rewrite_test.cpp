@@ -45,6 +45,17 @@ TEST(Rewrite, SharedMemory) {
             "f(); TW_EMULATE_EXTERN volatile  __align__(16) char s[]" + dynamic + ";\n");
   EXPECT_EQ(rewritten("extern __shared__ int s[] __attribute__((aligned(16)));"),
             "TW_EMULATE_EXTERN  int s[]" + dynamic + " __attribute__((aligned(16)));\n");
+  EXPECT_EQ(rewritten("{ extern __shared__ float s[]; }"),
+            "{   float (&s)[] = tw_emulate::dynamic_shared; }\n");
+  EXPECT_EQ(rewritten("{ extern __shared__ int a[][4] __attribute__((aligned(16))), b[]; }"),
+            "{   int (&a)[][4] __attribute__((aligned(16))) = tw_emulate::dynamic_shared, (&b)[] = "
+            "tw_emulate::dynamic_shared; }\n");
+  EXPECT_EQ(rewritten("namespace a { extern \"C\" { extern __shared__ int s[]; } }"),
+            "namespace a { extern \"C\" { TW_EMULATE_EXTERN  int s[]" + dynamic + "; } }\n");
+  EXPECT_EQ(
+      rewritten("#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nextern __shared__ int s[];"),
+      "#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nTW_EMULATE_EXTERN  int s[]" + dynamic +
+          ";\n");
   EXPECT_EQ(rewritten("extern \"C\" __global__ void k() { __shared__ int a[4]; }"),
             "extern \"C\" __global__ void k() { __shared__ int a[4]; }\n");
 }

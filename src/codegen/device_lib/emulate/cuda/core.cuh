@@ -106,6 +106,17 @@ alignas(1024) __thread unsigned char tw_dynamic_shared[TW_EMULATE_DYNAMIC_BYTES]
 
 namespace tw_emulate {
 
+#ifdef TW_EMULATE_DYNAMIC_SHARED
+// Converts to a reference to an array of anything.
+struct DynamicShared {
+  template <class T>
+  operator T&() const {
+    return reinterpret_cast<T&>(tw_dynamic_shared);
+  }
+};
+static constexpr DynamicShared dynamic_shared;
+#endif
+
 static constinit thread_local unsigned thread_number = 0;
 static constinit thread_local const char* kernel_name = "";
 static constinit thread_local const TwEmulation* emulation = nullptr;
