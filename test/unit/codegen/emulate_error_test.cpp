@@ -92,7 +92,7 @@ TEST(EmulateErrors, EveryBlockAndSeedReportsIt) {
     const std::string fault =
         fault_of("half_a_warp", {.grid = {1, 2, 1}, .block = {32, 1, 1}}, out.data());
     EXPECT_EQ(fault,
-              "kernel 'half_a_warp', block (0, 0, 0): no thread can advance: threads 3 wait at "
+              "kernel 'half_a_warp', block (0, 0, 0): no thread can advance: thread 3 waits at "
               "__ballot_sync (line 9) with mask "
               "0xffffffff; threads 0-2, 4-31 wait at __syncthreads (line 10); all threads that "
               "have not ended must reach the same "

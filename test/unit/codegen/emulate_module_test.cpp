@@ -100,9 +100,9 @@ TEST(EmulateModule, AStuckBlockEndsTheLaunchWithItsName) {
     FAIL() << "no fault";
   } catch (const KernelFault& fault) {
     EXPECT_STREQ(fault.what(),
-                 "kernel 'stuck', block (17, 0, 0): no thread can advance: threads 0 have ended; "
+                 "kernel 'stuck', block (17, 0, 0): no thread can advance: thread 0 has ended; "
                  "threads 2-31 wait at __syncthreads "
-                 "(line 19); threads 1 wait at __syncwarp (line 18) with mask 0xffffffff; all "
+                 "(line 18); thread 1 waits at __syncwarp (line 17) with mask 0xffffffff; all "
                  "threads that have not ended must reach "
                  "the same barrier");
   }

@@ -318,21 +318,24 @@ std::string format_ranges(const std::vector<std::uint32_t>& numbers) {
 }  // namespace
 
 std::string Scheduler::stuck_message() const {
-  std::map<std::string, std::vector<std::uint32_t>> places;
+  std::map<std::string, std::vector<std::uint32_t>> threads_at;  // "": ended
   const auto* sizes = job_->launch->block;
   for (std::uint32_t i = 0; i < sizes[0] * sizes[1] * sizes[2]; ++i) {
     const TwWait* request = fibers_[i]->request;
-    std::string place = "have ended";
-    if (request && request->kind == TwWait::Block)
-      place = fmt::format("wait at {} (line {})", request->name, request->line);
-    else if (request)
-      place = fmt::format("wait at {} (line {}) with mask {:#010x}", request->name, request->line,
-                          request->mask);
-    places[place].push_back(i);
+    std::string place;
+    if (request) place = fmt::format("{} (line {})", request->name, request->line);
+    if (request && request->kind != TwWait::Block)
+      place += fmt::format(" with mask {:#010x}", request->mask);
+    threads_at[place].push_back(i);
   }
   std::string out;
-  for (const auto& [place, threads] : places)
-    out += fmt::format("{}threads {} {}", out.empty() ? "" : "; ", format_ranges(threads), place);
+  for (const auto& [place, threads] : threads_at) {
+    const bool one = threads.size() == 1;
+    out += fmt::format("{}{} {} ", out.empty() ? "" : "; ", one ? "thread" : "threads",
+                       format_ranges(threads));
+    if (place.empty()) out += one ? "has ended" : "have ended";
+    else out += (one ? "waits at " : "wait at ") + place;
+  }
   return fmt::format(
       "kernel '{}', block {}: no thread can advance: {}; all threads that have not ended must "
       "reach the same barrier",
