@@ -19,8 +19,11 @@ constexpr std::size_t mib = 1024 * kib;
 constexpr std::size_t parked_per_call =
     16;  // looked at by an ordinary allocation, so that its time is bounded
 
-std::uint64_t id_of(CUstream stream) {
+// A destroyed stream's handle may come back as another stream; its id does not. Asking for the id
+// ends a capture of the stream, so that memory of a capture goes by the handle.
+std::uint64_t id_of(CUstream stream, bool is_captured) {
   unsigned long long id = 0;
+  if (is_captured) return reinterpret_cast<std::uintptr_t>(stream);
   if (driver().cuStreamGetId(stream, &id) == CUDA_SUCCESS) return id;
   return reinterpret_cast<std::uintptr_t>(stream);
 }
@@ -57,8 +60,8 @@ void* Allocator::allocate(std::size_t bytes, MemoryKind kind, CUstream stream) {
   collect_parked(parked_per_call, false);
   if (bytes > SIZE_MAX / 2)
     throw OutOfMemory(fmt::format("cuda:{}", device_), bytes, free_device_bytes());
-  Block block{
-      .kind = kind, .stream = stream, .stream_id = id_of(stream), .capture = capture_of(stream)};
+  Block block{.kind = kind, .stream = stream, .capture = capture_of(stream)};
+  block.stream_id = id_of(stream, block.capture != nullptr);
   const std::size_t size = rounded_size(bytes);
   const bool is_counted =
       !take_cached(size, block) || !block.capture;  // a graph's own blocks stay counted while free
