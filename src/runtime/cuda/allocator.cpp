@@ -152,9 +152,11 @@ void Allocator::free(void* data, std::span<void* const> other_streams) {
     else capture.held.push_back(std::move(block));
     return;
   }
+  const bool was_of_a_graph = block.capture != nullptr;
   block.capture = nullptr;
   if (counts(block.kind)) in_use_bytes_ -= block.bytes;
-  if (streams.empty()) recycle(std::move(block));
+  if (was_of_a_graph) return_to_driver(block);
+  else if (streams.empty()) recycle(std::move(block));
   else park(std::move(block), std::move(streams));
 }
 
@@ -266,14 +268,15 @@ std::shared_ptr<Allocator::Capture> Allocator::capture_of(CUstream stream) {
 void Allocator::collect_captures() {
   std::erase_if(captures_, [this](const std::shared_ptr<Capture>& capture) {
     if (!capture->is_over) return false;
-    const auto give_back = [this](Block block) {
-      block.capture = nullptr;
+    // To the driver: such blocks know their stream only by its handle, which is not enough to
+    // order them with work outside the graph.
+    const auto give_back = [this](const Block& block) {
       if (counts(block.kind)) in_use_bytes_ -= block.bytes;
-      recycle(std::move(block));
+      return_to_driver(block);
     };
     for (auto& [key, list] : capture->free)
-      for (auto& [bytes, block] : list) give_back(std::move(block));
-    for (Block& block : capture->held) give_back(std::move(block));
+      for (const auto& [bytes, block] : list) give_back(block);
+    for (const Block& block : capture->held) give_back(block);
     capture->free.clear();
     capture->held.clear();
     return true;

@@ -180,10 +180,12 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent, unsigned) {
 CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   return *context = stream->context, CUDA_SUCCESS;
 }
+// Ends a capture of the stream in every mode, as driver 580 does.
 CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
   const Lock lock(state().mutex);
   CUstream stream = resolve(handle);
   if (!stream) return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->capture) return stream->is_spoilt = true, CAPTURE_UNSUPPORTED;
   return *id = stream->id, CUDA_SUCCESS;
 }
 CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus* status,
