@@ -30,15 +30,17 @@ std::string kernel(const std::string& name, std::initializer_list<std::string_vi
 TEST(DeviceKernels, CompileForSm90WithoutAGpu) {
   KernelSource source =
       device_kernel_source(kernel("fill", {"unsigned int", "unsigned long long"}), {});
-  for (int d = 0; d < dtype_count; ++d) {
-    const std::string_view type = element_type_name(static_cast<DType>(d));
-    source.name_expressions.push_back(kernel("copy", {"float", type, "unsigned int"}));
-    source.name_expressions.push_back(kernel("copy", {type, "long long", "unsigned long long"}));
-    source.name_expressions.push_back(kernel("arange", {type, "double"}));
-    if (!is_floating(static_cast<DType>(d))) continue;
-    source.name_expressions.push_back(kernel("uniform", {type}));
-    source.name_expressions.push_back(kernel("normal", {type}));
+  std::vector<std::string>& instances = source.name_expressions;
+  for (int d = 0; d < dtype_count; ++d) {  // every type is read once and written once
+    const std::string_view to = element_type_name(static_cast<DType>(d));
+    const std::string_view from = element_type_name(static_cast<DType>((d + 4) % dtype_count));
+    instances.push_back(kernel("copy", {to, from, d % 2 ? "unsigned int" : "unsigned long long"}));
+    if (is_floating(static_cast<DType>(d))) instances.push_back(kernel("uniform", {to}));
   }
+  for (const char* type : {"float", "double", "tilewright::element::Float8E4M3"})
+    instances.push_back(kernel("normal", {type}));
+  instances.push_back(kernel("arange", {"float", "double"}));
+  instances.push_back(kernel("arange", {"int", "long long"}));
   try {
     const Binary binary = compile(source, Target::parse("sm_90a"));
     EXPECT_EQ(binary.symbols.size(), source.name_expressions.size());
