@@ -123,15 +123,16 @@ TEST_F(Guest, MemoryOfAGraphComesBackAfterIt) {
   const cuda::CUgraph graph = end_capture(native);
   const std::size_t during = device().memory().in_use;
   replay(graph, native, 1);
-  // The driver may say so a little later, on a thread of its own.
+  // The driver may say so a little later, on a thread of its own, and of an earlier graph as well.
+  constexpr std::size_t bytes = 4 << 20;
   std::size_t after = during;
-  for (int i = 0; i < 200 && after == during; ++i) {
+  for (int i = 0; i < 200 && after + bytes > during; ++i) {
     device().synchronize();
     device().release_cached_memory();
     after = device().memory().in_use;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  EXPECT_EQ(after, during - (4 << 20));
+  EXPECT_LE(after + bytes, during);
 }
 
 TEST_F(Guest, FreeingDuringAnothersCaptureDoesNotSpoilIt) {
