@@ -39,9 +39,10 @@ __global__ void checked_with_barrier(const int* x, int n) {
 __global__ void trap() { if (threadIdx.y == 1) __trap(); }
 __global__ void wrong_mask() { __shfl_sync(0xfffffffe, 1, 0); }
 __global__ void spin(volatile int* flag) { while (*flag == 0) __nanosleep(10); }
+__device__ __noinline__ void store(int* to) { *to = 1; }
 __global__ void overflow(int* x, int at) {
   __shared__ int tile[64];
-  tile[threadIdx.x + at] = 1;
+  store(tile + threadIdx.x + at);
   __syncthreads();
   x[threadIdx.x] = tile[threadIdx.x];
 }

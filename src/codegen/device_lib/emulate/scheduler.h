@@ -73,7 +73,6 @@ class Scheduler {
   void complete_group(Warp& warp, std::size_t group);
   void complete_after_exit(Warp& warp);
   bool complete_active();
-  std::uint32_t warp_begin(std::uint32_t index) const { return index / 32 * 32; }
 
   // Failure.
   void cancel(std::exception_ptr why);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/core.cuh — CUDA C++ on a CPU: keywords, indices, shared memory, and the entry of a kernel.
+// device_lib/emulate/cuda/core.cuh — CUDA C++ on a CPU: keywords, indices, shared memory, and the
+// entry of a kernel.
 //
-// These files are the first part of the text that the host compiler gets; the user's source, rewritten by
-// codegen/emulate/rewrite.h, follows. They include no standard header: reading those takes longer than everything else. A
-// kernel is entered through
-//   extern "C" void ENTRY(const TwCpuLaunch* l, void* const* p, unsigned long first, unsigned long last) {
+// These files are the first part of the text that the host compiler gets; the user's source,
+// rewritten by codegen/emulate/rewrite.h, follows. They include no standard header: reading those
+// takes longer than everything else. A kernel is entered through
+//   extern "C" void ENTRY(const TwCpuLaunch* l, void* const* p, unsigned long first, unsigned long
+//   last) {
 //     tw_emulate::run<&kernel, USES_BARRIERS>("kernel", l, p, first, last);
 //   }
-// which runs the threads of each block in a plain loop, or as fibers (device_lib/emulate/fibers.h) when they meet.
+// which runs the threads of each block in a plain loop, or as fibers (device_lib/emulate/fibers.h)
+// when they meet.
 
 #define __CUDACC__ 1
 #define __CUDA_ARCH__ 700
@@ -32,8 +35,9 @@
 #endif
 #endif
 
-// Shared memory is one per operating-system thread, since a block never leaves its thread. The address sanitizer puts no
-// red zones around thread-local arrays: under it they are static, and blocks run one at a time.
+// Shared memory is one per operating-system thread, since a block never leaves its thread. The
+// address sanitizer puts no red zones around thread-local arrays: under it they are static, and
+// blocks run one at a time.
 #ifdef TW_EMULATE_ASAN
 #define __shared__ static
 #define TW_EMULATE_EXTERN extern
@@ -121,7 +125,8 @@ static constinit thread_local unsigned thread_number = 0;
 static constinit thread_local const char* kernel_name = "";
 static constinit thread_local const TwEmulation* emulation = nullptr;
 
-// Other threads of the block may run inside `call`; the indices are this thread's own again afterwards.
+// Other threads of the block may run inside `call`; the indices are this thread's own again
+// afterwards.
 template <class Call>
 inline void suspended(Call call) {
   const uint3 index = threadIdx;
@@ -132,9 +137,8 @@ inline void suspended(Call call) {
 }
 
 static __attribute__((noinline, cold)) void fault(const char* message) {
-  const TwThreadPlace place = {kernel_name,
-                               {blockIdx.x, blockIdx.y, blockIdx.z},
-                               {threadIdx.x, threadIdx.y, threadIdx.z}};
+  const TwThreadPlace place = {
+      kernel_name, {blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z}};
   emulation->fault(&place, message);
 }
 
@@ -153,7 +157,8 @@ using FirstIndices = Indices<__integer_pack(N)...>;
 #endif
 
 template <class... Parameter, unsigned long... I>
-inline __attribute__((always_inline)) void call(void (*kernel)(Parameter...), void* const* values, Indices<I...>) {
+inline __attribute__((always_inline)) void call(void (*kernel)(Parameter...), void* const* values,
+                                                Indices<I...>) {
   kernel(*static_cast<Parameter*>(values[I])...);
 }
 
@@ -166,7 +171,8 @@ inline __attribute__((always_inline)) void call(void (*kernel)(Parameter...), vo
 template <auto Kernel>
 void run_fiber(void* parameters, unsigned index) {
   thread_number = index;
-  threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y, index / blockDim.x / blockDim.y};
+  threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y,
+               index / blockDim.x / blockDim.y};
   call(Kernel, static_cast<void* const*>(parameters));
 }
 
@@ -198,7 +204,8 @@ struct BlockLock {
 };
 #endif
 
-// Dynamic shared memory begins as garbage (as floating numbers: not a number), and ends where the launch said.
+// Dynamic shared memory begins as garbage (as floating numbers: not a number), and ends where the
+// launch said.
 inline void prepare_shared(const TwCpuLaunch* launch) {
 #ifdef TW_EMULATE_DYNAMIC_SHARED
   if (launch->shared_bytes > TW_EMULATE_DYNAMIC_BYTES)
@@ -215,8 +222,8 @@ inline void prepare_shared(const TwCpuLaunch* launch) {
 }
 
 template <auto Kernel, bool UsesBarriers>
-inline void run(const char* name, const TwCpuLaunch* launch, void* const* parameters, unsigned long first,
-                unsigned long last) {
+inline void run(const char* name, const TwCpuLaunch* launch, void* const* parameters,
+                unsigned long first, unsigned long last) {
   const BlockLock lock;
   kernel_name = name;
   emulation = launch->services->emulation;
@@ -228,8 +235,7 @@ inline void run(const char* name, const TwCpuLaunch* launch, void* const* parame
     prepare_shared(launch);
     if constexpr (UsesBarriers)
       emulation->run_block(launch, name, block, &run_fiber<Kernel>, const_cast<void**>(parameters));
-    else
-      run_loop<Kernel>(parameters);
+    else run_loop<Kernel>(parameters);
   }
 }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/math.cuh — math functions and intrinsics. Fast variants are computed precisely.
+// device_lib/emulate/cuda/math.cuh — math functions and intrinsics. Fast variants are computed
+// precisely.
 
 namespace tw_emulate {
 
 template <class T, class... Options>
 inline constexpr bool is_one_of = (__is_same(T, Options) || ...);
 template <class T>
-concept Integer = is_one_of<T, int, unsigned, long, unsigned long, long long, unsigned long long, short, unsigned short, char,
-                            signed char, unsigned char, bool>;
+concept Integer = is_one_of<T, int, unsigned, long, unsigned long, long long, unsigned long long,
+                            short, unsigned short, char, signed char, unsigned char, bool>;
 template <class T>
 concept Number = Integer<T> || is_one_of<T, float, double>;
 
@@ -34,7 +35,8 @@ inline T rounded(T value) {
 template <class To>
 inline To saturate(double value) {
   constexpr bool is_signed = To(-1) < To(0);
-  constexpr double high = is_signed ? double(1ul << (sizeof(To) * 8 - 1)) : 2.0 * double(1ul << (sizeof(To) * 8 - 1));
+  constexpr double high =
+      is_signed ? double(1ul << (sizeof(To) * 8 - 1)) : 2.0 * double(1ul << (sizeof(To) * 8 - 1));
   constexpr double low = is_signed ? -high : 0.0;
   if (value != value) return 0;
   if (value >= high) return is_signed ? To(~(1ull << (sizeof(To) * 8 - 1))) : To(-1);
@@ -47,24 +49,28 @@ inline To saturate(double value) {
 // ---- The C functions and their C++ overloads.
 
 #ifndef TW_EMULATE_STD
-#define TW_EMULATE_UNARY(name)                                                      \
-  extern "C" double name(double) noexcept;                                          \
-  extern "C" float name##f(float) noexcept;                                         \
-  static inline float name(float x) noexcept { return __builtin_##name##f(x); }     \
-  static inline double name(tw_emulate::Integer auto x) noexcept { return __builtin_##name(double(x)); } \
-  namespace std {                                                                   \
-  using ::name;                                                                     \
-  using ::name##f;                                                                  \
+#define TW_EMULATE_UNARY(name)                                                  \
+  extern "C" double name(double) noexcept;                                      \
+  extern "C" float name##f(float) noexcept;                                     \
+  static inline float name(float x) noexcept { return __builtin_##name##f(x); } \
+  static inline double name(tw_emulate::Integer auto x) noexcept {              \
+    return __builtin_##name(double(x));                                         \
+  }                                                                             \
+  namespace std {                                                               \
+  using ::name;                                                                 \
+  using ::name##f;                                                              \
   }
-#define TW_EMULATE_BINARY(name)                                                                  \
-  extern "C" double name(double, double) noexcept;                                               \
-  extern "C" float name##f(float, float) noexcept;                                               \
-  static inline float name(float x, float y) noexcept { return __builtin_##name##f(x, y); }      \
-  template <tw_emulate::Number A, tw_emulate::Number B>                                          \
-  static inline double name(A x, B y) noexcept { return __builtin_##name(double(x), double(y)); } \
-  namespace std {                                                                                \
-  using ::name;                                                                                  \
-  using ::name##f;                                                                               \
+#define TW_EMULATE_BINARY(name)                                                             \
+  extern "C" double name(double, double) noexcept;                                          \
+  extern "C" float name##f(float, float) noexcept;                                          \
+  static inline float name(float x, float y) noexcept { return __builtin_##name##f(x, y); } \
+  template <tw_emulate::Number A, tw_emulate::Number B>                                     \
+  static inline double name(A x, B y) noexcept {                                            \
+    return __builtin_##name(double(x), double(y));                                          \
+  }                                                                                         \
+  namespace std {                                                                           \
+  using ::name;                                                                             \
+  using ::name##f;                                                                          \
   }
 TW_EMULATE_UNARY(acos)
 TW_EMULATE_UNARY(acosh)
@@ -267,7 +273,9 @@ static inline float __sinf(float x) { return __builtin_sinf(x); }
 static inline float __cosf(float x) { return __builtin_cosf(x); }
 static inline float __tanf(float x) { return __builtin_tanf(x); }
 static inline float __tanhf(float x) { return __builtin_tanhf(x); }
-static inline void __sincosf(float x, float* s, float* c) { *s = __builtin_sinf(x), *c = __builtin_cosf(x); }
+static inline void __sincosf(float x, float* s, float* c) {
+  *s = __builtin_sinf(x), *c = __builtin_cosf(x);
+}
 #endif
 static inline float __fdividef(float x, float y) { return x / y; }
 static inline float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
@@ -288,11 +296,19 @@ static inline double __dsqrt_rn(double x) { return __builtin_sqrt(x); }
 static inline double __drcp_rn(double x) { return 1.0 / x; }
 static inline double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
 
-#define TW_EMULATE_CONVERT(from, to, type)                                                                      \
-  static inline type __##from##2##to##_rn(from x) { return tw_emulate::saturate<type>(__builtin_rint(double(x))); }  \
-  static inline type __##from##2##to##_rz(from x) { return tw_emulate::saturate<type>(__builtin_trunc(double(x))); } \
-  static inline type __##from##2##to##_rd(from x) { return tw_emulate::saturate<type>(__builtin_floor(double(x))); } \
-  static inline type __##from##2##to##_ru(from x) { return tw_emulate::saturate<type>(__builtin_ceil(double(x))); }
+#define TW_EMULATE_CONVERT(from, to, type)                         \
+  static inline type __##from##2##to##_rn(from x) {                \
+    return tw_emulate::saturate<type>(__builtin_rint(double(x)));  \
+  }                                                                \
+  static inline type __##from##2##to##_rz(from x) {                \
+    return tw_emulate::saturate<type>(__builtin_trunc(double(x))); \
+  }                                                                \
+  static inline type __##from##2##to##_rd(from x) {                \
+    return tw_emulate::saturate<type>(__builtin_floor(double(x))); \
+  }                                                                \
+  static inline type __##from##2##to##_ru(from x) {                \
+    return tw_emulate::saturate<type>(__builtin_ceil(double(x)));  \
+  }
 TW_EMULATE_CONVERT(float, int, int)
 TW_EMULATE_CONVERT(float, uint, unsigned)
 TW_EMULATE_CONVERT(float, ll, long long)
@@ -315,9 +331,13 @@ static inline int __float_as_int(float x) { return tw_emulate::bit_cast<int>(x);
 static inline unsigned __float_as_uint(float x) { return tw_emulate::bit_cast<unsigned>(x); }
 static inline float __int_as_float(int x) { return tw_emulate::bit_cast<float>(x); }
 static inline float __uint_as_float(unsigned x) { return tw_emulate::bit_cast<float>(x); }
-static inline long long __double_as_longlong(double x) { return tw_emulate::bit_cast<long long>(x); }
+static inline long long __double_as_longlong(double x) {
+  return tw_emulate::bit_cast<long long>(x);
+}
 static inline double __longlong_as_double(long long x) { return tw_emulate::bit_cast<double>(x); }
-static inline int __double2hiint(double x) { return int(tw_emulate::bit_cast<unsigned long>(x) >> 32); }
+static inline int __double2hiint(double x) {
+  return int(tw_emulate::bit_cast<unsigned long>(x) >> 32);
+}
 static inline int __double2loint(double x) { return int(tw_emulate::bit_cast<unsigned long>(x)); }
 static inline double __hiloint2double(int high, int low) {
   return tw_emulate::bit_cast<double>((unsigned long)unsigned(high) << 32 | unsigned(low));
@@ -339,16 +359,24 @@ static inline unsigned long long __brevll(unsigned long long x) {
   return (unsigned long long)__brev(unsigned(x)) << 32 | __brev(unsigned(x >> 32));
 }
 static inline int __mulhi(int x, int y) { return int((long long)x * y >> 32); }
-static inline unsigned __umulhi(unsigned x, unsigned y) { return unsigned((unsigned long long)x * y >> 32); }
-static inline long long __mul64hi(long long x, long long y) { return (long long)((__int128)x * y >> 64); }
+static inline unsigned __umulhi(unsigned x, unsigned y) {
+  return unsigned((unsigned long long)x * y >> 32);
+}
+static inline long long __mul64hi(long long x, long long y) {
+  return (long long)((__int128)x * y >> 64);
+}
 static inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
   return (unsigned long long)((unsigned __int128)x * y >> 64);
 }
 static inline int __mul24(int x, int y) {
   return int((unsigned)((int)((unsigned)x << 8) >> 8) * (unsigned)((int)((unsigned)y << 8) >> 8));
 }
-static inline unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffu) * (y & 0xffffffu); }
-static inline unsigned __sad(int x, int y, unsigned z) { return z + (x > y ? unsigned(x) - unsigned(y) : unsigned(y) - unsigned(x)); }
+static inline unsigned __umul24(unsigned x, unsigned y) {
+  return (x & 0xffffffu) * (y & 0xffffffu);
+}
+static inline unsigned __sad(int x, int y, unsigned z) {
+  return z + (x > y ? unsigned(x) - unsigned(y) : unsigned(y) - unsigned(x));
+}
 static inline int __hadd(int x, int y) { return int(((long long)x + y) >> 1); }
 static inline int __rhadd(int x, int y) { return int(((long long)x + y + 1) >> 1); }
 static inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
@@ -377,7 +405,8 @@ static inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned sh
 static inline int __dp4a(int x, int y, int sum) {
   unsigned total = unsigned(sum);
   for (int i = 0; i < 4; ++i)
-    total += unsigned(int((signed char)(unsigned(x) >> 8 * i)) * int((signed char)(unsigned(y) >> 8 * i)));
+    total += unsigned(int((signed char)(unsigned(x) >> 8 * i)) *
+                      int((signed char)(unsigned(y) >> 8 * i)));
   return int(total);
 }
 static inline unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/standard.cuh — the few names of the C and C++ standard libraries that device code uses.
+// device_lib/emulate/cuda/standard.cuh — the few names of the C and C++ standard libraries that
+// device code uses.
 
 #define FLT_MAX __FLT_MAX__
 #define FLT_MIN __FLT_MIN__
@@ -141,8 +142,8 @@ template <class T>
 inline constexpr bool is_floating_point_v = is_one_of<T, float, double>;
 template <class T>
 inline constexpr bool is_integral_v =
-    is_one_of<T, int, unsigned, long, unsigned long, long long, unsigned long long, short, unsigned short, char, signed char,
-              unsigned char, bool>;
+    is_one_of<T, int, unsigned, long, unsigned long, long long, unsigned long long, short,
+              unsigned short, char, signed char, unsigned char, bool>;
 template <class T>
 inline constexpr bool is_arithmetic_v = is_integral_v<T> || is_floating_point_v<T>;
 template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/standard_library.cuh — in place of standard.cuh when the source includes more of the standard library.
+// device_lib/emulate/cuda/standard_library.cuh — in place of standard.cuh when the source includes
+// more of the standard library.
 #define TW_EMULATE_STD 1
 #include <float.h>
 #include <limits.h>

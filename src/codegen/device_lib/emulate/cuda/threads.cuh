@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/threads.cuh — barriers, warp exchanges, fences, cached loads, clocks, assert and trap.
+// device_lib/emulate/cuda/threads.cuh — barriers, warp exchanges, fences, cached loads, clocks,
+// assert and trap.
 
 namespace tw_emulate {
 
 enum WaitKind : unsigned { WaitBlock, WaitWarp, WaitShuffle, WaitBallot, WaitGather, WaitActive };
 
-inline TwWait meet(const char* name, int line, unsigned kind, unsigned mask, unsigned long value = 0,
-                   unsigned source = 0, unsigned long* all = nullptr) {
+inline TwWait meet(const char* name, int line, unsigned kind, unsigned mask,
+                   unsigned long value = 0, unsigned source = 0, unsigned long* all = nullptr) {
   TwWait request = {name, unsigned(line), kind, mask, source, value, all, 0, 0};
   suspended([&] { emulation->wait(&request); });
   return request;
@@ -28,7 +29,8 @@ inline T shuffle(const char* name, int line, unsigned mask, T value, unsigned so
 template <class T, class Combine>
 inline T reduce(const char* name, int line, unsigned mask, T value, Combine combine) {
   unsigned long all[32];
-  const unsigned lanes = meet(name, line, WaitGather, mask, (unsigned long)value, 0, all).participants;
+  const unsigned lanes =
+      meet(name, line, WaitGather, mask, (unsigned long)value, 0, all).participants;
   const int first = __builtin_ctz(lanes);
   T result = T(all[first]);
   for (int i = first + 1; i < 32; ++i)
@@ -54,9 +56,11 @@ inline void relax() {
   if (++calls % 256 == 0) suspended([] { emulation->yield(); });
 }
 
-static __attribute__((noinline, cold)) void assert_failed(const char* condition, const char* file, int line) {
+static __attribute__((noinline, cold)) void assert_failed(const char* condition, const char* file,
+                                                          int line) {
   char message[512];
-  __builtin_snprintf(message, sizeof message, "assertion '%s' failed at %s:%d", condition, file, line);
+  __builtin_snprintf(message, sizeof message, "assertion '%s' failed at %s:%d", condition, file,
+                     line);
   fault(message);
 }
 
@@ -66,7 +70,8 @@ static __attribute__((noinline, cold)) void assert_failed(const char* condition,
 #ifdef NDEBUG
 #define assert(condition) ((void)0)
 #else
-#define assert(condition) ((condition) ? (void)0 : tw_emulate::assert_failed(#condition, __FILE__, __LINE__))
+#define assert(condition) \
+  ((condition) ? (void)0 : tw_emulate::assert_failed(#condition, __FILE__, __LINE__))
 #endif
 
 static inline void __trap() { tw_emulate::fault("__trap was called"); }
@@ -75,16 +80,21 @@ static inline void __trap() { tw_emulate::fault("__trap was called"); }
 
 #define TW_LINE int line = __builtin_LINE()
 
-static inline void __syncthreads(TW_LINE) { tw_emulate::meet("__syncthreads", line, tw_emulate::WaitBlock, 0); }
+static inline void __syncthreads(TW_LINE) {
+  tw_emulate::meet("__syncthreads", line, tw_emulate::WaitBlock, 0);
+}
 static inline int __syncthreads_count(int predicate, TW_LINE) {
-  return int(tw_emulate::meet("__syncthreads_count", line, tw_emulate::WaitBlock, 0, predicate != 0).count);
+  return int(tw_emulate::meet("__syncthreads_count", line, tw_emulate::WaitBlock, 0, predicate != 0)
+                 .count);
 }
 static inline int __syncthreads_and(int predicate, TW_LINE) {
-  const TwWait met = tw_emulate::meet("__syncthreads_and", line, tw_emulate::WaitBlock, 0, predicate != 0);
+  const TwWait met =
+      tw_emulate::meet("__syncthreads_and", line, tw_emulate::WaitBlock, 0, predicate != 0);
   return met.count == met.participants;
 }
 static inline int __syncthreads_or(int predicate, TW_LINE) {
-  return tw_emulate::meet("__syncthreads_or", line, tw_emulate::WaitBlock, 0, predicate != 0).count > 0;
+  return tw_emulate::meet("__syncthreads_or", line, tw_emulate::WaitBlock, 0, predicate != 0)
+             .count > 0;
 }
 
 // ---- Warps.
@@ -99,7 +109,8 @@ static inline unsigned __activemask(TW_LINE) {
 template <class T>
 static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, TW_LINE) {
   const unsigned group = tw_emulate::lane() & ~unsigned(width - 1);
-  return tw_emulate::shuffle("__shfl_sync", line, mask, value, group | (unsigned(source) & unsigned(width - 1)));
+  return tw_emulate::shuffle("__shfl_sync", line, mask, value,
+                             group | (unsigned(source) & unsigned(width - 1)));
 }
 template <class T>
 static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, TW_LINE) {
@@ -122,13 +133,16 @@ static inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width
 }
 
 static inline unsigned __ballot_sync(unsigned mask, int predicate, TW_LINE) {
-  return unsigned(tw_emulate::meet("__ballot_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value);
+  return unsigned(
+      tw_emulate::meet("__ballot_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value);
 }
 static inline int __any_sync(unsigned mask, int predicate, TW_LINE) {
-  return tw_emulate::meet("__any_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value != 0;
+  return tw_emulate::meet("__any_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value !=
+         0;
 }
 static inline int __all_sync(unsigned mask, int predicate, TW_LINE) {
-  const TwWait met = tw_emulate::meet("__all_sync", line, tw_emulate::WaitBallot, mask, predicate != 0);
+  const TwWait met =
+      tw_emulate::meet("__all_sync", line, tw_emulate::WaitBallot, mask, predicate != 0);
   return met.value == met.participants;
 }
 template <class T>
@@ -144,10 +158,10 @@ static inline unsigned __match_all_sync(unsigned mask, T value, int* all_equal, 
   return *all_equal ? lanes : 0;
 }
 
-#define TW_REDUCE(op, type, expression)                                                        \
-  static inline type __reduce_##op##_sync(unsigned mask, type value, TW_LINE) {                \
-    return tw_emulate::reduce("__reduce_" #op "_sync", line, mask, value,                      \
-                              [](type a, type b) -> type { return expression; });              \
+#define TW_REDUCE(op, type, expression)                                           \
+  static inline type __reduce_##op##_sync(unsigned mask, type value, TW_LINE) {   \
+    return tw_emulate::reduce("__reduce_" #op "_sync", line, mask, value,         \
+                              [](type a, type b) -> type { return expression; }); \
   }
 TW_REDUCE(add, unsigned, a + b)
 TW_REDUCE(add, int, int(unsigned(a) + unsigned(b)))
@@ -155,7 +169,7 @@ TW_REDUCE(min, unsigned, a < b ? a : b)
 TW_REDUCE(min, int, a < b ? a : b)
 TW_REDUCE(max, unsigned, a < b ? b : a)
 TW_REDUCE(max, int, a < b ? b : a)
-TW_REDUCE(and, unsigned, a & b)
+TW_REDUCE(and, unsigned, a& b)
 TW_REDUCE(or, unsigned, a | b)
 TW_REDUCE(xor, unsigned, a ^ b)
 #undef TW_REDUCE
@@ -163,22 +177,26 @@ TW_REDUCE(xor, unsigned, a ^ b)
 
 // ---- Memory order, caches, clocks.
 
-static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax(); }
+static inline void __threadfence_block() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax();
+}
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax(); }
-static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax(); }
+static inline void __threadfence_system() {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST), tw_emulate::relax();
+}
 static inline void __nanosleep(unsigned) {
   tw_emulate::suspended([] { tw_emulate::emulation->yield(); });
 }
 
-#define TW_LOAD(name)                     \
-  template <class T>                      \
+#define TW_LOAD(name)                      \
+  template <class T>                       \
   static inline T name(const T* address) { \
-    return *address;                      \
+    return *address;                       \
   }
-#define TW_STORE(name)                             \
-  template <class T>                               \
-  static inline void name(T* address, T value) {   \
-    *address = value;                              \
+#define TW_STORE(name)                           \
+  template <class T>                             \
+  static inline void name(T* address, T value) { \
+    *address = value;                            \
   }
 TW_LOAD(__ldg)
 TW_LOAD(__ldca)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_lib/emulate/cuda/types.cuh — vector types and their make_ functions.
 
-#define TW_EMULATE_VECTOR(type, name, align2, align4)               \
-  struct name##1 {                                                  \
-    type x;                                                         \
-  };                                                                \
-  struct alignas(align2) name##2 {                                  \
-    type x, y;                                                      \
-  };                                                                \
-  struct name##3 {                                                  \
-    type x, y, z;                                                   \
-  };                                                                \
-  struct alignas(align4) name##4 {                                  \
-    type x, y, z, w;                                                \
-  };                                                                \
+#define TW_EMULATE_VECTOR(type, name, align2, align4) \
+  struct name##1 {                                    \
+    type x;                                           \
+  };                                                  \
+  struct alignas(align2) name##2 {                    \
+    type x, y;                                        \
+  };                                                  \
+  struct name##3 {                                    \
+    type x, y, z;                                     \
+  };                                                  \
+  struct alignas(align4) name##4 {                    \
+    type x, y, z, w;                                  \
+  };                                                  \
   TW_EMULATE_MAKE(type, name)
 
-#define TW_EMULATE_MAKE(type, name)                                                                      \
-  constexpr name##1 make_##name##1(type x) { return {x}; }                                               \
-  constexpr name##2 make_##name##2(type x, type y) { return {x, y}; }                                    \
-  constexpr name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; }                         \
+#define TW_EMULATE_MAKE(type, name)                                              \
+  constexpr name##1 make_##name##1(type x) { return {x}; }                       \
+  constexpr name##2 make_##name##2(type x, type y) { return {x, y}; }            \
+  constexpr name##3 make_##name##3(type x, type y, type z) { return {x, y, z}; } \
   constexpr name##4 make_##name##4(type x, type y, type z, type w) { return {x, y, z, w}; }
 
 struct uint1 {
