@@ -191,7 +191,7 @@ KernelSource InlineProgram::gpu_source(const Wanted& wanted) const {
     if (!has_host_functions_) continue;
     Parameter address;
     address.kind = Parameter::Kind::Opaque;
-    const std::size_t count = kernel->declaration->parameters.size();
+    const std::size_t count = source.kernels.back().parameters.size();
     source.kernels.push_back({host_launch_name(text),
                               std::vector<Parameter>(count, address),
                               {direct_plan(text, count)},
@@ -211,6 +211,9 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
   std::string out = device.text;
   if (with_host) {
     std::string stubs;
+    for (const InlineSource& source : sources_)
+      for (const Declaration& d : source.outline)
+        if (d.kind == Kind::Kernel && !d.has_body()) stubs += stub_declaration(d, source.text);
     for (const InlineKernel& kernel : kernels_)
       stubs +=
           emulated_stub(*kernel.declaration, kernel.source->text,

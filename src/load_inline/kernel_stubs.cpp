@@ -61,6 +61,20 @@ std::string single_line(const std::string& text) {
   return join_tokens(tokenize_cpp(text, "declaration"));
 }
 
+// "template <class T> static inline void k(T* p, int n)"
+std::string stub_head(const Declaration& kernel, std::string_view text) {
+  const TextRange header = kernel.template_header;
+  return fmt::format("{} static inline void {}{}",
+                     single_line(std::string(text.substr(header.begin, header.end - header.begin))),
+                     kernel.name, single_line(named_parameter_list(kernel, text)));
+}
+
+std::string in_namespace(const Declaration& kernel, const std::string& text) {
+  const std::size_t length = kernel.qualified_name.size() - kernel.name.size();
+  if (length == 0) return text + "\n";
+  return fmt::format("namespace {} {{ {} }}\n", kernel.qualified_name.substr(0, length - 2), text);
+}
+
 }  // namespace
 
 std::string thread_name(std::string_view kernel) {
@@ -80,26 +94,22 @@ std::string gpu_stub_body(const Declaration& kernel) {
                      argument_list(kernel));
 }
 
+std::string stub_declaration(const Declaration& kernel, std::string_view text) {
+  return in_namespace(kernel, stub_head(kernel, text) + ";");
+}
+
 std::string emulated_stub(const Declaration& kernel, std::string_view text, bool uses_barriers,
                           bool is_overloaded) {
   std::string address = "&" + thread_name(kernel.name) + template_arguments(kernel);
   if (is_overloaded)
     address = fmt::format("static_cast<void (*)({})>({})", parameter_types(kernel), address);
-  const std::string spaces =
-      kernel.qualified_name.substr(0, kernel.qualified_name.size() - kernel.name.size());
-  const TextRange header = kernel.template_header;
-  std::string out =
-      spaces.empty() ? "" : fmt::format("namespace {} {{ ", spaces.substr(0, spaces.size() - 2));
-  out += single_line(std::string(text.substr(header.begin, header.end - header.begin)));
-  out += fmt::format(
-      " static inline void {}{} {{ ::tilewright_inline::launch(\"{}\", "
-      "reinterpret_cast<void*>(+[](const TwCpuLaunch* l, "
-      "void* const* p, unsigned long first, unsigned long last) {{ tw_emulate::run<{}, {}>(\"{}\", "
-      "l, p, first, last); "
-      "}}){}); }}",
-      kernel.name, single_line(named_parameter_list(kernel, text)), kernel.qualified_name, address,
-      uses_barriers, kernel.qualified_name, argument_list(kernel));
-  return out + (spaces.empty() ? "\n" : " }\n");
+  const std::string body = fmt::format(
+      " {{ ::tilewright_inline::launch(\"{0}\", reinterpret_cast<void*>(+[](const TwCpuLaunch* l, "
+      "void* const* p, unsigned long "
+      "first, unsigned long last) {{ tw_emulate::run<{1}, {2}>(\"{0}\", l, p, first, last); "
+      "}}){3}); }}",
+      kernel.qualified_name, address, uses_barriers, argument_list(kernel));
+  return in_namespace(kernel, stub_head(kernel, text) + body);
 }
 
 }  // namespace tilewright

@@ -27,6 +27,9 @@ std::string gpu_stub_body(const Declaration& kernel);
 std::string emulated_stub(const Declaration& kernel, std::string_view text, bool uses_barriers,
                           bool is_overloaded);
 
+// Declares the stub of a kernel that is declared without its body: default arguments stand there.
+std::string stub_declaration(const Declaration& kernel, std::string_view text);
+
 // The name that parameter `index` has, or gets where the declaration leaves it out.
 std::string parameter_name(const Declaration& kernel, std::size_t index);
 

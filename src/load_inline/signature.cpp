@@ -217,15 +217,35 @@ Parameter parameter_of(const DeclaredParameter& declared, const std::vector<Type
 std::vector<Parameter> signature_of(const Declaration& kernel,
                                     const std::vector<std::string>& arguments,
                                     std::vector<TypeAlias> aliases) {
+  std::vector<std::string> packed;  // what a parameter pack, which is the last, stands for
+  std::string pack;
   for (std::size_t i = 0; i < kernel.template_parameters.size(); ++i) {
     const TemplateParameter& parameter = kernel.template_parameters[i];
+    if (parameter.is_pack) {
+      pack = parameter.name;
+      if (i < arguments.size())
+        packed.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+      continue;
+    }
     const std::string value = i < arguments.size() ? arguments[i] : parameter.default_text;
-    if (!parameter.name.empty() && !value.empty() && !parameter.is_pack)
+    if (!parameter.name.empty() && !value.empty())
       aliases.insert(aliases.begin(), {parameter.name, value});
   }
   std::vector<Parameter> out;
-  for (const DeclaredParameter& declared : kernel.parameters)
-    out.push_back(parameter_of(declared, aliases));
+  for (const DeclaredParameter& declared : kernel.parameters) {
+    if (!declared.is_pack) {
+      out.push_back(parameter_of(declared, aliases));
+      continue;
+    }
+    DeclaredParameter single = declared;
+    if (const std::size_t dots = single.type.find("..."); dots != std::string::npos)
+      single.type.erase(dots, 3);
+    for (const std::string& argument : packed) {
+      std::vector<TypeAlias> with_pack = aliases;
+      with_pack.insert(with_pack.begin(), {pack, argument});
+      out.push_back(parameter_of(single, with_pack));
+    }
+  }
   return out;
 }
 

@@ -194,13 +194,23 @@ struct Binding {
   long parameter_count;
   void (*invoke)(void* target, const TwCall& call);
   void* target;
+  void (*destroy)(void* target);
 };
 struct Bindings {
   Binding all[256];
   long count = 0;
-  void add(const Binding& binding) {
+  Bindings() = default;
+  Bindings(const Bindings&) = delete;
+  Bindings& operator=(const Bindings&) = delete;
+  ~Bindings() {
+    for (long i = 0; i < count; ++i) all[i].destroy(all[i].target);
+  }
+  bool has(const char* name) const {
     for (long i = 0; i < count; ++i)
-      if (__builtin_strcmp(all[i].name, binding.name) == 0) return;   // in `functions` and in the module's own list
+      if (__builtin_strcmp(all[i].name, name) == 0) return true;
+    return false;
+  }
+  void add(const Binding& binding) {
     TW_REQUIRE(count < 256, "at most 256 functions can be bound");
     all[count++] = binding;
   }
@@ -212,11 +222,12 @@ inline Bindings& bindings() {
 
 template <class F, class Result, class... Parameters>
 void bind_callable(const char* name, F f) {
+  if (bindings().has(name)) return;   // in `functions` and in the module's own list
   bindings().add({name, static_cast<long>(sizeof...(Parameters)),
                   [](void* target, const TwCall& call) {
                     Unpack<Parameters...>::template run<Result>(call, *static_cast<F*>(target), 0);
                   },
-                  new F(f)});
+                  new F(f), [](void* target) { delete static_cast<F*>(target); }});
 }
 template <class Result, class... Parameters> void bind(const char* name, Result (*f)(Parameters...)) {
   bind_callable<Result (*)(Parameters...), Result, Parameters...>(name, f);

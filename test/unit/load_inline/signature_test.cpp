@@ -88,6 +88,17 @@ TEST(Signature, TemplateArguments) {
   EXPECT_EQ(parameters[2].kind, Kind::Scalar);
 }
 
+TEST(Signature, ParameterPacks) {
+  const auto outline = outline_of(
+      "template <int N, class... T> __global__ void k(float* p, const T*... rest) {}", "a.cu");
+  const auto parameters = signature_of(outline[0], {"4", "int", "half"}, {});
+  ASSERT_EQ(parameters.size(), 3u);
+  EXPECT_EQ(parameters[1].dtype, i32);
+  EXPECT_EQ(parameters[2].dtype, f16);
+  EXPECT_EQ(parameters[2].kind, Kind::Pointer);
+  EXPECT_EQ(signature_of(outline[0], {"4"}, {}).size(), 1u);
+}
+
 TEST(Signature, NameExpressions) {
   const NameExpression plain = parse_name_expression("ns::k");
   EXPECT_EQ(plain.base, "ns::k");
