@@ -209,7 +209,7 @@ void launch(const char* name, void* entry, Parameters&... parameters) {
   Configurations& all = configurations();
   TW_REQUIRE(all.count > 0, "kernel '", name, "' was called without <<<grid, block>>>");
   const Configuration c = all.waiting[--all.count];
-  void* addresses[] = {const_cast<void*>(static_cast<const volatile void*>(__builtin_addressof(parameters)))..., nullptr};
+  void* addresses[] = {(void*)__builtin_addressof(parameters)..., nullptr};
   const unsigned long bytes[] = {sizeof(parameters)..., 0};
   const TwLaunch request{name, entry, {c.grid.x, c.grid.y, c.grid.z}, {c.block.x, c.block.y, c.block.z},
                          c.shared_bytes, c.stream, addresses, bytes, static_cast<long>(sizeof...(parameters))};
