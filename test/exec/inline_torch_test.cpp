@@ -139,8 +139,11 @@ torch::Tensor scale(torch::Tensor x, double s) {
     for (double v : numbers(x)) expected.push_back(0.5 * v);
     expect_near(y, expected, 1e-6);
   }
-  EXPECT_EQ(message_of<UserError>([&] { m("scale", random({3}).to(i32), 0.5); }),
-            "function 'scale' failed: scale is not implemented for Int (inline_test.cu:10)");
+  // Which line of a macro call over several lines is meant differs between compilers.
+  const std::string message = message_of<UserError>([&] { m("scale", random({3}).to(i32), 0.5); });
+  EXPECT_TRUE(message.starts_with(
+      "function 'scale' failed: scale is not implemented for Int (inline_test.cu:1"))
+      << message;
 }
 
 TEST_P(InlineTorch, AccessorsVectorsAndTuples) {
