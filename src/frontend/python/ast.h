@@ -132,10 +132,11 @@ const T& cast(const Node* node) {
 // The nodes directly below, in the order of the table, without nulls.
 void for_each_child(const Node& node, void (*visit)(const Node&, void*), void* context);
 template <class Visit>
-void for_each_child(const Node& node, Visit&& visit) {
-  for_each_child(
-      node, [](const Node& child, void* context) { (*static_cast<Visit*>(context))(child); },
-      &visit);
+void for_each_child(const Node& node, const Visit& visit) {
+  const auto forward = [](const Node& child, void* context) {
+    (*static_cast<const Visit*>(context))(child);
+  };
+  for_each_child(node, forward, const_cast<Visit*>(&visit));
 }
 
 struct SyntaxTree {

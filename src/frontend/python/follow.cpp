@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// frontend/python/follow.cpp — one definition of a name, followed to what it stands for.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "frontend/python/module_loader.h"
+
+namespace tilewright::python {
+namespace {
+
+constexpr std::size_t all_definitions = static_cast<std::size_t>(-1);
+
+bool is_reference(const Node* node) {
+  while (const auto* attribute = cast_if<Attribute>(node)) node = attribute->value;
+  return is<Name>(node);
+}
+
+}  // namespace
+
+Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name, std::size_t index) {
+  const Definition& definition = module.definitions.names.find(name)->second[index];
+  Binding binding;
+  binding.module = &module;
+  binding.node = definition.node;
+  switch (definition.form) {
+    case Definition::Form::Function:
+      binding.kind = Binding::Kind::Function;
+      return binding;
+    case Definition::Form::Class:
+      binding.kind = Binding::Kind::Class;
+      return binding;
+    case Definition::Form::Value:
+      return follow_value(module, name, index);
+    case Definition::Form::Import:
+      return import_module(module, definition.module, 0);
+    case Definition::Form::ImportFrom:
+      return import_symbol(module, definition, definition.symbol);
+    case Definition::Form::Opaque:
+      break;
+  }
+  binding.reason = fmt::format("'{}' is bound on line {} of {} in a way that is not followed", name,
+                               definition.node->span.line, module.file);
+  return binding;
+}
+
+// `exp = tl.exp` is followed; `f = triton.jit(f)` is the function f; anything else is a constant.
+Binding ModuleLoader::follow_value(const LoadedModule& module, std::string_view name,
+                                   std::size_t index) {
+  const Node* value = module.definitions.names.find(name)->second[index].node;
+  if (is_reference(value)) {
+    Binding binding = follow_expression(module, value, name, index);
+    const bool opaque_member = !binding && is<Attribute>(value);
+    if (!opaque_member) return binding;
+  }
+  if (const auto* call = cast_if<Call>(value)) {
+    Binding binding = wrapped_function(module, *call, name, index);
+    if (binding) return binding;
+  }
+  Binding binding;
+  binding.kind = Binding::Kind::Constant;
+  binding.module = &module;
+  binding.node = value;
+  return binding;
+}
+
+// As resolve(), but `name` itself means its definition before number `index`.
+Binding ModuleLoader::follow_expression(const LoadedModule& module, const Node* node,
+                                        std::string_view name, std::size_t index) {
+  if (const auto* reference = cast_if<Name>(node)) {
+    const bool itself = reference->id == name;
+    return lookup_before(module, reference->id, itself ? index : all_definitions);
+  }
+  if (const auto* attribute = cast_if<Attribute>(node)) {
+    const Binding owner = follow_expression(module, attribute->value, name, index);
+    return member(owner, attribute->name);
+  }
+  Binding binding;
+  binding.reason = "this expression is no name";
+  return binding;
+}
+
+Binding ModuleLoader::resolve(const LoadedModule& module, const Node* expression) {
+  return follow_expression(module, expression, {}, all_definitions);
+}
+
+// triton.jit(f), triton.heuristics({...})(f), libentry()(triton.jit(f))
+Binding ModuleLoader::wrapped_function(const LoadedModule& module, const Call& call,
+                                       std::string_view name, std::size_t index) {
+  Binding inner;
+  const bool one_argument = call.arguments.size() == 1 && call.keywords.empty();
+  if (!one_argument || !is_wrapper(module, call.function)) return inner;
+  const Node* argument = call.arguments[0];
+  if (const auto* nested = cast_if<Call>(argument))
+    inner = wrapped_function(module, *nested, name, index);
+  else if (is_reference(argument)) inner = follow_expression(module, argument, name, index);
+  if (inner.kind != Binding::Kind::Function) return {};
+  inner.wrappers.insert(inner.wrappers.begin(), call.function);
+  inner.wrapper_modules.insert(inner.wrapper_modules.begin(), &module);
+  return inner;
+}
+
+// Does this callee decorate kernels? Judged by the last name, which Triton's own and libraries'
+// decorators share.
+bool ModuleLoader::is_wrapper(const LoadedModule& module, const Node* callee) {
+  static constexpr std::array<std::string_view, 6> known = {
+      "autotune", "fla_cache_autotune", "heuristics", "jit", "libentry", "libtuner"};
+  const auto* call = cast_if<Call>(callee);
+  std::string name = dotted_name(call == nullptr ? callee : call->function);
+  const Binding binding = resolve(module, call == nullptr ? callee : call->function);
+  if (!binding.external.empty()) name = binding.external;
+  const std::size_t dot = name.rfind('.');
+  if (dot != std::string::npos) name = name.substr(dot + 1);
+  return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+}  // namespace tilewright::python
