@@ -98,10 +98,12 @@ Value range(const Arguments& arguments) {
   const std::int64_t stop = whole(values[values.size() == 1 ? 0 : 1]);
   const std::int64_t step = values.size() == 3 ? whole(values[2]) : 1;
   if (step == 0) throw Unsupported{"range() step must not be zero"};
+  const double count =
+      (static_cast<double>(stop) - static_cast<double>(start)) / static_cast<double>(step);
+  if (count > static_cast<double>(max_items)) throw Unsupported{"the range is too long to be read"};
   std::vector<Value> items;
   for (std::int64_t at = start; step > 0 ? at < stop : at > stop;) {
     items.emplace_back(at);
-    if (items.size() > max_items) throw Unsupported{"the range is too long to be read"};
     if (__builtin_add_overflow(at, step, &at)) break;
   }
   return make_tuple(std::move(items));

@@ -24,7 +24,7 @@ class Collector {
       case Kind::AnnAssign:
         return annotated(cast<AnnAssign>(&node));
       case Kind::AugAssign:
-        return bind(cast<AugAssign>(&node).target, nullptr);
+        return;  // changes what a name already means
       case Kind::Import:
         return import(cast<Import>(&node));
       case Kind::ImportFrom:

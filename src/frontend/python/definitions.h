@@ -19,7 +19,7 @@ struct Definition {
     Value,       // node: the expression assigned
     Import,      // import a.b as name: module "a.b"; import a.b: module "a" under the name a
     ImportFrom,  // from ..module import symbol as name
-    Opaque       // bound in a way that is not followed: a loop, `with`, unpacking, `+=`
+    Opaque       // bound in a way that is not followed: a loop, `with`, unpacking
   };
   Form form = Form::Opaque;
   const Node* node = nullptr;

@@ -28,7 +28,12 @@ Value Evaluator::call(const Value& function, const std::vector<Value>& arguments
   const auto* target = function.get_if<FunctionValue>();
   if (target == nullptr)
     throw ArgumentError(fmt::format("a {} cannot be called", type_name(function)));
-  return Interpreter(*this, *target->module, nullptr, 0).call_value(function, arguments, keywords);
+  try {
+    return Interpreter(*this, *target->module, nullptr, 0)
+        .call_value(function, arguments, keywords);
+  } catch (const Unsupported& problem) {
+    fail_at(target->module->tree->source, target->node->span, problem.message);
+  }
 }
 
 Scope* Interpreter::new_scope(Scope* parent) {

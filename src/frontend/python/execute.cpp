@@ -202,9 +202,9 @@ void Interpreter::assign_element(const Subscript& target, const Value& value) {
   list->items[static_cast<std::size_t>(at)] = value;
 }
 
-// A list that the module fills after its definition: the statements that do so are run on it.
+// A value that the module changes after its definition (a list that it fills, `N += 1`): the
+// statements that do so are run on it.
 void Interpreter::apply_changes(Value& value, std::string_view name, const Node* definition) {
-  if (value.list() == nullptr && value.dict() == nullptr && value.set() == nullptr) return;
   bool after = false;
   const NodeList body = module_.tree->root->body;
   for (std::size_t i = 0; i < body.size(); ++i) {

@@ -44,7 +44,7 @@ bool is_folder(const std::string& path) {
 
 std::string absolute(const std::string& path) {
   std::error_code error;
-  const fs::path full = fs::weakly_canonical(path, error);
+  const fs::path full = fs::weakly_canonical(fs::absolute(path), error);
   return error ? path : full.string();
 }
 
@@ -294,11 +294,6 @@ std::vector<std::pair<std::string, Binding>> ModuleLoader::imports(const LoadedM
 Binding ModuleLoader::import_symbol(const LoadedModule& from, const Definition& definition,
                                     std::string_view symbol) {
   const Binding source = import_module(from, definition.module, definition.level);
-  if (source.kind == Binding::Kind::Unresolved && !source.external.empty()) {
-    Binding binding = source;
-    binding.external = fmt::format("{}.{}", source.external, symbol);
-    return binding;
-  }
   return member(source, symbol);
 }
 
@@ -336,8 +331,11 @@ Binding ModuleLoader::member(const Binding& owner, std::string_view name) {
       if (form == Definition::Form::Value) binding.kind = Binding::Kind::Constant;
       return binding;
     }
-    case Binding::Kind::Unresolved:
-      return owner;
+    case Binding::Kind::Unresolved: {
+      Binding binding = owner;
+      if (!owner.external.empty()) binding.external = fmt::format("{}.{}", owner.external, name);
+      return binding;
+    }
     case Binding::Kind::Function:
     case Binding::Kind::Constant:
       break;

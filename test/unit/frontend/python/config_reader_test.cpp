@@ -74,7 +74,7 @@ TEST(PythonConfigReader, UnreadableConfigsAreNamed) {
     EXPECT_EQ(error.diagnostic().message,
               "a call of 'torch.ask' is not evaluated while reading a file");
     EXPECT_EQ(error.diagnostic().span.line, 4);
-    EXPECT_EQ(error.diagnostic().span.column, 52);
+    EXPECT_EQ(error.diagnostic().span.column, 51);
     EXPECT_EQ(error.diagnostic().span.length, 11);
   }
   try {

@@ -140,7 +140,7 @@ TEST(PythonModuleLoader, RelativeAndAbsoluteImports) {
   EXPECT_EQ(meaning("exported"), "function helper in pkg.utils");
   EXPECT_EQ(meaning("helper"), "function helper in pkg.utils");
   EXPECT_EQ(meaning("value"), "constant in pkg.ops.beside line 1");
-  EXPECT_EQ(meaning("inner"), "module pkg.ops.plain.inner");
+  EXPECT_EQ(meaning("inner"), "module inner");
   EXPECT_EQ(describe(loader.lookup(loader.load(project.path("pkg/utils.py")), "cyclic")),
             "function cyclic in pkg.ops.main");
   EXPECT_EQ(loader.lookup(main, "mm").reason,
@@ -172,12 +172,12 @@ TEST(PythonModuleLoader, RootsAndBrokenFiles) {
   EXPECT_EQ(describe(loader.lookup(kernel, "f")), "function f in mod");
   const Binding broken = loader.lookup(kernel, "g");
   EXPECT_EQ(describe(broken), "none");
-  EXPECT_NE(broken.reason.find("broken.py:1:6: error: '(' was never closed"), std::string::npos)
+  EXPECT_NE(broken.reason.find("broken.py:1:7: error: invalid syntax"), std::string::npos)
       << broken.reason;
 }
 
 TEST(PythonModuleLoader, FilesAreReadOnce) {
-  const PythonProject project({{"a.py", "x = 1\n"}});
+  const PythonProject project(std::map<std::string, std::string>{{"a.py", "x = 1\n"}});
   ModuleLoader loader;
   EXPECT_EQ(&loader.load(project.path("a.py")), &loader.load(project.path("./a.py")));
 }
