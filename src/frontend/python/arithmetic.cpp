@@ -130,7 +130,11 @@ Value containers(BinaryOperator op, const Value& left, const Value& right) {
   const auto* text = left.get_if<std::string>();
   const auto* more = right.get_if<std::string>();
   if (op == BinaryOperator::Add) {
-    if (text != nullptr && more != nullptr) return *text + *more;
+    if (text != nullptr && more != nullptr) {
+      if (text->size() + more->size() > max_string_bytes)
+        throw Unsupported{"the string is too long to be read"};
+      return *text + *more;
+    }
     if (left.list() != nullptr && right.list() != nullptr)
       return make_list(joined(left.list()->items, right.list()->items));
     if (left.tuple() != nullptr && right.tuple() != nullptr)

@@ -9,11 +9,6 @@
 
 namespace tilewright::python {
 
-// What cannot be evaluated, without its place; the evaluator adds that.
-struct Unsupported {
-  std::string message;
-};
-
 // All of these throw Unsupported for operands that Python, or this evaluator, does not take.
 Value apply(BinaryOperator op, const Value& left, const Value& right);
 Value apply(UnaryOperator op, const Value& operand);

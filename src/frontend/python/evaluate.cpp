@@ -3,6 +3,7 @@
 #include "frontend/python/evaluate.h"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 
 #include <fmt/format.h>
@@ -373,6 +374,7 @@ Value Interpreter::joined_string(const JoinedStr& node) {
   for (const Node* part : node.values) {
     if (const auto* literal = cast_if<StrLiteral>(part)) text += literal->value;
     else text += formatted(cast<FormattedValue>(part));
+    if (text.size() > max_string_bytes) throw Unsupported{"the string is too long to be read"};
   }
   return text;
 }
@@ -382,6 +384,12 @@ std::string Interpreter::formatted(const FormattedValue& node) {
   if (node.format == nullptr)
     return node.conversion == 'r' || node.conversion == 'a' ? repr(value) : str(value);
   const std::string format = str(expression(node.format));
+  // Widths beyond any real table would only fill the memory.
+  int digits = 0;
+  for (const char c : format) {
+    digits = std::isdigit(static_cast<unsigned char>(c)) != 0 ? digits + 1 : 0;
+    if (digits > 3) throw Unsupported{fmt::format("the format '{}' is not evaluated", format)};
+  }
   try {
     const std::string pattern = "{:" + format + "}";
     if (node.conversion != 0)

@@ -197,6 +197,7 @@ void Interpreter::assign_element(const Subscript& target, const Value& value) {
   element(owner, index);  // checks the range
   const auto& list = *owner.get_if<std::shared_ptr<ListValue>>();
   if (holds(value, list.get())) throw Unsupported{"a list that holds itself is not evaluated"};
+  nest(list->depth, value);
   const auto size = static_cast<std::int64_t>(list->items.size());
   const std::int64_t at = *index.integer() < 0 ? *index.integer() + size : *index.integer();
   list->items[static_cast<std::size_t>(at)] = value;

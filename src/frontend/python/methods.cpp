@@ -25,12 +25,15 @@ Value list_method(const Value& owner, std::string_view name, const Arguments& ar
   auto& items = (*owner.get_if<std::shared_ptr<ListValue>>())->items;
   if (name == "copy") return make_list(items);
   if (name == "append" || name == "extend") {
+    auto& list = **owner.get_if<std::shared_ptr<ListValue>>();
     const Value& value = only(arguments);
-    if (holds(value, owner.list()) && name == "append")
-      throw Unsupported{"a list that holds itself is not evaluated"};
-    if (name == "append") items.push_back(value);
-    else
-      for (const Value& item : arguments.iterate(value)) items.push_back(item);
+    const std::vector<Value> added =
+        name == "append" ? std::vector<Value>{value} : arguments.iterate(value);
+    for (const Value& item : added) {
+      if (holds(item, &list)) throw Unsupported{"a list that holds itself is not evaluated"};
+      nest(list.depth, item);
+      items.push_back(item);
+    }
     if (items.size() > std::size_t{1} << 20) throw Unsupported{"the list is too long to be read"};
     return {};
   }
@@ -99,6 +102,7 @@ Value string_method(const Value& owner, std::string_view name, const Arguments& 
     for (const Value& item : arguments.iterate(only(arguments))) {
       all += (first ? "" : text) + str(item);
       first = false;
+      if (all.size() > max_string_bytes) throw Unsupported{"the string is too long to be read"};
     }
     return all;
   }

@@ -94,6 +94,7 @@ void Parser::replacement_field(Nodes& parts, bool raw) {
   field->value = star_expressions();
   const bool shows_source = accept(Tok::Equal);
   if (shows_source) {
+    if (at(Tok::Error)) unexpected();  // that token has no text to end at
     const auto length = static_cast<std::size_t>(now().text.data() - begin);
     add_text(parts, {begin, length}, field->span);
   }

@@ -2,6 +2,7 @@
 // frontend/python/value.cpp — equality, truth and text of values.
 #include "frontend/python/value.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,26 +10,91 @@
 namespace tilewright::python {
 namespace {
 
-bool equal_items(const std::vector<Value>& left, const std::vector<Value>& right) {
-  if (left.size() != right.size()) return false;
-  for (std::size_t i = 0; i < left.size(); ++i)
-    if (!equal(left[i], right[i])) return false;
-  return true;
-}
-
-bool equal_dicts(const DictValue& left, const DictValue& right) {
-  if (left.items.size() != right.items.size()) return false;
-  for (const auto& [key, value] : left.items) {
-    const Value* other = right.find(key);
-    if (other == nullptr || !equal(value, *other)) return false;
+// Counts the items that one walk visits.
+class Budget {
+ public:
+  void spend() {
+    if (--left_ < 0) throw Unsupported{"the value is too large to be read"};
   }
-  return true;
-}
 
-std::string joined(const std::vector<Value>& items) {
-  std::string out;
-  for (const Value& item : items) out += (out.empty() ? "" : ", ") + repr(item);
-  return out;
+ private:
+  long left_ = max_walked_items;
+};
+
+class Equality {
+ public:
+  bool operator()(const Value& left, const Value& right) {
+    budget_.spend();
+    if (left.integer() && right.integer()) return *left.integer() == *right.integer();
+    if (left.number() && right.number()) return *left.number() == *right.number();
+    if (left.storage().index() != right.storage().index()) return false;
+    if (left.is_none()) return true;
+    if (const auto* text = left.get_if<std::string>()) return *text == *right.get_if<std::string>();
+    if (left.items() != nullptr) return items(*left.items(), *right.items());
+    if (left.dict() != nullptr) return dicts(*left.dict(), *right.dict());
+    if (const auto* outside = left.get_if<ExternalValue>())
+      return outside->name == right.get_if<ExternalValue>()->name;
+    if (const auto* function = left.get_if<FunctionValue>())
+      return function->node == right.get_if<FunctionValue>()->node;
+    if (left.config() != nullptr) return left.config() == right.config();
+    return false;
+  }
+
+ private:
+  bool items(const std::vector<Value>& left, const std::vector<Value>& right) {
+    if (left.size() != right.size()) return false;
+    for (std::size_t i = 0; i < left.size(); ++i)
+      if (!(*this)(left[i], right[i])) return false;
+    return true;
+  }
+
+  bool dicts(const DictValue& left, const DictValue& right) {
+    if (left.items.size() != right.items.size()) return false;
+    for (const auto& [key, value] : left.items) {
+      const Value* other = right.find(key);
+      if (other == nullptr || !(*this)(value, *other)) return false;
+    }
+    return true;
+  }
+
+  Budget budget_;
+};
+
+class Holding {
+ public:
+  explicit Holding(const void* container) : container_(container) {}
+
+  bool operator()(const Value& value) {
+    budget_.spend();
+    const void* self = value.list();
+    if (self == nullptr) self = value.dict();
+    if (self == nullptr) self = value.set();
+    if (self == container_ && self != nullptr) return true;
+    if (value.items() != nullptr) {
+      for (const Value& item : *value.items())
+        if ((*this)(item)) return true;
+    }
+    if (value.dict() != nullptr) return in_dict(*value.dict());
+    return value.config() != nullptr && in_dict(value.config()->meta);
+  }
+
+ private:
+  bool in_dict(const DictValue& dict) {
+    for (const auto& [key, item] : dict.items)
+      if ((*this)(item)) return true;
+    return false;
+  }
+
+  const void* container_;
+  Budget budget_;
+};
+
+int depth_of(const Value& value) {
+  if (value.list() != nullptr) return value.list()->depth;
+  if (value.tuple() != nullptr) return value.tuple()->depth;
+  if (value.set() != nullptr) return value.set()->depth;
+  if (value.dict() != nullptr) return value.dict()->depth;
+  return value.config() != nullptr ? value.config()->meta.depth : 0;
 }
 
 std::string repr_string(const std::string& text) {
@@ -51,46 +117,59 @@ std::string repr_double(double number) {
   return text;
 }
 
-std::string repr_dict(const DictValue& dict) {
-  std::string out;
-  for (const auto& [key, value] : dict.items)
-    out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", repr(key), repr(value));
-  return "{" + out + "}";
-}
-
-struct Repr {
-  std::string operator()(std::monostate) const { return "None"; }
-  std::string operator()(bool value) const { return value ? "True" : "False"; }
-  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  std::string operator()(double value) const { return repr_double(value); }
-  std::string operator()(const std::string& value) const { return repr_string(value); }
-  std::string operator()(const std::shared_ptr<ListValue>& value) const {
+class Repr {
+ public:
+  std::string operator()(std::monostate) { return "None"; }
+  std::string operator()(bool value) { return value ? "True" : "False"; }
+  std::string operator()(std::int64_t value) { return fmt::format("{}", value); }
+  std::string operator()(double value) { return repr_double(value); }
+  std::string operator()(const std::string& value) { return repr_string(value); }
+  std::string operator()(const std::shared_ptr<ListValue>& value) {
     return "[" + joined(value->items) + "]";
   }
-  std::string operator()(const std::shared_ptr<TupleValue>& value) const {
+  std::string operator()(const std::shared_ptr<TupleValue>& value) {
     return "(" + joined(value->items) + (value->items.size() == 1 ? ",)" : ")");
   }
-  std::string operator()(const std::shared_ptr<SetValue>& value) const {
+  std::string operator()(const std::shared_ptr<SetValue>& value) {
     return value->items.empty() ? "set()" : "{" + joined(value->items) + "}";
   }
-  std::string operator()(const std::shared_ptr<DictValue>& value) const {
-    return repr_dict(*value);
-  }
-  std::string operator()(const FunctionValue& value) const {
+  std::string operator()(const std::shared_ptr<DictValue>& value) { return dict(*value); }
+  std::string operator()(const FunctionValue& value) {
     const auto* function = cast_if<FunctionDef>(value.node);
     return function == nullptr ? "<lambda>" : fmt::format("<function {}>", function->name);
   }
-  std::string operator()(const ExternalValue& value) const { return value.name; }
-  std::string operator()(const ModuleValue& value) const {
+  std::string operator()(const ExternalValue& value) { return value.name; }
+  std::string operator()(const ModuleValue& value) {
     return fmt::format("<module {}>", value.module->name);
   }
-  std::string operator()(const std::shared_ptr<ConfigValue>& value) const {
-    return fmt::format("Config({}, num_warps={}, num_stages={})", repr_dict(value->meta),
+  std::string operator()(const std::shared_ptr<ConfigValue>& value) {
+    return fmt::format("Config({}, num_warps={}, num_stages={})", dict(value->meta),
                        value->num_warps, value->num_stages);
   }
-  std::string operator()(const TensorValue& value) const {
+  std::string operator()(const TensorValue& value) {
     return fmt::format("<tensor {}>", value.dtype);
   }
+
+ private:
+  std::string text(const Value& value) {
+    budget_.spend();
+    return std::visit(*this, value.storage());
+  }
+
+  std::string joined(const std::vector<Value>& items) {
+    std::string out;
+    for (const Value& item : items) out += (out.empty() ? "" : ", ") + text(item);
+    return out;
+  }
+
+  std::string dict(const DictValue& dict) {
+    std::string out;
+    for (const auto& [key, value] : dict.items)
+      out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", text(key), text(value));
+    return "{" + out + "}";
+  }
+
+  Budget budget_;
 };
 
 }  // namespace
@@ -104,6 +183,8 @@ const Value* DictValue::find(const Value& key) const {
 const Value* DictValue::find(const std::string& key) const { return find(Value(key)); }
 
 void DictValue::set(const Value& key, Value value) {
+  nest(depth, key);
+  nest(depth, value);
   for (auto& [known, old] : items) {
     if (!equal(known, key)) continue;
     old = std::move(value);
@@ -132,17 +213,25 @@ std::optional<double> Value::number() const {
 }
 
 Value make_list(std::vector<Value> items) {
-  return std::make_shared<ListValue>(ListValue{std::move(items)});
+  auto result = std::make_shared<ListValue>();
+  for (const Value& item : items) nest(result->depth, item);
+  result->items = std::move(items);
+  return result;
 }
 Value make_tuple(std::vector<Value> items) {
-  return std::make_shared<TupleValue>(TupleValue{std::move(items)});
+  auto result = std::make_shared<TupleValue>();
+  for (const Value& item : items) nest(result->depth, item);
+  result->items = std::move(items);
+  return result;
 }
 Value make_set(std::vector<Value> items) {
   auto result = std::make_shared<SetValue>();
   for (Value& item : items) {
     bool known = false;
     for (const Value& other : result->items) known |= equal(item, other);
-    if (!known) result->items.push_back(std::move(item));
+    if (known) continue;
+    nest(result->depth, item);
+    result->items.push_back(std::move(item));
   }
   return result;
 }
@@ -152,37 +241,14 @@ Value make_dict(std::vector<std::pair<Value, Value>> items) {
   return result;
 }
 
-bool holds(const Value& value, const void* container) {
-  const void* self = value.list();
-  if (self == nullptr) self = value.dict();
-  if (self == nullptr) self = value.set();
-  if (self == container && self != nullptr) return true;
-  if (value.items() != nullptr) {
-    for (const Value& item : *value.items())
-      if (holds(item, container)) return true;
-  }
-  if (value.dict() != nullptr) {
-    for (const auto& [key, item] : value.dict()->items)
-      if (holds(item, container)) return true;
-  }
-  return false;
+void nest(int& depth, const Value& item) {
+  depth = std::max(depth, depth_of(item) + 1);
+  if (depth > max_container_depth) throw Unsupported{"the value is nested too deeply to be read"};
 }
 
-bool equal(const Value& left, const Value& right) {
-  if (left.integer() && right.integer()) return *left.integer() == *right.integer();
-  if (left.number() && right.number()) return *left.number() == *right.number();
-  if (left.storage().index() != right.storage().index()) return false;
-  if (left.is_none()) return true;
-  if (const auto* text = left.get_if<std::string>()) return *text == *right.get_if<std::string>();
-  if (left.items() != nullptr) return equal_items(*left.items(), *right.items());
-  if (left.dict() != nullptr) return equal_dicts(*left.dict(), *right.dict());
-  if (const auto* outside = left.get_if<ExternalValue>())
-    return outside->name == right.get_if<ExternalValue>()->name;
-  if (const auto* function = left.get_if<FunctionValue>())
-    return function->node == right.get_if<FunctionValue>()->node;
-  if (left.config() != nullptr) return left.config() == right.config();
-  return false;
-}
+bool holds(const Value& value, const void* container) { return Holding(container)(value); }
+
+bool equal(const Value& left, const Value& right) { return Equality()(left, right); }
 
 bool truth(const Value& value) {
   if (value.is_none()) return false;
@@ -201,7 +267,10 @@ std::string type_name(const Value& value) {
   return names[value.storage().index()];
 }
 
-std::string repr(const Value& value) { return std::visit(Repr{}, value.storage()); }
+std::string repr(const Value& value) {
+  Repr repr;
+  return std::visit(repr, value.storage());
+}
 
 std::string str(const Value& value) {
   const auto* text = value.get_if<std::string>();

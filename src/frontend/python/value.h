@@ -18,19 +18,34 @@ namespace tilewright::python {
 
 class Value;
 
+// What cannot be evaluated, without its place; the evaluator adds that.
+struct Unsupported {
+  std::string message;
+};
+
+// Containers nest at most this deep, and what walks over them stops at this many items: shared
+// parts could otherwise make a short program take forever.
+inline constexpr int max_container_depth = 100;
+inline constexpr long max_walked_items = 1'000'000;
+inline constexpr std::size_t max_string_bytes = std::size_t{1} << 20;
+
 // Lists, dictionaries and sets are shared, as in Python: a change through one name is seen through
 // all.
 struct ListValue {
   std::vector<Value> items;
+  int depth = 1;
 };
 struct TupleValue {
   std::vector<Value> items;
+  int depth = 1;
 };
 struct SetValue {
   std::vector<Value> items;  // without equal ones, in order of insertion
+  int depth = 1;
 };
 struct DictValue {
   std::vector<std::pair<Value, Value>> items;  // in order of insertion
+  int depth = 1;
 
   const Value* find(const Value& key) const;
   const Value* find(const std::string& key) const;
@@ -127,6 +142,10 @@ Value make_list(std::vector<Value> items);
 Value make_tuple(std::vector<Value> items);
 Value make_set(std::vector<Value> items);
 Value make_dict(std::vector<std::pair<Value, Value>> items);
+
+// Notes that a container of this depth is given one more item; throws Unsupported when it would
+// nest too deep.
+void nest(int& depth, const Value& item);
 
 // Does `value` hold `container`, directly or further down? Values never hold themselves: it would
 // be a cycle.

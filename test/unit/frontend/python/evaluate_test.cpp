@@ -194,6 +194,22 @@ TEST(PythonEvaluate, NothingRunsForever) {
   EXPECT_EQ(module_x("x = [0] * 10 ** 9"), "1:5: the list is too long to be read");
 }
 
+TEST(PythonEvaluate, ShortProgramsCannotMakeHugeValues) {
+  const auto repeated = [](const std::string& start, const std::string& change) {
+    return module_x("def f():\n  a = " + start + "\n  for i in range(200): " + change +
+                    "\n  return a\nx = f() == 1, str(f())\n");
+  };
+  EXPECT_EQ(repeated("'s'", "a = a + a"), "3:28: the string is too long to be read");
+  EXPECT_EQ(repeated("[1]", "a = a + a"), "3:28: the list is too long to be read");
+  EXPECT_EQ(repeated("[]", "a = [a]"), "3:28: the value is nested too deeply to be read");
+  EXPECT_EQ(
+      module_x("def f():\n  a = []\n  for i in range(60): a = [a, a]\n  return str(a)\nx = f()\n"),
+      "4:10: the value is too large to be read");
+  EXPECT_EQ(module_x("def f():\n  a = []\n  a.extend([a])\n  return a\nx = f()\n"),
+            "3:3: a list that holds itself is not evaluated");
+  EXPECT_EQ(module_x("x = f'{1:>999999999}'"), "1:5: the format '>999999999' is not evaluated");
+}
+
 TEST(PythonEvaluate, FactsAnswerForTheMachine) {
   const std::string text =
       "import torch, triton\ndef is_cuda():\n  return "

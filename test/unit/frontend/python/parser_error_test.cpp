@@ -94,6 +94,7 @@ TEST(PythonParserErrors, MatchPythons) {
       {"f'{}'\n", "1:4: f-string: valid expression required before '}'"},
       {"f'{a!x}'\n", "1:6: f-string: invalid conversion character 'x': expected 's', 'r', or 'a'"},
       {"f'{a b}'\n", "1:6: f-string: expecting '}'"},
+      {"f'{a=", "1:3: '{' was never closed"},
       {"a b\n", "1:3: invalid syntax"},
       {"x = 5 +\n", "1:8: invalid syntax"},
       {"x = \n", "1:5: invalid syntax"},
