@@ -97,7 +97,7 @@ using Builtin = Value (*)(const Arguments&);
 Builtin find_builtin(std::string_view name);
 // methods.cpp: value.name(...)
 Value call_method(const Value& owner, std::string_view name, const Arguments& arguments);
-// Constants such as math.pi and torch.iinfo(torch.int32).max; null for others.
+// facts.cpp: constants such as math.pi and torch.iinfo(torch.int32).max; null for others.
 const Value* find_constant(std::string_view name);
 
 }  // namespace tilewright::python
