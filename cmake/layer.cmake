@@ -19,6 +19,7 @@ function(tw_test name)
     set(arg_TIMEOUT 300)
   endif()
   add_executable(${name} ${arg_SOURCES})
+  target_compile_options(${name} PRIVATE -O0)   # the library is optimised; the checks around it need not be
   target_link_libraries(${name} PRIVATE tilewright tw_options GTest::gtest_main GTest::gmock ${arg_LIBRARIES})
   # Discovery cannot hand on a list, so several labels are joined into one, which ctest -L still finds by each part. Kernels
   # are cached in the build folder, never in the user's own cache.

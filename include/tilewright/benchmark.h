@@ -30,10 +30,10 @@ struct BenchOptions {
   // Where set, exactly this many runs; otherwise warm-ups end when times are steady and trials by
   // the rule below. Exact trials are timed one by one; without a count, CPU runs of a few
   // microseconds are timed several at once.
-  std::optional<int> warmups;
-  std::optional<int> trials;
+  std::optional<int> warmups = {};
+  std::optional<int> trials = {};
   Clock clock = Clock::Automatic;
-  std::optional<Device> device;  // else default_device()
+  std::optional<Device> device = {};  // else default_device()
   // Between repetitions timed by device events; false where `run` rotates its own inputs. The wall
   // clock never flushes.
   bool flush_cache = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright/dtype.h — element types: the enumeration, its facts, and value types for the small floats.
+// tilewright/dtype.h — element types: the enumeration, its facts, and value types for the small
+// floats.
 #pragma once
 
 #include <cstddef>
@@ -45,10 +46,11 @@ inline constexpr DType u64 = DType::UInt64;
 inline constexpr DType b1 = DType::Bool;
 
 std::size_t size_of(DType dtype);
-std::string_view name_of(DType dtype);      // "float32", as PyTorch and NumPy call it
-DType parse_dtype(std::string_view name);   // long and short names ("bfloat16", "bf16"); throws ArgumentError
+std::string_view name_of(DType dtype);  // "float32", as PyTorch and NumPy call it
+DType parse_dtype(
+    std::string_view name);  // long and short names ("bfloat16", "bf16"); throws ArgumentError
 bool is_floating(DType dtype);
-bool is_integer(DType dtype);               // signed or unsigned; Bool is neither floating nor integer
+bool is_integer(DType dtype);  // signed or unsigned; Bool is neither floating nor integer
 bool is_signed(DType dtype);
 
 // ---- Value types for the floats C++ has no name for. Conversions round to nearest, ties to even.
@@ -96,29 +98,85 @@ struct Float8E5M2 {
 
 template <class T>
 struct DTypeOf;  // a type without a specialisation is not an element type
-template <> struct DTypeOf<double> { static constexpr DType value = DType::Float64; };
-template <> struct DTypeOf<float> { static constexpr DType value = DType::Float32; };
-template <> struct DTypeOf<Half> { static constexpr DType value = DType::Float16; };
-template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::BFloat16; };
-template <> struct DTypeOf<Float8E4M3> { static constexpr DType value = DType::Float8E4M3; };
-template <> struct DTypeOf<Float8E5M2> { static constexpr DType value = DType::Float8E5M2; };
-template <> struct DTypeOf<signed char> { static constexpr DType value = DType::Int8; };
-template <> struct DTypeOf<char> { static constexpr DType value = DType::Int8; };
-template <> struct DTypeOf<short> { static constexpr DType value = DType::Int16; };
-template <> struct DTypeOf<int> { static constexpr DType value = DType::Int32; };
-template <> struct DTypeOf<long> { static constexpr DType value = DType::Int64; };
-template <> struct DTypeOf<long long> { static constexpr DType value = DType::Int64; };
-template <> struct DTypeOf<unsigned char> { static constexpr DType value = DType::UInt8; };
-template <> struct DTypeOf<unsigned short> { static constexpr DType value = DType::UInt16; };
-template <> struct DTypeOf<unsigned int> { static constexpr DType value = DType::UInt32; };
-template <> struct DTypeOf<unsigned long> { static constexpr DType value = DType::UInt64; };
-template <> struct DTypeOf<unsigned long long> { static constexpr DType value = DType::UInt64; };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::Bool; };
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::Float64;
+};
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::Float32;
+};
+template <>
+struct DTypeOf<Half> {
+  static constexpr DType value = DType::Float16;
+};
+template <>
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::BFloat16;
+};
+template <>
+struct DTypeOf<Float8E4M3> {
+  static constexpr DType value = DType::Float8E4M3;
+};
+template <>
+struct DTypeOf<Float8E5M2> {
+  static constexpr DType value = DType::Float8E5M2;
+};
+template <>
+struct DTypeOf<signed char> {
+  static constexpr DType value = DType::Int8;
+};
+template <>
+struct DTypeOf<char> {
+  static constexpr DType value = DType::Int8;
+};
+template <>
+struct DTypeOf<short> {
+  static constexpr DType value = DType::Int16;
+};
+template <>
+struct DTypeOf<int> {
+  static constexpr DType value = DType::Int32;
+};
+template <>
+struct DTypeOf<long> {
+  static constexpr DType value = DType::Int64;
+};
+template <>
+struct DTypeOf<long long> {
+  static constexpr DType value = DType::Int64;
+};
+template <>
+struct DTypeOf<unsigned char> {
+  static constexpr DType value = DType::UInt8;
+};
+template <>
+struct DTypeOf<unsigned short> {
+  static constexpr DType value = DType::UInt16;
+};
+template <>
+struct DTypeOf<unsigned int> {
+  static constexpr DType value = DType::UInt32;
+};
+template <>
+struct DTypeOf<unsigned long> {
+  static constexpr DType value = DType::UInt64;
+};
+template <>
+struct DTypeOf<unsigned long long> {
+  static constexpr DType value = DType::UInt64;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::Bool;
+};
 
 template <class T>
 inline constexpr DType dtype_of = DTypeOf<T>::value;
 
 template <class T>
-concept Element = requires { DTypeOf<T>::value; };
+concept Element = requires {
+  DTypeOf<T>::value;
+};
 
 }  // namespace tilewright

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright/error.h — the three kinds of error: the user's call or kernel, the environment, our own bug.
+// tilewright/error.h — the three kinds of error: the user's call or kernel, the environment, our
+// own bug.
 //
-// Every error is thrown by value and says in its first sentence what was wrong, where, and what to do.
-// Catch `Error` for all of them, a kind to react to it, a leaf type to handle one situation.
+// Every error is thrown by value and says in its first sentence what was wrong, where, and what to
+// do. Catch `Error` for all of them, a kind to react to it, a leaf type to handle one situation.
 #pragma once
 
 #include <cstddef>
@@ -69,8 +70,8 @@ class OutOfMemory : public EnvironmentError {
   std::size_t free_;
 };
 
-// A kernel that faulted while it ran (a bad address, a trap). On a GPU nothing more can run there in
-// this process: report and exit.
+// A kernel that faulted while it ran (a bad address, a trap). On a GPU nothing more can run there
+// in this process: report and exit.
 class KernelFault : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright/kernel_source.h — a kernel as plain data: source text, its parameters, and the plan of its launch.
+// tilewright/kernel_source.h — a kernel as plain data: source text, its parameters, and the plan of
+// its launch.
 //
-// This is all that passes from a code generator (or `load_inline`) to the runtime, which compiles the text and follows
-// the plan. The plan is data, not code, so that an ahead-of-time build can store it: what each kernel parameter is made
-// from, and grid, block and cluster sizes as integer expressions over the caller's grid, arguments and the device.
-// Reading a plan at launch allocates nothing.
+// This is all that passes from a code generator (or `load_inline`) to the runtime, which compiles
+// the text and follows the plan. The plan is data, not code, so that an ahead-of-time build can
+// store it: what each kernel parameter is made from, and grid, block and cluster sizes as integer
+// expressions over the caller's grid, arguments and the device. Reading a plan at launch allocates
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +19,8 @@
 namespace tilewright {
 
 enum class Language : std::uint8_t {
-  Cuda,   // CUDA C++ for NVRTC
-  Cpp,    // C++ for the host compiler; entries have the CPU entry signature of base/cpu_entry.h
+  Cuda,  // CUDA C++ for NVRTC
+  Cpp,   // C++ for the host compiler; entries have the CPU entry signature of base/cpu_entry.h
 };
 
 // ---- What the user passes.
@@ -26,17 +28,17 @@ enum class Language : std::uint8_t {
 // One argument of the user's call, in the order of the user's signature.
 struct Parameter {
   enum class Kind : std::uint8_t {
-    Scalar,    // `dtype`
-    Pointer,   // to elements of `dtype`, or to anything when `any_pointee`
-    Opaque,    // a struct by value of `opaque_bytes`
+    Scalar,   // `dtype`
+    Pointer,  // to elements of `dtype`, or to anything when `any_pointee`
+    Opaque,   // a struct by value of `opaque_bytes`
   };
   std::string name;
   Kind kind = Kind::Scalar;
   DType dtype = DType::Int32;
-  bool any_pointee = false;         // void*, or a pointer to a type that no tensor has
-  bool is_const = false;            // the kernel does not write through this pointer
-  bool needs_contiguous = false;    // a tensor given here must be contiguous
-  std::uint32_t opaque_bytes = 0;   // 0: size unknown, not checked
+  bool any_pointee = false;        // void*, or a pointer to a type that no tensor has
+  bool is_const = false;           // the kernel does not write through this pointer
+  bool needs_contiguous = false;   // a tensor given here must be contiguous
+  std::uint32_t opaque_bytes = 0;  // 0: size unknown, not checked
 };
 
 // ---- Integer expressions over a launch, in postfix order.
@@ -49,9 +51,16 @@ struct PlanOp {
     SharedBytes,  // the user's dynamic shared memory
     Argument,     // user argument number `value`, an integer scalar
     Processors,   // multiprocessors or cores of the device
-    Add, Subtract, Multiply, Divide, CeilDivide, Modulo, Minimum, Maximum,
-    IsMultiple,   // 1 when left % right == 0
-    IsAligned,    // argument `value` is a pointer that is a multiple of the top of the stack
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    CeilDivide,
+    Modulo,
+    Minimum,
+    Maximum,
+    IsMultiple,  // 1 when left % right == 0
+    IsAligned,   // argument `value` is a pointer that is a multiple of the top of the stack
   };
   Kind kind = Kind::Constant;
   std::int64_t value = 0;
@@ -63,10 +72,10 @@ using PlanExpression = std::vector<PlanOp>;
 
 struct KernelParameter {
   enum class Kind : std::uint8_t {
-    Argument,    // user argument `index`
-    GridSize,    // the user's original grid size along axis `index`, an int32
-    TensorMap,   // a TMA descriptor of user argument `index`, described by tensor_maps[map]
-    Workspace,   // the address of workspaces[index]
+    Argument,   // user argument `index`
+    GridSize,   // the user's original grid size along axis `index`, an int32
+    TensorMap,  // a TMA descriptor of user argument `index`, described by tensor_maps[map]
+    Workspace,  // the address of workspaces[index]
   };
   Kind kind = Kind::Argument;
   int index = 0;
@@ -83,19 +92,19 @@ struct Workspace {
 struct TensorMapPlan {
   DType dtype = DType::Float16;
   std::vector<PlanExpression> sizes;
-  std::vector<PlanExpression> strides;   // in bytes, without the fastest (which is the element size)
+  std::vector<PlanExpression> strides;  // in bytes, without the fastest (which is the element size)
   std::vector<std::uint32_t> box;
-  int swizzle_bytes = 0;                 // 0, 32, 64 or 128
+  int swizzle_bytes = 0;  // 0, 32, 64 or 128
 };
 
 // One device launch.
 struct LaunchStep {
-  std::string entry;                      // symbol or name expression of the kernel
+  std::string entry;  // symbol or name expression of the kernel
   std::vector<KernelParameter> parameters;
-  PlanExpression grid[3];                 // empty: the user's own grid size
-  PlanExpression block[3];                // empty: the user's own block size
-  PlanExpression cluster[3];              // empty: the user's own, 1 unless set
-  PlanExpression shared_bytes;            // empty: what the user asked for
+  PlanExpression grid[3];       // empty: the user's own grid size
+  PlanExpression block[3];      // empty: the user's own block size
+  PlanExpression cluster[3];    // empty: the user's own, 1 unless set
+  PlanExpression shared_bytes;  // empty: what the user asked for
 };
 
 struct LaunchPlan {
@@ -103,7 +112,7 @@ struct LaunchPlan {
   std::vector<PlanExpression> conditions;
   std::vector<Workspace> workspaces;
   std::vector<TensorMapPlan> tensor_maps;
-  std::vector<LaunchStep> steps;          // run in order on one stream
+  std::vector<LaunchStep> steps;  // run in order on one stream
 };
 
 // Work of one launch, for reports; expressions like those of the plan.
@@ -123,18 +132,20 @@ struct NamedFile {
 // The source of one or several kernels and how it is compiled.
 struct KernelSource {
   Language language = Language::Cuda;
-  std::string name;                        // for messages and file names
+  std::string name;  // for messages and file names
   std::string text;
-  std::vector<NamedFile> headers;          // found by #include in `text` before anything on disk
-  std::vector<std::string> options;        // compiler flags, part of the cache key
+  std::vector<NamedFile> headers;    // found by #include in `text` before anything on disk
+  std::vector<std::string> options;  // compiler flags, part of the cache key
   std::vector<std::string> include_folders;
-  std::vector<std::string> name_expressions;   // template instances to make, for NVRTC: "k<float, 4>"
+  std::vector<std::string>
+      name_expressions;  // template instances to make, for NVRTC: "k<float, 4>"
 
   // One per kernel that can be launched.
   struct Kernel {
-    std::string name;                      // what the user calls it
+    std::string name;  // what the user calls it
     std::vector<Parameter> parameters;
-    std::vector<LaunchPlan> variants;      // the first whose conditions hold is used; empty: a direct launch of `name`
+    std::vector<LaunchPlan>
+        variants;  // the first whose conditions hold is used; empty: a direct launch of `name`
     std::optional<Cost> cost;
   };
   std::vector<Kernel> kernels;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright/load_inline.h — CUDA and C++ source from a string to a callable kernel or host function.
+// tilewright/load_inline.h — CUDA and C++ source from a string to a callable kernel or host
+// function.
 //
 //   auto m = tw::load_inline({.cuda_sources = {source}, .functions = {"gelu"}});
-//   auto y = m("gelu", x);                                               // a host function over torch::Tensor
-//   m.kernel("gelu_kernel")[{.grid = blocks, .block = 1024}](x, y, n);   // a kernel itself
+//   auto y = m("gelu", x);                                               // a host function over
+//   torch::Tensor m.kernel("gelu_kernel")[{.grid = blocks, .block = 1024}](x, y, n);   // a kernel
+//   itself
 //
-// Sources written for PyTorch's load_inline run as they are, without PyTorch and without nvcc. On a machine without a
-// GPU the same CUDA source runs on the CPU by emulation; tensors then report device "cuda" to the source's own checks.
+// Sources written for PyTorch's load_inline run as they are, without PyTorch and without nvcc. On a
+// machine without a GPU the same CUDA source runs on the CPU by emulation; tensors then report
+// device "cuda" to the source's own checks.
 #pragma once
 
 #include <array>
@@ -26,27 +29,31 @@ namespace tilewright {
 
 // The names are those of torch.utils.cpp_extension.load_inline where it has them.
 struct InlineOptions {
-  std::vector<std::string> cuda_sources;
-  std::vector<std::string> cpp_sources;
-  std::vector<std::string> functions;            // host functions to bind; those of a PYBIND11_MODULE are found too
-  std::string name = "inline_extension";         // in messages and file names
-  std::vector<std::string> macros;               // "NAME" or "NAME=value"
-  std::vector<std::string> extra_cflags;
-  std::vector<std::string> extra_cuda_cflags;
-  std::vector<std::string> extra_include_paths;
-  std::string build_directory;                   // when set, the source as compiled and the log are also written there
-  bool verbose = false;                          // prints what is compiled, how, and the compiler's log, to stderr
-  std::optional<Device> device;                  // else default_device(); CUDA source on cpu means emulation
+  std::vector<std::string> cuda_sources = {};
+  std::vector<std::string> cpp_sources = {};
+  std::vector<std::string> functions =
+      {};  // host functions to bind; those of a PYBIND11_MODULE are found too
+  std::string name = "inline_extension";  // in messages and file names
+  std::vector<std::string> macros = {};   // "NAME" or "NAME=value"
+  std::vector<std::string> extra_cflags = {};
+  std::vector<std::string> extra_cuda_cflags = {};
+  std::vector<std::string> extra_include_paths = {};
+  std::string build_directory =
+      {};                // when set, the source as compiled and the log are also written there
+  bool verbose = false;  // prints what is compiled, how, and the compiler's log, to stderr
+  std::optional<Device> device = {};  // else default_device(); CUDA source on cpu means emulation
 };
 
 // What a host function takes and returns.
-using HostValue = std::variant<std::monostate, Tensor, double, std::int64_t, bool, std::string, std::vector<Tensor>,
-                               std::vector<std::int64_t>, std::vector<double>>;
+using HostValue = std::variant<std::monostate, Tensor, double, std::int64_t, bool, std::string,
+                               std::vector<Tensor>, std::vector<std::int64_t>, std::vector<double>>;
 
-// The result of a host function: converts to what the caller expects, or throws ArgumentError that names both.
+// The result of a host function: converts to what the caller expects, or throws ArgumentError that
+// names both.
 class HostResult {
  public:
-  explicit HostResult(std::string function, HostValue value) : function_(std::move(function)), value_(std::move(value)) {}
+  explicit HostResult(std::string function, HostValue value)
+      : function_(std::move(function)), value_(std::move(value)) {}
   operator Tensor() const { return tensor(); }
   Tensor tensor() const;
   std::vector<Tensor> tensors() const;
@@ -61,8 +68,8 @@ class HostResult {
 
 class InlineModule {
  public:
-  // A kernel by name, or a template kernel by name expression: "scale<float, 4>". Throws ArgumentError with the nearest
-  // names.
+  // A kernel by name, or a template kernel by name expression: "scale<float, 4>". Throws
+  // ArgumentError with the nearest names.
   Function kernel(std::string_view name) const;
 
   // Calls a host function.
@@ -94,10 +101,11 @@ class InlineModule {
 
 InlineModule load_inline(const InlineOptions& options);
 
-// Compiles only, for a target that need not be here: the binary of an inline CUDA source and what the compiler says of it.
+// Compiles only, for a target that need not be here: the binary of an inline CUDA source and what
+// the compiler says of it.
 struct CompiledSource {
   std::string target;
-  std::vector<std::byte> binary;   // cubin, or a shared object
+  std::vector<std::byte> binary;  // cubin, or a shared object
   std::string log;
 };
 CompiledSource compile_inline(const InlineOptions& options, std::string_view target);

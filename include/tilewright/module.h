@@ -5,8 +5,8 @@
 //   Function f = m.function("add");
 //   f[{.grid = 128, .block = 256, .stream = s}](x, y, n);
 //
-// A warm launch takes no lock, allocates nothing and does no string work. It is legal from many threads and during the
-// caller's graph capture.
+// A warm launch takes no lock, allocates nothing and does no string work. It is legal from many
+// threads and during the caller's graph capture.
 #pragma once
 
 #include <array>
@@ -26,40 +26,43 @@
 
 namespace tilewright {
 
-// Sizes along x, y, z. Signed and wide, so that a size that is out of range can be reported instead of wrapping.
+// Sizes along x, y, z. Signed and wide, so that a size that is out of range can be reported instead
+// of wrapping.
 struct Dim3 {
   std::int64_t x = 1;
   std::int64_t y = 1;
   std::int64_t z = 1;
   constexpr Dim3() = default;
-  constexpr Dim3(std::int64_t width, std::int64_t height = 1, std::int64_t depth = 1) : x(width), y(height), z(depth) {}
+  constexpr Dim3(std::int64_t width, std::int64_t height = 1, std::int64_t depth = 1)
+      : x(width), y(height), z(depth) {}
   constexpr std::int64_t count() const { return x * y * z; }
   friend bool operator==(const Dim3&, const Dim3&) = default;
 };
 
-// One argument of a launch: a scalar, an address, or the bytes of a struct. Made by conversion from the user's value.
+// One argument of a launch: a scalar, an address, or the bytes of a struct. Made by conversion from
+// the user's value.
 struct Argument {
   enum class Kind : std::uint8_t {
-    Scalar,    // `bits` holds the value, `dtype` its type
-    Pointer,   // `bits` is an address; nothing is known of its memory
-    Memory,    // `bits` is an address in `buffer` (a tensor)
-    Opaque,    // `bits` is the address of a struct of `bytes` bytes, copied at launch
+    Scalar,   // `bits` holds the value, `dtype` its type
+    Pointer,  // `bits` is an address; nothing is known of its memory
+    Memory,   // `bits` is an address in `buffer` (a tensor)
+    Opaque,   // `bits` is the address of a struct of `bytes` bytes, copied at launch
   };
   Kind kind = Kind::Scalar;
   DType dtype = DType::Int32;
-  bool any_pointee = false;        // an untyped address: matches any pointer parameter
+  bool any_pointee = false;  // an untyped address: matches any pointer parameter
   bool is_contiguous = true;
-  bool is_defined = true;          // false: a null or freed tensor
-  Device device;                   // of Memory
-  std::uint32_t bytes = 0;         // of Opaque
+  bool is_defined = true;   // false: a null or freed tensor
+  Device device;            // of Memory
+  std::uint32_t bytes = 0;  // of Opaque
   std::uint64_t bits = 0;
-  const Buffer* buffer = nullptr;  // of Memory: keeps the allocator informed of the streams that use it
+  const Buffer* buffer =
+      nullptr;  // of Memory: keeps the allocator informed of the streams that use it
 
   Argument() = default;
 
   template <class T>
-    requires std::is_arithmetic_v<T>
-  Argument(T value) : dtype(dtype_of<T>) {
+  requires std::is_arithmetic_v<T> Argument(T value) : dtype(dtype_of<T>) {
     static_assert(sizeof(T) <= sizeof(bits));
     __builtin_memcpy(&bits, &value, sizeof value);
   }
@@ -68,15 +71,17 @@ struct Argument {
 
   template <class T>
   Argument(T* address)
-      : kind(Kind::Pointer), any_pointee(!Element<std::remove_cv_t<T>>), bits(reinterpret_cast<std::uintptr_t>(address)) {
+      : kind(Kind::Pointer),
+        any_pointee(!Element<std::remove_cv_t<T>>),
+        bits(reinterpret_cast<std::uintptr_t>(address)) {
     if constexpr (Element<std::remove_cv_t<T>>) dtype = dtype_of<std::remove_cv_t<T>>;
   }
   Argument(std::nullptr_t) : kind(Kind::Pointer), any_pointee(true) {}
 
   // A struct passed by value; `value` must live until the launch returns.
   template <class T>
-    requires(std::is_class_v<T> && std::is_trivially_copyable_v<T> && !std::is_convertible_v<T, Argument>)
-  static Argument of_struct(const T& value) {
+  requires(std::is_class_v<T>&& std::is_trivially_copyable_v<T> &&
+           !std::is_convertible_v<T, Argument>) static Argument of_struct(const T& value) {
     Argument a;
     a.kind = Kind::Opaque;
     a.bytes = sizeof(T);
@@ -86,18 +91,18 @@ struct Argument {
 };
 
 struct LaunchConfig {
-  Dim3 grid;
-  Dim3 block;
-  std::size_t shared_bytes = 0;            // dynamic shared memory
-  std::optional<Stream> stream;            // else the current stream of the function's device
-  Dim3 cluster;
+  Dim3 grid = {};
+  Dim3 block = {};
+  std::size_t shared_bytes = 0;       // dynamic shared memory
+  std::optional<Stream> stream = {};  // else the current stream of the function's device
+  Dim3 cluster = {};
   bool cooperative = false;
 };
 
 struct FunctionAttributes {
   int registers = 0;
-  std::size_t shared_bytes = 0;            // static
-  std::size_t local_bytes = 0;             // per thread: spills and indexed arrays
+  std::size_t shared_bytes = 0;  // static
+  std::size_t local_bytes = 0;   // per thread: spills and indexed arrays
   std::size_t constant_bytes = 0;
   int max_threads_per_block = 0;
   int binary_version = 0;
@@ -109,7 +114,8 @@ class Function {
  public:
   Function() = default;
 
-  // Arguments are checked against the kernel's signature: count, kind, element type, device, contiguity where asked.
+  // Arguments are checked against the kernel's signature: count, kind, element type, device,
+  // contiguity where asked.
   void launch(const LaunchConfig& config, std::span<const Argument> arguments) const;
 
   class Bound {
@@ -134,7 +140,8 @@ class Function {
   FunctionAttributes attributes() const;
   // Blocks of `threads` threads that one multiprocessor holds at a time; 1 on the CPU.
   int blocks_per_processor(int threads, std::size_t shared_bytes) const;
-  // Prefers this share of the multiprocessor's memory as shared memory, in percent; -1 is the driver's choice.
+  // Prefers this share of the multiprocessor's memory as shared memory, in percent; -1 is the
+  // driver's choice.
   void set_carveout(int percent) const;
   explicit operator bool() const { return state_ != nullptr; }
 
@@ -150,8 +157,8 @@ class Module {
  public:
   Module() = default;
 
-  // Compiles (or takes from the caches) and loads. Throws CompileError with the compiler's log, MissingError without a
-  // compiler or device.
+  // Compiles (or takes from the caches) and loads. Throws CompileError with the compiler's log,
+  // MissingError without a compiler or device.
   static Module load(const KernelSource& source, Device device);
 
   // Throws ArgumentError with the nearest names.

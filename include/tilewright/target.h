@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilewright/target.h — a target is data: the plain numbers of a machine that code is made for.
 //
-// Code above the emitters asks these fields, never a vendor or an architecture name. A target may be the
-// device of this machine or one that is not here ("sm_90a" without a GPU).
+// Code above the emitters asks these fields, never a vendor or an architecture name. A target may
+// be the device of this machine or one that is not here ("sm_90a" without a GPU).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class DeviceKind : std::uint8_t { Cpu, Cuda };
 
 struct Target {
   DeviceKind kind = DeviceKind::Cpu;
-  std::string name;           // "sm_90a", "x86-64-avx512", ...: what NVRTC and cache keys are given
+  std::string name;  // "sm_90a", "x86-64-avx512", ...: what NVRTC and cache keys are given
 
   // Multiprocessors (CUDA) or cores that we may use (CPU).
   int processors = 1;
@@ -29,10 +29,10 @@ struct Target {
   int registers_per_processor = 0;
   int registers_per_block = 0;
   int max_registers_per_thread = 0;
-  int register_allocation_unit = 0;       // registers are handed to a warp in multiples of this
+  int register_allocation_unit = 0;  // registers are handed to a warp in multiples of this
   int shared_bytes_per_processor = 0;
-  int shared_bytes_per_block = 0;         // without opting in
-  int shared_bytes_per_block_optin = 0;   // the most a block can ask for
+  int shared_bytes_per_block = 0;        // without opting in
+  int shared_bytes_per_block_optin = 0;  // the most a block can ask for
   int shared_bytes_reserved_per_block = 0;
   int shared_allocation_unit = 0;
   int capability_major = 0;
@@ -41,11 +41,11 @@ struct Target {
   // CPU: vector registers and caches.
   int vector_bits = 0;
   std::int64_t l1_bytes = 0;
-  std::int64_t l2_bytes = 0;              // per core on a CPU, whole on a GPU
+  std::int64_t l2_bytes = 0;  // per core on a CPU, whole on a GPU
   std::int64_t l3_bytes = 0;
 
   // What instructions there are.
-  bool has_f16 = false;                   // native half arithmetic or conversion (F16C on x86)
+  bool has_f16 = false;  // native half arithmetic or conversion (F16C on x86)
   bool has_bf16 = false;
   bool has_cp_async = false;
   bool has_wgmma = false;
@@ -60,7 +60,8 @@ struct Target {
 
   bool is_cuda() const { return kind == DeviceKind::Cuda; }
 
-  // "sm_80", "sm_90", "sm_90a", ..., "cpu" (this machine), "avx2", "avx512"; throws ArgumentError that lists them.
+  // "sm_80", "sm_90", "sm_90a", ..., "cpu" (this machine), "avx2", "avx512"; throws ArgumentError
+  // that lists them.
   static Target parse(std::string_view name);
   // The CPU that this process runs on.
   static const Target& host();

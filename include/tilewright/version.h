@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilewright/version.h — the version of these headers; `version()` is that of the library that was loaded.
+// tilewright/version.h — the version of these headers; `version()` is that of the library that was
+// loaded.
 #pragma once
 
 #define TILEWRIGHT_VERSION "0.1.0"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/check.h — TW_CHECK and TW_UNREACHABLE: a broken promise of our own code becomes an InternalError.
+// base/check.h — TW_CHECK and TW_UNREACHABLE: a broken promise of our own code becomes an
+// InternalError.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,14 +9,16 @@
 
 namespace tilewright {
 
-[[noreturn]] void throw_internal_error(const char* file, int line, const char* condition, const std::string& message);
+[[noreturn]] void throw_internal_error(const char* file, int line, const char* condition,
+                                       const std::string& message);
 
 }  // namespace tilewright
 
-#define TW_CHECK(condition, ...)                                                                     \
-  do {                                                                                               \
-    if (!(condition)) [[unlikely]]                                                                   \
-      ::tilewright::throw_internal_error(__FILE__, __LINE__, #condition, fmt::format(__VA_ARGS__)); \
+#define TW_CHECK(condition, ...)                                         \
+  do {                                                                   \
+    if (!(condition)) [[unlikely]]                                       \
+      ::tilewright::throw_internal_error(__FILE__, __LINE__, #condition, \
+                                         fmt::format(__VA_ARGS__));      \
   } while (false)
 
 #define TW_UNREACHABLE(...) \

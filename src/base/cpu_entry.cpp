@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/cpu_entry.cpp — the CPU calling convention as text, checked against the structures of the header.
+// base/cpu_entry.cpp — the CPU calling convention as text, checked against the structures of the
+// header.
 #include "base/cpu_entry.h"
 
 #include <cstddef>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // base/cpu_entry.h — the calling convention of kernels compiled for the CPU.
 //
-// A CPU kernel is an extern "C" function that runs programs `first` to `last` (exclusive) of a grid, numbered with x
-// fastest. The thread pool calls it with disjoint ranges from several threads. `parameters` are addresses of the values, as
-// cuLaunchKernel takes them. Generated text is header-free and declares the same structure itself (`cpu_entry_text`).
+// A CPU kernel is an extern "C" function that runs programs `first` to `last` (exclusive) of a
+// grid, numbered with x fastest. The thread pool calls it with disjoint ranges from several
+// threads. `parameters` are addresses of the values, as cuLaunchKernel takes them. Generated text
+// is header-free and declares the same structure itself (`cpu_entry_text`).
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,11 @@ extern "C" {
 // What a kernel may call back into the library for; `size` lets an old kernel meet a newer library.
 struct TwCpuServices {
   std::uint64_t size;
-  // Ends the launch with an error: the message is copied, the call does not return to the kernel's program.
+  // Ends the launch with an error: the message is copied, the call does not return to the kernel's
+  // program.
   void (*fail)(const char* message);
-  // Emulated CUDA (codegen/device_lib/emulate/fibers.h): blocks whose threads meet at barriers. Null: not to be had.
+  // Emulated CUDA (codegen/device_lib/emulate/fibers.h): blocks whose threads meet at barriers.
+  // Null: not to be had.
   const struct TwEmulation* emulation;
 };
 
@@ -28,7 +31,8 @@ struct TwCpuLaunch {
   const TwCpuServices* services;
 };
 
-using TwCpuEntry = void (*)(const TwCpuLaunch* launch, void* const* parameters, std::uint64_t first, std::uint64_t last);
+using TwCpuEntry = void (*)(const TwCpuLaunch* launch, void* const* parameters, std::uint64_t first,
+                            std::uint64_t last);
 
 }  // extern "C"
 

@@ -25,9 +25,11 @@ namespace {
 
 bool starts_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; }
 
-// Columns count characters of UTF-8, so one blank stands under each; tabs stay, so that the caret lines up.
+// Columns count characters of UTF-8, so one blank stands under each; tabs stay, so that the caret
+// lines up.
 std::string caret_line(std::string_view line, Span span) {
-  const int characters = static_cast<int>(std::count_if(line.begin(), line.end(), starts_character));
+  const int characters =
+      static_cast<int>(std::count_if(line.begin(), line.end(), starts_character));
   const int before = std::clamp(span.column - 1, 0, characters);
   std::string out;
   int seen = 0;
@@ -45,7 +47,9 @@ std::string caret_line(std::string_view line, Span span) {
 std::string render(const Diagnostic& diagnostic, std::string_view text) {
   const Span span = diagnostic.span;
   std::string out;
-  if (span.line > 0) out = fmt::format("{}:{}:{}: error: {}", diagnostic.file, span.line, span.column, diagnostic.message);
+  if (span.line > 0)
+    out = fmt::format("{}:{}:{}: error: {}", diagnostic.file, span.line, span.column,
+                      diagnostic.message);
   else out = fmt::format("{}: error: {}", diagnostic.file, diagnostic.message);
 
   const std::string_view line = line_of(text, span.line);

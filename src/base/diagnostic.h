@@ -14,7 +14,8 @@
 
 namespace tilewright {
 
-// A place in a text: 1-based line and column, counted in characters of UTF-8, and how many of them the caret underlines. Line 0 means "no place".
+// A place in a text: 1-based line and column, counted in characters of UTF-8, and how many of them
+// the caret underlines. Line 0 means "no place".
 struct Span {
   int line = 0;
   int column = 0;
@@ -24,8 +25,8 @@ struct Span {
 struct Diagnostic {
   std::string file;
   Span span;
-  std::string message;   // one sentence, no full stop
-  std::string hint;      // what to do; may be empty
+  std::string message;  // one sentence, no full stop
+  std::string hint;     // what to do; may be empty
 };
 
 // The message as printed above. `text` is the whole source that the span points into.

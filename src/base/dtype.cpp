@@ -41,7 +41,8 @@ constexpr Facts facts[dtype_count] = {
 
 const Facts& facts_of(DType dtype) { return facts[static_cast<int>(dtype)]; }
 
-// A float with fewer bits, described by its fields. `has_infinity` is false for e4m3, whose largest exponent holds numbers.
+// A float with fewer bits, described by its fields. `has_infinity` is false for e4m3, whose largest
+// exponent holds numbers.
 struct SmallFloat {
   int exponent_bits;
   int mantissa_bits;
@@ -50,9 +51,12 @@ struct SmallFloat {
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   int max_exponent_field() const { return (1 << exponent_bits) - 1; }
   std::uint32_t sign_bit() const { return 1u << (exponent_bits + mantissa_bits); }
-  std::uint32_t infinity() const { return static_cast<std::uint32_t>(max_exponent_field()) << mantissa_bits; }
+  std::uint32_t infinity() const {
+    return static_cast<std::uint32_t>(max_exponent_field()) << mantissa_bits;
+  }
   std::uint32_t nan() const {
-    return has_infinity ? infinity() | 1u << (mantissa_bits - 1) : infinity() | ((1u << mantissa_bits) - 1);
+    return has_infinity ? infinity() | 1u << (mantissa_bits - 1)
+                        : infinity() | ((1u << mantissa_bits) - 1);
   }
   std::uint32_t overflow() const { return has_infinity ? infinity() : nan(); }
 };
@@ -67,12 +71,15 @@ float widen(const SmallFloat& f, std::uint32_t bits) {
   const std::uint32_t exponent = magnitude >> f.mantissa_bits;
   const std::uint32_t mantissa = magnitude & ((1u << f.mantissa_bits) - 1);
   const std::uint32_t sign = negative ? 0x80000000u : 0u;
-  if (f.has_infinity && magnitude >= f.infinity())   // keeps a NaN's payload, as hardware does
+  if (f.has_infinity && magnitude >= f.infinity())  // keeps a NaN's payload, as hardware does
     return std::bit_cast<float>(sign | 0x7f800000u | mantissa << (23 - f.mantissa_bits));
   if (!f.has_infinity && magnitude == f.nan()) return std::bit_cast<float>(sign | 0x7fc00000u);
   float value;
-  if (exponent == 0) value = std::ldexp(static_cast<float>(mantissa), 1 - f.bias() - f.mantissa_bits);
-  else value = std::bit_cast<float>((exponent + 127u - static_cast<std::uint32_t>(f.bias())) << 23 | mantissa << (23 - f.mantissa_bits));
+  if (exponent == 0)
+    value = std::ldexp(static_cast<float>(mantissa), 1 - f.bias() - f.mantissa_bits);
+  else
+    value = std::bit_cast<float>((exponent + 127u - static_cast<std::uint32_t>(f.bias())) << 23 |
+                                 mantissa << (23 - f.mantissa_bits));
   return negative ? -value : value;
 }
 
@@ -93,9 +100,11 @@ std::uint32_t narrow(const SmallFloat& f, float value) {
   std::uint32_t rounded = significand >> dropped;
   const std::uint32_t rest = significand & ((1u << dropped) - 1);
   if (rest > half_unit || (rest == half_unit && (rounded & 1))) ++rounded;
-  // A normal significand carries its leading one into the exponent field, which therefore starts one lower.
+  // A normal significand carries its leading one into the exponent field, which therefore starts
+  // one lower.
   std::uint32_t out = rounded;
-  if (exponent >= smallest_normal) out += static_cast<std::uint32_t>(exponent + f.bias() - 1) << f.mantissa_bits;
+  if (exponent >= smallest_normal)
+    out += static_cast<std::uint32_t>(exponent + f.bias() - 1) << f.mantissa_bits;
   const std::uint32_t first_not_finite = f.has_infinity ? f.infinity() : f.nan();
   return sign | (out >= first_not_finite ? f.overflow() : out);
 }
@@ -105,8 +114,12 @@ std::uint32_t narrow(const SmallFloat& f, float value) {
 std::size_t size_of(DType dtype) { return facts_of(dtype).size; }
 std::string_view name_of(DType dtype) { return facts_of(dtype).name; }
 bool is_floating(DType dtype) { return facts_of(dtype).family == Family::Floating; }
-bool is_integer(DType dtype) { return facts_of(dtype).family == Family::Signed || facts_of(dtype).family == Family::Unsigned; }
-bool is_signed(DType dtype) { return facts_of(dtype).family == Family::Floating || facts_of(dtype).family == Family::Signed; }
+bool is_integer(DType dtype) {
+  return facts_of(dtype).family == Family::Signed || facts_of(dtype).family == Family::Unsigned;
+}
+bool is_signed(DType dtype) {
+  return facts_of(dtype).family == Family::Floating || facts_of(dtype).family == Family::Signed;
+}
 
 DType parse_dtype(std::string_view name) {
   std::vector<std::string> known;
@@ -124,15 +137,22 @@ DType parse_dtype(std::string_view name) {
 float half_to_float(std::uint16_t bits) { return widen(half, bits); }
 float float8_e4m3_to_float(std::uint8_t bits) { return widen(e4m3, bits); }
 float float8_e5m2_to_float(std::uint8_t bits) { return widen(e5m2, bits); }
-float bfloat16_to_float(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+float bfloat16_to_float(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
 
 std::uint16_t float_to_half(float value) { return static_cast<std::uint16_t>(narrow(half, value)); }
-std::uint8_t float_to_float8_e4m3(float value) { return static_cast<std::uint8_t>(narrow(e4m3, value)); }
-std::uint8_t float_to_float8_e5m2(float value) { return static_cast<std::uint8_t>(narrow(e5m2, value)); }
+std::uint8_t float_to_float8_e4m3(float value) {
+  return static_cast<std::uint8_t>(narrow(e4m3, value));
+}
+std::uint8_t float_to_float8_e5m2(float value) {
+  return static_cast<std::uint8_t>(narrow(e5m2, value));
+}
 
 std::uint16_t float_to_bfloat16(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);   // a NaN stays one
+  if ((bits & 0x7fffffffu) > 0x7f800000u)
+    return static_cast<std::uint16_t>(bits >> 16 | 0x40u);  // a NaN stays one
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 

@@ -21,6 +21,8 @@ DynamicLibrary DynamicLibrary::open(const std::string& path, std::string* error)
   return library;
 }
 
-void* DynamicLibrary::symbol(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
+void* DynamicLibrary::symbol(const char* name) const {
+  return handle_ ? dlsym(handle_, name) : nullptr;
+}
 
 }  // namespace tilewright

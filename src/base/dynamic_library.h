@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/dynamic_library.h — a shared library opened at run time; stays open for the life of the value.
+// base/dynamic_library.h — a shared library opened at run time; stays open for the life of the
+// value.
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ class DynamicLibrary {
  public:
   DynamicLibrary() = default;
   ~DynamicLibrary();
-  DynamicLibrary(DynamicLibrary&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
+  DynamicLibrary(DynamicLibrary&& other) noexcept
+      : handle_(std::exchange(other.handle_, nullptr)), path_(std::move(other.path_)) {}
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(path_, other.path_);
@@ -22,9 +24,10 @@ class DynamicLibrary {
   static DynamicLibrary open(const std::string& path, std::string* error = nullptr);
 
   explicit operator bool() const { return handle_ != nullptr; }
-  void* symbol(const char* name) const;     // null when there is none
+  void* symbol(const char* name) const;  // null when there is none
   const std::string& path() const { return path_; }
-  // Keeps the library open for the life of the process (code that may still run, drivers that must not be unloaded).
+  // Keeps the library open for the life of the process (code that may still run, drivers that must
+  // not be unloaded).
   void leak() { handle_ = nullptr; }
 
  private:

@@ -9,7 +9,8 @@
 namespace tilewright {
 namespace {
 
-// Filled while static objects are made, read-only afterwards. Inside a function, so that it exists before its first user.
+// Filled while static objects are made, read-only afterwards. Inside a function, so that it exists
+// before its first user.
 std::map<std::string_view, std::string_view>& files() {
   static std::map<std::string_view, std::string_view> table;
   return table;
@@ -17,7 +18,9 @@ std::map<std::string_view, std::string_view>& files() {
 
 }  // namespace
 
-EmbeddedFile::EmbeddedFile(std::string_view name, std::string_view text) { files().emplace(name, text); }
+EmbeddedFile::EmbeddedFile(std::string_view name, std::string_view text) {
+  files().emplace(name, text);
+}
 
 std::string_view embedded_file(std::string_view name) {
   const auto found = files().find(name);

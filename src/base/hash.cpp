@@ -20,7 +20,8 @@ std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
 }
 
 Hash128 mix(Hash128 state, std::uint64_t a, std::uint64_t b) {
-  return {fold(state.high ^ a ^ k0, b ^ k1) + state.low, fold(state.low ^ b ^ k2, a ^ state.high ^ k0) + k1};
+  return {fold(state.high ^ a ^ k0, b ^ k1) + state.low,
+          fold(state.low ^ b ^ k2, a ^ state.high ^ k0) + k1};
 }
 
 Hash128 mix_bytes(Hash128 state, const std::byte* data, std::size_t size) {
@@ -40,7 +41,9 @@ Hash128 mix_bytes(Hash128 state, const std::byte* data, std::size_t size) {
 
 std::string Hash128::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
 
-Hash128 hash_bytes(std::span<const std::byte> bytes) { return mix_bytes({k1, k2}, bytes.data(), bytes.size()); }
+Hash128 hash_bytes(std::span<const std::byte> bytes) {
+  return mix_bytes({k1, k2}, bytes.data(), bytes.size());
+}
 
 Hasher& Hasher::add(std::string_view text) {
   state_ = mix_bytes(state_, reinterpret_cast<const std::byte*>(text.data()), text.size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/hash.h — 128-bit content hashes for cache keys and checksums. Stable across processes and machines.
+// base/hash.h — 128-bit content hashes for cache keys and checksums. Stable across processes and
+// machines.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +14,15 @@ namespace tilewright {
 struct Hash128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
-  std::string hex() const;   // 32 digits
+  std::string hex() const;  // 32 digits
   friend bool operator==(const Hash128&, const Hash128&) = default;
 };
 
 // Not cryptographic: it tells different contents apart, it does not resist an attacker.
 Hash128 hash_bytes(std::span<const std::byte> bytes);
 
-// Hashes a sequence of fields; lengths are part of the hash, so that ("ab", "c") and ("a", "bc") differ.
+// Hashes a sequence of fields; lengths are part of the hash, so that ("ab", "c") and ("a", "bc")
+// differ.
 class Hasher {
  public:
   Hasher& add(std::string_view text);

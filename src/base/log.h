@@ -7,8 +7,8 @@
 
 namespace tilewright {
 
-bool logs(std::string_view topic);                            // is the topic (or "all") in TILEWRIGHT_LOG?
+bool logs(std::string_view topic);  // is the topic (or "all") in TILEWRIGHT_LOG?
 void log_line(std::string_view topic, const std::string& line);
-void warn_once(const std::string& line);                      // the same line only once in a process
+void warn_once(const std::string& line);  // the same line only once in a process
 
 }  // namespace tilewright

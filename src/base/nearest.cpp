@@ -19,7 +19,8 @@ int edit_distance(std::string_view a, std::string_view b) {
     int diagonal = row[0];
     row[0] = static_cast<int>(i);
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) == std::tolower(static_cast<unsigned char>(b[j - 1]));
+      const bool same = std::tolower(static_cast<unsigned char>(a[i - 1])) ==
+                        std::tolower(static_cast<unsigned char>(b[j - 1]));
       const int replaced = diagonal + (same ? 0 : 1);
       diagonal = row[j];
       row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
@@ -30,16 +31,19 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::vector<std::string> nearest_names(std::string_view wanted, std::span<const std::string> known) {
+std::vector<std::string> nearest_names(std::string_view wanted,
+                                       std::span<const std::string> known) {
   std::vector<std::pair<int, std::string>> scored;
   for (const std::string& name : known) {
     int distance = edit_distance(wanted, name);
-    if (wanted.size() >= 3 && (name.find(wanted) != std::string::npos || wanted.find(name) != std::string_view::npos))
+    if (wanted.size() >= 3 &&
+        (name.find(wanted) != std::string::npos || wanted.find(name) != std::string_view::npos))
       distance = std::min(distance, 1);
     const int limit = std::max<int>(2, static_cast<int>(std::max(wanted.size(), name.size())) / 3);
     if (distance <= limit) scored.emplace_back(distance, name);
   }
-  std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(scored.begin(), scored.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
   for (std::size_t i = 0; i < scored.size() && i < 3; ++i) names.push_back(scored[i].second);
   return names;
@@ -50,8 +54,8 @@ std::string suggest_names(std::string_view wanted, std::span<const std::string> 
   const std::vector<std::string> near = nearest_names(wanted, known);
   if (!near.empty()) return fmt::format("; did you mean '{}'?", fmt::join(near, "' or '"));
   const std::size_t shown = std::min<std::size_t>(known.size(), 12);
-  return fmt::format("; there {}: {}{}", known.size() == 1 ? "is" : "are", fmt::join(known.first(shown), ", "),
-                     shown < known.size() ? ", ..." : "");
+  return fmt::format("; there {}: {}{}", known.size() == 1 ? "is" : "are",
+                     fmt::join(known.first(shown), ", "), shown < known.size() ? ", ..." : "");
 }
 
 }  // namespace tilewright

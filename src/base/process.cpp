@@ -2,16 +2,16 @@
 // base/process.cpp — posix_spawn, two pipes and a poll loop.
 #include "base/process.h"
 
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,7 +70,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
-pid_t spawn(const std::string& program, const ProcessRequest& request, const Pipe& in, const Pipe& out) {
+pid_t spawn(const std::string& program, const ProcessRequest& request, const Pipe& in,
+            const Pipe& out) {
   std::vector<std::string> arguments = request.arguments;
   std::vector<std::string> environment = merged_environment(request.environment);
   posix_spawn_file_actions_t actions;
@@ -78,30 +79,38 @@ pid_t spawn(const std::string& program, const ProcessRequest& request, const Pip
   posix_spawn_file_actions_adddup2(&actions, in.read, 0);
   posix_spawn_file_actions_adddup2(&actions, out.write, 1);
   posix_spawn_file_actions_adddup2(&actions, out.write, 2);
-  // A process group of its own, so that a time-out also ends what the program started (cc1plus, as, ld).
+  // A process group of its own, so that a time-out also ends what the program started (cc1plus, as,
+  // ld).
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t pid = -1;
-  const int status = posix_spawn(&pid, program.c_str(), &actions, &attributes, pointers(arguments).data(), pointers(environment).data());
+  const int status = posix_spawn(&pid, program.c_str(), &actions, &attributes,
+                                 pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (status != 0) throw MissingError(fmt::format("cannot start {}: {}", program, std::strerror(status)));
+  if (status != 0)
+    throw MissingError(fmt::format("cannot start {}: {}", program, std::strerror(status)));
   return pid;
 }
 
 // Feeds the input and collects the output until both pipes are closed; false when the time is over.
 bool exchange_data(const ProcessRequest& request, Pipe& in, Pipe& out, std::string& output) {
-  const auto deadline = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(request.timeout_seconds));
+  const auto deadline =
+      SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                               std::chrono::duration<double>(request.timeout_seconds));
   fcntl(in.write, F_SETFL, O_NONBLOCK);
   std::size_t fed = 0;
   if (request.input.empty()) in.close_write();
   while (out.read >= 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now())
+            .count();
     if (left <= 0) return false;
     pollfd fds[2] = {{out.read, POLLIN, 0}, {in.write, POLLOUT, 0}};
-    if (poll(fds, in.write >= 0 ? 2 : 1, static_cast<int>(left)) < 0 && errno != EINTR) return false;
+    if (poll(fds, in.write >= 0 ? 2 : 1, static_cast<int>(left)) < 0 && errno != EINTR)
+      return false;
     if (in.write >= 0 && fds[1].revents) {
       const ssize_t wrote = write(in.write, request.input.data() + fed, request.input.size() - fed);
       if (wrote > 0) fed += static_cast<std::size_t>(wrote);
@@ -144,7 +153,8 @@ class IgnoreSigpipe {
 std::string find_program(const std::string& name) {
   const auto is_program = [](const std::string& path) {
     struct stat info;
-    return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
+    return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+           access(path.c_str(), X_OK) == 0;
   };
   if (name.empty()) return "";
   if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
@@ -161,8 +171,9 @@ std::string find_program(const std::string& name) {
 ProcessResult run_process(const ProcessRequest& request) {
   const std::string program = request.arguments.empty() ? "" : find_program(request.arguments[0]);
   if (program.empty())
-    throw MissingError(fmt::format("program '{}' was not found; install it or add its folder to PATH",
-                                   request.arguments.empty() ? "" : request.arguments[0]));
+    throw MissingError(
+        fmt::format("program '{}' was not found; install it or add its folder to PATH",
+                    request.arguments.empty() ? "" : request.arguments[0]));
   const IgnoreSigpipe guard;
   Pipe in;
   Pipe out;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/process.h — runs a program by its argument vector, never through a shell, and captures what it prints.
+// base/process.h — runs a program by its argument vector, never through a shell, and captures what
+// it prints.
 #pragma once
 
 #include <string>
@@ -8,22 +9,24 @@
 namespace tilewright {
 
 struct ProcessRequest {
-  std::vector<std::string> arguments;    // arguments[0] is the program: a path, or a name looked for in PATH
-  std::string input;                     // fed to its standard input
+  std::vector<std::string>
+      arguments;      // arguments[0] is the program: a path, or a name looked for in PATH
+  std::string input;  // fed to its standard input
   std::vector<std::string> environment;  // "NAME=value" added to (and replacing in) ours
   double timeout_seconds = 300;
 };
 
 struct ProcessResult {
-  int exit_code = 0;       // 128 + signal when it was killed
+  int exit_code = 0;  // 128 + signal when it was killed
   bool timed_out = false;
-  std::string output;      // standard output and error, in the order they were written
+  std::string output;  // standard output and error, in the order they were written
 };
 
 // Throws MissingError when the program does not exist or cannot be started.
 ProcessResult run_process(const ProcessRequest& request);
 
-// The absolute path of a program in PATH (or of a path itself); empty when there is none that can be executed.
+// The absolute path of a program in PATH (or of a path itself); empty when there is none that can
+// be executed.
 std::string find_program(const std::string& name);
 
 }  // namespace tilewright

@@ -36,14 +36,17 @@ std::int64_t number(const char* name, std::int64_t otherwise) {
   std::int64_t parsed = 0;
   const auto [end, status] = std::from_chars(value.data(), value.data() + value.size(), parsed);
   if (status != std::errc{} || end != value.data() + value.size() || parsed < 0)
-    throw ArgumentError(fmt::format("{}='{}' is not a whole number; unset it or give one of 0 or more", name, value));
+    throw ArgumentError(fmt::format(
+        "{}='{}' is not a whole number; unset it or give one of 0 or more", name, value));
   return parsed;
 }
 
 std::string default_cache_folder() {
   if (std::string folder = variable("TILEWRIGHT_CACHE_DIR"); !folder.empty()) return folder;
-  if (std::string folder = variable("XDG_CACHE_HOME"); folder.starts_with('/')) return folder + "/tilewright";
-  if (std::string home = variable("HOME"); home.starts_with('/')) return home + "/.cache/tilewright";
+  if (std::string folder = variable("XDG_CACHE_HOME"); folder.starts_with('/'))
+    return folder + "/tilewright";
+  if (std::string home = variable("HOME"); home.starts_with('/'))
+    return home + "/.cache/tilewright";
   return "";
 }
 
@@ -57,7 +60,8 @@ Settings read_environment() {
           .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
           .log = variable("TILEWRIGHT_LOG"),
           .no_color = !variable("NO_COLOR").empty(),
-          .search_path = first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
+          .search_path =
+              first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
           .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1)),
           .library_path = variable("LD_LIBRARY_PATH"),
           .virtual_env = variable("VIRTUAL_ENV"),
@@ -70,7 +74,8 @@ std::atomic<const Settings*> override_settings{nullptr};
 }  // namespace
 
 const Settings& settings() {
-  if (const Settings* replaced = override_settings.load(std::memory_order_acquire)) return *replaced;
+  if (const Settings* replaced = override_settings.load(std::memory_order_acquire))
+    return *replaced;
   static const Settings environment = read_environment();
   return environment;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/settings.h — the environment variables that tilewright reads; this is the only place that reads them.
+// base/settings.h — the environment variables that tilewright reads; this is the only place that
+// reads them.
 //
 // They are read once, at first use. docs/environment.md lists them for users; keep it in step.
 #pragma once
@@ -11,21 +12,29 @@
 namespace tilewright {
 
 struct Settings {
-  std::string cache_folder;        // TILEWRIGHT_CACHE_DIR, else XDG_CACHE_HOME/tilewright, else HOME/.cache/tilewright; may be empty
-  std::int64_t cache_max_bytes;    // TILEWRIGHT_CACHE_SIZE in MiB, else 1 GiB
-  std::string cuda_home;           // TILEWRIGHT_CUDA_HOME, then CUDA_HOME, then CUDA_PATH; "none" hides CUDA; may be empty
-  bool launch_blocking;            // TILEWRIGHT_LAUNCH_BLOCKING: every launch waits and reports its own faults
-  std::string host_compiler;       // TILEWRIGHT_CXX, then CXX; may be empty (then g++, clang++, c++ are looked for)
-  int threads;                     // TILEWRIGHT_NUM_THREADS; 0: all cores this process may use
-  std::string dump_folder;         // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
-  std::string log;                 // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
-  bool no_color;                   // NO_COLOR
-  std::string search_path;         // PATH
-  std::uint64_t emulate_seed;      // TILEWRIGHT_EMULATE_SEED: order of emulated CUDA threads, else 1; 0: by index
-  std::string library_path;        // LD_LIBRARY_PATH: where libraries that are opened at run time are also looked for
-  std::string virtual_env;         // VIRTUAL_ENV: a Python environment, whose packages may bring CUDA libraries
-  std::string conda_prefix;        // CONDA_PREFIX: likewise
-  std::string home;                // HOME
+  std::string cache_folder;      // TILEWRIGHT_CACHE_DIR, else XDG_CACHE_HOME/tilewright, else
+                                 // HOME/.cache/tilewright; may be empty
+  std::int64_t cache_max_bytes;  // TILEWRIGHT_CACHE_SIZE in MiB, else 1 GiB
+  std::string cuda_home;  // TILEWRIGHT_CUDA_HOME, then CUDA_HOME, then CUDA_PATH; "none" hides
+                          // CUDA; may be empty
+  bool
+      launch_blocking;  // TILEWRIGHT_LAUNCH_BLOCKING: every launch waits and reports its own faults
+  std::string host_compiler;  // TILEWRIGHT_CXX, then CXX; may be empty (then g++, clang++, c++ are
+                              // looked for)
+  int threads;                // TILEWRIGHT_NUM_THREADS; 0: all cores this process may use
+  std::string
+      dump_folder;  // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
+  std::string log;  // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
+  bool no_color;    // NO_COLOR
+  std::string search_path;  // PATH
+  std::uint64_t
+      emulate_seed;  // TILEWRIGHT_EMULATE_SEED: order of emulated CUDA threads, else 1; 0: by index
+  std::string library_path;  // LD_LIBRARY_PATH: where libraries that are opened at run time are
+                             // also looked for
+  std::string
+      virtual_env;  // VIRTUAL_ENV: a Python environment, whose packages may bring CUDA libraries
+  std::string conda_prefix;  // CONDA_PREFIX: likewise
+  std::string home;          // HOME
 
   bool hides_cuda() const { return cuda_home == "none"; }
 };

@@ -14,8 +14,8 @@
 namespace tilewright {
 namespace {
 
-// Limits of NVIDIA architectures (CUDA programming guide, "compute capabilities"); processor counts and L2 are those of the
-// usual data-centre part. A device that is present reports its own numbers.
+// Limits of NVIDIA architectures (CUDA programming guide, "compute capabilities"); processor counts
+// and L2 are those of the usual data-centre part. A device that is present reports its own numbers.
 struct CudaArchitecture {
   const char* name;
   int major, minor;
@@ -26,16 +26,16 @@ struct CudaArchitecture {
 };
 
 constexpr CudaArchitecture cuda_architectures[] = {
-    {"sm_75", 7, 5, 40, 1024, 16, 64, 64, 4},       // T4
-    {"sm_80", 8, 0, 108, 2048, 32, 164, 163, 40},   // A100
-    {"sm_86", 8, 6, 84, 1536, 16, 100, 99, 6},      // A40
-    {"sm_87", 8, 7, 16, 1536, 16, 164, 163, 4},     // Orin
-    {"sm_89", 8, 9, 142, 1536, 24, 100, 99, 96},    // L40S
-    {"sm_90", 9, 0, 132, 2048, 32, 228, 227, 60},   // H100, H200
+    {"sm_75", 7, 5, 40, 1024, 16, 64, 64, 4},      // T4
+    {"sm_80", 8, 0, 108, 2048, 32, 164, 163, 40},  // A100
+    {"sm_86", 8, 6, 84, 1536, 16, 100, 99, 6},     // A40
+    {"sm_87", 8, 7, 16, 1536, 16, 164, 163, 4},    // Orin
+    {"sm_89", 8, 9, 142, 1536, 24, 100, 99, 96},   // L40S
+    {"sm_90", 9, 0, 132, 2048, 32, 228, 227, 60},  // H100, H200
     {"sm_90a", 9, 0, 132, 2048, 32, 228, 227, 60},
-    {"sm_100", 10, 0, 148, 2048, 32, 228, 227, 126},   // B200
+    {"sm_100", 10, 0, 148, 2048, 32, 228, 227, 126},  // B200
     {"sm_100a", 10, 0, 148, 2048, 32, 228, 227, 126},
-    {"sm_120", 12, 0, 188, 1536, 24, 100, 99, 128},    // RTX PRO 6000
+    {"sm_120", 12, 0, 188, 1536, 24, 100, 99, 128},  // RTX PRO 6000
 };
 
 Target cuda_target(const CudaArchitecture& a) {
@@ -77,11 +77,12 @@ int usable_cores() {
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-// The cache that core 0 uses, as the system describes it ("32768K"). sysconf is second choice: on some processors it gives the
-// sum of all caches of a level.
+// The cache that core 0 uses, as the system describes it ("32768K"). sysconf is second choice: on
+// some processors it gives the sum of all caches of a level.
 std::int64_t cache_size(int level, int sysconf_name) {
   for (int index = 0; index < 8; ++index) {
-    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    const std::string folder =
+        "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     int found_level = 0;
     std::int64_t kib = 0;
     std::string type;
@@ -110,7 +111,8 @@ Target cpu_target(bool avx512) {
   t.compiler_flags = {"-mavx2", "-mfma", "-mf16c", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"};
   if (avx512)
     t.compiler_flags.insert(t.compiler_flags.end(),
-                            {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd", "-mprefer-vector-width=512"});
+                            {"-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx512cd",
+                             "-mprefer-vector-width=512"});
 #else
   static_cast<void>(avx512);
   t.name = "generic";
@@ -123,8 +125,9 @@ Target detect_host() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
   Target t = cpu_target(avx512);
   if (!avx2) {
     t.name = "x86-64";

@@ -113,7 +113,7 @@ class Kernel {
     std::string name;
     Op* maker = nullptr;
   };
-  std::deque<ValueFacts> values_;   // a deque, so that a Type& stays valid while values are added
+  std::deque<ValueFacts> values_;  // a deque, so that a Type& stays valid while values are added
   std::deque<std::unique_ptr<Op>> ops_;
 };
 

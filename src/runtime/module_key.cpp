@@ -17,8 +17,7 @@ struct KeyBuilder {
   }
 
   template <class Number>
-    requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>)
-  void add(Number number) {
+  requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) void add(Number number) {
     hasher.add(static_cast<std::int64_t>(number));
   }
 

@@ -59,7 +59,8 @@ TEST(InlineErrors, UnknownFunction) {
 TEST(InlineErrors, EmulatedSourceThatDoesNotCompile) {
   const CompileError error =
       compile_error_of(cuda("__global__ void k(float* x) {\n  x[0] = missing;\n}\n"));
-  EXPECT_TRUE(first_line(error.what()).starts_with("source 'demo' does not compile (")) << error.what();
+  EXPECT_TRUE(first_line(error.what()).starts_with("source 'demo' does not compile ("))
+      << error.what();
   EXPECT_NE(error.log().find("demo.cu:2:"), std::string::npos) << error.log();
 }
 

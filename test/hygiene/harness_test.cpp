@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hygiene/harness_test.cpp — the harness can fail: a failing test ends its program with an error that we can see.
+// hygiene/harness_test.cpp — the harness can fail: a failing test ends its program with an error
+// that we can see.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

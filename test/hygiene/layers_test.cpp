@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hygiene/layers_test.cpp — includes point only to the left in the order of layers (ARCHITECTURE.md).
+// hygiene/layers_test.cpp — includes point only to the left in the order of layers
+// (ARCHITECTURE.md).
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,10 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> layers = {"base",    "layout", "ir",          "frontend", "passes", "codegen", "runtime",
-                                         "tensor",  "load_inline", "compiler", "graph",  "profile", "bench",  "cli"};
+const std::vector<std::string> layers = {"base",    "layout",  "ir",     "frontend",    "passes",
+                                         "codegen", "runtime", "tensor", "load_inline", "compiler",
+                                         "graph",   "profile", "bench",  "cli"};
 
-// Public headers belong to the layer that implements them. One that is missing here fails the test below.
+// Public headers belong to the layer that implements them. One that is missing here fails the test
+// below.
 const std::map<std::string, std::string> public_headers = {
     {"error.h", "base"},      {"dtype.h", "base"},         {"target.h", "base"},
     {"version.h", "base"},    {"kernel_source.h", "base"}, {"device.h", "runtime"},
@@ -32,7 +35,8 @@ int rank_of(const std::string& layer) {
   return -1;
 }
 
-// The layer of an included path ("runtime/backend.h", "tilewright/tensor.h"); empty for anything that is not ours.
+// The layer of an included path ("runtime/backend.h", "tilewright/tensor.h"); empty for anything
+// that is not ours.
 std::string layer_of_include(const std::string& path) {
   const auto slash = path.find('/');
   if (slash == std::string::npos) return "";
@@ -60,7 +64,8 @@ std::vector<std::string> violations(const fs::path& file, const std::string& lay
     const std::string other = layer_of_include(include);
     if (other.empty()) continue;
     if (rank_of(other) < 0 || rank_of(other) > rank_of(layer))
-      wrong.push_back(fmt::format("{} (layer {}) includes {} (layer {})", file.string(), layer, include, other));
+      wrong.push_back(fmt::format("{} (layer {}) includes {} (layer {})", file.string(), layer,
+                                  include, other));
   }
   return wrong;
 }
@@ -74,7 +79,8 @@ TEST(Layers, SourcesIncludeOnlyToTheLeft) {
   int files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(TW_SOURCE_FOLDER) / "src")) {
     if (!entry.is_regular_file() || !is_source(entry.path())) continue;
-    const std::string layer = fs::relative(entry.path(), fs::path(TW_SOURCE_FOLDER) / "src").begin()->string();
+    const std::string layer =
+        fs::relative(entry.path(), fs::path(TW_SOURCE_FOLDER) / "src").begin()->string();
     ASSERT_GE(rank_of(layer), 0) << entry.path() << " is in no known layer";
     for (const std::string& wrong : violations(entry.path(), layer)) ADD_FAILURE() << wrong;
     ++files;
@@ -83,7 +89,8 @@ TEST(Layers, SourcesIncludeOnlyToTheLeft) {
 }
 
 TEST(Layers, PublicHeadersIncludeOnlyPublicOnesToTheLeft) {
-  for (const auto& entry : fs::directory_iterator(fs::path(TW_SOURCE_FOLDER) / "include/tilewright")) {
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(TW_SOURCE_FOLDER) / "include/tilewright")) {
     const auto found = public_headers.find(entry.path().filename().string());
     ASSERT_NE(found, public_headers.end()) << entry.path() << " is not in the table of this test";
     for (const std::string& include : quoted_includes(entry.path()))

@@ -34,7 +34,9 @@ std::vector<fs::path> sources() {
   return found;
 }
 
-std::string name_in_tree(const fs::path& file) { return fs::relative(file, TW_SOURCE_FOLDER).string(); }
+std::string name_in_tree(const fs::path& file) {
+  return fs::relative(file, TW_SOURCE_FOLDER).string();
+}
 
 TEST(SourceText, EveryFileSaysItsLicenceAndPurpose) {
   for (const fs::path& file : sources()) {
@@ -53,7 +55,8 @@ std::vector<std::string> files_with(const std::string& text) {
   std::vector<std::string> found;
   for (const fs::path& file : sources()) {
     const std::string name = name_in_tree(file);
-    if ((name.starts_with("src/") || name.starts_with("include/")) && read(file).find(text) != std::string::npos)
+    if ((name.starts_with("src/") || name.starts_with("include/")) &&
+        read(file).find(text) != std::string::npos)
       found.push_back(name);
   }
   return found;
@@ -70,7 +73,8 @@ TEST(SourceText, OneFileIncludesTbb) {
 TEST(SourceText, OnlyTheCudaFolderNamesCudaLibraries) {
   for (const char* library : {"libcuda.so", "libnvrtc.so"})
     for (const std::string& file : files_with(library))
-      EXPECT_TRUE(file.starts_with("src/runtime/cuda/") || file.starts_with("src/profile/cuda/")) << file << " names " << library;
+      EXPECT_TRUE(file.starts_with("src/runtime/cuda/") || file.starts_with("src/profile/cuda/"))
+          << file << " names " << library;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// load_inline/torch/accessor.h — tensor accessors: an address with sizes and strides, by value into kernels.
+// load_inline/torch/accessor.h — tensor accessors: an address with sizes and strides, by value into
+// kernels.
 #pragma once
 
 #include "load_inline/torch/small_floats.h"
@@ -15,7 +16,8 @@ struct RestrictPtrTraits {
   using PtrType = T* __restrict__;
 };
 
-template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits, class Index = long>
+template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits,
+          class Index = long>
 class TensorAccessor {
  public:
   TW_HD TensorAccessor(T* data, const Index* sizes, const Index* strides)
@@ -50,7 +52,8 @@ class TensorAccessor<T, 1, Traits, Index> {
 };
 
 // Holds its sizes and strides, so that it may be a kernel's parameter.
-template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits, class Index = long>
+template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits,
+          class Index = long>
 class GenericPackedTensorAccessor {
  public:
   TW_HD GenericPackedTensorAccessor(T* data, const long* sizes, const long* strides) : data_(data) {
@@ -85,6 +88,7 @@ using at::PackedTensorAccessor32;
 using at::PackedTensorAccessor64;
 using at::RestrictPtrTraits;
 using at::TensorAccessor;
-template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits, class Index = long>
+template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits,
+          class Index = long>
 using PackedTensorAccessor = at::GenericPackedTensorAccessor<T, N, Traits, Index>;
 }  // namespace torch

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// load_inline/torch/binding.h — host functions as callable by name: arguments and results converted by their C++ types.
+// load_inline/torch/binding.h — host functions as callable by name: arguments and results converted
+// by their C++ types.
 #pragma once
 
 #include "load_inline/torch/cuda_host.h"
 
 namespace tilewright_inline {
 
-// ---- Values in: From<T>::get(value, out) is false when the value is of another kind; `expected` names what it wants.
+// ---- Values in: From<T>::get(value, out) is false when the value is of another kind; `expected`
+// names what it wants.
 
-template <class T, class = void> struct From {
-  static_assert(sizeof(T) == 0, "a bound host function has a parameter of a type that a call cannot give it");
+template <class T, class = void>
+struct From {
+  static_assert(sizeof(T) == 0,
+                "a bound host function has a parameter of a type that a call cannot give it");
 };
-template <class T> struct Held { T value; };
+template <class T>
+struct Held {
+  T value;
+};
 
-template <> struct From<at::Tensor> {
+template <>
+struct From<at::Tensor> {
   static constexpr const char* expected = "a tensor";
   static bool get(const TwValue& v, at::Tensor& out) {
     if (v.kind != TwValue::Tensor) return false;
@@ -21,7 +29,8 @@ template <> struct From<at::Tensor> {
     return true;
   }
 };
-template <class T> struct From<T, typename EnableIf<IsFloating<T>::value>::type> {
+template <class T>
+struct From<T, typename EnableIf<IsFloating<T>::value>::type> {
   static constexpr const char* expected = "a number";
   static bool get(const TwValue& v, T& out) {
     if (v.kind == TwValue::Number) out = static_cast<T>(v.number);
@@ -30,7 +39,8 @@ template <class T> struct From<T, typename EnableIf<IsFloating<T>::value>::type>
     return true;
   }
 };
-template <class T> struct From<T, typename EnableIf<IsInteger<T>::value>::type> {
+template <class T>
+struct From<T, typename EnableIf<IsInteger<T>::value>::type> {
   static constexpr const char* expected = "an integer that fits its type";
   static bool get(const TwValue& v, T& out) {
     if (v.kind != TwValue::Integer && v.kind != TwValue::Boolean) return false;
@@ -38,7 +48,8 @@ template <class T> struct From<T, typename EnableIf<IsInteger<T>::value>::type> 
     return static_cast<long>(out) == v.integer && (T(-1) < T(0) || v.integer >= 0);
   }
 };
-template <> struct From<bool> {
+template <>
+struct From<bool> {
   static constexpr const char* expected = "a bool";
   static bool get(const TwValue& v, bool& out) {
     if (v.kind != TwValue::Boolean && v.kind != TwValue::Integer) return false;
@@ -46,7 +57,8 @@ template <> struct From<bool> {
     return true;
   }
 };
-template <> struct From<c10::Scalar> {
+template <>
+struct From<c10::Scalar> {
   static constexpr const char* expected = "a number";
   static bool get(const TwValue& v, c10::Scalar& out) {
     if (v.kind == TwValue::Number) out = c10::Scalar(v.number);
@@ -55,7 +67,8 @@ template <> struct From<c10::Scalar> {
     return true;
   }
 };
-template <> struct From<c10::IntArrayRef> {
+template <>
+struct From<c10::IntArrayRef> {
   static constexpr const char* expected = "a list of integers";
   static bool get(const TwValue& v, c10::IntArrayRef& out) {
     if (v.kind != TwValue::Integers) return false;
@@ -64,7 +77,8 @@ template <> struct From<c10::IntArrayRef> {
   }
 };
 #ifdef TW_WITH_STRING
-template <> struct From<std::string> {
+template <>
+struct From<std::string> {
   static constexpr const char* expected = "a string";
   static bool get(const TwValue& v, std::string& out) {
     if (v.kind != TwValue::Text) return false;
@@ -74,14 +88,19 @@ template <> struct From<std::string> {
 };
 #endif
 #ifdef TW_WITH_VECTOR
-template <class T> struct From<std::vector<T>> {
-  static constexpr const char* expected = IsFloating<T>::value ? "a list of numbers" : IsInteger<T>::value ? "a list of integers" : "a list of tensors";
+template <class T>
+struct From<std::vector<T>> {
+  static constexpr const char* expected = IsFloating<T>::value  ? "a list of numbers"
+                                          : IsInteger<T>::value ? "a list of integers"
+                                                                : "a list of tensors";
   static bool get(const TwValue& v, std::vector<T>& out) {
     out.clear();
     for (long i = 0; i < v.count; ++i) {
       if constexpr (IsFloating<T>::value || IsInteger<T>::value) {
-        if (v.kind == TwValue::Integers) out.push_back(static_cast<T>(static_cast<const long*>(v.data)[i]));
-        else if (v.kind == TwValue::Numbers && IsFloating<T>::value) out.push_back(static_cast<T>(static_cast<const double*>(v.data)[i]));
+        if (v.kind == TwValue::Integers)
+          out.push_back(static_cast<T>(static_cast<const long*>(v.data)[i]));
+        else if (v.kind == TwValue::Numbers && IsFloating<T>::value)
+          out.push_back(static_cast<T>(static_cast<const double*>(v.data)[i]));
         else return false;
       } else {
         if (v.kind != TwValue::Tensors) return false;
@@ -93,7 +112,8 @@ template <class T> struct From<std::vector<T>> {
 };
 #endif
 #ifdef TW_WITH_OPTIONAL
-template <class T> struct From<std::optional<T>> {
+template <class T>
+struct From<std::optional<T>> {
   static constexpr const char* expected = From<T>::expected;
   static bool get(const TwValue& v, std::optional<T>& out) {
     if (v.kind == TwValue::None) return true;
@@ -105,14 +125,23 @@ template <class T> struct From<std::optional<T>> {
 };
 #endif
 
-template <class T> struct Slot { T value{}; };
-template <> struct Slot<c10::Scalar> { c10::Scalar value = 0; };
+template <class T>
+struct Slot {
+  T value{};
+};
+template <>
+struct Slot<c10::Scalar> {
+  c10::Scalar value = 0;
+};
 
 // ---- Values out.
 
-inline TwValue make_value(int kind, long count, const void* data) { return {kind, count, 0, 0, data}; }
+inline TwValue make_value(int kind, long count, const void* data) {
+  return {kind, count, 0, 0, data};
+}
 inline void give(const TwCall& call, const at::Tensor& result) {
-  const TwValue value = result.defined() ? make_value(TwValue::Tensor, 1, result.handle()) : make_value(TwValue::None, 0, nullptr);
+  const TwValue value = result.defined() ? make_value(TwValue::Tensor, 1, result.handle())
+                                         : make_value(TwValue::None, 0, nullptr);
   call.api->returns(call.call, &value);
 }
 inline void give(const TwCall& call, bool result) {
@@ -120,12 +149,14 @@ inline void give(const TwCall& call, bool result) {
   value.integer = result;
   call.api->returns(call.call, &value);
 }
-template <class T> typename EnableIf<IsInteger<T>::value>::type give(const TwCall& call, T result) {
+template <class T>
+typename EnableIf<IsInteger<T>::value>::type give(const TwCall& call, T result) {
   TwValue value = make_value(TwValue::Integer, 1, nullptr);
   value.integer = static_cast<long>(result);
   call.api->returns(call.call, &value);
 }
-template <class T> typename EnableIf<IsFloating<T>::value>::type give(const TwCall& call, T result) {
+template <class T>
+typename EnableIf<IsFloating<T>::value>::type give(const TwCall& call, T result) {
   TwValue value = make_value(TwValue::Number, 1, nullptr);
   value.number = result;
   call.api->returns(call.call, &value);
@@ -144,22 +175,29 @@ inline void give(const TwCall& call, const std::string& result) {
 }
 #endif
 #ifdef TW_WITH_VECTOR
-inline void give(const TwCall& call, const std::vector<at::Tensor>& result) { give_tensors(call, result.data(), result.size()); }
+inline void give(const TwCall& call, const std::vector<at::Tensor>& result) {
+  give_tensors(call, result.data(), result.size());
+}
 inline void give(const TwCall& call, const std::vector<long>& result) {
-  const TwValue value = make_value(TwValue::Integers, static_cast<long>(result.size()), result.data());
+  const TwValue value =
+      make_value(TwValue::Integers, static_cast<long>(result.size()), result.data());
   call.api->returns(call.call, &value);
 }
 inline void give(const TwCall& call, const std::vector<double>& result) {
-  const TwValue value = make_value(TwValue::Numbers, static_cast<long>(result.size()), result.data());
+  const TwValue value =
+      make_value(TwValue::Numbers, static_cast<long>(result.size()), result.data());
   call.api->returns(call.call, &value);
 }
 #endif
 #ifdef TW_WITH_TUPLE
-template <class... T> void give(const TwCall& call, const std::tuple<T...>& result) {
-  std::apply([&](const auto&... each) {
-    const at::Tensor tensors[] = {each...};
-    give_tensors(call, tensors, sizeof...(T));
-  }, result);
+template <class... T>
+void give(const TwCall& call, const std::tuple<T...>& result) {
+  std::apply(
+      [&](const auto&... each) {
+        const at::Tensor tensors[] = {each...};
+        give_tensors(call, tensors, sizeof...(T));
+      },
+      result);
 }
 inline void give(const TwCall& call, const std::pair<at::Tensor, at::Tensor>& result) {
   const at::Tensor tensors[] = {result.first, result.second};
@@ -174,12 +212,17 @@ void apply(const TwCall& call, F& f, long, Done&... done) {
   if constexpr (__is_same(Result, void)) f(static_cast<Done&>(done)...);
   else give(call, f(static_cast<Done&>(done)...));
 }
-template <class... Left> struct Unpack;
-template <> struct Unpack<> {
+template <class... Left>
+struct Unpack;
+template <>
+struct Unpack<> {
   template <class Result, class F, class... Done>
-  static void run(const TwCall& call, F& f, long position, Done&... done) { apply<Result>(call, f, position, done...); }
+  static void run(const TwCall& call, F& f, long position, Done&... done) {
+    apply<Result>(call, f, position, done...);
+  }
 };
-template <class First, class... Rest> struct Unpack<First, Rest...> {
+template <class First, class... Rest>
+struct Unpack<First, Rest...> {
   template <class Result, class F, class... Done>
   static void run(const TwCall& call, F& f, long position, Done&... done) {
     Slot<plain<First>> slot;
@@ -222,29 +265,35 @@ inline Bindings& bindings() {
 
 template <class F, class Result, class... Parameters>
 void bind_callable(const char* name, F f) {
-  if (bindings().has(name)) return;   // in `functions` and in the module's own list
+  if (bindings().has(name)) return;  // in `functions` and in the module's own list
   bindings().add({name, static_cast<long>(sizeof...(Parameters)),
                   [](void* target, const TwCall& call) {
                     Unpack<Parameters...>::template run<Result>(call, *static_cast<F*>(target), 0);
                   },
                   new F(f), [](void* target) { delete static_cast<F*>(target); }});
 }
-template <class Result, class... Parameters> void bind(const char* name, Result (*f)(Parameters...)) {
+template <class Result, class... Parameters>
+void bind(const char* name, Result (*f)(Parameters...)) {
   bind_callable<Result (*)(Parameters...), Result, Parameters...>(name, f);
 }
 template <class F, class Result, class... Parameters>
 void bind_functor(const char* name, F f, Result (F::*)(Parameters...) const) {
   bind_callable<F, Result, Parameters...>(name, f);
 }
-template <class F> auto bind(const char* name, F f) -> decltype(&F::operator(), void()) { bind_functor(name, f, &F::operator()); }
+template <class F>
+auto bind(const char* name, F f) -> decltype(&F::operator(), void()) {
+  bind_functor(name, f, &F::operator());
+}
 
 struct Module {
-  template <class F, class... Extra> Module& def(const char* name, F f, const Extra&...) {
+  template <class F, class... Extra>
+  Module& def(const char* name, F f, const Extra&...) {
     bind(name, f);
     return *this;
   }
   struct Ignored {
-    template <class T> void operator=(const T&) {}
+    template <class T>
+    void operator=(const T&) {}
   };
   Ignored doc() { return {}; }
   Ignored attr(const char*) { return {}; }
@@ -275,12 +324,17 @@ using module_ = ::tilewright_inline::Module;
 using module = ::tilewright_inline::Module;
 struct arg {
   explicit arg(const char*) {}
-  template <class T> arg& operator=(const T&) { return *this; }
+  template <class T>
+  arg& operator=(const T&) {
+    return *this;
+  }
 };
 struct gil_scoped_release {};
-template <class... Guards> struct call_guard {};
+template <class... Guards>
+struct call_guard {};
 struct none {};
 }  // namespace pybind11
 namespace py = pybind11;
 
-#define PYBIND11_MODULE(name, variable) static void tilewright_module(::tilewright_inline::Module& variable)
+#define PYBIND11_MODULE(name, variable) \
+  static void tilewright_module(::tilewright_inline::Module& variable)

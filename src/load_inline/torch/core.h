@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// load_inline/torch/core.h — the small parts of the torch-shaped header: text, errors, checks, types, devices, options.
+// load_inline/torch/core.h — the small parts of the torch-shaped header: text, errors, checks,
+// types, devices, options.
 //
-// Written for compile time: it includes nothing of the standard library but std::exception and std::initializer_list, and
-// takes std::string, std::vector and friends as they come (their own header is in front where the source uses them).
+// Written for compile time: it includes nothing of the standard library but std::exception and
+// std::initializer_list, and takes std::string, std::vector and friends as they come (their own
+// header is in front where the source uses them).
 #pragma once
 
 #include "load_inline/torch/abi.h"
@@ -51,31 +53,69 @@ inline const TwHostApi*& api() {
   return table;
 }
 
-template <class T> struct Plain { using type = T; };
-template <class T> struct Plain<T&> { using type = T; };
-template <class T> struct Plain<T&&> { using type = T; };
-template <class T> struct Plain<const T> { using type = T; };
-template <class T> struct Plain<const T&> { using type = T; };
-template <class T> using plain = typename Plain<T>::type;
+template <class T>
+struct Plain {
+  using type = T;
+};
+template <class T>
+struct Plain<T&> {
+  using type = T;
+};
+template <class T>
+struct Plain<T&&> {
+  using type = T;
+};
+template <class T>
+struct Plain<const T> {
+  using type = T;
+};
+template <class T>
+struct Plain<const T&> {
+  using type = T;
+};
+template <class T>
+using plain = typename Plain<T>::type;
 
-template <bool B> struct Flag { static constexpr bool value = B; };
-template <class T> struct IsInteger : Flag<false> {};
-template <class T> struct IsFloating : Flag<false> {};
-template <> struct IsInteger<char> : Flag<true> {};
-template <> struct IsInteger<signed char> : Flag<true> {};
-template <> struct IsInteger<unsigned char> : Flag<true> {};
-template <> struct IsInteger<short> : Flag<true> {};
-template <> struct IsInteger<unsigned short> : Flag<true> {};
-template <> struct IsInteger<int> : Flag<true> {};
-template <> struct IsInteger<unsigned> : Flag<true> {};
-template <> struct IsInteger<long> : Flag<true> {};
-template <> struct IsInteger<unsigned long> : Flag<true> {};
-template <> struct IsInteger<long long> : Flag<true> {};
-template <> struct IsInteger<unsigned long long> : Flag<true> {};
-template <> struct IsFloating<float> : Flag<true> {};
-template <> struct IsFloating<double> : Flag<true> {};
-template <bool B, class T = void> struct EnableIf {};
-template <class T> struct EnableIf<true, T> { using type = T; };
+template <bool B>
+struct Flag {
+  static constexpr bool value = B;
+};
+template <class T>
+struct IsInteger : Flag<false> {};
+template <class T>
+struct IsFloating : Flag<false> {};
+template <>
+struct IsInteger<char> : Flag<true> {};
+template <>
+struct IsInteger<signed char> : Flag<true> {};
+template <>
+struct IsInteger<unsigned char> : Flag<true> {};
+template <>
+struct IsInteger<short> : Flag<true> {};
+template <>
+struct IsInteger<unsigned short> : Flag<true> {};
+template <>
+struct IsInteger<int> : Flag<true> {};
+template <>
+struct IsInteger<unsigned> : Flag<true> {};
+template <>
+struct IsInteger<long> : Flag<true> {};
+template <>
+struct IsInteger<unsigned long> : Flag<true> {};
+template <>
+struct IsInteger<long long> : Flag<true> {};
+template <>
+struct IsInteger<unsigned long long> : Flag<true> {};
+template <>
+struct IsFloating<float> : Flag<true> {};
+template <>
+struct IsFloating<double> : Flag<true> {};
+template <bool B, class T = void>
+struct EnableIf {};
+template <class T>
+struct EnableIf<true, T> {
+  using type = T;
+};
 
 // Builds messages: numbers, strings of any kind, and whatever has a `write_to(Text&)`.
 class Text {
@@ -103,15 +143,18 @@ class Text {
   }
   Text& add_integer(long value) {
     char digits[32];
-    return add(digits, static_cast<unsigned long>(__builtin_snprintf(digits, sizeof digits, "%ld", value)));
+    return add(digits,
+               static_cast<unsigned long>(__builtin_snprintf(digits, sizeof digits, "%ld", value)));
   }
   Text& add_unsigned(unsigned long value) {
     char digits[32];
-    return add(digits, static_cast<unsigned long>(__builtin_snprintf(digits, sizeof digits, "%lu", value)));
+    return add(digits,
+               static_cast<unsigned long>(__builtin_snprintf(digits, sizeof digits, "%lu", value)));
   }
   Text& add_number(double value) {
     char digits[48];
-    return add(digits, static_cast<unsigned long>(__builtin_snprintf(digits, sizeof digits, "%g", value)));
+    return add(digits,
+               static_cast<unsigned long>(__builtin_snprintf(digits, sizeof digits, "%g", value)));
   }
 
  private:
@@ -120,19 +163,30 @@ class Text {
   unsigned long capacity_ = 0;
 };
 
-template <class T> auto write(Text& out, const T& value, int) -> decltype(value.write_to(out), void()) { value.write_to(out); }
-template <class T> auto write(Text& out, const T& value, int) -> decltype(value.c_str(), void()) {
+template <class T>
+auto write(Text& out, const T& value, int) -> decltype(value.write_to(out), void()) {
+  value.write_to(out);
+}
+template <class T>
+auto write(Text& out, const T& value, int) -> decltype(value.c_str(), void()) {
   out.add(value.c_str(), value.size());
 }
-template <class T> typename EnableIf<IsFloating<T>::value>::type write(Text& out, T value, int) { out.add_number(value); }
-template <class T> typename EnableIf<IsInteger<T>::value>::type write(Text& out, T value, int) {
+template <class T>
+typename EnableIf<IsFloating<T>::value>::type write(Text& out, T value, int) {
+  out.add_number(value);
+}
+template <class T>
+typename EnableIf<IsInteger<T>::value>::type write(Text& out, T value, int) {
   if (T(-1) < T(0)) out.add_integer(static_cast<long>(value));
   else out.add_unsigned(static_cast<unsigned long>(value));
 }
 inline void write(Text& out, const char* value, int) { out.add(value); }
 inline void write(Text& out, bool value, int) { out.add(value ? "true" : "false"); }
 inline void write(Text& out, char value, int) { out.add(&value, 1); }
-template <class T> void write(Text& out, const T&, long) { out.add("?"); }   // a type that only a std::ostream could print
+template <class T>
+void write(Text& out, const T&, long) {
+  out.add("?");
+}  // a type that only a std::ostream could print
 
 }  // namespace tilewright_inline
 
@@ -162,7 +216,8 @@ namespace tilewright_inline {
 }
 
 template <class... Parts>
-[[noreturn]] void check_failed(const char* file, int line, const char* condition, const Parts&... parts) {
+[[noreturn]] void check_failed(const char* file, int line, const char* condition,
+                               const Parts&... parts) {
   Text text;
   (write(text, parts, 0), ...);
   if (sizeof...(Parts) == 0) text.add("expected ").add(condition);
@@ -180,15 +235,15 @@ template <class... Parts>
 }  // namespace tilewright_inline
 
 // Checks of our own headers: their place would not help the user.
-#define TW_REQUIRE(condition, ...)                                              \
-  do {                                                                          \
-    if (C10_UNLIKELY(!(condition))) ::tilewright_inline::refuse(__VA_ARGS__);   \
+#define TW_REQUIRE(condition, ...)                                            \
+  do {                                                                        \
+    if (C10_UNLIKELY(!(condition))) ::tilewright_inline::refuse(__VA_ARGS__); \
   } while (false)
 
-#define TORCH_CHECK(condition, ...)                                                                           \
-  do {                                                                                                        \
-    if (C10_UNLIKELY(!(condition)))                                                                           \
-      ::tilewright_inline::check_failed(__FILE__, __LINE__, #condition, ##__VA_ARGS__);                       \
+#define TORCH_CHECK(condition, ...)                                                     \
+  do {                                                                                  \
+    if (C10_UNLIKELY(!(condition)))                                                     \
+      ::tilewright_inline::check_failed(__FILE__, __LINE__, #condition, ##__VA_ARGS__); \
   } while (false)
 #define TORCH_CHECK_WITH(kind, condition, ...) TORCH_CHECK(condition, ##__VA_ARGS__)
 #define TORCH_CHECK_VALUE TORCH_CHECK
@@ -205,7 +260,8 @@ template <class... Parts>
 #define TORCH_CHECK_LE(a, b) TORCH_CHECK((a) <= (b))
 #define TORCH_CHECK_GT(a, b) TORCH_CHECK((a) > (b))
 #define TORCH_CHECK_GE(a, b) TORCH_CHECK((a) >= (b))
-#define AT_ERROR(...) ::tilewright_inline::check_failed(__FILE__, __LINE__, "an error", ##__VA_ARGS__)
+#define AT_ERROR(...) \
+  ::tilewright_inline::check_failed(__FILE__, __LINE__, "an error", ##__VA_ARGS__)
 #define TORCH_WARN(...) \
   do {                  \
   } while (false)
@@ -214,21 +270,39 @@ template <class... Parts>
 namespace c10 {
 
 enum class ScalarType : signed char {
-  Double, Float, Half, BFloat16, Float8_e4m3fn, Float8_e5m2, Char, Short, Int, Long, Byte, UInt16, UInt32, UInt64, Bool,
+  Double,
+  Float,
+  Half,
+  BFloat16,
+  Float8_e4m3fn,
+  Float8_e5m2,
+  Char,
+  Short,
+  Int,
+  Long,
+  Byte,
+  UInt16,
+  UInt32,
+  UInt64,
+  Bool,
   Undefined = 127,
 };
-constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = ScalarType::Double, kFloat = ScalarType::Float,
-                     kFloat32 = ScalarType::Float, kHalf = ScalarType::Half, kFloat16 = ScalarType::Half,
+constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = ScalarType::Double,
+                     kFloat = ScalarType::Float, kFloat32 = ScalarType::Float,
+                     kHalf = ScalarType::Half, kFloat16 = ScalarType::Half,
                      kBFloat16 = ScalarType::BFloat16, kFloat8_e4m3fn = ScalarType::Float8_e4m3fn,
-                     kFloat8_e5m2 = ScalarType::Float8_e5m2, kChar = ScalarType::Char, kInt8 = ScalarType::Char,
-                     kShort = ScalarType::Short, kInt16 = ScalarType::Short, kInt = ScalarType::Int,
-                     kInt32 = ScalarType::Int, kLong = ScalarType::Long, kInt64 = ScalarType::Long,
-                     kByte = ScalarType::Byte, kUInt8 = ScalarType::Byte, kUInt16 = ScalarType::UInt16,
-                     kUInt32 = ScalarType::UInt32, kUInt64 = ScalarType::UInt64, kBool = ScalarType::Bool;
+                     kFloat8_e5m2 = ScalarType::Float8_e5m2, kChar = ScalarType::Char,
+                     kInt8 = ScalarType::Char, kShort = ScalarType::Short,
+                     kInt16 = ScalarType::Short, kInt = ScalarType::Int, kInt32 = ScalarType::Int,
+                     kLong = ScalarType::Long, kInt64 = ScalarType::Long, kByte = ScalarType::Byte,
+                     kUInt8 = ScalarType::Byte, kUInt16 = ScalarType::UInt16,
+                     kUInt32 = ScalarType::UInt32, kUInt64 = ScalarType::UInt64,
+                     kBool = ScalarType::Bool;
 
 inline const char* toString(ScalarType type) {
-  constexpr const char* names[] = {"Double", "Float", "Half", "BFloat16", "Float8_e4m3fn", "Float8_e5m2", "Char", "Short",
-                                   "Int", "Long", "Byte", "UInt16", "UInt32", "UInt64", "Bool"};
+  constexpr const char* names[] = {"Double",      "Float",  "Half",   "BFloat16", "Float8_e4m3fn",
+                                   "Float8_e5m2", "Char",   "Short",  "Int",      "Long",
+                                   "Byte",        "UInt16", "UInt32", "UInt64",   "Bool"};
   return type == ScalarType::Undefined ? "Undefined" : names[static_cast<int>(type)];
 }
 inline long elementSize(ScalarType type) {
@@ -237,20 +311,30 @@ inline long elementSize(ScalarType type) {
 }
 inline bool isFloatingType(ScalarType type) { return static_cast<int>(type) <= 5; }
 inline bool isIntegralType(ScalarType type, bool with_bool = false) {
-  return (static_cast<int>(type) > 5 && static_cast<int>(type) < 14) || (with_bool && type == kBool);
+  return (static_cast<int>(type) > 5 && static_cast<int>(type) < 14) ||
+         (with_bool && type == kBool);
 }
 
-template <class T> struct CppTypeToScalarType;
-#define TW_SCALAR_TYPE(T, name) \
-  template <> struct CppTypeToScalarType<T> { static constexpr ScalarType value = ScalarType::name; };
-TW_SCALAR_TYPE(double, Double) TW_SCALAR_TYPE(float, Float) TW_SCALAR_TYPE(Half, Half) TW_SCALAR_TYPE(BFloat16, BFloat16)
-TW_SCALAR_TYPE(signed char, Char) TW_SCALAR_TYPE(char, Char) TW_SCALAR_TYPE(short, Short) TW_SCALAR_TYPE(int, Int)
-TW_SCALAR_TYPE(long, Long) TW_SCALAR_TYPE(long long, Long) TW_SCALAR_TYPE(unsigned char, Byte)
-TW_SCALAR_TYPE(unsigned short, UInt16) TW_SCALAR_TYPE(unsigned, UInt32) TW_SCALAR_TYPE(unsigned long, UInt64)
-TW_SCALAR_TYPE(unsigned long long, UInt64) TW_SCALAR_TYPE(bool, Bool)
+template <class T>
+struct CppTypeToScalarType;
+#define TW_SCALAR_TYPE(T, name)                           \
+  template <>                                             \
+  struct CppTypeToScalarType<T> {                         \
+    static constexpr ScalarType value = ScalarType::name; \
+  };
+TW_SCALAR_TYPE(double, Double)
+TW_SCALAR_TYPE(float, Float) TW_SCALAR_TYPE(Half, Half) TW_SCALAR_TYPE(BFloat16, BFloat16)
+    TW_SCALAR_TYPE(signed char, Char) TW_SCALAR_TYPE(char, Char) TW_SCALAR_TYPE(short, Short)
+        TW_SCALAR_TYPE(int, Int) TW_SCALAR_TYPE(long, Long) TW_SCALAR_TYPE(long long, Long)
+            TW_SCALAR_TYPE(unsigned char, Byte) TW_SCALAR_TYPE(unsigned short, UInt16)
+                TW_SCALAR_TYPE(unsigned, UInt32) TW_SCALAR_TYPE(unsigned long, UInt64)
+                    TW_SCALAR_TYPE(unsigned long long, UInt64) TW_SCALAR_TYPE(bool, Bool)
 #undef TW_SCALAR_TYPE
 
-enum class DeviceType : signed char { CPU = 0, CUDA = 1 };
+                        enum class DeviceType : signed char {
+                          CPU = 0,
+                          CUDA = 1
+                        };
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
 using DeviceIndex = signed char;
 
@@ -265,7 +349,9 @@ class Device {
   bool has_index() const { return index_ >= 0; }
   bool is_cuda() const { return type_ == kCUDA; }
   bool is_cpu() const { return type_ == kCPU; }
-  bool operator==(const Device& other) const { return type_ == other.type_ && index_ == other.index_; }
+  bool operator==(const Device& other) const {
+    return type_ == other.type_ && index_ == other.index_;
+  }
   bool operator!=(const Device& other) const { return !(*this == other); }
   void write_to(::tilewright_inline::Text& out) const {
     out.add(type_ == kCUDA ? "cuda" : "cpu");
@@ -290,8 +376,17 @@ class TensorOptions {
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}
   TensorOptions(Device device) : device_(device) {}
   TensorOptions(DeviceType device) : device_(device) {}
-  TensorOptions dtype(ScalarType value) const { TensorOptions o = *this; o.dtype_ = value; o.has_dtype_ = true; return o; }
-  TensorOptions device(Device value) const { TensorOptions o = *this; o.device_ = value; return o; }
+  TensorOptions dtype(ScalarType value) const {
+    TensorOptions o = *this;
+    o.dtype_ = value;
+    o.has_dtype_ = true;
+    return o;
+  }
+  TensorOptions device(Device value) const {
+    TensorOptions o = *this;
+    o.device_ = value;
+    return o;
+  }
   TensorOptions device(DeviceType type, int index) const { return device(Device(type, index)); }
   TensorOptions requires_grad(bool = true) const { return *this; }
   TensorOptions layout(int) const { return *this; }
@@ -318,7 +413,8 @@ class ArrayRef {
   ArrayRef(const T* data, unsigned long size) : data_(data), size_(size) {}
   ArrayRef(const T& value) : data_(&value), size_(1) {}
   ArrayRef(std::initializer_list<T> values) : data_(values.begin()), size_(values.size()) {}
-  template <class List, class = decltype(static_cast<const T*>(static_cast<const List*>(nullptr)->data()))>
+  template <class List,
+            class = decltype(static_cast<const T*>(static_cast<const List*>(nullptr)->data()))>
   ArrayRef(const List& list) : data_(list.data()), size_(list.size()) {}
   const T* data() const { return data_; }
   const T* begin() const { return data_; }
@@ -326,7 +422,10 @@ class ArrayRef {
   unsigned long size() const { return size_; }
   bool empty() const { return size_ == 0; }
   const T& operator[](unsigned long i) const { return data_[i]; }
-  const T& at(unsigned long i) const { TW_REQUIRE(i < size_, "index ", i, " of a list of ", size_); return data_[i]; }
+  const T& at(unsigned long i) const {
+    TW_REQUIRE(i < size_, "index ", i, " of a list of ", size_);
+    return data_[i];
+  }
   const T& front() const { return data_[0]; }
   const T& back() const { return data_[size_ - 1]; }
   ArrayRef slice(unsigned long from, unsigned long count) const { return {data_ + from, count}; }
@@ -365,7 +464,10 @@ class Scalar {
   Scalar(long value) : number_(static_cast<double>(value)), integer_(value), is_integer_(true) {}
   Scalar(int value) : Scalar(static_cast<long>(value)) {}
   Scalar(bool value) : Scalar(static_cast<long>(value)) {}
-  template <class T> T to() const { return is_integer_ ? static_cast<T>(integer_) : static_cast<T>(number_); }
+  template <class T>
+  T to() const {
+    return is_integer_ ? static_cast<T>(integer_) : static_cast<T>(number_);
+  }
   double toDouble() const { return to<double>(); }
   float toFloat() const { return to<float>(); }
   long toLong() const { return to<long>(); }
@@ -390,5 +492,7 @@ using std::optional;
 
 namespace tilewright_inline {
 inline void write(Text& out, c10::ScalarType value, int) { out.add(c10::toString(value)); }
-inline void write(Text& out, c10::DeviceType value, int) { out.add(value == c10::kCUDA ? "cuda" : "cpu"); }
+inline void write(Text& out, c10::DeviceType value, int) {
+  out.add(value == c10::kCUDA ? "cuda" : "cpu");
+}
 }  // namespace tilewright_inline

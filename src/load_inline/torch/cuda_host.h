@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// load_inline/torch/cuda_host.h — the CUDA runtime as host functions use it: launches, streams, memory, checks.
+// load_inline/torch/cuda_host.h — the CUDA runtime as host functions use it: launches, streams,
+// memory, checks.
 //
-// `k<<<grid, block>>>(x)` is rewritten to `(::tilewright_inline::configure(grid, block), k(x))`, and every kernel has a stub
-// of its own name and signature that takes the configuration from there, as nvcc does it: overloads, deduced template
-// arguments, default arguments and pointers to kernels then follow the rules of C++.
+// `k<<<grid, block>>>(x)` is rewritten to `(::tilewright_inline::configure(grid, block), k(x))`,
+// and every kernel has a stub of its own name and signature that takes the configuration from
+// there, as nvcc does it: overloads, deduced template arguments, default arguments and pointers to
+// kernels then follow the rules of C++.
 #pragma once
 
 #include "load_inline/torch/tensor.h"
@@ -42,14 +44,32 @@ struct dim3 {
 #define C10_LAUNCH_BOUNDS_1(...) __launch_bounds__(__VA_ARGS__)
 #define C10_LAUNCH_BOUNDS_2(...) __launch_bounds__(__VA_ARGS__)
 
-// ---- Streams and errors. What the runtime refuses is thrown, so that a returned error is always success.
+// ---- Streams and errors. What the runtime refuses is thrown, so that a returned error is always
+// success.
 
 typedef struct CUstream_st* cudaStream_t;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2, cudaErrorUnknown = 999 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorUnknown = 999
+};
 using cudaError = cudaError_t;
-enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
-enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault
+};
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9
+};
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
 
 namespace tilewright_inline {
 inline cudaError_t checked(int is_done) {
@@ -60,38 +80,60 @@ inline cudaError_t checked(int is_done) {
 
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
-inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "CUDA error"; }
-inline const char* cudaGetErrorName(cudaError_t error) { return error == cudaSuccess ? "cudaSuccess" : "cudaErrorUnknown"; }
-inline cudaError_t cudaDeviceSynchronize() { return ::tilewright_inline::checked(::tilewright_inline::api()->synchronize()); }
+inline const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaSuccess ? "no error" : "CUDA error";
+}
+inline const char* cudaGetErrorName(cudaError_t error) {
+  return error == cudaSuccess ? "cudaSuccess" : "cudaErrorUnknown";
+}
+inline cudaError_t cudaDeviceSynchronize() {
+  return ::tilewright_inline::checked(::tilewright_inline::api()->synchronize());
+}
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-inline cudaError_t cudaGetDeviceCount(int* count) { *count = ::tilewright_inline::api()->device_number(0); return cudaSuccess; }
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = ::tilewright_inline::api()->device_number(0);
+  return cudaSuccess;
+}
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   *value = ::tilewright_inline::api()->device_number(static_cast<int>(what));
   return cudaSuccess;
 }
-template <class T> cudaError_t cudaMalloc(T** address, size_t bytes) {
-  return ::tilewright_inline::checked(::tilewright_inline::api()->allocate(reinterpret_cast<void**>(address), bytes));
+template <class T>
+cudaError_t cudaMalloc(T** address, size_t bytes) {
+  return ::tilewright_inline::checked(
+      ::tilewright_inline::api()->allocate(reinterpret_cast<void**>(address), bytes));
 }
-inline cudaError_t cudaFree(void* address) { return ::tilewright_inline::checked(::tilewright_inline::api()->release(address)); }
+inline cudaError_t cudaFree(void* address) {
+  return ::tilewright_inline::checked(::tilewright_inline::api()->release(address));
+}
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   return ::tilewright_inline::checked(::tilewright_inline::api()->copy(to, from, bytes));
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t = nullptr) {
   return cudaMemcpy(to, from, bytes, kind);
 }
 inline cudaError_t cudaMemset(void* address, int value, size_t bytes) {
   return ::tilewright_inline::checked(::tilewright_inline::api()->fill(address, value, bytes));
 }
-inline cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes, cudaStream_t = nullptr) { return cudaMemset(address, value, bytes); }
+inline cudaError_t cudaMemsetAsync(void* address, int value, size_t bytes, cudaStream_t = nullptr) {
+  return cudaMemset(address, value, bytes);
+}
 // Launches ask for the shared memory that they use themselves.
-template <class Kernel> cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) { return cudaSuccess; }
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
 
-#define C10_CUDA_CHECK(call)                                                                       \
-  do {                                                                                             \
-    const cudaError_t tw_error = (call);                                                           \
-    TORCH_CHECK(tw_error == cudaSuccess, "CUDA error: ", cudaGetErrorString(tw_error));            \
+#define C10_CUDA_CHECK(call)                                                            \
+  do {                                                                                  \
+    const cudaError_t tw_error = (call);                                                \
+    TORCH_CHECK(tw_error == cudaSuccess, "CUDA error: ", cudaGetErrorString(tw_error)); \
   } while (false)
 #define AT_CUDA_CHECK C10_CUDA_CHECK
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
@@ -121,7 +163,8 @@ struct CUDAGuard {
 };
 struct OptionalCUDAGuard {
   OptionalCUDAGuard() = default;
-  template <class T> explicit OptionalCUDAGuard(const T&) {}
+  template <class T>
+  explicit OptionalCUDAGuard(const T&) {}
 };
 }  // namespace cuda
 struct DeviceGuard {
@@ -158,7 +201,8 @@ inline Configurations& configurations() {
   return all;
 }
 
-inline void configure(dim3 grid, dim3 block, unsigned long shared_bytes = 0, cudaStream_t stream = nullptr) {
+inline void configure(dim3 grid, dim3 block, unsigned long shared_bytes = 0,
+                      cudaStream_t stream = nullptr) {
   Configurations& all = configurations();
   TW_REQUIRE(all.count < 16, "launches are nested too deeply");
   all.waiting[all.count++] = {grid, block, shared_bytes, stream};
@@ -173,8 +217,16 @@ class KernelName {
     has_arguments_ = false;
     return text_.c_str();
   }
-  template <class... Types> KernelName& types() { (add_type<Types>(), ...); return *this; }
-  template <class... Values> KernelName& values(const Values&... values) { (add_value(values), ...); return *this; }
+  template <class... Types>
+  KernelName& types() {
+    (add_type<Types>(), ...);
+    return *this;
+  }
+  template <class... Values>
+  KernelName& values(const Values&... values) {
+    (add_value(values), ...);
+    return *this;
+  }
 
  private:
   void separate() {
@@ -182,8 +234,12 @@ class KernelName {
     has_arguments_ = true;
   }
   // "... [with T = float]" by g++, "... [T = float]" by clang++.
-  template <class T> static const char* spelling() { return __PRETTY_FUNCTION__; }
-  template <class T> void add_type() {
+  template <class T>
+  static const char* spelling() {
+    return __PRETTY_FUNCTION__;
+  }
+  template <class T>
+  void add_type() {
     separate();
     const char* begin = spelling<T>();
     for (const char* at = begin; *at; ++at)
@@ -194,7 +250,8 @@ class KernelName {
       text_.add(begin++, 1), --size;
     }
   }
-  template <class V> void add_value(const V& value) {
+  template <class V>
+  void add_value(const V& value) {
     separate();
     if constexpr (IsInteger<V>::value) write(text_, static_cast<long>(value), 0);
     else if constexpr (__is_enum(V)) text_.add_integer(static_cast<long>(value));
@@ -211,8 +268,15 @@ void launch(const char* name, void* entry, Parameters&... parameters) {
   const Configuration c = all.waiting[--all.count];
   void* addresses[] = {(void*)__builtin_addressof(parameters)..., nullptr};
   const unsigned long bytes[] = {sizeof(parameters)..., 0};
-  const TwLaunch request{name, entry, {c.grid.x, c.grid.y, c.grid.z}, {c.block.x, c.block.y, c.block.z},
-                         c.shared_bytes, c.stream, addresses, bytes, static_cast<long>(sizeof...(parameters))};
+  const TwLaunch request{name,
+                         entry,
+                         {c.grid.x, c.grid.y, c.grid.z},
+                         {c.block.x, c.block.y, c.block.z},
+                         c.shared_bytes,
+                         c.stream,
+                         addresses,
+                         bytes,
+                         static_cast<long>(sizeof...(parameters))};
   if (!api()->launch(&request)) throw_api_error();
 }
 

@@ -13,11 +13,17 @@
 namespace tilewright_inline {
 
 TW_HD unsigned bits_of(float value) {
-  union { float value; unsigned bits; } u{value};
+  union {
+    float value;
+    unsigned bits;
+  } u{value};
   return u.bits;
 }
 TW_HD float float_of(unsigned bits) {
-  union { unsigned bits; float value; } u{bits};
+  union {
+    unsigned bits;
+    float value;
+  } u{bits};
   return u.value;
 }
 
@@ -41,7 +47,8 @@ TW_HD unsigned short float_to_half(float value) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(out) : "f"(value));
   return out;
 #else
-  const unsigned bits = bits_of(value), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
+  const unsigned bits = bits_of(value), sign = (bits >> 16) & 0x8000u,
+                 magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
   if (magnitude >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);
   if (magnitude < 0x38800000u) {  // subnormal: adding 0.5 aligns and rounds the mantissa
@@ -65,16 +72,16 @@ TW_HD unsigned short float_to_bfloat16(float value) {
 
 namespace c10 {
 
-#define TW_SMALL_FLOAT(Name, to_float, from_float)                                              \
-  struct alignas(2) Name {                                                                      \
-    unsigned short x;                                                                           \
-    Name() = default;                                                                           \
-    TW_HD Name(float value) : x(::tilewright_inline::from_float(value)) {}                      \
-    TW_HD operator float() const { return ::tilewright_inline::to_float(x); }                   \
-    TW_HD Name& operator+=(float other) { return *this = Name(float(*this) + other); }          \
-    TW_HD Name& operator-=(float other) { return *this = Name(float(*this) - other); }          \
-    TW_HD Name& operator*=(float other) { return *this = Name(float(*this) * other); }          \
-    TW_HD Name& operator/=(float other) { return *this = Name(float(*this) / other); }          \
+#define TW_SMALL_FLOAT(Name, to_float, from_float)                                     \
+  struct alignas(2) Name {                                                             \
+    unsigned short x;                                                                  \
+    Name() = default;                                                                  \
+    TW_HD Name(float value) : x(::tilewright_inline::from_float(value)) {}             \
+    TW_HD operator float() const { return ::tilewright_inline::to_float(x); }          \
+    TW_HD Name& operator+=(float other) { return *this = Name(float(*this) + other); } \
+    TW_HD Name& operator-=(float other) { return *this = Name(float(*this) - other); } \
+    TW_HD Name& operator*=(float other) { return *this = Name(float(*this) * other); } \
+    TW_HD Name& operator/=(float other) { return *this = Name(float(*this) / other); } \
   };
 TW_SMALL_FLOAT(Half, half_to_float, float_to_half)
 TW_SMALL_FLOAT(BFloat16, bfloat16_to_float, float_to_bfloat16)
@@ -82,5 +89,11 @@ TW_SMALL_FLOAT(BFloat16, bfloat16_to_float, float_to_bfloat16)
 
 }  // namespace c10
 
-namespace at { using c10::Half; using c10::BFloat16; }
-namespace torch { using c10::Half; using c10::BFloat16; }
+namespace at {
+using c10::BFloat16;
+using c10::Half;
+}  // namespace at
+namespace torch {
+using c10::BFloat16;
+using c10::Half;
+}  // namespace torch

@@ -22,7 +22,8 @@ struct Integers {
 
 }  // namespace tilewright_inline
 
-// A namespace of its own, so that a call of the source's own add(x, y) does not find at::add as well.
+// A namespace of its own, so that a call of the source's own add(x, y) does not find at::add as
+// well.
 namespace tilewright_tensor {
 using namespace c10;
 using namespace at;
@@ -30,8 +31,16 @@ using namespace at;
 class Tensor {
  public:
   Tensor() = default;
-  static Tensor adopt(TwTensor* handle) { Tensor t; t.handle_ = handle; return t; }
-  static Tensor share(TwTensor* handle) { Tensor t = adopt(handle); t.retain(); return t; }
+  static Tensor adopt(TwTensor* handle) {
+    Tensor t;
+    t.handle_ = handle;
+    return t;
+  }
+  static Tensor share(TwTensor* handle) {
+    Tensor t = adopt(handle);
+    t.retain();
+    return t;
+  }
   Tensor(const Tensor& other) : handle_(other.handle_) { retain(); }
   Tensor(Tensor&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
   Tensor& operator=(Tensor other) noexcept {
@@ -47,15 +56,21 @@ class Tensor {
   TwTensor* handle() const { return handle_; }
 
   static Tensor operate(const char* name, std::initializer_list<Tensor> tensors,
-                        const ::tilewright_inline::Integers& integers = {}, std::initializer_list<double> numbers = {}) {
+                        const ::tilewright_inline::Integers& integers = {},
+                        std::initializer_list<double> numbers = {}) {
     TwTensor* handles[8];
     long count = 0;
     for (const Tensor& tensor : tensors) {
       TW_REQUIRE(tensor.defined(), name, " of a tensor that is not defined");
       handles[count++] = tensor.handle_;
     }
-    const TwOperation operation{name,          handles,         count, integers.values, integers.count,
-                                numbers.begin(), static_cast<long>(numbers.size())};
+    const TwOperation operation{name,
+                                handles,
+                                count,
+                                integers.values,
+                                integers.count,
+                                numbers.begin(),
+                                static_cast<long>(numbers.size())};
     TwTensor* const result = ::tilewright_inline::api()->operate(&operation);
     if (!result) ::tilewright_inline::throw_api_error();
     return adopt(result);
@@ -76,11 +91,15 @@ class Tensor {
   long element_size() const { return elementSize(scalar_type()); }
   long itemsize() const { return element_size(); }
   unsigned long nbytes() const { return static_cast<unsigned long>(numel() * element_size()); }
-  Device device() const { return {static_cast<DeviceType>(get().device_type), is_cuda() ? get().device_index : -1}; }
+  Device device() const {
+    return {static_cast<DeviceType>(get().device_type), is_cuda() ? get().device_index : -1};
+  }
   int get_device() const { return is_cuda() ? get().device_index : -1; }
   bool is_cuda() const { return get().device_type == 1; }
   bool is_cpu() const { return get().device_type == 0; }
-  bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const { return get().is_contiguous != 0; }
+  bool is_contiguous(MemoryFormat = MemoryFormat::Contiguous) const {
+    return get().is_contiguous != 0;
+  }
   bool is_floating_point() const { return isFloatingType(scalar_type()); }
   bool requires_grad() const { return false; }
   TensorOptions options() const { return TensorOptions().dtype(scalar_type()).device(device()); }
@@ -88,59 +107,93 @@ class Tensor {
 
   // ---- Memory.
   void* data_ptr() const { return get().data; }
-  template <class T> T* data_ptr() const {
+  template <class T>
+  T* data_ptr() const {
     using Element = ::tilewright_inline::plain<T>;
     TW_REQUIRE(CppTypeToScalarType<Element>::value == scalar_type(), "expected scalar type ",
-                toString(CppTypeToScalarType<Element>::value), " but found ", toString(scalar_type()));
+               toString(CppTypeToScalarType<Element>::value), " but found ",
+               toString(scalar_type()));
     return static_cast<T*>(get().data);
   }
-  template <class T> T* data() const { return data_ptr<T>(); }
-  template <class T> T* mutable_data_ptr() const { return data_ptr<T>(); }
-  template <class T> const T* const_data_ptr() const { return data_ptr<T>(); }
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
+  }
+  template <class T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  template <class T>
+  const T* const_data_ptr() const {
+    return data_ptr<T>();
+  }
   void* mutable_data_ptr() const { return get().data; }
   const void* const_data_ptr() const { return get().data; }
-  template <class T, unsigned long N> TensorAccessor<T, N> accessor() const {
+  template <class T, unsigned long N>
+  TensorAccessor<T, N> accessor() const {
     check_rank(N);
     return {data_ptr<T>(), get().sizes, get().strides};
   }
   template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits>
   GenericPackedTensorAccessor<T, N, Traits, int> packed_accessor32() const {
     check_rank(N);
-    TW_REQUIRE(numel() < 2147483648L, "packed_accessor32 of a tensor with ", numel(), " elements; use packed_accessor64");
+    TW_REQUIRE(numel() < 2147483648L, "packed_accessor32 of a tensor with ", numel(),
+               " elements; use packed_accessor64");
     return {data_ptr<T>(), get().sizes, get().strides};
   }
-  template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits, class Index = long>
+  template <class T, unsigned long N, template <class> class Traits = DefaultPtrTraits,
+            class Index = long>
   GenericPackedTensorAccessor<T, N, Traits, Index> packed_accessor64() const {
     check_rank(N);
     return {data_ptr<T>(), get().sizes, get().strides};
   }
-  template <class T> T item() const {
+  template <class T>
+  T item() const {
     double number = 0;
     long integer = 0;
-    if (!::tilewright_inline::api()->item(&get(), &number, &integer)) ::tilewright_inline::throw_api_error();
+    if (!::tilewright_inline::api()->item(&get(), &number, &integer))
+      ::tilewright_inline::throw_api_error();
     return isFloatingType(scalar_type()) ? static_cast<T>(number) : static_cast<T>(integer);
   }
-  Scalar item() const { return isFloatingType(scalar_type()) ? Scalar(item<double>()) : Scalar(item<long>()); }
+  Scalar item() const {
+    return isFloatingType(scalar_type()) ? Scalar(item<double>()) : Scalar(item<long>());
+  }
 
   // ---- Views and copies.
-  Tensor contiguous(MemoryFormat = MemoryFormat::Contiguous) const { return is_contiguous() ? *this : operate("contiguous", {*this}); }
+  Tensor contiguous(MemoryFormat = MemoryFormat::Contiguous) const {
+    return is_contiguous() ? *this : operate("contiguous", {*this});
+  }
   Tensor clone() const { return operate("clone", {*this}); }
   Tensor detach() const { return *this; }
-  Tensor view(IntArrayRef sizes) const { return operate("view", {*this}, ::tilewright_inline::Integers().add(sizes)); }
-  Tensor reshape(IntArrayRef sizes) const { return operate("reshape", {*this}, ::tilewright_inline::Integers().add(sizes)); }
+  Tensor view(IntArrayRef sizes) const {
+    return operate("view", {*this}, ::tilewright_inline::Integers().add(sizes));
+  }
+  Tensor reshape(IntArrayRef sizes) const {
+    return operate("reshape", {*this}, ::tilewright_inline::Integers().add(sizes));
+  }
   Tensor flatten() const { return reshape({-1}); }
   Tensor transpose(long a, long b) const { return operate("transpose", {*this}, {a, b}); }
   Tensor t() const { return dim() < 2 ? *this : transpose(0, 1); }
-  Tensor permute(IntArrayRef order) const { return operate("permute", {*this}, ::tilewright_inline::Integers().add(order)); }
-  Tensor expand(IntArrayRef sizes) const { return operate("expand", {*this}, ::tilewright_inline::Integers().add(sizes)); }
+  Tensor permute(IntArrayRef order) const {
+    return operate("permute", {*this}, ::tilewright_inline::Integers().add(order));
+  }
+  Tensor expand(IntArrayRef sizes) const {
+    return operate("expand", {*this}, ::tilewright_inline::Integers().add(sizes));
+  }
   Tensor unsqueeze(long d) const { return operate("unsqueeze", {*this}, {d}); }
   Tensor squeeze(long d) const { return operate("squeeze", {*this}, {d}); }
   Tensor select(long d, long index) const { return operate("select", {*this}, {d, index}); }
-  Tensor slice(long d, long begin, long end, long step = 1) const { return operate("slice", {*this}, {d, begin, end, step}); }
+  Tensor slice(long d, long begin, long end, long step = 1) const {
+    return operate("slice", {*this}, {d, begin, end, step});
+  }
   Tensor narrow(long d, long begin, long length) const { return slice(d, begin, begin + length); }
   Tensor operator[](long index) const { return select(0, index); }
-  Tensor to(ScalarType type) const { return operate("to_dtype", {*this}, {static_cast<long>(type)}); }
-  Tensor to(Device place) const { return operate("to_device", {*this}, {static_cast<long>(place.type()), place.index()}); }
+  Tensor to(ScalarType type) const {
+    return operate("to_dtype", {*this}, {static_cast<long>(type)});
+  }
+  Tensor to(Device place) const {
+    return operate("to_device", {*this}, {static_cast<long>(place.type()), place.index()});
+  }
   Tensor to(DeviceType place) const { return to(Device(place)); }
   Tensor to(const TensorOptions& options) const {
     const Tensor moved = to(options.device());
@@ -155,31 +208,45 @@ class Tensor {
   Tensor new_zeros(IntArrayRef sizes) const;
 
   // ---- Arithmetic.
-#define TW_BINARY(name, symbol)                                                                          \
-  Tensor name(const Tensor& other) const { return operate(#name, {*this, other}); }                      \
-  Tensor name(Scalar other) const { return operate(#name, {*this}, {other.isFloatingPoint()}, {other.toDouble()}); } \
-  const Tensor& name##_(const Tensor& other) const { return copy_(name(other)); }                        \
-  const Tensor& name##_(Scalar other) const { return copy_(name(other)); }                               \
-  const Tensor& operator symbol##=(const Tensor& other) const { return name##_(other); }                 \
-  const Tensor& operator symbol##=(Scalar other) const { return name##_(other); }                        \
-  friend Tensor operator symbol(const Tensor& a, const Tensor& b) { return a.name(b); }                  \
-  friend Tensor operator symbol(const Tensor& a, Scalar b) { return a.name(b); }                         \
-  friend Tensor operator symbol(Scalar a, const Tensor& b) {                                             \
-    return operate("r" #name, {b}, {a.isFloatingPoint()}, {a.toDouble()});                               \
+#define TW_BINARY(name, symbol)                                                          \
+  Tensor name(const Tensor& other) const { return operate(#name, {*this, other}); }      \
+  Tensor name(Scalar other) const {                                                      \
+    return operate(#name, {*this}, {other.isFloatingPoint()}, {other.toDouble()});       \
+  }                                                                                      \
+  const Tensor& name##_(const Tensor& other) const { return copy_(name(other)); }        \
+  const Tensor& name##_(Scalar other) const { return copy_(name(other)); }               \
+  const Tensor& operator symbol##=(const Tensor& other) const { return name##_(other); } \
+  const Tensor& operator symbol##=(Scalar other) const { return name##_(other); }        \
+  friend Tensor operator symbol(const Tensor& a, const Tensor& b) { return a.name(b); }  \
+  friend Tensor operator symbol(const Tensor& a, Scalar b) { return a.name(b); }         \
+  friend Tensor operator symbol(Scalar a, const Tensor& b) {                             \
+    return operate("r" #name, {b}, {a.isFloatingPoint()}, {a.toDouble()});               \
   }
   TW_BINARY(add, +)
   TW_BINARY(sub, -)
   TW_BINARY(mul, *)
   TW_BINARY(div, /)
 #undef TW_BINARY
-#define TW_UNARY(name) Tensor name() const { return operate(#name, {*this}); }
-  TW_UNARY(neg) TW_UNARY(abs) TW_UNARY(exp) TW_UNARY(log) TW_UNARY(sqrt) TW_UNARY(rsqrt) TW_UNARY(tanh) TW_UNARY(sigmoid)
-  TW_UNARY(relu) TW_UNARY(sin) TW_UNARY(cos) TW_UNARY(sum) TW_UNARY(mean) TW_UNARY(max) TW_UNARY(min)
+#define TW_UNARY(name) \
+  Tensor name() const { return operate(#name, {*this}); }
+  TW_UNARY(neg)
+  TW_UNARY(abs) TW_UNARY(exp) TW_UNARY(log) TW_UNARY(sqrt) TW_UNARY(rsqrt) TW_UNARY(tanh)
+      TW_UNARY(sigmoid) TW_UNARY(relu) TW_UNARY(sin) TW_UNARY(cos) TW_UNARY(sum) TW_UNARY(mean)
+          TW_UNARY(max) TW_UNARY(min)
 #undef TW_UNARY
-  Tensor operator-() const { return neg(); }
-  const Tensor& fill_(Scalar value) const { operate("fill_", {*this}, {}, {value.toDouble()}); return *this; }
+              Tensor
+              operator-() const {
+    return neg();
+  }
+  const Tensor& fill_(Scalar value) const {
+    operate("fill_", {*this}, {}, {value.toDouble()});
+    return *this;
+  }
   const Tensor& zero_() const { return fill_(0.0); }
-  const Tensor& copy_(const Tensor& source) const { operate("copy_", {*this, source}); return *this; }
+  const Tensor& copy_(const Tensor& source) const {
+    operate("copy_", {*this, source});
+    return *this;
+  }
 
  private:
   TwTensor& get() const {
@@ -194,7 +261,9 @@ class Tensor {
     TW_REQUIRE(i >= -rank && i < rank, "dimension ", i, " of a tensor with ", rank, " dimensions");
     return i < 0 ? i + rank : i;
   }
-  void check_rank(unsigned long n) const { TW_REQUIRE(dim() == static_cast<long>(n), "expected ", n, " dimensions, got ", dim()); }
+  void check_rank(unsigned long n) const {
+    TW_REQUIRE(dim() == static_cast<long>(n), "expected ", n, " dimensions, got ", dim());
+  }
   TwTensor* handle_ = nullptr;
 };
 
@@ -207,44 +276,72 @@ using TensorList = ArrayRef<Tensor>;
 
 // ---- Creation.
 
-inline Tensor make(const char* name, IntArrayRef sizes, const TensorOptions& options, double value = 0) {
-  ::tilewright_inline::Integers integers{static_cast<long>(options.dtype()), static_cast<long>(options.device().type()),
+inline Tensor make(const char* name, IntArrayRef sizes, const TensorOptions& options,
+                   double value = 0) {
+  ::tilewright_inline::Integers integers{static_cast<long>(options.dtype()),
+                                         static_cast<long>(options.device().type()),
                                          options.device().index()};
   return Tensor::operate(name, {}, integers.add(sizes), {value});
 }
-inline Tensor empty(IntArrayRef sizes, const TensorOptions& options = {}) { return make("empty", sizes, options); }
-inline Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {}) { return make("full", sizes, options, 0); }
-inline Tensor ones(IntArrayRef sizes, const TensorOptions& options = {}) { return make("full", sizes, options, 1); }
+inline Tensor empty(IntArrayRef sizes, const TensorOptions& options = {}) {
+  return make("empty", sizes, options);
+}
+inline Tensor zeros(IntArrayRef sizes, const TensorOptions& options = {}) {
+  return make("full", sizes, options, 0);
+}
+inline Tensor ones(IntArrayRef sizes, const TensorOptions& options = {}) {
+  return make("full", sizes, options, 1);
+}
 inline Tensor full(IntArrayRef sizes, Scalar value, const TensorOptions& options = {}) {
   return make("full", sizes, options, value.toDouble());
 }
 inline Tensor arange(Scalar end, const TensorOptions& options = kLong) {
   return make("arange", {end.toLong()}, options);
 }
-inline Tensor empty_like(const Tensor& x, MemoryFormat = MemoryFormat::Preserve) { return empty(x.sizes(), x.options()); }
-inline Tensor empty_like(const Tensor& x, const TensorOptions& options) { return empty(x.sizes(), options); }
+inline Tensor empty_like(const Tensor& x, MemoryFormat = MemoryFormat::Preserve) {
+  return empty(x.sizes(), x.options());
+}
+inline Tensor empty_like(const Tensor& x, const TensorOptions& options) {
+  return empty(x.sizes(), options);
+}
 inline Tensor zeros_like(const Tensor& x) { return zeros(x.sizes(), x.options()); }
-inline Tensor zeros_like(const Tensor& x, const TensorOptions& options) { return zeros(x.sizes(), options); }
+inline Tensor zeros_like(const Tensor& x, const TensorOptions& options) {
+  return zeros(x.sizes(), options);
+}
 inline Tensor ones_like(const Tensor& x) { return ones(x.sizes(), x.options()); }
-inline Tensor ones_like(const Tensor& x, const TensorOptions& options) { return ones(x.sizes(), options); }
-inline Tensor full_like(const Tensor& x, Scalar value) { return full(x.sizes(), value, x.options()); }
+inline Tensor ones_like(const Tensor& x, const TensorOptions& options) {
+  return ones(x.sizes(), options);
+}
+inline Tensor full_like(const Tensor& x, Scalar value) {
+  return full(x.sizes(), value, x.options());
+}
 
-#define TW_FREE(name) inline Tensor name(const Tensor& x) { return x.name(); }
-TW_FREE(neg) TW_FREE(abs) TW_FREE(exp) TW_FREE(log) TW_FREE(sqrt) TW_FREE(rsqrt) TW_FREE(tanh) TW_FREE(sigmoid)
-TW_FREE(relu) TW_FREE(sin) TW_FREE(cos) TW_FREE(sum) TW_FREE(mean)
+#define TW_FREE(name) \
+  inline Tensor name(const Tensor& x) { return x.name(); }
+TW_FREE(neg)
+TW_FREE(abs) TW_FREE(exp) TW_FREE(log) TW_FREE(sqrt) TW_FREE(rsqrt) TW_FREE(tanh) TW_FREE(sigmoid)
+    TW_FREE(relu) TW_FREE(sin) TW_FREE(cos) TW_FREE(sum) TW_FREE(mean)
 #undef TW_FREE
-inline Tensor add(const Tensor& a, const Tensor& b) { return a.add(b); }
+        inline Tensor add(const Tensor& a, const Tensor& b) {
+  return a.add(b);
+}
 inline Tensor sub(const Tensor& a, const Tensor& b) { return a.sub(b); }
 inline Tensor mul(const Tensor& a, const Tensor& b) { return a.mul(b); }
 inline Tensor div(const Tensor& a, const Tensor& b) { return a.div(b); }
 
 }  // namespace at
 
-inline at::Tensor tilewright_tensor::Tensor::new_empty(IntArrayRef sizes) const { return at::empty(sizes, options()); }
-inline at::Tensor tilewright_tensor::Tensor::new_zeros(IntArrayRef sizes) const { return at::zeros(sizes, options()); }
+inline at::Tensor tilewright_tensor::Tensor::new_empty(IntArrayRef sizes) const {
+  return at::empty(sizes, options());
+}
+inline at::Tensor tilewright_tensor::Tensor::new_zeros(IntArrayRef sizes) const {
+  return at::zeros(sizes, options());
+}
 
 namespace torch {
 using namespace at;
 using Dtype = at::ScalarType;
-namespace cuda { inline bool is_available() { return true; } }
+namespace cuda {
+inline bool is_available() { return true; }
+}  // namespace cuda
 }  // namespace torch

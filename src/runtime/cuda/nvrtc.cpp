@@ -128,8 +128,8 @@ std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& so
                                      const Target& target) {
   std::vector<std::string> options = {"--gpu-architecture=" + target.name, "--generate-line-info",
                                       "--ptxas-options=-v"};
-  // From 12.9 on NVRTC keeps a cache of its own where there is a driver; what it takes from there has
-  // no report of registers and spills, and our cache does the rest.
+  // From 12.9 on NVRTC keeps a cache of its own where there is a driver; what it takes from there
+  // has no report of registers and spills, and our cache does the rest.
   if (api.major * 100 + api.minor >= 1209) options.emplace_back("--no-cache");
   options.insert(options.end(), source.options.begin(), source.options.end());
   for (const std::string& folder : source.include_folders)

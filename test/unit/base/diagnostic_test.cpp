@@ -9,7 +9,9 @@ namespace {
 
 TEST(Diagnostic, ShowsLineAndCaret) {
   const std::string text = "a = 1\nx = tl.load(n)\n";
-  const SyntaxOrTypeError error({"gelu.py", {2, 13, 1}, "tl.load needs a pointer, got an int32", "add the base pointer"}, text);
+  const SyntaxOrTypeError error(
+      {"gelu.py", {2, 13, 1}, "tl.load needs a pointer, got an int32", "add the base pointer"},
+      text);
   EXPECT_STREQ(error.what(),
                "gelu.py:2:13: error: tl.load needs a pointer, got an int32\n"
                "    x = tl.load(n)\n"
@@ -18,11 +20,13 @@ TEST(Diagnostic, ShowsLineAndCaret) {
 }
 
 TEST(Diagnostic, TabsKeepTheCaretInPlace) {
-  EXPECT_EQ(render({"f", {1, 2, 3}, "bad", ""}, "\tabc\n"), "f:1:2: error: bad\n    \tabc\n    \t^^^");
+  EXPECT_EQ(render({"f", {1, 2, 3}, "bad", ""}, "\tabc\n"),
+            "f:1:2: error: bad\n    \tabc\n    \t^^^");
 }
 
 TEST(Diagnostic, ColumnsCountCharacters) {
-  EXPECT_EQ(render({"f", {1, 4, 2}, "bad", ""}, "äöüßx\n"), "f:1:4: error: bad\n    äöüßx\n       ^^");
+  EXPECT_EQ(render({"f", {1, 4, 2}, "bad", ""}, "äöüßx\n"),
+            "f:1:4: error: bad\n    äöüßx\n       ^^");
 }
 
 TEST(Diagnostic, CaretIsCutAtTheEndOfTheLine) {

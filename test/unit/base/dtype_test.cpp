@@ -28,7 +28,8 @@ TEST(DType, UnknownNameSuggestsTheNearest) {
     parse_dtype("flaot32");
     FAIL() << "must throw";
   } catch (const ArgumentError& error) {
-    EXPECT_THAT(error.what(), testing::StartsWith("unknown element type 'flaot32'; did you mean 'float32'"));
+    EXPECT_THAT(error.what(),
+                testing::StartsWith("unknown element type 'flaot32'; did you mean 'float32'"));
   }
 }
 
@@ -44,10 +45,17 @@ void expect_round_trip(int bits, Widen widen, Narrow narrow) {
 }
 
 TEST(DType, EveryPatternRoundTrips) {
-  expect_round_trip(16, [](auto b) { return half_to_float(static_cast<std::uint16_t>(b)); }, float_to_half);
-  expect_round_trip(16, [](auto b) { return bfloat16_to_float(static_cast<std::uint16_t>(b)); }, float_to_bfloat16);
-  expect_round_trip(8, [](auto b) { return float8_e4m3_to_float(static_cast<std::uint8_t>(b)); }, float_to_float8_e4m3);
-  expect_round_trip(8, [](auto b) { return float8_e5m2_to_float(static_cast<std::uint8_t>(b)); }, float_to_float8_e5m2);
+  expect_round_trip(
+      16, [](auto b) { return half_to_float(static_cast<std::uint16_t>(b)); }, float_to_half);
+  expect_round_trip(
+      16, [](auto b) { return bfloat16_to_float(static_cast<std::uint16_t>(b)); },
+      float_to_bfloat16);
+  expect_round_trip(
+      8, [](auto b) { return float8_e4m3_to_float(static_cast<std::uint8_t>(b)); },
+      float_to_float8_e4m3);
+  expect_round_trip(
+      8, [](auto b) { return float8_e5m2_to_float(static_cast<std::uint8_t>(b)); },
+      float_to_float8_e5m2);
 }
 
 // Between two neighbours the nearer one is taken, and the even one from the middle.
@@ -56,17 +64,23 @@ void expect_nearest_even(std::uint32_t largest_finite, Widen widen, Narrow narro
   for (std::uint32_t pattern = 0; pattern < largest_finite; ++pattern) {
     const float low = widen(pattern);
     const float high = widen(pattern + 1);
-    const float middle = low + (high - low) / 2;   // exact in float32
+    const float middle = low + (high - low) / 2;  // exact in float32
     EXPECT_EQ(narrow(middle), pattern % 2 == 0 ? pattern : pattern + 1) << pattern;
     EXPECT_EQ(narrow(std::nextafter(middle, 0.0f)), pattern) << pattern;
-    EXPECT_EQ(narrow(std::nextafter(middle, std::numeric_limits<float>::infinity())), pattern + 1) << pattern;
+    EXPECT_EQ(narrow(std::nextafter(middle, std::numeric_limits<float>::infinity())), pattern + 1)
+        << pattern;
   }
 }
 
 TEST(DType, RoundsToNearestEven) {
-  expect_nearest_even(0x7bff, [](auto b) { return half_to_float(static_cast<std::uint16_t>(b)); }, float_to_half);
-  expect_nearest_even(0x7e, [](auto b) { return float8_e4m3_to_float(static_cast<std::uint8_t>(b)); }, float_to_float8_e4m3);
-  expect_nearest_even(0x7b, [](auto b) { return float8_e5m2_to_float(static_cast<std::uint8_t>(b)); }, float_to_float8_e5m2);
+  expect_nearest_even(
+      0x7bff, [](auto b) { return half_to_float(static_cast<std::uint16_t>(b)); }, float_to_half);
+  expect_nearest_even(
+      0x7e, [](auto b) { return float8_e4m3_to_float(static_cast<std::uint8_t>(b)); },
+      float_to_float8_e4m3);
+  expect_nearest_even(
+      0x7b, [](auto b) { return float8_e5m2_to_float(static_cast<std::uint8_t>(b)); },
+      float_to_float8_e5m2);
 }
 
 TEST(DType, KnownValues) {

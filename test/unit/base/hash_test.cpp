@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/hash_test.cpp — different contents have different hashes, and the hash does not change between versions by accident.
+// base/hash_test.cpp — different contents have different hashes, and the hash does not change
+// between versions by accident.
 #include "base/hash.h"
 
 #include <set>

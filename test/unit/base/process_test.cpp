@@ -12,7 +12,8 @@ namespace tilewright {
 namespace {
 
 TEST(Process, ArgumentsAreNotReadByAShell) {
-  EXPECT_EQ(run_process({.arguments = {"echo", "$HOME; rm *", "a  b"}}).output, "$HOME; rm * a  b\n");
+  EXPECT_EQ(run_process({.arguments = {"echo", "$HOME; rm *", "a  b"}}).output,
+            "$HOME; rm * a  b\n");
 }
 
 TEST(Process, FeedsInputLargerThanAPipe) {
@@ -27,7 +28,8 @@ TEST(Process, ProgramThatDoesNotReadItsInput) {
 TEST(Process, ReportsExitCode) { EXPECT_EQ(run_process({.arguments = {"false"}}).exit_code, 1); }
 
 TEST(Process, AddsEnvironment) {
-  EXPECT_EQ(run_process({.arguments = {"printenv", "TW_X"}, .environment = {"TW_X=7"}}).output, "7\n");
+  EXPECT_EQ(run_process({.arguments = {"printenv", "TW_X"}, .environment = {"TW_X=7"}}).output,
+            "7\n");
 }
 
 TEST(Process, EndsWhatTakesTooLong) {
@@ -42,7 +44,8 @@ TEST(Process, MissingProgramIsNamed) {
     run_process({.arguments = {"no-such-program"}});
     FAIL() << "must throw";
   } catch (const MissingError& error) {
-    EXPECT_STREQ(error.what(), "program 'no-such-program' was not found; install it or add its folder to PATH");
+    EXPECT_STREQ(error.what(),
+                 "program 'no-such-program' was not found; install it or add its folder to PATH");
   }
 }
 

@@ -14,15 +14,16 @@ namespace tilewright {
 namespace {
 
 // Every one as f(double), f(float) and ff(float).
-#define UNARY(F)                                                                                  \
-  F(acos)                                                                                         \
-  F(acosh)                                                                                        \
-  F(asin)                                                                                         \
-  F(asinh)                                                                                        \
-  F(atan)                                                                                         \
-  F(atanh) F(cbrt) F(ceil) F(cos) F(cosh) F(erf) F(erfc) F(exp) F(exp2) F(expm1) F(fabs) F(floor) \
-      F(lgamma) F(log) F(log10) F(log1p) F(log2) F(logb) F(nearbyint) F(rint) F(round) F(sin)     \
-          F(sinh) F(sqrt) F(tan) F(tanh) F(tgamma) F(trunc)
+#define UNARY(F)                                                                                   \
+  F(acos)                                                                                          \
+  F(acosh)                                                                                         \
+  F(asin)                                                                                          \
+  F(asinh)                                                                                         \
+  F(atan)                                                                                          \
+  F(atanh)                                                                                         \
+  F(cbrt) F(ceil) F(cos) F(cosh) F(erf) F(erfc) F(exp) F(exp2) F(expm1) F(fabs) F(floor) F(lgamma) \
+      F(log) F(log10) F(log1p) F(log2) F(logb) F(nearbyint) F(rint) F(round) F(sin) F(sinh)        \
+          F(sqrt) F(tan) F(tanh) F(tgamma) F(trunc)
 #define BINARY(F) \
   F(atan2) F(copysign) F(fdim) F(fmax) F(fmin) F(fmod) F(hypot) F(nextafter) F(pow) F(remainder)
 
