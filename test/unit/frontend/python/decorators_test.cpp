@@ -39,7 +39,7 @@ TEST(PythonDecorators, SpellingsOfJit) {
 
 TEST(PythonDecorators, StacksInOrder) {
   EXPECT_EQ(
-      kernels("import triton\nfrom lib import libentry, fla_cache_autotune, "
+      kernels("import triton\nfrom elsewhere import libentry, fla_cache_autotune, "
               "pointwise_dynamic\nimport tune\n"
               "@libentry()\n@triton.heuristics({})\n@triton.autotune(configs=[], "
               "key=[])\n@triton.jit\ndef a(): pass\n"
@@ -47,10 +47,11 @@ TEST(PythonDecorators, StacksInOrder) {
               "b(): pass\n"
               "@pointwise_dynamic(is_tensor=[True])\n@triton.jit\ndef c(): "
               "pass\n@tune.libtuner(configs=[])\n@triton.jit\ndef d(): pass\n"),
-      (Lines{"a: other(decorator 'lib.libentry' is skipped) heuristics autotune jit",
-             "b: heuristics autotune('lib.fla_cache_autotune' is read as triton.autotune) jit",
-             "c: other(decorator 'lib.pointwise_dynamic' is skipped) jit",
-             "d: autotune('tune.libtuner' is read as triton.autotune) jit"}));
+      (Lines{
+          "a: other(decorator 'elsewhere.libentry' is skipped) heuristics autotune jit",
+          "b: heuristics autotune('elsewhere.fla_cache_autotune' is read as triton.autotune) jit",
+          "c: other(decorator 'elsewhere.pointwise_dynamic' is skipped) jit",
+          "d: autotune('tune.libtuner' is read as triton.autotune) jit"}));
 }
 
 TEST(PythonDecorators, CallForm) {

@@ -43,5 +43,12 @@
 #define __tanf tw_emulate_tanf
 #define __tanhf tw_emulate_tanhf
 #define __sincosf tw_emulate_sincosf
+// So do newer ones with these (glibc 2.41, 2.42).
+#define sinpi tw_emulate_sinpi
+#define cospi tw_emulate_cospi
+#define sinpif tw_emulate_sinpif
+#define cospif tw_emulate_cospif
+#define rsqrt tw_emulate_rsqrt
+#define rsqrtf tw_emulate_rsqrtf
 
 using uchar = unsigned char;
