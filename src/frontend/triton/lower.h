@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// frontend/triton/lower.h — a @triton.jit function, with the types of its arguments, becomes a
+// kernel of the IR.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/python/decorators.h"
+#include "frontend/python/evaluate.h"
+#include "frontend/triton/value.h"
+#include "ir/kernel.h"
+
+namespace tilewright::triton {
+
+// What is known of one parameter: a constant, or a type with what its values promise.
+struct ParameterType {
+  enum class Kind { Constant, Tensor, Tuple };
+  Kind kind = Kind::Tensor;
+  Value constant;                    // of Constant: numbers, text, None, a TypeValue, a Function
+  ir::Type type;                     // of Tensor: a scalar or a pointer
+  int divisible = 1;                 // 16: the integer or the address is a multiple of it
+  bool is_const = false;             // a pointer to const
+  std::vector<ParameterType> items;  // of Tuple
+};
+
+struct LowerOptions {
+  bool debug = false;  // asserts and device_assert fire
+  bool fp_fusion = true;
+  python::Facts facts;  // what module-level code asks of the machine (evaluate.h)
+};
+
+struct LoweredKernel {
+  ir::Kernel kernel;  // stage Source, verified
+  // For each kernel argument of the IR, the parameter it comes from: "x", or "ptrs.0" of a tuple.
+  std::vector<std::string> argument_names;
+  std::vector<std::string> notes;
+};
+
+// `signature` holds every parameter of the function by name; those with a default may be absent.
+// Throws SyntaxOrTypeError at the place of the mistake, with the calls that led there.
+LoweredKernel lower(python::ModuleLoader& loader, const python::DecoratedFunction& function,
+                    const std::map<std::string, ParameterType>& signature,
+                    const LowerOptions& options);
+
+}  // namespace tilewright::triton
