@@ -78,6 +78,16 @@ Value Builder::bitcast(Value value, DType dtype) {
   return create_one(OpKind::Bitcast, {value}, result);
 }
 
+Value Builder::affine(Value base, const std::vector<Value>& strides, const Type& shape) {
+  std::vector<Value> operands = {base};
+  operands.insert(operands.end(), strides.begin(), strides.end());
+  return create_one(OpKind::Affine, std::move(operands), type(base).with_shape_of(shape));
+}
+
+Value Builder::bounds(std::vector<Value> bounds, const Type& shape) {
+  return create_one(OpKind::Bounds, std::move(bounds), Type::scalar(b1).with_shape_of(shape));
+}
+
 Value Builder::load(Value pointers, Value mask, Value other) {
   std::vector<Value> operands = {pointers};
   if (mask) operands.push_back(mask);

@@ -70,6 +70,11 @@ class Builder {
     return create_one(OpKind::Offset, {pointers, elements}, type(pointers));
   }
 
+  // The access forms of the Tile stage, with the shape of `shape`; strides and bounds are i64
+  // scalars. `bounds` holds low and high of each dimension in turn.
+  Value affine(Value base, const std::vector<Value>& strides, const Type& shape);
+  Value bounds(std::vector<Value> bounds, const Type& shape);
+
   Value load(Value pointers, Value mask = {}, Value other = {});
   void store(Value pointers, Value value, Value mask = {});
   void yield(std::vector<Value> values) { create(OpKind::Yield, std::move(values), {}); }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int Any = -1;
 constexpr std::uint8_t Every = 0b1111;
+constexpr std::uint8_t FromTile = 0b1110;
 
 AttributeRule parse_rule(std::string_view text) {
   const auto colon = text.find(':');

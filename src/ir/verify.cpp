@@ -191,6 +191,10 @@ class Verifier {
                        "both types must have one width");
       case OpKind::Offset:
         return check_offset(op);
+      case OpKind::Affine:
+        return check_affine(op);
+      case OpKind::Bounds:
+        return check_bounds(op);
       case OpKind::Load:
         return check_load(op);
       case OpKind::Store:
@@ -371,6 +375,29 @@ class Verifier {
   void check_offset(const Op& op) const {
     require(op, operand(op, 0).is_pointer && operand(op, 1).is_int(), "moves pointers by integers");
     require_type(op, result(op), operand(op, 0), "the result");
+  }
+
+  // From operand `first` on there are `count` scalars of i64.
+  void check_scalars(const Op& op, std::size_t first, int count, std::string_view what) const {
+    require(
+        op, op.operands.size() == first + static_cast<std::size_t>(count),
+        fmt::format("needs {} operands for a tile of rank {}, has {}",
+                    first + static_cast<std::size_t>(count), result(op).rank, op.operands.size()));
+    for (std::size_t i = first; i < op.operands.size(); ++i)
+      require_type(op, operand(op, i), Type::scalar(i64), what);
+  }
+
+  void check_affine(const Op& op) const {
+    require(op, result(op).is_tile(), "gives a tile");
+    check_scalars(op, 1, result(op).rank, "a stride");
+    require(op, operand(op, 0).is_pointer || operand(op, 0).is_int(),
+            "the base must be a pointer or an integer");
+    require_type(op, operand(op, 0), result(op).element(), "the base");
+  }
+
+  void check_bounds(const Op& op) const {
+    require(op, result(op).is_tile() && result(op).is_bool(), "gives a tile of bools");
+    check_scalars(op, 0, 2 * result(op).rank, "a bound");
   }
 
   void check_mask(const Op& op, std::size_t i, const Type& shape) const {

@@ -52,6 +52,12 @@ std::vector<Tile> Program::values_of(const std::vector<Value>& values, std::size
   return tiles;
 }
 
+std::vector<Element> Program::scalars(const Op& op) const {
+  std::vector<Element> elements;
+  for (const Value value : op.operands) elements.push_back(get(value).elements[0]);
+  return elements;
+}
+
 void Program::run_op(const Op& op) {
   if (options_.max_ops > 0 && ++steps_ > options_.max_ops)
     fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
@@ -155,6 +161,10 @@ void Program::shape_op(const Op& op) {
     case OpKind::Dot:
       return set_result(
           op, dot_tiles(operand(op, 0), operand(op, 1), operand(op, 2), type, options_.float64));
+    case OpKind::Affine:
+      return set_result(op, affine_tile(scalars(op), type));
+    case OpKind::Bounds:
+      return set_result(op, bounds_tile(scalars(op), type));
     default:
       fail(op, fmt::format("op '{}' cannot be interpreted", op.facts().name));
   }

@@ -40,6 +40,8 @@ class Program {
   void run_op(const Op& op);
   std::vector<Tile> values_of(const std::vector<Value>& values, std::size_t from = 0) const;
 
+  std::vector<Element> scalars(const Op& op) const;  // the operands of an op on scalars
+
   void constant(const Op& op);
   void elementwise(const Op& op);
   void shape_op(const Op& op);

@@ -32,6 +32,22 @@ Tile strided(const Tile& source, const Type& result, const std::vector<std::int6
   return out;
 }
 
+// Calls `make(index)` for every element of a shape, in row-major order.
+template <class Make>
+Tile tile_of_index(const Type& result, const Make& make) {
+  Tile out{result, std::vector<Element>(static_cast<std::size_t>(result.numel()))};
+  std::vector<std::int64_t> index(result.rank, 0);
+  for (Element& element : out.elements) {
+    element = make(index);
+    for (int d = result.rank - 1; d >= 0; --d) {
+      const auto k = static_cast<std::size_t>(d);
+      if (++index[k] < result.size(d)) break;
+      index[k] = 0;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 AxisView::AxisView(const Type& type, std::int64_t axis) {
@@ -108,6 +124,31 @@ Tile histogram_tile(const Tile& values, const Tile* mask, const Type& result) {
     if (bin >= 0 && bin < result.numel()) ++out.elements[static_cast<std::size_t>(bin)].i;
   }
   return out;
+}
+
+Tile affine_tile(std::span<const Element> base_and_strides, const Type& result) {
+  const std::int64_t base = base_and_strides[0].i;
+  return tile_of_index(result, [&](const std::vector<std::int64_t>& index) -> Element {
+    // Unsigned: sums wrap as those of `add` and `offset` do.
+    std::uint64_t sum = 0;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      sum += static_cast<std::uint64_t>(base_and_strides[d + 1].i) *
+             static_cast<std::uint64_t>(index[d]);
+    if (!result.is_pointer)
+      return {.i = wrap(result.dtype,
+                        static_cast<std::int64_t>(static_cast<std::uint64_t>(base) + sum))};
+    return {.i = TaggedPointer::make(TaggedPointer::buffer(base),
+                                     TaggedPointer::address(base) + sum * size_of(result.dtype))};
+  });
+}
+
+Tile bounds_tile(std::span<const Element> lows_and_highs, const Type& result) {
+  return tile_of_index(result, [&](const std::vector<std::int64_t>& index) -> Element {
+    bool is_inside = true;
+    for (std::size_t d = 0; d < index.size(); ++d)
+      is_inside &= lows_and_highs[2 * d].i <= index[d] && index[d] < lows_and_highs[2 * d + 1].i;
+    return {.i = is_inside};
+  });
 }
 
 Tile dot_tiles(const Tile& a, const Tile& b, const Tile& accumulator, const Type& result,

@@ -30,6 +30,8 @@ Tile concatenate_tiles(const Tile& a, const Tile& b, std::int64_t axis, const Ty
 Tile gather_tile(const Tile& tile, const Tile& index, std::int64_t axis, const Type& result,
                  bool* is_outside);
 Tile histogram_tile(const Tile& values, const Tile* mask, const Type& result);
+Tile affine_tile(std::span<const Element> base_and_strides, const Type& result);
+Tile bounds_tile(std::span<const Element> lows_and_highs, const Type& result);
 // Products summed in double (integers exactly), rounded once to the result's type.
 Tile dot_tiles(const Tile& a, const Tile& b, const Tile& accumulator, const Type& result,
                bool float64);

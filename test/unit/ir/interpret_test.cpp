@@ -67,6 +67,42 @@ TEST(Interpret, MaskedVectorAdd) {
   }
 }
 
+TEST(Interpret, AccessForms) {
+  const Kernel kernel = checked(R"(kernel @forms(%x: *i32, %y: *i32, %row: i64, %m: i64) tile {
+    %zero = constant {value = 0} : i64
+    %one = constant {value = 1} : i64
+    %two = constant {value = 2} : i64
+    %four = constant {value = 4} : i64
+    %p = affine %x, %row, %two : *i32[2, 4]
+    %mask = bounds %zero, %m, %one, %four : b1[2, 4]
+    %minus = constant {value = -1} : i32
+    %other = splat %minus : i32[2, 4]
+    %v = load %p, %mask, %other : i32[2, 4]
+    %q = affine %y, %four, %one : *i32[2, 4]
+    store %q, %v
+    %big = constant {value = 2147483647} : i32
+    %w = affine %big, %one, %zero : i32[2, 4]
+    %eight = constant {value = 8} : i64
+    %z = offset %y, %eight : *i32
+    %r = affine %z, %four, %one : *i32[2, 4]
+    store %r, %w
+  })");
+  std::vector<std::int32_t> x(32), y(16, 0);
+  std::iota(x.begin(), x.end(), 0);
+  const InterpretBuffer buffers[] = {buffer("x", x), buffer("y", y)};
+  const InterpretArgument arguments[] = {InterpretPointer{0}, InterpretPointer{1}, std::int64_t{10},
+                                         std::int64_t{2}};
+  interpret(kernel, buffers, arguments, {});
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max(), least = -most - 1;
+  EXPECT_THAT(y, testing::ElementsAre(-1, 2, 4, 6, -1, 12, 14, 16, most, most, most, most, least,
+                                      least, least, least));
+  const InterpretArgument one_row[] = {InterpretPointer{0}, InterpretPointer{1}, std::int64_t{10},
+                                       std::int64_t{1}};
+  interpret(kernel, buffers, one_row, {});
+  EXPECT_EQ(y[3], 6);
+  EXPECT_EQ(y[5], -1);
+}
+
 // Runs `ops`, which must define %r of type `type`, with scalar arguments %a, %b of that type; gives
 // the stored result.
 template <class T>

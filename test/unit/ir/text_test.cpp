@@ -52,6 +52,23 @@ constexpr const char* row_sum =
 }
 )";
 
+TEST(IrText, AccessFormsRoundTrip) {
+  constexpr const char* text =
+      R"(kernel @forms(%x: *f32, %row: i64, %m: i64) tile {
+  %one = constant {value = 1} : i64
+  %zero = constant {value = 0} : i64
+  %width = constant {value = 8} : i64
+  %p = affine %x, %row, %one : *f32[4, 8]
+  %mask = bounds %zero, %m, %zero, %width : b1[4, 8]
+  %v = load %p, %mask : f32[4, 8]
+  store %p, %v, %mask
+}
+)";
+  const Kernel kernel = parse(text);
+  EXPECT_EQ(print(kernel), text);
+  verify(kernel);
+}
+
 TEST(IrText, RoundTrips) {
   const Kernel kernel = parse(row_sum);
   EXPECT_EQ(print(kernel), row_sum);

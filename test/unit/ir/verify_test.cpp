@@ -27,6 +27,44 @@ TEST(Verify, ValidOps) {
   EXPECT_EQ(verdict("%a = permute %t {order = [1, 0]} : f32[8, 4]"), "valid");
 }
 
+std::string tile_verdict(const std::string& ops) {
+  const Kernel kernel =
+      parse("kernel @k(%p: *f32, %i: i32, %x: f32, %s: i64, %t: *f32[4]) tile {\n" + ops + "\n}");
+  try {
+    verify(kernel);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "valid";
+}
+
+TEST(Verify, AccessForms) {
+  using testing::HasSubstr;
+  EXPECT_EQ(tile_verdict("%a = affine %p, %s, %s : *f32[4, 8]"), "valid");
+  EXPECT_EQ(tile_verdict("%a = affine %i, %s : i32[4]"), "valid");
+  EXPECT_EQ(tile_verdict("%a = bounds %s, %s, %s, %s : b1[4, 8]"), "valid");
+  EXPECT_THAT(tile_verdict("%a = affine %p, %s : *f32[4, 8]"),
+              HasSubstr("needs 3 operands for a tile of rank 2, has 2"));
+  EXPECT_THAT(tile_verdict("%a = affine %p : *f32"), HasSubstr("gives a tile"));
+  EXPECT_THAT(tile_verdict("%a = affine %p, %i : *f32[4]"),
+              HasSubstr("a stride must be i64, is i32"));
+  EXPECT_THAT(tile_verdict("%a = affine %x, %s : f32[4]"),
+              HasSubstr("the base must be a pointer or an integer"));
+  EXPECT_THAT(tile_verdict("%a = affine %t, %s : *f32[4]"),
+              HasSubstr("the base must be *f32, is *f32[4]"));
+  EXPECT_THAT(tile_verdict("%a = affine %i, %s : i64[4]"),
+              HasSubstr("the base must be i64, is i32"));
+  EXPECT_THAT(tile_verdict("%a = bounds %s, %s : i32[4]"), HasSubstr("gives a tile of bools"));
+  EXPECT_THAT(tile_verdict("%a = bounds %s, %s : b1[4, 8]"),
+              HasSubstr("needs 4 operands for a tile of rank 2, has 2"));
+  EXPECT_THAT(tile_verdict("%a = bounds %s, %i : b1[4]"), HasSubstr("a bound must be i64, is i32"));
+}
+
+TEST(Verify, AccessFormsAreNotOfTheSourceStage) {
+  EXPECT_THAT(verdict("%s = constant {value = 1} : i64\n%a = affine %p, %s : *f32[4]"),
+              testing::HasSubstr("the op is not legal at this stage"));
+}
+
 struct Case {
   const char* ops;
   const char* message;
