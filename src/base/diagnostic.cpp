@@ -55,6 +55,7 @@ std::string render(const Diagnostic& diagnostic, std::string_view text) {
   const std::string_view line = line_of(text, span.line);
   if (!line.empty()) out += fmt::format("\n    {}\n    {}", line, caret_line(line, span));
   if (!diagnostic.hint.empty()) out += "\nhint: " + diagnostic.hint;
+  for (const std::string& note : diagnostic.notes) out += "\n" + note;
   return out;
 }
 

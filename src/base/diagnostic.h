@@ -9,6 +9,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/error.h"
 
@@ -25,8 +26,9 @@ struct Span {
 struct Diagnostic {
   std::string file;
   Span span;
-  std::string message;  // one sentence, no full stop
-  std::string hint;     // what to do; may be empty
+  std::string message;             // one sentence, no full stop
+  std::string hint;                // what to do; may be empty
+  std::vector<std::string> notes;  // lines after all that: the calls that led there
 };
 
 // The message as printed above. `text` is the whole source that the span points into.

@@ -137,7 +137,9 @@ class Host {
   virtual void note(const std::string& message) = 0;
 };
 
-// "int32[64, 32]", "the constant 3", "a tuple of 2": how messages name a value.
+// "int32[64, 32]", "pointer<float32>", "int1": how messages name a type.
+std::string describe(const ir::Type& type);
+// The type of a tensor; "the constant 3", "a tuple of 2": how messages name a value.
 std::string describe(const ir::Kernel& kernel, const Value& value);
 
 }  // namespace tilewright::triton
