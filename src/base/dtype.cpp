@@ -39,6 +39,24 @@ constexpr Facts facts[dtype_count] = {
     {"bool", "b1", 1, Family::Boolean},
 };
 
+// What C++, PyTorch and Triton also call them.
+constexpr std::pair<std::string_view, DType> other_names[] = {
+    {"float8_e4m3fn", DType::Float8E4M3},
+    {"float8e4nv", DType::Float8E4M3},
+    {"fp8e4nv", DType::Float8E4M3},
+    {"float8e5", DType::Float8E5M2},
+    {"fp8e5", DType::Float8E5M2},
+    {"float", DType::Float32},
+    {"fp32", DType::Float32},
+    {"double", DType::Float64},
+    {"fp64", DType::Float64},
+    {"half", DType::Float16},
+    {"fp16", DType::Float16},
+    {"i1", DType::Bool},
+    {"int1", DType::Bool},
+    {"u1", DType::Bool},
+};
+
 const Facts& facts_of(DType dtype) { return facts[static_cast<int>(dtype)]; }
 
 // A float with fewer bits, described by its fields. `has_infinity` is false for e4m3, whose largest
@@ -127,10 +145,8 @@ DType parse_dtype(std::string_view name) {
     if (name == facts[i].name || name == facts[i].short_name) return static_cast<DType>(i);
     known.emplace_back(facts[i].name);
   }
-  if (name == "float8_e4m3fn") return DType::Float8E4M3;
-  if (name == "float") return DType::Float32;
-  if (name == "double") return DType::Float64;
-  if (name == "half") return DType::Float16;
+  for (const auto& [other, dtype] : other_names)
+    if (name == other) return dtype;
   throw ArgumentError(fmt::format("unknown element type '{}'{}", name, suggest_names(name, known)));
 }
 

@@ -58,6 +58,8 @@ Settings read_environment() {
           .host_compiler = first_set({"TILEWRIGHT_CXX", "CXX"}),
           .threads = static_cast<int>(number("TILEWRIGHT_NUM_THREADS", 0)),
           .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
+          .interpret = flag("TILEWRIGHT_INTERPRET"),
+          .debug = flag("TILEWRIGHT_DEBUG"),
           .log = variable("TILEWRIGHT_LOG"),
           .no_color = !variable("NO_COLOR").empty(),
           .search_path =

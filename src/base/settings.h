@@ -24,6 +24,8 @@ struct Settings {
   int threads;                // TILEWRIGHT_NUM_THREADS; 0: all cores this process may use
   std::string
       dump_folder;  // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
+  bool interpret;   // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
+  bool debug;       // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
   std::string log;  // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
   bool no_color;    // NO_COLOR
   std::string search_path;  // PATH

@@ -21,6 +21,10 @@ TEST(DType, NamesParseBack) {
   }
   EXPECT_EQ(parse_dtype("bf16"), bf16);
   EXPECT_EQ(parse_dtype("float8_e4m3fn"), f8e4m3);
+  EXPECT_EQ(parse_dtype("fp32"), f32);
+  EXPECT_EQ(parse_dtype("fp16"), f16);
+  EXPECT_EQ(parse_dtype("fp8e4nv"), f8e4m3);
+  EXPECT_EQ(parse_dtype("i1"), b1);
 }
 
 TEST(DType, UnknownNameSuggestsTheNearest) {

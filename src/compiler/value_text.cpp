@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/value_text.cpp — numbers, files and generated tensors from text.
+#include "compiler/value_text.h"
+
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest.h"
+#include "compiler/constants.h"
+
+namespace tilewright {
+namespace {
+
+const std::vector<std::string> makers = {"randn", "rand",   "zeros", "ones",
+                                         "empty", "arange", "full"};
+
+[[noreturn]] void fail(std::string_view name, std::string_view text, const std::string& problem) {
+  throw ArgumentError(fmt::format("{}={}: {}", name, text, problem));
+}
+
+constexpr std::string_view form = "a generated tensor is written as randn:f32[1024,781]";
+
+std::int64_t parse_size(std::string_view name, std::string_view text, std::string_view size) {
+  while (size.starts_with(' ')) size.remove_prefix(1);
+  while (size.ends_with(' ')) size.remove_suffix(1);
+  std::int64_t value = 0;
+  const auto [end, status] = std::from_chars(size.data(), size.data() + size.size(), value);
+  if (size.empty() || status != std::errc{} || end != size.data() + size.size() || value < 0)
+    fail(name, text, fmt::format("'{}' is no size; {}", size, form));
+  return value;
+}
+
+Shape parse_shape(std::string_view name, std::string_view text, std::string_view sizes) {
+  Shape shape;
+  while (!sizes.empty()) {
+    const std::size_t comma = sizes.find(',');
+    shape.push_back(parse_size(name, text, sizes.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    sizes.remove_prefix(comma + 1);
+  }
+  // The runtime counts bytes in 64 bits; refuse before anything is multiplied there.
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape)
+    if (__builtin_mul_overflow(count, size, &count) || count > (std::int64_t{1} << 40))
+      fail(name, text, "the tensor is too large");
+  return shape;
+}
+
+Tensor make(std::string_view name, std::string_view text, const ValueTextOptions& options) {
+  const TensorText t = parse_tensor_text(name, text);
+  const TensorOptions place(t.dtype, options.device);
+  if (t.maker == "zeros") return zeros(t.shape, place);
+  if (t.maker == "ones") return ones(t.shape, place);
+  if (t.maker == "empty") return empty(t.shape, place);
+  if (t.maker == "full") return full(t.shape, t.fill, place);
+  if (t.maker == "arange") {
+    std::int64_t count = 1;
+    for (const std::int64_t size : t.shape) count *= size;
+    return arange(0, static_cast<double>(count), 1, place).reshape(t.shape);
+  }
+  const bool narrow = size_of(t.dtype) == 1;  // the generators make 16 bits and more
+  const RandomOptions random =
+      RandomOptions(narrow ? DType::Float32 : t.dtype, options.device).with_seed(options.seed);
+  const Tensor made = t.maker == "randn" ? randn(t.shape, random) : rand(t.shape, random);
+  return made.to(t.dtype);
+}
+
+}  // namespace
+
+TensorText parse_tensor_text(std::string_view name, std::string_view text) {
+  const std::size_t colon = text.find(':');
+  TensorText parsed{.maker = std::string(text.substr(0, colon))};
+  bool known = false;
+  for (const std::string& maker : makers) known = known || maker == parsed.maker;
+  if (!known)
+    fail(
+        name, text,
+        fmt::format("nothing generates '{}'{}", parsed.maker, suggest_names(parsed.maker, makers)));
+  std::string_view rest = text.substr(colon + 1);
+  const std::size_t open = rest.find('[');
+  const std::size_t close = rest.find(']');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open)
+    fail(name, text, fmt::format("its shape is missing; {}", form));
+  try {
+    parsed.dtype = parse_dtype(rest.substr(0, open));
+  } catch (const ArgumentError& error) {
+    fail(name, text, error.what());
+  }
+  parsed.shape = parse_shape(name, text, rest.substr(open + 1, close - open - 1));
+  std::string_view after = rest.substr(close + 1);
+  if (parsed.maker == "full") {
+    const auto value = after.starts_with('=') ? parse_constant(after.substr(1)) : std::nullopt;
+    const auto number = value ? host_value_of(*value).number() : std::nullopt;
+    if (!number) fail(name, text, "its value is missing; write full:f32[8]=0.5");
+    parsed.fill = *number;
+    after = {};
+  }
+  if (!after.empty()) fail(name, text, fmt::format("'{}' does not belong there; {}", after, form));
+  const bool is_random = parsed.maker == "randn" || parsed.maker == "rand";
+  if (is_random && !is_floating(parsed.dtype))
+    fail(name, text,
+         fmt::format("random numbers are floats, not {}; use arange, zeros or a .npy file",
+                     name_of(parsed.dtype)));
+  return parsed;
+}
+
+ArgumentValue read_value(std::string_view name, std::string_view text,
+                         const ValueTextOptions& options) {
+  if (text.empty()) fail(name, text, "the value is missing");
+  if (const auto constant = parse_constant(text)) return *constant;
+  if (text.ends_with(".npy")) return load_npy(std::string(text), options.device);
+  if (text.find(':') != std::string_view::npos) return make(name, text, options);
+  fail(name, text,
+       "this is no number, true, false, none, .npy file or generated tensor (randn:f32[1024,781])");
+}
+
+std::string tensor_type_text(const Tensor& tensor) {
+  return fmt::format("{}[{}]", name_of(tensor.dtype()), fmt::join(tensor.shape(), ", "));
+}
+
+}  // namespace tilewright

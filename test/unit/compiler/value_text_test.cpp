@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// unit/compiler/value_text_test.cpp — argument values as a command line gives them.
+#include "compiler/value_text.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/constants.h"
+
+namespace tilewright {
+namespace {
+
+ArgumentValue read(const std::string& text) {
+  return read_value("x", text, {.device = Device::cpu(), .seed = 7});
+}
+
+std::string error(const std::string& text) {
+  try {
+    read(text);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+std::string constant(const std::string& text) {
+  return constant_text(std::get<triton::Value>(read(text)));
+}
+
+TEST(ValueText, Constants) {
+  EXPECT_EQ(constant("1024"), "1024");
+  EXPECT_EQ(constant("-1.5"), "-1.5");
+  EXPECT_EQ(constant("1e-5"), "1e-05");
+  EXPECT_EQ(constant("true"), "true");
+  EXPECT_EQ(constant("False"), "false");
+  EXPECT_EQ(constant("none"), "none");
+  EXPECT_EQ(constant("'ieee'"), "'ieee'");
+  for (const char* spelling : {"f32", "fp32", "float32", "tl.float32", "torch.float32"})
+    EXPECT_EQ(constant(spelling), "float32");
+}
+
+TEST(ValueText, GeneratedTensors) {
+  const auto x = std::get<Tensor>(read("randn:f32[4,3]"));
+  EXPECT_EQ(x.shape(), (Shape{4, 3}));
+  EXPECT_EQ(tensor_type_text(x), "float32[4, 3]");
+  EXPECT_TRUE(allclose(x, std::get<Tensor>(read("randn:float32[4, 3]"))));
+  EXPECT_EQ(std::get<Tensor>(read("arange:i64[5]")).to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(std::get<Tensor>(read("full:i32[2]=-3")).to_vector<int>(), (std::vector<int>{-3, -3}));
+  EXPECT_EQ(std::get<Tensor>(read("zeros:bf16[]")).numel(), 1);
+  EXPECT_EQ(std::get<Tensor>(read("ones:u8[0]")).numel(), 0);
+  EXPECT_EQ(std::get<Tensor>(read("rand:fp8e5[2]")).dtype(), f8e5m2);
+}
+
+TEST(ValueText, WrongTexts) {
+  const std::string form = "; a generated tensor is written as randn:f32[1024,781]";
+  EXPECT_EQ(error("randm:f32[4]"),
+            "x=randm:f32[4]: nothing generates 'randm'; did you mean "
+            "'randn' or 'rand'?");
+  EXPECT_EQ(error("randn:f32"), "x=randn:f32: its shape is missing" + form);
+  EXPECT_EQ(error("randn:f32[4,a]"), "x=randn:f32[4,a]: 'a' is no size" + form);
+  EXPECT_EQ(error("zeros:f32[-4]"), "x=zeros:f32[-4]: '-4' is no size" + form);
+  EXPECT_EQ(error("zeros:f32[4]x"), "x=zeros:f32[4]x: 'x' does not belong there" + form);
+  EXPECT_EQ(error("zeros:f32[1000000,1000000,1000000]"),
+            "x=zeros:f32[1000000,1000000,1000000]: the tensor is too large");
+  EXPECT_EQ(error("randn:i32[4]"),
+            "x=randn:i32[4]: random numbers are floats, not int32; use "
+            "arange, zeros or a .npy file");
+  EXPECT_EQ(error("full:f32[4]"), "x=full:f32[4]: its value is missing; write full:f32[8]=0.5");
+  EXPECT_EQ(error("12abc"),
+            "x=12abc: this is no number, true, false, none, .npy file or generated "
+            "tensor (randn:f32[1024,781])");
+  EXPECT_EQ(error("zeros:q7[4]").substr(0, 41), "x=zeros:q7[4]: unknown element type 'q7';");
+  EXPECT_EQ(error("missing.npy"), "cannot open 'missing.npy': No such file or directory");
+}
+
+}  // namespace
+}  // namespace tilewright
