@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/schedule/op_facts.h — what the schedule must know of an op: is it a view of other tiles,
+// what does it do to memory, what does it cost, where does a pointer come from.
+#pragma once
+
+#include "ir/kernel.h"
+
+namespace tilewright {
+
+// How the elements of a loop map to the elements of a tile that it reads.
+enum class Access : std::uint8_t {
+  Same,      // element i reads element i
+  Once,      // another index, each element once
+  Repeated,  // another index, elements several times
+  Array,     // any order, often: the tile must be in an array
+};
+Access through(Access outer, Access inner);
+
+bool is_tile(const ir::Kernel& kernel, ir::Value value);
+
+// An op whose elements are elements of its operands, or come from scalars and indices alone.
+bool is_view(const ir::Op& op);
+// A view whose every element is the same.
+bool is_uniform(const ir::Op& op);
+Access access_of_view(const ir::Kernel& kernel, const ir::Op& op);
+
+struct Effects {
+  bool reads = false;
+  bool writes = false;  // or must keep its place for another reason
+};
+// Of the op and everything inside it.
+Effects effects_of(const ir::Op& op);
+
+// About one for an arithmetic op; what a loop must not repeat is far beyond any limit.
+int cost_of(const ir::Op& op);
+
+// The kernel argument (or unknown maker) that a pointer is computed from.
+ir::Value root_of(const ir::Kernel& kernel, ir::Value pointer);
+
+}  // namespace tilewright

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/schedule/planner.cpp — levels: which ops share a loop, and in which order loops run.
+#include "codegen/schedule/planner.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+using Kind = Step::Kind;
+
+constexpr int no_loads = -1;
+constexpr int mixed_loads = -2;
+
+bool is_combine_region(const ir::Op& op) {
+  return op.kind == OpKind::Reduce || op.kind == OpKind::Scan;
+}
+
+int join_epochs(int a, int b) {
+  if (a == no_loads || a == b) return b;
+  return b == no_loads ? a : mixed_loads;
+}
+
+}  // namespace
+
+Planner::Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Schedule& out)
+    : kernel_(kernel),
+      options_(options),
+      out_(out),
+      costs_(kernel.value_count(), 0),
+      chain_epochs_(kernel.value_count(), no_loads),
+      is_forced_(kernel.value_count(), false),
+      demands_(kernel.value_count()),
+      regions_(kernel.value_count(), 0) {}
+
+void Planner::run() {
+  number_epochs(kernel_.body);
+  find_conflicts(kernel_.body);
+  for (const ir::Op* op : program_) note_chain(*op);
+  plan_region(kernel_.body);
+  decide_homes();
+  share_arrays();
+  out_.steps_ = make_steps(kernel_.body);
+}
+
+// ---- Facts of the whole program
+
+void Planner::number_epochs(const ir::Region& region) {
+  for (const ir::Op* op : region.ops) {
+    program_.push_back(op);
+    const bool is_control = !op->regions.empty() && !is_combine_region(*op);
+    const bool writes = effects_of(*op).writes;
+    epochs_[op] = epoch_;
+    if (writes) ++epoch_;
+    if (!is_control) continue;
+    for (const ir::Region& inner : op->regions) {
+      number_epochs(inner);
+      if (writes) ++epoch_;
+    }
+  }
+}
+
+// A load and a later store through the same argument at other places: the store must not run in
+// the load's loop, nor before the load is done for all elements.
+void Planner::find_conflicts(const ir::Region& region) {
+  std::unordered_map<std::uint32_t, std::vector<ir::Value>> stored;  // root to pointers
+  for (auto at = region.ops.rbegin(); at != region.ops.rend(); ++at) {
+    const ir::Op& op = **at;
+    if (!is_combine_region(op))
+      for (const ir::Region& inner : op.regions) find_conflicts(inner);
+    if (op.operands.empty() || !kernel_.type(op.operands[0]).is_pointer) continue;
+    const ir::Value root = root_of(kernel_, op.operands[0]);
+    if (op.facts().has(ir::Writes)) stored[root.id].push_back(op.operands[0]);
+    if (op.kind == OpKind::Load)
+      for (const ir::Value pointer : stored[root.id])
+        if (pointer != op.operands[0]) conflicts_[&op] = true;
+  }
+}
+
+// The cost of computing an element of the op's result from what is in arrays and memory.
+void Planner::note_chain(const ir::Op& op) {
+  if (op.results.empty() || !is_tile(kernel_, op.result())) return;
+  const bool is_chain = is_view(op) || op.kind == OpKind::Load || (op.facts().has(ir::Elementwise));
+  if (!is_chain) return;
+  int cost = is_view(op) ? 0 : cost_of(op);
+  int epoch = no_loads;
+  if (op.kind == OpKind::Load) {
+    const bool is_kept = kernel_.type(op.result()).numel() < options_.reload_from ||
+                         op.integer("volatile") != 0 || conflicts_.contains(&op);
+    epoch = is_kept ? mixed_loads : epochs_[&op];
+  }
+  for (const ir::Value operand : op.operands) {
+    cost += costs_[operand.id];
+    epoch = join_epochs(epoch, chain_epochs_[operand.id]);
+  }
+  for (const ir::Value result : op.results) {
+    costs_[result.id] = std::min(cost, 100000);
+    chain_epochs_[result.id] = epoch;
+  }
+}
+
+bool Planner::can_reload(ir::Value value, int epoch) const {
+  const int loaded = chain_epochs_[value.id];
+  return loaded == no_loads || loaded == epoch;
+}
+
+// ---- Levels
+
+Kind Planner::kind_of(const ir::Op& op) const {
+  if (!op.regions.empty() && !is_combine_region(op)) return Kind::Control;
+  const auto tile = [&](ir::Value value) { return is_tile(kernel_, value); };
+  const bool has_tile = std::any_of(op.operands.begin(), op.operands.end(), tile) ||
+                        std::any_of(op.results.begin(), op.results.end(), tile);
+  if (!has_tile) return Kind::Scalar;
+  switch (op.kind) {
+    case OpKind::Scan:
+    case OpKind::Dot:
+    case OpKind::Gather:
+    case OpKind::Concatenate:
+    case OpKind::Histogram:
+    case OpKind::Print:
+      return Kind::Across;
+    default:
+      return Kind::Elements;
+  }
+}
+
+// The lowest level at which a step of this kind runs after that one.
+int Planner::after(const PlannedStep& before, Kind kind, const ir::Type& shape) const {
+  if (before.kind != kind) return before.kind < kind ? before.level : before.level + 1;
+  return kind == Kind::Elements && !same_shape(before.shape, shape) ? before.level + 1
+                                                                    : before.level;
+}
+
+const PlannedStep* Planner::step_of(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  const auto found = maker ? steps_of_.find(maker) : steps_of_.end();
+  return found == steps_of_.end() ? nullptr : &steps_[static_cast<std::size_t>(found->second)];
+}
+
+int Planner::level_by_operand(ir::Value operand, Kind kind, const ir::Type& shape, int epoch,
+                              int region, Access access) const {
+  const PlannedStep* step = step_of(operand);
+  if (!step || step->region != region) return 0;
+  const ir::Op& maker = *kernel_.maker(operand);
+  if (!is_tile(kernel_, operand) || step->kind != Kind::Elements || maker.kind == OpKind::Reduce) {
+    // A reduction's result is there after its whole loop.
+    if (step->kind == Kind::Elements && kind == Kind::Elements) return step->level + 1;
+    return after(*step, kind, shape);
+  }
+  if (is_view(maker)) {
+    int level = 0;
+    for (const ir::Value inner : maker.operands)
+      level = std::max(level, level_by_operand(inner, kind, shape, epoch, region,
+                                               through(access, access_of_view(kernel_, maker))));
+    return level;
+  }
+  if (kind != Kind::Elements) return after(*step, kind, shape);
+  const bool is_same = access == Access::Same && same_shape(step->shape, shape);
+  const bool is_cheap =
+      costs_[operand.id] <= options_.recompute_limit && can_reload(operand, epoch);
+  return is_same || is_cheap ? step->level : step->level + 1;
+}
+
+int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
+                             const RegionState& state) const {
+  const Effects effects = effects_of(op);
+  int level = 0;
+  for (const MemoryOp& before : state.memory) {
+    if (!effects.writes && !(effects.reads && before.is_write)) continue;
+    const PlannedStep& step = steps_[static_cast<std::size_t>(before.step)];
+    int earliest = after(step, kind, shape);
+    const bool shares_loop = kind == Kind::Elements && step.kind == Kind::Elements;
+    const bool is_plain_load = effects.reads && !effects.writes;
+    // A loop that has stored is over for later loads.
+    if (shares_loop && before.is_write && is_plain_load) earliest = step.level + 1;
+    if (shares_loop && before.is_load_only && !op.operands.empty() &&
+        kernel_.type(op.operands[0]).is_pointer && before.pointer != op.operands[0] &&
+        before.root == root_of(kernel_, op.operands[0]))
+      earliest = step.level + 1;
+    level = std::max(level, earliest);
+  }
+  return level;
+}
+
+void Planner::free_values(const ir::Op& op, std::vector<ir::Value>& out) const {
+  out.insert(out.end(), op.operands.begin(), op.operands.end());
+  for (const ir::Region& region : op.regions)
+    for (const ir::Op* inner : region.ops) free_values(*inner, out);
+}
+
+int Planner::level_of(const ir::Op& op, Kind kind, const ir::Type& shape,
+                      const RegionState& state) {
+  std::vector<ir::Value> values;
+  free_values(op, values);
+  int level = level_by_memory(op, kind, shape, state);
+  const Access access = is_view(op) ? access_of_view(kernel_, op) : Access::Same;
+  for (const ir::Value value : values)
+    level =
+        std::max(level, level_by_operand(value, kind, shape, epochs_[&op], state.number, access));
+  return level;
+}
+
+int Planner::step_for(Kind kind, int level, const ir::Type& shape, RegionState& state) {
+  if (kind == Kind::Elements)
+    for (const int number : state.steps) {
+      const PlannedStep& step = steps_[static_cast<std::size_t>(number)];
+      if (step.kind == kind && step.level == level && same_shape(step.shape, shape)) return number;
+    }
+  const int number = static_cast<int>(steps_.size());
+  steps_.push_back({.kind = kind, .level = level, .region = state.number, .shape = shape});
+  state.steps.push_back(number);
+  return number;
+}
+
+void Planner::plan_op(const ir::Op& op, RegionState& state) {
+  if (op.facts().has(ir::Ends)) return;
+  const Kind kind = kind_of(op);
+  // Loops run over the operands of a reduction and of ops without results, else over the result.
+  const bool by_operand = op.results.empty() || op.kind == OpKind::Reduce;
+  ir::Type shape;
+  if (kind == Kind::Elements)
+    shape = kernel_.type(by_operand ? op.operands[0] : op.result()).with_element(i8);
+  const int level = level_of(op, kind, shape, state);
+  const int number = step_for(kind, level, shape, state);
+  steps_[static_cast<std::size_t>(number)].ops.push_back(&op);
+  steps_of_[&op] = number;
+  const Effects effects = effects_of(op);
+  if (effects.reads || effects.writes) {
+    const bool has_pointer = !op.operands.empty() && kernel_.type(op.operands[0]).is_pointer;
+    const ir::Value pointer = has_pointer ? op.operands[0] : ir::Value{};
+    state.memory.push_back({.step = number,
+                            .is_write = effects.writes,
+                            .is_load_only = op.kind == OpKind::Load && !effects.writes,
+                            .root = has_pointer ? root_of(kernel_, pointer) : ir::Value{},
+                            .pointer = pointer});
+  }
+}
+
+void Planner::plan_region(const ir::Region& region) {
+  RegionState state{.number = region_count_++};
+  for (const ir::Value argument : region.arguments) regions_[argument.id] = state.number;
+  for (const ir::Op* op : region.ops) {
+    plan_op(*op, state);
+    for (const ir::Value result : op->results) regions_[result.id] = state.number;
+  }
+  const auto by_level = [&](int a, int b) {
+    const PlannedStep& x = steps_[static_cast<std::size_t>(a)];
+    const PlannedStep& y = steps_[static_cast<std::size_t>(b)];
+    return x.level != y.level ? x.level < y.level : x.kind < y.kind;
+  };
+  std::stable_sort(state.steps.begin(), state.steps.end(), by_level);
+  for (const int number : state.steps) {
+    steps_[static_cast<std::size_t>(number)].order = ++order_;
+    if (steps_[static_cast<std::size_t>(number)].kind != Kind::Control) continue;
+    const ir::Op& control = *steps_[static_cast<std::size_t>(number)].ops.front();
+    for (const ir::Region& inner : control.regions) plan_region(inner);
+  }
+  region_steps_[&region] = std::move(state.steps);
+}
+
+}  // namespace tilewright

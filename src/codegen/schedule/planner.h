@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/schedule/planner.h — makes a Schedule: levels (planner.cpp), then homes (homes.cpp), then
+// shared arrays (storage.cpp).
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/schedule/op_facts.h"
+#include "codegen/schedule/schedule.h"
+
+namespace tilewright {
+
+// A step while it is planned.
+struct PlannedStep {
+  Step::Kind kind = Step::Kind::Scalar;
+  int level = 0;
+  int region = 0;
+  int order = 0;
+  ir::Type shape;
+  std::vector<const ir::Op*> ops;  // Elements: all candidates; else the one op
+};
+
+// One place that needs elements of a value.
+struct Demand {
+  int step;
+  Access access;
+  int epoch;
+};
+
+class Planner {
+ public:
+  Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Schedule& out);
+  void run();
+
+ private:
+  // ---- Levels
+  struct MemoryOp {
+    int step;
+    bool is_write;
+    bool is_load_only;
+    ir::Value root;
+    ir::Value pointer;
+  };
+  struct RegionState {
+    int number = 0;
+    std::vector<int> steps;
+    std::vector<MemoryOp> memory;
+  };
+  void number_epochs(const ir::Region& region);
+  void find_conflicts(const ir::Region& region);
+  void note_chain(const ir::Op& op);
+  void plan_region(const ir::Region& region);
+  void plan_op(const ir::Op& op, RegionState& state);
+  Step::Kind kind_of(const ir::Op& op) const;
+  int level_of(const ir::Op& op, Step::Kind kind, const ir::Type& shape, const RegionState& state);
+  int level_by_operand(ir::Value operand, Step::Kind kind, const ir::Type& shape, int epoch,
+                       int region, Access access) const;
+  int level_by_memory(const ir::Op& op, Step::Kind kind, const ir::Type& shape,
+                      const RegionState& state) const;
+  int after(const PlannedStep& before, Step::Kind kind, const ir::Type& shape) const;
+  int step_for(Step::Kind kind, int level, const ir::Type& shape, RegionState& state);
+  void free_values(const ir::Op& op, std::vector<ir::Value>& out) const;
+
+  // ---- Homes (homes.cpp)
+  void decide_homes();
+  void decide(const ir::Op& op);
+  void decide_computed(const ir::Op& op);
+  Home home_for(const ir::Op& op, ir::Value value) const;
+  bool can_repeat(ir::Value value, const Demand& demand) const;
+  bool can_reload(ir::Value value, int epoch) const;
+  void demand(ir::Value value, const Demand& demand);
+  void demand_operands(const ir::Op& op, int step, Access access, int epoch);
+  Steps make_steps(const ir::Region& region);
+  Step make_step(const PlannedStep& planned);
+
+  // ---- Shared arrays (storage.cpp)
+  void share_arrays();
+  void share_loop(const ir::Op& op);
+  void share_branch(const ir::Op& op);
+  bool may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const;
+  void use_array_of(ir::Value value, ir::Value owner);
+
+  const PlannedStep* step_of(ir::Value value) const;
+
+  const ir::Kernel& kernel_;
+  const ScheduleOptions options_;
+  Schedule& out_;
+
+  std::vector<const ir::Op*> program_;                 // every op that is planned, in program order
+  std::unordered_map<const ir::Op*, int> epochs_;      // rises with every write
+  std::unordered_map<const ir::Op*, int> steps_of_;    // op to step
+  std::unordered_map<const ir::Op*, bool> conflicts_;  // loads that a later store may overwrite
+  std::unordered_map<const ir::Region*, std::vector<int>> region_steps_;
+  std::vector<PlannedStep> steps_;
+  std::vector<int> costs_;         // by value: of its whole chain, down to what is in an array
+  std::vector<int> chain_epochs_;  // by value: the epoch of the loads in its chain; none or mixed
+  std::vector<bool> is_forced_;    // by value: must be in an array
+  std::vector<std::vector<Demand>> demands_;
+  std::vector<int> regions_;  // by value: number of its region
+  int epoch_ = 0;
+  int region_count_ = 0;
+  int order_ = 0;
+};
+
+}  // namespace tilewright

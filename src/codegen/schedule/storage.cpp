@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/schedule/storage.cpp — arrays shared by the values that follow each other in a loop or
+// come together after a branch, so that nothing is copied.
+#include <algorithm>
+
+#include "codegen/schedule/planner.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using Kind = Step::Kind;
+
+Schedule::Schedule(const ir::Kernel& kernel, const ScheduleOptions& options) {
+  Planner(kernel, options, *this).run();
+}
+
+ir::Value Schedule::storage(ir::Value value) const {
+  while (storages_[value.id]) value = storages_[value.id];
+  return value;
+}
+
+bool Schedule::is_in_array(ir::Value value, const Step& step) const {
+  return homes_[value.id] == Home::Stored && available_[value.id] < step.order;
+}
+
+void Planner::use_array_of(ir::Value value, ir::Value owner) {
+  if (out_.storage(value) != out_.storage(owner))
+    out_.storages_[out_.storage(value).id] = out_.storage(owner);
+}
+
+// Whether `next` may be written over `carried` while the body runs: nothing reads the old elements
+// afterwards, and what reads them in the same loop reads the same element.
+bool Planner::may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const {
+  const PlannedStep* maker = step_of(next);
+  if (!maker || out_.homes_[next.id] != Home::Stored || out_.storages_[next.id] ||
+      maker->region != regions_[carried.id])
+    return false;
+  const ir::Op& op = *kernel_.maker(next);
+  const bool is_dot_sum = op.kind == OpKind::Dot && op.operands[2] == carried &&
+                          op.operands[0] != carried && op.operands[1] != carried;
+  if ((maker->kind != Kind::Elements || op.kind == OpKind::Reduce) && !is_dot_sum) return false;
+  if (std::count(end.operands.begin(), end.operands.end(), next) != 1 ||
+      std::count(end.operands.begin(), end.operands.end(), carried) != 0)
+    return false;
+  const auto is_harmless = [&](const Demand& d) {
+    const PlannedStep& reader = steps_[static_cast<std::size_t>(d.step)];
+    if (reader.order == maker->order)
+      return is_dot_sum ||
+             (d.access == Access::Same && same_shape(kernel_.type(carried), reader.shape));
+    // Steps inside a control step have orders between it and the next step.
+    return reader.order < maker->order;
+  };
+  const std::vector<Demand>& reads = demands_[carried.id];
+  return std::all_of(reads.begin(), reads.end(), is_harmless);
+}
+
+void Planner::share_loop(const ir::Op& op) {
+  const ir::Region& body = op.regions.back();
+  const ir::Op& end = *body.ops.back();
+  const std::size_t inputs = op.operands.size() - op.results.size();
+  const std::size_t arguments = body.arguments.size() - op.results.size();
+  for (std::size_t k = 0; k < op.results.size(); ++k) {
+    const ir::Value carried = body.arguments[arguments + k];
+    if (!is_tile(kernel_, carried)) continue;
+    use_array_of(op.results[k], carried);
+    if (op.kind != OpKind::For) continue;
+    if (may_overwrite(end.operands[k], carried, end)) use_array_of(end.operands[k], carried);
+    // An initial value that nothing else reads is made in place.
+    const ir::Value initial = op.operands[inputs + k];
+    const PlannedStep* maker = step_of(initial);
+    const bool is_only_here = demands_[initial.id].size() == 1 &&
+                              std::count(op.operands.begin(), op.operands.end(), initial) == 1;
+    if (maker && maker->kind == Kind::Elements && out_.homes_[initial.id] == Home::Stored &&
+        !out_.storages_[initial.id] && is_only_here && maker->region == regions_[op.results[k].id])
+      use_array_of(initial, carried);
+  }
+}
+
+void Planner::share_branch(const ir::Op& op) {
+  for (const ir::Region& region : op.regions) {
+    const ir::Op& end = *region.ops.back();
+    for (std::size_t k = 0; k < op.results.size(); ++k) {
+      const ir::Value value = end.operands[k];
+      const PlannedStep* maker = step_of(value);
+      const bool is_own =
+          maker && maker->kind == Kind::Elements && out_.homes_[value.id] == Home::Stored &&
+          !out_.storages_[value.id] &&
+          std::find(region_steps_.at(&region).begin(), region_steps_.at(&region).end(),
+                    steps_of_.at(kernel_.maker(value))) != region_steps_.at(&region).end();
+      if (is_own && std::count(end.operands.begin(), end.operands.end(), value) == 1)
+        use_array_of(value, op.results[k]);
+    }
+  }
+}
+
+void Planner::share_arrays() {
+  out_.storages_.assign(kernel_.value_count(), ir::Value{});
+  for (const ir::Op* op : program_) {
+    if (op->kind == OpKind::For || op->kind == OpKind::While) share_loop(*op);
+    if (op->kind == OpKind::If) share_branch(*op);
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/text/expressions.cpp — types, literals, casts and every elementwise op.
+#include "codegen/text/expressions.h"
+
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "ir/interpret/tile.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+using ir::Type;
+
+bool is_small_float(const Type& type) {
+  return type.is_float() && type.dtype != DType::Float32 && type.dtype != DType::Float64;
+}
+
+bool is_narrow_int(const Type& type) { return type.is_int() && size_of(type.dtype) < 4; }
+
+std::string element_name(DType dtype) {
+  return dtype == DType::Bool ? "bool" : std::string(ir::short_name_of(dtype));
+}
+
+// ---- Literals
+
+std::string integer_literal(DType dtype, std::int64_t value) {
+  switch (dtype) {
+    case DType::Bool:
+      return value ? "true" : "false";
+    case DType::Int64:
+      if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
+      return fmt::format("{}ll", value);
+    case DType::UInt64:
+      return fmt::format("{}ull", static_cast<std::uint64_t>(value));
+    case DType::UInt32:
+      return fmt::format("{}u", static_cast<std::uint32_t>(value));
+    case DType::Int32:
+      if (static_cast<std::int32_t>(value) == std::numeric_limits<std::int32_t>::min())
+        return "(-2147483647 - 1)";
+      return fmt::format("{}", static_cast<std::int32_t>(value));
+    case DType::Int16:
+      return fmt::format("i16({})", static_cast<std::int16_t>(value));
+    case DType::UInt16:
+      return fmt::format("u16({})", static_cast<std::uint16_t>(value));
+    case DType::Int8:
+      return fmt::format("i8({})", static_cast<int>(static_cast<std::int8_t>(value)));
+    default:
+      return fmt::format("u8({})", static_cast<unsigned>(static_cast<std::uint8_t>(value)));
+  }
+}
+
+// The shortest text that reads back as the same number.
+template <class Float>
+std::string finite_literal(Float value, std::string_view suffix) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + std::string(suffix);
+}
+
+std::string float_literal(DType dtype, double value) {
+  const auto small = static_cast<float>(ir::round_to(dtype, value));
+  switch (dtype) {
+    case DType::Float16:
+      return fmt::format("tw::f16_bits({:#06x})", float_to_half(small));
+    case DType::BFloat16:
+      return fmt::format("tw::bf16_bits({:#06x})", float_to_bfloat16(small));
+    case DType::Float8E4M3:
+      return fmt::format("tw::f8e4m3_bits({:#04x})", float_to_float8_e4m3(small));
+    case DType::Float8E5M2:
+      return fmt::format("tw::f8e5m2_bits({:#04x})", float_to_float8_e5m2(small));
+    default:
+      break;
+  }
+  const bool is_double = dtype == DType::Float64;
+  const double rounded = is_double ? value : static_cast<double>(static_cast<float>(value));
+  if (std::isnan(rounded)) return fmt::format("tw::nan<{}>()", element_name(dtype));
+  if (std::isinf(rounded))
+    return fmt::format("{}tw::inf<{}>()", rounded < 0 ? "-" : "", element_name(dtype));
+  return is_double ? finite_literal(value, "") : finite_literal(static_cast<float>(value), "f");
+}
+
+// ---- Casts
+
+std::string call(std::string_view function, const std::string& argument) {
+  return fmt::format("{}({})", function, argument);
+}
+
+// A float of any width as an f32 or f64 that holds it exactly.
+std::string widened(const Type& from, const std::string& text) {
+  return is_small_float(from) ? call("tw::to_f32", text) : text;
+}
+
+std::string cast_to_small_float(const Type& from, const Type& to, const std::string& text,
+                                std::string_view rounding) {
+  const std::string function =
+      fmt::format("tw::to_{}{}", element_name(to.dtype), rounding == "rtz" ? "_rtz" : "");
+  if (from.is_float()) return call(function, widened(from, text));
+  // By way of double, so that a wide integer is rounded to the small type only once.
+  const bool is_wide = !from.is_bool() && size_of(from.dtype) >= 4;
+  return call(function, call(is_wide ? "f64" : "f32", text));
+}
+
+std::string pointer_cast(const Type& to, const std::string& text) {
+  return fmt::format("({}){}", type_text(to.element()), atom(text));
+}
+
+}  // namespace
+
+std::string type_text(const Type& type) {
+  if (!type.is_pointer) return element_name(type.dtype);
+  return (type.dtype == DType::Bool ? "u8" : element_name(type.dtype)) + "*";
+}
+
+std::string literal_text(const Type& type, const ir::AttributeValue& value) {
+  if (type.is_pointer) return fmt::format("({})nullptr", type_text(type.element()));
+  if (type.is_float()) return float_literal(type.dtype, std::get<double>(value));
+  return integer_literal(type.dtype, std::get<std::int64_t>(value));
+}
+
+std::string atom(const std::string& text) {
+  int depth = 0;
+  bool is_plain = !text.empty() && text[0] != '(';
+  for (const char c : text) {
+    if (c == '(' || c == '<' || c == '[') ++depth;
+    const bool is_word =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == ':';
+    if (depth == 0 && !is_word) is_plain = false;
+    if (c == ')' || c == '>' || c == ']') --depth;
+  }
+  // "a < b" opens a bracket that never closes.
+  if (is_plain && depth == 0 && text.find(" < ") == std::string::npos) return text;
+  if (text.starts_with('(') && text.ends_with(')')) {
+    int open = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+      if (open == 0) {
+        if (i + 1 == text.size()) return text;
+        break;
+      }
+    }
+  }
+  return "(" + text + ")";
+}
+
+std::string cast_text(const Type& from, const Type& to, const std::string& text,
+                      std::string_view rounding) {
+  if (from.element() == to.element()) return text;
+  if (from.is_pointer || to.is_pointer) return pointer_cast(to, text);
+  if (to.is_bool()) {
+    const std::string wide = widened(from, text);
+    return fmt::format("{} != 0", atom(wide));
+  }
+  if (is_small_float(to)) return cast_to_small_float(from, to, text, rounding);
+  const std::string name = element_name(to.dtype);
+  if (to.is_float()) {
+    const bool narrows = from.dtype == DType::Float64 && to.dtype == DType::Float32;
+    if (narrows && rounding == "rtz") return call("tw::to_f32_rtz", text);
+    if (is_small_float(from) && to.dtype == DType::Float32) return widened(from, text);
+    return call(name, widened(from, text));
+  }
+  if (from.is_float()) return call(fmt::format("tw::to_int<{}>", name), widened(from, text));
+  return call(name, text);
+}
+
+namespace {
+
+// ---- Ops
+
+using Operands = std::span<const OperandText>;
+
+std::string narrowed(const Type& type, std::string text) {
+  return is_narrow_int(type) ? call(element_name(type.dtype), text) : text;
+}
+
+std::string infix(const Type& result, Operands in, std::string_view sign) {
+  return narrowed(result, fmt::format("{} {} {}", in[0].text, sign, in[1].text));
+}
+
+std::string call2(std::string_view function, Operands in) {
+  return fmt::format("tw::{}({}, {})", function, in[0].text, in[1].text);
+}
+
+std::string multiply(const Type& result, Operands in) {
+  // A product of two u16 is one of two ints, which may overflow.
+  if (result.dtype == DType::UInt16)
+    return fmt::format("u16(u32({}) * u32({}))", in[0].text, in[1].text);
+  return infix(result, in, "*");
+}
+
+std::string divide(const ir::Op& op, const Type& result, Operands in) {
+  if (result.is_float()) {
+    const bool is_fast = result.dtype == DType::Float32 && op.integer("exact") == 0;
+    return is_fast ? call2("divide_fast", in) : infix(result, in, "/");
+  }
+  const bool is_safe = in[1].constant && *in[1].constant != 0 && *in[1].constant != -1;
+  return is_safe ? infix(result, in, "/") : call2("divide", in);
+}
+
+std::string remainder(const Type& result, Operands in) {
+  if (result.is_float()) return call2("fmod", in);
+  const bool is_safe = in[1].constant && *in[1].constant != 0 && *in[1].constant != -1;
+  return is_safe ? infix(result, in, "%") : call2("remainder", in);
+}
+
+std::string shift(const ir::Op& op, const Type& result, Operands in) {
+  const bool is_left = op.kind == OpKind::ShiftLeft;
+  const auto width = static_cast<std::int64_t>(size_of(result.dtype)) * 8;
+  if (in[1].constant && *in[1].constant >= 0 && *in[1].constant < width)
+    return narrowed(result,
+                    fmt::format("{} {} {}", in[0].text, is_left ? "<<" : ">>", *in[1].constant));
+  return call2(is_left ? "shift_left" : "shift_right", in);
+}
+
+std::string extreme(const ir::Op& op, const Type& result, Operands in) {
+  const std::string name = op.kind == OpKind::Minimum ? "min" : "max";
+  if (!result.is_float()) return call2(name, in);
+  return call2(name + (op.text("nan") == "propagate" ? "_nan" : "_number"), in);
+}
+
+std::string compare(const ir::Op& op, Operands in) {
+  static constexpr std::pair<std::string_view, std::string_view> signs[] = {
+      {"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="}, {"gt", ">"}, {"ge", ">="}};
+  for (const auto& [name, sign] : signs)
+    if (name == op.text("is")) return fmt::format("{} {} {}", in[0].text, sign, in[1].text);
+  TW_UNREACHABLE("compare has no predicate '{}'", op.text("is"));
+}
+
+std::string bitwise(const Type& result, Operands in, std::string_view sign) {
+  // Bools: & and | of bools are ints that are 0 or 1.
+  const std::string text = fmt::format("{} {} {}", in[0].text, sign, in[1].text);
+  return result.is_bool() ? call("bool", text) : narrowed(result, text);
+}
+
+std::string bitcast(const Type& result, Operands in) {
+  if (in[0].type.is_pointer || result.is_pointer) return pointer_cast(result, in[0].text);
+  if (in[0].type.element() == result.element()) return in[0].text;
+  return fmt::format("tw::bit_cast<{}>({})", element_name(result.dtype), in[0].text);
+}
+
+std::string math(const ir::Op& op, const Type& result, Operands in) {
+  std::string text = fmt::format("tw::{}({}", op.text("function"), in[0].text);
+  for (std::size_t i = 1; i < in.size(); ++i) text += ", " + in[i].text;
+  text += ")";
+  // Tests and counts are ints, in whichever type the op says.
+  const std::string_view name = op.text("function");
+  const bool gives_int =
+      name.starts_with("is") || name == "signbit" || name == "popcount" || name == "clz";
+  if (!gives_int) return text;
+  return result.is_bool() ? text + " != 0" : call(element_name(result.dtype), text);
+}
+
+}  // namespace
+
+std::string expression_text(const ir::Op& op, const Type& result, Operands in) {
+  switch (op.kind) {
+    case OpKind::Add:
+      return infix(result, in, "+");
+    case OpKind::Subtract:
+      return infix(result, in, "-");
+    case OpKind::Multiply:
+      return multiply(result, in);
+    case OpKind::MultiplyHigh:
+      return call2("mulhi", in);
+    case OpKind::Divide:
+      return divide(op, result, in);
+    case OpKind::Remainder:
+      return remainder(result, in);
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+      return extreme(op, result, in);
+    case OpKind::And:
+      return bitwise(result, in, "&");
+    case OpKind::Or:
+      return bitwise(result, in, "|");
+    case OpKind::Xor:
+      return bitwise(result, in, "^");
+    case OpKind::ShiftLeft:
+    case OpKind::ShiftRight:
+      return shift(op, result, in);
+    case OpKind::Negate:
+      return narrowed(result, "-" + atom(in[0].text));
+    case OpKind::Absolute:
+      return is_signed(result.dtype) || result.is_float() ? call("tw::abs", in[0].text)
+                                                          : in[0].text;
+    case OpKind::Fma:
+      if (result.is_int())
+        return narrowed(result, fmt::format("{} * {} + {}", in[0].text, in[1].text, in[2].text));
+      return fmt::format("tw::fma({}, {}, {})", in[0].text, in[1].text, in[2].text);
+    case OpKind::Compare:
+      return compare(op, in);
+    case OpKind::Select:
+      return fmt::format("{} ? {} : {}", in[0].text, in[1].text, in[2].text);
+    case OpKind::Cast:
+      return cast_text(in[0].type, result, in[0].text, op.text("rounding"));
+    case OpKind::Bitcast:
+      return bitcast(result, in);
+    case OpKind::Math:
+      return math(op, result, in);
+    case OpKind::Offset:
+      return fmt::format("{} + {}", in[0].text, in[1].text);
+    case OpKind::Hint:
+      return in[0].text;
+    default:
+      TW_UNREACHABLE("'{}' is no op of one element", op.facts().name);
+  }
+}
+
+}  // namespace tilewright

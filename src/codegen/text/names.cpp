@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/text/names.cpp — valid and unique identifiers.
+#include "codegen/text/names.h"
+
+#include <cctype>
+#include <unordered_set>
+
+namespace tilewright {
+namespace {
+
+// Keywords of C++ and CUDA, types of the device library, and what its headers define as macros.
+const std::unordered_set<std::string_view>& reserved() {
+  static const std::unordered_set<std::string_view> words = {
+      "alignas",       "alignof",      "and",        "and_eq",
+      "asm",           "auto",         "bitand",     "bitor",
+      "bool",          "break",        "case",       "catch",
+      "char",          "class",        "compl",      "concept",
+      "const",         "consteval",    "constexpr",  "constinit",
+      "continue",      "co_await",     "co_return",  "co_yield",
+      "decltype",      "default",      "delete",     "do",
+      "double",        "else",         "enum",       "explicit",
+      "export",        "extern",       "false",      "float",
+      "for",           "friend",       "goto",       "if",
+      "inline",        "int",          "long",       "mutable",
+      "namespace",     "new",          "noexcept",   "not",
+      "not_eq",        "nullptr",      "operator",   "or",
+      "or_eq",         "private",      "protected",  "public",
+      "register",      "requires",     "return",     "short",
+      "signed",        "sizeof",       "static",     "struct",
+      "switch",        "template",     "this",       "throw",
+      "true",          "try",          "typedef",    "typeid",
+      "typename",      "union",        "unsigned",   "using",
+      "virtual",       "void",         "volatile",   "wchar_t",
+      "while",         "xor",          "xor_eq",     "tw",
+      "f64",           "f32",          "f16",        "bf16",
+      "f8e4m3",        "f8e5m2",       "i8",         "i16",
+      "i32",           "i64",          "u8",         "u16",
+      "u32",           "u64",          "main",       "unix",
+      "linux",         "warpSize",     "threadIdx",  "blockIdx",
+      "blockDim",      "gridDim",      "launch",     "parameters",
+      "services",      "program",      "first",      "last",
+      "char8_t",       "char16_t",     "char32_t",   "thread_local",
+      "static_cast",   "dynamic_cast", "const_cast", "reinterpret_cast",
+      "static_assert",
+  };
+  return words;
+}
+
+std::string identifier(std::string_view wanted) {
+  std::string out;
+  for (const char c : wanted)
+    out += std::isalnum(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 128 ? c
+                                                                                              : '_';
+  // A leading underscore and a double one are the compiler's; so are leading digits.
+  std::string clean;
+  for (const char c : out)
+    if (c != '_' || (!clean.empty() && clean.back() != '_')) clean += c;
+  while (!clean.empty() && clean.back() == '_') clean.pop_back();
+  if (!clean.empty() && std::isdigit(static_cast<unsigned char>(clean[0]))) clean = "v" + clean;
+  return clean;
+}
+
+}  // namespace
+
+std::string Names::make(std::string_view wanted, std::string_view otherwise) {
+  std::string base = identifier(wanted);
+  if (base.empty()) base = otherwise;
+  if (reserved().contains(base)) base += "_v";
+  std::string name = base;
+  for (int& count = counts_[base]; count > 0 && counts_.contains(name);)
+    name = base + "_" + std::to_string(++count);
+  if (name != base) counts_[name] = 1;
+  else counts_[base] = 1;
+  return name;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/text/names.h — identifiers of generated text: the user's names, valid and each used once.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace tilewright {
+
+class Names {
+ public:
+  // `wanted` made a C++ identifier that is neither a keyword nor a name of the device library nor
+  // given before: "x", "x_2", "x_3"... An empty one becomes `otherwise`.
+  std::string make(std::string_view wanted, std::string_view otherwise = "v");
+
+ private:
+  std::unordered_map<std::string, int> counts_;  // how often each was given
+};
+
+}  // namespace tilewright

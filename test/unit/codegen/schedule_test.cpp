@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/schedule_test.cpp — which loops a kernel becomes, and where its tiles live.
+#include "codegen/schedule/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/schedule/describe.h"
+#include "ir/parse.h"
+#include "ir/verify.h"
+
+namespace tilewright {
+namespace {
+
+std::string plan(const std::string& text, const ScheduleOptions& options = {}) {
+  const ir::Kernel kernel = ir::parse(text);
+  ir::verify(kernel);
+  const std::string once = describe(kernel, Schedule(kernel, options));
+  EXPECT_EQ(describe(kernel, Schedule(kernel, options)), once);
+  return once;
+}
+
+const std::string softmax = R"(
+kernel @softmax(%out: *f32, %in: *f32, %n: i64) tile {
+  %one = constant {value = 1} : i64
+  %zero = constant {value = 0} : i64
+  %p = affine %in, %one : *f32[1024]
+  %q = affine %out, %one : *f32[1024]
+  %mask = bounds %zero, %n : b1[1024]
+  %low = constant {value = -inf} : f32[1024]
+  %x = load %p, %mask, %low : f32[1024]
+  %m = reduce %x {axis = 0} : f32 (%a: f32, %b: f32) {
+    %c = max %a, %b : f32
+    yield %c
+  }
+  %ms = splat %m : f32[1024]
+  %d = sub %x, %ms : f32[1024]
+  %e = math %d {function = "exp"} : f32[1024]
+  %s = reduce %e {axis = 0} : f32 (%f: f32, %g: f32) {
+    %h = add %f, %g : f32
+    yield %h
+  }
+  %ss = splat %s : f32[1024]
+  %y = div %e, %ss : f32[1024]
+  store %q, %y, %mask
+}
+)";
+
+TEST(Schedule, SoftmaxIsThreeLoopsThatReadTheRowAgain) {
+  EXPECT_EQ(plan(softmax),
+            "scalar: %one constant\n"
+            "scalar: %zero constant\n"
+            "elements [1024]: %x load; reduces %m reduce\n"
+            "elements [1024]: %d sub, %e math; keeps %e; reduces %s reduce\n"
+            "elements [1024]: %y div, store\n");
+}
+
+TEST(Schedule, LoadsOfSmallTilesAreKeptWhenAsked) {
+  EXPECT_EQ(plan(softmax, {.reload_from = 4096}),
+            "scalar: %one constant\n"
+            "scalar: %zero constant\n"
+            "elements [1024]: %x load; keeps %x; reduces %m reduce\n"
+            "elements [1024]: %d sub, %e math; keeps %e; reduces %s reduce\n"
+            "elements [1024]: %y div, store\n");
+}
+
+TEST(Schedule, ALoadAfterAStoreBeginsANewLoop) {
+  EXPECT_EQ(plan(R"(
+kernel @k(%x: *f32, %y: *f32) tile {
+  %one = constant {value = 1} : i64
+  %p = affine %x, %one : *f32[64]
+  %q = affine %y, %one : *f32[64]
+  %a = load %p : f32[64]
+  store %q, %a
+  %b = load %p : f32[64]
+  %c = add %a, %b : f32[64]
+  store %q, %c
+}
+)"),
+            "scalar: %one constant\n"
+            "elements [64]: %a load, store; keeps %a\n"
+            "elements [64]: %b load, %c add, store\n");
+}
+
+TEST(Schedule, AShiftInPlaceReadsEverythingFirst) {
+  EXPECT_EQ(plan(R"(
+kernel @k(%x: *f32) tile {
+  %one = constant {value = 1} : i64
+  %next = offset %x, %one : *f32
+  %p = affine %x, %one : *f32[64]
+  %q = affine %next, %one : *f32[64]
+  %a = load %p : f32[64]
+  store %q, %a
+}
+)"),
+            "scalar: %one constant\n"
+            "scalar: %next offset\n"
+            "elements [64]: %a load; keeps %a\n"
+            "elements [64]: store\n");
+}
+
+TEST(Schedule, AnAccumulatorIsUpdatedInPlace) {
+  const std::string text = R"(
+kernel @k(%x: *f32, %n: i64) tile {
+  %zero = constant {value = 0} : i64
+  %one = constant {value = 1} : i64
+  %start = constant {value = 0.0} : f32[64]
+  %sum = for %zero, %n, %one, %start : f32[64] (%i: i64, %acc: f32[64]) {
+    %row = offset %x, %i : *f32
+    %p = affine %row, %one : *f32[64]
+    %a = load %p : f32[64]
+    %next = add %acc, %a : f32[64]
+    yield %next
+  }
+  %p2 = affine %x, %one : *f32[64]
+  store %p2, %sum
+}
+)";
+  EXPECT_EQ(plan(text),
+            "scalar: %zero constant\n"
+            "scalar: %one constant\n"
+            "control: %sum for {\n"
+            "  scalar: %row offset\n"
+            "  elements [64]: %a load, %next add; keeps %next\n"
+            "}\n"
+            "elements [64]: store\n");
+  const ir::Kernel kernel = ir::parse(text);
+  const Schedule schedule(kernel, {});
+  ir::Op* loop = nullptr;
+  ir::walk(kernel.body, [&](ir::Op& op) { loop = op.kind == ir::OpKind::For ? &op : loop; });
+  const ir::Value carried = loop->regions[0].arguments[1];
+  EXPECT_EQ(schedule.storage(loop->result()), carried);
+  EXPECT_EQ(schedule.storage(loop->regions[0].ops.back()->operands[0]), carried);
+}
+
+TEST(Schedule, WhatIsExpensiveIsKeptAndALoadMovesToItsUse) {
+  EXPECT_EQ(plan(R"(
+kernel @k(%x: *f32, %y: *f32) tile {
+  %one = constant {value = 1} : i64
+  %width = constant {value = 32} : i64
+  %p = affine %x, %one : *f32[16]
+  %a = load %p : f32[16]
+  %e = math %a {function = "exp"} : f32[16]
+  %column = reshape %e : f32[16, 1]
+  %wide = broadcast %column : f32[16, 32]
+  %q = affine %y, %width, %one : *f32[16, 32]
+  %b = load %q : f32[16, 32]
+  %c = mul %wide, %b : f32[16, 32]
+  store %q, %c
+}
+)"),
+            "scalar: %one constant\n"
+            "scalar: %width constant\n"
+            "elements [16]: %a load, %e math; keeps %e\n"
+            "elements [16, 32]: %c mul, store\n");
+}
+
+}  // namespace
+}  // namespace tilewright
