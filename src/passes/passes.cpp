@@ -11,6 +11,7 @@
 #include "passes/canonicalize.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
+#include "passes/find_access_forms.h"
 #include "passes/hoist_loop_invariants.h"
 #include "tilewright/error.h"
 
@@ -22,6 +23,8 @@ constexpr PassEntry passes[] = {
     {"eliminate_common_subexpressions", eliminate_common_subexpressions,
      "makes equal pure ops one"},
     {"eliminate_dead_code", eliminate_dead_code, "removes ops that nobody needs"},
+    {"find_access_forms", find_access_forms,
+     "gives pointers and masks of memory ops as affine and bounds; ends in the Tile stage"},
     {"hoist_loop_invariants", hoist_loop_invariants,
      "moves pure ops out of loops they do not depend on"},
 };
