@@ -30,6 +30,16 @@ constexpr const char* cache_examples = R"(Examples:
   tilewright cache verify   reads every entry and checks it
   tilewright cache clear    removes every entry)";
 
+constexpr const char* compile_examples = R"(Examples:
+  tilewright compile softmax.py:softmax_kernel --signature "*fp32:16, *fp32:16, i32, i32, 1024"
+                                         registers, spills, shared memory, occupancy; needs no GPU
+  tilewright compile add.py:add --signature "*fp32:16, *fp32:16, i32, 1024" --target cpu --emit cpp
+                                         the generated C++ of the kernel
+  tilewright compile add.py:add --signature "..." --target sm_80,sm_90a --emit cubin,header -o out
+                                         files to use without tilewright
+  tilewright compile src/kernels --guess --target sm_90a
+                                         tries every kernel of a folder)";
+
 struct InfoArguments {
   InfoOptions info;
   OccupancyOptions occupancy;
@@ -83,6 +93,39 @@ std::function<void()> add_cache(CLI::App& app) {
   return [options] { run_cache(*options); };
 }
 
+std::function<void()> add_compile(CLI::App& app) {
+  auto options = std::make_shared<CompileVerbOptions>();
+  CLI::App* verb = app.add_subcommand("compile", "Compiles kernels without running them");
+  verb->footer(compile_examples);
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL, FILE.cu:KERNEL, or PATH with --guess")
+      ->required();
+  verb->add_option("--signature", options->signature,
+                   "Types of the parameters: \"*fp32:16, i32, 1024\"");
+  verb->add_option("--target", options->targets,
+                   "sm_80, sm_90a, cpu, ..., by comma (default: this machine's GPU, else sm_90a)")
+      ->delimiter(',');
+  verb->add_option("--emit", options->emit,
+                   "ir, cuda, cpp, ptx, cubin, header, sass, asm, by comma")
+      ->delimiter(',');
+  verb->add_option("-o,--output", options->folder, "Folder to write what is emitted to");
+  verb->add_option("--num-warps", options->num_warps, "Warps per program (default 4)");
+  verb->add_option("--num-stages", options->num_stages, "Stages of loop pipelines (default 3)");
+  verb->add_option("--maxnreg", options->maxnreg, "Most registers per thread");
+  verb->add_flag("--no-fp-fusion", options->no_fp_fusion, "Never fuse a multiply and an add");
+  verb->add_flag("--ftz", options->flush_to_zero, "Flush denormal floats to zero");
+  verb->add_flag("--debug", options->debug, "Asserts of the kernel fire");
+  verb->add_option("--block", options->block, "Threads per block of a .cu kernel: X[,Y[,Z]]");
+  verb->add_option("-O", options->optimize, "Optimisation level, 0 to 3");
+  verb->add_flag("-G", options->device_debug, "Debug information for device code");
+  CLI::Option* guess =
+      verb->add_flag("--guess", options->guess, "Tries every kernel of a file or folder");
+  verb->add_option("--stage", options->stage, "How far to go: ir, source, binary")->needs(guess);
+  verb->add_option("--limit", options->limit_seconds, "Seconds per kernel (default 20)")
+      ->needs(guess);
+  add_json(*verb, options->json);
+  return [options] { options->guess ? run_compile_guess(*options) : run_compile(*options); };
+}
+
 // ---- Wrong command lines.
 
 std::vector<std::string> names_of(const CLI::App& app, bool options) {
@@ -130,7 +173,7 @@ std::string lower_first(std::string text) {
 [[noreturn]] void throw_parse_error(const CLI::App& root, const CLI::ParseError& error) {
   if (!root.remaining(true).empty()) throw_unknown(root);
   const CLI::App& app = innermost(root);
-  if (dynamic_cast<const CLI::RequiredError*>(&error))
+  if (dynamic_cast<const CLI::RequiredError*>(&error) && !names_of(app, false).empty())
     throw_usage(app, fmt::format("{} needs a verb: {}", full_name(app),
                                  fmt::join(names_of(app, false), ", ")));
   throw_usage(app, lower_first(error.what()));
@@ -144,7 +187,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   app.set_version_flag("--version", fmt::format("tilewright {}", version()));
   app.footer("Every verb has --help with examples.");
   const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
-      {"info", add_info(app)}, {"cache", add_cache(app)}};
+      {"compile", add_compile(app)}, {"info", add_info(app)}, {"cache", add_cache(app)}};
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {

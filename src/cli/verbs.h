@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tilewright::cli {
 
@@ -36,5 +37,28 @@ struct CacheOptions {
   bool json = false;
 };
 void run_cache(const CacheOptions& options);
+
+struct CompileVerbOptions {
+  std::string path;  // FILE.py:KERNEL, FILE.cu:KERNEL; with `guess` a file or folder
+  std::string signature;
+  std::vector<std::string> targets;  // else this machine's GPU, else sm_90a
+  std::vector<std::string> emit;     // ir, cuda, cpp, ptx, cubin, header, sass, asm
+  std::string folder;                // -o; else what is text goes to stdout
+  bool guess = false;
+  std::string stage = "binary";  // of guess: ir, source, binary
+  double limit_seconds = 20;     // of guess, per kernel
+  bool json = false;
+  std::optional<int> num_warps;
+  std::optional<int> num_stages;
+  std::optional<int> maxnreg;
+  bool no_fp_fusion = false;
+  bool flush_to_zero = false;
+  bool debug = false;
+  std::string block;            // of .cu files: threads per block, for the occupancy
+  std::optional<int> optimize;  // -O0 .. -O3
+  bool device_debug = false;    // -G
+};
+void run_compile(const CompileVerbOptions& options);
+void run_compile_guess(const CompileVerbOptions& options);
 
 }  // namespace tilewright::cli

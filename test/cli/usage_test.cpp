@@ -35,7 +35,7 @@ TEST(Usage, HelpNamesEveryVerb) {
 }
 
 TEST(Usage, EveryVerbHasHelpWithExamples) {
-  for (const std::string verb : {"info", "cache"}) {
+  for (const std::string verb : {"compile", "info", "cache"}) {
     const CommandResult r = tilewright_command({verb, "--help"});
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_THAT(r.output, HasSubstr("Examples:\n  tilewright " + verb));
@@ -50,8 +50,8 @@ TEST(Usage, HelpOfAnInnerVerb) {
 }
 
 TEST(Usage, NoVerb) {
-  expect_usage_error({},
-                     "tilewright: tilewright needs a verb: info, cache (see tilewright --help)");
+  expect_usage_error(
+      {}, "tilewright: tilewright needs a verb: compile, info, cache (see tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
                      "tilewright cache --help)");
@@ -64,9 +64,10 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
   expect_usage_error({"cache", "claer"},
                      "tilewright: tilewright cache has no verb 'claer'; did you mean 'clear'? (see "
                      "tilewright cache --help)");
-  expect_usage_error({"frobnicate", "--json"},
-                     "tilewright: tilewright has no verb 'frobnicate'; there are: info, cache (see "
-                     "tilewright --help)");
+  expect_usage_error(
+      {"frobnicate", "--json"},
+      "tilewright: tilewright has no verb 'frobnicate'; there are: compile, info, cache (see "
+      "tilewright --help)");
 }
 
 TEST(Usage, UnknownOptionSuggestsTheNearest) {

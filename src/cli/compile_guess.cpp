@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/compile_guess.cpp — `tilewright compile PATH --guess`: tries every kernel of a file or
+// folder.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "bench/json.h"
+#include "bench/table.h"
+#include "cli/isolate.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "compiler/compile.h"
+#include "compiler/guess/try_kernel.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Row {
+  std::string file;
+  std::string kernel;
+  bool ok = false;
+  std::string reason;
+  double seconds = 0;
+};
+
+std::vector<std::string> python_files(const std::string& path) {
+  if (!fs::exists(path)) throw ArgumentError(fmt::format("there is no file or folder '{}'", path));
+  if (!fs::is_directory(path)) return {path};
+  std::vector<std::string> files;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (auto entry = fs::recursive_directory_iterator(path, options);
+       entry != fs::recursive_directory_iterator(); ++entry) {
+    const std::string name = entry->path().filename().string();
+    if (entry->is_directory() && (name.starts_with('.') || name == "__pycache__"))
+      entry.disable_recursion_pending();
+    else if (entry->is_regular_file() && entry->path().extension() == ".py")
+      files.push_back(entry->path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Files that cannot be parsed are rows of their own.
+std::vector<const python::LoadedModule*> load_all(python::ModuleLoader& loader,
+                                                  const std::vector<std::string>& files,
+                                                  std::vector<Row>& rows) {
+  std::vector<const python::LoadedModule*> modules;
+  for (const std::string& file : files) {
+    try {
+      modules.push_back(&loader.load(file));
+    } catch (const UserError& error) {
+      const std::string what = error.what();
+      rows.push_back({file, "", false, what.substr(0, what.find('\n')), 0});
+    }
+  }
+  return modules;
+}
+
+GuessStage stage_of(const std::string& name) {
+  const std::vector<std::string> names = {"ir", "source", "binary"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (name == names[i]) return static_cast<GuessStage>(i);
+  throw UsageError{fmt::format("--stage has no '{}'{}", name, suggest_names(name, names))};
+}
+
+Row try_one(python::ModuleLoader& loader, Guesser& guesser,
+            const python::DecoratedFunction& function, const Target& target,
+            const CompileVerbOptions& options) {
+  const GuessStage stage = stage_of(options.stage);
+  // The first character tells ok from not, what follows is the reason.
+  const IsolatedResult result = run_isolated(
+      [&] {
+        const TryOutcome outcome = try_kernel(loader, guesser, function, target, stage);
+        return (outcome.ok ? "+" : "-") + outcome.reason;
+      },
+      options.limit_seconds);
+  Row row{function.module->tree->source.file, function.name, false, result.problem, result.seconds};
+  if (!result.finished || result.text.empty()) return row;
+  row.ok = result.text[0] == '+';
+  row.reason = result.text.substr(1);
+  return row;
+}
+
+void print_table(const std::vector<Row>& rows, std::size_t compiled) {
+  Table table({{"kernel"}, {"file"}, {"seconds", Align::Right}, {"result"}}, 0);
+  for (const Row& row : rows)
+    table.add({row.kernel.empty() ? "-" : row.kernel, row.file, fmt::format("{:.2f}", row.seconds),
+               row.ok ? "ok" : row.reason});
+  fmt::print("{}{} of {} compiled\n", table.to_string(), compiled, rows.size());
+}
+
+void print_json(const std::vector<Row>& rows, std::size_t compiled) {
+  Json kernels = Json::array();
+  for (const Row& row : rows)
+    kernels.push_back({{"file", row.file},
+                       {"kernel", row.kernel},
+                       {"ok", row.ok},
+                       {"reason", row.reason},
+                       {"seconds", row.seconds}});
+  fmt::print("{}\n",
+             text_of(Json{{"kernels", kernels}, {"compiled", compiled}, {"total", rows.size()}}));
+}
+
+}  // namespace
+
+void run_compile_guess(const CompileVerbOptions& options) {
+  if (options.targets.size() != 1)
+    throw UsageError{"--guess compiles for one target; give one with --target"};
+  const Target target = Target::parse(options.targets[0]);
+  static_cast<void>(stage_of(options.stage));
+  python::ModuleLoader loader;
+  std::vector<Row> rows;
+  const auto modules = load_all(loader, python_files(options.path), rows);
+  Guesser guesser(loader, facts_of(target));
+  const auto kernels = guesser.entries(modules);
+  {
+    Progress progress;
+    for (const python::DecoratedFunction& kernel : kernels) {
+      progress.show(fmt::format("{} of {}: {}", rows.size() + 1, kernels.size(), kernel.name));
+      rows.push_back(try_one(loader, guesser, kernel, target, options));
+    }
+  }
+  const auto compiled = static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.ok; }));
+  options.json ? print_json(rows, compiled) : print_table(rows, compiled);
+}
+
+}  // namespace tilewright::cli

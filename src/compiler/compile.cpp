@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/compile.cpp — front end, passes, emitter, one after the other.
+#include "compiler/compile.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "compiler/pipeline.h"
+#include "ir/print.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+
+void check_options(std::string_view kernel, const KernelOptions& options) {
+  const auto warps = static_cast<unsigned>(options.num_warps);
+  if (options.num_warps < 1 || options.num_warps > 32 || !std::has_single_bit(warps))
+    throw ArgumentError(fmt::format("num_warps of kernel '{}' must be 1, 2, 4, 8, 16 or 32, not {}",
+                                    kernel, options.num_warps));
+  if (options.num_stages < 0)
+    throw ArgumentError(fmt::format("num_stages of kernel '{}' must be 0 or more, not {}", kernel,
+                                    options.num_stages));
+  if (options.num_ctas != 1)
+    throw ArgumentError(
+        fmt::format("num_ctas of kernel '{}' is {}; clusters of blocks are not supported, use 1",
+                    kernel, options.num_ctas));
+  if (options.maxnreg && (*options.maxnreg < 16 || *options.maxnreg > 255))
+    throw ArgumentError(
+        fmt::format("maxnreg of kernel '{}' must be 16 to 255, not {}", kernel, *options.maxnreg));
+}
+
+python::Facts facts_of(const Target& target) {
+  // Host code that asks for a GPU while there is none still has to be read: it was written for one.
+  return target.is_cuda() ? python::nvidia_facts(target.capability_major, target.capability_minor)
+                          : python::nvidia_facts(9, 0);
+}
+
+TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedFunction& function,
+                          const TritonSignature& signature, const Target& target,
+                          const KernelOptions& options, bool keep_source_ir) {
+  triton::LowerOptions lowering;
+  lowering.debug = options.debug;
+  lowering.fp_fusion = options.fp_fusion;
+  lowering.facts = facts_of(target);
+  TileKernel result;
+  result.lowered = triton::lower(loader, function, signature, lowering);
+  if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
+  run_pipeline(result.lowered.kernel, target);
+  return result;
+}
+
+KernelSource emit_source(python::ModuleLoader&, const TileKernel& kernel, const Target& target,
+                         const KernelOptions&) {
+  throw MissingError(fmt::format("kernel '{}' cannot be compiled for {} yet",
+                                 kernel.lowered.kernel.name, target.name));
+}
+
+}  // namespace tilewright

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/guess/guess.cpp — one parameter after another, from the surest source to the name alone.
+#include "compiler/guess/guess.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "compiler/constants.h"
+#include "compiler/guess/launches.h"
+#include "compiler/guess/names.h"
+
+namespace tilewright {
+namespace {
+
+using python::Decorator;
+using triton::ParameterType;
+
+// All that is known before names are asked.
+struct Sources {
+  std::map<std::string, triton::Value> configured;  // by the first config
+  std::vector<python::Heuristic> heuristics;
+  std::map<std::string, triton::Value> launched;  // literals of the file's own launches
+};
+
+std::map<std::string, triton::Value> first_config(python::Evaluator& evaluator,
+                                                  const python::DecoratedFunction& function) {
+  std::map<std::string, triton::Value> values;
+  for (const Decorator& decorator : function.decorators) {
+    if (decorator.kind != Decorator::Kind::Autotune) continue;
+    try {
+      const python::Autotune autotune = read_autotune(evaluator, decorator);
+      for (const auto& [name, value] : autotune.configs.front().meta.items)
+        if (const auto constant = constant_of(value))
+          values.emplace(*name.get_if<std::string>(), *constant);
+      values.emplace("num_warps", triton::Value::integer(autotune.configs.front().num_warps));
+      values.emplace("num_stages", triton::Value::integer(autotune.configs.front().num_stages));
+    } catch (const UserError&) {
+      // A list that other Python makes; names must do.
+    }
+  }
+  return values;
+}
+
+std::vector<python::Heuristic> all_heuristics(python::Evaluator& evaluator,
+                                              const python::DecoratedFunction& function) {
+  std::vector<python::Heuristic> all;
+  for (const Decorator& decorator : function.decorators) {
+    if (decorator.kind != Decorator::Kind::Heuristics) continue;
+    try {
+      const auto some = read_heuristics(evaluator, decorator);
+      all.insert(all.end(), some.begin(), some.end());
+    } catch (const UserError&) {
+      // As above.
+    }
+  }
+  return all;
+}
+
+std::map<std::string, triton::Value> launch_literals(python::Evaluator& evaluator,
+                                                     const python::DecoratedFunction& function) {
+  std::map<std::string, triton::Value> values;
+  for (const KernelLaunch& launch : find_launches(*function.module, function.name)) {
+    std::size_t position = 0;
+    for (const python::Node* node : function.function->parameters) {
+      const auto& parameter = python::cast<python::Parameter>(node);
+      const python::Node* given = launch.argument(parameter.name, position++);
+      if (given == nullptr || values.contains(std::string(parameter.name))) continue;
+      const bool is_literal =
+          python::is<python::IntLiteral>(given) || python::is<python::FloatLiteral>(given) ||
+          python::is<python::BoolLiteral>(given) || python::is<python::StrLiteral>(given) ||
+          python::is<python::NoneLiteral>(given) || python::is<python::Attribute>(given);
+      if (!is_literal) continue;
+      try {
+        if (const auto constant = constant_of(evaluator.evaluate(*launch.module, given)))
+          values.emplace(parameter.name, *constant);
+      } catch (const UserError&) {
+        // x.shape and the like
+      }
+    }
+  }
+  return values;
+}
+
+ParameterType guess_runtime(const TritonParameter& parameter, const ParameterUse& use,
+                            const GuessChoices& choices) {
+  if (parameter.type) {
+    ParameterType type;
+    type.type = *parameter.type;
+    return type;
+  }
+  if (use.is_pointer || (looks_like_pointer_name(parameter.name) && !use.is_integer)) {
+    const bool integers = !choices.floats_everywhere && !use.holds_floats &&
+                          (use.holds_integers || looks_like_integers(parameter.name));
+    return pointer_parameter(integers ? choices.integers : choices.floats, 16);
+  }
+  const bool is_float = !use.is_integer && (use.is_float || looks_like_float(parameter.name));
+  return scalar_parameter(is_float ? DType::Float32 : DType::Int32);
+}
+
+triton::Value guess_constant(const TritonParameter& parameter, const ParameterUse& use,
+                             const GuessChoices& choices) {
+  if (use.is_type) return triton::TypeValue{ir::Type::scalar(choices.floats)};
+  if (!use.texts.empty()) return triton::Value::text(use.texts.front());
+  const bool is_number = use.is_size || use.is_integer || use.is_unrolled;
+  if (use.is_optional && choices.optionals_are_none && !is_number) return {};
+  if (use.is_flag && !is_number) return triton::Value::boolean(choices.flags);
+  if (!is_number && looks_like_flag(parameter.name)) return triton::Value::boolean(choices.flags);
+  if (!is_number && looks_like_type(parameter.name))
+    return triton::TypeValue{ir::Type::scalar(choices.floats)};
+  if (use.is_unrolled && !use.is_size) return triton::Value::integer(2);
+  if (!use.is_size && looks_like_float(parameter.name)) return triton::Value::number(0.5);
+  return triton::Value::integer(plausible_number(parameter.name, choices.size));
+}
+
+// What heuristics see of the arguments: tensors of one shape, numbers that fit it.
+python::Value seen_by_heuristics(const ParameterType& type) {
+  if (type.kind == ParameterType::Kind::Constant) return host_value_of(type.constant);
+  if (type.type.is_pointer)
+    return python::TensorValue{
+        fmt::format("torch.{}", name_of(type.type.dtype)), {64, 64}, {64, 1}};
+  if (type.type.is_float()) return 0.5;
+  return 64;
+}
+
+void apply(python::Evaluator& evaluator, const std::vector<python::Heuristic>& heuristics,
+           TritonSignature& signature) {
+  python::DictValue arguments;
+  for (const auto& [name, type] : signature) arguments.set(name, seen_by_heuristics(type));
+  for (const python::Heuristic& heuristic : heuristics) {
+    try {
+      apply_heuristics(evaluator, {heuristic}, arguments);
+      const python::Value* value = arguments.find(heuristic.name);
+      if (value == nullptr) continue;
+      if (const auto constant = constant_of(*value))
+        signature[heuristic.name] = constant_parameter(*constant);
+    } catch (const UserError&) {
+      // The guess by name stays.
+    }
+  }
+}
+
+bool is_default_enough(const TritonParameter& parameter, const ParameterUse& use) {
+  return parameter.has_default && (parameter.is_constexpr || !use.is_pointer);
+}
+
+}  // namespace
+
+const std::vector<GuessChoices>& guess_choices() {
+  static const std::vector<GuessChoices> choices = {
+      {.name = "float32"},
+      {.flags = true, .name = "flags on"},
+      {.integers = DType::Int32, .name = "int32 indices"},
+      {.floats = DType::Float16, .name = "float16"},
+      {.optionals_are_none = true, .name = "optional arguments absent"},
+      {.size = 16, .name = "small blocks"},
+      {.size = 128, .name = "large blocks"},
+      {.floats_everywhere = true, .name = "no integer tensors"},
+      {.floats = DType::Int32, .integers = DType::Int32, .name = "integers only"},
+      {.floats = DType::Float16,
+       .integers = DType::Int32,
+       .flags = true,
+       .size = 16,
+       .name = "float16, flags on, small blocks"},
+  };
+  return choices;
+}
+
+TritonSignature Guesser::guess(const python::DecoratedFunction& function,
+                               const GuessChoices& choices) {
+  python::Evaluator evaluator(loader_, {.facts = facts_});
+  const Sources sources{first_config(evaluator, function), all_heuristics(evaluator, function),
+                        launch_literals(evaluator, function)};
+  std::set<std::string> by_heuristics;
+  for (const python::Heuristic& heuristic : sources.heuristics)
+    by_heuristics.insert(heuristic.name);
+  const FunctionUse& uses = usage_.read(*function.module, *function.function);
+  TritonSignature signature;
+  const auto parameters = read_parameters(loader_, evaluator, function);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const TritonParameter& parameter = parameters[i];
+    const ParameterUse& use = uses.parameters[i];
+    if (const auto found = sources.configured.find(parameter.name);
+        found != sources.configured.end() && parameter.is_constexpr)
+      signature[parameter.name] = constant_parameter(found->second);
+    else if (const auto launched = sources.launched.find(parameter.name);
+             parameter.is_constexpr && launched != sources.launched.end() &&
+             !by_heuristics.contains(parameter.name))
+      signature[parameter.name] = constant_parameter(launched->second);
+    else if (is_default_enough(parameter, use)) continue;
+    else if (parameter.is_constexpr)
+      signature[parameter.name] = constant_parameter(guess_constant(parameter, use, choices));
+    else if (choices.optionals_are_none && use.is_optional)
+      signature[parameter.name] = constant_parameter(triton::Value());
+    else signature[parameter.name] = guess_runtime(parameter, use, choices);
+  }
+  apply(evaluator, sources.heuristics, signature);
+  return signature;
+}
+
+std::vector<python::DecoratedFunction> Guesser::entries(
+    const std::vector<const python::LoadedModule*>& modules) {
+  std::vector<python::DecoratedFunction> all;
+  std::set<const python::Node*> called;
+  for (const python::LoadedModule* module : modules)
+    for (python::DecoratedFunction& function : jit_functions(loader_, *module)) {
+      const FunctionUse& use = usage_.read(*module, *function.function);
+      called.insert(use.called.begin(), use.called.end());
+      if (!use.returns_value) all.push_back(std::move(function));
+    }
+  std::erase_if(all, [&](const python::DecoratedFunction& function) {
+    return called.contains(function.function) &&
+           find_launches(*function.module, function.name).empty();
+  });
+  return all;
+}
+
+}  // namespace tilewright

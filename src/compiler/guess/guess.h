@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/guess/guess.h — signatures for a kernel that nobody gave one: pointer or scalar by use,
+// constants from configs, heuristics, launches, defaults and names.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/guess/usage.h"
+#include "compiler/signature.h"
+
+namespace tilewright {
+
+// What one attempt assumes where the text leaves several things possible.
+struct GuessChoices {
+  DType floats = DType::Float32;
+  DType integers = DType::Int64;
+  bool flags = false;               // of tl.constexpr flags that nothing sets
+  bool optionals_are_none = false;  // parameters that are compared with None
+  std::int64_t size = 64;           // of blocks that no config names
+  bool floats_everywhere = false;   // no pointer is taken for one to integers
+  std::string_view name;            // for messages
+};
+
+// In the order in which they are worth trying.
+const std::vector<GuessChoices>& guess_choices();
+
+class Guesser {
+ public:
+  Guesser(python::ModuleLoader& loader, python::Facts facts)
+      : loader_(loader), facts_(std::move(facts)), usage_(loader) {}
+
+  // Never fails on what it cannot read (a config list made by other Python): it then goes by names.
+  TritonSignature guess(const python::DecoratedFunction& function, const GuessChoices& choices);
+
+  // The kernels of a module that a host could launch: those that return nothing and that no other
+  // jit function of `modules` calls.
+  std::vector<python::DecoratedFunction> entries(
+      const std::vector<const python::LoadedModule*>& modules);
+
+ private:
+  python::ModuleLoader& loader_;
+  python::Facts facts_;
+  UsageReader usage_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/guess/names.h — what the name of a parameter suggests, where nothing else tells.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace tilewright {
+
+bool looks_like_pointer_name(std::string_view name);  // x_ptr, out_ptrs
+bool looks_like_integers(std::string_view name);      // of a pointer: indices, cu_seqlens, labels
+bool looks_like_float(std::string_view name);         // eps, scale, alpha
+bool looks_like_flag(std::string_view name);          // IS_CAUSAL, HAS_BIAS
+bool looks_like_type(std::string_view name);          // out_dtype
+// A head dimension, a number of heads, a block size: `size` where the name says no better.
+std::int64_t plausible_number(std::string_view name, std::int64_t size);
+
+}  // namespace tilewright

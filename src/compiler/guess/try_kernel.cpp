@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/guess/try_kernel.cpp — one attempt after another.
+#include "compiler/guess/try_kernel.h"
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "compiler/compile.h"
+#include "runtime/compile.h"
+
+namespace tilewright {
+namespace {
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+void attempt(python::ModuleLoader& loader, const python::DecoratedFunction& function,
+             const TritonSignature& signature, const Target& target, GuessStage stage) {
+  const TileKernel kernel = lower_to_tiles(loader, function, signature, target, {});
+  if (stage == GuessStage::Ir) return;
+  const KernelSource source = emit_source(loader, kernel, target, {});
+  if (stage == GuessStage::Binary) static_cast<void>(compile(source, target));
+}
+
+// The message at its place, in one line.
+std::string reason_of(const std::exception& error) {
+  if (const auto* located = dynamic_cast<const SyntaxOrTypeError*>(&error)) {
+    const Diagnostic& d = located->diagnostic();
+    return fmt::format("{}:{}:{}: {}", d.file, d.span.line, d.span.column, d.message);
+  }
+  return first_line(error.what());
+}
+
+}  // namespace
+
+TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
+                      const python::DecoratedFunction& function, const Target& target,
+                      GuessStage stage) {
+  TryOutcome outcome;
+  std::string last;
+  for (const GuessChoices& choices : guess_choices()) {
+    try {
+      python::Evaluator evaluator(loader, {.facts = facts_of(target)});
+      const TritonSignature signature = guesser.guess(function, choices);
+      const std::string text =
+          signature_text(read_parameters(loader, evaluator, function), signature);
+      if (text == last) continue;  // these choices change nothing
+      last = text;
+      if (outcome.signature.empty()) outcome.signature = text;
+      attempt(loader, function, signature, target, stage);
+      return {.ok = true, .reason = "", .signature = text};
+    } catch (const MissingError& error) {
+      return {.ok = false, .reason = first_line(error.what()), .signature = outcome.signature};
+    } catch (const std::exception& error) {
+      if (outcome.reason.empty()) outcome.reason = reason_of(error);
+    }
+  }
+  return outcome;
+}
+
+}  // namespace tilewright

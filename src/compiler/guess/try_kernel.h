@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/guess/try_kernel.h — compiles one kernel with guessed signatures until one works.
+#pragma once
+
+#include <string>
+
+#include "compiler/guess/guess.h"
+#include "tilewright/target.h"
+
+namespace tilewright {
+
+enum class GuessStage { Ir, Source, Binary };
+
+struct TryOutcome {
+  bool ok = false;
+  std::string reason;     // of the first attempt, when none works: one line, "file:line: message"
+  std::string signature;  // that worked, or that was tried first
+};
+
+// Throws nothing that a kernel can cause, InternalError included: that is a reason too.
+TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
+                      const python::DecoratedFunction& function, const Target& target,
+                      GuessStage stage);
+
+}  // namespace tilewright

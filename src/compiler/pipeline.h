@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/pipeline.h — the passes between the front end and the emitters, in order.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "passes/passes.h"
+
+namespace tilewright {
+
+struct PipelineOptions {
+  // A kernel that breaks a rule of the IR after a pass is an InternalError that names the pass.
+#ifdef NDEBUG
+  bool verifies = false;
+#else
+  bool verifies = true;
+#endif
+  // Called after each pass; may be empty.
+  std::function<void(std::string_view pass, const ir::Kernel& kernel)> after = {};
+};
+
+// The names of the passes, as `tilewright opt` takes them.
+std::span<const std::string_view> tile_pipeline();
+
+// From stage Source to stage Tile, ready for an emitter.
+void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOptions& options = {});
+
+}  // namespace tilewright
