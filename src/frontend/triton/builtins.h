@@ -21,6 +21,9 @@ namespace tilewright::triton {
 // what is known but not supported.
 Value external_value(std::string_view full_name);
 
+// Whether external_value gives something, for `hasattr(tl, ...)` and imports that may fail.
+bool has_external_value(std::string_view full_name);
+
 Value call_builtin(Semantic& semantic, Host& host, const Builtin& builtin,
                    const CallArguments& arguments);
 Value call_method(Semantic& semantic, Host& host, const Method& method,

@@ -11,9 +11,14 @@
 
 #include "frontend/python/ast.h"
 #include "frontend/triton/value.h"
+#include "frontend/triton/types.h"
 #include "ir/builder.h"
 
 namespace tilewright::triton {
+
+// How two operands meet: Weak lets a constant keep the tensor's type, Strong makes it a tensor of its
+// own type first (comparisons, tl.maximum, tl.where's condition).
+enum class Literals { Weak, Strong };
 
 struct SemanticOptions {
   bool debug = false;  // asserts fire
@@ -41,6 +46,8 @@ class Semantic {
   // A number as the tensor that it becomes by itself (int32 if it fits, ..., float32); tensors
   // stay.
   ir::Value tensor(const Value& value);
+  // A number in a given element type; checks that an integer fits.
+  ir::Value constant(const Value& number, DType dtype);
   // What a plain assignment stores: numbers become tensors, everything else stays.
   Value materialize(const Value& value);
   // An integer, a bool, a power-of-two size that must be known at compile time; `what` names it.
@@ -56,12 +63,31 @@ class Semantic {
   // Both to their common shape.
   std::pair<ir::Value, ir::Value> broadcast(ir::Value a, ir::Value b);
   ir::Value expand_dims(ir::Value value, int axis);
+  // Every value to the shape of `value`, which must hold them.
+  ir::Value like(ir::Value scalar_or_tile, const ir::Type& shape);
+  // Two operands in their common type and shape, as an operator called `op` sees them; no pointers.
+  std::pair<ir::Value, ir::Value> operands(const Value& a, const Value& b, std::string_view op,
+                                           Literals literals, bool divides = false);
+  ir::Value select(const Value& condition, const Value& a, const Value& b);  // tl.where
+
+  // ---- Ops on tensors of one type and shape; int1 behaves as an integer of one bit
+  ir::Value arithmetic(ir::OpKind kind, ir::Value a, ir::Value b);
+  ir::Value negate(ir::Value value);
+  ir::Value invert(ir::Value value);
+  ir::Value move_pointer(ir::Value pointers, ir::Value offset);
+  ir::Value compare(std::string_view is, ir::Value a, ir::Value b) {
+    return builder_.compare(is, a, b);
+  }
 
   // ---- What the lowering of control flow asks
   // A scalar bool for `if` and `while`.
   ir::Value condition(const Value& value);
 
  private:
+  Value add_pointer(python::BinaryOperator op, const Value& a, const Value& b);
+  ir::Value cast_pointer(ir::Value value, const ir::Type& target);
+  ir::Value logical_operand(std::string_view op, const Value& value);
+
   ir::Builder& builder_;
   SemanticOptions options_;
 };
