@@ -22,8 +22,7 @@ Value tensors(const std::vector<ir::Value>& values) {
   return Value::tuple({values.begin(), values.end()});
 }
 
-std::optional<Value> tensor_attribute(Semantic& semantic, ir::Value tensor,
-                                      std::string_view name) {
+std::optional<Value> tensor_attribute(Semantic& semantic, ir::Value tensor, std::string_view name) {
   const ir::Type type = semantic.type(tensor);
   if (name == "dtype") return TypeValue{type.element()};
   if (name == "type") return TypeValue{type};
@@ -131,9 +130,9 @@ const BuiltinRow* row_in(std::span<const BuiltinRow> rows, std::string_view name
 // ---- Brackets
 
 ir::Value indexed_tensor(Semantic& semantic, ir::Value tensor, const Value& index) {
-  const std::vector<Value> items =
-      index.tuple() && index.tuple()->class_name != "slice" ? index.tuple()->items
-                                                            : std::vector<Value>{index};
+  const std::vector<Value> items = index.tuple() && index.tuple()->class_name != "slice"
+                                       ? index.tuple()->items
+                                       : std::vector<Value>{index};
   const int rank = semantic.type(tensor).rank;
   int axis = 0, seen = 0;
   for (const Value& item : items) {
@@ -145,9 +144,9 @@ ir::Value indexed_tensor(Semantic& semantic, ir::Value tensor, const Value& inde
       continue;
     }
     if (!is_whole)
-      throw Mistake{fmt::format("{} can be indexed only with ':' and None",
-                                text_of(semantic.type(tensor))),
-                    "a block has no single elements; use tl.gather, tl.where or a reduction"};
+      throw Mistake{
+          fmt::format("{} can be indexed only with ':' and None", text_of(semantic.type(tensor))),
+          "a block has no single elements; use tl.gather, tl.where or a reduction"};
     ++axis;
     if (++seen > rank)
       throw Mistake{fmt::format("{} indices ':' for a tensor of {} dimensions", seen, rank), ""};
@@ -170,8 +169,7 @@ Value indexed_tuple(Semantic& semantic, const Tuple& tuple, const Value& index) 
     if (!slice->items[2].is_none() && semantic.constant_integer(slice->items[2], "a step") != 1)
       throw Mistake{"a slice of a tuple has no step", ""};
     const std::int64_t from = bound(semantic, slice->items[0], 0, length);
-    const std::int64_t to =
-        std::max(from, bound(semantic, slice->items[1], length, length));
+    const std::int64_t to = std::max(from, bound(semantic, slice->items[1], length, length));
     return Value::tuple({tuple.items.begin() + from, tuple.items.begin() + to});
   }
   const std::int64_t at = semantic.constant_integer(index, "the index of a tuple");
@@ -200,8 +198,7 @@ Value attribute(Semantic& semantic, const Value& owner, std::string_view name) {
   const std::vector<std::string> names = names_for(owner);
   const std::vector<std::string> near = nearest_names(name, names);
   throw Mistake{fmt::format("{} has no attribute '{}'{}", describe(semantic.kernel(), owner), name,
-                            near.empty() ? ""
-                                         : fmt::format("; did you mean '{}'", near.front())),
+                            near.empty() ? "" : fmt::format("; did you mean '{}'", near.front())),
                 ""};
 }
 

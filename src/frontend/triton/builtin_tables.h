@@ -26,7 +26,7 @@ std::span<const BuiltinRow> python_math_builtins();  // math.sqrt of constants
 std::span<const BuiltinRow> triton_builtins();       // triton.cdiv, triton.next_power_of_2
 std::span<const BuiltinRow> target_builtins();       // tl.target_info.*
 std::span<const BuiltinRow> cuda_builtins();         // tl.extra.cuda.gdc_*
-std::span<const BuiltinRow> dtype_methods();       // dtype.is_floating()
-std::span<const BuiltinRow> descriptor_methods();  // desc.load(...)
+std::span<const BuiltinRow> dtype_methods();         // dtype.is_floating()
+std::span<const BuiltinRow> descriptor_methods();    // desc.load(...)
 
 }  // namespace tilewright::triton

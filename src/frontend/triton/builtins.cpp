@@ -37,11 +37,11 @@ Family make_family(std::string_view prefix, std::string_view shown,
 }
 
 const Family& language() {
-  static const Family family = make_family(
-      "triton.language", "tl.",
-      {create_builtins(), shape_builtins(), memory_builtins(), block_builtins(), atomic_builtins(),
-       math_builtins(), reduce_builtins(), sort_builtins(), dot_builtins(), random_builtins(),
-       debug_builtins(), type_builtins()});
+  static const Family family =
+      make_family("triton.language", "tl.",
+                  {create_builtins(), shape_builtins(), memory_builtins(), block_builtins(),
+                   atomic_builtins(), math_builtins(), reduce_builtins(), sort_builtins(),
+                   dot_builtins(), random_builtins(), debug_builtins(), type_builtins()});
   return family;
 }
 
@@ -144,10 +144,9 @@ std::string shown_name(std::string_view full) {
                               "libdevice'",
                               name)};
   const std::vector<std::string> near = nearest_names(shown_name(full), known);
-  throw Mistake{
-      fmt::format("{} is not known{}", shown_name(full),
-                  near.empty() ? "" : fmt::format("; did you mean {}", near.front())),
-      ""};
+  throw Mistake{fmt::format("{} is not known{}", shown_name(full),
+                            near.empty() ? "" : fmt::format("; did you mean {}", near.front())),
+                ""};
 }
 
 const BuiltinRow* row_named(std::string_view full, std::string* shown) {
@@ -169,13 +168,11 @@ Value external_value(std::string_view full_name) {
   if (scope_named(full)) return Namespace{.external = full};
   const auto [prefix, name] = split_name(full);
   const Scope* scope = scope_named(prefix);
-  if (!scope)
-    throw Mistake{fmt::format("{} cannot be used inside a kernel", shown_name(full)), ""};
+  if (!scope) throw Mistake{fmt::format("{} cannot be used inside a kernel", shown_name(full)), ""};
   if (const std::optional<Value> constant = constant_named(full)) return *constant;
   if (const std::optional<Mistake> refusal = refused_name(full)) throw *refusal;
   for (const FamilyOf family : scope->families)
-    if (family().rows.contains(name))
-      return Builtin{fmt::format("{}.{}", family().prefix, name)};
+    if (family().rows.contains(name)) return Builtin{fmt::format("{}.{}", family().prefix, name)};
   fail_unknown(*scope, full);
 }
 

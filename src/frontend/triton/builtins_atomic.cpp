@@ -34,8 +34,8 @@ Access access_of(Call& call) {
 }
 
 ir::Value value_of(Call& call, const Access& access, std::string_view parameter) {
-  const ir::Value value = call.semantic.cast(call.tensor(parameter),
-                                             call.type(access.pointers).pointee().element());
+  const ir::Value value =
+      call.semantic.cast(call.tensor(parameter), call.type(access.pointers).pointee().element());
   return to_pointer_shape(call, access.pointers, value, parameter);
 }
 
@@ -60,11 +60,10 @@ Value float_extreme(Call& call, const Access& access, ir::Value value, bool is_m
       semantic.like(builder.constant(ir::Type::scalar(signed_type), std::int64_t{0}), type);
   const ir::Value positive = builder.compare("ge", bits, zero);
   const auto run = [&](DType dtype, ir::Value lanes, const char* op) {
-    const ir::Value mask =
-        access.mask ? builder.binary(OpKind::And, access.mask, lanes) : lanes;
+    const ir::Value mask = access.mask ? builder.binary(OpKind::And, access.mask, lanes) : lanes;
     const ir::Value pointers = semantic.cast(access.pointers, ir::Type::pointer(dtype));
-    const ir::Value old = atomic_rmw(call, op, {.pointers = pointers, .mask = mask},
-                                     builder.bitcast(value, dtype));
+    const ir::Value old =
+        atomic_rmw(call, op, {.pointers = pointers, .mask = mask}, builder.bitcast(value, dtype));
     return builder.bitcast(old, signed_type);
   };
   const ir::Value above = run(signed_type, positive, is_max ? "max" : "min");
@@ -95,8 +94,8 @@ Value atomic_cas(Call& call) {
               "use 16-, 32- or 64-bit elements");
   const Access access{.pointers = pointers};
   const ir::Value expected = value_of(call, access, "cmp"), value = value_of(call, access, "val");
-  return call.builder().create_one(OpKind::AtomicCas, {pointers, expected, value},
-                                   call.type(value), ordering(call));
+  return call.builder().create_one(OpKind::AtomicCas, {pointers, expected, value}, call.type(value),
+                                   ordering(call));
 }
 
 constexpr std::string_view parameters = "pointer, val, mask=None, sem=None, scope=None";

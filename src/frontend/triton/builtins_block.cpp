@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/builtins_block.cpp — block pointers and tensor descriptors: both become pointers and
-// masks where they are used.
+// frontend/triton/builtins_block.cpp — block pointers and tensor descriptors: both become pointers
+// and masks where they are used.
 #include <limits>
 
 #include <fmt/format.h>
@@ -96,8 +96,9 @@ Value make_tensor_descriptor(Call& call) {
   const ir::Type element = call.type(block.base).pointee();
   const auto bytes = block.block_shape.back() * static_cast<std::int64_t>(element.element_bytes());
   if (bytes < 16)
-    call.fail(fmt::format("needs at least 16 bytes in the last dimension of a block, not {}", bytes),
-              "make block_shape[-1] larger");
+    call.fail(
+        fmt::format("needs at least 16 bytes in the last dimension of a block, not {}", bytes),
+        "make block_shape[-1] larger");
   static constexpr std::string_view paddings[] = {"zero", "nan"};
   const bool is_nan = one_of(call, "padding_option", paddings) == "nan";
   if (is_nan && !element.is_float())
@@ -170,22 +171,19 @@ Access row_access(Call& call, const Descriptor& descriptor) {
   const std::int64_t count = call.type(rows).size(0), columns = block.block_shape[1];
   Semantic& s = call.semantic;
   ir::Builder& builder = call.builder();
-  const ir::Value first =
-      scalar_integer(call, call["y_offset"], i64, call.what("y_offset"));
+  const ir::Value first = scalar_integer(call, call["y_offset"], i64, call.what("y_offset"));
   const std::vector<std::int64_t> shape = {count, columns};
   const ir::Value row = s.broadcast_to(reshape(s, builder.cast(rows, i64), {count, 1}), shape);
   const ir::Value range = builder.cast(builder.arange(0, columns), i64);
-  const ir::Value column =
-      s.broadcast_to(reshape(s, builder.binary(OpKind::Add, range, s.like(first, call.type(range))),
-                             {1, columns}),
-                     shape);
+  const ir::Value column = s.broadcast_to(
+      reshape(s, builder.binary(OpKind::Add, range, s.like(first, call.type(range))), {1, columns}),
+      shape);
   const ir::Type tile = call.type(row);
   const ir::Value zero = s.like(builder.constant(ir::Type::scalar(i64), std::int64_t{0}), tile);
   Access access;
   const auto inside = [&](ir::Value index, ir::Value size) {
-    const ir::Value holds =
-        builder.binary(OpKind::And, builder.compare("ge", index, zero),
-                       builder.compare("lt", index, s.like(size, tile)));
+    const ir::Value holds = builder.binary(OpKind::And, builder.compare("ge", index, zero),
+                                           builder.compare("lt", index, s.like(size, tile)));
     access.mask = access.mask ? builder.binary(OpKind::And, access.mask, holds) : holds;
   };
   inside(row, block.shape[0]);
@@ -244,8 +242,7 @@ ir::Value dimension_index(Semantic& s, const BlockPointer& block, std::size_t d)
   ir::Builder& builder = s.builder();
   const ir::Value range = builder.cast(builder.arange(0, block.block_shape[d]), i64);
   const ir::Value start = s.cast(block.offsets[d], ir::Type::scalar(i64));
-  const ir::Value index =
-      builder.binary(OpKind::Add, range, s.like(start, s.type(range)));
+  const ir::Value index = builder.binary(OpKind::Add, range, s.like(start, s.type(range)));
   std::vector<std::int64_t> spread(block.block_shape.size(), 1);
   spread[d] = block.block_shape[d];
   return s.broadcast_to(reshape(s, index, spread), block.block_shape);
@@ -260,8 +257,7 @@ Access block_access(Semantic& s, const BlockPointer& block, const std::vector<bo
   ir::Value offset;
   for (std::size_t d = 0; d < block.block_shape.size(); ++d) {
     const ir::Value index = dimension_index(s, block, d);
-    const ir::Value step =
-        builder.binary(OpKind::Multiply, index, s.like(block.strides[d], tile));
+    const ir::Value step = builder.binary(OpKind::Multiply, index, s.like(block.strides[d], tile));
     offset = offset ? builder.binary(OpKind::Add, offset, step) : step;
     if (!checked[d]) continue;
     const ir::Value zero = s.like(builder.constant(ir::Type::scalar(i64), std::int64_t{0}), tile);

@@ -28,9 +28,9 @@ Value arange(Call& call) {
   if (end <= start) call.fail(fmt::format("from {} to {} has no elements", start, end));
   const std::int64_t size = end - start;
   if ((size & (size - 1)) != 0)
-    call.fail(fmt::format("from {} to {} has {} elements, which is no power of two", start, end,
-                          size),
-              "make it longer, and use a mask");
+    call.fail(
+        fmt::format("from {} to {} has {} elements, which is no power of two", start, end, size),
+        "make it longer, and use a mask");
   call.semantic.shape(Value::integer(size), "the block of tl.arange");
   return call.builder().arange(start, end);
 }
@@ -79,9 +79,7 @@ Value cast(Call& call) {
 
 Value to_tensor(Call& call) { return call.tensor("x"); }
 
-Value where(Call& call) {
-  return call.semantic.select(call["condition"], call["x"], call["y"]);
-}
+Value where(Call& call) { return call.semantic.select(call["condition"], call["x"], call["y"]); }
 
 // ---- Operators as functions: constants become tensors, as in every function of Triton.
 
@@ -116,11 +114,11 @@ Value swizzle2d(Call& call) {
     return s.binary(which, a, b);
   };
   const Value& size_j = call["size_j"];
-  const Value index = op(BinaryOperator::Add, op(BinaryOperator::Multiply, call["i"], size_j),
-                         call["j"]);
+  const Value index =
+      op(BinaryOperator::Add, op(BinaryOperator::Multiply, call["i"], size_j), call["j"]);
   const Value group = op(BinaryOperator::Multiply, call["size_g"], size_j);
-  const Value first = op(BinaryOperator::Multiply, op(BinaryOperator::FloorDivide, index, group),
-                         call["size_g"]);
+  const Value first =
+      op(BinaryOperator::Multiply, op(BinaryOperator::FloorDivide, index, group), call["size_g"]);
   const auto [rest, size] = s.operands(op(BinaryOperator::Subtract, call["size_i"], first),
                                        call["size_g"], "tl.minimum", Literals::Strong);
   const Value rows = extremum(s, ir::OpKind::Minimum, rest, size);

@@ -80,22 +80,21 @@ Value clamp(Call& call) {
 ir::Value divided(Call& call, ir::Value x, ir::Value y, bool is_exact) {
   std::vector<ir::Attribute> attributes;
   if (is_exact) attributes.push_back({"exact", std::int64_t{1}});
-  return call.builder().create_one(ir::OpKind::Divide, {x, y}, call.type(x),
-                                   std::move(attributes));
+  return call.builder().create_one(ir::OpKind::Divide, {x, y}, call.type(x), std::move(attributes));
 }
 
 Value fdiv(Call& call) {
   const bool is_exact = call.flag("ieee_rounding");
-  const auto [x, y] = call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name,
-                                             Literals::Strong);
+  const auto [x, y] =
+      call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name, Literals::Strong);
   if (!call.type(x).is_float() || !call.type(y).is_float())
     call.fail(fmt::format("takes floats, not {}", text_of(call.type(x))), "use x / y");
   return divided(call, x, y, is_exact);
 }
 
 Value div_rn(Call& call) {
-  const auto [x, y] = call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name,
-                                             Literals::Strong);
+  const auto [x, y] =
+      call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name, Literals::Strong);
   if (call.type(x).dtype != f32)
     call.fail(fmt::format("takes float32, not {}", text_of(call.type(x))), "use .to(tl.float32)");
   return divided(call, x, y, true);
@@ -110,9 +109,8 @@ Value umulhi(Call& call) {
   if (!type.is_int() || bits_of(type) < 32)
     call.fail(fmt::format("takes integers of 32 or 64 bits, not {}", text_of(type)));
   const ir::Type bits = ir::Type::scalar(bits_of(type) == 32 ? u32 : u64);
-  const ir::Value product =
-      call.builder().binary(ir::OpKind::MultiplyHigh, semantic.cast(x, bits, true),
-                            semantic.cast(y, bits, true));
+  const ir::Value product = call.builder().binary(
+      ir::OpKind::MultiplyHigh, semantic.cast(x, bits, true), semantic.cast(y, bits, true));
   return semantic.cast(product, type, true);
 }
 

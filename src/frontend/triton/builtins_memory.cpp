@@ -17,8 +17,7 @@ namespace tilewright::triton {
 std::string one_of(Call& call, std::string_view parameter,
                    std::span<const std::string_view> allowed) {
   const std::string text = call.text(parameter);
-  if (text.empty() || std::find(allowed.begin(), allowed.end(), text) != allowed.end())
-    return text;
+  if (text.empty() || std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return text;
   call.fail(fmt::format("has '{}' as {}", text, parameter),
             fmt::format("use \"{}\"", fmt::join(allowed, "\", \"")));
 }
@@ -66,10 +65,10 @@ ir::Value to_pointer_shape(Call& call, ir::Value pointer, ir::Value value,
   const ir::Type shape = call.type(pointer);
   const auto [fitted, same] = call.semantic.broadcast(value, pointer);
   if (!same_shape(call.type(same), shape))
-    throw Mistake{fmt::format("{} is {}, which does not fit the pointers' shape {}",
-                              call.what(parameter), text_of(call.type(value)),
-                              text_of_shape(shape.shape())),
-                  ""};
+    throw Mistake{
+        fmt::format("{} is {}, which does not fit the pointers' shape {}", call.what(parameter),
+                    text_of(call.type(value)), text_of_shape(shape.shape())),
+        ""};
   return fitted;
 }
 
@@ -96,8 +95,8 @@ Value load_access(Call& call, const Access& access, bool is_volatile) {
   if (access.other) operands.push_back(access.other);
   std::vector<ir::Attribute> attributes = hints(call, load_cache);
   if (is_volatile) attributes.push_back({"volatile", std::int64_t{1}});
-  return call.builder().create_one(ir::OpKind::Load, operands,
-                                   call.type(access.pointers).pointee(), std::move(attributes));
+  return call.builder().create_one(ir::OpKind::Load, operands, call.type(access.pointers).pointee(),
+                                   std::move(attributes));
 }
 
 std::vector<bool> checked_dimensions(Call& call, const BlockPointer& block) {
@@ -141,8 +140,7 @@ Value load(Call& call) {
   const ir::Type element = call.type(access.pointers).pointee().element();
   if (access.mask) {
     require_scalar_with(call, access.pointers, access.mask, "mask");
-    std::tie(access.pointers, access.mask) =
-        call.semantic.broadcast(access.pointers, access.mask);
+    std::tie(access.pointers, access.mask) = call.semantic.broadcast(access.pointers, access.mask);
     if (call.has("other")) {
       const ir::Value other = call.semantic.cast(call.tensor("other"), element);
       access.other = to_pointer_shape(call, access.pointers, other, "other");

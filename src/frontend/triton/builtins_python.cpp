@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/builtins_python.cpp — Python's own functions, those of its math module, and the few
-// of Triton outside tl.
+// frontend/triton/builtins_python.cpp — Python's own functions, those of its math module, and the
+// few of Triton outside tl.
 #include <bit>
 #include <cmath>
 
@@ -31,8 +31,8 @@ Value extreme(Call& call, ir::OpKind kind) {
   Semantic& semantic = call.semantic;
   const std::vector<Value> values = unpacked(call["values"]);
   if (values.empty()) call.fail("needs values");
-  const auto compare =
-      kind == ir::OpKind::Maximum ? python::CompareOperator::Greater : python::CompareOperator::Less;
+  const auto compare = kind == ir::OpKind::Maximum ? python::CompareOperator::Greater
+                                                   : python::CompareOperator::Less;
   Value best = values[0];
   for (std::size_t i = 1; i < values.size(); ++i) {
     if (!best.is_tensor() && !values[i].is_tensor()) {
@@ -68,7 +68,8 @@ Value abs(Call& call) {
 Value to_int(Call& call) {
   const Value& x = call["x"];
   if (const auto integer = integer_of(x)) return Value::integer(*integer);
-  if (const auto number = number_of(x); number && std::isfinite(*number) && std::fabs(*number) < 0x1p126)
+  if (const auto number = number_of(x);
+      number && std::isfinite(*number) && std::fabs(*number) < 0x1p126)
     return Value::integer(static_cast<Int128>(*number));
   fail_cast(call, "int32");
 }
@@ -140,9 +141,7 @@ bool is_instance(Call& call, const Value& value, const Value& type) {
   call.fail(fmt::format("does not know the type {}", call.describe(type)));
 }
 
-Value isinstance(Call& call) {
-  return Value::boolean(is_instance(call, call["x"], call["type"]));
-}
+Value isinstance(Call& call) { return Value::boolean(is_instance(call, call["x"], call["type"])); }
 
 Value hasattr(Call& call) {
   const std::string name = call.text("name");
@@ -212,9 +211,12 @@ Value math_ceil(Call& call) {
 }
 
 constexpr BuiltinRow math_rows[] = {
-    {"sqrt", "x", math_function<std::sqrt>}, {"exp", "x", math_function<std::exp>},
-    {"log2", "x", math_function<std::log2>}, {"log", "x, base=None", math_log},
-    {"pow", "x, y", math_pow},               {"floor", "x", math_floor},
+    {"sqrt", "x", math_function<std::sqrt>},
+    {"exp", "x", math_function<std::exp>},
+    {"log2", "x", math_function<std::log2>},
+    {"log", "x, base=None", math_log},
+    {"pow", "x, y", math_pow},
+    {"floor", "x", math_floor},
     {"ceil", "x", math_ceil},
 };
 

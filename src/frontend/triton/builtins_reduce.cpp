@@ -16,8 +16,7 @@ void fill_region(Semantic& semantic, ir::Op* op, const Combine& combine) {
   ir::Region& region = op->regions.emplace_back();
   for (int side = 0; side < 2; ++side)
     for (const ir::Value operand : op->operands)
-      region.arguments.push_back(
-          kernel.make_value(semantic.type(operand).element(), "", nullptr));
+      region.arguments.push_back(kernel.make_value(semantic.type(operand).element(), "", nullptr));
   const ir::Builder::Into into(semantic.builder(), region);
   semantic.builder().yield(combine(region.arguments));
 }
@@ -91,18 +90,15 @@ Value extreme(Call& call, OpKind kind) {
   ir::Value input = call.tensor("input");
   const ir::Type& type = call.type(input);
   if (type.is_pointer) call.fail("does not take pointers");
-  if (bits_of(type) < 32) input = semantic.cast(input, ir::Type::scalar(type.is_float() ? f32 : i32));
+  if (bits_of(type) < 32)
+    input = semantic.cast(input, ir::Type::scalar(type.is_float() ? f32 : i32));
   return reduce(semantic, input, reduction_of(call, call.type(input)), kind);
 }
 
 Value max(Call& call) { return extreme(call, OpKind::Maximum); }
 Value min(Call& call) { return extreme(call, OpKind::Minimum); }
-Value argmax(Call& call) {
-  return indexed(call, OpKind::Maximum, call.flag("tie_break_left"))[1];
-}
-Value argmin(Call& call) {
-  return indexed(call, OpKind::Minimum, call.flag("tie_break_left"))[1];
-}
+Value argmax(Call& call) { return indexed(call, OpKind::Maximum, call.flag("tie_break_left"))[1]; }
+Value argmin(Call& call) { return indexed(call, OpKind::Minimum, call.flag("tie_break_left"))[1]; }
 
 // ---- Bits
 
@@ -122,8 +118,7 @@ std::vector<ir::Value> inputs_of(Call& call) {
   std::vector<ir::Value> inputs;
   if (const Tuple* tuple = call["input"].tuple())
     for (const Value& item : tuple->items) inputs.push_back(call.semantic.tensor(item));
-  else
-    inputs.push_back(call.tensor("input"));
+  else inputs.push_back(call.tensor("input"));
   if (inputs.empty()) call.fail("needs at least one input");
   for (const ir::Value input : inputs)
     if (!same_shape(call.type(input), call.type(inputs[0])))
@@ -166,8 +161,8 @@ Value reduce_by(Call& call) {
 Value associative_scan(Call& call) {
   const std::vector<ir::Value> inputs = inputs_of(call);
   const int axis = call.axis("axis", call.type(inputs[0]).rank);
-  return as_given(call, scan(call.semantic, inputs, axis, call.flag("reverse"),
-                             combine_function(call)));
+  return as_given(call,
+                  scan(call.semantic, inputs, axis, call.flag("reverse"), combine_function(call)));
 }
 
 // ---- Running sums
@@ -240,8 +235,8 @@ std::vector<ir::Value> reduce(Semantic& semantic, std::vector<ir::Value> inputs,
   shape.erase(shape.begin() + axis);
   std::vector<ir::Type> types;
   for (const ir::Value input : inputs) types.push_back(semantic.type(input).with_shape(shape));
-  ir::Op* op = semantic.builder().create(OpKind::Reduce, inputs, types,
-                                         {{"axis", std::int64_t{axis}}});
+  ir::Op* op =
+      semantic.builder().create(OpKind::Reduce, inputs, types, {{"axis", std::int64_t{axis}}});
   fill_region(semantic, op, combine);
   std::vector<ir::Value> results = op->results;
   if (!reduction.keep_dims) return results;

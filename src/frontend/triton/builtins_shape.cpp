@@ -27,7 +27,9 @@ ir::Value scalar_of(Semantic& semantic, ir::Value value) { return reshape(semant
 
 namespace {
 
-Value reshape(Call& call) { return reshape(call.semantic, call.tensor("input"), call.shape("shape")); }
+Value reshape(Call& call) {
+  return reshape(call.semantic, call.tensor("input"), call.shape("shape"));
+}
 
 Value ravel(Call& call) {
   const ir::Value x = call.tensor("x");
@@ -49,8 +51,8 @@ ir::Value permuted(Call& call, ir::Value input, const std::vector<std::int64_t>&
   for (std::size_t d = 0; is_right && d < sorted.size(); ++d)
     is_right = sorted[d] == static_cast<std::int64_t>(d);
   if (!is_right)
-    call.fail(fmt::format("needs each dimension of {} once, not {}", text_of(type),
-                          text_of_shape(dims)));
+    call.fail(
+        fmt::format("needs each dimension of {} once, not {}", text_of(type), text_of_shape(dims)));
   return call.builder().permute(input, dims);
 }
 
@@ -61,7 +63,8 @@ Value trans(Call& call) {
   std::vector<std::int64_t> dims = call.integers("dims");
   if (dims.empty()) {
     const int rank = call.type(input).rank;
-    if (rank < 2) call.fail(fmt::format("needs at least two dimensions, not {}", text_of(call.type(input))));
+    if (rank < 2)
+      call.fail(fmt::format("needs at least two dimensions, not {}", text_of(call.type(input))));
     dims.resize(static_cast<std::size_t>(rank));
     std::iota(dims.begin(), dims.end(), 0);
     std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
@@ -79,8 +82,7 @@ Value expand_dims(Call& call) {
     if (axis < 0) axis += rank;
   }
   std::sort(axes.begin(), axes.end());
-  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
-    call.fail("names an axis twice");
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) call.fail("names an axis twice");
   for (const std::int64_t axis : axes)
     input = call.semantic.expand_dims(input, static_cast<int>(axis));
   return input;
@@ -113,8 +115,8 @@ Value broadcast_to(Call& call) {
 ir::Value joined(Call& call, ir::Value a, ir::Value b) {
   std::tie(a, b) = call.semantic.broadcast(a, b);
   if (call.type(a) != call.type(b))
-    call.fail(fmt::format("needs one type, not {} and {}", text_of(call.type(a)),
-                          text_of(call.type(b))));
+    call.fail(
+        fmt::format("needs one type, not {} and {}", text_of(call.type(a)), text_of(call.type(b))));
   std::vector<std::int64_t> shape = call.type(a).shape();
   shape.push_back(2);
   return call.builder().create_one(ir::OpKind::Join, {a, b}, call.type(a).with_shape(shape));

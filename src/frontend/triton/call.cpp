@@ -140,17 +140,15 @@ std::string Call::what(std::string_view parameter) const {
 ir::Value Call::tensor(std::string_view parameter) {
   const Value& value = (*this)[parameter];
   if (value.is_tensor() || is_number(value)) return semantic.tensor(value);
-  throw Mistake{fmt::format("{} must be a tensor or a number, not {}", what(parameter),
-                            describe(value)),
-                ""};
+  throw Mistake{
+      fmt::format("{} must be a tensor or a number, not {}", what(parameter), describe(value)), ""};
 }
 
 ir::Value Call::tile(std::string_view parameter) {
   const ir::Value value = tensor(parameter);
   if (type(value).is_tile()) return value;
-  throw Mistake{fmt::format("{} must be a block, not {}", what(parameter),
-                            describe((*this)[parameter])),
-                ""};
+  throw Mistake{
+      fmt::format("{} must be a block, not {}", what(parameter), describe((*this)[parameter])), ""};
 }
 
 std::int64_t Call::integer(std::string_view parameter) {
@@ -183,9 +181,9 @@ ir::Type Call::element_type(std::string_view parameter) {
   if (const Constant* constant = value.get_if<Constant>())
     if (const auto* text = std::get_if<std::string>(&constant->value))
       if (const std::optional<DType> dtype = dtype_named(*text)) return ir::Type::scalar(*dtype);
-  throw Mistake{fmt::format("{} must be a type like tl.float32, not {}", what(parameter),
-                            describe(value)),
-                ""};
+  throw Mistake{
+      fmt::format("{} must be a type like tl.float32, not {}", what(parameter), describe(value)),
+      ""};
 }
 
 int Call::axis(std::string_view parameter, int rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/call.h — one call of a builtin: its arguments matched with its parameters, and the
-// ways lowerings ask for them.
+// frontend/triton/call.h — one call of a builtin: its arguments matched with its parameters, and
+// the ways lowerings ask for them.
 #pragma once
 
 #include <string>

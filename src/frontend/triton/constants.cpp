@@ -16,9 +16,8 @@ using python::UnaryOperator;
 
 [[noreturn]] void fail_types(std::string_view op, const Value& a, const Value& b) {
   const ir::Kernel none;
-  throw Mistake{fmt::format("'{}' does not work on {} and {}", op, describe(none, a),
-                            describe(none, b)),
-                ""};
+  throw Mistake{
+      fmt::format("'{}' does not work on {} and {}", op, describe(none, a), describe(none, b)), ""};
 }
 
 [[noreturn]] void fail_range(std::string_view op) {
@@ -213,51 +212,6 @@ std::string float_text(double value) {
 
 }  // namespace
 
-std::string_view text_of(BinaryOperator op) {
-#define BINARY(name, text, token, assign, precedence) text,
-#define UNARY(name, text, token)
-#define COMPARE(name, text)
-#define BOOL(name, text)
-  static constexpr std::string_view texts[] = {
-#include "frontend/python/operators.def"
-  };
-#undef BINARY
-#undef UNARY
-#undef COMPARE
-#undef BOOL
-  return texts[static_cast<std::size_t>(op)];
-}
-
-std::string_view text_of(UnaryOperator op) {
-#define BINARY(name, text, token, assign, precedence)
-#define UNARY(name, text, token) text,
-#define COMPARE(name, text)
-#define BOOL(name, text)
-  static constexpr std::string_view texts[] = {
-#include "frontend/python/operators.def"
-  };
-#undef BINARY
-#undef UNARY
-#undef COMPARE
-#undef BOOL
-  return texts[static_cast<std::size_t>(op)];
-}
-
-std::string_view text_of(CompareOperator op) {
-#define BINARY(name, text, token, assign, precedence)
-#define UNARY(name, text, token)
-#define COMPARE(name, text) text,
-#define BOOL(name, text)
-  static constexpr std::string_view texts[] = {
-#include "frontend/python/operators.def"
-  };
-#undef BINARY
-#undef UNARY
-#undef COMPARE
-#undef BOOL
-  return texts[static_cast<std::size_t>(op)];
-}
-
 std::optional<Int128> integer_of(const Value& value) {
   const Constant* constant = value.get_if<Constant>();
   if (!constant) return {};
@@ -267,8 +221,7 @@ std::optional<Int128> integer_of(const Value& value) {
 }
 
 std::optional<double> number_of(const Value& value) {
-  if (const std::optional<Int128> integer = integer_of(value))
-    return static_cast<double>(*integer);
+  if (const std::optional<Int128> integer = integer_of(value)) return static_cast<double>(*integer);
   const Constant* constant = value.get_if<Constant>();
   if (!constant) return {};
   if (const double* number = std::get_if<double>(&constant->value)) return *number;
@@ -279,8 +232,8 @@ bool is_number(const Value& value) { return number_of(value).has_value(); }
 
 std::string to_text(Int128 value) {
   __extension__ using Unsigned = unsigned __int128;
-  Unsigned rest = value < 0 ? Unsigned{0} - static_cast<Unsigned>(value)
-                            : static_cast<Unsigned>(value);
+  Unsigned rest =
+      value < 0 ? Unsigned{0} - static_cast<Unsigned>(value) : static_cast<Unsigned>(value);
   std::string digits;
   do {
     digits += static_cast<char>('0' + static_cast<int>(rest % 10));
@@ -321,8 +274,8 @@ Value fold(BinaryOperator op, const Value& a, const Value& b) {
   if (const std::optional<Value> sequence = fold_sequences(op, a, b)) return *sequence;
   if (integer_of(a) && integer_of(b)) {
     const Value result = fold_integers(op, *integer_of(a), *integer_of(b));
-    const bool is_bitwise = op == BinaryOperator::BitAnd || op == BinaryOperator::BitOr ||
-                            op == BinaryOperator::BitXor;
+    const bool is_bitwise =
+        op == BinaryOperator::BitAnd || op == BinaryOperator::BitOr || op == BinaryOperator::BitXor;
     return is_bitwise && is_bool(a) && is_bool(b) ? Value::boolean(*integer_of(result) != 0)
                                                   : result;
   }

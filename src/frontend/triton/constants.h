@@ -11,11 +11,6 @@
 
 namespace tilewright::triton {
 
-// How an operator is written: "//", "is not".
-std::string_view text_of(python::BinaryOperator op);
-std::string_view text_of(python::UnaryOperator op);
-std::string_view text_of(python::CompareOperator op);
-
 // A bool counts as 0 or 1; nothing for all that is no number.
 std::optional<Int128> integer_of(const Value& value);
 std::optional<double> number_of(const Value& value);

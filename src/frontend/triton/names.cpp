@@ -97,8 +97,7 @@ std::optional<Value> constant_named(std::string_view full_name) {
   if (name == "TRITON_MAX_TENSOR_NUMEL") return Value::integer(1048576);
   // Users write the long names; pi32_t and int_ are no types of tl.
   if (const std::optional<DType> dtype = dtype_named(name))
-    if (starts_with(triton_name(*dtype), "fp") ? !starts_with(name, "fp")
-                                               : name != "bf16")
+    if (starts_with(triton_name(*dtype), "fp") ? !starts_with(name, "fp") : name != "bf16")
       return TypeValue{ir::Type::scalar(*dtype)};
   return {};
 }

@@ -119,8 +119,8 @@ Value Semantic::add_pointer(BinaryOperator op, const Value& a, const Value& b) {
   if (op == BinaryOperator::Add && type(y).is_pointer && !type(x).is_pointer) std::swap(x, y);
   const bool is_move = op == BinaryOperator::Add || op == BinaryOperator::Subtract;
   if (!is_move || !type(x).is_pointer || !is_integral(type(y)))
-    throw Mistake{fmt::format("'{}' does not work on {} and {}", text_of(op),
-                              describe(kernel(), a), describe(kernel(), b)),
+    throw Mistake{fmt::format("'{}' does not work on {} and {}", text_of(op), describe(kernel(), a),
+                              describe(kernel(), b)),
                   "a pointer takes only '+' and '-' with an integer"};
   std::tie(x, y) = broadcast(x, y);
   return move_pointer(x, op == BinaryOperator::Subtract ? negate(y) : y);
@@ -136,8 +136,8 @@ Value Semantic::unary(UnaryOperator op, const Value& a) {
   if (op == UnaryOperator::Plus) return value;
   const ir::Type& operand = type(value);
   if (operand.is_pointer || (op == UnaryOperator::Invert && operand.is_float()))
-    throw Mistake{
-        fmt::format("unary '{}' does not work on {}", text_of(op), describe(kernel(), a)), ""};
+    throw Mistake{fmt::format("unary '{}' does not work on {}", text_of(op), describe(kernel(), a)),
+                  ""};
   return op == UnaryOperator::Negate ? negate(value) : invert(value);
 }
 
@@ -204,18 +204,18 @@ ir::Value Semantic::constant(const Value& number, DType dtype) {
   const Int128 value = integer ? *integer : static_cast<Int128>(*number_of(number));
   const auto [smallest, largest] = range_of(dtype);
   if (value < smallest || value > largest)
-    throw Mistake{fmt::format("the constant {} is out of the range of {}", to_text(value),
-                              text_of(scalar)),
-                  value < 0 && smallest == 0 ? "cast the tensor to a signed type" : ""};
+    throw Mistake{
+        fmt::format("the constant {} is out of the range of {}", to_text(value), text_of(scalar)),
+        value < 0 && smallest == 0 ? "cast the tensor to a signed type" : ""};
   return builder_.constant(scalar, static_cast<std::int64_t>(value));
 }
 
 std::int64_t Semantic::constant_integer(const Value& value, std::string_view what) {
   const std::optional<Int128> integer = integer_of(value);
   if (!integer)
-    throw Mistake{fmt::format("{} must be a constant integer, not {}", what,
-                              describe(kernel(), value)),
-                  value.is_tensor() ? "use a tl.constexpr" : ""};
+    throw Mistake{
+        fmt::format("{} must be a constant integer, not {}", what, describe(kernel(), value)),
+        value.is_tensor() ? "use a tl.constexpr" : ""};
   if (*integer < range_of(i64).first || *integer > range_of(i64).second)
     throw Mistake{fmt::format("{} does not fit 64 bits", what), ""};
   return static_cast<std::int64_t>(*integer);
@@ -223,9 +223,8 @@ std::int64_t Semantic::constant_integer(const Value& value, std::string_view wha
 
 bool Semantic::constant_bool(const Value& value, std::string_view what) {
   if (value.is_constant()) return truth(value);
-  throw Mistake{
-      fmt::format("{} must be True or False, not {}", what, describe(kernel(), value)),
-      value.is_tensor() ? "use a tl.constexpr" : ""};
+  throw Mistake{fmt::format("{} must be True or False, not {}", what, describe(kernel(), value)),
+                value.is_tensor() ? "use a tl.constexpr" : ""};
 }
 
 std::string Semantic::constant_text(const Value& value, std::string_view what) {
@@ -241,8 +240,7 @@ std::vector<std::int64_t> Semantic::shape(const Value& value, std::string_view w
   if (const Tuple* tuple = value.tuple())
     for (const Value& item : tuple->items)
       sizes.push_back(constant_integer(item, fmt::format("a size of {}", what)));
-  else
-    sizes.push_back(constant_integer(value, what));
+  else sizes.push_back(constant_integer(value, what));
   constexpr std::int64_t most = 1048576;
   std::int64_t elements = 1;
   for (const std::int64_t size : sizes) {
@@ -251,8 +249,9 @@ std::vector<std::int64_t> Semantic::shape(const Value& value, std::string_view w
                     "use triton.next_power_of_2 outside the kernel, and a mask"};
     elements = size > most ? most + 1 : elements * size;
     if (elements > most)
-      throw Mistake{fmt::format("{} {} has more than {} elements", what, text_of_shape(sizes), most),
-                    "use smaller blocks"};
+      throw Mistake{
+          fmt::format("{} {} has more than {} elements", what, text_of_shape(sizes), most),
+          "use smaller blocks"};
   }
   if (sizes.size() > static_cast<std::size_t>(ir::Type::max_rank))
     throw Mistake{fmt::format("{} has {} dimensions; at most {} are possible", what, sizes.size(),

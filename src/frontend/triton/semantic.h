@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "frontend/python/ast.h"
-#include "frontend/triton/value.h"
 #include "frontend/triton/types.h"
+#include "frontend/triton/value.h"
 #include "ir/builder.h"
 
 namespace tilewright::triton {
 
-// How two operands meet: Weak lets a constant keep the tensor's type, Strong makes it a tensor of its
-// own type first (comparisons, tl.maximum, tl.where's condition).
+// How two operands meet: Weak lets a constant keep the tensor's type, Strong makes it a tensor of
+// its own type first (comparisons, tl.maximum, tl.where's condition).
 enum class Literals { Weak, Strong };
 
 struct SemanticOptions {

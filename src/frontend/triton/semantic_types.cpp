@@ -52,7 +52,8 @@ ir::Value Semantic::cast_pointer(ir::Value value, const ir::Type& target) {
     return builder_.create_one(OpKind::Cast, {operand}, element.with_shape_of(from));
   };
   const bool is_wide = from.is_pointer || from.dtype == i64 || from.dtype == u64;
-  if (target.is_pointer && is_integral(from)) return as(is_wide ? value : builder_.cast(value, i64), target);
+  if (target.is_pointer && is_integral(from))
+    return as(is_wide ? value : builder_.cast(value, i64), target);
   if (target.is_pointer && from.is_pointer) return as(value, target);
   if (target.is_int() && bits_of(target) == 64) return as(value, target);
   if (target.is_bool()) return builder_.cast(as(value, ir::Type::scalar(i64)), b1);
@@ -89,9 +90,9 @@ ir::Value Semantic::broadcast_to(ir::Value value, const std::vector<std::int64_t
   const ir::Type to = from.with_shape(shape);
   if (from.is_scalar()) return builder_.splat(value, to);
   const auto fail = [&](const std::string& why) {
-    throw Mistake{fmt::format("{} cannot be broadcast to {}: {}", text_of(from),
-                              text_of_shape(shape), why),
-                  ""};
+    throw Mistake{
+        fmt::format("{} cannot be broadcast to {}: {}", text_of(from), text_of_shape(shape), why),
+        ""};
   };
   if (from.rank != to.rank) fail(fmt::format("it has rank {}, not {}", from.rank, to.rank));
   for (int d = 0; d < to.rank; ++d)
@@ -194,7 +195,8 @@ ir::Value Semantic::negate(ir::Value value) {
 
 ir::Value Semantic::invert(ir::Value value) {
   const ir::Type operand = type(value);
-  const ir::Value ones = builder_.constant(operand.element(), std::int64_t{operand.is_bool() ? 1 : -1});
+  const ir::Value ones =
+      builder_.constant(operand.element(), std::int64_t{operand.is_bool() ? 1 : -1});
   return builder_.binary(OpKind::Xor, value, like(ones, operand));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/types.cpp — the table of names, and the promotion rules in the order that decides.
+// frontend/triton/types.cpp — the table of names, and the promotion rules in the order that
+// decides.
 #include "frontend/triton/types.h"
 
 #include <cmath>
@@ -20,11 +21,11 @@ struct TypeName {
 };
 
 constexpr TypeName type_names[] = {
-    {f64, "fp64", "float64"},         {f32, "fp32", "float32"},    {f16, "fp16", "float16"},
-    {bf16, "bf16", "bfloat16"},       {i8, "int8", "int8"},        {f8e4m3, "fp8e4nv", "float8e4nv"},
-    {f8e5m2, "fp8e5", "float8e5"},    {i16, "int16", "int16"},     {i32, "int32", "int32"},
-    {i64, "int64", "int64"},          {u8, "uint8", "uint8"},      {u16, "uint16", "uint16"},
-    {u32, "uint32", "uint32"},        {u64, "uint64", "uint64"},   {b1, "int1", "int1"},
+    {f64, "fp64", "float64"},      {f32, "fp32", "float32"},  {f16, "fp16", "float16"},
+    {bf16, "bf16", "bfloat16"},    {i8, "int8", "int8"},      {f8e4m3, "fp8e4nv", "float8e4nv"},
+    {f8e5m2, "fp8e5", "float8e5"}, {i16, "int16", "int16"},   {i32, "int32", "int32"},
+    {i64, "int64", "int64"},       {u8, "uint8", "uint8"},    {u16, "uint16", "uint16"},
+    {u32, "uint32", "uint32"},     {u64, "uint64", "uint64"}, {b1, "int1", "int1"},
 };
 
 const TypeName& names_of(DType dtype) {
@@ -35,7 +36,9 @@ const TypeName& names_of(DType dtype) {
 
 int kind_of(DType dtype) { return dtype == b1 ? 0 : is_floating(dtype) ? 2 : 1; }
 
-bool is_unsigned_type(DType dtype) { return dtype == b1 || (is_integer(dtype) && !is_signed(dtype)); }
+bool is_unsigned_type(DType dtype) {
+  return dtype == b1 || (is_integer(dtype) && !is_signed(dtype));
+}
 
 // As in C: the wider; of one width the unsigned.
 DType promote_integers(DType a, DType b) {
@@ -53,9 +56,9 @@ DType promote_floats(DType a, DType b, bool divides) {
   if (a == bf16 && b == bf16) return bf16;
   if (either(bf16)) return f32;
   if (is_floating(a) && is_floating(b)) return a == b ? a : f16;
-  throw Mistake{fmt::format("{} and {} have no common type", names_of(a).written,
-                            names_of(b).written),
-                "cast the float8 operand with .to(tl.float32)"};
+  throw Mistake{
+      fmt::format("{} and {} have no common type", names_of(a).written, names_of(b).written),
+      "cast the float8 operand with .to(tl.float32)"};
 }
 
 }  // namespace
