@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// frontend/triton/lower_name_test.cpp — names, calls and constants, by what kernels compute.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/print.h"
+#include "run_kernel.h"
+
+namespace tilewright::triton {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(LowerName, ModuleConstants) {
+  const std::string before = R"(import math
+SIZE = tl.constexpr(4)
+WIDTH: tl.constexpr = 2 * 8
+TABLE = (3, 5)
+LOG = tl.constexpr(math.log2(8.0))
+KIND = tl.int32
+)";
+  const std::string text = kernel_text(
+      "x = tl.sum(tl.arange(0, SIZE)) + WIDTH + TABLE[1]\n"
+      "if LOG == 3.0:\n    x += 100\ntl.store(out, x.to(KIND))",
+      before);
+  EXPECT_EQ(run_kernel(text).front(), 6 + 16 + 5 + 100);
+  const LoweredKernel made = lower_text(text, "k out=*i32 n=i32 m=i32");
+  ASSERT_EQ(made.notes.size(), 1u);
+  EXPECT_THAT(made.notes[0], HasSubstr("kernel.py:11: the global 'WIDTH' is read as a constant; "
+                                       "Triton wants it wrapped in tl.constexpr(...)"));
+}
+
+TEST(LowerName, FunctionsAsValues) {
+  const std::string before = R"(@triton.jit
+def double(x):
+    return x * 2
+@triton.jit
+def apply(f: tl.constexpr, x, *rest):
+    for i in tl.static_range(len(rest)):
+        x += rest[i]
+    return f(x)
+alias = double
+)";
+  EXPECT_EQ(run_kernel(kernel_text("tl.store(out, apply(alias, n, 1, m))", before), 5, 7).front(),
+            26);
+}
+
+TEST(LowerName, PlainFunctionsRunOnConstants) {
+  const std::string before = R"(def log2(n):
+    bits = 0
+    while n > 1:
+        n //= 2
+        bits += 1
+    return bits
+def width(dtype):
+    if dtype == tl.float16:
+        return 2
+    return 4
+@triton.constexpr_function
+def biggest(*values):
+    return max(values)
+)";
+  EXPECT_EQ(run_kernel(kernel_text("w: tl.constexpr = width(tl.float16)\n"
+                                   "tl.store(out, tl.sum(tl.arange(0, log2(16))) * 100 + w * 10 + "
+                                   "biggest(1, C, 2))",
+                                   before))
+                .front(),
+            623);
+}
+
+TEST(LowerName, ConstantsOfTheFunctionAround) {
+  const std::string text = header + R"(def make(scale=10):
+    import triton.language as lang
+    size = 2
+    twice = size * 2
+    @triton.jit
+    def helper(x):
+        return x + twice
+    @triton.jit
+    def k(out, n, m):
+        lang.store(out, lang.sum(lang.arange(0, twice)) * scale + helper(n))
+    return k
+)";
+  EXPECT_EQ(run_kernel(text, 5).front(), 69);
+}
+
+TEST(LowerName, ImportsInsideFunctions) {
+  EXPECT_EQ(run_body("import triton.language as lang\nlang.store(out, lang.maximum(n, m))"), 7);
+}
+
+TEST(LowerCall, ArgumentsByPositionNameAndDefault) {
+  const std::string before = R"(@triton.jit
+def f(a, b=2, *, c: tl.constexpr = 3):
+    return a * 100 + b * 10 + c
+)";
+  EXPECT_EQ(
+      run_kernel(kernel_text("p = (n, m)\ntl.store(out, f(1) + f(*p, c=4) + f(b=1, a=2))", before))
+          .front(),
+      123 + 574 + 213);
+}
+
+TEST(LowerCall, RecursionOverConstantsEnds) {
+  const std::string before = R"(@triton.jit
+def power(x, N: tl.constexpr):
+    if N == 0:
+        return 1
+    return x * power(x, N - 1)
+)";
+  EXPECT_EQ(run_kernel(kernel_text("tl.store(out, power(n, 3))", before), 5).front(), 125);
+}
+
+TEST(LowerStatement, Assignments) {
+  EXPECT_EQ(run_body(R"(a, (b, c) = n, (m, 1)
+a, b = b, a
+d = e = a + b
+d <<= 1
+s: tl.constexpr
+s = C - 1
+f: int = tl.sum(tl.arange(0, s))
+tl.store(out, ((x := d) + e) * 10 + f + c + x * 0))"),
+            362);
+}
+
+TEST(LowerStatement, ListComprehensionAndFormattedText) {
+  EXPECT_EQ(run_body(R"(a, b = [x * 2 for x in (n, m)]
+tl.static_assert(C == 3, f"C is {C} and {a}")
+tl.store(out, a + b))"),
+            24);
+}
+
+TEST(LowerKernel, ArgumentsAndPlaces) {
+  const LoweredKernel made = lower_text(header + R"(@triton.jit
+def k(pointers, scale, n, FLAG: tl.constexpr):
+    x = tl.load(pointers[0] + n)
+    tl.store(pointers[1], x * scale)
+)",
+                                        "k pointers=(*f32:16;*f32) scale=f32 n=i32:16 FLAG=true");
+  EXPECT_THAT(made.argument_names, ElementsAre("pointers.0", "pointers.1", "scale", "n"));
+  EXPECT_EQ(
+      ir::print(made.kernel),
+      R"(kernel @k(%pointers_0: *f32 {divisible = 16}, %pointers_1: *f32, %scale: f32, %n: i32 {divisible = 16}) source "kernel.py" {
+  %0 = offset %pointers_0, %n : *f32 @5:17
+  %x = load %0 : f32 @5:9
+  %1 = mul %x, %scale : f32 @6:27
+  store %pointers_1, %1 @6:5
+}
+)");
+}
+
+}  // namespace
+}  // namespace tilewright::triton
