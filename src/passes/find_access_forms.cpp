@@ -142,6 +142,7 @@ class Finder {
 void find_access_forms(Kernel& kernel, const Target& target) {
   if (kernel.stage > ir::Stage::Tile) return;
   kernel.stage = ir::Stage::Tile;
+  eliminate_common_subexpressions(kernel, target);  // equal scalars cancel only when they are one
   LoopDepths depths(kernel);
   carry_scalars(kernel, depths);
   Finder(kernel, depths).run(kernel.body);
