@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz/access_forms_fuzz_test.cpp — random index expressions, masks and moving pointers read and
-// write the same places before and after find_access_forms.
+// write the same places before and after find_access_forms, and what axis information says of
+// indices holds.
 #include <algorithm>
 #include <random>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "passes/axis_info.h"
 #include "passes/passes.h"
 
 namespace tilewright {
@@ -35,20 +37,38 @@ class Generator {
 
   Kernel make() {
     Kernel kernel;
-    kernel.name = "access";
-    in_ = kernel.add_argument(Type::pointer(i32), "in");
-    out_ = kernel.add_argument(Type::pointer(i32), "out");
-    const Value n = kernel.add_argument(Type::scalar(i32), "n");
-    const Value wide = kernel.add_argument(Type::scalar(i64), "wide");
     Builder build(kernel);
-    build_ = &build;
-    scalars_ = {n, wide, build.program_id(0), number(pick(7) - 3)};
+    begin(kernel, build);
     for (int i = 0; i < 2; ++i) copy();
     if (pick(2)) loop();
     return kernel;
   }
 
+  // Stores a tile of indices, named "index", in order.
+  Kernel make_indices() {
+    Kernel kernel;
+    Builder build(kernel);
+    begin(kernel, build);
+    const Type type = random_shape();
+    const Value tile = index(type, 4);
+    kernel.set_name(tile, "index");
+    const Value order = build.reshape(build.arange(0, type.numel()), type.shape());
+    build.store(build.offset(build.splat(out_, type), order), tile);
+    return kernel;
+  }
+
  private:
+  void begin(Kernel& kernel, Builder& build) {
+    kernel.name = "access";
+    in_ = kernel.add_argument(Type::pointer(i32), "in");
+    out_ = kernel.add_argument(Type::pointer(i32), "out");
+    const Value n = kernel.add_argument(Type::scalar(i32), "n");
+    const Value wide = kernel.add_argument(Type::scalar(i64), "wide");
+    kernel.arguments.back().divisible = 16;
+    build_ = &build;
+    scalars_ = {n, wide, build.program_id(0), number(pick(7) - 3)};
+  }
+
   int pick(int count) { return static_cast<int>(random_() % static_cast<unsigned>(count)); }
   Value number(int value, DType dtype = i32) {
     return build_->constant(Type::scalar(dtype), std::int64_t{value});
@@ -191,6 +211,25 @@ class Generator {
   std::vector<Value> scalars_;
 };
 
+// Whether what the analysis says of a tile holds for its elements.
+void check_facts(const AxisInfo& info, const Type& type, const std::int32_t* elements) {
+  std::int64_t inner = type.numel();
+  for (int d = 0; d < type.rank; ++d) {
+    const AxisFacts& facts = info.dimensions[static_cast<std::size_t>(d)];
+    inner /= type.size(d);
+    for (std::int64_t at = 0; at < type.numel(); ++at) {
+      const std::int64_t i = at / inner % type.size(d);
+      const auto first = [&](std::int64_t group) { return elements[at - i % group * inner]; };
+      ASSERT_EQ(elements[at], first(facts.constant)) << "dimension " << d << ", element " << at;
+      ASSERT_EQ(elements[at], first(facts.contiguous) + i % facts.contiguous)
+          << "dimension " << d << ", element " << at;
+      ASSERT_EQ(first(facts.contiguous) % facts.divisible, 0) << "dimension " << d;
+      ASSERT_TRUE(!info.is_not_negative || elements[at] >= 0);
+      ASSERT_EQ(elements[at], info.value.value_or(elements[at]));
+    }
+  }
+}
+
 // The bytes after a run, or the message when an index left the buffer.
 std::string result_of(const Kernel& kernel) {
   std::vector<std::int32_t> in(buffer_size), out(buffer_size, -1);
@@ -200,7 +239,7 @@ std::string result_of(const Kernel& kernel) {
       {.name = "out", .data = out.data(), .bytes = out.size() * 4}};
   const ir::InterpretArgument arguments[] = {ir::InterpretPointer{0, middle * 4},
                                              ir::InterpretPointer{1, middle * 4}, std::int64_t{5},
-                                             std::int64_t{3}};
+                                             std::int64_t{48}};
   try {
     ir::interpret(kernel, buffers, arguments, {.grid = {3, 1, 1}});
   } catch (const std::exception& error) {
@@ -241,6 +280,31 @@ TEST(AccessFormsFuzz, TheSamePlacesAreTouched) {
   // The test says nothing where no form is found.
   EXPECT_GT(affine, 1000);
   EXPECT_GT(bounds, 300);
+}
+
+TEST(AxisInfoFuzz, FactsHold) {
+  int contiguous = 0;
+  for (unsigned seed = 0; seed < 800; ++seed) {
+    const Kernel kernel = Generator(seed).make_indices();
+    Value index;
+    for (std::uint32_t id = 0; id < kernel.value_count(); ++id)
+      if (kernel.name_of(Value{id}) == "index") index = Value{id};
+    const AxisInfo info = AxisAnalysis(kernel).of(index);
+    std::vector<std::int32_t> out(64);
+    for (std::int64_t program = 0; program < 3; ++program) {
+      // One program more each time: the last one's indices are what stays in memory.
+      const ir::InterpretBuffer buffers[] = {
+          {.name = "out", .data = out.data(), .bytes = out.size() * 4}};
+      const ir::InterpretArgument arguments[] = {ir::InterpretPointer{}, ir::InterpretPointer{0},
+                                                 std::int64_t{5}, std::int64_t{48}};
+      ir::interpret(kernel, buffers, arguments, {.grid = {program + 1, 1, 1}});
+      check_facts(info, kernel.type(index), out.data());
+      ASSERT_FALSE(testing::Test::HasFatalFailure()) << "seed " << seed << "\n"
+                                                     << ir::print(kernel);
+    }
+    for (const AxisFacts& facts : info.dimensions) contiguous += facts.contiguous > 1;
+  }
+  EXPECT_GT(contiguous, 100);
 }
 
 }  // namespace
