@@ -14,4 +14,5 @@
 #include "tilewright/stream.h"
 #include "tilewright/target.h"
 #include "tilewright/tensor.h"
+#include "tilewright/triton.h"
 #include "tilewright/version.h"

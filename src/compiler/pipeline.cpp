@@ -16,6 +16,12 @@ constexpr std::string_view passes[] = {
     "eliminate_common_subexpressions",
     "hoist_loop_invariants",
     "eliminate_dead_code",
+    // Addresses and masks as formulas; what made them element by element is then dead.
+    "find_access_forms",
+    "canonicalize",
+    "eliminate_common_subexpressions",
+    "hoist_loop_invariants",
+    "eliminate_dead_code",
 };
 
 void verify_after(std::string_view pass, const ir::Kernel& kernel) {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/load_triton.cpp — loading a kernel, and its warm launch.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/check.h"
+#include "base/nearest.h"
+#include "base/settings.h"
+#include "compiler/constants.h"
+#include "compiler/triton_state.h"
+
+namespace tilewright {
+namespace {
+
+constexpr std::size_t max_slots = 256;
+
+TritonKernel make_kernel(std::shared_ptr<TritonKernel::State> state,
+                         const python::LoadedModule& module, std::string_view kernel) {
+  python::Evaluator evaluator(state->loader, {.facts = python::nvidia_facts(9, 0)});
+  state->name = std::string(kernel);
+  state->function = find_kernel(state->loader, module, kernel);
+  state->parameters = read_parameters(state->loader, evaluator, state->function);
+  state->heuristics_read_values = heuristics_read_values(state->function);
+  if (state->parameters.size() > max_slots)
+    throw ArgumentError(fmt::format("kernel '{}' has {} parameters; {} is the most", kernel,
+                                    state->parameters.size(), max_slots));
+  return TritonKernel(std::move(state));
+}
+
+TritonKernel::State& checked(const std::shared_ptr<TritonKernel::State>& state) {
+  if (!state)
+    throw ArgumentError("an empty TritonKernel was used; take one from load_triton first");
+  return *state;
+}
+
+std::vector<std::string> names_of(const TritonKernel::State& state) {
+  std::vector<std::string> names;
+  for (const TritonParameter& parameter : state.parameters) names.push_back(parameter.name);
+  return names;
+}
+
+std::size_t index_of(const TritonKernel::State& state, std::string_view name) {
+  for (std::size_t i = 0; i < state.parameters.size(); ++i)
+    if (state.parameters[i].name == name) return i;
+  throw ArgumentError(fmt::format("kernel '{}' has no parameter '{}'{}", state.name, name,
+                                  suggest_names(name, names_of(state))));
+}
+
+void place_arguments(const TritonKernel::State& state, std::span<const TritonArgument> arguments,
+                     const TritonArgument** slots) {
+  std::fill_n(slots, state.parameters.size(), nullptr);
+  std::size_t position = 0;
+  for (const TritonArgument& argument : arguments) {
+    if (argument.name.empty() && position >= state.parameters.size())
+      throw ArgumentError(fmt::format("kernel '{}' takes {} arguments ({}), but was given {}",
+                                      state.name, state.parameters.size(),
+                                      fmt::join(names_of(state), ", "), arguments.size()));
+    const std::size_t i = argument.name.empty() ? position++ : index_of(state, argument.name);
+    if (slots[i] != nullptr)
+      throw ArgumentError(fmt::format("parameter '{}' of kernel '{}' is given twice",
+                                      state.parameters[i].name, state.name));
+    slots[i] = &argument;
+  }
+}
+
+// The device of the tensors; without any, that of the stream, else the default.
+Device device_of(const TritonKernel::State& state, const TritonArgument* const* slots,
+                 const TritonLaunch& launch) {
+  const TritonArgument* first = nullptr;
+  std::size_t first_index = 0;
+  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
+    const TritonArgument* argument = slots[i];
+    if (argument == nullptr || argument->kind != TritonArgument::Kind::Value ||
+        argument->value.kind != Argument::Kind::Memory || !argument->value.is_defined)
+      continue;
+    if (first == nullptr) {
+      first = argument;
+      first_index = i;
+    } else if (first->value.device != argument->value.device) {
+      throw ArgumentError(fmt::format(
+          "arguments '{}' and '{}' of kernel '{}' are on {} and {}; move one to the other's device",
+          state.parameters[first_index].name, state.parameters[i].name, state.name,
+          first->value.device.name(), argument->value.device.name()));
+    }
+  }
+  if (first != nullptr) return first->value.device;
+  return launch.stream ? launch.stream->device() : default_device();
+}
+
+void add_options(Hasher& hasher, const TritonLaunch& launch, const LaunchPlace& place) {
+  hasher.add(static_cast<std::int64_t>(place.device.kind) | std::int64_t{place.device.index} << 8 |
+             static_cast<std::int64_t>(place.interpret) << 40 |
+             static_cast<std::int64_t>(launch.fp_fusion) << 41 |
+             static_cast<std::int64_t>(launch.flush_to_zero) << 42 |
+             static_cast<std::int64_t>(launch.debug || settings().debug) << 43);
+  for (const std::optional<int>& option :
+       {launch.num_warps, launch.num_stages, launch.num_ctas, launch.maxnreg})
+    hasher.add(std::int64_t{option ? *option : -1});
+}
+
+Hash128 key_of(const TritonKernel::State& state, const TritonArgument* const* slots,
+               const TritonLaunch& launch, const LaunchPlace& place) {
+  Hasher hasher;
+  add_options(hasher, launch, place);
+  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
+    if (slots[i] == nullptr) {
+      Specialized().add_to(hasher);
+      continue;
+    }
+    specialize(state.name, state.parameters[i], *slots[i]).add_to(hasher);
+    if (state.heuristics_read_values && slots[i]->value.kind == Argument::Kind::Scalar)
+      hasher.add(static_cast<std::int64_t>(slots[i]->value.bits));
+  }
+  return hasher.finish();
+}
+
+void check_grid(const TritonKernel::State& state, Dim3 grid) {
+  if (grid.x >= 0 && grid.y >= 0 && grid.z >= 0) return;
+  throw ArgumentError(
+      fmt::format("the grid of kernel '{}' is {} x {} x {}; no size may be negative", state.name,
+                  grid.x, grid.y, grid.z));
+}
+
+void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid) {
+  const std::vector<std::size_t>& parameters = view.specialization->argument_parameters;
+  constexpr std::size_t few = 32;
+  std::array<Argument, few> on_stack;
+  std::vector<Argument> many(parameters.size() > few ? parameters.size() : 0);
+  Argument* arguments = many.empty() ? on_stack.data() : many.data();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    arguments[i] = view.slots[parameters[i]]->value;
+  view.specialization->function.launch({.grid = grid, .stream = launch.stream},
+                                       {arguments, parameters.size()});
+}
+
+python::Value host_value(const TritonArgument& argument) {
+  if (argument.kind == TritonArgument::Kind::Value && argument.value.kind != Argument::Kind::Scalar)
+    return python::TensorValue{fmt::format("torch.{}", name_of(argument.value.dtype)), {}, {}};
+  const TritonParameter constant{.is_constexpr = true};
+  return host_value_of(parameter_type(specialize("", constant, argument)).constant);
+}
+
+}  // namespace
+
+std::int64_t Meta::operator[](std::string_view name) const {
+  const std::size_t i = index_of(view_->kernel, name);
+  const auto found = view_->specialization->signature.find(view_->kernel.parameters[i].name);
+  python::Value value;
+  if (view_->slots[i] != nullptr) value = host_value(*view_->slots[i]);
+  else if (found != view_->specialization->signature.end())
+    value = host_value_of(found->second.constant);
+  if (const std::optional<std::int64_t> integer = value.integer()) return *integer;
+  throw ArgumentError(
+      fmt::format("the grid of kernel '{}' asks for '{}', which is {} and no integer",
+                  view_->kernel.name, name, python::repr(value)));
+}
+
+python::DictValue meta_values(const LaunchView& view) {
+  python::DictValue values;
+  for (std::size_t i = 0; i < view.kernel.parameters.size(); ++i) {
+    const std::string& name = view.kernel.parameters[i].name;
+    const auto found = view.specialization->signature.find(name);
+    if (view.slots[i] != nullptr) values.set(name, host_value(*view.slots[i]));
+    else if (found != view.specialization->signature.end())
+      values.set(name, host_value_of(found->second.constant));
+  }
+  return values;
+}
+
+TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t> grid) const {
+  if (grid.size() < 1 || grid.size() > 3)
+    throw ArgumentError(fmt::format("a grid has one to three sizes, not {}", grid.size()));
+  Dim3 sizes(grid.begin()[0], grid.size() > 1 ? grid.begin()[1] : 1,
+             grid.size() > 2 ? grid.begin()[2] : 1);
+  return Bound(*this, {.grid = sizes});
+}
+
+void TritonKernel::launch(const TritonLaunch& launch,
+                          std::span<const TritonArgument> arguments) const {
+  State& state = checked(state_);
+  const TritonArgument* slots[max_slots];
+  place_arguments(state, arguments, slots);
+  const LaunchPlace place{device_of(state, slots, launch),
+                          launch.interpret || settings().interpret};
+  const Hash128 key = key_of(state, slots, launch, place);
+  LaunchView view{state, slots, state.table.find(key)};
+  if (view.specialization == nullptr) [[unlikely]]
+    view.specialization = &make_specialization(state, key, slots, launch, place);
+  const Dim3 grid = launch.grid.sizes(Meta(view));
+  check_grid(state, grid);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  if (view.specialization->tiles) return interpret_launch(view, grid);
+  run_compiled(view, launch, grid);
+}
+
+void TritonKernel::precompile(std::string_view signature, const TritonLaunch& options) const {
+  State& state = checked(state_);
+  const LaunchPlace place{options.stream ? options.stream->device() : default_device(),
+                          options.interpret || settings().interpret};
+  static_cast<void>(make_specialization(state, signature, options, place));
+}
+
+const std::string& TritonKernel::name() const { return checked(state_).name; }
+
+std::vector<std::string> TritonKernel::parameters() const { return names_of(checked(state_)); }
+
+std::size_t TritonKernel::specializations() const {
+  const State& state = checked(state_);
+  const std::lock_guard lock(state.mutex);
+  return state.compiled.size();
+}
+
+TritonKernel load_triton(const std::string& file, std::string_view kernel) {
+  auto state = std::make_shared<TritonKernel::State>();
+  const python::LoadedModule& module = state->loader.load(file);
+  return make_kernel(std::move(state), module, kernel);
+}
+
+TritonKernel load_triton_source(std::string_view text, std::string_view kernel) {
+  auto state = std::make_shared<TritonKernel::State>();
+  const python::LoadedModule& module = state->loader.load_text("<source>", text);
+  return make_kernel(std::move(state), module, kernel);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/triton_state.h — a loaded Triton kernel: its source, and what has been compiled from it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/compile.h"
+#include "compiler/specialization_table.h"
+#include "compiler/specialize.h"
+#include "tilewright/triton.h"
+
+namespace tilewright {
+
+// One compiled form of a kernel. Immutable once it is in the table.
+struct Specialization {
+  TritonSignature signature;  // with everything that configs and heuristics filled in
+  KernelOptions options;
+  // For each argument of the compiled kernel, the parameter it comes from.
+  std::vector<std::size_t> argument_parameters;
+  Function function;                // compiled; empty when interpreted
+  std::optional<TileKernel> tiles;  // interpreted
+};
+
+// Where a launch is to run.
+struct LaunchPlace {
+  Device device;
+  bool interpret = false;
+};
+
+// A launch with its arguments in their places: slots[i] belongs to parameter i, null when absent.
+struct LaunchView {
+  const TritonKernel::State& kernel;
+  const TritonArgument* const* slots;
+  const Specialization* specialization = nullptr;
+};
+
+struct TritonKernel::State {
+  std::string name;
+  python::DecoratedFunction function;
+  std::vector<TritonParameter> parameters;
+  python::ModuleLoader loader;
+  bool heuristics_read_values = false;  // then the key holds the values of scalars too
+
+  mutable std::mutex mutex;  // all below, and the loader
+  SpecializationTable table;
+  // By signature, options and place, for launches whose keys differ but whose code does not.
+  std::map<std::string, std::unique_ptr<Specialization>> compiled;
+};
+
+// The long way: fills in configs and heuristics, compiles, remembers. Takes the kernel's lock.
+const Specialization& make_specialization(TritonKernel::State& state, const Hash128& key,
+                                          const TritonArgument* const* slots,
+                                          const TritonLaunch& launch, const LaunchPlace& place);
+
+// The same for a signature as text.
+const Specialization& make_specialization(TritonKernel::State& state, std::string_view signature,
+                                          const TritonLaunch& launch, const LaunchPlace& place);
+
+// Do heuristics ask more of arguments than whether they are None?
+bool heuristics_read_values(const python::DecoratedFunction& function);
+
+// Runs an interpreted specialisation. CUDA tensors are copied to the host and back.
+void interpret_launch(const LaunchView& view, Dim3 grid);
+
+// Everything a grid function may ask, for grids that are Python expressions.
+python::DictValue meta_values(const LaunchView& view);
+
+}  // namespace tilewright
