@@ -13,7 +13,7 @@ import sys
 
 KEPT_DECORATORS = {"jit", "constexpr_function", "dataclass", "lru_cache", "cache", "contextmanager",
                    "property", "staticmethod", "noinline"}
-HEAD = """import types as _types
+HEAD = """from triton_side import logical_and as _and, logical_or as _or, logical_not as _not
 class _Stub:
     def __getattr__(self, name): return _Stub()
     def __call__(self, *a, **k): return a[0] if len(a) == 1 and callable(a[0]) else _Stub()
@@ -45,6 +45,19 @@ def _visible_nodes(node):
         return
     for child in ast.iter_child_nodes(node):
         yield from _visible_nodes(child)
+
+
+def _local_names(statement):
+    """The parameters and variables of a function, which hide names of the module."""
+    if not isinstance(statement, ast.FunctionDef):
+        return set()
+    stored = {n.id for n in ast.walk(statement)
+              if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return stored | {n.arg for n in ast.walk(statement) if isinstance(n, ast.arg)}
+
+
+def _indented(text):
+    return "\n".join("    " + line for line in text.splitlines())
 
 
 def _decorator_name(node):
@@ -86,7 +99,7 @@ class Module:
                 self.attributes.setdefault(node.value.id, set()).add(node.attr)
             if isinstance(node, ast.Name):
                 loads.add(node.id)
-        for name in sorted(loads):
+        for name in sorted(loads - _local_names(statement)):
             self.need(name)
 
     def _drop_decorators(self, statement):
@@ -138,13 +151,22 @@ class Module:
 
     def _function_text(self, statement):
         decorators = [f"@{ast.unparse(d)}" for d in statement.decorator_list]
+        if self.extractor.interpreted and any(isinstance(n, (ast.BoolOp, ast.Not))
+                                              for n in ast.walk(statement)):
+            return ast.unparse(_RewriteLogic().visit(statement))
         return "\n".join(decorators + self.lines[statement.lineno - 1 : statement.end_lineno])
 
     def _other_text(self, statement, names):
-        text = ast.unparse(_RewriteImports(self).visit(statement))
-        stubs = "; ".join(f"{n} = globals().get({n!r}, _Stub())" for n in sorted(names))
-        inside = "\n".join("    " + line for line in text.splitlines())
-        return f"try:\n{inside}\nexcept Exception:\n    {stubs}"
+        """The statement; when it fails, each simple statement in it whose names still lack a value
+        (a test of versions that cannot be evaluated), and at last stubs."""
+        statement = _RewriteImports(self).visit(statement)
+        text = f"try:\n{_indented(ast.unparse(statement))}\nexcept Exception:\n    pass\n"
+        for part in _visible_nodes(statement):
+            if isinstance(part, (ast.Import, ast.ImportFrom, ast.Assign, ast.FunctionDef)):
+                missing = " or ".join(f"{n!r} not in globals()" for n in sorted(bound_names(part)))
+                body = f"try:\n{_indented(ast.unparse(part))}\nexcept Exception:\n    pass"
+                text += f"if {missing or False}:\n{_indented(body)}\n"
+        return text + "\n".join(f"{n} = globals().get({n!r}, _Stub())" for n in sorted(names))
 
     def _import_text(self, node, names):
         parts = []
@@ -188,9 +210,29 @@ class _RewriteImports(ast.NodeTransformer):
         return ast.ImportFrom(source.name, names, 0) if names else ast.Pass()
 
 
+class _RewriteLogic(ast.NodeTransformer):
+    """Python's `and`, `or` and `not` of blocks: Triton's interpreter gets them wrong."""
+
+    def visit_BoolOp(self, node):
+        self.generic_visit(node)
+        name = "_and" if isinstance(node.op, ast.And) else "_or"
+        result = node.values[0]
+        for value in node.values[1:]:
+            empty = ast.arguments([], [], None, [], [], None, [])
+            result = ast.Call(ast.Name(name), [result, ast.Lambda(empty, value)], [])
+        return result
+
+    def visit_UnaryOp(self, node):
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Not):
+            return node
+        return ast.Call(ast.Name("_not"), [node.operand], [])
+
+
 class Extractor:
-    def __init__(self, root):
+    def __init__(self, root, interpreted=False):
         self.root = pathlib.Path(root).resolve()
+        self.interpreted = interpreted
         self.modules = {}
 
     def module(self, path):

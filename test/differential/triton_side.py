@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # differential/triton_side.py — runs a case with Triton: its interpreter, or compiled on a GPU.
+import functools
 import importlib
+import inspect
 import pathlib
 import sys
 
@@ -24,13 +26,49 @@ TL_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloa
             "f8e5m2": "float8e5"}
 
 
-def load_kernel(root, file, kernel, folder):
+def _is_bool_tensor(value):
+    return isinstance(value, tl.tensor) and value.dtype == tl.int1
+
+
+def logical_and(left, right):
+    """What Triton makes of `left and right()`: elementwise on int1 tensors, else Python's."""
+    if not _is_bool_tensor(left):
+        return left and right()
+    other = right()
+    return left & other if _is_bool_tensor(other) else left and other
+
+
+def logical_or(left, right):
+    if not _is_bool_tensor(left):
+        return left or right()
+    other = right()
+    return left | other if _is_bool_tensor(other) else left or other
+
+
+def logical_not(value):
+    return ~value if _is_bool_tensor(value) else not value
+
+
+def bind_builtins(module):
+    """`cast = tl.cast` at module level keeps the compiler's builtin, which the interpreter replaces
+    only inside `tl`: such names get the interpreter's semantics."""
+    from triton.runtime.interpreter import interpreter_semantic
+
+    for name, value in list(vars(module).items()):
+        if getattr(value, "__triton_builtin__", False):
+            setattr(module, name, functools.partial(value, _semantic=interpreter_semantic))
+
+
+def load_kernel(root, file, kernel, folder, interpreted):
     """The jit function itself, without autotuners and heuristics around it."""
-    extractor = Extractor(root)
+    extractor = Extractor(root, interpreted)
     module = extractor.extract(file, kernel)
     extractor.write(folder)
     sys.path.insert(0, str(folder))
     function = getattr(importlib.import_module(module.name), kernel)
+    if interpreted:
+        for name in [m.name for m in extractor.modules.values() if m.name in sys.modules]:
+            bind_builtins(sys.modules[name])
     plain = (triton.runtime.JITFunction, triton.runtime.interpreter.InterpretedFunction)
     while not isinstance(function, plain) and hasattr(function, "fn"):
         function = function.fn
@@ -93,6 +131,18 @@ def patch_libdevice():
             setattr(module, name, predicate(function))
 
 
+def constexpr_names(kernel):
+    parameters = inspect.signature(kernel.fn).parameters.values()
+    return {p.name for p in parameters if "constexpr" in str(p.annotation)}
+
+
+def float_argument(value):
+    """A float32 scalar as the compiler has it; the interpreter would leave a Python number."""
+    from triton.runtime.interpreter import TensorHandle
+
+    return tl.tensor(TensorHandle(numpy.array([value], numpy.float32), tl.float32), tl.float32)
+
+
 def to_torch(array, dtype, device):
     tensor = torch.from_numpy(numpy.ascontiguousarray(array).copy())
     return tensor.to(TORCH_TYPES[dtype]).to(device)
@@ -108,7 +158,9 @@ def run_triton(case, root, arrays, folder, on_gpu):
     folder = pathlib.Path(folder)
     if not on_gpu:
         patch_libdevice()
-    kernel = load_kernel(root, case.file, case.kernel, folder)
+        tl.dtype.value = property(lambda kind: kind)  # constexpr arguments come unwrapped
+    kernel = load_kernel(root, case.file, case.kernel, folder, not on_gpu)
+    constants = constexpr_names(kernel)
     device = "cuda" if on_gpu else "cpu"
     tensors = {n: to_torch(arrays[n], s.dtype, device) for n, s in case.tensors().items()}
     arguments = {}
@@ -117,6 +169,8 @@ def run_triton(case, root, arrays, folder, on_gpu):
             value = tensors[name]
         elif isinstance(value, DTypeName):
             value = getattr(tl, value.name, None) or getattr(tl, TL_NAMES[value.name])
+        elif isinstance(value, float) and not on_gpu and name not in constants:
+            value = float_argument(value)
         arguments[name] = value
     kernel[grid_sizes(case.grid, case.arguments)](**arguments, num_warps=case.num_warps)
     if on_gpu:
