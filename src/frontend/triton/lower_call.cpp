@@ -87,9 +87,48 @@ Value Frame::call_value(const Value& callee, const CallArguments& given) {
   return lowering_.call(callee, given);
 }
 
+// A class of named fields becomes a tuple with names.
+Value Lowering::instance(const Class& type, const CallArguments& arguments) {
+  Tuple made{.items = {}, .names = {}, .class_name = type.name};
+  for (const py::Node* node : type.node->body) {
+    const auto* field = py::cast_if<py::AnnAssign>(node);
+    const auto* name = field == nullptr ? nullptr : py::cast_if<py::Name>(field->target);
+    if (name == nullptr) continue;
+    const std::size_t position = made.items.size();
+    const Value* given = find_keyword(arguments, name->id);
+    if (position < arguments.positional.size()) {
+      made.items.push_back(arguments.positional[position]);
+    } else if (given != nullptr) {
+      made.items.push_back(*given);
+    } else if (field->value != nullptr) {
+      Frame outside(*this, *type.module, nullptr, Frame::Mode::Plain);
+      made.items.push_back(outside.expression(field->value));
+    } else {
+      throw Mistake{fmt::format("'{}' needs a value for its field '{}'", type.name, name->id), ""};
+    }
+    made.names.emplace_back(name->id);
+  }
+  if (made.items.empty() || arguments.positional.size() > made.items.size())
+    throw Mistake{fmt::format("class '{}' cannot be used in a kernel", type.name),
+                  "only classes of annotated fields can"};
+  return std::make_shared<const Tuple>(std::move(made));
+}
+
+// tl.float32(x): x in that type.
+Value Lowering::converted(const TypeValue& type, const CallArguments& arguments) {
+  if (arguments.positional.size() != 1 || !arguments.keywords.empty())
+    throw Mistake{fmt::format("{} takes one value to convert", describe(type.type)), ""};
+  const Value& value = arguments.positional[0];
+  if (value.is_constant() && !type.type.is_pointer)
+    return semantic_.constant(value, type.type.dtype);
+  return semantic_.cast(semantic_.tensor(value), type.type);
+}
+
 Value Lowering::call(const Value& function, const CallArguments& arguments) {
   if (const auto* builtin = function.get_if<Builtin>())
     return call_builtin(semantic_, *this, *builtin, arguments);
+  if (const auto* type = function.get_if<Class>()) return instance(*type, arguments);
+  if (const auto* type = function.get_if<TypeValue>()) return converted(*type, arguments);
   const auto* target = function.get_if<Function>();
   if (target == nullptr)
     throw Mistake{fmt::format("{} cannot be called", describe(kernel(), function)), ""};

@@ -212,6 +212,9 @@ Value Frame::attribute(const py::Attribute& node) {
     if (node.name == "fn") return owner;  // a decorated function without its decorator
     if (node.name == "__name__") return Value::text(function->name);
   }
+  // Of what is known at compile time, as of Triton's constexpr.
+  const bool is_constexpr = !owner.is_tensor() && owner.tuple() == nullptr;
+  if (node.name == "value" && is_constexpr) return owner;
   return triton::attribute(semantic(), owner, node.name);
 }
 

@@ -111,7 +111,9 @@ Value Lowering::from_binding(const py::Binding& binding, std::string_view name) 
     case py::Binding::Kind::Submodule:
       return Namespace{.module = binding.module, .external = ""};
     case py::Binding::Kind::Class:
-      throw Mistake{fmt::format("class '{}' cannot be used in a kernel", name), ""};
+      return Class{.name = std::string(name),
+                   .module = binding.module,
+                   .node = &py::cast<py::ClassDef>(binding.node)};
     case py::Binding::Kind::Unresolved:
       break;
   }

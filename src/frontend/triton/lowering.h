@@ -72,6 +72,8 @@ class Lowering final : public Host {
                                       std::string_view name);
   const std::vector<const py::FunctionDef*>& functions_around(const py::LoadedModule& module,
                                                               const py::FunctionDef& function);
+  Value instance(const Class& type, const CallArguments& arguments);
+  Value converted(const TypeValue& type, const CallArguments& arguments);
   Value call_plain(const Function& function, const CallArguments& arguments);
   void check_recursion(const ActiveCall& call) const;
 

@@ -83,6 +83,7 @@ bool compare(const Value& a, const Value& b, const Equal& equal) {
   if (const auto* space = a.get_if<Namespace>())
     return space->module == b.get_if<Namespace>()->module &&
            space->external == b.get_if<Namespace>()->external;
+  if (const auto* type = a.get_if<Class>()) return type->node == b.get_if<Class>()->node;
   if (const BlockPointer* block = a.block_pointer())
     return compare(*block, *b.block_pointer(), equal);
   return a.descriptor()->pads_with_nan == b.descriptor()->pads_with_nan &&
@@ -128,13 +129,15 @@ bool alike(const ir::Kernel& kernel, const Value& a, const Value& b) {
 bool holds_numbers(const Value& value) {
   const Tuple* tuple = value.tuple();
   if (tuple == nullptr) return is_number(value);
+  if (!tuple->class_name.empty()) return false;
   for (const Value& item : tuple->items)
     if (holds_numbers(item)) return true;
   return false;
 }
 
 Value stored(Semantic& semantic, const Value& value) {
-  if (const Tuple* tuple = value.tuple())
+  const Tuple* tuple = value.tuple();
+  if (tuple != nullptr && tuple->class_name.empty())
     return mapped(*tuple, [&](std::size_t i) { return stored(semantic, tuple->items[i]); });
   return is_number(value) ? semantic.materialize(value) : value;
 }

@@ -22,7 +22,8 @@ bool same(const Value& a, const Value& b);
 // Equal but for the IR values inside, which must have the same types.
 bool alike(const ir::Kernel& kernel, const Value& a, const Value& b);
 
-// Is it a number, or a tuple with one inside, that an assignment would make a tensor?
+// Is it a number, or a tuple with one inside, that an assignment would make a tensor? Instances of
+// classes keep their constants.
 bool holds_numbers(const Value& value);
 // Numbers become tensors, also inside tuples: what a plain assignment stores.
 Value stored(Semantic& semantic, const Value& value);

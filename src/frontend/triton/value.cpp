@@ -68,6 +68,7 @@ std::string describe(const ir::Kernel& kernel, const Value& value) {
     return fmt::format("the function '{}'", function->name);
   if (const auto* builtin = value.get_if<Builtin>())
     return fmt::format("the function '{}'", builtin->name);
+  if (const auto* type = value.get_if<Class>()) return fmt::format("the class '{}'", type->name);
   if (const auto* method = value.get_if<Method>())
     return fmt::format("the method '.{}'", method->name);
   if (const auto* space = value.get_if<Namespace>()) return describe_namespace(*space);

@@ -74,6 +74,13 @@ struct Namespace {
   std::string external;  // "triton.language" when there is no module
 };
 
+// A class with named fields (NamedTuple, tl.core._aggregate); called, it makes a Tuple of them.
+struct Class {
+  std::string name;
+  const python::LoadedModule* module = nullptr;
+  const python::ClassDef* node = nullptr;
+};
+
 // tl.make_block_ptr: becomes pointers and masks where it is used.
 struct BlockPointer {
   ir::Value base;
@@ -94,7 +101,7 @@ class Value {
   using Storage =
       std::variant<Constant, ir::Value, TypeValue, std::shared_ptr<const Tuple>, Function, Builtin,
                    Method, Namespace, std::shared_ptr<const BlockPointer>,
-                   std::shared_ptr<const Descriptor>>;
+                   std::shared_ptr<const Descriptor>, Class>;
 
   Value() : storage_(Constant{None{}}) {}
   template <class T>
