@@ -40,6 +40,13 @@ constexpr const char* compile_examples = R"(Examples:
   tilewright compile src/kernels --guess --target sm_90a
                                          tries every kernel of a folder)";
 
+constexpr const char* opt_examples = R"(Examples:
+  tilewright opt kernel.tir                          the passes up to the tile stage, and the result
+  tilewright opt kernel.tir --passes canonicalize    one pass
+  tilewright opt - --print-after-all < kernel.tir    the kernel after every pass
+  tilewright opt kernel.tir --verify-only            only whether the kernel is valid
+  tilewright opt --list                              every pass with what it does)";
+
 struct InfoArguments {
   InfoOptions info;
   OccupancyOptions occupancy;
@@ -126,6 +133,30 @@ std::function<void()> add_compile(CLI::App& app) {
   return [options] { options->guess ? run_compile_guess(*options) : run_compile(*options); };
 }
 
+std::function<void()> add_opt(CLI::App& app) {
+  auto options = std::make_shared<OptOptions>();
+  CLI::App* verb = app.add_subcommand("opt", "Run passes on a kernel in the IR's text form");
+  verb->footer(opt_examples);
+  CLI::Option* file = verb->add_option("file", options->file, "A .tir file, or - for the input");
+  CLI::Option* passes =
+      verb->add_option("--passes", options->passes,
+                       "Passes in order, with commas between (default: the tile pipeline)");
+  passes->delimiter(',')->allow_extra_args(false);
+  verb->add_option("--target", options->target, "cpu, sm_80, sm_90a, ... (default cpu)");
+  CLI::Option* print =
+      verb->add_flag("--print-after-all", options->print_after_all, "Print after every pass");
+  verb->add_flag("--verify-only", options->verify_only, "Check the kernel and run nothing")
+      ->excludes(passes)
+      ->excludes(print);
+  verb->add_flag("--list", options->list, "List the passes")->excludes(file);
+  return [options] {
+    if (options->file.empty() && !options->list)
+      throw UsageError{
+          "tilewright opt needs a file, or - for the input (see tilewright opt --help)"};
+    run_opt(*options);
+  };
+}
+
 // ---- Wrong command lines.
 
 std::vector<std::string> names_of(const CLI::App& app, bool options) {
@@ -187,7 +218,10 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   app.set_version_flag("--version", fmt::format("tilewright {}", version()));
   app.footer("Every verb has --help with examples.");
   const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
-      {"compile", add_compile(app)}, {"info", add_info(app)}, {"cache", add_cache(app)}};
+      {"compile", add_compile(app)},
+      {"info", add_info(app)},
+      {"cache", add_cache(app)},
+      {"opt", add_opt(app)}};
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {

@@ -61,4 +61,14 @@ struct CompileVerbOptions {
 void run_compile(const CompileVerbOptions& options);
 void run_compile_guess(const CompileVerbOptions& options);
 
+struct OptOptions {
+  std::string file;                 // "-": the standard input
+  std::vector<std::string> passes;  // empty: the pipeline of the tile stage
+  std::string target = "cpu";
+  bool print_after_all = false;
+  bool verify_only = false;
+  bool list = false;
+};
+void run_opt(const OptOptions& options);
+
 }  // namespace tilewright::cli

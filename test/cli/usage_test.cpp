@@ -31,11 +31,12 @@ TEST(Usage, HelpNamesEveryVerb) {
   EXPECT_EQ(r.exit_code, 0);
   EXPECT_THAT(r.output, HasSubstr("info"));
   EXPECT_THAT(r.output, HasSubstr("cache"));
+  EXPECT_THAT(r.output, HasSubstr("opt"));
   EXPECT_EQ(r.error, "");
 }
 
 TEST(Usage, EveryVerbHasHelpWithExamples) {
-  for (const std::string verb : {"compile", "info", "cache"}) {
+  for (const std::string verb : {"compile", "info", "cache", "opt"}) {
     const CommandResult r = tilewright_command({verb, "--help"});
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_THAT(r.output, HasSubstr("Examples:\n  tilewright " + verb));
@@ -51,7 +52,7 @@ TEST(Usage, HelpOfAnInnerVerb) {
 
 TEST(Usage, NoVerb) {
   expect_usage_error(
-      {}, "tilewright: tilewright needs a verb: compile, info, cache (see tilewright --help)");
+      {}, "tilewright: tilewright needs a verb: compile, info, cache, opt (see tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
                      "tilewright cache --help)");
@@ -66,7 +67,7 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
                      "tilewright cache --help)");
   expect_usage_error(
       {"frobnicate", "--json"},
-      "tilewright: tilewright has no verb 'frobnicate'; there are: compile, info, cache (see "
+      "tilewright: tilewright has no verb 'frobnicate'; there are: compile, info, cache, opt (see "
       "tilewright --help)");
 }
 

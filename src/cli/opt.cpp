@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/opt.cpp — `tilewright opt`: passes on a kernel in the IR's text form.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "cli/verbs.h"
+#include "compiler/pipeline.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "passes/passes.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+std::string read_input(const std::string& file) {
+  std::ostringstream text;
+  if (file == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream stream(file);
+  if (stream) text << stream.rdbuf();
+  if (!stream)
+    throw EnvironmentError(fmt::format("'{}' cannot be read: {}", file, std::strerror(errno)));
+  return text.str();
+}
+
+// Golden files hold a kernel, this line, and what a pass makes of it; only the first counts here.
+std::string_view first_kernel(std::string_view text) {
+  return text.substr(0, text.find("\n// ----"));
+}
+
+// What is wrong with the user's text is the user's error, not ours.
+void verify_input(const ir::Kernel& kernel, const std::string& name) {
+  try {
+    ir::verify(kernel);
+  } catch (const InternalError& error) {
+    throw UserError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+void list_passes() {
+  std::size_t width = 0;
+  for (const PassEntry& pass : all_passes()) width = std::max(width, pass.name.size());
+  for (const PassEntry& pass : all_passes())
+    fmt::print("{:<{}}  {}\n", pass.name, width, pass.summary);
+  fmt::print("default: {}\n", fmt::join(tile_pipeline(), ","));
+}
+
+std::vector<const PassEntry*> passes_of(const OptOptions& options) {
+  std::vector<const PassEntry*> passes;
+  for (const std::string& name : options.passes) passes.push_back(&pass_named(name));
+  if (options.passes.empty())
+    for (const std::string_view name : tile_pipeline()) passes.push_back(&pass_named(name));
+  return passes;
+}
+
+}  // namespace
+
+void run_opt(const OptOptions& options) {
+  if (options.list) return list_passes();
+  const Target target = Target::parse(options.target);
+  const std::vector<const PassEntry*> passes = passes_of(options);
+  const std::string name = options.file == "-" ? "<input>" : options.file;
+  const std::string text = read_input(options.file);
+  ir::Kernel kernel = ir::parse(first_kernel(text), name);
+  verify_input(kernel, name);
+  if (options.verify_only) {
+    fmt::print("{}: kernel '{}' is valid\n", name, kernel.name);
+    return;
+  }
+  for (const PassEntry* pass : passes) {
+    pass->run(kernel, target);
+    ir::verify(kernel);
+    if (options.print_after_all) fmt::print("// after {}\n{}", pass->name, ir::print(kernel));
+  }
+  if (!options.print_after_all) fmt::print("{}", ir::print(kernel));
+}
+
+}  // namespace tilewright::cli

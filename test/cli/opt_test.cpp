@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/opt_test.cpp — `tilewright opt`: results, errors with their place, exit codes.
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kernel = R"(kernel @k(%x: *f32, %n: i32) source {
+  %zero = constant {value = 0} : i32
+  %same = add %n, %zero : i32
+  %range = arange {start = 0} : i32[8]
+  %x_tile = splat %x : *f32[8]
+  %ptrs = offset %x_tile, %range : *f32[8]
+  %n_tile = splat %same : i32[8]
+  %mask = compare %range, %n_tile {is = "lt"} : b1[8]
+  %v = load %ptrs, %mask : f32[8]
+  store %ptrs, %v, %mask
+}
+)";
+
+class OptVerb : public ::testing::Test {
+ protected:
+  std::string file(const std::string& text) const {
+    const std::string path = folder_.path() + "/kernel.tir";
+    std::ofstream(path) << text;
+    return path;
+  }
+  const TemporaryFolder folder_;
+};
+
+TEST_F(OptVerb, RunsTheTilePipeline) {
+  const CommandResult r = tilewright_command({"opt", file(kernel)});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_EQ(r.output, R"(kernel @k(%x: *f32, %n: i32) tile {
+  %0 = constant {value = 1} : i64
+  %ptrs = affine %x, %0 : *f32[8]
+  %1 = constant {value = 0} : i64
+  %2 = cast %n : i64
+  %mask = bounds %1, %2 : b1[8]
+  %v = load %ptrs, %mask : f32[8]
+  store %ptrs, %v, %mask
+}
+)");
+}
+
+TEST_F(OptVerb, RunsChosenPassesInOrder) {
+  const CommandResult r = tilewright_command(
+      {"opt", "--passes", "canonicalize,eliminate_dead_code", "--print-after-all", file(kernel)});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, StartsWith("// after canonicalize\nkernel @k(%x: *f32, %n: i32) source {\n"
+                                   "  %zero = constant {value = 0} : i32\n"
+                                   "  %range = arange"));
+  EXPECT_THAT(r.output, HasSubstr("// after eliminate_dead_code\nkernel @k(%x: *f32, %n: i32) "
+                                  "source {\n  %range = arange"));
+}
+
+TEST_F(OptVerb, ReadsTheStandardInputUpToTheSeparator) {
+  const std::string path = file(std::string(kernel) + "// ----\nanything\n");
+  const ProcessResult r =
+      run_process({.arguments = {"sh", "-c", "exec \"$1\" opt - --verify-only < \"$2\"", "sh",
+                                 tilewright_path(), path}});
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_EQ(r.output, "<input>: kernel 'k' is valid\n");
+}
+
+TEST_F(OptVerb, ListsThePasses) {
+  const CommandResult r = tilewright_command({"opt", "--list"});
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_THAT(r.output, HasSubstr("find_access_forms                gives pointers and masks"));
+  EXPECT_THAT(r.output, HasSubstr("default: canonicalize,eliminate_common_subexpressions,"));
+}
+
+TEST_F(OptVerb, WrongTextShowsThePlace) {
+  const std::string path = file("kernel @k(%x: *f32) source {\n  %y = lod %x : f32\n}\n");
+  const CommandResult r = tilewright_command({"opt", path});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.output, "");
+  EXPECT_THAT(r.error, StartsWith("tilewright: " + path + ":2:8: "));
+  EXPECT_THAT(r.error, HasSubstr("'load'"));
+}
+
+TEST_F(OptVerb, AKernelThatIsNotValidIsTheUsersError) {
+  const std::string path = file("kernel @k(%x: *f32, %n: i32) source {\n  store %x, %n\n}\n");
+  const CommandResult r = tilewright_command({"opt", path, "--verify-only"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.error, "tilewright: " + path +
+                         ": kernel 'k' is not valid at op 'store' (source line 0): the value must "
+                         "be f32, is i32\n");
+}
+
+TEST_F(OptVerb, WrongArguments) {
+  const auto error = [](const std::vector<std::string>& arguments, int exit_code) {
+    const CommandResult r = tilewright_command(arguments);
+    EXPECT_EQ(r.exit_code, exit_code);
+    EXPECT_EQ(r.output, "");
+    return r.error;
+  };
+  EXPECT_EQ(error({"opt"}, 2),
+            "tilewright: tilewright opt needs a file, or - for the input (see tilewright opt "
+            "--help)\n");
+  EXPECT_EQ(error({"opt", file(kernel), "--passes", "canonicalise"}, 1),
+            "tilewright: there is no pass 'canonicalise'; did you mean 'canonicalize'?\n");
+  EXPECT_EQ(error({"opt", "/no/such.tir"}, 1),
+            "tilewright: '/no/such.tir' cannot be read: No such file or directory\n");
+  EXPECT_THAT(error({"opt", file(kernel), "--target", "sm_x"}, 1), HasSubstr("sm_x"));
+  EXPECT_THAT(error({"opt", file(kernel), "--verify-only", "--passes", "canonicalize"}, 2),
+              HasSubstr("--passes"));
+}
+
+}  // namespace
+}  // namespace tilewright::cli
