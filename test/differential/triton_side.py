@@ -106,15 +106,15 @@ def patch_libdevice():
             with numpy.errstate(all="ignore"):
                 values = function(*(t.handle.data.astype(numpy.float64) for t in tensors))
             data = numpy.asarray(values).astype(tensors[0].handle.data.dtype)
-            shape = list(data.shape)
-            return tl.tensor(TensorHandle(data, kind), tl.block_type(kind, shape) if shape and
-                             tensors[0].type.is_block() else kind)
+            is_block = any(t.type.is_block() for t in tensors)
+            return tl.tensor(TensorHandle(data, kind),
+                             tl.block_type(kind, list(data.shape)) if is_block else kind)
         return call
 
-    def predicate(function):
+    def integer_valued(function, kind, numpy_kind):
         def call(x, **_):
-            data = function(x.handle.data).astype(numpy.int32)
-            return tl.tensor(TensorHandle(data, tl.int32), tl.block_type(tl.int32, list(x.shape)))
+            data = function(x.handle.data).astype(numpy_kind)
+            return tl.tensor(TensorHandle(data, kind), tl.block_type(kind, list(x.shape)))
         return call
 
     modules = [libdevice]
@@ -128,7 +128,8 @@ def patch_libdevice():
             setattr(module, name, elementwise(function))
         for name, function in {"isnan": numpy.isnan, "isinf": numpy.isinf,
                                "finitef": numpy.isfinite, "isfinited": numpy.isfinite}.items():
-            setattr(module, name, predicate(function))
+            setattr(module, name, integer_valued(function, tl.int32, numpy.int32))
+        setattr(module, "llrint", integer_valued(numpy.rint, tl.int64, numpy.int64))
 
 
 def constexpr_names(kernel):
