@@ -22,9 +22,6 @@ ir::Value lift_bfloat16(Semantic& semantic, ir::Value value);  // bfloat16 becom
 ir::Value reshape(Semantic& semantic, ir::Value value, const std::vector<std::int64_t>& shape);
 // The value of a tile that has one element.
 ir::Value scalar_of(Semantic& semantic, ir::Value value);
-// An integer 0 or 1 for each bit `position` of the index along the last dimensions of a hypercube.
-ir::Value checked_math(Semantic& semantic, std::string_view shown, std::string_view function,
-                       std::vector<ir::Value> operands);
 
 // ---- Reductions and scans
 

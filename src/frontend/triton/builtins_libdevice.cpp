@@ -1,9 +1,345 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/builtins_libdevice.cpp — none yet.
+// frontend/triton/builtins_libdevice.cpp — the functions of libdevice, by the names Triton gives
+// them.
+#include <fmt/format.h>
+
+#include "frontend/triton/builtin_ops.h"
 #include "frontend/triton/builtin_tables.h"
 
 namespace tilewright::triton {
+namespace {
 
-std::span<const BuiltinRow> libdevice_builtins() { return {}; }
+using ir::OpKind;
+
+bool is_plain_float(const ir::Type& type) {
+  return type.is_float() && (type.dtype == f32 || type.dtype == f64);
+}
+
+// ---- Arguments, in one type and shape
+
+ir::Value float_of(Call& call, ir::Value value) {
+  if (!is_plain_float(call.type(value)))
+    call.fail(fmt::format("takes float32 or float64, not {}", text_of(call.type(value))),
+              "use .to(tl.float32)");
+  return value;
+}
+
+ir::Value x_of(Call& call) { return float_of(call, call.tensor("x")); }
+
+std::pair<ir::Value, ir::Value> both_of(Call& call) {
+  const auto [x, y] =
+      call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name, Literals::Strong);
+  float_of(call, x);
+  return {x, y};
+}
+
+ir::Value integer_of(Call& call) {
+  const ir::Value x = call.tensor("x");
+  if (!call.type(x).is_int() || bits_of(call.type(x)) < 32)
+    call.fail(fmt::format("takes integers of 32 or 64 bits, not {}", text_of(call.type(x))));
+  return x;
+}
+
+ir::Value scaled(Call& call, ir::Value x, double factor) {
+  const ir::Type type = call.type(x);
+  const ir::Value constant = call.builder().constant(type.element(), factor);
+  return call.builder().binary(OpKind::Multiply, x, call.semantic.like(constant, type));
+}
+
+// ---- Functions of math.def under other names
+
+struct Alias {
+  std::string_view name;
+  std::string_view function;
+};
+constexpr Alias aliases[] = {
+    {"fast_expf", "exp"},     {"fast_logf", "log"},      {"fast_log2f", "log2"},
+    {"fast_log10f", "log10"}, {"fast_sinf", "sin"},      {"fast_cosf", "cos"},
+    {"fast_tanf", "tan"},     {"fast_tanhf", "tanh"},    {"nearbyint", "rint"},
+    {"finitef", "isfinite"},  {"isfinited", "isfinite"}, {"popc", "popcount"},
+    {"llrint", "rint"},       {"llround", "round"},
+};
+
+std::string_view function_of(Call& call) {
+  for (const Alias& alias : aliases)
+    if (alias.name == call.row.name) return alias.function;
+  return call.row.name;
+}
+
+Value unary(Call& call) { return call.builder().math(function_of(call), {x_of(call)}); }
+
+Value binary(Call& call) {
+  const auto [x, y] = both_of(call);
+  return call.builder().math(function_of(call), {x, y});
+}
+
+Value test(Call& call) {
+  const ir::Value x = x_of(call);
+  return call.builder().create_one(OpKind::Math, {x}, call.type(x).with_element(b1),
+                                   {{"function", std::string(function_of(call))}});
+}
+
+Value signbit(Call& call) {
+  const Value is_set = test(call);
+  return call.builder().cast(*is_set.get_if<ir::Value>(), i32);
+}
+
+// The nearest integer as an int64.
+Value to_long(Call& call) {
+  return call.builder().cast(call.builder().math(function_of(call), {x_of(call)}), i64);
+}
+
+// The exponent may be an integer.
+Value pow(Call& call) {
+  Semantic& s = call.semantic;
+  const ir::Value x = x_of(call);
+  ir::Value y = call.tensor("y");
+  if (is_integral(call.type(y))) y = s.cast(y, call.type(x));
+  const auto [base, exponent] = s.operands(x, y, call.name, Literals::Strong);
+  return call.builder().math("pow", {float_of(call, base), exponent});
+}
+
+// ---- What ops do
+
+Value absolute(Call& call) {
+  const ir::Value x = call.tensor("x");
+  if (call.type(x).is_pointer) call.fail("does not take a pointer");
+  if (is_unsigned_integral(call.type(x))) return x;
+  return call.builder().unary(OpKind::Absolute, x);
+}
+
+Value operation(Call& call, OpKind kind) {
+  const auto [x, y] =
+      call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name, Literals::Strong);
+  return call.semantic.arithmetic(kind, x, y);
+}
+Value larger(Call& call) { return operation(call, OpKind::Maximum); }
+Value smaller(Call& call) { return operation(call, OpKind::Minimum); }
+Value fmod(Call& call) { return operation(call, OpKind::Remainder); }
+Value add(Call& call) { return operation(call, OpKind::Add); }
+Value sub(Call& call) { return operation(call, OpKind::Subtract); }
+Value mul(Call& call) { return operation(call, OpKind::Multiply); }
+
+Value mulhi(Call& call) {
+  const auto [x, y] =
+      call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name, Literals::Strong);
+  if (!call.type(x).is_int())
+    call.fail(fmt::format("takes integers, not {}", text_of(call.type(x))));
+  return call.builder().binary(OpKind::MultiplyHigh, x, y);
+}
+
+ir::Value exact_quotient(Call& call, ir::Value x, ir::Value y) {
+  return call.builder().create_one(OpKind::Divide, {x, y}, call.type(x),
+                                   {{"exact", std::int64_t{1}}});
+}
+
+Value div_rn(Call& call) {
+  const auto [x, y] = both_of(call);
+  return exact_quotient(call, x, y);
+}
+
+// Toward zero: the quotient of two float32 never lies so near to a float32 that rounding it to
+// float64 first would matter.
+Value div_rz(Call& call) {
+  const auto [x, y] = both_of(call);
+  if (call.type(x).dtype != f32) call.fail("takes float32", "use libdevice.div_rn for float64");
+  ir::Builder& builder = call.builder();
+  const ir::Value wide = exact_quotient(call, builder.cast(x, f64), builder.cast(y, f64));
+  return call.semantic.cast(wide, ir::Type::scalar(f32), false, "rtz");
+}
+
+Value fast_divide(Call& call) {
+  const auto [x, y] = both_of(call);
+  return call.builder().binary(OpKind::Divide, x, y);
+}
+
+Value rcp(Call& call) {
+  const ir::Value x = x_of(call);
+  const ir::Value one = call.builder().constant(call.type(x).element(), 1.0);
+  return exact_quotient(call, call.semantic.like(one, call.type(x)), x);
+}
+
+Value fma(Call& call) {
+  Semantic& s = call.semantic;
+  auto [x, y] = both_of(call);
+  ir::Value z;
+  std::tie(x, z) = s.operands(x, call.tensor("z"), call.name, Literals::Strong);
+  std::tie(x, y) = s.operands(x, y, call.name, Literals::Strong);
+  std::tie(x, z) = s.operands(x, z, call.name, Literals::Strong);
+  return call.builder().create_one(OpKind::Fma, {x, y, z}, call.type(x));
+}
+
+Value exp10(Call& call) {
+  const ir::Value x = x_of(call);
+  const ir::Value ten = call.builder().constant(call.type(x).element(), 10.0);
+  return call.builder().math("pow", {call.semantic.like(ten, call.type(x)), x});
+}
+
+Value rcbrt(Call& call) {
+  const ir::Value root = call.builder().math("cbrt", {x_of(call)});
+  const ir::Value one = call.builder().constant(call.type(root).element(), 1.0);
+  return exact_quotient(call, call.semantic.like(one, call.type(root)), root);
+}
+
+constexpr double pi = 3.141592653589793;
+Value sinpi(Call& call) { return call.builder().math("sin", {scaled(call, x_of(call), pi)}); }
+Value cospi(Call& call) { return call.builder().math("cos", {scaled(call, x_of(call), pi)}); }
+
+Value ldexp(Call& call) {
+  const ir::Value x = x_of(call);
+  const ir::Value n = call.semantic.cast(call.tensor("y"), call.type(x));
+  const auto [value, exponent] = call.semantic.broadcast(x, n);
+  return call.builder().binary(OpKind::Multiply, value, call.builder().math("exp2", {exponent}));
+}
+
+Value saturate(Call& call) {
+  Semantic& s = call.semantic;
+  const ir::Value x = x_of(call);
+  const auto constant = [&](double value) {
+    return s.like(call.builder().constant(call.type(x).element(), value), call.type(x));
+  };
+  return s.arithmetic(OpKind::Minimum, s.arithmetic(OpKind::Maximum, x, constant(0)), constant(1));
+}
+
+// ---- Bits
+
+Value count_bits(Call& call) {
+  const ir::Value count = call.builder().math(function_of(call), {integer_of(call)});
+  return call.semantic.cast(count, ir::Type::scalar(i32));
+}
+
+// One above the place of the lowest bit set; 0 when there is none.
+Value ffs(Call& call) {
+  Semantic& s = call.semantic;
+  ir::Builder& builder = call.builder();
+  const ir::Value x = integer_of(call);
+  const ir::Value lowest = builder.binary(OpKind::And, x, s.negate(x));
+  const ir::Value zeros = s.cast(builder.math("clz", {lowest}), ir::Type::scalar(i32));
+  const ir::Value width = s.like(
+      builder.constant(ir::Type::scalar(i32), std::int64_t{bits_of(call.type(x))}), call.type(x));
+  return builder.binary(OpKind::Subtract, width, zeros);
+}
+
+template <DType from, DType to>
+Value as_bits(Call& call) {
+  const ir::Value x = call.semantic.cast(call.tensor("x"), ir::Type::scalar(from));
+  return call.builder().bitcast(x, to);
+}
+
+template <DType to>
+Value convert(Call& call) {
+  return call.semantic.cast(call.tensor("x"), ir::Type::scalar(to));
+}
+template <DType to>
+Value convert_nearest(Call& call) {
+  return call.semantic.cast(call.builder().math("rint", {x_of(call)}), ir::Type::scalar(to));
+}
+
+constexpr BuiltinRow rows[] = {
+    {"exp", "x", unary},
+    {"exp2", "x", unary},
+    {"exp10", "x", exp10},
+    {"expm1", "x", unary},
+    {"log", "x", unary},
+    {"log2", "x", unary},
+    {"log10", "x", unary},
+    {"log1p", "x", unary},
+    {"sqrt", "x", unary},
+    {"sqrt_rn", "x", unary},
+    {"rsqrt", "x", unary},
+    {"cbrt", "x", unary},
+    {"rcbrt", "x", rcbrt},
+    {"sin", "x", unary},
+    {"cos", "x", unary},
+    {"tan", "x", unary},
+    {"sinpi", "x", sinpi},
+    {"cospi", "x", cospi},
+    {"asin", "x", unary},
+    {"acos", "x", unary},
+    {"atan", "x", unary},
+    {"atan2", "x, y", binary},
+    {"sinh", "x", unary},
+    {"cosh", "x", unary},
+    {"tanh", "x", unary},
+    {"asinh", "x", unary},
+    {"acosh", "x", unary},
+    {"atanh", "x", unary},
+    {"erf", "x", unary},
+    {"erfc", "x", unary},
+    {"erfinv", "x", unary},
+    {"lgamma", "x", unary},
+    {"tgamma", "x", unary},
+    {"pow", "x, y", pow},
+    {"hypot", "x, y", binary},
+    {"copysign", "x, y", binary},
+    {"nextafter", "x, y", binary},
+    {"ldexp", "x, y", ldexp},
+    {"scalbn", "x, y", ldexp},
+    {"floor", "x", unary},
+    {"ceil", "x", unary},
+    {"trunc", "x", unary},
+    {"round", "x", unary},
+    {"rint", "x", unary},
+    {"nearbyint", "x", unary},
+    {"llrint", "x", to_long},
+    {"llround", "x", to_long},
+    {"isnan", "x", test},
+    {"isinf", "x", test},
+    {"finitef", "x", test},
+    {"isfinited", "x", test},
+    {"signbit", "x", signbit},
+    {"abs", "x", absolute},
+    {"fabs", "x", absolute},
+    {"max", "x, y", larger},
+    {"min", "x, y", smaller},
+    {"fmax", "x, y", larger},
+    {"fmin", "x, y", smaller},
+    {"fmod", "x, y", fmod},
+    {"fma", "x, y, z", fma},
+    {"fma_rn", "x, y, z", fma},
+    {"add_rn", "x, y", add},
+    {"sub_rn", "x, y", sub},
+    {"mul_rn", "x, y", mul},
+    {"div_rn", "x, y", div_rn},
+    {"div_rz", "x, y", div_rz},
+    {"rcp_rn", "x", rcp},
+    {"saturatef", "x", saturate},
+    {"mulhi", "x, y", mulhi},
+    {"clz", "x", count_bits},
+    {"popc", "x", count_bits},
+    {"ffs", "x", ffs},
+    {"fast_expf", "x", unary},
+    {"fast_exp10f", "x", exp10},
+    {"fast_logf", "x", unary},
+    {"fast_log2f", "x", unary},
+    {"fast_log10f", "x", unary},
+    {"fast_sinf", "x", unary},
+    {"fast_cosf", "x", unary},
+    {"fast_tanf", "x", unary},
+    {"fast_tanhf", "x", unary},
+    {"fast_powf", "x, y", pow},
+    {"fast_dividef", "x, y", fast_divide},
+    {"fdividef", "x, y", fast_divide},
+    {"float_as_int", "x", as_bits<f32, i32>},
+    {"int_as_float", "x", as_bits<i32, f32>},
+    {"float_as_uint", "x", as_bits<f32, u32>},
+    {"uint_as_float", "x", as_bits<u32, f32>},
+    {"double_as_longlong", "x", as_bits<f64, i64>},
+    {"longlong_as_double", "x", as_bits<i64, f64>},
+    {"float2int_rn", "x", convert_nearest<i32>},
+    {"float2int_rz", "x", convert<i32>},
+    {"float2ll_rn", "x", convert_nearest<i64>},
+    {"float2ll_rz", "x", convert<i64>},
+    {"double2int_rn", "x", convert_nearest<i32>},
+    {"double2int_rz", "x", convert<i32>},
+    {"int2float_rn", "x", convert<f32>},
+    {"uint2float_rn", "x", convert<f32>},
+    {"ll2float_rn", "x", convert<f32>},
+    {"int2double_rn", "x", convert<f64>},
+};
+
+}  // namespace
+
+std::span<const BuiltinRow> libdevice_builtins() { return rows; }
 
 }  // namespace tilewright::triton

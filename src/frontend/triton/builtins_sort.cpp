@@ -1,9 +1,179 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/builtins_sort.cpp — none yet.
+// frontend/triton/builtins_sort.cpp — sorting networks, reversal, counting.
+//
+// A stage of the network compares elements whose index differs in one bit. The tile is seen as
+// [before, 2, after] with that bit in the middle, so that the two sides can be split and joined.
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "frontend/triton/builtin_ops.h"
 #include "frontend/triton/builtin_tables.h"
+#include "frontend/triton/memory_access.h"
 
 namespace tilewright::triton {
+namespace {
 
-std::span<const BuiltinRow> sort_builtins() { return {}; }
+using ir::OpKind;
+
+int log2_of(std::int64_t size) { return std::bit_width(static_cast<std::uint64_t>(size)) - 1; }
+
+enum class Order { Ascending, Descending, Alternating };
+
+// [before, 2, after] -> the two [before, after]
+std::pair<ir::Value, ir::Value> split_bit(Semantic& s, ir::Value flat, int bit) {
+  const std::int64_t after = std::int64_t{1} << bit;
+  const std::int64_t before = s.type(flat).numel() / (2 * after);
+  ir::Builder& builder = s.builder();
+  const ir::Value middle = builder.permute(reshape(s, flat, {before, 2, after}), {0, 2, 1});
+  const ir::Type half = s.type(flat).with_shape({before, after});
+  const ir::Op* op = builder.create(OpKind::Split, {middle}, {half, half});
+  return {op->results[0], op->results[1]};
+}
+
+ir::Value join_bit(Semantic& s, ir::Value low, ir::Value high) {
+  const ir::Type half = s.type(low);
+  ir::Builder& builder = s.builder();
+  const ir::Value both = builder.create_one(OpKind::Join, {low, high},
+                                            half.with_shape({half.size(0), half.size(1), 2}));
+  return reshape(s, builder.permute(both, {0, 2, 1}), {half.numel() * 2});
+}
+
+// Which pairs are put in falling order: an int1 of the pairs' shape, by a bit of their index.
+ir::Value falls(Semantic& s, const ir::Type& pairs, int index_bit) {
+  ir::Builder& builder = s.builder();
+  const ir::Value index = builder.arange(0, pairs.size(0));
+  const auto constant = [&](std::int64_t value) {
+    return s.like(builder.constant(ir::Type::scalar(i32), value), s.type(index));
+  };
+  const ir::Value bit = builder.binary(
+      OpKind::And, builder.binary(OpKind::ShiftRight, index, constant(index_bit)), constant(1));
+  return s.like(reshape(s, builder.cast(bit, b1), {pairs.size(0), 1}), pairs);
+}
+
+ir::Value compare_and_swap(Semantic& s, ir::Value flat, int bit, int stage, Order order) {
+  ir::Builder& builder = s.builder();
+  const auto [low, high] = split_bit(s, flat, bit);
+  ir::Value swaps = builder.compare("gt", low, high);
+  if (order == Order::Descending) swaps = builder.compare("lt", low, high);
+  if (order == Order::Alternating)
+    swaps = builder.select(falls(s, s.type(low), stage - bit - 1), builder.compare("lt", low, high),
+                           swaps);
+  return join_bit(s, builder.select(swaps, high, low), builder.select(swaps, low, high));
+}
+
+// Runs of 2^stage elements that rise and then fall become sorted.
+ir::Value merge(Semantic& s, ir::Value flat, int stage, Order order) {
+  for (int bit = stage - 1; bit >= 0; --bit) flat = compare_and_swap(s, flat, bit, stage, order);
+  return flat;
+}
+
+void require_last(Call& call, ir::Value x) {
+  const int last = call.type(x).rank - 1;
+  if (call.has("dim") && call.axis("dim", call.type(x).rank) != last)
+    call.fail(fmt::format("works along the last dimension, {}, only", last),
+              "use tl.permute before and after");
+}
+
+ir::Value widened(Semantic& s, ir::Value value) {
+  const ir::Type& type = s.type(value);
+  if (bits_of(type) >= 32) return value;
+  return s.cast(value, ir::Type::scalar(type.is_float() ? f32 : i32));
+}
+
+// The larger (or smaller) of each pair whose index differs in this bit; half the elements stay.
+ir::Value best_of_bit(Semantic& s, ir::Value flat, int bit, bool descending) {
+  const ir::Value wide = widened(s, flat);
+  const auto [low, high] = split_bit(s, wide, bit);
+  const ir::Value best = s.arithmetic(descending ? OpKind::Maximum : OpKind::Minimum, low, high);
+  return reshape(s, best, {s.type(best).numel()});
+}
+
+Value sorted(Call& call, int log_k, bool descending) {
+  Semantic& s = call.semantic;
+  const ir::Value x = call.tile("x");
+  require_last(call, x);
+  const ir::Type type = call.type(x);
+  const int log_n = log2_of(type.size(type.rank - 1));
+  const Order last = descending ? Order::Descending : Order::Ascending;
+  if (log_k < 0) log_k = log_n;
+  if (log_k == 0) {
+    const Reduction along_last{.axis = type.rank - 1, .keep_dims = true};
+    return reduce(s, widened(s, x), along_last, descending ? OpKind::Maximum : OpKind::Minimum);
+  }
+  ir::Value flat = reshape(s, x, {type.numel()});
+  for (int stage = 1; stage <= log_k; ++stage)
+    flat = merge(s, flat, stage, stage < log_n ? Order::Alternating : last);
+  for (int stage = log_k + 1; stage <= log_n; ++stage) {
+    flat = best_of_bit(s, flat, log_k, descending);
+    flat = merge(s, flat, log_k, stage < log_n ? Order::Alternating : last);
+  }
+  std::vector<std::int64_t> shape = type.shape();
+  shape.back() = std::int64_t{1} << log_k;
+  return reshape(s, flat, shape);
+}
+
+Value sort(Call& call) { return sorted(call, -1, call.flag("descending")); }
+
+Value topk(Call& call) {
+  const std::int64_t k = call.integer("k");
+  const ir::Type& type = call.type(call.tile("x"));
+  if (k <= 0 || (k & (k - 1)) != 0) call.fail(fmt::format("needs a power of two as k, not {}", k));
+  if (k > type.size(type.rank - 1))
+    call.fail(fmt::format("has k {}, above the size {} of the last dimension", k,
+                          type.size(type.rank - 1)));
+  return sorted(call, log2_of(k), call.flag("descending"));
+}
+
+Value bitonic_merge(Call& call) {
+  Semantic& s = call.semantic;
+  const ir::Value x = call.tile("x");
+  require_last(call, x);
+  const ir::Type type = call.type(x);
+  const Order order = call.flag("descending") ? Order::Descending : Order::Ascending;
+  const ir::Value flat =
+      merge(s, reshape(s, x, {type.numel()}), log2_of(type.size(type.rank - 1)), order);
+  return reshape(s, flat, type.shape());
+}
+
+Value flip(Call& call) {
+  Semantic& s = call.semantic;
+  ir::Builder& builder = call.builder();
+  const ir::Value x = call.tile("x");
+  const ir::Type type = call.type(x);
+  const int axis = call.has("dim") ? call.axis("dim", type.rank) : type.rank - 1;
+  const std::int64_t size = type.size(axis);
+  const ir::Value range = builder.arange(0, size);
+  const ir::Value last = s.like(builder.constant(ir::Type::scalar(i32), size - 1), s.type(range));
+  std::vector<std::int64_t> spread(type.rank, 1);
+  spread[static_cast<std::size_t>(axis)] = size;
+  const ir::Value index =
+      s.like(reshape(s, builder.binary(OpKind::Subtract, last, range), spread), type);
+  return builder.create_one(OpKind::Gather, {x, index}, type, {{"axis", std::int64_t{axis}}});
+}
+
+Value histogram(Call& call) {
+  const ir::Value input = call.tile("input");
+  const ir::Type type = call.type(input);
+  if (type.rank != 1) call.fail(fmt::format("takes one dimension, not {}", text_of(type)));
+  if (!type.is_int() || bits_of(type) != 32)
+    call.fail(fmt::format("takes 32-bit integers, not {}", text_of(type)));
+  std::vector<ir::Value> operands = {input};
+  if (const ir::Value mask = mask_of(call)) operands.push_back(call.semantic.like(mask, type));
+  return call.builder().create_one(OpKind::Histogram, operands,
+                                   ir::Type::tile(i32, call.shape("num_bins")));
+}
+
+constexpr BuiltinRow rows[] = {
+    {"sort", "x, dim=None, descending=False", sort},
+    {"topk", "x, k, dim=None, descending=True", topk},
+    {"bitonic_merge", "x, dim=None, descending=False", bitonic_merge},
+    {"flip", "x, dim=None", flip, true},
+    {"histogram", "input, num_bins, mask=None", histogram, true},
+};
+
+}  // namespace
+
+std::span<const BuiltinRow> sort_builtins() { return rows; }
 
 }  // namespace tilewright::triton

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// frontend/triton/builtins_cuda.cpp — none yet.
-#include "frontend/triton/builtin_tables.h"
-
-namespace tilewright::triton {
-
-std::span<const BuiltinRow> cuda_builtins() { return {}; }
-
-}  // namespace tilewright::triton
