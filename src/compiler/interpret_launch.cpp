@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/interpret_launch.cpp — a launch in the IR interpreter, over the memory of its tensors.
 #include <bit>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "compiler/triton_state.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/plan.h"
+#include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
@@ -46,32 +48,71 @@ ir::InterpretArgument scalar(const Argument& value, const ir::Type& type) {
   return type.dtype == DType::Float64 ? number : static_cast<double>(static_cast<float>(number));
 }
 
+// The elements of a buffer, as many as fit.
+Tensor elements(const Buffer& buffer, DType dtype) {
+  const auto count = static_cast<std::int64_t>(buffer.size() / size_of(dtype));
+  return Tensor(buffer, dtype, {count}, {1});
+}
+
 struct Memory {
+  bool float64 = false;
   std::vector<HostCopy> copies;
   std::vector<ir::InterpretBuffer> buffers;
+  std::vector<std::unique_ptr<std::vector<double>>> shadows;
 
   ir::InterpretPointer add(const std::string& kernel, const std::string& name,
-                           const Argument& value) {
+                           const Argument& value, DType dtype) {
     if (value.kind != Argument::Kind::Memory)
       throw ArgumentError(fmt::format(
           "argument '{}' of kernel '{}' is a bare address; the interpreter takes tensors, whose "
           "bounds it knows",
           name, kernel));
-    copies.push_back(reachable(*value.buffer));
-    buffers.push_back(
-        {.name = name, .data = copies.back().host.data(), .bytes = copies.back().host.size()});
     const auto base = reinterpret_cast<std::uintptr_t>(value.buffer->data());
-    return {.buffer = static_cast<int>(buffers.size()) - 1,
+    return {.buffer = buffer_of(name, *value.buffer, dtype),
             .byte_offset = static_cast<std::int64_t>(value.bits - base)};
+  }
+
+  // Doubles go back as the buffers' own types.
+  void finish() const {
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (const std::vector<double>* shadow = buffers[i].shadow)
+        elements(copies[i].host, buffers[i].shadow_dtype)
+            .copy_from(tensor_from_host(shadow->data(), shadow->size(), DType::Float64,
+                                        {static_cast<std::int64_t>(shadow->size())},
+                                        Device::cpu()));
+      copies[i].copy_back();
+    }
+  }
+
+ private:
+  // Doubles of one buffer are kept once, however many arguments point into it.
+  int buffer_of(const std::string& name, const Buffer& buffer, DType dtype) {
+    for (std::size_t i = 0; float64 && i < copies.size(); ++i)
+      if (source_of(copies[i]) == buffer.data() && buffers[i].shadow_dtype == dtype)
+        return static_cast<int>(i);
+    copies.push_back(reachable(buffer));
+    const Buffer& host = copies.back().host;
+    buffers.push_back({.name = name, .data = host.data(), .bytes = host.size()});
+    if (float64 && is_floating(dtype)) {
+      const Tensor wide = elements(host, dtype).to(DType::Float64).clone();
+      shadows.push_back(std::make_unique<std::vector<double>>(wide.to_vector<double>()));
+      buffers.back().shadow = shadows.back().get();
+    }
+    buffers.back().shadow_dtype = dtype;
+    return static_cast<int>(buffers.size()) - 1;
+  }
+
+  static const void* source_of(const HostCopy& copy) {
+    return copy.device != nullptr ? copy.device->data() : copy.host.data();
   }
 };
 
 }  // namespace
 
-void interpret_launch(const LaunchView& view, Dim3 grid) {
+void interpret_launch(const LaunchView& view, Dim3 grid, bool float64) {
   const Specialization& specialization = *view.specialization;
   const ir::Kernel& kernel = specialization.tiles->lowered.kernel;
-  Memory memory;
+  Memory memory{.float64 = float64};
   std::vector<ir::InterpretArgument> arguments;
   for (std::size_t i = 0; i < specialization.argument_parameters.size(); ++i) {
     const std::size_t parameter = specialization.argument_parameters[i];
@@ -79,15 +120,16 @@ void interpret_launch(const LaunchView& view, Dim3 grid) {
     const ir::Type& type = kernel.type(kernel.arguments[i].value);
     if (type.is_pointer)
       arguments.emplace_back(
-          memory.add(view.kernel.name, view.kernel.parameters[parameter].name, value));
+          memory.add(view.kernel.name, view.kernel.parameters[parameter].name, value, type.dtype));
     else arguments.push_back(scalar(value, type));
   }
   ir::InterpretOptions options;
+  options.float64 = float64;
   options.grid[0] = grid.x;
   options.grid[1] = grid.y;
   options.grid[2] = grid.z;
   ir::interpret(kernel, memory.buffers, arguments, options);
-  for (const HostCopy& copy : memory.copies) copy.copy_back();
+  memory.finish();
 }
 
 }  // namespace tilewright

@@ -192,7 +192,7 @@ void TritonKernel::launch(const TritonLaunch& launch,
   const Dim3 grid = launch.grid.sizes(Meta(view));
   check_grid(state, grid);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (view.specialization->tiles) return interpret_launch(view, grid);
+  if (view.specialization->tiles) return interpret_launch(view, grid, launch.float64);
   run_compiled(view, launch, grid);
 }
 

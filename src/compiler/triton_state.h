@@ -64,8 +64,9 @@ const Specialization& make_specialization(TritonKernel::State& state, std::strin
 // Do heuristics ask more of arguments than whether they are None?
 bool heuristics_read_values(const python::DecoratedFunction& function);
 
-// Runs an interpreted specialisation. CUDA tensors are copied to the host and back.
-void interpret_launch(const LaunchView& view, Dim3 grid);
+// Runs an interpreted specialisation. CUDA tensors are copied to the host and back. With `float64`
+// every float is a double inside and is rounded to the tensors' types once, after the launch.
+void interpret_launch(const LaunchView& view, Dim3 grid, bool float64);
 
 // Everything a grid function may ask, for grids that are Python expressions.
 python::DictValue meta_values(const LaunchView& view);

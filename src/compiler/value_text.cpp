@@ -68,6 +68,19 @@ Tensor make(std::string_view name, std::string_view text, const ValueTextOptions
   return made.to(t.dtype);
 }
 
+// A file, or DTYPE:FILE for types that .npy lacks: bf16:x.npy. A path may hold a colon itself.
+Tensor load(std::string_view name, std::string_view text, const ValueTextOptions& options) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || text.substr(0, colon).find('/') != std::string_view::npos)
+    return load_npy(std::string(text), options.device);
+  try {
+    const DType dtype = parse_dtype(text.substr(0, colon));
+    return load_npy(std::string(text.substr(colon + 1)), options.device).to(dtype);
+  } catch (const ArgumentError& error) {
+    fail(name, text, error.what());
+  }
+}
+
 }  // namespace
 
 TensorText parse_tensor_text(std::string_view name, std::string_view text) {
@@ -111,7 +124,7 @@ ArgumentValue read_value(std::string_view name, std::string_view text,
                          const ValueTextOptions& options) {
   if (text.empty()) fail(name, text, "the value is missing");
   if (const auto constant = parse_constant(text)) return *constant;
-  if (text.ends_with(".npy")) return load_npy(std::string(text), options.device);
+  if (text.ends_with(".npy")) return load(name, text, options);
   if (text.find(':') != std::string_view::npos) return make(name, text, options);
   fail(name, text,
        "this is no number, true, false, none, .npy file or generated tensor (randn:f32[1024,781])");

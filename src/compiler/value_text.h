@@ -2,7 +2,7 @@
 // compiler/value_text.h — values of kernel arguments as a command line gives them.
 //
 //   1024  -1.5  true  none                  numbers, flags, no value
-//   x.npy                                   a tensor from a file
+//   x.npy  bf16:x.npy                       a tensor from a file, converted to a dtype
 //   randn:f32[1024,781]  rand:f16[8]        generated tensors, by the seed
 //   zeros:i32[8]  ones:bf16[4,4]  empty:u8[64]  arange:i64[100]  full:f32[8]=0.5
 //   'ieee'  fp32                            text and types, for tl.constexpr

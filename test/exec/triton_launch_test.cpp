@@ -216,6 +216,28 @@ TEST(TritonInterpreter, FindsAccessesOutOfBounds) {
   }
 }
 
+constexpr const char* cancel_source = R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def cancel(x_ptr, out_ptr, same_ptr):
+    x = tl.load(x_ptr)
+    tl.store(out_ptr, (x + 1.0) - x)
+    tl.store(same_ptr + 1, tl.load(out_ptr) * 1e-12 + 1.0)
+    tl.store(out_ptr + 2, (tl.load(same_ptr + 1) - 1.0) * 1e12)
+)";
+
+TEST(TritonInterpreter, Float64RoundsOnceAtTheEnd) {
+  const auto cancel = tw::load_triton_source(cancel_source, "cancel");
+  const auto x = tw::full({1}, 1e8, tw::Device::cpu());
+  const auto out = tw::zeros({3}, tw::Device::cpu());
+  cancel[{.grid = 1, .interpret = true}](x, out, out);
+  EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{0, 1, 0}));
+  cancel[{.grid = 1, .interpret = true, .float64 = true}](x, out, out);
+  EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{1, 1, 1.0000889f}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Interpreter, TritonLaunch, ::testing::Values(true));
 
 }  // namespace

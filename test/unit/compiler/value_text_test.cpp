@@ -51,6 +51,16 @@ TEST(ValueText, GeneratedTensors) {
   EXPECT_EQ(std::get<Tensor>(read("rand:fp8e5[2]")).dtype(), f8e5m2);
 }
 
+TEST(ValueText, FilesAreConvertedToADType) {
+  const std::string path = ::testing::TempDir() + "value_text_test.npy";
+  save_npy(path, tensor({1.5f, 3.00390625f}, Device::cpu()));
+  EXPECT_EQ(std::get<Tensor>(read(path)).dtype(), DType::Float32);
+  const auto half = std::get<Tensor>(read("bf16:" + path));
+  EXPECT_EQ(half.dtype(), DType::BFloat16);
+  EXPECT_EQ(half.to(DType::Float32).to_vector<float>(), (std::vector<float>{1.5f, 3.0f}));
+  EXPECT_EQ(error("bf17:" + path).substr(0, 8), "x=bf17:/");
+}
+
 TEST(ValueText, WrongTexts) {
   const std::string form = "; a generated tensor is written as randn:f32[1024,781]";
   EXPECT_EQ(error("randm:f32[4]"),
