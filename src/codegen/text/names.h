@@ -13,6 +13,8 @@ class Names {
   // `wanted` made a C++ identifier that is neither a keyword nor a name of the device library nor
   // given before: "x", "x_2", "x_3"... An empty one becomes `otherwise`.
   std::string make(std::string_view wanted, std::string_view otherwise = "v");
+  // Takes a name that was made elsewhere.
+  void reserve(const std::string& name) { counts_.try_emplace(name, 1); }
 
  private:
   std::unordered_map<std::string, int> counts_;  // how often each was given

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/across.cpp — ops that move data between elements: scan, dot, gather, concatenate,
+// histogram, print.
+#include <algorithm>
+
+#include "base/check.h"
+#include "codegen/cpu/program.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+constexpr const char* simd = "#pragma omp simd";
+
+}  // namespace
+
+void ProgramWriter::across(const Step& step) {
+  switch (step.op->kind) {
+    case OpKind::Scan:
+      return scan(step);
+    case OpKind::Dot:
+      return dot(step);
+    case OpKind::Gather:
+      return gather(step);
+    case OpKind::Concatenate:
+      return concatenate(step);
+    case OpKind::Histogram:
+      return histogram(step);
+    case OpKind::Print:
+      return print(step);
+    default:
+      TW_UNREACHABLE("'{}' does not move data across elements", step.op->facts().name);
+  }
+}
+
+// In the result's array, one slice after the other along the axis.
+void ProgramWriter::scan(const Step& step) {
+  const ir::Op& op = *step.op;
+  std::vector<std::pair<ir::Value, ir::Value>> copies;
+  for (std::size_t k = 0; k < op.results.size(); ++k)
+    copies.emplace_back(op.results[k], op.operands[k]);
+  copy(step, copies);
+  const Type& type = kernel_.type(op.result());
+  const auto axis = static_cast<int>(op.integer("axis"));
+  std::int64_t outer = 1, inner = 1;
+  for (int d = 0; d < type.rank; ++d)
+    (d < axis ? outer : d > axis ? inner : outer) *= d == axis ? 1 : type.size(d);
+  const std::int64_t length = type.size(axis);
+  const bool is_reverse = op.integer("reverse") != 0;
+
+  std::vector<std::string> before, here;
+  for (const ir::Value result : op.results) {
+    before.push_back(fmt::format("{}[at {} {}]", array(result), is_reverse ? "+" : "-", inner));
+    here.push_back(fmt::format("{}[at]", array(result)));
+  }
+  std::vector<std::string> lines;
+  combine(op, before, here, here, lines);
+  out_.open(fmt::format("for (i32 o = 0; o < {}; ++o)", outer));
+  if (is_reverse) out_.open(fmt::format("for (i32 k = {}; k >= 0; --k)", length - 2));
+  else out_.open(fmt::format("for (i32 k = 1; k < {}; ++k)", length));
+  if (inner > 1 && lines.size() == 1) out_.line(simd);
+  out_.open(fmt::format("for (i32 n = 0; n < {}; ++n)", inner));
+  out_.format("const i32 at = (o * {} + k) * {} + n;", length, inner);
+  for (const std::string& line : lines) out_.line(line);
+  for (int k = 0; k < 3; ++k) out_.close();
+}
+
+void ProgramWriter::dot(const Step& step) {
+  const ir::Op& op = *step.op;
+  const Type& a = kernel_.type(op.operands[0]);
+  const Type& b = kernel_.type(op.operands[1]);
+  const Type& result = kernel_.type(op.result());
+  if (!schedule_.is_in_array(op.operands[2], step) ||
+      schedule_.storage(op.operands[2]) != schedule_.storage(op.result()))
+    copy(step, {{op.result(), op.operands[2]}});
+
+  Nest nest = make_nest(step, Type{}, {});
+  const auto add_loop = [&](const char* name, std::int64_t size) -> Placed {
+    nest.loops.push_back(
+        {.size = size, .name = nest.names.make(name), .end = fmt::format("{}", size)});
+    nest.lines.emplace_back();
+    nest.after.emplace_back();
+    return {nest.loops.back().name, nest.depth()};
+  };
+  Index in_a, in_b, in_result;
+  for (int d = 0; d + 2 < a.rank; ++d) {
+    const Placed batch = add_loop("batch", a.size(d));
+    for (Index* index : {&in_a, &in_b, &in_result}) index->at.push_back(batch);
+  }
+  const Placed m = add_loop("m", a.size(a.rank - 2));
+  const Placed k = add_loop("k", a.size(a.rank - 1));
+  const Placed n = add_loop("n", b.size(b.rank - 1));
+  in_a.at.insert(in_a.at.end(), {m, k});
+  in_b.at.insert(in_b.at.end(), {k, n});
+  in_result.at.insert(in_result.at.end(), {m, n});
+  print_nest(nest, {simd}, [&] {
+    const Placed x = element(nest, op.operands[0], in_a);
+    const std::string left = nest.names.make("left");
+    nest.lines[static_cast<std::size_t>(k.depth)].push_back(
+        fmt::format("const {} {} = {};", type_text(result.element()), left,
+                    cast_text(a.element(), result.element(), x.text, "")));
+    const Placed y = element(nest, op.operands[1], in_b);
+    const std::string place =
+        fmt::format("{}[{}]", array(op.result()), linear(result, in_result).text);
+    nest.lines.back().push_back(
+        fmt::format("{} = {} + {} * {};", place, place, left,
+                    atom(cast_text(b.element(), result.element(), y.text, ""))));
+  });
+}
+
+void ProgramWriter::gather(const Step& step) {
+  const ir::Op& op = *step.op;
+  const Type& type = kernel_.type(op.result());
+  const auto axis = static_cast<std::size_t>(op.integer("axis"));
+  Nest nest = make_nest(step, type, {});
+  print_nest(nest, {simd}, [&] {
+    const Placed wanted = element(nest, op.operands[1], nest.own);
+    Index from{nest.own.at, {}};
+    // An index outside the tile is the user's mistake; it must not read outside the array.
+    const std::int64_t last = kernel_.type(op.operands[0]).size(static_cast<int>(axis)) - 1;
+    from.at[axis] = {fmt::format("({} & {})", atom(wanted.text), last), nest.depth()};
+    const Placed value = element(nest, op.operands[0], from);
+    nest.lines.back().push_back(
+        fmt::format("{}[{}] = {};", array(op.result()), linear(type, nest.own).text, value.text));
+  });
+}
+
+void ProgramWriter::concatenate(const Step& step) {
+  const ir::Op& op = *step.op;
+  const auto axis = static_cast<std::size_t>(op.integer("axis"));
+  const Type& half = kernel_.type(op.operands[0]);
+  for (std::size_t side = 0; side < 2; ++side) {
+    Nest nest = make_nest(step, half, {});
+    print_nest(nest, {simd}, [&] {
+      Index to{nest.own.at, {}};
+      if (side == 1)
+        to.at[axis].text =
+            fmt::format("({} + {})", to.at[axis].text, half.size(static_cast<int>(axis)));
+      const Placed value = element(nest, op.operands[side], nest.own);
+      nest.lines.back().push_back(fmt::format("{}[{}] = {};", array(op.result()),
+                                              linear(kernel_.type(op.result()), to).text,
+                                              value.text));
+    });
+  }
+}
+
+void ProgramWriter::histogram(const Step& step) {
+  const ir::Op& op = *step.op;
+  const Type& type = kernel_.type(op.result());
+  out_.format("for (i32 i = 0; i < {}; ++i) {}[i] = 0;", type.numel(), array(op.result()));
+  Nest nest = make_nest(step, kernel_.type(op.operands[0]), {});
+  print_nest(nest, {}, [&] {
+    const Placed bin = element(nest, op.operands[0], nest.own);
+    std::string condition_text = fmt::format("u64(i64({})) < {}ull", bin.text, type.numel());
+    if (op.operands.size() > 1)
+      condition_text =
+          fmt::format("{} && {}", element(nest, op.operands[1], nest.own).text, condition_text);
+    nest.lines.back().push_back(
+        fmt::format("if ({}) ++{}[{}];", condition_text, array(op.result()), bin.text));
+  });
+}
+
+// One line per element, as the interpreter prints it.
+void ProgramWriter::print(const Step& step) {
+  const ir::Op& op = *step.op;
+  std::string prefix;
+  for (const char c : op.text("prefix")) {
+    if (c == '"' || c == '\\') prefix += '\\';
+    prefix += c == '\n' ? ' ' : c;
+  }
+  if (op.operands.empty()) {
+    out_.format("tw::print_line(id, -1, \"{}\", {{}});", prefix);
+    return;
+  }
+  for (const ir::Value value : op.operands) {
+    const Type& type = kernel_.type(value);
+    Nest nest = make_nest(step, type, {});
+    print_nest(nest, {}, [&] {
+      const std::string written = element(nest, value, nest.own).text;
+      std::string shown = fmt::format("tw::print_text({})", written);
+      if (type.is_pointer || (op.integer("hex") != 0 && !type.is_float()))
+        shown = fmt::format("tw::print_hex((u64)({}))", written);
+      else if (!type.is_float())
+        shown = fmt::format("tw::print_text({}({}))", type.dtype == DType::UInt64 ? "u64" : "i64",
+                            written);
+      nest.lines.back().push_back(fmt::format("tw::print_line(id, {}, \"{}\", {});",
+                                              type.is_scalar() ? "-1" : linear(type, nest.own).text,
+                                              prefix, shown));
+    });
+  }
+}
+
+}  // namespace tilewright

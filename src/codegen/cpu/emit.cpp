@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/emit.cpp — the file around a program: includes, entry, parameters, flags.
+#include "codegen/cpu/emit.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/cpu_entry.h"
+#include "base/embedded.h"
+#include "codegen/cpu/program.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+// Names of the C library that a kernel's symbol must not hide from the functions it calls.
+std::string symbol_of(const std::string& name) {
+  static constexpr std::string_view taken[] = {
+      "main",    "printf", "snprintf", "strtod", "strtof", "memcpy",       "memset",
+      "memmove", "free",   "abs",      "fmod",   "fma",    "aligned_alloc"};
+  const bool is_taken = std::find(std::begin(taken), std::end(taken), name) != std::end(taken) ||
+                        ir::math_function(name) != nullptr;
+  return is_taken ? name + "_kernel" : name;
+}
+
+struct Uses {
+  bool math = false, atomics = false, print = false;
+};
+
+Uses uses_of(const ir::Kernel& kernel) {
+  Uses uses;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    uses.math |= op.kind == OpKind::Math;
+    uses.atomics |=
+        op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas || op.integer("volatile") != 0;
+    uses.print |= op.kind == OpKind::Print || op.kind == OpKind::Assert;
+  });
+  return uses;
+}
+
+class FileWriter {
+ public:
+  FileWriter(const ir::Kernel& kernel, const CpuEmitOptions& options)
+      : kernel_(kernel), options_(options), symbol_(symbol_of(kernel.name)) {}
+
+  KernelSource run() {
+    const Uses uses = uses_of(kernel_);
+    if (kernel_.files.empty()) out_.format("// Kernel {}.", kernel_.name);
+    else out_.format("// Kernel {} of {}.", kernel_.name, kernel_.files[0]);
+    include("core.h");
+    include("floats.h");
+    if (uses.math) include("math.h");
+    if (uses.atomics) include("atomics.h");
+    if (uses.print) include("print.h");
+    out_.raw(cpu_entry_text);
+    out_.line();
+    const std::int64_t arena = program();
+    out_.line();
+    entry(arena);
+    return source();
+  }
+
+ private:
+  void include(const std::string& file) {
+    out_.format("#include \"tw/{}\"", file);
+    headers_.push_back({"tw/" + file, std::string(embedded_file("device_lib/cpu/" + file))});
+  }
+
+  // The function of one program; gives the bytes of arena it needs.
+  std::int64_t program() {
+    Names names;
+    for (const char* own : {"id", "programs", "arena", "launch", "parameters"}) names.make(own);
+    const Schedule schedule(kernel_, {});
+    TextWriter body;
+    ProgramWriter writer(kernel_, schedule, options_, body, names);
+    for (const ir::KernelArgument& argument : kernel_.arguments) {
+      const ir::Type& type = kernel_.type(argument.value);
+      const std::string name = names.make(kernel_.name_of(argument.value), "argument");
+      parameters_.push_back({type_text(type), name});
+      writer.set_text(argument.value, name);
+    }
+    writer.write();
+    std::string list = "const TwCpuLaunch* launch, const i32 (&id)[3], const i32 (&programs)[3]";
+    if (writer.arena_bytes() > 0) list += ", u8* arena";
+    for (const auto& [type, name] : parameters_) list += fmt::format(", {} {}", type, name);
+    out_.format("// Runs the program with this id.");
+    out_.format("static void {}_program({}) {{", symbol_, list);
+    indent(body.text());
+    out_.line("}");
+    return writer.arena_bytes();
+  }
+
+  void indent(const std::string& text) {
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      const std::string line = text.substr(at, end - at);
+      out_.raw(line.empty() ? "\n" : "  " + line + "\n");
+      at = end + 1;
+    }
+  }
+
+  void entry(std::int64_t arena) {
+    out_.line("// Runs programs `first` to `last` of the grid, x fastest.");
+    out_.open(
+        fmt::format("extern \"C\" void {}(const TwCpuLaunch* launch, void* const* parameters, "
+                    "unsigned long first, unsigned long last)",
+                    symbol_));
+    out_.line(
+        "const i32 programs[3] = {i32(launch->grid[0]), i32(launch->grid[1]), "
+        "i32(launch->grid[2])};");
+    std::string arguments = "launch, id, programs";
+    if (arena > 0) {
+      out_.format("const tw::Arena arena({});", arena);
+      arguments += ", arena.bytes";
+    }
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+      const auto& [type, name] = parameters_[k];
+      if (type == "bool") out_.format("const bool {} = *(const u8*)parameters[{}] != 0;", name, k);
+      else out_.format("const auto {} = *({}*)parameters[{}];", name, type, k);
+      arguments += ", " + name;
+    }
+    out_.open("for (u64 number = first; number < last; ++number)");
+    out_.line("const u64 row = number / launch->grid[0];");
+    out_.line("const i32 id[3] = {i32(number % launch->grid[0]), i32(row % launch->grid[1]),");
+    out_.line("                   i32(row / launch->grid[1])};");
+    out_.format("{}_program({});", symbol_, arguments);
+    out_.close();
+    out_.close();
+  }
+
+  KernelSource source() {
+    KernelSource source;
+    source.language = Language::Cpp;
+    source.name = kernel_.name + ".cpp";
+    source.text = out_.take();
+    source.headers = std::move(headers_);
+    // Integers wrap; float sums may be fused (ir/interpret compares within that); nothing else of
+    // IEEE is given up.
+    source.options = {"-fopenmp-simd",        "-fwrapv", "-ffp-contract=fast", "-fno-trapping-math",
+                      "-fno-strict-aliasing", "-w"};
+    KernelSource::Kernel kernel{.name = kernel_.name};
+    for (const ir::KernelArgument& argument : kernel_.arguments) {
+      const ir::Type& type = kernel_.type(argument.value);
+      kernel.parameters.push_back(
+          {.name = kernel_.name_of(argument.value),
+           .kind = type.is_pointer ? Parameter::Kind::Pointer : Parameter::Kind::Scalar,
+           .dtype = type.dtype,
+           .is_const = argument.is_const});
+    }
+    kernel.variants.push_back(direct_plan(symbol_, kernel_.arguments.size()));
+    source.kernels.push_back(std::move(kernel));
+    return source;
+  }
+
+  const ir::Kernel& kernel_;
+  const CpuEmitOptions& options_;
+  std::string symbol_;
+  TextWriter out_;
+  std::vector<NamedFile> headers_;
+  std::vector<std::pair<std::string, std::string>> parameters_;
+};
+
+}  // namespace
+
+KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
+  return FileWriter(kernel, options).run();
+}
+
+}  // namespace tilewright

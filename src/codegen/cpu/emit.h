@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/emit.h — a kernel of the Tile stage as C++ for the host compiler.
+//
+// Each tile op is a plain loop over elements that the compiler turns into vector code; tiles that
+// outlive their loop are arrays. One function runs one program, the entry runs a range of them
+// (base/cpu_entry.h).
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "ir/kernel.h"
+#include "tilewright/kernel_source.h"
+#include "tilewright/target.h"
+
+namespace tilewright {
+
+struct CpuEmitOptions {
+  Target target = Target::host();
+  // The text of a line of the user's source (file as in Kernel::files); may be empty.
+  std::function<std::string_view(int file, int line)> line_text;
+};
+
+KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options = {});
+
+}  // namespace tilewright

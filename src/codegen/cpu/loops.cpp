@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/loops.cpp — the loop nest of a step over elements: its loops, the split of the
+// innermost one by a prefix mask, effects, and copies of whole tiles.
+#include <algorithm>
+#include <functional>
+
+#include "base/check.h"
+#include "codegen/cpu/program.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+constexpr const char* loop_names[] = {"i", "j", "k", "l"};
+constexpr int most_loops = 3;
+
+// Dimensions that one loop runs over: each its own, or, when there are many, all those between the
+// axes that reductions need by themselves.
+std::vector<Loop> loops_over(const Type& shape, const std::vector<int>& axes) {
+  std::vector<int> wide;
+  for (int d = 0; d < shape.rank; ++d)
+    if (shape.size(d) > 1) wide.push_back(d);
+  const bool merges = static_cast<int>(wide.size()) > most_loops;
+  std::vector<Loop> loops;
+  for (const int d : wide) {
+    const auto is_axis = [&](int dimension) {
+      return std::find(axes.begin(), axes.end(), dimension) != axes.end();
+    };
+    if (merges && !loops.empty() && !is_axis(d) && !is_axis(loops.back().last - 1)) {
+      loops.back().last = d + 1;
+      loops.back().size *= shape.size(d);
+    } else {
+      loops.push_back({.first = d, .last = d + 1, .size = shape.size(d)});
+    }
+  }
+  return loops;
+}
+
+}  // namespace
+
+Nest ProgramWriter::make_nest(const Step& step, const Type& shape, const std::vector<int>& axes) {
+  Nest nest;
+  nest.step = &step;
+  nest.shape = shape;
+  nest.names = names_;
+  nest.loops = loops_over(shape, axes);
+  nest.own.at.assign(shape.rank, Placed{"0", 0});
+  bool is_merged = false;
+  for (std::size_t k = 0; k < nest.loops.size(); ++k) {
+    Loop& loop = nest.loops[k];
+    loop.name = nest.names.make(loop_names[std::min<std::size_t>(k, 3)]);
+    loop.end = fmt::format("{}", loop.size);
+    const int depth = static_cast<int>(k) + 1;
+    std::int64_t stride = loop.size;
+    for (int d = loop.first; d < loop.last; ++d) {
+      if (shape.size(d) == 1) continue;
+      stride /= shape.size(d);
+      std::string text = loop.name;
+      if (stride * shape.size(d) < loop.size || stride > 1)
+        text = fmt::format("({} >> {} & {})", loop.name,
+                           __builtin_ctzll(static_cast<unsigned long long>(stride)),
+                           shape.size(d) - 1);
+      is_merged |= text != loop.name;
+      nest.own.at[static_cast<std::size_t>(d)] = {text, depth};
+    }
+  }
+  if (is_merged) {
+    Placed number;
+    std::int64_t stride = shape.numel();
+    for (const Loop& loop : nest.loops) {
+      stride /= loop.size;
+      number.text += (number.text.empty() ? "" : " + ") +
+                     (stride == 1 ? loop.name : fmt::format("{} * {}", loop.name, stride));
+    }
+    number.depth = nest.depth();
+    nest.own.linear = number;
+  }
+  nest.lines.resize(nest.loops.size() + 1);
+  nest.after.resize(nest.loops.size() + 1);
+  return nest;
+}
+
+void ProgramWriter::flush(Nest& nest, int depth) {
+  for (const std::string& line : nest.lines[static_cast<std::size_t>(depth)]) out_.line(line);
+  nest.lines[static_cast<std::size_t>(depth)].clear();
+}
+
+// ---- The split
+
+void ProgramWriter::count_bounds(const Step& step, ir::Value value,
+                                 std::map<std::uint32_t, int>& counts) const {
+  const ir::Op* op = kernel_.maker(value);
+  if (!op || !same_shape(kernel_.type(value), step.shape) || schedule_.is_in_array(value, step))
+    return;
+  if (op->kind == OpKind::Bounds) {
+    ++counts[value.id];
+    return;
+  }
+  if (!op->facts().has(ir::Elementwise) && op->kind != OpKind::Load) return;
+  for (const ir::Value operand : op->operands) count_bounds(step, operand, counts);
+}
+
+// The mask of the form `bounds` that most ops of the step use.
+void ProgramWriter::find_split(const Step& step, Nest& nest) {
+  if (nest.loops.empty() || nest.own.linear) return;
+  std::map<std::uint32_t, int> counts;
+  for (const auto* ops : {&step.ops, &step.reductions})
+    for (const ir::Op* op : *ops)
+      for (const ir::Value operand : op->operands) count_bounds(step, operand, counts);
+  int most = 0;
+  for (const auto& [id, count] : counts)
+    if (count > most) {
+      most = count;
+      nest.split = ir::Value{id};
+    }
+}
+
+// Whether something happens where the split mask does not hold.
+bool ProgramWriter::needs_rest(const Step& step, const Nest& nest) const {
+  if (!step.kept.empty() || !step.reductions.empty()) return true;
+  const std::function<bool(ir::Value)> implies_split = [&](ir::Value mask) -> bool {
+    const ir::Op* op = kernel_.maker(mask);
+    if (mask == nest.split) return true;
+    return op && op->kind == OpKind::And && !schedule_.is_in_array(mask, step) &&
+           (implies_split(op->operands[0]) || implies_split(op->operands[1]));
+  };
+  for (const ir::Op* op : step.ops) {
+    if (op->kind == OpKind::Assert) return true;
+    if (!op->facts().has(ir::Writes)) continue;
+    if (op->kind == OpKind::AtomicCas || op->operands.size() < 3 || !implies_split(op->operands[2]))
+      return true;
+    for (const ir::Value result : op->results)
+      if (schedule_.home(result) != Home::None) return true;
+  }
+  return false;
+}
+
+// Ranges of the innermost loop. Outer loops are narrowed when only the inside matters; else the
+// inside of a row outside the mask is empty.
+std::vector<ProgramWriter::Range> ProgramWriter::ranges(Nest& nest, bool rest) {
+  Loop& inner = nest.loops.back();
+  if (!nest.split) return {{inner.begin, inner.end, {}}};
+  const ir::Op& bounds = *kernel_.maker(nest.split);
+  std::string inside;
+  std::string begin = "0", end = inner.end;
+  bool is_cut_low = false, is_cut_high = false;
+  for (Loop& loop : nest.loops) {
+    const auto d = static_cast<std::size_t>(loop.first);
+    const std::optional<std::int64_t> low = constant(bounds.operands[2 * d]);
+    const std::optional<std::int64_t> high = constant(bounds.operands[2 * d + 1]);
+    const bool cuts_low = !low || *low > 0, cuts_high = !high || *high < loop.size;
+    std::string from = "0", to = loop.end;
+    if (cuts_low) {
+      from = nest.names.make(loop.name + "_begin");
+      names_.reserve(from);
+      out_.format("const i32 {} = tw::clip({}, 0, {});", from, text(bounds.operands[2 * d]),
+                  loop.size);
+    }
+    if (cuts_high) {
+      to = nest.names.make(loop.name + "_end");
+      names_.reserve(to);
+      out_.format("const i32 {} = tw::clip({}, {}, {});", to, text(bounds.operands[2 * d + 1]),
+                  from, loop.size);
+    }
+    if (&loop == &inner) {
+      begin = from;
+      end = to;
+      is_cut_low = cuts_low;
+      is_cut_high = cuts_high;
+    } else if (!rest) {
+      loop.begin = from;
+      loop.end = to;
+    } else if (cuts_low || cuts_high) {
+      if (cuts_low)
+        inside += (inside.empty() ? "" : " && ") + fmt::format("{} >= {}", loop.name, from);
+      if (cuts_high)
+        inside += (inside.empty() ? "" : " && ") + fmt::format("{} < {}", loop.name, to);
+    }
+  }
+  if (!rest) return {{begin, end, true}};
+  if (!inside.empty()) {
+    const std::string last = nest.names.make(inner.name + "_last");
+    nest.lines[nest.loops.size() - 1].push_back(
+        fmt::format("const i32 {} = {} ? {} : {};", last, inside, end, begin));
+    end = last;
+    is_cut_high = true;
+  }
+  std::vector<Range> all{{begin, end, true}};
+  if (is_cut_low) all.insert(all.begin(), {"0", begin, false});
+  if (is_cut_high) all.push_back({end, inner.end, false});
+  return all;
+}
+
+// ---- The nest
+
+bool ProgramWriter::is_simd(const Step& step) const {
+  return std::none_of(step.ops.begin(), step.ops.end(), [](const ir::Op* op) {
+    return op->kind == OpKind::AtomicRmw || op->kind == OpKind::AtomicCas ||
+           op->kind == OpKind::Assert || op->integer("volatile") != 0;
+  });
+}
+
+void ProgramWriter::run_ops(Nest& nest, const Step& step) {
+  for (const ir::Op* op : step.ops) {
+    if (op->results.empty() || op->facts().has(ir::Writes)) {
+      effect(nest, *op);
+      continue;
+    }
+    for (const ir::Value result : op->results) element(nest, result, nest.own);
+  }
+}
+
+void ProgramWriter::elements(const Step& step) {
+  std::vector<const ir::Op*> all = step.ops;
+  all.insert(all.end(), step.reductions.begin(), step.reductions.end());
+  comment_lines(all);
+  std::vector<int> axes;
+  for (const ir::Op* op : step.reductions) axes.push_back(static_cast<int>(op->integer("axis")));
+  Nest nest = make_nest(step, step.shape, axes);
+  std::vector<Reduction> reductions = plan_reductions(step, nest);
+  const bool is_ordered = std::any_of(reductions.begin(), reductions.end(),
+                                      [](const Reduction& r) { return !r.has_identity; });
+  if (!is_ordered) find_split(step, nest);
+  begin_reductions(nest, reductions);
+
+  std::vector<std::string> pragmas;
+  std::string clauses;
+  bool is_vector = is_simd(step) && !is_ordered;
+  for (const Reduction& reduction : reductions) {
+    if (reduction.is_inner && reduction.clause.empty()) is_vector = false;
+    else if (reduction.is_inner) clauses += " " + reduction.clause;
+  }
+  if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
+
+  const auto body = [&] {
+    run_ops(nest, step);
+    for (Reduction& reduction : reductions) accumulate(nest, reduction);
+    for (const ir::Value value : step.kept) {
+      const Placed at = linear(kernel_.type(value), nest.own);
+      nest.lines.back().push_back(
+          fmt::format("{}[{}] = {};", array(value), at.text, element(nest, value, nest.own).text));
+    }
+  };
+  finish_reductions(nest, reductions);
+  print_nest(nest, pragmas, body);
+  // Scalar results are variables of the function.
+  for (const Reduction& reduction : reductions)
+    for (std::size_t k = 0; k < reduction.op->results.size(); ++k)
+      if (kernel_.type(reduction.op->results[k]).is_scalar())
+        texts_[reduction.op->results[k].id] = reduction.sums[k];
+}
+
+// Writes the loops; `body` fills the nest's lines for one range of the innermost loop.
+void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragmas,
+                               const std::function<void()>& body) {
+  if (nest.loops.empty()) {
+    body();
+    flush(nest, 0);
+    for (const std::string& line : nest.after[0]) out_.line(line);
+    names_ = nest.names;
+    return;
+  }
+  const bool rest = nest.split && needs_rest(*nest.step, nest);
+  const std::vector<Range> parts = ranges(nest, rest);
+  struct Part {
+    Range range;
+    std::vector<std::string> lines;
+  };
+  std::vector<Part> written;
+  for (const Range& range : parts) {
+    nest.split_holds = range.holds;
+    body();
+    written.push_back({range, std::move(nest.lines.back())});
+    nest.lines.back().clear();
+    // What lies in the innermost loop is known only in this part.
+    std::erase_if(nest.known,
+                  [&](const auto& entry) { return entry.second.depth == nest.depth(); });
+  }
+  flush(nest, 0);
+  for (std::size_t k = 0; k + 1 < nest.loops.size(); ++k) {
+    const Loop& loop = nest.loops[k];
+    out_.open(fmt::format("for (i32 {} = {}; {} < {}; ++{})", loop.name, loop.begin, loop.name,
+                          loop.end, loop.name));
+    flush(nest, static_cast<int>(k) + 1);
+  }
+  for (const Part& part : written) {
+    if (part.lines.empty()) continue;
+    for (const std::string& pragma : pragmas) out_.line(pragma);
+    const std::string& name = nest.loops.back().name;
+    out_.open(fmt::format("for (i32 {} = {}; {} < {}; ++{})", name, part.range.begin, name,
+                          part.range.end, name));
+    for (const std::string& line : part.lines) out_.line(line);
+    out_.close();
+  }
+  for (std::size_t k = nest.loops.size(); k-- > 0;) {
+    for (const std::string& line : nest.after[k]) out_.line(line);
+    if (k > 0) out_.close();
+  }
+}
+
+// ---- Effects
+
+void ProgramWriter::effect(Nest& nest, const ir::Op& op) {
+  std::vector<std::string>& lines = nest.lines.back();
+  if (op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas) return atomic(nest, op);
+  if (op.kind == OpKind::Assert) {
+    const Placed holds = element(nest, op.operands[0], nest.own);
+    std::string condition_text = holds.text;
+    if (op.operands.size() > 1)
+      condition_text = fmt::format("({} || !{})", condition_text,
+                                   atom(element(nest, op.operands[1], nest.own).text));
+    return check(op, condition_text, &lines);
+  }
+  TW_CHECK(op.kind == OpKind::Store, "'{}' has no text on the CPU", op.facts().name);
+  Condition mask{true, {}};
+  if (op.operands.size() > 2) mask = condition(nest, op.operands[2], nest.own);
+  if (mask.known && !*mask.known) return;
+  const Placed value = element(nest, op.operands[1], nest.own);
+  const Placed place = access(nest, op.operands[0], nest.own);
+  const std::string store = fmt::format("{} = {};", place.text, value.text);
+  if (mask.known) lines.push_back(store);
+  else lines.push_back(fmt::format("if ({}) {}", mask.text.text, store));
+}
+
+void ProgramWriter::atomic(Nest& nest, const ir::Op& op) {
+  const bool is_cas = op.kind == OpKind::AtomicCas;
+  Condition mask{true, {}};
+  if (!is_cas && op.operands.size() > 2) mask = condition(nest, op.operands[2], nest.own);
+  const Type& type = kernel_.type(op.result());
+  const std::string none = fmt::format("{}{{}}", type_text(type.element()));
+  const bool is_used = schedule_.home(op.result()) != Home::None || type.is_scalar();
+  std::string update = none;
+  if (!mask.known || *mask.known) {
+    const Placed place = access(nest, op.operands[0], nest.own);
+    std::string name = is_cas ? "cas" : std::string(op.text("op"));
+    if (name == "fadd") name = "add";
+    update = fmt::format("tw::atomic_{}(&{}, {}", name, place.text,
+                         element(nest, op.operands[1], nest.own).text);
+    if (is_cas) update += ", " + element(nest, op.operands[2], nest.own).text;
+    update += ")";
+  } else if (!is_used) {
+    return;
+  }
+  if (!is_used) {
+    nest.lines.back().push_back(mask.known ? update + ";"
+                                           : fmt::format("if ({}) {};", mask.text.text, update));
+    return;
+  }
+  if (!mask.known) update = fmt::format("{} ? {} : {}", mask.text.text, update, none);
+  std::string key;
+  for (const Placed& coordinate : nest.own.at) key += coordinate.text + ",";
+  nest.known[{op.result().id, key}] = named(nest, op.result(), update, nest.depth());
+}
+
+// ---- Copies of whole tiles: `first` gets the elements of `second`, all of one shape at once.
+
+void ProgramWriter::copy(const Step& step,
+                         const std::vector<std::pair<ir::Value, ir::Value>>& copies) {
+  std::vector<std::pair<ir::Value, ir::Value>> left = copies;
+  while (!left.empty()) {
+    const Type shape = kernel_.type(left.front().first).with_element(i8);
+    const auto is_here = [&](const auto& pair) {
+      return same_shape(kernel_.type(pair.first), shape);
+    };
+    Nest nest = make_nest(step, shape, {});
+    const auto body = [&] {
+      std::vector<std::string> stores;
+      for (const auto& [to, from] : left) {
+        if (!is_here(std::pair(to, from))) continue;
+        const Placed value = element(nest, from, nest.own);
+        const Placed at = linear(kernel_.type(to), nest.own);
+        const std::string name = nest.names.make(kernel_.name_of(from), "next");
+        nest.lines.back().push_back(fmt::format("const auto {} = {};", name, value.text));
+        stores.push_back(fmt::format("{}[{}] = {};", array(to), at.text, name));
+      }
+      nest.lines.back().insert(nest.lines.back().end(), stores.begin(), stores.end());
+    };
+    print_nest(nest, {"#pragma omp simd"}, body);
+    std::erase_if(left, is_here);
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/program.cpp — steps in order, scalar statements, and the arrays of a program.
+#include "codegen/cpu/program.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+
+namespace {
+
+// Arrays of up to this many bytes in all live on the stack of the function.
+constexpr std::int64_t stack_limit = 64 << 10;
+constexpr std::int64_t alignment = 64;
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') out += "\\n";
+    else if (static_cast<unsigned char>(c) < 32) out += ' ';
+    else out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule,
+                             const CpuEmitOptions& options, TextWriter& out, Names& names)
+    : kernel_(kernel), schedule_(schedule), options_(options), out_(out), names_(names) {}
+
+// ---- Arrays
+
+void ProgramWriter::place_arrays() {
+  struct Array {
+    ir::Value owner;
+    std::int64_t bytes;
+  };
+  std::vector<Array> arrays;
+  std::int64_t total = 0;
+  for (std::uint32_t id = 0; id < kernel_.value_count(); ++id) {
+    const ir::Value value{id};
+    if (schedule_.home(value) != Home::Stored) continue;
+    const ir::Value owner = schedule_.storage(value);
+    if (arrays_.contains(owner.id)) continue;
+    const ir::Type& type = kernel_.type(owner);
+    // The owner may be nameless where the values that share its array have the user's name.
+    const std::string& own_name = kernel_.name_of(owner);
+    arrays_[owner.id] = names_.make(own_name.empty() ? kernel_.name_of(value) : own_name, "tile");
+    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
+    arrays.push_back({owner, (bytes + alignment - 1) / alignment * alignment});
+    total += arrays.back().bytes;
+  }
+  const bool is_on_stack = total <= stack_limit;
+  std::int64_t offset = 0;
+  for (const auto& [owner, bytes] : arrays) {
+    const ir::Type& type = kernel_.type(owner);
+    const std::string& name = arrays_[owner.id];
+    if (is_on_stack)
+      out_.format("alignas({}) {} {}[{}];", alignment, type_text(type.element()), name,
+                  type.numel());
+    else
+      out_.format("{}* const {} = ({}*)(arena + {});", type_text(type.element()), name,
+                  type_text(type.element()), offset);
+    offset += bytes;
+  }
+  arena_bytes_ = is_on_stack ? 0 : total;
+}
+
+std::string ProgramWriter::array(ir::Value value) const {
+  return arrays_.at(schedule_.storage(value).id);
+}
+
+// ---- Steps
+
+void ProgramWriter::write() {
+  place_arrays();
+  steps(schedule_.steps());
+}
+
+void ProgramWriter::steps(const Steps& all) {
+  for (const Step& step : all) {
+    switch (step.kind) {
+      case Step::Kind::Scalar:
+        scalar(*step.op);
+        break;
+      case Step::Kind::Elements:
+        elements(step);
+        break;
+      case Step::Kind::Across:
+        comment(*step.op);
+        across(step);
+        break;
+      case Step::Kind::Control:
+        comment(*step.op);
+        control(step);
+        break;
+    }
+  }
+}
+
+// ---- Comments
+
+void ProgramWriter::comment(const ir::Op& op) {
+  const ir::Location& place = op.location;
+  if (place.line <= 0 || (place.line == last_location_.line && place.file == last_location_.file))
+    return;
+  last_location_ = place;
+  const std::string file =
+      place.file < kernel_.files.size() ? kernel_.files[place.file] : kernel_.name;
+  std::string text =
+      options_.line_text ? std::string(options_.line_text(place.file, place.line)) : "";
+  text.erase(0, text.find_first_not_of(" \t"));
+  // A backslash at the end of a comment would take the next line in.
+  while (!text.empty() && (text.back() == '\\' || text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
+  if (text.size() > 90) text = text.substr(0, 87) + "...";
+  const std::string name = file.substr(file.rfind('/') + 1);
+  if (text.empty()) out_.format("// {}:{}", name, place.line);
+  else out_.format("// {}:{}: {}", name, place.line, text);
+}
+
+void ProgramWriter::comment_lines(const std::vector<const ir::Op*>& ops) {
+  std::vector<const ir::Op*> lines = ops;
+  const auto before = [](const ir::Op* a, const ir::Op* b) {
+    return a->location.file != b->location.file ? a->location.file < b->location.file
+                                                : a->location.line < b->location.line;
+  };
+  std::stable_sort(lines.begin(), lines.end(), before);
+  for (const ir::Op* op : lines) comment(*op);
+}
+
+// ---- Scalars
+
+std::optional<std::int64_t> ProgramWriter::constant(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  while (maker && (maker->kind == OpKind::Splat || maker->kind == OpKind::Broadcast))
+    maker = kernel_.maker(maker->operands[0]);
+  if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
+  const auto* number = std::get_if<std::int64_t>(maker->find("value"));
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+OperandText ProgramWriter::operand(ir::Value value, const std::string& written) const {
+  return {written, kernel_.type(value).element(), constant(value)};
+}
+
+const std::string& ProgramWriter::text(ir::Value value) {
+  const auto found = texts_.find(value.id);
+  if (found != texts_.end()) return found->second;
+  const ir::Op* maker = kernel_.maker(value);
+  TW_CHECK(maker && maker->kind == OpKind::Constant, "a scalar is used before it is written");
+  return texts_[value.id] = literal_text(kernel_.type(value), *maker->find("value"));
+}
+
+void ProgramWriter::define(ir::Value value, const std::string& expression) {
+  const ir::Type& type = kernel_.type(value);
+  const std::string name = names_.make(kernel_.name_of(value));
+  if (type.is_pointer) out_.format("{} const {} = {};", type_text(type), name, expression);
+  else out_.format("const {} {} = {};", type_text(type), name, expression);
+  texts_[value.id] = name;
+}
+
+std::string ProgramWriter::scalar_expression(const ir::Op& op) {
+  std::vector<OperandText> operands;
+  for (const ir::Value value : op.operands) operands.push_back(operand(value, text(value)));
+  return expression_text(op, kernel_.type(op.result()), operands);
+}
+
+void ProgramWriter::scalar(const ir::Op& op) {
+  switch (op.kind) {
+    case OpKind::Constant:
+    case OpKind::Barrier:
+    case OpKind::Assume:
+      return;
+    default:
+      break;
+  }
+  comment(op);
+  switch (op.kind) {
+    case OpKind::ProgramId:
+      return define(op.result(), fmt::format("id[{}]", op.integer("axis")));
+    case OpKind::NumPrograms:
+      return define(op.result(), fmt::format("programs[{}]", op.integer("axis")));
+    case OpKind::Assert: {
+      std::string condition = text(op.operands[0]);
+      if (op.operands.size() > 1)
+        condition = fmt::format("({} || !{})", condition, atom(text(op.operands[1])));
+      return check(op, condition, nullptr);
+    }
+    case OpKind::Print:
+      return print({.kind = Step::Kind::Across, .op = &op});
+    case OpKind::Splat:
+    case OpKind::Broadcast:
+    case OpKind::Reshape:
+    case OpKind::Permute:
+      return define(op.result(), text(op.operands[0]));
+    default:
+      if (op.facts().has(ir::Reads) || op.facts().has(ir::Writes)) return scalar_memory(op);
+      TW_CHECK(op.facts().has(ir::Elementwise), "'{}' is no op on scalars", op.facts().name);
+      return define(op.result(), scalar_expression(op));
+  }
+}
+
+// The scalar forms are elements of a nest without loops.
+void ProgramWriter::scalar_memory(const ir::Op& op) {
+  const Step step{.kind = Step::Kind::Scalar, .order = 1 << 30, .op = &op};
+  Nest nest = make_nest(step, ir::Type{}, {});
+  if (op.kind == OpKind::Load) {
+    const Placed value = loaded(nest, op, {});
+    flush(nest, 0);
+    return define(op.result(), value.text);
+  }
+  effect(nest, op);
+  flush(nest, 0);
+  // The old value of an atomic, under the name that it got in the nest.
+  if (!op.results.empty()) {
+    names_ = nest.names;
+    texts_[op.result().id] = nest.known.at({op.result().id, ""}).text;
+  }
+}
+
+void ProgramWriter::check(const ir::Op& op, const std::string& condition,
+                          std::vector<std::string>* lines) {
+  std::string place = fmt::format("kernel '{}'", kernel_.name);
+  if (op.location.line > 0 && op.location.file < kernel_.files.size())
+    place = fmt::format("{}:{}:{}: {}", kernel_.files[op.location.file], op.location.line,
+                        op.location.column, place);
+  const std::string line =
+      fmt::format("if (!{}) tw::fail(launch, id, \"{}: assertion failed: {}\");", atom(condition),
+                  escaped(place), escaped(op.text("message")));
+  if (lines) lines->push_back(line);
+  else out_.line(line);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/program.h — writes the function that runs one program: steps of the schedule in
+// order.
+//
+// Inside a loop nest a coordinate or an element is a text and the number of loops it depends on; a
+// statement is placed in the outermost loop where its operands are there, so that what a row has in
+// common is computed once per row.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/text_writer.h"
+#include "codegen/cpu/emit.h"
+#include "codegen/schedule/schedule.h"
+#include "codegen/text/expressions.h"
+#include "codegen/text/names.h"
+
+namespace tilewright {
+
+// Text of a value or coordinate, and how many loops of the nest it depends on.
+struct Placed {
+  std::string text;
+  int depth = 0;
+};
+
+// A place in a tile. `linear` is its row-major number where that is shorter than from coordinates.
+struct Index {
+  std::vector<Placed> at;
+  std::optional<Placed> linear;
+};
+
+// A condition that may be known while the text is written.
+struct Condition {
+  std::optional<bool> known;
+  Placed text;
+};
+
+// One loop over consecutive dimensions [first, last) of a shape.
+struct Loop {
+  int first = 0;
+  int last = 0;
+  std::int64_t size = 1;
+  std::string name;
+  std::string begin = "0";
+  std::string end;
+};
+
+// The statements of one nest while they are found.
+struct Nest {
+  const Step* step = nullptr;  // whose loops these are: decides what is read from arrays
+  ir::Type shape;
+  std::vector<Loop> loops;
+  Index own;                                    // of the element of this iteration
+  std::vector<std::vector<std::string>> lines;  // by depth, before the next inner loop
+  std::vector<std::vector<std::string>> after;  // by depth, behind it
+  std::map<std::pair<std::uint32_t, std::string>, Placed> known;
+  Names names;
+  // The prefix mask that splits the innermost loop, and what it is in the part being written.
+  ir::Value split;
+  std::optional<bool> split_holds;
+
+  int depth() const { return static_cast<int>(loops.size()); }
+};
+
+class ProgramWriter {
+ public:
+  ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule, const CpuEmitOptions& options,
+                TextWriter& out, Names& names);
+  // The body of the function: arrays first, then the steps.
+  void write();
+  // Bytes that the arrays need beyond what the function keeps itself; 0: none.
+  std::int64_t arena_bytes() const { return arena_bytes_; }
+  // The function's arguments are known by these names.
+  void set_text(ir::Value value, std::string text) { texts_[value.id] = std::move(text); }
+  void place_arrays();
+
+ private:
+  // ---- Steps (program.cpp)
+  void steps(const Steps& steps);
+  void scalar(const ir::Op& op);
+  std::string scalar_expression(const ir::Op& op);
+  void scalar_memory(const ir::Op& op);
+  void define(ir::Value value, const std::string& expression);
+  void comment(const ir::Op& op);
+  void comment_lines(const std::vector<const ir::Op*>& ops);
+  void check(const ir::Op& op, const std::string& condition, std::vector<std::string>* lines);
+  const std::string& text(ir::Value value);
+  std::optional<std::int64_t> constant(ir::Value value) const;
+  OperandText operand(ir::Value value, const std::string& text) const;
+  std::string array(ir::Value value) const;
+
+  // ---- Elements of tiles (element.cpp)
+  Placed element(Nest& nest, ir::Value value, const Index& index);
+  Placed viewed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
+  Placed joined(Nest& nest, const ir::Op& op, const Index& index);
+  Placed affine(Nest& nest, const ir::Op& op, const Index& index);
+  Placed computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
+  Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
+  Condition condition(Nest& nest, ir::Value value, const Index& index);
+  Condition in_bounds(Nest& nest, const ir::Op& op, const Index& index);
+  Placed access(Nest& nest, ir::Value pointer, const Index& index);
+  Placed loaded(Nest& nest, const ir::Op& op, const Index& index);
+  Placed linear(const ir::Type& type, const Index& index) const;
+  Placed sum_of(const std::vector<std::pair<ir::Value, Placed>>& terms);
+  Index reshaped(const ir::Type& from, const ir::Type& to, const Index& index) const;
+  static bool is_own(const Nest& nest, const Index& index);
+
+  // ---- Loops (loops.cpp)
+  Nest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes);
+  void elements(const Step& step);
+  void run_ops(Nest& nest, const Step& step);
+  void effect(Nest& nest, const ir::Op& op);
+  void atomic(Nest& nest, const ir::Op& op);
+  void print_nest(Nest& nest, const std::vector<std::string>& pragmas,
+                  const std::function<void()>& body);
+  struct Range {
+    std::string begin, end;
+    std::optional<bool> holds;
+  };
+  std::vector<Range> ranges(Nest& nest, bool needs_rest);
+  void find_split(const Step& step, Nest& nest);
+  void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;
+  bool needs_rest(const Step& step, const Nest& nest) const;
+  bool is_simd(const Step& step) const;
+  void flush(Nest& nest, int depth);
+  void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
+
+  // ---- Reductions (reductions.cpp)
+  struct Reduction {
+    const ir::Op* op;
+    int axis_loop = 0;
+    bool is_inner = false;  // the axis is the innermost loop: sums live in variables
+    std::string clause;     // of the pragma; empty: none
+    bool has_identity = false;
+    std::vector<std::string> sums;
+  };
+  std::vector<Reduction> plan_reductions(const Step& step, const Nest& nest);
+  void begin_reductions(Nest& nest, std::vector<Reduction>& reductions);
+  void accumulate(Nest& nest, Reduction& reduction);
+  void combine(const ir::Op& op, const std::vector<std::string>& a,
+               const std::vector<std::string>& b, const std::vector<std::string>& targets,
+               std::vector<std::string>& lines);
+  void finish_reductions(Nest& nest, const std::vector<Reduction>& reductions);
+  Placed reduced_place(const Nest& nest, const ir::Op& op) const;
+
+  // ---- Across elements (across.cpp)
+  void across(const Step& step);
+  void scan(const Step& step);
+  void dot(const Step& step);
+  void gather(const Step& step);
+  void concatenate(const Step& step);
+  void histogram(const Step& step);
+  void print(const Step& step);
+
+  // ---- Control flow (control.cpp)
+  void control(const Step& step);
+  void for_loop(const Step& step);
+  void while_loop(const Step& step);
+  void branch(const Step& step);
+  void begin_carried(const Step& step, const std::vector<ir::Value>& to,
+                     const std::vector<ir::Value>& from);
+  void assign(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
+  void share_names(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
+
+  const ir::Kernel& kernel_;
+  const Schedule& schedule_;
+  const CpuEmitOptions& options_;
+  TextWriter& out_;
+  Names& names_;
+  std::unordered_map<std::uint32_t, std::string> texts_;   // scalars by value
+  std::unordered_map<std::uint32_t, std::string> arrays_;  // by the value that owns the array
+  std::int64_t arena_bytes_ = 0;
+  ir::Location last_location_;
+};
+
+}  // namespace tilewright

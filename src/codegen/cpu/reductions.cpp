@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/reductions.cpp — sums of a loop: variables when the innermost loop runs along the
+// axis, else the result's own array; and the text of combine regions.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+#include "codegen/cpu/program.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// The op of a region that combines its two arguments by that op alone; null for any other.
+const ir::Op* only_op(const ir::Op& reduce) {
+  const ir::Region& region = reduce.regions[0];
+  if (region.arguments.size() != 2 || region.ops.size() != 2) return nullptr;
+  const ir::Op& op = *region.ops[0];
+  const bool takes_both =
+      op.operands == region.arguments ||
+      (op.operands.size() == 2 && op.facts().has(ir::Commutative) &&
+       op.operands[0] == region.arguments[1] && op.operands[1] == region.arguments[0]);
+  return takes_both && op.facts().has(ir::Elementwise) && region.ops[1]->operands == op.results
+             ? &op
+             : nullptr;
+}
+
+std::int64_t smallest(DType dtype) {
+  if (!is_signed(dtype)) return 0;
+  return std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(dtype));
+}
+std::int64_t largest(DType dtype) {
+  if (is_signed(dtype))
+    return std::numeric_limits<std::int64_t>::max() >> (64 - 8 * size_of(dtype));
+  return static_cast<std::int64_t>(~std::uint64_t{0} >> (64 - 8 * size_of(dtype)));
+}
+
+// What leaves every other value as it is; nothing when there is no such value.
+std::optional<ir::AttributeValue> identity_of(const ir::Op& op, const Type& type) {
+  const bool is_float = type.is_float();
+  const auto number = [&](int value) -> ir::AttributeValue {
+    if (is_float) return static_cast<double>(value);
+    return static_cast<std::int64_t>(value);
+  };
+  switch (op.kind) {
+    case OpKind::Add:
+    case OpKind::Or:
+    case OpKind::Xor:
+      return number(0);
+    case OpKind::Multiply:
+      return number(1);
+    case OpKind::And:
+      return ir::AttributeValue{std::int64_t{-1}};
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+      break;
+    default:
+      return std::nullopt;
+  }
+  const bool is_max = op.kind == OpKind::Maximum;
+  if (type.is_bool()) return number(is_max ? 0 : 1);
+  if (!is_float) return is_max ? smallest(type.dtype) : largest(type.dtype);
+  // A NaN loses against every number, unless it is to be kept.
+  if (op.text("nan") != "propagate") return std::numeric_limits<double>::quiet_NaN();
+  if (type.dtype == DType::Float8E4M3) return std::nullopt;  // has no infinity
+  return (is_max ? -1 : 1) * std::numeric_limits<double>::infinity();
+}
+
+// The name of the reduction in `#pragma omp simd reduction(name : sum)`.
+std::string clause_of(const ir::Op& op, const Type& type) {
+  const bool is_wide = type.dtype == DType::Float32 || type.dtype == DType::Float64 ||
+                       (type.is_int() && size_of(type.dtype) >= 4);
+  if (!is_wide) return "";
+  switch (op.kind) {
+    case OpKind::Add:
+      return "+";
+    case OpKind::Multiply:
+      return "*";
+    case OpKind::And:
+      return "&";
+    case OpKind::Or:
+      return "|";
+    case OpKind::Xor:
+      return "^";
+    case OpKind::Minimum:
+    case OpKind::Maximum: {
+      const std::string name = op.kind == OpKind::Minimum ? "min" : "max";
+      if (!type.is_float()) return name;
+      return "tw_" + name + (op.text("nan") == "propagate" ? "_nan" : "_number");
+    }
+    default:
+      return "";
+  }
+}
+
+// The region of a reduction as steps: scalars and control flow in program order.
+Steps steps_of(const ir::Region& region) {
+  Steps steps;
+  for (const ir::Op* op : region.ops) {
+    if (op->facts().has(ir::Ends)) continue;
+    Step step{.kind = op->regions.empty() ? Step::Kind::Scalar : Step::Kind::Control,
+              .order = 1 << 30,
+              .op = op};
+    for (const ir::Region& inner : op->regions) step.regions.push_back(steps_of(inner));
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::vector<ProgramWriter::Reduction> ProgramWriter::plan_reductions(const Step& step,
+                                                                     const Nest& nest) {
+  std::vector<Reduction> out;
+  for (const ir::Op* op : step.reductions) {
+    Reduction reduction{.op = op, .axis_loop = -1};
+    const auto axis = static_cast<int>(op->integer("axis"));
+    for (int k = 0; k < nest.depth(); ++k) {
+      const Loop& loop = nest.loops[static_cast<std::size_t>(k)];
+      if (loop.first <= axis && axis < loop.last) reduction.axis_loop = k;
+    }
+    reduction.is_inner = reduction.axis_loop >= 0 && reduction.axis_loop == nest.depth() - 1;
+    if (const ir::Op* only = only_op(*op)) {
+      const Type type = kernel_.type(op->operands[0]).element();
+      reduction.has_identity = identity_of(*only, type).has_value();
+      reduction.clause = clause_of(*only, type);
+    }
+    // One element along the axis is the result.
+    if (reduction.axis_loop < 0) reduction.has_identity = true;
+    out.push_back(reduction);
+  }
+  return out;
+}
+
+Placed ProgramWriter::reduced_place(const Nest& nest, const ir::Op& op) const {
+  Index index{nest.own.at, {}};
+  index.at.erase(index.at.begin() + op.integer("axis"));
+  return linear(kernel_.type(op.result()), index);
+}
+
+void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reductions) {
+  for (Reduction& reduction : reductions) {
+    const ir::Op& op = *reduction.op;
+    const ir::Op* only = only_op(op);
+    for (std::size_t k = 0; k < op.results.size(); ++k) {
+      const ir::Value result = op.results[k];
+      const Type type = kernel_.type(result).element();
+      std::string start = "{}";
+      if (reduction.has_identity && only)
+        start = " = " + literal_text(type, *identity_of(*only, type));
+      if (kernel_.type(result).is_scalar()) {
+        const std::string name = names_.make(kernel_.name_of(result), "sum");
+        nest.names.reserve(name);
+        out_.format("{} {}{};", type_text(type), name, start);
+        reduction.sums.push_back(name);
+      } else if (reduction.is_inner) {
+        const std::string name = nest.names.make(kernel_.name_of(result), "sum");
+        if (reduction.axis_loop == 0) names_.reserve(name);
+        nest.lines[static_cast<std::size_t>(reduction.axis_loop)].push_back(
+            fmt::format("{} {}{};", type_text(type), name, start));
+        reduction.sums.push_back(name);
+      } else {
+        if (reduction.has_identity && reduction.axis_loop >= 0)
+          out_.format("for (i32 i = 0; i < {}; ++i) {}[i]{};", kernel_.type(result).numel(),
+                      array(result), start);
+        reduction.sums.push_back(
+            fmt::format("{}[{}]", array(result), reduced_place(nest, op).text));
+      }
+    }
+    if (!reduction.clause.empty())
+      reduction.clause = fmt::format("reduction({} : {})", reduction.clause, reduction.sums[0]);
+  }
+}
+
+void ProgramWriter::accumulate(Nest& nest, Reduction& reduction) {
+  const ir::Op& op = *reduction.op;
+  std::vector<std::string> values;
+  for (const ir::Value operand : op.operands)
+    values.push_back(element(nest, operand, nest.own).text);
+  std::vector<std::string>& lines = nest.lines.back();
+  const auto set_all = [&](const std::string& indent) {
+    for (std::size_t k = 0; k < values.size(); ++k)
+      lines.push_back(fmt::format("{}{} = {};", indent, reduction.sums[k], values[k]));
+  };
+  if (reduction.axis_loop < 0) return set_all("");
+  if (reduction.has_identity) return combine(op, reduction.sums, values, reduction.sums, lines);
+  const std::string& at = nest.own.at[static_cast<std::size_t>(op.integer("axis"))].text;
+  lines.push_back(fmt::format("if ({} == 0) {{", at));
+  set_all("  ");
+  lines.emplace_back("} else {");
+  std::vector<std::string> inner;
+  combine(op, reduction.sums, values, reduction.sums, inner);
+  for (const std::string& line : inner) lines.push_back("  " + line);
+  lines.emplace_back("}");
+}
+
+// targets = region(a.., b..)
+void ProgramWriter::combine(const ir::Op& op, const std::vector<std::string>& a,
+                            const std::vector<std::string>& b,
+                            const std::vector<std::string>& targets,
+                            std::vector<std::string>& lines) {
+  const ir::Region& region = op.regions[0];
+  if (const ir::Op* only = only_op(op)) {
+    const Type type = kernel_.type(region.arguments[0]);
+    const OperandText operands[] = {{a[0], type}, {b[0], type}};
+    lines.push_back(fmt::format("{} = {};", targets[0], expression_text(*only, type, operands)));
+    return;
+  }
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    texts_[region.arguments[k].id] = a[k];
+    texts_[region.arguments[a.size() + k].id] = b[k];
+  }
+  TextWriter outside = std::exchange(out_, TextWriter());
+  out_.open("do");
+  steps(steps_of(region));
+  // All results are read before any sum changes.
+  const std::vector<ir::Value>& results = region.ops.back()->operands;
+  std::vector<std::string> names;
+  for (const ir::Value value : results) {
+    names.push_back(names_.make("", "combined"));
+    out_.format("const {} {} = {};", type_text(kernel_.type(value)), names.back(), text(value));
+  }
+  for (std::size_t k = 0; k < names.size(); ++k) out_.format("{} = {};", targets[k], names[k]);
+  out_.close(" while (false);");
+  const std::string written = std::exchange(out_, std::move(outside)).take();
+  for (std::size_t at = 0; at < written.size();) {
+    const std::size_t end = written.find('\n', at);
+    lines.push_back(written.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+void ProgramWriter::finish_reductions(Nest& nest, const std::vector<Reduction>& reductions) {
+  for (const Reduction& reduction : reductions) {
+    if (!reduction.is_inner || kernel_.type(reduction.op->result()).is_scalar()) continue;
+    for (std::size_t k = 0; k < reduction.sums.size(); ++k)
+      nest.after[static_cast<std::size_t>(reduction.axis_loop)].push_back(
+          fmt::format("{}[{}] = {};", array(reduction.op->results[k]),
+                      reduced_place(nest, *reduction.op).text, reduction.sums[k]));
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/cpu/math.h — math functions. Those that kernels use in hot loops are f32 polynomials
+// without branches or tables, at most 2 ulp off, which a compiler turns into vector code; the others
+// are those of the C library.
+#pragma once
+
+namespace tw {
+
+// ---- Powers
+
+// p * 2^n for n from -252 to 254, in two steps, so that subnormal results are rounded once.
+inline f32 scale(f32 p, i32 n) {
+  const i32 half = n >> 1;
+  const f32 a = bit_cast<f32>((half + 127) << 23);
+  const f32 b = bit_cast<f32>((n - half + 127) << 23);
+  return p * a * b;
+}
+
+// The nearest integer of |x| < 2^22, as float and in the low bits.
+inline f32 nearest(f32 x) { return (x + 0x1.8p23f) - 0x1.8p23f; }
+
+inline f32 clamp(f32 x, f32 low, f32 high) {
+  const f32 a = x < low ? low : x;
+  return a > high ? high : a;
+}
+
+inline f32 exp(f32 x) {
+  const f32 inside = clamp(x, -110.0f, 95.0f);
+  const f32 n = nearest(inside * 0x1.715476p+0f);
+  const f32 r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, __builtin_fmaf(n, -0x1.62e400p-1f, inside));
+  f32 p = 0x1.6d0c4ap-10f;
+  p = __builtin_fmaf(p, r, 0.008363773874f);
+  p = __builtin_fmaf(p, r, 0.04166655011f);
+  p = __builtin_fmaf(p, r, 0.1666657338f);
+  p = __builtin_fmaf(p, r, 0.5f);
+  p = __builtin_fmaf(p, r * r, r) + 1.0f;
+  const f32 y = scale(p, i32(n));
+  return x == x ? y : x;
+}
+
+inline f32 exp2(f32 x) {
+  const f32 inside = clamp(x, -160.0f, 130.0f);
+  const f32 n = nearest(inside);
+  const f32 r = inside - n;
+  f32 p = 1.529822127e-5f;
+  p = __builtin_fmaf(p, r, 0.0001546261076f);
+  p = __builtin_fmaf(p, r, 0.001333350012f);
+  p = __builtin_fmaf(p, r, 0.009618053734f);
+  p = __builtin_fmaf(p, r, 0.05550410885f);
+  p = __builtin_fmaf(p, r, 0.2402265094f);
+  p = __builtin_fmaf(p, r, 0.6931471806f);
+  p = __builtin_fmaf(p, r, 1.0f);
+  const f32 y = scale(p, i32(n));
+  return x == x ? y : x;
+}
+
+// ---- Logarithms: x = (1 + t) * 2^n with t about 0.
+
+struct LogParts {
+  f32 t, n;
+};
+inline LogParts log_parts(f32 x) {
+  const bool is_tiny = x < 0x1p-126f;
+  const u32 bits = bit_cast<u32>(is_tiny ? x * 0x1p23f : x);
+  const u32 shifted = bits - 0x3f3504f3u;  // the root of 1/2
+  const i32 n = i32(shifted) >> 23;
+  const f32 mantissa = bit_cast<f32>((shifted & 0x007fffffu) + 0x3f3504f3u);
+  return {mantissa - 1.0f, f32(n - (is_tiny ? 23 : 0))};
+}
+// log(1 + t) - t, divided by t * t.
+inline f32 log_tail(f32 t) {
+  f32 p = 0.06971611471f;
+  p = __builtin_fmaf(p, t, -0.1147973385f);
+  p = __builtin_fmaf(p, t, 0.1168541992f);
+  p = __builtin_fmaf(p, t, -0.1242568733f);
+  p = __builtin_fmaf(p, t, 0.1424905765f);
+  p = __builtin_fmaf(p, t, -0.1666780232f);
+  p = __builtin_fmaf(p, t, 0.2000071575f);
+  p = __builtin_fmaf(p, t, -0.2499999696f);
+  p = __builtin_fmaf(p, t, 0.3333333118f);
+  return __builtin_fmaf(p, t, -0.5f);
+}
+inline f32 log_limits(f32 x, f32 y) {
+  const f32 at_end = x == 0 ? -inf<f32>() : x < 0 ? nan<f32>() : x;
+  const bool is_inside = x > 0 && x < inf<f32>();
+  return is_inside ? y : at_end;
+}
+inline f32 log(f32 x) {
+  const LogParts parts = log_parts(x);
+  const f32 t = parts.t;
+  const f32 low = __builtin_fmaf(parts.n, 0x1.7f7d1cp-20f, t * t * log_tail(t));
+  return log_limits(x, __builtin_fmaf(parts.n, 0x1.62e400p-1f, low + t));
+}
+inline f32 log2(f32 x) {
+  const LogParts parts = log_parts(x);
+  const f32 t = parts.t;
+  const f32 tail = t * t * log_tail(t);
+  // The product with log2(e) in two parts: the upper one has few bits.
+  const f32 low = __builtin_fmaf(t, 0x1.547652p-8f, tail * 0x1.715476p+0f);
+  return log_limits(x, __builtin_fmaf(t, 0x1.7p+0f, low) + parts.n);
+}
+inline f32 log10(f32 x) {
+  const LogParts parts = log_parts(x);
+  const f32 t = parts.t;
+  const f32 tail = t * t * log_tail(t);
+  const f32 low = __builtin_fmaf(t, 0.0007007319032518277f, tail * 0x1.bcb7b2p-2f);
+  const f32 own = __builtin_fmaf(t, 0x1.bcp-2f, low);
+  return log_limits(x, __builtin_fmaf(parts.n, 0x1.344000p-2f, __builtin_fmaf(parts.n, 0x1.3509f8p-18f, own)));
+}
+
+// ---- Roots
+
+inline f32 sqrt(f32 x) { return __builtin_sqrtf(x); }
+inline f32 sqrt_rn(f32 x) { return __builtin_sqrtf(x); }
+inline f32 rsqrt(f32 x) { return 1.0f / __builtin_sqrtf(x); }
+
+// ---- Hyperbolic tangent and error function
+
+inline f32 tanh(f32 x) {
+  const f32 magnitude = __builtin_fabsf(x);
+  const f32 s = x * x;
+  f32 p = -0.006096714166f;
+  p = __builtin_fmaf(p, s, 0.020997179f);
+  p = __builtin_fmaf(p, s, -0.05385090958f);
+  p = __builtin_fmaf(p, s, 0.1333276974f);
+  p = __builtin_fmaf(p, s, -0.3333332894f);
+  const f32 small = __builtin_fmaf(p * s, x, x);
+  const f32 large = 1.0f - 2.0f / (exp(magnitude + magnitude) + 1.0f);
+  return magnitude < 0.625f ? small : __builtin_copysignf(large, x);
+}
+
+inline f32 erf(f32 x) {
+  const f32 magnitude = __builtin_fabsf(x);
+  const f32 s = x * x;
+  f32 p = 7.875875063e-5f;
+  p = __builtin_fmaf(p, s, -0.0008016864287f);
+  p = __builtin_fmaf(p, s, 0.005189087423f);
+  p = __builtin_fmaf(p, s, -0.02685421201f);
+  p = __builtin_fmaf(p, s, 0.1128359472f);
+  p = __builtin_fmaf(p, s, -0.3761262667f);
+  p = __builtin_fmaf(p, s, 0.1283791658f);
+  const f32 small = __builtin_fmaf(p, x, x);
+  const f32 t = magnitude < 4.0f ? magnitude : 4.0f;
+  f32 q = -1.639938016e-6f;
+  q = __builtin_fmaf(q, t, 4.611291391e-5f);
+  q = __builtin_fmaf(q, t, -0.0005972644331f);
+  q = __builtin_fmaf(q, t, 0.004761717236f);
+  q = __builtin_fmaf(q, t, -0.02642704377f);
+  q = __builtin_fmaf(q, t, 0.1100901975f);
+  q = __builtin_fmaf(q, t, 0.6318156996f);
+  q = __builtin_fmaf(q, t, 1.130239201f);
+  q = __builtin_fmaf(q, t, -0.0003214710264f);
+  const f32 large = 1.0f - exp(-q);
+  return magnitude < 1.0f || x != x ? small : __builtin_copysignf(large, x);
+}
+
+// ---- Sine and cosine: the argument less a multiple of pi / 2, in double; up to 2^50.
+
+struct Quarter {
+  f32 r;
+  i32 n;
+};
+inline Quarter quarter(f32 x) {
+  const f64 wide = x;
+  const f64 magic = 0x1.8p52;
+  const f64 shifted = __builtin_fma(wide, 0x1.45f306dc9c883p-1, magic);
+  const f64 n = shifted - magic;
+  const f64 r = __builtin_fma(n, -0x1.1a62633145c07p-54, __builtin_fma(n, -0x1.921fb54442d18p+0, wide));
+  return {f32(r), i32(bit_cast<i64>(shifted))};
+}
+inline f32 sin_or_cos(f32 r, i32 n) {
+  const f32 s = r * r;
+  f32 p = 2.724686872e-6f;
+  p = __builtin_fmaf(p, s, -0.0001984006304f);
+  p = __builtin_fmaf(p, s, 0.008333331831f);
+  p = __builtin_fmaf(p, s, -0.1666666666f);
+  const f32 sine = __builtin_fmaf(p * s, r, r);
+  f32 q = -2.729840765e-7f;
+  q = __builtin_fmaf(q, s, 2.48005806e-5f);
+  q = __builtin_fmaf(q, s, -0.001388888764f);
+  q = __builtin_fmaf(q, s, 0.04166666666f);
+  const f32 cosine = __builtin_fmaf(s * s, q, __builtin_fmaf(s, -0.5f, 1.0f));
+  const f32 y = n & 1 ? cosine : sine;
+  return n & 2 ? -y : y;
+}
+inline f32 sin(f32 x) {
+  const Quarter at = quarter(x);
+  return sin_or_cos(at.r, at.n);
+}
+inline f32 cos(f32 x) {
+  const Quarter at = quarter(x);
+  return sin_or_cos(at.r, at.n + 1);
+}
+
+// ---- Whole numbers
+
+inline f32 floor(f32 x) { return __builtin_floorf(x); }
+inline f64 floor(f64 x) { return __builtin_floor(x); }
+inline f32 ceil(f32 x) { return __builtin_ceilf(x); }
+inline f64 ceil(f64 x) { return __builtin_ceil(x); }
+inline f32 trunc(f32 x) { return __builtin_truncf(x); }
+inline f64 trunc(f64 x) { return __builtin_trunc(x); }
+inline f32 rint(f32 x) { return __builtin_rintf(x); }
+inline f64 rint(f64 x) { return __builtin_rint(x); }
+inline f32 round(f32 x) {
+  const f32 whole = __builtin_truncf(x);
+  const f32 away = __builtin_fabsf(x - whole) >= 0.5f ? 1.0f : 0.0f;
+  return __builtin_copysignf(__builtin_fabsf(whole) + away, x);
+}
+inline f64 round(f64 x) { return __builtin_round(x); }
+inline f32 copysign(f32 x, f32 y) { return __builtin_copysignf(x, y); }
+inline f64 copysign(f64 x, f64 y) { return __builtin_copysign(x, y); }
+
+// ---- Tests
+
+inline i32 isnan(f32 x) { return x != x; }
+inline i32 isnan(f64 x) { return x != x; }
+inline i32 isinf(f32 x) { return __builtin_fabsf(x) == inf<f32>(); }
+inline i32 isinf(f64 x) { return __builtin_fabs(x) == inf<f64>(); }
+inline i32 isfinite(f32 x) { return __builtin_fabsf(x) < inf<f32>(); }
+inline i32 isfinite(f64 x) { return __builtin_fabs(x) < inf<f64>(); }
+inline i32 signbit(f32 x) { return i32(bit_cast<u32>(x) >> 31); }
+inline i32 signbit(f64 x) { return i32(bit_cast<u64>(x) >> 63); }
+
+// ---- From the C library
+
+#define TW_LIBRARY_F64(name) \
+  inline f64 name(f64 x) { return __builtin_##name(x); }
+#define TW_LIBRARY(name)                                 \
+  inline f32 name(f32 x) { return __builtin_##name##f(x); } \
+  TW_LIBRARY_F64(name)
+#define TW_LIBRARY_2(name)                                         \
+  inline f32 name(f32 x, f32 y) { return __builtin_##name##f(x, y); } \
+  inline f64 name(f64 x, f64 y) { return __builtin_##name(x, y); }
+
+TW_LIBRARY_F64(exp)
+TW_LIBRARY_F64(exp2)
+TW_LIBRARY_F64(log)
+TW_LIBRARY_F64(log2)
+TW_LIBRARY_F64(log10)
+TW_LIBRARY_F64(sqrt)
+TW_LIBRARY_F64(tanh)
+TW_LIBRARY_F64(erf)
+TW_LIBRARY_F64(sin)
+TW_LIBRARY_F64(cos)
+TW_LIBRARY(expm1)
+TW_LIBRARY(log1p)
+TW_LIBRARY(cbrt)
+TW_LIBRARY(tan)
+TW_LIBRARY(asin)
+TW_LIBRARY(acos)
+TW_LIBRARY(atan)
+TW_LIBRARY(sinh)
+TW_LIBRARY(cosh)
+TW_LIBRARY(asinh)
+TW_LIBRARY(acosh)
+TW_LIBRARY(atanh)
+TW_LIBRARY(erfc)
+TW_LIBRARY(lgamma)
+TW_LIBRARY(tgamma)
+TW_LIBRARY_2(atan2)
+TW_LIBRARY_2(pow)
+TW_LIBRARY_2(hypot)
+TW_LIBRARY_2(nextafter)
+inline f64 sqrt_rn(f64 x) { return __builtin_sqrt(x); }
+inline f64 rsqrt(f64 x) { return 1 / __builtin_sqrt(x); }
+
+// The inverse of erf by Newton's method, on the side where no digits cancel.
+inline f64 erfinv(f64 x) {
+  const f64 magnitude = __builtin_fabs(x);
+  if (!(magnitude < 1)) return magnitude == 1 ? x * inf<f64>() : nan<f64>();
+  const f64 w = -__builtin_log((1 - magnitude) * (1 + magnitude));
+  f64 y = magnitude < 0.7 ? 0.886226925452758 * magnitude : __builtin_sqrt(w) * 0.9;
+  for (int step = 0; step < 60; ++step) {
+    const f64 error = magnitude > 0.5 ? (1 - magnitude) - __builtin_erfc(y) : __builtin_erf(y) - magnitude;
+    const f64 change = error / (1.1283791670955126 * __builtin_exp(-y * y));
+    y -= change < -0.5 ? -0.5 : change > 0.5 ? 0.5 : change;
+    if (__builtin_fabs(change) <= 1e-16 * y) break;
+  }
+  return __builtin_copysign(y, x);
+}
+inline f32 erfinv(f32 x) { return f32(erfinv(f64(x))); }
+
+// ---- The same for the small floats, by way of f32.
+
+#define TW_SMALL_MATH_OF(type, name) \
+  inline type name(type x) { return to_##type(name(to_f32(x))); }
+#define TW_SMALL_MATH_2_OF(type, name) \
+  inline type name(type x, type y) { return to_##type(name(to_f32(x), to_f32(y))); }
+#define TW_SMALL_TEST_OF(type, name) \
+  inline i32 name(type x) { return name(to_f32(x)); }
+#define TW_SMALL(macro, name) \
+  macro(f16, name) macro(bf16, name) macro(f8e4m3, name) macro(f8e5m2, name)
+#define TW_SMALL_MATH(name) TW_SMALL(TW_SMALL_MATH_OF, name)
+#define TW_SMALL_MATH_2(name) TW_SMALL(TW_SMALL_MATH_2_OF, name)
+#define TW_SMALL_TEST(name) TW_SMALL(TW_SMALL_TEST_OF, name)
+
+TW_SMALL_MATH(exp)
+TW_SMALL_MATH(exp2)
+TW_SMALL_MATH(expm1)
+TW_SMALL_MATH(log)
+TW_SMALL_MATH(log2)
+TW_SMALL_MATH(log10)
+TW_SMALL_MATH(log1p)
+TW_SMALL_MATH(sqrt)
+TW_SMALL_MATH(sqrt_rn)
+TW_SMALL_MATH(rsqrt)
+TW_SMALL_MATH(cbrt)
+TW_SMALL_MATH(sin)
+TW_SMALL_MATH(cos)
+TW_SMALL_MATH(tan)
+TW_SMALL_MATH(asin)
+TW_SMALL_MATH(acos)
+TW_SMALL_MATH(atan)
+TW_SMALL_MATH(sinh)
+TW_SMALL_MATH(cosh)
+TW_SMALL_MATH(tanh)
+TW_SMALL_MATH(asinh)
+TW_SMALL_MATH(acosh)
+TW_SMALL_MATH(atanh)
+TW_SMALL_MATH(erf)
+TW_SMALL_MATH(erfc)
+TW_SMALL_MATH(erfinv)
+TW_SMALL_MATH(lgamma)
+TW_SMALL_MATH(tgamma)
+TW_SMALL_MATH(floor)
+TW_SMALL_MATH(ceil)
+TW_SMALL_MATH(trunc)
+TW_SMALL_MATH(round)
+TW_SMALL_MATH(rint)
+TW_SMALL_MATH_2(atan2)
+TW_SMALL_MATH_2(pow)
+TW_SMALL_MATH_2(hypot)
+TW_SMALL_MATH_2(copysign)
+TW_SMALL_MATH_2(nextafter)
+TW_SMALL_TEST(isnan)
+TW_SMALL_TEST(isinf)
+TW_SMALL_TEST(isfinite)
+TW_SMALL_TEST(signbit)
+
+}  // namespace tw
