@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # differential/one_case.py — one case in its own process: inputs, Triton, Tilewright, the verdict.
 import json
+import shlex
 import subprocess
 import sys
 import traceback
@@ -89,6 +90,8 @@ def compare_all(case, ours, theirs, reference, entry):
 def argument_text(case, name, folder):
     """NAME=VALUE for the command line: a tensor becomes its file, with the dtype NumPy lacks."""
     value = case.arguments[name]
+    if isinstance(value, str):
+        return f"{name}='{value}'"
     if not isinstance(value, TensorSpec):
         return f"{name}={case.texts[name]}"
     prefix = f"{value.dtype}:" if value.dtype in ("bf16", "f8e4m3", "f8e5m2") else ""
@@ -105,7 +108,7 @@ def run_tilewright(case, root, folder, options, device, float64):
     command += [argument_text(case, name, folder) for name in case.arguments]
     for name in case.tensors():
         command += ["--save", f"{name}={folder / f'{name}.{suffix}.npy'}"]
-    (folder / f"command.{suffix}.txt").write_text(" ".join(f"'{word}'" for word in command) + "\n")
+    (folder / f"command.{suffix}.txt").write_text(shlex.join(command) + "\n")
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     (folder / f"output.{suffix}.txt").write_text(done.stdout + done.stderr)
     if done.returncode:
