@@ -250,11 +250,11 @@ class Verifier {
   }
 
   void check_constant(const Op& op) const {
-    require(op, !result(op).is_pointer || op.integer("value") == 0,
-            "the only constant pointer is 0");
     const bool is_float = std::holds_alternative<double>(*op.find("value"));
     require(op, is_float == result(op).is_float(),
             fmt::format("a value of {} is needed", result(op).is_float() ? "float" : "integer"));
+    require(op, !result(op).is_pointer || op.integer("value") == 0,
+            "the only constant pointer is 0");
   }
 
   void check_grid_axis(const Op& op) const {

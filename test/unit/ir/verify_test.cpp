@@ -88,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"%a = program_id {axis = \"x\"} : i32",
              "attribute 'axis' has the wrong kind of value"},
         Case{"%a = constant {value = 1} : f32", "a value of float is needed"},
+        Case{"%a = constant {value = 0.5} : *f32", "a value of integer is needed"},
+        Case{"%a = constant {value = 1} : *f32", "the only constant pointer is 0"},
         Case{"%a = reshape %t : f32[16]", "the number of elements must stay"},
         Case{"%a = broadcast %t : f32[8, 8]", "dimension 0 is 4, cannot become 8"},
         Case{"%a = permute %t {order = [0, 0]} : f32[4, 4]",
