@@ -30,6 +30,15 @@ constexpr const char* cache_examples = R"(Examples:
   tilewright cache verify   reads every entry and checks it
   tilewright cache clear    removes every entry)";
 
+constexpr const char* run_examples = R"x(Examples:
+  tilewright run add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[1000] y=randn:f32[1000]
+                 out=empty:f32[1000] n=1000 BLOCK=128 --save out=out.npy
+                                         one launch, and what it changed
+  tilewright run add.py:add_kernel ... --device interpret
+                                         slowly and exactly; finds accesses out of bounds
+Values: 1024, -1.5, true, none, 'text', fp32, x.npy, randn:f32[1024,781], rand:, zeros:, ones:,
+empty:, arange:i64[100], full:f32[8]=0.5. Without --grid the file's own launch is read.)x";
+
 constexpr const char* compile_examples = R"(Examples:
   tilewright compile softmax.py:softmax_kernel --signature "*fp32:16, *fp32:16, i32, i32, 1024"
                                          registers, spills, shared memory, occupancy; needs no GPU
@@ -100,6 +109,32 @@ std::function<void()> add_cache(CLI::App& app) {
   return [options] { run_cache(*options); };
 }
 
+// Options that the verbs `run` and `compile` share.
+template <class Options>
+void add_kernel_options(CLI::App& verb, Options& options) {
+  verb.add_option("--num-warps", options.num_warps, "Warps per program (default 4)");
+  verb.add_option("--num-stages", options.num_stages, "Stages of loop pipelines (default 3)");
+  verb.add_option("--maxnreg", options.maxnreg, "Most registers per thread");
+  verb.add_flag("--no-fp-fusion", options.no_fp_fusion, "Never fuse a multiply and an add");
+  verb.add_flag("--ftz", options.flush_to_zero, "Flush denormal floats to zero");
+  verb.add_flag("--debug", options.debug, "Asserts of the kernel fire");
+}
+
+std::function<void()> add_run(CLI::App& app) {
+  auto options = std::make_shared<RunVerbOptions>();
+  CLI::App* verb = app.add_subcommand("run", "Runs one Triton kernel on given or generated inputs");
+  verb->footer(run_examples);
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL")->required();
+  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
+  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch");
+  verb->add_option("--device", options->device, "cpu, cuda, cuda:N or interpret");
+  verb->add_option("--seed", options->seed, "Of generated tensors (default 0)");
+  add_kernel_options(*verb, *options);
+  add_json(*verb, options->json);
+  return [options] { run_run(*options); };
+}
+
 std::function<void()> add_compile(CLI::App& app) {
   auto options = std::make_shared<CompileVerbOptions>();
   CLI::App* verb = app.add_subcommand("compile", "Compiles kernels without running them");
@@ -115,12 +150,7 @@ std::function<void()> add_compile(CLI::App& app) {
                    "ir, cuda, cpp, ptx, cubin, header, sass, asm, by comma")
       ->delimiter(',');
   verb->add_option("-o,--output", options->folder, "Folder to write what is emitted to");
-  verb->add_option("--num-warps", options->num_warps, "Warps per program (default 4)");
-  verb->add_option("--num-stages", options->num_stages, "Stages of loop pipelines (default 3)");
-  verb->add_option("--maxnreg", options->maxnreg, "Most registers per thread");
-  verb->add_flag("--no-fp-fusion", options->no_fp_fusion, "Never fuse a multiply and an add");
-  verb->add_flag("--ftz", options->flush_to_zero, "Flush denormal floats to zero");
-  verb->add_flag("--debug", options->debug, "Asserts of the kernel fire");
+  add_kernel_options(*verb, *options);
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel: X[,Y[,Z]]");
   verb->add_option("-O", options->optimize, "Optimisation level, 0 to 3");
   verb->add_flag("-G", options->device_debug, "Debug information for device code");
@@ -218,6 +248,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   app.set_version_flag("--version", fmt::format("tilewright {}", version()));
   app.footer("Every verb has --help with examples.");
   const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
+      {"run", add_run(app)},
       {"compile", add_compile(app)},
       {"info", add_info(app)},
       {"cache", add_cache(app)},

@@ -38,6 +38,23 @@ struct CacheOptions {
 };
 void run_cache(const CacheOptions& options);
 
+struct RunVerbOptions {
+  std::string path;                    // FILE.py:KERNEL
+  std::vector<std::string> arguments;  // NAME=VALUE
+  std::string grid;                    // else that of the file's own launch
+  std::vector<std::string> saves;      // NAME=FILE.npy
+  std::string device;                  // cpu, cuda, interpret; else the default device
+  std::uint64_t seed = 0;
+  bool json = false;
+  std::optional<int> num_warps;
+  std::optional<int> num_stages;
+  std::optional<int> maxnreg;
+  bool no_fp_fusion = false;
+  bool flush_to_zero = false;
+  bool debug = false;
+};
+void run_run(const RunVerbOptions& options);
+
 struct CompileVerbOptions {
   std::string path;  // FILE.py:KERNEL, FILE.cu:KERNEL; with `guess` a file or folder
   std::string signature;

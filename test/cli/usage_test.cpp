@@ -36,7 +36,7 @@ TEST(Usage, HelpNamesEveryVerb) {
 }
 
 TEST(Usage, EveryVerbHasHelpWithExamples) {
-  for (const std::string verb : {"compile", "info", "cache", "opt"}) {
+  for (const std::string verb : {"run", "compile", "info", "cache", "opt"}) {
     const CommandResult r = tilewright_command({verb, "--help"});
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_THAT(r.output, HasSubstr("Examples:\n  tilewright " + verb));
@@ -51,8 +51,9 @@ TEST(Usage, HelpOfAnInnerVerb) {
 }
 
 TEST(Usage, NoVerb) {
-  expect_usage_error(
-      {}, "tilewright: tilewright needs a verb: compile, info, cache, opt (see tilewright --help)");
+  expect_usage_error({},
+                     "tilewright: tilewright needs a verb: run, compile, info, cache, opt (see "
+                     "tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
                      "tilewright cache --help)");
@@ -65,10 +66,10 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
   expect_usage_error({"cache", "claer"},
                      "tilewright: tilewright cache has no verb 'claer'; did you mean 'clear'? (see "
                      "tilewright cache --help)");
-  expect_usage_error(
-      {"frobnicate", "--json"},
-      "tilewright: tilewright has no verb 'frobnicate'; there are: compile, info, cache, opt (see "
-      "tilewright --help)");
+  expect_usage_error({"frobnicate", "--json"},
+                     "tilewright: tilewright has no verb 'frobnicate'; there are: run, compile, "
+                     "info, cache, opt (see "
+                     "tilewright --help)");
 }
 
 TEST(Usage, UnknownOptionSuggestsTheNearest) {

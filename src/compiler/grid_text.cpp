@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/grid_text.cpp — grids by the little evaluator of host code.
+#include "compiler/grid_text.h"
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "compiler/guess/launches.h"
+#include "compiler/triton_state.h"
+
+namespace tilewright {
+namespace {
+
+using Names = std::map<std::string, python::Value, std::less<>>;
+
+Dim3 to_sizes(const std::array<std::int64_t, 3>& grid) { return {grid[0], grid[1], grid[2]}; }
+
+std::string sentence(const Error& error) {
+  if (const auto* located = dynamic_cast<const SyntaxOrTypeError*>(&error))
+    return located->diagnostic().message;
+  return error.what();
+}
+
+Names names_of(const python::DictValue& values) {
+  Names names;
+  for (const auto& [name, value] : values.items) names[*name.get_if<std::string>()] = value;
+  return names;
+}
+
+Dim3 evaluate_text(const TritonKernel::State& state, const std::string& text, const Meta& meta) {
+  python::ModuleLoader loader;
+  const std::string module_text =
+      fmt::format("import triton\nfrom triton import cdiv, next_power_of_2\ngrid = ({},)\n", text);
+  try {
+    const python::LoadedModule& module = loader.load_text("grid", module_text);
+    const python::DictValue values = meta_values(meta.view());
+    python::Evaluator evaluator(loader);
+    const python::Binding grid = loader.lookup(module, "grid");
+    python::Value value = evaluator.evaluate(module, grid.node, names_of(values));
+    // "(4, 5)" in brackets of its own
+    if (value.items() != nullptr && value.items()->size() == 1 &&
+        value.items()->front().items() != nullptr)
+      value = python::Value(value.items()->front());
+    return to_sizes(python::read_grid(evaluator, value, values));
+  } catch (const UserError& error) {
+    throw ArgumentError(fmt::format("the grid '{}' of kernel '{}' cannot be computed: {}", text,
+                                    state.name, sentence(error)));
+  }
+}
+
+python::Value described(const Tensor& tensor) {
+  return python::TensorValue{fmt::format("torch.{}", name_of(tensor.dtype())), tensor.shape(),
+                             tensor.strides()};
+}
+
+// Host code calls its arguments by names of its own: those that stand alone at the launch mean our
+// values.
+Names names_at(const KernelLaunch& launch, const TritonKernel::State& state,
+               const python::DictValue& values) {
+  Names names;
+  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
+    const auto* name = python::cast_if<python::Name>(launch.argument(state.parameters[i].name, i));
+    const python::Value* value = values.find(state.parameters[i].name);
+    if (name != nullptr && value != nullptr) names.emplace(name->id, *value);
+  }
+  return names;
+}
+
+Dim3 evaluate_launch(const TritonKernel::State& state, const KernelLaunch& launch,
+                     const python::DictValue& values) {
+  python::ModuleLoader& loader = const_cast<python::ModuleLoader&>(state.loader);
+  const std::lock_guard lock(state.mutex);
+  python::Evaluator evaluator(loader, {.facts = python::nvidia_facts(9, 0)});
+  const Names names = names_at(launch, state, values);
+  const python::Node* node = followed_grid(launch);
+  if (python::is<python::FunctionDef>(node)) {
+    python::Scope scope;
+    scope.names = names;
+    return to_sizes(
+        python::read_grid(evaluator, python::FunctionValue{launch.module, node, &scope}, values));
+  }
+  return to_sizes(
+      python::read_grid(evaluator, evaluator.evaluate(*launch.module, node, names), values));
+}
+
+}  // namespace
+
+Grid grid_from_text(const TritonKernel& kernel, std::string text) {
+  const TritonKernel::State& state = *kernel.state();
+  return [&state, text = std::move(text)](const Meta& meta) {
+    return evaluate_text(state, text, meta);
+  };
+}
+
+Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors) {
+  const TritonKernel::State& state = *kernel.state();
+  const auto launches = find_launches(*state.function.module, state.name);
+  if (launches.empty())
+    throw ArgumentError(fmt::format("{} does not launch '{}', so its grid must be given",
+                                    state.function.module->tree->source.file, state.name));
+  return [&state, launch = launches.front(), tensors = std::move(tensors)](const Meta& meta) {
+    python::DictValue values = meta_values(meta.view());
+    for (const auto& [name, tensor] : tensors) values.set(name, described(tensor));
+    try {
+      return evaluate_launch(state, launch, values);
+    } catch (const UserError& error) {
+      throw ArgumentError(
+          fmt::format("the grid of the launch at {}:{} cannot be read ({}); it must be given",
+                      launch.module->tree->source.file, launch.call->span.line, sentence(error)));
+    }
+  };
+}
+
+}  // namespace tilewright

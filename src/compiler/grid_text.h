@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/grid_text.h — the grid of a launch from an expression over its arguments, or from the
+// kernel's own file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "tilewright/tensor.h"
+#include "tilewright/triton.h"
+
+namespace tilewright {
+
+// `text`: "1024", "64, 8", "cdiv(n, BLOCK), heads". Evaluated at the launch, with the values of all
+// parameters. Throws ArgumentError that quotes it.
+Grid grid_from_text(const TritonKernel& kernel, std::string text);
+
+// The grid of the first launch of the kernel in its file, with the names of that place standing for
+// the arguments given here. Throws ArgumentError that says why it cannot be read.
+Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors);
+
+}  // namespace tilewright
