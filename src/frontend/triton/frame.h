@@ -116,10 +116,13 @@ class Frame {
   Arm arm(const Body& body);
   void merge(const py::If& node, const Variables& before, ir::Value condition, Arm& then,
              Arm& otherwise);
+  bool unify(Arm& then, Value& first, Arm& otherwise, Value& second);
+  Variable only_in_one_branch(const py::If& node, const std::string& name,
+                              const Variable& variable) const;
+  Variable not_mergeable(const py::If& node, const std::string& name, const Variables& before,
+                         const Variable& then, const Variable& otherwise) const;
   std::vector<Value> finish_if(ir::Value condition, Arm& then, Arm& otherwise,
-                               const std::vector<std::pair<Value, Value>>& pairs);
-  [[noreturn]] void fail_merge(const py::If& node, const std::string& name, const Variable& then,
-                               const Variable& otherwise) const;
+                               std::vector<std::pair<Value, Value>> pairs);
 
   // lower_loop.cpp
   bool for_loop(const py::For& node);

@@ -84,90 +84,77 @@ bool Frame::returning_branch(const py::If& node, const Value& test, const Rest* 
 // yielded; one that only one branch knows exists no more.
 void Frame::merge(const py::If& node, const Variables& before, ir::Value condition, Arm& then,
                   Arm& otherwise) {
+  Variables after = before;
   std::vector<std::string> names;
   std::vector<std::pair<Value, Value>> pairs;
-  Variables after = before;
-  for (const auto& [name, first] : then.variables) {
-    const auto second = otherwise.variables.find(name);
-    const bool in_both = second != otherwise.variables.end() && first.problem.empty() &&
-                         second->second.problem.empty();
+  for (auto& [name, first] : then.variables) {
+    const auto found = otherwise.variables.find(name);
+    const bool in_both = found != otherwise.variables.end() && first.problem.empty() &&
+                         found->second.problem.empty();
+    const bool unknown_before = !first.problem.empty() && before.contains(name);
     if (!in_both) {
-      if (!first.problem.empty() && before.contains(name)) continue;
-      after.insert_or_assign(
-          name,
-          Variable{.value = {},
-                   .place = first.place,
-                   .problem = fmt::format("'{}' is assigned in only one branch of the 'if' on line "
-                                          "{}, so it may have no value here",
-                                          name, node.span.line),
-                   .remedy = "assign it before the 'if' or in both branches"});
+      if (!unknown_before) after.insert_or_assign(name, only_in_one_branch(node, name, first));
       continue;
     }
-    if (same(first.value, second->second.value)) {
+    Variable& second = found->second;
+    if (same(first.value, second.value)) {
       after.insert_or_assign(name, first);
-      continue;
+    } else if (unify(then, first.value, otherwise, second.value)) {
+      names.push_back(name);
+      pairs.emplace_back(first.value, second.value);
+    } else {
+      after.insert_or_assign(name, not_mergeable(node, name, before, first, second));
     }
-    names.push_back(name);
-    pairs.emplace_back(first.value, second->second.value);
   }
-  for (const auto& [name, second] : otherwise.variables) {
-    if (then.variables.contains(name)) continue;
-    after.insert_or_assign(
-        name, Variable{.value = {},
-                       .place = second.place,
-                       .problem = fmt::format("'{}' is assigned in only one branch of the 'if' on "
-                                              "line {}, so it may have no value here",
-                                              name, node.span.line),
-                       .remedy = "assign it before the 'if' or in both branches"});
-  }
-  // Those that cannot be merged are told apart first: known before, they are a mistake.
-  std::vector<std::string> kept;
-  std::vector<std::pair<Value, Value>> kept_pairs;
+  for (const auto& [name, second] : otherwise.variables)
+    if (!then.variables.contains(name))
+      after.insert_or_assign(name, only_in_one_branch(node, name, second));
+  const std::vector<Value> merged = finish_if(condition, then, otherwise, pairs);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    {
-      const ir::Builder::Into into(builder(), then.region);
-      pairs[i].first = matched(semantic(), pairs[i].first, pairs[i].second);
-    }
-    {
-      const ir::Builder::Into into(builder(), otherwise.region);
-      pairs[i].second = matched(semantic(), pairs[i].second, pairs[i].first);
-    }
-    if (alike(lowering_.kernel(), pairs[i].first, pairs[i].second)) {
-      kept.push_back(names[i]);
-      kept_pairs.push_back(pairs[i]);
-      continue;
-    }
-    const auto known = before.find(names[i]);
-    const Variable& first = then.variables.find(names[i])->second;
-    const Variable& second = otherwise.variables.find(names[i])->second;
-    if (known != before.end() && known->second.problem.empty())
-      fail_merge(node, names[i], first, second);
-    after.insert_or_assign(
-        names[i], Variable{.value = {},
-                           .place = first.place,
-                           .problem = fmt::format("'{}' is {} or {} after the 'if' on line {}",
-                                                  names[i], describe(first.value),
-                                                  describe(second.value), node.span.line),
-                           .remedy = "give it the same type in both branches"});
-  }
-  const std::vector<Value> merged = finish_if(condition, then, otherwise, kept_pairs);
-  for (std::size_t i = 0; i < kept.size(); ++i) {
     if (const auto* tensor = merged[i].get_if<ir::Value>())
-      lowering_.kernel().set_name(*tensor, kept[i]);
-    const Variable& first = then.variables.find(kept[i])->second;
-    after.insert_or_assign(
-        kept[i], Variable{.value = merged[i], .place = first.place, .problem = "", .remedy = ""});
+      lowering_.kernel().set_name(*tensor, names[i]);
+    Variable variable = then.variables.find(names[i])->second;
+    variable.value = merged[i];
+    after.insert_or_assign(names[i], std::move(variable));
   }
   variables_ = std::move(after);
 }
 
-void Frame::fail_merge(const py::If& node, const std::string& name, const Variable& then,
-                       const Variable& otherwise) const {
-  const auto known = variables_.find(name);
-  const bool changed_first = known == variables_.end() || !same(known->second.value, then.value);
+// Numbers become tensors where the two differ; true when nothing else does.
+bool Frame::unify(Arm& then, Value& first, Arm& otherwise, Value& second) {
+  {
+    const ir::Builder::Into into(builder(), then.region);
+    first = matched(semantic(), first, second);
+  }
+  const ir::Builder::Into into(builder(), otherwise.region);
+  second = matched(semantic(), second, first);
+  return alike(lowering_.kernel(), first, second);
+}
+
+Variable Frame::only_in_one_branch(const py::If& node, const std::string& name,
+                                   const Variable& variable) const {
+  return {
+      .value = {},
+      .place = variable.place,
+      .problem = fmt::format("'{}' is assigned in only one branch of the 'if' on line {}, so it "
+                             "may have no value here",
+                             name, node.span.line),
+      .remedy = "assign it before the 'if' or in both branches"};
+}
+
+// A mistake when the variable is older than the `if`; else it only must not be used.
+Variable Frame::not_mergeable(const py::If& node, const std::string& name, const Variables& before,
+                              const Variable& then, const Variable& otherwise) const {
+  const auto known = before.find(name);
+  if (known == before.end() || !known->second.problem.empty())
+    return {.value = {},
+            .place = then.place,
+            .problem = fmt::format("'{}' is {} or {} after the 'if' on line {}", name,
+                                   describe(then.value), describe(otherwise.value), node.span.line),
+            .remedy = "give it the same type in both branches"};
+  const bool changed_first = !same(known->second.value, then.value);
   const Variable& changed = changed_first ? then : otherwise;
-  const py::Node& place = changed.place != nullptr ? *changed.place : node;
-  fail(place,
+  fail(changed.place != nullptr ? *changed.place : node,
        fmt::format("'{}' is {} in one branch of the 'if' on line {} and {} in the other", name,
                    describe(then.value), node.span.line, describe(otherwise.value)),
        "give it the same type and shape on both paths");
@@ -175,36 +162,28 @@ void Frame::fail_merge(const py::If& node, const std::string& name, const Variab
 
 // Makes the op. Gives nothing when a pair cannot be merged.
 std::vector<Value> Frame::finish_if(ir::Value condition, Arm& then, Arm& otherwise,
-                                    const std::vector<std::pair<Value, Value>>& pairs) {
-  std::vector<Value> merged;
-  std::vector<ir::Value> yields[2];
+                                    std::vector<std::pair<Value, Value>> pairs) {
+  std::vector<ir::Value> first_yields;
+  std::vector<ir::Value> second_yields;
+  for (auto& [first, second] : pairs) {
+    if (!unify(then, first, otherwise, second)) return {};
+    for (const ir::Value value : ir_values(first)) first_yields.push_back(value);
+    for (const ir::Value value : ir_values(second)) second_yields.push_back(value);
+  }
   std::vector<ir::Type> types;
-  for (const auto& [first, second] : pairs) {
-    Arm* arms[2] = {&then, &otherwise};
-    Value values[2] = {first, second};
-    for (int i : {0, 1}) {
-      const ir::Builder::Into into(builder(), arms[i]->region);
-      values[i] = matched(semantic(), values[i], values[1 - i]);
-    }
-    if (!alike(lowering_.kernel(), values[0], values[1])) return {};
-    for (int i : {0, 1})
-      for (const ir::Value value : ir_values(values[i])) yields[i].push_back(value);
-    merged.push_back(values[0]);
-  }
-  for (const ir::Value value : yields[0]) types.push_back(builder().type(value));
-  {
-    const ir::Builder::Into into(builder(), then.region);
-    builder().yield(yields[0]);
-  }
-  {
-    const ir::Builder::Into into(builder(), otherwise.region);
-    builder().yield(yields[1]);
-  }
+  for (const ir::Value value : first_yields) types.push_back(builder().type(value));
+  const auto yield = [&](Arm& arm, const std::vector<ir::Value>& values) {
+    const ir::Builder::Into into(builder(), arm.region);
+    builder().yield(values);
+  };
+  yield(then, first_yields);
+  yield(otherwise, second_yields);
   ir::Op* op = builder().create(ir::OpKind::If, {condition}, types);
   op->regions.push_back(std::move(then.region));
   op->regions.push_back(std::move(otherwise.region));
   std::span<const ir::Value> results = op->results;
-  for (Value& value : merged) value = with_ir_values(value, results);
+  std::vector<Value> merged;
+  for (const auto& [first, second] : pairs) merged.push_back(with_ir_values(first, results));
   return merged;
 }
 

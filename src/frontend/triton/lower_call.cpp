@@ -111,6 +111,7 @@ Value Lowering::instance(const Class& type, const CallArguments& arguments) {
   if (made.items.empty() || arguments.positional.size() > made.items.size())
     throw Mistake{fmt::format("class '{}' cannot be used in a kernel", type.name),
                   "only classes of annotated fields can"};
+  Value::tuple(made.items);  // checks how many values there are
   return std::make_shared<const Tuple>(std::move(made));
 }
 

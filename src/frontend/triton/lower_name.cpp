@@ -17,6 +17,17 @@ bool is_constexpr_call(const py::Node* node) {
   return call != nullptr && py::dotted_name(call->function).ends_with("constexpr");
 }
 
+bool asks_noinline(const py::DecoratedFunction& function) {
+  const py::Decorator* jit = function.find(py::Decorator::Kind::Jit);
+  if (jit == nullptr || jit->call == nullptr) return false;
+  for (const py::Node* node : jit->call->keywords) {
+    const auto& keyword = py::cast<py::Keyword>(node);
+    const auto* value = py::cast_if<py::BoolLiteral>(keyword.value);
+    if (keyword.name == "noinline" && value != nullptr && value->value) return true;
+  }
+  return false;
+}
+
 bool find_path(const py::Node& node, const py::FunctionDef& wanted,
                std::vector<const py::FunctionDef*>& path) {
   if (&node == &wanted) return true;
@@ -99,6 +110,7 @@ Value Lowering::from_binding(const py::Binding& binding, std::string_view name) 
   switch (binding.kind) {
     case py::Binding::Kind::Function: {
       const py::DecoratedFunction read = py::read_decorators(loader_, name, binding);
+      if (asks_noinline(read)) note(fmt::format("'{}' is inlined in spite of noinline", name));
       return Function{.name = std::string(py::cast<py::FunctionDef>(binding.node).name),
                       .module = binding.module,
                       .node = read.function,

@@ -23,10 +23,24 @@ std::string describe_namespace(const Namespace& space) {
   return fmt::format("the module '{}'", space.module ? space.module->name : space.external);
 }
 
+// Tuples in tuples are walked again and again: shared parts could make a short kernel take forever.
+constexpr int max_tuple_values = 1000;
+
+int count_values(const Tuple& tuple, int so_far) {
+  for (const Value& item : tuple.items) {
+    if (++so_far > max_tuple_values) break;
+    if (const Tuple* inner = item.tuple()) so_far = count_values(*inner, so_far);
+  }
+  return so_far;
+}
+
 }  // namespace
 
 Value Value::tuple(std::vector<Value> items) {
-  return std::make_shared<const Tuple>(Tuple{.items = std::move(items)});
+  Tuple made{.items = std::move(items)};
+  if (count_values(made, 0) > max_tuple_values)
+    throw Mistake{fmt::format("a tuple holds more than {} values", max_tuple_values), ""};
+  return std::make_shared<const Tuple>(std::move(made));
 }
 
 bool Value::is_none() const {
