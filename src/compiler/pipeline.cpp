@@ -19,8 +19,9 @@ constexpr std::string_view passes[] = {
     // Addresses and masks as formulas; what made them element by element is then dead.
     "find_access_forms",
     "canonicalize",
-    "eliminate_common_subexpressions",
+    // Hoisted before equal things become one: what leaves two loops meets its equal outside.
     "hoist_loop_invariants",
+    "eliminate_common_subexpressions",
     "eliminate_dead_code",
 };
 

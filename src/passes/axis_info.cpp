@@ -144,6 +144,10 @@ bool AxisAnalysis::is_multiple(Value value, std::int64_t number) const {
   return info.divisor() % number == 0;
 }
 
+bool AxisAnalysis::is_not_negative(Value value) const {
+  return value.id < infos_.size() && infos_[value.id].is_not_negative;
+}
+
 std::int64_t AxisAnalysis::pointer_width(const Op& access, int dimension) const {
   constexpr std::int64_t most_bytes = 16;
   const Type& type = kernel_.type(access.operands[0]);

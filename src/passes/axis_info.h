@@ -50,6 +50,9 @@ class AxisAnalysis {
   // A scalar, or every element of a tile, is a multiple of `number` (a pointer: of as many bytes).
   bool is_multiple(ir::Value value, std::int64_t number) const;
 
+  // False for what the analysis does not know.
+  bool is_not_negative(ir::Value value) const;
+
   // How many neighbours along `dimension` a load, store or atomic may touch at once: contiguous,
   // aligned to their size together, within 16 bytes, and all masked alike.
   std::int64_t vector_width(const ir::Op& access, int dimension) const;

@@ -6,6 +6,7 @@
 
 #include "passes/access_forms/carried_tiles.h"
 #include "passes/access_forms/decompose.h"
+#include "passes/axis_info.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
 
@@ -35,7 +36,7 @@ std::size_t mask_operand(const Op& op) {
 class Finder {
  public:
   Finder(Kernel& kernel, const LoopDepths& depths)
-      : kernel_(kernel), depths_(depths), build_(kernel), sums_(build_, depths_) {}
+      : kernel_(kernel), axes_(kernel), build_(kernel), sums_(build_, depths) {}
 
   void run(Region& region) {
     std::vector<Op*> out;
@@ -108,6 +109,7 @@ class Finder {
     std::int64_t number = natural;
     std::vector<Sum> others;
     for (const Sum& limit : limits) {
+      if (kind == OpKind::Maximum && is_at_most_zero(limit)) continue;
       if (!limit.is_constant()) {
         if (std::find(others.begin(), others.end(), limit) == others.end()) others.push_back(limit);
         continue;
@@ -124,6 +126,17 @@ class Finder {
     return number == natural ? tight : build_.binary(kind, tight, sums_.constant(number));
   }
 
+  // Every index is at least that: "start + i >= 0" says nothing when the start is not negative.
+  bool is_at_most_zero(const Sum& sum) const {
+    const auto is_not_positive = [&](const Sum::Term& term) {
+      return term.coefficient < 0 &&
+             std::all_of(term.factors.begin(), term.factors.end(),
+                         [&](Value factor) { return axes_.is_not_negative(factor); });
+    };
+    return sum.constant() <= 0 &&
+           std::all_of(sum.terms().begin(), sum.terms().end(), is_not_positive);
+  }
+
   Value conjunction(const std::vector<Value>& conditions) {
     Value all;
     for (const Value condition : conditions)
@@ -132,7 +145,7 @@ class Finder {
   }
 
   Kernel& kernel_;
-  const LoopDepths& depths_;
+  const AxisAnalysis axes_;
   Builder build_;
   SumBuilder sums_;
 };

@@ -74,12 +74,14 @@ class Carrier {
 
   void rewrite_slot(Loop& loop, std::size_t k) {
     const Type type = kernel_.type(loop.op.results[k]);
-    if (!type.is_tile() || !(type.is_pointer || type.is_int())) return;
     const Value argument = loop.op.regions[0].arguments[k + 1];
-    const auto steps = steps_to(argument, loop.op.regions[0].ops.back()->operands[k]);
+    const Value next = loop.op.regions[0].ops.back()->operands[k];
+    if (next == argument || next == loop.op.operands[k + 3]) return drop_slot(loop, k);
+    if (!type.is_tile() || !(type.is_pointer || type.is_int())) return;
+    const auto steps = steps_to(argument, next);
     if (!steps) return;
-    if (steps->empty()) return drop_slot(loop, k);
     if (!type.is_pointer) return carry_number(loop, k, *steps);
+    if (total_of(*steps).is(0)) return drop_slot(loop, k);
     if (!carry_base(loop, k, *steps)) carry_distance(loop, k, *steps);
   }
 
@@ -125,7 +127,7 @@ class Carrier {
     return total;
   }
 
-  // A tile that stays the same is the initial one.
+  // A value that stays the same is the initial one.
   void drop_slot(Loop& loop, std::size_t k) {
     const auto at = static_cast<std::ptrdiff_t>(k);
     Region& body = loop.op.regions[0];
@@ -165,8 +167,9 @@ class Carrier {
     if (!form) return false;
     std::vector<Value> strides;
     for (const Sum& stride : form->elements.strides) strides.push_back(sums.emit(stride));
-    const auto [inside, result] =
-        replace_slot(loop, k, sums.move(form->pointer, form->elements.base));
+    const Value base = sums.move(form->pointer, form->elements.base);
+    if (base != form->pointer) kernel_.set_name(base, kernel_.name_of(loop.op.operands[k + 3]));
+    const auto [inside, result] = replace_slot(loop, k, base);
     loop.before.ops.insert(loop.before.ops.end(), scratch.ops.begin(), scratch.ops.end());
 
     const Builder::Into into_top(build, loop.top);

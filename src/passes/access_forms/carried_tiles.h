@@ -3,8 +3,9 @@
 // carry a scalar instead.
 //
 // A pointer tile with a form is carried as the scalar pointer of its element 0; any other pointer
-// or integer tile as the distance it has moved, added to the initial tile in the loop. A tile that
-// does not change is not carried at all. `for` only.
+// or integer tile as the distance it has moved, added to the initial tile in the loop. What does
+// not change is not carried at all, scalars neither: strides of a block pointer show again. `for`
+// only.
 //
 //   for .., %p (%i, %q: *f16[64]) {            for .., %base (%i, %b: *f16) {
 //     .. load %q ..                               %q = affine %b, %one : *f16[64]
