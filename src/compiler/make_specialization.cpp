@@ -69,10 +69,21 @@ std::size_t take_config(Resolution& r, const Decorator& decorator, const TritonL
   return autotune.configs.size();
 }
 
+// A heuristic may also choose num_warps and the like, which are no parameters.
+bool set_option(Resolution& r, const std::string& name, const python::Value& value) {
+  const std::optional<std::int64_t> number = value.integer();
+  if (!number) return false;
+  if (name == "num_warps") r.options.num_warps = static_cast<int>(*number);
+  else if (name == "num_stages") r.options.num_stages = static_cast<int>(*number);
+  else return false;
+  return true;
+}
+
 void apply_heuristics_of(Resolution& r, const Decorator& decorator) {
   for (const python::Heuristic& heuristic : read_heuristics(r.evaluator, decorator)) {
     python::apply_heuristics(r.evaluator, {heuristic}, r.arguments);
-    r.set(heuristic.name, *r.arguments.find(heuristic.name), "a heuristic");
+    const python::Value& value = *r.arguments.find(heuristic.name);
+    if (!set_option(r, heuristic.name, value)) r.set(heuristic.name, value, "a heuristic");
   }
 }
 

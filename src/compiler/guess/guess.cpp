@@ -90,8 +90,9 @@ ParameterType guess_runtime(const TritonParameter& parameter, const ParameterUse
     return type;
   }
   if (use.is_pointer || (looks_like_pointer_name(parameter.name) && !use.is_integer)) {
-    const bool integers = !choices.floats_everywhere && !use.holds_floats &&
-                          (use.holds_integers || looks_like_integers(parameter.name));
+    const bool is_index = use.holds_indices && choices.indices_win;
+    const bool integers = is_index || (!choices.floats_everywhere && !use.holds_floats &&
+                                       (use.holds_integers || looks_like_integers(parameter.name)));
     return pointer_parameter(integers ? choices.integers : choices.floats, 16);
   }
   const bool is_float = !use.is_integer && (use.is_float || looks_like_float(parameter.name));
@@ -101,7 +102,7 @@ ParameterType guess_runtime(const TritonParameter& parameter, const ParameterUse
 triton::Value guess_constant(const TritonParameter& parameter, const ParameterUse& use,
                              const GuessChoices& choices) {
   if (use.is_type) return triton::TypeValue{ir::Type::scalar(choices.floats)};
-  if (!use.texts.empty()) return triton::Value::text(use.texts.front());
+  if (!use.texts.empty()) return triton::Value::text(use.texts[choices.text % use.texts.size()]);
   const bool is_number = use.is_size || use.is_integer || use.is_unrolled;
   if (use.is_optional && choices.optionals_are_none && !is_number) return {};
   if (use.is_flag && !is_number) return triton::Value::boolean(choices.flags);
@@ -110,7 +111,7 @@ triton::Value guess_constant(const TritonParameter& parameter, const ParameterUs
     return triton::TypeValue{ir::Type::scalar(choices.floats)};
   if (use.is_unrolled && !use.is_size) return triton::Value::integer(2);
   if (!use.is_size && looks_like_float(parameter.name)) return triton::Value::number(0.5);
-  return triton::Value::integer(plausible_number(parameter.name, choices.size));
+  return triton::Value::integer(plausible_number(parameter.name, choices.size, choices.extent));
 }
 
 // What heuristics see of the arguments: tensors of one shape, numbers that fit it.
@@ -131,7 +132,8 @@ void apply(python::Evaluator& evaluator, const std::vector<python::Heuristic>& h
     try {
       apply_heuristics(evaluator, {heuristic}, arguments);
       const python::Value* value = arguments.find(heuristic.name);
-      if (value == nullptr) continue;
+      // A heuristic may also set num_warps, which is no parameter.
+      if (value == nullptr || !signature.contains(heuristic.name)) continue;
       if (const auto constant = constant_of(*value))
         signature[heuristic.name] = constant_parameter(*constant);
     } catch (const UserError&) {
@@ -149,18 +151,24 @@ bool is_default_enough(const TritonParameter& parameter, const ParameterUse& use
 const std::vector<GuessChoices>& guess_choices() {
   static const std::vector<GuessChoices> choices = {
       {.name = "float32"},
+      {.indices_win = true, .name = "indices"},
       {.flags = true, .name = "flags on"},
-      {.integers = DType::Int32, .name = "int32 indices"},
+      {.integers = DType::Int32, .indices_win = true, .name = "int32 indices"},
       {.floats = DType::Float16, .name = "float16"},
       {.optionals_are_none = true, .name = "optional arguments absent"},
       {.size = 16, .name = "small blocks"},
-      {.size = 128, .name = "large blocks"},
+      {.size = 128, .extent = 128, .name = "large blocks"},
+      {.size = 32, .extent = 1024, .name = "long dimensions"},
+      {.size = 16, .extent = 16, .text = 1, .name = "the second literal"},
+      {.flags = true, .text = 2, .name = "the third literal"},
       {.floats_everywhere = true, .name = "no integer tensors"},
       {.floats = DType::Int32, .integers = DType::Int32, .name = "integers only"},
+      {.floats = DType::UInt8, .integers = DType::Int32, .name = "bytes"},
       {.floats = DType::Float16,
        .integers = DType::Int32,
        .flags = true,
        .size = 16,
+       .indices_win = true,
        .name = "float16, flags on, small blocks"},
   };
   return choices;

@@ -18,6 +18,9 @@ struct GuessChoices {
   bool flags = false;               // of tl.constexpr flags that nothing sets
   bool optionals_are_none = false;  // parameters that are compared with None
   std::int64_t size = 64;           // of blocks that no config names
+  std::int64_t extent = 64;         // of whole dimensions that are tl.constexpr
+  std::size_t text = 0;             // which of the literals that a parameter is compared with
+  bool indices_win = false;         // what is used in an address is an integer, whatever else
   bool floats_everywhere = false;   // no pointer is taken for one to integers
   std::string_view name;            // for messages
 };

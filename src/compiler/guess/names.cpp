@@ -47,6 +47,7 @@ bool looks_like_integers(std::string_view name) {
 }
 
 bool looks_like_float(std::string_view name) {
+  if (holds(name, {"stride", "num", "size", "len", "dim"})) return false;
   static const std::set<std::string> words = {
       "eps",   "epsilon", "scale",  "alpha",      "beta",        "gamma",      "p",       "dropout",
       "lr",    "rate",    "factor", "weight",     "temperature", "softcap",    "theta",   "slope",
@@ -66,14 +67,18 @@ bool looks_like_flag(std::string_view name) {
 
 bool looks_like_type(std::string_view name) { return holds(name, {"dtype", "_type"}); }
 
-std::int64_t plausible_number(std::string_view name, std::int64_t size) {
+std::int64_t plausible_number(std::string_view name, std::int64_t size, std::int64_t extent) {
   static const std::set<std::string> few = {"h",    "hq",  "heads", "head",   "group",  "groups",
                                             "topk", "num", "n",     "nheads", "splits", "ng"};
-  if (holds(name, {"block", "dim", "size", "tile"})) return size;
+  // The position of an axis: order0, stride_order1.
+  if (holds(name, {"order"}) && !name.empty() && name.back() >= '0' && name.back() <= '9')
+    return name.back() - '0';
+  if (holds(name, {"block", "size", "tile"}) || name.starts_with("B")) return size;
   if (holds(name, {"warps"})) return 4;
   if (holds(name, {"stage", "iters", "unroll"})) return 2;
-  if (has_word(name, few)) return 4;
-  return size;
+  if (has_word(name, few) && name.size() > 1) return 4;
+  if (name == "H" || name == "HQ") return 4;
+  return extent;
 }
 
 }  // namespace tilewright

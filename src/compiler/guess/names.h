@@ -12,7 +12,7 @@ bool looks_like_integers(std::string_view name);      // of a pointer: indices, 
 bool looks_like_float(std::string_view name);         // eps, scale, alpha
 bool looks_like_flag(std::string_view name);          // IS_CAUSAL, HAS_BIAS
 bool looks_like_type(std::string_view name);          // out_dtype
-// A head dimension, a number of heads, a block size: `size` where the name says no better.
-std::int64_t plausible_number(std::string_view name, std::int64_t size);
+// A block is of `size`, a whole dimension of `extent`; numbers of heads and the like are small.
+std::int64_t plausible_number(std::string_view name, std::int64_t size, std::int64_t extent);
 
 }  // namespace tilewright

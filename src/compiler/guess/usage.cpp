@@ -16,6 +16,7 @@ struct Origin {
   std::vector<int> pointers;
   std::vector<int> loaded;
   int direct = -1;
+  std::vector<int> terms = {};  // all that it is computed from, except by loads
 };
 
 void add_to(std::vector<int>& into, const std::vector<int>& from) {
@@ -26,6 +27,7 @@ void add_to(std::vector<int>& into, const std::vector<int>& from) {
 void merge(Origin& into, const Origin& from) {
   add_to(into.pointers, from.pointers);
   add_to(into.loaded, from.loaded);
+  add_to(into.terms, from.terms);
 }
 
 bool looks_like_pointer(std::string_view name) {
@@ -46,7 +48,7 @@ class Reader {
     for (const Node* node : function.parameters) {
       const auto& parameter = cast<Parameter>(node);
       names_.push_back(parameter.name);
-      values_[parameter.name] = {.pointers = {index}, .loaded = {}, .direct = index};
+      values_[parameter.name] = {{index}, {}, index, {index}};
       ++index;
     }
     out_.parameters.resize(names_.size());
@@ -114,7 +116,7 @@ class Reader {
     for (std::size_t i = 0; i < targets->size(); ++i) {
       const bool has_part = parts != nullptr && parts->size() == targets->size();
       bind((*targets)[i], has_part ? (*parts)[i] : nullptr,
-           has_part ? expression((*parts)[i]) : Origin{{}, value.loaded, -1});
+           has_part ? expression((*parts)[i]) : Origin{{}, value.loaded, -1, value.terms});
     }
   }
 
@@ -141,8 +143,9 @@ class Reader {
     const Origin left = expression(left_node);
     const Origin right = expression(right_node);
     const std::string_view text = text_of(op);
-    Origin result{{}, left.loaded, -1};
+    Origin result{{}, left.loaded, -1, left.terms};
     add_to(result.loaded, right.loaded);
+    add_to(result.terms, right.terms);
     if (text == "+" || text == "-") {
       result.pointers = sum_base(left, right);
       return result;
@@ -200,7 +203,8 @@ class Reader {
     if (const auto* comparison = cast_if<Compare>(node)) return compare(*comparison);
     if (const auto* unary = cast_if<UnaryOp>(node)) {
       if (text_of(unary->op) == "not") test(unary->operand);
-      return Origin{{}, expression(unary->operand).loaded, -1};
+      const Origin operand = expression(unary->operand);
+      return Origin{{}, operand.loaded, -1, operand.terms};
     }
     if (const auto* choice = cast_if<IfExp>(node)) {
       test(choice->test);
@@ -236,7 +240,7 @@ class Reader {
     expression(node.index);
     const bool adds_axes = is<Tuple>(node.index) || is<Slice>(node.index);
     if (!adds_axes) mark_direct(owner, &ParameterUse::is_tuple);
-    return {owner.pointers, owner.loaded, -1};
+    return {owner.pointers, owner.loaded, -1, owner.terms};
   }
 
   Origin call_of(const Call& call) {
@@ -284,9 +288,9 @@ class Reader {
     if (method.name == "to") {
       if (!call.arguments.empty())
         mark_direct(expression(call.arguments[0]), &ParameterUse::is_type);
-      return {owner.pointers, owner.loaded, -1};
+      return {owner.pointers, owner.loaded, -1, owner.terms};
     }
-    return {{}, owner.loaded, -1};
+    return {{}, owner.loaded, -1, owner.terms};
   }
 
   Origin bound_call(const Binding& binding, const Call& call) {
@@ -310,7 +314,7 @@ class Reader {
     const Origin address = expression(address_node);
     mark(address.pointers, &ParameterUse::is_pointer);
     if (function.starts_with("atomic_")) mark(address.pointers, &ParameterUse::is_atomic);
-    mark(address.loaded, &ParameterUse::holds_integers);
+    mark_offset(address);
     for (std::size_t i = 1; i < call.arguments.size(); ++i) expression(call.arguments[i]);
     for (const Node* keyword : call.keywords) {
       const Origin value = keyword_of(cast<Keyword>(keyword));
@@ -319,17 +323,26 @@ class Reader {
     return {{}, address.pointers, -1};
   }
 
+  // What an address is computed from, apart from its base, are integers.
+  void mark_offset(const Origin& address) {
+    mark(address.loaded, &ParameterUse::holds_integers);
+    for (const int i : address.loaded) use(i).holds_indices = true;
+    for (const int i : address.terms)
+      if (std::find(address.pointers.begin(), address.pointers.end(), i) == address.pointers.end())
+        use(i).is_integer = true;
+  }
+
   Origin make_block(const Call& call) {
     const Origin base = expression(argument(call, "base", 0));
     mark(base.pointers, &ParameterUse::is_pointer);
-    mark(base.loaded, &ParameterUse::holds_integers);
+    mark_offset(base);
     const Node* shape = argument(call, "block_shape", 4);
     if (shape != nullptr && elements(shape) != nullptr)
       for (const Node* size : *elements(shape))
         mark_direct(expression(size), &ParameterUse::is_size);
     for (const char* part : {"shape", "strides", "offsets"})
       if (const Node* list = argument(call, part, part[0] == 's' ? (part[1] == 'h' ? 1 : 2) : 3))
-        mark(expression(list).loaded, &ParameterUse::holds_integers);
+        mark_offset(expression(list));
     return {base.pointers, {}, -1};
   }
 
@@ -368,13 +381,13 @@ class Reader {
       mark(all.loaded, &ParameterUse::holds_floats);
       for (const Node* node : call.arguments)
         mark_direct(expression(node), &ParameterUse::is_float);
-      return {{}, all.loaded, -1};
+      return {{}, all.loaded, -1, all.terms};
     }
     const bool keeps_address = name == "multiple_of" || name == "max_contiguous" ||
                                name == "where" || name == "advance" || name == "cast" ||
                                name == "broadcast_to" || name == "to_tensor" ||
                                name == "expand_dims" || name == "assume";
-    return {keeps_address ? all.pointers : std::vector<int>{}, all.loaded, -1};
+    return {keeps_address ? all.pointers : std::vector<int>{}, all.loaded, -1, all.terms};
   }
 
   static const Node* argument(const Call& call, std::string_view name, std::size_t position) {
@@ -395,6 +408,7 @@ class Reader {
       const Origin origin = expression(given);
       take(origin, uses.parameters[i]);
       add_to(result.loaded, origin.loaded);
+      if (!uses.parameters[i].is_pointer) add_to(result.terms, origin.terms);
       if (uses.parameters[i].is_pointer) add_to(result.loaded, origin.pointers);
       const bool is_returned =
           std::find(uses.returned_pointers.begin(), uses.returned_pointers.end(),
@@ -410,6 +424,7 @@ class Reader {
         use(i).is_pointer = true;
         use(i).is_atomic = use(i).is_atomic || uses.is_atomic;
         use(i).holds_integers = use(i).holds_integers || uses.holds_integers;
+        use(i).holds_indices = use(i).holds_indices || uses.holds_indices;
         use(i).holds_floats = use(i).holds_floats || uses.holds_floats;
       }
     if (uses.is_integer) mark(origin.loaded, &ParameterUse::holds_integers);
@@ -429,10 +444,11 @@ class Reader {
 void ParameterUse::merge(const ParameterUse& other) {
   for (const auto member :
        {&ParameterUse::is_pointer, &ParameterUse::is_descriptor, &ParameterUse::is_tuple,
-        &ParameterUse::holds_integers, &ParameterUse::holds_floats, &ParameterUse::is_atomic,
-        &ParameterUse::is_flag, &ParameterUse::is_optional, &ParameterUse::is_type,
-        &ParameterUse::is_size, &ParameterUse::is_unrolled, &ParameterUse::is_integer,
-        &ParameterUse::is_float, &ParameterUse::is_called, &ParameterUse::is_used})
+        &ParameterUse::holds_integers, &ParameterUse::holds_indices, &ParameterUse::holds_floats,
+        &ParameterUse::is_atomic, &ParameterUse::is_flag, &ParameterUse::is_optional,
+        &ParameterUse::is_type, &ParameterUse::is_size, &ParameterUse::is_unrolled,
+        &ParameterUse::is_integer, &ParameterUse::is_float, &ParameterUse::is_called,
+        &ParameterUse::is_used})
     this->*member = this->*member || other.*member;
   texts.insert(texts.end(), other.texts.begin(), other.texts.end());
 }

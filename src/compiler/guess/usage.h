@@ -20,6 +20,7 @@ struct ParameterUse {
   bool is_descriptor = false;   // x.load([...]), x.store([...])
   bool is_tuple = false;        // x[0], len(x)
   bool holds_integers = false;  // what is loaded through it serves as an index, a bound, a mask
+  bool holds_indices = false;   // ... of an address
   bool holds_floats = false;    // what is loaded through it goes into exp, sqrt, dot
   bool is_atomic = false;
   bool is_flag = false;      // `if x`, `not x`
