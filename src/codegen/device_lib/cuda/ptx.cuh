@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/cuda/ptx.cuh — every instruction that CUDA C++ has no name for, one function each.
+// device_lib/emulate/cuda/ptx.cuh has the same functions for a CPU.
+
+#define TW_DEVICE static __device__ __forceinline__
+
+namespace tw {
+namespace ptx {
+
+#define TW_UNARY(name, instruction)                      \
+  TW_DEVICE float name(float x) {                        \
+    float y;                                             \
+    asm(instruction " %0, %1;" : "=f"(y) : "f"(x));      \
+    return y;                                            \
+  }
+TW_UNARY(ex2, "ex2.approx.ftz.f32")      // about 2 ulp
+TW_UNARY(lg2, "lg2.approx.ftz.f32")      // about 1 ulp away from 1
+TW_UNARY(rcp, "rcp.approx.ftz.f32")      // 1 ulp
+TW_UNARY(rsqrt, "rsqrt.approx.ftz.f32")  // 1 ulp
+TW_UNARY(sqrt, "sqrt.approx.ftz.f32")    // 1 ulp
+#undef TW_UNARY
+
+// 2 ulp over the whole range of y in 2^-126 .. 2^126.
+TW_DEVICE float div_full(float x, float y) {
+  float q;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(x), "f"(y));
+  return q;
+}
+
+TW_DEVICE unsigned short f32_to_f16(float x) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+TW_DEVICE unsigned short f32_to_f16_rtz(float x) {
+  unsigned short bits;
+  asm("cvt.rz.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+TW_DEVICE unsigned short f64_to_f16(double x) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
+  return bits;
+}
+TW_DEVICE float f16_to_f32(unsigned short bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+TW_DEVICE unsigned short f32_to_bf16(float x) {
+  unsigned short bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+
+// ---- Loads that say how long the line is wanted.
+
+#define TW_EVICT_LOADS(name, level)                                                            \
+  TW_DEVICE uint4 name(const uint4* p) {                                                       \
+    uint4 v;                                                                                   \
+    asm volatile("ld.global.L1::" level ".v4.b32 {%0, %1, %2, %3}, [%4];"                      \
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)                                  \
+                 : "l"(p)                                                                      \
+                 : "memory");                                                                  \
+    return v;                                                                                  \
+  }                                                                                            \
+  TW_DEVICE uint2 name(const uint2* p) {                                                       \
+    uint2 v;                                                                                   \
+    asm volatile("ld.global.L1::" level ".v2.b32 {%0, %1}, [%2];"                              \
+                 : "=r"(v.x), "=r"(v.y)                                                        \
+                 : "l"(p)                                                                      \
+                 : "memory");                                                                  \
+    return v;                                                                                  \
+  }                                                                                            \
+  TW_DEVICE unsigned name(const unsigned* p) {                                                 \
+    unsigned v;                                                                                \
+    asm volatile("ld.global.L1::" level ".b32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");       \
+    return v;                                                                                  \
+  }                                                                                            \
+  TW_DEVICE unsigned short name(const unsigned short* p) {                                     \
+    unsigned short v;                                                                          \
+    asm volatile("ld.global.L1::" level ".b16 %0, [%1];" : "=h"(v) : "l"(p) : "memory");       \
+    return v;                                                                                  \
+  }                                                                                            \
+  TW_DEVICE unsigned char name(const unsigned char* p) {                                       \
+    unsigned v;                                                                                \
+    asm volatile("ld.global.L1::" level ".b8 %0, [%1];" : "=r"(v) : "l"(p) : "memory");        \
+    return (unsigned char)v;                                                                   \
+  }
+TW_EVICT_LOADS(load_evict_first, "evict_first")
+TW_EVICT_LOADS(load_evict_last, "evict_last")
+#undef TW_EVICT_LOADS
+
+// ---- Atomics on global memory that order other accesses. `Scope`: 0 block, 1 device, 2 system.
+
+#define TW_ATOM(name, type, constraint, instruction)                                             \
+  template <int Scope>                                                                           \
+  TW_DEVICE type name(type* p, type value) {                                                     \
+    type old;                                                                                    \
+    if constexpr (Scope == 0)                                                                    \
+      asm volatile("atom.acq_rel.cta.global." instruction " %0, [%1], %2;"                       \
+                   : "=" constraint(old)                                                         \
+                   : "l"(p), constraint(value)                                                   \
+                   : "memory");                                                                  \
+    else if constexpr (Scope == 1)                                                               \
+      asm volatile("atom.acq_rel.gpu.global." instruction " %0, [%1], %2;"                       \
+                   : "=" constraint(old)                                                         \
+                   : "l"(p), constraint(value)                                                   \
+                   : "memory");                                                                  \
+    else                                                                                         \
+      asm volatile("atom.acq_rel.sys.global." instruction " %0, [%1], %2;"                       \
+                   : "=" constraint(old)                                                         \
+                   : "l"(p), constraint(value)                                                   \
+                   : "memory");                                                                  \
+    return old;                                                                                  \
+  }
+TW_ATOM(atom_add, float, "f", "add.f32")
+TW_ATOM(atom_add, double, "d", "add.f64")
+TW_ATOM(atom_add, unsigned, "r", "add.u32")
+TW_ATOM(atom_add, unsigned long long, "l", "add.u64")
+TW_ATOM(atom_min, int, "r", "min.s32")
+TW_ATOM(atom_min, unsigned, "r", "min.u32")
+TW_ATOM(atom_min, long long, "l", "min.s64")
+TW_ATOM(atom_min, unsigned long long, "l", "min.u64")
+TW_ATOM(atom_max, int, "r", "max.s32")
+TW_ATOM(atom_max, unsigned, "r", "max.u32")
+TW_ATOM(atom_max, long long, "l", "max.s64")
+TW_ATOM(atom_max, unsigned long long, "l", "max.u64")
+TW_ATOM(atom_and, unsigned, "r", "and.b32")
+TW_ATOM(atom_and, unsigned long long, "l", "and.b64")
+TW_ATOM(atom_or, unsigned, "r", "or.b32")
+TW_ATOM(atom_or, unsigned long long, "l", "or.b64")
+TW_ATOM(atom_xor, unsigned, "r", "xor.b32")
+TW_ATOM(atom_xor, unsigned long long, "l", "xor.b64")
+TW_ATOM(atom_exch, unsigned, "r", "exch.b32")
+TW_ATOM(atom_exch, unsigned long long, "l", "exch.b64")
+#undef TW_ATOM
+
+#define TW_ATOM_CAS(type, constraint, instruction)                                               \
+  template <int Scope>                                                                           \
+  TW_DEVICE type atom_cas(type* p, type expected, type value) {                                  \
+    type old;                                                                                    \
+    if constexpr (Scope == 0)                                                                    \
+      asm volatile("atom.acq_rel.cta.global." instruction " %0, [%1], %2, %3;"                   \
+                   : "=" constraint(old)                                                         \
+                   : "l"(p), constraint(expected), constraint(value)                             \
+                   : "memory");                                                                  \
+    else if constexpr (Scope == 1)                                                               \
+      asm volatile("atom.acq_rel.gpu.global." instruction " %0, [%1], %2, %3;"                   \
+                   : "=" constraint(old)                                                         \
+                   : "l"(p), constraint(expected), constraint(value)                             \
+                   : "memory");                                                                  \
+    else                                                                                         \
+      asm volatile("atom.acq_rel.sys.global." instruction " %0, [%1], %2, %3;"                   \
+                   : "=" constraint(old)                                                         \
+                   : "l"(p), constraint(expected), constraint(value)                             \
+                   : "memory");                                                                  \
+    return old;                                                                                  \
+  }
+TW_ATOM_CAS(unsigned short, "h", "cas.b16")
+TW_ATOM_CAS(unsigned, "r", "cas.b32")
+TW_ATOM_CAS(unsigned long long, "l", "cas.b64")
+#undef TW_ATOM_CAS
+
+}  // namespace ptx
+}  // namespace tw

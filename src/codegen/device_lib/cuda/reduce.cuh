@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/cuda/reduce.cuh — values combined over the lanes of a warp and the warps of a block.
+//
+// `combine(a, b)` combines two values of any type T that can be copied as bytes.
+
+namespace tw {
+
+template <class T>
+TW_DEVICE T shuffle_xor(T value, int lanes) {
+  constexpr int words = (int(sizeof(T)) + 3) / 4;
+  unsigned bits[words] = {};
+  memcpy(bits, &value, sizeof value);
+#pragma unroll
+  for (int i = 0; i < words; ++i) bits[i] = __shfl_xor_sync(0xffffffffu, bits[i], lanes);
+  memcpy(&value, bits, sizeof value);
+  return value;
+}
+
+// Over the lanes that differ in the bits of `LaneBits`; all of them get the result.
+template <int LaneBits, class T, class Combine>
+TW_DEVICE T reduce_lanes(T value, Combine combine) {
+#pragma unroll
+  for (int lanes = 16; lanes > 0; lanes /= 2)
+    if (LaneBits & lanes) value = combine(value, shuffle_xor(value, lanes));
+  return value;
+}
+
+// Also over the warps that differ in the bits of `WarpBits`. Every warp adds up the slots itself, so
+// that one barrier is enough. `slots` is shared memory for one T per thread; what it held before
+// must have been read by all. All threads of the block take part.
+template <int LaneBits, int WarpBits, class T, class Combine>
+TW_DEVICE T reduce_block(T value, T* slots, Combine combine) {
+  value = reduce_lanes<LaneBits>(value, combine);
+  if constexpr (WarpBits != 0) {
+    const int lane = int(threadIdx.x) % 32;
+    const int warp = int(threadIdx.x) / 32;
+    constexpr int kept = 31 & ~LaneBits;
+    if ((lane & LaneBits) == 0) slots[warp * 32 + (lane & kept)] = value;
+    __syncthreads();
+    value = slots[(warp & ~WarpBits) * 32 + (lane & kept)];
+#pragma unroll
+    for (int w = 1; w <= WarpBits; ++w)
+      if ((w & ~WarpBits) == 0)
+        value = combine(value, slots[((warp & ~WarpBits) | w) * 32 + (lane & kept)]);
+  }
+  return value;
+}
+
+}  // namespace tw
