@@ -37,26 +37,12 @@ TW_DEVICE T shift_right(T a, T amount) {
 }
 
 template <class T>
-TW_DEVICE T multiply_high(T a, T b) {
+TW_DEVICE T mulhi(T a, T b) {
   if constexpr (sizeof(T) < 4) return T((i32(a) * i32(b)) >> bits_of<T>);
   else if constexpr (is_same<T, i32>) return __mulhi(a, b);
   else if constexpr (is_same<T, u32>) return __umulhi(a, b);
   else if constexpr (is_same<T, i64>) return __mul64hi(a, b);
   else return __umul64hi(a, b);
-}
-
-// Overflow wraps.
-template <class T>
-TW_DEVICE T wrap_add(T a, T b) {
-  return T(u64(a) + u64(b));
-}
-template <class T>
-TW_DEVICE T wrap_subtract(T a, T b) {
-  return T(u64(a) - u64(b));
-}
-template <class T>
-TW_DEVICE T wrap_multiply(T a, T b) {
-  return T(u64(a) * u64(b));
 }
 
 template <class T>
@@ -86,6 +72,15 @@ TW_DEVICE T max_number(T a, T b) {
   else if constexpr (IsShort<T>::value) return from_f32<T>(fmaxf(to_f32(a), to_f32(b)));
   else return a < b ? b : a;
 }
+// Of integers and bools.
+template <class T>
+TW_DEVICE T min(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+TW_DEVICE T max(T a, T b) {
+  return a < b ? b : a;
+}
 template <class T>
 TW_DEVICE T min_nan(T a, T b) {
   return a != a ? a : b != b ? b : min_number(a, b);
@@ -96,7 +91,7 @@ TW_DEVICE T max_nan(T a, T b) {
 }
 
 template <class T>
-TW_DEVICE T absolute(T x) {
+TW_DEVICE T abs(T x) {
   if constexpr (is_same<T, f32>) return fabsf(x);
   else if constexpr (is_same<T, f64>) return fabs(x);
   else if constexpr (IsShort<T>::value) {
@@ -110,17 +105,6 @@ TW_DEVICE T absolute(T x) {
 
 // Quotient within 2 ulp.
 TW_DEVICE f32 divide_fast(f32 a, f32 b) { return ptx::div_full(a, b); }
-template <class T>
-TW_DEVICE T divide_fast(T a, T b) {
-  if constexpr (IsShort<T>::value) return from_f32<T>(ptx::div_full(to_f32(a), to_f32(b)));
-  else return a / b;
-}
-// Quotient, correctly rounded.
-template <class T>
-TW_DEVICE T divide_exact(T a, T b) {
-  if constexpr (is_same<T, f32>) return __fdiv_rn(a, b);
-  else return a / b;
-}
 
 template <class T>
 TW_DEVICE T fmod(T a, T b) {

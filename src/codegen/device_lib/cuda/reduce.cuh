@@ -25,24 +25,33 @@ TW_DEVICE T reduce_lanes(T value, Combine combine) {
   return value;
 }
 
-// Also over the warps that differ in the bits of `WarpBits`. Every warp adds up the slots itself, so
-// that one barrier is enough. `slots` is shared memory for one T per thread; what it held before
-// must have been read by all. All threads of the block take part.
-template <int LaneBits, int WarpBits, class T, class Combine>
-TW_DEVICE T reduce_block(T value, T* slots, Combine combine) {
-  value = reduce_lanes<LaneBits>(value, combine);
-  if constexpr (WarpBits != 0) {
-    const int lane = int(threadIdx.x) % 32;
-    const int warp = int(threadIdx.x) / 32;
-    constexpr int kept = 31 & ~LaneBits;
-    if ((lane & LaneBits) == 0) slots[warp * 32 + (lane & kept)] = value;
-    __syncthreads();
-    value = slots[(warp & ~WarpBits) * 32 + (lane & kept)];
+// Also over the warps that differ in the bits of `WarpBits`. Every warp combines the slots itself, so
+// that one barrier is enough. `slots` is shared memory for `Count` values per thread; what it held
+// before must have been read by all. All threads of the block take part.
+template <int LaneBits, int WarpBits, int Count, class T, class Combine>
+TW_DEVICE void reduce_block(T* values, T* slots, Combine combine) {
+  constexpr int kept = 31 & ~LaneBits;
+  const int threads = int(blockDim.x);
+  const int lane = int(threadIdx.x) % 32;
+  const int warp = int(threadIdx.x) / 32;
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    values[i] = reduce_lanes<LaneBits>(values[i], combine);
+    if ((lane & LaneBits) == 0) slots[i * threads + warp * 32 + (lane & kept)] = values[i];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    const T* const others = slots + i * threads + (warp & ~WarpBits) * 32 + (lane & kept);
+    values[i] = others[0];
 #pragma unroll
     for (int w = 1; w <= WarpBits; ++w)
-      if ((w & ~WarpBits) == 0)
-        value = combine(value, slots[((warp & ~WarpBits) | w) * 32 + (lane & kept)]);
+      if ((w & ~WarpBits) == 0) values[i] = combine(values[i], others[w * 32]);
   }
+}
+template <int LaneBits, int WarpBits, class T, class Combine>
+TW_DEVICE T reduce_block(T value, T* slots, Combine combine) {
+  reduce_block<LaneBits, WarpBits, 1>(&value, slots, combine);
   return value;
 }
 

@@ -197,6 +197,51 @@ TW_DEVICE To cast_rtz(From x) {
   }
 }
 
+// ---- The conversions by the names that generated text uses.
+
+TW_DEVICE f16 to_f16(f64 x) { return cast<f16>(x); }
+TW_DEVICE bf16 to_bf16(f64 x) { return cast<bf16>(x); }
+TW_DEVICE f8e4m3 to_f8e4m3(f64 x) { return cast<f8e4m3>(x); }
+TW_DEVICE f8e5m2 to_f8e5m2(f64 x) { return cast<f8e5m2>(x); }
+template <class T>
+TW_DEVICE f16 to_f16_rtz(T x) {
+  return cast_rtz<f16>(x);
+}
+template <class T>
+TW_DEVICE bf16 to_bf16_rtz(T x) {
+  return cast_rtz<bf16>(x);
+}
+template <class T>
+TW_DEVICE f8e4m3 to_f8e4m3_rtz(T x) {
+  return cast_rtz<f8e4m3>(x);
+}
+template <class T>
+TW_DEVICE f8e5m2 to_f8e5m2_rtz(T x) {
+  return cast_rtz<f8e5m2>(x);
+}
+TW_DEVICE f32 to_f32_rtz(f64 x) { return cast_rtz<f32>(x); }
+template <class To, class From>
+TW_DEVICE To to_int(From x) {
+  return saturate<To>(x);
+}
+
+// ---- Literals.
+
+TW_DEVICE f16 f16_bits(u16 bits) { return {bits}; }
+TW_DEVICE bf16 bf16_bits(u16 bits) { return {bits}; }
+TW_DEVICE f8e4m3 f8e4m3_bits(u8 bits) { return {bits}; }
+TW_DEVICE f8e5m2 f8e5m2_bits(u8 bits) { return {bits}; }
+template <class T>
+TW_DEVICE T inf() {
+  if constexpr (is_same<T, f32>) return bit_cast<f32>(0x7f800000u);
+  else return bit_cast<f64>(0x7ff0000000000000ull);
+}
+template <class T>
+TW_DEVICE T nan() {
+  if constexpr (is_same<T, f32>) return bit_cast<f32>(0x7fc00000u);
+  else return bit_cast<f64>(0x7ff8000000000000ull);
+}
+
 }  // namespace tw
 
 // ---- Arithmetic of short floats.

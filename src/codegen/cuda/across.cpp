@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/across.cpp — ops that move data between elements, the plain way: operands are in
+// shared memory, and every thread takes what it needs from there.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+// A map of some bits of a space onto some bits of an index: bit from + i goes to bit to + i.
+struct BitRun {
+  int from;
+  int to;
+  int count;
+};
+
+IndexMap map_of(int rows, int columns, const std::vector<BitRun>& runs) {
+  std::vector<std::uint64_t> out(static_cast<std::size_t>(columns));
+  for (const BitRun& run : runs)
+    for (int i = 0; i < run.count; ++i)
+      out[static_cast<std::size_t>(run.from + i)] = std::uint64_t{1} << (run.to + i);
+  return {BitMatrix(rows, std::move(out)), 0};
+}
+
+}  // namespace
+
+void Emitter::across_step(const Step& step) {
+  switch (step.op->kind) {
+    case OpKind::Dot:
+      return emit_dot(step);
+    case OpKind::Gather:
+      return emit_gather(step);
+    case OpKind::Concatenate:
+      return emit_concatenate(step);
+    case OpKind::Scan:
+      return emit_scan(step);
+    case OpKind::Histogram:
+      return emit_histogram(step);
+    case OpKind::Print:
+      return emit_print(step);
+    default:
+      TW_UNREACHABLE("'{}' moves no data between elements", step.op->facts().name);
+  }
+}
+
+void Emitter::for_each_result(const Step& step, const std::function<std::string(Frame&)>& make) {
+  const ir::Value result = step.op->result();
+  declare_array(result);
+  ElementLoop loop = make_loop(step, layouts_.of_array(result));
+  Frame anywhere = loop.frame;
+  anywhere.layout = nullptr;
+  std::vector<ir::Value> operands = step.op->operands;
+  note_line(step.op->location);
+  synchronize(anywhere, reads_of(kernel_, schedule_, step, operands), {result});
+  open_slices(loop);
+  open_vectors(loop);
+  open_elements(loop);
+  Frame& frame = loop.frame;
+  const std::string value = make(frame);
+  const bool is_shared = layouts_.is_shared(result);
+  const std::string index =
+      is_shared ? index_text(frame, frame.place) : array_index(frame, result, frame.place);
+  const std::string owner = is_shared ? owner_text(*frame.layout) : "";
+  out_.format("{}{}[{}] = {};", owner.empty() ? "" : "if (" + owner + ") ", array_name(result),
+              index, value);
+  close_elements(loop);
+  close_vectors(loop);
+  close_slices(loop);
+}
+
+// A loop over the inner dimension for every element of the product.
+void Emitter::emit_dot(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Type& a = kernel_.type(op.operands[0]);
+  const ir::Type& b = kernel_.type(op.operands[1]);
+  const ir::Type& c = kernel_.type(op.result());
+  const int columns = c.log_sizes[static_cast<std::size_t>(c.rank - 1)];
+  const int rows = c.log_sizes[static_cast<std::size_t>(c.rank - 2)];
+  const int inner = a.log_sizes[static_cast<std::size_t>(a.rank - 1)];
+  const int batch = bits_of_type(c) - rows - columns;
+  parts_.insert("math");
+  for_each_result(step, [&](Frame& frame) {
+    const std::string total = names_.make("sum");
+    out_.format("{} {} = {};", type_of(op.result()), total,
+                element(frame, op.operands[2], frame.place));
+    const std::string j = names_.make("j");
+    out_.line("#pragma unroll 4");
+    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", j, 1 << inner));
+    // The space of the result with the inner index below it.
+    Frame within = frame;
+    within.index_from = 0;
+    within.space.variables.insert(within.space.variables.begin(), {j, inner});
+    within.scopes.emplace_back();
+    const BitMatrix element_of =
+        beside(BitMatrix::zero(frame.place.matrix.rows(), inner), frame.place.matrix);
+    const int bits = bits_of_type(c) + inner;  // of (element, inner index)
+    std::vector<std::uint64_t> both;
+    for (int i = 0; i < within.space.bits(); ++i)
+      both.push_back(i < inner ? std::uint64_t{1} << (bits_of_type(c) + i) : element_of.column(i));
+    const IndexMap place{BitMatrix(bits, std::move(both)), 0};
+    const IndexMap to_a = map_of(bits_of_type(a), bits,
+                                 {{columns, inner, rows},
+                                  {columns + rows, inner + rows, batch},
+                                  {bits_of_type(c), 0, inner}});
+    const IndexMap to_b = map_of(bits_of_type(b), bits,
+                                 {{0, 0, columns},
+                                  {columns + rows, columns + inner, batch},
+                                  {bits_of_type(c), columns, inner}});
+    const auto wide = [&](ir::Value value, const IndexMap& map) {
+      const ir::Type target =
+          ir::Type::scalar(c.dtype == DType::Float16 ? DType::Float32 : c.dtype);
+      return atom(cast_text(kernel_.type(value).element(), target,
+                            element(within, value, compose(map, place)), ""));
+    };
+    const std::string x = wide(op.operands[0], to_a);
+    const std::string y = wide(op.operands[1], to_b);
+    if (c.dtype == DType::Float16)
+      out_.format("{0} = tw::to_f16(tw::to_f32({0}) + {1} * {2});", total, x, y);
+    else out_.format("{} += {} * {};", total, x, y);
+    out_.close();
+    return total;
+  });
+}
+
+void Emitter::emit_gather(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Type& source = kernel_.type(op.operands[0]);
+  const ir::Type& result = kernel_.type(op.result());
+  const auto axis = static_cast<std::size_t>(op.integer("axis"));
+  for_each_result(step, [&](Frame& frame) {
+    const std::string at = names_.make("at");
+    out_.format("const i32 {} = i32({});", at, element(frame, op.operands[1], frame.place));
+    // The place along the axis comes from the index; it is a variable like those of the loops.
+    Frame within = frame;
+    within.index_from = 0;
+    within.scopes.emplace_back();
+    const int bits = source.log_sizes[axis];
+    within.space.variables.insert(within.space.variables.begin(), {at, bits});
+    std::vector<std::uint64_t> columns;
+    const int low = first_bit(sizes_of(source), static_cast<int>(axis));
+    for (int j = 0; j < bits; ++j) columns.push_back(std::uint64_t{1} << (low + j));
+    const int result_low = first_bit(sizes_of(result), static_cast<int>(axis));
+    const int result_high = result_low + result.log_sizes[axis];
+    for (std::uint64_t column : frame.place.matrix.all_columns()) {
+      const std::uint64_t below = column & ((std::uint64_t{1} << result_low) - 1);
+      const std::uint64_t above = column >> result_high;
+      columns.push_back(below | above << (low + bits));
+    }
+    return element(within, op.operands[0],
+                   {BitMatrix(bits_of_type(source), std::move(columns)), 0});
+  });
+}
+
+void Emitter::emit_concatenate(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Type& part = kernel_.type(op.operands[0]);
+  const ir::Type& result = kernel_.type(op.result());
+  const int axis = static_cast<int>(op.integer("axis"));
+  const int bit =
+      first_bit(sizes_of(result), axis) + part.log_sizes[static_cast<std::size_t>(axis)];
+  for_each_result(step, [&](Frame& frame) {
+    std::vector<std::uint64_t> which;
+    std::vector<std::uint64_t> rest;
+    for (std::uint64_t column : frame.place.matrix.all_columns()) {
+      which.push_back(column >> bit & 1);
+      rest.push_back((column & ((std::uint64_t{1} << bit) - 1)) | column >> (bit + 1) << bit);
+    }
+    const std::string half = index_text(frame, {BitMatrix(1, std::move(which)), 0});
+    const Place place{BitMatrix(bits_of_type(part), std::move(rest)), 0};
+    const std::string first = element(frame, op.operands[0], place);
+    const std::string second = element(frame, op.operands[1], place);
+    return fmt::format("{} == 0 ? {} : {}", atom(half), first, second);
+  });
+}
+
+// One thread runs along each line of the axis.
+void Emitter::emit_scan(const Step& step) {
+  const ir::Op& op = *step.op;
+  for (ir::Value result : op.results) declare_array(result);
+  note_line(op.location);
+  Frame anywhere{.step = &step};
+  synchronize(anywhere, reads_of(kernel_, schedule_, step, op.operands), op.results);
+  const ir::Type& type = kernel_.type(op.operands[0]);
+  const std::int64_t lines = type.numel() / type.size(static_cast<int>(op.integer("axis")));
+  const std::string line = names_.make("line");
+  out_.open(fmt::format("for (int {0} = thread; {0} < {1}; {0} += {2})", line, lines, threads_));
+  emit_line_scan(step, line);
+  out_.close();
+}
+
+void Emitter::emit_line_scan(const Step& step, const std::string& line) {
+  const ir::Op& op = *step.op;
+  const ir::Type& type = kernel_.type(op.operands[0]);
+  const int axis = static_cast<int>(op.integer("axis"));
+  const int width = type.log_sizes[static_cast<std::size_t>(axis)];
+  const int low = first_bit(sizes_of(type), axis);
+  const int others = bits_of_type(type) - width;
+  std::vector<std::string> totals;
+  for (ir::Value operand : op.operands) {
+    totals.push_back(names_.make("running"));
+    out_.format("{} {} = {{}};", type_of(operand), totals.back());
+  }
+  const std::string at = names_.make("at");
+  const std::string j = names_.make("j");
+  out_.line("#pragma unroll 1");
+  out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", at, type.size(axis)));
+  if (op.integer("reverse") != 0)
+    out_.format("const int {} = {} - {};", j, type.size(axis) - 1, at);
+  else out_.format("const int {} = {};", j, at);
+  Frame frame{.step = &step};
+  frame.space.variables = {{j, width}, {line, others}};
+  frame.place =
+      map_of(bits_of_type(type), width + others,
+             {{0, low, width}, {width, 0, low}, {width + low, low + width, others - low}});
+  std::vector<std::string> values;
+  for (ir::Value operand : op.operands) {
+    values.push_back(names_.make("x"));
+    out_.format("const {} {} = {};", type_of(operand), values.back(),
+                element(frame, operand, frame.place));
+  }
+  out_.open(fmt::format("if ({} == 0)", at));
+  for (std::size_t i = 0; i < totals.size(); ++i) out_.format("{} = {};", totals[i], values[i]);
+  out_.outdent();
+  out_.open("} else");
+  const std::vector<std::string> sums = combine(op.regions[0], totals, values);
+  std::vector<std::string> next;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    next.push_back(names_.make("next"));
+    out_.format("const {} {} = {};", type_of(op.operands[i]), next[i], sums[i]);
+  }
+  for (std::size_t i = 0; i < totals.size(); ++i) out_.format("{} = {};", totals[i], next[i]);
+  out_.close();
+  for (std::size_t i = 0; i < totals.size(); ++i)
+    out_.format("{}[{}] = {};", array_name(op.results[i]), linear_text(frame.space, frame.place),
+                totals[i]);
+  out_.close();
+}
+
+// Counted in shared memory by atomics, then read by whoever holds the element.
+void Emitter::emit_histogram(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Type& values = kernel_.type(op.operands[0]);
+  const std::int64_t bins = kernel_.type(op.result()).numel();
+  const std::string counts = names_.make("counts_shared");
+  shared_.add(counts, "i32", bins, 4, loop_depth_ > 0);
+  note_line(op.location);
+  if (shared_.write_needs_barrier(counts)) barrier();
+  out_.format("for (int k = thread; k < {}; k += {}) {}[k] = 0;", bins, threads_, counts);
+  barrier();
+  Frame frame{.step = &step};
+  synchronize(frame, reads_of(kernel_, schedule_, step, op.operands), {});
+  const std::string e = names_.make("e");
+  out_.open(
+      fmt::format("for (int {0} = thread; {0} < {1}; {0} += {2})", e, values.numel(), threads_));
+  frame.space.variables = {{e, bits_of_type(values)}};
+  frame.place = IndexMap::identity(bits_of_type(values));
+  const std::string bin = names_.make("bin");
+  out_.format("const i64 {} = i64({});", bin, element(frame, op.operands[0], frame.place));
+  std::string condition = fmt::format("{0} >= 0 && {0} < {1}", bin, bins);
+  if (op.operands.size() > 1)
+    condition += " && " + atom(element(frame, op.operands[1], frame.place));
+  out_.format("if ({}) atomicAdd(&{}[{}], 1);", condition, counts, bin);
+  out_.close();
+  barrier();
+  for_each_result(step, [&](Frame& result) {
+    return fmt::format("{}({}[{}])", type_of(op.result()), counts,
+                       index_text(result, result.place));
+  });
+  shared_.note_read(counts);
+}
+
+void Emitter::emit_print(const Step& step) {
+  const ir::Op& op = *step.op;
+  note_line(op.location);
+  Frame frame{.step = &step};
+  synchronize(frame, reads_of(kernel_, schedule_, step, op.operands), {});
+  out_.open("if (thread == 0)");
+  for (ir::Value value : op.operands) {
+    const ir::Type& type = kernel_.type(value);
+    if (!type.is_tile()) {
+      out_.line(print_call(op, value, "", scalar(value)));
+      continue;
+    }
+    const std::string e = names_.make("e");
+    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", e, type.numel()));
+    frame.scopes.emplace_back();
+    frame.space.variables = {{e, bits_of_type(type)}};
+    frame.place = IndexMap::identity(bits_of_type(type));
+    out_.line(print_call(op, value, e, element(frame, value, frame.place)));
+    frame.scopes.pop_back();
+    out_.close();
+  }
+  out_.close();
+}
+
+}  // namespace tilewright

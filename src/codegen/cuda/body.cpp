@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/body.cpp — one element of a tile as text: through views, from arrays, or computed.
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/schedule/op_facts.h"
+#include "layout/convert.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+
+Frame::Key Frame::key(ir::Value value, const IndexMap& place) {
+  std::vector<std::uint64_t> bits(place.matrix.all_columns().begin(),
+                                  place.matrix.all_columns().end());
+  bits.push_back(place.offset);
+  return {value.id, std::move(bits)};
+}
+
+const std::string* Frame::find(const Key& key) const {
+  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+    if (const auto found = scope->elements.find(key); found != scope->elements.end())
+      return &found->second;
+  return nullptr;
+}
+
+// ---- Indices
+
+// A linear map of the loop variables. What does not change within a vector gets a name.
+std::string Emitter::index_text(Frame& frame, const IndexMap& map) {
+  const std::string base =
+      linear_text(frame.space, map, frame.index_from, frame.space.variables.size());
+  const std::string rest =
+      frame.index_from == 0 ? "0" : linear_text(frame.space, {map.matrix, 0}, 0, frame.index_from);
+  if (base.find_first_of(" (") == std::string::npos) return sum_text(base, rest);
+  for (auto scope = frame.scopes.rbegin(); scope != frame.scopes.rend(); ++scope)
+    if (const auto found = scope->indices.find(base); found != scope->indices.end())
+      return sum_text(found->second, rest);
+  const std::string name = names_.make("i");
+  out_.format("const i32 {} = {};", name, base);
+  frame.scopes.back().indices[base] = name;
+  return sum_text(name, rest);
+}
+
+std::string Emitter::coordinate(Frame& frame, const Place& place, const ir::Type& type,
+                                int dimension) {
+  return index_text(frame, compose(coordinate_map(sizes_of(type), dimension), place));
+}
+
+// Of an affine op: what is added to its base at a place.
+std::string Emitter::offset_text(Frame& frame, const ir::Op& affine, const Place& place) {
+  const ir::Type& type = kernel_.type(affine.result());
+  std::string out = "0";
+  for (int d = 0; d < type.rank; ++d) {
+    if (type.size(d) == 1) continue;
+    const ir::Value stride = affine.operands[static_cast<std::size_t>(d) + 1];
+    const std::optional<std::int64_t> known = constant_of(stride);
+    if (known == 0) continue;
+    const std::string index = coordinate(frame, place, type, d);
+    if (known == 1) {
+      out = sum_text(out, index);
+      continue;
+    }
+    const bool is_small = known && *known > 0 && *known * type.size(d) < (std::int64_t{1} << 30);
+    out = sum_text(out, is_small ? fmt::format("{} * {}", atom(index), *known)
+                                 : fmt::format("{} * {}", atom(scalar(stride)), atom(index)));
+  }
+  return out;
+}
+
+// Of a bounds op, without the dimension `without`; "true" when nothing is left to ask.
+std::string Emitter::bounds_text(Frame& frame, const ir::Op& bounds, const Place& place,
+                                 int without) {
+  const ir::Type& type = kernel_.type(bounds.result());
+  std::string out;
+  const auto also = [&](const std::string& text) { out += (out.empty() ? "" : " && ") + text; };
+  for (int d = 0; d < type.rank; ++d) {
+    if (d == without) continue;
+    const ir::Value low = bounds.operands[2 * static_cast<std::size_t>(d)];
+    const ir::Value high = bounds.operands[2 * static_cast<std::size_t>(d) + 1];
+    const auto least = constant_of(low);
+    const auto most = constant_of(high);
+    if (!(least && *least <= 0))
+      also(fmt::format("{} >= {}", coordinate(frame, place, type, d), scalar(low)));
+    if (!(most && *most >= type.size(d)))
+      also(fmt::format("{} < {}", coordinate(frame, place, type, d), scalar(high)));
+  }
+  return out.empty() ? "true" : out;
+}
+
+// ---- Elements
+
+std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) {
+  if (!is_tile(kernel_, value)) return scalar(value);
+  const Frame::Key key = Frame::key(value, place);
+  if (const std::string* known = frame.find(key)) return *known;
+  const ir::Op* maker = kernel_.maker(value);
+  if (!maker || schedule_.is_in_array(value, *frame.step))
+    return array_element(frame, value, place);
+  if (is_view(*maker)) return view_element(frame, *maker, value, place);
+  if (maker->kind == OpKind::Load) {
+    const std::string text = load_element(frame, *maker, place);
+    frame.remember(key, text);
+    return text;
+  }
+  TW_CHECK(maker->facts().has(ir::Elementwise), "an element of '{}' is wanted before it is kept",
+           maker->facts().name);
+  return computed_element(frame, *maker, value, place);
+}
+
+std::string Emitter::computed_element(Frame& frame, const ir::Op& op, ir::Value value,
+                                      const Place& place) {
+  parts_.insert("math");
+  std::vector<OperandText> operands;
+  for (ir::Value in : op.operands) operands.push_back(operand(in, element(frame, in, place)));
+  std::string text = expression_text(op, kernel_.type(value), operands);
+  const bool is_short = uses_[value.id] <= 1 && kernel_.name_of(value).empty() && text.size() < 60;
+  if (!is_short) {
+    const std::string name = new_name(value);
+    statement(op, fmt::format("const {} {} = {};", type_of(value), name, text));
+    text = name;
+  }
+  text = atom(text);
+  frame.remember(Frame::key(value, place), text);
+  return text;
+}
+
+std::string Emitter::view_element(Frame& frame, const ir::Op& op, ir::Value value,
+                                  const Place& place) {
+  const ir::Type& type = kernel_.type(value);
+  switch (op.kind) {
+    case OpKind::Constant:
+      return literal_text(type, *op.find("value"));
+    case OpKind::Splat:
+      return scalar(op.operands[0]);
+    case OpKind::Arange: {
+      const std::string index = coordinate(frame, place, type, 0);
+      const std::int64_t start = op.integer("start");
+      return start == 0 ? atom(index) : fmt::format("({} + {})", index, start);
+    }
+    case OpKind::Affine: {
+      const std::string offset = offset_text(frame, op, place);
+      const std::string sum = sum_text(scalar(op.operands[0]), offset);
+      if (type.is_pointer) return atom(sum);
+      return fmt::format("{}({})", type_of(value), sum);
+    }
+    case OpKind::Bounds:
+      return atom(bounds_text(frame, op, place));
+    case OpKind::Join:
+      return joined_element(frame, op, place);
+    default:
+      return element(frame, op.operands[0], compose(view_map(kernel_, op, value), place));
+  }
+}
+
+std::string Emitter::joined_element(Frame& frame, const ir::Op& op, const Place& place) {
+  const Place inner = compose(view_map(kernel_, op, op.result()), place);
+  const int bits = place.matrix.rows();
+  const std::vector<std::uint8_t> sizes = {static_cast<std::uint8_t>(bits - 1), 1};
+  const std::string which = index_text(frame, compose(coordinate_map(sizes, 1), place));
+  const std::string first = element(frame, op.operands[0], inner);
+  const std::string second = element(frame, op.operands[1], inner);
+  return fmt::format("({} == 0 ? {} : {})", which, atom(first), atom(second));
+}
+
+// ---- Arrays
+
+// The register, or the place in shared memory, that holds the element.
+std::string Emitter::array_index(const Frame& frame, ir::Value value, const Place& place) const {
+  if (layouts_.is_shared(value)) return linear_text(frame.space, place);
+  const Layout& held = layouts_.of_array(value).layout;
+  const int threads = frame.layout ? held.thread_bits() : 0;
+  const int registers = frame.space.bits() - threads;
+  std::vector<std::uint64_t> columns;
+  for (int j = 0; j < frame.space.bits(); ++j) {
+    if (j >= registers) {
+      TW_CHECK(place.matrix.column(j) == held.thread_matrix().column(j - registers),
+               "an element is wanted from another thread's registers");
+      columns.push_back(0);
+      continue;
+    }
+    const auto source = held.registers().solve(place.matrix.column(j));
+    TW_CHECK(source, "an element is in no register of its thread");
+    columns.push_back(*source);
+  }
+  const auto offset = held.registers().solve(place.offset);
+  TW_CHECK(offset, "an element is in no register of its thread");
+  return linear_text(frame.space,
+                     {BitMatrix(held.registers().columns(), std::move(columns)), *offset});
+}
+
+std::string Emitter::array_element(Frame& frame, ir::Value value, const Place& place) {
+  const std::string name = array_name(value);
+  if (layouts_.is_shared(value)) return fmt::format("{}[{}]", name, index_text(frame, place));
+  return fmt::format("{}[{}]", name, array_index(frame, value, place));
+}
+
+}  // namespace tilewright

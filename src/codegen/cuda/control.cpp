@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/control.cpp — for, while and if. Conditions are scalars, which all threads of a
+// block agree on, so that barriers may stand in any region.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+const Step at_end{.order = 1 << 30};
+
+std::vector<ir::Value> from(const std::vector<ir::Value>& values, std::size_t first) {
+  return {values.begin() + static_cast<std::ptrdiff_t>(first), values.end()};
+}
+
+}  // namespace
+
+void Emitter::steps(const Steps& all) {
+  for (const Step& step : all) {
+    switch (step.kind) {
+      case Step::Kind::Scalar:
+        scalar_step(*step.op);
+        break;
+      case Step::Kind::Elements:
+        elements_step(step);
+        break;
+      case Step::Kind::Across:
+        across_step(step);
+        break;
+      case Step::Kind::Control:
+        control_step(step);
+        break;
+    }
+  }
+}
+
+void Emitter::control_step(const Step& step) {
+  switch (step.op->kind) {
+    case OpKind::For:
+      return emit_for(step);
+    case OpKind::While:
+      return emit_while(step);
+    case OpKind::If:
+      return emit_if(step);
+    default:
+      TW_UNREACHABLE("'{}' is no control flow", step.op->facts().name);
+  }
+}
+
+// Variables that change: each begins as the value given for it.
+void Emitter::declare_carried(const std::vector<ir::Value>& values,
+                              const std::vector<ir::Value>& initial, const Step& at) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (is_tile(kernel_, values[i])) {
+      declare_array(values[i]);
+      if (!initial.empty()) assign_tile(values[i], initial[i], at);
+      continue;
+    }
+    const std::string name = new_name(values[i], "carried");
+    const std::string start = initial.empty() ? "" : " = " + scalar(initial[i]);
+    out_.format("{} {}{};", type_of(values[i]), name, start);
+    scalars_[values[i].id] = name;
+  }
+}
+
+// All values take their new ones at once: where one of them is another's new value, by copies.
+void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::Value>& to,
+                    const Step& at) {
+  std::vector<std::string> texts;
+  std::set<std::string> targets;
+  for (ir::Value target : to)
+    if (!is_tile(kernel_, target)) targets.insert(scalar(target));
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (is_tile(kernel_, to[i])) {
+      texts.emplace_back();
+      continue;
+    }
+    std::string text = scalar(values[i]);
+    const bool is_plain = text.find_first_of(" (") == std::string::npos;
+    const bool is_target = targets.contains(text) && text != scalar(to[i]);
+    if ((is_target || !is_plain) && to.size() > 1) {
+      const std::string name = names_.make("next");
+      out_.format("const {} {} = {};", type_of(to[i]), name, text);
+      text = name;
+    }
+    texts.push_back(text);
+  }
+  // Tiles whose new value is another carried tile's old one are copied aside first.
+  const auto is_swapped = [&](std::size_t i) {
+    if (schedule_.home(values[i]) != Home::Stored) return false;
+    const ir::Value source = schedule_.storage(values[i]);
+    for (std::size_t j = 0; j < to.size(); ++j)
+      if (j != i && is_tile(kernel_, to[j]) && schedule_.storage(to[j]) == source) return true;
+    return false;
+  };
+  std::map<std::size_t, std::string> aside;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (!is_tile(kernel_, to[i]) || !is_swapped(i)) continue;
+    TW_CHECK(!layouts_.is_shared(values[i]), "big tiles that change places in a loop");
+    aside[i] = names_.make("next_tile");
+    const int count = layouts_.of_array(values[i]).layout.register_count();
+    out_.format("{} {}[{}];", type_of(values[i]), aside[i], count);
+    out_.line("#pragma unroll");
+    out_.format("for (int k = 0; k < {0}; ++k) {1}[k] = {2}[k];", count, aside[i],
+                array_name(values[i]));
+  }
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    if (!is_tile(kernel_, to[i])) {
+      if (texts[i] != scalar(to[i])) out_.format("{} = {};", scalar(to[i]), texts[i]);
+    } else if (const auto found = aside.find(i); found != aside.end()) {
+      out_.line("#pragma unroll");
+      out_.format("for (int k = 0; k < {0}; ++k) {1}[k] = {2}[k];",
+                  layouts_.of_array(to[i]).layout.register_count(), array_name(to[i]),
+                  found->second);
+    } else {
+      assign_tile(to[i], values[i], at);
+    }
+  }
+}
+
+void Emitter::emit_for(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Region& body = op.regions[0];
+  const std::vector<ir::Value> carried = from(body.arguments, 1);
+  declare_carried(carried, from(op.operands, 3), step);
+  note_line(op.location);
+  const std::string index = new_name(body.arguments[0], "i");
+  scalars_[body.arguments[0].id] = index;
+  const std::string to = atom(scalar(op.operands[1]));
+  const std::string by = atom(scalar(op.operands[2]));
+  const std::optional<std::int64_t> known = constant_of(op.operands[2]);
+  std::string condition = fmt::format("{} < {}", index, to);
+  if (known && *known < 0) condition = fmt::format("{} > {}", index, to);
+  if (!known) condition = fmt::format("{2} > 0 ? {0} < {1} : {0} > {1}", index, to, by);
+  if (const std::int64_t unroll = op.integer("unroll"); unroll > 1)
+    out_.format("#pragma unroll {}", unroll);
+  else if (!(constant_of(op.operands[0]) && constant_of(op.operands[1])))
+    out_.line("#pragma unroll 1");
+  out_.open(fmt::format("for ({} {} = {}; {}; {} += {})", type_of(body.arguments[0]), index,
+                        scalar(op.operands[0]), condition, index, by));
+  shared_.forget();
+  ++loop_depth_;
+  steps(step.regions[0]);
+  enter(body.ops.back()->operands, carried, at_end);
+  --loop_depth_;
+  out_.close();
+  shared_.forget();
+  for (std::size_t i = 0; i < op.results.size(); ++i)
+    if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(carried[i]);
+}
+
+void Emitter::emit_while(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Region& head = op.regions[0];
+  const ir::Region& body = op.regions[1];
+  declare_carried(head.arguments, op.operands, step);
+  declare_carried(body.arguments, {}, step);
+  note_line(op.location);
+  out_.line("#pragma unroll 1");
+  out_.open("while (true)");
+  shared_.forget();
+  ++loop_depth_;
+  steps(step.regions[0]);
+  const ir::Op& condition = *head.ops.back();
+  const std::string goes_on = scalar(condition.operands[0]);
+  const std::string name = names_.make("goes_on");
+  out_.format("const bool {} = {};", name, goes_on);
+  enter(from(condition.operands, 1), body.arguments, at_end);
+  out_.format("if (!{}) break;", name);
+  steps(step.regions[1]);
+  enter(body.ops.back()->operands, head.arguments, at_end);
+  --loop_depth_;
+  out_.close();
+  shared_.forget();
+  for (std::size_t i = 0; i < op.results.size(); ++i)
+    if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(body.arguments[i]);
+}
+
+void Emitter::emit_if(const Step& step) {
+  const ir::Op& op = *step.op;
+  declare_carried(op.results, {}, step);
+  note_line(op.location);
+  const SharedMemory::States before = shared_.states();
+  out_.open(fmt::format("if ({})", scalar(op.operands[0])));
+  steps(step.regions[0]);
+  enter(op.regions[0].ops.back()->operands, op.results, at_end);
+  const bool has_else = !step.regions[1].empty() || !op.results.empty();
+  const SharedMemory::States after = shared_.states();
+  shared_.restore(before);
+  if (has_else) {
+    out_.outdent();
+    out_.open("} else");
+    steps(step.regions[1]);
+    enter(op.regions[1].ops.back()->operands, op.results, at_end);
+  }
+  out_.close();
+  shared_.merge(after);
+}
+
+}  // namespace tilewright

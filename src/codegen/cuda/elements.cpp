@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/elements.cpp — the loops of a thread over its elements of a tile.
+//
+// Few elements per thread are unrolled: first all vectors are loaded, then the elements are worked
+// on, and vectors of results are stored. Many elements go in slices of a loop that stays a loop.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/schedule/op_facts.h"
+#include "layout/convert.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+constexpr int log_slice = 4;  // elements of one slice of a big tile
+
+}  // namespace
+
+// ---- Loops
+
+Emitter::ElementLoop Emitter::make_loop(const Step& step, const TileLayout& layout) {
+  ElementLoop loop;
+  const int registers = layout.layout.registers().columns();
+  loop.log_vector = std::min(layout.log_vector, registers);
+  const bool is_big = (1 << registers) > TileLayouts::most_registers;
+  loop.log_vectors =
+      is_big ? std::max(log_slice - loop.log_vector, 0) : registers - loop.log_vector;
+  loop.log_slices = registers - loop.log_vector - loop.log_vectors;
+  loop.frame.step = &step;
+  loop.frame.layout = &layout.layout;
+  loop.frame.index_from = 1;
+  loop.frame.space.variables = {{"v", loop.log_vector},
+                                {"k", loop.log_vectors},
+                                {"s", loop.log_slices},
+                                {"thread", layout.layout.thread_bits()}};
+  loop.frame.place = {layout.layout.matrix(), 0};
+  return loop;
+}
+
+void Emitter::open_slices(ElementLoop& loop) {
+  if (loop.log_slices == 0) return;
+  out_.line("#pragma unroll 1");
+  out_.open(fmt::format("for (int s = 0; s < {}; ++s)", 1 << loop.log_slices));
+  loop.frame.scopes.emplace_back();
+}
+
+void Emitter::close_slices(ElementLoop& loop) {
+  if (loop.log_slices == 0) return;
+  out_.close();
+  loop.frame.scopes.pop_back();
+}
+
+void Emitter::open_vectors(ElementLoop& loop) {
+  if (loop.log_vectors == 0) return;
+  out_.line("#pragma unroll");
+  out_.open(fmt::format("for (int k = 0; k < {}; ++k)", 1 << loop.log_vectors));
+  loop.frame.scopes.emplace_back();
+}
+
+void Emitter::close_vectors(ElementLoop& loop) {
+  if (loop.log_vectors == 0) return;
+  out_.close();
+  loop.frame.scopes.pop_back();
+}
+
+void Emitter::open_elements(ElementLoop& loop) {
+  if (loop.log_vector == 0) return;
+  out_.line("#pragma unroll");
+  out_.open(fmt::format("for (int v = 0; v < {}; ++v)", 1 << loop.log_vector));
+  loop.frame.scopes.emplace_back();
+}
+
+void Emitter::close_elements(ElementLoop& loop) {
+  if (loop.log_vector == 0) return;
+  out_.close();
+  loop.frame.scopes.pop_back();
+}
+
+// ---- Arrays
+
+void Emitter::declare_array(ir::Value value) {
+  const ir::Value storage = schedule_.storage(value);
+  if (arrays_.contains(storage.id)) return;
+  const ir::Type& type = kernel_.type(storage);
+  const std::string base =
+      kernel_.name_of(storage).empty() ? kernel_.name_of(value) : kernel_.name_of(storage);
+  if (layouts_.is_shared(value)) {
+    const std::string name = names_.make(base + "_shared");
+    shared_.add(name, type_of(storage), type.numel(),
+                static_cast<std::int64_t>(type.element_bytes()), loop_depth_ > 0);
+    arrays_[storage.id] = name;
+    return;
+  }
+  const std::string name = names_.make(base + "_tile");
+  out_.format("{} {}[{}];", type_of(storage), name,
+              layouts_.of_array(value).layout.register_count());
+  arrays_[storage.id] = name;
+}
+
+// Barriers that must stand before a step, for what it reads from and writes to shared memory.
+void Emitter::synchronize(const Frame& frame, const TileReads& reads,
+                          const std::vector<ir::Value>& written) {
+  std::set<std::string> crossing;
+  bool needs = false;
+  for (const TileRead& read : reads.arrays) {
+    if (!layouts_.is_shared(read.value)) continue;
+    const bool is_own =
+        frame.layout &&
+        plan_conversion(layouts_.of_array(read.value).layout, *frame.layout, read.map).kind ==
+            Conversion::Kind::Registers;
+    if (is_own) continue;
+    const std::string name = array_name(read.value);
+    crossing.insert(name);
+    needs |= shared_.read_needs_barrier(name);
+  }
+  for (ir::Value value : written)
+    if (layouts_.is_shared(value)) needs |= shared_.write_needs_barrier(array_name(value));
+  if (needs) barrier();
+  for (const std::string& name : crossing) shared_.note_read(name);
+  for (ir::Value value : written)
+    if (layouts_.is_shared(value)) shared_.note_write(array_name(value));
+}
+
+// ---- The step
+
+void Emitter::elements_step(const Step& step) {
+  for (ir::Value value : step.kept) declare_array(value);
+  ElementLoop loop = make_loop(step, layouts_.of_step(step));
+  synchronize(loop.frame, reads_of(kernel_, schedule_, step), step.kept);
+  std::vector<Reduction> reductions;
+  for (const ir::Op* op : step.reductions) reductions.push_back(begin_reduction(loop, *op));
+
+  open_slices(loop);
+  std::vector<Preload> preloads = plan_preloads(loop);
+  emit_preloads(loop, preloads);
+  open_vectors(loop);
+
+  // Stores go in vectors when all of them can, so that their order stays.
+  std::map<const ir::Op*, std::string> vectors;
+  bool can_all = true;
+  std::vector<VectorAccess> stores;
+  for (const ir::Op* op : step.ops) {
+    if (!op->facts().has(ir::Writes)) continue;
+    const auto access =
+        op->kind == OpKind::Store ? vector_access(loop.frame, *op, loop.frame.place) : std::nullopt;
+    can_all &= access.has_value();
+    if (access) stores.push_back(*access);
+  }
+  can_all &= loop.log_vector > 0;
+  if (can_all)
+    for (const VectorAccess& store : stores) {
+      vectors[store.op] = names_.make(kernel_.name_of(store.op->operands[1]) + "_out", "out");
+      note_line(store.op->location);
+      out_.format("{} {}[{}];", memory_type(store.op->operands[0]), vectors[store.op],
+                  1 << loop.log_vector);
+    }
+  open_elements(loop);
+  element_ops(loop, vectors);
+  for (const Reduction& reduction : reductions) add_to_reduction(loop, reduction);
+  flush_delayed();
+  close_elements(loop);
+  if (can_all)
+    for (const VectorAccess& store : stores) vector_store(loop.frame, store, vectors[store.op]);
+  close_vectors(loop);
+  close_slices(loop);
+  for (const Reduction& reduction : reductions) end_reduction(loop, reduction);
+}
+
+// What is read in vectors first: loads by affine pointers, and arrays in shared memory.
+std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
+  const Step& step = *loop.frame.step;
+  std::vector<Preload> out;
+  const TileReads reads = reads_of(kernel_, schedule_, step);
+  for (const TileAccess& access : reads.accesses) {
+    if (access.op->kind != OpKind::Load) continue;
+    const Place place = compose(access.map, loop.frame.place);
+    const ir::Value value = access.op->result();
+    const bool is_known = std::any_of(out.begin(), out.end(), [&](const Preload& preload) {
+      return preload.value == value && preload.place == place;
+    });
+    const auto vector = vector_access(loop.frame, *access.op, place);
+    if (vector && !is_known) out.push_back({value, place, vector, ""});
+  }
+  for (const TileRead& read : reads.arrays) {
+    if (!layouts_.is_shared(read.value) || loop.log_vector == 0) continue;
+    const Place place = compose(read.map, loop.frame.place);
+    bool is_vector = kernel_.type(read.value).element_bytes() << loop.log_vector <= 16;
+    for (int j = 0; j < loop.frame.space.bits(); ++j) {
+      const std::uint64_t column = place.matrix.column(j);
+      is_vector &= j < loop.log_vector ? column == 1ull << j
+                                       : (column & ((1ull << loop.log_vector) - 1)) == 0;
+    }
+    if (is_vector && place.offset == 0) out.push_back({read.value, place, std::nullopt, ""});
+  }
+  return out;
+}
+
+void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
+  if (preloads.empty()) return;
+  const Step& step = *loop.frame.step;
+  const int count = 1 << (loop.log_vector + loop.log_vectors);
+  for (Preload& preload : preloads) {
+    const ir::Type& type = kernel_.type(preload.value);
+    // A load that is kept in registers goes there at once.
+    const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
+    if (is_kept && !layouts_.is_shared(preload.value) && preload.place == loop.frame.place &&
+        !type.is_bool() && preload.access) {
+      preload.tile = array_name(preload.value);
+      continue;
+    }
+    preload.tile = names_.make(kernel_.name_of(preload.value) + "_tile", "tile");
+    const std::string element =
+        preload.access ? memory_type(preload.access->op->operands[0]) : type_of(preload.value);
+    if (preload.access) note_line(preload.access->op->location);
+    out_.format("{} {}[{}];", element, preload.tile, count);
+  }
+  Space registers = loop.frame.space;
+  std::vector<std::uint64_t> columns;
+  for (int j = 0; j < loop.frame.space.bits(); ++j)
+    columns.push_back(j < loop.log_vector + loop.log_vectors ? 1ull << j : 0);
+  const IndexMap index{BitMatrix(loop.log_vector + loop.log_vectors, std::move(columns)), 0};
+  open_vectors(loop);
+  for (const Preload& preload : preloads) {
+    const std::string start = linear_text(loop.frame.space, index, 1, 2);
+    const std::string into =
+        start == "0" ? preload.tile : fmt::format("{} + {}", preload.tile, start);
+    if (preload.access) vector_load(loop.frame, *preload.access, into);
+    else {
+      parts_.insert("memory");
+      const std::string from = index_text(loop.frame, preload.place);
+      const std::size_t plus = from.rfind(" + v");
+      out_.format(
+          "tw::load<{}>({}, {});", 1 << loop.log_vector, into,
+          sum_text(array_name(preload.value), from == "v" ? "0"
+                                              : plus != std::string::npos && plus + 4 == from.size()
+                                                  ? from.substr(0, plus)
+                                                  : from));
+    }
+  }
+  close_vectors(loop);
+  for (const Preload& preload : preloads) {
+    std::string text = fmt::format("{}[{}]", preload.tile, linear_text(loop.frame.space, index));
+    if (kernel_.type(preload.value).is_bool() && preload.access) text = "(" + text + " != 0)";
+    loop.frame.remember(Frame::key(preload.value, preload.place), text);
+  }
+}
+
+void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors) {
+  Frame& frame = loop.frame;
+  const Step& step = *frame.step;
+  for (const ir::Op* op : step.ops) {
+    switch (op->kind) {
+      case OpKind::Load:
+        element(frame, op->result(), frame.place);
+        break;
+      case OpKind::Store:
+        if (const auto found = vectors.find(op); found != vectors.end()) {
+          std::string value = element(frame, op->operands[1], frame.place);
+          statement(*op, fmt::format("{}[{}] = {};", found->second, loop.log_vector > 0 ? "v" : "0",
+                                     value));
+        } else {
+          store_element(frame, *op);
+        }
+        break;
+      case OpKind::AtomicRmw:
+      case OpKind::AtomicCas:
+        atomic_element(frame, *op);
+        break;
+      case OpKind::Assert:
+        assert_element(frame, *op);
+        break;
+      default:
+        break;
+    }
+    for (ir::Value value : op->results)
+      if (std::count(step.kept.begin(), step.kept.end(), value) != 0) keep(loop, value);
+  }
+}
+
+// Written when the element's ops are done: the array may be one that they still read.
+void Emitter::keep(ElementLoop& loop, ir::Value value) {
+  Frame& frame = loop.frame;
+  std::string text = element(frame, value, frame.place);
+  std::string target = array_name(value);
+  if (layouts_.is_shared(value)) {
+    const std::string index = index_text(frame, frame.place);
+    target = fmt::format("{}[{}]", target, index);
+    const std::string owner = owner_text(*frame.layout);
+    if (!owner.empty()) target = fmt::format("if ({}) {}", owner, target);
+  } else {
+    target = fmt::format("{}[{}]", target, array_index(frame, value, frame.place));
+  }
+  if (target == text) return;
+  const bool is_name = text.find_first_of("[(+-*/ ") == std::string::npos;
+  if (!is_name) {
+    const std::string name = new_name(value);
+    out_.format("const {} {} = {};", type_of(value), name, text);
+    frame.remember(Frame::key(value, frame.place), name);
+    text = name;
+  }
+  delayed_.push_back(fmt::format("{} = {};", target, text));
+}
+
+void Emitter::flush_delayed() {
+  for (const std::string& text : delayed_) out_.line(text);
+  delayed_.clear();
+}
+
+// Every element of one tile into the array of another.
+void Emitter::assign_tile(ir::Value to, ir::Value from, const Step& at) {
+  declare_array(to);
+  const bool is_same = schedule_.home(from) == Home::Stored && schedule_.is_in_array(from, at) &&
+                       schedule_.storage(from) == schedule_.storage(to);
+  if (is_same) return;
+  ElementLoop loop = make_loop(at, layouts_.of_array(to));
+  synchronize(loop.frame, reads_of(kernel_, schedule_, at, {from}), {to});
+  open_slices(loop);
+  open_vectors(loop);
+  open_elements(loop);
+  Frame& frame = loop.frame;
+  const std::string value = element(frame, from, frame.place);
+  const std::string index =
+      layouts_.is_shared(to) ? index_text(frame, frame.place) : array_index(frame, to, frame.place);
+  const std::string owner = layouts_.is_shared(to) ? owner_text(*frame.layout) : "";
+  out_.format("{}{}[{}] = {};", owner.empty() ? "" : "if (" + owner + ") ", array_name(to), index,
+              value);
+  close_elements(loop);
+  close_vectors(loop);
+  close_slices(loop);
+}
+
+}  // namespace tilewright

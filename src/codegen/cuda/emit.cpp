@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/emit.cpp — from a kernel to a KernelSource: schedule, layouts, text, launch plan.
+#include "codegen/cuda/emit.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/embedded.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/emulate/rewrite.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+// Parts of the device library in the order in which they build on each other.
+constexpr std::string_view parts_in_order[] = {"ptx",    "types",   "arithmetic", "math",
+                                               "memory", "atomics", "reduce",     "check"};
+
+std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
+
+bool is_wanted(const std::set<std::string>& parts, std::string_view part) {
+  if (part == "ptx" || part == "types") return true;
+  if (part == "arithmetic") return parts.contains("math");
+  return parts.contains(std::string(part));
+}
+
+// The more may be repeated, the less must be kept. The first whose arrays fit is taken.
+constexpr int unlimited = 1 << 20;
+struct Attempt {
+  bool reloads;
+  int recompute_limit;
+};
+constexpr Attempt attempts[] = {{false, 6}, {true, 6}, {true, unlimited}};
+
+struct Emitted {
+  std::string text;
+  std::set<std::string> parts;
+  std::int64_t shared_bytes = 0;
+  bool is_dynamic = false;
+};
+
+Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Attempt& attempt) {
+  const std::int64_t few = std::int64_t{TileLayouts::most_registers} * options.num_warps * 32;
+  const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
+                                   .recompute_limit = attempt.recompute_limit});
+  const Alignments alignments(kernel);
+  const TileLayouts layouts(kernel, schedule, alignments,
+                            std::countr_zero(static_cast<unsigned>(options.num_warps)));
+  Emitter emitter(kernel, schedule, alignments, layouts, options);
+  Emitted out;
+  out.text = emitter.run();
+  out.parts = emitter.parts();
+  out.shared_bytes = emitter.shared().bytes();
+  out.is_dynamic = emitter.shared().is_dynamic();
+  return out;
+}
+
+Emitted emit_fitting(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  const std::int64_t most = options.target.shared_bytes_per_block_optin;
+  Emitted out;
+  for (const Attempt& attempt : attempts) {
+    out = emit(kernel, options, attempt);
+    if (out.shared_bytes <= most) return out;
+  }
+  throw ArgumentError(
+      fmt::format("kernel '{}' needs {} bytes of shared memory for its tiles, but a block of {} "
+                  "has at most {}: "
+                  "use smaller blocks or more warps",
+                  kernel.name, out.shared_bytes, options.target.name, most));
+}
+
+Parameter parameter_of(const ir::Kernel& kernel, const ir::KernelArgument& argument) {
+  const ir::Type& type = kernel.type(argument.value);
+  return {.name = kernel.name_of(argument.value),
+          .kind = type.is_pointer ? Parameter::Kind::Pointer : Parameter::Kind::Scalar,
+          .dtype = type.dtype,
+          .is_const = argument.is_const};
+}
+
+KernelSource::Kernel launch_of(const ir::Kernel& kernel, const CudaEmitOptions& options,
+                               const Emitted& emitted) {
+  KernelSource::Kernel out;
+  out.name = kernel.name;
+  for (const ir::KernelArgument& argument : kernel.arguments)
+    out.parameters.push_back(parameter_of(kernel, argument));
+  LaunchPlan plan = direct_plan(kernel.name, kernel.arguments.size());
+  LaunchStep& step = plan.steps.front();
+  const auto constant = [](std::int64_t value) {
+    return PlanExpression{{PlanOp::Kind::Constant, value}};
+  };
+  step.block[0] = constant(options.num_warps * 32);
+  step.block[1] = constant(1);
+  step.block[2] = constant(1);
+  step.shared_bytes = constant(emitted.is_dynamic ? emitted.shared_bytes : 0);
+  out.variants.push_back(std::move(plan));
+  return out;
+}
+
+}  // namespace
+
+KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  const int warps = options.num_warps;
+  if (warps < 1 || warps > 32 || !std::has_single_bit(static_cast<unsigned>(warps)))
+    throw ArgumentError(
+        fmt::format("num_warps is {}, but must be a power of two from 1 to 32", warps));
+  const Emitted emitted = emit_fitting(kernel, options);
+  KernelSource source;
+  source.language = Language::Cuda;
+  source.name = kernel.name;
+  for (std::string_view part : parts_in_order) {
+    if (!is_wanted(emitted.parts, part)) continue;
+    source.text += fmt::format("#include \"{}\"\n", header_name(part));
+    source.headers.push_back({header_name(part), std::string(embedded_file(fmt::format(
+                                                     "device_lib/cuda/{}.cuh", part)))});
+  }
+  source.text += "\n" + emitted.text;
+  source.options = {"--std=c++17", options.fp_fusion ? "--fmad=true" : "--fmad=false",
+                    options.flush_denormals ? "--ftz=true" : "--ftz=false"};
+  source.kernels.push_back(launch_of(kernel, options, emitted));
+  return source;
+}
+
+// The library's parts, with ptx.cuh replaced by its twin, stand before the text; what includes them
+// is dropped.
+KernelSource emulate_source(const KernelSource& source) {
+  std::string device;
+  for (const NamedFile& header : source.headers)
+    if (header.name != header_name("ptx")) device += header.text;
+  std::string_view text = source.text;
+  while (text.starts_with("#include")) text.remove_prefix(text.find('\n') + 1);
+  const EmulatedSource emulated = emulate_cuda(device + std::string(text), source.name + ".cu");
+  KernelSource out;
+  out.language = Language::Cpp;
+  out.name = source.name;
+  out.text = emulation_prelude({&emulated, 1}) +
+             std::string(embedded_file("device_lib/emulate/cuda/ptx.cuh")) + emulated.text;
+  out.options = emulation_options();
+  out.options.push_back("-fwrapv");
+  out.kernels = source.kernels;
+  for (std::size_t i = 0; i < out.kernels.size(); ++i) {
+    LaunchStep& step = out.kernels[i].variants.front().steps.front();
+    const std::string kernel = step.entry;
+    step.entry = fmt::format("entry_{}", i);
+    out.text += emulated_entry(step.entry, kernel, uses_barriers(emulated, kernel));
+  }
+  return out;
+}
+
+}  // namespace tilewright

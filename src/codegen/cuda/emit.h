@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/emit.h — a Tile-stage kernel as CUDA C++ that is made to be read.
+//
+//   KernelSource source = emit_cuda(kernel, {.target = Target::parse("sm_90a"), .num_warps = 4});
+//
+// The text includes nothing but parts of the device library, which travel along as headers of the
+// source. It holds no inline PTX, so that emulate_source() can turn it into a source for a CPU.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "ir/kernel.h"
+#include "tilewright/kernel_source.h"
+#include "tilewright/target.h"
+
+namespace tilewright {
+
+struct CudaEmitOptions {
+  Target target;
+  int num_warps = 4;             // a power of two
+  int max_registers = 0;         // per thread; 0: the compiler's choice
+  bool fp_fusion = true;         // a * b + c may be rounded once
+  bool flush_denormals = false;  // f32 numbers below the normal ones count as 0
+  bool line_directives = false;  // #line to the user's source, for profilers
+  // The text of a line of the user's source, without its end; empty when unknown.
+  std::function<std::string_view(std::uint16_t file, std::int32_t line)> line_text = {};
+};
+
+// Throws ArgumentError when the kernel cannot run: more shared memory than a block can have, or a
+// number of warps that is no power of two from 1 to 32.
+KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
+
+// The same kernels for Device::cpu(), thread by thread: slow, for tests and for machines without a
+// GPU. `source` is what emit_cuda made.
+KernelSource emulate_source(const KernelSource& source);
+
+}  // namespace tilewright

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/emitter.cpp — the function around the body: signature, prologue, names and lines.
+#include "codegen/cuda/emitter.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+// Whether a pointer goes through control flow, where one to const data could meet another.
+bool mixes_pointers(const ir::Kernel& kernel) {
+  bool mixes = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    const bool is_control = op.kind == OpKind::For || op.kind == OpKind::While ||
+                            op.kind == OpKind::If || op.kind == OpKind::Select ||
+                            op.kind == OpKind::Cast || op.kind == OpKind::Bitcast;
+    for (ir::Value value : op.results) mixes |= is_control && kernel.type(value).is_pointer;
+  });
+  return mixes;
+}
+
+}  // namespace
+
+Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
+                 const TileLayouts& layouts, const CudaEmitOptions& options)
+    : kernel_(kernel),
+      schedule_(schedule),
+      alignments_(alignments),
+      layouts_(layouts),
+      options_(options),
+      threads_(options.num_warps * 32),
+      uses_(kernel.value_count(), 0),
+      keeps_const_(!mixes_pointers(kernel)) {
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (ir::Value value : op.operands) ++uses_[value.id];
+  });
+  for (const char* name : {"thread", "v", "k", "s", "shared", "lane", "warp"}) names_.make(name);
+  parts_ = {"types"};
+}
+
+std::string Emitter::run() {
+  const std::string head = signature();
+  steps(schedule_.steps());
+  TextWriter out;
+  out.open(head);
+  out.line("const int thread = int(threadIdx.x);");
+  for (const std::string& line : prologue_) out.line(line);
+  for (const std::string& line : shared_.declarations()) out.line(line);
+  const std::string body = out_.take();
+  std::size_t at = 0;
+  while (at < body.size()) {
+    const std::size_t end = body.find('\n', at);
+    out.line(body.substr(at, end - at));
+    at = end + 1;
+  }
+  out.close();
+  return out.take();
+}
+
+std::string Emitter::signature() {
+  std::string parameters;
+  for (const ir::KernelArgument& argument : kernel_.arguments) {
+    const std::string name = names_.make(kernel_.name_of(argument.value), "argument");
+    scalars_[argument.value.id] = name;
+    if (!parameters.empty()) parameters += ", ";
+    parameters += fmt::format("{} {}", type_of(argument.value), name);
+  }
+  const std::string bounds =
+      options_.max_registers > 0
+          ? fmt::format("__launch_bounds__({}) __maxnreg__({})", threads_, options_.max_registers)
+          : fmt::format("__launch_bounds__({})", threads_);
+  return fmt::format("extern \"C\" __global__ void {} {}({})", bounds, kernel_.name, parameters);
+}
+
+// ---- Names, types and lines
+
+std::string Emitter::new_name(ir::Value value, std::string_view otherwise) {
+  return names_.make(kernel_.name_of(value), otherwise);
+}
+
+std::string Emitter::type_of(ir::Value value) const {
+  const ir::Type& type = kernel_.type(value);
+  const std::string text = type_text(type.element());
+  if (!type.is_pointer || !keeps_const_) return text;
+  const ir::Value root = root_of(kernel_, value);
+  for (const ir::KernelArgument& argument : kernel_.arguments)
+    if (argument.value == root && argument.is_const) return "const " + text;
+  return text;
+}
+
+std::string Emitter::memory_type(ir::Value pointer) const {
+  const std::string text = type_text(kernel_.type(pointer).element());
+  return text.substr(0, text.size() - 1);
+}
+
+void Emitter::note_line(const ir::Location& location) {
+  if (location.line == 0 || location == last_line_ || location.file >= kernel_.files.size()) return;
+  const bool is_same = location.file == last_line_.file && location.line == last_line_.line;
+  last_line_ = location;
+  if (is_same) return;
+  const std::string& file = kernel_.files[location.file];
+  if (options_.line_directives) {
+    out_.raw(fmt::format("#line {} {}\n", location.line, c_string(file)));
+    return;
+  }
+  std::string_view text =
+      options_.line_text ? options_.line_text(location.file, location.line) : std::string_view{};
+  const std::size_t first = text.find_first_not_of(" \t");
+  text = first == std::string_view::npos ? std::string_view{} : text.substr(first);
+  while (text.ends_with('\\') || text.ends_with('\r') || text.ends_with(' ')) text.remove_suffix(1);
+  const std::string name = std::filesystem::path(file).filename().string();
+  out_.line(text.empty() ? fmt::format("// {}:{}", name, location.line)
+                         : fmt::format("// {}:{}: {}", name, location.line, text.substr(0, 90)));
+}
+
+void Emitter::statement(const ir::Op& op, const std::string& text) {
+  note_line(op.location);
+  out_.line(text);
+}
+
+void Emitter::barrier() {
+  out_.line("__syncthreads();");
+  shared_.note_barrier();
+}
+
+std::string Emitter::owner_text(const Layout& layout) {
+  const std::uint64_t copies = layout.copy_bits();
+  if (copies == 0) return "";
+  const auto found = owners_.find(copies);
+  if (found != owners_.end()) return found->second;
+  const std::string name = names_.make("is_owner");
+  const std::uint64_t all = (std::uint64_t{1} << layout.thread_bits()) - 1;
+  const std::uint64_t kept = all & ~copies;
+  prologue_.push_back((kept & (kept + 1)) == 0
+                          ? fmt::format("const bool {} = thread < {};", name, kept + 1)
+                          : fmt::format("const bool {} = (thread & {}) == 0;", name, copies));
+  return owners_[copies] = name;
+}
+
+}  // namespace tilewright

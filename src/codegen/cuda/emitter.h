@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/emitter.h — writes the body of one kernel: scalars (scalars.cpp), elements of tiles
+// (body.cpp, memory.cpp), loops over them (elements.cpp), reductions (reductions.cpp), ops that
+// move data across elements (across.cpp) and control flow (control.cpp).
+//
+// Text for elements is made in a Frame: the variables of the loops around it, where the step's own
+// element is, and what has been named so far. element() gives the text of a tile's element at a
+// place and writes the statements that it needs first.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/text_writer.h"
+#include "codegen/cuda/emit.h"
+#include "codegen/cuda/layouts.h"
+#include "codegen/cuda/shared_memory.h"
+#include "codegen/cuda/space.h"
+#include "codegen/schedule/schedule.h"
+#include "codegen/text/expressions.h"
+#include "codegen/text/names.h"
+
+namespace tilewright {
+
+struct Frame {
+  const Step* step = nullptr;
+  Space space;
+  std::size_t index_from = 0;      // variables before this one are left out of named indices
+  const Layout* layout = nullptr;  // of the loop; none where elements are taken from anywhere
+  IndexMap place;                  // of the step's own element
+
+  using Key = std::pair<std::uint32_t, std::vector<std::uint64_t>>;
+  struct Scope {
+    std::map<Key, std::string> elements;
+    std::map<std::string, std::string> indices;
+  };
+  std::vector<Scope> scopes = {{}};
+
+  static Key key(ir::Value value, const IndexMap& place);
+  const std::string* find(const Key& key) const;
+  void remember(const Key& key, std::string text) { scopes.back().elements[key] = std::move(text); }
+};
+
+// As a C++ string literal.
+std::string c_string(std::string_view text);
+
+class Emitter {
+ public:
+  Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
+          const TileLayouts& layouts, const CudaEmitOptions& options);
+
+  // The function, from its signature on.
+  std::string run();
+  const SharedMemory& shared() const { return shared_; }
+  const std::set<std::string>& parts() const { return parts_; }  // of the device library
+
+ private:
+  using Place = IndexMap;
+
+  // ---- Text
+  void statement(const ir::Op& op, const std::string& text);
+  void note_line(const ir::Location& location);
+  std::string new_name(ir::Value value, std::string_view otherwise = "t");
+  std::string type_of(ir::Value value) const;        // C++ type of a scalar or an element
+  std::string memory_type(ir::Value pointer) const;  // of what a pointer points to
+  void barrier();
+  std::string owner_text(const Layout& layout);  // "" when every thread owns its elements
+
+  // ---- Scalars
+  std::string scalar(ir::Value value);
+  OperandText operand(ir::Value value, std::string text) const;
+  std::optional<std::int64_t> constant_of(ir::Value value) const;
+  void scalar_step(const ir::Op& op);
+  void define_scalar(const ir::Op& op, const std::string& text);
+  void scalar_load(const ir::Op& op);
+  void scalar_store(const ir::Op& op);
+  void scalar_atomic(const ir::Op& op);
+  void print_scalars(const ir::Op& op);
+  std::string print_call(const ir::Op& op, ir::Value value, const std::string& index,
+                         const std::string& text);
+  void assert_scalar(const ir::Op& op);
+  std::string signature();
+
+  // ---- Elements of tiles
+  std::string element(Frame& frame, ir::Value value, const Place& place);
+  std::string view_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
+  std::string computed_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
+  std::string array_element(Frame& frame, ir::Value value, const Place& place);
+  std::string array_index(const Frame& frame, ir::Value value, const Place& place) const;
+  std::string coordinate(Frame& frame, const Place& place, const ir::Type& type, int dimension);
+  std::string index_text(Frame& frame, const IndexMap& map);
+  std::string offset_text(Frame& frame, const ir::Op& affine, const Place& place);
+  std::string bounds_text(Frame& frame, const ir::Op& bounds, const Place& place, int without = -1);
+  std::string joined_element(Frame& frame, const ir::Op& op, const Place& place);
+
+  // ---- Memory
+  struct VectorAccess {
+    const ir::Op* op = nullptr;
+    Place place;
+    int width = 1;  // elements that one instruction moves
+    int contiguous = -1;
+    const ir::Op* affine = nullptr;
+    const ir::Op* bounds = nullptr;
+  };
+  std::optional<VectorAccess> vector_access(const Frame& frame, const ir::Op& op,
+                                            const Place& place) const;
+  bool is_uniform_tile(ir::Value value) const;
+  std::string uniform_text(ir::Value value);
+  std::string cache_text(const ir::Op& op) const;
+  std::string load_element(Frame& frame, const ir::Op& op, const Place& place);
+  void store_element(Frame& frame, const ir::Op& op);
+  void atomic_element(Frame& frame, const ir::Op& op);
+  void assert_element(Frame& frame, const ir::Op& op);
+  void vector_load(Frame& frame, const VectorAccess& access, const std::string& into);
+  void vector_store(Frame& frame, const VectorAccess& access, const std::string& from);
+  std::string vector_arguments(Frame& frame, const VectorAccess& access);
+  std::string vector_template(const Frame& frame, const VectorAccess& access) const;
+  std::string atomic_call(const ir::Op& op, const std::string& pointer,
+                          const std::vector<std::string>& values);
+
+  // ---- Loops over elements
+  struct ElementLoop {
+    Frame frame;
+    int log_vector = 0;
+    int log_vectors = 0;
+    int log_slices = 0;
+  };
+  struct Preload {  // read in vectors before the elements are worked on
+    ir::Value value;
+    Place place;
+    std::optional<VectorAccess> access;  // of a load; else an array in shared memory
+    std::string tile;
+  };
+  ElementLoop make_loop(const Step& step, const TileLayout& layout);
+  void open_slices(ElementLoop& loop);
+  void close_slices(ElementLoop& loop);
+  void open_vectors(ElementLoop& loop);
+  void close_vectors(ElementLoop& loop);
+  void open_elements(ElementLoop& loop);
+  void close_elements(ElementLoop& loop);
+  void elements_step(const Step& step);
+  std::vector<Preload> plan_preloads(ElementLoop& loop);
+  void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads);
+  void element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors);
+  void keep(ElementLoop& loop, ir::Value value);
+  void flush_delayed();
+  void synchronize(const Frame& frame, const TileReads& reads,
+                   const std::vector<ir::Value>& written);
+  void declare_array(ir::Value value);
+  std::string array_name(ir::Value value) { return arrays_.at(schedule_.storage(value).id); }
+  void assign_tile(ir::Value to, ir::Value from, const Step& at);
+
+  // ---- Reductions
+  struct Reduction {
+    const ir::Op* op = nullptr;
+    std::string type;  // of what is combined: the element, or a struct of several
+    std::string total;
+    Layout kept;                 // of the results
+    bool has_registers = false;  // one thread combines several elements
+    int registers = 1;
+    std::optional<std::string> identity;
+  };
+  Reduction begin_reduction(ElementLoop& loop, const ir::Op& op);
+  void add_to_reduction(ElementLoop& loop, const Reduction& reduction);
+  void end_reduction(const ElementLoop& loop, const Reduction& reduction);
+  void publish(const Reduction& reduction, std::size_t number);
+  // The region's result for two values; statements that it needs are written first.
+  std::vector<std::string> combine(const ir::Region& region, const std::vector<std::string>& a,
+                                   const std::vector<std::string>& b);
+  std::string combine_lambda(const ir::Op& op, const std::string& type);
+  std::string group_type(const ir::Op& op);
+
+  // ---- Across elements
+  void across_step(const Step& step);
+  void emit_dot(const Step& step);
+  void emit_gather(const Step& step);
+  void emit_concatenate(const Step& step);
+  void emit_scan(const Step& step);
+  void emit_histogram(const Step& step);
+  void emit_print(const Step& step);
+  // Loops over the elements of the result of an Across op and keeps what `make` gives for each.
+  void for_each_result(const Step& step, const std::function<std::string(Frame&)>& make);
+  void emit_line_scan(const Step& step, const std::string& line);
+
+  // ---- Control
+  void steps(const Steps& steps);
+  void control_step(const Step& step);
+  void emit_for(const Step& step);
+  void emit_while(const Step& step);
+  void emit_if(const Step& step);
+  void enter(const std::vector<ir::Value>& from, const std::vector<ir::Value>& to, const Step& at);
+  void declare_carried(const std::vector<ir::Value>& values, const std::vector<ir::Value>& initial,
+                       const Step& at);
+
+  const ir::Kernel& kernel_;
+  const Schedule& schedule_;
+  const Alignments& alignments_;
+  const TileLayouts& layouts_;
+  const CudaEmitOptions& options_;
+  const int threads_;
+
+  TextWriter out_;
+  Names names_;
+  SharedMemory shared_;
+  std::set<std::string> parts_;
+  std::unordered_map<std::uint32_t, std::string> scalars_;  // value to text
+  std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
+  std::vector<int> uses_;                                   // by value
+  std::map<std::uint64_t, std::string> owners_;             // bits of copies to a variable
+  std::vector<std::string> prologue_;
+  std::vector<std::string> delayed_;  // statements that end the work on an element
+  ir::Location last_line_;
+  int loop_depth_ = 0;
+  bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers
+};
+
+}  // namespace tilewright

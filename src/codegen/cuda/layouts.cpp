@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/layouts.cpp — groups of loops and arrays, and the choice for each.
+#include "codegen/cuda/layouts.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "base/check.h"
+#include "codegen/schedule/op_facts.h"
+#include "layout/convert.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+using Kind = Step::Kind;
+
+int log2_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
+
+std::optional<std::int64_t> constant_of(const ir::Kernel& kernel, ir::Value value) {
+  const ir::Op* maker = kernel.maker(value);
+  if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
+  const auto* number = std::get_if<std::int64_t>(maker->find("value"));
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+}  // namespace
+
+AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op) {
+  const ir::Op* pointers = kernel.maker(op.operands[0]);
+  if (!pointers || pointers->kind != OpKind::Affine) return {};
+  const ir::Type& type = kernel.type(op.operands[0]);
+  const auto size = static_cast<std::int64_t>(size_of(type.dtype));
+  AccessShape out;
+  std::int64_t aligned = std::min<std::int64_t>(alignments.of(pointers->operands[0]), 16);
+  for (int d = 0; d < type.rank; ++d) {
+    const ir::Value stride = pointers->operands[static_cast<std::size_t>(d) + 1];
+    if (constant_of(kernel, stride) == 1 && type.size(d) > 1) out.contiguous = d;
+    else if (type.size(d) > 1) aligned = std::min(aligned, alignments.of(stride) * size);
+  }
+  if (out.contiguous < 0) return {};
+  const std::int64_t elements =
+      std::min(std::max<std::int64_t>(aligned / size, 1), type.size(out.contiguous));
+  out.log_width = log2_of(elements);
+  return out;
+}
+
+TileLayouts::TileLayouts(const ir::Kernel& kernel, const Schedule& schedule,
+                         const Alignments& alignments, int log_warps)
+    : kernel_(kernel),
+      schedule_(schedule),
+      alignments_(alignments),
+      log_warps_(log_warps),
+      is_shared_(kernel.value_count(), false) {
+  visit(schedule.steps());
+  choose_all();
+  decide_shared();
+}
+
+const TileLayout& TileLayouts::of_array(ir::Value value) const {
+  return layouts_.at(nodes_.at(schedule_.storage(value).id));
+}
+
+Layout TileLayouts::of_reduced(const Step& step, const ir::Op& reduce) const {
+  const IndexMap slice = slice_map(sizes_of(step.shape), static_cast<int>(reduce.integer("axis")));
+  return of_step(step).layout.through(slice.matrix).without_register_copies();
+}
+
+// ---- Groups
+
+int TileLayouts::find(int node) {
+  auto at = static_cast<std::size_t>(node);
+  while (parents_[at] != static_cast<int>(at)) at = static_cast<std::size_t>(parents_[at]);
+  return static_cast<int>(at);
+}
+
+void TileLayouts::unite(int a, int b) {
+  a = find(a);
+  b = find(b);
+  if (a == b) return;
+  if (b < a) std::swap(a, b);  // the first one made stays, so that the result is always the same
+  parents_[static_cast<std::size_t>(b)] = a;
+  Group& into = groups_[static_cast<std::size_t>(a)];
+  const Group& from = groups_[static_cast<std::size_t>(b)];
+  into.accesses.insert(into.accesses.end(), from.accesses.begin(), from.accesses.end());
+  into.access_bytes.insert(into.access_bytes.end(), from.access_bytes.begin(),
+                           from.access_bytes.end());
+}
+
+int TileLayouts::node_of(ir::Value value) {
+  const ir::Value storage = schedule_.storage(value);
+  const auto found = nodes_.find(storage.id);
+  if (found != nodes_.end()) return found->second;
+  const int node = static_cast<int>(parents_.size());
+  parents_.push_back(node);
+  groups_.push_back({.shape = kernel_.type(storage)});
+  nodes_[storage.id] = node;
+  return node;
+}
+
+void TileLayouts::visit(const Steps& steps) {
+  for (const Step& step : steps) {
+    if (step.kind == Kind::Elements) visit_elements(step);
+    if (step.kind == Kind::Across) visit_across(step);
+    if (step.kind == Kind::Control) visit_control(step);
+  }
+}
+
+void TileLayouts::note_reads(int reader, const TileReads& reads) {
+  for (const TileRead& read : reads.arrays) {
+    const int array = node_of(read.value);
+    const bool is_same =
+        read.map.is_identity() &&
+        same_shape(groups_[static_cast<std::size_t>(find(reader))].shape, kernel_.type(read.value));
+    if (is_same) unite(reader, array);
+    else relations_.push_back({reader, schedule_.storage(read.value), read.map});
+  }
+  Group& group = groups_[static_cast<std::size_t>(find(reader))];
+  for (const TileAccess& access : reads.accesses) {
+    if (!access.map.is_identity()) continue;
+    const ir::Type& type = kernel_.type(access.op->operands[0]);
+    if (!same_shape(type, group.shape)) continue;
+    const AccessShape shape = access_shape(kernel_, alignments_, *access.op);
+    if (shape.contiguous < 0) continue;
+    group.accesses.push_back(shape);
+    group.access_bytes.push_back(static_cast<int>(size_of(type.dtype)));
+  }
+}
+
+void TileLayouts::visit_elements(const Step& step) {
+  const int node = static_cast<int>(parents_.size());
+  parents_.push_back(node);
+  groups_.push_back({.shape = step.shape});
+  steps_[step.order] = node;
+  for (ir::Value value : step.kept) unite(node, node_of(value));
+  note_reads(node, reads_of(kernel_, schedule_, step));
+  for (const ir::Op* reduce : step.reductions)
+    for (ir::Value result : reduce->results) {
+      if (!is_tile(kernel_, result)) continue;
+      const int axis = static_cast<int>(reduce->integer("axis"));
+      node_of(result);
+      relations_.push_back(
+          {node, schedule_.storage(result), slice_map(sizes_of(step.shape), axis)});
+      reduced_.push_back({&step, reduce});
+    }
+}
+
+// Every operand is read at any place, so that it must be in shared memory; only the sum that a
+// product is added to is read like an operand of an elementwise op.
+void TileLayouts::visit_across(const Step& step) {
+  for (ir::Value result : step.op->results)
+    if (is_tile(kernel_, result)) node_of(result);
+  std::vector<ir::Value> anywhere = step.op->operands;
+  if (step.op->kind == OpKind::Dot) {
+    note_reads(node_of(step.op->result()), reads_of(kernel_, schedule_, step, {anywhere[2]}));
+    anywhere.pop_back();
+  }
+  if (step.op->kind == OpKind::Scan)
+    for (ir::Value result : step.op->results) is_shared_[schedule_.storage(result).id] = true;
+  for (const TileRead& read : reads_of(kernel_, schedule_, step, anywhere).arrays) {
+    node_of(read.value);
+    is_shared_[schedule_.storage(read.value).id] = true;
+  }
+}
+
+// Tiles that enter a region or leave it are copied element by element.
+void TileLayouts::visit_control(const Step& step) {
+  const ir::Op& op = *step.op;
+  const auto copied = [&](ir::Value from, ir::Value to, const Step& at) {
+    if (is_tile(kernel_, to)) note_reads(node_of(to), reads_of(kernel_, schedule_, at, {from}));
+  };
+  const Step at_end{.order = 1 << 30};
+  if (op.kind != OpKind::If) {
+    const std::size_t inputs = op.kind == OpKind::For ? 3 : 0;
+    const std::size_t first = op.kind == OpKind::For ? 1 : 0;
+    for (std::size_t k = inputs; k < op.operands.size(); ++k)
+      copied(op.operands[k], op.regions[0].arguments[first + k - inputs], step);
+    const ir::Op& end = *op.regions.back().ops.back();
+    for (std::size_t k = 0; k < end.operands.size(); ++k)
+      copied(end.operands[k], op.regions[0].arguments[first + k], at_end);
+    if (op.kind == OpKind::While)
+      for (std::size_t k = 0; k < op.results.size(); ++k)
+        copied(op.regions[0].ops.back()->operands[k + 1], op.regions[1].arguments[k], at_end);
+  }
+  for (const Steps& region : step.regions) visit(region);
+  for (std::size_t k = 0; k < op.results.size(); ++k) {
+    if (!is_tile(kernel_, op.results[k])) continue;
+    node_of(op.results[k]);
+    if (op.kind != OpKind::If) continue;
+    for (const ir::Region& region : op.regions)
+      copied(region.ops.back()->operands[k], op.results[k], at_end);
+  }
+}
+
+// ---- Choice
+
+void TileLayouts::choose_all() {
+  std::vector<int> roots;
+  for (int node = 0; node < static_cast<int>(parents_.size()); ++node)
+    if (find(node) == node) roots.push_back(node);
+  std::stable_sort(roots.begin(), roots.end(), [&](int a, int b) {
+    return groups_[static_cast<std::size_t>(a)].shape.numel() >
+           groups_[static_cast<std::size_t>(b)].shape.numel();
+  });
+  for (int root : roots) choose(root);
+  for (auto& [storage, node] : nodes_) node = find(node);
+  for (auto& [order, node] : steps_) node = find(node);
+}
+
+void TileLayouts::choose(int node) {
+  if (!pull(node)) choose_by_access(node);
+  groups_[static_cast<std::size_t>(node)].is_laid = true;
+}
+
+// Takes the layout from a neighbour that reads or makes this array, so that every element is where
+// it is wanted. Tiles of the same size that access memory themselves choose by that.
+bool TileLayouts::pull(int node) {
+  const Group& group = groups_[static_cast<std::size_t>(node)];
+  for (const Relation& relation : relations_) {
+    if (find(node_of(relation.storage)) != node ||
+        !groups_[static_cast<std::size_t>(find(relation.reader))].is_laid)
+      continue;
+    const Group& reader = groups_[static_cast<std::size_t>(find(relation.reader))];
+    if (reader.shape.numel() == group.shape.numel() && !group.accesses.empty()) continue;
+    if (!relation.map.matrix.is_surjective() || relation.map.offset != 0) continue;
+    const TileLayout& from = layouts_.at(find(relation.reader));
+    TileLayout out{from.layout.through(relation.map.matrix).without_register_copies(), 0};
+    out.log_vector = std::min(out.layout.log_vector(), from.log_vector);
+    layouts_[node] = std::move(out);
+    return true;
+  }
+  return false;
+}
+
+void TileLayouts::choose_by_access(int node) {
+  const Group& group = groups_[static_cast<std::size_t>(node)];
+  const ir::Type& shape = group.shape;
+  int contiguous = shape.rank - 1;
+  int log_width = 0;
+  for (const AccessShape& access : group.accesses)
+    if (access.log_width > log_width) {
+      log_width = access.log_width;
+      contiguous = access.contiguous;
+    }
+  for (std::size_t i = 0; i < group.accesses.size(); ++i)
+    if (group.accesses[i].contiguous == contiguous)
+      log_width = std::min(log_width, log2_of(16 / group.access_bytes[i]));
+  // Every thread should have something before one has a wide vector.
+  const int spare = bits_of_type(shape) - 5 - log_warps_;
+  log_width = std::clamp(log_width, 0, std::max(spare, 0));
+  Layout::Blocked blocked{.log_sizes = {sizes_of(shape).begin(), sizes_of(shape).end()},
+                          .order = {},
+                          .log_vector = log_width,
+                          .log_lanes = 5,
+                          .log_warps = log_warps_};
+  if (shape.rank > 0) blocked.order.push_back(contiguous);
+  for (int d = shape.rank; d-- > 0;)
+    if (d != contiguous) blocked.order.push_back(d);
+  TileLayout out{Layout::blocked(blocked), 0};
+  // A loop handles the registers that stand for neighbours along the contiguous dimension together.
+  out.log_vector = std::min(log_width, out.layout.registers().columns());
+  layouts_[node] = std::move(out);
+}
+
+// ---- Registers or shared memory
+
+void TileLayouts::decide_shared() {
+  for (const auto& [storage, node] : nodes_) {
+    const ir::Type& type = kernel_.type({storage});
+    const int words = type.element_bytes() > 4 ? 2 : 1;
+    if (layouts_.at(node).layout.register_count() * words > most_registers)
+      is_shared_[storage] = true;
+  }
+  for (const Relation& relation : relations_) {
+    const Layout& reader = layouts_.at(find(relation.reader)).layout;
+    const Layout& array = of_array(relation.storage).layout;
+    if (plan_conversion(array, reader, relation.map).kind == Conversion::Kind::Shared)
+      is_shared_[relation.storage.id] = true;
+  }
+  for (const auto& [step, reduce] : reduced_)
+    for (ir::Value result : reduce->results)
+      if (!(of_reduced(*step, *reduce) == of_array(result).layout))
+        is_shared_[schedule_.storage(result).id] = true;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/layouts.h — a layout for every loop over elements and every tile that is kept.
+//
+// Loops and arrays that are read element by element share one layout. The biggest choose first, by
+// their memory accesses: the contiguous dimension of the widest access is dealt out first, in
+// vectors of up to 16 bytes. Smaller ones take the layout in which their bigger neighbour (a
+// broadcast that reads them, a reduction that makes them) has each element in the right thread
+// already. An array whose readers then find every element in their own registers lives in
+// registers; any other one lives in shared memory.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/cuda/alignment.h"
+#include "codegen/cuda/tile_reads.h"
+#include "codegen/schedule/schedule.h"
+#include "layout/layout.h"
+
+namespace tilewright {
+
+// How an affine access walks through memory.
+struct AccessShape {
+  int contiguous = -1;  // the dimension of stride 1, or none
+  int log_width = 0;    // elements that are contiguous and aligned together, at most 16 bytes
+};
+// `op` is a load, store or atomic; none of this when its pointers are not affine.
+AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op);
+
+struct TileLayout {
+  Layout layout;
+  int log_vector = 0;  // the lowest register bits that a loop handles as one vector
+};
+
+class TileLayouts {
+ public:
+  // More values of one tile per thread than this live in shared memory.
+  static constexpr int most_registers = 64;
+
+  TileLayouts(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
+              int log_warps);
+
+  const TileLayout& of_step(const Step& step) const { return layouts_.at(steps_.at(step.order)); }
+  // Of the array that holds this Stored value.
+  const TileLayout& of_array(ir::Value value) const;
+  bool is_shared(ir::Value value) const { return is_shared_[schedule_.storage(value).id]; }
+  // The layout that a reduction over the step leaves its results in, one register per result.
+  Layout of_reduced(const Step& step, const ir::Op& reduce) const;
+
+ private:
+  struct Relation {  // element i of the reader's space is element map(i) of the array
+    int reader;
+    ir::Value storage;
+    IndexMap map;
+  };
+  struct Group {
+    ir::Type shape;
+    std::vector<AccessShape> accesses;
+    std::vector<int> access_bytes;
+    bool is_laid = false;
+  };
+
+  int find(int node);
+  void unite(int a, int b);
+  int node_of(ir::Value value);
+  void visit(const Steps& steps);
+  void visit_elements(const Step& step);
+  void visit_across(const Step& step);
+  void visit_control(const Step& step);
+  void note_reads(int reader, const TileReads& reads);
+  void choose_all();
+  void choose(int node);
+  bool pull(int node);
+  void choose_by_access(int node);
+  void decide_shared();
+
+  const ir::Kernel& kernel_;
+  const Schedule& schedule_;
+  const Alignments& alignments_;
+  const int log_warps_;
+  std::vector<int> parents_;   // of the sets of nodes
+  std::vector<Group> groups_;  // by node; that of the set's root counts
+  std::vector<Relation> relations_;
+  std::unordered_map<std::uint32_t, int> nodes_;  // storage to node
+  std::unordered_map<int, int> steps_;            // order of a step to its node, later to the root
+  std::unordered_map<int, TileLayout> layouts_;   // by root
+  std::vector<bool> is_shared_;                   // by value
+  std::vector<std::pair<const Step*, const ir::Op*>> reduced_;
+};
+
+}  // namespace tilewright

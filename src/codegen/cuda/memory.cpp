@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/memory.cpp — loads, stores and atomics of tiles: whole vectors where pointers and
+// masks allow it, else element by element.
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+std::size_t mask_operand(const ir::Op& op) { return op.kind == OpKind::Load ? 1 : 2; }
+
+ir::AttributeValue zero_of(const ir::Type& type) {
+  if (type.is_float()) return 0.0;
+  return std::int64_t{0};
+}
+
+}  // namespace
+
+std::string Emitter::cache_text(const ir::Op& op) const {
+  const std::string_view evict = op.text("evict");
+  const std::string_view cache = op.text("cache");
+  std::string_view how;
+  if (evict == "evict_first") how = "EvictFirst";
+  else if (evict == "evict_last") how = "EvictLast";
+  else if (cache == ".ca") how = "Ca";
+  else if (cache == ".cg") how = "Cg";
+  else if (cache == ".cs") how = "Cs";
+  else if (cache == ".cv") how = "Cv";
+  else if (cache == ".wb") how = "Wb";
+  else if (cache == ".wt") how = "Wt";
+  return how.empty() ? "" : fmt::format("<tw::Cache::{}>", how);
+}
+
+bool Emitter::is_uniform_tile(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  while (maker && (maker->kind == OpKind::Broadcast || maker->kind == OpKind::Reshape ||
+                   maker->kind == OpKind::Permute || maker->kind == OpKind::Hint)) {
+    if (!is_tile(kernel_, maker->operands[0])) return true;
+    maker = kernel_.maker(maker->operands[0]);
+  }
+  return maker && is_uniform(*maker);
+}
+
+std::string Emitter::uniform_text(ir::Value value) {
+  const ir::Op* maker = kernel_.maker(value);
+  while (maker->kind == OpKind::Broadcast || maker->kind == OpKind::Reshape ||
+         maker->kind == OpKind::Permute || maker->kind == OpKind::Hint)
+    maker = kernel_.maker(maker->operands[0]);
+  if (maker->kind == OpKind::Splat) return scalar(maker->operands[0]);
+  return literal_text(kernel_.type(maker->result()), *maker->find("value"));
+}
+
+// ---- Whole vectors
+
+// Whether the elements of one vector lie side by side in memory, guarded by bounds at most.
+std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, const ir::Op& op,
+                                                            const Place& place) const {
+  if (op.integer("volatile") != 0) return std::nullopt;
+  VectorAccess out{.op = &op, .place = place};
+  out.affine = kernel_.maker(op.operands[0]);
+  if (!out.affine || out.affine->kind != OpKind::Affine) return std::nullopt;
+  const std::size_t mask = mask_operand(op);
+  if (op.operands.size() > mask) {
+    out.bounds = kernel_.maker(op.operands[mask]);
+    if (!out.bounds || out.bounds->kind != OpKind::Bounds) return std::nullopt;
+  }
+  if (op.kind == OpKind::Load && op.operands.size() > 2 && !is_uniform_tile(op.operands[2]))
+    return std::nullopt;
+  const ir::Type& type = kernel_.type(op.operands[0]);
+  const int log_vector = frame.space.variables[0].bits;
+  const AccessShape shape = access_shape(kernel_, alignments_, op);
+  out.contiguous = shape.contiguous;
+  for (int d = 0; d < type.rank; ++d) {
+    const IndexMap index = compose(coordinate_map(sizes_of(type), d), place);
+    for (int j = 0; j < frame.space.bits(); ++j) {
+      const std::uint64_t column = index.matrix.column(j);
+      const bool is_right = j < log_vector ? column == (d == shape.contiguous ? 1ull << j : 0)
+                            : d == shape.contiguous ? (column & ((1ull << log_vector) - 1)) == 0
+                                                    : true;
+      if (!is_right) return std::nullopt;
+    }
+  }
+  out.width = 1 << std::min(log_vector, shape.log_width);
+  return out;
+}
+
+std::string Emitter::vector_template(const Frame& frame, const VectorAccess& access) const {
+  const int count = 1 << frame.space.variables[0].bits;
+  const std::string cache = cache_text(*access.op);
+  std::string out = fmt::format("{}", count);
+  if (access.width != count || !cache.empty()) out += fmt::format(", {}", access.width);
+  if (!cache.empty()) out += ", " + cache.substr(1, cache.size() - 2);
+  return out;
+}
+
+// ", first, end" of a guarded vector; empty when all of it is inside.
+std::string Emitter::vector_arguments(Frame& frame, const VectorAccess& access) {
+  if (!access.bounds) return "";
+  const ir::Op& bounds = *access.bounds;
+  const ir::Type& type = kernel_.type(bounds.result());
+  const int d = access.contiguous;
+  const std::string outer = bounds_text(frame, bounds, access.place, d);
+  std::string first = "0";
+  std::string end = fmt::format("{}", 1 << frame.space.variables[0].bits);
+  if (d >= 0) {
+    const ir::Value low = bounds.operands[2 * static_cast<std::size_t>(d)];
+    const ir::Value high = bounds.operands[2 * static_cast<std::size_t>(d) + 1];
+    const auto least = constant_of(low);
+    const auto most = constant_of(high);
+    if (!(least && *least <= 0))
+      first = fmt::format("{} - {}", scalar(low), atom(coordinate(frame, access.place, type, d)));
+    if (!(most && *most >= type.size(d)))
+      end = fmt::format("{} - {}", scalar(high), atom(coordinate(frame, access.place, type, d)));
+  }
+  if (outer == "true" && first == "0" &&
+      end == fmt::format("{}", 1 << frame.space.variables[0].bits))
+    return "";
+  if (outer != "true") end = fmt::format("{} ? {} : 0", outer, end);
+  return fmt::format(", {}, {}", first, end);
+}
+
+void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::string& into) {
+  parts_.insert("memory");
+  const std::string pointer = sum_text(scalar(access.affine->operands[0]),
+                                       offset_text(frame, *access.affine, access.place));
+  const std::string guard = vector_arguments(frame, access);
+  if (guard.empty()) {
+    statement(*access.op,
+              fmt::format("tw::load<{}>({}, {});", vector_template(frame, access), into, pointer));
+    return;
+  }
+  const ir::Type& type = kernel_.type(access.op->result());
+  std::string other = access.op->operands.size() > 2 ? uniform_text(access.op->operands[2])
+                                                     : literal_text(type, zero_of(type));
+  if (type.is_bool()) other = "u8(" + other + ")";
+  statement(*access.op, fmt::format("tw::load_guarded<{}>({}, {}{}, {});",
+                                    vector_template(frame, access), into, pointer, guard, other));
+}
+
+void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
+  parts_.insert("memory");
+  const std::string pointer = sum_text(scalar(access.affine->operands[0]),
+                                       offset_text(frame, *access.affine, access.place));
+  const std::string guard = vector_arguments(frame, access);
+  const std::string owner = owner_text(*frame.layout);
+  statement(*access.op,
+            fmt::format("{}tw::store{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
+                        guard.empty() ? "" : "_guarded", vector_template(frame, access), pointer,
+                        from, guard));
+}
+
+// ---- Single elements
+
+std::string Emitter::load_element(Frame& frame, const ir::Op& op, const Place& place) {
+  parts_.insert("memory");
+  const ir::Value result = op.result();
+  const ir::Type& type = kernel_.type(result);
+  const bool is_bool = type.is_bool();
+  const bool is_volatile = op.integer("volatile") != 0;
+  const std::string pointer = element(frame, op.operands[0], place);
+  std::string text = is_volatile ? fmt::format("tw::load_volatile({})", pointer)
+                                 : fmt::format("tw::load_one{}({})", cache_text(op), pointer);
+  if (op.operands.size() > 1) {
+    const std::string mask = element(frame, op.operands[1], place);
+    std::string other = op.operands.size() > 2 ? element(frame, op.operands[2], place)
+                                               : literal_text(type, zero_of(type));
+    if (is_bool) other = "u8(" + other + ")";
+    text = is_volatile
+               ? fmt::format("{} ? {} : {}", atom(mask), text, atom(other))
+               : fmt::format("tw::load_if{}({}, {}, {})", cache_text(op), mask, pointer, other);
+  }
+  if (is_bool) text = atom(text) + " != 0";
+  const std::string name = new_name(result);
+  statement(op, fmt::format("const {} {} = {};", type_of(result), name, text));
+  return name;
+}
+
+void Emitter::store_element(Frame& frame, const ir::Op& op) {
+  parts_.insert("memory");
+  std::string value = element(frame, op.operands[1], frame.place);
+  if (kernel_.type(op.operands[1]).is_bool()) value = "u8(" + value + ")";
+  std::string condition = owner_text(*frame.layout);
+  if (op.operands.size() > 2) {
+    const std::string mask = element(frame, op.operands[2], frame.place);
+    condition = condition.empty() ? mask : condition + " && " + atom(mask);
+  }
+  const std::string pointer = element(frame, op.operands[0], frame.place);
+  statement(op, condition.empty()
+                    ? fmt::format("tw::store_one{}({}, {});", cache_text(op), pointer, value)
+                    : fmt::format("tw::store_if{}({}, {}, {});", cache_text(op), condition, pointer,
+                                  value));
+}
+
+std::string Emitter::atomic_call(const ir::Op& op, const std::string& pointer,
+                                 const std::vector<std::string>& values) {
+  parts_.insert("atomics");
+  const std::string_view order = op.text("order", "acq_rel");
+  const std::string_view scope = op.text("scope", "gpu");
+  std::string_view name = op.kind == OpKind::AtomicCas ? "cas" : op.text("op");
+  if (name == "fadd") name = "add";
+  std::string text = fmt::format("tw::atomic_{}<tw::Order::{}, tw::Scope::{}>({}", name,
+                                 order == "relaxed" ? "Relaxed" : "Ordered",
+                                 scope == "cta"   ? "Block"
+                                 : scope == "sys" ? "System"
+                                                  : "Device",
+                                 pointer);
+  for (const std::string& value : values) text += ", " + value;
+  return text + ")";
+}
+
+// Where several threads hold the element, one does it and the others get its result through shared
+// memory.
+void Emitter::atomic_element(Frame& frame, const ir::Op& op) {
+  const bool has_mask = op.kind == OpKind::AtomicRmw && op.operands.size() > 2;
+  const std::string owner = owner_text(*frame.layout);
+  std::string condition = owner;
+  if (has_mask) {
+    const std::string mask = element(frame, op.operands[2], frame.place);
+    condition = condition.empty() ? mask : condition + " && " + atom(mask);
+  }
+  std::vector<std::string> values = {element(frame, op.operands[1], frame.place)};
+  if (op.kind == OpKind::AtomicCas) values.push_back(element(frame, op.operands[2], frame.place));
+  const std::string call = atomic_call(op, element(frame, op.operands[0], frame.place), values);
+  const ir::Value result = op.result();
+  if (uses_[result.id] == 0) {
+    statement(op, condition.empty() ? call + ";" : fmt::format("if ({}) {};", condition, call));
+    return;
+  }
+  const std::string name = new_name(result, "old");
+  const std::string type = type_of(result);
+  statement(op, condition.empty() ? fmt::format("{} {} = {};", type, name, call)
+                                  : fmt::format("{} {} = {{}};", type, name));
+  if (!condition.empty()) out_.format("if ({}) {} = {};", condition, name, call);
+  if (!owner.empty()) {
+    const std::string slots = names_.make(name + "_shared");
+    const ir::Type& tile = kernel_.type(result);
+    shared_.add(slots, type, tile.numel(), static_cast<std::int64_t>(tile.element_bytes()), true);
+    barrier();
+    const std::string index = index_text(frame, frame.place);
+    out_.format("if ({}) {}[{}] = {};", owner, slots, index, name);
+    barrier();
+    out_.format("{} = {}[{}];", name, slots, index);
+  }
+  frame.remember(Frame::key(result, frame.place), name);
+}
+
+void Emitter::assert_element(Frame& frame, const ir::Op& op) {
+  parts_.insert("check");
+  std::string condition = "!" + atom(element(frame, op.operands[0], frame.place));
+  if (op.operands.size() > 1)
+    condition += " && " + atom(element(frame, op.operands[1], frame.place));
+  statement(op,
+            fmt::format("if ({}) tw::assert_failed({});", condition, c_string(op.text("message"))));
+}
+
+}  // namespace tilewright

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/reductions.cpp — elements combined within a thread, over the lanes of a warp, and
+// over warps through shared memory. Threads that hold copies do the same work and get the same
+// result, so that nothing counts twice.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+// The bits of `matrix` whose columns reach into the reduced dimension.
+int bits_along(const BitMatrix& matrix, const IndexMap& axis) {
+  int bits = 0;
+  for (int j = 0; j < matrix.columns(); ++j)
+    if (axis.matrix(matrix.column(j)) != 0) bits |= 1 << j;
+  return bits;
+}
+
+// The op of a region that only applies it to its two arguments, in either order; else null.
+const ir::Op* only_op(const ir::Region& region) {
+  if (region.ops.size() != 2 || region.arguments.size() != 2) return nullptr;
+  const ir::Op* op = region.ops[0];
+  const bool is_plain = op->operands.size() == 2 && op->operands[0] == region.arguments[0] &&
+                        op->operands[1] == region.arguments[1] &&
+                        region.ops[1]->operands[0] == op->result();
+  return is_plain ? op : nullptr;
+}
+
+}  // namespace
+
+// ---- Combine regions
+
+// Runs the region on texts. Its statements go to the current place of the output.
+std::vector<std::string> Emitter::combine(const ir::Region& region,
+                                          const std::vector<std::string>& a,
+                                          const std::vector<std::string>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    scalars_[region.arguments[i].id] = a[i];
+    scalars_[region.arguments[a.size() + i].id] = b[i];
+  }
+  for (const ir::Op* op : region.ops) {
+    if (op->kind == OpKind::Yield) break;
+    scalar_step(*op);
+  }
+  std::vector<std::string> out;
+  for (ir::Value value : region.ops.back()->operands) out.push_back(scalar(value));
+  return out;
+}
+
+// A struct that holds one value of each operand.
+std::string Emitter::group_type(const ir::Op& op) {
+  if (op.operands.size() == 1) return type_of(op.operands[0]);
+  const std::string name = names_.make("Group");
+  std::string members;
+  for (std::size_t i = 0; i < op.operands.size(); ++i)
+    members += fmt::format("{} v{}; ", type_of(op.operands[i]), i);
+  prologue_.push_back(fmt::format("struct {} {{ {}}};", name, members));
+  return name;
+}
+
+std::string Emitter::combine_lambda(const ir::Op& op, const std::string& type) {
+  const std::string name = names_.make("combine");
+  const std::string a = names_.make("a");
+  const std::string b = names_.make("b");
+  const std::size_t count = op.operands.size();
+  TextWriter outer = std::exchange(out_, TextWriter{});
+  std::vector<std::string> left = {a};
+  std::vector<std::string> right = {b};
+  if (count > 1) {
+    left.clear();
+    right.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      left.push_back(fmt::format("{}.v{}", a, i));
+      right.push_back(fmt::format("{}.v{}", b, i));
+    }
+  }
+  const ir::Location line = last_line_;
+  const std::vector<std::string> results = combine(op.regions[0], left, right);
+  const std::string body = std::exchange(out_, std::move(outer)).take();
+  last_line_ = line;
+  const std::string value =
+      count == 1 ? results[0] : fmt::format("{}{{{}}}", type, fmt::join(results, ", "));
+  if (body.empty()) {
+    out_.format("const auto {} = [&]({} {}, {} {}) {{ return {}; }};", name, type, a, type, b,
+                value);
+    return name;
+  }
+  out_.open(fmt::format("const auto {} = [&]({} {}, {} {})", name, type, a, type, b));
+  std::size_t at = 0;
+  while (at < body.size()) {
+    const std::size_t end = body.find('\n', at);
+    const std::string text = body.substr(at, end - at);
+    if (!text.starts_with("//")) out_.line(text);
+    at = end + 1;
+  }
+  out_.format("return {};", value);
+  out_.close(";");
+  return name;
+}
+
+// ---- A reduction around its loop
+
+Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op) {
+  Reduction out;
+  out.op = &op;
+  const Step& step = *loop.frame.step;
+  const int axis = static_cast<int>(op.integer("axis"));
+  const IndexMap along = coordinate_map(sizes_of(step.shape), axis);
+  out.kept = layouts_.of_reduced(step, op);
+  out.registers = out.kept.register_count();
+  out.has_registers = bits_along(loop.frame.layout->registers(), along) != 0;
+  note_line(op.location);
+  out.type = group_type(op);
+  out.total = names_.make(kernel_.name_of(op.results[0]), "total");
+  const ir::Op* single = only_op(op.regions[0]);
+  const ir::Type& type = kernel_.type(op.operands[0]);
+  if (single && single->kind == OpKind::Add)
+    out.identity = literal_text(
+        type, type.is_float() ? ir::AttributeValue(0.0) : ir::AttributeValue(std::int64_t{0}));
+  if (!out.has_registers) out.identity.reset();
+  if (out.registers == 1)
+    out_.format("{} {}{};", out.type, out.total, out.identity ? " = " + *out.identity : "");
+  else out_.format("{} {}[{}]{};", out.type, out.total, out.registers, out.identity ? " = {}" : "");
+  return out;
+}
+
+void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
+  Frame& frame = loop.frame;
+  const ir::Op& op = *reduction.op;
+  const Step& step = *frame.step;
+  const int axis = static_cast<int>(op.integer("axis"));
+  std::vector<std::string> values;
+  for (ir::Value operand : op.operands) values.push_back(element(frame, operand, frame.place));
+  const std::string value = values.size() == 1
+                                ? values[0]
+                                : fmt::format("{}{{{}}}", reduction.type, fmt::join(values, ", "));
+
+  // Which of the thread's totals this element belongs to.
+  std::string total = reduction.total;
+  if (reduction.registers > 1) {
+    const IndexMap slice = slice_map(sizes_of(step.shape), axis);
+    std::vector<std::uint64_t> columns;
+    const int registers = frame.layout->registers().columns();
+    for (int j = 0; j < frame.space.bits(); ++j)
+      columns.push_back(j < registers ? *reduction.kept.registers().solve(
+                                            slice.matrix(frame.layout->registers().column(j)))
+                                      : 0);
+    total += fmt::format(
+        "[{}]",
+        linear_text(frame.space,
+                    {BitMatrix(reduction.kept.registers().columns(), std::move(columns)), 0}));
+  }
+  if (!reduction.has_registers) {
+    statement(op, fmt::format("{} = {};", total, value));
+    return;
+  }
+  const auto members = [&](const std::string& text) {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < values.size(); ++i) out.push_back(fmt::format("{}.v{}", text, i));
+    return out;
+  };
+  if (!reduction.identity) {
+    const IndexMap along = compose(coordinate_map(sizes_of(step.shape), axis), frame.place);
+    const std::string position = linear_text(frame.space, {along.matrix, 0}, 0, 3);
+    statement(op, fmt::format("if ({} == 0) {} = {};", atom(position), total, value));
+    out_.open("else");
+  } else {
+    note_line(op.location);
+  }
+  const std::vector<std::string> sums = values.size() == 1
+                                            ? combine(op.regions[0], {total}, values)
+                                            : combine(op.regions[0], members(total), values);
+  out_.format("{} = {};", total,
+              values.size() == 1 ? sums[0]
+                                 : fmt::format("{}{{{}}}", reduction.type, fmt::join(sums, ", ")));
+  if (!reduction.identity) out_.close();
+}
+
+void Emitter::end_reduction(const ElementLoop& loop, const Reduction& reduction) {
+  parts_.insert("reduce");
+  const ir::Op& op = *reduction.op;
+  const Step& step = *loop.frame.step;
+  const IndexMap along = coordinate_map(sizes_of(step.shape), static_cast<int>(op.integer("axis")));
+  const int lanes = bits_along(loop.frame.layout->lanes(), along);
+  const int warps = bits_along(loop.frame.layout->warps(), along);
+  note_line(op.location);
+  if (warps != 0) {
+    const std::string slots = names_.make(reduction.total + "_slots");
+    const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
+    shared_.add(slots, reduction.type, std::int64_t{threads_} * reduction.registers, bytes,
+                loop_depth_ > 0);
+    if (shared_.write_needs_barrier(slots)) barrier();
+    const std::string lambda = combine_lambda(op, reduction.type);
+    if (reduction.registers == 1)
+      out_.format("{0} = tw::reduce_block<{1}, {2}>({0}, {3}, {4});", reduction.total, lanes, warps,
+                  slots, lambda);
+    else
+      out_.format("tw::reduce_block<{}, {}, {}>({}, {}, {});", lanes, warps, reduction.registers,
+                  reduction.total, slots, lambda);
+    shared_.note_barrier();
+    shared_.note_read(slots);
+  } else if (lanes != 0) {
+    const std::string lambda = combine_lambda(op, reduction.type);
+    if (reduction.registers == 1) {
+      out_.format("{0} = tw::reduce_lanes<{1}>({0}, {2});", reduction.total, lanes, lambda);
+    } else {
+      out_.line("#pragma unroll");
+      out_.format("for (int k = 0; k < {0}; ++k) {1}[k] = tw::reduce_lanes<{2}>({1}[k], {3});",
+                  reduction.registers, reduction.total, lanes, lambda);
+    }
+  }
+  for (std::size_t i = 0; i < op.results.size(); ++i) publish(reduction, i);
+}
+
+// Makes a total the op's result: the scalar itself, or the elements of its array.
+void Emitter::publish(const Reduction& reduction, std::size_t number) {
+  const ir::Value result = reduction.op->results[number];
+  const std::string member = reduction.op->results.size() == 1 ? "" : fmt::format(".v{}", number);
+  if (!is_tile(kernel_, result)) {
+    scalars_[result.id] = reduction.total + member;
+    return;
+  }
+  if (schedule_.home(result) != Home::Stored) return;
+  const bool is_new = !arrays_.contains(schedule_.storage(result).id);
+  if (is_new && !layouts_.is_shared(result) && member.empty() && reduction.registers > 1) {
+    arrays_[schedule_.storage(result).id] = reduction.total;
+    return;
+  }
+  declare_array(result);
+  const std::string source =
+      reduction.registers == 1 ? reduction.total + member : reduction.total + "[k]" + member;
+  std::string target;
+  if (layouts_.is_shared(result)) {
+    if (shared_.write_needs_barrier(array_name(result))) barrier();
+    shared_.note_write(array_name(result));
+    const Space space{
+        {{"k", reduction.kept.registers().columns()}, {"thread", reduction.kept.thread_bits()}}};
+    target =
+        fmt::format("{}[{}]", array_name(result), linear_text(space, {reduction.kept.matrix(), 0}));
+    const std::string owner = owner_text(reduction.kept);
+    if (!owner.empty()) target = fmt::format("if ({}) {}", owner, target);
+  } else {
+    target = fmt::format("{}[{}]", array_name(result), reduction.registers == 1 ? "0" : "k");
+  }
+  if (reduction.registers > 1) {
+    out_.line("#pragma unroll");
+    out_.format("for (int k = 0; k < {}; ++k) {} = {};", reduction.registers, target, source);
+  } else {
+    out_.format("{} = {};", target, source);
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/shared_memory.h — arrays in a block's shared memory, and where barriers must stand.
+//
+// A barrier is needed between a write and a read by another thread, and between such a read and the
+// next write. Each array remembers what happened to it since the last barrier; the emitter asks
+// before each access. Arrays are not reused for one another.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tilewright {
+
+class SharedMemory {
+ public:
+  struct Array {
+    std::string name;
+    std::string element;  // its C++ type
+    std::int64_t count = 0;
+    std::int64_t bytes = 0;
+  };
+
+  // In a loop a new array counts as read by others: the iteration before did that.
+  void add(const std::string& name, const std::string& element, std::int64_t count,
+           std::int64_t element_bytes, bool is_in_loop);
+
+  // Whether a barrier must come first.
+  bool read_needs_barrier(const std::string& name) const { return states_.at(name).is_written; }
+  bool write_needs_barrier(const std::string& name) const { return states_.at(name).is_read; }
+  void note_read(const std::string& name) { states_.at(name).is_read = true; }
+  void note_write(const std::string& name) { states_.at(name).is_written = true; }
+  void note_barrier();
+  // Anything may have happened: at the begin of a loop's body, and after it.
+  void forget();
+
+  struct State {
+    bool is_written = false;
+    bool is_read = false;
+  };
+  using States = std::map<std::string, State>;
+  const States& states() const { return states_; }
+  void restore(const States& states);  // those arrays only
+  void merge(const States& states);    // what may have happened on the other branch
+
+  std::int64_t bytes() const { return bytes_; }
+  // Declarations: static arrays, or pointers into dynamic memory when there is too much for that.
+  std::vector<std::string> declarations() const;
+  bool is_dynamic() const { return bytes_ > most_static; }
+
+ private:
+  static constexpr std::int64_t most_static = 48 * 1024;
+  std::vector<Array> arrays_;
+  States states_;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/space.h — the variables of generated loops as bits of an index, and text for linear
+// maps of them.
+//
+// The loops of a thread over its elements have the variables v (within a vector), k (over vectors),
+// s (over slices of a big tile) and the thread's own number; together their bits are the columns of
+// a layout. An element's index in any view is a bit matrix over them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "layout/index_map.h"
+
+namespace tilewright {
+
+struct SpaceVariable {
+  std::string name;
+  int bits = 0;
+};
+
+struct Space {
+  std::vector<SpaceVariable> variables;  // the first has the lowest bits
+
+  int bits() const;
+  int first_bit_of(std::size_t variable) const;
+};
+
+// matrix(bits of the variables) ^ offset as C++, for the variables from number `first` to before
+// `last` only: "thread * 4 + k * 512 + v". "0" when nothing is left.
+std::string linear_text(const Space& space, const IndexMap& map, std::size_t first,
+                        std::size_t last);
+inline std::string linear_text(const Space& space, const IndexMap& map) {
+  return linear_text(space, map, 0, space.variables.size());
+}
+
+// a + b, without zeros.
+std::string sum_text(const std::string& a, const std::string& b);
+
+}  // namespace tilewright
