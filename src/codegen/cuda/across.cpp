@@ -193,6 +193,8 @@ void Emitter::emit_scan(const Step& step) {
   out_.open(fmt::format("for (int {0} = thread; {0} < {1}; {0} += {2})", line, lines, threads_));
   emit_line_scan(step, line);
   out_.close();
+  // The threads that hold the elements are others than those that wrote them.
+  barrier();
 }
 
 void Emitter::emit_line_scan(const Step& step, const std::string& line) {
@@ -222,8 +224,7 @@ void Emitter::emit_line_scan(const Step& step, const std::string& line) {
   std::vector<std::string> values;
   for (ir::Value operand : op.operands) {
     values.push_back(names_.make("x"));
-    out_.format("const {} {} = {};", type_of(operand), values.back(),
-                element(frame, operand, frame.place));
+    out_.line(constant_text(operand, values.back(), element(frame, operand, frame.place)));
   }
   out_.open(fmt::format("if ({} == 0)", at));
   for (std::size_t i = 0; i < totals.size(); ++i) out_.format("{} = {};", totals[i], values[i]);
@@ -233,7 +234,7 @@ void Emitter::emit_line_scan(const Step& step, const std::string& line) {
   std::vector<std::string> next;
   for (std::size_t i = 0; i < totals.size(); ++i) {
     next.push_back(names_.make("next"));
-    out_.format("const {} {} = {};", type_of(op.operands[i]), next[i], sums[i]);
+    out_.line(constant_text(op.operands[i], next[i], sums[i]));
   }
   for (std::size_t i = 0; i < totals.size(); ++i) out_.format("{} = {};", totals[i], next[i]);
   out_.close();

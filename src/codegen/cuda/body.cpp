@@ -31,14 +31,15 @@ const std::string* Frame::find(const Key& key) const {
 std::string Emitter::index_text(Frame& frame, const IndexMap& map) {
   const std::string base =
       linear_text(frame.space, map, frame.index_from, frame.space.variables.size());
-  const std::string rest =
-      frame.index_from == 0 ? "0" : linear_text(frame.space, {map.matrix, 0}, 0, frame.index_from);
+  const std::string rest = frame.index_from == 0 || frame.is_whole_vector
+                               ? "0"
+                               : linear_text(frame.space, {map.matrix, 0}, 0, frame.index_from);
   if (base.find_first_of(" (") == std::string::npos) return sum_text(base, rest);
   for (auto scope = frame.scopes.rbegin(); scope != frame.scopes.rend(); ++scope)
     if (const auto found = scope->indices.find(base); found != scope->indices.end())
       return sum_text(found->second, rest);
   const std::string name = names_.make("i");
-  out_.format("const i32 {} = {};", name, base);
+  out_.format("const i32 {} = {};", name, bare(base));
   frame.scopes.back().indices[base] = name;
   return sum_text(name, rest);
 }
@@ -114,11 +115,13 @@ std::string Emitter::computed_element(Frame& frame, const ir::Op& op, ir::Value 
   parts_.insert("math");
   std::vector<OperandText> operands;
   for (ir::Value in : op.operands) operands.push_back(operand(in, element(frame, in, place)));
+  if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
+    for (OperandText& in : operands) in.text = bare(in.text);
   std::string text = expression_text(op, kernel_.type(value), operands);
   const bool is_short = uses_[value.id] <= 1 && kernel_.name_of(value).empty() && text.size() < 60;
   if (!is_short) {
     const std::string name = new_name(value);
-    statement(op, fmt::format("const {} {} = {};", type_of(value), name, text));
+    statement(op, constant_text(value, name, text));
     text = name;
   }
   text = atom(text);

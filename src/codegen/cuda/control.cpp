@@ -87,7 +87,7 @@ void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::
     const bool is_target = targets.contains(text) && text != scalar(to[i]);
     if ((is_target || !is_plain) && to.size() > 1) {
       const std::string name = names_.make("next");
-      out_.format("const {} {} = {};", type_of(to[i]), name, text);
+      out_.line(constant_text(to[i], name, text));
       text = name;
     }
     texts.push_back(text);

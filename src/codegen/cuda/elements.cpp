@@ -87,8 +87,9 @@ void Emitter::declare_array(ir::Value value) {
   const ir::Value storage = schedule_.storage(value);
   if (arrays_.contains(storage.id)) return;
   const ir::Type& type = kernel_.type(storage);
-  const std::string base =
+  std::string base =
       kernel_.name_of(storage).empty() ? kernel_.name_of(value) : kernel_.name_of(storage);
+  if (base.empty()) base = "kept";
   if (layouts_.is_shared(value)) {
     const std::string name = names_.make(base + "_shared");
     shared_.add(name, type_of(storage), type.numel(),
@@ -109,8 +110,9 @@ void Emitter::synchronize(const Frame& frame, const TileReads& reads,
   bool needs = false;
   for (const TileRead& read : reads.arrays) {
     if (!layouts_.is_shared(read.value)) continue;
+    // Of copies, one thread writes and the others read.
     const bool is_own =
-        frame.layout &&
+        frame.layout && layouts_.of_array(read.value).layout.copy_bits() == 0 &&
         plan_conversion(layouts_.of_array(read.value).layout, *frame.layout, read.map).kind ==
             Conversion::Kind::Registers;
     if (is_own) continue;
@@ -219,7 +221,6 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
     if (preload.access) note_line(preload.access->op->location);
     out_.format("{} {}[{}];", element, preload.tile, count);
   }
-  Space registers = loop.frame.space;
   std::vector<std::uint64_t> columns;
   for (int j = 0; j < loop.frame.space.bits(); ++j)
     columns.push_back(j < loop.log_vector + loop.log_vectors ? 1ull << j : 0);
@@ -229,17 +230,17 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
     const std::string start = linear_text(loop.frame.space, index, 1, 2);
     const std::string into =
         start == "0" ? preload.tile : fmt::format("{} + {}", preload.tile, start);
-    if (preload.access) vector_load(loop.frame, *preload.access, into);
-    else {
+    if (preload.access && loop.log_vector == 0) {
+      single_load(loop.frame, *preload.access, fmt::format("{}[{}]", preload.tile, start));
+    } else if (preload.access) {
+      vector_load(loop.frame, *preload.access, into);
+    } else {
       parts_.insert("memory");
-      const std::string from = index_text(loop.frame, preload.place);
-      const std::size_t plus = from.rfind(" + v");
-      out_.format(
-          "tw::load<{}>({}, {});", 1 << loop.log_vector, into,
-          sum_text(array_name(preload.value), from == "v" ? "0"
-                                              : plus != std::string::npos && plus + 4 == from.size()
-                                                  ? from.substr(0, plus)
-                                                  : from));
+      loop.frame.is_whole_vector = true;
+      const std::string source = index_text(loop.frame, preload.place);
+      loop.frame.is_whole_vector = false;
+      out_.format("tw::load<{}>({}, {});", 1 << loop.log_vector, into,
+                  sum_text(array_name(preload.value), source));
     }
   }
   close_vectors(loop);
@@ -262,7 +263,7 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
         if (const auto found = vectors.find(op); found != vectors.end()) {
           std::string value = element(frame, op->operands[1], frame.place);
           statement(*op, fmt::format("{}[{}] = {};", found->second, loop.log_vector > 0 ? "v" : "0",
-                                     value));
+                                     bare(value)));
         } else {
           store_element(frame, *op);
         }
@@ -299,7 +300,7 @@ void Emitter::keep(ElementLoop& loop, ir::Value value) {
   const bool is_name = text.find_first_of("[(+-*/ ") == std::string::npos;
   if (!is_name) {
     const std::string name = new_name(value);
-    out_.format("const {} {} = {};", type_of(value), name, text);
+    out_.line(constant_text(value, name, text));
     frame.remember(Frame::key(value, frame.place), name);
     text = name;
   }

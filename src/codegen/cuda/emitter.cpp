@@ -94,6 +94,13 @@ std::string Emitter::type_of(ir::Value value) const {
   return text;
 }
 
+std::string Emitter::constant_text(ir::Value value, const std::string& name,
+                                   const std::string& text) const {
+  const std::string type = type_of(value);
+  return type.ends_with('*') ? fmt::format("{} const {} = {};", type, name, bare(text))
+                             : fmt::format("const {} {} = {};", type, name, bare(text));
+}
+
 std::string Emitter::memory_type(ir::Value pointer) const {
   const std::string text = type_text(kernel_.type(pointer).element());
   return text.substr(0, text.size() - 1);

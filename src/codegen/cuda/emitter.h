@@ -31,6 +31,7 @@ struct Frame {
   const Step* step = nullptr;
   Space space;
   std::size_t index_from = 0;      // variables before this one are left out of named indices
+  bool is_whole_vector = false;    // indices are those of the first element of a vector
   const Layout* layout = nullptr;  // of the loop; none where elements are taken from anywhere
   IndexMap place;                  // of the step's own element
 
@@ -46,6 +47,8 @@ struct Frame {
   void remember(const Key& key, std::string text) { scopes.back().elements[key] = std::move(text); }
 };
 
+// Without parentheses around all of it.
+std::string bare(const std::string& text);
 // As a C++ string literal.
 std::string c_string(std::string_view text);
 
@@ -66,7 +69,10 @@ class Emitter {
   void statement(const ir::Op& op, const std::string& text);
   void note_line(const ir::Location& location);
   std::string new_name(ir::Value value, std::string_view otherwise = "t");
-  std::string type_of(ir::Value value) const;        // C++ type of a scalar or an element
+  std::string type_of(ir::Value value) const;  // C++ type of a scalar or an element
+  // `const f32 name = text;`, the element type being that of the value.
+  std::string constant_text(ir::Value value, const std::string& name,
+                            const std::string& text) const;
   std::string memory_type(ir::Value pointer) const;  // of what a pointer points to
   void barrier();
   std::string owner_text(const Layout& layout);  // "" when every thread owns its elements
@@ -116,6 +122,7 @@ class Emitter {
   void store_element(Frame& frame, const ir::Op& op);
   void atomic_element(Frame& frame, const ir::Op& op);
   void assert_element(Frame& frame, const ir::Op& op);
+  void single_load(Frame& frame, const VectorAccess& access, const std::string& into);
   void vector_load(Frame& frame, const VectorAccess& access, const std::string& into);
   void vector_store(Frame& frame, const VectorAccess& access, const std::string& from);
   std::string vector_arguments(Frame& frame, const VectorAccess& access);
@@ -166,6 +173,7 @@ class Emitter {
     std::optional<std::string> identity;
   };
   Reduction begin_reduction(ElementLoop& loop, const ir::Op& op);
+  std::string first_text(const Frame& frame, int axis) const;
   void add_to_reduction(ElementLoop& loop, const Reduction& reduction);
   void end_reduction(const ElementLoop& loop, const Reduction& reduction);
   void publish(const Reduction& reduction, std::size_t number);

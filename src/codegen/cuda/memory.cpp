@@ -124,11 +124,33 @@ std::string Emitter::vector_arguments(Frame& frame, const VectorAccess& access) 
   return fmt::format(", {}, {}", first, end);
 }
 
+// One element of its own needs no vector: a plain assignment reads better.
+void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::string& into) {
+  parts_.insert("memory");
+  const ir::Op& op = *access.op;
+  const ir::Type& type = kernel_.type(op.result());
+  const std::string pointer = sum_text(scalar(access.affine->operands[0]),
+                                       offset_text(frame, *access.affine, access.place));
+  const std::string mask =
+      access.bounds ? bounds_text(frame, *access.bounds, access.place) : "true";
+  if (mask == "true") {
+    statement(op, fmt::format("{} = tw::load_one{}({});", into, cache_text(op), pointer));
+    return;
+  }
+  std::string other =
+      op.operands.size() > 2 ? uniform_text(op.operands[2]) : literal_text(type, zero_of(type));
+  if (type.is_bool()) other = "u8(" + other + ")";
+  statement(op, fmt::format("{} = tw::load_if{}({}, {}, {});", into, cache_text(op), mask, pointer,
+                            other));
+}
+
 void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::string& into) {
   parts_.insert("memory");
+  frame.is_whole_vector = true;
   const std::string pointer = sum_text(scalar(access.affine->operands[0]),
                                        offset_text(frame, *access.affine, access.place));
   const std::string guard = vector_arguments(frame, access);
+  frame.is_whole_vector = false;
   if (guard.empty()) {
     statement(*access.op,
               fmt::format("tw::load<{}>({}, {});", vector_template(frame, access), into, pointer));
@@ -144,9 +166,11 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
 
 void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
   parts_.insert("memory");
+  frame.is_whole_vector = true;
   const std::string pointer = sum_text(scalar(access.affine->operands[0]),
                                        offset_text(frame, *access.affine, access.place));
   const std::string guard = vector_arguments(frame, access);
+  frame.is_whole_vector = false;
   const std::string owner = owner_text(*frame.layout);
   statement(*access.op,
             fmt::format("{}tw::store{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
@@ -162,11 +186,11 @@ std::string Emitter::load_element(Frame& frame, const ir::Op& op, const Place& p
   const ir::Type& type = kernel_.type(result);
   const bool is_bool = type.is_bool();
   const bool is_volatile = op.integer("volatile") != 0;
-  const std::string pointer = element(frame, op.operands[0], place);
+  const std::string pointer = bare(element(frame, op.operands[0], place));
   std::string text = is_volatile ? fmt::format("tw::load_volatile({})", pointer)
                                  : fmt::format("tw::load_one{}({})", cache_text(op), pointer);
   if (op.operands.size() > 1) {
-    const std::string mask = element(frame, op.operands[1], place);
+    const std::string mask = bare(element(frame, op.operands[1], place));
     std::string other = op.operands.size() > 2 ? element(frame, op.operands[2], place)
                                                : literal_text(type, zero_of(type));
     if (is_bool) other = "u8(" + other + ")";
@@ -176,20 +200,20 @@ std::string Emitter::load_element(Frame& frame, const ir::Op& op, const Place& p
   }
   if (is_bool) text = atom(text) + " != 0";
   const std::string name = new_name(result);
-  statement(op, fmt::format("const {} {} = {};", type_of(result), name, text));
+  statement(op, constant_text(result, name, text));
   return name;
 }
 
 void Emitter::store_element(Frame& frame, const ir::Op& op) {
   parts_.insert("memory");
-  std::string value = element(frame, op.operands[1], frame.place);
+  std::string value = bare(element(frame, op.operands[1], frame.place));
   if (kernel_.type(op.operands[1]).is_bool()) value = "u8(" + value + ")";
   std::string condition = owner_text(*frame.layout);
   if (op.operands.size() > 2) {
     const std::string mask = element(frame, op.operands[2], frame.place);
-    condition = condition.empty() ? mask : condition + " && " + atom(mask);
+    condition = condition.empty() ? bare(mask) : condition + " && " + atom(mask);
   }
-  const std::string pointer = element(frame, op.operands[0], frame.place);
+  const std::string pointer = bare(element(frame, op.operands[0], frame.place));
   statement(op, condition.empty()
                     ? fmt::format("tw::store_one{}({}, {});", cache_text(op), pointer, value)
                     : fmt::format("tw::store_if{}({}, {}, {});", cache_text(op), condition, pointer,
@@ -221,7 +245,7 @@ void Emitter::atomic_element(Frame& frame, const ir::Op& op) {
   std::string condition = owner;
   if (has_mask) {
     const std::string mask = element(frame, op.operands[2], frame.place);
-    condition = condition.empty() ? mask : condition + " && " + atom(mask);
+    condition = condition.empty() ? bare(mask) : condition + " && " + atom(mask);
   }
   std::vector<std::string> values = {element(frame, op.operands[1], frame.place)};
   if (op.kind == OpKind::AtomicCas) values.push_back(element(frame, op.operands[2], frame.place));

@@ -33,6 +33,23 @@ const ir::Op* only_op(const ir::Region& region) {
   return is_plain ? op : nullptr;
 }
 
+// What the total of a reduction without a name is called.
+std::string_view total_name(const ir::Op* single) {
+  if (!single) return "total";
+  switch (single->kind) {
+    case OpKind::Add:
+      return "sum";
+    case OpKind::Maximum:
+      return "maximum";
+    case OpKind::Minimum:
+      return "minimum";
+    case OpKind::Multiply:
+      return "product";
+    default:
+      return "total";
+  }
+}
+
 }  // namespace
 
 // ---- Combine regions
@@ -86,7 +103,7 @@ std::string Emitter::combine_lambda(const ir::Op& op, const std::string& type) {
   const std::string body = std::exchange(out_, std::move(outer)).take();
   last_line_ = line;
   const std::string value =
-      count == 1 ? results[0] : fmt::format("{}{{{}}}", type, fmt::join(results, ", "));
+      count == 1 ? bare(results[0]) : fmt::format("{}{{{}}}", type, fmt::join(results, ", "));
   if (body.empty()) {
     out_.format("const auto {} = [&]({} {}, {} {}) {{ return {}; }};", name, type, a, type, b,
                 value);
@@ -118,8 +135,8 @@ Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op)
   out.has_registers = bits_along(loop.frame.layout->registers(), along) != 0;
   note_line(op.location);
   out.type = group_type(op);
-  out.total = names_.make(kernel_.name_of(op.results[0]), "total");
   const ir::Op* single = only_op(op.regions[0]);
+  out.total = names_.make(kernel_.name_of(op.results[0]), total_name(single));
   const ir::Type& type = kernel_.type(op.operands[0]);
   if (single && single->kind == OpKind::Add)
     out.identity = literal_text(
@@ -128,6 +145,22 @@ Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op)
   if (out.registers == 1)
     out_.format("{} {}{};", out.type, out.total, out.identity ? " = " + *out.identity : "");
   else out_.format("{} {}[{}]{};", out.type, out.total, out.registers, out.identity ? " = {}" : "");
+  return out;
+}
+
+// Whether the thread's element is its first along the axis.
+std::string Emitter::first_text(const Frame& frame, int axis) const {
+  const IndexMap along = compose(coordinate_map(sizes_of(frame.step->shape), axis), frame.place);
+  std::string out;
+  for (std::size_t i = 3; i-- > 0;) {
+    const std::string text = linear_text(frame.space, {along.matrix, 0}, i, i + 1);
+    if (text == "0") continue;
+    const SpaceVariable& variable = frame.space.variables[i];
+    bool is_all = true;
+    const int base = frame.space.first_bit_of(i);
+    for (int j = 0; j < variable.bits; ++j) is_all &= along.matrix.column(base + j) != 0;
+    out += fmt::format("{}{} == 0", out.empty() ? "" : " && ", is_all ? variable.name : atom(text));
+  }
   return out;
 }
 
@@ -167,9 +200,7 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
     return out;
   };
   if (!reduction.identity) {
-    const IndexMap along = compose(coordinate_map(sizes_of(step.shape), axis), frame.place);
-    const std::string position = linear_text(frame.space, {along.matrix, 0}, 0, 3);
-    statement(op, fmt::format("if ({} == 0) {} = {};", atom(position), total, value));
+    statement(op, fmt::format("if ({}) {} = {};", first_text(frame, axis), total, value));
     out_.open("else");
   } else {
     note_line(op.location);
@@ -178,7 +209,7 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
                                             ? combine(op.regions[0], {total}, values)
                                             : combine(op.regions[0], members(total), values);
   out_.format("{} = {};", total,
-              values.size() == 1 ? sums[0]
+              values.size() == 1 ? bare(sums[0])
                                  : fmt::format("{}{{{}}}", reduction.type, fmt::join(sums, ", ")));
   if (!reduction.identity) out_.close();
 }
@@ -255,6 +286,7 @@ void Emitter::publish(const Reduction& reduction, std::size_t number) {
   } else {
     out_.format("{} = {};", target, source);
   }
+  if (layouts_.is_shared(result)) barrier();  // other threads than these hold the elements
 }
 
 }  // namespace tilewright

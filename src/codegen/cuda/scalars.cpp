@@ -27,6 +27,16 @@ std::string c_string(std::string_view text) {
   return out + "\"";
 }
 
+std::string bare(const std::string& text) {
+  if (!text.starts_with('(')) return text;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (depth == 0) return i + 1 == text.size() ? text.substr(1, text.size() - 2) : text;
+  }
+  return text;
+}
+
 std::string Emitter::scalar(ir::Value value) {
   if (const auto found = scalars_.find(value.id); found != scalars_.end()) return found->second;
   const ir::Op* maker = kernel_.maker(value);
@@ -64,7 +74,7 @@ void Emitter::define_scalar(const ir::Op& op, const std::string& text) {
     return;
   }
   const std::string name = new_name(value);
-  statement(op, fmt::format("const {} {} = {};", type_of(value), name, text));
+  statement(op, constant_text(value, name, text));
   scalars_[value.id] = name;
 }
 
@@ -99,6 +109,8 @@ void Emitter::scalar_step(const ir::Op& op) {
   TW_CHECK(op.facts().has(ir::Elementwise), "'{}' on scalars", op.facts().name);
   std::vector<OperandText> operands;
   for (ir::Value value : op.operands) operands.push_back(operand(value, scalar(value)));
+  if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
+    for (OperandText& in : operands) in.text = bare(in.text);
   parts_.insert("math");
   define_scalar(op, expression_text(op, kernel_.type(op.result()), operands));
 }
