@@ -111,7 +111,7 @@ std::vector<std::string> names_for(const Value& owner) {
     names = {"dtype", "block_shape", "shape", "strides"};
     add(descriptor_methods());
   } else if (owner.block_pointer()) {
-    names = {"dtype", "type", "block_shape"};
+    names = {"dtype", "type", "block_shape", "advance"};
   } else if (const Tuple* tuple = owner.tuple()) {
     names = tuple->names;
   } else if (owner.is_tensor() || is_number(owner)) {
@@ -183,6 +183,7 @@ Value indexed_tuple(Semantic& semantic, const Tuple& tuple, const Value& index) 
 const BuiltinRow* method_row(const Value& owner, std::string_view name) {
   if (owner.get_if<TypeValue>()) return row_in(dtype_methods(), name);
   if (owner.descriptor()) return row_in(descriptor_methods(), name);
+  if (owner.block_pointer()) return row_in(block_methods(), name);
   if (owner.is_tensor() || is_number(owner)) return tensor_method(name);
   return nullptr;
 }

@@ -28,5 +28,6 @@ std::span<const BuiltinRow> target_builtins();       // tl.target_info.*
 std::span<const BuiltinRow> cuda_builtins();         // tl.extra.cuda.gdc_*
 std::span<const BuiltinRow> dtype_methods();         // dtype.is_floating()
 std::span<const BuiltinRow> descriptor_methods();    // desc.load(...)
+std::span<const BuiltinRow> block_methods();         // block_pointer.advance(...)
 
 }  // namespace tilewright::triton

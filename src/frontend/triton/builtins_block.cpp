@@ -224,6 +224,10 @@ constexpr BuiltinRow rows[] = {
     {"store_tensor_descriptor", "desc, offsets, value", descriptor_store},
 };
 
+constexpr BuiltinRow pointer_methods[] = {
+    {"advance", "base, offsets", advance},
+};
+
 constexpr BuiltinRow methods[] = {
     {"load", "desc, offsets", descriptor_load},
     {"store", "desc, offsets, value", descriptor_store},
@@ -278,5 +282,6 @@ ir::Value nan_padding(Call& call, ir::Value pointers) {
 
 std::span<const BuiltinRow> block_builtins() { return rows; }
 std::span<const BuiltinRow> descriptor_methods() { return methods; }
+std::span<const BuiltinRow> block_methods() { return pointer_methods; }
 
 }  // namespace tilewright::triton

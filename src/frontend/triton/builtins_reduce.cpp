@@ -182,6 +182,27 @@ Value cumprod(Call& call) {
   return cumulate(call, lift_bfloat16(call.semantic, call.tile("input")), OpKind::Multiply);
 }
 
+// ---- The combinations of Triton's own library, which kernels pass to tl.reduce
+
+Value combine_two(Call& call, OpKind kind) {
+  return call.semantic.arithmetic(kind, call.tensor("a"), call.tensor("b"));
+}
+Value sum_combine(Call& call) { return combine_two(call, OpKind::Add); }
+Value product_combine(Call& call) { return combine_two(call, OpKind::Multiply); }
+Value max_combine(Call& call) { return combine_two(call, OpKind::Maximum); }
+Value min_combine(Call& call) { return combine_two(call, OpKind::Minimum); }
+Value xor_combine(Call& call) { return combine_two(call, OpKind::Xor); }
+Value or_combine(Call& call) { return combine_two(call, OpKind::Or); }
+
+Value combine_best(Call& call, OpKind kind) {
+  const ir::Value values[] = {call.tensor("value1"), call.tensor("index1"), call.tensor("value2"),
+                              call.tensor("index2")};
+  const std::vector<ir::Value> best = combine_indexed(call.semantic, kind, true)(values);
+  return Value::tuple({best[0], best[1]});
+}
+Value argmax_combine(Call& call) { return combine_best(call, OpKind::Maximum); }
+Value argmin_combine(Call& call) { return combine_best(call, OpKind::Minimum); }
+
 // exp(x - max(x)) / sum(exp(x - max(x)))
 Value softmax(Call& call) {
   using python::BinaryOperator;
@@ -219,6 +240,14 @@ constexpr BuiltinRow rows[] = {
     {"associative_scan", "input, axis, combine_fn, reverse=False", associative_scan, true},
     {"cumsum", "input, axis=0, reverse=False, dtype=None", cumsum, true},
     {"cumprod", "input, axis=0, reverse=False", cumprod, true},
+    {"_sum_combine", "a, b", sum_combine},
+    {"_prod_combine", "a, b", product_combine},
+    {"_elementwise_max", "a, b", max_combine},
+    {"_elementwise_min", "a, b", min_combine},
+    {"_xor_combine", "a, b", xor_combine},
+    {"_or_combine", "a, b", or_combine},
+    {"_argmax_combine_tie_break_left", "value1, index1, value2, index2", argmax_combine},
+    {"_argmin_combine_tie_break_left", "value1, index1, value2, index2", argmin_combine},
     {"softmax", "x, dim=None, keep_dims=False, ieee_rounding=False", softmax, true},
 };
 

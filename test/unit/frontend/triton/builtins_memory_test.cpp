@@ -108,6 +108,8 @@ TEST(BlockPointer, LoadsInsideAndPads) {
   const Value first = block_pointer(test, base, {0, 0});
   const Value last = test.tl("advance", {first, integers({2, 2})});
   const Value both = integers({0, 1});
+  const Value right = test.method(first, "advance", {integers({0, 1})});
+  EXPECT_THAT(test.run(test.tl("load", {right})), ElementsAre(1, 2, 4, 5));
   EXPECT_THAT(test.run(test.tl("load", {first})), ElementsAre(0, 1, 3, 4));
   EXPECT_THAT(test.run(test.tl("load", {last}, {{"boundary_check", both}})),
               ElementsAre(8, 0, 0, 0));

@@ -91,6 +91,10 @@ TEST(Reduce, CombineFunctions) {
   EXPECT_THAT(
       test.run(test.tl("associative_scan", {n, integer(0), product}, {{"reverse", flag(true)}})),
       ElementsAre(24, 24, 12, 4));
+  EXPECT_THAT(
+      test.run(test.tl("reduce",
+                       {n, integer(0), external_value("triton.language.standard._sum_combine")})),
+      ElementsAre(10));
   const Value half = test.function("half", [&](const std::vector<Value>& v) {
     return test.binary(BinaryOperator::Divide, v[0], v[1]);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/kernel_testing.cpp — a test kernel stores its result through a pointer argument that is
-// added last.
+// frontend/triton/kernel_testing.cpp — a test kernel stores its result through a pointer argument
+// that is added last.
 #include "kernel_testing.h"
 
 #include <fmt/format.h>
@@ -30,6 +30,8 @@ ir::Element to_element(DType dtype, double value) {
 }  // namespace
 
 Value TestHost::call(const Value& function, const CallArguments& arguments) {
+  if (const Builtin* builtin = function.get_if<Builtin>())
+    return call_builtin(*semantic, *this, *builtin, arguments);
   return functions.at(function.get_if<Function>()->name)(arguments.positional);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frontend/triton/kernel_testing.h — builds kernels out of operators and builtins, as the lowering of a
-// source would, and runs them.
+// frontend/triton/kernel_testing.h — builds kernels out of operators and builtins, as the lowering
+// of a source would, and runs them.
 #pragma once
 
 #include <functional>
@@ -27,13 +27,16 @@ class TestHost : public Host {
   Value call(const Value& function, const CallArguments& arguments) override;
   void note(const std::string& message) override { notes.push_back(message); }
 
+  Semantic* semantic = nullptr;
   std::map<std::string, Body> functions;
   std::vector<std::string> notes;
 };
 
 class KernelTest {
  public:
-  explicit KernelTest(SemanticOptions options = {}) : semantic(builder, options) {}
+  explicit KernelTest(SemanticOptions options = {}) : semantic(builder, options) {
+    host.semantic = &semantic;
+  }
 
   ir::Kernel kernel;
   ir::Builder builder{kernel};
