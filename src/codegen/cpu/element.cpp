@@ -135,9 +135,7 @@ Placed ProgramWriter::viewed(Nest& nest, const ir::Op& op, ir::Value value, cons
     case OpKind::Arange: {
       const std::int64_t start = op.integer("start");
       if (at[0].text == "0") return {fmt::format("{}", start), 0};
-      return {start == 0 ? fmt::format("i32({})", at[0].text)
-                         : fmt::format("i32({} + {})", at[0].text, start),
-              at[0].depth};
+      return {start == 0 ? at[0].text : fmt::format("({} + {})", at[0].text, start), at[0].depth};
     }
     case OpKind::Splat:
       return {text(op.operands[0]), 0};

@@ -55,7 +55,8 @@ class FileWriter {
     if (uses.math) include("math.h");
     if (uses.atomics) include("atomics.h");
     if (uses.print) include("print.h");
-    out_.raw(cpu_entry_text);
+    out_.line("#include \"tw/entry.h\"");
+    headers_.push_back({"tw/entry.h", cpu_entry_text});
     out_.line();
     const std::int64_t arena = program();
     out_.line();
@@ -83,14 +84,31 @@ class FileWriter {
       writer.set_text(argument.value, name);
     }
     writer.write();
-    std::string list = "const TwCpuLaunch* launch, const i32 (&id)[3], const i32 (&programs)[3]";
-    if (writer.arena_bytes() > 0) list += ", u8* arena";
-    for (const auto& [type, name] : parameters_) list += fmt::format(", {} {}", type, name);
-    out_.format("// Runs the program with this id.");
-    out_.format("static void {}_program({}) {{", symbol_, list);
+    std::vector<std::string> list = {"const TwCpuLaunch* launch", "const i32 (&id)[3]",
+                                     "const i32 (&programs)[3]"};
+    if (writer.arena_bytes() > 0) list.emplace_back("u8* arena");
+    for (const auto& [type, name] : parameters_) list.push_back(fmt::format("{} {}", type, name));
+    out_.line("// Runs the program with this id.");
+    wrapped(fmt::format("static void {}_program(", symbol_), list, ") {");
     indent(body.text());
     out_.line("}");
     return writer.arena_bytes();
+  }
+
+  // A list in lines of at most 100 columns.
+  void wrapped(const std::string& head, const std::vector<std::string>& items,
+               const std::string& tail) {
+    std::string line = head;
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      const std::string item = items[k] + (k + 1 < items.size() ? "," : tail);
+      if (line.size() + item.size() > 100 && k > 0) {
+        out_.line(line);
+        line = "    " + item;
+      } else {
+        line += (k == 0 ? "" : " ") + item;
+      }
+    }
+    out_.line(line);
   }
 
   void indent(const std::string& text) {

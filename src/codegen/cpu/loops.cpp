@@ -209,7 +209,8 @@ void ProgramWriter::run_ops(Nest& nest, const Step& step) {
       effect(nest, *op);
       continue;
     }
-    for (const ir::Value result : op->results) element(nest, result, nest.own);
+    // Loads keep their place before the stores; all else is written where it is needed.
+    if (op->kind == OpKind::Load) element(nest, op->result(), nest.own);
   }
 }
 

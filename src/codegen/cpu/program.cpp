@@ -50,7 +50,8 @@ void ProgramWriter::place_arrays() {
     const ir::Type& type = kernel_.type(owner);
     // The owner may be nameless where the values that share its array have the user's name.
     const std::string& own_name = kernel_.name_of(owner);
-    arrays_[owner.id] = names_.make(own_name.empty() ? kernel_.name_of(value) : own_name, "tile");
+    const std::string& name = own_name.empty() ? kernel_.name_of(value) : own_name;
+    arrays_[owner.id] = names_.make(name.empty() ? "tile" : name + "_tile");
     const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
     arrays.push_back({owner, (bytes + alignment - 1) / alignment * alignment});
     total += arrays.back().bytes;
