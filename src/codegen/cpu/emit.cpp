@@ -27,13 +27,17 @@ std::string symbol_of(const std::string& name) {
 }
 
 struct Uses {
-  bool math = false, atomics = false, print = false;
+  bool math = false, small_math = false, atomics = false, print = false;
 };
 
 Uses uses_of(const ir::Kernel& kernel) {
   Uses uses;
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    uses.math |= op.kind == OpKind::Math;
+    if (op.kind == OpKind::Math) {
+      uses.math = true;
+      const ir::Type& type = kernel.type(op.operands[0]);
+      uses.small_math |= type.is_float() && size_of(type.dtype) < 4;
+    }
     uses.atomics |=
         op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas || op.integer("volatile") != 0;
     uses.print |= op.kind == OpKind::Print || op.kind == OpKind::Assert;
@@ -53,6 +57,7 @@ class FileWriter {
     include("core.h");
     include("floats.h");
     if (uses.math) include("math.h");
+    if (uses.small_math) include("small_math.h");
     if (uses.atomics) include("atomics.h");
     if (uses.print) include("print.h");
     out_.line("#include \"tw/entry.h\"");

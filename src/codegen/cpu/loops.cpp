@@ -268,14 +268,15 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
   const std::vector<Range> parts = ranges(nest, rest);
   struct Part {
     Range range;
-    std::vector<std::string> lines;
+    std::vector<std::string> lines, once;
   };
   std::vector<Part> written;
   for (const Range& range : parts) {
     nest.split_holds = range.holds;
+    nest.part_begin = range.begin;
+    nest.part_end = range.end;
     body();
-    written.push_back({range, std::move(nest.lines.back())});
-    nest.lines.back().clear();
+    written.push_back({range, std::exchange(nest.lines.back(), {}), std::exchange(nest.once, {})});
     // What lies in the innermost loop is known only in this part.
     std::erase_if(nest.known,
                   [&](const auto& entry) { return entry.second.depth == nest.depth(); });
@@ -288,8 +289,11 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
     flush(nest, static_cast<int>(k) + 1);
   }
   for (const Part& part : written) {
+    for (const std::string& line : part.once) out_.line(line);
     if (part.lines.empty()) continue;
-    for (const std::string& pragma : pragmas) out_.line(pragma);
+    // Sums that were done at once are not the loop's.
+    for (const std::string& pragma : pragmas)
+      out_.line(part.once.empty() ? pragma : pragma.substr(0, pragma.find(" reduction")));
     const std::string& name = nest.loops.back().name;
     out_.open(fmt::format("for (i32 {} = {}; {} < {}; ++{})", name, part.range.begin, name,
                           part.range.end, name));

@@ -62,6 +62,9 @@ struct Nest {
   // The prefix mask that splits the innermost loop, and what it is in the part being written.
   ir::Value split;
   std::optional<bool> split_holds;
+  // That part's limits, and what it does once instead of in its loop.
+  std::string part_begin, part_end;
+  std::vector<std::string> once;
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -141,6 +144,7 @@ class ProgramWriter {
   std::vector<Reduction> plan_reductions(const Step& step, const Nest& nest);
   void begin_reductions(Nest& nest, std::vector<Reduction>& reductions);
   void accumulate(Nest& nest, Reduction& reduction);
+  bool accumulate_once(Nest& nest, const Reduction& reduction, const Placed& value);
   void combine(const ir::Op& op, const std::vector<std::string>& a,
                const std::vector<std::string>& b, const std::vector<std::string>& targets,
                std::vector<std::string>& lines);

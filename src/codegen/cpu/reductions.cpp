@@ -176,11 +176,34 @@ void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reducti
   }
 }
 
+// Behind the mask's end every element is often the same: it counts once, or times their number.
+bool ProgramWriter::accumulate_once(Nest& nest, const Reduction& reduction, const Placed& value) {
+  const ir::Op* only = only_op(*reduction.op);
+  if (!only || !reduction.is_inner || nest.split_holds != false || value.depth >= nest.depth())
+    return false;
+  const Type type = kernel_.type(reduction.op->operands[0]).element();
+  const std::string& sum = reduction.sums[0];
+  const bool is_sum = only->kind == OpKind::Add && (type.is_int() || size_of(type.dtype) >= 4);
+  std::string term = value.text;
+  if (is_sum)
+    term = fmt::format("{} * {}({} - {})", atom(term), type_text(type), nest.part_end,
+                       nest.part_begin);
+  else if (only->kind == OpKind::Add || only->kind == OpKind::Multiply || only->kind == OpKind::Xor)
+    return false;
+  const OperandText operands[] = {{sum, type}, {term, type}};
+  nest.once.push_back(fmt::format("if ({} < {}) {} = {};", nest.part_begin, nest.part_end, sum,
+                                  expression_text(*only, type, operands)));
+  return true;
+}
+
 void ProgramWriter::accumulate(Nest& nest, Reduction& reduction) {
   const ir::Op& op = *reduction.op;
   std::vector<std::string> values;
-  for (const ir::Value operand : op.operands)
-    values.push_back(element(nest, operand, nest.own).text);
+  for (const ir::Value operand : op.operands) {
+    const Placed value = element(nest, operand, nest.own);
+    if (accumulate_once(nest, reduction, value)) return;
+    values.push_back(value.text);
+  }
   std::vector<std::string>& lines = nest.lines.back();
   const auto set_all = [&](const std::string& indent) {
     for (std::size_t k = 0; k < values.size(); ++k)
