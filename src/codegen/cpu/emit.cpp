@@ -160,10 +160,20 @@ class FileWriter {
     source.name = kernel_.name + ".cpp";
     source.text = out_.take();
     source.headers = std::move(headers_);
-    // Integers wrap; float sums may be fused (ir/interpret compares within that); nothing else of
-    // IEEE is given up.
-    source.options = {"-fopenmp-simd",        "-fwrapv", "-ffp-contract=fast", "-fno-trapping-math",
-                      "-fno-strict-aliasing", "-w"};
+    // Integers wrap; float products and sums may be fused; nothing else of IEEE is given up. Loops
+    // stay as they are written: g++ 12 makes wrong copies of loops marked `omp simd` when it looks
+    // for memcpy in them, and its jump threading splits clamped values into many blends.
+    source.options = {"-fopenmp-simd",
+                      "-fwrapv",
+                      "-ffp-contract=fast",
+                      "-fno-trapping-math",
+                      "-fno-strict-aliasing",
+                      "-fno-tree-loop-distribute-patterns",
+                      "-fno-tree-loop-distribution",
+                      "-fno-loop-interchange",
+                      "-fno-loop-unroll-and-jam",
+                      "-fno-thread-jumps",
+                      "-w"};
     KernelSource::Kernel kernel{.name = kernel_.name};
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       const ir::Type& type = kernel_.type(argument.value);

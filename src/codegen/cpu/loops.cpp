@@ -153,13 +153,17 @@ std::vector<ProgramWriter::Range> ProgramWriter::ranges(Nest& nest, bool rest) {
     const std::optional<std::int64_t> high = constant(bounds.operands[2 * d + 1]);
     const bool cuts_low = !low || *low > 0, cuts_high = !high || *high < loop.size;
     std::string from = "0", to = loop.end;
-    if (cuts_low) {
+    if (cuts_low && low) {
+      from = fmt::format("{}", std::min(*low, loop.size));
+    } else if (cuts_low) {
       from = nest.names.make(loop.name + "_begin");
       names_.reserve(from);
       out_.format("const i32 {} = tw::clip({}, 0, {});", from, text(bounds.operands[2 * d]),
                   loop.size);
     }
-    if (cuts_high) {
+    if (cuts_high && high && (!cuts_low || low)) {
+      to = fmt::format("{}", std::max({*high, std::int64_t{0}, low.value_or(0)}));
+    } else if (cuts_high) {
       to = nest.names.make(loop.name + "_end");
       names_.reserve(to);
       out_.format("const i32 {} = tw::clip({}, {}, {});", to, text(bounds.operands[2 * d + 1]),
@@ -271,15 +275,18 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
     std::vector<std::string> lines, once;
   };
   std::vector<Part> written;
+  std::string own;
+  for (const Placed& coordinate : nest.own.at) own += coordinate.text + ",";
   for (const Range& range : parts) {
     nest.split_holds = range.holds;
     nest.part_begin = range.begin;
     nest.part_end = range.end;
     body();
     written.push_back({range, std::exchange(nest.lines.back(), {}), std::exchange(nest.once, {})});
-    // What lies in the innermost loop is known only in this part.
-    std::erase_if(nest.known,
-                  [&](const auto& entry) { return entry.second.depth == nest.depth(); });
+    // What lies in the innermost loop, or depends on the mask, is known only in this part.
+    std::erase_if(nest.known, [&](const auto& entry) {
+      return entry.second.depth == nest.depth() || entry.first.second == own;
+    });
   }
   flush(nest, 0);
   for (std::size_t k = 0; k + 1 < nest.loops.size(); ++k) {

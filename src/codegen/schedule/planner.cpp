@@ -175,6 +175,10 @@ int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
     int earliest = after(step, kind, shape);
     const bool shares_loop = kind == Kind::Elements && step.kind == Kind::Elements;
     const bool is_plain_load = effects.reads && !effects.writes;
+    // Stores through different arguments need no order among themselves.
+    if (op.kind == OpKind::Store && before.is_store && kind == Kind::Elements &&
+        before.root != root_of(kernel_, op.operands[0]))
+      continue;
     // A loop that has stored is over for later loads.
     if (shares_loop && before.is_write && is_plain_load) earliest = step.level + 1;
     if (shares_loop && before.is_load_only && !op.operands.empty() &&
@@ -235,6 +239,7 @@ void Planner::plan_op(const ir::Op& op, RegionState& state) {
     state.memory.push_back({.step = number,
                             .is_write = effects.writes,
                             .is_load_only = op.kind == OpKind::Load && !effects.writes,
+                            .is_store = op.kind == OpKind::Store,
                             .root = has_pointer ? root_of(kernel_, pointer) : ir::Value{},
                             .pointer = pointer});
   }

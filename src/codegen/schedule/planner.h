@@ -39,6 +39,7 @@ class Planner {
     int step;
     bool is_write;
     bool is_load_only;
+    bool is_store;
     ir::Value root;
     ir::Value pointer;
   };
