@@ -117,6 +117,7 @@ struct TritonLaunch {
   bool flush_to_zero = false;         // denormal floats become 0
   bool debug = false;                 // asserts fire; so they do with TILEWRIGHT_DEBUG=1
   bool interpret = false;             // in the interpreter; so it is with TILEWRIGHT_INTERPRET=1
+  bool bare = false;                  // without the kernel's autotune and heuristics: `kernel.fn`
   bool float64 = false;               // interpreter: floats are doubles until the end, a reference
 };
 

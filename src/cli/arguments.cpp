@@ -36,8 +36,8 @@ constexpr const char* run_examples = R"x(Examples:
                                          one launch, and what it changed
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
-Values: 1024, -1.5, true, none, 'text', fp32, x.npy, randn:f32[1024,781], rand:, zeros:, ones:,
-empty:, arange:i64[100], full:f32[8]=0.5. Without --grid the file's own launch is read.)x";
+Values: 1024, -1.5, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
+zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Without --grid the file's own launch is read.)x";
 
 constexpr const char* compile_examples = R"(Examples:
   tilewright compile softmax.py:softmax_kernel --signature "*fp32:16, *fp32:16, i32, i32, 1024"
@@ -129,6 +129,10 @@ std::function<void()> add_run(CLI::App& app) {
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
   verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch");
   verb->add_option("--device", options->device, "cpu, cuda, cuda:N or interpret");
+  verb->add_flag("--bare", options->bare,
+                 "Without the kernel's autotune and heuristics: all constants are given");
+  verb->add_flag("--float64", options->float64,
+                 "A reference: interpreted with floats that are rounded once, at the end");
   verb->add_option("--seed", options->seed, "Of generated tensors (default 0)");
   add_kernel_options(*verb, *options);
   add_json(*verb, options->json);

@@ -32,8 +32,10 @@ struct Place {
   std::string name() const { return interpret ? "interpret" : device.name(); }
 };
 
-Place place_of(const std::string& device) {
-  if (device == "interpret") return {Device::cpu(), true};
+Place place_of(const std::string& device, bool float64) {
+  if (device == "interpret" || (float64 && device.empty())) return {Device::cpu(), true};
+  if (float64)
+    throw UsageError{fmt::format("--float64 is for --device interpret, not for '{}'", device)};
   return {device.empty() ? default_device() : Device::parse(device), false};
 }
 
@@ -100,6 +102,13 @@ std::vector<Save> saves_of(const RunVerbOptions& options, const std::vector<Name
     saves.push_back({found, path});
   }
   return saves;
+}
+
+// As .npy can hold it: bf16 and fp8 become float32, which has all their values.
+Tensor saved(const Tensor& tensor) {
+  const bool is_known = !is_floating(tensor.dtype()) || size_of(tensor.dtype()) > 2 ||
+                        tensor.dtype() == DType::Float16;
+  return (is_known ? tensor : tensor.to(DType::Float32)).to(Device::cpu());
 }
 
 struct TensorSummary {
@@ -190,7 +199,9 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
                       .fp_fusion = !options.no_fp_fusion,
                       .flush_to_zero = options.flush_to_zero,
                       .debug = options.debug,
-                      .interpret = place.interpret};
+                      .interpret = place.interpret,
+                      .bare = options.bare,
+                      .float64 = options.float64};
   launch.grid = Grid([&](const Meta& meta) { return outcome.grid = grid.sizes(meta); });
   const StreamGuard on_device(Stream::default_of(place.device));
   const auto start = std::chrono::steady_clock::now();
@@ -202,7 +213,7 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
 }  // namespace
 
 void run_run(const RunVerbOptions& options) {
-  const Place place = place_of(options.device);
+  const Place place = place_of(options.device, options.float64);
   const TritonKernel kernel = load_kernel(options.path);
   const std::vector<NamedValue> values = read_values(options, kernel, place);
   const std::vector<Save> saves = saves_of(options, values);
@@ -210,7 +221,7 @@ void run_run(const RunVerbOptions& options) {
   launch(options, kernel, place, values, outcome);
   for (const NamedValue& value : values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
-  for (const Save& save : saves) save_npy(save.path, save.value->tensor()->to(Device::cpu()));
+  for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
   options.json ? print_json(outcome) : print_text(outcome);
 }
 

@@ -44,6 +44,8 @@ struct RunVerbOptions {
   std::string grid;                    // else that of the file's own launch
   std::vector<std::string> saves;      // NAME=FILE.npy
   std::string device;                  // cpu, cuda, interpret; else the default device
+  bool bare = false;                   // without the kernel's autotune and heuristics
+  bool float64 = false;                // interpret: floats are rounded once, at the end
   std::uint64_t seed = 0;
   bool json = false;
   std::optional<int> num_warps;

@@ -95,7 +95,8 @@ void add_options(Hasher& hasher, const TritonLaunch& launch, const LaunchPlace& 
              static_cast<std::int64_t>(place.interpret) << 40 |
              static_cast<std::int64_t>(launch.fp_fusion) << 41 |
              static_cast<std::int64_t>(launch.flush_to_zero) << 42 |
-             static_cast<std::int64_t>(launch.debug || settings().debug) << 43);
+             static_cast<std::int64_t>(launch.debug || settings().debug) << 43 |
+             static_cast<std::int64_t>(launch.bare) << 44);
   for (const std::optional<int>& option :
        {launch.num_warps, launch.num_stages, launch.num_ctas, launch.maxnreg})
     hasher.add(std::int64_t{option ? *option : -1});

@@ -46,6 +46,24 @@ struct Resolution {
     signature[name] = constant_parameter(*constant);
     arguments.set(name, value);
   }
+
+  bool has_parameter(std::string_view name) const {
+    return std::any_of(state.parameters.begin(), state.parameters.end(),
+                       [&](const TritonParameter& parameter) { return parameter.name == name; });
+  }
+};
+
+struct OptionName {
+  std::string_view name;
+  int KernelOptions::*option;
+  std::optional<int> TritonLaunch::*given;
+};
+
+// Launch options that configs, heuristics and the kernel itself may name.
+constexpr OptionName option_names[] = {
+    {"num_warps", &KernelOptions::num_warps, &TritonLaunch::num_warps},
+    {"num_stages", &KernelOptions::num_stages, &TritonLaunch::num_stages},
+    {"num_ctas", &KernelOptions::num_ctas, &TritonLaunch::num_ctas},
 };
 
 // The number of configs that could be taken.
@@ -69,21 +87,36 @@ std::size_t take_config(Resolution& r, const Decorator& decorator, const TritonL
   return autotune.configs.size();
 }
 
-// A heuristic may also choose num_warps and the like, which are no parameters.
-bool set_option(Resolution& r, const std::string& name, const python::Value& value) {
-  const std::optional<std::int64_t> number = value.integer();
-  if (!number) return false;
-  if (name == "num_warps") r.options.num_warps = static_cast<int>(*number);
-  else if (name == "num_stages") r.options.num_stages = static_cast<int>(*number);
-  else return false;
-  return true;
+// True when a heuristic's result is an option of the launch rather than an argument.
+bool set_option(Resolution& r, const TritonLaunch& launch, const std::string& name,
+                const python::Value& value) {
+  for (const OptionName& entry : option_names) {
+    if (entry.name != name) continue;
+    const std::optional<std::int64_t> number = value.integer();
+    if (!number)
+      throw ArgumentError(
+          fmt::format("a heuristic of kernel '{}' sets '{}' to {}, not to an integer", r.state.name,
+                      name, python::repr(value)));
+    if (!(launch.*entry.given)) r.options.*entry.option = static_cast<int>(*number);
+    return true;
+  }
+  return false;
 }
 
-void apply_heuristics_of(Resolution& r, const Decorator& decorator) {
+void apply_heuristics_of(Resolution& r, const Decorator& decorator, const TritonLaunch& launch) {
   for (const python::Heuristic& heuristic : read_heuristics(r.evaluator, decorator)) {
     python::apply_heuristics(r.evaluator, {heuristic}, r.arguments);
     const python::Value& value = *r.arguments.find(heuristic.name);
-    if (!set_option(r, heuristic.name, value)) r.set(heuristic.name, value, "a heuristic");
+    if (!set_option(r, launch, heuristic.name, value)) r.set(heuristic.name, value, "a heuristic");
+  }
+}
+
+// A kernel may have options of the launch as constants: num_warps: tl.constexpr.
+void pass_options(Resolution& r) {
+  for (const OptionName& entry : option_names) {
+    const std::string name(entry.name);
+    if (r.has_parameter(name) && !r.signature.contains(name))
+      r.set(name, static_cast<std::int64_t>(r.options.*entry.option), "the launch");
   }
 }
 
@@ -114,9 +147,11 @@ KernelOptions options_of(const TritonLaunch& launch) {
 std::size_t fill_in(Resolution& r, const TritonLaunch& launch) {
   std::size_t configs = 1;
   for (const Decorator& decorator : r.state.function.decorators) {
+    if (launch.bare) break;
     if (decorator.kind == Decorator::Kind::Autotune) configs = take_config(r, decorator, launch);
-    if (decorator.kind == Decorator::Kind::Heuristics) apply_heuristics_of(r, decorator);
+    if (decorator.kind == Decorator::Kind::Heuristics) apply_heuristics_of(r, decorator, launch);
   }
+  pass_options(r);
   check_complete(r);
   return configs;
 }

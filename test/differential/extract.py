@@ -13,8 +13,9 @@ import sys
 
 KEPT_DECORATORS = {"jit", "constexpr_function", "dataclass", "lru_cache", "cache", "contextmanager",
                    "property", "staticmethod", "noinline"}
-HEAD = """from triton_side import logical_and as _and, logical_or as _or, logical_not as _not
-class _Stub:
+LOGIC = """from interpreter_patches import logical_and as _and, logical_or as _or, logical_not as _not
+"""
+HEAD = """class _Stub:
     def __getattr__(self, name): return _Stub()
     def __call__(self, *a, **k): return a[0] if len(a) == 1 and callable(a[0]) else _Stub()
     def __bool__(self): return False
@@ -138,7 +139,7 @@ class Module:
             module.need(attribute)
 
     def text(self):
-        parts = [HEAD]
+        parts = [LOGIC + HEAD if self.extractor.interpreted else HEAD]
         for index in sorted(self.wanted):
             statement = self.body[index]
             if isinstance(statement, ast.FunctionDef):

@@ -102,7 +102,7 @@ def run_tilewright(case, root, folder, options, device, float64):
     """The tensors after the launch, and the reason when there are none."""
     suffix = "float64" if float64 else device
     command = [options.tilewright, "run", f"{root / case.file}:{case.kernel}", "--grid", case.grid,
-               "--device", device, "--num-warps", str(case.num_warps)]
+               "--device", device, "--num-warps", str(case.num_warps), "--bare"]
     if float64:
         command.append("--float64")
     command += [argument_text(case, name, folder) for name in case.arguments]

@@ -238,6 +238,28 @@ TEST(TritonInterpreter, Float64RoundsOnceAtTheEnd) {
   EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{1, 1, 1.0000889f}));
 }
 
+constexpr const char* options_source = R"(
+import triton
+import triton.language as tl
+
+@triton.autotune(configs=[triton.Config({'SCALE': 2})], key=[])
+@triton.heuristics({'num_warps': lambda args: 8})
+@triton.jit
+def options(out_ptr, SCALE: tl.constexpr, num_warps: tl.constexpr):
+    tl.store(out_ptr, SCALE * 100 + num_warps)
+)";
+
+TEST(TritonInterpreter, OptionsCanBeConstantsAndTunedValuesGiven) {
+  const auto options = tw::load_triton_source(options_source, "options");
+  const auto out = tw::zeros({1}, {tw::i32, tw::Device::cpu()});
+  options[{.grid = 1, .interpret = true}](out);
+  EXPECT_EQ(out.item<int>(), 208);
+  options[{.grid = 1, .num_warps = 2, .interpret = true}](out);
+  EXPECT_EQ(out.item<int>(), 202);
+  options[{.grid = 1, .interpret = true, .bare = true}](out, tw::constant("SCALE", 5));
+  EXPECT_EQ(out.item<int>(), 504);
+}
+
 INSTANTIATE_TEST_SUITE_P(Interpreter, TritonLaunch, ::testing::Values(true));
 
 }  // namespace
