@@ -219,10 +219,17 @@ Binding ModuleLoader::follow_star_imports(const LoadedModule& module, std::strin
   return unresolved(fmt::format("'{}' is not defined in {}", name, module.file));
 }
 
-std::vector<std::string> ModuleLoader::search_roots(const LoadedModule& module) const {
+// The last resort is a folder above the file that has the package's own name: packages without
+// __init__.py do not show where they start.
+std::vector<std::string> ModuleLoader::search_roots(const LoadedModule& module,
+                                                    std::string_view dotted) const {
   const fs::path file(module.file);
   std::vector<std::string> roots = {file.parent_path().string(), package_parent(file).string()};
   roots.insert(roots.end(), roots_.begin(), roots_.end());
+  const std::string package(dotted.substr(0, dotted.find('.')));
+  for (fs::path folder = file.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path())
+    if (folder.filename() == package) roots.push_back(folder.parent_path().string());
   return roots;
 }
 
@@ -266,7 +273,7 @@ Binding ModuleLoader::import_module(const LoadedModule& from, std::string_view d
     return module_at(base);
   }
   if (is_external_package(dotted)) return external(std::string(dotted));
-  for (const std::string& root : search_roots(from)) {
+  for (const std::string& root : search_roots(from, dotted)) {
     Binding binding = module_at(root + "/" + relative);
     const bool missing =
         binding.kind == Binding::Kind::Unresolved && binding.reason.starts_with("there is no ");

@@ -79,7 +79,7 @@ class ModuleLoader {
   Binding module_member(const LoadedModule& owner, std::string_view name);
   Binding member(const Binding& owner, std::string_view name);
   Binding module_at(const std::string& base);
-  std::vector<std::string> search_roots(const LoadedModule& module) const;
+  std::vector<std::string> search_roots(const LoadedModule& module, std::string_view dotted) const;
 
   std::vector<std::string> roots_;
   std::map<std::string, std::unique_ptr<LoadedModule>> modules_;

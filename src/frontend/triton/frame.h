@@ -136,6 +136,13 @@ class Frame {
   void check_carried(const Loop& loop, const Variables& before) const;
   void after_loop(const Loop& loop, Variables before, const Variables& inside,
                   const std::vector<ir::Value>& results);
+  std::vector<ir::Value> add_arguments(ir::Region& region, const std::vector<ir::Value>& like);
+  void lower_body(const py::Node& node, py::NodeList body, const Loop& loop,
+                  const Variables& before, const std::string& index);
+  std::vector<ir::Value> finish_loop(ir::OpKind kind, std::vector<ir::Value> operands,
+                                     const std::vector<ir::Value>& initial,
+                                     std::vector<ir::Region> regions,
+                                     std::vector<ir::Attribute> attributes);
   std::vector<ir::Value> carried_values(const Loop& loop) const;
   void set_carried(const Loop& loop, std::span<const ir::Value> values);
 

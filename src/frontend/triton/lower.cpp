@@ -20,7 +20,7 @@ constexpr int max_level = 1500;
 // Makes the kernel's arguments and the values that its parameters start with.
 class Parameters {
  public:
-  explicit Parameters(LoweredKernel& out) : out_(out) {}
+  Parameters(Lowering& lowering, LoweredKernel& out) : lowering_(lowering), out_(out) {}
 
   Value value(const ParameterType& parameter, const std::string& name, const std::string& shown) {
     switch (parameter.kind) {
@@ -28,6 +28,8 @@ class Parameters {
         return parameter.constant;
       case ParameterType::Kind::Tensor:
         return argument(parameter, name, shown);
+      case ParameterType::Kind::Descriptor:
+        return descriptor(parameter, name, shown);
       case ParameterType::Kind::Tuple:
         break;
     }
@@ -39,8 +41,8 @@ class Parameters {
   }
 
  private:
-  Value argument(const ParameterType& parameter, const std::string& name,
-                 const std::string& shown) {
+  ir::Value argument(const ParameterType& parameter, const std::string& name,
+                     const std::string& shown) {
     const ir::Value made = out_.kernel.add_argument(parameter.type, name);
     out_.kernel.arguments.back().divisible = parameter.divisible;
     out_.kernel.arguments.back().is_const = parameter.is_const;
@@ -48,6 +50,28 @@ class Parameters {
     return made;
   }
 
+  Value descriptor(const ParameterType& parameter, const std::string& name,
+                   const std::string& shown) {
+    Descriptor made{.block = {.base = argument(parameter, name, shown),
+                              .shape = {},
+                              .strides = {},
+                              .offsets = {},
+                              .block_shape = parameter.block_shape},
+                    .pads_with_nan = parameter.pads_with_nan};
+    ParameterType size;
+    size.type = ir::Type::scalar(i64);
+    const std::size_t rank = parameter.block_shape.size();
+    for (std::size_t i = 0; i < rank; ++i)
+      made.block.shape.push_back(argument(size, fmt::format("{}_shape_{}", name, i),
+                                          fmt::format("{}.shape.{}", shown, i)));
+    for (std::size_t i = 0; i + 1 < rank; ++i)
+      made.block.strides.push_back(argument(size, fmt::format("{}_stride_{}", name, i),
+                                            fmt::format("{}.strides.{}", shown, i)));
+    made.block.strides.push_back(lowering_.builder().constant(size.type, std::int64_t{1}));
+    return std::make_shared<const Descriptor>(std::move(made));
+  }
+
+  Lowering& lowering_;
   LoweredKernel& out_;
 };
 
@@ -65,11 +89,11 @@ void check_signature(const Lowering& lowering, const py::DecoratedFunction& func
 }
 
 // The kernel's parameters as arguments of a call; those without a value keep their defaults.
-CallArguments kernel_arguments(const Lowering& lowering, const py::DecoratedFunction& function,
+CallArguments kernel_arguments(Lowering& lowering, const py::DecoratedFunction& function,
                                const std::map<std::string, ParameterType>& signature,
                                LoweredKernel& out) {
   check_signature(lowering, function, signature);
-  Parameters make(out);
+  Parameters make(lowering, out);
   CallArguments arguments;
   for (const py::Node* node : function.function->parameters) {
     const auto& parameter = py::cast<py::Parameter>(node);
@@ -161,8 +185,8 @@ LoweredKernel lower(py::ModuleLoader& loader, const py::DecoratedFunction& funct
   Lowering lowering(loader, options, out.kernel);
   const Function kernel{
       .name = function.name, .module = function.module, .node = function.function};
-  const CallArguments arguments = kernel_arguments(lowering, function, signature, out);
   lowering.set_place(function.module, function.function);
+  const CallArguments arguments = kernel_arguments(lowering, function, signature, out);
   const Value result = lowering.call_function(kernel, arguments);
   if (!result.is_none())
     lowering.fail(

@@ -16,13 +16,17 @@ namespace tilewright::triton {
 
 // What is known of one parameter: a constant, or a type with what its values promise.
 struct ParameterType {
-  enum class Kind { Constant, Tensor, Tuple };
+  enum class Kind { Constant, Tensor, Tuple, Descriptor };
   Kind kind = Kind::Tensor;
   Value constant;                    // of Constant: numbers, text, None, a TypeValue, a Function
-  ir::Type type;                     // of Tensor: a scalar or a pointer
+  ir::Type type;                     // of Tensor: a scalar or a pointer; of Descriptor: its base
   int divisible = 1;                 // 16: the integer or the address is a multiple of it
   bool is_const = false;             // a pointer to const
   std::vector<ParameterType> items;  // of Tuple
+  // Of a Descriptor, which the host made: kernel arguments "x" (the base), "x.shape.0"... and
+  // "x.strides.0"..., all int64; the last stride is 1 and no argument.
+  std::vector<std::int64_t> block_shape;
+  bool pads_with_nan = false;
 };
 
 struct LowerOptions {

@@ -9,83 +9,57 @@
 
 #include "frontend/triton/assigned.h"
 #include "frontend/triton/frame.h"
+#include "frontend/triton/range.h"
 #include "frontend/triton/structure.h"
+#include "ir/rewrite.h"
 
 namespace tilewright::triton {
 namespace {
 
 constexpr std::int64_t max_unrolled = 100'000;
 
-struct RangeKind {
-  std::string_view name;
-  bool is_static;
-};
-constexpr RangeKind range_kinds[] = {
-    {"builtins.range", false},
-    {"triton.language.range", false},
-    {"triton.language.core.range", false},
-    {"triton.language.static_range", true},
-    {"triton.language.core.static_range", true},
+// What a loop of the IR is made of before its op exists. Both regions of a while take the carried
+// values; in a for, the index comes first.
+struct Parts {
+  std::vector<ir::Value> initial;
+  std::vector<ir::Region> regions;
+  std::size_t skip = 0;  // arguments of the regions before the carried values
 };
 
-const RangeKind* range_kind(const Value& callee) {
-  const auto* builtin = callee.get_if<Builtin>();
-  if (builtin == nullptr) return nullptr;
-  for (const RangeKind& kind : range_kinds)
-    if (kind.name == builtin->name) return &kind;
-  return nullptr;
+std::vector<ir::Type> types_of(const ir::Kernel& kernel, const std::vector<ir::Value>& values) {
+  std::vector<ir::Type> types;
+  for (const ir::Value value : values) types.push_back(kernel.type(value));
+  return types;
 }
 
-struct LoopOption {
-  std::string_view name;
-  std::string_view attribute;  // of the op; empty: accepted and left aside
-};
-constexpr LoopOption loop_options[] = {
-    {"num_stages", "stages"},          {"loop_unroll_factor", "unroll"}, {"flatten", "flatten"},
-    {"disallow_acc_multi_buffer", ""}, {"warp_specialize", ""},          {"disable_licm", ""},
-};
-
-// The bounds of range(stop), range(start, stop), range(start, stop, step), also by name.
-struct Bounds {
-  Value start = Value::integer(0);
-  Value stop;
-  Value step = Value::integer(1);
-};
-
-Bounds read_bounds(const CallArguments& range) {
-  const std::vector<Value>& given = range.positional;
-  if (given.size() > 3)
-    throw Mistake{fmt::format("a range takes at most 3 bounds, not {}", given.size()), ""};
-  Bounds bounds;
-  bool has_stop = !given.empty();
-  if (given.size() == 1) bounds.stop = given[0];
-  if (given.size() > 1) bounds = {given[0], given[1], Value::integer(1)};
-  if (given.size() > 2) bounds.step = given[2];
-  for (const auto& [name, value] : range.keywords) {
-    if (name == "start" || name == "arg1") bounds.start = value;
-    if (name == "step") bounds.step = value;
-    const bool is_stop = name == "stop" || name == "end" || name == "arg2";
-    if (is_stop) bounds.stop = value;
-    has_stop = has_stop || is_stop;
+// Values that the body yields as it got them are taken out: uses inside become uses of the initial
+// value. True for each that was taken out.
+std::vector<bool> drop_unchanged(const ir::Kernel& kernel, Parts& parts) {
+  ir::Op& last = *parts.regions.back().ops.back();
+  const std::vector<ir::Value> yields = last.operands;
+  std::vector<bool> dropped(parts.initial.size());
+  ir::Substitution initial_for(kernel.value_count());
+  for (std::size_t i = 0; i < dropped.size(); ++i) {
+    dropped[i] = yields[i] == parts.regions.back().arguments[parts.skip + i];
+    if (!dropped[i]) continue;
+    for (const ir::Region& region : parts.regions)
+      initial_for.add(region.arguments[parts.skip + i], parts.initial[i]);
   }
-  if (!has_stop) throw Mistake{"a range needs its end", ""};
-  if (bounds.stop.is_none()) {  // range(n, None)
-    bounds.stop = bounds.start;
-    bounds.start = Value::integer(0);
+  if (initial_for.is_empty()) return dropped;
+  const auto keep = [&](std::vector<ir::Value>& values, std::size_t skip) {
+    std::vector<ir::Value> kept(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(skip));
+    for (std::size_t i = 0; i < dropped.size(); ++i)
+      if (!dropped[i]) kept.push_back(values[skip + i]);
+    values = std::move(kept);
+  };
+  for (ir::Region& region : parts.regions) {
+    ir::Op& end = *region.ops.back();
+    keep(end.operands, end.kind == ir::OpKind::Condition ? 1 : 0);
+    keep(region.arguments, parts.skip);
+    ir::walk(region, [&](ir::Op& op) { initial_for.apply(op.operands); });
   }
-  return bounds;
-}
-
-// The larger width; of one width, unsigned wins.
-DType promoted(DType a, DType b) {
-  if (size_of(a) != size_of(b)) return size_of(a) > size_of(b) ? a : b;
-  return is_signed(a) ? b : a;
-}
-
-bool is_negative(const Value& value) {
-  const auto* constant = value.get_if<Constant>();
-  const auto* integer = constant ? std::get_if<Int128>(&constant->value) : nullptr;
-  return integer != nullptr && *integer < 0;
+  keep(parts.initial, 0);
+  return dropped;
 }
 
 }  // namespace
@@ -95,8 +69,8 @@ bool Frame::for_loop(const py::For& node) {
     throw Mistake{"'else' of a loop is not supported in a kernel", "put it after the loop"};
   const auto* made = py::cast_if<py::Call>(node.iterable);
   const Value callee = made == nullptr ? Value() : expression(made->function);
-  const RangeKind* kind = range_kind(callee);
-  if (kind == nullptr) {
+  const RangeKind kind = range_kind(callee);
+  if (kind == RangeKind::None) {
     const Value items = expression(node.iterable);
     if (items.tuple() != nullptr) return unrolled(node, items.tuple()->items);
     fail(*node.iterable,
@@ -105,22 +79,13 @@ bool Frame::for_loop(const py::For& node) {
   }
   const CallArguments range = arguments(*made);
   lowering_.set_place(&module_, node.iterable);
-  if (!kind->is_static && mode_ == Mode::Jit) {
+  if (kind == RangeKind::Counted && mode_ == Mode::Jit) {
     counted(node, range);
     return false;
   }
-  const Bounds bounds = read_bounds(range);
-  const std::int64_t start = semantic().constant_integer(bounds.start, "the start of the range");
-  const std::int64_t stop = semantic().constant_integer(bounds.stop, "the end of the range");
-  const std::int64_t step = semantic().constant_integer(bounds.step, "the step of the range");
-  if (step == 0) throw Mistake{"the step of a range cannot be 0", ""};
   std::vector<Value> items;
-  for (std::int64_t i = start; step > 0 ? i < stop : i > stop; i += step) {
-    items.push_back(Value::integer(i));
-    if (static_cast<std::int64_t>(items.size()) > max_unrolled)
-      throw Mistake{fmt::format("the loop is unrolled more than {} times", max_unrolled),
-                    "use range instead of tl.static_range"};
-  }
+  for (const std::int64_t index : constant_range(semantic(), range, max_unrolled))
+    items.push_back(Value::integer(index));
   return unrolled(node, items);
 }
 
@@ -233,69 +198,70 @@ void Frame::carry(const py::Node& node, py::NodeList body, const std::string& in
   }
 }
 
+// Makes the loop's op; gives the value that each carried one has after it.
+std::vector<ir::Value> Frame::finish_loop(ir::OpKind kind, std::vector<ir::Value> operands,
+                                          const std::vector<ir::Value>& initial,
+                                          std::vector<ir::Region> regions,
+                                          std::vector<ir::Attribute> attributes) {
+  Parts parts{initial, std::move(regions), kind == ir::OpKind::For ? 1u : 0u};
+  const std::vector<bool> dropped = drop_unchanged(lowering_.kernel(), parts);
+  operands.insert(operands.end(), parts.initial.begin(), parts.initial.end());
+  ir::Op* op = builder().create(kind, std::move(operands),
+                                types_of(lowering_.kernel(), parts.initial), std::move(attributes));
+  op->regions = std::move(parts.regions);
+  std::vector<ir::Value> results;
+  auto next = op->results.begin();
+  for (std::size_t i = 0; i < dropped.size(); ++i)
+    results.push_back(dropped[i] ? initial[i] : *next++);
+  return results;
+}
+
+std::vector<ir::Value> Frame::add_arguments(ir::Region& region,
+                                            const std::vector<ir::Value>& like) {
+  std::vector<ir::Value> made;
+  for (const ir::Type& type : types_of(lowering_.kernel(), like))
+    made.push_back(lowering_.kernel().make_value(type, "", nullptr));
+  region.arguments.insert(region.arguments.end(), made.begin(), made.end());
+  return made;
+}
+
+// The body of a loop with what it carries to the next round.
+void Frame::lower_body(const py::Node& node, py::NodeList body, const Loop& loop,
+                       const Variables& before, const std::string& index) {
+  run(body, nullptr);
+  if (!index.empty()) {
+    variables_.erase(index);
+    if (const auto outer = before.find(index); outer != before.end()) variables_.insert(*outer);
+  }
+  check_carried(loop, before);
+  lowering_.set_place(&module_, &node);
+  builder().yield(carried_values(loop));
+}
+
 void Frame::counted(const py::For& node, const CallArguments& range) {
   const auto* target = py::cast_if<py::Name>(node.target);
   if (target == nullptr) fail(*node.target, "the variable of a range must be a single name");
-  Bounds bounds = read_bounds(range);
-  const bool down = is_negative(bounds.step);
-  if (down) {
-    bounds.step = semantic().unary(py::UnaryOperator::Negate, bounds.step);
-    std::swap(bounds.start, bounds.stop);
-  }
-  std::vector<ir::Value> edges;
-  DType dtype = i8;
-  for (const Value& bound : {bounds.start, bounds.stop, bounds.step}) {
-    const ir::Value edge = semantic().tensor(bound);
-    const ir::Type& type = builder().type(edge);
-    if (!type.is_scalar() || !(type.is_int() || type.is_bool()))
-      fail(*node.iterable,
-           fmt::format("the bounds of a range are integers, not {}", describe(bound)));
-    dtype = promoted(dtype, type.is_bool() ? i32 : type.dtype);
-    edges.push_back(edge);
-  }
-  for (ir::Value& edge : edges) edge = semantic().cast(edge, ir::Type::scalar(dtype));
-  std::vector<ir::Attribute> attributes;
-  for (const auto& [name, value] : range.keywords)
-    for (const LoopOption& option : loop_options)
-      if (option.name == name && !option.attribute.empty() && !value.is_none())
-        attributes.push_back(
-            {std::string(option.attribute), semantic().constant_integer(value, name)});
-  carry(node, node.body, std::string(target->id), [&](const Loop& loop, const Variables& before) {
-    ir::Region body;
-    const auto argument = [&](const ir::Type& type) {
-      body.arguments.push_back(lowering_.kernel().make_value(type, "", nullptr));
-      return body.arguments.back();
-    };
-    const ir::Value counter = argument(ir::Type::scalar(dtype));
+  const std::string index_name(target->id);
+  const Counting counting = count_range(semantic(), range);
+  const std::vector<ir::Attribute> attributes = loop_attributes(semantic(), range);
+  carry(node, node.body, index_name, [&](const Loop& loop, const Variables& before) {
+    const std::vector<ir::Value> edges = {counting.from, counting.to, counting.step};
     const std::vector<ir::Value> initial = carried_values(loop);
-    std::vector<ir::Type> types;
-    for (const ir::Value value : initial) {
-      types.push_back(builder().type(value));
-      argument(types.back());
-    }
-    set_carried(loop, std::span(body.arguments).subspan(1));
-    std::vector<ir::Value> operands = edges;
-    operands.insert(operands.end(), initial.begin(), initial.end());
+    std::vector<ir::Region> regions(1);
+    const ir::Value counter = add_arguments(regions[0], {counting.from}).front();
+    set_carried(loop, add_arguments(regions[0], initial));
     {
-      const ir::Builder::Into into(builder(), body);
+      const ir::Builder::Into into(builder(), regions[0]);
       ir::Value index = counter;
-      if (down) {  // from the end: start - (counter - stop)
-        index = builder().binary(ir::OpKind::Subtract, edges[1], counter);
-        index = builder().binary(ir::OpKind::Add, index, edges[0]);
+      if (counting.is_down) {  // what is left to the end, above the start
+        index = builder().binary(ir::OpKind::Subtract, counting.to, counter);
+        index = builder().binary(ir::OpKind::Add, index, counting.from);
       }
-      lowering_.kernel().set_name(index, std::string(target->id));
-      set(target->id, index, target);
-      run(node.body, nullptr);
-      variables_.erase(variables_.find(target->id));
-      if (const auto outer = before.find(target->id); outer != before.end())
-        variables_.insert(*outer);
-      check_carried(loop, before);
-      lowering_.set_place(&module_, &node);
-      builder().yield(carried_values(loop));
+      lowering_.kernel().set_name(index, index_name);
+      set(index_name, index, target);
+      lower_body(node, node.body, loop, before, index_name);
     }
-    ir::Op* op = builder().create(ir::OpKind::For, operands, types, attributes);
-    op->regions.push_back(std::move(body));
-    return op->results;
+    return finish_loop(ir::OpKind::For, edges, initial, std::move(regions), attributes);
   });
 }
 
@@ -305,32 +271,22 @@ bool Frame::while_loop(const py::While& node) {
   if (mode_ != Mode::Jit) return unrolled_while(node);
   carry(node, node.body, "", [&](const Loop& loop, const Variables& before) {
     const std::vector<ir::Value> initial = carried_values(loop);
-    std::vector<ir::Type> types;
-    for (const ir::Value value : initial) types.push_back(builder().type(value));
-    ir::Region regions[2];
-    for (ir::Region& region : regions)
-      for (const ir::Type& type : types)
-        region.arguments.push_back(lowering_.kernel().make_value(type, "", nullptr));
+    std::vector<ir::Region> regions(2);
     {
       const ir::Builder::Into into(builder(), regions[0]);
-      set_carried(loop, regions[0].arguments);
+      std::vector<ir::Value> operands = add_arguments(regions[0], initial);
+      set_carried(loop, operands);
       const Value test = expression(node.test);
       lowering_.set_place(&module_, node.test);
-      std::vector<ir::Value> operands = {semantic().condition(test)};
-      operands.insert(operands.end(), regions[0].arguments.begin(), regions[0].arguments.end());
+      operands.insert(operands.begin(), semantic().condition(test));
       builder().create(ir::OpKind::Condition, operands, {});
     }
     {
       const ir::Builder::Into into(builder(), regions[1]);
-      set_carried(loop, regions[1].arguments);
-      run(node.body, nullptr);
-      check_carried(loop, before);
-      lowering_.set_place(&module_, &node);
-      builder().yield(carried_values(loop));
+      set_carried(loop, add_arguments(regions[1], initial));
+      lower_body(node, node.body, loop, before, "");
     }
-    ir::Op* op = builder().create(ir::OpKind::While, initial, types);
-    for (ir::Region& region : regions) op->regions.push_back(std::move(region));
-    return op->results;
+    return finish_loop(ir::OpKind::While, {}, initial, std::move(regions), {});
   });
   return false;
 }

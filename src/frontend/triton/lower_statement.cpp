@@ -183,11 +183,9 @@ void Frame::annotated(const py::AnnAssign& node) {
   }
   const Value value = expression(node.value);
   if (!is_constexpr || name == nullptr) return assign(node.target, value);
-  if (value.is_tensor())
-    fail(*node.value,
-         fmt::format("'{}' is annotated tl.constexpr, but its value is only known at run time ({})",
-                     name->id, describe(value)),
-         "leave the annotation out, or compute it from constants only");
+  if (value.is_tensor())  // Triton takes it as well; whoever needs a constant will complain
+    lowering_.note(fmt::format(
+        "'{}' is annotated tl.constexpr, but its value is only known at run time", name->id));
   set(name->id, value, name);
 }
 

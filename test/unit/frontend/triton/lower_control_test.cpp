@@ -159,6 +159,23 @@ tl.store(out, x))",
             12);
 }
 
+TEST(LowerLoop, CarriesOnlyWhatChanges) {
+  const LoweredKernel made = lower_text(kernel_text(R"(x = n
+y = m
+for i in range(n):
+    if C == 4:
+        y = y + 1
+    z = y
+    y = z
+    x += y
+tl.store(out, x))"),
+                                        "k out=*i32 n=i32 m=i32");
+  std::size_t carried = 0;
+  for (const ir::Op* op : made.kernel.body.ops)
+    if (op->kind == ir::OpKind::For) carried += op->results.size();
+  EXPECT_EQ(carried, 1u);
+}
+
 TEST(LowerLoop, NestedLoopsAndBranches) {
   EXPECT_EQ(run_body(R"(x = 0
 for i in range(n):

@@ -130,12 +130,17 @@ TEST(LowerError, WrongCalls) {
 }
 
 TEST(LowerError, ConstantsThatAreNot) {
-  EXPECT_EQ(
-      body_error("x: tl.constexpr = n + 1"),
-      R"(kernel.py:5:23: error: 'x' is annotated tl.constexpr, but its value is only known at run time (int32)
-        x: tl.constexpr = n + 1
-                          ^^^^^
-hint: leave the annotation out, or compute it from constants only)");
+  EXPECT_THAT(body_error("x: tl.constexpr = n + 1\ny = tl.arange(0, x)"),
+              HasSubstr("kernel.py:6:9: error: "));
+  const LoweredKernel made = lower_text(kernel_text("x: tl.constexpr = n + 1\ntl.store(out, x)"),
+                                        "k out=*i32 n=i32 m=i32");
+  EXPECT_EQ(made.notes.front(),
+            "kernel.py:5: 'x' is annotated tl.constexpr, but its value is only known at run time");
+}
+
+TEST(LowerError, TuplesThatGrowForever) {
+  EXPECT_THAT(body_error("t = (n, m)\nfor i in tl.static_range(60):\n    t = (t, t)"),
+              HasSubstr("kernel.py:7:13: error: a tuple holds more than 1000 values"));
 }
 
 struct Construct {
@@ -156,6 +161,11 @@ TEST(LowerError, ConstructsThatAreNotSupported) {
        "a loop goes over range, tl.range or tl.static_range, not over int32"},
       {"for i in range(0.5):\n    pass",
        "the bounds of a range are integers, not the constant 0.5"},
+      {"for i in range(n, unrol=2):\n    pass", "a range has no option 'unrol'"},
+      {"for i in tl.static_range(n):\n    pass", "the end of the range"},
+      {"for i in tl.static_range(0, 1000000):\n    pass",
+       "the loop is unrolled more than 100000 times"},
+      {"for i in tl.static_range(0, 4, 0):\n    pass", "the step of a range cannot be 0"},
       {"x = 0 < n < 3", "a chained comparison is not supported in a kernel"},
       {"del n", "'del' is not supported in a kernel"},
       {"global n", "'global' is not supported in a kernel"},

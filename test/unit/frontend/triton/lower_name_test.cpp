@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // frontend/triton/lower_name_test.cpp — names, calls and constants, by what kernels compute.
+#include <numeric>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,6 +129,51 @@ TEST(LowerStatement, ListComprehensionAndFormattedText) {
 tl.static_assert(C == 3, f"C is {C} and {a}")
 tl.store(out, a + b))"),
             24);
+}
+
+TEST(LowerCall, ClassesOfFields) {
+  const std::string before = R"(from typing import NamedTuple
+class Pair(NamedTuple):
+    first: object
+    size: object = 4
+@triton.jit
+def total(pair):
+    return pair.first + tl.sum(tl.arange(0, pair.size))
+)";
+  EXPECT_EQ(run_kernel(kernel_text("p = Pair(n)\ntl.store(out, total(p) + total(Pair(m, size=2)))",
+                                   before))
+                .front(),
+            5 + 6 + 7 + 1);
+  EXPECT_THAT(body_error("p = Pair()", before),
+              HasSubstr("'Pair' needs a value for its field 'first'"));
+}
+
+TEST(LowerKernel, DescriptorsOfTheHost) {
+  const std::string text = header + R"(@triton.jit
+def k(x, out):
+    block = x.load([0, 4])
+    tl.store(out, tl.sum(block) + x.shape[1])
+)";
+  python::ModuleLoader loader;
+  const auto functions = python::jit_functions(loader, loader.load_text("kernel.py", text));
+  ParameterType x;
+  x.kind = ParameterType::Kind::Descriptor;
+  x.type = ir::Type::pointer(i32);
+  x.block_shape = {2, 4};
+  const LoweredKernel made =
+      lower(loader, functions[0], {{"x", x}, {"out", parse_parameter("*i64")}}, {});
+  EXPECT_THAT(made.argument_names,
+              ElementsAre("x", "x.shape.0", "x.shape.1", "x.strides.0", "out"));
+  std::vector<std::int32_t> data(18);
+  std::iota(data.begin(), data.end(), 0);
+  std::int64_t out = 0;
+  const ir::InterpretBuffer buffers[] = {{.name = "x", .data = data.data(), .bytes = 72},
+                                         {.name = "out", .data = &out, .bytes = 8}};
+  const ir::InterpretArgument arguments[] = {ir::InterpretPointer{0}, std::int64_t{3},
+                                             std::int64_t{6}, std::int64_t{6},
+                                             ir::InterpretPointer{1}};
+  ir::interpret(made.kernel, buffers, arguments, {});
+  EXPECT_EQ(out, 4 + 5 + 10 + 11 + 6);  // the last two columns are outside
 }
 
 TEST(LowerKernel, ArgumentsAndPlaces) {
