@@ -84,13 +84,20 @@ std::map<std::string, triton::Value> launch_literals(python::Evaluator& evaluato
 
 ParameterType guess_runtime(const TritonParameter& parameter, const ParameterUse& use,
                             const GuessChoices& choices) {
+  if (use.is_tuple && !parameter.type) {
+    ParameterType tuple{.kind = ParameterType::Kind::Tuple};
+    tuple.items.assign(
+        2, use.is_pointer ? pointer_parameter(choices.floats, 16) : scalar_parameter(DType::Int32));
+    return tuple;
+  }
   if (parameter.type) {
     ParameterType type;
     type.type = *parameter.type;
     return type;
   }
   if (use.is_pointer || (looks_like_pointer_name(parameter.name) && !use.is_integer)) {
-    const bool is_index = use.holds_indices && choices.indices_win;
+    const bool is_index =
+        (use.holds_indices && choices.indices_win) || (use.holds_integers && choices.integers_win);
     const bool integers = is_index || (!choices.floats_everywhere && !use.holds_floats &&
                                        (use.holds_integers || looks_like_integers(parameter.name)));
     return pointer_parameter(integers ? choices.integers : choices.floats, 16);
@@ -161,6 +168,9 @@ const std::vector<GuessChoices>& guess_choices() {
       {.size = 32, .extent = 1024, .name = "long dimensions"},
       {.size = 16, .extent = 16, .text = 1, .name = "the second literal"},
       {.flags = true, .text = 2, .name = "the third literal"},
+      {.integers_win = true, .name = "integers"},
+      {.integers = DType::Int32, .extent = 1024, .integers_win = true, .name = "int32"},
+      {.floats = DType::Int8, .integers = DType::Int32, .extent = 1024, .name = "int8"},
       {.floats_everywhere = true, .name = "no integer tensors"},
       {.floats = DType::Int32, .integers = DType::Int32, .name = "integers only"},
       {.floats = DType::UInt8, .integers = DType::Int32, .name = "bytes"},

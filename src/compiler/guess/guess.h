@@ -21,6 +21,7 @@ struct GuessChoices {
   std::int64_t extent = 64;         // of whole dimensions that are tl.constexpr
   std::size_t text = 0;             // which of the literals that a parameter is compared with
   bool indices_win = false;         // what is used in an address is an integer, whatever else
+  bool integers_win = false;        // what is used as an integer anywhere is one
   bool floats_everywhere = false;   // no pointer is taken for one to integers
   std::string_view name;            // for messages
 };

@@ -74,6 +74,7 @@ std::int64_t plausible_number(std::string_view name, std::int64_t size, std::int
   if (holds(name, {"order"}) && !name.empty() && name.back() >= '0' && name.back() <= '9')
     return name.back() - '0';
   if (holds(name, {"block", "size", "tile"}) || name.starts_with("B")) return size;
+  if (holds(name, {"dim"})) return extent;
   if (holds(name, {"warps"})) return 4;
   if (holds(name, {"stage", "iters", "unroll"})) return 2;
   if (has_word(name, few) && name.size() > 1) return 4;

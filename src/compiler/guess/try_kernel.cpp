@@ -2,9 +2,12 @@
 // compiler/guess/try_kernel.cpp — one attempt after another.
 #include "compiler/guess/try_kernel.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/log.h"
 #include "compiler/compile.h"
 #include "runtime/compile.h"
 
@@ -38,7 +41,7 @@ TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
                       const python::DecoratedFunction& function, const Target& target,
                       GuessStage stage) {
   TryOutcome outcome;
-  std::string last;
+  std::optional<std::string> last;
   for (const GuessChoices& choices : guess_choices()) {
     try {
       python::Evaluator evaluator(loader, {.facts = facts_of(target)});
@@ -53,7 +56,9 @@ TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
     } catch (const MissingError& error) {
       return {.ok = false, .reason = first_line(error.what()), .signature = outcome.signature};
     } catch (const std::exception& error) {
-      if (outcome.reason.empty()) outcome.reason = reason_of(error);
+      const std::string reason = reason_of(error);
+      log_line("guess", fmt::format("{} with {}: {}", function.name, choices.name, reason));
+      if (outcome.reason.empty()) outcome.reason = reason;
     }
   }
   return outcome;

@@ -250,6 +250,9 @@ class Reader {
         return method_call(*method, call);
       return bound_call(binding, call);
     }
+    if (const auto* name = cast_if<Name>(call.function);
+        name != nullptr && name->id == "len" && !call.arguments.empty())
+      mark_direct(expression(call.arguments[0]), &ParameterUse::is_tuple);
     if (const auto* name = cast_if<Name>(call.function); name && values_.contains(name->id)) {
       mark_direct(values_[name->id], &ParameterUse::is_called);
       return arguments(call);
@@ -332,6 +335,11 @@ class Reader {
         use(i).is_integer = true;
   }
 
+  void mark_numbers(const Origin& origin) {
+    mark(origin.loaded, &ParameterUse::holds_integers);
+    mark(origin.terms, &ParameterUse::is_integer);
+  }
+
   Origin make_block(const Call& call) {
     const Origin base = expression(argument(call, "base", 0));
     mark(base.pointers, &ParameterUse::is_pointer);
@@ -342,7 +350,7 @@ class Reader {
         mark_direct(expression(size), &ParameterUse::is_size);
     for (const char* part : {"shape", "strides", "offsets"})
       if (const Node* list = argument(call, part, part[0] == 's' ? (part[1] == 'h' ? 1 : 2) : 3))
-        mark_offset(expression(list));
+        mark_numbers(expression(list));
     return {base.pointers, {}, -1};
   }
 
