@@ -6,11 +6,31 @@
 
 #include <fmt/format.h>
 
+#include "base/diagnostic.h"
+#include "codegen/cpu/emit.h"
+#if __has_include("codegen/cuda/emit.h")
+#include "codegen/cuda/emit.h"
+#endif
 #include "compiler/pipeline.h"
 #include "ir/print.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
+namespace {
+
+// A line that cannot be found is no reason to fail: it only makes the text easier to read.
+std::string_view source_line(python::ModuleLoader& loader, const std::vector<std::string>& files,
+                             int file, int line) {
+  if (file < 0 || static_cast<std::size_t>(file) >= files.size() || line < 1) return {};
+  try {
+    const python::LoadedModule& module = loader.load(files[static_cast<std::size_t>(file)]);
+    return line_of(module.tree->source.text, line);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
 
 void check_options(std::string_view kernel, const KernelOptions& options) {
   const auto warps = static_cast<unsigned>(options.num_warps);
@@ -49,10 +69,25 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
   return result;
 }
 
-KernelSource emit_source(python::ModuleLoader&, const TileKernel& kernel, const Target& target,
-                         const KernelOptions&) {
-  throw MissingError(fmt::format("kernel '{}' cannot be compiled for {} yet",
-                                 kernel.lowered.kernel.name, target.name));
+KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
+                         const Target& target, const KernelOptions& options) {
+  const ir::Kernel& tiles = kernel.lowered.kernel;
+  const auto line_text = [&](int file, int line) {
+    return source_line(loader, tiles.files, file, line);
+  };
+  if (!target.is_cuda()) return emit_cpu(tiles, {.target = target, .line_text = line_text});
+#if __has_include("codegen/cuda/emit.h")
+  return emit_cuda(tiles, {.target = target,
+                           .num_warps = options.num_warps,
+                           .max_registers = options.maxnreg.value_or(0),
+                           .fp_fusion = options.fp_fusion,
+                           .flush_denormals = options.flush_to_zero,
+                           .line_text = line_text});
+#else
+  static_cast<void>(options);
+  throw MissingError(
+      fmt::format("kernel '{}' cannot be compiled for {} yet", tiles.name, target.name));
+#endif
 }
 
 }  // namespace tilewright

@@ -260,6 +260,7 @@ TEST(TritonInterpreter, OptionsCanBeConstantsAndTunedValuesGiven) {
   EXPECT_EQ(out.item<int>(), 504);
 }
 
-INSTANTIATE_TEST_SUITE_P(Interpreter, TritonLaunch, ::testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(, TritonLaunch, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "Interpreter" : "Cpu"; });
 
 }  // namespace
