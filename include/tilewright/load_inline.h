@@ -109,5 +109,7 @@ struct CompiledSource {
   std::string log;
 };
 CompiledSource compile_inline(const InlineOptions& options, std::string_view target);
+// The source that it compiles.
+KernelSource inline_kernel_source(const InlineOptions& options, std::string_view target);
 
 }  // namespace tilewright

@@ -1,10 +1,291 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/compile.cpp — `tilewright compile`.
+// cli/compile.cpp — `tilewright compile FILE:KERNEL`: Triton and CUDA kernels to text and binaries.
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest.h"
+#include "cli/compile_report.h"
+#include "cli/kernel_path.h"
 #include "cli/verbs.h"
-#include "tilewright/error.h"
+#include "compiler/compile.h"
+#include "compiler/guess/guess.h"
+#include "compiler/launcher_header.h"
+#include "ir/print.h"
+#include "runtime/compile.h"
+#include "runtime/cuda/cubin.h"
+#include "tilewright/device.h"
+#include "tilewright/load_inline.h"
 
 namespace tilewright::cli {
+namespace {
 
-void run_compile(const CompileVerbOptions&) { throw MissingError("not yet"); }
+// What can be emitted, for which kind of target, and the end of its file's name.
+struct EmitKind {
+  std::string_view name;
+  enum class For { Any, Cuda, Cpu } target;
+  std::string_view ending;
+  bool is_binary = false;
+};
+constexpr EmitKind emit_kinds[] = {
+    {"ir", EmitKind::For::Any, ".tir"},
+    {"cuda", EmitKind::For::Cuda, ".cu"},
+    {"cpp", EmitKind::For::Cpu, ".cpp"},
+    {"ptx", EmitKind::For::Cuda, ".ptx"},
+    {"cubin", EmitKind::For::Cuda, ".cubin", true},
+    {"header", EmitKind::For::Cuda, ".h"},
+    {"sass", EmitKind::For::Cuda, ".sass"},
+    {"asm", EmitKind::For::Cpu, ".s"},
+};
+
+const EmitKind& emit_kind(const std::string& name) {
+  std::vector<std::string> known;
+  for (const EmitKind& kind : emit_kinds) {
+    if (kind.name == name) return kind;
+    known.emplace_back(kind.name);
+  }
+  throw UsageError{fmt::format("--emit has no '{}'{}", name, suggest_names(name, known))};
+}
+
+bool applies(const EmitKind& kind, const Target& target) {
+  return kind.target == EmitKind::For::Any ||
+         (kind.target == EmitKind::For::Cuda) == target.is_cuda();
+}
+
+std::vector<Target> targets_of(const CompileVerbOptions& options) {
+  std::vector<Target> targets;
+  for (const std::string& name : options.targets) targets.push_back(Target::parse(name));
+  if (targets.empty())
+    targets.push_back(cuda_device_count() > 0 ? Device::cuda().target() : Target::parse("sm_90a"));
+  for (const std::string& name : options.emit) {
+    const EmitKind& kind = emit_kind(name);
+    if (kind.is_binary && options.folder.empty())
+      throw UsageError{fmt::format("--emit {} writes a binary file; give a folder with -o", name)};
+    if (std::none_of(targets.begin(), targets.end(),
+                     [&](const Target& target) { return applies(kind, target); }))
+      throw UsageError{fmt::format("--emit {} is for {} targets, and none is given with --target",
+                                   name, kind.target == EmitKind::For::Cuda ? "CUDA" : "CPU")};
+  }
+  return targets;
+}
+
+bool wants(const CompileVerbOptions& options, const Target& target, std::string_view name) {
+  return std::find(options.emit.begin(), options.emit.end(), name) != options.emit.end() &&
+         applies(emit_kind(std::string(name)), target);
+}
+
+// Only the front end and the emitter are needed for these.
+bool needs_binary(const CompileVerbOptions& options, const Target& target) {
+  if (options.emit.empty() || options.json) return true;
+  return std::any_of(options.emit.begin(), options.emit.end(),
+                     [&](const std::string& name) {
+                       return applies(emit_kind(name), target) && name != "ir" && name != "cuda" &&
+                              name != "cpp";
+                     }) ||
+         !options.folder.empty();
+}
+
+void add_compiler_flags(const CompileVerbOptions& options, KernelSource& source) {
+  const bool is_cuda = source.language == Language::Cuda;
+  if (options.optimize) {
+    if (*options.optimize < 0 || *options.optimize > 3)
+      throw UsageError{fmt::format("-O takes 0 to 3, not {}", *options.optimize)};
+    source.options.push_back(is_cuda ? fmt::format("--ptxas-options=-O{}", *options.optimize)
+                                     : fmt::format("-O{}", *options.optimize));
+  }
+  if (options.device_debug) source.options.emplace_back(is_cuda ? "--device-debug" : "-g");
+}
+
+void emit(const CompileVerbOptions& options, CompileReportRow& row, std::string_view kind,
+          const std::function<std::string()>& content) {
+  if (!wants(options, row.target, kind)) return;
+  const EmitKind& facts = emit_kind(std::string(kind));
+  row.emitted.push_back({std::string(kind),
+                         fmt::format("{}_{}{}", row.kernel, row.target.name, facts.ending),
+                         content(), facts.is_binary});
+}
+
+std::string bytes_text(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What comes from the binary, for both kinds of source.
+void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
+                      const KernelSource& source, const Binary& binary) {
+  emit(options, row, "ptx", [&] { return ptx_with_nvrtc(source, row.target); });
+  emit(options, row, "cubin", [&] { return bytes_text(binary.bytes); });
+  emit(options, row, "sass", [&] { return disassemble(binary, row.target); });
+  emit(options, row, "asm", [&] { return disassemble(binary, row.target); });
+}
+
+// ---- Triton.
+
+KernelOptions kernel_options(const CompileVerbOptions& options) {
+  KernelOptions result;
+  result.num_warps = options.num_warps.value_or(4);
+  result.num_stages = options.num_stages.value_or(3);
+  result.maxnreg = options.maxnreg;
+  result.fp_fusion = !options.no_fp_fusion;
+  result.flush_to_zero = options.flush_to_zero;
+  result.debug = options.debug;
+  return result;
+}
+
+std::int64_t largest_tile(const ir::Kernel& kernel) {
+  std::int64_t largest = 0;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (const ir::Value result : op.results)
+      largest = std::max(largest, kernel.type(result).numel());
+  });
+  return largest;
+}
+
+struct TritonInput {
+  python::ModuleLoader loader;
+  python::DecoratedFunction function;
+  std::vector<TritonParameter> parameters;
+  TritonSignature signature;
+};
+
+void read_input(const CompileVerbOptions& options, const KernelPath& path, TritonInput& input) {
+  const python::LoadedModule& module = input.loader.load(path.file);
+  Guesser guesser(input.loader, {});
+  std::vector<std::string> names;
+  for (const auto& function : guesser.entries({&module})) names.push_back(function.name);
+  input.function = find_kernel(input.loader, module, chosen_kernel(path, names));
+  python::Evaluator evaluator(input.loader, {.facts = python::nvidia_facts(9, 0)});
+  input.parameters = read_parameters(input.loader, evaluator, input.function);
+  input.signature = parse_signature(input.function.name, input.parameters, options.signature);
+}
+
+CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& input,
+                                const Target& target) {
+  const KernelOptions settings = kernel_options(options);
+  check_options(input.function.name, settings);
+  CompileReportRow row{.kernel = input.function.name,
+                       .signature = signature_text(input.parameters, input.signature),
+                       .target = target,
+                       .threads = settings.num_warps * 32};
+  const auto start = std::chrono::steady_clock::now();
+  const TileKernel kernel = lower_to_tiles(input.loader, input.function, input.signature, target,
+                                           settings, wants(options, target, "ir"));
+  emit(options, row, "ir", [&] {
+    return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel);
+  });
+  const bool only_ir = !options.emit.empty() && options.folder.empty() && !options.json &&
+                       std::all_of(options.emit.begin(), options.emit.end(),
+                                   [](const std::string& name) { return name == "ir"; });
+  if (only_ir) return row;
+  KernelSource source = emit_source(input.loader, kernel, target, settings);
+  add_compiler_flags(options, source);
+  emit(options, row, "cuda", [&] { return source.text; });
+  emit(options, row, "cpp", [&] { return source.text; });
+  if (!needs_binary(options, target)) return row;
+  const Binary binary = compile(source, target);
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  row.elements_per_thread = static_cast<double>(largest_tile(kernel.lowered.kernel)) / row.threads;
+  add_resources(row, binary, input.function.name, dynamic_shared_bytes(source));
+  emit(options, row, "header", [&] {
+    return launcher_header({source, binary, kernel, target, row.signature, row.threads});
+  });
+  emit_from_binary(options, row, source, binary);
+  return row;
+}
+
+// ---- CUDA C++.
+
+int threads_of(const std::string& block) {
+  if (block.empty()) return 256;
+  std::int64_t threads = 1;
+  std::string_view rest = block;
+  while (!rest.empty()) {
+    int size = 0;
+    const auto [end, status] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
+    const bool ends = end == rest.data() + rest.size();
+    if (status != std::errc{} || size < 1 || (!ends && *end != ','))
+      throw UsageError{fmt::format("--block takes X[,Y[,Z]], not '{}'", block)};
+    threads *= size;
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()) + (ends ? 0 : 1));
+    if (threads > 1024)
+      throw UsageError{fmt::format("--block {} has more than 1024 threads", block)};
+  }
+  return static_cast<int>(threads);
+}
+
+CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPath& path,
+                              const std::string& text, const Target& target) {
+  if (!target.is_cuda())
+    throw UsageError{fmt::format("{} is CUDA C++ and compiles for CUDA targets, not {}", path.file,
+                                 target.name)};
+  const InlineOptions inline_options{.cuda_sources = {text},
+                                     .name = std::filesystem::path(path.file).filename().string()};
+  KernelSource source = inline_kernel_source(inline_options, target.name);
+  add_compiler_flags(options, source);
+  const auto start = std::chrono::steady_clock::now();
+  const Binary binary = compile(source, target);
+  CompileReportRow row{.target = target, .threads = threads_of(options.block)};
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::vector<std::string> names;
+  for (const KernelSource::Kernel& kernel : source.kernels) names.push_back(kernel.name);
+  row.kernel = chosen_kernel(path, names);
+  if (std::find(names.begin(), names.end(), row.kernel) == names.end())
+    throw ArgumentError(fmt::format("{} has no kernel '{}'{}", path.file, row.kernel,
+                                    suggest_names(row.kernel, names)));
+  const auto found = std::find(names.begin(), names.end(), row.kernel);
+  const KernelSource::Kernel& kernel =
+      source.kernels[static_cast<std::size_t>(found - names.begin())];
+  const std::string symbol = kernel.variants.empty() || kernel.variants.front().steps.empty()
+                                 ? row.kernel
+                                 : kernel.variants.front().steps.front().entry;
+  add_resources(row, binary, symbol, 0);
+  emit_from_binary(options, row, source, binary);
+  return row;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) throw ArgumentError(fmt::format("'{}' cannot be read", path));
+  return text.str();
+}
+
+// All or nothing would be better still, but each file is whole.
+void write_files(const std::string& folder, const std::vector<CompileReportRow>& rows) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  for (const CompileReportRow& row : rows)
+    for (const Emitted& emitted : row.emitted) {
+      std::ofstream file(folder + "/" + emitted.file, std::ios::binary);
+      file << emitted.content;
+      file.close();
+      if (!file)
+        throw EnvironmentError(fmt::format("'{}/{}' cannot be written", folder, emitted.file));
+    }
+}
+
+}  // namespace
+
+void run_compile(const CompileVerbOptions& options) {
+  const KernelPath path = parse_kernel_path(options.path);
+  const std::vector<Target> targets = targets_of(options);
+  std::vector<CompileReportRow> rows;
+  if (path.file.ends_with(".cu")) {
+    const std::string text = read_text(path.file);
+    for (const Target& target : targets) rows.push_back(compile_cuda(options, path, text, target));
+  } else {
+    TritonInput input;
+    read_input(options, path, input);
+    for (const Target& target : targets) rows.push_back(compile_triton(options, input, target));
+  }
+  if (!options.folder.empty()) write_files(options.folder, rows);
+  print_reports(rows, options.folder, options.json);
+}
 
 }  // namespace tilewright::cli

@@ -110,9 +110,9 @@ void print_json(const std::vector<Row>& rows, std::size_t compiled) {
 }  // namespace
 
 void run_compile_guess(const CompileVerbOptions& options) {
-  if (options.targets.size() != 1)
+  if (options.targets.size() > 1)
     throw UsageError{"--guess compiles for one target; give one with --target"};
-  const Target target = Target::parse(options.targets[0]);
+  const Target target = Target::parse(options.targets.empty() ? "sm_90a" : options.targets[0]);
   static_cast<void>(stage_of(options.stage));
   python::ModuleLoader loader;
   std::vector<Row> rows;

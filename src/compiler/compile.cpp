@@ -8,9 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "codegen/cpu/emit.h"
-#if __has_include("codegen/cuda/emit.h")
 #include "codegen/cuda/emit.h"
-#endif
 #include "compiler/pipeline.h"
 #include "ir/print.h"
 #include "tilewright/error.h"
@@ -76,18 +74,12 @@ KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
     return source_line(loader, tiles.files, file, line);
   };
   if (!target.is_cuda()) return emit_cpu(tiles, {.target = target, .line_text = line_text});
-#if __has_include("codegen/cuda/emit.h")
   return emit_cuda(tiles, {.target = target,
                            .num_warps = options.num_warps,
                            .max_registers = options.maxnreg.value_or(0),
                            .fp_fusion = options.fp_fusion,
                            .flush_denormals = options.flush_to_zero,
                            .line_text = line_text});
-#else
-  static_cast<void>(options);
-  throw MissingError(
-      fmt::format("kernel '{}' cannot be compiled for {} yet", tiles.name, target.name));
-#endif
 }
 
 }  // namespace tilewright

@@ -284,14 +284,19 @@ InlineModule load_inline(const InlineOptions& options) {
   return module;
 }
 
-CompiledSource compile_inline(const InlineOptions& options, std::string_view target_name) {
+KernelSource inline_kernel_source(const InlineOptions& options, std::string_view target_name) {
   const Target target = Target::parse(target_name);
   const InlineProgram program(options, target.is_cuda());
   if (target.is_cuda() && program.mode() == InlineMode::Cpp)
     throw ArgumentError(fmt::format("source '{}' is C++ for the CPU and cannot be compiled for {}",
                                     options.name, target.name));
+  return program.main_source();
+}
+
+CompiledSource compile_inline(const InlineOptions& options, std::string_view target_name) {
+  const Target target = Target::parse(target_name);
   try {
-    Binary binary = compile_reported(options, program.main_source(), target);
+    Binary binary = compile_reported(options, inline_kernel_source(options, target_name), target);
     return {target.name, std::move(binary.bytes), std::move(binary.log)};
   } catch (const CompileError& error) {
     throw explained(error, options.name);

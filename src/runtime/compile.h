@@ -38,5 +38,7 @@ std::string nvrtc_identity();          // runtime/cuda/nvrtc.cpp
 
 Binary compile_with_host_compiler(const KernelSource& source, const Target& target);
 Binary compile_with_nvrtc(const KernelSource& source, const Target& target);
+// The PTX on the way to the cubin; not cached.
+std::string ptx_with_nvrtc(const KernelSource& source, const Target& target);
 
 }  // namespace tilewright

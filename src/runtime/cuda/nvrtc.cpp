@@ -59,6 +59,15 @@ class Program {
     return bytes;
   }
 
+  std::string ptx() const {
+    std::size_t size = 0;
+    check(api_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize");
+    std::string text(size, '\0');
+    check(api_.nvrtcGetPTX(program_, text.data()), "nvrtcGetPTX");
+    while (!text.empty() && text.back() == '\0') text.pop_back();
+    return text;
+  }
+
   std::string lowered_name(const std::string& expression) const {
     const char* lowered = nullptr;
     check(api_.nvrtcGetLoweredName(program_, expression.c_str(), &lowered), "nvrtcGetLoweredName");
@@ -139,6 +148,24 @@ std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& so
   return options;
 }
 
+// Returns the log; throws what the compiler says when it fails.
+std::string compile_program(const NvrtcApi& api, Program& program, const KernelSource& source,
+                            const Target& target) {
+  const nvrtcResult result = program.compile(all_options(api, source, target));
+  const std::string log = without_times(program.log());
+  if (result == NVRTC_ERROR_COMPILATION)
+    throw CompileError(fmt::format("'{}' does not compile for {}:", source.name, target.name), log);
+  if (result == NVRTC_ERROR_INVALID_OPTION)
+    throw ArgumentError(fmt::format("NVRTC {}.{} does not know one of the options of '{}' ({}): {}",
+                                    api.major, api.minor, source.name,
+                                    fmt::join(source.options, " "), log));
+  if (result != NVRTC_SUCCESS)
+    throw EnvironmentError(fmt::format("NVRTC {}.{} failed to compile '{}': {}\n{}", api.major,
+                                       api.minor, source.name, api.nvrtcGetErrorString(result),
+                                       log));
+  return log;
+}
+
 }  // namespace
 
 std::string nvrtc_identity() {
@@ -155,27 +182,22 @@ std::string nvrtc_identity() {
 Binary compile_with_nvrtc(const KernelSource& source, const Target& target) {
   const NvrtcApi& api = nvrtc();
   check_target(api, target);
-  const std::vector<std::string> options = all_options(api, source, target);
   Program program(api, source);
-  const nvrtcResult result = program.compile(options);
   Binary binary;
-  binary.log = without_times(program.log());
-  if (result == NVRTC_ERROR_COMPILATION)
-    throw CompileError(fmt::format("'{}' does not compile for {}:", source.name, target.name),
-                       binary.log);
-  if (result == NVRTC_ERROR_INVALID_OPTION)
-    throw ArgumentError(fmt::format("NVRTC {}.{} does not know one of the options of '{}' ({}): {}",
-                                    api.major, api.minor, source.name,
-                                    fmt::join(source.options, " "), binary.log));
-  if (result != NVRTC_SUCCESS)
-    throw EnvironmentError(fmt::format("NVRTC {}.{} failed to compile '{}': {}\n{}", api.major,
-                                       api.minor, source.name, api.nvrtcGetErrorString(result),
-                                       binary.log));
+  binary.log = compile_program(api, program, source, target);
   binary.bytes = program.cubin();
   TW_CHECK(!binary.bytes.empty(), "NVRTC gave no cubin for {}", target.name);
   for (const std::string& expression : source.name_expressions)
     binary.symbols.emplace_back(expression, program.lowered_name(expression));
   return binary;
+}
+
+std::string ptx_with_nvrtc(const KernelSource& source, const Target& target) {
+  const NvrtcApi& api = nvrtc();
+  check_target(api, target);
+  Program program(api, source);
+  compile_program(api, program, source, target);
+  return program.ptx();
 }
 
 }  // namespace tilewright

@@ -33,6 +33,8 @@ enum nvrtcResult : int {
   OP(nvrtcGetProgramLog, nvrtcResult, nvrtcProgram, char*)                                                               \
   OP(nvrtcGetCUBINSize, nvrtcResult, nvrtcProgram, std::size_t*)                                                         \
   OP(nvrtcGetCUBIN, nvrtcResult, nvrtcProgram, char*)                                                                    \
+  OP(nvrtcGetPTXSize, nvrtcResult, nvrtcProgram, std::size_t*)                                                           \
+  OP(nvrtcGetPTX, nvrtcResult, nvrtcProgram, char*)                                                                      \
   OP(nvrtcGetLoweredName, nvrtcResult, nvrtcProgram, const char*, const char**)
 // clang-format on
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/compile_report.cpp — resources, disassembly, and the report as text and JSON.
+#include "cli/compile_report.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/process.h"
+#include "base/units.h"
+#include "bench/json.h"
+#include "bench/table.h"
+#include "runtime/components.h"
+#include "runtime/cuda/cubin.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+std::vector<std::string> limits(const Occupancy& o) {
+  std::vector<std::string> names;
+  for (const OccupancyLimit limit : o.limits) names.push_back(name_of(limit));
+  return names;
+}
+
+void print_row(const CompileReportRow& row) {
+  fmt::print("{} for {}{}{}\n", row.kernel, row.target.name, row.signature.empty() ? "" : ": ",
+             row.signature);
+  Table table({{}, {}}, 2);
+  if (row.target.is_cuda()) {
+    table.add({"registers", fmt::format("{} per thread, {}", row.registers,
+                                        row.spill_bytes == 0
+                                            ? "no spills"
+                                            : fmt::format("{} bytes spilled", row.spill_bytes))});
+    table.add({"shared memory", format_bytes(static_cast<std::size_t>(row.shared_bytes))});
+    if (row.occupied)
+      table.add({"occupancy",
+                 fmt::format("{:.0f}%: {} blocks of {} threads per multiprocessor, "
+                             "limited by {}",
+                             100 * row.occupied->fraction, row.occupied->blocks_per_processor,
+                             row.threads, fmt::join(limits(*row.occupied), " and "))});
+    if (row.elements_per_thread > 0)
+      table.add({"elements",
+                 fmt::format("{:g} per thread in the largest tile", row.elements_per_thread)});
+  }
+  if (row.binary_bytes > 0)
+    table.add(
+        {"compiled", fmt::format("{} in {:.2f} s", format_bytes(row.binary_bytes), row.seconds)});
+  fmt::print("{}", table.to_string());
+}
+
+Json to_json(const CompileReportRow& row, const std::string& folder) {
+  Json out = {{"kernel", row.kernel},
+              {"target", row.target.name},
+              {"signature", row.signature},
+              {"seconds", row.seconds},
+              {"binary_bytes", row.binary_bytes}};
+  if (row.target.is_cuda()) {
+    out["threads"] = row.threads;
+    out["registers"] = row.registers;
+    out["spill_bytes"] = row.spill_bytes;
+    out["stack_bytes"] = row.stack_bytes;
+    out["shared_bytes"] = row.shared_bytes;
+    if (row.occupied) {
+      out["occupancy"] = row.occupied->fraction;
+      out["blocks_per_processor"] = row.occupied->blocks_per_processor;
+      out["limited_by"] = limits(*row.occupied);
+    }
+    out["elements_per_thread"] = row.elements_per_thread;
+  }
+  Json files = Json::object();
+  for (const Emitted& emitted : row.emitted)
+    files[emitted.kind] = folder.empty() ? emitted.content : folder + "/" + emitted.file;
+  if (!row.emitted.empty()) out["emitted"] = files;
+  return out;
+}
+
+// A file that is gone when this goes.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::vector<std::byte>& bytes) {
+    path_ = (std::filesystem::temp_directory_path() / "tilewright_XXXXXX").string();
+    const int file = mkstemp(path_.data());
+    if (file < 0) throw EnvironmentError("no temporary file can be made to disassemble from");
+    close(file);
+    std::ofstream(path_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
+  ~TemporaryFile() { std::remove(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string disassembler(const Target& target) {
+  if (!target.is_cuda()) {
+    const std::string path = find_program("objdump");
+    if (path.empty())
+      throw MissingError("--emit asm needs objdump, which is not in PATH; install binutils");
+    return path;
+  }
+  for (const ComponentStatus& component : cuda_components())
+    if (component.name == "nvdisasm") {
+      if (!component.path.empty()) return component.path;
+      throw MissingError(
+          fmt::format("--emit sass needs nvdisasm, which was not found; {}", component.remedy));
+    }
+  throw MissingError("--emit sass needs nvdisasm, which was not found");
+}
+
+}  // namespace
+
+void add_resources(CompileReportRow& row, const Binary& binary, const std::string& symbol,
+                   std::int64_t dynamic_shared) {
+  row.binary_bytes = binary.bytes.size();
+  if (!row.target.is_cuda()) return;
+  for (const KernelResources& resources : resources_of(binary)) {
+    if (resources.symbol != symbol && resources.name != symbol) continue;
+    row.registers = resources.registers;
+    row.spill_bytes = resources.spill_store_bytes;
+    row.stack_bytes = resources.stack_bytes;
+    row.shared_bytes = static_cast<std::int64_t>(resources.shared_bytes) + dynamic_shared;
+    row.occupied = occupancy(row.target, {.threads = row.threads,
+                                          .registers = resources.registers,
+                                          .shared_bytes = row.shared_bytes});
+    return;
+  }
+}
+
+std::string disassemble(const Binary& binary, const Target& target) {
+  const std::string program = disassembler(target);
+  const TemporaryFile file(binary.bytes);
+  const std::vector<std::string> arguments =
+      target.is_cuda()
+          ? std::vector<std::string>{program, "-c", file.path()}
+          : std::vector<std::string>{program,           "-d",       "--no-show-raw-insn", "-C",
+                                     "--section=.text", file.path()};
+  const ProcessResult result = run_process({.arguments = arguments});
+  if (result.exit_code != 0)
+    throw EnvironmentError(
+        fmt::format("{} failed with exit code {}: {}", program, result.exit_code, result.output));
+  return result.output;
+}
+
+void print_reports(const std::vector<CompileReportRow>& rows, const std::string& folder,
+                   bool json) {
+  if (json) {
+    Json all = Json::array();
+    for (const CompileReportRow& row : rows) all.push_back(to_json(row, folder));
+    fmt::print("{}\n", text_of(Json{{"compiled", all}}));
+    return;
+  }
+  for (const CompileReportRow& row : rows) {
+    const bool prints_text = folder.empty() && !row.emitted.empty();
+    // Text alone, so that it can be piped into a file.
+    if (!prints_text) print_row(row);
+    for (const Emitted& emitted : row.emitted) {
+      if (folder.empty()) fmt::print("{}", emitted.content);
+      else fmt::print("  {}/{}\n", folder, emitted.file);
+    }
+  }
+}
+
+}  // namespace tilewright::cli

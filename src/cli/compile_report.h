@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/compile_report.h — what `tilewright compile` says of one kernel on one target.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/occupancy.h"
+#include "runtime/backend.h"
+#include "tilewright/target.h"
+
+namespace tilewright::cli {
+
+struct Emitted {
+  std::string kind;  // "cuda"
+  std::string file;  // name within the folder
+  std::string content;
+  bool is_binary = false;
+};
+
+struct CompileReportRow {
+  std::string kernel;
+  std::string signature;  // empty for .cu
+  Target target;
+  double seconds = 0;
+  std::size_t binary_bytes = 0;
+  // CUDA only.
+  int threads = 0;
+  int registers = 0;
+  std::size_t spill_bytes = 0;
+  std::size_t stack_bytes = 0;
+  std::int64_t shared_bytes = 0;
+  std::optional<Occupancy> occupied;
+  double elements_per_thread = 0;  // 0: unknown
+  std::vector<Emitted> emitted;
+};
+
+// Fills in what the cubin says of `symbol`.
+void add_resources(CompileReportRow& row, const Binary& binary, const std::string& symbol,
+                   std::int64_t dynamic_shared);
+
+// Machine code as text, by nvdisasm or objdump; MissingError without.
+std::string disassemble(const Binary& binary, const Target& target);
+
+void print_reports(const std::vector<CompileReportRow>& rows, const std::string& folder, bool json);
+
+}  // namespace tilewright::cli

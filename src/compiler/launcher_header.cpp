@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/launcher_header.cpp — the text of a launcher.
+#include "compiler/launcher_header.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tilewright/error.h"
+#include "tilewright/version.h"
+
+namespace tilewright {
+namespace {
+
+std::string c_type(const Parameter& parameter) {
+  static constexpr std::string_view names[dtype_count] = {
+      "double",       "float",         "void",          "void",          "void",
+      "void",         "std::int8_t",   "std::int16_t",  "std::int32_t",  "std::int64_t",
+      "std::uint8_t", "std::uint16_t", "std::uint32_t", "std::uint64_t", "bool"};
+  const std::string_view name = names[static_cast<int>(parameter.dtype)];
+  if (parameter.kind == Parameter::Kind::Pointer)
+    return fmt::format("{}{}*", parameter.is_const ? "const " : "", name);
+  return std::string(name);
+}
+
+std::string hex_bytes(const std::vector<std::byte>& bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 5);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    text += i % 20 == 0 ? "\n    " : " ";
+    text += fmt::format("{},", static_cast<unsigned>(bytes[i]));
+  }
+  return text;
+}
+
+const LaunchStep* only_step(const KernelSource::Kernel& kernel) {
+  if (kernel.variants.empty()) return nullptr;  // a direct launch
+  const LaunchPlan& plan = kernel.variants.front();
+  if (kernel.variants.size() != 1 || plan.steps.size() != 1 || !plan.workspaces.empty() ||
+      !plan.tensor_maps.empty())
+    throw ArgumentError(
+        fmt::format("kernel '{}' needs more than one plain launch and cannot be put into a header",
+                    kernel.name));
+  return &plan.steps.front();
+}
+
+// "&x, &n, &grid_x": what the kernel takes, in its order.
+std::vector<std::string> kernel_arguments(const KernelSource::Kernel& kernel,
+                                          const LaunchStep* step) {
+  std::vector<std::string> arguments;
+  if (step == nullptr) {
+    for (const Parameter& parameter : kernel.parameters) arguments.push_back("&" + parameter.name);
+    return arguments;
+  }
+  for (const KernelParameter& parameter : step->parameters) {
+    if (parameter.kind == KernelParameter::Kind::Argument)
+      arguments.push_back("&" + kernel.parameters[static_cast<std::size_t>(parameter.index)].name);
+    else arguments.push_back(fmt::format("&grid.{}", "xyz"[parameter.index]));
+  }
+  return arguments;
+}
+
+// Wrong promises would be wrong results: the launcher refuses them.
+std::string checks(const LauncherRequest& request, const KernelSource::Kernel& kernel) {
+  std::string text;
+  const auto& arguments = request.kernel.lowered.kernel.arguments;
+  for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
+    if (arguments[i].divisible % 16 != 0) continue;
+    const Parameter& parameter = kernel.parameters[i];
+    text +=
+        parameter.kind == Parameter::Kind::Pointer
+            ? fmt::format("  if (reinterpret_cast<std::uintptr_t>({}) % 16 != 0)\n", parameter.name)
+            : fmt::format("  if ({} % 16 != 0)\n", parameter.name);
+    text += "    return CUDA_ERROR_INVALID_VALUE;\n";
+  }
+  return text;
+}
+
+constexpr std::string_view body = R"(#pragma once
+
+#include <cuda.h>
+
+#include <cstdint>
+
+namespace {target} {{
+
+struct {name}_grid {{
+  std::int32_t x = 1, y = 1, z = 1;
+}};
+
+namespace detail {{
+
+alignas(16) inline const unsigned char {name}_cubin[] = {{{bytes}
+}};
+
+struct {name}_loaded {{
+  CUfunction function = nullptr;
+  CUresult result = CUDA_SUCCESS;
+  {name}_loaded() {{
+    CUmodule module = nullptr;
+    result = cuModuleLoadData(&module, {name}_cubin);
+    if (result == CUDA_SUCCESS) result = cuModuleGetFunction(&function, module, "{entry}");
+    if (result == CUDA_SUCCESS && {shared} > 48 * 1024)
+      result = cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  {shared});
+  }}
+}};
+
+}}  // namespace detail
+
+// Loads the kernel into the current context at its first call; safe from many threads. Arguments
+// that break a promise of the signature give CUDA_ERROR_INVALID_VALUE; an empty grid does nothing.
+inline CUresult {name}(CUstream stream, {name}_grid grid{parameters}) {{
+{checks}  if (grid.x < 0 || grid.y < 0 || grid.z < 0) return CUDA_ERROR_INVALID_VALUE;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return CUDA_SUCCESS;
+  static const detail::{name}_loaded loaded;
+  if (loaded.result != CUDA_SUCCESS) return loaded.result;
+  void* arguments[] = {{{arguments}}};
+  return cuLaunchKernel(loaded.function, static_cast<unsigned>(grid.x),
+                        static_cast<unsigned>(grid.y), static_cast<unsigned>(grid.z), {threads}, 1,
+                        1, {shared}, stream, arguments, nullptr);
+}}
+
+}}  // namespace {target}
+)";
+
+}  // namespace
+
+std::int64_t dynamic_shared_bytes(const KernelSource& source) {
+  const KernelSource::Kernel& kernel = source.kernels.front();
+  if (kernel.variants.empty() || kernel.variants.front().steps.empty()) return 0;
+  const PlanExpression& bytes = kernel.variants.front().steps.front().shared_bytes;
+  return bytes.size() == 1 && bytes[0].kind == PlanOp::Kind::Constant ? bytes[0].value : 0;
+}
+
+std::string launcher_header(const LauncherRequest& request) {
+  const KernelSource::Kernel& kernel = request.source.kernels.front();
+  const LaunchStep* step = only_step(kernel);
+  std::string parameters;
+  for (const Parameter& parameter : kernel.parameters)
+    parameters += fmt::format(", {} {}", c_type(parameter), parameter.name);
+  const std::vector<std::string> arguments = kernel_arguments(kernel, step);
+  return fmt::format("// {} for {}, made by tilewright {}.\n// Signature: {}\n", kernel.name,
+                     request.target.name, version(), request.signature) +
+         fmt::format(
+             fmt::runtime(body), fmt::arg("target", request.target.name),
+             fmt::arg("name", kernel.name), fmt::arg("bytes", hex_bytes(request.binary.bytes)),
+             fmt::arg("entry", step == nullptr ? kernel.name : step->entry),
+             fmt::arg("shared", dynamic_shared_bytes(request.source)),
+             fmt::arg("parameters", parameters), fmt::arg("checks", checks(request, kernel)),
+             fmt::arg("arguments", arguments.empty()
+                                       ? "nullptr"
+                                       : fmt::format("{}", fmt::join(arguments, ", "))),
+             fmt::arg("threads", request.threads));
+}
+
+}  // namespace tilewright
