@@ -161,6 +161,14 @@ TEST(PythonModuleLoader, APackageMayImportItsOwnFiles) {
   EXPECT_EQ(describe(loader.lookup(user, "y")), "constant in lib.runtime line 1");
 }
 
+TEST(PythonModuleLoader, PackagesWithoutInitAreFoundByTheirName) {
+  const PythonProject project({{"lib/parts/helper.py", "def f(): pass\n"},
+                               {"lib/kernels/deep/kernel.py", "from lib.parts.helper import f\n"}});
+  ModuleLoader loader;
+  const LoadedModule& kernel = loader.load(project.path("lib/kernels/deep/kernel.py"));
+  EXPECT_EQ(describe(loader.lookup(kernel, "f")), "function f in helper");
+}
+
 TEST(PythonModuleLoader, RootsAndBrokenFiles) {
   const PythonProject project({{"a/kernel.py", "from other.mod import f\nfrom broken import g\n"},
                                {"b/other/mod.py", "def f(): pass\n"},
