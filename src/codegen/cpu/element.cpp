@@ -272,7 +272,9 @@ Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, co
     operands.push_back(operand(input, written.text));
     depth = std::max(depth, written.depth);
   }
-  return named(nest, value, expression_text(op, kernel_.type(value), operands), depth);
+  const std::string expression = expression_text(op, kernel_.type(value), operands);
+  if (depth == nest.depth() && is_inlined(op, expression)) return {atom(expression), depth};
+  return named(nest, value, expression, depth);
 }
 
 // ---- Memory
@@ -296,6 +298,9 @@ Placed ProgramWriter::access(Nest& nest, ir::Value pointer, const Index& index) 
     return {fmt::format("{}[{}]", atom(base.text), offset.text),
             std::max(base.depth, offset.depth)};
   }
+  // A scalar pointer that was not given a name of its own.
+  if (op && op->kind == OpKind::Offset && type.is_scalar() && text(pointer).starts_with('('))
+    return {fmt::format("{}[{}]", atom(text(op->operands[0])), text(op->operands[1])), 0};
   const Placed at = element(nest, pointer, index);
   return {fmt::format("{}[0]", atom(at.text)), at.depth};
 }

@@ -174,6 +174,10 @@ class FileWriter {
                       "-fno-loop-unroll-and-jam",
                       "-fno-thread-jumps",
                       "-w"};
+    // Unrolled loops of the user's make texts that take -O3 minutes.
+    const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
+    if (lines > 4000) source.options.emplace_back("-O1");
+    else if (lines > 1500) source.options.emplace_back("-O2");
     KernelSource::Kernel kernel{.name = kernel_.name};
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       const ir::Type& type = kernel_.type(argument.value);

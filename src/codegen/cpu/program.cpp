@@ -16,6 +16,17 @@ namespace {
 constexpr std::int64_t stack_limit = 64 << 10;
 constexpr std::int64_t alignment = 64;
 
+void count_uses(const ir::Region& region, std::vector<int>& uses) {
+  constexpr int many = 2;
+  std::vector<bool> is_here(uses.size(), false);
+  for (const ir::Op* op : region.ops) {
+    for (const ir::Value operand : op->operands)
+      uses[operand.id] += is_here[operand.id] && !op->facts().has(ir::Ends) ? 1 : many;
+    for (const ir::Region& inner : op->regions) count_uses(inner, uses);
+    for (const ir::Value result : op->results) is_here[result.id] = true;
+  }
+}
+
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -31,7 +42,21 @@ std::string escaped(std::string_view text) {
 
 ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule,
                              const CpuEmitOptions& options, TextWriter& out, Names& names)
-    : kernel_(kernel), schedule_(schedule), options_(options), out_(out), names_(names) {}
+    : kernel_(kernel),
+      schedule_(schedule),
+      options_(options),
+      out_(out),
+      names_(names),
+      uses_(kernel.value_count(), 0) {
+  count_uses(kernel.body, uses_);
+}
+
+// A short value that has no name of the user's and one use is written where it is used.
+bool ProgramWriter::is_inlined(const ir::Op& op, const std::string& expression) const {
+  constexpr std::size_t longest = 48;
+  return op.facts().has(ir::Elementwise) && kernel_.name_of(op.result()).empty() &&
+         uses_[op.result().id] == 1 && expression.size() <= longest;
+}
 
 // ---- Arrays
 
@@ -180,6 +205,10 @@ void ProgramWriter::scalar(const ir::Op& op) {
       return;
     default:
       break;
+  }
+  if (op.facts().has(ir::Elementwise) && is_inlined(op, scalar_expression(op))) {
+    texts_[op.result().id] = atom(scalar_expression(op));
+    return;
   }
   comment(op);
   switch (op.kind) {

@@ -95,6 +95,7 @@ class ProgramWriter {
   std::optional<std::int64_t> constant(ir::Value value) const;
   OperandText operand(ir::Value value, const std::string& text) const;
   std::string array(ir::Value value) const;
+  bool is_inlined(const ir::Op& op, const std::string& expression) const;
 
   // ---- Elements of tiles (element.cpp)
   Placed element(Nest& nest, ir::Value value, const Index& index);
@@ -177,6 +178,8 @@ class ProgramWriter {
   Names& names_;
   std::unordered_map<std::uint32_t, std::string> texts_;   // scalars by value
   std::unordered_map<std::uint32_t, std::string> arrays_;  // by the value that owns the array
+  // How often a value is used by ops of its own region; any other use counts as many.
+  std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;
   ir::Location last_location_;
 };
