@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen_cuda/compile_test.cpp — NVRTC takes the text, without spills, and sees vectors.
+// codegen_cuda/compile_test.cpp — NVRTC takes the text for old and new GPUs, nothing is spilled,
+// and memory is accessed in vectors of 16 bytes. No GPU is needed.
+#include <cstring>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kernel_sources.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/nvrtc_api.h"
@@ -10,24 +15,92 @@
 namespace tilewright {
 namespace {
 
-TEST(CudaCompile, Try) {
-  const TileProgram program(R"(
-@triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    pid = tl.program_id(0)
-    offsets = pid * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask)
-    y = tl.load(y_ptr + offsets, mask=mask)
-    tl.store(out_ptr + offsets, x + y, mask=mask)
-)",
-                            "add_kernel", "*fp32:16, *fp32:16, *fp32:16, i32, 1024");
-  CompileReport report;
-  const Binary binary = compile(program.source(), Target::parse("sm_90a"), &report);
-  for (const auto& r : resources_of(binary))
-    printf("%s regs %d spills %zu stack %zu\n", r.name.c_str(), r.registers, r.spill_store_bytes,
-           r.stack_bytes);
+// How many instructions of the kernel access global memory, by width in bits.
+struct Accesses {
+  int loads_128 = 0;
+  int loads = 0;
+  int stores_128 = 0;
+  int stores = 0;
+};
+
+// Walks the machine code of the one kernel in a cubin: instructions of 16 bytes, opcode in the low
+// 12 bits (0x981 loads from global memory, 0x986 and 0x385 store), width in bits 73 to 75 (6: 128).
+Accesses accesses_of(const Binary& binary) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.bytes.data());
+  const auto read = [&](std::size_t at, auto value) {
+    std::memcpy(&value, bytes + at, sizeof value);
+    return value;
+  };
+  const auto sections = read(0x28, std::uint64_t{});
+  const auto count = read(0x3c, std::uint16_t{});
+  const auto names = read(sections + 64 * read(0x3e, std::uint16_t{}) + 24, std::uint64_t{});
+  Accesses out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t header = sections + 64 * i;
+    const char* name = reinterpret_cast<const char*>(bytes + names + read(header, std::uint32_t{}));
+    if (std::strncmp(name, ".text.", 6) != 0) continue;
+    const auto begin = read(header + 24, std::uint64_t{});
+    const auto size = read(header + 32, std::uint64_t{});
+    for (std::size_t at = begin; at < begin + size; at += 16) {
+      const auto opcode = read(at, std::uint64_t{}) & 0xfff;
+      const bool is_128 = (read(at + 8, std::uint64_t{}) >> 9 & 7) == 6;
+      if (opcode == 0x981 || opcode == 0x381) ++out.loads, out.loads_128 += is_128;
+      if (opcode == 0x986 || opcode == 0x386) ++out.stores, out.stores_128 += is_128;
+    }
+  }
+  return out;
 }
+
+struct Case {
+  const char* source;
+  const char* kernel;
+  const char* signature;
+  int num_warps;
+  int loads_128;   // at least
+  int stores_128;  // at least
+};
+
+class CudaCompile : public ::testing::TestWithParam<std::tuple<Case, const char*>> {};
+
+TEST_P(CudaCompile, WithoutSpillsInVectors) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  const auto& [c, target] = GetParam();
+  const TileProgram program(c.source, c.kernel, c.signature, c.num_warps, target);
+  CompileReport report;
+  const Binary binary = compile(program.source(), Target::parse(target), &report);
+  const std::vector<KernelResources> resources = resources_of(binary);
+  ASSERT_EQ(resources.size(), 1u);
+  EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
+  EXPECT_EQ(resources[0].spill_load_bytes, 0u);
+  EXPECT_EQ(resources[0].stack_bytes, 0u) << program.text();
+  const Accesses accesses = accesses_of(binary);
+  EXPECT_GE(accesses.loads_128, c.loads_128) << program.text();
+  EXPECT_GE(accesses.stores_128, c.stores_128) << program.text();
+  RecordProperty("registers", resources[0].registers);
+  if (getenv("TW_SHOW"))
+    printf("%s %s: %d registers, %zu bytes, %d of %d loads, %d of %d stores, %.3f s\n", c.kernel,
+           target, resources[0].registers, resources[0].code_bytes, accesses.loads_128,
+           accesses.loads, accesses.stores_128, accesses.stores, report.seconds);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, CudaCompile,
+    ::testing::Combine(
+        ::testing::Values(
+            Case{add_source, "add_kernel", "*fp32:16, *fp32:16, *fp32:16, i32, 1024", 4, 4, 2},
+            Case{add_source, "add_kernel", "*bf16:16, *bf16:16, *bf16:16, i32:16, 1024", 4, 2, 1},
+            Case{gelu_source, "gelu_kernel", "*fp16:16, *fp16:16, i32, 1024", 4, 1, 1},
+            Case{softmax_source, "softmax_kernel", "*fp32:16, *fp32:16, i32:16, i32, 4096", 8, 4,
+                 4},
+            Case{softmax_source, "softmax_kernel", "*bf16:16, *bf16:16, i32:16, i32, 8192", 8, 4,
+                 4},
+            Case{softmax_source, "softmax_kernel", "*fp32:16, *fp32:16, i32:16, i32, 32768", 4, 4,
+                 4},
+            Case{softmax_source, "softmax_kernel", "*fp32:16, *fp32:16, i32:16, i32, 131072", 4, 4,
+                 4},
+            Case{column_sums_source, "column_sums_kernel",
+                 "*fp32:16, *fp32:16, i32, i32:16, 16, 256", 4, 1, 0}),
+        ::testing::Values("sm_80", "sm_90a")));
 
 }  // namespace
 }  // namespace tilewright

@@ -3,24 +3,14 @@
 // interpreter.
 #include <gtest/gtest.h>
 
+#include "kernel_sources.h"
 #include "tile_program.h"
 
 namespace tilewright {
 namespace {
 
-constexpr const char* add = R"(
-@triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    pid = tl.program_id(0)
-    offsets = pid * BLOCK + tl.arange(0, BLOCK)
-    mask = offsets < n
-    x = tl.load(x_ptr + offsets, mask=mask)
-    y = tl.load(y_ptr + offsets, mask=mask)
-    tl.store(out_ptr + offsets, x + y, mask=mask)
-)";
-
 TEST(CudaElementwise, VectorAdd) {
-  const TileProgram program(add, "add_kernel", "*fp32:16, *fp32:16, *fp32:16, i32, 1024");
+  const TileProgram program(add_source, "add_kernel", "*fp32:16, *fp32:16, *fp32:16, i32, 1024");
   if (getenv("TW_SHOW")) printf("%s\n", program.text().c_str());
   for (std::int64_t n : {1, 31, 1024, 1031, 5000}) {
     const auto count = static_cast<std::size_t>(n);
@@ -31,22 +21,10 @@ TEST(CudaElementwise, VectorAdd) {
   }
 }
 
-constexpr const char* softmax = R"(
-@triton.jit
-def softmax_kernel(out_ptr, x_ptr, stride, n, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    columns = tl.arange(0, BLOCK)
-    mask = columns < n
-    x = tl.load(x_ptr + row * stride + columns, mask=mask, other=-float('inf'))
-    x = x - tl.max(x, axis=0)
-    e = tl.exp(x)
-    tl.store(out_ptr + row * stride + columns, e / tl.sum(e, axis=0), mask=mask)
-)";
-
 TEST(CudaElementwise, Softmax) {
   for (int warps : {1, 4}) {
-    const TileProgram program(softmax, "softmax_kernel", "*fp32:16, *fp32:16, i32, i32, 1024",
-                              warps);
+    const TileProgram program(softmax_source, "softmax_kernel",
+                              "*fp32:16, *fp32:16, i32, i32, 1024", warps);
     if (getenv("TW_SHOW")) printf("%s\n", program.text().c_str());
     for (std::int64_t n : {1, 781, 1024}) {
       Memory x = numbers(f32, static_cast<std::size_t>(3 * n), 1);
@@ -57,7 +35,8 @@ TEST(CudaElementwise, Softmax) {
 }
 
 TEST(CudaElementwise, BigSoftmax) {
-  const TileProgram program(softmax, "softmax_kernel", "*fp32:16, *fp32:16, i32, i32, 131072", 4);
+  const TileProgram program(softmax_source, "softmax_kernel",
+                            "*fp32:16, *fp32:16, i32, i32, 131072", 4);
   if (getenv("TW_SHOW")) printf("%s\n", program.text().c_str());
   const std::int64_t n = 100003;
   Memory x = numbers(f32, static_cast<std::size_t>(n), 1);

@@ -14,6 +14,7 @@
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/tile.h"
 #include "ir/parse.h"
+#include "tilewright/buffer.h"
 #include "tilewright/device.h"
 #include "tilewright/module.h"
 
@@ -129,9 +130,55 @@ Argument launched(const Parameter& parameter, const RunArgument& argument) {
 
 }  // namespace
 
+namespace {
+
+// On the GPU, over copies in its memory.
+void run_on_gpu(const Function& function, const Run& run, std::vector<Memory>& memory) {
+  const Stream stream = Stream::default_of(Device::cuda(0));
+  std::vector<Argument> arguments;
+  std::vector<Buffer> buffers;
+  const auto host = [](Memory& m) {
+    return Buffer::wrap(m.bytes.data(), m.bytes.size(), Device::cpu());
+  };
+  for (std::size_t i = 0; i < run.arguments.size(); ++i) {
+    arguments.push_back(launched(function.parameters()[i], run.arguments[i]));
+    if (!std::holds_alternative<Memory*>(run.arguments[i])) continue;
+    memory.push_back(*std::get<Memory*>(run.arguments[i]));
+    buffers.push_back(Buffer::allocate(memory.back().bytes.size(), Device::cuda(0)));
+    copy_async({buffers.back()}, {host(memory.back())}, memory.back().bytes.size(), stream);
+    stream.synchronize();
+    arguments.back() = Argument(static_cast<void*>(buffers.back().data()));
+  }
+  function.launch({.grid = {run.grid[0], run.grid[1], run.grid[2]}, .stream = stream}, arguments);
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    copy_async({host(memory[i])}, {buffers[i]}, memory[i].bytes.size(), stream);
+  stream.synchronize();
+}
+
+void compare(const Memory& got, const Memory& want, std::size_t buffer, double tolerance,
+             const std::string& text) {
+  for (std::size_t i = 0; i < got.count(); ++i) {
+    const double a = got.at(i);
+    const double b = want.at(i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    ASSERT_LE(std::fabs(a - b), tolerance * std::max(1.0, std::fabs(b)))
+        << "buffer " << buffer << ", element " << i << ": " << a << " instead of " << b << "\n"
+        << text;
+  }
+}
+
+}  // namespace
+
 void TileProgram::expect_same(const Run& run) const {
   std::vector<Memory> expected;
   interpret(*kernel_, run, expected);
+  if (cuda_device_count() > 0) {
+    const Module module = Module::load(source_, Device::cuda(0));
+    std::vector<Memory> got;
+    run_on_gpu(module.function(kernel_->name), run, got);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      compare(got[i], expected[i], i, std::max(run.tolerance, 1e-6), "on the GPU\n" + text());
+  }
   const Module module = Module::load(emulate_source(source_), Device::cpu());
   const Function function = module.function(kernel_->name);
   ASSERT_EQ(function.parameters().size(), run.arguments.size()) << text();
@@ -139,21 +186,11 @@ void TileProgram::expect_same(const Run& run) const {
   for (std::size_t i = 0; i < run.arguments.size(); ++i)
     arguments.push_back(launched(function.parameters()[i], run.arguments[i]));
   function.launch({.grid = {run.grid[0], run.grid[1], run.grid[2]}}, arguments);
-
   std::size_t buffer = 0;
   for (const RunArgument& argument : run.arguments) {
     if (!std::holds_alternative<Memory*>(argument)) continue;
-    const Memory& got = *std::get<Memory*>(argument);
-    const Memory& want = expected[buffer++];
-    for (std::size_t i = 0; i < got.count(); ++i) {
-      const double a = got.at(i);
-      const double b = want.at(i);
-      if (a == b || (std::isnan(a) && std::isnan(b))) continue;
-      ASSERT_LE(std::fabs(a - b), run.tolerance * std::max(1.0, std::fabs(b)))
-          << "buffer " << buffer - 1 << ", element " << i << ": " << a << " instead of " << b
-          << "\n"
-          << text();
-    }
+    compare(*std::get<Memory*>(argument), expected[buffer], buffer, run.tolerance, text());
+    ++buffer;
   }
 }
 
