@@ -85,7 +85,6 @@ void Emitter::emit_dot(const Step& step) {
   const int rows = c.log_sizes[static_cast<std::size_t>(c.rank - 2)];
   const int inner = a.log_sizes[static_cast<std::size_t>(a.rank - 1)];
   const int batch = bits_of_type(c) - rows - columns;
-  parts_.insert("math");
   for_each_result(step, [&](Frame& frame) {
     const std::string total = names_.make("sum");
     out_.format("{} {} = {};", type_of(op.result()), total,

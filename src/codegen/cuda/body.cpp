@@ -112,12 +112,12 @@ std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) 
 
 std::string Emitter::computed_element(Frame& frame, const ir::Op& op, ir::Value value,
                                       const Place& place) {
-  parts_.insert("math");
   std::vector<OperandText> operands;
   for (ir::Value in : op.operands) operands.push_back(operand(in, element(frame, in, place)));
   if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
     for (OperandText& in : operands) in.text = bare(in.text);
   std::string text = expression_text(op, kernel_.type(value), operands);
+  note_parts(op, text);
   const bool is_short = uses_[value.id] <= 1 && kernel_.name_of(value).empty() && text.size() < 60;
   if (!is_short) {
     const std::string name = new_name(value);

@@ -23,7 +23,7 @@ std::string header_name(std::string_view part) { return fmt::format("tilewright/
 
 bool is_wanted(const std::set<std::string>& parts, std::string_view part) {
   if (part == "ptx" || part == "types") return true;
-  if (part == "arithmetic") return parts.contains("math");
+  if (part == "arithmetic" && parts.contains("math")) return true;
   return parts.contains(std::string(part));
 }
 

@@ -82,6 +82,7 @@ class Emitter {
   OperandText operand(ir::Value value, std::string text) const;
   std::optional<std::int64_t> constant_of(ir::Value value) const;
   void scalar_step(const ir::Op& op);
+  void note_parts(const ir::Op& op, const std::string& text);
   void define_scalar(const ir::Op& op, const std::string& text);
   void scalar_load(const ir::Op& op);
   void scalar_store(const ir::Op& op);
@@ -125,7 +126,12 @@ class Emitter {
   void single_load(Frame& frame, const VectorAccess& access, const std::string& into);
   void vector_load(Frame& frame, const VectorAccess& access, const std::string& into);
   void vector_store(Frame& frame, const VectorAccess& access, const std::string& from);
-  std::string vector_arguments(Frame& frame, const VectorAccess& access);
+  struct Guard {
+    std::string suffix;     // of the library's function
+    std::string arguments;  // with a comma before each
+  };
+  Guard vector_guard(Frame& frame, const VectorAccess& access);
+  bool is_all_or_nothing(const Frame& frame, const VectorAccess& access) const;
   std::string vector_template(const Frame& frame, const VectorAccess& access) const;
   std::string atomic_call(const ir::Op& op, const std::string& pointer,
                           const std::vector<std::string>& values);

@@ -98,30 +98,39 @@ std::string Emitter::vector_template(const Frame& frame, const VectorAccess& acc
   return out;
 }
 
-// ", first, end" of a guarded vector; empty when all of it is inside.
-std::string Emitter::vector_arguments(Frame& frame, const VectorAccess& access) {
-  if (!access.bounds) return "";
+// Whether a vector lies inside the bounds whole or not at all.
+bool Emitter::is_all_or_nothing(const Frame& frame, const VectorAccess& access) const {
+  if (!access.bounds || access.contiguous < 0) return true;
+  const std::int64_t count = std::int64_t{1} << frame.space.variables[0].bits;
+  const auto at = 2 * static_cast<std::size_t>(access.contiguous);
+  const auto is_multiple = [&](ir::Value bound) {
+    const std::optional<std::int64_t> known = constant_of(bound);
+    return known ? *known % count == 0 : alignments_.of(bound) % count == 0;
+  };
+  return is_multiple(access.bounds->operands[at]) && is_multiple(access.bounds->operands[at + 1]);
+}
+
+// How a vector is guarded: "" when all of it is inside; "_whole" with one condition; "_guarded"
+// with the first element inside and the end.
+Emitter::Guard Emitter::vector_guard(Frame& frame, const VectorAccess& access) {
+  if (!access.bounds) return {};
   const ir::Op& bounds = *access.bounds;
+  if (is_all_or_nothing(frame, access)) {
+    const std::string inside = bounds_text(frame, bounds, access.place);
+    return inside == "true" ? Guard{} : Guard{"_whole", ", " + inside};
+  }
   const ir::Type& type = kernel_.type(bounds.result());
   const int d = access.contiguous;
   const std::string outer = bounds_text(frame, bounds, access.place, d);
+  const ir::Value low = bounds.operands[2 * static_cast<std::size_t>(d)];
+  const ir::Value high = bounds.operands[2 * static_cast<std::size_t>(d) + 1];
+  const auto least = constant_of(low);
+  const std::string index = atom(coordinate(frame, access.place, type, d));
   std::string first = "0";
-  std::string end = fmt::format("{}", 1 << frame.space.variables[0].bits);
-  if (d >= 0) {
-    const ir::Value low = bounds.operands[2 * static_cast<std::size_t>(d)];
-    const ir::Value high = bounds.operands[2 * static_cast<std::size_t>(d) + 1];
-    const auto least = constant_of(low);
-    const auto most = constant_of(high);
-    if (!(least && *least <= 0))
-      first = fmt::format("{} - {}", scalar(low), atom(coordinate(frame, access.place, type, d)));
-    if (!(most && *most >= type.size(d)))
-      end = fmt::format("{} - {}", scalar(high), atom(coordinate(frame, access.place, type, d)));
-  }
-  if (outer == "true" && first == "0" &&
-      end == fmt::format("{}", 1 << frame.space.variables[0].bits))
-    return "";
+  if (!(least && *least <= 0)) first = fmt::format("{} - {}", scalar(low), index);
+  std::string end = fmt::format("{} - {}", scalar(high), index);
   if (outer != "true") end = fmt::format("{} ? {} : 0", outer, end);
-  return fmt::format(", {}, {}", first, end);
+  return {"_guarded", fmt::format(", {}, {}", first, end)};
 }
 
 // One element of its own needs no vector: a plain assignment reads better.
@@ -149,9 +158,9 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
   frame.is_whole_vector = true;
   const std::string pointer = sum_text(scalar(access.affine->operands[0]),
                                        offset_text(frame, *access.affine, access.place));
-  const std::string guard = vector_arguments(frame, access);
+  const Guard guard = vector_guard(frame, access);
   frame.is_whole_vector = false;
-  if (guard.empty()) {
+  if (guard.suffix.empty()) {
     statement(*access.op,
               fmt::format("tw::load<{}>({}, {});", vector_template(frame, access), into, pointer));
     return;
@@ -160,8 +169,9 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
   std::string other = access.op->operands.size() > 2 ? uniform_text(access.op->operands[2])
                                                      : literal_text(type, zero_of(type));
   if (type.is_bool()) other = "u8(" + other + ")";
-  statement(*access.op, fmt::format("tw::load_guarded<{}>({}, {}{}, {});",
-                                    vector_template(frame, access), into, pointer, guard, other));
+  statement(*access.op,
+            fmt::format("tw::load{}<{}>({}, {}{}, {});", guard.suffix,
+                        vector_template(frame, access), into, pointer, guard.arguments, other));
 }
 
 void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
@@ -169,13 +179,13 @@ void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::
   frame.is_whole_vector = true;
   const std::string pointer = sum_text(scalar(access.affine->operands[0]),
                                        offset_text(frame, *access.affine, access.place));
-  const std::string guard = vector_arguments(frame, access);
+  const Guard guard = vector_guard(frame, access);
   frame.is_whole_vector = false;
   const std::string owner = owner_text(*frame.layout);
-  statement(*access.op,
-            fmt::format("{}tw::store{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
-                        guard.empty() ? "" : "_guarded", vector_template(frame, access), pointer,
-                        from, guard));
+  statement(
+      *access.op,
+      fmt::format("{}tw::store{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
+                  guard.suffix, vector_template(frame, access), pointer, from, guard.arguments));
 }
 
 // ---- Single elements

@@ -66,6 +66,12 @@ OperandText Emitter::operand(ir::Value value, std::string text) const {
   return {atom(text), kernel_.type(value), constant_of(value)};
 }
 
+// The parts of the device library that an expression needs.
+void Emitter::note_parts(const ir::Op& op, const std::string& text) {
+  if (op.kind == OpKind::Math) parts_.insert("math");
+  if (text.find("tw::") != std::string::npos) parts_.insert("arithmetic");
+}
+
 void Emitter::define_scalar(const ir::Op& op, const std::string& text) {
   const ir::Value value = op.result();
   const bool is_short = uses_[value.id] <= 1 && kernel_.name_of(value).empty() && text.size() < 60;
@@ -111,8 +117,9 @@ void Emitter::scalar_step(const ir::Op& op) {
   for (ir::Value value : op.operands) operands.push_back(operand(value, scalar(value)));
   if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
     for (OperandText& in : operands) in.text = bare(in.text);
-  parts_.insert("math");
-  define_scalar(op, expression_text(op, kernel_.type(op.result()), operands));
+  const std::string text = expression_text(op, kernel_.type(op.result()), operands);
+  note_parts(op, text);
+  define_scalar(op, text);
 }
 
 void Emitter::scalar_load(const ir::Op& op) {

@@ -42,9 +42,8 @@ TEST_P(ReduceShapes, BothAxes) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, ReduceShapes,
                          ::testing::Values(std::tuple(1, 1, 1), std::tuple(2, 4, 4),
-                                           std::tuple(16, 32, 1), std::tuple(64, 8, 2),
-                                           std::tuple(8, 256, 4), std::tuple(128, 64, 8),
-                                           std::tuple(256, 128, 2)));
+                                           std::tuple(64, 8, 2), std::tuple(8, 256, 8),
+                                           std::tuple(256, 128, 4)));
 
 TEST(CudaReduce, UserCombineOfSeveralValues) {
   const TileProgram program(R"(

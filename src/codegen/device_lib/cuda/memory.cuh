@@ -89,6 +89,18 @@ TW_DEVICE void store_guarded(T* p, const T* values, i64 first, i64 end) {
     if (first <= i && i < end) store<1, 1, How>(p + i, values + i);
 }
 
+// All of the vector or nothing of it.
+template <int Count, int Width = Count, Cache How = Cache::Default, class T>
+TW_DEVICE void load_whole(T* out, const T* p, bool inside, T other) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) out[i] = other;
+  if (inside) load<Count, Width, How>(out, p);
+}
+template <int Count, int Width = Count, Cache How = Cache::Default, class T>
+TW_DEVICE void store_whole(T* p, const T* values, bool inside) {
+  if (inside) store<Count, Width, How>(p, values);
+}
+
 // One element.
 template <Cache How = Cache::Default, class T>
 TW_DEVICE T load_one(const T* p) {
