@@ -133,13 +133,20 @@ void Emitter::synchronize(const Frame& frame, const TileReads& reads,
 void Emitter::elements_step(const Step& step) {
   for (ir::Value value : step.kept) declare_array(value);
   ElementLoop loop = make_loop(step, layouts_.of_step(step));
-  synchronize(loop.frame, reads_of(kernel_, schedule_, step), step.kept);
+  const TileReads reads = reads_of(kernel_, schedule_, step);
+  synchronize(loop.frame, reads, step.kept);
+  const bool needs_barrier_inside = order_memory(step, reads, *loop.frame.layout);
   std::vector<Reduction> reductions;
   for (const ir::Op* op : step.reductions) reductions.push_back(begin_reduction(loop, *op));
 
   open_slices(loop);
   std::vector<Preload> preloads = plan_preloads(loop);
   emit_preloads(loop, preloads);
+  if (needs_barrier_inside) {
+    const std::vector<MemoryUse> uses = memory_;
+    barrier();
+    memory_ = uses;
+  }
   open_vectors(loop);
 
   // Stores go in vectors when all of them can, so that their order stays.

@@ -134,6 +134,7 @@ void Emitter::statement(const ir::Op& op, const std::string& text) {
 void Emitter::barrier() {
   out_.line("__syncthreads();");
   shared_.note_barrier();
+  memory_.clear();
 }
 
 std::string Emitter::owner_text(const Layout& layout) {

@@ -106,6 +106,20 @@ class Emitter {
   std::string joined_element(Frame& frame, const ir::Op& op, const Place& place);
 
   // ---- Memory
+  // What was read from or written to global memory since the last barrier.
+  struct MemoryUse {
+    ir::Value root;
+    ir::Value pointer;
+    const Layout* layout = nullptr;  // of the threads that did it; none: all did the same
+    bool is_write = false;
+  };
+  // Writes a barrier first when another thread may have used the same memory in a way that must
+  // come before: Triton's programs have one order of memory accesses.
+  void order_memory(const ir::Op& op, const Layout* layout);
+  bool conflicts(const ir::Op& op, const Layout* layout) const;
+  // The same for a loop over elements; true when a barrier must stand between its loads and its
+  // stores.
+  bool order_memory(const Step& step, const TileReads& reads, const Layout& layout);
   struct VectorAccess {
     const ir::Op* op = nullptr;
     Place place;
@@ -228,6 +242,7 @@ class Emitter {
   std::map<std::uint64_t, std::string> owners_;             // bits of copies to a variable
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
+  std::vector<MemoryUse> memory_;
   ir::Location last_line_;
   int loop_depth_ = 0;
   bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/cuda/memory.cpp — loads, stores and atomics of tiles: whole vectors where pointers and
 // masks allow it, else element by element.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -186,6 +188,48 @@ void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::
       *access.op,
       fmt::format("{}tw::store{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
                   guard.suffix, vector_template(frame, access), pointer, from, guard.arguments));
+}
+
+// ---- Order
+
+bool Emitter::conflicts(const ir::Op& op, const Layout* layout) const {
+  if (op.operands.empty() || !kernel_.type(op.operands[0]).is_pointer) return false;
+  const ir::Value pointer = op.operands[0];
+  const ir::Value root = root_of(kernel_, pointer);
+  const bool is_write = op.facts().has(ir::Writes);
+  return std::any_of(memory_.begin(), memory_.end(), [&](const MemoryUse& before) {
+    if (before.root != root || (!before.is_write && !is_write)) return false;
+    const bool is_private = before.pointer == pointer && before.layout && layout &&
+                            *before.layout == *layout && layout->copy_bits() == 0;
+    // Thread 0 alone writes scalars, one after the other.
+    const bool is_one_thread = !before.layout && !layout && before.is_write && is_write;
+    return !is_private && !is_one_thread;
+  });
+}
+
+void Emitter::order_memory(const ir::Op& op, const Layout* layout) {
+  if (conflicts(op, layout)) barrier();
+  if (op.operands.empty() || !kernel_.type(op.operands[0]).is_pointer) return;
+  memory_.push_back(
+      {root_of(kernel_, op.operands[0]), op.operands[0], layout, op.facts().has(ir::Writes)});
+}
+
+bool Emitter::order_memory(const Step& step, const TileReads& reads, const Layout& layout) {
+  const auto is_write = [](const TileAccess& access) { return access.op->facts().has(ir::Writes); };
+  bool needs = false;
+  for (const TileAccess& access : reads.accesses) needs |= conflicts(*access.op, &layout);
+  if (needs) barrier();
+  for (const TileAccess& access : reads.accesses)
+    if (!is_write(access)) order_memory(*access.op, &layout);
+  bool needs_inside = false;
+  for (const ir::Op* op : step.ops)
+    if (op->facts().has(ir::Writes)) needs_inside |= conflicts(*op, &layout);
+  if (needs_inside) memory_.clear();
+  for (const TileAccess& access : reads.accesses)
+    if (is_write(access))
+      memory_.push_back(
+          {root_of(kernel_, access.op->operands[0]), access.op->operands[0], &layout, true});
+  return needs_inside;
 }
 
 // ---- Single elements

@@ -123,6 +123,7 @@ void Emitter::scalar_step(const ir::Op& op) {
 }
 
 void Emitter::scalar_load(const ir::Op& op) {
+  order_memory(op, nullptr);
   parts_.insert("memory");
   const ir::Value result = op.result();
   const bool is_bool = kernel_.type(result).is_bool();
@@ -146,6 +147,7 @@ void Emitter::scalar_load(const ir::Op& op) {
 }
 
 void Emitter::scalar_store(const ir::Op& op) {
+  order_memory(op, nullptr);
   parts_.insert("memory");
   std::string condition = "thread == 0";
   if (op.operands.size() > 2) condition += " && " + atom(scalar(op.operands[2]));

@@ -169,7 +169,17 @@ void compare(const Memory& got, const Memory& want, std::size_t buffer, double t
 
 }  // namespace
 
-void TileProgram::expect_same(const Run& run) const {
+Loaded load_emulated(const KernelSource& source) {
+  KernelSource emulated = emulate_source(source);
+  // Compiling takes longer than running.
+  for (std::string& option : emulated.options)
+    if (option == "-O2") option = "-O0";
+  return Module::load(emulated, Device::cpu());
+}
+
+void TileProgram::expect_same(const Run& run) const { expect_same(run, load_emulated(source_)); }
+
+void TileProgram::expect_same(const Run& run, const Loaded& emulated) const {
   std::vector<Memory> expected;
   interpret(*kernel_, run, expected);
   if (cuda_device_count() > 0) {
@@ -179,12 +189,7 @@ void TileProgram::expect_same(const Run& run) const {
     for (std::size_t i = 0; i < got.size(); ++i)
       compare(got[i], expected[i], i, std::max(run.tolerance, 1e-6), "on the GPU\n" + text());
   }
-  KernelSource emulated = emulate_source(source_);
-  // Compiling takes longer than running.
-  for (std::string& option : emulated.options)
-    if (option == "-O2") option = "-O0";
-  const Module module = Module::load(emulated, Device::cpu());
-  const Function function = module.function(kernel_->name);
+  const Function function = emulated.function(kernel_->name);
   ASSERT_EQ(function.parameters().size(), run.arguments.size()) << text();
   std::vector<Argument> arguments;
   for (std::size_t i = 0; i < run.arguments.size(); ++i)

@@ -12,6 +12,7 @@
 #include "codegen/cuda/emit.h"
 #include "ir/kernel.h"
 #include "tilewright/dtype.h"
+#include "tilewright/module.h"
 
 namespace tilewright {
 
@@ -36,6 +37,10 @@ struct Run {
   double tolerance = 0;                // relative to the larger of 1 and the value
 };
 
+// Emulated kernels, compiled and loaded.
+using Loaded = Module;
+Loaded load_emulated(const KernelSource& source);
+
 class TileProgram {
  public:
   // `signature` in the form of compiler/signature.h. The source gets the imports that it needs.
@@ -51,6 +56,7 @@ class TileProgram {
 
   // Runs both and compares every buffer; the buffers keep what the emulated kernel wrote.
   void expect_same(const Run& run) const;
+  void expect_same(const Run& run, const Loaded& emulated) const;
 
  private:
   TileProgram() = default;
