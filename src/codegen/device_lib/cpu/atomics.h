@@ -61,10 +61,8 @@ inline T atomic_update(T* p, Next next) {
 
 template <class T>
 inline T atomic_add(T* p, T value) {
-  if constexpr (is_int<T>)
-    return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
-  else
-    return atomic_update(p, [=](T old) { return T(old + value); });
+  if constexpr (is_int<T>) return __atomic_fetch_add(p, value, __ATOMIC_ACQ_REL);
+  else return atomic_update(p, [=](T old) { return T(old + value); });
 }
 template <class T>
 inline T atomic_min(T* p, T value) {

@@ -45,7 +45,8 @@ constexpr T nan() {
   return T(__builtin_nanf(""));
 }
 
-// ---- Integers: division by 0 gives all ones and leaves the dividend; no amount of shift is too big.
+// ---- Integers: division by 0 gives all ones and leaves the dividend; no amount of shift is too
+// big.
 
 template <class T>
 constexpr bool is_signed_int = T(-1) < T(0);

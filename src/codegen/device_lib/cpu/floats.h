@@ -99,21 +99,13 @@ inline f32 to_f32_rtz(f64 x) {
     near.bits = decltype(near.bits)(near.bits - (steps ? 1 : 0));                                \
     return near;                                                                                 \
   }                                                                                              \
-  inline type abs(type x) {                                                                      \
-    return {decltype(x.bits)(x.bits & (decltype(x.bits)(-1) >> 1))};                             \
-  }                                                                                              \
+  inline type abs(type x) { return {decltype(x.bits)(x.bits & (decltype(x.bits)(-1) >> 1))}; }   \
   inline type fma(type a, type b, type c) {                                                      \
     return to_##type(f64(to_f32(a)) * f64(to_f32(b)) + f64(to_f32(c)));                          \
   }                                                                                              \
-  inline type fmod(type a, type b) {                                                             \
-    return to_##type(__builtin_fmodf(to_f32(a), to_f32(b)));                                     \
-  }                                                                                              \
-  inline type min_number(type a, type b) {                                                       \
-    return to_##type(min_number(to_f32(a), to_f32(b)));                                          \
-  }                                                                                              \
-  inline type max_number(type a, type b) {                                                       \
-    return to_##type(max_number(to_f32(a), to_f32(b)));                                          \
-  }                                                                                              \
+  inline type fmod(type a, type b) { return to_##type(__builtin_fmodf(to_f32(a), to_f32(b))); }  \
+  inline type min_number(type a, type b) { return to_##type(min_number(to_f32(a), to_f32(b))); } \
+  inline type max_number(type a, type b) { return to_##type(max_number(to_f32(a), to_f32(b))); } \
   inline type min_nan(type a, type b) { return to_##type(min_nan(to_f32(a), to_f32(b))); }       \
   inline type max_nan(type a, type b) { return to_##type(max_nan(to_f32(a), to_f32(b))); }       \
   }                                                                                              \
@@ -169,7 +161,19 @@ TW_SMALL_FLOAT(f8e5m2)
 }  // namespace tw
 
 // Reductions in vector registers: each lane combines its own elements, then the lanes combine.
-#pragma omp declare reduction(tw_max_number : f32, f64 : omp_out = tw::max_number(omp_out, omp_in)) initializer(omp_priv = tw::nan<f32>())
-#pragma omp declare reduction(tw_min_number : f32, f64 : omp_out = tw::min_number(omp_out, omp_in)) initializer(omp_priv = tw::nan<f32>())
-#pragma omp declare reduction(tw_max_nan : f32, f64 : omp_out = tw::max_nan(omp_out, omp_in)) initializer(omp_priv = -tw::inf<f32>())
-#pragma omp declare reduction(tw_min_nan : f32, f64 : omp_out = tw::min_nan(omp_out, omp_in)) initializer(omp_priv = tw::inf<f32>())
+#pragma omp declare reduction(tw_max_number                                \
+                              : f32, f64                                   \
+                              : omp_out = tw::max_number(omp_out, omp_in)) \
+    initializer(omp_priv = tw::nan <f32>())
+#pragma omp declare reduction(tw_min_number                                \
+                              : f32, f64                                   \
+                              : omp_out = tw::min_number(omp_out, omp_in)) \
+    initializer(omp_priv = tw::nan <f32>())
+#pragma omp declare reduction(tw_max_nan                                \
+                              : f32, f64                                \
+                              : omp_out = tw::max_nan(omp_out, omp_in)) \
+    initializer(omp_priv = -tw::inf <f32>())
+#pragma omp declare reduction(tw_min_nan                                \
+                              : f32, f64                                \
+                              : omp_out = tw::min_nan(omp_out, omp_in)) \
+    initializer(omp_priv = tw::inf <f32>())

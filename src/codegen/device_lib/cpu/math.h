@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_lib/cpu/math.h — math functions. Those that kernels use in hot loops are f32 polynomials
-// without branches or tables, at most 2 ulp off, which a compiler turns into vector code; the others
-// are those of the C library.
+// without branches or tables, at most 2 ulp off, which a compiler turns into vector code; the
+// others are those of the C library.
 #pragma once
 
 namespace tw {
@@ -104,7 +104,8 @@ inline f32 log10(f32 x) {
   const f32 tail = t * t * log_tail(t);
   const f32 low = __builtin_fmaf(t, 0.0007007319032518277f, tail * 0x1.bcb7b2p-2f);
   const f32 own = __builtin_fmaf(t, 0x1.bcp-2f, low);
-  return log_limits(x, __builtin_fmaf(parts.n, 0x1.344000p-2f, __builtin_fmaf(parts.n, 0x1.3509f8p-18f, own)));
+  return log_limits(
+      x, __builtin_fmaf(parts.n, 0x1.344000p-2f, __builtin_fmaf(parts.n, 0x1.3509f8p-18f, own)));
 }
 
 // ---- Roots
@@ -164,7 +165,8 @@ inline Quarter quarter(f32 x) {
   const f64 magic = 0x1.8p52;
   const f64 shifted = __builtin_fma(wide, 0x1.45f306dc9c883p-1, magic);
   const f64 n = shifted - magic;
-  const f64 r = __builtin_fma(n, -0x1.1a62633145c07p-54, __builtin_fma(n, -0x1.921fb54442d18p+0, wide));
+  const f64 r =
+      __builtin_fma(n, -0x1.1a62633145c07p-54, __builtin_fma(n, -0x1.921fb54442d18p+0, wide));
   return {f32(r), i32(bit_cast<i64>(shifted))};
 }
 inline f32 sin_or_cos(f32 r, i32 n) {
@@ -225,10 +227,10 @@ inline i32 signbit(f64 x) { return i32(bit_cast<u64>(x) >> 63); }
 
 #define TW_LIBRARY_F64(name) \
   inline f64 name(f64 x) { return __builtin_##name(x); }
-#define TW_LIBRARY(name)                                 \
+#define TW_LIBRARY(name)                                    \
   inline f32 name(f32 x) { return __builtin_##name##f(x); } \
   TW_LIBRARY_F64(name)
-#define TW_LIBRARY_2(name)                                         \
+#define TW_LIBRARY_2(name)                                            \
   inline f32 name(f32 x, f32 y) { return __builtin_##name##f(x, y); } \
   inline f64 name(f64 x, f64 y) { return __builtin_##name(x, y); }
 
@@ -273,7 +275,8 @@ inline f64 erfinv(f64 x) {
   const f64 w = -__builtin_log((1 - magnitude) * (1 + magnitude));
   f64 y = magnitude < 0.7 ? 0.886226925452758 * magnitude : __builtin_sqrt(w) * 0.9;
   for (int step = 0; step < 60; ++step) {
-    const f64 error = magnitude > 0.5 ? (1 - magnitude) - __builtin_erfc(y) : __builtin_erf(y) - magnitude;
+    const f64 error =
+        magnitude > 0.5 ? (1 - magnitude) - __builtin_erfc(y) : __builtin_erf(y) - magnitude;
     const f64 change = error / (1.1283791670955126 * __builtin_exp(-y * y));
     y -= change < -0.5 ? -0.5 : change > 0.5 ? 0.5 : change;
     if (__builtin_fabs(change) <= 1e-16 * y) break;
