@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/compile_test.cpp — `tilewright compile`: what is emitted, the launcher header, wrong input.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "runtime/components.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* source = R"(import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) + 1.0, mask=i < n)
+)";
+constexpr const char* signature = "*fp32:16, *fp32:16, i32, 1024";
+
+bool has_nvrtc() {
+  for (const ComponentStatus& component : cuda_components())
+    if (component.name == "NVRTC") return component.is_usable();
+  return false;
+}
+
+class Compile : public ::testing::Test {
+ protected:
+  Compile() {
+    file_ = folder_.path() + "/k.py";
+    std::ofstream(file_) << source;
+  }
+  CommandResult compile(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"compile", file_ + ":add"});
+    return tilewright_command(arguments);
+  }
+  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& text) {
+    const CommandResult r = compile(arguments);
+    EXPECT_EQ(r.exit_code, code);
+    EXPECT_EQ(r.output, "");
+    EXPECT_EQ(r.error, "tilewright: " + text + "\n");
+  }
+
+  TemporaryFolder folder_;
+  std::string file_;
+};
+
+TEST_F(Compile, TextNeedsNoCompiler) {
+  const CommandResult ir =
+      compile({"--signature", signature, "--target", "sm_90a", "--emit", "ir"});
+  EXPECT_EQ(ir.exit_code, 0) << ir.error;
+  EXPECT_THAT(ir.output, HasSubstr("kernel @add(%x: *f32 {divisible = 16}"));
+  EXPECT_THAT(ir.output, HasSubstr("// ---- stage Tile"));
+  const CommandResult cuda =
+      compile({"--signature", signature, "--target", "sm_80", "--emit", "cuda"});
+  EXPECT_EQ(cuda.exit_code, 0) << cuda.error;
+  EXPECT_THAT(cuda.output, HasSubstr("__global__ void"));
+  EXPECT_THAT(cuda.output,
+              HasSubstr("// k.py:7: tl.store(out + i, tl.load(x + i, mask=i < n) + 1.0"));
+  EXPECT_THAT(cuda.output, Not(HasSubstr("asm")));
+  const CommandResult cpp = compile({"--signature", signature, "--target", "cpu", "--emit", "cpp"});
+  EXPECT_EQ(cpp.exit_code, 0) << cpp.error;
+  EXPECT_THAT(cpp.output, HasSubstr("extern \"C\" void add("));
+}
+
+TEST_F(Compile, ReportsForTheCpu) {
+  const CommandResult r = compile({"--signature", signature, "--target", "cpu", "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto json = nlohmann::json::parse(r.output);
+  EXPECT_EQ(json["compiled"][0]["kernel"], "add");
+  EXPECT_EQ(json["compiled"][0]["signature"], "*float32:16, *float32:16, int32, 1024");
+  EXPECT_GT(json["compiled"][0]["binary_bytes"], 1000);
+}
+
+TEST_F(Compile, ReportsAndEmitsForCudaWithoutAGpu) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  const std::string out = folder_.path() + "/out";
+  const CommandResult r = compile({"--signature", signature, "--target", "sm_80,sm_90a", "--emit",
+                                   "ptx,cubin,header", "-o", out, "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto json = nlohmann::json::parse(r.output);
+  for (const auto& row : json["compiled"]) {
+    EXPECT_GT(row["registers"], 0);
+    EXPECT_EQ(row["spill_bytes"], 0);
+    EXPECT_EQ(row["threads"], 128);
+    EXPECT_EQ(row["elements_per_thread"], 8.0);
+    EXPECT_GT(row["occupancy"], 0.5);
+    EXPECT_TRUE(row["limited_by"].is_array());
+  }
+  std::ostringstream ptx;
+  ptx << std::ifstream(out + "/add_sm_80.ptx").rdbuf();
+  EXPECT_THAT(ptx.str(), HasSubstr(".target sm_80"));
+  EXPECT_THAT(ptx.str(), HasSubstr("ld.global.v4"));
+}
+
+// A driver that only writes down what it is asked.
+constexpr const char* fake_driver = R"(
+#pragma once
+enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
+enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
+typedef struct CUstream_st* CUstream;
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+inline unsigned launched[4];
+inline int last_n;
+inline CUresult cuModuleLoadData(CUmodule*, const void* image) {
+  return static_cast<const unsigned char*>(image)[0] == 0x7f ? CUDA_SUCCESS
+                                                             : CUDA_ERROR_INVALID_VALUE;
+}
+inline CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*) { return CUDA_SUCCESS; }
+inline CUresult cuFuncSetAttribute(CUfunction, int, int) { return CUDA_SUCCESS; }
+inline CUresult cuLaunchKernel(CUfunction, unsigned x, unsigned y, unsigned z, unsigned threads,
+                               unsigned, unsigned, unsigned, CUstream, void** arguments, void**) {
+  launched[0] += x * y * z; launched[1] = threads; launched[2] += 1;
+  last_n = *static_cast<int*>(arguments[2]);
+  return CUDA_SUCCESS;
+}
+)";
+constexpr const char* user_program = R"(
+#include "add_sm_80.h"
+int main() {
+  alignas(16) float x[4] = {}, y[4] = {};
+  if (sm_80::add(nullptr, {3, 2}, x, y, 17) != CUDA_SUCCESS) return 1;
+  if (launched[0] != 6 || launched[1] != 128 || last_n != 17) return 2;
+  if (sm_80::add(nullptr, {1}, x + 1, y, 17) != CUDA_ERROR_INVALID_VALUE) return 3;
+  if (sm_80::add(nullptr, {0}, x, y, 17) != CUDA_SUCCESS) return 4;
+  return launched[2] == 1 ? 0 : 5;
+}
+)";
+
+TEST_F(Compile, TheHeaderLaunchesWithoutOurLibrary) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  const std::string out = folder_.path();
+  const CommandResult r =
+      compile({"--signature", signature, "--target", "sm_80", "--emit", "header", "-o", out});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  std::ofstream(out + "/cuda.h") << fake_driver;
+  std::ofstream(out + "/main.cpp") << user_program;
+  const ProcessResult built =
+      run_process({.arguments = {"c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", out,
+                                 out + "/main.cpp", "-o", out + "/main"}});
+  ASSERT_EQ(built.exit_code, 0) << built.output;
+  EXPECT_EQ(run_process({.arguments = {out + "/main"}}).exit_code, 0);
+}
+
+TEST_F(Compile, CudaSources) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  const std::string cu = folder_.path() + "/k.cu";
+  std::ofstream(cu) << "__global__ void scale(float* x, int n) { if (n > 0) x[threadIdx.x] *= 2; }";
+  const CommandResult r = tilewright_command(
+      {"compile", cu + ":scale", "--target", "sm_80", "--block", "64,2", "-O0", "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto json = nlohmann::json::parse(r.output);
+  EXPECT_EQ(json["compiled"][0]["threads"], 128);
+  const CommandResult wrong = tilewright_command({"compile", cu + ":scal", "--target", "sm_80"});
+  EXPECT_EQ(wrong.error, "tilewright: " + cu + " has no kernel 'scal'; did you mean 'scale'?\n");
+  const CommandResult block =
+      tilewright_command({"compile", cu + ":scale", "--target", "sm_80", "--block", "0"});
+  EXPECT_EQ(block.error, "tilewright: --block takes X[,Y[,Z]], not '0'\n");
+}
+
+TEST_F(Compile, WrongCommandLines) {
+  expect_error({"--signature", signature, "--emit", "cppp"}, 2,
+               "--emit has no 'cppp'; did you mean 'cpp'?");
+  expect_error({"--signature", signature, "--target", "cpu", "--emit", "cuda"}, 2,
+               "--emit cuda is for CUDA targets, and none is given with --target");
+  expect_error({"--signature", signature, "--target", "sm_80", "--emit", "cubin"}, 2,
+               "--emit cubin writes a binary file; give a folder with -o");
+  expect_error({"--signature", "*fp32, *fp32, i33, 64", "--target", "cpu"}, 1,
+               "item 3 of the signature of 'add', 'i33' for 'n', is neither a type such as "
+               "*fp32:16, i32 or fp32 nor a constant");
+  expect_error({"--signature", signature, "--target", "cpu", "--num-warps", "3"}, 1,
+               "num_warps of kernel 'add' must be 1, 2, 4, 8, 16 or 32, not 3");
+  const CommandResult r = compile({"--signature", "*fp32, *fp32, i32, 100", "--target", "cpu"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.error, HasSubstr(file_ + ":6:36: error:"));
+}
+
+}  // namespace
+}  // namespace tilewright::cli

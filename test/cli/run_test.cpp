@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/run_test.cpp — `tilewright run`: launches, what is printed and saved, and wrong input.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "tilewright/tensor.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* source = R"(import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+@triton.jit
+def scaled(x, n, factor, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
+
+def host(a, b):
+    c = torch.empty_like(a)
+    count = c.numel()
+    grid = lambda meta: (triton.cdiv(count, meta["BLOCK"]),)
+    add[grid](a, b, c, count, BLOCK=64)
+)";
+
+class Run : public ::testing::Test {
+ protected:
+  Run() {
+    file_ = folder_.path() + "/k.py";
+    std::ofstream(file_) << source;
+  }
+  CommandResult run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", file_ + ":add", "--device", "interpret"});
+    return tilewright_command(arguments);
+  }
+  std::vector<std::string> good(std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"x=arange:f32[100]", "y=ones:fp32[100]", "out=zeros:float32[100]",
+                               "n=100", "BLOCK=32"});
+    return more;
+  }
+  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& text) {
+    const CommandResult r = run(arguments);
+    EXPECT_EQ(r.exit_code, code);
+    EXPECT_EQ(r.output, "");
+    EXPECT_EQ(r.error, "tilewright: " + text + "\n");
+  }
+
+  TemporaryFolder folder_;
+  std::string file_;
+};
+
+TEST_F(Run, SavesWhatTheKernelWrote) {
+  const std::string saved = folder_.path() + "/out.npy";
+  const CommandResult r = run(good({"--grid", "cdiv(n, BLOCK)", "--save", "out=" + saved}));
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("add on interpret: grid 4 x 1 x 1"));
+  EXPECT_THAT(r.output, HasSubstr("100 of 100 changed  1, 2, 3, 4, 5, 6, ..."));
+  const Tensor out = load_npy(saved, Device::cpu());
+  EXPECT_EQ(out[99].item<float>(), 100.0f);
+}
+
+TEST_F(Run, ReadsTheGridOfTheFilesOwnLaunch) {
+  const CommandResult r = run(good({"--json"}));
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto json = nlohmann::json::parse(r.output);
+  EXPECT_EQ(json["grid"], nlohmann::json({4, 1, 1}));
+  EXPECT_EQ(json["tensors"][2]["changed"], 100);
+  EXPECT_EQ(json["tensors"][0]["changed"], 0);
+}
+
+TEST_F(Run, GridZeroLaunchesNothing) {
+  const CommandResult r = run(good({"--grid", "0"}));
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("float32[100]  unchanged  0, 0, 0"));
+}
+
+TEST_F(Run, WrongInput) {
+  expect_error(good({"--grid", "-2"}), 1,
+               "the grid of kernel 'add' is -2 x 1 x 1; no size may be negative");
+  expect_error(good({"--grid", "n +"}), 1,
+               "the grid 'n +' of kernel 'add' cannot be computed: invalid syntax");
+  expect_error(good({"COLUMNS=1"}), 1,
+               "kernel 'add' has no parameter 'COLUMNS'; there are: x, y, out, n, BLOCK");
+  expect_error(good({"n"}), 2, "'n' is not of the form NAME=VALUE");
+  expect_error(good({"--save", "BLOCK=x.npy"}), 2,
+               "--save BLOCK: no tensor argument has that name; there are: x, y, out");
+  expect_error({"x=zeros:f32[4]", "--grid", "1"}, 1, "kernel 'add' needs an argument for 'y'");
+  expect_error({"x=zeros:q32[4]", "--grid", "1"}, 1,
+               "x=zeros:q32[4]: unknown element type 'q32'; there are: float64, float32, float16, "
+               "bfloat16, float8_e4m3, float8_e5m2, int8, int16, int32, int64, uint8, uint16, ...");
+  expect_error({"x=none.npy", "--grid", "1"}, 1,
+               "cannot open 'none.npy': No such file or directory");
+}
+
+TEST_F(Run, AccessesOutOfBoundsAreFound) {
+  const CommandResult r = run({"x=ones:f32[100]", "y=ones:f32[100]", "out=zeros:f32[99]", "n=100",
+                               "BLOCK=32", "--grid", "4"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.error, "tilewright: " + file_ +
+                         ":8:5: kernel 'add': store writes index 99 of buffer 'out', which has 99 "
+                         "elements of float32 (program 3, 0, 0)\n");
+}
+
+TEST_F(Run, ArraysOfTheWrongKind) {
+  const std::string path = folder_.path() + "/x.npy";
+  save_npy(path, zeros({4, 4}, {DType::Bool, Device::cpu()}));
+  const CommandResult text = run({"x=" + file_, "--grid", "1"});
+  EXPECT_EQ(text.exit_code, 1);
+  std::ofstream(folder_.path() + "/bad.npy") << "no array";
+  const CommandResult bad = run({"x=" + folder_.path() + "/bad.npy", "--grid", "1"});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(bad.error, HasSubstr("cannot be read as .npy"));
+}
+
+TEST_F(Run, FilesWithoutTheKernel) {
+  CommandResult r = tilewright_command({"run", file_ + ":ad", "--grid", "1"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.error, "tilewright: " + file_ + " has no kernel 'ad'; did you mean 'add'?\n");
+  r = tilewright_command({"run", file_, "--grid", "1"});
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_EQ(r.error, "tilewright: " + file_ + " has several kernels; write " + file_ +
+                         ":KERNEL with one of add, scaled\n");
+  r = tilewright_command({"run", "missing.py:add", "--grid", "1"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.error, HasSubstr("missing.py"));
+}
+
+}  // namespace
+}  // namespace tilewright::cli
