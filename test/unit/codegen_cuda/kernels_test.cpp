@@ -9,8 +9,6 @@
 namespace tilewright {
 namespace {
 
-using Arguments = std::vector<RunArgument>;
-
 void show(const TileProgram& program) {
   if (getenv("TW_SHOW")) printf("%s\n", program.text().c_str());
 }
