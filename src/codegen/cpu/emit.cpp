@@ -160,20 +160,9 @@ class FileWriter {
     source.name = kernel_.name + ".cpp";
     source.text = out_.take();
     source.headers = std::move(headers_);
-    // Integers wrap; float products and sums may be fused; nothing else of IEEE is given up. Loops
-    // stay as they are written: g++ 12 makes wrong copies of loops marked `omp simd` when it looks
-    // for memcpy in them, and its jump threading splits clamped values into many blends.
-    source.options = {"-fopenmp-simd",
-                      "-fwrapv",
-                      "-ffp-contract=fast",
-                      "-fno-trapping-math",
-                      "-fno-strict-aliasing",
-                      "-fno-tree-loop-distribute-patterns",
-                      "-fno-tree-loop-distribution",
-                      "-fno-loop-interchange",
-                      "-fno-loop-unroll-and-jam",
-                      "-fno-thread-jumps",
-                      "-w"};
+    // Integers wrap; float products and sums may be fused; nothing else of IEEE is given up.
+    source.options = {"-fopenmp-simd",        "-fwrapv", "-ffp-contract=fast", "-fno-trapping-math",
+                      "-fno-strict-aliasing", "-w"};
     // Unrolled loops of the user's make texts that take -O3 minutes.
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
     if (lines > 4000) source.options.emplace_back("-O1");
