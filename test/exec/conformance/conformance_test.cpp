@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // exec/conformance/conformance_test.cpp — each kernel gives the same on every way, over sizes and
 // types: against the interpreter, whose floats are exact.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ways.h"
@@ -73,8 +74,8 @@ Tensor input(const Case& c, std::int64_t count, Device device) {
 class Conformance : public ::testing::TestWithParam<std::tuple<Way, std::size_t>> {};
 
 TEST_P(Conformance, AgreesWithTheInterpreter) {
-  const auto& [way, number] = GetParam();
-  const Case& c = cases[number];
+  const Way way = std::get<0>(GetParam());
+  const Case& c = cases[std::get<1>(GetParam())];
   const TritonKernel kernel = load_triton_source(kernels, c.kernel);
   for (const std::int64_t n : {1, 7, 97, 128, 1000}) {
     const std::int64_t rows = c.rows ? 3 : 1;
@@ -89,18 +90,20 @@ TEST_P(Conformance, AgreesWithTheInterpreter) {
     };
     EXPECT_TRUE(allclose(result(way), result(Way::Interpreter),
                          {.relative = c.tolerance, .absolute = c.tolerance}))
-        << c.kernel << " of " << n << " " << name_of(c.dtype);
+        << c.kernel << " of " << n << " " << tilewright::name_of(c.dtype);
   }
+}
+
+std::string test_name(const ::testing::TestParamInfo<Conformance::ParamType>& test) {
+  const Case& c = cases[std::get<1>(test.param)];
+  return fmt::format("{}_{}_{}", name_of(std::get<0>(test.param)), c.kernel,
+                     tilewright::name_of(c.dtype));
 }
 
 INSTANTIATE_TEST_SUITE_P(, Conformance,
                          ::testing::Combine(::testing::ValuesIn(all_ways()),
                                             ::testing::Range(std::size_t{0}, std::size(cases))),
-                         [](const auto& test) {
-                           const auto& [way, number] = test.param;
-                           return name_of(way) + "_" + cases[number].kernel + "_" +
-                                  std::string(name_of(cases[number].dtype));
-                         });
+                         test_name);
 
 }  // namespace
 }  // namespace tilewright::conformance
