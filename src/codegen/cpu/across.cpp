@@ -57,6 +57,7 @@ void ProgramWriter::scan(const Step& step) {
     here.push_back(fmt::format("{}[at]", array(result)));
   }
   std::vector<std::string> lines;
+  for (const char* loop_name : {"o", "k", "n", "at"}) names_.reserve(loop_name);
   combine(op, before, here, here, lines);
   out_.open(fmt::format("for (i32 o = 0; o < {}; ++o)", outer));
   if (is_reverse) out_.open(fmt::format("for (i32 k = {}; k >= 0; --k)", length - 2));

@@ -218,6 +218,23 @@ void ProgramWriter::run_ops(Nest& nest, const Step& step) {
   }
 }
 
+// Writes the values that outlive the loop. An array may be that of a value which another of them
+// still reads (m = m_new, z = z * exp(m - m_new)), so all are computed before any is written.
+void ProgramWriter::keep(Nest& nest, const Step& step) {
+  std::vector<std::string> values;
+  for (const ir::Value value : step.kept) {
+    Placed made = element(nest, value, nest.own);
+    const bool reads_an_array = made.text.find('[') != std::string::npos;
+    if (step.kept.size() > 1 && reads_an_array) made = named(nest, value, made.text, nest.depth());
+    values.push_back(made.text);
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const Placed at = linear(kernel_.type(step.kept[k]), nest.own);
+    nest.lines.back().push_back(
+        fmt::format("{}[{}] = {};", array(step.kept[k]), at.text, values[k]));
+  }
+}
+
 void ProgramWriter::elements(const Step& step) {
   std::vector<const ir::Op*> all = step.ops;
   all.insert(all.end(), step.reductions.begin(), step.reductions.end());
@@ -243,11 +260,7 @@ void ProgramWriter::elements(const Step& step) {
   const auto body = [&] {
     run_ops(nest, step);
     for (Reduction& reduction : reductions) accumulate(nest, reduction);
-    for (const ir::Value value : step.kept) {
-      const Placed at = linear(kernel_.type(value), nest.own);
-      nest.lines.back().push_back(
-          fmt::format("{}[{}] = {};", array(value), at.text, element(nest, value, nest.own).text));
-    }
+    keep(nest, step);
   };
   finish_reductions(nest, reductions);
   print_nest(nest, pragmas, body);

@@ -117,6 +117,7 @@ class ProgramWriter {
   Nest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes);
   void elements(const Step& step);
   void run_ops(Nest& nest, const Step& step);
+  void keep(Nest& nest, const Step& step);
   void effect(Nest& nest, const ir::Op& op);
   void atomic(Nest& nest, const ir::Op& op);
   void print_nest(Nest& nest, const std::vector<std::string>& pragmas,

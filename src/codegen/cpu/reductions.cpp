@@ -210,14 +210,20 @@ void ProgramWriter::accumulate(Nest& nest, Reduction& reduction) {
       lines.push_back(fmt::format("{}{} = {};", indent, reduction.sums[k], values[k]));
   };
   if (reduction.axis_loop < 0) return set_all("");
-  if (reduction.has_identity) return combine(op, reduction.sums, values, reduction.sums, lines);
+  std::vector<std::string> combined;
+  // The region's names must differ from those of the nest, which it stands in.
+  std::swap(names_, nest.names);
+  combine(op, reduction.sums, values, reduction.sums, combined);
+  std::swap(names_, nest.names);
+  if (reduction.has_identity) {
+    lines.insert(lines.end(), combined.begin(), combined.end());
+    return;
+  }
   const std::string& at = nest.own.at[static_cast<std::size_t>(op.integer("axis"))].text;
   lines.push_back(fmt::format("if ({} == 0) {{", at));
   set_all("  ");
   lines.emplace_back("} else {");
-  std::vector<std::string> inner;
-  combine(op, reduction.sums, values, reduction.sums, inner);
-  for (const std::string& line : inner) lines.push_back("  " + line);
+  for (const std::string& line : combined) lines.push_back("  " + line);
   lines.emplace_back("}");
 }
 

@@ -85,6 +85,20 @@ TEST(CpuAcross, AReductionOfPairs) {
   }
 }
 
+// The region's values have the names of the results, of the operand and of the loops.
+TEST(CpuAcross, NamesInsideAReductionHideNothing) {
+  run(i32,
+      R"(  %n, %s = reduce %x, %x {axis = 2} : i32[4, 8], i32[4, 8] (%na: i32, %sa: i32, %nb: i32, %sb: i32) {
+    %n_ = add %na, %nb : i32
+    %x_ = sub %n_, %na : i32
+    %i_ = add %x_, %na : i32
+    %j_ = mul %sa, %sb : i32
+    yield %i_, %j_
+  }
+  %r = add %n, %s : i32[4, 8])",
+      "4, 8", "%eight, %one", 32);
+}
+
 TEST(CpuAcross, Scans) {
   for (int axis = 0; axis < 3; ++axis)
     for (const int reverse : {0, 1}) {

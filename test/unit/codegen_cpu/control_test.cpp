@@ -36,6 +36,31 @@ kernel @swap(%x: *i32, %y: *i32, %n: i32) tile {
            {Memory::random(i32, 32, 1), Memory::random(i32, 32, 2), std::int64_t{7}});
 }
 
+// As in an online softmax: the new value of one tile is stored where the other still reads the old.
+TEST(CpuControl, ACarriedTileIsReadAfterItsNextValueIsKnown) {
+  run_both(R"(
+kernel @online(%x: *i32, %y: *i32, %n: i32) tile {
+  %zero = constant {value = 0} : i32
+  %step = constant {value = 1} : i32
+  %one = constant {value = 1} : i64
+  %p = affine %x, %one : *i32[32]
+  %q = affine %y, %one : *i32[32]
+  %a = load %p : i32[32]
+  %b = load %q : i32[32]
+  %u, %v = for %zero, %n, %step, %a, %b : i32[32], i32[32] (%i: i32, %m: i32[32], %z: i32[32]) {
+    %is = splat %i : i32[32]
+    %next = mul %m, %is : i32[32]
+    %gap = sub %m, %next : i32[32]
+    %sum = add %z, %gap : i32[32]
+    yield %next, %sum
+  }
+  store %p, %u
+  store %q, %v
+}
+)",
+           {Memory::random(i32, 32, 1), Memory::random(i32, 32, 2), std::int64_t{4}});
+}
+
 TEST(CpuControl, ATileIsReversedInALoop) {
   run_both(R"(
 kernel @turn(%x: *i32, %n: i32) tile {
