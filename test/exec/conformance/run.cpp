@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// conformance/run.cpp — buffers between guards, the launch at each place, and the judgement.
+#include "run.h"
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emit.h"
+#include "compare.h"
+#include "compiler/triton_state.h"
+#include "runtime/compile.h"
+#include "runtime/cuda/cubin.h"
+#include "runtime/cuda/nvrtc_api.h"
+#include "tilewright/device.h"
+#include "tilewright/error.h"
+
+namespace tilewright::conformance {
+namespace {
+
+constexpr std::int64_t guard_bytes = 512;
+constexpr unsigned char guard_byte = 0xA5;
+
+// The contents of every buffer of a case, in the order of its arguments.
+using Images = std::vector<std::vector<unsigned char>>;
+
+Images initial_images(const Case& one) {
+  Images images;
+  for (std::size_t i = 0; i < one.arguments.size(); ++i)
+    if (const auto* spec = std::get_if<BufferSpec>(&one.arguments[i]))
+      images.push_back(
+          fill_bytes(*spec, spec->seed != 0 ? spec->seed : static_cast<unsigned>(i + 1)));
+  return images;
+}
+
+// The arguments of a launch on a device: each buffer in memory of its own, with guards around it.
+class Arguments {
+ public:
+  Arguments(const Case& one, const Images& images, Device device, std::int64_t guard)
+      : one_(one), guard_(guard) {
+    for (const auto& image : images) add_memory(image, device);
+    for (const CaseArgument& argument : one.arguments)
+      std::visit([&](const auto& value) { add(value); }, argument);
+  }
+
+  const std::vector<TritonArgument>& arguments() const { return arguments_; }
+
+  // What the launch left; says which guards it wrote over.
+  Images contents(std::vector<std::string>& complaints) const {
+    Images images;
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const auto bytes = memory_[i].cpu().to_vector<std::uint8_t>();
+      const auto is_guard = [](unsigned char byte) { return byte == guard_byte; };
+      if (!std::all_of(bytes.begin(), bytes.begin() + guard_, is_guard))
+        complaints.push_back(fmt::format("buffer {}: written before its first element", i));
+      if (!std::all_of(bytes.end() - guard_, bytes.end(), is_guard))
+        complaints.push_back(fmt::format("buffer {}: written after its last element", i));
+      images.emplace_back(bytes.begin() + guard_, bytes.end() - guard_);
+    }
+    return images;
+  }
+
+ private:
+  void add_memory(const std::vector<unsigned char>& image, Device device) {
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(guard_), guard_byte);
+    bytes.insert(bytes.end(), image.begin(), image.end());
+    bytes.insert(bytes.end(), static_cast<std::size_t>(guard_), guard_byte);
+    memory_.push_back(tensor(bytes, device));
+    // Alignment is part of what a kernel is compiled for: it must be the same at every place.
+    TW_CHECK(reinterpret_cast<std::uintptr_t>(memory_.back().data()) % 64 == 0,
+             "memory is aligned to less");
+  }
+  void add_view(std::size_t memory, const BufferSpec& spec, std::int64_t start) {
+    const auto offset = guard_ / static_cast<std::int64_t>(size_of(spec.dtype)) + start;
+    views_.push_back(std::make_unique<Tensor>(memory_[memory].buffer(), spec.dtype,
+                                              Shape{spec.count - start}, Shape{1}, offset));
+    arguments_.emplace_back(*views_.back());
+  }
+
+  void add(std::int64_t value) { arguments_.emplace_back(value); }
+  void add(double value) { arguments_.emplace_back(value); }
+  void add(const BufferSpec& spec) { add_view(next_memory_++, spec, spec.start); }
+  void add(const SameBuffer& same) {
+    std::size_t memory = 0;
+    for (std::size_t i = 0; i < same.argument; ++i)
+      memory += std::holds_alternative<BufferSpec>(one_.arguments[i]) ? 1 : 0;
+    add_view(memory, std::get<BufferSpec>(one_.arguments[same.argument]), same.start);
+  }
+  void add(const Constant& constant) {
+    arguments_.push_back(
+        std::visit([](const auto& value) { return TritonArgument(value); }, constant.value));
+    arguments_.back().name = constant.name;
+  }
+
+  const Case& one_;
+  std::int64_t guard_;
+  std::vector<Tensor> memory_;
+  std::vector<std::unique_ptr<Tensor>> views_;
+  std::size_t next_memory_ = 0;
+  std::vector<TritonArgument> arguments_;
+};
+
+// One case being run: the kernel, its buffers and what the interpreter makes of them.
+class CaseRun {
+ public:
+  CaseRun(const Family& family, const Case& one)
+      : one_(one),
+        kernel_(load_triton_source("import triton\nimport triton.language as tl\n"
+                                   "from triton.language.extra import libdevice\n" +
+                                       family.source,
+                                   one.kernel)),
+        initial_(initial_images(one)) {
+    plain_ = interpret(false);
+    if (!one.exact) reference_ = interpret(true);
+  }
+
+  std::vector<std::string> at(Place place) {
+    switch (place) {
+      case Place::Interpreter:
+        break;
+      case Place::Cpu:
+        launch(Device::cpu());
+        break;
+      case Place::Cuda:
+        launch(Device::cuda());
+        break;
+      case Place::Emulated:
+        emulate();
+        break;
+      case Place::Sm80:
+      case Place::Sm90a:
+        compile_only(Target::parse(place_name(place)));
+        break;
+    }
+    return complaints_;
+  }
+
+ private:
+  TritonLaunch options() const { return {.grid = one_.grid, .num_warps = one_.num_warps}; }
+
+  Images interpret(bool float64) {
+    const Arguments arguments(one_, initial_, Device::cpu(), 0);
+    TritonLaunch launch = options();
+    launch.interpret = true;
+    launch.float64 = float64;
+    kernel_.launch(launch, arguments.arguments());
+    return arguments.contents(complaints_);
+  }
+
+  void launch(Device device) {
+    const Arguments arguments(one_, initial_, device, guard_bytes);
+    kernel_.launch(options(), arguments.arguments());
+    judge(arguments);
+  }
+
+  // The text for the target, for the same specialisation that the interpreter was given.
+  KernelSource source_for(const Target& target) {
+    TritonKernel::State& state = *kernel_.state();
+    TW_CHECK(state.compiled.size() == 1, "one specialisation");
+    specialization_ = state.compiled.begin()->second.get();
+    const TileKernel tiles = lower_to_tiles(
+        state.loader, state.function, specialization_->signature, target, specialization_->options);
+    return emit_source(state.loader, tiles, target, specialization_->options);
+  }
+
+  void emulate() {
+    const KernelSource source = source_for(Target::parse("sm_90a"));
+    const Module module = Module::load(emulate_source(source), Device::cpu());
+    const Arguments arguments(one_, initial_, Device::cpu(), guard_bytes);
+    std::vector<Argument> values;
+    for (const std::size_t parameter : specialization_->argument_parameters)
+      values.push_back(argument_of(arguments.arguments(), parameter));
+    module.function(source.kernels.front().name).launch({.grid = one_.grid}, values);
+    judge(arguments);
+  }
+
+  Argument argument_of(const std::vector<TritonArgument>& arguments, std::size_t parameter) const {
+    std::size_t position = 0;
+    const std::string& name = kernel_.state()->parameters[parameter].name;
+    for (const TritonArgument& argument : arguments) {
+      if (argument.name == name || (argument.name.empty() && position == parameter))
+        return argument.value;
+      position += argument.name.empty() ? 1 : 0;
+    }
+    throw InternalError(fmt::format("no argument for '{}'", name));
+  }
+
+  void compile_only(const Target& target) {
+    const Binary binary = compile(source_for(target), target);
+    for (const auto& kernel : resources_of(binary))
+      if (!one_.may_spill && kernel.spill_store_bytes + kernel.spill_load_bytes > 0)
+        complaints_.push_back(fmt::format("{} registers and {} bytes spilled", kernel.registers,
+                                          kernel.spill_store_bytes));
+  }
+
+  void judge(const Arguments& arguments) {
+    const Images got = arguments.contents(complaints_);
+    std::size_t memory = 0;
+    for (const CaseArgument& argument : one_.arguments) {
+      const auto* spec = std::get_if<BufferSpec>(&argument);
+      if (spec == nullptr) continue;
+      const Judged judged{*spec, initial_[memory], plain_[memory],
+                          one_.exact ? Bytes() : Bytes(reference_[memory])};
+      const std::string what = difference(judged, got[memory], one_.ulps);
+      if (!what.empty()) complaints_.push_back(fmt::format("buffer {}: {}", memory, what));
+      ++memory;
+    }
+  }
+
+  const Case& one_;
+  TritonKernel kernel_;
+  Images initial_;
+  Images plain_;
+  Images reference_;
+  const Specialization* specialization_ = nullptr;
+  std::vector<std::string> complaints_;
+};
+
+}  // namespace
+
+std::string place_name(Place place) {
+  constexpr const char* names[] = {"interpreter", "cpu", "emulated", "cuda", "sm_80", "sm_90a"};
+  return names[static_cast<std::size_t>(place)];
+}
+
+std::string why_not(Place place) {
+  if (place == Place::Cuda && cuda_device_count() == 0) return why_no_cuda();
+  if ((place == Place::Sm80 || place == Place::Sm90a) && cuda::nvrtc_path().empty())
+    return "NVRTC is not on this machine";
+  return {};
+}
+
+std::vector<std::string> run_case(const Family& family, const Case& one, Place place) {
+  try {
+    return CaseRun(family, one).at(place);
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
+}  // namespace tilewright::conformance
