@@ -46,7 +46,8 @@ struct Constant {
 using CaseArgument = std::variant<std::int64_t, double, BufferSpec, SameBuffer, Constant>;
 
 // One launch and how its results are judged. Integers must be equal; floats may be off by twice the
-// error of the plain interpreter plus `ulps`, both measured against the float64 interpreter.
+// error of the plain interpreter plus `ulps` of the element or, where that is larger, of
+// `magnitude`; all measured against the float64 interpreter.
 struct Case {
   std::string what;
   std::string kernel;
@@ -54,6 +55,7 @@ struct Case {
   Dim3 grid = {};
   int num_warps = 4;
   double ulps = 2;
+  double magnitude = 0;    // of what cancels on the way to the result
   bool exact = false;      // floats are only moved: bitwise
   bool emulated = true;    // false: too slow thread by thread
   bool may_spill = false;  // on CUDA, by its size

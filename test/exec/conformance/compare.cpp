@@ -79,15 +79,15 @@ OwnError own_error(DType dtype, const Buffer& plain, const Buffer& reference) {
 }
 
 bool within(double got, double plain, double reference, const OwnError& own, double unit,
-            double ulps) {
+            double slack) {
   if (got == plain || (std::isnan(got) && std::isnan(plain))) return true;
   if (!std::isfinite(plain) || !std::isfinite(reference)) return false;
-  return std::fabs(got - reference) <= 2 * std::min(own.absolute, own.in_ulps * unit) + ulps * unit;
+  return std::fabs(got - reference) <= 2 * std::min(own.absolute, own.in_ulps * unit) + slack;
 }
 
 }  // namespace
 
-std::string difference(const Judged& judged, Bytes got_bytes, double ulps) {
+std::string difference(const Judged& judged, Bytes got_bytes, double ulps, double magnitude) {
   const DType dtype = judged.spec.dtype;
   const Buffer initial(dtype, judged.initial);
   const Buffer plain(dtype, judged.plain);
@@ -102,8 +102,9 @@ std::string difference(const Judged& judged, Bytes got_bytes, double ulps) {
     const bool left_alone = judged.spec.fill == Fill::Output && plain.same_bits(initial, i);
     if (!left_alone && is_floating(dtype)) {
       if (std::isnan(got.number(i)) && std::isnan(plain.number(i))) continue;
-      if (by_error && within(got.number(i), plain.number(i), reference.number(i), own,
-                             ulp(dtype, reference.number(i)), ulps))
+      const double unit = ulp(dtype, reference.number(i));
+      const double slack = ulps * std::max(unit, ulp(dtype, magnitude));
+      if (by_error && within(got.number(i), plain.number(i), reference.number(i), own, unit, slack))
         continue;
     }
     if (wrong++ == 0) first = i;

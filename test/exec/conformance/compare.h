@@ -20,6 +20,6 @@ struct Judged {
 
 // Empty when equal, else what differs first. Elements of an output that the interpreter leaves
 // alone must hold the same bits as before; NaN stands for any NaN.
-std::string difference(const Judged& judged, Bytes got, double ulps);
+std::string difference(const Judged& judged, Bytes got, double ulps, double magnitude);
 
 }  // namespace tilewright::conformance

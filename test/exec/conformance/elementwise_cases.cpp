@@ -74,7 +74,8 @@ Family saxpy() {
                               .kernel = "saxpy",
                               .arguments = {input(dtype, n), input(dtype, n), output(dtype, n), 1.7,
                                             whole(n == 1 ? 1 : 3), n, constant_of("BLOCK", 128)},
-                              .grid = cdiv(n, 128)});
+                              .grid = cdiv(n, 128),
+                              .magnitude = 4});
   return family;
 }
 
@@ -155,8 +156,37 @@ Family outer() {
   return family;
 }
 
+const char* const mixed_source = R"(
+@triton.jit
+def polynomial(x_ptr, out_ptr, n, a, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n).to(tl.float32)
+    tl.store(out_ptr + i, (a * x + 0.5) * x - 1.0, mask=i < n)
+
+@triton.jit
+def integers(x_ptr, out_ptr, n, a, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=1).to(tl.int64)
+    y = (x * 2654435761 + i) // 7 - (x - 50) % 5 + (x << 3) ^ (x >> 1)
+    tl.store(out_ptr + i, tl.where(x % 3 == 0, y, -y), mask=i < n)
+)";
+
+Family mixed() {
+  Family family{"mixed", mixed_source, {}};
+  for (const DType dtype : {f32, f16, bf16, i32, i64, u8})
+    for (const std::int64_t n : {1, 97, 128, 1000})
+      family.cases.push_back(
+          {.what = named(dtype, n),
+           .kernel = is_floating(dtype) ? "polynomial" : "integers",
+           .arguments = {input(dtype, n), output(dtype, n), n, 1.5, constant_of("BLOCK", 128)},
+           .grid = cdiv(n, 128),
+           .magnitude = 2});
+  return family;
+}
+
 std::vector<Family> families() {
   return {add(),
+          mixed(),
           saxpy(),
           gelu(),
           of_two("select", select_source, {f32, i16, f16, u8}, Fill::Small),

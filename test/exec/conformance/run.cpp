@@ -203,7 +203,7 @@ class CaseRun {
       if (spec == nullptr) continue;
       const Judged judged{*spec, initial_[memory], plain_[memory],
                           one_.exact ? Bytes() : Bytes(reference_[memory])};
-      const std::string what = difference(judged, got[memory], one_.ulps);
+      const std::string what = difference(judged, got[memory], one_.ulps, one_.magnitude);
       if (!what.empty()) complaints_.push_back(fmt::format("buffer {}: {}", memory, what));
       ++memory;
     }
