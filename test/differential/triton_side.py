@@ -7,7 +7,6 @@ import sys
 
 import numpy
 import torch
-import triton
 import triton.language as tl
 
 from case_file import DTypeName, TensorSpec, grid_sizes
@@ -36,8 +35,7 @@ def load_kernel(root, file, kernel, folder, interpreted):
     if interpreted:
         for name in [m.name for m in extractor.modules.values() if m.name in sys.modules]:
             bind_builtins(sys.modules[name])
-    plain = (triton.runtime.JITFunction, triton.runtime.interpreter.InterpretedFunction)
-    while not isinstance(function, plain) and hasattr(function, "fn"):
+    while type(function).__name__ in ("Autotuner", "Heuristics"):
         function = function.fn
     return function
 
