@@ -15,6 +15,9 @@ using ir::Type;
 namespace {
 
 constexpr const char* loop_names[] = {"i", "j", "k", "l"};
+
+// Elements of a block of a long sum of floats.
+constexpr int sum_block = 1024;
 constexpr int most_loops = 3;
 
 // Dimensions that one loop runs over: each its own, or, when there are many, all those between the
@@ -254,6 +257,10 @@ void ProgramWriter::elements(const Step& step) {
   for (const Reduction& reduction : reductions) {
     if (reduction.is_inner && reduction.clause.empty()) is_vector = false;
     else if (reduction.is_inner) clauses += " " + reduction.clause;
+    const Type type = kernel_.type(reduction.op->result()).element();
+    if (reduction.is_inner && reduction.clause.starts_with("reduction(+ ") && type.is_float() &&
+        nest.loops.back().size > 2 * sum_block)
+      nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
 
@@ -271,6 +278,43 @@ void ProgramWriter::elements(const Step& step) {
         texts_[reduction.op->results[k].id] = reduction.sums[k];
 }
 
+// One range of the innermost loop; sums over many elements in blocks.
+void ProgramWriter::print_part(Nest& nest, const Part& part,
+                               const std::vector<std::string>& pragmas) {
+  for (const std::string& line : part.once) out_.line(line);
+  if (part.lines.empty()) return;
+  const Loop& loop = nest.loops.back();
+  if (nest.long_sums.empty() || !part.once.empty())
+    return print_loop(loop, part.range, part, pragmas);
+  const std::string first = nest.names.make(loop.name + "_first");
+  const std::string last = nest.names.make(loop.name + "_last");
+  std::vector<std::string> before;
+  out_.open(fmt::format("for (i32 {0} = {1}; {0} < {2}; {0} += {3})", first, part.range.begin,
+                        part.range.end, sum_block));
+  out_.format("const i32 {} = tw::clip(i64({}) + {}, 0, {});", last, first, sum_block,
+              part.range.end);
+  for (const auto& [sum, type] : nest.long_sums) {
+    before.push_back(nest.names.make(sum + "_before"));
+    out_.format("const {} {} = {};", type, before.back(), sum);
+    out_.format("{} = 0;", sum);
+  }
+  print_loop(loop, {first, last, {}}, part, pragmas);
+  for (std::size_t k = 0; k < before.size(); ++k)
+    out_.format("{0} = {1} + {0};", nest.long_sums[k].first, before[k]);
+  out_.close();
+}
+
+void ProgramWriter::print_loop(const Loop& loop, const Range& range, const Part& part,
+                               const std::vector<std::string>& pragmas) {
+  // Sums that were done at once are not the loop's.
+  for (const std::string& pragma : pragmas)
+    out_.line(part.once.empty() ? pragma : pragma.substr(0, pragma.find(" reduction")));
+  out_.open(
+      fmt::format("for (i32 {0} = {1}; {0} < {2}; ++{0})", loop.name, range.begin, range.end));
+  for (const std::string& line : part.lines) out_.line(line);
+  out_.close();
+}
+
 // Writes the loops; `body` fills the nest's lines for one range of the innermost loop.
 void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragmas,
                                const std::function<void()>& body) {
@@ -283,10 +327,6 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
   }
   const bool rest = nest.split && needs_rest(*nest.step, nest);
   const std::vector<Range> parts = ranges(nest, rest);
-  struct Part {
-    Range range;
-    std::vector<std::string> lines, once;
-  };
   std::vector<Part> written;
   std::string own;
   for (const Placed& coordinate : nest.own.at) own += coordinate.text + ",";
@@ -308,18 +348,7 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
                           loop.end, loop.name));
     flush(nest, static_cast<int>(k) + 1);
   }
-  for (const Part& part : written) {
-    for (const std::string& line : part.once) out_.line(line);
-    if (part.lines.empty()) continue;
-    // Sums that were done at once are not the loop's.
-    for (const std::string& pragma : pragmas)
-      out_.line(part.once.empty() ? pragma : pragma.substr(0, pragma.find(" reduction")));
-    const std::string& name = nest.loops.back().name;
-    out_.open(fmt::format("for (i32 {} = {}; {} < {}; ++{})", name, part.range.begin, name,
-                          part.range.end, name));
-    for (const std::string& line : part.lines) out_.line(line);
-    out_.close();
-  }
+  for (const Part& part : written) print_part(nest, part, pragmas);
   for (std::size_t k = nest.loops.size(); k-- > 0;) {
     for (const std::string& line : nest.after[k]) out_.line(line);
     if (k > 0) out_.close();

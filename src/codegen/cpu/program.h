@@ -65,6 +65,9 @@ struct Nest {
   // That part's limits, and what it does once instead of in its loop.
   std::string part_begin, part_end;
   std::vector<std::string> once;
+  // Sums of floats over so many elements that they are taken block by block: as exact as on a GPU,
+  // where each thread sums a few. The names of their variables, with their types.
+  std::vector<std::pair<std::string, std::string>> long_sums;
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -126,6 +129,13 @@ class ProgramWriter {
     std::string begin, end;
     std::optional<bool> holds;
   };
+  struct Part {
+    Range range;
+    std::vector<std::string> lines, once;
+  };
+  void print_part(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
+  void print_loop(const Loop& loop, const Range& range, const Part& part,
+                  const std::vector<std::string>& pragmas);
   std::vector<Range> ranges(Nest& nest, bool needs_rest);
   void find_split(const Step& step, Nest& nest);
   void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;

@@ -281,7 +281,48 @@ Family reduces() {
   return family;
 }
 
-std::vector<Family> families() { return {softmax(), norms(), reduces()}; }
+const char* const big_source = R"(
+@triton.jit
+def big_softmax(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    c = tl.arange(0, BLOCK)
+    mask = c < columns
+    x = tl.load(x_ptr + row * columns + c, mask=mask, other=-float("inf"))
+    e = tl.exp(x - tl.max(x, 0))
+    tl.store(out_ptr + row * columns + c, e / tl.sum(e, 0), mask=mask)
+
+@triton.jit
+def big_count(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0)
+    y = x * x
+    tl.store(out_ptr + i, y + tl.sum(y, 0), mask=i < n)
+)";
+
+Family big_tiles() {
+  Family family{"big_tiles", big_source, {}};
+  for (const auto& [columns, block] : {std::pair<std::int64_t, std::int64_t>{32768, 32768},
+                                       {20000, 32768},
+                                       {131072, 131072},
+                                       {100003, 131072}}) {
+    family.cases.push_back({.what = fmt::format("{} of {}", columns, block),
+                            .kernel = "big_softmax",
+                            .arguments = {input(f32, 2 * columns), output(f32, 2 * columns),
+                                          columns, constant_of("BLOCK", block)},
+                            .grid = 2,
+                            .num_warps = 8,
+                            .ulps = 4,
+                            .emulated = block == 32768});
+    family.cases.push_back({.what = fmt::format("{} of {}", columns, block),
+                            .kernel = "big_count",
+                            .arguments = {input(i32, columns), output(i32, columns), columns,
+                                          constant_of("BLOCK", block)},
+                            .emulated = block == 32768});
+  }
+  return family;
+}
+
+std::vector<Family> families() { return {softmax(), norms(), reduces(), big_tiles()}; }
 
 TW_CONFORMANCE(Reduction, families);
 
