@@ -49,12 +49,12 @@ Shape parse_shape(std::string_view name, std::string_view text, std::string_view
   return shape;
 }
 
-Tensor make(std::string_view name, std::string_view text, const ValueTextOptions& options) {
-  const TensorText t = parse_tensor_text(name, text);
-  const TensorOptions place(t.dtype, options.device);
+// On the host: making numbers on a GPU would compile kernels first, which takes longer than the
+// copy.
+Tensor make_on_host(const TensorText& t, std::uint64_t seed) {
+  const TensorOptions place(t.dtype, Device::cpu());
   if (t.maker == "zeros") return zeros(t.shape, place);
   if (t.maker == "ones") return ones(t.shape, place);
-  if (t.maker == "empty") return empty(t.shape, place);
   if (t.maker == "full") return full(t.shape, t.fill, place);
   if (t.maker == "arange") {
     std::int64_t count = 1;
@@ -63,9 +63,15 @@ Tensor make(std::string_view name, std::string_view text, const ValueTextOptions
   }
   const bool narrow = size_of(t.dtype) == 1;  // the generators make 16 bits and more
   const RandomOptions random =
-      RandomOptions(narrow ? DType::Float32 : t.dtype, options.device).with_seed(options.seed);
+      RandomOptions(narrow ? DType::Float32 : t.dtype, Device::cpu()).with_seed(seed);
   const Tensor made = t.maker == "randn" ? randn(t.shape, random) : rand(t.shape, random);
   return made.to(t.dtype);
+}
+
+Tensor make(std::string_view name, std::string_view text, const ValueTextOptions& options) {
+  const TensorText t = parse_tensor_text(name, text);
+  if (t.maker == "empty") return empty(t.shape, {t.dtype, options.device});
+  return make_on_host(t, options.seed).to(options.device);
 }
 
 // A file, or DTYPE:FILE for types that .npy lacks: bf16:x.npy. A path may hold a colon itself.
@@ -75,7 +81,9 @@ Tensor load(std::string_view name, std::string_view text, const ValueTextOptions
     return load_npy(std::string(text), options.device);
   try {
     const DType dtype = parse_dtype(text.substr(0, colon));
-    return load_npy(std::string(text.substr(colon + 1)), options.device).to(dtype);
+    return load_npy(std::string(text.substr(colon + 1)), Device::cpu())
+        .to(dtype)
+        .to(options.device);
   } catch (const ArgumentError& error) {
     fail(name, text, error.what());
   }
