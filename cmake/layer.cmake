@@ -50,4 +50,11 @@ function(tw_test name)
   if(NOT labels MATCHES "golden|hygiene")   # those read the source tree, which a bundle does not have
     set_property(GLOBAL APPEND PROPERTY TW_TEST_PROGRAMS ${name})
   endif()
+  # `tests_unit` builds the unit tests, and so on: a run of some labels waits for nothing else.
+  foreach(label IN LISTS arg_LABEL)
+    if(NOT TARGET tests_${label})
+      add_custom_target(tests_${label})
+    endif()
+    add_dependencies(tests_${label} ${name})
+  endforeach()
 endfunction()
