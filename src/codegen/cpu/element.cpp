@@ -305,6 +305,12 @@ Placed ProgramWriter::access(Nest& nest, ir::Value pointer, const Index& index) 
   return {fmt::format("{}[0]", atom(at.text)), at.depth};
 }
 
+// Small floats are structs, and a copy of a whole struct keeps a loop from becoming vector code.
+std::string ProgramWriter::copied(const Type& type, const std::string& written) {
+  const bool is_struct = type.is_float() && !type.is_pointer && size_of(type.dtype) < 4;
+  return is_struct && !written.ends_with(')') ? fmt::format("tw::copy({})", written) : written;
+}
+
 Placed ProgramWriter::loaded(Nest& nest, const ir::Op& op, const Index& index) {
   const Type type = kernel_.type(op.result());
   Condition mask{true, {}};
@@ -319,6 +325,7 @@ Placed ProgramWriter::loaded(Nest& nest, const ir::Op& op, const Index& index) {
   if (op.operands.size() > 1 && mask.known && nest.split) depth = nest.depth();
   std::string read = place.text;
   if (op.integer("volatile") != 0) read = fmt::format("tw::load_volatile(&{})", place.text);
+  else if (type.is_tile()) read = copied(type, read);
   if (type.is_bool()) read += " != 0";
   if (!mask.known) {
     depth = std::max({depth, mask.text.depth, other.depth});

@@ -233,8 +233,8 @@ void ProgramWriter::keep(Nest& nest, const Step& step) {
   }
   for (std::size_t k = 0; k < values.size(); ++k) {
     const Placed at = linear(kernel_.type(step.kept[k]), nest.own);
-    nest.lines.back().push_back(
-        fmt::format("{}[{}] = {};", array(step.kept[k]), at.text, values[k]));
+    nest.lines.back().push_back(fmt::format("{}[{}] = {};", array(step.kept[k]), at.text,
+                                            copied(kernel_.type(step.kept[k]), values[k])));
   }
 }
 
@@ -249,6 +249,7 @@ void ProgramWriter::elements(const Step& step) {
   const bool is_ordered = std::any_of(reductions.begin(), reductions.end(),
                                       [](const Reduction& r) { return !r.has_identity; });
   if (!is_ordered) find_split(step, nest);
+  widen_sums(nest, reductions);
   begin_reductions(nest, reductions);
 
   std::vector<std::string> pragmas;
@@ -257,9 +258,11 @@ void ProgramWriter::elements(const Step& step) {
   for (const Reduction& reduction : reductions) {
     if (reduction.is_inner && reduction.clause.empty()) is_vector = false;
     else if (reduction.is_inner) clauses += " " + reduction.clause;
-    const Type type = kernel_.type(reduction.op->result()).element();
-    if (reduction.is_inner && reduction.clause.starts_with("reduction(+ ") && type.is_float() &&
-        nest.loops.back().size > 2 * sum_block)
+    const Type own_type = kernel_.type(reduction.op->result()).element();
+    const Type type = reduction.wide.value_or(own_type);
+    const bool is_exact = reduction.wide && type.dtype == DType::Float64;
+    if (reduction.is_inner && !is_exact && reduction.clause.starts_with("reduction(+ ") &&
+        type.is_float() && nest.loops.back().size > 2 * sum_block)
       nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
@@ -271,11 +274,7 @@ void ProgramWriter::elements(const Step& step) {
   };
   finish_reductions(nest, reductions);
   print_nest(nest, pragmas, body);
-  // Scalar results are variables of the function.
-  for (const Reduction& reduction : reductions)
-    for (std::size_t k = 0; k < reduction.op->results.size(); ++k)
-      if (kernel_.type(reduction.op->results[k]).is_scalar())
-        texts_[reduction.op->results[k].id] = reduction.sums[k];
+  for (const Reduction& reduction : reductions) publish(reduction);
 }
 
 // One range of the innermost loop; sums over many elements in blocks.
@@ -374,7 +373,9 @@ void ProgramWriter::effect(Nest& nest, const ir::Op& op) {
   if (mask.known && !*mask.known) return;
   const Placed value = element(nest, op.operands[1], nest.own);
   const Placed place = access(nest, op.operands[0], nest.own);
-  const std::string store = fmt::format("{} = {};", place.text, value.text);
+  const std::string written =
+      nest.loops.empty() ? value.text : copied(kernel_.type(op.operands[1]), value.text);
+  const std::string store = fmt::format("{} = {};", place.text, written);
   if (mask.known) lines.push_back(store);
   else lines.push_back(fmt::format("if ({}) {}", mask.text.text, store));
 }
@@ -427,8 +428,10 @@ void ProgramWriter::copy(const Step& step,
         const Placed value = element(nest, from, nest.own);
         const Placed at = linear(kernel_.type(to), nest.own);
         const std::string name = nest.names.make(kernel_.name_of(from), "next");
-        nest.lines.back().push_back(fmt::format("const auto {} = {};", name, value.text));
-        stores.push_back(fmt::format("{}[{}] = {};", array(to), at.text, name));
+        nest.lines.back().push_back(
+            fmt::format("const auto {} = {};", name, copied(kernel_.type(from), value.text)));
+        stores.push_back(
+            fmt::format("{}[{}] = {};", array(to), at.text, copied(kernel_.type(to), name)));
       }
       nest.lines.back().insert(nest.lines.back().end(), stores.begin(), stores.end());
     };

@@ -62,30 +62,38 @@ bool ProgramWriter::is_inlined(const ir::Op& op, const std::string& expression) 
 
 void ProgramWriter::place_arrays() {
   struct Array {
-    ir::Value owner;
+    std::string name;
+    ir::Type type;
     std::int64_t bytes;
   };
   std::vector<Array> arrays;
   std::int64_t total = 0;
+  const auto add = [&](const std::string& name, const ir::Type& type) {
+    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
+    arrays.push_back({name, type, (bytes + alignment - 1) / alignment * alignment});
+    total += arrays.back().bytes;
+  };
   for (std::uint32_t id = 0; id < kernel_.value_count(); ++id) {
     const ir::Value value{id};
     if (schedule_.home(value) != Home::Stored) continue;
     const ir::Value owner = schedule_.storage(value);
     if (arrays_.contains(owner.id)) continue;
-    const ir::Type& type = kernel_.type(owner);
     // The owner may be nameless where the values that share its array have the user's name.
     const std::string& own_name = kernel_.name_of(owner);
     const std::string& name = own_name.empty() ? kernel_.name_of(value) : own_name;
     arrays_[owner.id] = names_.make(name.empty() ? "tile" : name + "_tile");
-    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
-    arrays.push_back({owner, (bytes + alignment - 1) / alignment * alignment});
-    total += arrays.back().bytes;
+    add(arrays_[owner.id], kernel_.type(owner));
   }
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    const std::optional<ir::Type> type = wide_array_type(op);
+    if (!type || schedule_.home(op.result()) != Home::Stored) return;
+    wide_arrays_[op.result().id] =
+        names_.make(array(op.result()) + "_" + type_text(type->element()));
+    add(wide_arrays_[op.result().id], *type);
+  });
   const bool is_on_stack = total <= stack_limit;
   std::int64_t offset = 0;
-  for (const auto& [owner, bytes] : arrays) {
-    const ir::Type& type = kernel_.type(owner);
-    const std::string& name = arrays_[owner.id];
+  for (const auto& [name, type, bytes] : arrays) {
     if (is_on_stack)
       out_.format("alignas({}) {} {}[{}];", alignment, type_text(type.element()), name,
                   type.numel());

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -111,6 +112,7 @@ class ProgramWriter {
   Condition in_bounds(Nest& nest, const ir::Op& op, const Index& index);
   Placed access(Nest& nest, ir::Value pointer, const Index& index);
   Placed loaded(Nest& nest, const ir::Op& op, const Index& index);
+  static std::string copied(const ir::Type& type, const std::string& written);
   Placed linear(const ir::Type& type, const Index& index) const;
   Placed sum_of(const std::vector<std::pair<ir::Value, Placed>>& terms);
   Index reshaped(const ir::Type& from, const ir::Type& to, const Index& index) const;
@@ -151,9 +153,12 @@ class ProgramWriter {
     bool is_inner = false;  // the axis is the innermost loop: sums live in variables
     std::string clause;     // of the pragma; empty: none
     bool has_identity = false;
+    std::optional<ir::Type> wide;  // of the sum, where that is not the result's type
     std::vector<std::string> sums;
   };
   std::vector<Reduction> plan_reductions(const Step& step, const Nest& nest);
+  void widen_sums(const Nest& nest, std::vector<Reduction>& reductions) const;
+  std::optional<ir::Type> wide_array_type(const ir::Op& reduce) const;
   void begin_reductions(Nest& nest, std::vector<Reduction>& reductions);
   void accumulate(Nest& nest, Reduction& reduction);
   bool accumulate_once(Nest& nest, const Reduction& reduction, const Placed& value);
@@ -161,7 +166,13 @@ class ProgramWriter {
                const std::vector<std::string>& b, const std::vector<std::string>& targets,
                std::vector<std::string>& lines);
   void finish_reductions(Nest& nest, const std::vector<Reduction>& reductions);
+  void publish(const Reduction& reduction);
   Placed reduced_place(const Nest& nest, const ir::Op& op) const;
+
+  // ---- What becomes vector code (vector_loops.cpp)
+  bool surely_vectorises(const Nest& nest) const;
+  bool is_vector_value(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+  bool is_vector_access(const Nest& nest, const ir::Op& op) const;
 
   // ---- Across elements (across.cpp)
   void across(const Step& step);
@@ -187,8 +198,9 @@ class ProgramWriter {
   const CpuEmitOptions& options_;
   TextWriter& out_;
   Names& names_;
-  std::unordered_map<std::uint32_t, std::string> texts_;   // scalars by value
-  std::unordered_map<std::uint32_t, std::string> arrays_;  // by the value that owns the array
+  std::unordered_map<std::uint32_t, std::string> texts_;        // scalars by value
+  std::unordered_map<std::uint32_t, std::string> arrays_;       // by the value that owns the array
+  std::unordered_map<std::uint32_t, std::string> wide_arrays_;  // of sums, by result
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;

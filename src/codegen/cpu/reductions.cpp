@@ -136,6 +136,36 @@ std::vector<ProgramWriter::Reduction> ProgramWriter::plan_reductions(const Step&
   return out;
 }
 
+// Small floats add up as f32 and are rounded once. Sums of f32 along a loop that may stay scalar
+// would be added one after another, while those of a vector loop have a partial sum per lane: there
+// f64 costs nothing and loses nothing.
+void ProgramWriter::widen_sums(const Nest& nest, std::vector<Reduction>& reductions) const {
+  for (Reduction& reduction : reductions) {
+    const ir::Op* only = only_op(*reduction.op);
+    const Type type = kernel_.type(reduction.op->operands[0]).element();
+    if (!only || only->kind != OpKind::Add || !type.is_float() || reduction.axis_loop < 0) continue;
+    if (size_of(type.dtype) < 4) reduction.wide = Type{.dtype = DType::Float32};
+    else if (type.dtype == DType::Float32 && reduction.is_inner && !surely_vectorises(nest))
+      reduction.wide = Type{.dtype = DType::Float64};
+    if (reduction.wide) reduction.clause = clause_of(*only, *reduction.wide);
+  }
+}
+
+// The type of an array that a sum needs beside its result's: where the innermost loop runs along
+// another dimension, and the result is of a smaller type.
+std::optional<Type> ProgramWriter::wide_array_type(const ir::Op& reduce) const {
+  if (reduce.kind != OpKind::Reduce) return std::nullopt;
+  const ir::Op* only = only_op(reduce);
+  const Type& type = kernel_.type(reduce.operands[0]);
+  const auto axis = static_cast<int>(reduce.integer("axis"));
+  if (!only || only->kind != OpKind::Add || !type.is_float() || size_of(type.dtype) >= 4 ||
+      type.size(axis) == 1)
+    return std::nullopt;
+  for (int d = axis + 1; d < type.rank; ++d)
+    if (type.size(d) > 1) return kernel_.type(reduce.result()).with_element(DType::Float32);
+  return std::nullopt;
+}
+
 Placed ProgramWriter::reduced_place(const Nest& nest, const ir::Op& op) const {
   Index index{nest.own.at, {}};
   index.at.erase(index.at.begin() + op.integer("axis"));
@@ -148,27 +178,30 @@ void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reducti
     const ir::Op* only = only_op(op);
     for (std::size_t k = 0; k < op.results.size(); ++k) {
       const ir::Value result = op.results[k];
-      const Type type = kernel_.type(result).element();
+      const Type type = reduction.wide.value_or(kernel_.type(result).element());
+      const std::string suffix = reduction.wide ? "_" + type_text(type) : "";
+      const std::string& own_name = kernel_.name_of(result);
+      const std::string wanted = (own_name.empty() ? "sum" : own_name) + suffix;
       std::string start = "{}";
       if (reduction.has_identity && only)
         start = " = " + literal_text(type, *identity_of(*only, type));
       if (kernel_.type(result).is_scalar()) {
-        const std::string name = names_.make(kernel_.name_of(result), "sum");
+        const std::string name = names_.make(wanted);
         nest.names.reserve(name);
         out_.format("{} {}{};", type_text(type), name, start);
         reduction.sums.push_back(name);
       } else if (reduction.is_inner) {
-        const std::string name = nest.names.make(kernel_.name_of(result), "sum");
+        const std::string name = nest.names.make(wanted);
         if (reduction.axis_loop == 0) names_.reserve(name);
         nest.lines[static_cast<std::size_t>(reduction.axis_loop)].push_back(
             fmt::format("{} {}{};", type_text(type), name, start));
         reduction.sums.push_back(name);
       } else {
+        const std::string sums = reduction.wide ? wide_arrays_.at(result.id) : array(result);
         if (reduction.has_identity && reduction.axis_loop >= 0)
-          out_.format("for (i32 i = 0; i < {}; ++i) {}[i]{};", kernel_.type(result).numel(),
-                      array(result), start);
-        reduction.sums.push_back(
-            fmt::format("{}[{}]", array(result), reduced_place(nest, op).text));
+          out_.format("for (i32 i = 0; i < {}; ++i) {}[i]{};", kernel_.type(result).numel(), sums,
+                      start);
+        reduction.sums.push_back(fmt::format("{}[{}]", sums, reduced_place(nest, op).text));
       }
     }
     if (!reduction.clause.empty())
@@ -181,10 +214,11 @@ bool ProgramWriter::accumulate_once(Nest& nest, const Reduction& reduction, cons
   const ir::Op* only = only_op(*reduction.op);
   if (!only || !reduction.is_inner || nest.split_holds != false || value.depth >= nest.depth())
     return false;
-  const Type type = kernel_.type(reduction.op->operands[0]).element();
+  const Type own_type = kernel_.type(reduction.op->operands[0]).element();
+  const Type type = reduction.wide.value_or(own_type);
   const std::string& sum = reduction.sums[0];
   const bool is_sum = only->kind == OpKind::Add && (type.is_int() || size_of(type.dtype) >= 4);
-  std::string term = value.text;
+  std::string term = cast_text(own_type, type, value.text, "");
   if (is_sum)
     term = fmt::format("{} * {}({} - {})", atom(term), type_text(type), nest.part_end,
                        nest.part_begin);
@@ -210,6 +244,12 @@ void ProgramWriter::accumulate(Nest& nest, Reduction& reduction) {
       lines.push_back(fmt::format("{}{} = {};", indent, reduction.sums[k], values[k]));
   };
   if (reduction.axis_loop < 0) return set_all("");
+  if (reduction.wide) {
+    const Type type = kernel_.type(op.operands[0]).element();
+    lines.push_back(fmt::format("{0} = {0} + {1};", reduction.sums[0],
+                                atom(cast_text(type, *reduction.wide, values[0], ""))));
+    return;
+  }
   std::vector<std::string> combined;
   // The region's names must differ from those of the nest, which it stands in.
   std::swap(names_, nest.names);
@@ -266,11 +306,32 @@ void ProgramWriter::combine(const ir::Op& op, const std::vector<std::string>& a,
 void ProgramWriter::finish_reductions(Nest& nest, const std::vector<Reduction>& reductions) {
   for (const Reduction& reduction : reductions) {
     if (!reduction.is_inner || kernel_.type(reduction.op->result()).is_scalar()) continue;
-    for (std::size_t k = 0; k < reduction.sums.size(); ++k)
+    for (std::size_t k = 0; k < reduction.sums.size(); ++k) {
+      const ir::Value result = reduction.op->results[k];
+      const Type type = kernel_.type(result).element();
       nest.after[static_cast<std::size_t>(reduction.axis_loop)].push_back(
-          fmt::format("{}[{}] = {};", array(reduction.op->results[k]),
-                      reduced_place(nest, *reduction.op).text, reduction.sums[k]));
+          fmt::format("{}[{}] = {};", array(result), reduced_place(nest, *reduction.op).text,
+                      cast_text(reduction.wide.value_or(type), type, reduction.sums[k], "")));
+    }
   }
+}
+
+// Behind the loops: scalar results are variables of the function, wide sums are rounded.
+void ProgramWriter::publish(const Reduction& reduction) {
+  const std::vector<ir::Value>& results = reduction.op->results;
+  const Type& type = kernel_.type(results[0]);
+  if (!reduction.wide) {
+    for (std::size_t k = 0; k < results.size(); ++k)
+      if (kernel_.type(results[k]).is_scalar()) texts_[results[k].id] = reduction.sums[k];
+    return;
+  }
+  if (type.is_scalar())
+    return define(results[0], cast_text(*reduction.wide, type, reduction.sums[0], ""));
+  if (reduction.is_inner) return;
+  const std::string wide = fmt::format("{}[i]", wide_arrays_.at(results[0].id));
+  out_.line("#pragma omp simd");
+  out_.format("for (i32 i = 0; i < {}; ++i) {}[i] = {};", type.numel(), array(results[0]),
+              cast_text(*reduction.wide, type, wide, ""));
 }
 
 }  // namespace tilewright

@@ -189,6 +189,7 @@ class Emitter {
     std::string total;
     Layout kept;                 // of the results
     bool has_registers = false;  // one thread combines several elements
+    bool is_wide = false;        // a sum of small floats: `type` is f32, rounded at the end
     int registers = 1;
     std::optional<std::string> identity;
   };
@@ -201,6 +202,8 @@ class Emitter {
   std::vector<std::string> combine(const ir::Region& region, const std::vector<std::string>& a,
                                    const std::vector<std::string>& b);
   std::string combine_lambda(const ir::Op& op, const std::string& type);
+  std::string combine_lambda(const Reduction& reduction);
+  std::string rounded(const Reduction& reduction, const std::string& text) const;
   std::string group_type(const ir::Op& op);
 
   // ---- Across elements

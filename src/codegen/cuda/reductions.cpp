@@ -33,6 +33,8 @@ const ir::Op* only_op(const ir::Region& region) {
   return is_plain ? op : nullptr;
 }
 
+constexpr ir::Type wide_type{.dtype = DType::Float32};
+
 // What the total of a reduction without a name is called.
 std::string_view total_name(const ir::Op* single) {
   if (!single) return "total";
@@ -124,6 +126,19 @@ std::string Emitter::combine_lambda(const ir::Op& op, const std::string& type) {
 
 // ---- A reduction around its loop
 
+std::string Emitter::combine_lambda(const Reduction& reduction) {
+  if (!reduction.is_wide) return combine_lambda(*reduction.op, reduction.type);
+  const std::string name = names_.make("combine");
+  out_.format("const auto {} = [](f32 a, f32 b) {{ return a + b; }};", name);
+  return name;
+}
+
+// A total as an element of the result.
+std::string Emitter::rounded(const Reduction& reduction, const std::string& text) const {
+  if (!reduction.is_wide) return text;
+  return cast_text(wide_type, kernel_.type(reduction.op->result()).element(), text, "");
+}
+
 Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op) {
   Reduction out;
   out.op = &op;
@@ -134,10 +149,15 @@ Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op)
   out.registers = out.kept.register_count();
   out.has_registers = bits_along(loop.frame.layout->registers(), along) != 0;
   note_line(op.location);
-  out.type = group_type(op);
   const ir::Op* single = only_op(op.regions[0]);
-  out.total = names_.make(kernel_.name_of(op.results[0]), total_name(single));
-  const ir::Type& type = kernel_.type(op.operands[0]);
+  const ir::Type own_type = kernel_.type(op.operands[0]).element();
+  out.is_wide =
+      single && single->kind == OpKind::Add && own_type.is_float() && size_of(own_type.dtype) < 4;
+  out.type = out.is_wide ? "f32" : group_type(op);
+  const std::string& own_name = kernel_.name_of(op.results[0]);
+  const std::string base = own_name.empty() ? std::string(total_name(single)) : own_name;
+  out.total = names_.make(out.is_wide ? base + "_f32" : base);
+  const ir::Type type = out.is_wide ? wide_type : own_type;
   if (single && single->kind == OpKind::Add)
     out.identity = literal_text(
         type, type.is_float() ? ir::AttributeValue(0.0) : ir::AttributeValue(std::int64_t{0}));
@@ -171,6 +191,8 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
   const int axis = static_cast<int>(op.integer("axis"));
   std::vector<std::string> values;
   for (ir::Value operand : op.operands) values.push_back(element(frame, operand, frame.place));
+  if (reduction.is_wide)
+    values[0] = atom(cast_text(kernel_.type(op.operands[0]).element(), wide_type, values[0], ""));
   const std::string value = values.size() == 1
                                 ? values[0]
                                 : fmt::format("{}{{{}}}", reduction.type, fmt::join(values, ", "));
@@ -192,6 +214,10 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
   }
   if (!reduction.has_registers) {
     statement(op, fmt::format("{} = {};", total, value));
+    return;
+  }
+  if (reduction.is_wide) {
+    statement(op, fmt::format("{0} = {0} + {1};", total, value));
     return;
   }
   const auto members = [&](const std::string& text) {
@@ -228,7 +254,7 @@ void Emitter::end_reduction(const ElementLoop& loop, const Reduction& reduction)
     shared_.add(slots, reduction.type, std::int64_t{threads_} * reduction.registers, bytes,
                 loop_depth_ > 0);
     if (shared_.write_needs_barrier(slots)) barrier();
-    const std::string lambda = combine_lambda(op, reduction.type);
+    const std::string lambda = combine_lambda(reduction);
     if (reduction.registers == 1)
       out_.format("{0} = tw::reduce_block<{1}, {2}>({0}, {3}, {4});", reduction.total, lanes, warps,
                   slots, lambda);
@@ -238,7 +264,7 @@ void Emitter::end_reduction(const ElementLoop& loop, const Reduction& reduction)
     shared_.note_barrier();
     shared_.note_read(slots);
   } else if (lanes != 0) {
-    const std::string lambda = combine_lambda(op, reduction.type);
+    const std::string lambda = combine_lambda(reduction);
     if (reduction.registers == 1) {
       out_.format("{0} = tw::reduce_lanes<{1}>({0}, {2});", reduction.total, lanes, lambda);
     } else {
@@ -256,17 +282,22 @@ void Emitter::publish(const Reduction& reduction, std::size_t number) {
   const std::string member = reduction.op->results.size() == 1 ? "" : fmt::format(".v{}", number);
   if (!is_tile(kernel_, result)) {
     scalars_[result.id] = reduction.total + member;
+    if (!reduction.is_wide) return;
+    scalars_[result.id] = names_.make(kernel_.name_of(result), "sum");
+    out_.format("const {} {} = {};", type_of(result), scalars_[result.id],
+                rounded(reduction, reduction.total));
     return;
   }
   if (schedule_.home(result) != Home::Stored) return;
   const bool is_new = !arrays_.contains(schedule_.storage(result).id);
-  if (is_new && !layouts_.is_shared(result) && member.empty() && reduction.registers > 1) {
+  const bool is_array = reduction.registers > 1 && member.empty() && !reduction.is_wide;
+  if (is_new && !layouts_.is_shared(result) && is_array) {
     arrays_[schedule_.storage(result).id] = reduction.total;
     return;
   }
   declare_array(result);
   const std::string source =
-      reduction.registers == 1 ? reduction.total + member : reduction.total + "[k]" + member;
+      rounded(reduction, reduction.total + (reduction.registers == 1 ? "" : "[k]") + member);
   std::string target;
   if (layouts_.is_shared(result)) {
     if (shared_.write_needs_barrier(array_name(result))) barrier();

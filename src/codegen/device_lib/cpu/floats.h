@@ -10,6 +10,12 @@ inline bf16 bf16_bits(u16 bits) { return {bits}; }
 inline f8e4m3 f8e4m3_bits(u8 bits) { return {bits}; }
 inline f8e5m2 f8e5m2_bits(u8 bits) { return {bits}; }
 
+// A copy by its bits: g++ makes no vector code of copies of structs.
+inline f16 copy(const f16& x) { return {x.bits}; }
+inline bf16 copy(const bf16& x) { return {x.bits}; }
+inline f8e4m3 copy(const f8e4m3& x) { return {x.bits}; }
+inline f8e5m2 copy(const f8e5m2& x) { return {x.bits}; }
+
 // ---- To f32, exactly.
 
 inline f32 to_f32(f16 x) {

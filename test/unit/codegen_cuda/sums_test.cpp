@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen_cuda/sums_test.cpp — sums of small floats are rounded once.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "ir/interpret/tile.h"
+#include "tile_program.h"
+
+namespace tilewright {
+namespace {
+
+// Numbers near 0.1, so that rounding errors of a running sum do not cancel.
+Memory near_tenth(DType dtype, std::size_t count) {
+  Memory memory = zeros(dtype, count);
+  for (std::size_t i = 0; i < count; ++i)
+    memory.set(i, ir::round_to(dtype, 0.1 + 0.001 * static_cast<double>(i % 7)));
+  return memory;
+}
+
+TEST(CudaSums, SmallFloatsAreRoundedOnce) {
+  for (const DType dtype : {f16, bf16}) {
+    const std::string type(ir::short_name_of(dtype));
+    // Within a block to a scalar, and of many columns, of which a thread has several.
+    const TileProgram program = TileProgram::from_ir(fmt::format(R"(
+kernel @sums(%in: *{0}, %all: *{0}, %columns: *{0}) tile {{
+  %one = constant {{value = 1}} : i64
+  %width = constant {{value = 64}} : i64
+  %p = affine %in, %one : *{0}[1024]
+  %x = load %p : {0}[1024]
+  %s = reduce %x {{axis = 0}} : {0} (%a: {0}, %b: {0}) {{
+    %c = add %a, %b : {0}
+    yield %c
+  }}
+  store %all, %s
+  %pc = affine %in, %width, %one : *{0}[256, 64]
+  %xc = load %pc : {0}[256, 64]
+  %sc = reduce %xc {{axis = 0}} : {0}[64] (%ac: {0}, %bc: {0}) {{
+    %cc = add %ac, %bc : {0}
+    yield %cc
+  }}
+  %qc = affine %columns, %one : *{0}[64]
+  store %qc, %sc
+}}
+)",
+                                                                 type),
+                                                     1);
+    Memory in = near_tenth(dtype, std::size_t{256} * 64);
+    Memory all = zeros(dtype, 1), columns = zeros(dtype, 64);
+    program.expect_same({.arguments = {&in, &all, &columns}, .tolerance = 0.05});
+    double total = 0;
+    double column[64] = {};
+    for (std::size_t i = 0; i < in.count(); ++i) {
+      if (i < 1024) total += in.at(i);
+      column[i % 64] += in.at(i);
+    }
+    // Half an ulp of what is stored, and what f32 may lose on the way.
+    const double bound = (dtype == f16 ? 0x1p-11 : 0x1p-8) + 0x1p-18;
+    EXPECT_NEAR(all.at(0), total, total * bound) << type << program.text();
+    for (std::size_t i = 0; i < 64; ++i)
+      EXPECT_NEAR(columns.at(i), column[i], column[i] * bound) << type << program.text();
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
