@@ -54,7 +54,7 @@ std::optional<ir::AttributeValue> identity_of(const ir::Op& op, const Type& type
     case OpKind::Multiply:
       return number(1);
     case OpKind::And:
-      return ir::AttributeValue{std::int64_t{-1}};
+      return number(-1);
     case OpKind::Minimum:
     case OpKind::Maximum:
       break;
