@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 
 std::vector<unsigned char> bytes(const std::vector<float>& values) {
   std::vector<unsigned char> out(values.size() * sizeof(float));
-  std::memcpy(out.data(), values.data(), out.size());
+  if (!out.empty()) std::memcpy(out.data(), values.data(), out.size());
   return out;
 }
 

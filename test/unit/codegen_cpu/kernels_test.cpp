@@ -108,10 +108,11 @@ kernel @softmax(%out: *f32, %in: *f32, %n: i64) tile {
 )";
 
 TEST(CpuKernels, Softmax) {
+  // Under the sanitizers the loops stay scalar and add up to 1024 terms one after another.
   for (const std::int64_t n : {1, 3, 781, 1023, 1024}) {
     const auto count = static_cast<std::size_t>(n) * 5;
     run_both(softmax, {Memory::random(f32, count, 1), Memory::random(f32, count, 2), n}, {5, 1, 1},
-             {.ulps = 8});
+             {.ulps = 16});
   }
 }
 
