@@ -4,29 +4,15 @@
 //
 // With TW_UPDATE_GOLDEN set in the environment the files are rewritten instead; read the difference
 // before committing it.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include <gtest/gtest.h>
-
 #include "compiler/compile.h"
 #include "compiler/signature.h"
+#include "golden.h"
 
 namespace tilewright {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string read(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-std::string cuda_text(const fs::path& file) {
-  const std::string source = read(file);
+std::string cuda_text(const golden::fs::path& file) {
+  const std::string source = golden::read(file);
   const std::string first = source.substr(2, source.find('\n') - 2);
   const std::string name = first.substr(0, first.find('('));
   const std::string signature = first.substr(name.size() + 1, first.size() - name.size() - 2);
@@ -41,19 +27,14 @@ std::string cuda_text(const fs::path& file) {
   return emit_source(loader, kernel, target, {}).text;
 }
 
-class GoldenCuda : public testing::TestWithParam<const char*> {};
+class GoldenCuda : public testing::TestWithParam<golden::fs::path> {};
 
 TEST_P(GoldenCuda, HasExactText) {
-  const fs::path file = fs::path(TW_GOLDEN_FOLDER) / "cuda" / GetParam();
-  if (!fs::exists(file)) GTEST_SKIP() << "the source tree is not here";
-  const std::string text = cuda_text(file);
-  fs::path expected = file;
-  expected.replace_extension(".cu");
-  if (std::getenv("TW_UPDATE_GOLDEN")) std::ofstream(expected) << text;
-  EXPECT_EQ(text, read(expected));
+  golden::expect_file(golden::fs::path(GetParam()).replace_extension(".cu"), cuda_text(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, GoldenCuda, testing::Values("add.py", "gelu.py", "softmax.py"));
+INSTANTIATE_TEST_SUITE_P(Files, GoldenCuda, testing::ValuesIn(golden::files("cuda", ".py")),
+                         golden::stem_of);
 
 }  // namespace
 }  // namespace tilewright

@@ -138,6 +138,7 @@ class Emitter {
   void atomic_element(Frame& frame, const ir::Op& op);
   void assert_element(Frame& frame, const ir::Op& op);
   void single_load(Frame& frame, const VectorAccess& access, const std::string& into);
+  std::string other_text(const ir::Op& load);
   void vector_load(Frame& frame, const VectorAccess& access, const std::string& into);
   void vector_store(Frame& frame, const VectorAccess& access, const std::string& from);
   struct Guard {

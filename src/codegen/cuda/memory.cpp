@@ -135,11 +135,18 @@ Emitter::Guard Emitter::vector_guard(Frame& frame, const VectorAccess& access) {
   return {"_guarded", fmt::format(", {}, {}", first, end)};
 }
 
+// What masked-off elements of a load are; bools are bytes in memory.
+std::string Emitter::other_text(const ir::Op& load) {
+  const ir::Type& type = kernel_.type(load.result());
+  const std::string other =
+      load.operands.size() > 2 ? uniform_text(load.operands[2]) : literal_text(type, zero_of(type));
+  return type.is_bool() ? "u8(" + other + ")" : other;
+}
+
 // One element of its own needs no vector: a plain assignment reads better.
 void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::string& into) {
   parts_.insert("memory");
   const ir::Op& op = *access.op;
-  const ir::Type& type = kernel_.type(op.result());
   const std::string pointer = sum_text(scalar(access.affine->operands[0]),
                                        offset_text(frame, *access.affine, access.place));
   const std::string mask =
@@ -148,11 +155,8 @@ void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::s
     statement(op, fmt::format("{} = tw::load_one{}({});", into, cache_text(op), pointer));
     return;
   }
-  std::string other =
-      op.operands.size() > 2 ? uniform_text(op.operands[2]) : literal_text(type, zero_of(type));
-  if (type.is_bool()) other = "u8(" + other + ")";
   statement(op, fmt::format("{} = tw::load_if{}({}, {}, {});", into, cache_text(op), mask, pointer,
-                            other));
+                            other_text(op)));
 }
 
 void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::string& into) {
@@ -167,13 +171,9 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
               fmt::format("tw::load<{}>({}, {});", vector_template(frame, access), into, pointer));
     return;
   }
-  const ir::Type& type = kernel_.type(access.op->result());
-  std::string other = access.op->operands.size() > 2 ? uniform_text(access.op->operands[2])
-                                                     : literal_text(type, zero_of(type));
-  if (type.is_bool()) other = "u8(" + other + ")";
-  statement(*access.op,
-            fmt::format("tw::load{}<{}>({}, {}{}, {});", guard.suffix,
-                        vector_template(frame, access), into, pointer, guard.arguments, other));
+  statement(*access.op, fmt::format("tw::load{}<{}>({}, {}{}, {});", guard.suffix,
+                                    vector_template(frame, access), into, pointer, guard.arguments,
+                                    other_text(*access.op)));
 }
 
 void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
