@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# attention.py — attention without the matrix of scores: forward keeps a running maximum and sum
+# per query, backward computes the scores again. Tensors are (batch * heads, length, DIM).
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def block_of(ptr, length, first, DIM: tl.constexpr, ROWS: tl.constexpr):
+    return tl.make_block_ptr(ptr, (length, DIM), (DIM, 1), (first, 0), (ROWS, DIM), (1, 0))
+
+
+@triton.jit
+def scores_of(q, k, rows, cols, length, scale, CAUSAL: tl.constexpr):
+    """Scores times log2(e), so that exp2 serves; what a query must not see is -inf."""
+    s = tl.dot(q, tl.trans(k), input_precision="ieee") * (scale * 1.4426950408889634)
+    seen = cols[None, :] < length
+    if CAUSAL:
+        seen = seen & (rows[:, None] >= cols[None, :])
+    return tl.where(seen, s, -float("inf"))
+
+
+@triton.jit
+def attention_forward(q_ptr, k_ptr, v_ptr, out_ptr, log_sum_ptr, length, scale, DIM: tl.constexpr,
+                      BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr):
+    head = tl.program_id(1).to(tl.int64) * length
+    first = tl.program_id(0) * BLOCK_M
+    rows = first + tl.arange(0, BLOCK_M)
+    q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(0,),
+                padding_option="zero")
+    largest = tl.full((BLOCK_M,), -float("inf"), dtype=tl.float32)
+    total = tl.zeros((BLOCK_M,), dtype=tl.float32)
+    out = tl.zeros((BLOCK_M, DIM), dtype=tl.float32)
+    k_block = block_of(k_ptr + head * DIM, length, 0, DIM, BLOCK_N)
+    v_block = block_of(v_ptr + head * DIM, length, 0, DIM, BLOCK_N)
+    end = tl.minimum(first + BLOCK_M, length) if CAUSAL else length
+    for start in range(0, end, BLOCK_N):
+        k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+        v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+        s = scores_of(q, k, rows, start + tl.arange(0, BLOCK_N), length, scale, CAUSAL)
+        now = tl.maximum(largest, tl.max(s, axis=1))
+        shrink = tl.exp2(largest - now)
+        p = tl.exp2(s - now[:, None])
+        total = total * shrink + tl.sum(p, axis=1)
+        out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
+        largest = now
+        k_block = tl.advance(k_block, (BLOCK_N, 0))
+        v_block = tl.advance(v_block, (BLOCK_N, 0))
+    out = out / total[:, None]
+    tl.store(block_of(out_ptr + head * DIM, length, first, DIM, BLOCK_M),
+             out.to(out_ptr.dtype.element_ty), boundary_check=(0,))
+    tl.store(log_sum_ptr + head + rows, largest + tl.log2(total), mask=rows < length)
+
+
+@triton.jit
+def attention_delta(out_ptr, d_out_ptr, delta_ptr, total_rows, DIM: tl.constexpr,
+                    BLOCK_M: tl.constexpr):
+    """Row sums of out * d_out, which the gradient of softmax subtracts."""
+    rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    at = rows[:, None] * DIM + tl.arange(0, DIM)[None, :]
+    inside = rows[:, None] < total_rows
+    out = tl.load(out_ptr + at, mask=inside, other=0.0).to(tl.float32)
+    d_out = tl.load(d_out_ptr + at, mask=inside, other=0.0).to(tl.float32)
+    tl.store(delta_ptr + rows, tl.sum(out * d_out, axis=1), mask=rows < total_rows)
+
+
+@triton.jit
+def attention_backward(q_ptr, k_ptr, v_ptr, d_out_ptr, log_sum_ptr, delta_ptr, d_q_ptr, d_k_ptr,
+                       d_v_ptr, length, scale, DIM: tl.constexpr, BLOCK_M: tl.constexpr,
+                       BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr):
+    """The gradients of BLOCK_N keys and values; those of the queries are added by atomics."""
+    head = tl.program_id(1).to(tl.int64) * length
+    first = tl.program_id(0) * BLOCK_N
+    cols = first + tl.arange(0, BLOCK_N)
+    k_block = block_of(k_ptr + head * DIM, length, first, DIM, BLOCK_N)
+    v_block = block_of(v_ptr + head * DIM, length, first, DIM, BLOCK_N)
+    k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    d_k = tl.zeros((BLOCK_N, DIM), dtype=tl.float32)
+    d_v = tl.zeros((BLOCK_N, DIM), dtype=tl.float32)
+    begin = first // BLOCK_M * BLOCK_M if CAUSAL else 0
+    for start in range(begin, length, BLOCK_M):
+        rows = start + tl.arange(0, BLOCK_M)
+        inside = rows < length
+        q = tl.load(block_of(q_ptr + head * DIM, length, start, DIM, BLOCK_M), boundary_check=(0,),
+                    padding_option="zero")
+        d_out = tl.load(block_of(d_out_ptr + head * DIM, length, start, DIM, BLOCK_M),
+                        boundary_check=(0,), padding_option="zero")
+        log_sum = tl.load(log_sum_ptr + head + rows, mask=inside, other=float("inf"))
+        delta = tl.load(delta_ptr + head + rows, mask=inside, other=0.0)
+        s = scores_of(q, k, rows, cols, length, scale, CAUSAL)
+        p = tl.exp2(s - log_sum[:, None])
+        d_v = tl.dot(tl.trans(p).to(d_out.dtype), d_out, d_v, input_precision="ieee")
+        d_p = tl.dot(d_out, tl.trans(v), input_precision="ieee")
+        d_s = (p * (d_p - delta[:, None]) * scale).to(q.dtype)
+        d_k = tl.dot(tl.trans(d_s), q, d_k, input_precision="ieee")
+        d_q = tl.dot(d_s, k, input_precision="ieee")
+        at = rows[:, None] * DIM + tl.arange(0, DIM)[None, :]
+        tl.atomic_add(d_q_ptr + head * DIM + at, d_q, mask=inside[:, None])
+    tl.store(block_of(d_k_ptr + head * DIM, length, first, DIM, BLOCK_N),
+             d_k.to(d_k_ptr.dtype.element_ty), boundary_check=(0,))
+    tl.store(block_of(d_v_ptr + head * DIM, length, first, DIM, BLOCK_N),
+             d_v.to(d_v_ptr.dtype.element_ty), boundary_check=(0,))
