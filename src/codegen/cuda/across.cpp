@@ -65,8 +65,7 @@ void Emitter::for_each_result(const Step& step, const std::function<std::string(
   Frame& frame = loop.frame;
   const std::string value = make(frame);
   const bool is_shared = layouts_.is_shared(result);
-  const std::string index =
-      is_shared ? index_text(frame, frame.place) : array_index(frame, result, frame.place);
+  const std::string index = array_index(frame, result, frame.place);
   const std::string owner = is_shared ? owner_text(*frame.layout) : "";
   out_.format("{}{}[{}] = {};", owner.empty() ? "" : "if (" + owner + ") ", array_name(result),
               index, value);
@@ -238,8 +237,8 @@ void Emitter::emit_line_scan(const Step& step, const std::string& line) {
   for (std::size_t i = 0; i < totals.size(); ++i) out_.format("{} = {};", totals[i], next[i]);
   out_.close();
   for (std::size_t i = 0; i < totals.size(); ++i)
-    out_.format("{}[{}] = {};", array_name(op.results[i]), linear_text(frame.space, frame.place),
-                totals[i]);
+    out_.format("{}[{}] = {};", array_name(op.results[i]),
+                shared_index(frame, op.results[i], frame.place), totals[i]);
   out_.close();
 }
 

@@ -34,14 +34,24 @@ std::string Emitter::index_text(Frame& frame, const IndexMap& map) {
   const std::string rest = frame.index_from == 0 || frame.is_whole_vector
                                ? "0"
                                : linear_text(frame.space, {map.matrix, 0}, 0, frame.index_from);
-  if (base.find_first_of(" (") == std::string::npos) return sum_text(base, rest);
+  const std::uint64_t image =
+      map.offset | image_of(frame.space, map, frame.index_from, frame.space.variables.size());
+  const bool meet = (image & image_of(frame.space, map, 0, frame.index_from)) != 0;
+  const auto joined = [&](const std::string& name) {
+    return meet && rest != "0" ? fmt::format("({} ^ {})", name, atom(rest)) : sum_text(name, rest);
+  };
+  if (base.find_first_of(" (") == std::string::npos) return joined(base);
   for (auto scope = frame.scopes.rbegin(); scope != frame.scopes.rend(); ++scope)
     if (const auto found = scope->indices.find(base); found != scope->indices.end())
-      return sum_text(found->second, rest);
+      return joined(found->second);
   const std::string name = names_.make("i");
   out_.format("const i32 {} = {};", name, bare(base));
   frame.scopes.back().indices[base] = name;
-  return sum_text(name, rest);
+  return joined(name);
+}
+
+std::string Emitter::shared_index(Frame& frame, ir::Value value, const Place& place) {
+  return index_text(frame, layouts_.swizzle_of(value)(place));
 }
 
 std::string Emitter::coordinate(Frame& frame, const Place& place, const ir::Type& type,
@@ -169,9 +179,8 @@ std::string Emitter::joined_element(Frame& frame, const ir::Op& op, const Place&
 
 // ---- Arrays
 
-// The register, or the place in shared memory, that holds the element.
-std::string Emitter::array_index(const Frame& frame, ir::Value value, const Place& place) const {
-  if (layouts_.is_shared(value)) return linear_text(frame.space, place);
+// The register that holds the element.
+std::string Emitter::register_index(const Frame& frame, ir::Value value, const Place& place) const {
   const Layout& held = layouts_.of_array(value).layout;
   const int threads = frame.layout ? held.thread_bits() : 0;
   const int registers = frame.space.bits() - threads;
@@ -193,9 +202,13 @@ std::string Emitter::array_index(const Frame& frame, ir::Value value, const Plac
                      {BitMatrix(held.registers().columns(), std::move(columns)), *offset});
 }
 
+std::string Emitter::array_index(Frame& frame, ir::Value value, const Place& place) {
+  return layouts_.is_shared(value) ? shared_index(frame, value, place)
+                                   : register_index(frame, value, place);
+}
+
 std::string Emitter::array_element(Frame& frame, ir::Value value, const Place& place) {
   const std::string name = array_name(value);
-  if (layouts_.is_shared(value)) return fmt::format("{}[{}]", name, index_text(frame, place));
   return fmt::format("{}[{}]", name, array_index(frame, value, place));
 }
 

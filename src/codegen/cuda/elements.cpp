@@ -197,14 +197,15 @@ std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
   }
   for (const TileRead& read : reads.arrays) {
     if (!layouts_.is_shared(read.value) || loop.log_vector == 0) continue;
-    const Place place = compose(read.map, loop.frame.place);
+    const Place place = layouts_.swizzle_of(read.value)(compose(read.map, loop.frame.place));
     bool is_vector = kernel_.type(read.value).element_bytes() << loop.log_vector <= 16;
     for (int j = 0; j < loop.frame.space.bits(); ++j) {
       const std::uint64_t column = place.matrix.column(j);
       is_vector &= j < loop.log_vector ? column == 1ull << j
                                        : (column & ((1ull << loop.log_vector) - 1)) == 0;
     }
-    if (is_vector && place.offset == 0) out.push_back({read.value, place, std::nullopt, ""});
+    if (is_vector && (place.offset & ((1ull << loop.log_vector) - 1)) == 0)
+      out.push_back({read.value, compose(read.map, loop.frame.place), std::nullopt, ""});
   }
   return out;
 }
@@ -244,7 +245,7 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
     } else {
       parts_.insert("memory");
       loop.frame.is_whole_vector = true;
-      const std::string source = index_text(loop.frame, preload.place);
+      const std::string source = shared_index(loop.frame, preload.value, preload.place);
       loop.frame.is_whole_vector = false;
       out_.format("tw::load<{}>({}, {});", 1 << loop.log_vector, into,
                   sum_text(array_name(preload.value), source));
@@ -294,14 +295,11 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
 void Emitter::keep(ElementLoop& loop, ir::Value value) {
   Frame& frame = loop.frame;
   std::string text = element(frame, value, frame.place);
-  std::string target = array_name(value);
+  std::string target =
+      fmt::format("{}[{}]", array_name(value), array_index(frame, value, frame.place));
   if (layouts_.is_shared(value)) {
-    const std::string index = index_text(frame, frame.place);
-    target = fmt::format("{}[{}]", target, index);
     const std::string owner = owner_text(*frame.layout);
     if (!owner.empty()) target = fmt::format("if ({}) {}", owner, target);
-  } else {
-    target = fmt::format("{}[{}]", target, array_index(frame, value, frame.place));
   }
   if (target == text) return;
   const bool is_name = text.find_first_of("[(+-*/ ") == std::string::npos;
@@ -332,8 +330,7 @@ void Emitter::assign_tile(ir::Value to, ir::Value from, const Step& at) {
   open_elements(loop);
   Frame& frame = loop.frame;
   const std::string value = element(frame, from, frame.place);
-  const std::string index =
-      layouts_.is_shared(to) ? index_text(frame, frame.place) : array_index(frame, to, frame.place);
+  const std::string index = array_index(frame, to, frame.place);
   const std::string owner = layouts_.is_shared(to) ? owner_text(*frame.layout) : "";
   out_.format("{}{}[{}] = {};", owner.empty() ? "" : "if (" + owner + ") ", array_name(to), index,
               value);

@@ -98,7 +98,11 @@ class Emitter {
   std::string view_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
   std::string computed_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
   std::string array_element(Frame& frame, ir::Value value, const Place& place);
-  std::string array_index(const Frame& frame, ir::Value value, const Place& place) const;
+  // Where an element stands in its array: register_index() or shared_index().
+  std::string array_index(Frame& frame, ir::Value value, const Place& place);
+  std::string register_index(const Frame& frame, ir::Value value, const Place& place) const;
+  // The place of an element in an array in shared memory; every access to one goes by it.
+  std::string shared_index(Frame& frame, ir::Value value, const Place& place);
   std::string coordinate(Frame& frame, const Place& place, const ir::Type& type, int dimension);
   std::string index_text(Frame& frame, const IndexMap& map);
   std::string offset_text(Frame& frame, const ir::Op& affine, const Place& place);

@@ -52,10 +52,12 @@ TileLayouts::TileLayouts(const ir::Kernel& kernel, const Schedule& schedule,
       schedule_(schedule),
       alignments_(alignments),
       log_warps_(log_warps),
-      is_shared_(kernel.value_count(), false) {
+      is_shared_(kernel.value_count(), false),
+      is_dot_operand_(kernel.value_count(), false) {
   visit(schedule.steps());
   choose_all();
   decide_shared();
+  choose_swizzles();
 }
 
 const TileLayout& TileLayouts::of_array(ir::Value value) const {
@@ -161,6 +163,7 @@ void TileLayouts::visit_across(const Step& step) {
   for (const TileRead& read : reads_of(kernel_, schedule_, step, anywhere).arrays) {
     node_of(read.value);
     is_shared_[schedule_.storage(read.value).id] = true;
+    is_dot_operand_[schedule_.storage(read.value).id] = step.op->kind == OpKind::Dot;
   }
 }
 
@@ -225,8 +228,9 @@ bool TileLayouts::pull(int node) {
     if (reader.shape.numel() == group.shape.numel() && !group.accesses.empty()) continue;
     if (!relation.map.matrix.is_surjective() || relation.map.offset != 0) continue;
     const TileLayout& from = layouts_.at(find(relation.reader));
-    TileLayout out{from.layout.through(relation.map.matrix).without_register_copies(), 0};
+    TileLayout out{from.layout.through(relation.map.matrix).without_register_copies()};
     out.log_vector = std::min(out.layout.log_vector(), from.log_vector);
+    out.contiguous = std::max(group.shape.rank - 1, 0);
     layouts_[node] = std::move(out);
     return true;
   }
@@ -257,9 +261,10 @@ void TileLayouts::choose_by_access(int node) {
   if (shape.rank > 0) blocked.order.push_back(contiguous);
   for (int d = shape.rank; d-- > 0;)
     if (d != contiguous) blocked.order.push_back(d);
-  TileLayout out{Layout::blocked(blocked), 0};
+  TileLayout out{Layout::blocked(blocked)};
   // A loop handles the registers that stand for neighbours along the contiguous dimension together.
   out.log_vector = std::min(log_width, out.layout.registers().columns());
+  out.contiguous = contiguous;
   layouts_[node] = std::move(out);
 }
 
@@ -282,6 +287,17 @@ void TileLayouts::decide_shared() {
     for (ir::Value result : reduce->results)
       if (!(of_reduced(*step, *reduce) == of_array(result).layout))
         is_shared_[schedule_.storage(result).id] = true;
+}
+
+// Operands of a product are read by lines and columns; they stand as their memory accesses go.
+void TileLayouts::choose_swizzles() {
+  for (const auto& [storage, node] : nodes_) {
+    const ir::Type& type = kernel_.type({storage});
+    const bool has_lines = is_dot_operand_[storage] && type.rank >= 2 && !type.is_bool();
+    swizzles_[storage] = has_lines ? Swizzle::lines(sizes_of(type), layouts_.at(node).contiguous,
+                                                    static_cast<int>(type.element_bytes()))
+                                   : Swizzle::none(sizes_of(type));
+  }
 }
 
 }  // namespace tilewright

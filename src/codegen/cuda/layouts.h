@@ -17,6 +17,7 @@
 #include "codegen/cuda/tile_reads.h"
 #include "codegen/schedule/schedule.h"
 #include "layout/layout.h"
+#include "layout/swizzle.h"
 
 namespace tilewright {
 
@@ -31,6 +32,7 @@ AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments,
 struct TileLayout {
   Layout layout;
   int log_vector = 0;  // the lowest register bits that a loop handles as one vector
+  int contiguous = 0;  // the dimension of those
 };
 
 class TileLayouts {
@@ -45,6 +47,10 @@ class TileLayouts {
   // Of the array that holds this Stored value.
   const TileLayout& of_array(ir::Value value) const;
   bool is_shared(ir::Value value) const { return is_shared_[schedule_.storage(value).id]; }
+  // Where elements of an array in shared memory stand.
+  const Swizzle& swizzle_of(ir::Value value) const {
+    return swizzles_.at(schedule_.storage(value).id);
+  }
   // The layout that a reduction over the step leaves its results in, one register per result.
   Layout of_reduced(const Step& step, const ir::Op& reduce) const;
 
@@ -74,6 +80,7 @@ class TileLayouts {
   bool pull(int node);
   void choose_by_access(int node);
   void decide_shared();
+  void choose_swizzles();
 
   const ir::Kernel& kernel_;
   const Schedule& schedule_;
@@ -86,6 +93,8 @@ class TileLayouts {
   std::unordered_map<int, int> steps_;            // order of a step to its node, later to the root
   std::unordered_map<int, TileLayout> layouts_;   // by root
   std::vector<bool> is_shared_;                   // by value
+  std::vector<bool> is_dot_operand_;              // by value: read by a dot
+  std::unordered_map<std::uint32_t, Swizzle> swizzles_;  // by storage
   std::vector<std::pair<const Step*, const ir::Op*>> reduced_;
 };
 

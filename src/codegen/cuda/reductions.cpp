@@ -305,7 +305,8 @@ void Emitter::publish(const Reduction& reduction, std::size_t number) {
     const Space space{
         {{"k", reduction.kept.registers().columns()}, {"thread", reduction.kept.thread_bits()}}};
     target =
-        fmt::format("{}[{}]", array_name(result), linear_text(space, {reduction.kept.matrix(), 0}));
+        fmt::format("{}[{}]", array_name(result),
+                    linear_text(space, layouts_.swizzle_of(result)({reduction.kept.matrix(), 0})));
     const std::string owner = owner_text(reduction.kept);
     if (!owner.empty()) target = fmt::format("if ({}) {}", owner, target);
   } else {

@@ -2,7 +2,10 @@
 // codegen/cuda/space.cpp — runs of bits become shifts, masks and products.
 #include "codegen/cuda/space.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tilewright {
 namespace {
@@ -20,6 +23,33 @@ std::string term(const SpaceVariable& variable, int low, int count, std::uint64_
   return factor == 1 ? text : fmt::format("{} * {}", text, factor);
 }
 
+// Terms whose bits meet, which are combined by exclusive or; other terms are added.
+struct Group {
+  std::vector<std::string> terms;
+  std::uint64_t image = 0;
+};
+
+// Groups that meet the new term become one with it, at the place of the first.
+void add_term(std::vector<Group>& groups, const std::string& text, std::uint64_t image) {
+  const auto meets = [&](const Group& group) { return (group.image & image) != 0; };
+  const auto first = std::find_if(groups.begin(), groups.end(), meets);
+  if (first == groups.end()) {
+    groups.push_back({{text}, image});
+    return;
+  }
+  for (auto at = first + 1; at != groups.end();) {
+    if (!meets(*at)) {
+      ++at;
+      continue;
+    }
+    first->terms.insert(first->terms.end(), at->terms.begin(), at->terms.end());
+    first->image |= at->image;
+    at = groups.erase(at);
+  }
+  first->terms.push_back(text);
+  first->image |= image;
+}
+
 }  // namespace
 
 int Space::bits() const { return first_bit_of(variables.size()); }
@@ -35,34 +65,42 @@ std::string sum_text(const std::string& a, const std::string& b) {
   return b == "0" ? a : a + " + " + b;
 }
 
+std::uint64_t image_of(const Space& space, const IndexMap& map, std::size_t first,
+                       std::size_t last) {
+  std::uint64_t image = 0;
+  for (int j = space.first_bit_of(first); j < space.first_bit_of(last); ++j)
+    image |= map.matrix.column(j);
+  return image;
+}
+
 std::string linear_text(const Space& space, const IndexMap& map, std::size_t first,
                         std::size_t last) {
-  std::vector<std::string> terms;
-  std::uint64_t seen = map.offset;
-  bool is_disjoint = true;
+  std::vector<Group> groups;
   for (std::size_t i = last; i-- > first;) {
     const SpaceVariable& variable = space.variables[i];
     const int base = space.first_bit_of(i);
     for (int low = 0; low < variable.bits;) {
       const std::uint64_t factor = map.matrix.column(base + low);
+      std::uint64_t image = factor;
       int count = 1;
+      // A run is a product as long as no two bits meet, which would carry.
       while (factor != 0 && low + count < variable.bits &&
-             map.matrix.column(base + low + count) == factor << count)
+             map.matrix.column(base + low + count) == factor << count &&
+             (image & factor << count) == 0) {
+        image |= factor << count;
         ++count;
-      std::uint64_t image = 0;
-      for (int j = 0; j < count; ++j) image |= factor << j;
-      is_disjoint &= (seen & image) == 0;
-      seen |= image;
-      if (factor != 0) terms.push_back(term(variable, low, count, factor));
+      }
+      if (factor != 0) add_term(groups, term(variable, low, count, factor), image);
       low += count;
     }
   }
-  if (map.offset != 0) terms.push_back(fmt::format("{}", map.offset));
-  if (terms.empty()) return "0";
+  if (map.offset != 0) add_term(groups, fmt::format("{}", map.offset), map.offset);
+  if (groups.empty()) return "0";
   std::string out;
-  for (const std::string& text : terms) {
-    if (!out.empty()) out += is_disjoint ? " + " : " ^ ";
-    out += is_disjoint || terms.size() == 1 ? text : "(" + text + ")";
+  for (const Group& group : groups) {
+    if (!out.empty()) out += " + ";
+    const std::string text = fmt::format("{}", fmt::join(group.terms, " ^ "));
+    out += group.terms.size() == 1 ? text : "(" + text + ")";
   }
   return out;
 }

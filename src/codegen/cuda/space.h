@@ -27,12 +27,17 @@ struct Space {
 };
 
 // matrix(bits of the variables) ^ offset as C++, for the variables from number `first` to before
-// `last` only: "thread * 4 + k * 512 + v". "0" when nothing is left.
+// `last` only: "thread * 4 + k * 512 + v", where bits meet
+// "(thread * 8 ^ k * 16)". "0" when nothing is left.
 std::string linear_text(const Space& space, const IndexMap& map, std::size_t first,
                         std::size_t last);
 inline std::string linear_text(const Space& space, const IndexMap& map) {
   return linear_text(space, map, 0, space.variables.size());
 }
+
+// The bits that those variables can set.
+std::uint64_t image_of(const Space& space, const IndexMap& map, std::size_t first,
+                       std::size_t last);
 
 // a + b, without zeros.
 std::string sum_text(const std::string& a, const std::string& b);
