@@ -16,8 +16,11 @@ namespace tilewright {
 namespace {
 
 // Parts of the device library in the order in which they build on each other.
-constexpr std::string_view parts_in_order[] = {"ptx",    "types",   "arithmetic", "math",
-                                               "memory", "atomics", "reduce",     "check"};
+constexpr std::string_view parts_in_order[] = {
+    "ptx", "types", "arithmetic", "math", "memory", "async_copy", "atomics", "reduce", "check"};
+
+// Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
+constexpr std::string_view twinned_parts[] = {"ptx", "async_copy"};
 
 std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
 
@@ -123,20 +126,34 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
   return source;
 }
 
-// The library's parts, with ptx.cuh replaced by its twin, stand before the text; what includes them
-// is dropped.
-KernelSource emulate_source(const KernelSource& source) {
-  std::string device;
-  for (const NamedFile& header : source.headers)
-    if (header.name != header_name("ptx")) device += header.text;
+namespace {
+
+// The library's parts, those with inline PTX replaced by their twins, and then the text without
+// what includes them. Lines keep their names and numbers.
+std::string self_contained(const KernelSource& source) {
+  std::string out;
+  for (const NamedFile& header : source.headers) {
+    std::string_view text = header.text;
+    for (std::string_view part : twinned_parts)
+      if (header.name == header_name(part))
+        text = embedded_file(fmt::format("device_lib/emulate/cuda/{}.cuh", part));
+    out += fmt::format("#line 1 \"{}\"\n{}", header.name, text);
+  }
   std::string_view text = source.text;
-  while (text.starts_with("#include")) text.remove_prefix(text.find('\n') + 1);
-  const EmulatedSource emulated = emulate_cuda(device + std::string(text), source.name + ".cu");
+  int line = 1;
+  for (; text.starts_with("#include"); ++line) text.remove_prefix(text.find('\n') + 1);
+  return out + fmt::format("#line {} \"{}.cu\"\n{}", line, source.name, text);
+}
+
+}  // namespace
+
+KernelSource emulate_source(const KernelSource& source) {
+  const std::string text = self_contained(source);
+  const EmulatedSource emulated = emulate_cuda(text, source.name + ".cu");
   KernelSource out;
   out.language = Language::Cpp;
   out.name = source.name;
-  out.text = emulation_prelude({&emulated, 1}) +
-             std::string(embedded_file("device_lib/emulate/cuda/ptx.cuh")) + emulated.text;
+  out.text = emulation_prelude({&emulated, 1}) + emulated.text;
   out.options = emulation_options();
   out.options.push_back("-fwrapv");
   out.kernels = source.kernels;

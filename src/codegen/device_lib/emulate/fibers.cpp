@@ -42,10 +42,22 @@ void fault(const TwThreadPlace* place, const char* message) {
                                 place->kernel, b[0], b[1], b[2], t[0], t[1], t[2], message));
 }
 
+void start_copy(void* shared, const void* global, std::uint32_t bytes, std::uint32_t line) {
+  Scheduler::of_this_thread().start_copy({.to = static_cast<std::byte*>(shared),
+                                          .from = static_cast<const std::byte*>(global),
+                                          .bytes = bytes,
+                                          .line = line});
+}
+
+void commit_copies() { Scheduler::of_this_thread().commit_copies(); }
+
+void wait_copies(std::uint32_t pending) { Scheduler::of_this_thread().wait_copies(pending); }
+
 }  // namespace
 
 const TwEmulation* emulation_services() {
-  static constexpr TwEmulation table{sizeof(TwEmulation), run_block, wait, yield, fault};
+  static constexpr TwEmulation table{sizeof(TwEmulation), run_block,     wait,       yield, fault,
+                                     start_copy,          commit_copies, wait_copies};
   return &table;
 }
 

@@ -60,6 +60,10 @@ struct TwEmulation {
   // Ends the launch with a KernelFault: "kernel 'k', block (0, 0, 0), thread (1, 0, 0): MESSAGE".
   // Legal in any thread.
   void (*fault)(const TwThreadPlace* place, const char* message);
+  // The thread's asynchronous copies; `global` is null when zeros are to arrive.
+  void (*start_copy)(void* shared, const void* global, std::uint32_t bytes, std::uint32_t line);
+  void (*commit_copies)();
+  void (*wait_copies)(std::uint32_t pending);
 };
 
 }  // extern "C"

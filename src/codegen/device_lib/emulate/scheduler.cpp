@@ -69,6 +69,7 @@ void Scheduler::start_block(const Job& job) {
   for (std::uint32_t i = 0; i < count; ++i) {
     warps_[i / 32].live |= 1u << (i % 32);
     fibers_[i]->has_ended = false;
+    fibers_[i]->copies.clear();
     make_ready(*fibers_[i]);
   }
 }
@@ -112,10 +113,9 @@ void Scheduler::run_thread(Fiber& fiber) {
   }
   const StackPool& pool = *stacks_[fiber.index / stacks_per_pool];
   if (!why && pool.has_overflowed(fiber.index % stacks_per_pool))
-    why = std::make_exception_ptr(KernelFault(fmt::format(
-        "kernel '{}', block {}, thread {}: the thread needs more than {} KiB of stack in emulation",
-        job_->kernel, format_place(job_->block, job_->launch->grid),
-        format_place(fiber.index, job_->launch->block), StackPool::stack_bytes >> 10)));
+    why = std::make_exception_ptr(
+        KernelFault(fmt::format("{}: the thread needs more than {} KiB of stack in emulation",
+                                thread_name(fiber), StackPool::stack_bytes >> 10)));
   if (why) cancel(why);
 }
 
@@ -214,12 +214,9 @@ void Scheduler::arrive_at_warp(Fiber& fiber) {
   const std::uint32_t lane = 1u << (fiber.index % 32);
   if (!(request.mask & lane)) {
     fiber.request = nullptr;
-    throw KernelFault(
-        fmt::format("kernel '{}', block {}, thread {}: {} at line {} has the mask {:#010x}, which "
-                    "leaves out its own lane {}",
-                    job_->kernel, format_place(job_->block, job_->launch->grid),
-                    format_place(fiber.index, job_->launch->block), request.name, request.line,
-                    request.mask, fiber.index % 32));
+    throw KernelFault(fmt::format(
+        "{}: {} at line {} has the mask {:#010x}, which leaves out its own lane {}",
+        thread_name(fiber), request.name, request.line, request.mask, fiber.index % 32));
   }
   auto group = std::find_if(warp.groups.begin(), warp.groups.end(), [&](const Group& g) {
     return g.kind == request.kind && g.mask == request.mask;
@@ -289,7 +286,34 @@ bool Scheduler::complete_active() {
   return found;
 }
 
+// ---- Asynchronous copies.
+
+void Scheduler::start_copy(const CopyQueue::Copy& copy) {
+  const auto is_aligned = [&](const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address) % copy.bytes == 0;
+  };
+  Fiber& self = *running_;
+  if (!is_aligned(copy.to) || !is_aligned(copy.from))
+    throw KernelFault(fmt::format(
+        "{}: the asynchronous copy of {} bytes at line {} {} an address that is not aligned to {}",
+        thread_name(self), copy.bytes, copy.line, is_aligned(copy.to) ? "reads" : "writes",
+        copy.bytes));
+  self.copies.start(copy, job_->seed != 0 && (random() >> 20) % 2 == 0);
+}
+
+void Scheduler::commit_copies() { running_->copies.commit(); }
+
+void Scheduler::wait_copies(std::uint32_t pending) {
+  running_->copies.wait(pending, [](const CopyQueue::Copy&) {});
+}
+
 // ---- Failure.
+
+std::string Scheduler::thread_name(const Fiber& fiber) const {
+  return fmt::format("kernel '{}', block {}, thread {}", job_->kernel,
+                     format_place(job_->block, job_->launch->grid),
+                     format_place(fiber.index, job_->launch->block));
+}
 
 // Every thread that waits is made ready and unwinds; threads that have not begun end at once.
 void Scheduler::cancel(std::exception_ptr why) {

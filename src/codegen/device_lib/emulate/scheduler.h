@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/device_lib/emulate/context.h"
+#include "codegen/device_lib/emulate/copies.h"
 #include "codegen/device_lib/emulate/fibers.h"
 
 namespace tilewright {
@@ -34,6 +35,9 @@ class Scheduler {
   // For the running fiber.
   void wait(TwWait& request);
   void yield();
+  void start_copy(const CopyQueue::Copy& copy);
+  void commit_copies();
+  void wait_copies(std::uint32_t pending);
 
  private:
   struct Fiber {
@@ -42,6 +46,7 @@ class Scheduler {
     std::uint32_t index = 0;
     TwWait* request = nullptr;  // what it waits for; null when it can advance
     bool has_ended = true;
+    CopyQueue copies;
   };
   // Lanes of one warp that wait at the same kind of barrier with the same mask.
   struct Group {
@@ -75,6 +80,7 @@ class Scheduler {
   bool complete_active();
 
   // Failure.
+  std::string thread_name(const Fiber& fiber) const;  // "kernel 'k', block .., thread .."
   void cancel(std::exception_ptr why);
   std::string stuck_message() const;
 

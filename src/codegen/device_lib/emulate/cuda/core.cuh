@@ -73,6 +73,9 @@ struct TwEmulation {
   void (*wait)(TwWait* wait);
   void (*yield)();
   void (*fault)(const TwThreadPlace* place, const char* message);
+  void (*start_copy)(void* shared, const void* global, unsigned bytes, unsigned line);
+  void (*commit_copies)();
+  void (*wait_copies)(unsigned pending);
 };
 
 // ---- Indices.

@@ -56,6 +56,14 @@ inline void relax() {
   if (++calls % 256 == 0) suspended([] { emulation->yield(); });
 }
 
+// ---- Asynchronous copies.
+
+inline void start_copy(void* shared, const void* global, unsigned bytes, int line) {
+  emulation->start_copy(shared, global, bytes, unsigned(line));
+}
+inline void commit_copies() { emulation->commit_copies(); }
+inline void wait_copies(unsigned pending) { emulation->wait_copies(pending); }
+
 static __attribute__((noinline, cold)) void assert_failed(const char* condition, const char* file,
                                                           int line) {
   char message[512];

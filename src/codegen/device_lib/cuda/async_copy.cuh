@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/cuda/async_copy.cuh — copies from global to shared memory that go on beside the thread.
+// device_lib/emulate/cuda/async_copy.cuh has the same functions for a CPU.
+//
+//   tw::copy_async<16>(&tile[slot][i], x + i, i < n);   // any number of them
+//   tw::commit_copies();                                // they are one group now
+//   tw::wait_copies<1>();                               // all groups but the newest one are there
+//   __syncthreads();                                    // ... and those of the other threads too
+//
+// A thread waits for its own copies only. Until then nobody may touch the destination.
+
+namespace tw {
+
+// Starts copying `Bytes` (4, 8 or 16, to which both addresses are aligned); zeros arrive, and
+// `global` is not read, when the copy is not wanted.
+template <int Bytes>
+TW_DEVICE void copy_async(void* shared, const void* global, bool is_wanted) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
+  const unsigned to = unsigned(__cvta_generic_to_shared(shared));
+  const unsigned long long from = __cvta_generic_to_global(global);
+  const int read = is_wanted ? Bytes : 0;
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 :
+                 : "r"(to), "l"(from), "r"(read)
+                 : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                 :
+                 : "r"(to), "l"(from), "n"(Bytes), "r"(read)
+                 : "memory");
+}
+
+// The same for a copy that is always wanted.
+template <int Bytes>
+TW_DEVICE void copy_async(void* shared, const void* global) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
+  const unsigned to = unsigned(__cvta_generic_to_shared(shared));
+  const unsigned long long from = __cvta_generic_to_global(global);
+  if constexpr (Bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                 :
+                 : "r"(to), "l"(from), "n"(Bytes)
+                 : "memory");
+}
+
+// Ends a group: the copies that this thread started since the last one. It may be empty.
+TW_DEVICE void commit_copies() { asm volatile("cp.async.commit_group;" : : : "memory"); }
+
+// Waits until at most the `Pending` newest groups of this thread are under way.
+template <int Pending>
+TW_DEVICE void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" : : "n"(Pending) : "memory");
+}
+
+}  // namespace tw

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/emulate/cuda/async_copy.cuh — the functions of device_lib/cuda/async_copy.cuh on a CPU:
+// what a copy brings is there when it has been waited for, never before.
+
+namespace tw {
+
+template <int Bytes>
+TW_DEVICE void copy_async(void* shared, const void* global, bool is_wanted,
+                          int line = __builtin_LINE()) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
+  tw_emulate::start_copy(shared, is_wanted ? global : nullptr, Bytes, line);
+}
+template <int Bytes>
+TW_DEVICE void copy_async(void* shared, const void* global, int line = __builtin_LINE()) {
+  copy_async<Bytes>(shared, global, true, line);
+}
+TW_DEVICE void commit_copies() { tw_emulate::commit_copies(); }
+template <int Pending>
+TW_DEVICE void wait_copies() {
+  tw_emulate::wait_copies(Pending);
+}
+
+}  // namespace tw
