@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cpu/across.cpp — ops that move data between elements: scan, dot, gather, concatenate,
-// histogram, print.
+// codegen/cpu/across.cpp — ops that move data between elements: scan, gather, concatenate,
+// histogram, print (dot has its own file).
 #include <algorithm>
 
 #include "base/check.h"
@@ -67,49 +67,6 @@ void ProgramWriter::scan(const Step& step) {
   out_.format("const i32 at = (o * {} + k) * {} + n;", length, inner);
   for (const std::string& line : lines) out_.line(line);
   for (int k = 0; k < 3; ++k) out_.close();
-}
-
-void ProgramWriter::dot(const Step& step) {
-  const ir::Op& op = *step.op;
-  const Type& a = kernel_.type(op.operands[0]);
-  const Type& b = kernel_.type(op.operands[1]);
-  const Type& result = kernel_.type(op.result());
-  if (!schedule_.is_in_array(op.operands[2], step) ||
-      schedule_.storage(op.operands[2]) != schedule_.storage(op.result()))
-    copy(step, {{op.result(), op.operands[2]}});
-
-  Nest nest = make_nest(step, Type{}, {});
-  const auto add_loop = [&](const char* name, std::int64_t size) -> Placed {
-    nest.loops.push_back(
-        {.size = size, .name = nest.names.make(name), .end = fmt::format("{}", size)});
-    nest.lines.emplace_back();
-    nest.after.emplace_back();
-    return {nest.loops.back().name, nest.depth()};
-  };
-  Index in_a, in_b, in_result;
-  for (int d = 0; d + 2 < a.rank; ++d) {
-    const Placed batch = add_loop("batch", a.size(d));
-    for (Index* index : {&in_a, &in_b, &in_result}) index->at.push_back(batch);
-  }
-  const Placed m = add_loop("m", a.size(a.rank - 2));
-  const Placed k = add_loop("k", a.size(a.rank - 1));
-  const Placed n = add_loop("n", b.size(b.rank - 1));
-  in_a.at.insert(in_a.at.end(), {m, k});
-  in_b.at.insert(in_b.at.end(), {k, n});
-  in_result.at.insert(in_result.at.end(), {m, n});
-  print_nest(nest, {simd}, [&] {
-    const Placed x = element(nest, op.operands[0], in_a);
-    const std::string left = nest.names.make("left");
-    nest.lines[static_cast<std::size_t>(k.depth)].push_back(
-        fmt::format("const {} {} = {};", type_text(result.element()), left,
-                    cast_text(a.element(), result.element(), x.text, "")));
-    const Placed y = element(nest, op.operands[1], in_b);
-    const std::string place =
-        fmt::format("{}[{}]", array(op.result()), linear(result, in_result).text);
-    nest.lines.back().push_back(
-        fmt::format("{} = {} + {} * {};", place, place, left,
-                    atom(cast_text(b.element(), result.element(), y.text, ""))));
-  });
 }
 
 void ProgramWriter::gather(const Step& step) {

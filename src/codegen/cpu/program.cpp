@@ -85,6 +85,13 @@ void ProgramWriter::place_arrays() {
     add(arrays_[owner.id], kernel_.type(owner));
   }
   ir::walk(kernel_.body, [&](const ir::Op& op) {
+    for (std::size_t k = 0; op.kind == OpKind::Dot && k < 2; ++k) {
+      const ir::Value value = op.operands[k];
+      if (strided(value) || operand_arrays_.contains({&op, value.id})) continue;
+      const std::string name = names_.make(k == 0 ? "left_tile" : "right_tile");
+      operand_arrays_[{&op, value.id}] = name;
+      add(name, kernel_.type(value));
+    }
     const std::optional<ir::Type> type = wide_array_type(op);
     if (!type || schedule_.home(op.result()) != Home::Stored) return;
     wide_arrays_[op.result().id] =

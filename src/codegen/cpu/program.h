@@ -177,11 +177,19 @@ class ProgramWriter {
   // ---- Across elements (across.cpp)
   void across(const Step& step);
   void scan(const Step& step);
-  void dot(const Step& step);
   void gather(const Step& step);
   void concatenate(const Step& step);
   void histogram(const Step& step);
   void print(const Step& step);
+
+  // ---- Products of tiles (dot.cpp)
+  struct Strided {
+    std::string base;
+    std::vector<std::int64_t> strides;  // by dimension, in elements
+  };
+  void dot(const Step& step);
+  std::optional<Strided> strided(ir::Value value) const;
+  Strided operand_of_dot(const Step& step, ir::Value value);
 
   // ---- Control flow (control.cpp)
   void control(const Step& step);
@@ -201,6 +209,8 @@ class ProgramWriter {
   std::unordered_map<std::uint32_t, std::string> texts_;        // scalars by value
   std::unordered_map<std::uint32_t, std::string> arrays_;       // by the value that owns the array
   std::unordered_map<std::uint32_t, std::string> wide_arrays_;  // of sums, by result
+  // Of operands of products that are in no array of their own, by op and operand.
+  std::map<std::pair<const ir::Op*, std::uint32_t>, std::string> operand_arrays_;
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;

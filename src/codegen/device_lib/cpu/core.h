@@ -59,11 +59,11 @@ template <class T>
 constexpr bool is_signed_int = T(-1) < T(0);
 
 template <class T>
-inline T min(T a, T b) {
+constexpr T min(T a, T b) {
   return a < b ? a : b;
 }
 template <class T>
-inline T max(T a, T b) {
+constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
 template <class T>
