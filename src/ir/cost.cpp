@@ -102,6 +102,7 @@ class Counter {
       case OpKind::Store:
       case OpKind::AtomicRmw:
       case OpKind::AtomicCas:
+      case OpKind::CopyAsync:
         return access(op);
       case OpKind::Reduce:
       case OpKind::Scan:
@@ -164,7 +165,7 @@ class Counter {
                                static_cast<std::int64_t>(size_of(type(op.operands[0]).dtype));
     Work work;
     if (op.kind != OpKind::Store) work.bytes_read = number(bytes);
-    if (op.kind != OpKind::Load) work.bytes_written = number(bytes);
+    if (op.kind != OpKind::Load && op.kind != OpKind::CopyAsync) work.bytes_written = number(bytes);
     return work;
   }
 

@@ -52,6 +52,13 @@ Value Kernel::add_argument(const Type& type, std::string argument_name) {
   return value;
 }
 
+std::size_t Kernel::buffer_of(const Op& op) const {
+  const std::string_view wanted = op.text("buffer");
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].name == wanted) return i;
+  TW_UNREACHABLE("kernel '{}' has no buffer '{}'", name, wanted);
+}
+
 Value Kernel::make_value(const Type& type, std::string value_name, Op* maker) {
   values_.push_back({type, std::move(value_name), maker});
   return {static_cast<std::uint32_t>(values_.size() - 1)};

@@ -77,12 +77,21 @@ struct KernelArgument {
   bool is_const = false;  // a pointer that is only read
 };
 
+// Memory of a program that asynchronous copies write to: `slots` tiles of one type.
+struct KernelBuffer {
+  std::string name;
+  Type type;
+  int slots = 1;
+  friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
+};
+
 class Kernel {
  public:
   std::string name;
   Stage stage = Stage::Source;
   std::vector<std::string> files;
   std::vector<KernelArgument> arguments;
+  std::vector<KernelBuffer> buffers;
   Region body;
 
   Kernel() = default;
@@ -96,6 +105,9 @@ class Kernel {
   Value make_value(const Type& type, std::string value_name, Op* maker);
   Op* make_op(OpKind kind, std::vector<Value> operands, const std::vector<Type>& result_types,
               Location location);
+
+  // The number of the buffer that the op names; throws InternalError when there is none.
+  std::size_t buffer_of(const Op& op) const;
 
   const Type& type(Value value) const { return values_[value.id].type; }
   const std::string& name_of(Value value) const { return values_[value.id].name; }

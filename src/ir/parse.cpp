@@ -131,6 +131,7 @@ class Parser {
       advance();
     }
     expect_sign('{');
+    while (token_.kind == Token::Kind::Word && token_.text == "buffer") parse_buffer();
     parse_ops(kernel_.body);
     expect_sign('}');
     if (token_.kind != Token::Kind::End) lexer_.fail(token_.span, "nothing may follow the kernel");
@@ -139,6 +140,7 @@ class Parser {
 
  private:
   static constexpr int max_depth = 200;
+  static constexpr int max_slots = 1024;
 
   void advance() { token_ = lexer_.next(); }
   bool is_sign(char sign) const {
@@ -196,6 +198,23 @@ class Parser {
             fact.span,
             fmt::format("an argument has no fact '{}'; there are divisible and const", fact.text));
     } while (accept_sign(','));
+    expect_sign('}');
+  }
+
+  void parse_buffer() {
+    advance();
+    KernelBuffer& buffer = kernel_.buffers.emplace_back();
+    buffer.name = std::string(expect(Token::Kind::At, "the buffer's @name").text);
+    expect_sign(':');
+    buffer.type = parse_type_text();
+    expect_sign('{');
+    expect_word("slots");
+    expect_sign('=');
+    const Token slots = token_;
+    const std::int64_t count = parse_integer();
+    if (count < 1 || count > max_slots)
+      lexer_.fail(slots.span, fmt::format("a buffer has 1 to {} slots", max_slots));
+    buffer.slots = static_cast<int>(count);
     expect_sign('}');
   }
 
@@ -294,7 +313,8 @@ class Parser {
     }
     const OpKind kind = parse_op_name();
     std::vector<Value> operands;
-    if (token_.kind == Token::Kind::Value) {
+    // After an op that takes nothing a %name begins the next one.
+    if (token_.kind == Token::Kind::Value && facts_of(kind).operands != 0) {
       do operands.push_back(use(expect(Token::Kind::Value, "an operand's %name")));
       while (accept_sign(','));
     }

@@ -68,6 +68,9 @@ class Printer {
                                      stage_name(kernel_.stage));
     for (const std::string& file : kernel_.files) header += " " + quoted(file);
     out_.open(header);
+    for (const KernelBuffer& buffer : kernel_.buffers)
+      out_.format("buffer @{} : {} {{slots = {}}}", buffer.name, buffer.type.to_string(),
+                  buffer.slots);
     print_ops(kernel_.body);
     out_.close();
     return out_.take();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ir/print.h — a kernel as text; parse(print(kernel)) is the same kernel.
 //
+// Buffers come first in the kernel: "buffer @tiles : f16[64, 32] {slots = 3}".
+//
 //   kernel @scale(%x: *f32 {divisible = 16}, %n: i32) source "scale.py" {
 //     %pid = program_id {axis = 0} : i32 @4:11
 //     %total = for %from, %n, %step, %zero : f32 (%i: i32, %sum: f32) {

@@ -18,6 +18,7 @@ class Verifier {
 
   void run() {
     for (const KernelArgument& argument : kernel_.arguments) define(nullptr, argument.value);
+    check_buffers();
     check_region(kernel_.body, nullptr);
   }
 
@@ -44,6 +45,18 @@ class Verifier {
   }
 
   // ---- Structure
+
+  void check_buffers() const {
+    for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+      const KernelBuffer& buffer = kernel_.buffers[i];
+      if (!buffer.type.is_tile() || buffer.type.is_pointer || buffer.slots < 1)
+        fail(nullptr, fmt::format("buffer '{}' must have at least one slot for a tile of numbers",
+                                  buffer.name));
+      for (std::size_t j = 0; j < i; ++j)
+        if (kernel_.buffers[j].name == buffer.name)
+          fail(nullptr, fmt::format("there are two buffers '{}'", buffer.name));
+    }
+  }
 
   void define(const Op* op, Value value) {
     if (value.id >= is_defined_.size()) fail(op, "a value that the kernel does not know");
@@ -203,6 +216,13 @@ class Verifier {
         return check_atomic_rmw(op);
       case OpKind::AtomicCas:
         return check_atomic_cas(op);
+      case OpKind::CopyAsync:
+        return check_copy_async(op);
+      case OpKind::WaitCopies:
+        return require(op, op.integer("pending") >= 0, "pending must not be negative");
+      case OpKind::ReadBuffer:
+        return check_read_buffer(op);
+      case OpKind::CommitCopies:
       case OpKind::Barrier:
         return;
       case OpKind::Reduce:
@@ -440,6 +460,28 @@ class Verifier {
     for (std::size_t i : {1u, 2u})
       require_type(op, operand(op, i), operand(op, 0).pointee(), "a value");
     require_type(op, result(op), operand(op, 1), "the result");
+  }
+
+  const KernelBuffer& buffer_of(const Op& op) const {
+    const auto found = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(),
+                                    [&](const auto& b) { return b.name == op.text("buffer"); });
+    require(op, found != kernel_.buffers.end(),
+            fmt::format("there is no buffer '{}'", op.text("buffer")));
+    return *found;
+  }
+
+  void check_copy_async(const Op& op) const {
+    check_pointers(op, 2, 4);
+    const Type& tile = buffer_of(op).type;
+    require_type(op, operand(op, 0).pointee(), tile, "the tile that is copied");
+    require_type(op, operand(op, 1), Type::scalar(i32), "the slot");
+    check_mask(op, 2, tile);
+    if (op.operands.size() == 4) require_type(op, operand(op, 3), tile, "other");
+  }
+
+  void check_read_buffer(const Op& op) const {
+    require_type(op, operand(op, 0), Type::scalar(i32), "the slot");
+    require_type(op, result(op), buffer_of(op).type, "the result");
   }
 
   // ---- Regions

@@ -40,7 +40,11 @@ void Program::fail(const Op& op, const std::string& what) const {
 
 const Op* Program::run_region(const Region& region) {
   for (const Op* op : region.ops) {
-    if (op->facts().has(Ends)) return op;
+    if (op->facts().has(Ends)) {
+      if (const std::string problem = copies_.use_problem(*op); !problem.empty())
+        fail(*op, problem);
+      return op;
+    }
     run_op(*op);
   }
   return nullptr;
@@ -61,6 +65,7 @@ std::vector<Element> Program::scalars(const Op& op) const {
 void Program::run_op(const Op& op) {
   if (options_.max_ops > 0 && ++steps_ > options_.max_ops)
     fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+  if (const std::string problem = copies_.use_problem(op); !problem.empty()) fail(op, problem);
   if (op.facts().has(Elementwise)) return elementwise(op);
   switch (op.kind) {
     case OpKind::Constant:
@@ -71,6 +76,14 @@ void Program::run_op(const Op& op) {
       return set_result(op, scalar(i32, options_.grid[op.integer("axis")]));
     case OpKind::Load:
       return load(op);
+    case OpKind::CopyAsync:
+      return copy_async(op);
+    case OpKind::CommitCopies:
+      return copies_.commit();
+    case OpKind::WaitCopies:
+      return wait_copies(op);
+    case OpKind::ReadBuffer:
+      return read_buffer(op);
     case OpKind::Store:
       return store(op);
     case OpKind::AtomicRmw:
@@ -185,17 +198,54 @@ void Program::checked_write(const Op& op, std::int64_t pointer, DType dtype,
   memory_.write(pointer, dtype, element);
 }
 
-void Program::load(const Op& op) {
-  const Tile& pointers = operand(op, 0);
-  const Type& type = result_type(op);
-  Tile out{type, std::vector<Element>(pointers.size())};
+Tile Program::read_tile(const Op& op, const Tile& pointers, const Tile* mask,
+                        const Tile* other) const {
+  const DType dtype = pointers.type.dtype;
+  Tile out{pointers.type.pointee(), std::vector<Element>(pointers.size())};
   for (std::size_t i = 0; i < pointers.size(); ++i) {
-    const bool is_on = op.operands.size() < 2 || operand(op, 1).at(i).i;
-    if (is_on) out.elements[i] = checked_read(op, pointers.elements[i].i, type.dtype);
-    else if (op.operands.size() == 3) out.elements[i] = operand(op, 2).at(i);
+    if (!mask || mask->at(i).i) out.elements[i] = checked_read(op, pointers.elements[i].i, dtype);
+    else if (other) out.elements[i] = other->at(i);
     else out.elements[i].i = 0;  // +0.0 has the same bits
   }
-  set_result(op, std::move(out));
+  return out;
+}
+
+void Program::load(const Op& op) {
+  set_result(op, read_tile(op, operand(op, 0), op.operands.size() > 1 ? &operand(op, 1) : nullptr,
+                           op.operands.size() > 2 ? &operand(op, 2) : nullptr));
+}
+
+void Program::copy_async(const Op& op) {
+  Copies::Copy copy{.op = &op,
+                    .buffer = kernel_.buffer_of(op),
+                    .slot = operand(op, 1).elements[0].i,
+                    .pointers = operand(op, 0),
+                    .mask = op.operands.size() > 2 ? operand(op, 2) : Tile{},
+                    .other = op.operands.size() > 3 ? operand(op, 3) : Tile{}};
+  copy.content = read_tile(op, copy.pointers, copy.mask.size() ? &copy.mask : nullptr,
+                           copy.other.size() ? &copy.other : nullptr);
+  if (const std::string problem = copies_.start(std::move(copy)); !problem.empty())
+    fail(op, problem);
+}
+
+// A copy may read memory at any time until it is waited for: what it reads must not change.
+void Program::wait_copies(const Op& op) {
+  for (const Copies::Copy& copy : copies_.finish(op.integer("pending"))) {
+    const Tile now = read_tile(*copy.op, copy.pointers, copy.mask.size() ? &copy.mask : nullptr,
+                               copy.other.size() ? &copy.other : nullptr);
+    for (std::size_t i = 0; i < now.size(); ++i)
+      if (now.elements[i].i != copy.content.elements[i].i)
+        fail(*copy.op, "memory was written while the copy of it was under way");
+  }
+}
+
+void Program::read_buffer(const Op& op) {
+  const std::size_t buffer = kernel_.buffer_of(op);
+  const std::int64_t slot = operand(op, 0).elements[0].i;
+  if (const std::string problem = copies_.read_problem(buffer, slot); !problem.empty())
+    fail(op, problem);
+  set_result(op, copies_.content(buffer, slot));
+  copies_.note_read(op.result(), buffer, slot);
 }
 
 void Program::store(const Op& op) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/interpret/copies.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/memory.h"
 #include "ir/interpret/tile.h"
@@ -20,7 +21,8 @@ class Program {
         memory_(memory),
         options_(options),
         id_(id),
-        values_(kernel.value_count()) {}
+        values_(kernel.value_count()),
+        copies_(kernel) {}
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
   void run() { run_region(kernel_.body); }
@@ -45,7 +47,12 @@ class Program {
   void constant(const Op& op);
   void elementwise(const Op& op);
   void shape_op(const Op& op);
+  // Of the pointers and, where there are any, mask and other.
+  Tile read_tile(const Op& op, const Tile& pointers, const Tile* mask, const Tile* other) const;
   void load(const Op& op);
+  void copy_async(const Op& op);
+  void wait_copies(const Op& op);
+  void read_buffer(const Op& op);
   void store(const Op& op);
   void atomic_rmw(const Op& op);
   void atomic_cas(const Op& op);
@@ -68,6 +75,7 @@ class Program {
   const InterpretOptions& options_;
   std::array<std::int64_t, 3> id_;
   std::vector<Tile> values_;
+  Copies copies_;
   std::int64_t steps_ = 0;
 };
 
