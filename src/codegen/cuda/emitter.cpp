@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "codegen/schedule/op_facts.h"
 
 namespace tilewright {
@@ -82,6 +83,13 @@ std::string Emitter::signature() {
 
 std::string Emitter::new_name(ir::Value value, std::string_view otherwise) {
   return names_.make(kernel_.name_of(value), otherwise);
+}
+
+std::string Emitter::array_name(ir::Value value) {
+  const auto found = arrays_.find(schedule_.storage(value).id);
+  TW_CHECK(found != arrays_.end(), "the tile '{}' is read before its array exists",
+           kernel_.name_of(value));
+  return found->second;
 }
 
 std::string Emitter::type_of(ir::Value value) const {

@@ -184,7 +184,7 @@ class Emitter {
   void synchronize(const Frame& frame, const TileReads& reads,
                    const std::vector<ir::Value>& written);
   void declare_array(ir::Value value);
-  std::string array_name(ir::Value value) { return arrays_.at(schedule_.storage(value).id); }
+  std::string array_name(ir::Value value);
   void assign_tile(ir::Value to, ir::Value from, const Step& at);
 
   // ---- Reductions

@@ -151,7 +151,8 @@ int Planner::level_by_operand(ir::Value operand, Kind kind, const ir::Type& shap
     if (step->kind == Kind::Elements && kind == Kind::Elements) return step->level + 1;
     return after(*step, kind, shape);
   }
-  if (is_view(maker)) {
+  // A region may yield a view as a tile, and then the view is an array that is filled before.
+  if (is_view(maker) && kind != Kind::Control) {
     int level = 0;
     for (const ir::Value inner : maker.operands)
       level = std::max(level, level_by_operand(inner, kind, shape, epoch, region,
