@@ -13,12 +13,17 @@ Conversion plan_conversion(const Layout& from, const Layout& to, const IndexMap&
   TW_CHECK(from.thread_bits() == to.thread_bits(), "layouts of {} and {} thread bits",
            from.thread_bits(), to.thread_bits());
   if (!(view.matrix * to.thread_matrix() == from.thread_matrix())) return {};
-  Conversion out{Conversion::Kind::Registers, {}};
-  for (int r = 0; r < to.register_count(); ++r) {
-    const auto wanted = view(to.registers()(static_cast<std::uint64_t>(r)));
-    const auto source = from.registers().solve(wanted);
+  // All is linear, so that the registers of two sources together are those of their bits together.
+  const auto first = from.registers().solve(view.offset);
+  if (!first) return {};
+  Conversion out{Conversion::Kind::Registers, {static_cast<std::uint32_t>(*first)}};
+  for (int bit = 0; bit < to.registers().columns(); ++bit) {
+    const auto source =
+        from.registers().solve(view.matrix(to.registers()(std::uint64_t{1} << bit)));
     if (!source) return {};
-    out.source.push_back(static_cast<std::uint32_t>(*source));
+    const std::size_t count = out.source.size();
+    for (std::size_t r = 0; r < count; ++r)
+      out.source.push_back(out.source[r] ^ static_cast<std::uint32_t>(*source));
   }
   return out;
 }

@@ -113,9 +113,8 @@ class Sweep {
   }
 
   void sweep(Region& region) {
-    std::erase_if(region.ops, [&](const Op* op) {
-      return !op->facts().has(ir::Ends) && !kept_.contains(op);
-    });
+    std::erase_if(region.ops,
+                  [&](const Op* op) { return !op->facts().has(ir::Ends) && !kept_.contains(op); });
     for (Op* op : region.ops) {
       if (op->kind == OpKind::For || op->kind == OpKind::If) drop_unused(*op);
       for (Region& inner : op->regions) sweep(inner);

@@ -18,23 +18,26 @@ using triton::ParameterType;
 
 // All that is known before names are asked.
 struct Sources {
-  std::map<std::string, triton::Value> configured;  // by the first config
+  std::map<std::string, triton::Value> configured;  // by one of the configs
   std::vector<python::Heuristic> heuristics;
   std::map<std::string, triton::Value> launched;  // literals of the file's own launches
 };
 
-std::map<std::string, triton::Value> first_config(python::Evaluator& evaluator,
-                                                  const python::DecoratedFunction& function) {
+std::map<std::string, triton::Value> config_values(python::Evaluator& evaluator,
+                                                   const python::DecoratedFunction& function,
+                                                   bool wants_last) {
   std::map<std::string, triton::Value> values;
   for (const Decorator& decorator : function.decorators) {
     if (decorator.kind != Decorator::Kind::Autotune) continue;
     try {
       const python::Autotune autotune = read_autotune(evaluator, decorator);
-      for (const auto& [name, value] : autotune.configs.front().meta.items)
+      const python::ConfigValue& config =
+          wants_last ? autotune.configs.back() : autotune.configs.front();
+      for (const auto& [name, value] : config.meta.items)
         if (const auto constant = constant_of(value))
           values.emplace(*name.get_if<std::string>(), *constant);
-      values.emplace("num_warps", triton::Value::integer(autotune.configs.front().num_warps));
-      values.emplace("num_stages", triton::Value::integer(autotune.configs.front().num_stages));
+      values.emplace("num_warps", triton::Value::integer(config.num_warps));
+      values.emplace("num_stages", triton::Value::integer(config.num_stages));
     } catch (const UserError&) {
       // A list that other Python makes; names must do.
     }
@@ -60,12 +63,15 @@ std::vector<python::Heuristic> all_heuristics(python::Evaluator& evaluator,
 std::map<std::string, triton::Value> launch_literals(python::Evaluator& evaluator,
                                                      const python::DecoratedFunction& function) {
   std::map<std::string, triton::Value> values;
+  std::vector<std::string_view> names;
+  for (const python::Node* node : function.function->parameters)
+    names.push_back(python::cast<python::Parameter>(node).name);
+  names.insert(names.end(), {"num_warps", "num_stages"});
   for (const KernelLaunch& launch : find_launches(*function.module, function.name)) {
     std::size_t position = 0;
-    for (const python::Node* node : function.function->parameters) {
-      const auto& parameter = python::cast<python::Parameter>(node);
-      const python::Node* given = launch.argument(parameter.name, position++);
-      if (given == nullptr || values.contains(std::string(parameter.name))) continue;
+    for (const std::string_view name : names) {
+      const python::Node* given = launch.argument(name, position++);
+      if (given == nullptr || values.contains(std::string(name))) continue;
       const bool is_literal =
           python::is<python::IntLiteral>(given) || python::is<python::FloatLiteral>(given) ||
           python::is<python::BoolLiteral>(given) || python::is<python::StrLiteral>(given) ||
@@ -73,7 +79,7 @@ std::map<std::string, triton::Value> launch_literals(python::Evaluator& evaluato
       if (!is_literal) continue;
       try {
         if (const auto constant = constant_of(evaluator.evaluate(*launch.module, given)))
-          values.emplace(parameter.name, *constant);
+          values.emplace(name, *constant);
       } catch (const UserError&) {
         // x.shape and the like
       }
@@ -116,7 +122,8 @@ triton::Value guess_constant(const TritonParameter& parameter, const ParameterUs
   if (!is_number && looks_like_flag(parameter.name)) return triton::Value::boolean(choices.flags);
   if (!is_number && looks_like_type(parameter.name))
     return triton::TypeValue{ir::Type::scalar(choices.floats)};
-  if (use.is_unrolled && !use.is_size) return triton::Value::integer(2);
+  // Each round of an unrolled loop is code, so that such numbers are small in practice.
+  if (use.is_unrolled) return triton::Value::integer(use.is_size ? choices.unrolled : 2);
   if (!use.is_size && looks_like_float(parameter.name)) return triton::Value::number(0.5);
   return triton::Value::integer(plausible_number(parameter.name, choices.size, choices.extent));
 }
@@ -149,6 +156,19 @@ void apply(python::Evaluator& evaluator, const std::vector<python::Heuristic>& h
   }
 }
 
+// Launch options come from the config, else from the file's own launches.
+void set_option(const Sources& sources, const std::string& name, int& option) {
+  for (const auto* values : {&sources.configured, &sources.launched}) {
+    const auto found = values->find(name);
+    const auto* constant =
+        found == values->end() ? nullptr : found->second.get_if<triton::Constant>();
+    const auto* number = constant ? std::get_if<triton::Int128>(&constant->value) : nullptr;
+    if (number == nullptr) continue;
+    option = static_cast<int>(*number);
+    return;
+  }
+}
+
 bool is_default_enough(const TritonParameter& parameter, const ParameterUse& use) {
   return parameter.has_default && (parameter.is_constexpr || !use.is_pointer);
 }
@@ -158,6 +178,7 @@ bool is_default_enough(const TritonParameter& parameter, const ParameterUse& use
 const std::vector<GuessChoices>& guess_choices() {
   static const std::vector<GuessChoices> choices = {
       {.name = "float32"},
+      {.last_config = true, .name = "the last config"},
       {.indices_win = true, .name = "indices"},
       {.flags = true, .name = "flags on"},
       {.integers = DType::Int32, .indices_win = true, .name = "int32 indices"},
@@ -166,7 +187,7 @@ const std::vector<GuessChoices>& guess_choices() {
       {.size = 16, .name = "small blocks"},
       {.size = 128, .extent = 128, .name = "large blocks"},
       {.size = 32, .extent = 1024, .name = "long dimensions"},
-      {.size = 16, .extent = 16, .text = 1, .name = "the second literal"},
+      {.size = 16, .extent = 16, .unrolled = 16, .text = 1, .name = "the second literal"},
       {.flags = true, .text = 2, .name = "the third literal"},
       {.integers_win = true, .name = "integers"},
       {.integers = DType::Int32, .extent = 1024, .integers_win = true, .name = "int32"},
@@ -184,11 +205,10 @@ const std::vector<GuessChoices>& guess_choices() {
   return choices;
 }
 
-TritonSignature Guesser::guess(const python::DecoratedFunction& function,
-                               const GuessChoices& choices) {
+Guess Guesser::guess(const python::DecoratedFunction& function, const GuessChoices& choices) {
   python::Evaluator evaluator(loader_, {.facts = facts_});
-  const Sources sources{first_config(evaluator, function), all_heuristics(evaluator, function),
-                        launch_literals(evaluator, function)};
+  const Sources sources{config_values(evaluator, function, choices.last_config),
+                        all_heuristics(evaluator, function), launch_literals(evaluator, function)};
   std::set<std::string> by_heuristics;
   for (const python::Heuristic& heuristic : sources.heuristics)
     by_heuristics.insert(heuristic.name);
@@ -213,7 +233,10 @@ TritonSignature Guesser::guess(const python::DecoratedFunction& function,
     else signature[parameter.name] = guess_runtime(parameter, use, choices);
   }
   apply(evaluator, sources.heuristics, signature);
-  return signature;
+  Guess guess{std::move(signature)};
+  set_option(sources, "num_warps", guess.num_warps);
+  set_option(sources, "num_stages", guess.num_stages);
+  return guess;
 }
 
 std::vector<python::DecoratedFunction> Guesser::entries(

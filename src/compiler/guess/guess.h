@@ -19,11 +19,19 @@ struct GuessChoices {
   bool optionals_are_none = false;  // parameters that are compared with None
   std::int64_t size = 64;           // of blocks that no config names
   std::int64_t extent = 64;         // of whole dimensions that are tl.constexpr
+  std::int64_t unrolled = 4;        // of sizes that are also bounds of unrolled loops
   std::size_t text = 0;             // which of the literals that a parameter is compared with
   bool indices_win = false;         // what is used in an address is an integer, whatever else
   bool integers_win = false;        // what is used as an integer anywhere is one
   bool floats_everywhere = false;   // no pointer is taken for one to integers
+  bool last_config = false;         // of the autotuner, instead of the first
   std::string_view name;            // for messages
+};
+
+struct Guess {
+  TritonSignature signature;
+  int num_warps = 4;
+  int num_stages = 3;
 };
 
 // In the order in which they are worth trying.
@@ -35,7 +43,7 @@ class Guesser {
       : loader_(loader), facts_(std::move(facts)), usage_(loader) {}
 
   // Never fails on what it cannot read (a config list made by other Python): it then goes by names.
-  TritonSignature guess(const python::DecoratedFunction& function, const GuessChoices& choices);
+  Guess guess(const python::DecoratedFunction& function, const GuessChoices& choices);
 
   // The kernels of a module that a host could launch: those that return nothing and that no other
   // jit function of `modules` calls.

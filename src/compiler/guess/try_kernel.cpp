@@ -19,10 +19,12 @@ std::string first_line(std::string_view text) {
 }
 
 void attempt(python::ModuleLoader& loader, const python::DecoratedFunction& function,
-             const TritonSignature& signature, const Target& target, GuessStage stage) {
-  const TileKernel kernel = lower_to_tiles(loader, function, signature, target, {});
+             const Guess& guess, const Target& target, GuessStage stage) {
+  const KernelOptions options{.num_warps = guess.num_warps, .num_stages = guess.num_stages};
+  check_options(function.name, options);
+  const TileKernel kernel = lower_to_tiles(loader, function, guess.signature, target, options);
   if (stage == GuessStage::Ir) return;
-  const KernelSource source = emit_source(loader, kernel, target, {});
+  const KernelSource source = emit_source(loader, kernel, target, options);
   if (stage == GuessStage::Binary) static_cast<void>(compile(source, target));
 }
 
@@ -45,13 +47,13 @@ TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
   for (const GuessChoices& choices : guess_choices()) {
     try {
       python::Evaluator evaluator(loader, {.facts = facts_of(target)});
-      const TritonSignature signature = guesser.guess(function, choices);
+      const Guess guess = guesser.guess(function, choices);
       const std::string text =
-          signature_text(read_parameters(loader, evaluator, function), signature);
+          signature_text(read_parameters(loader, evaluator, function), guess.signature);
       if (text == last) continue;  // these choices change nothing
       last = text;
       if (outcome.signature.empty()) outcome.signature = text;
-      attempt(loader, function, signature, target, stage);
+      attempt(loader, function, guess, target, stage);
       return {.ok = true, .reason = "", .signature = text};
     } catch (const MissingError& error) {
       return {.ok = false, .reason = first_line(error.what()), .signature = outcome.signature};

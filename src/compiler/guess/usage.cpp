@@ -358,7 +358,7 @@ class Reader {
     for (const Node* node : call.arguments) {
       const Origin bound = expression(node);
       mark_direct(bound, &ParameterUse::is_integer);
-      if (unrolls) mark_direct(bound, &ParameterUse::is_unrolled);
+      if (unrolls && bound.terms.size() == 1) mark(bound.terms, &ParameterUse::is_unrolled);
       mark(bound.loaded, &ParameterUse::holds_integers);
     }
     return {};

@@ -15,7 +15,7 @@ std::string guessed(const std::string& body) {
   Guesser guesser(loader, python::nvidia_facts(9, 0));
   python::Evaluator evaluator(loader);
   return signature_text(read_parameters(loader, evaluator, function),
-                        guesser.guess(function, guess_choices().front()));
+                        guesser.guess(function, guess_choices().front()).signature);
 }
 
 TEST(Guesses, PointersByUse) {
