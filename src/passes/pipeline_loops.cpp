@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/pipeline_loops.cpp — the prologue, the loop with its copies ahead, and the carried values
+// that nothing needs any more.
+#include "passes/pipeline_loops.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "ir/builder.h"
+#include "passes/eliminate_dead_code.h"
+#include "passes/pipeline_loops/candidates.h"
+
+namespace tilewright {
+namespace {
+
+using ir::Builder;
+using ir::Kernel;
+using ir::Op;
+using ir::OpKind;
+using ir::Region;
+using ir::Type;
+using ir::Value;
+
+std::optional<std::int64_t> constant_of(const Kernel& kernel, Value value) {
+  const Op* maker = kernel.maker(value);
+  if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
+  return maker->integer("value");
+}
+
+// Rounds of a loop whose bounds are constants.
+std::optional<std::int64_t> rounds_of(const Kernel& kernel, const Op& loop) {
+  const auto from = constant_of(kernel, loop.operands[0]);
+  const auto to = constant_of(kernel, loop.operands[1]);
+  const auto step = constant_of(kernel, loop.operands[2]);
+  if (!from || !to || !step || *step <= 0) return std::nullopt;
+  return *from < *to ? (*to - *from + *step - 1) / *step : 0;
+}
+
+// Takes carried values out of a loop that only make themselves.
+class UnusedCarries {
+ public:
+  UnusedCarries(Kernel& kernel, Op& loop) : kernel_(kernel), loop_(loop), body_(loop.regions[0]) {}
+
+  void drop() {
+    std::set<std::uint32_t> outside;
+    ir::walk(kernel_.body, [&](const Op& op) {
+      for (const Value value : op.operands) outside.insert(value.id);
+    });
+    for (std::size_t k = 0; k < loop_.results.size(); ++k)
+      if (!outside.contains(loop_.results[k].id)) unused_.insert(k);
+    while (!unused_.empty() && keep_what_is_used()) {
+    }
+    for (auto k = unused_.rbegin(); k != unused_.rend(); ++k) erase(*k);
+  }
+
+ private:
+  // From what has an effect, or is carried for a reason, back to the arguments.
+  bool keep_what_is_used() {
+    std::set<std::uint32_t> used;
+    Op& end = *body_.ops.back();
+    for (std::size_t k = 0; k < end.operands.size(); ++k)
+      if (!unused_.contains(k)) used.insert(end.operands[k].id);
+    for (auto at = body_.ops.rbegin() + 1; at != body_.ops.rend(); ++at) {
+      const Op& op = **at;
+      const bool is_needed =
+          !op.facts().has(ir::Pure) || std::any_of(op.results.begin(), op.results.end(),
+                                                   [&](Value v) { return used.contains(v.id); });
+      if (!is_needed) continue;
+      use_operands(op, used);
+    }
+    return std::erase_if(unused_, [&](std::size_t k) {
+             return used.contains(body_.arguments[k + 1].id);
+           }) > 0;
+  }
+
+  static void use_operands(const Op& op, std::set<std::uint32_t>& used) {
+    for (const Value value : op.operands) used.insert(value.id);
+    for (const Region& region : op.regions)
+      for (const Op* inner : region.ops) use_operands(*inner, used);
+  }
+
+  void erase(std::size_t k) {
+    const auto at = static_cast<std::ptrdiff_t>(k);
+    Op& end = *body_.ops.back();
+    loop_.operands.erase(loop_.operands.begin() + at + 3);
+    loop_.results.erase(loop_.results.begin() + at);
+    body_.arguments.erase(body_.arguments.begin() + at + 1);
+    end.operands.erase(end.operands.begin() + at);
+  }
+
+  Kernel& kernel_;
+  Op& loop_;
+  Region& body_;
+  std::set<std::size_t> unused_;
+};
+
+class Pipeliner {
+ public:
+  Pipeliner(Kernel& kernel, const PipelineLoopsOptions& options)
+      : kernel_(kernel), options_(options), axes_(kernel), build_(kernel) {}
+
+  void run(Region& region) {
+    std::vector<Op*> out;
+    for (Op* op : region.ops) {
+      for (Region& inner : op->regions) run(inner);
+      Region before;
+      if (op->kind == OpKind::For) rewrite(*op, before);
+      out.insert(out.end(), before.ops.begin(), before.ops.end());
+      out.push_back(op);
+    }
+    region.ops = std::move(out);
+  }
+
+  void drop_unused() {
+    for (Op* loop : loops_) UnusedCarries(kernel_, *loop).drop();
+  }
+  std::vector<std::string> take_notes() { return std::move(notes_); }
+
+ private:
+  using Values = std::map<std::uint32_t, Value>;
+
+  // A loop while it is rewritten.
+  struct Loop {
+    Op& op;
+    Region& before;
+    LoadsAhead ahead;
+    std::vector<std::string> buffers;  // by load
+    int stages = 0;
+    std::int64_t step = 0;
+    Value limit;  // its end as i64
+
+    Value index() const { return op.regions[0].arguments[0]; }
+    Op& end() const { return *op.regions[0].ops.back(); }
+  };
+
+  void rewrite(Op& op, Region& before) {
+    const auto step = constant_of(kernel_, op.operands[2]);
+    const DType index = kernel_.type(op.regions[0].arguments[0]).dtype;
+    const bool has_limit = step && *step > 0 && index != DType::UInt64;
+    int stages = static_cast<int>(op.integer("stages", options_.num_stages));
+    if (!has_limit || stages < 2) return;
+    Loop loop{.op = op, .before = before, .ahead = find_loads_ahead(kernel_, axes_, op)};
+    if (loop.ahead.loads.empty()) return;
+    if (const auto rounds = rounds_of(kernel_, op))
+      stages = static_cast<int>(std::min<std::int64_t>(stages, *rounds));
+    loop.stages = fitting(loop, stages);
+    if (loop.stages < 2) return;
+    loop.step = *step;
+    build_.set_location(op.location);
+    make_buffers(loop);
+    make_prologue(loop);
+    make_body(loop);
+    loops_.push_back(&op);
+  }
+
+  // As many stages as shared memory has room for.
+  int fitting(const Loop& loop, int stages) {
+    if (options_.shared_bytes <= 0) return stages;
+    const std::int64_t room = options_.shared_bytes - loop.ahead.other_bytes;
+    const auto most = static_cast<int>(std::max<std::int64_t>(room / loop.ahead.stage_bytes, 0));
+    if (stages <= most) return stages;
+    const std::string place = loop.op.location.line > 0
+                                  ? fmt::format("line {}", loop.op.location.line)
+                                  : std::string("an unknown line");
+    notes_.push_back(fmt::format(
+        "the loop at {} has {} instead of {} stages: each takes {} bytes of shared memory, and a "
+        "block has {}",
+        place, std::max(most, 1), stages, loop.ahead.stage_bytes, options_.shared_bytes));
+    return most;
+  }
+
+  void make_buffers(Loop& loop) {
+    for (const Op* load : loop.ahead.loads) {
+      const std::string& name = kernel_.name_of(load->result());
+      const std::string base = (name.empty() ? std::string("tile") : name) + "_buffer";
+      std::string unique = base;
+      const auto is_taken = [&](const ir::KernelBuffer& b) { return b.name == unique; };
+      for (int n = 1; std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(), is_taken); ++n)
+        unique = fmt::format("{}_{}", base, n);
+      kernel_.buffers.push_back({unique, kernel_.type(load->result()), loop.stages});
+      loop.buffers.push_back(unique);
+    }
+  }
+
+  // ---- Parts of a round
+
+  Value number(const Type& type, std::int64_t value) { return build_.constant(type, value); }
+
+  // index + rounds * step is still before the end; computed without overflow.
+  Value is_in_range(const Loop& loop, Value index, int rounds) {
+    Value wide = build_.cast(index, i64);
+    if (rounds > 0)
+      wide = build_.binary(OpKind::Add, wide, number(Type::scalar(i64), rounds * loop.step));
+    return build_.compare("lt", wide, loop.limit);
+  }
+
+  Value moved(const Loop& loop, Value index, int rounds) {
+    if (rounds == 0) return index;
+    return build_.binary(OpKind::Add, index, number(kernel_.type(index), rounds * loop.step));
+  }
+
+  // Repeats the ops that addresses depend on, for the values given in `values`.
+  void repeat_slice(const Loop& loop, Values& values, Value is_wanted) {
+    for (const Op* op : loop.ahead.slice) {
+      build_.set_location(op->location);
+      std::vector<Value> operands = mapped(op->operands, values);
+      if (op->kind == OpKind::Load) {  // what lies behind the last round is not read
+        if (operands.size() < 2) operands.push_back(is_wanted);
+        else operands[1] = build_.binary(OpKind::And, operands[1], is_wanted);
+      }
+      std::vector<Type> types;
+      for (const Value result : op->results) types.push_back(kernel_.type(result));
+      Op* copy = build_.create(op->kind, std::move(operands), types, op->attributes);
+      for (std::size_t i = 0; i < op->results.size(); ++i) {
+        kernel_.set_name(copy->results[i], kernel_.name_of(op->results[i]));
+        values[op->results[i].id] = copy->results[i];
+      }
+    }
+    build_.set_location(loop.op.location);
+  }
+
+  static std::vector<Value> mapped(const std::vector<Value>& from, const Values& values) {
+    std::vector<Value> out;
+    for (const Value value : from) {
+      const auto found = values.find(value.id);
+      out.push_back(found == values.end() ? value : found->second);
+    }
+    return out;
+  }
+
+  // Starts the copies of one round where it exists, and makes them a group.
+  void start_copies(const Loop& loop, const Values& values, Value slot, Value is_wanted) {
+    Op* branch = build_.create(OpKind::If, {is_wanted}, {});
+    branch->regions.resize(2);
+    for (std::size_t i = 0; i < loop.ahead.loads.size(); ++i) {
+      const Builder::Into into(build_, branch->regions[0]);
+      const Op& load = *loop.ahead.loads[i];
+      std::vector<Value> operands = mapped(load.operands, values);
+      operands.resize(std::min<std::size_t>(operands.size(), 2));  // `other` is 0
+      operands.insert(operands.begin() + 1, slot);
+      build_.set_location(load.location);
+      build_.create(OpKind::CopyAsync, std::move(operands), {}, {{"buffer", loop.buffers[i]}});
+    }
+    build_.set_location(loop.op.location);
+    for (Region& region : branch->regions) {
+      const Builder::Into into(build_, region);
+      build_.yield({});
+    }
+    build_.create(OpKind::CommitCopies, {}, {});
+  }
+
+  // The next values of what is carried ahead.
+  std::vector<Value> next_ahead(const Loop& loop, const Values& values) const {
+    std::vector<Value> next;
+    for (const std::size_t slot : loop.ahead.carried) next.push_back(loop.end().operands[slot]);
+    return mapped(next, values);
+  }
+
+  // ---- The loop
+
+  void make_prologue(Loop& loop) {
+    const Builder::Into into(build_, loop.before);
+    loop.limit = build_.cast(loop.op.operands[1], i64);
+    std::vector<Value> ahead;
+    for (const std::size_t slot : loop.ahead.carried) ahead.push_back(loop.op.operands[slot + 3]);
+    for (int round = 0; round + 1 < loop.stages; ++round) {
+      Values values = start_values(loop, moved(loop, loop.op.operands[0], round), ahead);
+      const Value is_wanted = is_in_range(loop, loop.op.operands[0], round);
+      repeat_slice(loop, values, is_wanted);
+      start_copies(loop, values, number(Type::scalar(i32), round), is_wanted);
+      ahead = next_ahead(loop, values);
+    }
+    for (const Value value : ahead) loop.op.operands.push_back(value);
+    loop.op.operands.push_back(number(Type::scalar(i32), 0));
+  }
+
+  static Values start_values(const Loop& loop, Value index, const std::vector<Value>& ahead) {
+    Values values = {{loop.index().id, index}};
+    const Region& body = loop.op.regions[0];
+    for (std::size_t i = 0; i < ahead.size(); ++i)
+      values[body.arguments[loop.ahead.carried[i] + 1].id] = ahead[i];
+    return values;
+  }
+
+  void make_body(Loop& loop) {
+    Region& body = loop.op.regions[0];
+    std::vector<Value> ahead;
+    for (const std::size_t slot : loop.ahead.carried)
+      ahead.push_back(carry(loop, kernel_.name_of(body.arguments[slot + 1]),
+                            kernel_.type(body.arguments[slot + 1])));
+    const Type number_type = Type::scalar(i32);
+    const Value slot = carry(loop, "slot", number_type);
+
+    Region top, bottom;
+    const int distance = loop.stages - 1;
+    {
+      const Builder::Into into(build_, top);
+      build_.create(OpKind::WaitCopies, {}, {}, {{"pending", std::int64_t{distance - 1}}});
+      Values values = start_values(loop, moved(loop, loop.index(), distance), ahead);
+      const Value is_wanted = is_in_range(loop, loop.index(), distance);
+      repeat_slice(loop, values, is_wanted);
+      // The slot that the round before this one has read.
+      const Value is_first = build_.compare("eq", slot, number(number_type, 0));
+      const Value below = build_.binary(OpKind::Subtract, slot, number(number_type, 1));
+      const Value free = build_.select(is_first, number(number_type, distance), below);
+      kernel_.set_name(free, "free_slot");
+      start_copies(loop, values, free, is_wanted);
+      for (const Value next : next_ahead(loop, values)) loop.end().operands.push_back(next);
+    }
+    {
+      const Builder::Into into(build_, bottom);
+      const Value above = build_.binary(OpKind::Add, slot, number(number_type, 1));
+      const Value is_last = build_.compare("eq", above, number(number_type, loop.stages));
+      loop.end().operands.push_back(build_.select(is_last, number(number_type, 0), above));
+    }
+    read_slots(loop, slot);
+    body.ops.insert(body.ops.begin(), top.ops.begin(), top.ops.end());
+    body.ops.insert(body.ops.end() - 1, bottom.ops.begin(), bottom.ops.end());
+  }
+
+  // One more carried value, whose initial value is an operand already.
+  Value carry(Loop& loop, const std::string& name, const Type& type) {
+    const Value inside = kernel_.make_value(type, name, nullptr);
+    loop.op.regions[0].arguments.push_back(inside);
+    loop.op.results.push_back(kernel_.make_value(type, "", &loop.op));
+    return inside;
+  }
+
+  // The loads become reads of their buffers; their results stay the same values.
+  void read_slots(Loop& loop, Value slot) {
+    for (std::size_t i = 0; i < loop.ahead.loads.size(); ++i) {
+      Op& load = *loop.ahead.loads[i];
+      load.kind = OpKind::ReadBuffer;
+      load.operands = {slot};
+      load.attributes = {{"buffer", loop.buffers[i]}};
+    }
+  }
+
+  Kernel& kernel_;
+  const PipelineLoopsOptions& options_;
+  const AxisAnalysis axes_;
+  Builder build_;
+  std::vector<Op*> loops_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::vector<std::string> pipeline_loops(Kernel& kernel, const PipelineLoopsOptions& options) {
+  if (kernel.stage != ir::Stage::Tile) return {};
+  Pipeliner pipeliner(kernel, options);
+  pipeliner.run(kernel.body);
+  pipeliner.drop_unused();
+  eliminate_dead_code(kernel, Target{});  // what made them
+  return pipeliner.take_notes();
+}
+
+void pipeline_loops(Kernel& kernel, const Target& target) {
+  pipeline_loops(kernel, PipelineLoopsOptions{.shared_bytes = target.shared_bytes_per_block_optin});
+}
+
+}  // namespace tilewright

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/pipeline_loops.h — loads that feed matrix products become asynchronous copies, some
+// iterations ahead of their use. Takes a kernel at the Tile stage, after find_access_forms; for
+// CUDA only.
+//
+// A loop over S stages has buffers of S slots. Before the loop the first S - 1 iterations are
+// copied. Each iteration waits for its own copies (the one place where its threads meet), starts
+// those of iteration i + S - 1 into the slots that the iteration before has read, and works on its
+// own slots. What the addresses depend on is carried around the loop once more, S - 1 steps ahead.
+//
+//   for (%i, %p)                          copies of iterations 0 .. S - 2
+//     %x = load(affine(%p))               for (%i, %ahead, %slot)
+//     .. dot(%x, ..)                 =>     wait_copies {pending = S - 2}
+//     yield %p + step                       if (%i + (S - 1) * step < %to)
+//     copy_async(affine(%ahead))
+//                                           commit_copies
+//                                           %x = read_buffer(%slot)
+//                                           .. dot(%x, ..)
+//                                           yield %ahead + step, (%slot + 1) % S
+//
+// Loads stay where they are when a store, an atomic or a barrier of the loop may be ordered with
+// them, when their addresses depend on tiles that the loop makes or loads, when a thread could copy
+// less than 4 bytes at once, and when masked-off elements are not 0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "tilewright/target.h"
+
+namespace tilewright {
+
+struct PipelineLoopsOptions {
+  int num_stages = 3;             // of loops that do not say it themselves; below 2: none
+  std::int64_t shared_bytes = 0;  // the most that a block may use; 0: no limit
+};
+
+// Gives a sentence for every loop that has fewer stages than were asked for.
+std::vector<std::string> pipeline_loops(ir::Kernel& kernel, const PipelineLoopsOptions& options);
+
+// With the default options and the shared memory of the target.
+void pipeline_loops(ir::Kernel& kernel, const Target& target);
+
+}  // namespace tilewright

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/pipeline_loops/candidates.cpp — back from matrix products to loads, and from loads to what
+// their addresses need.
+#include "passes/pipeline_loops/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace tilewright {
+namespace {
+
+using ir::Kernel;
+using ir::Op;
+using ir::OpKind;
+using ir::Region;
+using ir::Type;
+using ir::Value;
+
+// An op that may be repeated for another iteration at little cost.
+bool is_repeatable(const Op& op) {
+  return op.facts().has(ir::Pure) && op.regions.empty() && op.kind != OpKind::Dot &&
+         op.kind != OpKind::Gather && op.kind != OpKind::Histogram;
+}
+
+// The arguments of loops, by what they begin as and what they are next.
+struct Carried {
+  Value initial;
+  Value next;
+};
+
+class Roots {
+ public:
+  explicit Roots(const Kernel& kernel) : kernel_(kernel) {
+    for (const ir::KernelArgument& argument : kernel.arguments)
+      arguments_.insert(argument.value.id);
+    ir::walk(kernel.body, [&](const Op& op) {
+      if (op.kind != OpKind::For) return;
+      for (std::size_t k = 0; k < op.results.size(); ++k) {
+        carried_[op.regions[0].arguments[k + 1].id] = {op.operands[k + 3],
+                                                       op.regions[0].ops.back()->operands[k]};
+        carried_[op.results[k].id] = carried_[op.regions[0].arguments[k + 1].id];
+      }
+    });
+  }
+
+  // The kernel argument that a pointer is computed from; none when that is not sure.
+  Value of(Value pointer) const {
+    std::set<std::uint32_t> seen;
+    return trace(pointer, seen).value_or(Value{});
+  }
+
+ private:
+  // No value: the pointer has been seen on the way, and says nothing new.
+  std::optional<Value> trace(Value pointer, std::set<std::uint32_t>& seen) const {
+    while (const Op* maker = kernel_.maker(pointer)) {
+      const bool goes_on = maker->facts().has(ir::Pure) && !maker->operands.empty() &&
+                           kernel_.type(maker->operands[0]).is_pointer &&
+                           maker->kind != OpKind::Gather && maker->kind != OpKind::Join &&
+                           maker->kind != OpKind::Concatenate;
+      if (!goes_on) break;
+      pointer = maker->operands[0];
+    }
+    if (arguments_.contains(pointer.id)) return pointer;
+    const auto found = carried_.find(pointer.id);
+    if (found == carried_.end()) return Value{};
+    if (!seen.insert(pointer.id).second) return std::nullopt;
+    const auto initial = trace(found->second.initial, seen);
+    const auto next = trace(found->second.next, seen);
+    if (!next) return initial;
+    return initial == next ? next : std::optional(Value{});
+  }
+
+  const Kernel& kernel_;
+  std::set<std::uint32_t> arguments_;
+  std::map<std::uint32_t, Carried> carried_;
+};
+
+class Finder {
+ public:
+  Finder(const Kernel& kernel, const AxisAnalysis& axes, Op& loop)
+      : kernel_(kernel), axes_(axes), loop_(loop), body_(loop.regions[0]), roots_(kernel) {
+    for (Op* op : body_.ops)
+      for (const Value result : op->results) makers_[result.id] = op;
+    for (std::size_t k = 1; k < body_.arguments.size(); ++k) slots_[body_.arguments[k].id] = k - 1;
+  }
+
+  LoadsAhead run() {
+    note_writes(body_);
+    if (has_order_) return {};
+    for (const Op* op : body_.ops)
+      if (op->kind == OpKind::Dot)
+        for (std::size_t i : {0u, 1u}) follow_operand(op->operands[i]);
+    if (fed_.empty()) return {};
+    Slice all;
+    for (Op* op : body_.ops) {
+      if (!fed_.contains(op) || !may_be_copied(*op)) continue;
+      Slice slice = all;
+      if (!add_operands(*op, slice) || !slice.varies) continue;
+      slice.varies = false;
+      all = std::move(slice);
+      out_.loads.push_back(op);
+    }
+    for (const Op* op : body_.ops)
+      if (all.ops.contains(op)) out_.slice.push_back(op);
+    out_.carried.assign(all.slots.begin(), all.slots.end());
+    count_bytes();
+    return std::move(out_);
+  }
+
+ private:
+  struct Slice {
+    std::set<const Op*> ops;
+    std::set<std::size_t> slots;
+    bool varies = false;  // depends on the iteration
+  };
+
+  // ---- What the loop does to memory
+
+  void note_writes(const Region& region) {
+    ir::walk(region, [&](const Op& op) {
+      switch (op.kind) {
+        case OpKind::Load:
+          has_order_ |= op.integer("volatile") != 0;
+          return;
+        case OpKind::AtomicCas:
+        case OpKind::AtomicRmw:
+          // Who looks at the result may wait for another program.
+          has_order_ |= is_used(op.result());
+          break;
+        case OpKind::Barrier:
+        case OpKind::CopyAsync:
+        case OpKind::WaitCopies:
+          has_order_ = true;
+          return;
+        default:
+          if (!op.facts().has(ir::Writes)) return;
+          break;
+      }
+      written_.push_back(roots_.of(op.operands[0]));
+    });
+  }
+
+  bool is_used(Value value) const {
+    bool is_found = false;
+    ir::walk(kernel_.body, [&](const Op& op) {
+      is_found |= std::find(op.operands.begin(), op.operands.end(), value) != op.operands.end();
+    });
+    return is_found;
+  }
+
+  // Arguments are taken to be different memory, as everywhere; what is not known may be any.
+  bool may_be_written(const Op& load) const {
+    if (written_.empty()) return false;
+    const Value root = roots_.of(load.operands[0]);
+    return !root || std::any_of(written_.begin(), written_.end(),
+                                [&](Value other) { return !other || other == root; });
+  }
+
+  // ---- From products to loads
+
+  void follow_operand(Value value) {
+    const auto found = makers_.find(value.id);
+    if (found == makers_.end() || !seen_.insert(value.id).second) return;
+    if (found->second->kind == OpKind::Load) {
+      fed_.insert(found->second);
+      return;
+    }
+    if (!is_repeatable(*found->second)) return;
+    for (const Value operand : found->second->operands)
+      if (kernel_.type(operand).is_tile()) follow_operand(operand);
+  }
+
+  bool may_be_copied(const Op& load) const {
+    const Type& type = kernel_.type(load.result());
+    if (!type.is_tile() || type.is_bool() || may_be_written(load)) return false;
+    if (load.operands.size() > 2 && !is_zero(load.operands[2])) return false;
+    for (int d = 0; d < type.rank; ++d)
+      if (axes_.vector_width(load, d) * static_cast<std::int64_t>(type.element_bytes()) >= 4)
+        return true;
+    return false;
+  }
+
+  bool is_zero(Value value) const {
+    const Op* op = kernel_.maker(value);
+    while (op && op->kind != OpKind::Constant) {
+      const bool goes_on = op->kind == OpKind::Splat || op->kind == OpKind::Broadcast ||
+                           op->kind == OpKind::Reshape || op->kind == OpKind::Permute;
+      if (!goes_on) return false;
+      op = kernel_.maker(op->operands[0]);
+    }
+    if (!op) return false;
+    const ir::AttributeValue& number = *op->find("value");
+    if (const auto* real = std::get_if<double>(&number)) return *real == 0 && !std::signbit(*real);
+    return std::get<std::int64_t>(number) == 0;
+  }
+
+  // ---- From loads to what they depend on
+
+  bool add_operands(const Op& op, Slice& slice) const {
+    return std::all_of(op.operands.begin(), op.operands.end(),
+                       [&](Value operand) { return add(operand, slice); });
+  }
+
+  bool add(Value value, Slice& slice) const {
+    if (value == body_.arguments[0]) {
+      slice.varies = true;
+      return true;
+    }
+    if (const auto slot = slots_.find(value.id); slot != slots_.end()) {
+      if (kernel_.type(value).is_tile()) return false;
+      slice.varies = true;
+      if (!slice.slots.insert(slot->second).second) return true;
+      return add(body_.ops.back()->operands[slot->second], slice);
+    }
+    const auto found = makers_.find(value.id);
+    if (found == makers_.end()) return true;
+    const Op& op = *found->second;
+    // A number in memory that says which tile comes next is read ahead too.
+    const bool is_index =
+        op.kind == OpKind::Load && kernel_.type(value).is_scalar() && !may_be_written(op);
+    if (!is_index && !is_repeatable(op)) return false;
+    slice.ops.insert(&op);
+    return add_operands(op, slice);
+  }
+
+  // ---- Sizes
+
+  static std::int64_t bytes_of(const Type& type) {
+    return type.numel() * static_cast<std::int64_t>(type.element_bytes());
+  }
+
+  void count_bytes() {
+    for (const Op* load : out_.loads) out_.stage_bytes += bytes_of(kernel_.type(load->result()));
+    std::set<std::uint32_t> seen;
+    for (const Op* op : body_.ops) {
+      if (op->kind != OpKind::Dot) continue;
+      for (std::size_t i : {0u, 1u}) {
+        Value value = op->operands[i];
+        const auto is_permuted = [&] {
+          const Op* maker = kernel_.maker(value);
+          return maker && (maker->kind == OpKind::Permute || maker->kind == OpKind::Reshape);
+        };
+        while (is_permuted()) value = kernel_.maker(value)->operands[0];
+        const bool is_copied = std::any_of(out_.loads.begin(), out_.loads.end(),
+                                           [&](const Op* l) { return l->result() == value; });
+        if (!is_copied && seen.insert(value.id).second)
+          out_.other_bytes += bytes_of(kernel_.type(value));
+      }
+    }
+  }
+
+  const Kernel& kernel_;
+  const AxisAnalysis& axes_;
+  Op& loop_;
+  const Region& body_;
+  const Roots roots_;
+  std::map<std::uint32_t, Op*> makers_;         // of the values of the body
+  std::map<std::uint32_t, std::size_t> slots_;  // carried arguments to their numbers
+  std::vector<Value> written_;                  // roots; none: unknown
+  bool has_order_ = false;
+  std::set<const Op*> fed_;
+  std::set<std::uint32_t> seen_;
+  LoadsAhead out_;
+};
+
+}  // namespace
+
+LoadsAhead find_loads_ahead(const Kernel& kernel, const AxisAnalysis& axes, Op& loop) {
+  return Finder(kernel, axes, loop).run();
+}
+
+}  // namespace tilewright
