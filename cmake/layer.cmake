@@ -46,7 +46,8 @@ function(tw_test name)
   # are cached in the build folder, never in the user's own cache.
   string(REPLACE ";" "." labels "${arg_LABEL}")
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}." PROPERTIES
-    LABELS ${labels} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT TILEWRIGHT_CACHE_DIR=${CMAKE_BINARY_DIR}/kernel_cache)
+    LABELS ${labels} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT TILEWRIGHT_CACHE_DIR=${CMAKE_BINARY_DIR}/kernel_cache
+    ENVIRONMENT_MODIFICATION TILEWRIGHT_EMULATE_CHECK=set:1)
   if(NOT labels MATCHES "golden|hygiene")   # those read the source tree, which a bundle does not have
     set_property(GLOBAL APPEND PROPERTY TW_TEST_PROGRAMS ${name})
   endif()

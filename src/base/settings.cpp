@@ -65,6 +65,7 @@ Settings read_environment() {
           .search_path =
               first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
           .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1)),
+          .emulate_check = flag("TILEWRIGHT_EMULATE_CHECK"),
           .library_path = variable("LD_LIBRARY_PATH"),
           .virtual_env = variable("VIRTUAL_ENV"),
           .conda_prefix = variable("CONDA_PREFIX"),

@@ -31,6 +31,7 @@ struct Settings {
   std::string search_path;  // PATH
   std::uint64_t
       emulate_seed;  // TILEWRIGHT_EMULATE_SEED: order of emulated CUDA threads, else 1; 0: by index
+  bool emulate_check;  // TILEWRIGHT_EMULATE_CHECK: accesses to emulated shared memory are checked
   std::string library_path;  // LD_LIBRARY_PATH: where libraries that are opened at run time are
                              // also looked for
   std::string

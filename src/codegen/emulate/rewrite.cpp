@@ -8,6 +8,8 @@
 
 #include "base/cpu_entry.h"
 #include "base/embedded.h"
+#include "base/settings.h"
+#include "codegen/emulate/check_marks.h"
 #include "codegen/emulate/features.h"
 #include "codegen/emulate/reach.h"
 #include "codegen/text/cpp_tokens.h"
@@ -15,13 +17,21 @@
 namespace tilewright {
 namespace {
 
+// With checks a kernel without barriers is watched as well: they may be what it lacks.
+bool needs_fibers(std::string_view identifier) {
+  return is_barrier(identifier) || (identifier == "__shared__" && is_emulation_checked());
+}
+
 class Rewriter {
  public:
   Rewriter(std::string_view text, std::string_view name)
       : text_(text), name_(name), tokens_(tokenize_cpp(text, name)) {}
 
   EmulatedSource run() {
-    Mentions mentions = find_mentions(tokens_, is_barrier);
+    Mentions mentions = find_mentions(tokens_, needs_fibers);
+    if (is_emulation_checked())
+      for (TextInsertion& mark : check_marks(tokens_))
+        edits_.push_back({mark.offset, 0, std::move(mark.text)});
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].kind == CppToken::Kind::Directive) directive(tokens_[i]);
       else if (tokens_[i].is_identifier()) identifier(i);
@@ -104,7 +114,7 @@ class Rewriter {
 
   void identifier(std::size_t index) {
     const CppToken& token = tokens_[index];
-    if (is_barrier(token.text)) out_.has_barriers = true;
+    if (needs_fibers(token.text)) out_.has_barriers = true;
     if (is_half_name(token.text)) out_.has_half = true;
     if (token.is("__shared__")) return shared(index);
     if (token.is("__noinline__")) return replace(token, "__attribute__((noinline))");
@@ -153,6 +163,10 @@ class Rewriter {
       return end;
     };
     if (const std::size_t word = find("static"); word < end) replace(tokens_[word], "");
+    // Where __shared__ is an attribute, alignas(16) may follow it.
+    if (const std::size_t word = find("alignas");
+        word > index && word + 2 < end && tokens_[word + 2].kind == CppToken::Kind::Number)
+      replace(tokens_[word], "__align__");
     const std::size_t word = find("extern");
     if (word == end || end == tokens_.size()) return;
     out_.has_dynamic_shared = true;
@@ -238,10 +252,12 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources) {
   };
   std::string out = cpu_entry_text;
   if (any(&EmulatedSource::has_dynamic_shared)) out += "#define TW_EMULATE_DYNAMIC_SHARED 1\n";
+  if (is_emulation_checked()) out += "#define TW_EMULATE_CHECK 1\n";
   const bool with_library = any(&EmulatedSource::needs_standard_library);
   const char* standard = with_library ? "standard_library.cuh" : "standard.cuh";
   std::vector<std::string_view> parts = {standard,   "core.cuh",    "types.cuh",
                                          "math.cuh", "threads.cuh", "atomics.cuh"};
+  if (is_emulation_checked()) parts.push_back("check.cuh");
   if (any(&EmulatedSource::has_half)) parts.push_back("half.cuh");
   for (std::string_view part : parts)
     out += fmt::format("#line 1 \"tilewright/emulate/{0}\"\n{1}", part,
@@ -260,7 +276,29 @@ std::string emulated_entry(std::string_view symbol, std::string_view kernel_expr
       symbol, kernel_expression, with_barriers);
 }
 
+bool is_emulation_checked() {
+#ifdef TW_SANITIZE
+  return false;
+#else
+  return settings().emulate_check;
+#endif
+}
+
 std::vector<std::string> emulation_options() {
+  // What the compiler instruments calls check.cuh, so the sanitizer's library must stay away. At
+  // -O1 no load is moved to where the text has none.
+  if (is_emulation_checked())
+    return {"-O1",
+            "-fsanitize=thread",
+            "--param=tsan-distinguish-volatile=1",
+            "-Wno-tsan",
+            "-fvisibility=hidden",
+            "-fno-strict-aliasing",
+            "-nodefaultlibs",
+            "-lstdc++",
+            "-lm",
+            "-lgcc_s",
+            "-lc"};
   return {"-O2", "-fvisibility=hidden", "-fno-strict-aliasing", "-lm"};
 }
 

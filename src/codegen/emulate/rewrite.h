@@ -48,6 +48,11 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources);
 std::string emulated_entry(std::string_view symbol, std::string_view kernel_expression,
                            bool with_barriers);
 
+// Are accesses to shared memory checked? By settings().emulate_check; not in builds with
+// sanitizers, which leave no room for this instrumentation. Kernels with shared memory then always
+// run as fibers.
+bool is_emulation_checked();
+
 // Flags for the host compiler that emulated sources need.
 std::vector<std::string> emulation_options();
 

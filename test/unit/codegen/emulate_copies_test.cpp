@@ -18,7 +18,8 @@ namespace {
   if (!can_emulate_barriers()) GTEST_SKIP() << "fibers do not run under the thread sanitizer"
 
 const EmulatedModule& module() {
-  static const EmulatedModule copies(
+  static const EmulatedModule copies = module_with_check(
+      false,
       std::string(embedded_file("device_lib/emulate/cuda/ptx.cuh")) +
           std::string(embedded_file("device_lib/emulate/cuda/async_copy.cuh")) +
           R"(#line 1 "test.cu"

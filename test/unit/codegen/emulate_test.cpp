@@ -203,7 +203,8 @@ TEST(Emulate, PrintfWritesToStandardOutput) {
 // ---- Kernels with barriers.
 
 const EmulatedModule& barrier_module() {
-  static const EmulatedModule module(
+  static const EmulatedModule module = module_with_check(
+      false,
       R"(
 __global__ void block_sum(const float* x, float* out, int n) {
   __shared__ float partial[256];

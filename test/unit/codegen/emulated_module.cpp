@@ -127,4 +127,22 @@ WithSeed::WithSeed(std::uint64_t seed) {
 
 WithSeed::~WithSeed() { delete state_; }
 
+struct WithCheck::State {
+  SettingsOverride override;
+};
+
+WithCheck::WithCheck(bool is_on) {
+  Settings replacement = settings();
+  replacement.emulate_check = is_on;
+  state_ = new State{SettingsOverride(std::move(replacement))};
+}
+
+WithCheck::~WithCheck() { delete state_; }
+
+EmulatedModule module_with_check(bool is_on, std::string_view text,
+                                 std::vector<std::string> kernel_expressions) {
+  const WithCheck check(is_on);
+  return EmulatedModule(text, std::move(kernel_expressions));
+}
+
 }  // namespace tilewright

@@ -52,4 +52,20 @@ class WithSeed {
   State* state_;
 };
 
+// Turns the checks of shared memory on or off while it lives; they are part of a module that is made
+// meanwhile.
+class WithCheck {
+ public:
+  explicit WithCheck(bool is_on);
+  ~WithCheck();
+
+ private:
+  struct State;
+  State* state_;
+};
+
+// A module made with or without checks, whatever the environment says.
+EmulatedModule module_with_check(bool is_on, std::string_view text,
+                                 std::vector<std::string> kernel_expressions);
+
 }  // namespace tilewright

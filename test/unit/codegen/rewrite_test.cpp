@@ -7,11 +7,13 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "emulated_module.h"
 
 namespace tilewright {
 namespace {
 
-std::string rewritten(std::string_view text) {
+std::string rewritten(std::string_view text, bool is_checked = false) {
+  const WithCheck check(is_checked);
   const std::string out = emulate_cuda(text, "k.cu").text;
   const std::string head = "#line 1 \"k.cu\"\n";
   EXPECT_EQ(out.substr(0, head.size()), head);
@@ -35,9 +37,36 @@ TEST(Rewrite, KnownHeadersGoAndLinesStay) {
   EXPECT_EQ(rewritten(""), "\n");
 }
 
+#ifndef TW_SANITIZE
+TEST(Rewrite, ChecksKnowLinesAndNames) {
+  EXPECT_EQ(rewritten("void f(int* x) { __shared__ float a[2], b; a[0] = 1; x = g(); }", true),
+            "void f(int* x) { TW_AT __shared__ float a[2], b; tw_emulate::note_shared(\"a\", a); "
+            "tw_emulate::note_shared(\"b\", b); TW_AT a[0] = 1; TW_AT x = g(); }\n");
+  EXPECT_EQ(
+      rewritten("void f() { extern __shared__ int s[]; int* p = s + 4; int i = s[0]; }", true),
+      "void f() { TW_AT   int (&s)[] = tw_emulate::dynamic_shared; "
+      "tw_emulate::note_dynamic(\"s\", s); TW_AT int* p = s + 4; "
+      "tw_emulate::name_pointer(\"p\", p); TW_AT int i = s[0]; }\n");
+  // Where a statement cannot begin, nothing is put.
+  for (const char* text :
+       {"int a[] = {1, 2};\n", "struct S { int a; int b; };\n", "enum { A, B };\n",
+        "constexpr int f(int i) { int j = i; return j; }\n",
+        "auto x = float4{1, 2}; int y = (int){3};\n", "namespace n { int a; int b; }\n",
+        "#line 1 \"tilewright/x.cuh\"\nvoid f() { a; b; }\n"})
+    EXPECT_EQ(rewritten(text, true), text);
+  EXPECT_EQ(rewritten("void f() { for (a; b; c) d; if (a) b; else c; do d; while (e);\n#if X\ng;\n"
+                      "#endif\n}",
+                      true),
+            "void f() { TW_AT for (a; b; c) d; TW_AT if (a) b; else c; TW_AT do d; while (e);\n#if "
+            "X\ng;\n#endif\n}\n");
+}
+#endif
+
 TEST(Rewrite, SharedMemory) {
   EXPECT_EQ(rewritten("{ __shared__ float a[2][3], b; }"), "{ __shared__ float a[2][3], b; }\n");
   EXPECT_EQ(rewritten("{ static __shared__ int a; }"), "{  __shared__ int a; }\n");
+  EXPECT_EQ(rewritten("{ __shared__ alignas(16) int a; }"),
+            "{ __shared__ __align__(16) int a; }\n");
   const std::string dynamic = " __asm__(\"tw_dynamic_shared\")";
   EXPECT_EQ(rewritten("extern __shared__ float s[];"),
             "TW_EMULATE_EXTERN  float s[]" + dynamic + ";\n");

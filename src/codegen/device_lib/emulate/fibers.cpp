@@ -25,7 +25,7 @@ void run_block(const TwCpuLaunch* launch, const char* kernel, std::uint64_t bloc
                     "sanitizer; use another build",
                     kernel));
   Scheduler::of_this_thread().run(
-      {launch, kernel, block, thread, context, settings().emulate_seed});
+      {launch, kernel, block, thread, context, settings().emulate_seed, settings().emulate_check});
 }
 
 void wait(TwWait* request) { Scheduler::of_this_thread().wait(*request); }
@@ -53,11 +53,38 @@ void commit_copies() { Scheduler::of_this_thread().commit_copies(); }
 
 void wait_copies(std::uint32_t pending) { Scheduler::of_this_thread().wait_copies(pending); }
 
+void note_shared(const char* name, std::uint64_t address, std::uint64_t bytes,
+                 std::uint64_t element_bytes) {
+  Scheduler::of_this_thread().shadow().add_array({name, address, bytes, element_bytes});
+}
+
+void name_shared(const char* name, std::uint64_t address, std::uint64_t element_bytes) {
+  Scheduler::of_this_thread().shadow().add_name({name, address, 0, element_bytes});
+}
+
+void touch(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind, std::uint32_t line) {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  if (scheduler.is_running())
+    scheduler.touch({.address = address,
+                     .bytes = bytes,
+                     .kind = static_cast<Shadow::Kind>(kind),
+                     .line = line});
+}
+
 }  // namespace
 
 const TwEmulation* emulation_services() {
-  static constexpr TwEmulation table{sizeof(TwEmulation), run_block,     wait,       yield, fault,
-                                     start_copy,          commit_copies, wait_copies};
+  static constexpr TwEmulation table{.size = sizeof(TwEmulation),
+                                     .run_block = run_block,
+                                     .wait = wait,
+                                     .yield = yield,
+                                     .fault = fault,
+                                     .start_copy = start_copy,
+                                     .commit_copies = commit_copies,
+                                     .wait_copies = wait_copies,
+                                     .note_shared = note_shared,
+                                     .name_shared = name_shared,
+                                     .touch = touch};
   return &table;
 }
 

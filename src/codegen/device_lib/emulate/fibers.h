@@ -64,6 +64,11 @@ struct TwEmulation {
   void (*start_copy)(void* shared, const void* global, std::uint32_t bytes, std::uint32_t line);
   void (*commit_copies)();
   void (*wait_copies)(std::uint32_t pending);
+  // With checks: an array of shared memory, a pointer into one, and every access (Shadow::Kind).
+  void (*note_shared)(const char* name, std::uint64_t address, std::uint64_t bytes,
+                      std::uint64_t element_bytes);
+  void (*name_shared)(const char* name, std::uint64_t address, std::uint64_t element_bytes);
+  void (*touch)(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind, std::uint32_t line);
 };
 
 }  // extern "C"

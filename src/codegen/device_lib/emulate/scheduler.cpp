@@ -65,6 +65,7 @@ void Scheduler::start_block(const Job& job) {
   ready_.clear();
   ready_head_ = 0;
   at_block_.clear();
+  shadow_.start_block(count);
   for (Warp& warp : warps_) warp = {};
   for (std::uint32_t i = 0; i < count; ++i) {
     warps_[i / 32].live |= 1u << (i % 32);
@@ -196,7 +197,24 @@ void Scheduler::arrive_at_block(Fiber& fiber) {
   if (at_block_.size() == live_) complete_block();
 }
 
+// A GPU may let such threads pass, or not: it only counts arrivals.
+void Scheduler::check_same_barrier() {
+  const Fiber& first = *at_block_.front();
+  for (const Fiber* fiber : at_block_) {
+    if (fiber->request->line == first.request->line) continue;
+    return cancel(std::make_exception_ptr(KernelFault(fmt::format(
+        "kernel '{}', block {}, threads {} and {}: they meet at different barriers, {} at line {} "
+        "and {} at line {}",
+        job_->kernel, format_place(job_->block, job_->launch->grid),
+        format_place(first.index, job_->launch->block),
+        format_place(fiber->index, job_->launch->block), first.request->name, first.request->line,
+        fiber->request->name, fiber->request->line))));
+  }
+}
+
 void Scheduler::complete_block() {
+  if (job_->is_checked) check_same_barrier();
+  if (failure_) return;
   std::uint32_t count = 0;
   for (const Fiber* fiber : at_block_) count += fiber->request->value != 0;
   for (Fiber* fiber : at_block_) {
@@ -206,6 +224,7 @@ void Scheduler::complete_block() {
   }
   at_block_.clear();
   idle_yields_ = 0;
+  shadow_.block_barrier();
 }
 
 void Scheduler::arrive_at_warp(Fiber& fiber) {
@@ -232,6 +251,8 @@ void Scheduler::complete_group(Warp& warp, std::size_t index) {
   const Group group = warp.groups[index];
   warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(index));
   const auto first = static_cast<std::size_t>(&warp - warps_.data()) * 32;
+  if (group.kind == TwWait::Warp)
+    shadow_.warp_barrier(static_cast<std::uint32_t>(first), group.arrived);
   Fiber* fibers[32] = {};
   std::uint64_t values[32];
   std::uint32_t ballot = 0;
@@ -298,13 +319,21 @@ void Scheduler::start_copy(const CopyQueue::Copy& copy) {
         "{}: the asynchronous copy of {} bytes at line {} {} an address that is not aligned to {}",
         thread_name(self), copy.bytes, copy.line, is_aligned(copy.to) ? "reads" : "writes",
         copy.bytes));
+  if (const Shadow::Finding finding = shadow_.start_copy(self.index, copy)) report(finding);
   self.copies.start(copy, job_->seed != 0 && (random() >> 20) % 2 == 0);
 }
 
 void Scheduler::commit_copies() { running_->copies.commit(); }
 
 void Scheduler::wait_copies(std::uint32_t pending) {
-  running_->copies.wait(pending, [](const CopyQueue::Copy&) {});
+  running_->copies.wait(
+      pending, [&](const CopyQueue::Copy& copy) { shadow_.copy_arrives(running_->index, copy); });
+}
+
+void Scheduler::touch(Shadow::Access access) {
+  if (failure_ || !running_) return;
+  access.thread = running_->index;
+  if (const Shadow::Finding finding = shadow_.touch(access)) report(finding);
 }
 
 // ---- Failure.
@@ -321,6 +350,18 @@ void Scheduler::cancel(std::exception_ptr why) {
   failure_ = std::move(why);
   for (const auto& fiber : fibers_)
     if (!fiber->has_ended && fiber->request) make_ready(*fiber);
+}
+
+void Scheduler::report(const Shadow::Finding& finding) {
+  const auto place = [&](std::uint32_t thread) {
+    return format_place(thread, job_->launch->block);
+  };
+  cancel(std::make_exception_ptr(KernelFault(fmt::format(
+      "kernel '{}', block {}, {}: {}", job_->kernel, format_place(job_->block, job_->launch->grid),
+      finding.has_two_threads
+          ? fmt::format("threads {} and {}", place(finding.first), place(finding.second))
+          : fmt::format("thread {}", place(finding.second)),
+      finding.message))));
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "codegen/device_lib/emulate/context.h"
 #include "codegen/device_lib/emulate/copies.h"
 #include "codegen/device_lib/emulate/fibers.h"
+#include "codegen/device_lib/emulate/shadow.h"
 
 namespace tilewright {
 
@@ -24,6 +25,7 @@ class Scheduler {
     void (*thread)(void* context, std::uint32_t index);
     void* context;
     std::uint64_t seed;
+    bool is_checked;  // threads of a block may not meet at different barriers
   };
 
   // The scheduler of this operating-system thread; its fibers are kept for the next block.
@@ -38,6 +40,11 @@ class Scheduler {
   void start_copy(const CopyQueue::Copy& copy);
   void commit_copies();
   void wait_copies(std::uint32_t pending);
+  // An access of the running fiber. What is wrong with it ends the block at the fiber's next
+  // barrier: an exception must not pass through code that the compiler takes for one that cannot
+  // throw.
+  void touch(Shadow::Access access);
+  Shadow& shadow() { return shadow_; }
 
  private:
   struct Fiber {
@@ -75,6 +82,7 @@ class Scheduler {
   void arrive_at_block(Fiber& fiber);
   void arrive_at_warp(Fiber& fiber);
   void complete_block();
+  void check_same_barrier();
   void complete_group(Warp& warp, std::size_t group);
   void complete_after_exit(Warp& warp);
   bool complete_active();
@@ -82,6 +90,7 @@ class Scheduler {
   // Failure.
   std::string thread_name(const Fiber& fiber) const;  // "kernel 'k', block .., thread .."
   void cancel(std::exception_ptr why);
+  void report(const Shadow::Finding& finding);
   std::string stuck_message() const;
 
   std::vector<std::unique_ptr<StackPool>> stacks_;  // of stacks_per_pool each
@@ -98,6 +107,7 @@ class Scheduler {
   std::uint64_t random_state_ = 1;
   std::uint64_t idle_yields_ = 0;  // since a thread last passed a barrier or ended
   std::exception_ptr failure_;
+  Shadow shadow_;
 };
 
 // "(1, 0, 0)": the place of linear index `index` in a grid or block of these sizes.

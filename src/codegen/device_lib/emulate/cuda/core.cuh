@@ -76,6 +76,10 @@ struct TwEmulation {
   void (*start_copy)(void* shared, const void* global, unsigned bytes, unsigned line);
   void (*commit_copies)();
   void (*wait_copies)(unsigned pending);
+  void (*note_shared)(const char* name, unsigned long address, unsigned long bytes,
+                      unsigned long element_bytes);
+  void (*name_shared)(const char* name, unsigned long address, unsigned long element_bytes);
+  void (*touch)(unsigned long address, unsigned long bytes, unsigned kind, unsigned line);
 };
 
 // ---- Indices.
@@ -128,15 +132,30 @@ static constinit thread_local unsigned thread_number = 0;
 static constinit thread_local const char* kernel_name = "";
 static constinit thread_local const TwEmulation* emulation = nullptr;
 
+#ifdef TW_EMULATE_CHECK
+static constinit thread_local unsigned at_line = 0;  // of the text
+static constinit thread_local unsigned dynamic_bytes = 0;
+// The arrays of the running block lie between these.
+static constinit thread_local unsigned long shared_begin = ~0ul;
+static constinit thread_local unsigned long shared_end = 0;
+inline void note_thread_begin();
+#endif
+
 // Other threads of the block may run inside `call`; the indices are this thread's own again
 // afterwards.
 template <class Call>
 inline void suspended(Call call) {
   const uint3 index = threadIdx;
   const unsigned number = thread_number;
+#ifdef TW_EMULATE_CHECK
+  const unsigned line = at_line;
+#endif
   call();
   threadIdx = index;
   thread_number = number;
+#ifdef TW_EMULATE_CHECK
+  at_line = line;
+#endif
 }
 
 static __attribute__((noinline, cold)) void fault(const char* message) {
@@ -176,6 +195,9 @@ void run_fiber(void* parameters, unsigned index) {
   thread_number = index;
   threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y,
                index / blockDim.x / blockDim.y};
+#ifdef TW_EMULATE_CHECK
+  note_thread_begin();
+#endif
   call(Kernel, static_cast<void* const*>(parameters));
 }
 
@@ -210,6 +232,11 @@ struct BlockLock {
 // Dynamic shared memory begins as garbage (as floating numbers: not a number), and ends where the
 // launch said.
 inline void prepare_shared(const TwCpuLaunch* launch) {
+#ifdef TW_EMULATE_CHECK
+  shared_begin = ~0ul;
+  shared_end = 0;
+  dynamic_bytes = unsigned(launch->shared_bytes);
+#endif
 #ifdef TW_EMULATE_DYNAMIC_SHARED
   if (launch->shared_bytes > TW_EMULATE_DYNAMIC_BYTES)
     fault("the launch asks for more than 227 KiB of dynamic shared memory");

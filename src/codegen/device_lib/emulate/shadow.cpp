@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/device_lib/emulate/shadow.cpp — the rules of shadow.h, byte by byte.
+#include "codegen/device_lib/emulate/shadow.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace tilewright {
+namespace {
+
+using Kind = Shadow::Kind;
+
+bool reads(Kind kind) {
+  return kind == Kind::Read || kind == Kind::AtomicRead || kind == Kind::AtomicUpdate;
+}
+bool writes(Kind kind) { return kind != Kind::Read && kind != Kind::AtomicRead; }
+bool is_atomic(Kind kind) { return kind != Kind::Read && kind != Kind::Write; }
+
+bool holds(const Shadow::Array& array, std::uintptr_t address) {
+  return address - array.address < array.bytes;
+}
+
+}  // namespace
+
+void Shadow::start_block(std::uint32_t threads) {
+  count_ = 0;
+  names_.clear();
+  threads_.assign(threads, {});
+  ++generation_;
+  epoch_ = 1;
+}
+
+void Shadow::add_array(const Array& array) {
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (tracked_[i].array.address != array.address) continue;
+    if (array.bytes <= tracked_[i].array.bytes) {
+      // Another name of dynamic shared memory.
+      tracked_[i].array.name = array.name;
+      tracked_[i].array.element_bytes = array.element_bytes;
+    }
+    return;
+  }
+  if (count_ == tracked_.size()) tracked_.emplace_back();
+  Tracked& tracked = tracked_[count_++];
+  tracked.array = array;
+  if (tracked.cells.size() < array.bytes) tracked.cells.resize(array.bytes);
+}
+
+void Shadow::add_name(const Array& part) {
+  if (!find(part.address)) return;
+  for (Name& name : names_) {
+    if (name.part.name != part.name) continue;
+    name.is_ambiguous |= name.part.address != part.address;
+    return;
+  }
+  names_.push_back({part, false});
+}
+
+Shadow::Tracked* Shadow::find(std::uintptr_t address) {
+  for (std::size_t i = 0; i < count_; ++i)
+    if (holds(tracked_[i].array, address)) return &tracked_[i];
+  return nullptr;
+}
+
+Shadow::Cell& Shadow::cell_at(Tracked& tracked, std::uintptr_t address) {
+  Cell& cell = tracked.cells[address - tracked.array.address];
+  if (cell.generation != generation_) {
+    cell = {};
+    cell.generation = generation_;
+  }
+  return cell;
+}
+
+// ---- Order.
+
+Shadow::Moment Shadow::now(const Access& access) const {
+  return {access.line, epoch_, threads_[access.thread].clock,
+          static_cast<std::uint16_t>(access.thread), is_atomic(access.kind)};
+}
+
+bool Shadow::is_ordered(const Moment& before, std::uint32_t thread) const {
+  if (before.thread == thread || before.epoch < epoch_) return true;
+  return before.thread / 32u == thread / 32 &&
+         before.clock <= threads_[thread].seen[before.thread % 32];
+}
+
+bool Shadow::is_race(const Moment& before, const Moment& after) const {
+  return !(before.is_atomic && after.is_atomic) && !is_ordered(before, after.thread);
+}
+
+void Shadow::warp_barrier(std::uint32_t first_thread, std::uint32_t lanes) {
+  std::uint32_t seen[32] = {};
+  const auto each = [&](auto visit) {
+    for (std::uint32_t lane = 0; lane < 32; ++lane)
+      if (lanes >> lane & 1) visit(threads_[first_thread + lane], lane);
+  };
+  each([&](const Thread& thread, std::uint32_t lane) {
+    for (std::uint32_t i = 0; i < 32; ++i) seen[i] = std::max(seen[i], thread.seen[i]);
+    seen[lane] = std::max(seen[lane], thread.clock);
+  });
+  each([&](Thread& thread, std::uint32_t) {
+    std::copy(seen, seen + 32, thread.seen);
+    ++thread.clock;
+  });
+}
+
+// ---- Accesses.
+
+void Shadow::note_read(Cell& cell, const Moment& moment) {
+  for (Moment* reader = cell.readers; reader < cell.readers + cell.reads; ++reader)
+    if (reader->thread == moment.thread || is_ordered(*reader, moment.thread)) {
+      *reader = moment;
+      return;
+    }
+  if (cell.reads < 2) cell.readers[cell.reads++] = moment;
+  else if (cell.readers[0].thread / 32 == cell.readers[1].thread / 32) cell.readers[1] = moment;
+}
+
+Shadow::Finding Shadow::touch(const Access& access) {
+  Tracked* tracked = find(access.address);
+  if (!tracked) return {};
+  const Moment moment = now(access);
+  const std::uintptr_t end = std::min<std::uintptr_t>(
+      access.address + access.bytes, tracked->array.address + tracked->array.bytes);
+  Finding finding;
+  for (std::uintptr_t at = access.address; at < end; ++at) {
+    Cell& cell = cell_at(*tracked, at);
+    if (!finding) finding = check(cell, access, at);
+    if (writes(access.kind)) {
+      cell.state = Cell::State::Written;
+      cell.write = moment;
+      cell.reads = 0;
+    } else {
+      note_read(cell, moment);
+    }
+  }
+  return finding;
+}
+
+Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintptr_t at) {
+  const Moment moment = now(access);
+  if (cell.state == Cell::State::Arriving)
+    return {fmt::format("'{}' is {} at line {}, but the asynchronous copy into it from line {} has "
+                        "not been waited for by the thread that started it",
+                        element_name(at), writes(access.kind) ? "written" : "read", access.line,
+                        cell.write.line),
+            cell.write.thread != access.thread, cell.write.thread, access.thread};
+  if (cell.state == Cell::State::Unwritten && reads(access.kind))
+    return {fmt::format("'{}' is read at line {}, but no thread has written it", element_name(at),
+                        access.line),
+            false, 0, access.thread};
+  if (cell.state == Cell::State::Written && is_race(cell.write, moment))
+    return race(cell.write, "written", access, at);
+  for (int i = 0; i < cell.reads; ++i)
+    if (writes(access.kind) && is_race(cell.readers[i], moment))
+      return race(cell.readers[i], "read", access, at);
+  return {};
+}
+
+Shadow::Finding Shadow::race(const Moment& before, const char* did, const Access& after,
+                             std::uintptr_t at) const {
+  const bool same_warp = before.thread / 32u == after.thread / 32;
+  return {fmt::format("'{}' is {} at line {} and {} at line {} without a barrier between; {}",
+                      element_name(at), did, before.line, writes(after.kind) ? "written" : "read",
+                      after.line,
+                      same_warp ? "put __syncwarp() or __syncthreads() there"
+                                : "the threads are of different warps: put __syncthreads() there"),
+          true, before.thread, after.thread};
+}
+
+// "tile[12]": an array's element by its place in memory; of all names the one that begins last.
+std::string Shadow::element_name(std::uintptr_t address) const {
+  const Array* found = nullptr;
+  for (std::size_t i = 0; i < count_; ++i)
+    if (holds(tracked_[i].array, address)) found = &tracked_[i].array;
+  for (const Name& name : names_)
+    if (!name.is_ambiguous && name.part.address <= address && name.part.address >= found->address)
+      found = &name.part;
+  if (found->bytes == found->element_bytes) return found->name;
+  return fmt::format("{}[{}]", found->name, (address - found->address) / found->element_bytes);
+}
+
+// ---- Asynchronous copies.
+
+Shadow::Finding Shadow::start_copy(std::uint32_t thread, const CopyQueue::Copy& copy) {
+  const auto to = reinterpret_cast<std::uintptr_t>(copy.to);
+  const Finding finding = touch({to, copy.bytes, Kind::Write, thread, copy.line});
+  if (Tracked* tracked = find(to))
+    for (std::uint32_t i = 0; i < copy.bytes; ++i)
+      cell_at(*tracked, to + i).state = Cell::State::Arriving;
+  return finding;
+}
+
+void Shadow::copy_arrives(std::uint32_t thread, const CopyQueue::Copy& copy) {
+  const auto to = reinterpret_cast<std::uintptr_t>(copy.to);
+  Tracked* tracked = find(to);
+  if (!tracked) return;
+  for (std::uint32_t i = 0; i < copy.bytes; ++i) {
+    Cell& cell = cell_at(*tracked, to + i);
+    cell.state = Cell::State::Written;
+    cell.write = now({to, copy.bytes, Kind::Write, thread, copy.line});
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/device_lib/emulate/shadow.h — a shadow of an emulated block's shared memory: who touched
+// which byte last, and what ordered it.
+//
+// Two threads that touch the same byte, one of them writing, must have met at a barrier in between:
+// __syncthreads orders the whole block, __syncwarp the lanes that take part. Shuffles and votes
+// order nothing. Atomic (and volatile) accesses do not race with each other. A byte must have been
+// written before it is read, and nobody touches the destination of an asynchronous copy before the
+// thread that started it has waited for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "codegen/device_lib/emulate/copies.h"
+
+namespace tilewright {
+
+class Shadow {
+ public:
+  // device_lib/emulate/cuda/check.cuh has the same numbers.
+  enum class Kind : std::uint32_t { Read, Write, AtomicRead, AtomicWrite, AtomicUpdate };
+
+  struct Access {
+    std::uintptr_t address = 0;
+    std::uint64_t bytes = 0;
+    Kind kind = Kind::Read;
+    std::uint32_t thread = 0;
+    std::uint32_t line = 0;
+  };
+  // One of the block's arrays; messages count its elements.
+  struct Array {
+    std::string name;
+    std::uintptr_t address = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t element_bytes = 1;
+  };
+  // What is wrong, for threads of these numbers; `first` was there first. Empty: nothing.
+  struct Finding {
+    std::string message;
+    bool has_two_threads = false;
+    std::uint32_t first = 0;
+    std::uint32_t second = 0;
+    explicit operator bool() const { return !message.empty(); }
+  };
+
+  // All memory counts as unwritten, and no array is known.
+  void start_block(std::uint32_t threads);
+  void add_array(const Array& array);
+  // A pointer into an array under a name of its own.
+  void add_name(const Array& part);
+
+  Finding touch(const Access& access);
+  Finding start_copy(std::uint32_t thread, const CopyQueue::Copy& copy);
+  void copy_arrives(std::uint32_t thread, const CopyQueue::Copy& copy);
+
+  void block_barrier() { ++epoch_; }
+  void warp_barrier(std::uint32_t first_thread, std::uint32_t lanes);
+
+ private:
+  struct Moment {
+    std::uint32_t line = 0;
+    std::uint32_t epoch = 0;  // block barriers before it
+    std::uint32_t clock = 0;  // of the thread
+    std::uint16_t thread = 0;
+    bool is_atomic = false;
+  };
+  struct Cell {
+    enum class State : std::uint8_t { Unwritten, Written, Arriving };
+    std::uint32_t generation = 0;  // of another block: unwritten
+    State state = State::Unwritten;
+    std::uint8_t reads = 0;  // of `readers` that count
+    Moment write;
+    Moment readers[2];  // since that write, of two warps where there were two
+  };
+  struct Tracked {
+    Array array;
+    std::vector<Cell> cells;
+  };
+  struct Name {
+    Array part;
+    bool is_ambiguous = false;  // threads gave it different places
+  };
+  // Warp barriers make a lane see what others of its warp did up to a clock of theirs.
+  struct Thread {
+    std::uint32_t clock = 1;
+    std::uint32_t seen[32] = {};
+  };
+
+  Tracked* find(std::uintptr_t address);
+  Cell& cell_at(Tracked& tracked, std::uintptr_t address);
+  Moment now(const Access& access) const;
+  bool is_ordered(const Moment& before, std::uint32_t thread) const;
+  bool is_race(const Moment& before, const Moment& after) const;
+  void note_read(Cell& cell, const Moment& moment);
+  Finding check(const Cell& cell, const Access& access, std::uintptr_t at);
+  Finding race(const Moment& before, const char* did, const Access& after, std::uintptr_t at) const;
+  std::string element_name(std::uintptr_t address) const;
+
+  std::vector<Tracked> tracked_;  // the first `count_` are of this block
+  std::size_t count_ = 0;
+  std::vector<Name> names_;
+  std::vector<Thread> threads_;
+  std::uint32_t generation_ = 0;
+  std::uint32_t epoch_ = 0;
+};
+
+}  // namespace tilewright
