@@ -39,6 +39,15 @@ constexpr const char* run_examples = R"x(Examples:
 Values: 1024, -1.5, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
 zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Without --grid the file's own launch is read.)x";
 
+constexpr const char* bench_examples = R"x(Examples:
+  tilewright bench gelu                    every way to write GELU, checked and timed on this machine
+  tilewright bench softmax --dim 256..4096 a sweep over sizes, with the exponent of time against size
+  tilewright bench matmul --shape 1024x1024x512 --dtype f32,bf16 --ways tile,cuda
+  tilewright bench gelu --json > before.json, then tilewright bench gelu --baseline before.json
+                                           exit code 3 when something became slower
+  tilewright bench my.py:kernel --like softmax  a kernel of yours beside ours
+  tilewright bench --list                  the operations and their ways)x";
+
 constexpr const char* compile_examples = R"(Examples:
   tilewright compile softmax.py:softmax_kernel --signature "*fp32:16, *fp32:16, i32, i32, 1024"
                                          registers, spills, shared memory, occupancy; needs no GPU
@@ -137,6 +146,49 @@ std::function<void()> add_run(CLI::App& app) {
   add_kernel_options(*verb, *options);
   add_json(*verb, options->json);
   return [options] { run_run(*options); };
+}
+
+void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {
+  std::vector<CLI::Option*> formats;
+  for (const char* name : {"json", "csv", "markdown"}) {
+    CLI::Option* flag = verb.add_flag_callback(
+        fmt::format("--{}", name), [&options, name] { options.format = name; },
+        fmt::format("Print {}", name));
+    for (CLI::Option* other : formats) flag->excludes(other);
+    formats.push_back(flag);
+  }
+  verb.add_option("--baseline", options.baseline,
+                  "A report of --json to compare with; exit code 3 when something is slower");
+  verb.add_option("--threshold", options.threshold, "Percent that count as slower (default 5)");
+}
+
+std::function<void()> add_bench(CLI::App& app) {
+  auto options = std::make_shared<BenchVerbOptions>();
+  CLI::App* verb = app.add_subcommand("bench", "Times every way to write an operation");
+  verb->footer(bench_examples);
+  CLI::Option* operation = verb->add_option(
+      "OP", options->operation, "gelu, softmax, ... (see --list), or FILE:KERNEL with --like");
+  verb->add_option("NAME=VALUE", options->arguments, "Arguments of a kernel of yours");
+  verb->add_option("--like", options->like, "The operation that a kernel of yours does");
+  verb->add_option("--grid", options->grid, "Of a kernel of yours: X[,Y[,Z]] or expressions");
+  verb->add_option("--block", options->block, "Threads per block of a .cu kernel of yours");
+  CLI::Option* dim = verb->add_option("--dim", options->dims, "Size: 4096, 1k..8k, 256,1024");
+  verb->add_option("--shape", options->shapes, "Shape: 8192x781, by comma")->excludes(dim);
+  verb->add_option("--dtype", options->dtypes, "f32, bf16, f16, by comma")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->add_option("--device", options->device, "cpu, cuda or cuda:N");
+  verb->add_option("--ways", options->ways, "Only these, by comma")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->add_option("--warmup", options->warmups, "Exactly so many runs before (default: by time)");
+  verb->add_option("--trials", options->trials, "Exactly so many timed runs (default: by time)");
+  verb->add_option("--clock", options->clock, "wall or device (default: device on a GPU)");
+  verb->add_option("--seconds", options->seconds, "Of measuring, per way (default 1)");
+  verb->add_flag("--no-ceiling", options->no_ceiling, "Do not measure what the device can do");
+  add_bench_output(*verb, *options);
+  verb->add_flag("--list", options->list, "List the operations and ways")->excludes(operation);
+  return [options] { run_bench(*options); };
 }
 
 std::function<void()> add_compile(CLI::App& app) {
@@ -252,11 +304,8 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   app.set_version_flag("--version", fmt::format("tilewright {}", version()));
   app.footer("Every verb has --help with examples.");
   const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
-      {"run", add_run(app)},
-      {"compile", add_compile(app)},
-      {"info", add_info(app)},
-      {"cache", add_cache(app)},
-      {"opt", add_opt(app)}};
+      {"bench", add_bench(app)}, {"run", add_run(app)},     {"compile", add_compile(app)},
+      {"info", add_info(app)},   {"cache", add_cache(app)}, {"opt", add_opt(app)}};
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {

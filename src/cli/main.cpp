@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/main.cpp — the `tilewright` command: runs a verb; exit code 0, 1 (failure) or 2 (wrong
-// command line).
+// cli/main.cpp — the `tilewright` command: runs a verb; exit code 0, 1 (failure), 2 (wrong
+// command line) or what the verb says.
 #include <cstdio>
 #include <exception>
 
@@ -9,15 +9,28 @@
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 
-int main(int count, char** arguments) {
+namespace {
+
+int exit_code_of(int count, char** arguments) {
   try {
     tilewright::cli::parse_command_line(count, arguments)();
+    return 0;
+  } catch (const tilewright::cli::ExitWith& exit) {
+    return exit.code;
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    const int code = exit_code_of(count, arguments);
     // A full disk or a closed pipe shows up here; a result that was not written is a failure.
     if (std::fflush(stdout) != 0) {
       fmt::print(stderr, "tilewright: the result could not be written to the standard output\n");
       return 1;
     }
-    return 0;
+    return code;
   } catch (const tilewright::cli::UsageError& error) {
     fmt::print(stderr, "tilewright: {}\n", error.sentence);
     return 2;

@@ -15,6 +15,11 @@ struct UsageError {
   std::string sentence;
 };
 
+// Thrown by a verb that has printed its result and must end with another exit code than 0.
+struct ExitWith {
+  int code = 0;
+};
+
 struct InfoOptions {
   bool json = false;
   bool measure = true;
@@ -56,6 +61,33 @@ struct RunVerbOptions {
   bool debug = false;
 };
 void run_run(const RunVerbOptions& options);
+
+struct BenchVerbOptions {
+  std::string operation;               // gelu, ..., or FILE.py:KERNEL, FILE.cu:KERNEL with `like`
+  std::vector<std::string> arguments;  // of a kernel of the user's: NAME=VALUE
+  std::string like;                    // the operation that a kernel of the user's does
+  std::string grid;
+  std::string block;
+  std::string dims;
+  std::string shapes;
+  std::vector<std::string> dtypes;
+  std::string device;
+  std::vector<std::string> ways;
+  std::optional<int> warmups;
+  std::optional<int> trials;
+  std::string clock;  // wall, device
+  bool no_ceiling = false;
+  double seconds = 1.0;  // of measuring, per way
+  std::string format;    // text, json, csv, markdown
+  std::string baseline;  // a report to compare with
+  double threshold = 5;  // percent that count as slower
+  std::string html;
+  std::string command;  // the command line, for the report
+  bool has_rivals = false;
+  std::string python;  // of the rivals
+  bool list = false;
+};
+void run_bench(const BenchVerbOptions& options);
 
 struct CompileVerbOptions {
   std::string path;  // FILE.py:KERNEL, FILE.cu:KERNEL; with `guess` a file or folder

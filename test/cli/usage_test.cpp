@@ -51,9 +51,10 @@ TEST(Usage, HelpOfAnInnerVerb) {
 }
 
 TEST(Usage, NoVerb) {
-  expect_usage_error({},
-                     "tilewright: tilewright needs a verb: run, compile, info, cache, opt (see "
-                     "tilewright --help)");
+  expect_usage_error(
+      {},
+      "tilewright: tilewright needs a verb: bench, run, compile, info, cache, opt (see "
+      "tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
                      "tilewright cache --help)");
@@ -66,10 +67,11 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
   expect_usage_error({"cache", "claer"},
                      "tilewright: tilewright cache has no verb 'claer'; did you mean 'clear'? (see "
                      "tilewright cache --help)");
-  expect_usage_error({"frobnicate", "--json"},
-                     "tilewright: tilewright has no verb 'frobnicate'; there are: run, compile, "
-                     "info, cache, opt (see "
-                     "tilewright --help)");
+  expect_usage_error(
+      {"frobnicate", "--json"},
+      "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, compile, "
+      "info, cache, opt (see "
+      "tilewright --help)");
 }
 
 TEST(Usage, UnknownOptionSuggestsTheNearest) {

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/suite/run.cpp — from a case to its records.
+#include "bench/suite/run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/ceilings.h"
+#include "bench/samplers.h"
+#include "tilewright/error.h"
+
+namespace tilewright::suite {
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+Record empty_record(const Case& which) {
+  Record record;
+  record.op = which.operation->name;
+  record.device = which.device.name();
+  record.dtype = name_of(which.dtype);
+  record.shape = which.shape;
+  record.dim = which.dim;
+  record.bytes = bytes_at_least(*which.operation, which.shape, which.dtype);
+  record.flops = which.operation->flops(which.shape);
+  return record;
+}
+
+// Then a copy between memories is no ceiling.
+bool fits_in_cache(double bytes, Device device) {
+  const Target& target = device.target();
+  return bytes <=
+         static_cast<double>(std::max(target.l2_bytes * target.processors, target.l3_bytes));
+}
+
+void judge(Record& record, const Problem& problem, int roundings) {
+  const Check check = problem.operation->check(problem, problem.out());
+  record.tolerance = tolerance_of(problem, roundings);
+  if (!check.problem.empty()) {
+    record.status = Status::Failed;
+    record.reason = "cannot be checked: " + check.problem;
+    return;
+  }
+  record.error = check.error;
+  if (check.error <= record.tolerance) return;
+  record.status = Status::Wrong;
+  record.reason = fmt::format("off by {:.1e} of the largest value, {:.1e} is allowed", check.error,
+                              record.tolerance);
+}
+
+// A wrong result has no time: how fast a way is wrong tells nothing.
+Contender make_ready(const Entry& entry, const Problem& problem, Record record,
+                     const RunOptions& options) {
+  const double begin = wall_seconds();
+  problem.out().fill(NAN);  // so that what a way leaves out is seen
+  const Prepared prepared = entry.prepare(problem);
+  const double start = wall_seconds();
+  prepared.run();
+  problem.device.synchronize();
+  const bool is_slow = wall_seconds() - start > options.seconds;
+  record.first_seconds = wall_seconds() - begin;
+  record.kernels = prepared.kernels;
+  record.bytes_moved = prepared.bytes > 0 ? prepared.bytes : record.bytes;
+  record.note = prepared.note;
+  if (problem.device.is_cpu() && fits_in_cache(record.bytes, problem.device))
+    record.note += record.note.empty() ? "in cache" : ", in cache";
+  judge(record, problem, entry.roundings);
+  const auto measure = [=, device = problem.device](double seconds) {
+    BenchOptions bench{.warmups = options.warmups,
+                       .trials = options.trials,
+                       .clock = options.clock,
+                       .device = device,
+                       .min_seconds = seconds / 4,
+                       .max_seconds = seconds};
+    if (is_slow && !options.trials) bench.warmups = 0, bench.trials = 1;
+    const BenchResult result = benchmark(
+        [&] {
+          if (options.is_interrupted()) throw Interrupted{};
+          prepared.run();
+        },
+        bench);
+    return Turn{result.samples, result.is_stable,
+                result.clock == Clock::Device ? "device" : "wall"};
+  };
+  return {record, measure};
+}
+
+Contender contender_of(const Entry& entry, const Problem& problem, const Case& which,
+                       const RunOptions& options) {
+  Record record = empty_record(which);
+  record.way = entry.name;
+  record.lines = entry.lines;
+  if (!entry.why_not.empty()) {
+    record.status = Status::NotAvailable;
+    record.reason = entry.why_not;
+    return {record, {}};
+  }
+  options.show(fmt::format("{} {}: preparing {}", record.op, shape_text(which.shape), entry.name));
+  try {
+    return make_ready(entry, problem, record, options);
+  } catch (const std::exception& error) {
+    record.status = Status::Failed;
+    record.reason = first_line(error.what());
+    return {record, {}};
+  }
+}
+
+}  // namespace
+
+Entry entry_of(const Way& way, const Shape& shape, DType dtype, Device device) {
+  return {.name = way.name,
+          .prepare = [way](const Problem& problem) { return way.prepare(problem, way); },
+          .why_not = why_not(way, shape, dtype, device),
+          .lines = lines_of_code(source_of(way)),
+          .roundings = way.roundings};
+}
+
+bool run_case(const Case& which, const std::vector<Entry>& entries, const Ceilings& ceilings,
+              const RunOptions& options, const MoreContenders& more, std::vector<Record>& records) {
+  options.show(fmt::format("{} {}: making inputs", which.operation->name, shape_text(which.shape)));
+  const Problem problem = make_problem(*which.operation, which.shape, which.dtype, which.device);
+  std::vector<Contender> contenders;
+  for (const Entry& entry : entries) {
+    contenders.push_back(contender_of(entry, problem, which, options));
+    if (options.is_interrupted()) return false;
+  }
+  if (more)
+    for (Contender& contender : more(problem)) contenders.push_back(std::move(contender));
+  // Exact numbers of trials are one turn each, or they would be made several times.
+  const ContestOptions contest{.rounds = options.trials ? 1 : 3,
+                               .seconds = options.seconds,
+                               .is_interrupted = options.is_interrupted,
+                               .show = options.show};
+  const bool is_complete = hold_contest(contenders, contest);
+  for (Contender& contender : contenders) {
+    fill_rate(contender.record, ceilings, which.operation->is_arithmetic);
+    records.push_back(std::move(contender.record));
+  }
+  return is_complete;
+}
+
+Ceilings measure_ceilings(Device device, bool is_arithmetic) {
+  Ceilings ceilings;
+  const Ceiling copy = measure_copy(device);
+  ceilings.bytes_per_second = copy.per_second;
+  ceilings.problem = copy.problem;
+  // A GPU's products run in its matrix units, whose ceiling is another one.
+  if (is_arithmetic && device.is_cpu()) {
+    const Ceiling rate = measure_multiply_add(device);
+    ceilings.flops_per_second = rate.per_second;
+    if (ceilings.problem.empty()) ceilings.problem = rate.problem;
+  }
+  device.release_cached_memory();
+  return ceilings;
+}
+
+}  // namespace tilewright::suite

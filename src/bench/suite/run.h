@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/suite/run.h — runs the ways of an operation at one size: prepares, checks, measures.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/suite/contest.h"
+#include "bench/suite/ways.h"
+
+namespace tilewright::suite {
+
+struct RunOptions {
+  std::optional<int> warmups = {};
+  std::optional<int> trials = {};
+  Clock clock = Clock::Automatic;
+  double seconds = 1.0;  // of measuring, per way
+  std::function<bool()> is_interrupted = [] { return false; };
+  std::function<void(const std::string&)> show = [](const std::string&) {};
+};
+
+// Something that takes part besides the registered ways: a user's kernel.
+struct Entry {
+  std::string name;
+  std::function<Prepared(const Problem&)> prepare;
+  std::string why_not = {};  // not empty: it is only named in the table
+  int lines = 0;
+  int roundings = 4;
+};
+Entry entry_of(const Way& way, const Shape& shape, DType dtype, Device device);
+
+// What others (rivals) add to the contest at one problem.
+using MoreContenders = std::function<std::vector<Contender>(const Problem&)>;
+
+struct Case {
+  const Operation* operation;
+  Shape shape;
+  std::int64_t dim = 0;
+  DType dtype = DType::Float32;
+  Device device;
+};
+
+// One record per entry, in their order, then those of `more`. A way that fails has a record that
+// says why. Returns false (with what there is so far) when interrupted.
+bool run_case(const Case& which, const std::vector<Entry>& entries, const Ceilings& ceilings,
+              const RunOptions& options, const MoreContenders& more, std::vector<Record>& records);
+
+// The copy bandwidth of the device and, for arithmetic operations, its multiply-add rate.
+Ceilings measure_ceilings(Device device, bool is_arithmetic);
+
+}  // namespace tilewright::suite

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/suite/tile_ways.cpp — grids, block sizes and arguments of the suite's Triton kernels.
+#include "bench/suite/tile_ways.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/suite/references.h"
+#include "tilewright/triton.h"
+
+namespace tilewright::suite {
+namespace {
+
+constexpr std::int64_t block = 1024;
+
+TritonKernel kernel_of(const Way& way) {
+  return load_triton_source(source_of(way), fmt::format("{}_kernel", way.operation));
+}
+
+// The operands in the kernel's order, then the numbers.
+std::vector<TritonArgument> arguments_of(const Problem& problem,
+                                         std::initializer_list<TritonArgument> numbers) {
+  std::vector<TritonArgument> arguments;
+  for (const auto& [name, tensor] : problem.tensors) arguments.emplace_back(tensor);
+  arguments.insert(arguments.end(), numbers);
+  return arguments;
+}
+
+// The arguments refer to the tensors' memory, so the tensors live as long as the function.
+Prepared launch_of(const TritonKernel& kernel, const TritonLaunch& launch, const Problem& problem,
+                   std::initializer_list<TritonArgument> numbers) {
+  return {
+      .run = [kernel, launch, tensors = problem.tensors,
+              arguments = arguments_of(problem, numbers)] { kernel.launch(launch, arguments); }};
+}
+
+// ---- Chains.
+
+using Step = std::function<void()>;
+
+Prepared chain(std::vector<Step> steps, double bytes) {
+  const int kernels = static_cast<int>(steps.size());
+  return {.run =
+              [steps = std::move(steps)] {
+                for (const Step& step : steps) step();
+              },
+          .kernels = kernels,
+          .bytes = bytes};
+}
+
+}  // namespace
+
+Prepared tile_elementwise(const Problem& problem, const Way& way) {
+  const std::int64_t n = problem.elements();
+  return launch_of(kernel_of(way), {.grid = cdiv(n, block)}, problem,
+                   {n, constant("BLOCK", block)});
+}
+
+Prepared tile_rows(const Problem& problem, const Way& way) {
+  const std::int64_t columns = problem.columns();
+  const TritonLaunch launch{.grid = problem.rows(), .num_warps = warps_for_row(columns)};
+  const TritonArgument size = constant("BLOCK", next_power_of_2(columns));
+  if (problem.operation->name == std::string_view("softmax"))
+    return launch_of(kernel_of(way), launch, problem, {columns, size});
+  return launch_of(kernel_of(way), launch, problem,
+                   {columns, static_cast<float>(norm_epsilon), size});
+}
+
+Prepared tile_dropout(const Problem& problem, const Way& way) {
+  const std::int64_t n = problem.elements();
+  return launch_of(kernel_of(way), {.grid = cdiv(n, block)}, problem,
+                   {n, static_cast<float>(dropout_probability), 123, constant("BLOCK", block)});
+}
+
+Prepared tile_cross_entropy(const Problem& problem, const Way& way) {
+  const std::int64_t columns = problem.columns();
+  const std::int64_t width = std::min<std::int64_t>(next_power_of_2(columns), 4096);
+  return launch_of(kernel_of(way), {.grid = problem.rows(), .num_warps = warps_for_row(width)},
+                   problem, {columns, constant("BLOCK", width)});
+}
+
+Prepared tile_matmul(const Problem& problem, const Way& way) {
+  const std::int64_t m = problem.shape[0], n = problem.shape[1], k = problem.shape[2];
+  const bool is_wide = problem.device.is_cuda() && problem.dtype != DType::Float32;
+  const std::int64_t tall = is_wide ? 128 : 64, wide = is_wide ? 256 : 64;
+  const std::int64_t deep = is_wide ? 64 : 32;
+  const TritonLaunch launch{.grid = cdiv(m, tall) * cdiv(n, wide), .num_warps = is_wide ? 8 : 4};
+  return launch_of(kernel_of(way), launch, problem,
+                   {m, n, k, constant("BLOCK_M", tall), constant("BLOCK_N", wide),
+                    constant("BLOCK_K", deep), constant("GROUP", 8)});
+}
+
+Prepared tile_attention(const Problem& problem, const Way& way) {
+  const std::int64_t length = problem.shape[2], head = problem.shape[3];
+  const std::int64_t tall = problem.device.is_cuda() ? 128 : 64;
+  const TritonLaunch launch{.grid = {cdiv(length, tall), problem.shape[0] * problem.shape[1]},
+                            .num_warps = tall == 128 ? 8 : 4};
+  const float scale = 1 / std::sqrt(static_cast<float>(head));
+  return launch_of(kernel_of(way), launch, problem,
+                   {length, scale, constant("HEAD", head), constant("BLOCK_M", tall),
+                    constant("BLOCK_N", std::int64_t{64})});
+}
+
+// Nine kernels, as 0.5 * x * (1 + tanh(0.79788456 * (x + 0.044715 * x * x * x))) takes.
+Prepared manual_gelu(const Problem& problem, const Way& way) {
+  const Tensor x = problem.tensor("x"), out = problem.out();
+  const Tensor t = empty_like(x), half = empty_like(x);
+  const std::int64_t n = problem.elements();
+  const auto two = [&](const char* name, const Tensor& a, const Tensor& b,
+                       const Tensor& to) -> Step {
+    const TritonKernel kernel = load_triton_source(source_of(way), name);
+    return [=] { kernel[{cdiv(n, block)}](a, b, to, n, constant("BLOCK", block)); };
+  };
+  const auto number = [&](const char* name, const Tensor& a, float b, const Tensor& to) -> Step {
+    const TritonKernel kernel = load_triton_source(source_of(way), name);
+    return [=] { kernel[{cdiv(n, block)}](a, b, to, n, constant("BLOCK", block)); };
+  };
+  const TritonKernel tanh = load_triton_source(source_of(way), "tanh_kernel");
+  const double once = static_cast<double>(x.nbytes());
+  return chain({number("multiply_by_kernel", x, 0.044715f, t), two("multiply_kernel", t, x, t),
+                two("multiply_kernel", t, x, t), two("add_kernel", x, t, t),
+                number("multiply_by_kernel", t, 0.79788456f, t),
+                [=] { tanh[{cdiv(n, block)}](t, t, n, constant("BLOCK", block)); },
+                number("add_to_kernel", t, 1.0f, t), number("multiply_by_kernel", x, 0.5f, half),
+                two("multiply_kernel", half, t, out)},
+               (5 * 2 + 4 * 3) * once);
+}
+
+Prepared manual_softmax(const Problem& problem, const Way& way) {
+  const Tensor x = problem.tensor("x"), out = problem.out();
+  const std::int64_t rows = problem.rows(), columns = problem.columns(), n = problem.elements();
+  const std::int64_t width = next_power_of_2(columns);
+  const TritonLaunch by_row{.grid = rows, .num_warps = warps_for_row(columns)};
+  const Tensor per_row = empty({rows}, {problem.dtype, problem.device}), t = empty_like(x);
+  const auto load = [&](const char* name) { return load_triton_source(source_of(way), name); };
+  const TritonKernel top = load("row_max_kernel"), sum = load("row_sum_kernel");
+  const TritonKernel less = load("subtract_rows_kernel"), over = load("divide_rows_kernel");
+  const TritonKernel power = load("exp_kernel");
+  const double once = static_cast<double>(x.nbytes()),
+               row_bytes = static_cast<double>(per_row.nbytes());
+  return chain({[=] { top[by_row](x, per_row, columns, constant("BLOCK", width)); },
+                [=] { less[by_row](x, per_row, t, columns, constant("BLOCK", width)); },
+                [=] { power[{cdiv(n, block)}](t, t, n, constant("BLOCK", block)); },
+                [=] { sum[by_row](t, per_row, columns, constant("BLOCK", width)); },
+                [=] { over[by_row](t, per_row, out, columns, constant("BLOCK", width)); }},
+               8 * once + 4 * row_bytes);
+}
+
+}  // namespace tilewright::suite

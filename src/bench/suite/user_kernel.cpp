@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench/suite/user_kernel.cpp — loads a user's kernel and launches it on a problem.
+#include "bench/suite/user_kernel.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "base/nearest.h"
+#include "bench/suite/sizes.h"
+#include "compiler/grid_text.h"
+#include "compiler/guess/usage.h"
+#include "compiler/triton_state.h"
+#include "tilewright/error.h"
+#include "tilewright/load_inline.h"
+#include "tilewright/triton.h"
+
+namespace tilewright::suite {
+namespace {
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream file(path);
+  if (!file)
+    throw EnvironmentError(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void check_argument_names(const UserKernel& kernel, const std::vector<Slot>& slots) {
+  std::vector<std::string> names;
+  for (const Slot& slot : slots) names.push_back(slot.name);
+  for (const auto& [name, value] : kernel.arguments)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw ArgumentError(fmt::format("kernel '{}' has no parameter '{}'{}", kernel.kernel, name,
+                                      suggest_names(name, names)));
+}
+
+// ---- Triton.
+
+std::vector<Slot> slots_of(const TritonKernel& kernel) {
+  TritonKernel::State& state = *kernel.state();
+  UsageReader reader(state.loader);
+  const FunctionUse& use = reader.read(*state.function.module, *state.function.function);
+  std::vector<Slot> slots;
+  for (std::size_t i = 0; i < state.parameters.size(); ++i)
+    slots.push_back(
+        {state.parameters[i].name, use.parameters[i].is_pointer, state.parameters[i].is_constexpr});
+  return slots;
+}
+
+bool has_configs(const TritonKernel& kernel) {
+  using Kind = python::Decorator::Kind;
+  const python::DecoratedFunction& function = kernel.state()->function;
+  return function.find(Kind::Autotune) != nullptr || function.find(Kind::Heuristics) != nullptr;
+}
+
+TritonArgument argument_of(const Slot& slot, const Bound& bound) {
+  if (const auto* tensor = std::get_if<Tensor>(&bound)) return constant(slot.name, *tensor);
+  if (const auto* number = std::get_if<std::int64_t>(&bound)) return constant(slot.name, *number);
+  if (const auto* number = std::get_if<double>(&bound)) return constant(slot.name, *number);
+  return constant(slot.name, std::get<std::string>(bound));
+}
+
+// As the operation is usually split; a kernel of another kind says so by --grid.
+std::string usual_grid(const Operation& operation, const std::vector<Slot>& slots) {
+  const auto block = [&](std::string_view end) -> std::string {
+    for (const Slot& slot : slots) {
+      const std::string& name = slot.name;
+      const bool is_block =
+          name.find("BLOCK") != std::string::npos || name.find("block") != std::string::npos;
+      if (slot.is_constexpr && is_block && name.ends_with(end)) return name;
+    }
+    return {};
+  };
+  const std::string_view name = operation.name;
+  if (name == "matmul" && !block("M").empty() && !block("N").empty())
+    return fmt::format("@cdiv(@M, {}) * cdiv(@N, {})", block("M"), block("N"));
+  if (name == "add" || name == "gelu" || name == "dropout")
+    return block("").empty() ? "" : fmt::format("@cdiv(@n, {})", block(""));
+  return operation.is_arithmetic ? "" : "@rows";
+}
+
+Grid grid_of(const UserKernel& user, const TritonKernel& kernel, const Problem& problem,
+             const std::vector<Slot>& slots) {
+  if (!user.grid.empty()) return grid_from_text(kernel, user.grid);
+  std::string text = usual_grid(*problem.operation, slots);
+  if (text.empty()) return grid_from_file(kernel, {});
+  const auto put = [&](std::string_view word, std::int64_t value) {
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word))
+      text.replace(at, word.size(), fmt::format("{}", value));
+  };
+  put("@M", problem.shape[0]);
+  put("@N", problem.shape[1]);
+  put("@rows", problem.rows());
+  put("@n", problem.elements());
+  std::erase(text, '@');
+  return grid_from_text(kernel, text);
+}
+
+Prepared prepare_triton(const UserKernel& user, const TritonKernel& kernel,
+                        const Problem& problem) {
+  const std::vector<Slot> slots = slots_of(kernel);
+  const std::vector<Bound> bound = bind_slots(slots, problem, user, has_configs(kernel));
+  const Grid grid = grid_of(user, kernel, problem, slots);
+  // A grid as text is evaluated once; in the loop it would be timed.
+  auto sizes = std::make_shared<std::optional<Dim3>>();
+  TritonLaunch launch{.grid = Grid([grid, sizes](const Meta& meta) {
+                        if (!*sizes) *sizes = grid.sizes(meta);
+                        return **sizes;
+                      })};
+  if (!has_configs(kernel) && problem.operation->shape_of(1).size() == 2)
+    launch.num_warps = warps_for_row(problem.columns());
+  return {.run = [kernel, launch, slots, bound] {
+    std::vector<TritonArgument> arguments;
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      if (!std::holds_alternative<std::monostate>(bound[i]))
+        arguments.push_back(argument_of(slots[i], bound[i]));
+    kernel.launch(launch, arguments);
+  }};
+}
+
+// ---- CUDA.
+
+Argument argument_for(const Parameter& parameter, const Bound& bound) {
+  if (const auto* tensor = std::get_if<Tensor>(&bound)) return *tensor;
+  const auto* integer = std::get_if<std::int64_t>(&bound);
+  const auto* real = std::get_if<double>(&bound);
+  if (integer == nullptr && real == nullptr)
+    throw ArgumentError(
+        fmt::format("parameter '{}' of a CUDA kernel cannot be text", parameter.name));
+  const double value = integer != nullptr ? static_cast<double>(*integer) : *real;
+  switch (parameter.dtype) {
+    case DType::Float32:
+      return static_cast<float>(value);
+    case DType::Float64:
+      return value;
+    case DType::Int64:
+      return static_cast<std::int64_t>(integer ? *integer : std::int64_t(value));
+    case DType::UInt64:
+      return static_cast<std::uint64_t>(value);
+    case DType::UInt32:
+      return static_cast<std::uint32_t>(value);
+    case DType::Bool:
+      return value != 0;
+    default:
+      return static_cast<std::int32_t>(value);
+  }
+}
+
+Dim3 sizes_of(const std::string& text, const char* option) {
+  std::vector<std::int64_t> sizes;
+  try {
+    sizes = parse_sizes(text);
+  } catch (const ArgumentError&) {
+  }
+  if (sizes.empty() || sizes.size() > 3)
+    throw ArgumentError(fmt::format("{} of a CUDA kernel is X[,Y[,Z]], not '{}'", option, text));
+  sizes.resize(3, 1);
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+LaunchConfig config_of(const UserKernel& user, const Problem& problem) {
+  LaunchConfig config;
+  config.block = user.block.empty() ? Dim3(256) : sizes_of(user.block, "--block");
+  if (!user.grid.empty()) {
+    config.grid = sizes_of(user.grid, "--grid");
+    return config;
+  }
+  if (problem.operation->is_arithmetic)
+    throw ArgumentError(
+        fmt::format("a CUDA kernel for {} needs --grid and --block", problem.operation->name));
+  const std::string_view name = problem.operation->name;
+  const bool by_element = name == "add" || name == "gelu" || name == "dropout";
+  config.grid = by_element ? cdiv(problem.elements(), config.block.count()) : problem.rows();
+  return config;
+}
+
+Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Problem& problem) {
+  const InlineModule module =
+      load_inline({.cuda_sources = {text}, .name = user.file, .device = problem.device});
+  const Function function = module.kernel(user.kernel);
+  std::vector<Slot> slots;
+  for (const Parameter& parameter : function.parameters())
+    slots.push_back({parameter.name, parameter.kind == Parameter::Kind::Pointer, false});
+  check_argument_names(user, slots);
+  const std::vector<Bound> bound = bind_slots(slots, problem, user, false);
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    arguments.push_back(argument_for(function.parameters()[i], bound[i]));
+  const LaunchConfig config = config_of(user, problem);
+  Prepared prepared{.run = [module, function, config, arguments, tensors = problem.tensors] {
+    function.launch(config, arguments);
+  }};
+  if (module.is_emulated()) prepared.note = "emulated";
+  return prepared;
+}
+
+}  // namespace
+
+Entry user_entry(const UserKernel& kernel) {
+  const std::string text = text_of_file(kernel.file);
+  Entry entry{.name = kernel.kernel, .prepare = {}, .lines = lines_of_code(text), .roundings = 8};
+  if (kernel.file.ends_with(".py")) {
+    const TritonKernel loaded = load_triton(kernel.file, kernel.kernel);
+    check_argument_names(kernel, slots_of(loaded));
+    entry.prepare = [=](const Problem& problem) { return prepare_triton(kernel, loaded, problem); };
+  } else {
+    entry.prepare = [=](const Problem& problem) { return prepare_cuda(kernel, text, problem); };
+  }
+  return entry;
+}
+
+}  // namespace tilewright::suite

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/bench.cpp — `tilewright bench`: measures, prints, compares with an earlier run.
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/suite/baseline.h"
+#include "bench/suite/print.h"
+#include "bench/suite/record_json.h"
+#include "bench/suite/sizes.h"
+#include "bench/table.h"
+#include "cli/bench_request.h"
+#include "cli/progress.h"
+#include "tilewright/version.h"
+
+namespace tilewright::cli {
+namespace {
+
+// ---- Ctrl-C: what is measured so far is kept. A second one ends the program as usual.
+
+std::atomic<bool> interrupted = false;
+
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { interrupted = true; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &previous_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction previous_ {};
+};
+
+constexpr int interrupted_code = 130;
+constexpr int regression_code = 3;
+
+void print_list() {
+  Table table({{"operation"}, {"shape"}, {"ways"}, {"what it is"}});
+  for (const suite::Operation& operation : suite::operations()) {
+    std::vector<std::string> ways;
+    for (const suite::Way& way : suite::ways_of(operation.name)) ways.emplace_back(way.name);
+    table.add({operation.name, operation.shape_names, fmt::format("{}", fmt::join(ways, ", ")),
+               operation.summary});
+  }
+  fmt::print("{}", table.to_string());
+}
+
+suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
+  const InterruptGuard guard;
+  Progress progress;
+  suite::Report report;
+  report.version = version();
+  report.command = options.command;
+  report.device = request.device.name();
+  report.device_name = request.device.properties().name;
+  report.ceilings.problem = "--no-ceiling";
+  if (!options.no_ceiling) {
+    progress.show(fmt::format("measuring what {} can do", request.device.name()));
+    report.ceilings = suite::measure_ceilings(request.device, request.operation->is_arithmetic);
+  }
+  request.run.is_interrupted = [] { return interrupted.load(); };
+  std::size_t done = 0;
+  for (const suite::Case& each : request.cases) {
+    request.run.show = [&, done](const std::string& text) {
+      progress.show(fmt::format("[{}/{}] {}", done + 1, request.cases.size(), text));
+    };
+    if (interrupted || !suite::run_case(each, bench_entries(options, each), report.ceilings,
+                                        request.run, {}, report.records)) {
+      report.is_interrupted = true;
+      break;
+    }
+    ++done;
+  }
+  report.fits = suite::fit_exponents(report.records);
+  return report;
+}
+
+std::string text_of_report(const suite::Report& report, const std::string& format) {
+  if (format == "json") return suite::report_json(report) + "\n";
+  if (format == "csv") return suite::report_csv(report);
+  if (format == "markdown") return suite::report_markdown(report);
+  return suite::report_text(report);
+}
+
+// Verdicts are for people: beside JSON or CSV they go where people look.
+bool is_slower(const suite::Report& before, const suite::Report& report,
+               const BenchVerbOptions& options) {
+  const auto verdicts = suite::compare_with(before, report, options.threshold / 100);
+  const std::string text = suite::verdicts_text(verdicts, options.baseline);
+  fmt::print(options.format.empty() ? stdout : stderr, "\n{}", text);
+  return suite::has_regression(verdicts);
+}
+
+bool has_failure(const suite::Report& report) {
+  return std::any_of(report.records.begin(), report.records.end(), [](const suite::Record& r) {
+    return r.status == suite::Status::Wrong || r.status == suite::Status::Failed;
+  });
+}
+
+}  // namespace
+
+void run_bench(const BenchVerbOptions& options) {
+  if (options.list) return print_list();
+  BenchRequest request = bench_request(options);
+  suite::Report before;
+  if (!options.baseline.empty()) before = suite::read_report(options.baseline);
+  const suite::Report report = measure(options, std::move(request));
+  fmt::print("{}", text_of_report(report, options.format));
+  const bool slower = !options.baseline.empty() && is_slower(before, report, options);
+  if (report.is_interrupted) throw ExitWith{interrupted_code};
+  if (has_failure(report)) throw ExitWith{1};
+  if (slower) throw ExitWith{regression_code};
+}
+
+}  // namespace tilewright::cli

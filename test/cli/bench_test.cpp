@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/bench_test.cpp — `tilewright bench`: what it prints, its exit codes, and wrong input.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+CommandResult bench(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "bench");
+  return tilewright_command(arguments);
+}
+
+CommandResult quick(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(),
+                   {"--device", "cpu", "--warmup", "0", "--trials", "3", "--no-ceiling"});
+  return bench(arguments);
+}
+
+void expect_error(const std::vector<std::string>& arguments, int code, const std::string& text) {
+  const CommandResult r = quick(arguments);
+  EXPECT_EQ(r.exit_code, code);
+  EXPECT_EQ(r.output, "");
+  EXPECT_EQ(r.error, "tilewright: " + text + "\n");
+}
+
+TEST(Bench, RecordsHaveTheirFields) {
+  const CommandResult r = quick({"gelu", "--shape", "16x37", "--ways", "manual,tile", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  const Json report = Json::parse(r.output);
+  ASSERT_EQ(report["records"].size(), 2U);
+  const Json& record = report["records"][1];
+  for (const char* field : {"op", "way", "device", "dtype", "shape", "seconds", "p10", "p90",
+                            "rate", "unit", "percent_of_ceiling", "error", "status"})
+    EXPECT_TRUE(record.contains(field)) << field;
+  EXPECT_EQ(record["way"], "tile");
+  EXPECT_EQ(record["shape"], Json({16, 37}));
+  EXPECT_EQ(record["status"], "ok");
+  EXPECT_EQ(record["runs"], 3);
+  EXPECT_EQ(report["records"][0]["kernels"], 9);
+}
+
+TEST(Bench, SweepsPrintTheExponent) {
+  const CommandResult r = quick({"add", "--dim", "16..64", "--ways", "tile"});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("add 16x16 float32 on cpu: at least 3.00 KiB"));
+  EXPECT_THAT(r.output, HasSubstr("add 64x64 float32 on cpu: at least 48.0 KiB"));
+  EXPECT_THAT(r.output, HasSubstr("tile float32: time ~ dim^"));
+}
+
+TEST(Bench, WaysThatCannotRunSayWhy) {
+  const CommandResult r = quick({"softmax", "--shape", "8x8", "--dtype", "bf16", "--csv"});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("\"written for float32 only, not bfloat16\"")) << r.output;
+  EXPECT_THAT(r.output, HasSubstr("softmax,tile,cpu,bfloat16,8x8,"));
+}
+
+TEST(Bench, BaselinesDecideTheExitCode) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/before.json";
+  const CommandResult first = quick({"add", "--shape", "8x8", "--ways", "tile", "--json"});
+  Json report = Json::parse(first.output);
+  const auto compare = [&](double factor) {
+    for (const char* field : {"seconds", "interval_low", "interval_high"})
+      report["records"][0][field] = first.exit_code == 0 ? 1e-3 * factor : 0;
+    std::ofstream(path) << report;
+    return quick({"add", "--shape", "8x8", "--ways", "tile", "--baseline", path});
+  };
+  const CommandResult slower = compare(1e-9);
+  EXPECT_EQ(slower.exit_code, 3) << slower.error;
+  EXPECT_THAT(slower.output, HasSubstr("1 slower, 0 broken, 0 faster, 0 the same, 0 new"));
+  const CommandResult faster = compare(1e6);
+  EXPECT_EQ(faster.exit_code, 0) << faster.error;
+  EXPECT_THAT(faster.output, HasSubstr("0 slower, 0 broken, 1 faster, 0 the same, 0 new"));
+}
+
+TEST(Bench, WrongInput) {
+  expect_error({"sofmax"}, 1, "there is no operation 'sofmax'; did you mean 'softmax'?");
+  expect_error({"gelu", "--ways", "tiles"}, 1, "gelu has no way 'tiles'; did you mean 'tile'?");
+  expect_error({"gelu", "--shape", "4x4x4"}, 1,
+               "gelu has the shape rows x columns, so '4x4x4' does not fit");
+  expect_error({"gelu", "--dim", "many"}, 1,
+               "'many' is no size; write 1024, 4k, a list 256,512 or a doubling range 1k..64k");
+  expect_error({"gelu", "--dtype", "i32"}, 2, "--dtype is one of f32, f16, bf16, not 'i32'");
+  expect_error({"gelu", "--clock", "sun"}, 2, "--clock is wall or device, not 'sun'");
+  expect_error({"gelu", "x=1"}, 2, "'x=1' goes with FILE:KERNEL, not with the operation 'gelu'");
+  expect_error({"gelu", "--baseline", "none.json"}, 1,
+               "cannot open 'none.json': No such file or directory");
+  const CommandResult huge = quick({"gelu", "--dim", "4M"});
+  EXPECT_EQ(huge.exit_code, 1);
+  EXPECT_THAT(huge.error, HasSubstr("needs about 256 TiB, but cpu has "));
+  EXPECT_THAT(huge.error, HasSubstr("choose a smaller --dim or --shape\n"));
+  EXPECT_THAT(bench({}).error, HasSubstr("tilewright bench needs an operation"));
+}
+
+TEST(Bench, MeasuresTheCeilingOfTheMachine) {
+  const CommandResult r = bench(
+      {"add", "--shape", "8x8", "--ways", "tile", "--trials", "2", "--device", "cpu", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  const Json report = Json::parse(r.output);
+  EXPECT_GT(report["ceilings"]["bytes_per_second"], 1e6);
+  EXPECT_GT(report["records"][0]["percent_of_ceiling"], 0);
+}
+
+TEST(Bench, ListsWhatThereIs) {
+  const CommandResult r = bench({"--list"});
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_THAT(r.output, HasSubstr("gelu           rows x columns"));
+}
+
+// ---- Kernels of the user's.
+
+constexpr const char* kernels = R"(import triton
+import triton.language as tl
+
+@triton.jit
+def my_softmax(output_ptr, input_ptr, input_row_stride, n_cols, BLOCK_SIZE: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK_SIZE)
+    x = tl.load(input_ptr + row * input_row_stride + i, mask=i < n_cols, other=-float("inf"))
+    e = tl.exp(x - tl.max(x, axis=0))
+    tl.store(output_ptr + row * n_cols + i, e / tl.sum(e, axis=0), mask=i < n_cols)
+
+@triton.jit
+def odd(p, r, amount, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(r + i, tl.load(p + i, mask=i < amount), mask=i < amount)
+)";
+
+class UserKernels : public ::testing::Test {
+ protected:
+  UserKernels() {
+    python_ = folder_.path() + "/k.py";
+    std::ofstream(python_) << kernels;
+    cuda_ = folder_.path() + "/k.cu";
+    std::ofstream(cuda_)
+        << "__global__ void sum(const float* x, const float* y, float* out, int n) {\n"
+           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+           "  if (i < n) out[i] = x[i] + y[i];\n}\n";
+  }
+  TemporaryFolder folder_;
+  std::string python_, cuda_;
+};
+
+TEST_F(UserKernels, StandBesideOurs) {
+  const CommandResult r =
+      quick({python_ + ":my_softmax", "--like", "softmax", "--shape", "8x100", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error << r.output;
+  const Json report = Json::parse(r.output);
+  const Json& last = report["records"].back();
+  EXPECT_EQ(last["way"], "my_softmax");
+  EXPECT_EQ(last["status"], "ok") << last["reason"];
+  const CommandResult cuda =
+      quick({cuda_ + ":sum", "--like", "add", "--shape", "8x100", "--ways", "tile", "--json"});
+  ASSERT_EQ(cuda.exit_code, 0) << cuda.error << cuda.output;
+  EXPECT_EQ(Json::parse(cuda.output)["records"].back()["note"], "emulated, in cache");
+}
+
+TEST_F(UserKernels, AreCheckedLikeOurs) {
+  const CommandResult r = quick({python_ + ":odd", "--like", "gelu", "--shape", "8x16", "--ways",
+                                 "tile", "amount=n", "--json"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(Json::parse(r.output)["records"].back()["status"], "wrong");
+}
+
+TEST_F(UserKernels, ThatDoNotFit) {
+  expect_error({python_ + ":odd"}, 2,
+               python_ +
+                   ":odd needs --like OP, the operation that it does, for its inputs and its "
+                   "reference");
+  expect_error({python_ + ":od", "--like", "gelu"}, 1,
+               python_ + " has no kernel 'od'; did you mean 'odd'?");
+  expect_error({python_ + ":odd", "--like", "gelu", "width=3"}, 1,
+               "kernel 'odd' has no parameter 'width'; there are: p, r, amount, BLOCK");
+  expect_error({"none.py:odd", "--like", "gelu"}, 1,
+               "cannot open 'none.py': No such file or directory");
+  const CommandResult r =
+      quick({python_ + ":odd", "--like", "gelu", "--shape", "8x16", "--ways", "tile"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_THAT(r.output,
+              HasSubstr("failed: parameter 'amount' of kernel 'odd' matches nothing of gelu; "
+                        "give amount=VALUE with a number or one of x, out, columns, eps, n, "
+                        "rows, seed"));
+}
+
+}  // namespace
+}  // namespace tilewright::cli
