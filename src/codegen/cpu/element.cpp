@@ -279,32 +279,6 @@ Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, co
 
 // ---- Memory
 
-// The place that a pointer points to: "x[i * 64 + j]".
-Placed ProgramWriter::access(Nest& nest, ir::Value pointer, const Index& index) {
-  const ir::Op* op = kernel_.maker(pointer);
-  const Type& type = kernel_.type(pointer);
-  while (op && op->kind == OpKind::Hint) op = kernel_.maker(pointer = op->operands[0]);
-  const bool is_written = type.is_tile() && schedule_.is_in_array(pointer, *nest.step);
-  if (op && op->kind == OpKind::Affine && !is_written) {
-    std::vector<std::pair<ir::Value, Placed>> terms;
-    for (std::size_t d = 0; d < index.at.size(); ++d)
-      terms.emplace_back(op->operands[d + 1], index.at[d]);
-    const Placed offset = sum_of(terms);
-    return {fmt::format("{}[{}]", atom(text(op->operands[0])), offset.text), offset.depth};
-  }
-  if (op && op->kind == OpKind::Offset && type.is_tile() && !is_written) {
-    const Placed base = element(nest, op->operands[0], index);
-    const Placed offset = element(nest, op->operands[1], index);
-    return {fmt::format("{}[{}]", atom(base.text), offset.text),
-            std::max(base.depth, offset.depth)};
-  }
-  // A scalar pointer that was not given a name of its own.
-  if (op && op->kind == OpKind::Offset && type.is_scalar() && text(pointer).starts_with('('))
-    return {fmt::format("{}[{}]", atom(text(op->operands[0])), text(op->operands[1])), 0};
-  const Placed at = element(nest, pointer, index);
-  return {fmt::format("{}[0]", atom(at.text)), at.depth};
-}
-
 // Small floats are structs, and a copy of a whole struct keeps a loop from becoming vector code.
 std::string ProgramWriter::copied(const Type& type, const std::string& written) {
   const bool is_struct = type.is_float() && !type.is_pointer && size_of(type.dtype) < 4;

@@ -81,7 +81,7 @@ class FileWriter {
   std::int64_t program() {
     Names names;
     for (const char* own : {"id", "programs", "arena", "launch", "parameters"}) names.make(own);
-    const Schedule schedule(kernel_, {});
+    const Schedule schedule(kernel_, {.keep_broadcast_from = 4});
     TextWriter body;
     ProgramWriter writer(kernel_, schedule, options_, body, names);
     for (const ir::KernelArgument& argument : kernel_.arguments) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include <fmt/ranges.h>
+
 #include "base/check.h"
 #include "codegen/cpu/program.h"
 
@@ -275,6 +277,7 @@ void ProgramWriter::elements(const Step& step) {
   finish_reductions(nest, reductions);
   print_nest(nest, pragmas, body);
   for (const Reduction& reduction : reductions) publish(reduction);
+  check_runs(step);
 }
 
 // One range of the innermost loop; sums over many elements in blocks.
@@ -283,6 +286,15 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
   for (const std::string& line : part.once) out_.line(line);
   if (part.lines.empty()) return;
   const Loop& loop = nest.loops.back();
+  if (!part.condition.empty()) {
+    out_.open(fmt::format("if ({})", part.condition));
+    print_part(nest, {part.range, part.run_lines, {}}, pragmas);
+    out_.outdent();
+    out_.open("} else");
+    print_part(nest, {part.range, part.lines, {}}, pragmas);
+    out_.close();
+    return;
+  }
   if (nest.long_sums.empty() || !part.once.empty())
     return print_loop(loop, part.range, part, pragmas);
   const std::string first = nest.names.make(loop.name + "_first");
@@ -333,12 +345,23 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
     nest.split_holds = range.holds;
     nest.part_begin = range.begin;
     nest.part_end = range.end;
-    body();
-    written.push_back({range, std::exchange(nest.lines.back(), {}), std::exchange(nest.once, {})});
-    // What lies in the innermost loop, or depends on the mask, is known only in this part.
-    std::erase_if(nest.known, [&](const auto& entry) {
-      return entry.second.depth == nest.depth() || entry.first.second == own;
-    });
+    const auto write_body = [&](bool assumes_runs) {
+      nest.assumes_runs = assumes_runs;
+      nest.once.clear();
+      body();
+      // What lies in the innermost loop, or depends on the mask, is known only in this part.
+      std::erase_if(nest.known, [&](const auto& entry) {
+        return entry.second.depth == nest.depth() || entry.first.second == own;
+      });
+      return std::exchange(nest.lines.back(), {});
+    };
+    Part part{range, write_body(true), {}};
+    if (!nest.runs.empty()) {
+      part.condition = fmt::format("{}", fmt::join(std::exchange(nest.runs, {}), " && "));
+      part.run_lines = std::exchange(part.lines, write_body(false));
+    }
+    part.once = std::exchange(nest.once, {});
+    written.push_back(std::move(part));
   }
   flush(nest, 0);
   for (std::size_t k = 0; k + 1 < nest.loops.size(); ++k) {

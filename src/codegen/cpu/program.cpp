@@ -120,6 +120,7 @@ std::string ProgramWriter::array(ir::Value value) const {
 
 void ProgramWriter::write() {
   place_arrays();
+  find_runs();
   steps(schedule_.steps());
 }
 

@@ -66,6 +66,9 @@ struct Nest {
   // That part's limits, and what it does once instead of in its loop.
   std::string part_begin, part_end;
   std::vector<std::string> once;
+  // Whether tiles of indices are taken for consecutive numbers, and the tests of those that were.
+  bool assumes_runs = false;
+  std::set<std::string> runs;
   // Sums of floats over so many elements that they are taken block by block: as exact as on a GPU,
   // where each thread sums a few. The names of their variables, with their types.
   std::vector<std::pair<std::string, std::string>> long_sums;
@@ -110,13 +113,27 @@ class ProgramWriter {
   Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
   Condition condition(Nest& nest, ir::Value value, const Index& index);
   Condition in_bounds(Nest& nest, const ir::Op& op, const Index& index);
-  Placed access(Nest& nest, ir::Value pointer, const Index& index);
   Placed loaded(Nest& nest, const ir::Op& op, const Index& index);
   static std::string copied(const ir::Type& type, const std::string& written);
   Placed linear(const ir::Type& type, const Index& index) const;
   Placed sum_of(const std::vector<std::pair<ir::Value, Placed>>& terms);
   Index reshaped(const ir::Type& from, const ir::Type& to, const Index& index) const;
   static bool is_own(const Nest& nest, const Index& index);
+
+  // ---- Addresses (addresses.cpp)
+  struct Address {
+    std::string base;
+    std::vector<Placed> terms;
+    int depth = 0;
+  };
+  Placed access(Nest& nest, ir::Value pointer, const Index& index);
+  Address address(Nest& nest, ir::Value pointer, const Index& index);
+  void add_terms(Nest& nest, ir::Value offset, const Index& index, std::vector<Placed>& terms);
+  std::optional<Placed> run_term(Nest& nest, ir::Value value, const Index& index);
+  Index viewed_index(const ir::Op& view, const Index& index) const;
+  void find_runs();
+  void find_runs(ir::Value value);
+  void check_runs(const Step& step);
 
   // ---- Loops (loops.cpp)
   Nest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes);
@@ -134,6 +151,9 @@ class ProgramWriter {
   struct Part {
     Range range;
     std::vector<std::string> lines, once;
+    // The same where the indices named in the condition are consecutive.
+    std::string condition = {};
+    std::vector<std::string> run_lines = {};
   };
   void print_part(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
   void print_loop(const Loop& loop, const Range& range, const Part& part,
@@ -209,6 +229,8 @@ class ProgramWriter {
   std::unordered_map<std::uint32_t, std::string> texts_;        // scalars by value
   std::unordered_map<std::uint32_t, std::string> arrays_;       // by the value that owns the array
   std::unordered_map<std::uint32_t, std::string> wide_arrays_;  // of sums, by result
+  // Tiles of indices that may be consecutive numbers, with the variable that says so.
+  std::map<std::uint32_t, std::string> runs_;
   // Of operands of products that are in no array of their own, by op and operand.
   std::map<std::pair<const ir::Op*, std::uint32_t>, std::string> operand_arrays_;
   // How often a value is used by ops of its own region; any other use counts as many.

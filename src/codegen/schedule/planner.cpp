@@ -33,6 +33,7 @@ Planner::Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Sched
       costs_(kernel.value_count(), 0),
       chain_epochs_(kernel.value_count(), no_loads),
       is_forced_(kernel.value_count(), false),
+      is_small_(kernel.value_count(), false),
       demands_(kernel.value_count()),
       regions_(kernel.value_count(), 0) {}
 
@@ -80,11 +81,32 @@ void Planner::find_conflicts(const ir::Region& region) {
   }
 }
 
+// Keeps a small tile that is costly to compute and that a broadcast repeats.
+void Planner::note_broadcast(const ir::Op& op) {
+  if (options_.keep_broadcast_from == 0 || op.kind != OpKind::Broadcast) return;
+  ir::Value small = op.operands[0];
+  const ir::Op* maker = kernel_.maker(small);
+  while (maker && (maker->kind == OpKind::Reshape || maker->kind == OpKind::Hint))
+    maker = kernel_.maker(small = maker->operands[0]);
+  const bool is_computed = maker && !is_view(*maker) && is_tile(kernel_, small) &&
+                           !kernel_.type(small).is_pointer &&
+                           (maker->facts().has(ir::Elementwise) || maker->kind == OpKind::Load);
+  if (!is_computed || costs_[small.id] < options_.keep_broadcast_from ||
+      kernel_.type(small).numel() * 4 > kernel_.type(op.result()).numel())
+    return;
+  is_forced_[small.id] = is_small_[small.id] = true;
+  for (const ir::Value value : {small, op.operands[0]}) {
+    costs_[value.id] = 0;
+    chain_epochs_[value.id] = no_loads;
+  }
+}
+
 // The cost of computing an element of the op's result from what is in arrays and memory.
 void Planner::note_chain(const ir::Op& op) {
   if (op.results.empty() || !is_tile(kernel_, op.result())) return;
   const bool is_chain = is_view(op) || op.kind == OpKind::Load || (op.facts().has(ir::Elementwise));
   if (!is_chain) return;
+  note_broadcast(op);
   int cost = is_view(op) ? 0 : cost_of(op);
   int epoch = no_loads;
   if (op.kind == OpKind::Load) {
@@ -161,8 +183,8 @@ int Planner::level_by_operand(ir::Value operand, Kind kind, const ir::Type& shap
   }
   if (kind != Kind::Elements) return after(*step, kind, shape);
   const bool is_same = access == Access::Same && same_shape(step->shape, shape);
-  const bool is_cheap =
-      costs_[operand.id] <= options_.recompute_limit && can_reload(operand, epoch);
+  const bool is_cheap = costs_[operand.id] <= options_.recompute_limit && !is_small_[operand.id] &&
+                        can_reload(operand, epoch);
   return is_same || is_cheap ? step->level : step->level + 1;
 }
 

@@ -51,6 +51,7 @@ class Planner {
   void number_epochs(const ir::Region& region);
   void find_conflicts(const ir::Region& region);
   void note_chain(const ir::Op& op);
+  void note_broadcast(const ir::Op& op);
   void plan_region(const ir::Region& region);
   void plan_op(const ir::Op& op, RegionState& state);
   Step::Kind kind_of(const ir::Op& op) const;
@@ -97,6 +98,7 @@ class Planner {
   std::vector<int> costs_;         // by value: of its whole chain, down to what is in an array
   std::vector<int> chain_epochs_;  // by value: the epoch of the loads in its chain; none or mixed
   std::vector<bool> is_forced_;    // by value: must be in an array
+  std::vector<bool> is_small_;     // by value: kept because larger tiles are broadcast from it
   std::vector<std::vector<Demand>> demands_;
   std::vector<int> regions_;  // by value: number of its region
   int epoch_ = 0;

@@ -56,6 +56,9 @@ struct ScheduleOptions {
   std::int64_t reload_from = 0;
   // The most that a chain of ops may cost (about one per arithmetic op) to be repeated.
   int recompute_limit = 6;
+  // A tile that is broadcast to one at least four times its size is kept when its chain costs this
+  // much: what is computed from it is then cheap enough to be repeated. 0: never.
+  int keep_broadcast_from = 0;
 };
 
 class Schedule {

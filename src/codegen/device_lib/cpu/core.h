@@ -138,6 +138,15 @@ inline To to_int(From x) {
 
 inline i32 clip(i64 x, i32 low, i32 high) { return x < low ? low : x > high ? high : i32(x); }
 
+// Whether indices are consecutive: what they read is then read as whole vectors.
+template <class T>
+inline bool is_run(const T* indices, i32 count) {
+  bool out = true;
+#pragma omp simd reduction(&& : out)
+  for (i32 i = 0; i < count; ++i) out = out && indices[i] == T(indices[0] + i);
+  return out;
+}
+
 extern "C" void* aligned_alloc(unsigned long alignment, unsigned long bytes);
 extern "C" void free(void*);
 

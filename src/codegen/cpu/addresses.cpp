@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/addresses.cpp — the place in memory that an element of a pointer tile points to.
+//
+// An address is a pointer and a sum of terms. A term that is read from a tile of indices, one per
+// element of the innermost loop, costs a gather; such tiles are often consecutive numbers (an index
+// that may wrap, or was loaded). That is tested once, where the tile is made, and the loop has a
+// form for either case.
+#include <algorithm>
+
+#include "codegen/cpu/program.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+bool is_index(const Type& type) {
+  return !type.is_pointer && (type.dtype == DType::Int32 || type.dtype == DType::Int64);
+}
+
+bool is_mapped_view(const ir::Op& op) {
+  return op.kind == OpKind::Broadcast || op.kind == OpKind::Reshape || op.kind == OpKind::Hint;
+}
+
+}  // namespace
+
+// The place in the view's operand that an index of the view shows.
+Index ProgramWriter::viewed_index(const ir::Op& view, const Index& index) const {
+  const Type& type = kernel_.type(view.result());
+  const Type& from = kernel_.type(view.operands[0]);
+  if (view.kind == OpKind::Reshape) return reshaped(type, from, index);
+  Index inner = index;
+  if (view.kind == OpKind::Hint) return inner;
+  if (!(from == type)) inner.linear.reset();
+  for (int d = 0; d < from.rank; ++d)
+    if (from.size(d) == 1) inner.at[static_cast<std::size_t>(d)] = {"0", 0};
+  return inner;
+}
+
+// Element j of a run, where j is the innermost loop's own.
+std::optional<Placed> ProgramWriter::run_term(Nest& nest, ir::Value value, const Index& index) {
+  const auto found = runs_.find(value.id);
+  if (!nest.assumes_runs || nest.loops.empty() || found == runs_.end() || found->second.empty() ||
+      !schedule_.is_in_array(value, *nest.step))
+    return std::nullopt;
+  const std::string& loop = nest.loops.back().name;
+  for (const Placed& coordinate : index.at)
+    if (coordinate.text != "0" && coordinate.text != loop) return std::nullopt;
+  const Placed at = linear(kernel_.type(value), index);
+  if (at.text != loop) return std::nullopt;
+  nest.runs.insert(found->second);
+  return Placed{fmt::format("i64({}[0]) + {}", array(value), loop), at.depth};
+}
+
+// Index arithmetic is taken not to overflow, so its terms may be added in 64 bits.
+void ProgramWriter::add_terms(Nest& nest, ir::Value offset, const Index& index,
+                              std::vector<Placed>& terms) {
+  const Type& type = kernel_.type(offset);
+  const ir::Op* op = kernel_.maker(offset);
+  if (type.is_scalar()) {
+    terms.push_back({atom(text(offset)), 0});
+    return;
+  }
+  const bool is_open = op && is_index(type) && !schedule_.is_in_array(offset, *nest.step);
+  if (is_open && op->kind == OpKind::Add) {
+    for (const ir::Value operand : op->operands) add_terms(nest, operand, index, terms);
+    return;
+  }
+  if (is_open && op->kind == OpKind::Splat) return add_terms(nest, op->operands[0], {}, terms);
+  if (is_open && op->kind == OpKind::Cast && is_index(kernel_.type(op->operands[0])))
+    return add_terms(nest, op->operands[0], index, terms);
+  if (is_open && is_mapped_view(*op))
+    return add_terms(nest, op->operands[0], viewed_index(*op, index), terms);
+  if (const std::optional<Placed> run = run_term(nest, offset, index)) {
+    terms.push_back(*run);
+    return;
+  }
+  Placed term = element(nest, offset, index);
+  if (term.text != "0") {
+    if (type.dtype == DType::Int32) term.text = fmt::format("i64({})", term.text);
+    terms.push_back({atom(term.text), term.depth});
+  }
+}
+
+ProgramWriter::Address ProgramWriter::address(Nest& nest, ir::Value pointer, const Index& index) {
+  const Type& type = kernel_.type(pointer);
+  const ir::Op* op = kernel_.maker(pointer);
+  const bool is_open = op && type.is_tile() && !schedule_.is_in_array(pointer, *nest.step);
+  if (is_open && op->kind == OpKind::Affine) {
+    std::vector<std::pair<ir::Value, Placed>> terms;
+    for (std::size_t d = 0; d < index.at.size(); ++d)
+      terms.emplace_back(op->operands[d + 1], index.at[d]);
+    const Placed offset = sum_of(terms);
+    Address out{text(op->operands[0]), {}, 0};
+    if (offset.text != "0") out.terms.push_back(offset);
+    return out;
+  }
+  if (is_open && op->kind == OpKind::Offset) {
+    Address out = address(nest, op->operands[0], index);
+    add_terms(nest, op->operands[1], index, out.terms);
+    return out;
+  }
+  if (is_open && op->kind == OpKind::Splat) return {text(op->operands[0]), {}, 0};
+  if (is_open && is_mapped_view(*op))
+    return address(nest, op->operands[0], viewed_index(*op, index));
+  // A scalar pointer that was not given a name of its own.
+  if (op && op->kind == OpKind::Offset && type.is_scalar() && text(pointer).starts_with('('))
+    return {text(op->operands[0]), {{text(op->operands[1]), 0}}, 0};
+  const Placed at = element(nest, pointer, index);
+  return {at.text, {}, at.depth};
+}
+
+// "x[i * 64 + j]"
+Placed ProgramWriter::access(Nest& nest, ir::Value pointer, const Index& index) {
+  const Address found = address(nest, pointer, index);
+  Placed out{"", found.depth};
+  for (const Placed& term : found.terms) {
+    out.text += (out.text.empty() ? "" : " + ") + term.text;
+    out.depth = std::max(out.depth, term.depth);
+  }
+  out.text = fmt::format("{}[{}]", atom(found.base), out.text.empty() ? "0" : out.text);
+  return out;
+}
+
+// ---- Tiles of indices
+
+void ProgramWriter::find_runs(ir::Value value) {
+  const Type& type = kernel_.type(value);
+  const ir::Op* op = kernel_.maker(value);
+  if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
+  if (schedule_.home(value) == Home::Stored) {
+    constexpr std::int64_t shortest = 8;
+    const bool is_row = type.numel() == type.size(type.rank - 1) && type.numel() >= shortest;
+    if (is_row && is_index(type) && schedule_.storage(value) == value) runs_[value.id] = "";
+    return;
+  }
+  const bool goes_on = op->kind == OpKind::Offset || op->kind == OpKind::Add ||
+                       op->kind == OpKind::Cast || is_mapped_view(*op);
+  for (const ir::Value operand : op->operands)
+    if (goes_on) find_runs(operand);
+}
+
+void ProgramWriter::find_runs() {
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
+        kernel_.type(op.operands[0]).is_tile())
+      find_runs(op.operands[0]);
+  });
+}
+
+// Behind the loop that made such a tile.
+void ProgramWriter::check_runs(const Step& step) {
+  for (const ir::Value value : step.kept) {
+    const auto found = runs_.find(value.id);
+    if (found == runs_.end()) continue;
+    found->second = names_.make(array(value) + "_is_run");
+    out_.format("const bool {} = tw::is_run({}, {});", found->second, array(value),
+                kernel_.type(value).numel());
+  }
+}
+
+}  // namespace tilewright
