@@ -74,59 +74,6 @@ void Emitter::for_each_result(const Step& step, const std::function<std::string(
   close_slices(loop);
 }
 
-// A loop over the inner dimension for every element of the product.
-void Emitter::emit_dot(const Step& step) {
-  const ir::Op& op = *step.op;
-  const ir::Type& a = kernel_.type(op.operands[0]);
-  const ir::Type& b = kernel_.type(op.operands[1]);
-  const ir::Type& c = kernel_.type(op.result());
-  const int columns = c.log_sizes[static_cast<std::size_t>(c.rank - 1)];
-  const int rows = c.log_sizes[static_cast<std::size_t>(c.rank - 2)];
-  const int inner = a.log_sizes[static_cast<std::size_t>(a.rank - 1)];
-  const int batch = bits_of_type(c) - rows - columns;
-  for_each_result(step, [&](Frame& frame) {
-    const std::string total = names_.make("sum");
-    out_.format("{} {} = {};", type_of(op.result()), total,
-                element(frame, op.operands[2], frame.place));
-    const std::string j = names_.make("j");
-    out_.line("#pragma unroll 4");
-    out_.open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", j, 1 << inner));
-    // The space of the result with the inner index below it.
-    Frame within = frame;
-    within.index_from = 0;
-    within.space.variables.insert(within.space.variables.begin(), {j, inner});
-    within.scopes.emplace_back();
-    const BitMatrix element_of =
-        beside(BitMatrix::zero(frame.place.matrix.rows(), inner), frame.place.matrix);
-    const int bits = bits_of_type(c) + inner;  // of (element, inner index)
-    std::vector<std::uint64_t> both;
-    for (int i = 0; i < within.space.bits(); ++i)
-      both.push_back(i < inner ? std::uint64_t{1} << (bits_of_type(c) + i) : element_of.column(i));
-    const IndexMap place{BitMatrix(bits, std::move(both)), 0};
-    const IndexMap to_a = map_of(bits_of_type(a), bits,
-                                 {{columns, inner, rows},
-                                  {columns + rows, inner + rows, batch},
-                                  {bits_of_type(c), 0, inner}});
-    const IndexMap to_b = map_of(bits_of_type(b), bits,
-                                 {{0, 0, columns},
-                                  {columns + rows, columns + inner, batch},
-                                  {bits_of_type(c), columns, inner}});
-    const auto wide = [&](ir::Value value, const IndexMap& map) {
-      const ir::Type target =
-          ir::Type::scalar(c.dtype == DType::Float16 ? DType::Float32 : c.dtype);
-      return atom(cast_text(kernel_.type(value).element(), target,
-                            element(within, value, compose(map, place)), ""));
-    };
-    const std::string x = wide(op.operands[0], to_a);
-    const std::string y = wide(op.operands[1], to_b);
-    if (c.dtype == DType::Float16)
-      out_.format("{0} = tw::to_f16(tw::to_f32({0}) + {1} * {2});", total, x, y);
-    else out_.format("{} += {} * {};", total, x, y);
-    out_.close();
-    return total;
-  });
-}
-
 void Emitter::emit_gather(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Type& source = kernel_.type(op.operands[0]);

@@ -27,7 +27,7 @@ Emitter::ElementLoop Emitter::make_loop(const Step& step, const TileLayout& layo
   ElementLoop loop;
   const int registers = layout.layout.registers().columns();
   loop.log_vector = std::min(layout.log_vector, registers);
-  const bool is_big = (1 << registers) > TileLayouts::most_registers;
+  const bool is_big = !layout.is_unrolled && (1 << registers) > TileLayouts::most_registers;
   loop.log_vectors =
       is_big ? std::max(log_slice - loop.log_vector, 0) : registers - loop.log_vector;
   loop.log_slices = registers - loop.log_vector - loop.log_vectors;
@@ -168,11 +168,16 @@ void Emitter::elements_step(const Step& step) {
       out_.format("{} {}[{}];", memory_type(store.op->operands[0]), vectors[store.op],
                   1 << loop.log_vector);
     }
-  open_elements(loop);
-  element_ops(loop, vectors);
-  for (const Reduction& reduction : reductions) add_to_reduction(loop, reduction);
-  flush_delayed();
-  close_elements(loop);
+  const std::vector<VectorKeep> keeps = plan_vector_keeps(loop, preloads);
+  const bool is_moved = reductions.empty() && keeps_all(step, keeps);  // in vectors, by the loads
+  if (!is_moved) {
+    open_elements(loop);
+    element_ops(loop, vectors, keeps);
+    for (const Reduction& reduction : reductions) add_to_reduction(loop, reduction);
+    flush_delayed();
+    close_elements(loop);
+  }
+  for (const VectorKeep& kept : keeps) keep_vector(loop, kept);
   if (can_all)
     for (const VectorAccess& store : stores) vector_store(loop.frame, store, vectors[store.op]);
   close_vectors(loop);
@@ -193,19 +198,14 @@ std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
       return preload.value == value && preload.place == place;
     });
     const auto vector = vector_access(loop.frame, *access.op, place);
-    if (vector && !is_known) out.push_back({value, place, vector, ""});
+    if (vector && !is_known)
+      out.push_back({value, place, vector, "", kernel_.type(value).is_bool()});
   }
   for (const TileRead& read : reads.arrays) {
-    if (!layouts_.is_shared(read.value) || loop.log_vector == 0) continue;
-    const Place place = layouts_.swizzle_of(read.value)(compose(read.map, loop.frame.place));
-    bool is_vector = kernel_.type(read.value).element_bytes() << loop.log_vector <= 16;
-    for (int j = 0; j < loop.frame.space.bits(); ++j) {
-      const std::uint64_t column = place.matrix.column(j);
-      is_vector &= j < loop.log_vector ? column == 1ull << j
-                                       : (column & ((1ull << loop.log_vector) - 1)) == 0;
-    }
-    if (is_vector && (place.offset & ((1ull << loop.log_vector) - 1)) == 0)
-      out.push_back({read.value, compose(read.map, loop.frame.place), std::nullopt, ""});
+    if (!layouts_.is_shared(read.value)) continue;
+    const Place place = compose(read.map, loop.frame.place);
+    if (is_shared_vector(loop, read.value, place))
+      out.push_back({read.value, place, std::nullopt, "", false});
   }
   return out;
 }
@@ -259,7 +259,65 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
   }
 }
 
-void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors) {
+// ---- Vectors of kept elements
+
+// Whether a vector of the loop is one run of neighbours in the array.
+bool Emitter::is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const {
+  const Place at = layouts_.swizzle_of(value)(place);
+  const std::uint64_t inside = (1ull << loop.log_vector) - 1;
+  bool is_vector = loop.log_vector > 0 && (at.offset & inside) == 0 &&
+                   kernel_.type(value).element_bytes() << loop.log_vector <= 16;
+  for (int j = 0; j < loop.frame.space.bits(); ++j) {
+    const std::uint64_t column = at.matrix.column(j);
+    is_vector &= j < loop.log_vector ? column == 1ull << j : (column & inside) == 0;
+  }
+  return is_vector;
+}
+
+// Those that were loaded as vectors are kept from there.
+std::vector<Emitter::VectorKeep> Emitter::plan_vector_keeps(ElementLoop& loop,
+                                                            const std::vector<Preload>& preloads) {
+  std::vector<VectorKeep> out;
+  for (ir::Value value : loop.frame.step->kept) {
+    if (!layouts_.is_shared(value) || !is_shared_vector(loop, value, loop.frame.place)) continue;
+    VectorKeep kept{.value = value};
+    for (const Preload& preload : preloads)
+      if (preload.value == value && preload.place == loop.frame.place && !preload.is_bool)
+        kept.from = preload.tile;
+    if (kept.from.empty()) {
+      kept.is_own = true;
+      kept.from = names_.make(kernel_.name_of(value) + "_out", "out");
+      out_.format("{} {}[{}];", type_of(value), kept.from, 1 << loop.log_vector);
+    }
+    out.push_back(std::move(kept));
+  }
+  return out;
+}
+
+bool Emitter::keeps_all(const Step& step, const std::vector<VectorKeep>& keeps) {
+  return std::all_of(step.ops.begin(), step.ops.end(), [&](const ir::Op* op) {
+    return op->kind == OpKind::Load &&
+           std::any_of(keeps.begin(), keeps.end(), [&](const VectorKeep& kept) {
+             return !kept.is_own && kept.value == op->result();
+           });
+  });
+}
+
+void Emitter::keep_vector(ElementLoop& loop, const VectorKeep& kept) {
+  parts_.insert("memory");
+  loop.frame.is_whole_vector = true;
+  const std::string index = shared_index(loop.frame, kept.value, loop.frame.place);
+  loop.frame.is_whole_vector = false;
+  const std::string owner = owner_text(*loop.frame.layout);
+  std::string from = kept.from;
+  if (!kept.is_own && loop.log_vectors > 0)
+    from = fmt::format("{} + k * {}", kept.from, 1 << loop.log_vector);
+  out_.format("{}tw::store<{}>({}, {});", owner.empty() ? "" : "if (" + owner + ") ",
+              1 << loop.log_vector, sum_text(array_name(kept.value), index), from);
+}
+
+void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors,
+                          const std::vector<VectorKeep>& keeps) {
   Frame& frame = loop.frame;
   const Step& step = *frame.step;
   for (const ir::Op* op : step.ops) {
@@ -287,17 +345,21 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
         break;
     }
     for (ir::Value value : op->results)
-      if (std::count(step.kept.begin(), step.kept.end(), value) != 0) keep(loop, value);
+      if (std::count(step.kept.begin(), step.kept.end(), value) != 0) keep(loop, value, keeps);
   }
 }
 
 // Written when the element's ops are done: the array may be one that they still read.
-void Emitter::keep(ElementLoop& loop, ir::Value value) {
+void Emitter::keep(ElementLoop& loop, ir::Value value, const std::vector<VectorKeep>& keeps) {
   Frame& frame = loop.frame;
+  const auto found = std::find_if(keeps.begin(), keeps.end(),
+                                  [&](const VectorKeep& kept) { return kept.value == value; });
+  if (found != keeps.end() && !found->is_own) return;
   std::string text = element(frame, value, frame.place);
-  std::string target =
-      fmt::format("{}[{}]", array_name(value), array_index(frame, value, frame.place));
-  if (layouts_.is_shared(value)) {
+  std::string target = found != keeps.end() ? fmt::format("{}[v]", found->from)
+                                            : fmt::format("{}[{}]", array_name(value),
+                                                          array_index(frame, value, frame.place));
+  if (layouts_.is_shared(value) && found == keeps.end()) {
     const std::string owner = owner_text(*frame.layout);
     if (!owner.empty()) target = fmt::format("if ({}) {}", owner, target);
   }

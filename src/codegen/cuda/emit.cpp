@@ -16,11 +16,12 @@ namespace tilewright {
 namespace {
 
 // Parts of the device library in the order in which they build on each other.
-constexpr std::string_view parts_in_order[] = {
-    "ptx", "types", "arithmetic", "math", "memory", "async_copy", "atomics", "reduce", "check"};
+constexpr std::string_view parts_in_order[] = {"ptx",    "types",      "arithmetic", "math",
+                                               "memory", "async_copy", "mma",        "atomics",
+                                               "reduce", "check"};
 
 // Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
-constexpr std::string_view twinned_parts[] = {"ptx", "async_copy"};
+constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma"};
 
 std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
 
@@ -50,7 +51,7 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Att
   const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
                                    .recompute_limit = attempt.recompute_limit});
   const Alignments alignments(kernel);
-  const TileLayouts layouts(kernel, schedule, alignments,
+  const TileLayouts layouts(kernel, schedule, alignments, options.target,
                             std::countr_zero(static_cast<unsigned>(options.num_warps)));
   Emitter emitter(kernel, schedule, alignments, layouts, options);
   Emitted out;

@@ -167,6 +167,12 @@ class Emitter {
     Place place;
     std::optional<VectorAccess> access;  // of a load; else an array in shared memory
     std::string tile;
+    bool is_bool = false;  // bytes that stand for bools
+  };
+  struct VectorKeep {  // written to shared memory in vectors after the elements were worked on
+    ir::Value value;
+    std::string from;
+    bool is_own = false;  // an array for this alone, of one vector
   };
   ElementLoop make_loop(const Step& step, const TileLayout& layout);
   void open_slices(ElementLoop& loop);
@@ -178,8 +184,14 @@ class Emitter {
   void elements_step(const Step& step);
   std::vector<Preload> plan_preloads(ElementLoop& loop);
   void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads);
-  void element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors);
-  void keep(ElementLoop& loop, ir::Value value);
+  bool is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const;
+  std::vector<VectorKeep> plan_vector_keeps(ElementLoop& loop,
+                                            const std::vector<Preload>& preloads);
+  static bool keeps_all(const Step& step, const std::vector<VectorKeep>& keeps);
+  void keep_vector(ElementLoop& loop, const VectorKeep& kept);
+  void element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors,
+                   const std::vector<VectorKeep>& keeps);
+  void keep(ElementLoop& loop, ir::Value value, const std::vector<VectorKeep>& keeps);
   void flush_delayed();
   void synchronize(const Frame& frame, const TileReads& reads,
                    const std::vector<ir::Value>& written);
@@ -213,7 +225,6 @@ class Emitter {
 
   // ---- Across elements
   void across_step(const Step& step);
-  void emit_dot(const Step& step);
   void emit_gather(const Step& step);
   void emit_concatenate(const Step& step);
   void emit_scan(const Step& step);
@@ -222,6 +233,49 @@ class Emitter {
   // Loops over the elements of the result of an Across op and keeps what `make` gives for each.
   void for_each_result(const Step& step, const std::function<std::string(Frame&)>& make);
   void emit_line_scan(const Step& step, const std::string& line);
+
+  // ---- Products
+  // What a product adds up: the array of its result, or one of its own where that is in shared
+  // memory or of a smaller type.
+  struct Sums {
+    std::string name;
+    bool is_own = false;
+  };
+  // An operand for one instruction after the other.
+  struct DotOperand {
+    ir::Value value;
+    const Layout* layout = nullptr;
+    DType dtype = DType::Float16;  // in which the instruction takes it
+    bool is_left = false;
+    std::string part;   // the array of its words of one step along the depth
+    int log_word = 0;   // bits of a register's number: the elements of a word,
+    int log_words = 0;  // the words of one instruction,
+    int log_tiles = 0;  // and the instructions along the rows or columns
+  };
+  // The variables of the loops around the instructions.
+  struct DotLoops {
+    SpaceVariable step;
+    SpaceVariable batch;
+  };
+  // A tile in shared memory behind views, and where its elements are.
+  struct SharedView {
+    std::string name;
+    IndexMap map;
+  };
+  void emit_dot(const Step& step);
+  Sums begin_sums(const Step& step);
+  void end_sums(const Step& step, const Sums& sums);
+  void emit_mma(const Step& step, const Sums& sums);
+  DotOperand dot_operand(const Step& step, const DotPlan& plan, bool is_left);
+  std::function<void()> prepare_operand(const Step& step, const DotOperand& operand,
+                                        const DotLoops& loops);
+  std::function<void()> prepare_matrices(const DotOperand& operand, const DotLoops& loops,
+                                         const SharedView& view, bool is_transposed);
+  void collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops);
+  void emit_multiply_add(const Step& step, const Sums& sums);
+  std::optional<SharedView> shared_view(const Step& step, ir::Value value);
+  void open_unrolled(const SpaceVariable& variable);
+  void close_unrolled(const SpaceVariable& variable);
 
   // ---- Control
   void steps(const Steps& steps);

@@ -47,11 +47,12 @@ AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments,
 }
 
 TileLayouts::TileLayouts(const ir::Kernel& kernel, const Schedule& schedule,
-                         const Alignments& alignments, int log_warps)
+                         const Alignments& alignments, const Target& target, int log_warps)
     : kernel_(kernel),
       schedule_(schedule),
       alignments_(alignments),
       log_warps_(log_warps),
+      dot_options_{target, log_warps, has_chained_dots(kernel)},
       is_shared_(kernel.value_count(), false),
       is_dot_operand_(kernel.value_count(), false) {
   visit(schedule.steps());
@@ -88,6 +89,7 @@ void TileLayouts::unite(int a, int b) {
   into.accesses.insert(into.accesses.end(), from.accesses.begin(), from.accesses.end());
   into.access_bytes.insert(into.access_bytes.end(), from.access_bytes.begin(),
                            from.access_bytes.end());
+  if (!into.dot || (from.dot && !into.dot->uses_mma)) into.dot = from.dot;
 }
 
 int TileLayouts::node_of(ir::Value value) {
@@ -148,23 +150,37 @@ void TileLayouts::visit_elements(const Step& step) {
     }
 }
 
-// Every operand is read at any place, so that it must be in shared memory; only the sum that a
-// product is added to is read like an operand of an elementwise op.
+// Every operand is read at any place, so that it must be in shared memory.
 void TileLayouts::visit_across(const Step& step) {
   for (ir::Value result : step.op->results)
     if (is_tile(kernel_, result)) node_of(result);
-  std::vector<ir::Value> anywhere = step.op->operands;
-  if (step.op->kind == OpKind::Dot) {
-    note_reads(node_of(step.op->result()), reads_of(kernel_, schedule_, step, {anywhere[2]}));
-    anywhere.pop_back();
-  }
+  if (step.op->kind == OpKind::Dot) return visit_dot(step);
   if (step.op->kind == OpKind::Scan)
     for (ir::Value result : step.op->results) is_shared_[schedule_.storage(result).id] = true;
-  for (const TileRead& read : reads_of(kernel_, schedule_, step, anywhere).arrays) {
+  for (const TileRead& read : reads_of(kernel_, schedule_, step, step.op->operands).arrays) {
     node_of(read.value);
     is_shared_[schedule_.storage(read.value).id] = true;
-    is_dot_operand_[schedule_.storage(read.value).id] = step.op->kind == OpKind::Dot;
   }
+}
+
+// The sum that a product is added to is read like an operand of an elementwise op.
+void TileLayouts::visit_dot(const Step& step) {
+  const ir::Op& op = *step.op;
+  const DotPlan& plan = dots_[&op] = plan_dot(kernel_, op, dot_options_);
+  const int node = node_of(op.result());
+  note_reads(node, reads_of(kernel_, schedule_, step, {op.operands[2]}));
+  Group& group = groups_[static_cast<std::size_t>(find(node))];
+  if (!group.dot || (plan.uses_mma && !group.dot->uses_mma)) group.dot = &plan;
+  for (const std::size_t side : {0, 1})
+    for (const TileRead& read : reads_of(kernel_, schedule_, step, {op.operands[side]}).arrays) {
+      node_of(read.value);
+      operand_reads_.push_back({&op, side == 0, schedule_.storage(read.value), read.map});
+    }
+}
+
+bool TileLayouts::fits(const ir::Op& dot) const {
+  const DotPlan& plan = plan_of(dot);
+  return plan.uses_mma && of_array(dot.result()).layout == plan.layouts.result;
 }
 
 // Tiles that enter a region or leave it are copied element by element.
@@ -203,8 +219,10 @@ void TileLayouts::choose_all() {
   for (int node = 0; node < static_cast<int>(parents_.size()); ++node)
     if (find(node) == node) roots.push_back(node);
   std::stable_sort(roots.begin(), roots.end(), [&](int a, int b) {
-    return groups_[static_cast<std::size_t>(a)].shape.numel() >
-           groups_[static_cast<std::size_t>(b)].shape.numel();
+    const Group& left = groups_[static_cast<std::size_t>(a)];
+    const Group& right = groups_[static_cast<std::size_t>(b)];
+    if ((left.dot != nullptr) != (right.dot != nullptr)) return left.dot != nullptr;
+    return left.shape.numel() > right.shape.numel();
   });
   for (int root : roots) choose(root);
   for (auto& [storage, node] : nodes_) node = find(node);
@@ -212,7 +230,16 @@ void TileLayouts::choose_all() {
 }
 
 void TileLayouts::choose(int node) {
-  if (!pull(node)) choose_by_access(node);
+  const Group& group = groups_[static_cast<std::size_t>(node)];
+  if (group.dot) {
+    const Layout& result = group.dot->layouts.result;
+    layouts_[node] = {.layout = result,
+                      .log_vector = result.log_vector(),
+                      .contiguous = group.shape.rank - 1,
+                      .is_unrolled = true};
+  } else if (!pull(node)) {
+    choose_by_access(node);
+  }
   groups_[static_cast<std::size_t>(node)].is_laid = true;
 }
 
@@ -231,6 +258,7 @@ bool TileLayouts::pull(int node) {
     TileLayout out{from.layout.through(relation.map.matrix).without_register_copies()};
     out.log_vector = std::min(out.layout.log_vector(), from.log_vector);
     out.contiguous = std::max(group.shape.rank - 1, 0);
+    out.is_unrolled = from.is_unrolled;
     layouts_[node] = std::move(out);
     return true;
   }
@@ -274,8 +302,18 @@ void TileLayouts::decide_shared() {
   for (const auto& [storage, node] : nodes_) {
     const ir::Type& type = kernel_.type({storage});
     const int words = type.element_bytes() > 4 ? 2 : 1;
-    if (layouts_.at(node).layout.register_count() * words > most_registers)
-      is_shared_[storage] = true;
+    const TileLayout& tile = layouts_.at(node);
+    const int most = tile.is_unrolled ? most_sums : most_registers;
+    if (tile.layout.register_count() * words > most) is_shared_[storage] = true;
+  }
+  for (const OperandRead& read : operand_reads_) {
+    const ProductLayouts& wanted = plan_of(*read.dot).layouts;
+    const bool is_held =
+        fits(*read.dot) && plan_conversion(of_array(read.storage).layout,
+                                           read.is_left ? wanted.left : wanted.right, read.map)
+                                   .kind == Conversion::Kind::Registers;
+    is_dot_operand_[read.storage.id] = true;
+    if (!is_held) is_shared_[read.storage.id] = true;
   }
   for (const Relation& relation : relations_) {
     const Layout& reader = layouts_.at(find(relation.reader)).layout;

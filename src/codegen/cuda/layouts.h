@@ -5,7 +5,8 @@
 // their memory accesses: the contiguous dimension of the widest access is dealt out first, in
 // vectors of up to 16 bytes. Smaller ones take the layout in which their bigger neighbour (a
 // broadcast that reads them, a reduction that makes them) has each element in the right thread
-// already. An array whose readers then find every element in their own registers lives in
+// already. Before all of them come the results of products, which are laid out as the instructions
+// want them. An array whose readers then find every element in their own registers lives in
 // registers; any other one lives in shared memory.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "codegen/cuda/alignment.h"
+#include "codegen/cuda/dot_plan.h"
 #include "codegen/cuda/tile_reads.h"
 #include "codegen/schedule/schedule.h"
 #include "layout/layout.h"
@@ -31,17 +33,20 @@ AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments,
 
 struct TileLayout {
   Layout layout;
-  int log_vector = 0;  // the lowest register bits that a loop handles as one vector
-  int contiguous = 0;  // the dimension of those
+  int log_vector = 0;        // the lowest register bits that a loop handles as one vector
+  int contiguous = 0;        // the dimension of those
+  bool is_unrolled = false;  // loops over it are, however many registers there are
 };
 
 class TileLayouts {
  public:
   // More values of one tile per thread than this live in shared memory.
   static constexpr int most_registers = 64;
+  // The same for tiles that are laid out like the result of a product.
+  static constexpr int most_sums = 256;
 
   TileLayouts(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
-              int log_warps);
+              const Target& target, int log_warps);
 
   const TileLayout& of_step(const Step& step) const { return layouts_.at(steps_.at(step.order)); }
   // Of the array that holds this Stored value.
@@ -51,6 +56,9 @@ class TileLayouts {
   const Swizzle& swizzle_of(ir::Value value) const {
     return swizzles_.at(schedule_.storage(value).id);
   }
+  const DotPlan& plan_of(const ir::Op& dot) const { return dots_.at(&dot); }
+  // Whether the array of its result is laid out as the product's instruction wants it.
+  bool fits(const ir::Op& dot) const;
   // The layout that a reduction over the step leaves its results in, one register per result.
   Layout of_reduced(const Step& step, const ir::Op& reduce) const;
 
@@ -64,7 +72,14 @@ class TileLayouts {
     ir::Type shape;
     std::vector<AccessShape> accesses;
     std::vector<int> access_bytes;
+    const DotPlan* dot = nullptr;  // one of the products that are made in it
     bool is_laid = false;
+  };
+  struct OperandRead {  // of a product
+    const ir::Op* dot;
+    bool is_left;
+    ir::Value storage;
+    IndexMap map;
   };
 
   int find(int node);
@@ -73,6 +88,7 @@ class TileLayouts {
   void visit(const Steps& steps);
   void visit_elements(const Step& step);
   void visit_across(const Step& step);
+  void visit_dot(const Step& step);
   void visit_control(const Step& step);
   void note_reads(int reader, const TileReads& reads);
   void choose_all();
@@ -86,9 +102,12 @@ class TileLayouts {
   const Schedule& schedule_;
   const Alignments& alignments_;
   const int log_warps_;
+  const DotOptions dot_options_;
   std::vector<int> parents_;   // of the sets of nodes
   std::vector<Group> groups_;  // by node; that of the set's root counts
   std::vector<Relation> relations_;
+  std::unordered_map<const ir::Op*, DotPlan> dots_;
+  std::vector<OperandRead> operand_reads_;
   std::unordered_map<std::uint32_t, int> nodes_;  // storage to node
   std::unordered_map<int, int> steps_;            // order of a step to its node, later to the root
   std::unordered_map<int, TileLayout> layouts_;   // by root

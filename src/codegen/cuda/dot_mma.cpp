@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/dot_mma.cpp — matrix products by tensor cores: operands come in whole matrices from
+// shared memory where they lie in rows of 16 bytes, else word by word from wherever they are.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emitter.h"
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+constexpr int lane_bits = 5;
+
+std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
+
+// Index bits of an operand: of its depth, and of its rows (columns of the right one).
+struct OperandBits {
+  int depth;
+  int across;
+};
+OperandBits bits_of(const ProductSizes& sizes, bool is_left) {
+  return is_left ? OperandBits{0, sizes.depth} : OperandBits{sizes.columns, 0};
+}
+
+// Whether 2^count elements along the index bits from `first` on are neighbours in the array, in
+// runs that begin at multiples of that.
+bool has_runs(const IndexMap& map, int first, int count) {
+  const std::uint64_t inside = bit(count) - 1;
+  for (int j = 0; j < map.matrix.columns(); ++j) {
+    const std::uint64_t low = map.matrix.column(j) & inside;
+    const bool is_run = j >= first && j < first + count;
+    if (is_run ? map.matrix.column(j) != bit(j - first) : low != 0) return false;
+  }
+  return (map.offset & inside) == 0;
+}
+
+// `name`, whose value has the bits of `image`, together with the variables of a space.
+std::string added_text(const std::string& name, std::uint64_t image, const Space& space,
+                       const IndexMap& map) {
+  std::vector<std::uint64_t> meeting, apart;
+  for (std::uint64_t column : map.matrix.all_columns()) {
+    const bool meets = (column & image) != 0;
+    meeting.push_back(meets ? column : 0);
+    apart.push_back(meets ? 0 : column);
+    if (meets) image |= column;
+  }
+  const auto text = [&](std::vector<std::uint64_t> columns) {
+    return linear_text(space, {BitMatrix(map.matrix.rows(), std::move(columns)), 0});
+  };
+  const std::string mixed = text(std::move(meeting));
+  const std::string base = mixed == "0" ? name : fmt::format("({} ^ {})", name, atom(mixed));
+  return sum_text(base, text(std::move(apart)));
+}
+
+}  // namespace
+
+// ---- Operands
+
+Emitter::DotOperand Emitter::dot_operand(const Step& step, const DotPlan& plan, bool is_left) {
+  const ir::Value value = step.op->operands[is_left ? 0 : 1];
+  const int across = is_left ? plan.shape.log_rows : plan.shape.log_columns;
+  DotOperand out{.value = value,
+                 .layout = is_left ? &plan.layouts.left : &plan.layouts.right,
+                 .dtype = is_left ? plan.left : plan.right,
+                 .is_left = is_left};
+  out.part = names_.make(kernel_.name_of(value) + "_part", is_left ? "left" : "right");
+  out.log_word = plan.shape.log_word;
+  out.log_words = across - 3 + plan.shape.log_depth - plan.shape.log_word - 2;
+  const int registers = out.layout->registers().columns();
+  const int steps = plan.sizes.depth - plan.shape.log_depth;
+  const int batches = plan.layouts.result.registers().columns();
+  // What is neither a word, nor steps, nor batches is tiles.
+  int tiles = registers - out.log_word - out.log_words - steps;
+  for (int j = 0; j < batches; ++j)
+    tiles -= plan.layouts.result.registers().column(j) >= bit(plan.sizes.rows + plan.sizes.columns);
+  out.log_tiles = tiles;
+  return out;
+}
+
+std::optional<Emitter::SharedView> Emitter::shared_view(const Step& step, ir::Value value) {
+  IndexMap map = IndexMap::identity(bits_of_type(kernel_.type(value)));
+  while (!schedule_.is_in_array(value, step)) {
+    const ir::Op* maker = kernel_.maker(value);
+    const bool goes_on = maker && is_view(*maker) && maker->operands.size() == 1 &&
+                         is_tile(kernel_, maker->operands[0]);
+    if (!goes_on) return std::nullopt;
+    map = compose(view_map(kernel_, *maker, value), map);
+    value = maker->operands[0];
+  }
+  if (!layouts_.is_shared(value)) return std::nullopt;
+  return SharedView{array_name(value), layouts_.swizzle_of(value)(map)};
+}
+
+// Returns what writes the reading of one step's words.
+std::function<void()> Emitter::prepare_operand(const Step& step, const DotOperand& operand,
+                                               const DotLoops& loops) {
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  const OperandBits bits = bits_of(plan.sizes, operand.is_left);
+  const std::optional<SharedView> view = shared_view(step, operand.value);
+  const int bytes = static_cast<int>(size_of(operand.dtype));
+  const bool is_plain = view && kernel_.type(operand.value).dtype == operand.dtype && bytes <= 4;
+  const int run = bytes == 1 ? 4 : bytes == 2 ? 3 : 2;  // elements of 16 bytes
+  if (is_plain && has_runs(view->map, bits.depth, run))
+    return prepare_matrices(operand, loops, *view, false);
+  if (is_plain && bytes == 2 && has_runs(view->map, bits.across, run))
+    return prepare_matrices(operand, loops, *view, true);
+  return [this, &step, &operand, &loops] { collect_words(step, operand, loops); };
+}
+
+// The row of a matrix that a lane names: three bits of the lane choose it, the next ones choose the
+// matrix, which is a word of the instruction or of the next tile.
+std::function<void()> Emitter::prepare_matrices(const DotOperand& operand, const DotLoops& loops,
+                                                const SharedView& view, bool is_transposed) {
+  const Layout& layout = *operand.layout;
+  const int log_matrices = std::min(2, operand.log_words + operand.log_tiles);
+  std::vector<std::uint64_t> threads;
+  for (int j = 0; j < 3; ++j) {
+    // A word's lowest depth bit is that of the lane's row, when rows are along the depth.
+    const std::uint64_t along = j < operand.log_word ? layout.registers().column(j)
+                                                     : layout.lanes().column(j - operand.log_word);
+    threads.push_back(is_transposed ? along : layout.lanes().column(2 + j));
+  }
+  for (int j = 0; j < lane_bits - 3; ++j)
+    threads.push_back(j < log_matrices ? layout.registers().column(operand.log_word + j) : 0);
+  for (std::uint64_t warp : layout.warps().all_columns()) threads.push_back(warp);
+  const IndexMap by_thread =
+      compose(view.map, {BitMatrix(layout.element_bits(), std::move(threads)), 0});
+  const Space thread{{{"thread", layout.thread_bits()}}};
+  const std::string at = names_.make(view.name + "_at", "at");
+  out_.format("const i32 {} = {};", at, bare(linear_text(thread, by_thread)));
+
+  const SpaceVariable call{names_.make("i"), operand.log_words + operand.log_tiles - log_matrices};
+  std::vector<std::uint64_t> rest;
+  for (int j = operand.log_word + log_matrices; j < layout.registers().columns(); ++j)
+    rest.push_back(view.map.matrix(layout.registers().column(j)));
+  const Space space{{call, loops.step, loops.batch}};
+  const IndexMap by_loops{BitMatrix(view.map.matrix.rows(), std::move(rest)), 0};
+  const std::uint64_t image = image_of(thread, by_thread, 0, 1) | by_thread.offset;
+  const std::string address = sum_text(view.name, added_text(at, image, space, by_loops));
+  return [=, this, &operand] {
+    open_unrolled(call);
+    const std::string into =
+        call.bits == 0 ? operand.part
+                       : fmt::format("{} + {} * {}", operand.part, call.name, 1 << log_matrices);
+    out_.format("tw::load_matrices{}<{}>({}, {});", is_transposed ? "_transposed" : "",
+                1 << log_matrices, into, address);
+    close_unrolled(call);
+  };
+}
+
+void Emitter::collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops) {
+  const Layout& layout = *operand.layout;
+  const SpaceVariable word{names_.make("i"), operand.log_words + operand.log_tiles};
+  Frame frame{.step = &step, .layout = &layout};
+  frame.space.variables = {word, loops.step, loops.batch, {"thread", layout.thread_bits()}};
+  std::vector<std::uint64_t> columns;
+  for (int j = operand.log_word; j < layout.registers().columns(); ++j)
+    columns.push_back(layout.registers().column(j));
+  const BitMatrix threads = layout.thread_matrix();
+  columns.insert(columns.end(), threads.all_columns().begin(), threads.all_columns().end());
+  const BitMatrix matrix(layout.element_bits(), std::move(columns));
+  const ir::Type from = kernel_.type(operand.value).element();
+  const ir::Type to = ir::Type::scalar(operand.dtype);
+  open_unrolled(word);
+  std::vector<std::string> elements;
+  for (std::uint64_t i = 0; i < bit(operand.log_word); ++i) {
+    const std::string text = element(frame, operand.value, {matrix, layout.registers()(i)});
+    elements.push_back(bare(cast_text(from, to, text, "")));
+  }
+  const std::string target = fmt::format("{}[{}]", operand.part, word.bits > 0 ? word.name : "0");
+  if (operand.dtype == DType::Float64) out_.format("{} = {};", target, elements[0]);
+  else out_.format("{} = tw::word_of({});", target, fmt::join(elements, ", "));
+  close_unrolled(word);
+}
+
+// ---- The product
+
+void Emitter::emit_mma(const Step& step, const Sums& sums) {
+  parts_.insert("mma");
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  const DotOperand left = dot_operand(step, plan, true);
+  const DotOperand right = dot_operand(step, plan, false);
+  const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction
+  const int batches =
+      plan.layouts.result.registers().columns() - log_sums - left.log_tiles - right.log_tiles;
+  const DotLoops loops{{names_.make("step"), plan.sizes.depth - plan.shape.log_depth},
+                       {names_.make("batch"), batches}};
+  const std::function<void()> read_left = prepare_operand(step, left, loops);
+  const std::function<void()> read_right = prepare_operand(step, right, loops);
+  const SpaceVariable row{names_.make("row"), left.log_tiles};
+  const SpaceVariable column{names_.make("column"), right.log_tiles};
+  // Where the part of an array begins that the variables choose, 2^low elements each.
+  const auto at = [](const std::string& name, const Space& space, int low) {
+    std::vector<std::uint64_t> columns;
+    for (int j = 0; j < space.bits(); ++j) columns.push_back(bit(low + j));
+    return sum_text(name,
+                    linear_text(space, {BitMatrix(low + space.bits(), std::move(columns)), 0}));
+  };
+  open_unrolled(loops.batch);
+  open_unrolled(loops.step);
+  for (const DotOperand* operand : {&left, &right})
+    out_.format("{} {}[{}];", operand->dtype == DType::Float64 ? "f64" : "u32", operand->part,
+                1 << (operand->log_words + operand->log_tiles));
+  read_left();
+  read_right();
+  open_unrolled(row);
+  open_unrolled(column);
+  out_.format("tw::{}({}, {}, {});", plan.instruction,
+              at(sums.name, {{column, row, loops.batch}}, log_sums),
+              at(left.part, {{row}}, left.log_words), at(right.part, {{column}}, right.log_words));
+  close_unrolled(column);
+  close_unrolled(row);
+  close_unrolled(loops.step);
+  close_unrolled(loops.batch);
+}
+
+}  // namespace tilewright

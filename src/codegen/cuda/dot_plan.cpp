@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/dot_plan.cpp — types to instructions, and layouts for those that have none.
+#include "codegen/cuda/dot_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+struct Instruction {
+  DType left;
+  DType right;
+  std::string_view precision;  // of f32 operands
+  std::string_view name;
+};
+
+// What is not here is made by plain multiplications. f32 as "ieee" is one of those.
+constexpr Instruction instructions[] = {
+    {DType::Float16, DType::Float16, "", "mma_f16"},
+    {DType::BFloat16, DType::BFloat16, "", "mma_bf16"},
+    {DType::Float32, DType::Float32, "tf32", "mma_tf32"},
+    {DType::Float32, DType::Float32, "tf32x3", "mma_tf32x3"},
+    {DType::Float32, DType::Float32, "bf16x3", "mma_tf32x3"},
+    {DType::Float32, DType::Float32, "bf16x6", "mma_tf32x3"},
+    {DType::Float64, DType::Float64, "", "mma_f64"},
+    {DType::Int8, DType::Int8, "", "mma_i8"},
+    {DType::Float8E4M3, DType::Float8E4M3, "", "mma_e4m3_e4m3"},
+    {DType::Float8E4M3, DType::Float8E5M2, "", "mma_e4m3_e5m2"},
+    {DType::Float8E5M2, DType::Float8E4M3, "", "mma_e5m2_e4m3"},
+    {DType::Float8E5M2, DType::Float8E5M2, "", "mma_e5m2_e5m2"},
+};
+
+bool is_float8(DType dtype) { return is_floating(dtype) && size_of(dtype) == 1; }
+
+bool has_float8_mma(const Target& target) {
+  return target.capability_major * 10 + target.capability_minor >= 89;
+}
+
+const Instruction* find_instruction(DType left, DType right, std::string_view precision) {
+  for (const Instruction& one : instructions)
+    if (one.left == left && one.right == right && one.precision == precision) return &one;
+  return nullptr;
+}
+
+ProductSizes sizes_of_dot(const ir::Type& a, const ir::Type& result) {
+  const auto rank = static_cast<std::size_t>(result.rank);
+  ProductSizes sizes{.rows = result.log_sizes[rank - 2],
+                     .columns = result.log_sizes[rank - 1],
+                     .depth = a.log_sizes[rank - 1]};
+  for (std::size_t d = 0; d + 2 < rank; ++d) sizes.batch += result.log_sizes[d];
+  return sizes;
+}
+
+// Each thread has a patch of rows and columns, as square as can be, so that what it reads of the
+// operands is used several times.
+Layout patches(const ProductSizes& sizes, int log_warps) {
+  constexpr int log_patch = 2;  // along each dimension, where there is enough for all threads
+  const int threads = 5 + log_warps;
+  const int bits = sizes.batch + sizes.rows + sizes.columns;
+  const int spare = std::max(sizes.rows + sizes.columns - threads, 0);
+  const int columns = std::min({log_patch, sizes.columns, (spare + 1) / 2});
+  const int rows = std::min({log_patch, sizes.rows, spare - columns});
+  std::vector<std::uint64_t> registers, rest;
+  const auto add = [](std::vector<std::uint64_t>& out, int low, int count) {
+    for (int j = 0; j < count; ++j) out.push_back(std::uint64_t{1} << (low + j));
+  };
+  add(registers, 0, columns);
+  add(registers, sizes.columns, rows);
+  add(rest, columns, sizes.columns - columns);
+  add(rest, sizes.columns + rows, sizes.rows - rows + sizes.batch);
+  std::vector<std::uint64_t> dealt(static_cast<std::size_t>(threads));
+  for (std::size_t j = 0; j < rest.size(); ++j) {
+    if (j < dealt.size()) dealt[j] = rest[j];
+    else registers.push_back(rest[j]);
+  }
+  return {BitMatrix(bits, std::move(registers)),
+          BitMatrix(bits, {dealt.begin(), dealt.begin() + 5}),
+          BitMatrix(bits, {dealt.begin() + 5, dealt.end()})};
+}
+
+}  // namespace
+
+DotPlan plan_dot(const ir::Kernel& kernel, const ir::Op& dot, const DotOptions& options) {
+  const ir::Type& a = kernel.type(dot.operands[0]);
+  const ir::Type& b = kernel.type(dot.operands[1]);
+  const ir::Type& result = kernel.type(dot.result());
+  DotPlan out;
+  out.sizes = sizes_of_dot(a, result);
+  out.left = a.dtype;
+  out.right = b.dtype;
+  out.sum = result.dtype == DType::Float16 ? DType::Float32 : result.dtype;
+  const bool widens = (is_float8(a.dtype) || is_float8(b.dtype)) && !has_float8_mma(options.target);
+  if (widens) out.left = out.right = DType::Float16;
+  const std::string_view precision = a.dtype == DType::Float32 ? dot.text("precision", "tf32") : "";
+  const Instruction* instruction = find_instruction(out.left, out.right, precision);
+  if (instruction) {
+    out.shape = MmaShape::of_bytes(static_cast<int>(size_of(out.left)));
+    out.instruction = instruction->name;
+    out.uses_mma = out.sizes.rows >= out.shape.log_rows &&
+                   out.sizes.columns >= out.shape.log_columns &&
+                   out.sizes.depth >= out.shape.log_depth;
+  }
+  if (!out.uses_mma) {
+    out.layouts.result = patches(out.sizes, options.log_warps);
+    return out;
+  }
+  const WarpSplit warps =
+      split_warps(out.sizes, out.shape, options.log_warps, options.keeps_rows_whole);
+  out.layouts = mma_layouts(out.sizes, out.shape, warps);
+  return out;
+}
+
+bool has_chained_dots(const ir::Kernel& kernel) {
+  std::set<std::uint32_t> made;  // values that come from a product
+  bool is_chained = false;
+  const auto visit = [&](const ir::Op& op) {
+    const auto is_made = [&](ir::Value value) { return made.contains(value.id); };
+    if (op.kind == OpKind::Dot) {
+      is_chained |= is_made(op.operands[0]) || is_made(op.operands[1]);
+      made.insert(op.result().id);
+      return;
+    }
+    const bool passes = op.facts().has(ir::Elementwise) || op.kind == OpKind::Broadcast;
+    if (passes && std::any_of(op.operands.begin(), op.operands.end(), is_made))
+      for (ir::Value result : op.results) made.insert(result.id);
+  };
+  ir::walk(kernel.body, visit);
+  return is_chained;
+}
+
+}  // namespace tilewright

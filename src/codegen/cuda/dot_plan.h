@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/dot_plan.h — how a matrix product is made: by which instruction, and who holds what.
+#pragma once
+
+#include <string_view>
+
+#include "ir/kernel.h"
+#include "layout/mma.h"
+#include "tilewright/target.h"
+
+namespace tilewright {
+
+struct DotPlan {
+  ProductSizes sizes;
+  bool uses_mma = false;         // else plain multiplications and additions
+  std::string_view instruction;  // the device library's function
+  DType left = DType::Float16;   // what operands are converted to first
+  DType right = DType::Float16;
+  DType sum = DType::Float32;  // what is added up; the result may be a smaller type
+  MmaShape shape;
+  ProductLayouts layouts;  // of plain multiplications only that of the result
+};
+
+struct DotOptions {
+  Target target;
+  int log_warps = 2;
+  bool keeps_rows_whole = false;  // a row of the result stays in one warp
+};
+
+DotPlan plan_dot(const ir::Kernel& kernel, const ir::Op& dot, const DotOptions& options);
+
+// Whether some product's operand is made from the result of another.
+bool has_chained_dots(const ir::Kernel& kernel);
+
+}  // namespace tilewright
