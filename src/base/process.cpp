@@ -168,12 +168,29 @@ std::string find_program(const std::string& name) {
   }
 }
 
-ProcessResult run_process(const ProcessRequest& request) {
+namespace {
+
+std::string checked_program(const ProcessRequest& request) {
   const std::string program = request.arguments.empty() ? "" : find_program(request.arguments[0]);
   if (program.empty())
     throw MissingError(
         fmt::format("program '{}' was not found; install it or add its folder to PATH",
                     request.arguments.empty() ? "" : request.arguments[0]));
+  return program;
+}
+
+// 128 + signal when it was killed.
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+ProcessResult run_process(const ProcessRequest& request) {
+  const std::string program = checked_program(request);
   const IgnoreSigpipe guard;
   Pipe in;
   Pipe out;
@@ -186,11 +203,35 @@ ProcessResult run_process(const ProcessRequest& request) {
     result.timed_out = true;
     kill(-pid, SIGKILL);
   }
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.exit_code = wait_for(pid);
   return result;
+}
+
+int run_in_foreground(const ProcessRequest& request) {
+  const std::string program = checked_program(request);
+  std::vector<std::string> arguments = request.arguments;
+  std::vector<std::string> environment = merged_environment(request.environment);
+  // Keyboard signals reach the whole group: the program decides, and we wait for it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t keyboard;
+  sigemptyset(&keyboard);
+  sigaddset(&keyboard, SIGINT);
+  sigaddset(&keyboard, SIGQUIT);
+  posix_spawnattr_setsigdefault(&attributes, &keyboard);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const auto previous_interrupt = std::signal(SIGINT, SIG_IGN);
+  const auto previous_quit = std::signal(SIGQUIT, SIG_IGN);
+  pid_t pid = -1;
+  const int status = posix_spawn(&pid, program.c_str(), nullptr, &attributes,
+                                 pointers(arguments).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  const int code = status == 0 ? wait_for(pid) : 0;
+  std::signal(SIGINT, previous_interrupt);
+  std::signal(SIGQUIT, previous_quit);
+  if (status != 0)
+    throw MissingError(fmt::format("cannot start {}: {}", program, std::strerror(status)));
+  return code;
 }
 
 }  // namespace tilewright

@@ -60,6 +60,8 @@ Settings read_environment() {
           .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
           .interpret = flag("TILEWRIGHT_INTERPRET"),
           .debug = flag("TILEWRIGHT_DEBUG"),
+          .profile_folder = variable("TILEWRIGHT_PROFILE"),
+          .nvtx_injection = variable("NVTX_INJECTION64_PATH"),
           .log = variable("TILEWRIGHT_LOG"),
           .no_color = !variable("NO_COLOR").empty(),
           .search_path =

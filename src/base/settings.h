@@ -26,8 +26,11 @@ struct Settings {
       dump_folder;  // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
   bool interpret;   // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
   bool debug;       // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
-  std::string log;  // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
-  bool no_color;    // NO_COLOR
+  std::string profile_folder;  // TILEWRIGHT_PROFILE: this process writes what it does into a file
+                               // here; `tilewright profile` sets it
+  std::string nvtx_injection;  // NVTX_INJECTION64_PATH: the library of a tool that takes ranges
+  std::string log;          // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
+  bool no_color;            // NO_COLOR
   std::string search_path;  // PATH
   std::uint64_t
       emulate_seed;  // TILEWRIGHT_EMULATE_SEED: order of emulated CUDA threads, else 1; 0: by index

@@ -65,6 +65,13 @@ constexpr const char* opt_examples = R"(Examples:
   tilewright opt kernel.tir --verify-only            only whether the kernel is valid
   tilewright opt --list                              every pass with what it does)";
 
+constexpr const char* profile_examples = R"(Examples:
+  tilewright profile -- ./program --its-options     a program that uses this library or CUDA
+  tilewright profile --trace t.json -- python3 train.py
+                                                    PyTorch too; open t.json in ui.perfetto.dev
+  tilewright profile --sort-by host --row-limit 50 --flame f.svg -- ./program
+Sorts by device, self_device, host, self_host, calls, memory or name. The exit code is the program's.)";
+
 struct InfoArguments {
   InfoOptions info;
   OccupancyOptions occupancy;
@@ -243,6 +250,24 @@ std::function<void()> add_opt(CLI::App& app) {
   };
 }
 
+std::function<void()> add_profile(CLI::App& app) {
+  auto options = std::make_shared<ProfileVerbOptions>();
+  CLI::App* verb = app.add_subcommand("profile", "Where the time of a program goes");
+  verb->footer(profile_examples);
+  verb->add_option("COMMAND", options->command, "The program and its arguments, after --")
+      ->required();
+  verb->add_option("--row-limit", options->row_limit, "Rows of the table, 0 for all (default 20)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--sort-by", options->sort_by,
+                   "Largest first by this (default: device time, else the host's own)");
+  verb->add_flag("--by-stack", options->by_stack, "A row per place in the nesting of ranges");
+  verb->add_option("--trace", options->trace, "Write a Chrome trace (JSON)");
+  verb->add_option("--stacks", options->stacks, "Write folded stacks");
+  verb->add_option("--flame", options->flame, "Write a flame graph (SVG)");
+  add_json(*verb, options->json);
+  return [options] { run_profile(*options); };
+}
+
 // ---- Wrong command lines.
 
 std::vector<std::string> names_of(const CLI::App& app, bool options) {
@@ -283,7 +308,9 @@ std::string full_name(const CLI::App& app) {
 }
 
 std::string lower_first(std::string text) {
-  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  const bool is_name = text.size() > 1 && std::isupper(static_cast<unsigned char>(text[1]));
+  if (!text.empty() && !is_name)
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
 }
 
@@ -304,8 +331,9 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   app.set_version_flag("--version", fmt::format("tilewright {}", version()));
   app.footer("Every verb has --help with examples.");
   const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
-      {"bench", add_bench(app)}, {"run", add_run(app)},     {"compile", add_compile(app)},
-      {"info", add_info(app)},   {"cache", add_cache(app)}, {"opt", add_opt(app)}};
+      {"bench", add_bench(app)},     {"run", add_run(app)},   {"compile", add_compile(app)},
+      {"profile", add_profile(app)}, {"info", add_info(app)}, {"cache", add_cache(app)},
+      {"opt", add_opt(app)}};
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {

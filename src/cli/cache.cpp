@@ -2,9 +2,9 @@
 // cli/cache.cpp — `tilewright cache info|verify|clear`.
 #include <fmt/format.h>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "bench/json.h"
-#include "bench/table.h"
 #include "cli/verbs.h"
 #include "runtime/disk_cache.h"
 #include "tilewright/error.h"

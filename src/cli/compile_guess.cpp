@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "base/table.h"
 #include "bench/json.h"
-#include "bench/table.h"
 #include "cli/isolate.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"

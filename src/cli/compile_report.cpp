@@ -12,9 +12,9 @@
 #include <fmt/ranges.h>
 
 #include "base/process.h"
+#include "base/table.h"
 #include "base/units.h"
 #include "bench/json.h"
-#include "bench/table.h"
 #include "runtime/components.h"
 #include "runtime/cuda/cubin.h"
 #include "tilewright/error.h"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/table.h"
 #include "base/units.h"
-#include "bench/table.h"
 #include "cli/info_json.h"
 #include "cli/machine.h"
 #include "cli/verbs.h"

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "bench/json.h"
-#include "bench/table.h"
 #include "cli/verbs.h"
 #include "tilewright/device.h"
 

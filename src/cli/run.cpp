@@ -7,8 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "base/nearest.h"
+#include "base/table.h"
 #include "bench/json.h"
-#include "bench/table.h"
 #include "cli/kernel_path.h"
 #include "cli/verbs.h"
 #include "compiler/grid_text.h"

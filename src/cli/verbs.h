@@ -112,6 +112,18 @@ struct CompileVerbOptions {
 void run_compile(const CompileVerbOptions& options);
 void run_compile_guess(const CompileVerbOptions& options);
 
+struct ProfileVerbOptions {
+  std::vector<std::string> command;  // the program and its arguments
+  int row_limit = 20;
+  std::string sort_by;
+  bool by_stack = false;
+  std::string trace;   // file of the Chrome trace
+  std::string stacks;  // of folded stacks
+  std::string flame;   // of the flame graph
+  bool json = false;
+};
+void run_profile(const ProfileVerbOptions& options);
+
 struct OptOptions {
   std::string file;                 // "-": the standard input
   std::vector<std::string> passes;  // empty: the pipeline of the tile stage

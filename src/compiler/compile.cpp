@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/events.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
 #include "compiler/pipeline.h"
@@ -61,14 +62,19 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
   lowering.fp_fusion = options.fp_fusion;
   lowering.facts = facts_of(target);
   TileKernel result;
-  result.lowered = triton::lower(loader, function, signature, lowering);
+  {
+    const EventScope event(EventKind::Compile, "front end");
+    result.lowered = triton::lower(loader, function, signature, lowering);
+  }
   if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
+  const EventScope event(EventKind::Compile, "passes");
   run_pipeline(result.lowered.kernel, target);
   return result;
 }
 
 KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
                          const Target& target, const KernelOptions& options) {
+  const EventScope event(EventKind::Compile, "emitter");
   const ir::Kernel& tiles = kernel.lowered.kernel;
   const auto line_text = [&](int file, int line) {
     return source_line(loader, tiles.files, file, line);

@@ -5,11 +5,22 @@
 #include <exception>
 
 #include "base/check.h"
+#include "base/events.h"
 #include "base/log.h"
 #include "runtime/backend.h"
 #include "runtime/buffer_state.h"
 
 namespace tilewright {
+namespace {
+
+void tell_memory(Device device, MemoryKind kind, std::int64_t bytes) {
+  EventListener* listener = listening();
+  if (!listener) return;
+  const bool is_on_device = device.is_cuda() && kind != MemoryKind::Pinned;
+  listener->on_memory(is_on_device ? device.index : -1, bytes);
+}
+
+}  // namespace
 
 void StreamSet::add(void* stream) {
   const std::uintptr_t word = reinterpret_cast<std::uintptr_t>(stream) + 1;
@@ -41,6 +52,7 @@ Buffer::State::~State() {
     if (is_ours && data) {
       const std::vector<void*> streams = other_streams.all();
       backend(device).free(data, bytes, device.index, kind, stream, streams);
+      tell_memory(device, kind, -static_cast<std::int64_t>(bytes));
     }
   } catch (const std::exception& error) {
     warn_once(fmt::format("memory of {} could not be freed: {}", device.name(), error.what()));
@@ -63,6 +75,7 @@ Buffer Buffer::allocate(std::size_t bytes, Device device, MemoryKind kind, const
   state->stream = stream.native();
   if (bytes > 0) state->data = owner.allocate(bytes, device.index, kind, stream.native());
   state->is_ours = true;
+  tell_memory(device, kind, static_cast<std::int64_t>(bytes));
   return Buffer(std::move(state));
 }
 

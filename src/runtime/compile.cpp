@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/events.h"
 #include "base/log.h"
 #include "base/settings.h"
 #include "base/units.h"
@@ -57,7 +58,10 @@ Binary compile(const KernelSource& source, const Target& target, CompileReport* 
   const Hash128 key =
       compile_key(source, target, is_cuda ? nvrtc_identity() : host_compiler_identity());
   dump_source(source, key);
+  EventScope event(EventKind::Compile, is_cuda ? "NVRTC or cache" : "host compiler or cache");
+  event.describe(source.name);
   const auto make = [&] {
+    const EventScope making(EventKind::Compile, is_cuda ? "NVRTC" : "host compiler");
     return is_cuda ? compile_with_nvrtc(source, target)
                    : compile_with_host_compiler(source, target);
   };

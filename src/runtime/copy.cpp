@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime/copy.cpp — checks copies and fills, and gives them to the backend that can do them.
 #include "base/check.h"
+#include "base/events.h"
 #include "runtime/backend.h"
 #include "tilewright/buffer.h"
 
@@ -39,6 +40,8 @@ void copy_async(BufferSlice destination, BufferSlice source, std::size_t bytes,
   check_reachable(destination, stream, "copy");
   check_reachable(source, stream, "copy");
   if (bytes == 0) return;
+  EventScope event(EventKind::Tensor, "copy");
+  event.describe("", static_cast<std::int64_t>(bytes));
   backend(stream.device())
       .copy(address_of(destination), address_of(source), bytes, stream.device().index,
             stream.native());
@@ -64,6 +67,8 @@ void fill_async(BufferSlice destination, std::size_t bytes, std::span<const std:
         fmt::format("a fill in memory of cpu needs a stream of that device, got one of {}",
                     stream.device().name()));
   if (bytes == 0) return;
+  EventScope event(EventKind::Tensor, "fill");
+  event.describe("", static_cast<std::int64_t>(bytes));
   backend(stream.device())
       .fill(address_of(destination), bytes, pattern, stream.device().index, stream.native());
   destination.buffer.record_use(stream);

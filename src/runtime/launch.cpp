@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/check.h"
+#include "base/events.h"
 #include "base/log.h"
 #include "runtime/arguments.h"
 #include "runtime/function_state.h"
@@ -52,6 +53,9 @@ void run_step(const FunctionState& function, const StepState& step, const Launch
   launch.shared_bytes = static_cast<std::uint32_t>(sizes.shared_bytes);
   if (function.logs_launches) [[unlikely]]
     log_launch(function, step, launch);
+  EventScope event(EventKind::Launch, step.step->entry);
+  if (event.is_heard()) [[unlikely]]
+    event.describe(fmt::format("grid {} {} {}", launch.grid[0], launch.grid[1], launch.grid[2]));
   step.kernel->launch(launch);
 }
 

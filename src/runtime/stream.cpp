@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/events.h"
 #include "runtime/backend.h"
 
 namespace tilewright {
@@ -67,7 +68,10 @@ Stream Stream::wrap(void* native) {
   return Stream(Device::cuda(backend(DeviceKind::Cuda).device_of_stream(native)), native);
 }
 
-void Stream::synchronize() const { backend(device_).synchronize_stream(device_.index, native_); }
+void Stream::synchronize() const {
+  const EventScope event(EventKind::Wait, "Stream::synchronize");
+  backend(device_).synchronize_stream(device_.index, native_);
+}
 
 bool Stream::is_idle() const { return backend(device_).is_stream_idle(device_.index, native_); }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/events.h"
 #include "tensor/device_ops.h"
 #include "tensor/host_convert.h"
 #include "tensor/host_copy.h"
@@ -116,6 +117,8 @@ void check_writable(const Tensor& destination) {
 }  // namespace
 
 void Tensor::copy_from(const Tensor& source) const {
+  EventScope event(EventKind::Tensor, "copy_from");
+  if (event.is_heard()) event.describe(shape_text(source.shape()));
   if (source.rank() > rank() || source.shape() != shape()) {
     copy_from(source.broadcast_to(shape()));
     return;
@@ -134,6 +137,8 @@ void Tensor::copy_from(const Tensor& source) const {
 }
 
 void Tensor::fill(double value) const {
+  EventScope event(EventKind::Tensor, "Tensor::fill");
+  if (event.is_heard()) event.describe(shape_text(shape()));
   if (numel() == 0) return;
   std::uint64_t bits = 0;
   const auto number = reinterpret_cast<const std::byte*>(&value);
@@ -179,6 +184,7 @@ void Tensor::copy_item(DType type, void* out) const {
   if (numel() != 1)
     throw ArgumentError(fmt::format(
         "item() needs a tensor with one element, but this one has shape {}", shape_text(shape())));
+  const EventScope event(device().is_cuda() ? EventKind::Wait : EventKind::Tensor, "item");
   const Tensor host = cpu();
   convert_row(type, dtype())(static_cast<std::byte*>(out), 0,
                              static_cast<const std::byte*>(host.data()), 0, 1);

@@ -6,10 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "base/events.h"
 #include "runtime/cpu/thread_pool.h"
 #include "tensor/device/random.h"
 #include "tensor/device_ops.h"
 #include "tensor/element_types.h"
+#include "tensor/shape.h"
 #include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
@@ -98,6 +100,8 @@ Draw begin_draw(const char* name, Shape shape, const RandomOptions& options) {
 void manual_seed(std::uint64_t seed) { generator().seed(seed); }
 
 Tensor rand(Shape shape, RandomOptions options) {
+  EventScope event(EventKind::Tensor, "rand");
+  if (event.is_heard()) event.describe(shape_text(shape));
   const Draw draw = begin_draw("rand", std::move(shape), options);
   if (draw.out.device().is_cuda()) {
     uniform_on_device(draw.out, draw.at.seed, draw.at.block);
@@ -112,6 +116,8 @@ Tensor rand(Shape shape, RandomOptions options) {
 }
 
 Tensor randn(Shape shape, RandomOptions options) {
+  EventScope event(EventKind::Tensor, "randn");
+  if (event.is_heard()) event.describe(shape_text(shape));
   const Draw draw = begin_draw("randn", std::move(shape), options);
   if (draw.out.device().is_cuda()) {
     normal_on_device(draw.out, draw.at.seed, draw.at.block);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/table_test.cpp — alignment of columns.
-#include "bench/table.h"
+// base/table_test.cpp — alignment of columns.
+#include "base/table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/table.cpp — column widths and padding.
-#include "bench/table.h"
+// base/table.cpp — column widths and padding.
+#include "base/table.h"
 
 #include <algorithm>
 

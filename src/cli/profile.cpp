@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/profile.cpp — `tilewright profile`: runs a program, collects what its processes wrote, and
+// prints where the time went.
+#include <dlfcn.h>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "base/process.h"
+#include "base/units.h"
+#include "bench/json.h"
+#include "cli/verbs.h"
+#include "profile/trace_file.h"
+#include "runtime/cpu/temporary_folder.h"
+#include "runtime/cuda/cupti_api.h"
+#include "tilewright/error.h"
+#include "tilewright/profile.h"
+
+namespace tilewright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file of the library that this program uses, which the CUDA driver is told to load.
+std::string library_file() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&read_trace_file), &info) == 0 || !info.dli_fname)
+    throw InternalError("the library does not know its own file");
+  return fs::canonical(info.dli_fname).string();
+}
+
+std::vector<std::string> environment_of(const std::string& folder) {
+  std::vector<std::string> added = {"TILEWRIGHT_PROFILE=" + folder,
+                                    "CUDA_INJECTION64_PATH=" + library_file()};
+  // Ranges of NVTX reach us through CUPTI.
+  if (const std::string path = cuda::cupti_path(); !path.empty())
+    added.push_back("NVTX_INJECTION64_PATH=" + path);
+  return added;
+}
+
+void check_writable(const std::string& path) {
+  if (path.empty()) return;
+  const fs::path folder = fs::absolute(path).parent_path();
+  if (!fs::is_directory(folder))
+    throw ArgumentError(
+        fmt::format("{} cannot be written: there is no folder {}", path, folder.string()));
+}
+
+// The traces of all processes as one: their threads have numbers of their own.
+std::shared_ptr<Trace> collect(const std::string& folder) {
+  auto all = std::make_shared<Trace>();
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".trace") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    const Trace part = read_trace_file(file.string());
+    for (TraceEvent event : part.events) {
+      event.name = all->number_of(part.text(event.name));
+      event.detail = all->number_of(part.text(event.detail));
+      all->events.push_back(event);
+    }
+    for (const std::string& note : part.notes) all->notes.push_back(note);
+    for (const TraceDevice& device : part.devices)
+      if (!all->find_device(device.device)) all->devices.push_back(device);
+  }
+  all->finish();
+  return all;
+}
+
+Json row_json(const ProfileRow& row) {
+  return {{"name", row.name},
+          {"kind", row.kind},
+          {"calls", row.calls},
+          {"host_seconds", row.host_seconds},
+          {"self_host_seconds", row.self_host_seconds},
+          {"device_seconds", row.device_seconds},
+          {"self_device_seconds", row.self_device_seconds},
+          {"bytes", row.bytes},
+          {"shapes", row.shapes}};
+}
+
+void print_json(const Profile& profile, const ProfileTableOptions& table, int exit_code) {
+  Json json = {{"exit_code", exit_code},   {"seconds", profile.seconds()},
+               {"rows", Json::array()},    {"findings", profile.findings()},
+               {"notes", profile.notes()}, {"peak_bytes", {{"host", profile.peak_bytes()}}}};
+  for (const TraceDevice& device : profile.trace().devices)
+    json["peak_bytes"][fmt::format("cuda:{}", device.device)] = profile.peak_bytes(device.device);
+  for (const ProfileRow& row : profile.rows(table)) json["rows"].push_back(row_json(row));
+  fmt::print("{}\n", text_of(json));
+}
+
+void print_text(const Profile& profile, const ProfileTableOptions& table) {
+  fmt::print("{}", profile.table(table));
+  for (int device = -1; device < 16; ++device)
+    if (const std::int64_t peak = profile.peak_bytes(device); peak > 0)
+      fmt::print("at most {} of this library's memory in use on {}\n",
+                 format_bytes(static_cast<std::size_t>(peak)),
+                 device < 0 ? "the host" : fmt::format("GPU {}", device));
+  for (const std::string& finding : profile.findings()) fmt::print("* {}\n", finding);
+  for (const std::string& note : profile.notes()) fmt::print("note: {}\n", note);
+}
+
+}  // namespace
+
+void run_profile(const ProfileVerbOptions& options) {
+  for (const std::string* path : {&options.trace, &options.stacks, &options.flame})
+    check_writable(*path);
+  const ProfileTableOptions table{.row_limit = options.row_limit,
+                                  .sort_by = options.sort_by,
+                                  .group_by_stack = options.by_stack};
+  Profile().rows(table);  // a wrong sort key is found before the program runs
+  const TemporaryFolder folder;
+  const int code = run_in_foreground(
+      {.arguments = options.command, .environment = environment_of(folder.path())});
+  const Profile profile(collect(folder.path()));
+  if (!options.trace.empty()) profile.chrome_trace(options.trace);
+  if (!options.stacks.empty()) profile.folded_stacks(options.stacks);
+  if (!options.flame.empty()) profile.flame_graph(options.flame);
+  if (profile.trace().events.empty())
+    fmt::print(stderr,
+               "tilewright: '{}' did nothing that is recorded: it neither used this library nor "
+               "CUDA\n",
+               options.command.front());
+  else if (options.json) print_json(profile, table, code);
+  else print_text(profile, table);
+  std::fflush(stdout);
+  if (code != 0) {
+    fmt::print(stderr, "tilewright: '{}' ended with exit code {}\n", options.command.front(), code);
+    throw ExitWith{code};
+  }
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime/cuda/cupti_api.cpp — finds and opens CUPTI.
+#include "runtime/cuda/cupti_api.h"
+
+#include <fmt/format.h>
+
+#include "base/dynamic_library.h"
+#include "base/settings.h"
+#include "runtime/cuda/library_search.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cuda {
+namespace {
+
+constexpr const char* remedy =
+    "install a CUDA toolkit of version 12 or 13 or `pip install nvidia-cuda-cupti`";
+
+// 12.x counted from 18 on; since 13.0 the number is that of the toolkit.
+bool is_known(std::uint32_t version) {
+  return (version >= 18 && version < 100) || version / 10000 == 13;
+}
+
+template <class Function>
+void look_up(const DynamicLibrary& library, const char* name, Function*& slot,
+             std::string& missing) {
+  slot = reinterpret_cast<Function*>(library.symbol(name));
+  if (!slot && missing.empty()) missing = name;
+}
+
+CuptiApi open_cupti() {
+  const std::string path = cupti_path();
+  if (path.empty())
+    throw MissingError(
+        settings().hides_cuda()
+            ? "CUPTI, which records what a GPU does, is hidden by "
+              "TILEWRIGHT_CUDA_HOME=none; unset it to profile the GPU"
+            : fmt::format("CUPTI was not found; it records what a GPU does; {}", remedy));
+  std::string error;
+  DynamicLibrary library = DynamicLibrary::open(path, &error);
+  if (!library)
+    throw MissingError(fmt::format("CUPTI at {} cannot be opened ({}); {}", path, error, remedy));
+  CuptiApi api;
+  std::string missing;
+#define OP(name, result, ...) look_up(library, #name, api.name, missing);
+  TW_CUPTI_FUNCTIONS(OP)
+#undef OP
+  if (!missing.empty())
+    throw MissingError(fmt::format("CUPTI at {} lacks {}; {}", path, missing, remedy));
+  api.path = path;
+  if (api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS || !is_known(api.version))
+    throw MissingError(fmt::format("CUPTI at {} has version {}, whose records are unknown here; {}",
+                                   path, api.version, remedy));
+  library.leak();
+  return api;
+}
+
+}  // namespace
+
+std::string cupti_path() { return find_library(search_places(), "libcupti"); }
+
+const CuptiApi& cupti() {
+  static const CuptiApi api = open_cupti();
+  return api;
+}
+
+}  // namespace tilewright::cuda
