@@ -14,10 +14,10 @@ using ::testing::IsEmpty;
 
 TEST(CudaActivity, KernelsAndCopiesAreSeenUnderTheirRange) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  randn({16}, {.device = Device::cuda()});  // contexts and modules are made outside
+  randn({16}, {DType::Float32, Device::cuda()});  // contexts and modules are made outside
   const Profile p = profile([] {
     const Range range("work");
-    const Tensor x = randn({1024, 1024}, {.device = Device::cuda()});
+    const Tensor x = randn({1024, 1024}, {DType::Float32, Device::cuda()});
     x.cpu();
   });
   ASSERT_THAT(p.notes(), IsEmpty());
@@ -25,7 +25,9 @@ TEST(CudaActivity, KernelsAndCopiesAreSeenUnderTheirRange) {
   for (const ProfileRow& row : p.rows()) {
     has_kernel |= row.kind == "kernel" && row.self_device_seconds > 0;
     has_copy |= row.name == "copy device to host" && row.bytes == 4 << 20;
-    if (row.name == "work") EXPECT_GT(row.device_seconds, 0);
+    if (row.name == "work") {
+      EXPECT_GT(row.device_seconds, 0);
+    }
   }
   EXPECT_TRUE(has_kernel);
   EXPECT_TRUE(has_copy);
@@ -36,7 +38,7 @@ TEST(CudaActivity, KernelsAndCopiesAreSeenUnderTheirRange) {
 
 TEST(CudaActivity, AnItemIsAWait) {
   if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU";
-  const Tensor x = randn({1}, {.device = Device::cuda()});
+  const Tensor x = randn({1}, {DType::Float32, Device::cuda()});
   const Profile p = profile([&] { x.item<float>(); });
   bool has_wait = false;
   for (const ProfileRow& row : p.rows()) has_wait |= row.kind == "wait" && row.name == "item";

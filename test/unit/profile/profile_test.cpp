@@ -43,7 +43,7 @@ class OutputFile {
 TEST(Profile, NamesRangesAndTensorWork) {
   const Profile p = profile([] {
     const Range range("outer");
-    const Tensor x = randn({64, 64}, {.device = Device::cpu()});
+    const Tensor x = randn({64, 64}, {DType::Float32, Device::cpu()});
     x.fill(1.0);
   });
   const auto rows = p.rows();
