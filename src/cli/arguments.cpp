@@ -67,6 +67,7 @@ constexpr const char* opt_examples = R"(Examples:
 
 constexpr const char* profile_examples = R"(Examples:
   tilewright profile -- ./program --its-options     a program that uses this library or CUDA
+  tilewright profile gelu                           short for: profile -- tilewright bench gelu
   tilewright profile --trace t.json -- python3 train.py
                                                     PyTorch too; open t.json in ui.perfetto.dev
   tilewright profile --sort-by host --row-limit 50 --flame f.svg -- ./program
@@ -254,7 +255,8 @@ std::function<void()> add_profile(CLI::App& app) {
   auto options = std::make_shared<ProfileVerbOptions>();
   CLI::App* verb = app.add_subcommand("profile", "Where the time of a program goes");
   verb->footer(profile_examples);
-  verb->add_option("COMMAND", options->command, "The program and its arguments, after --")
+  verb->add_option("COMMAND", options->command,
+                   "The program and its arguments, after --; or an operation of bench")
       ->required();
   verb->add_option("--row-limit", options->row_limit, "Rows of the table, 0 for all (default 20)")
       ->check(CLI::NonNegativeNumber);

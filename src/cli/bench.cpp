@@ -12,7 +12,7 @@
 #include "bench/suite/print.h"
 #include "bench/suite/record_json.h"
 #include "bench/suite/sizes.h"
-#include "bench/table.h"
+#include "base/table.h"
 #include "cli/bench_request.h"
 #include "cli/progress.h"
 #include "tilewright/version.h"

@@ -12,6 +12,7 @@
 #include "base/process.h"
 #include "base/units.h"
 #include "bench/json.h"
+#include "bench/suite/ops.h"
 #include "cli/verbs.h"
 #include "profile/trace_file.h"
 #include "runtime/cpu/temporary_folder.h"
@@ -39,6 +40,18 @@ std::vector<std::string> environment_of(const std::string& folder) {
   if (const std::string path = cuda::cupti_path(); !path.empty())
     added.push_back("NVTX_INJECTION64_PATH=" + path);
   return added;
+}
+
+// `profile gelu` is short for a profile of `tilewright bench gelu`.
+std::vector<std::string> full_command(const std::vector<std::string>& command) {
+  const auto operations = suite::operations();
+  const bool is_operation =
+      std::any_of(operations.begin(), operations.end(),
+                  [&](const suite::Operation& known) { return command.front() == known.name; });
+  if (!is_operation) return command;
+  std::vector<std::string> full = {fs::read_symlink("/proc/self/exe").string(), "bench"};
+  full.insert(full.end(), command.begin(), command.end());
+  return full;
 }
 
 void check_writable(const std::string& path) {
@@ -115,7 +128,7 @@ void run_profile(const ProfileVerbOptions& options) {
   Profile().rows(table);  // a wrong sort key is found before the program runs
   const TemporaryFolder folder;
   const int code = run_in_foreground(
-      {.arguments = options.command, .environment = environment_of(folder.path())});
+      {.arguments = full_command(options.command), .environment = environment_of(folder.path())});
   const Profile profile(collect(folder.path()));
   if (!options.trace.empty()) profile.chrome_trace(options.trace);
   if (!options.stacks.empty()) profile.folded_stacks(options.stacks);

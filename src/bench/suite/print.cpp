@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "bench/suite/ops.h"
-#include "bench/table.h"
+#include "base/table.h"
 
 namespace tilewright::suite {
 namespace {
