@@ -11,13 +11,15 @@ static_assert(offsetof(TwCpuLaunch, block) == 12 && offsetof(TwCpuLaunch, shared
                   offsetof(TwCpuLaunch, services) == 32,
               "cpu_entry_text below must declare the same structure");
 
-static_assert(offsetof(TwCpuServices, fail) == 8 && offsetof(TwCpuServices, emulation) == 16);
+static_assert(offsetof(TwCpuServices, fail) == 8 && offsetof(TwCpuServices, emulation) == 16 &&
+              offsetof(TwCpuServices, give_way) == 24);
 
 const char* const cpu_entry_text = R"(struct TwEmulation;
 struct TwCpuServices {
   unsigned long size;
   void (*fail)(const char* message);
   const TwEmulation* emulation;
+  void (*give_way)();
 };
 struct TwCpuLaunch {
   unsigned grid[3];

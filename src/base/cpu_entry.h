@@ -22,6 +22,9 @@ struct TwCpuServices {
   // Emulated CUDA (codegen/device_lib/emulate/fibers.h): blocks whose threads meet at barriers.
   // Null: not to be had.
   const struct TwEmulation* emulation;
+  // A program that waits for another one calls it between two looks; does not return when the
+  // launch has failed.
+  void (*give_way)();
 };
 
 struct TwCpuLaunch {

@@ -4,7 +4,6 @@
 
 #include "base/check.h"
 #include "codegen/cpu/program.h"
-#include "codegen/schedule/op_facts.h"
 
 namespace tilewright {
 
@@ -12,6 +11,30 @@ using ir::OpKind;
 using ir::Type;
 
 namespace {
+
+bool defines(const ir::Op& op, ir::Value value) {
+  const auto has = [&](const std::vector<ir::Value>& values) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  return std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& region) {
+    return has(region.arguments) ||
+           std::any_of(region.ops.begin(), region.ops.end(), [&](const ir::Op* inner) {
+             return has(inner->results) || defines(*inner, value);
+           });
+  });
+}
+
+// A loop waits for another program when it looks at memory with an atomic or a volatile load, or
+// at one place again and again.
+bool looks_at_memory(const ir::Op& loop, const ir::Op& op) {
+  if (op.kind == OpKind::AtomicCas || op.kind == OpKind::AtomicRmw) return true;
+  if (op.kind == OpKind::Load) return op.integer("volatile") != 0 || !defines(loop, op.operands[0]);
+  return std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& region) {
+    return std::any_of(region.ops.begin(), region.ops.end(),
+                       [&](const ir::Op* inner) { return looks_at_memory(loop, *inner); });
+  });
+}
+bool is_waiting(const ir::Op& loop) { return looks_at_memory(loop, loop); }
 
 // At the end of a region every array of it is there.
 const Step region_end{.kind = Step::Kind::Control, .order = 1 << 30};
@@ -110,7 +133,7 @@ void ProgramWriter::while_loop(const Step& step) {
   const std::vector<ir::Value>& inside = op.regions[1].arguments;
   begin_carried(step, op.regions[0].arguments, op.operands);
   begin_carried(step, inside, {});
-  const bool waits = effects_of(op).reads;
+  const bool waits = is_waiting(op);
   std::string rounds;
   if (waits) {
     rounds = names_.make("rounds");
@@ -125,7 +148,8 @@ void ProgramWriter::while_loop(const Step& step) {
   steps(step.regions[1]);
   assign(op.regions[0].arguments, op.regions[1].ops.back()->operands);
   // Another program may have to run before this one can go on.
-  if (waits) out_.format("tw::wait_a_moment({});", rounds);
+  communicates_ |= waits;
+  if (waits) out_.format("tw::wait_a_moment(launch, {});", rounds);
   out_.close();
   share_names(op.results, inside);
 }

@@ -260,6 +260,26 @@ Condition ProgramWriter::condition(Nest& nest, ir::Value value, const Index& ind
 
 // ---- Computed elements
 
+// A division of f32 need not be rounded once: by what the innermost loop does not change, it is a
+// product with the inverse.
+std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
+                                                  const std::vector<OperandText>& operands,
+                                                  const Index& index) {
+  if (op.kind != OpKind::Divide || kernel_.type(op.result()).dtype != DType::Float32 ||
+      op.integer("exact") != 0 || nest.loops.empty())
+    return std::nullopt;
+  const Placed by = element(nest, op.operands[1], index);
+  const Placed over = element(nest, op.operands[0], index);
+  if (by.depth >= nest.depth() || over.depth < nest.depth()) return std::nullopt;
+  Placed& divisor = nest.known[{op.operands[1].id, "divisor " + by.text}];
+  if (divisor.text.empty()) {
+    divisor = {nest.names.make("divisor"), by.depth};
+    nest.lines[static_cast<std::size_t>(by.depth)].push_back(
+        fmt::format("const tw::Divisor {}({});", divisor.text, by.text));
+  }
+  return fmt::format("{}.divide({})", divisor.text, operands[0].text);
+}
+
 Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index) {
   if (op.kind == OpKind::Select) {
     const Condition holds = condition(nest, op.operands[0], index);
@@ -272,7 +292,9 @@ Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, co
     operands.push_back(operand(input, written.text));
     depth = std::max(depth, written.depth);
   }
-  const std::string expression = expression_text(op, kernel_.type(value), operands);
+  const std::optional<std::string> product = divided(nest, op, operands, index);
+  const std::string expression =
+      product ? *product : expression_text(op, kernel_.type(value), operands);
   if (depth == nest.depth() && is_inlined(op, expression)) return {atom(expression), depth};
   return named(nest, value, expression, depth);
 }

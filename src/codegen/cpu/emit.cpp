@@ -99,6 +99,12 @@ class FileWriter {
     wrapped(fmt::format("static void {}_program(", symbol_), list, ") {");
     indent(body.text());
     out_.line("}");
+    if (writer.communicates()) {
+      out_.line();
+      out_.line("// Its programs wait for each other: the library may have to run all at once.");
+      out_.format("extern \"C\" const int {0}_communicates;", symbol_);
+      out_.format("const int {0}_communicates = 1;", symbol_);
+    }
     return writer.arena_bytes();
   }
 

@@ -84,6 +84,8 @@ class ProgramWriter {
   void write();
   // Bytes that the arrays need beyond what the function keeps itself; 0: none.
   std::int64_t arena_bytes() const { return arena_bytes_; }
+  // Whether its programs wait for each other.
+  bool communicates() const { return communicates_; }
   // The function's arguments are known by these names.
   void set_text(ir::Value value, std::string text) { texts_[value.id] = std::move(text); }
   void place_arrays();
@@ -110,6 +112,8 @@ class ProgramWriter {
   Placed joined(Nest& nest, const ir::Op& op, const Index& index);
   Placed affine(Nest& nest, const ir::Op& op, const Index& index);
   Placed computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
+  std::optional<std::string> divided(Nest& nest, const ir::Op& op,
+                                     const std::vector<OperandText>& operands, const Index& index);
   Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
   Condition condition(Nest& nest, ir::Value value, const Index& index);
   Condition in_bounds(Nest& nest, const ir::Op& op, const Index& index);
@@ -236,6 +240,7 @@ class ProgramWriter {
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;
+  bool communicates_ = false;
   ir::Location last_location_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/cpu_entry.h"
 #include "base/dynamic_library.h"
+#include "runtime/cpu/communicating.h"
 #include "runtime/cpu/services.h"
 #include "runtime/cpu/temporary_folder.h"
 #include "runtime/cpu/thread_pool.h"
@@ -21,7 +22,8 @@ constexpr int emulated_threads_per_block = 1024;
 
 class CpuKernel : public LoadedKernel {
  public:
-  CpuKernel(std::string name, TwCpuEntry entry) : name_(std::move(name)), entry_(entry) {}
+  CpuKernel(std::string name, TwCpuEntry entry, bool communicates)
+      : name_(std::move(name)), entry_(entry), communicates_(communicates) {}
 
   void launch(const PreparedLaunch& launch) override {
     const TwCpuLaunch description = {.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
@@ -33,7 +35,8 @@ class CpuKernel : public LoadedKernel {
       entry_(&description, launch.parameters, first, last);
     };
     try {
-      run_programs(programs, seconds_per_program_, run);
+      if (communicates_) run_communicating(programs, run);
+      else run_programs(programs, seconds_per_program_, run);
     } catch (const ProgramFailure& failure) {
       throw KernelFault(fmt::format("kernel '{}' failed: {}", name_, failure.message));
     }
@@ -50,6 +53,7 @@ class CpuKernel : public LoadedKernel {
  private:
   std::string name_;
   TwCpuEntry entry_;
+  bool communicates_;
   ProgramCost seconds_per_program_ = 0;
 };
 
@@ -60,7 +64,8 @@ class CpuModule : public LoadedModule {
   std::unique_ptr<LoadedKernel> kernel(const std::string& entry) override {
     void* const address = library_.symbol(entry.c_str());
     if (!address) return nullptr;
-    return std::make_unique<CpuKernel>(entry, reinterpret_cast<TwCpuEntry>(address));
+    const bool communicates = library_.symbol((entry + "_communicates").c_str()) != nullptr;
+    return std::make_unique<CpuKernel>(entry, reinterpret_cast<TwCpuEntry>(address), communicates);
   }
 
  private:

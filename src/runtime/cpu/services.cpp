@@ -3,6 +3,7 @@
 #include "runtime/cpu/services.h"
 
 #include "codegen/device_lib/emulate/fibers.h"
+#include "runtime/cpu/communicating.h"
 
 namespace tilewright {
 namespace {
@@ -12,8 +13,10 @@ void fail(const char* message) { throw ProgramFailure{message ? message : "no re
 }  // namespace
 
 const TwCpuServices& cpu_services() {
-  static const TwCpuServices services = {
-      .size = sizeof(TwCpuServices), .fail = fail, .emulation = emulation_services()};
+  static const TwCpuServices services = {.size = sizeof(TwCpuServices),
+                                         .fail = fail,
+                                         .emulation = emulation_services(),
+                                         .give_way = give_way};
   return services;
 }
 

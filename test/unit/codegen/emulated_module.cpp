@@ -93,7 +93,7 @@ void EmulatedModule::launch(std::string_view kernel, const Blocks& blocks,
   if (found == kernels_.end()) throw std::runtime_error("no such kernel");
   const std::string symbol = fmt::format("entry_{}", found - kernels_.begin());
   const auto entry = reinterpret_cast<TwCpuEntry>(library_.symbol(symbol.c_str()));
-  const TwCpuServices services{sizeof(TwCpuServices), fail, emulation_services()};
+  const TwCpuServices services{sizeof(TwCpuServices), fail, emulation_services(), nullptr};
   TwCpuLaunch launch{{}, {}, blocks.shared_bytes, &services};
   std::copy(blocks.grid.begin(), blocks.grid.end(), launch.grid);
   std::copy(blocks.block.begin(), blocks.block.end(), launch.block);

@@ -175,6 +175,79 @@ kernel @turns(%lock: *i32, %log: *i32) tile {
            {40, 1, 1});
 }
 
+// Each waits for the one after it: all must be in flight at once, whatever the number of threads.
+const char* const backwards = R"(
+kernel @backwards(%flags: *i32, %log: *i32, %last: i32, %bad: i32) tile "backwards.py" {
+  %pid = program_id {axis = 0} : i32
+  %one = constant {value = 1} : i32
+  %zero = constant {value = 0} : i32
+  %next = add %pid, %one : i32
+  %theirs = offset %flags, %next : *i32
+  %mine = offset %flags, %pid : *i32
+  %is_last = compare %pid, %last {is = "eq"} : b1
+  %start = select %is_last, %one, %zero : i32
+  %fine = compare %pid, %bad {is = "ne"} : b1
+  assert %fine {message = "the bad one"} @4:1
+  %seen = while %start : i32 (%a: i32) {
+    %wait = compare %a, %zero {is = "eq"} : b1
+    condition %wait, %a
+  } then (%b: i32) {
+    %now = atomic_rmw %theirs, %zero {op = "add"} : i32
+    yield %now
+  }
+  %place = offset %log, %pid : *i32
+  store %place, %seen
+  %flag = add %seen, %one : i32
+  %old = atomic_rmw %mine, %flag {op = "xchg"} : i32
+}
+)";
+
+TEST(CpuControl, ProgramsThatWaitForLaterOnes) {
+  constexpr int count = 100;
+  const Function function = compile_cpu(ir::parse(backwards));
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    std::vector<std::int32_t> flags(count + 1, 0), log(count, -1);
+    function[{.grid = count}](flags.data(), log.data(), count - 1, -1);
+    for (int i = 0; i < count; ++i) ASSERT_EQ(log[static_cast<std::size_t>(i)], count - i);
+  }
+}
+
+TEST(CpuControl, AFailureEndsTheProgramsThatWait) {
+  std::vector<std::int32_t> flags(17, 0), log(16, -1);
+  const Function function = compile_cpu(ir::parse(backwards));
+  try {
+    function[{.grid = 16}](flags.data(), log.data(), 15, 11);
+    FAIL() << "no error";
+  } catch (const KernelFault& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("the bad one (program 11, 0, 0)"));
+  }
+}
+
+// A lock around two plain accesses: no update is lost.
+TEST(CpuControl, ASpinLock) {
+  const Function function = compile_cpu(ir::parse(R"(
+kernel @locked(%lock: *i32, %sum: *i32) tile {
+  %pid = program_id {axis = 0} : i32
+  %one = constant {value = 1} : i32
+  %zero = constant {value = 0} : i32
+  %held = while %one : i32 (%a: i32) {
+    %old = atomic_cas %lock, %zero, %one : i32
+    %wait = compare %old, %zero {is = "ne"} : b1
+    condition %wait, %old
+  } then (%b: i32) {
+    yield %b
+  }
+  %before = load %sum : i32
+  %part = add %before, %pid : i32
+  store %sum, %part
+  %free = atomic_rmw %lock, %zero {op = "xchg"} : i32
+}
+)"));
+  std::int32_t lock = 0, sum = 0;
+  function[{.grid = 500}](&lock, &sum);
+  EXPECT_EQ(sum, 500 * 499 / 2);
+}
+
 const char* const asserting = R"(
 kernel @guarded(%x: *i32) tile "guarded.py" {
   %one = constant {value = 1} : i64

@@ -160,9 +160,9 @@ struct Arena {
 
 // ---- Loops that wait for another program give way to it.
 
-extern "C" int sched_yield();
-inline void wait_a_moment(u32& rounds) {
-  if (++rounds % 64 == 0) sched_yield();
+template <class Launch>
+inline void wait_a_moment(const Launch* launch, u32& rounds) {
+  if (++rounds % 64 == 0) launch->services->give_way();
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #endif

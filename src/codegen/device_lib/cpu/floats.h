@@ -159,6 +159,18 @@ inline f32 fmod(f32 a, f32 b) { return __builtin_fmodf(a, b); }
 inline f64 fmod(f64 a, f64 b) { return __builtin_fmod(a, b); }
 inline f32 divide_fast(f32 a, f32 b) { return a / b; }
 
+// Divides many numbers by one: off by at most 1.5 ulp. The scale keeps the inverse of the smallest
+// and the largest numbers in range.
+struct Divisor {
+  f32 inverse, scale;
+  explicit Divisor(f32 b) {
+    const f32 size = __builtin_fabsf(b);
+    scale = size < 0x1p-64f ? 0x1p64f : size > 0x1p64f ? 0x1p-64f : 1.0f;
+    inverse = 1.0f / (b * scale);
+  }
+  f32 divide(f32 a) const { return a * inverse * scale; }
+};
+
 TW_SMALL_FLOAT(f16)
 TW_SMALL_FLOAT(bf16)
 TW_SMALL_FLOAT(f8e4m3)
