@@ -4,7 +4,8 @@
 #
 #   rivals.py [--device cuda|cpu] [--quick] [--json FILE]
 # On a GPU times are medians of device events with the cache flushed between repetitions; on a CPU wall-clock medians,
-# into a new output and (as tile_kernels does) into an existing one. GB/s count every input and output once.
+# into a new output and (as tile_kernels does) into an existing one. GB/s count every input and output once; matrix products
+# (--only matmul for them alone) are in GFLOP/s.
 import argparse
 import json
 import os
@@ -27,7 +28,9 @@ CPU_WORKS = [
     ("softmax", "f32", 8192, 4096), ("softmax", "f32", 256, 131072), ("softmax", "bf16", 8192, 4096),
     ("layer_norm", "f32", 8192, 4096), ("layer_norm", "bf16", 8192, 4096),
 ]
-DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+PRODUCTS = [("f16", 4096), ("bf16", 4096)]
+CPU_PRODUCTS = [("f32", 1024), ("f16", 1024), ("bf16", 1024)]
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
 def warps_for(columns):
@@ -106,14 +109,44 @@ def measure(device, work, dtype, m, n, ways):
                "gbps_p10": moved / high / 1e9, "gbps_p90": moved / low / 1e9, "first_call_s": first}
 
 
+def triton_matmul(a, b, c):
+    import matmul as kernels
+    import triton
+    n = a.shape[0]
+    grid = (triton.cdiv(n, 128) ** 2,)
+    return lambda: kernels.matmul_kernel[grid](a, b, c, n, n, n, n, 1, n, 1, n, 1, BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP=8,
+                                               num_warps=8, num_stages=3)
+
+
+def measure_product(device, dtype, n):
+    torch.manual_seed(0)
+    a, b = (torch.randn(n, n, device=device, dtype=DTYPES[dtype]) for _ in range(2))
+    c = torch.empty_like(a)
+    runs = {"pytorch out=": lambda: torch.mm(a, b, out=c)}
+    if device == "cuda":
+        runs["triton"] = triton_matmul(a, b, c)
+    for way, run in runs.items():
+        run()
+        median, low, high = seconds_on(device, run)
+        flops = 2 * n ** 3 / 1e9
+        yield {"work": "matmul", "dtype": dtype, "rows": n, "columns": n, "way": way, "gflops": flops / median,
+               "gflops_p10": flops / high, "gflops_p90": flops / low}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--quick", action="store_true", help="without torch.compile")
+    parser.add_argument("--only", choices=["rows", "matmul"], help="leave the other kind of work out")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     results = []
-    for work in WORKS if arguments.device == "cuda" else CPU_WORKS:
+    is_cuda = arguments.device == "cuda"
+    for dtype, n in () if arguments.only == "rows" else PRODUCTS if is_cuda else CPU_PRODUCTS:
+        for row in measure_product(arguments.device, dtype, n):
+            results.append(row)
+            print("{work:10} {dtype:4} {rows}x{columns} {way:14} {gflops:8.1f} GFLOP/s ({gflops_p10:.1f}..{gflops_p90:.1f})".format(**row), flush=True)
+    for work in () if arguments.only == "matmul" else WORKS if is_cuda else CPU_WORKS:
         for row in measure(arguments.device, *work, () if arguments.quick else ("compile",)):
             results.append(row)
             print("{work:10} {dtype:4} {rows}x{columns} {way:14} {gbps:8.1f} GB/s ({gbps_p10:.1f}..{gbps_p90:.1f})".format(**row), flush=True)

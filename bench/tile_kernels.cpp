@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/tile_kernels.cpp — memory-bound Triton kernels as compiled here: speed beside a copy, error
-// against float64. rivals.py runs the same kernel text by Triton.
+// bench/tile_kernels.cpp — memory-bound Triton kernels and matrix products as compiled here: speed
+// (beside a copy), error against float64. rivals.py runs the same kernel text by Triton.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -17,7 +17,9 @@ namespace tilewright::bench {
 namespace {
 
 constexpr const char* help =
-    "tile_kernels [--json]: GELU, softmax and layer norm from Triton text, on the GPU or the CPU\n"
+    "tile_kernels [--json]: GELU, softmax, layer norm and matrix products from Triton text, on "
+    "the\n"
+    "GPU or the CPU\n"
     "  GB/s count every input and output once; the error is the largest against float64,\n"
     "  relative to the largest value\n";
 
@@ -142,12 +144,72 @@ Row measure_work(const Work& work, Device device, double copy) {
                       error)};
 }
 
+// ---- Matrix products
+
+struct Product {
+  DType dtype;
+  std::int64_t size;
+  int block_m, block_n, block_k, warps, stages;
+};
+
+std::vector<Product> products_for(Device device) {
+  constexpr DType f32 = DType::Float32, f16 = DType::Float16, bf16 = DType::BFloat16;
+  if (device.is_cuda()) return {{f16, 4096, 128, 128, 64, 8, 3}, {bf16, 4096, 128, 128, 64, 8, 3}};
+  return {
+      {f32, 1024, 64, 64, 32, 4, 1}, {f16, 1024, 64, 64, 32, 4, 1}, {bf16, 1024, 64, 64, 32, 4, 1}};
+}
+
+// Of some rows of the product, relative to the largest value.
+double error_of(const Tensor& a, const Tensor& b, const Tensor& c) {
+  const std::vector<double> right = doubles_of(b);
+  const std::int64_t n = c.size(1);
+  double worst = 0, top = 0;
+  for (const std::int64_t row : {std::int64_t{0}, c.size(0) / 3, c.size(0) - 1}) {
+    const std::vector<double> x = doubles_of(a.slice(0, row, row + 1));
+    const std::vector<double> y = doubles_of(c.slice(0, row, row + 1));
+    for (std::int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::size_t k = 0; k < x.size(); ++k)
+        sum += x[k] * right[k * static_cast<std::size_t>(n) + static_cast<std::size_t>(j)];
+      const double error = std::abs(y[static_cast<std::size_t>(j)] - sum);
+      top = std::max(top, std::abs(sum));
+      worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    }
+  }
+  return worst / top;
+}
+
+Row measure_product(const Product& p, Device device) {
+  const TritonKernel kernel =
+      load_triton_source(embedded_file("kernels/matmul.py"), "matmul_kernel");
+  const std::int64_t n = p.size;
+  const Tensor a = randn({n, n}, {p.dtype, device}), b = randn({n, n}, {p.dtype, device});
+  Tensor c = empty_like(a);
+  const TritonLaunch launch{.grid = cdiv(n, p.block_m) * cdiv(n, p.block_n),
+                            .num_warps = p.warps,
+                            .num_stages = p.stages};
+  const auto run = [&] {
+    kernel[launch](a, b, c, n, n, n, n, 1, n, 1, n, 1, constant("BLOCK_M", p.block_m),
+                   constant("BLOCK_N", p.block_n), constant("BLOCK_K", p.block_k),
+                   constant("GROUP", 8));
+  };
+  run();
+  const double error = error_of(a, b, c);
+  const BenchResult result = benchmark(run, {.device = device});
+  const double size = static_cast<double>(n);
+  return {fmt::format("matmul {} {}", name_of(p.dtype), n), result.median, result.p10, result.p90,
+          fmt::format("{:.1f} GFLOP/s, error {:.1e}", 2 * size * size * size / result.median / 1e9,
+                      error)};
+}
+
 Report measure() {
   const Device device = default_device();
   const double copy = measure_copy_bandwidth(device);
   Report report{fmt::format("Triton kernels (copy: {:.0f} GB/s)", copy / 1e9), machine_name(), {}};
   for (const Work& work : works_for(device))
     report.rows.push_back(measure_work(work, device, copy));
+  for (const Product& product : products_for(device))
+    report.rows.push_back(measure_product(product, device));
   return report;
 }
 

@@ -3,7 +3,12 @@
 #include "tilewright/target.h"
 
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <fstream>
 
@@ -121,6 +126,18 @@ Target cpu_target(bool avx512) {
   return t;
 }
 
+#if defined(__x86_64__)
+// Whether the matrix unit is there and the system lets this process use its registers, which it
+// must be asked for once.
+bool may_use_amx() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned bf16 = 1u << 22, tile = 1u << 24;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & bf16) == 0 || (d & tile) == 0) return false;
+  constexpr long request_permission = 0x1023, tile_data = 18;
+  return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+}
+#endif
+
 Target detect_host() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -139,6 +156,11 @@ Target detect_host() {
     t.name += "-bf16";
     t.has_bf16 = true;
     t.compiler_flags.emplace_back("-mavx512bf16");
+    if (may_use_amx()) {
+      t.name += "-amx";
+      t.has_amx = true;
+      t.compiler_flags.insert(t.compiler_flags.end(), {"-mamx-tile", "-mamx-bf16"});
+    }
   }
   return t;
 #else

@@ -70,28 +70,15 @@ struct BytePairs {
   typedef i32 Sum;
   typedef i32 Word;
   static constexpr i32 depth = 2;
-  typedef short Shorts8 __attribute__((vector_size(16)));
-  typedef short Shorts16 __attribute__((vector_size(32)));
   template <class V>
   static V add(V sum, i32 left, V right) {
     const V wide = left - V{};
-    if constexpr (sizeof(V) == 16)
-      return sum + (V)__builtin_ia32_pmaddwd128((Shorts8)wide, (Shorts8)right);
-    else if constexpr (sizeof(V) == 32)
-      return sum + (V)__builtin_ia32_pmaddwd256((Shorts16)wide, (Shorts16)right);
-    else return halves(sum, wide, right);
-  }
-  template <class V>
-  static V halves(V sum, V left, V right) {
-#if defined(__AVX512BW__)
-    typedef short Shorts32 __attribute__((vector_size(64)));
-    typedef int Ints16 __attribute__((vector_size(64)));
-    if constexpr (sizeof(V) == 64)
-      return sum +
-             (V)__builtin_ia32_pmaddwd512_mask((Shorts32)left, (Shorts32)right, Ints16{}, u16(-1));
-#endif
-    // Fewer than four lanes: bytes of both halves by hand.
-    return sum + (left << 16 >> 16) * (right << 16 >> 16) + (left >> 16) * (right >> 16);
+    // Vectors shorter than a register: both halves by hand.
+    if constexpr (sizeof(V) < 16)
+      return sum + (wide << 16 >> 16) * (right << 16 >> 16) + (wide >> 16) * (right >> 16);
+    V products;
+    asm("vpmaddwd %2, %1, %0" : "=v"(products) : "v"(wide), "v"(right));
+    return sum + products;
   }
   template <class X>
   static i32 word(const X* x, i64 stride) {
@@ -240,6 +227,67 @@ inline void dot_block(typename Kind::Sum* c, i64 c_row, const typename Kind::Wor
     for (i32 j = 0; j < vectors; ++j) *(V*)(c + i * c_row + j * lanes) = sums[i][j];
 }
 
+// ---- The matrix unit (AMX): tiles of 16 rows of 64 bytes.
+
+#if defined(__AMX_BF16__)
+inline void configure_tiles() {
+  struct alignas(64) {
+    u8 palette, start_row, reserved[14];
+    u16 row_bytes[16];
+    u8 rows[16];
+  } config{};
+  config.palette = 1;
+  for (i32 i = 0; i < 8; ++i) {
+    config.row_bytes[i] = 64;
+    config.rows[i] = 16;
+  }
+  asm volatile("ldtilecfg %0" ::"m"(config));
+}
+inline void release_tiles() { asm volatile("tilerelease" ::: "memory"); }
+
+#define TW_LOAD_TILE(tile, at, row) \
+  asm volatile("tileloadd (%0,%1,4), %%tmm" #tile ::"r"(at), "r"(i64(row)) : "memory")
+#define TW_STORE_TILE(tile, at, row) \
+  asm volatile("tilestored %%tmm" #tile ", (%0,%1,4)" ::"r"(at), "r"(i64(row)) : "memory")
+#define TW_MULTIPLY_TILES(c, a, b) asm volatile("tdpbf16ps %tmm" #b ", %tmm" #a ", %tmm" #c)
+
+// 16 * `down` rows of the result and 16 * `across` columns; rows count words of four bytes.
+template <i32 down, i32 across>
+inline void dot_tiles(f32* c, i64 c_row, const u32* a, i64 a_row, const u32* b, i64 b_row,
+                      i32 words) {
+  TW_LOAD_TILE(0, c, c_row);
+  if constexpr (across == 2) TW_LOAD_TILE(1, c + 16, c_row);
+  if constexpr (down == 2) TW_LOAD_TILE(2, c + 16 * c_row, c_row);
+  if constexpr (down == 2 && across == 2) TW_LOAD_TILE(3, c + 16 * c_row + 16, c_row);
+  for (i32 k = 0; k < words; k += 16) {
+    TW_LOAD_TILE(4, a + k, a_row);
+    TW_LOAD_TILE(6, b + k * b_row, b_row);
+    TW_MULTIPLY_TILES(0, 4, 6);
+    if constexpr (across == 2) TW_LOAD_TILE(7, b + k * b_row + 16, b_row);
+    if constexpr (across == 2) TW_MULTIPLY_TILES(1, 4, 7);
+    if constexpr (down == 2) TW_LOAD_TILE(5, a + 16 * a_row + k, a_row);
+    if constexpr (down == 2) TW_MULTIPLY_TILES(2, 5, 6);
+    if constexpr (down == 2 && across == 2) TW_MULTIPLY_TILES(3, 5, 7);
+  }
+  TW_STORE_TILE(0, c, c_row);
+  if constexpr (across == 2) TW_STORE_TILE(1, c + 16, c_row);
+  if constexpr (down == 2) TW_STORE_TILE(2, c + 16 * c_row, c_row);
+  if constexpr (down == 2 && across == 2) TW_STORE_TILE(3, c + 16 * c_row + 16, c_row);
+}
+#undef TW_LOAD_TILE
+#undef TW_STORE_TILE
+#undef TW_MULTIPLY_TILES
+template <class Kind>
+constexpr bool has_tiles = is_same_type<Kind, Bf16Pairs>;
+#else
+template <class Kind>
+constexpr bool has_tiles = false;
+template <i32 down, i32 across>
+inline void dot_tiles(...) {}
+inline void configure_tiles() {}
+inline void release_tiles() {}
+#endif
+
 // c += a * b. c is row-major; element (m, k) of a is a[m * a_row + k * a_column], likewise b.
 template <i32 M, i32 N, i32 K, class C, class A, class B>
 inline void dot(C* c, const A* a, i64 a_row, i64 a_column, const B* b, i64 b_row, i64 b_column) {
@@ -253,6 +301,8 @@ inline void dot(C* c, const A* a, i64 a_row, i64 a_column, const B* b, i64 b_row
   constexpr i32 part = min(K, max((16 << 10) / max(M, width), 16)), words = part / Kind::depth;
   constexpr bool packs_a = !is_same_type<A, Word>, packs_b = !is_same_type<B, Word>;
   constexpr bool packs_c = !is_same_type<C, Sum>;
+  constexpr bool uses_tiles = has_tiles<Kind> && M >= 16 && width >= 16 && words >= 16;
+  if constexpr (uses_tiles) configure_tiles();
   alignas(64) Word a_panel[packs_a ? M * words : 1];
   alignas(64) Word b_panel[words * width];
   alignas(64) Sum c_panel[packs_c ? M * width : 1];
@@ -261,7 +311,7 @@ inline void dot(C* c, const A* a, i64 a_row, i64 a_column, const B* b, i64 b_row
     i64 left_row = a_row, left_column = a_column;
     if constexpr (packs_a) {
       const A* const from = a + k * a_column;
-      const bool is_tall = a_row == 1 && a_column != 1;
+      const bool is_tall = a_row == 1 && a_column != 1 && !uses_tiles;
       if (is_tall) pack<Kind, words, M>(a_panel, from, a_column * Kind::depth, 1, a_column);
       else pack<Kind, M, words>(a_panel, from, a_row, a_column * Kind::depth, a_column);
       left = a_panel;
@@ -284,16 +334,24 @@ inline void dot(C* c, const A* a, i64 a_row, i64 a_column, const B* b, i64 b_row
         sums = c_panel;
       }
       constexpr i64 sums_row = packs_c ? width : N;
-      for (i32 m = 0; m < M; m += rows)
-        dot_block<Kind, rows, vectors, lanes>(sums + m * sums_row, sums_row, left + m * left_row,
-                                              left_row, left_column, right,
-                                              is_packed ? width : b_row, words);
+      if constexpr (uses_tiles) {
+        constexpr i32 down = M >= 32 ? 2 : 1, across = width >= 32 ? 2 : 1;
+        for (i32 m = 0; m < M; m += 16 * down)
+          dot_tiles<down, across>(sums + m * sums_row, sums_row, left + m * left_row, left_row,
+                                  right, width, words);
+      } else {
+        for (i32 m = 0; m < M; m += rows)
+          dot_block<Kind, rows, vectors, lanes>(sums + m * sums_row, sums_row, left + m * left_row,
+                                                left_row, left_column, right,
+                                                is_packed ? width : b_row, words);
+      }
       if constexpr (packs_c)
         for (i32 m = 0; m < M; ++m)
 #pragma omp simd
           for (i32 j = 0; j < width; ++j) narrow(c[m * N + n + j], c_panel[m * width + j]);
     }
   }
+  if constexpr (uses_tiles) release_tiles();
 }
 
 }  // namespace tw
