@@ -14,6 +14,7 @@
 #include "cli/compile_report.h"
 #include "cli/kernel_path.h"
 #include "cli/verbs.h"
+#include "codegen/cuda/source_lines.h"
 #include "compiler/compile.h"
 #include "compiler/guess/guess.h"
 #include "compiler/launcher_header.h"
@@ -184,7 +185,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   if (only_ir) return row;
   KernelSource source = emit_source(input.loader, kernel, target, settings);
   add_compiler_flags(options, source);
-  emit(options, row, "cuda", [&] { return source.text; });
+  emit(options, row, "cuda", [&] { return without_line_directives(source.text); });
   emit(options, row, "cpp", [&] { return source.text; });
   if (!needs_binary(options, target)) return row;
   const Binary binary = compile(source, target);

@@ -85,6 +85,7 @@ KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
                            .max_registers = options.maxnreg.value_or(0),
                            .fp_fusion = options.fp_fusion,
                            .flush_denormals = options.flush_to_zero,
+                           .line_directives = true,
                            .line_text = line_text});
 }
 

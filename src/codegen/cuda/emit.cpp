@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/embedded.h"
 #include "codegen/cuda/emitter.h"
+#include "codegen/cuda/source_lines.h"
 #include "codegen/emulate/rewrite.h"
 #include "tilewright/error.h"
 
@@ -56,6 +57,7 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Att
   Emitter emitter(kernel, schedule, alignments, layouts, options);
   Emitted out;
   out.text = emitter.run();
+  if (options.line_directives) out.text = repeat_line_directives(out.text);
   out.parts = emitter.parts();
   out.shared_bytes = emitter.shared().bytes();
   out.is_dynamic = emitter.shared().is_dynamic();
@@ -143,7 +145,8 @@ std::string self_contained(const KernelSource& source) {
   std::string_view text = source.text;
   int line = 1;
   for (; text.starts_with("#include"); ++line) text.remove_prefix(text.find('\n') + 1);
-  return out + fmt::format("#line {} \"{}.cu\"\n{}", line, source.name, text);
+  return out + fmt::format("#line {} \"{}.cu\"\n{}", line, source.name,
+                           without_line_directives(text));
 }
 
 }  // namespace

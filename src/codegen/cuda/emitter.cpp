@@ -120,10 +120,6 @@ void Emitter::note_line(const ir::Location& location) {
   last_line_ = location;
   if (is_same) return;
   const std::string& file = kernel_.files[location.file];
-  if (options_.line_directives) {
-    out_.raw(fmt::format("#line {} {}\n", location.line, c_string(file)));
-    return;
-  }
   std::string_view text =
       options_.line_text ? options_.line_text(location.file, location.line) : std::string_view{};
   const std::size_t first = text.find_first_not_of(" \t");
@@ -132,6 +128,8 @@ void Emitter::note_line(const ir::Location& location) {
   const std::string name = std::filesystem::path(file).filename().string();
   out_.line(text.empty() ? fmt::format("// {}:{}", name, location.line)
                          : fmt::format("// {}:{}: {}", name, location.line, text.substr(0, 90)));
+  if (options_.line_directives)
+    out_.raw(fmt::format("#line {} {}\n", location.line, c_string(file)));
 }
 
 void Emitter::statement(const ir::Op& op, const std::string& text) {

@@ -54,10 +54,6 @@ const Program programs[] = {
      [](std::vector<Memory>& m) -> std::vector<RunArgument> {
        return {&m[0], &m[1], std::int64_t{512}, std::int64_t{500}};
      }},
-    {column_sums_source, "column_sums_kernel", "*fp32:16, *fp32:16, i32, i32, 32, 32",
-     [](std::vector<Memory>& m) -> std::vector<RunArgument> {
-       return {&m[0], &m[1], std::int64_t{100}, std::int64_t{64}};
-     }},
     {transpose_source, "transpose_kernel", "*fp32:16, *fp32:16, 32, 64",
      [](std::vector<Memory>& m) -> std::vector<RunArgument> {
        return {&m[0], &m[1]};
