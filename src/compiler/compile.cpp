@@ -68,7 +68,8 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
   }
   if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
   const EventScope event(EventKind::Compile, "passes");
-  run_pipeline(result.lowered.kernel, target);
+  run_pipeline(result.lowered.kernel, target,
+               {.num_stages = options.num_stages, .notes = &result.notes});
   return result;
 }
 

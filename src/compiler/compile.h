@@ -28,8 +28,9 @@ struct KernelOptions {
 void check_options(std::string_view kernel, const KernelOptions& options);
 
 struct TileKernel {
-  triton::LoweredKernel lowered;  // at stage Tile
-  std::string source_ir;          // at stage Source, as text; when it was asked for
+  triton::LoweredKernel lowered;   // at stage Tile
+  std::string source_ir;           // at stage Source, as text; when it was asked for
+  std::vector<std::string> notes;  // what could not be done as it was asked for, in sentences
 };
 
 // What host code may ask of this target while it is read (config lists, module constants).

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "ir/verify.h"
+#include "passes/pipeline_loops.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -25,6 +26,14 @@ constexpr std::string_view passes[] = {
     "eliminate_dead_code",
 };
 
+// Rounds that are known, and the scalars of addresses ahead.
+constexpr std::string_view after_pipelining[] = {
+    "canonicalize",
+    "hoist_loop_invariants",
+    "eliminate_common_subexpressions",
+    "eliminate_dead_code",
+};
+
 void verify_after(std::string_view pass, const ir::Kernel& kernel) {
   try {
     ir::verify(kernel);
@@ -38,10 +47,23 @@ void verify_after(std::string_view pass, const ir::Kernel& kernel) {
 std::span<const std::string_view> tile_pipeline() { return passes; }
 
 void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOptions& options) {
-  for (const std::string_view name : passes) {
-    pass_named(name).run(kernel, target);
+  const auto done = [&](std::string_view name) {
     if (options.verifies) verify_after(name, kernel);
     if (options.after) options.after(name, kernel);
+  };
+  for (const std::string_view name : passes) {
+    pass_named(name).run(kernel, target);
+    done(name);
+  }
+  if (!target.is_cuda() || options.num_stages < 2) return;
+  std::vector<std::string> notes = pipeline_loops(
+      kernel,
+      {.num_stages = options.num_stages, .shared_bytes = target.shared_bytes_per_block_optin});
+  if (options.notes) *options.notes = std::move(notes);
+  done("pipeline_loops");
+  for (const std::string_view name : after_pipelining) {
+    pass_named(name).run(kernel, target);
+    done(name);
   }
 }
 

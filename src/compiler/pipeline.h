@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "passes/passes.h"
 
@@ -17,6 +19,10 @@ struct PipelineOptions {
 #else
   bool verifies = true;
 #endif
+  // Stages of pipelined loops on CUDA; below 2: none.
+  int num_stages = 0;
+  // Gets a sentence for what could not be done as it was asked for; may be null.
+  std::vector<std::string>* notes = nullptr;
   // Called after each pass; may be empty.
   std::function<void(std::string_view pass, const ir::Kernel& kernel)> after = {};
 };

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// passes/pipeline_loops.cpp — the prologue, the loop with its copies ahead, and the carried values
-// that nothing needs any more.
+// passes/pipeline_loops.cpp — the prologue, and the loop with its copies ahead.
 #include "passes/pipeline_loops.h"
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -39,64 +37,6 @@ std::optional<std::int64_t> rounds_of(const Kernel& kernel, const Op& loop) {
   return *from < *to ? (*to - *from + *step - 1) / *step : 0;
 }
 
-// Takes carried values out of a loop that only make themselves.
-class UnusedCarries {
- public:
-  UnusedCarries(Kernel& kernel, Op& loop) : kernel_(kernel), loop_(loop), body_(loop.regions[0]) {}
-
-  void drop() {
-    std::set<std::uint32_t> outside;
-    ir::walk(kernel_.body, [&](const Op& op) {
-      for (const Value value : op.operands) outside.insert(value.id);
-    });
-    for (std::size_t k = 0; k < loop_.results.size(); ++k)
-      if (!outside.contains(loop_.results[k].id)) unused_.insert(k);
-    while (!unused_.empty() && keep_what_is_used()) {
-    }
-    for (auto k = unused_.rbegin(); k != unused_.rend(); ++k) erase(*k);
-  }
-
- private:
-  // From what has an effect, or is carried for a reason, back to the arguments.
-  bool keep_what_is_used() {
-    std::set<std::uint32_t> used;
-    Op& end = *body_.ops.back();
-    for (std::size_t k = 0; k < end.operands.size(); ++k)
-      if (!unused_.contains(k)) used.insert(end.operands[k].id);
-    for (auto at = body_.ops.rbegin() + 1; at != body_.ops.rend(); ++at) {
-      const Op& op = **at;
-      const bool is_needed =
-          !op.facts().has(ir::Pure) || std::any_of(op.results.begin(), op.results.end(),
-                                                   [&](Value v) { return used.contains(v.id); });
-      if (!is_needed) continue;
-      use_operands(op, used);
-    }
-    return std::erase_if(unused_, [&](std::size_t k) {
-             return used.contains(body_.arguments[k + 1].id);
-           }) > 0;
-  }
-
-  static void use_operands(const Op& op, std::set<std::uint32_t>& used) {
-    for (const Value value : op.operands) used.insert(value.id);
-    for (const Region& region : op.regions)
-      for (const Op* inner : region.ops) use_operands(*inner, used);
-  }
-
-  void erase(std::size_t k) {
-    const auto at = static_cast<std::ptrdiff_t>(k);
-    Op& end = *body_.ops.back();
-    loop_.operands.erase(loop_.operands.begin() + at + 3);
-    loop_.results.erase(loop_.results.begin() + at);
-    body_.arguments.erase(body_.arguments.begin() + at + 1);
-    end.operands.erase(end.operands.begin() + at);
-  }
-
-  Kernel& kernel_;
-  Op& loop_;
-  Region& body_;
-  std::set<std::size_t> unused_;
-};
-
 class Pipeliner {
  public:
   Pipeliner(Kernel& kernel, const PipelineLoopsOptions& options)
@@ -114,9 +54,6 @@ class Pipeliner {
     region.ops = std::move(out);
   }
 
-  void drop_unused() {
-    for (Op* loop : loops_) UnusedCarries(kernel_, *loop).drop();
-  }
   std::vector<std::string> take_notes() { return std::move(notes_); }
 
  private:
@@ -153,7 +90,6 @@ class Pipeliner {
     make_buffers(loop);
     make_prologue(loop);
     make_body(loop);
-    loops_.push_back(&op);
   }
 
   // As many stages as shared memory has room for.
@@ -202,9 +138,11 @@ class Pipeliner {
     return build_.binary(OpKind::Add, index, number(kernel_.type(index), rounds * loop.step));
   }
 
-  // Repeats the ops that addresses depend on, for the values given in `values`.
-  void repeat_slice(const Loop& loop, Values& values, Value is_wanted) {
+  // Repeats ops that addresses depend on for the values given in `values`: those that make scalars,
+  // or those that make tiles.
+  void repeat_slice(const Loop& loop, Values& values, Value is_wanted, bool tiles) {
     for (const Op* op : loop.ahead.slice) {
+      if (kernel_.type(op->result()).is_tile() != tiles) continue;
       build_.set_location(op->location);
       std::vector<Value> operands = mapped(op->operands, values);
       if (op->kind == OpKind::Load) {  // what lies behind the last round is not read
@@ -231,12 +169,10 @@ class Pipeliner {
     return out;
   }
 
-  // Starts the copies of one round where it exists, and makes them a group.
-  void start_copies(const Loop& loop, const Values& values, Value slot, Value is_wanted) {
-    Op* branch = build_.create(OpKind::If, {is_wanted}, {});
-    branch->regions.resize(2);
+  void make_copies(const Loop& loop, Values& values, Value slot, Region& region) {
+    const Builder::Into into(build_, region);
+    repeat_slice(loop, values, {}, true);
     for (std::size_t i = 0; i < loop.ahead.loads.size(); ++i) {
-      const Builder::Into into(build_, branch->regions[0]);
       const Op& load = *loop.ahead.loads[i];
       std::vector<Value> operands = mapped(load.operands, values);
       operands.resize(std::min<std::size_t>(operands.size(), 2));  // `other` is 0
@@ -244,6 +180,14 @@ class Pipeliner {
       build_.set_location(load.location);
       build_.create(OpKind::CopyAsync, std::move(operands), {}, {{"buffer", loop.buffers[i]}});
     }
+  }
+
+  // Starts the copies of one round where it exists, and makes them a group.
+  void start_copies(const Loop& loop, Values& values, Value slot, Value is_wanted) {
+    repeat_slice(loop, values, is_wanted, false);
+    Op* branch = build_.create(OpKind::If, {is_wanted}, {});
+    branch->regions.resize(2);
+    make_copies(loop, values, slot, branch->regions[0]);
     build_.set_location(loop.op.location);
     for (Region& region : branch->regions) {
       const Builder::Into into(build_, region);
@@ -269,7 +213,6 @@ class Pipeliner {
     for (int round = 0; round + 1 < loop.stages; ++round) {
       Values values = start_values(loop, moved(loop, loop.op.operands[0], round), ahead);
       const Value is_wanted = is_in_range(loop, loop.op.operands[0], round);
-      repeat_slice(loop, values, is_wanted);
       start_copies(loop, values, number(Type::scalar(i32), round), is_wanted);
       ahead = next_ahead(loop, values);
     }
@@ -301,7 +244,6 @@ class Pipeliner {
       build_.create(OpKind::WaitCopies, {}, {}, {{"pending", std::int64_t{distance - 1}}});
       Values values = start_values(loop, moved(loop, loop.index(), distance), ahead);
       const Value is_wanted = is_in_range(loop, loop.index(), distance);
-      repeat_slice(loop, values, is_wanted);
       // The slot that the round before this one has read.
       const Value is_first = build_.compare("eq", slot, number(number_type, 0));
       const Value below = build_.binary(OpKind::Subtract, slot, number(number_type, 1));
@@ -343,7 +285,6 @@ class Pipeliner {
   const PipelineLoopsOptions& options_;
   const AxisAnalysis axes_;
   Builder build_;
-  std::vector<Op*> loops_;
   std::vector<std::string> notes_;
 };
 
@@ -353,8 +294,7 @@ std::vector<std::string> pipeline_loops(Kernel& kernel, const PipelineLoopsOptio
   if (kernel.stage != ir::Stage::Tile) return {};
   Pipeliner pipeliner(kernel, options);
   pipeliner.run(kernel.body);
-  pipeliner.drop_unused();
-  eliminate_dead_code(kernel, Target{});  // what made them
+  eliminate_dead_code(kernel, Target{});  // carried values that are needed only ahead
   return pipeliner.take_notes();
 }
 

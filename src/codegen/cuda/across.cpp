@@ -35,6 +35,8 @@ void Emitter::across_step(const Step& step) {
   switch (step.op->kind) {
     case OpKind::Dot:
       return emit_dot(step);
+    case OpKind::ReadBuffer:
+      return emit_read_buffer(*step.op);
     case OpKind::Gather:
       return emit_gather(step);
     case OpKind::Concatenate:

@@ -19,7 +19,7 @@ std::int64_t power_in(std::int64_t number) {
 }  // namespace
 
 Alignments::Alignments(const ir::Kernel& kernel)
-    : kernel_(kernel), known_(kernel.value_count(), 1) {
+    : kernel_(kernel), axes_(kernel), known_(kernel.value_count(), 1) {
   for (const ir::KernelArgument& argument : kernel.arguments) {
     const ir::Type& type = kernel.type(argument.value);
     known_[argument.value.id] = power_in(std::max(argument.divisible, 1));

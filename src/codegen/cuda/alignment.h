@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "passes/axis_info.h"
 
 namespace tilewright {
 
@@ -15,6 +16,8 @@ class Alignments {
 
   // Of an integer: it is a multiple of this. Of a pointer: its address is, in bytes. 1 for tiles.
   std::int64_t of(ir::Value value) const { return known_[value.id]; }
+  // What is known of tiles.
+  const AxisAnalysis& axes() const { return axes_; }
 
  private:
   void visit(const ir::Region& region);
@@ -25,6 +28,7 @@ class Alignments {
   bool lower(ir::Value value, std::int64_t to);
 
   const ir::Kernel& kernel_;
+  const AxisAnalysis axes_;
   std::vector<std::int64_t> known_;  // by value
 };
 

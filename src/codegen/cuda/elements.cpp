@@ -112,7 +112,8 @@ void Emitter::synchronize(const Frame& frame, const TileReads& reads,
     if (!layouts_.is_shared(read.value)) continue;
     // Of copies, one thread writes and the others read.
     const bool is_own =
-        frame.layout && layouts_.of_array(read.value).layout.copy_bits() == 0 &&
+        frame.layout && !layouts_.is_slot(read.value) &&
+        layouts_.of_array(read.value).layout.copy_bits() == 0 &&
         plan_conversion(layouts_.of_array(read.value).layout, *frame.layout, read.map).kind ==
             Conversion::Kind::Registers;
     if (is_own) continue;
@@ -131,6 +132,7 @@ void Emitter::synchronize(const Frame& frame, const TileReads& reads,
 // ---- The step
 
 void Emitter::elements_step(const Step& step) {
+  if (step.ops.size() == 1 && step.ops.front()->kind == OpKind::CopyAsync) return copy_step(step);
   for (ir::Value value : step.kept) declare_array(value);
   ElementLoop loop = make_loop(step, layouts_.of_step(step));
   const TileReads reads = reads_of(kernel_, schedule_, step);

@@ -37,8 +37,9 @@ constexpr int unlimited = 1 << 20;
 struct Attempt {
   bool reloads;
   int recompute_limit;
+  int keep_broadcast_from;
 };
-constexpr Attempt attempts[] = {{false, 6}, {true, 6}, {true, unlimited}};
+constexpr Attempt attempts[] = {{false, 6, 4}, {true, 6, 4}, {true, unlimited, 0}};
 
 struct Emitted {
   std::string text;
@@ -50,7 +51,8 @@ struct Emitted {
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Attempt& attempt) {
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * options.num_warps * 32;
   const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
-                                   .recompute_limit = attempt.recompute_limit});
+                                   .recompute_limit = attempt.recompute_limit,
+                                   .keep_broadcast_from = attempt.keep_broadcast_from});
   const Alignments alignments(kernel);
   const TileLayouts layouts(kernel, schedule, alignments, options.target,
                             std::countr_zero(static_cast<unsigned>(options.num_warps)));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/cuda/emitter.h — writes the body of one kernel: scalars (scalars.cpp), elements of tiles
 // (body.cpp, memory.cpp), loops over them (elements.cpp), reductions (reductions.cpp), ops that
-// move data across elements (across.cpp) and control flow (control.cpp).
+// move data across elements (across.cpp), asynchronous copies (async_copy.cpp) and control flow
+// (control.cpp).
 //
 // Text for elements is made in a Frame: the variables of the loops around it, where the step's own
 // element is, and what has been named so far. element() gives the text of a tile's element at a
@@ -277,6 +278,17 @@ class Emitter {
   void open_unrolled(const SpaceVariable& variable);
   void close_unrolled(const SpaceVariable& variable);
 
+  // ---- Asynchronous copies (async_copy.cpp)
+  void copy_step(const Step& step);
+  bool can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const;
+  void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot);
+  void copy_elements(ElementLoop& loop, const ir::Op& op, const std::string& slot);
+  const std::string& buffer_name(const ir::Op& op);  // declares it when it is new
+  std::string slot_text(const ir::Op& op, ir::Value slot);
+  void emit_read_buffer(const ir::Op& op);
+  void emit_wait(const ir::Op& op);
+  void emit_commit(const ir::Op& op);
+
   // ---- Control
   void steps(const Steps& steps);
   void control_step(const Step& step);
@@ -300,6 +312,7 @@ class Emitter {
   std::set<std::string> parts_;
   std::unordered_map<std::uint32_t, std::string> scalars_;  // value to text
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
+  std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
   std::map<std::uint64_t, std::string> owners_;             // bits of copies to a variable
   std::vector<std::string> prologue_;

@@ -27,15 +27,31 @@ std::optional<std::int64_t> constant_of(const ir::Kernel& kernel, ir::Value valu
 
 }  // namespace
 
-AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op) {
-  const ir::Op* pointers = kernel.maker(op.operands[0]);
-  if (!pointers || pointers->kind != OpKind::Affine) return {};
+namespace {
+
+// Of pointers without a formula, by what the analysis of axes knows of them.
+AccessShape analysed_shape(const ir::Kernel& kernel, const AxisAnalysis& axes, const ir::Op& op) {
+  const ir::Type& type = kernel.type(op.operands[0]);
+  const AxisInfo& info = axes.of(op.operands[0]);
+  AccessShape out;
+  std::int64_t longest = 1;
+  for (int d = 0; d < type.rank; ++d) {
+    const std::int64_t run = info.dimensions[static_cast<std::size_t>(d)].contiguous;
+    if (run <= longest) continue;
+    longest = run;
+    out = {.contiguous = d, .log_width = log2_of(axes.pointer_width(op, d))};
+  }
+  return out;
+}
+
+AccessShape affine_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op,
+                         const ir::Op& affine) {
   const ir::Type& type = kernel.type(op.operands[0]);
   const auto size = static_cast<std::int64_t>(size_of(type.dtype));
   AccessShape out;
-  std::int64_t aligned = std::min<std::int64_t>(alignments.of(pointers->operands[0]), 16);
+  std::int64_t aligned = std::min<std::int64_t>(alignments.of(affine.operands[0]), 16);
   for (int d = 0; d < type.rank; ++d) {
-    const ir::Value stride = pointers->operands[static_cast<std::size_t>(d) + 1];
+    const ir::Value stride = affine.operands[static_cast<std::size_t>(d) + 1];
     if (constant_of(kernel, stride) == 1 && type.size(d) > 1) out.contiguous = d;
     else if (type.size(d) > 1) aligned = std::min(aligned, alignments.of(stride) * size);
   }
@@ -43,6 +59,24 @@ AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments,
   const std::int64_t elements =
       std::min(std::max<std::int64_t>(aligned / size, 1), type.size(out.contiguous));
   out.log_width = log2_of(elements);
+  return out;
+}
+
+}  // namespace
+
+AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op) {
+  const ir::Op* pointers = kernel.maker(op.operands[0]);
+  const bool is_affine = pointers && pointers->kind == OpKind::Affine;
+  if (op.kind != OpKind::CopyAsync)
+    return is_affine ? affine_shape(kernel, alignments, op, *pointers) : AccessShape{};
+  AccessShape out = is_affine ? affine_shape(kernel, alignments, op, *pointers)
+                              : analysed_shape(kernel, alignments.axes(), op);
+  // A copy is made whole or not at all.
+  if (op.operands.size() > 2 && out.contiguous >= 0) {
+    const AxisInfo& mask = alignments.axes().of(op.operands[2]);
+    const auto equal = mask.dimensions[static_cast<std::size_t>(out.contiguous)].constant;
+    out.log_width = std::min(out.log_width, log2_of(equal));
+  }
   return out;
 }
 
@@ -55,9 +89,12 @@ TileLayouts::TileLayouts(const ir::Kernel& kernel, const Schedule& schedule,
       dot_options_{target, log_warps, has_chained_dots(kernel)},
       is_shared_(kernel.value_count(), false),
       is_dot_operand_(kernel.value_count(), false) {
+  for (const ir::KernelBuffer& buffer : kernel.buffers)
+    buffer_lines_.push_back(buffer.type.rank - 1);
   visit(schedule.steps());
   choose_all();
   decide_shared();
+  choose_buffer_swizzles();
   choose_swizzles();
 }
 
@@ -90,6 +127,7 @@ void TileLayouts::unite(int a, int b) {
   into.access_bytes.insert(into.access_bytes.end(), from.access_bytes.begin(),
                            from.access_bytes.end());
   if (!into.dot || (from.dot && !into.dot->uses_mma)) into.dot = from.dot;
+  into.is_copy |= from.is_copy;
 }
 
 int TileLayouts::node_of(ir::Value value) {
@@ -139,6 +177,12 @@ void TileLayouts::visit_elements(const Step& step) {
   steps_[step.order] = node;
   for (ir::Value value : step.kept) unite(node, node_of(value));
   note_reads(node, reads_of(kernel_, schedule_, step));
+  for (const ir::Op* op : step.ops)
+    if (op->kind == OpKind::CopyAsync) {
+      groups_[static_cast<std::size_t>(find(node))].is_copy = true;
+      const AccessShape shape = access_shape(kernel_, alignments_, *op);
+      if (shape.contiguous >= 0) buffer_lines_[kernel_.buffer_of(*op)] = shape.contiguous;
+    }
   for (const ir::Op* reduce : step.reductions)
     for (ir::Value result : reduce->results) {
       if (!is_tile(kernel_, result)) continue;
@@ -155,6 +199,10 @@ void TileLayouts::visit_across(const Step& step) {
   for (ir::Value result : step.op->results)
     if (is_tile(kernel_, result)) node_of(result);
   if (step.op->kind == OpKind::Dot) return visit_dot(step);
+  if (step.op->kind == OpKind::ReadBuffer) {
+    is_shared_[schedule_.storage(step.op->result()).id] = true;
+    return;
+  }
   if (step.op->kind == OpKind::Scan)
     for (ir::Value result : step.op->results) is_shared_[schedule_.storage(result).id] = true;
   for (const TileRead& read : reads_of(kernel_, schedule_, step, step.op->operands).arrays) {
@@ -280,7 +328,7 @@ void TileLayouts::choose_by_access(int node) {
       log_width = std::min(log_width, log2_of(16 / group.access_bytes[i]));
   // Every thread should have something before one has a wide vector.
   const int spare = bits_of_type(shape) - 5 - log_warps_;
-  log_width = std::clamp(log_width, 0, std::max(spare, 0));
+  if (!group.is_copy) log_width = std::clamp(log_width, 0, std::max(spare, 0));
   Layout::Blocked blocked{.log_sizes = {sizes_of(shape).begin(), sizes_of(shape).end()},
                           .order = {},
                           .log_vector = log_width,
@@ -327,10 +375,25 @@ void TileLayouts::decide_shared() {
         is_shared_[schedule_.storage(result).id] = true;
 }
 
+// Lines as memory is read.
+void TileLayouts::choose_buffer_swizzles() {
+  for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    const ir::Type& type = kernel_.buffers[i].type;
+    buffer_swizzles_.push_back(type.rank >= 2
+                                   ? Swizzle::lines(sizes_of(type), buffer_lines_[i],
+                                                    static_cast<int>(type.element_bytes()))
+                                   : Swizzle::none(sizes_of(type)));
+  }
+}
+
 // Operands of a product are read by lines and columns; they stand as their memory accesses go.
 void TileLayouts::choose_swizzles() {
   for (const auto& [storage, node] : nodes_) {
     const ir::Type& type = kernel_.type({storage});
+    if (is_slot({storage})) {
+      swizzles_[storage] = swizzle_of_buffer(kernel_.buffer_of(*kernel_.maker({storage})));
+      continue;
+    }
     const bool has_lines = is_dot_operand_[storage] && type.rank >= 2 && !type.is_bool();
     swizzles_[storage] = has_lines ? Swizzle::lines(sizes_of(type), layouts_.at(node).contiguous,
                                                     static_cast<int>(type.element_bytes()))

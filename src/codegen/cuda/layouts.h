@@ -52,6 +52,12 @@ class TileLayouts {
   // Of the array that holds this Stored value.
   const TileLayout& of_array(ir::Value value) const;
   bool is_shared(ir::Value value) const { return is_shared_[schedule_.storage(value).id]; }
+  // Whether the array is a slot of a buffer, which copies fill.
+  bool is_slot(ir::Value value) const {
+    const ir::Op* maker = kernel_.maker(schedule_.storage(value));
+    return maker && maker->kind == ir::OpKind::ReadBuffer;
+  }
+  const Swizzle& swizzle_of_buffer(std::size_t buffer) const { return buffer_swizzles_[buffer]; }
   // Where elements of an array in shared memory stand.
   const Swizzle& swizzle_of(ir::Value value) const {
     return swizzles_.at(schedule_.storage(value).id);
@@ -73,6 +79,7 @@ class TileLayouts {
     std::vector<AccessShape> accesses;
     std::vector<int> access_bytes;
     const DotPlan* dot = nullptr;  // one of the products that are made in it
+    bool is_copy = false;          // of asynchronous copies, which should be wide above all
     bool is_laid = false;
   };
   struct OperandRead {  // of a product
@@ -96,6 +103,7 @@ class TileLayouts {
   bool pull(int node);
   void choose_by_access(int node);
   void decide_shared();
+  void choose_buffer_swizzles();
   void choose_swizzles();
 
   const ir::Kernel& kernel_;
@@ -114,6 +122,8 @@ class TileLayouts {
   std::vector<bool> is_shared_;                   // by value
   std::vector<bool> is_dot_operand_;              // by value: read by a dot
   std::unordered_map<std::uint32_t, Swizzle> swizzles_;  // by storage
+  std::vector<int> buffer_lines_;                        // by buffer: along which dimension
+  std::vector<Swizzle> buffer_swizzles_;                 // by buffer
   std::vector<std::pair<const Step*, const ir::Op*>> reduced_;
 };
 

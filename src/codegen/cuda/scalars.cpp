@@ -105,6 +105,10 @@ void Emitter::scalar_step(const ir::Op& op) {
     case OpKind::Barrier:
       note_line(op.location);
       return barrier();
+    case OpKind::CommitCopies:
+      return emit_commit(op);
+    case OpKind::WaitCopies:
+      return emit_wait(op);
     case OpKind::Print:
       return print_scalars(op);
     case OpKind::Assert:

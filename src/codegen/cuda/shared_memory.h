@@ -26,11 +26,18 @@ class SharedMemory {
   void add(const std::string& name, const std::string& element, std::int64_t count,
            std::int64_t element_bytes, bool is_in_loop);
 
+  // Another name for (a part of) an array.
+  void add_view(const std::string& name, const std::string& array) { views_[name] = array; }
+
   // Whether a barrier must come first.
-  bool read_needs_barrier(const std::string& name) const { return states_.at(name).is_written; }
-  bool write_needs_barrier(const std::string& name) const { return states_.at(name).is_read; }
-  void note_read(const std::string& name) { states_.at(name).is_read = true; }
-  void note_write(const std::string& name) { states_.at(name).is_written = true; }
+  bool read_needs_barrier(const std::string& name) const {
+    return states_.at(array_of(name)).is_written;
+  }
+  bool write_needs_barrier(const std::string& name) const {
+    return states_.at(array_of(name)).is_read;
+  }
+  void note_read(const std::string& name) { states_.at(array_of(name)).is_read = true; }
+  void note_write(const std::string& name) { states_.at(array_of(name)).is_written = true; }
   void note_barrier();
   // Anything may have happened: at the begin of a loop's body, and after it.
   void forget();
@@ -50,9 +57,15 @@ class SharedMemory {
   bool is_dynamic() const { return bytes_ > most_static; }
 
  private:
+  const std::string& array_of(const std::string& name) const {
+    const auto found = views_.find(name);
+    return found == views_.end() ? name : found->second;
+  }
+
   static constexpr std::int64_t most_static = 48 * 1024;
   std::vector<Array> arrays_;
   States states_;
+  std::map<std::string, std::string> views_;
   std::int64_t bytes_ = 0;
 };
 

@@ -144,6 +144,7 @@ Kind Planner::kind_of(const ir::Op& op) const {
     case OpKind::Concatenate:
     case OpKind::Histogram:
     case OpKind::Print:
+    case OpKind::ReadBuffer:
       return Kind::Across;
     default:
       return Kind::Elements;
@@ -231,11 +232,15 @@ int Planner::level_of(const ir::Op& op, Kind kind, const ir::Type& shape,
   return level;
 }
 
-int Planner::step_for(Kind kind, int level, const ir::Type& shape, RegionState& state) {
-  if (kind == Kind::Elements)
+// A copy has a step of its own: it walks through memory in its own way.
+int Planner::step_for(const ir::Op& op, Kind kind, int level, const ir::Type& shape,
+                      RegionState& state) {
+  if (kind == Kind::Elements && op.kind != OpKind::CopyAsync)
     for (const int number : state.steps) {
       const PlannedStep& step = steps_[static_cast<std::size_t>(number)];
-      if (step.kind == kind && step.level == level && same_shape(step.shape, shape)) return number;
+      if (step.kind == kind && step.level == level && same_shape(step.shape, shape) &&
+          step.ops.front()->kind != OpKind::CopyAsync)
+        return number;
     }
   const int number = static_cast<int>(steps_.size());
   steps_.push_back({.kind = kind, .level = level, .region = state.number, .shape = shape});
@@ -252,7 +257,7 @@ void Planner::plan_op(const ir::Op& op, RegionState& state) {
   if (kind == Kind::Elements)
     shape = kernel_.type(by_operand ? op.operands[0] : op.result()).with_element(i8);
   const int level = level_of(op, kind, shape, state);
-  const int number = step_for(kind, level, shape, state);
+  const int number = step_for(op, kind, level, shape, state);
   steps_[static_cast<std::size_t>(number)].ops.push_back(&op);
   steps_of_[&op] = number;
   const Effects effects = effects_of(op);

@@ -61,7 +61,8 @@ class Planner {
   int level_by_memory(const ir::Op& op, Step::Kind kind, const ir::Type& shape,
                       const RegionState& state) const;
   int after(const PlannedStep& before, Step::Kind kind, const ir::Type& shape) const;
-  int step_for(Step::Kind kind, int level, const ir::Type& shape, RegionState& state);
+  int step_for(const ir::Op& op, Step::Kind kind, int level, const ir::Type& shape,
+               RegionState& state);
   void free_values(const ir::Op& op, std::vector<ir::Value>& out) const;
 
   // ---- Homes (homes.cpp)

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/async_copy.cpp — copies from global memory into slots of buffers, and what waits for
+// them. A slot is an array in shared memory like any other: ops read it where it lies.
+//
+// A copy is no write for the tracking of barriers: whoever reads the slot has waited for the copy,
+// and a wait is a barrier too. But a slot that was read since the last barrier must not be copied
+// into before the next one.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "codegen/cuda/emitter.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+constexpr int log_unrolled = 5;  // copies of one thread that are written out
+
+// The place of a vector's first element.
+IndexMap first_of_vector(const IndexMap& place, int log_vector) {
+  std::vector<std::uint64_t> columns;
+  for (int j = 0; j < place.matrix.columns(); ++j)
+    columns.push_back(j < log_vector ? 0 : place.matrix.column(j));
+  return {BitMatrix(place.matrix.rows(), std::move(columns)), place.offset};
+}
+
+}  // namespace
+
+// ---- Buffers
+
+const std::string& Emitter::buffer_name(const ir::Op& op) {
+  const std::size_t number = kernel_.buffer_of(op);
+  const auto [found, is_new] = buffers_.try_emplace(number);
+  if (!is_new) return found->second;
+  const ir::KernelBuffer& buffer = kernel_.buffers[number];
+  found->second = names_.make(buffer.name);
+  shared_.add(found->second, type_text(buffer.type.element()), buffer.slots * buffer.type.numel(),
+              static_cast<std::int64_t>(buffer.type.element_bytes()), loop_depth_ > 0);
+  return found->second;
+}
+
+std::string Emitter::slot_text(const ir::Op& op, ir::Value slot) {
+  const ir::KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_of(op)];
+  const std::optional<std::int64_t> known = constant_of(slot);
+  const std::int64_t size = buffer.type.numel();
+  if (known) return sum_text(buffer_name(op), fmt::format("{}", *known * size));
+  return fmt::format("{} + {} * {}", buffer_name(op), atom(scalar(slot)), size);
+}
+
+void Emitter::emit_read_buffer(const ir::Op& op) {
+  const ir::Value result = op.result();
+  const std::string slot = slot_text(op, op.operands[0]);
+  const std::string name = names_.make(kernel_.name_of(result), "slot");
+  statement(op, fmt::format("{}* const {} = {};", type_of(result), name, slot));
+  shared_.add_view(name, buffer_name(op));
+  arrays_[schedule_.storage(result).id] = name;
+}
+
+void Emitter::emit_commit(const ir::Op& op) {
+  parts_.insert("async_copy");
+  statement(op, "tw::commit_copies();");
+}
+
+void Emitter::emit_wait(const ir::Op& op) {
+  parts_.insert("async_copy");
+  statement(op, fmt::format("tw::wait_copies<{}>();", op.integer("pending")));
+  barrier();
+}
+
+// ---- Copies
+
+void Emitter::copy_step(const Step& step) {
+  const ir::Op& op = *step.ops.front();
+  ElementLoop loop = make_loop(step, layouts_.of_step(step));
+  const int registers = loop.frame.layout->registers().columns();
+  loop.log_vectors = std::min(registers - loop.log_vector, log_unrolled);
+  loop.log_slices = registers - loop.log_vector - loop.log_vectors;
+  loop.frame.space.variables[1].bits = loop.log_vectors;
+  loop.frame.space.variables[2].bits = loop.log_slices;
+
+  const TileReads reads = reads_of(kernel_, schedule_, step);
+  synchronize(loop.frame, reads, {});
+  if (shared_.write_needs_barrier(buffer_name(op))) barrier();
+  order_memory(step, reads, *loop.frame.layout);
+  const std::string to = slot_text(op, op.operands[1]);
+  const std::string slot = names_.make(buffers_.at(kernel_.buffer_of(op)) + "_slot");
+  statement(op, fmt::format("{}* const {} = {};", memory_type(op.operands[0]), slot, to));
+  open_slices(loop);
+  open_vectors(loop);
+  if (can_copy_vectors(loop, op)) copy_vectors(loop, op, slot);
+  else copy_elements(loop, op, slot);
+  close_vectors(loop);
+  close_slices(loop);
+}
+
+// Whether each vector of the loop is 4, 8 or 16 bytes in a row and aligned, in memory and in the
+// slot, and wanted whole or not at all.
+bool Emitter::can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const {
+  const ir::Type& type = kernel_.type(op.operands[0]);
+  const auto bytes = static_cast<int>(size_of(type.dtype)) << loop.log_vector;
+  const AccessShape shape = access_shape(kernel_, alignments_, op);
+  if (bytes < 4 || bytes > 16 || op.operands.size() > 3) return false;
+  if (loop.log_vector > 0 && (shape.contiguous < 0 || shape.log_width < loop.log_vector))
+    return false;
+  const IndexMap place = layouts_.swizzle_of_buffer(kernel_.buffer_of(op))(loop.frame.place);
+  const std::uint64_t inside = (1ull << loop.log_vector) - 1;
+  const LogSizes sizes = sizes_of(type);
+  for (int j = 0; j < loop.frame.space.bits(); ++j) {
+    const std::uint64_t column = place.matrix.column(j);
+    if (j >= loop.log_vector ? (column & inside) != 0 : column != 1ull << j) return false;
+    if (j < loop.log_vector &&
+        loop.frame.place.matrix.column(j) != 1ull << (first_bit(sizes, shape.contiguous) + j))
+      return false;
+  }
+  return true;
+}
+
+void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot) {
+  parts_.insert("async_copy");
+  Frame& frame = loop.frame;
+  const Place first = first_of_vector(frame.place, loop.log_vector);
+  const Swizzle& swizzle = layouts_.swizzle_of_buffer(kernel_.buffer_of(op));
+  const std::string pointer = bare(element(frame, op.operands[0], first));
+  const std::string mask =
+      op.operands.size() > 2 ? bare(element(frame, op.operands[2], first)) : "true";
+  const std::string index = index_text(frame, swizzle(first));
+  const std::string owner = owner_text(*frame.layout);
+  const std::string wanted = mask == "true" ? "" : ", " + mask;
+  const auto bytes = size_of(kernel_.type(op.operands[0]).dtype) << loop.log_vector;
+  statement(
+      op, fmt::format("{}tw::copy_async<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
+                      bytes, sum_text(slot, index), pointer, wanted));
+}
+
+// One after the other through registers, where a copy cannot do it.
+void Emitter::copy_elements(ElementLoop& loop, const ir::Op& op, const std::string& slot) {
+  parts_.insert("memory");
+  Frame& frame = loop.frame;
+  open_elements(loop);
+  const Swizzle& swizzle = layouts_.swizzle_of_buffer(kernel_.buffer_of(op));
+  const std::string pointer = bare(element(frame, op.operands[0], frame.place));
+  std::string value = fmt::format("tw::load_one({})", pointer);
+  if (op.operands.size() > 2) {
+    const std::string mask = bare(element(frame, op.operands[2], frame.place));
+    const ir::Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
+    const std::string other =
+        op.operands.size() > 3
+            ? element(frame, op.operands[3], frame.place)
+            : literal_text(type.element(), type.is_float() ? ir::AttributeValue(0.0)
+                                                           : ir::AttributeValue(std::int64_t{0}));
+    value = fmt::format("tw::load_if({}, {}, {})", mask, pointer, other);
+  }
+  const std::string index = index_text(frame, swizzle(frame.place));
+  const std::string owner = owner_text(*frame.layout);
+  statement(op, fmt::format("{}{}[{}] = {};", owner.empty() ? "" : "if (" + owner + ") ", slot,
+                            index, value));
+  close_elements(loop);
+}
+
+}  // namespace tilewright
