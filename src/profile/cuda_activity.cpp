@@ -4,6 +4,8 @@
 // CUPTI is given our clock, so that its times and ours lie on one axis.
 #include "profile/cuda_activity.h"
 
+#include <cxxabi.h>
+
 #include <cstdlib>
 #include <map>
 
@@ -44,6 +46,17 @@ TraceEvent event_of(TraceKind kind, std::uint64_t start, std::uint64_t end) {
   return event;
 }
 
+// C++ names as they were written.
+std::string readable(const char* name) {
+  if (!name) return "unnamed kernel";
+  int status = 0;
+  char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string out = status == 0 && text ? text : name;
+  std::free(text);
+  if (out.starts_with("void ")) out.erase(0, 5);
+  return out;
+}
+
 void on_kernel(Recorder& to, const CUpti_ActivityKernel& record) {
   TraceEvent event = event_of(TraceKind::Kernel, record.start, record.end);
   event.correlation = record.correlationId;
@@ -58,7 +71,10 @@ void on_kernel(Recorder& to, const CUpti_ActivityKernel& record) {
   event.registers = record.registersPerThread;
   event.shared_bytes =
       static_cast<std::uint32_t>(record.staticSharedMemory + record.dynamicSharedMemory);
-  to.add(event, record.name ? record.name : "unnamed kernel");
+  static thread_local std::map<std::string, std::string> names;
+  std::string& name = names[record.name ? record.name : ""];
+  if (name.empty()) name = readable(record.name);
+  to.add(event, name);
 }
 
 const char* copy_name(std::uint8_t kind) {

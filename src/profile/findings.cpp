@@ -16,6 +16,7 @@ namespace {
 constexpr double worth_saying = 0.02;          // of the whole time
 constexpr std::int64_t shortest_wait = 2'000;  // nanoseconds
 constexpr std::int64_t shortest_gap = 5'000;
+constexpr std::int64_t pause = 20'000'000;  // a longer gap is another phase: a start, a compilation
 
 std::string seconds_text(std::int64_t nanoseconds) {
   return format_seconds(static_cast<double>(nanoseconds) * 1e-9);
@@ -53,12 +54,35 @@ std::map<int, std::vector<Busy>> busy_times(const Trace& trace) {
   return all;
 }
 
-// Of the device: the first time from its first work to its last.
-std::int64_t span_of(const std::vector<Busy>& times) {
-  return times.empty() ? 0 : times.back().end - times.front().start;
+// From a device's first work to its last, without pauses.
+std::int64_t active_time(const std::vector<Busy>& times) {
+  std::int64_t total = times.empty() ? 0 : times.back().end - times.front().start;
+  for (std::size_t i = 1; i < times.size(); ++i)
+    if (times[i].start - times[i - 1].end > pause) total -= times[i].start - times[i - 1].end;
+  return total;
 }
 
-// The outermost range around an event, where the user named one.
+// What shares are counted of: the time in which devices were at work, or all of it without devices.
+std::int64_t whole_time(const Trace& trace, const std::map<int, std::vector<Busy>>& busy) {
+  std::int64_t longest = 0;
+  for (const auto& [device, times] : busy) longest = std::max(longest, active_time(times));
+  return std::max<std::int64_t>(longest > 0 ? longest : trace.end() - trace.begin(), 1);
+}
+
+// How long the devices had nothing to do after a wait that ended at `at`.
+std::int64_t idle_after(const std::map<int, std::vector<Busy>>& busy, std::int64_t at) {
+  std::int64_t idle = 0;
+  for (const auto& [device, times] : busy) {
+    const auto next = std::upper_bound(times.begin(), times.end(), at,
+                                       [](std::int64_t t, const Busy& b) { return t < b.start; });
+    if (next == times.begin() || next == times.end()) continue;
+    const std::int64_t gap = next->start - (next - 1)->end;
+    if ((next - 1)->end <= at && gap >= shortest_gap && gap < pause) idle = std::max(idle, gap);
+  }
+  return idle;
+}
+
+// The innermost range around an event, where the user named one.
 std::string range_text(const Trace& trace, const Nesting& nesting, std::uint32_t event) {
   std::string inside;
   for (std::uint32_t at = nesting.parent[event]; at != Nesting::none; at = nesting.parent[at])
@@ -69,10 +93,11 @@ std::string range_text(const Trace& trace, const Nesting& nesting, std::uint32_t
 
 void find_waits(const Trace& trace, const Nesting& nesting, std::vector<std::string>& out) {
   struct Waits {
-    std::int64_t total = 0, longest = 0;
+    std::int64_t total = 0, longest = 0, idle = 0;
     int count = 0;
     std::uint32_t longest_event = 0;
   };
+  const auto busy = busy_times(trace);
   std::map<std::string, Waits> waits;
   for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
     const TraceEvent& event = trace.events[i];
@@ -82,20 +107,25 @@ void find_waits(const Trace& trace, const Nesting& nesting, std::vector<std::str
       continue;
     Waits& of = waits[trace.name(event)];
     of.total += event.end - event.start;
+    of.idle += idle_after(busy, event.end);
     ++of.count;
     if (event.end - event.start <= of.longest) continue;
     of.longest = event.end - event.start;
     of.longest_event = i;
   }
-  const std::int64_t whole = std::max<std::int64_t>(trace.end() - trace.begin(), 1);
+  const std::int64_t whole = whole_time(trace, busy);
   for (const auto& [name, of] : waits) {
-    if (static_cast<double>(of.total) < worth_saying * static_cast<double>(whole)) continue;
+    if (static_cast<double>(of.total + of.idle) < worth_saying * static_cast<double>(whole))
+      continue;
+    std::string idle;
+    if (of.idle > 0) idle = fmt::format(", and the GPU then idled for {}", seconds_text(of.idle));
     out.push_back(fmt::format(
-        "the host waited {} ({} of the time) for the device in {} call{} of {}, the longest {} at "
+        "the host waited {} for the device in {} call{} of {}{} ({} of the time), the longest {} "
+        "at "
         "{}{}: until it returns nothing new is queued; read results (print, item, copies to the "
         "host) less often",
-        seconds_text(of.total), share_text(of.total, whole), of.count, of.count == 1 ? "" : "s",
-        name, seconds_text(of.longest),
+        seconds_text(of.total), of.count, of.count == 1 ? "" : "s", name, idle,
+        share_text(of.total + of.idle, whole), seconds_text(of.longest),
         seconds_text(trace.events[of.longest_event].start - trace.begin()),
         range_text(trace, nesting, of.longest_event)));
   }
@@ -108,13 +138,13 @@ void find_gaps(const Trace& trace, const Nesting& nesting, std::vector<std::stri
     for (std::size_t i = 1; i < times.size(); ++i) {
       const std::int64_t gap = times[i].start - times[i - 1].end;
       const std::uint32_t call = nesting.parent[times[i].first];
-      if (gap < shortest_gap || call == Nesting::none) continue;
+      if (gap < shortest_gap || gap > pause || call == Nesting::none) continue;
       // The host is late when the work was not queued yet when the device became idle.
       if (trace.events[call].end <= times[i - 1].end) continue;
       late += gap;
       ++count;
     }
-    const std::int64_t span = span_of(times);
+    const std::int64_t span = active_time(times);
     if (count == 0 || static_cast<double>(late) < worth_saying * static_cast<double>(span))
       continue;
     out.push_back(

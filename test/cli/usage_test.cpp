@@ -70,8 +70,7 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
   expect_usage_error(
       {"frobnicate", "--json"},
       "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, compile, "
-      "info, cache, opt (see "
-      "tilewright --help)");
+      "profile, info, cache, opt (see tilewright --help)");
 }
 
 TEST(Usage, UnknownOptionSuggestsTheNearest) {

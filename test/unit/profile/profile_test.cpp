@@ -79,12 +79,12 @@ TEST(Profile, OneAtATime) {
 TEST(Profile, EndsWhenTheCallThrows) {
   EXPECT_THROW(profile([] { throw std::runtime_error("x"); }), std::runtime_error);
   EXPECT_EQ(listening(), nullptr);
-  EXPECT_EQ(profile([] { const Range range("again"); }).rows().size(), 1u);
+  EXPECT_EQ(profile([] { const Range range("again"); }, {.device = false}).rows().size(), 1u);
 }
 
 TEST(Profile, NothingIsRecordedOutside) {
   { const Range before("before"); }
-  const Profile p = profile([] {});
+  const Profile p = profile([] {}, {.device = false});
   { const Range after("after"); }
   EXPECT_EQ(p.rows().size(), 0u);
 }
