@@ -51,6 +51,17 @@ void ProgramWriter::scan(const Step& step) {
   const std::int64_t length = type.size(axis);
   const bool is_reverse = op.integer("reverse") != 0;
 
+  // Sums of neighbours have a function of their own.
+  const ir::Op* const only = only_op(op);
+  const bool is_wide = type.is_float() || type.is_int();
+  if (only && only->kind == OpKind::Add && inner == 1 && is_wide && size_of(type.dtype) >= 4) {
+    names_.reserve("o");
+    if (outer > 1) out_.line(fmt::format("for (i32 o = 0; o < {}; ++o)", outer));
+    out_.format("{}tw::running_sum<{}>({}{}, {});", outer > 1 ? "  " : "", is_reverse,
+                array(op.result()), outer > 1 ? fmt::format(" + o * {}", length) : "", length);
+    return;
+  }
+
   std::vector<std::string> before, here;
   for (const ir::Value result : op.results) {
     before.push_back(fmt::format("{}[at {} {}]", array(result), is_reverse ? "+" : "-", inner));

@@ -76,6 +76,10 @@ struct Nest {
   int depth() const { return static_cast<int>(loops.size()); }
 };
 
+// The op of a reduction or scan that combines its two arguments by that op alone; null for any
+// other.
+const ir::Op* only_op(const ir::Op& reduce);
+
 class ProgramWriter {
  public:
   ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule, const CpuEmitOptions& options,

@@ -15,20 +15,6 @@ using ir::Type;
 
 namespace {
 
-// The op of a region that combines its two arguments by that op alone; null for any other.
-const ir::Op* only_op(const ir::Op& reduce) {
-  const ir::Region& region = reduce.regions[0];
-  if (region.arguments.size() != 2 || region.ops.size() != 2) return nullptr;
-  const ir::Op& op = *region.ops[0];
-  const bool takes_both =
-      op.operands == region.arguments ||
-      (op.operands.size() == 2 && op.facts().has(ir::Commutative) &&
-       op.operands[0] == region.arguments[1] && op.operands[1] == region.arguments[0]);
-  return takes_both && op.facts().has(ir::Elementwise) && region.ops[1]->operands == op.results
-             ? &op
-             : nullptr;
-}
-
 std::int64_t smallest(DType dtype) {
   if (!is_signed(dtype)) return 0;
   return std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(dtype));
@@ -112,6 +98,19 @@ Steps steps_of(const ir::Region& region) {
 }
 
 }  // namespace
+
+const ir::Op* only_op(const ir::Op& reduce) {
+  const ir::Region& region = reduce.regions[0];
+  if (region.arguments.size() != 2 || region.ops.size() != 2) return nullptr;
+  const ir::Op& op = *region.ops[0];
+  const bool takes_both =
+      op.operands == region.arguments ||
+      (op.operands.size() == 2 && op.facts().has(ir::Commutative) &&
+       op.operands[0] == region.arguments[1] && op.operands[1] == region.arguments[0]);
+  return takes_both && op.facts().has(ir::Elementwise) && region.ops[1]->operands == op.results
+             ? &op
+             : nullptr;
+}
 
 std::vector<ProgramWriter::Reduction> ProgramWriter::plan_reductions(const Step& step,
                                                                      const Nest& nest) {

@@ -112,6 +112,31 @@ TEST(CpuAcross, Scans) {
     }
 }
 
+// Sums along every axis, of as many elements as a vector has, more and fewer.
+TEST(CpuAcross, RunningSums) {
+  for (const DType dtype : {f32, i32, f64, i64}) {
+    std::string body = "  %s0 = reshape %x : {0}[4, 8, 16]\n";
+    int number = 0;
+    for (const int reverse : {0, 1})
+      for (const char* shape : {"4, 8, 16", "256, 2", "512"}) {
+        const int axis = std::string_view(shape) == "512" ? 0 : number % 3 == 0 ? 2 : 1;
+        body += fmt::format(
+            "  %t{0} = reshape %s{0} : {{0}}[{1}]\n"
+            "  %u{0} = scan %t{0} {{{{axis = {2}, reverse = {3}}}}} : {{0}}[{1}] (%a{0}: {{0}}, "
+            "%b{0}: {{0}}) {{{{\n"
+            "    %c{0} = add %a{0}, %b{0} : {{0}}\n    yield %c{0}\n  }}}}\n"
+            "  %s{4} = reshape %u{0} : {{0}}[4, 8, 16]\n",
+            number, shape, axis, reverse, number + 1);
+        ++number;
+      }
+    body += fmt::format("  %r = reshape %s{} : {{0}}[512]", number);
+    SCOPED_TRACE(name(dtype));
+    run(dtype, fmt::format(fmt::runtime(body), name(dtype)), "512", "%one", 512,
+        {.ulps = 64, .absolute = 4096.0 * (dtype == f64 ? 1e-8 : 1.0)});
+    if (HasFailure()) return;
+  }
+}
+
 TEST(CpuAcross, Movement) {
   run(i16, "  %r = permute %x {order = [2, 0, 1]} : i16[16, 4, 8]", "16, 4, 8",
       "%thirtytwo, %eight, %one", 512);

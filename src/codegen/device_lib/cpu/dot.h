@@ -155,6 +155,25 @@ inline void transpose_8x8(V (&x)[8]) {
 }
 #undef TW_SHUFFLE
 
+// Eight words whose elements are neighbours.
+template <class Kind, class X>
+inline void load_line(typename Kind::Word* to, const X* from) {
+#pragma omp simd
+  for (i32 k = 0; k < 8; ++k) to[k] = Kind::word(from + k * Kind::depth, 1);
+}
+#if defined(__F16C__)
+template <>
+inline void load_line<PlainProducts<f32>, f16>(f32* to, const f16* from) {
+  typedef VectorOf<f32, 8>::type V;
+  struct Halves {
+    f16 x[8];
+  };
+  V out;
+  asm("vcvtph2ps %1, %0" : "=x"(out) : "m"(*(const Halves*)from));
+  *(V*)to = out;
+}
+#endif
+
 // `rows` x `columns` words, row-major. The words of a row lie `step` elements apart, of a column
 // `down`; a word's own elements `inside`.
 template <class Kind, i32 rows, i32 columns, class X>
@@ -168,10 +187,8 @@ inline void pack(typename Kind::Word* to, const X* x, i64 down, i64 step, i64 in
         for (i32 c = 0; c < columns; c += 8) {
           V block[8];
           for (i32 i = 0; i < 8; ++i) {
-            const X* const from = x + (c + i) * step + r * Kind::depth;
             Word line[8];
-#pragma omp simd
-            for (i32 k = 0; k < 8; ++k) line[k] = Kind::word(from + k * Kind::depth, 1);
+            load_line<Kind>(line, x + (c + i) * step + r * Kind::depth);
             block[i] = *(const V*)line;
           }
           transpose_8x8(block);
@@ -180,7 +197,11 @@ inline void pack(typename Kind::Word* to, const X* x, i64 down, i64 step, i64 in
       return;
     }
   }
-  if (step == 1) {
+  if (columns % 8 == 0 && is_same_type<X, f16> && is_same_type<Word, f32> && step == 1) {
+    for (i32 r = 0; r < rows; ++r)
+      for (i32 c = 0; c + 8 <= columns; c += 8)
+        load_line<Kind>(to + r * columns + c, x + r * down + c);
+  } else if (step == 1) {
     for (i32 r = 0; r < rows; ++r)
 #pragma omp simd
       for (i32 c = 0; c < columns; ++c) to[r * columns + c] = Kind::word(x + r * down + c, inside);
