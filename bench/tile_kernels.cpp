@@ -181,7 +181,7 @@ double error_of(const Tensor& a, const Tensor& b, const Tensor& c) {
 
 Row measure_product(const Product& p, Device device) {
   const TritonKernel kernel =
-      load_triton_source(embedded_file("kernels/matmul.py"), "matmul_kernel");
+      load_triton_source(embedded_file("kernels/tile_matmul.py"), "matmul_kernel");
   const std::int64_t n = p.size;
   const Tensor a = randn({n, n}, {p.dtype, device}), b = randn({n, n}, {p.dtype, device});
   Tensor c = empty_like(a);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# bench/kernels/matmul.py — c = a @ b as tutorials write it: rows and columns beyond the end wrap around, programs in groups
+# bench/kernels/tile_matmul.py — c = a @ b as tutorials write it: rows and columns beyond the end wrap around, programs in groups
 # that share operands.
 import triton
 import triton.language as tl
