@@ -86,10 +86,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{BLOCK "%t = constant {value = 8} : i32[64]\n%r = div %block, %t : i32[64]", "1/1/8"},
         Case{BLOCK "%t = splat %n : i32[64]\n%r = rem %block, %t : i32[64]", "16/16/1"},
         Case{BLOCK "%t = splat %m : i32[64]\n%r = rem %block, %t : i32[64]", "1/1/1"},
-        // What may be negative turns round at 0.
+        // Indices are taken not to be negative here.
         Case{RANGE "%t = splat %n : i32[64]\n%u = add %range, %t : i32[64]\n"
                    "%r = rem %u, %t : i32[64]",
-             "1/1/1"},
+             "16/16/1"},
         Case{RANGE "%t = splat %n : i32[64]\n%r = compare %range, %t {is = \"lt\"} : b1[64]",
              "1/1/16"},
         Case{RANGE "%t = splat %n : i32[64]\n%r = compare %t, %range {is = \"gt\"} : b1[64]",
