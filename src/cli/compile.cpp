@@ -97,6 +97,10 @@ void add_compiler_flags(const CompileVerbOptions& options, KernelSource& source)
   if (options.optimize) {
     if (*options.optimize < 0 || *options.optimize > 3)
       throw UsageError{fmt::format("-O takes 0 to 3, not {}", *options.optimize)};
+    if (is_cuda && options.device_debug && *options.optimize > 0)
+      throw UsageError{
+          fmt::format("-G makes CUDA code without optimisation; leave out -O{} or give -O0",
+                      *options.optimize)};
     source.options.push_back(is_cuda ? fmt::format("--ptxas-options=-O{}", *options.optimize)
                                      : fmt::format("-O{}", *options.optimize));
   }

@@ -111,10 +111,10 @@ std::string disassembler(const Target& target) {
   for (const ComponentStatus& component : cuda_components())
     if (component.name == "nvdisasm") {
       if (!component.path.empty()) return component.path;
-      throw MissingError(
-          fmt::format("--emit sass needs nvdisasm, which was not found; {}", component.remedy));
+      throw MissingError(fmt::format(
+          "--emit sass needs nvdisasm or cuobjdump, and neither was found; {}", component.remedy));
     }
-  throw MissingError("--emit sass needs nvdisasm, which was not found");
+  throw MissingError("--emit sass needs nvdisasm or cuobjdump, and neither was found");
 }
 
 }  // namespace
@@ -141,7 +141,8 @@ std::string disassemble(const Binary& binary, const Target& target) {
   const TemporaryFile file(binary.bytes);
   const std::vector<std::string> arguments =
       target.is_cuda()
-          ? std::vector<std::string>{program, "-c", file.path()}
+          ? std::vector<std::string>{program, program.ends_with("cuobjdump") ? "-sass" : "-c",
+                                     file.path()}
           : std::vector<std::string>{program,           "-d",       "--no-show-raw-insn", "-C",
                                      "--section=.text", file.path()};
   const ProcessResult result = run_process({.arguments = arguments});

@@ -40,7 +40,7 @@ struct CompileReportRow {
 void add_resources(CompileReportRow& row, const Binary& binary, const std::string& symbol,
                    std::int64_t dynamic_shared);
 
-// Machine code as text, by nvdisasm or objdump; MissingError without.
+// Machine code as text, by nvdisasm, cuobjdump or objdump; MissingError without.
 std::string disassemble(const Binary& binary, const Target& target);
 
 void print_reports(const std::vector<CompileReportRow>& rows, const std::string& folder, bool json);

@@ -164,6 +164,55 @@ TEST_F(Compile, CudaSources) {
   EXPECT_EQ(block.error, "tilewright: --block takes X[,Y[,Z]], not '0'\n");
 }
 
+TEST_F(Compile, OptimisationLevelsAndDebugInformation) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  const auto compiled = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"--signature", signature, "--target", "sm_90a,cpu", "--emit",
+                                 "cubin", "-o", folder_.path(), "--json"});
+    const CommandResult r = compile(flags);
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    EXPECT_EQ(nlohmann::json::parse(r.output)["compiled"].size(), 2u);
+    std::ostringstream cubin;
+    cubin << std::ifstream(folder_.path() + "/add_sm_90a.cubin", std::ios::binary).rdbuf();
+    return cubin.str();
+  };
+  const std::string plain = compiled({});
+  EXPECT_NE(compiled({"-O0"}), plain);
+  compiled({"-O1"});
+  compiled({"-O2"});
+  compiled({"-O3"});
+  EXPECT_THAT(plain, Not(HasSubstr(".debug_info")));
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"-G"}, std::vector<std::string>{"-G", "-O0"}}) {
+    const std::string with_debug = compiled(flags);
+    EXPECT_THAT(with_debug, HasSubstr(".debug_info"));
+    EXPECT_THAT(with_debug, HasSubstr("k.py"));
+  }
+  expect_error({"--signature", signature, "--target", "sm_90a", "-O4"}, 2,
+               "-O takes 0 to 3, not 4");
+  expect_error({"--signature", signature, "--target", "sm_90a", "-O2", "-G"}, 2,
+               "-G makes CUDA code without optimisation; leave out -O2 or give -O0");
+}
+
+TEST_F(Compile, MachineCodeByCuobjdump) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  if (cuda_components().back().is_usable()) GTEST_SKIP() << "this machine has a disassembler";
+  const std::vector<std::string> arguments = {"--signature", signature, "--target",
+                                              "sm_90a",      "--emit",  "sass"};
+  expect_error(arguments, 1,
+               "--emit sass needs nvdisasm or cuobjdump, and neither was found; install a CUDA "
+               "toolkit or `pip install nvidia-cuda-nvdisasm`");
+  const std::string program = folder_.path() + "/cuobjdump";
+  std::ofstream(program) << "#!/bin/sh\necho \"code by cuobjdump $1\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  std::vector<std::string> all = {"compile", file_ + ":add"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const CommandResult r =
+      tilewright_command(all, {"PATH=" + folder_.path() + ":" + std::getenv("PATH")});
+  EXPECT_EQ(r.error, "");
+  EXPECT_EQ(r.output, "code by cuobjdump -sass\n");
+}
+
 TEST_F(Compile, WrongCommandLines) {
   expect_error({"--signature", signature, "--emit", "cppp"}, 2,
                "--emit has no 'cppp'; did you mean 'cpp'?");

@@ -102,12 +102,15 @@ ComponentStatus disassembler_status(const SearchPlaces& places) {
   ComponentStatus status{.name = "nvdisasm",
                          .purpose = "shows the machine code of a kernel",
                          .remedy = "install a CUDA toolkit or `pip install nvidia-cuda-nvdisasm`"};
+  // Either shows a cubin; toolkits may have one without the other.
   const std::string homes[] = {places.cuda_home, "/usr/local/cuda"};
-  for (const std::string& home : homes)
-    if (const std::string path = home + "/bin/nvdisasm";
-        status.path.empty() && !home.empty() && access(path.c_str(), X_OK) == 0)
-      status.path = path;
-  if (status.path.empty()) status.path = find_program("nvdisasm");
+  for (const char* program : {"nvdisasm", "cuobjdump"}) {
+    for (const std::string& home : homes)
+      if (const std::string path = home + "/bin/" + program;
+          status.path.empty() && !home.empty() && access(path.c_str(), X_OK) == 0)
+        status.path = path;
+    if (status.path.empty()) status.path = find_program(program);
+  }
   if (places.cuda_home == "none") status.path.clear();
   if (status.path.empty()) status.problem = why_not_found("nvdisasm");
   return status;

@@ -135,8 +135,12 @@ void check_target(const NvrtcApi& api, const Target& target) {
 
 std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& source,
                                      const Target& target) {
-  std::vector<std::string> options = {"--gpu-architecture=" + target.name, "--generate-line-info",
-                                      "--ptxas-options=-v"};
+  std::vector<std::string> options = {"--gpu-architecture=" + target.name, "--ptxas-options=-v"};
+  // Debug information has the lines, and ptxas warns of both.
+  const bool has_debug = std::any_of(
+      source.options.begin(), source.options.end(),
+      [](const std::string& option) { return option == "--device-debug" || option == "-G"; });
+  if (!has_debug) options.emplace_back("--generate-line-info");
   // From 12.9 on NVRTC keeps a cache of its own where there is a driver; what it takes from there
   // has no report of registers and spills, and our cache does the rest.
   if (api.major * 100 + api.minor >= 1209) options.emplace_back("--no-cache");
