@@ -4,6 +4,7 @@
 //
 // With TW_UPDATE_GOLDEN set in the environment the files are rewritten instead; read the difference
 // before committing it.
+#include "codegen/cuda/source_lines.h"
 #include "compiler/compile.h"
 #include "compiler/signature.h"
 #include "golden.h"
@@ -24,7 +25,7 @@ std::string cuda_text(const golden::fs::path& file) {
   const Target target = Target::parse("sm_90a");
   const TileKernel kernel =
       lower_to_tiles(loader, function, parse_signature(name, parameters, signature), target, {});
-  return emit_source(loader, kernel, target, {}).text;
+  return without_line_directives(emit_source(loader, kernel, target, {}).text);
 }
 
 class GoldenCuda : public testing::TestWithParam<golden::fs::path> {};
