@@ -5,7 +5,7 @@
     FILE:KERNEL --grid EXPR[,EXPR[,EXPR]] NAME=VALUE... [--exact] [--skip NAME] [--off-by NAME=N]
         [--nonfinite] [--only triton|cpu|interpret|cuda] [--num-warps N] [--seed N]
 
-FILE is a path under this folder or under the folder of public repositories. VALUE is a number,
+FILE is a path under this folder, under the root of this repository or under the folder of public repositories. VALUE is a number,
 true, false, none, a dtype such as tl.float32, a text, or a generated tensor GENERATOR:DTYPE[SHAPE].
 GENERATOR is one of inputs.GENERATORS, with arguments in parentheses and a factor: randn*0.1,
 randint(0,9), list(0,3,7). Each tensor is compared after the launch, except those under --skip.
@@ -67,7 +67,7 @@ class Case:
 
     @property
     def repository(self):
-        return "own" if self.file.startswith("kernels/") else self.file.split("/")[0]
+        return "own" if self.file.startswith(("kernels/", "examples/")) else self.file.split("/")[0]
 
     def tensors(self):
         return {n: v for n, v in self.arguments.items() if isinstance(v, TensorSpec)}

@@ -14,6 +14,7 @@ import time
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
+OWN = (HERE, HERE.parent.parent)  # kernels of the tests, and of the examples
 sys.path.insert(0, str(HERE))
 
 
@@ -43,8 +44,9 @@ def selected_cases(options):
 
 
 def root_of(case, options):
-    if (HERE / case.file).is_file():
-        return HERE
+    for root in OWN:
+        if (root / case.file).is_file():
+            return root
     if options.repos and (pathlib.Path(options.repos) / case.file).is_file():
         return pathlib.Path(options.repos)
     return None
@@ -133,7 +135,7 @@ def collect(cases, options):
     target = pathlib.Path(options.collect)
     for case in cases:
         root = root_of(case, options)
-        if root in (None, HERE):
+        if root is None or root in OWN:
             continue
         extractor = Extractor(root)
         extractor.extract(case.file, case.kernel)
