@@ -36,6 +36,7 @@ constexpr const char* run_examples = R"x(Examples:
                                          one launch, and what it changed
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
+  tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
 Values: 1024, -1.5, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
 zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Without --grid the file's own launch is read.)x";
 
@@ -141,7 +142,7 @@ std::function<void()> add_run(CLI::App& app) {
   auto options = std::make_shared<RunVerbOptions>();
   CLI::App* verb = app.add_subcommand("run", "Runs one Triton kernel on given or generated inputs");
   verb->footer(run_examples);
-  verb->add_option("PATH", options->path, "FILE.py:KERNEL")->required();
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL, or PATH with --guess")->required();
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
   verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch");
@@ -152,8 +153,13 @@ std::function<void()> add_run(CLI::App& app) {
                  "A reference: interpreted with floats that are rounded once, at the end");
   verb->add_option("--seed", options->seed, "Of generated tensors (default 0)");
   add_kernel_options(*verb, *options);
+  CLI::Option* guess = verb->add_flag(
+      "--guess", options->guess,
+      "Runs every kernel of a file or folder on guessed inputs, here and in the interpreter");
+  verb->add_option("--limit", options->limit_seconds, "Seconds per kernel (default 20)")
+      ->needs(guess);
   add_json(*verb, options->json);
-  return [options] { run_run(*options); };
+  return [options] { options->guess ? run_run_guess(*options) : run_run(*options); };
 }
 
 void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {

@@ -2,13 +2,13 @@
 // cli/compile_guess.cpp — `tilewright compile PATH --guess`: tries every kernel of a file or
 // folder.
 #include <algorithm>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/nearest.h"
 #include "base/table.h"
 #include "bench/json.h"
+#include "cli/guess_files.h"
 #include "cli/isolate.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
@@ -19,8 +19,6 @@
 namespace tilewright::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Row {
   std::string file;
   std::string kernel;
@@ -28,39 +26,6 @@ struct Row {
   std::string reason;
   double seconds = 0;
 };
-
-std::vector<std::string> python_files(const std::string& path) {
-  if (!fs::exists(path)) throw ArgumentError(fmt::format("there is no file or folder '{}'", path));
-  if (!fs::is_directory(path)) return {path};
-  std::vector<std::string> files;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (auto entry = fs::recursive_directory_iterator(path, options);
-       entry != fs::recursive_directory_iterator(); ++entry) {
-    const std::string name = entry->path().filename().string();
-    if (entry->is_directory() && (name.starts_with('.') || name == "__pycache__"))
-      entry.disable_recursion_pending();
-    else if (entry->is_regular_file() && entry->path().extension() == ".py")
-      files.push_back(entry->path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-// Files that cannot be parsed are rows of their own.
-std::vector<const python::LoadedModule*> load_all(python::ModuleLoader& loader,
-                                                  const std::vector<std::string>& files,
-                                                  std::vector<Row>& rows) {
-  std::vector<const python::LoadedModule*> modules;
-  for (const std::string& file : files) {
-    try {
-      modules.push_back(&loader.load(file));
-    } catch (const UserError& error) {
-      const std::string what = error.what();
-      rows.push_back({file, "", false, what.substr(0, what.find('\n')), 0});
-    }
-  }
-  return modules;
-}
 
 GuessStage stage_of(const std::string& name) {
   const std::vector<std::string> names = {"ir", "source", "binary"};
@@ -116,7 +81,9 @@ void run_compile_guess(const CompileVerbOptions& options) {
   static_cast<void>(stage_of(options.stage));
   python::ModuleLoader loader;
   std::vector<Row> rows;
-  const auto modules = load_all(loader, python_files(options.path), rows);
+  std::vector<UnreadableFile> unreadable;
+  const auto modules = load_python_files(loader, options.path, unreadable);
+  for (const UnreadableFile& file : unreadable) rows.push_back({file.path, "", false, file.reason});
   Guesser guesser(loader, facts_of(target));
   const auto kernels = guesser.entries(modules);
   {

@@ -59,8 +59,11 @@ struct RunVerbOptions {
   bool no_fp_fusion = false;
   bool flush_to_zero = false;
   bool debug = false;
+  bool guess = false;
+  double limit_seconds = 20;  // with --guess, per kernel
 };
 void run_run(const RunVerbOptions& options);
+void run_run_guess(const RunVerbOptions& options);
 
 struct BenchVerbOptions {
   std::string operation;               // gelu, ..., or FILE.py:KERNEL, FILE.cu:KERNEL with `like`

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/guess_test.cpp — `tilewright compile --guess`: which kernels are found, and how each ends.
+// cli/guess_test.cpp — `tilewright compile --guess` and `run --guess`: which kernels are found, and
+// how each ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -60,6 +61,48 @@ TEST(Guess, WrongCommandLines) {
   r = tilewright_command({"compile", ".", "--guess", "--target", "cpu", "--stage", "il"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error, "tilewright: --stage has no 'il'; did you mean 'ir'?\n");
+}
+
+constexpr const char* runnable = R"(import triton
+import triton.language as tl
+
+@triton.jit
+def add_rows(x, y, stride_row, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.program_id(0) * stride_row
+    v = tl.load(x + row + i, mask=i < n, other=0.0)
+    tl.store(y + row + i, tl.exp(v), mask=i < n)
+
+@triton.jit
+def racing(out, n):
+    tl.store(out, tl.program_id(0).to(tl.float32))
+
+@triton.jit
+def outside(out, n):
+    tl.store(out + 100000000, 1.0)
+
+@triton.jit
+def unknown(p):
+    tl.frobnicate(p)
+)";
+
+TEST(Guess, RunsKernelsHereAndInTheInterpreter) {
+  const TemporaryFolder folder;
+  write(folder.path() + "/kernels.py", runnable);
+  const CommandResult r = tilewright_command({"run", folder.path(), "--guess", "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto json = nlohmann::json::parse(r.output);
+  ASSERT_EQ(json["kernels"].size(), 4u);
+  const auto result = [&](std::size_t i) { return json["kernels"][i]["result"]; };
+  const auto reason = [&](std::size_t i) { return json["kernels"][i]["reason"]; };
+  EXPECT_EQ(result(0), "agrees") << reason(0);
+  EXPECT_EQ(json["kernels"][0]["signature"], "*float32:16, *float32:16, int32:16, int32:16, 64");
+  EXPECT_EQ(result(1), "cannot be run with generated inputs");
+  EXPECT_EQ(reason(1), "its result depends on the order in which programs run");
+  EXPECT_EQ(result(2), "cannot be run with generated inputs");
+  EXPECT_THAT(reason(2).get<std::string>(), testing::HasSubstr("100000000"));
+  EXPECT_EQ(result(3), "does not compile");
+  EXPECT_EQ(json["counts"]["agrees"], 1);
 }
 
 }  // namespace

@@ -45,6 +45,10 @@ class Guesser {
   // Never fails on what it cannot read (a config list made by other Python): it then goes by names.
   Guess guess(const python::DecoratedFunction& function, const GuessChoices& choices);
 
+  const FunctionUse& uses(const python::DecoratedFunction& function) {
+    return usage_.read(*function.module, *function.function);
+  }
+
   // The kernels of a module that a host could launch: those that return nothing and that no other
   // jit function of `modules` calls.
   std::vector<python::DecoratedFunction> entries(

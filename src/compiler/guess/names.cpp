@@ -67,6 +67,15 @@ bool looks_like_flag(std::string_view name) {
 
 bool looks_like_type(std::string_view name) { return holds(name, {"dtype", "_type"}); }
 
+bool looks_like_stride(std::string_view name) { return holds(name, {"stride"}); }
+
+bool looks_like_count(std::string_view name) {
+  static const std::set<std::string> few = {
+      "b",      "h",    "hq", "hv",    "z",    "heads", "head",    "group", "groups", "nheads",
+      "splits", "topk", "ng", "batch", "bits", "log2",  "experts", "kv",    "layers", "stages"};
+  return has_word(name, few) && !holds(name, {"dim", "size", "len"});
+}
+
 std::int64_t plausible_number(std::string_view name, std::int64_t size, std::int64_t extent) {
   static const std::set<std::string> few = {"h",    "hq",  "heads", "head",   "group",  "groups",
                                             "topk", "num", "n",     "nheads", "splits", "ng"};

@@ -28,16 +28,15 @@ void attempt(python::ModuleLoader& loader, const python::DecoratedFunction& func
   if (stage == GuessStage::Binary) static_cast<void>(compile(source, target));
 }
 
-// The message at its place, in one line.
-std::string reason_of(const std::exception& error) {
+}  // namespace
+
+std::string one_line(const std::exception& error) {
   if (const auto* located = dynamic_cast<const SyntaxOrTypeError*>(&error)) {
     const Diagnostic& d = located->diagnostic();
     return fmt::format("{}:{}:{}: {}", d.file, d.span.line, d.span.column, d.message);
   }
   return first_line(error.what());
 }
-
-}  // namespace
 
 TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
                       const python::DecoratedFunction& function, const Target& target,
@@ -58,7 +57,7 @@ TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
     } catch (const MissingError& error) {
       return {.ok = false, .reason = first_line(error.what()), .signature = outcome.signature};
     } catch (const std::exception& error) {
-      const std::string reason = reason_of(error);
+      const std::string reason = one_line(error);
       log_line("guess", fmt::format("{} with {}: {}", function.name, choices.name, reason));
       if (outcome.reason.empty()) outcome.reason = reason;
     }

@@ -22,4 +22,7 @@ TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
                       const python::DecoratedFunction& function, const Target& target,
                       GuessStage stage);
 
+// The message of an error, at its place, in one line.
+std::string one_line(const std::exception& error);
+
 }  // namespace tilewright

@@ -49,14 +49,16 @@ void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
     const Type& type = kernel.type(kernel.arguments[i].value);
     values.push_back({type, {argument_element(type, arguments[i], memory, options.float64)}});
   }
-  for (std::int64_t z = 0; z < options.grid[2]; ++z)
-    for (std::int64_t y = 0; y < options.grid[1]; ++y)
-      for (std::int64_t x = 0; x < options.grid[0]; ++x) {
-        Program program(kernel, memory, options, {x, y, z});
-        for (std::size_t i = 0; i < values.size(); ++i)
-          program.set(kernel.arguments[i].value, values[i]);
-        program.run();
-      }
+  const std::int64_t* grid = options.grid;
+  const std::int64_t count = grid[0] * grid[1] * grid[2];
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t number = options.reversed ? count - 1 - i : i;
+    Program program(kernel, memory, options,
+                    {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]});
+    for (std::size_t k = 0; k < values.size(); ++k)
+      program.set(kernel.arguments[k].value, values[k]);
+    program.run();
+  }
 }
 
 }  // namespace tilewright::ir

@@ -4,7 +4,7 @@
 // Integers wrap at their width; floats are rounded to their type after every op (once, to nearest
 // even); with `float64` no float is rounded at all, which gives references. Every pointer remembers
 // the buffer it came from: an access outside that buffer is an error that names the source line,
-// the program, the index and the buffer. Programs run one after another.
+// the program, the index and the buffer. Programs run one after another, x fastest.
 //
 // Where hardware leaves a result open, it is defined here: an integer divided by 0 gives all ones
 // and leaves the dividend as remainder; the smallest integer divided by -1 wraps; floats out of
@@ -44,6 +44,7 @@ using InterpretArgument = std::variant<std::int64_t, double, InterpretPointer>;
 struct InterpretOptions {
   std::int64_t grid[3] = {1, 1, 1};
   bool float64 = false;
+  bool reversed = false;  // the last program first
   // Ops executed by one program before it counts as endless; 0: no limit.
   std::int64_t max_ops = 100'000'000;
   std::function<void(const std::string&)>

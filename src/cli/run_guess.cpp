@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/run_guess.cpp — `tilewright run PATH --guess`: runs every kernel of a file or folder on
+// generated inputs, in the interpreter and on a device, and compares.
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/table.h"
+#include "bench/json.h"
+#include "cli/guess_files.h"
+#include "cli/isolate.h"
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "compiler/compile.h"
+#include "compiler/guess/run_kernel.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+struct Row {
+  std::string file;
+  std::string kernel;
+  std::string result;
+  std::string reason;
+  std::string signature;
+  double seconds = 0;
+};
+
+// The child's answer: three lines.
+std::string encoded(const RunOutcome& outcome) {
+  return fmt::format("{}\n{}\n{}", name_of(outcome.kind), outcome.signature, outcome.reason);
+}
+
+Row run_one(python::ModuleLoader& loader, Guesser& guesser,
+            const python::DecoratedFunction& function, const Device& device,
+            const RunVerbOptions& options) {
+  const IsolatedResult result =
+      run_isolated([&] { return encoded(run_kernel(loader, guesser, function, device)); },
+                   options.limit_seconds);
+  Row row{.file = function.module->tree->source.file,
+          .kernel = function.name,
+          .result = "does not end well",
+          .reason = result.problem,
+          .signature = "",
+          .seconds = result.seconds};
+  if (!result.finished) return row;
+  const std::size_t first = result.text.find('\n');
+  const std::size_t second = result.text.find('\n', first + 1);
+  row.result = result.text.substr(0, first);
+  row.signature = result.text.substr(first + 1, second - first - 1);
+  row.reason = result.text.substr(second + 1);
+  return row;
+}
+
+std::string counts_text(const std::map<std::string, int>& counts) {
+  std::string text;
+  for (const auto& [result, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, result);
+  return text;
+}
+
+void print_table(const std::vector<Row>& rows, const std::map<std::string, int>& counts) {
+  Table table({{"kernel"}, {"file"}, {"seconds", Align::Right}, {"result"}}, 0);
+  for (const Row& row : rows)
+    table.add({row.kernel.empty() ? "-" : row.kernel, row.file, fmt::format("{:.2f}", row.seconds),
+               row.reason.empty() ? row.result : fmt::format("{}: {}", row.result, row.reason)});
+  fmt::print("{}of {}: {}\n", table.to_string(), rows.size(), counts_text(counts));
+}
+
+void print_json(const std::vector<Row>& rows, const std::map<std::string, int>& counts) {
+  Json kernels = Json::array();
+  for (const Row& row : rows)
+    kernels.push_back({{"file", row.file},
+                       {"kernel", row.kernel},
+                       {"result", row.result},
+                       {"reason", row.reason},
+                       {"signature", row.signature},
+                       {"seconds", row.seconds}});
+  fmt::print("{}\n", text_of(Json{{"kernels", kernels}, {"counts", counts}}));
+}
+
+}  // namespace
+
+void run_run_guess(const RunVerbOptions& options) {
+  const Device device = Device::parse(options.device.empty() ? "cpu" : options.device);
+  python::ModuleLoader loader;
+  std::vector<UnreadableFile> unreadable;
+  const auto modules = load_python_files(loader, options.path, unreadable);
+  std::vector<Row> rows;
+  for (const UnreadableFile& file : unreadable)
+    rows.push_back({.file = file.path,
+                    .kernel = "",
+                    .result = "cannot be read",
+                    .reason = file.reason,
+                    .signature = "",
+                    .seconds = 0});
+  Guesser guesser(loader, facts_of(device.target()));
+  const auto kernels = guesser.entries(modules);
+  {
+    Progress progress;
+    for (const python::DecoratedFunction& kernel : kernels) {
+      progress.show(fmt::format("{} of {}: {}", rows.size() + 1, kernels.size(), kernel.name));
+      rows.push_back(run_one(loader, guesser, kernel, device, options));
+    }
+  }
+  std::map<std::string, int> counts;
+  for (const Row& row : rows) ++counts[row.result];
+  options.json ? print_json(rows, counts) : print_table(rows, counts);
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/guess/run_kernel.cpp — guesses become a launch; the interpreter is the judge.
+#include "compiler/guess/run_kernel.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "compiler/compile.h"
+#include "compiler/guess/agreement.h"
+#include "compiler/guess/inputs.h"
+#include "compiler/guess/try_kernel.h"
+#include "ir/interpret/interpret.h"
+#include "tilewright/module.h"
+
+namespace tilewright {
+namespace {
+
+using triton::ParameterType;
+
+// A lowered kernel and the values of its arguments, in its order.
+struct Launch {
+  TileKernel tiles;
+  KernelOptions options;
+  std::vector<GeneratedValue> values;
+  Dim3 grid;
+  std::string signature;
+};
+
+// As a launch would: 1 is a constant, multiples of 16 are known as such.
+TritonSignature specialized(TritonSignature signature,
+                            const std::map<std::string, std::int64_t>& integers) {
+  for (const auto& [name, value] : integers) {
+    ParameterType& type = signature.at(name);
+    if (type.kind == ParameterType::Kind::Constant || value == 1)
+      type = constant_parameter(triton::Value::integer(value));
+    else if (value % 16 == 0) type.divisible = 16;
+  }
+  return signature;
+}
+
+std::int64_t largest_dimension(const ir::Kernel& kernel) {
+  std::int64_t largest = 1;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (const ir::Value value : op.results)
+      for (int d = 0; d < kernel.type(value).rank; ++d)
+        largest = std::max<std::int64_t>(largest, kernel.type(value).size(d));
+  });
+  return largest;
+}
+
+// Two programs along every axis that the kernel asks for.
+Dim3 grid_for(const ir::Kernel& kernel) {
+  bool is_used[3] = {};
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind == ir::OpKind::ProgramId) is_used[op.integer("axis")] = true;
+  });
+  return {is_used[0] ? 2 : 1, is_used[1] ? 2 : 1, is_used[2] ? 2 : 1};
+}
+
+class Trial {
+ public:
+  Trial(python::ModuleLoader& loader, Guesser& guesser, const python::DecoratedFunction& function,
+        Device device)
+      : loader_(loader),
+        function_(function),
+        device_(device),
+        uses_(guesser.uses(function)),
+        evaluator_(loader, {.facts = facts_of(device.target())}),
+        parameters_(read_parameters(loader, evaluator_, function)) {}
+
+  // Throws what the front end says of the guess.
+  Launch lower(const Guess& guess, const InputSizes& sizes) {
+    const auto integers = generate_integers(parameters_, guess.signature, sizes);
+    const TritonSignature signature = specialized(guess.signature, integers);
+    Launch launch;
+    launch.options = {.num_warps = guess.num_warps, .num_stages = guess.num_stages};
+    launch.tiles = lower_to_tiles(loader_, function_, signature, device_.target(), launch.options);
+    launch.signature = signature_text(parameters_, signature);
+    launch.grid = grid_for(launch.tiles.lowered.kernel);
+    std::uint64_t seed = 0;
+    for (std::size_t i = 0; i < launch.tiles.lowered.argument_names.size(); ++i)
+      launch.values.push_back(value_of(launch, i, integers, sizes, seed++));
+    return launch;
+  }
+
+  std::vector<Tensor> interpret(const Launch& launch, bool reversed, bool float64) const {
+    const ir::Kernel& kernel = launch.tiles.lowered.kernel;
+    std::vector<Tensor> tensors = fresh(launch);
+    std::vector<ir::InterpretBuffer> buffers;
+    std::vector<ir::InterpretArgument> arguments;
+    std::vector<std::unique_ptr<std::vector<double>>> shadows;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < launch.values.size(); ++i) {
+      if (const auto* integer = std::get_if<std::int64_t>(&launch.values[i])) {
+        arguments.emplace_back(*integer);
+      } else if (const auto* number = std::get_if<double>(&launch.values[i])) {
+        arguments.emplace_back(*number);
+      } else {
+        const Tensor& tensor = tensors[next++];
+        arguments.emplace_back(
+            ir::InterpretPointer{.buffer = static_cast<int>(buffers.size()), .byte_offset = 0});
+        buffers.push_back(
+            {.name = kernel.name_of(kernel.arguments[i].value),
+             .data = const_cast<void*>(tensor.data()),
+             .bytes = static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype())});
+        if (!float64 || !is_floating(tensor.dtype())) continue;
+        shadows.push_back(
+            std::make_unique<std::vector<double>>(tensor.to(DType::Float64).to_vector<double>()));
+        buffers.back().shadow = shadows.back().get();
+        buffers.back().shadow_dtype = tensor.dtype();
+      }
+    }
+    ir::InterpretOptions options{.grid = {launch.grid.x, launch.grid.y, launch.grid.z},
+                                 .float64 = float64};
+    options.reversed = reversed;
+    options.max_ops = 2'000'000;
+    options.print = [](const std::string&) {};
+    ir::interpret(kernel, buffers, arguments, options);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (buffers[i].shadow != nullptr)
+        tensors[i] = tensor(*buffers[i].shadow, tensors[i].shape(), Device::cpu());
+    return tensors;
+  }
+
+  std::vector<Tensor> on_device(const Launch& launch) const {
+    const KernelSource source =
+        emit_source(loader_, launch.tiles, device_.target(), launch.options);
+    const Function function = Module::load(source, device_).function(source.kernels.front().name);
+    std::vector<Tensor> tensors = fresh(launch);
+    for (Tensor& tensor : tensors) tensor = tensor.to(device_);
+    const ir::Kernel& kernel = launch.tiles.lowered.kernel;
+    std::vector<Argument> arguments;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < launch.values.size(); ++i) {
+      const DType type = kernel.type(kernel.arguments[i].value).dtype;
+      if (const auto* integer = std::get_if<std::int64_t>(&launch.values[i]))
+        arguments.push_back(scalar(type, static_cast<double>(*integer), *integer));
+      else if (const auto* number = std::get_if<double>(&launch.values[i]))
+        arguments.push_back(scalar(type, *number, 0));
+      else arguments.emplace_back(tensors[next++]);
+    }
+    function.launch({.grid = launch.grid}, arguments);
+    device_.synchronize();
+    for (Tensor& tensor : tensors) tensor = tensor.to(Device::cpu());
+    return tensors;
+  }
+
+  // Copies of the tensors as they are before the launch.
+  static std::vector<Tensor> fresh(const Launch& launch) {
+    std::vector<Tensor> tensors;
+    for (const GeneratedValue& value : launch.values)
+      if (const auto* tensor = std::get_if<Tensor>(&value)) tensors.push_back(tensor->clone());
+    return tensors;
+  }
+
+  std::vector<std::string> tensor_names(const Launch& launch) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < launch.values.size(); ++i)
+      if (std::holds_alternative<Tensor>(launch.values[i]))
+        names.push_back(launch.tiles.lowered.argument_names[i]);
+    return names;
+  }
+
+ private:
+  GeneratedValue value_of(const Launch& launch, std::size_t i,
+                          const std::map<std::string, std::int64_t>& integers,
+                          const InputSizes& sizes, std::uint64_t seed) const {
+    const ir::Kernel& kernel = launch.tiles.lowered.kernel;
+    const std::string& name = launch.tiles.lowered.argument_names[i];
+    const ir::Type& type = kernel.type(kernel.arguments[i].value);
+    if (type.is_pointer) return generate_tensor(name, type.dtype, use_of(name), sizes, seed);
+    if (type.is_float()) return generate_float(name);
+    const auto found = integers.find(name);
+    return found == integers.end() ? std::int64_t{2} : found->second;
+  }
+
+  ParameterUse use_of(const std::string& name) const {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      if (parameters_[i].name == name.substr(0, name.find('.'))) return uses_.parameters[i];
+    return {};
+  }
+
+  static Argument scalar(DType type, double number, std::int64_t integer) {
+    switch (type) {
+      case DType::Float32:
+        return static_cast<float>(number);
+      case DType::Float64:
+        return number;
+      case DType::Int64:
+        return integer;
+      case DType::Bool:
+        return integer != 0;
+      default: {
+        Argument argument(static_cast<std::int32_t>(integer));
+        argument.dtype = type;
+        return argument;
+      }
+    }
+  }
+
+  python::ModuleLoader& loader_;
+  const python::DecoratedFunction& function_;
+  Device device_;
+  const FunctionUse& uses_;
+  python::Evaluator evaluator_;
+  std::vector<TritonParameter> parameters_;
+};
+
+std::string disagreement(const Trial& trial, const Launch& launch,
+                         const std::vector<Tensor>& expected, const std::vector<Tensor>& got) {
+  const std::vector<std::string> names = trial.tensor_names(launch);
+  const std::vector<Tensor> before = Trial::fresh(launch);
+  std::string problem = difference(names, before, expected, got);
+  if (problem.empty()) return problem;
+  // Perhaps both are as far from the exact result as rounding makes them.
+  const std::vector<Tensor> exact = trial.interpret(launch, false, true);
+  return difference(names, before, expected, got, &exact);
+}
+
+// One guess at one size: nothing when the interpreter does not accept it.
+std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::string& refusal) {
+  std::vector<Tensor> expected;
+  try {
+    expected = trial.interpret(launch, false, false);
+    const std::vector<Tensor> other = trial.interpret(launch, true, false);
+    if (!difference(trial.tensor_names(launch), Trial::fresh(launch), expected, other).empty())
+      throw ArgumentError("its result depends on the order in which programs run");
+  } catch (const UserError& error) {
+    refusal = one_line(error);
+    return std::nullopt;
+  }
+  RunOutcome outcome{.kind = RunOutcome::Kind::Agrees, .reason = "", .signature = launch.signature};
+  try {
+    outcome.reason = disagreement(trial, launch, expected, trial.on_device(launch));
+    if (!outcome.reason.empty()) outcome.kind = RunOutcome::Kind::Disagrees;
+  } catch (const std::exception& error) {
+    outcome.kind = RunOutcome::Kind::DoesNotCompile;
+    outcome.reason = one_line(error);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::string_view name_of(RunOutcome::Kind kind) {
+  switch (kind) {
+    case RunOutcome::Kind::Agrees:
+      return "agrees";
+    case RunOutcome::Kind::Disagrees:
+      return "disagrees";
+    case RunOutcome::Kind::CannotRun:
+      return "cannot be run with generated inputs";
+    case RunOutcome::Kind::DoesNotCompile:
+      return "does not compile";
+  }
+  return "";
+}
+
+RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
+                      const python::DecoratedFunction& function, Device device) {
+  RunOutcome outcome;
+  try {
+    Trial trial(loader, guesser, function, device);
+    int lowered = 0;
+    for (const GuessChoices& choices : guess_choices()) {
+      if (lowered == 3) break;  // the same reason each time
+      const Guess guess = guesser.guess(function, choices);
+      std::vector<InputSizes> sizes = {InputSizes{}};
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        std::optional<Launch> launch;
+        try {
+          launch = trial.lower(guess, sizes[i]);
+        } catch (const std::exception& error) {
+          if (outcome.reason.empty()) outcome.reason = one_line(error);
+          break;
+        }
+        if (i == 0) {  // only now is it known how big the tiles are
+          ++lowered;
+          sizes = input_sizes(largest_dimension(launch->tiles.lowered.kernel));
+          launch = trial.lower(guess, sizes[0]);
+        }
+        std::string refusal;
+        if (const auto done = run_once(trial, *launch, refusal)) return *done;
+        log_line("guess", fmt::format("{} with {}: {}", function.name, choices.name, refusal));
+        if (outcome.kind != RunOutcome::Kind::CannotRun)
+          outcome = {RunOutcome::Kind::CannotRun, refusal, launch->signature};
+      }
+    }
+  } catch (const std::exception& error) {
+    outcome.reason = one_line(error);
+  }
+  return outcome;
+}
+
+}  // namespace tilewright
