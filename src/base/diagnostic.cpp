@@ -3,6 +3,7 @@
 #include "base/diagnostic.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,26 @@ std::string caret_line(std::string_view line, Span span) {
   return out + std::string(static_cast<std::size_t>(std::clamp(span.length, 1, room)), '^');
 }
 
+// Lines of generated or minified files may be very long: what is shown is the part around the
+// caret. Gives the part and moves the span with it.
+std::string shown_part(std::string_view line, Span& span) {
+  constexpr int most = 160;   // characters
+  constexpr int before = 60;  // of them, left of the caret
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if (starts_character(line[i])) starts.push_back(i);
+  const int count = static_cast<int>(starts.size());
+  if (count <= most) return std::string(line);
+  const int first = std::clamp(span.column - 1 - before, 0, count - most);
+  const bool is_end = first + most == count;
+  const std::size_t begin = starts[static_cast<std::size_t>(first)];
+  const std::size_t end = is_end ? line.size() : starts[static_cast<std::size_t>(first + most)];
+  const std::string_view head = first > 0 ? "..." : "";
+  span.column += static_cast<int>(head.size()) - first;
+  span.length = std::min(span.length, most - (span.column - 1 - static_cast<int>(head.size())));
+  return fmt::format("{}{}{}", head, line.substr(begin, end - begin), is_end ? "" : "...");
+}
+
 }  // namespace
 
 std::string render(const Diagnostic& diagnostic, std::string_view text) {
@@ -52,8 +73,11 @@ std::string render(const Diagnostic& diagnostic, std::string_view text) {
                       diagnostic.message);
   else out = fmt::format("{}: error: {}", diagnostic.file, diagnostic.message);
 
-  const std::string_view line = line_of(text, span.line);
-  if (!line.empty()) out += fmt::format("\n    {}\n    {}", line, caret_line(line, span));
+  if (const std::string_view line = line_of(text, span.line); !line.empty()) {
+    Span moved = span;
+    const std::string part = shown_part(line, moved);
+    out += fmt::format("\n    {}\n    {}", part, caret_line(part, moved));
+  }
   if (!diagnostic.hint.empty()) out += "\nhint: " + diagnostic.hint;
   for (const std::string& note : diagnostic.notes) out += "\n" + note;
   return out;

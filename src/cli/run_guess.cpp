@@ -24,12 +24,14 @@ struct Row {
   std::string result;
   std::string reason;
   std::string signature;
+  std::string arguments;
   double seconds = 0;
 };
 
-// The child's answer: three lines.
+// The child's answer: four lines.
 std::string encoded(const RunOutcome& outcome) {
-  return fmt::format("{}\n{}\n{}", name_of(outcome.kind), outcome.signature, outcome.reason);
+  return fmt::format("{}\n{}\n{}\n{}", name_of(outcome.kind), outcome.signature, outcome.arguments,
+                     outcome.reason);
 }
 
 Row run_one(python::ModuleLoader& loader, Guesser& guesser,
@@ -43,13 +45,16 @@ Row run_one(python::ModuleLoader& loader, Guesser& guesser,
           .result = "does not end well",
           .reason = result.problem,
           .signature = "",
+          .arguments = "",
           .seconds = result.seconds};
   if (!result.finished) return row;
   const std::size_t first = result.text.find('\n');
   const std::size_t second = result.text.find('\n', first + 1);
   row.result = result.text.substr(0, first);
   row.signature = result.text.substr(first + 1, second - first - 1);
-  row.reason = result.text.substr(second + 1);
+  const std::size_t third = result.text.find('\n', second + 1);
+  row.arguments = result.text.substr(second + 1, third - second - 1);
+  row.reason = result.text.substr(third + 1);
   return row;
 }
 
@@ -76,6 +81,7 @@ void print_json(const std::vector<Row>& rows, const std::map<std::string, int>& 
                        {"result", row.result},
                        {"reason", row.reason},
                        {"signature", row.signature},
+                       {"arguments", row.arguments},
                        {"seconds", row.seconds}});
   fmt::print("{}\n", text_of(Json{{"kernels", kernels}, {"counts", counts}}));
 }
@@ -94,6 +100,7 @@ void run_run_guess(const RunVerbOptions& options) {
                     .result = "cannot be read",
                     .reason = file.reason,
                     .signature = "",
+                    .arguments = "",
                     .seconds = 0});
   Guesser guesser(loader, facts_of(device.target()));
   const auto kernels = guesser.entries(modules);

@@ -2,9 +2,12 @@
 // compiler/grid_text.cpp — grids by the little evaluator of host code.
 #include "compiler/grid_text.h"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/nearest.h"
 #include "compiler/guess/launches.h"
 #include "compiler/triton_state.h"
 
@@ -27,6 +30,24 @@ Names names_of(const python::DictValue& values) {
   return names;
 }
 
+// The text is written by a person at a command line: what it names must be an argument.
+void check_names(const TritonKernel::State& state, const std::string& text,
+                 const python::Node& node, const Names& names) {
+  static const std::set<std::string_view> known = {
+      "triton", "cdiv", "next_power_of_2", "min", "max", "len", "int", "range", "sum"};
+  if (python::is<python::Lambda>(&node)) return;  // it has names of its own
+  if (const auto* name = python::cast_if<python::Name>(&node);
+      name != nullptr && !names.contains(name->id) && !known.contains(name->id)) {
+    std::vector<std::string> all;
+    for (const auto& [argument, value] : names) all.push_back(argument);
+    throw ArgumentError(
+        fmt::format("the grid '{}' of kernel '{}' names '{}', which is no argument{}", text,
+                    state.name, name->id, suggest_names(name->id, all)));
+  }
+  python::for_each_child(
+      node, [&](const python::Node& child) { check_names(state, text, child, names); });
+}
+
 Dim3 evaluate_text(const TritonKernel::State& state, const std::string& text, const Meta& meta) {
   python::ModuleLoader loader;
   const std::string module_text =
@@ -36,12 +57,15 @@ Dim3 evaluate_text(const TritonKernel::State& state, const std::string& text, co
     const python::DictValue values = meta_values(meta.view());
     python::Evaluator evaluator(loader);
     const python::Binding grid = loader.lookup(module, "grid");
+    check_names(state, text, *grid.node, names_of(values));
     python::Value value = evaluator.evaluate(module, grid.node, names_of(values));
     // "(4, 5)" in brackets of its own
     if (value.items() != nullptr && value.items()->size() == 1 &&
         value.items()->front().items() != nullptr)
       value = python::Value(value.items()->front());
     return to_sizes(python::read_grid(evaluator, value, values));
+  } catch (const ArgumentError&) {
+    throw;
   } catch (const UserError& error) {
     throw ArgumentError(fmt::format("the grid '{}' of kernel '{}' cannot be computed: {}", text,
                                     state.name, sentence(error)));

@@ -3,7 +3,8 @@
 //
 // Integers must be equal. Floats may differ as roundings in another order do: by a share of their
 // own size plus a share of the largest value that the kernel wrote to that tensor; with the exact
-// result given, also by a small multiple of the first run's own largest error.
+// result given, also by a small multiple of the first run's own largest error; then integers that
+// were cast from floats may be off by one.
 #pragma once
 
 #include <string>

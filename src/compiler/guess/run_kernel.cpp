@@ -13,6 +13,7 @@
 #include "compiler/guess/agreement.h"
 #include "compiler/guess/inputs.h"
 #include "compiler/guess/try_kernel.h"
+#include "compiler/value_text.h"
 #include "ir/interpret/interpret.h"
 #include "tilewright/module.h"
 
@@ -28,6 +29,7 @@ struct Launch {
   std::vector<GeneratedValue> values;
   Dim3 grid;
   std::string signature;
+  std::string arguments;  // as text
 };
 
 // As a launch would: 1 is a constant, multiples of 16 are known as such.
@@ -84,6 +86,7 @@ class Trial {
     std::uint64_t seed = 0;
     for (std::size_t i = 0; i < launch.tiles.lowered.argument_names.size(); ++i)
       launch.values.push_back(value_of(launch, i, integers, sizes, seed++));
+    launch.arguments = arguments_text(launch, signature);
     return launch;
   }
 
@@ -178,6 +181,22 @@ class Trial {
     return found == integers.end() ? std::int64_t{2} : found->second;
   }
 
+  std::string arguments_text(const Launch& launch, const TritonSignature& signature) const {
+    std::string text = fmt::format("grid={},{},{}", launch.grid.x, launch.grid.y, launch.grid.z);
+    for (std::size_t i = 0; i < launch.values.size(); ++i) {
+      text += fmt::format(" {}=", launch.tiles.lowered.argument_names[i]);
+      if (const auto* integer = std::get_if<std::int64_t>(&launch.values[i]))
+        text += fmt::format("{}", *integer);
+      else if (const auto* number = std::get_if<double>(&launch.values[i]))
+        text += fmt::format("{}", *number);
+      else text += tensor_type_text(std::get<Tensor>(launch.values[i]));
+    }
+    for (const auto& [name, type] : signature)
+      if (type.kind == ParameterType::Kind::Constant)
+        text += fmt::format(" {}={}", name, signature_item(type));
+    return text;
+  }
+
   ParameterUse use_of(const std::string& name) const {
     for (std::size_t i = 0; i < parameters_.size(); ++i)
       if (parameters_[i].name == name.substr(0, name.find('.'))) return uses_.parameters[i];
@@ -233,7 +252,10 @@ std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::stri
     refusal = one_line(error);
     return std::nullopt;
   }
-  RunOutcome outcome{.kind = RunOutcome::Kind::Agrees, .reason = "", .signature = launch.signature};
+  RunOutcome outcome{.kind = RunOutcome::Kind::Agrees,
+                     .reason = "",
+                     .signature = launch.signature,
+                     .arguments = launch.arguments};
   try {
     outcome.reason = disagreement(trial, launch, expected, trial.on_device(launch));
     if (!outcome.reason.empty()) outcome.kind = RunOutcome::Kind::Disagrees;
@@ -287,7 +309,7 @@ RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
         if (const auto done = run_once(trial, *launch, refusal)) return *done;
         log_line("guess", fmt::format("{} with {}: {}", function.name, choices.name, refusal));
         if (outcome.kind != RunOutcome::Kind::CannotRun)
-          outcome = {RunOutcome::Kind::CannotRun, refusal, launch->signature};
+          outcome = {RunOutcome::Kind::CannotRun, refusal, launch->signature, launch->arguments};
       }
     }
   } catch (const std::exception& error) {

@@ -22,6 +22,7 @@ struct RunOutcome {
   Kind kind = Kind::DoesNotCompile;
   std::string reason;     // of all but Agrees, one line
   std::string signature;  // of the launch that `kind` is about
+  std::string arguments;  // of that launch: "grid=2,1,1 x=float32[4096] n=80 BLOCK=64"
 };
 
 std::string_view name_of(RunOutcome::Kind kind);

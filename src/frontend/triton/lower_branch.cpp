@@ -91,9 +91,10 @@ void Frame::merge(const py::If& node, const Variables& before, ir::Value conditi
     const auto found = otherwise.variables.find(name);
     const bool in_both = found != otherwise.variables.end() && first.problem.empty() &&
                          found->second.problem.empty();
-    const bool unknown_before = !first.problem.empty() && before.contains(name);
     if (!in_both) {
-      if (!unknown_before) after.insert_or_assign(name, only_in_one_branch(node, name, first));
+      const bool is_worse_there = found != otherwise.variables.end() && first.problem.empty();
+      const Variable& known = is_worse_there ? found->second : first;
+      after.insert_or_assign(name, only_in_one_branch(node, name, known));
       continue;
     }
     Variable& second = found->second;
@@ -133,6 +134,7 @@ bool Frame::unify(Arm& then, Value& first, Arm& otherwise, Value& second) {
 
 Variable Frame::only_in_one_branch(const py::If& node, const std::string& name,
                                    const Variable& variable) const {
+  if (!variable.problem.empty()) return variable;  // the first reason is the real one
   return {
       .value = {},
       .place = variable.place,

@@ -33,6 +33,19 @@ TEST(Diagnostic, CaretIsCutAtTheEndOfTheLine) {
   EXPECT_EQ(render({"f", {1, 3, 99}, "bad", ""}, "abcd"), "f:1:3: error: bad\n    abcd\n      ^^");
 }
 
+TEST(Diagnostic, OfALongLineThePartAroundTheCaretIsShown) {
+  const std::string line = std::string(1000, 'a') + "bcd" + std::string(1000, 'e');
+  EXPECT_EQ(render({"f", {1, 1001, 3}, "bad", ""}, line),
+            "f:1:1001: error: bad\n    ..." + std::string(60, 'a') + "bcd" + std::string(97, 'e') +
+                "...\n       " + std::string(60, ' ') + "^^^");
+  EXPECT_EQ(
+      render({"f", {1, 2, 500}, "bad", ""}, line),
+      "f:1:2: error: bad\n    " + std::string(160, 'a') + "...\n     " + std::string(159, '^'));
+  EXPECT_EQ(render({"f", {1, 2003, 9}, "bad", ""}, line), "f:1:2003: error: bad\n    ..." +
+                                                              std::string(160, 'e') + "\n       " +
+                                                              std::string(159, ' ') + "^");
+}
+
 TEST(Diagnostic, PlaceOutsideTheTextIsHarmless) {
   EXPECT_EQ(render({"f", {9, 1, 1}, "bad", ""}, "abcd"), "f:9:1: error: bad");
   EXPECT_EQ(render({"f", {0, 0, 1}, "bad", ""}, "abcd"), "f: error: bad");

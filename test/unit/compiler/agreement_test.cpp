@@ -38,6 +38,11 @@ TEST(Agreement, IntegersMustBeEqual) {
   EXPECT_EQ(difference({"n"}, {numbers(0)}, {numbers(5)}, {numbers(5)}), "");
   EXPECT_EQ(difference({"n"}, {numbers(0)}, {numbers(5)}, {numbers(6)}),
             "n[1] is 5 in the interpreter and 6 on the device");
+  const std::vector<Tensor> same = {numbers(5)};
+  const std::vector<Tensor> rounded = {numbers(4)};
+  EXPECT_NE(difference({"n"}, {numbers(0)}, {numbers(5)}, {numbers(6)}, &same), "");
+  EXPECT_EQ(difference({"n"}, {numbers(0)}, {numbers(5)}, {numbers(6)}, &rounded), "");
+  EXPECT_NE(difference({"n"}, {numbers(0)}, {numbers(5)}, {numbers(8)}, &rounded), "");
 }
 
 TEST(Agreement, AnExactResultForgivesWhatBothGetWrong) {

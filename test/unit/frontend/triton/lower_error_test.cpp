@@ -37,6 +37,12 @@ TEST(LowerError, TypesDifferAfterAnIf) {
 hint: give it the same type and shape on both paths)");
   EXPECT_THAT(body_error("if m > 0:\n    x = 1.5\nelse:\n    x = 1\ntl.store(out, x)"),
               HasSubstr("kernel.py:9:19: error: 'x' is float32 or int32 after the 'if' on line 5"));
+  // Of branches within branches the innermost reason is told.
+  const std::string inner = "    if n > 0:\n        x = 1.5\n    else:\n        x = 1\n";
+  EXPECT_THAT(body_error("if m > 0:\n" + inner + "else:\n    x = 1.5\ntl.store(out, x)"),
+              HasSubstr("'x' is float32 or int32 after the 'if' on line 6"));
+  EXPECT_THAT(body_error("if m > 0:\n    x = 1.5\nelse:\n" + inner + "tl.store(out, x)"),
+              HasSubstr("'x' is float32 or int32 after the 'if' on line 8"));
   EXPECT_THAT(body_error("tl.store(out, 1.0 if n > 0 else 0)"),
               HasSubstr("the two sides of 'if ... else' are float32 and int32"));
 }
