@@ -13,3 +13,13 @@ function(tw_embed target)
   endforeach()
   target_sources(${target} PRIVATE ${outputs})
 endfunction()
+
+# tw_embed_as(TARGET NAME FILE): the same for a file of another place, under a name of its own.
+function(tw_embed_as target name file)
+  string(MAKE_C_IDENTIFIER "${name}" id)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/embed_${id}.cpp)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DNAME=${name} -DOUTPUT=${output} -P ${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake
+    DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/embed_file.cmake VERBATIM)
+  target_sources(${target} PRIVATE ${output})
+endfunction()

@@ -20,6 +20,8 @@ class Sampler {
   // Told the usual time of one repetition after the warm-up; may choose to time several calls as
   // one sample.
   virtual void settle(double typical_seconds) { static_cast<void>(typical_seconds); }
+  // How long the host takes to queue one repetition; 0 where it does the work itself.
+  virtual double host_seconds() const { return 0; }
   // The wall clock that limits are checked against.
   virtual double now() = 0;
 };

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "bench/statistics.h"
+
 namespace tilewright {
 namespace {
 
@@ -53,13 +55,16 @@ EventSampler::EventSampler(const std::function<void()>& run, Device device, bool
 void EventSampler::queue(std::size_t pair) {
   if (flush_) flush_->run();
   starts_[pair].record(stream_);
+  const double begin = wall_seconds();
   run_();
+  host_.push_back(wall_seconds() - begin);
   stops_[pair].record(stream_);
 }
 
 void EventSampler::sample(int count, std::vector<double>& seconds) {
   for (std::size_t left = static_cast<std::size_t>(count); left > 0;) {
     const std::size_t lot = std::min(left, pairs_in_flight);
+    host_.clear();
     for (std::size_t pair = 0; pair < lot; ++pair) queue(pair);
     stops_[lot - 1].synchronize();
     for (std::size_t pair = 0; pair < lot; ++pair)
@@ -67,5 +72,7 @@ void EventSampler::sample(int count, std::vector<double>& seconds) {
     left -= lot;
   }
 }
+
+double EventSampler::host_seconds() const { return host_.empty() ? 0 : median_of(host_); }
 
 }  // namespace tilewright

@@ -47,6 +47,7 @@ class EventSampler : public Sampler {
 
   void sample(int count, std::vector<double>& seconds) override;
   double now() override { return wall_seconds(); }
+  double host_seconds() const override;
 
  private:
   void queue(std::size_t pair);
@@ -56,6 +57,7 @@ class EventSampler : public Sampler {
   std::vector<Event> starts_;
   std::vector<Event> stops_;
   std::optional<CacheFlush> flush_;
+  std::vector<double> host_;  // of the last lot
 };
 
 }  // namespace tilewright

@@ -47,6 +47,14 @@ double quantile(std::span<const double> sorted, double q) {
 
 double median_of(std::span<const double> samples) { return quantile(sorted_copy(samples), 0.5); }
 
+int count_outliers(std::span<const double> sorted) {
+  const double low = quantile(sorted, 0.25), high = quantile(sorted, 0.75);
+  const double reach = 1.5 * (high - low);
+  return static_cast<int>(std::count_if(sorted.begin(), sorted.end(), [&](double sample) {
+    return sample < low - reach || sample > high + reach;
+  }));
+}
+
 Interval median_interval(std::span<const double> sorted) {
   TW_CHECK(!sorted.empty(), "an interval of no samples");
   const std::size_t outside = samples_outside(sorted.size());
@@ -64,6 +72,7 @@ Summary summarize(std::span<const double> samples) {
   s.p10 = quantile(sorted, 0.1);
   s.p90 = quantile(sorted, 0.9);
   s.interval = median_interval(sorted);
+  s.outliers = count_outliers(sorted);
   return s;
 }
 

@@ -23,6 +23,7 @@ struct Summary {
   double p10 = 0;
   double p90 = 0;
   Interval interval;  // of the median
+  int outliers = 0;
 };
 
 // All need at least one sample.
@@ -32,6 +33,9 @@ double median_of(std::span<const double> samples);
 // The value below which a fraction `q` of the samples lies, interpolated between neighbours.
 // `sorted` is ascending.
 double quantile(std::span<const double> sorted, double q);
+
+// Samples that lie more than 1.5 times the width of the middle half outside of it.
+int count_outliers(std::span<const double> sorted);
 
 // A range that holds the true median with a probability of 95%, between two of the samples. Fewer
 // than six samples cannot promise that: the range is then that of all samples.

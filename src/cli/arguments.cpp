@@ -46,6 +46,7 @@ constexpr const char* bench_examples = R"x(Examples:
   tilewright bench matmul --shape 1024x1024x512 --dtype f32,bf16 --ways tile,cuda
   tilewright bench gelu --json > before.json, then tilewright bench gelu --baseline before.json
                                            exit code 3 when something became slower
+  tilewright bench softmax --rivals python3     PyTorch, torch.compile and Triton in the same table
   tilewright bench my.py:kernel --like softmax  a kernel of yours beside ours
   tilewright bench --list                  the operations and their ways)x";
 
@@ -171,13 +172,15 @@ void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {
     for (CLI::Option* other : formats) flag->excludes(other);
     formats.push_back(flag);
   }
+  verb.add_option("--html", options.html, "Also write a page with charts to this file");
   verb.add_option("--baseline", options.baseline,
                   "A report of --json to compare with; exit code 3 when something is slower");
   verb.add_option("--threshold", options.threshold, "Percent that count as slower (default 5)");
 }
 
-std::function<void()> add_bench(CLI::App& app) {
+std::function<void()> add_bench(CLI::App& app, const std::string& command) {
   auto options = std::make_shared<BenchVerbOptions>();
+  options->command = command;
   CLI::App* verb = app.add_subcommand("bench", "Times every way to write an operation");
   verb->footer(bench_examples);
   CLI::Option* operation = verb->add_option(
@@ -199,9 +202,16 @@ std::function<void()> add_bench(CLI::App& app) {
   verb->add_option("--trials", options->trials, "Exactly so many timed runs (default: by time)");
   verb->add_option("--clock", options->clock, "wall or device (default: device on a GPU)");
   verb->add_option("--seconds", options->seconds, "Of measuring, per way (default 1)");
+  CLI::Option* rivals = verb->add_option(
+      "--rivals", options->python, "PyTorch and Triton of a Python (default python3) beside ours");
+  rivals->expected(0, 1);
   verb->add_flag("--no-ceiling", options->no_ceiling, "Do not measure what the device can do");
   add_bench_output(*verb, *options);
   verb->add_flag("--list", options->list, "List the operations and ways")->excludes(operation);
+  verb->callback([options, rivals] {
+    options->has_rivals = rivals->count() > 0;
+    if (options->python.empty()) options->python = "python3";
+  });
   return [options] { run_bench(*options); };
 }
 
@@ -331,6 +341,16 @@ std::string lower_first(std::string text) {
   throw_usage(app, lower_first(error.what()));
 }
 
+std::string command_text(int count, char** arguments) {
+  std::string text = "tilewright";
+  for (int i = 1; i < count; ++i) {
+    const std::string word = arguments[i];
+    const bool is_plain = word.find_first_of(" \t\n'\"$&|;<>()*?[]{}`\\") == std::string::npos;
+    text += is_plain && !word.empty() ? " " + word : fmt::format(" '{}'", word);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::function<void()> parse_command_line(int count, char** arguments) {
@@ -339,8 +359,12 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   app.set_version_flag("--version", fmt::format("tilewright {}", version()));
   app.footer("Every verb has --help with examples.");
   const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
-      {"bench", add_bench(app)},     {"run", add_run(app)},   {"compile", add_compile(app)},
-      {"profile", add_profile(app)}, {"info", add_info(app)}, {"cache", add_cache(app)},
+      {"bench", add_bench(app, command_text(count, arguments))},
+      {"run", add_run(app)},
+      {"compile", add_compile(app)},
+      {"profile", add_profile(app)},
+      {"info", add_info(app)},
+      {"cache", add_cache(app)},
       {"opt", add_opt(app)}};
   try {
     app.parse(count, arguments);

@@ -9,8 +9,10 @@
 #include <fmt/ranges.h>
 
 #include "bench/suite/baseline.h"
+#include "bench/suite/html.h"
 #include "bench/suite/print.h"
 #include "bench/suite/record_json.h"
+#include "bench/suite/rivals.h"
 #include "bench/suite/sizes.h"
 #include "base/table.h"
 #include "cli/bench_request.h"
@@ -54,6 +56,20 @@ void print_list() {
   fmt::print("{}", table.to_string());
 }
 
+std::unique_ptr<suite::Rivals> invited_rivals(const BenchVerbOptions& options,
+                                              const BenchRequest& request, Progress& progress) {
+  if (!options.has_rivals) return nullptr;
+  progress.show(fmt::format("asking {} for PyTorch and Triton", options.python));
+  suite::RivalOptions wanted;
+  wanted.python = options.python;
+  wanted.clock = request.run.clock;
+  wanted.warmups = request.run.warmups;
+  wanted.trials = request.run.trials;
+  wanted.show = [&progress](const std::string& text) { progress.show(text); };
+  wanted.is_interrupted = request.run.is_interrupted;
+  return std::make_unique<suite::Rivals>(wanted);
+}
+
 suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
   const InterruptGuard guard;
   Progress progress;
@@ -65,16 +81,22 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
   report.ceilings.problem = "--no-ceiling";
   if (!options.no_ceiling) {
     progress.show(fmt::format("measuring what {} can do", request.device.name()));
-    report.ceilings = suite::measure_ceilings(request.device, request.operation->is_arithmetic);
+    report.ceilings = suite::measure_ceilings(
+        request.device, request.operation->is_arithmetic || !options.html.empty());
   }
   request.run.is_interrupted = [] { return interrupted.load(); };
+  const std::unique_ptr<suite::Rivals> rivals = invited_rivals(options, request, progress);
+  if (rivals) report.rivals = rivals->versions();
   std::size_t done = 0;
   for (const suite::Case& each : request.cases) {
     request.run.show = [&, done](const std::string& text) {
       progress.show(fmt::format("[{}/{}] {}", done + 1, request.cases.size(), text));
     };
+    suite::MoreContenders more;
+    if (rivals)
+      more = [&](const suite::Problem& problem) { return rivals->contenders(problem, each.dim); };
     if (interrupted || !suite::run_case(each, bench_entries(options, each), report.ceilings,
-                                        request.run, {}, report.records)) {
+                                        request.run, more, report.records)) {
       report.is_interrupted = true;
       break;
     }
@@ -113,7 +135,9 @@ void run_bench(const BenchVerbOptions& options) {
   BenchRequest request = bench_request(options);
   suite::Report before;
   if (!options.baseline.empty()) before = suite::read_report(options.baseline);
+  if (!options.html.empty()) suite::check_writable(options.html);
   const suite::Report report = measure(options, std::move(request));
+  if (!options.html.empty()) suite::write_file(options.html, suite::report_html(report));
   fmt::print("{}", text_of_report(report, options.format));
   const bool slower = !options.baseline.empty() && is_slower(before, report, options);
   if (report.is_interrupted) throw ExitWith{interrupted_code};

@@ -28,6 +28,8 @@ void take_turn(Contender& contender, Standing& standing, double seconds) {
   if (turn.host_seconds > 0) standing.hosts.push_back(turn.host_seconds);
   standing.stable_turns += turn.is_stable ? 1 : 0;
   ++standing.turns;
+  if (turn.graph_seconds > 0) contender.record.graph_seconds = turn.graph_seconds;
+  if (!turn.clock_note.empty()) contender.record.note = turn.clock_note;
   contender.record.clock = turn.clock;
 }
 
@@ -49,6 +51,7 @@ void fill_times(Record& record, const std::vector<double>& samples) {
   record.mean = s.mean;
   record.interval_low = s.interval.low;
   record.interval_high = s.interval.high;
+  record.outliers = s.outliers;
   record.runs = static_cast<int>(samples.size());
 }
 

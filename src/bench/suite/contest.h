@@ -17,6 +17,8 @@ struct Turn {
   bool is_stable = false;
   std::string clock;
   double host_seconds = 0;
+  double graph_seconds = 0;
+  std::string clock_note = {};
 };
 
 struct Contender {

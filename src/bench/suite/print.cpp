@@ -39,6 +39,11 @@ std::string remark(const Record& r) {
   else if (r.status != Status::Ok)
     parts.push_back(fmt::format("{}: {}", name_of(r.status), r.reason));
   if (!r.note.empty()) parts.push_back(r.note);
+  // Where queueing takes as long as the work, the device waits for the host.
+  if (r.host_seconds > 0.5 * r.seconds && r.is_measured())
+    parts.push_back(fmt::format("host {} per run", format_seconds(r.host_seconds)));
+  if (r.graph_seconds > 0)
+    parts.push_back(fmt::format("in a graph {}", format_seconds(r.graph_seconds)));
   if (r.is_measured() && !r.is_stable && r.status == Status::Ok && r.runs >= 11)
     parts.emplace_back("not steady");
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -91,6 +96,7 @@ std::string heading(const Record& r) {
 
 std::string machine_line(const Report& report) {
   std::string text = fmt::format("{}: {}", report.device_name, ceiling_text(report));
+  if (!report.rivals.empty()) text += "; " + report.rivals;
   if (!report.clock_note.empty()) text += "; " + report.clock_note;
   return text;
 }

@@ -79,6 +79,7 @@ struct Report {
   std::string command;
   std::string device;       // "cpu", "cuda:0"
   std::string device_name;  // "NVIDIA H200"
+  std::string rivals;       // versions of PyTorch and Triton; empty when none were asked for
   std::string clock_note;   // throttling, clocks; empty when there is nothing to say
   Ceilings ceilings;
   std::vector<Record> records;

@@ -84,6 +84,7 @@ Report report_of(const Json& json) {
   report.command = json.value("command", "");
   report.device = json.value("device", "");
   report.device_name = json.value("device_name", "");
+  report.rivals = json.value("rivals", "");
   for (const Json& record : json.at("records")) report.records.push_back(read_record(record));
   return report;
 }
@@ -97,9 +98,13 @@ std::string_view name_of(Status status) {
 }
 
 std::string report_json(const Report& report) {
-  Json out = {{"version", report.version},       {"command", report.command},
-              {"device", report.device},         {"device_name", report.device_name},
-              {"clock_note", report.clock_note}, {"interrupted", report.is_interrupted}};
+  Json out = {{"version", report.version},
+              {"command", report.command},
+              {"device", report.device},
+              {"device_name", report.device_name},
+              {"rivals", report.rivals},
+              {"clock_note", report.clock_note},
+              {"interrupted", report.is_interrupted}};
   const auto or_null = [](double value) { return value > 0 ? Json(value) : Json(); };
   out["ceilings"] = {{"bytes_per_second", or_null(report.ceilings.bytes_per_second)},
                      {"flops_per_second", or_null(report.ceilings.flops_per_second)},

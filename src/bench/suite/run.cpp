@@ -60,6 +60,7 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
   prepared.run();
   problem.device.synchronize();
   const bool is_slow = wall_seconds() - start > options.seconds;
+  const bool is_tiny = problem.device.is_cuda() && record.bytes < 16e6;
   record.first_seconds = wall_seconds() - begin;
   record.kernels = prepared.kernels;
   record.bytes_moved = prepared.bytes > 0 ? prepared.bytes : record.bytes;
@@ -74,6 +75,8 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
                        .device = device,
                        .min_seconds = seconds / 4,
                        .max_seconds = seconds};
+    // A kernel of a few microseconds is mostly launch; its replay in a graph is not.
+    bench.graph = device.is_cuda() && is_tiny;
     if (is_slow && !options.trials) bench.warmups = 0, bench.trials = 1;
     const BenchResult result = benchmark(
         [&] {
@@ -81,8 +84,12 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
           prepared.run();
         },
         bench);
-    return Turn{result.samples, result.is_stable,
-                result.clock == Clock::Device ? "device" : "wall"};
+    return Turn{result.samples,
+                result.is_stable,
+                result.clock == Clock::Device ? "device" : "wall",
+                result.host_seconds,
+                result.graph_seconds,
+                result.clock_note};
   };
   return {record, measure};
 }

@@ -32,13 +32,13 @@ constexpr std::array registry = {
     Way{"gelu", "cpp", "kernels/gelu.cpp.in", cpp_elementwise, Where::Cpu, true},
     Way{"layernorm", "tile", "kernels/layernorm.py", tile_rows},
     Way{"matmul", "tile", "kernels/matmul.py", tile_matmul},
-    Way{"matmul", "cuda", "kernels/matmul.cu", cuda_matmul, Where::Anywhere, true, 4, 1 << 24},
+    Way{"matmul", "cuda", "kernels/matmul.cu", cuda_matmul, Where::Anywhere, true, 4, 1 << 21},
     Way{"matmul", "cpp", "kernels/matmul.cpp.in", cpp_matmul, Where::Cpu, true},
     Way{"rmsnorm", "tile", "kernels/rmsnorm.py", tile_rows},
     Way{"softmax", "manual", "kernels/softmax_manual.py", manual_softmax, Where::Anywhere, false,
         16},
     Way{"softmax", "tile", "kernels/softmax.py", tile_rows},
-    Way{"softmax", "cuda", "kernels/softmax.cu", cuda_rows, Where::Anywhere, true, 4, 1 << 18},
+    Way{"softmax", "cuda", "kernels/softmax.cu", cuda_rows, Where::Anywhere, true, 4, 1 << 16},
     Way{"softmax", "cpp", "kernels/softmax.cpp.in", cpp_rows, Where::Cpu, true},
 };
 

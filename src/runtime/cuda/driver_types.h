@@ -17,6 +17,7 @@ struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
 struct CUgraph_st;
+struct CUgraphExec_st;
 struct CUgraphNode_st;
 struct CUuserObject_st;
 
@@ -30,6 +31,7 @@ using CUfunction = CUfunc_st*;
 using CUstream = CUstream_st*;
 using CUevent = CUevent_st*;
 using CUgraph = CUgraph_st*;
+using CUgraphExec = CUgraphExec_st*;
 using CUgraphNode = CUgraphNode_st*;
 using CUuserObject = CUuserObject_st*;
 using CUhostFn = void (*)(void*);

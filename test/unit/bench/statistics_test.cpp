@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 namespace tilewright {
 namespace {
 
@@ -76,6 +79,73 @@ TEST(Statistics, OneOutlierMovesNeitherMedianNorInterval) {
   EXPECT_EQ(s.median, 1);
   EXPECT_EQ(s.interval.high, 1);
   EXPECT_EQ(s.max, 1000);
+}
+
+// ---- Properties, over random samples.
+
+std::vector<double> random_times(std::mt19937& random, std::size_t count) {
+  std::lognormal_distribution<double> times(0, 0.5);  // a floor and a long tail
+  std::vector<double> samples(count);
+  for (double& sample : samples) sample = times(random);
+  return samples;
+}
+
+TEST(StatisticsProperties, OrderScaleAndShuffle) {
+  std::mt19937 random(1);
+  for (std::size_t count = 1; count < 200; ++count) {
+    std::vector<double> samples = random_times(random, count);
+    const Summary s = summarize(samples);
+    EXPECT_LE(s.min, s.p10);
+    EXPECT_LE(s.p10, s.median);
+    EXPECT_LE(s.median, s.p90);
+    EXPECT_LE(s.p90, s.max);
+    EXPECT_LE(s.interval.low, s.median);
+    EXPECT_GE(s.interval.high, s.median);
+    EXPECT_GE(s.mean, s.min);
+    EXPECT_LE(s.mean, s.max);
+    std::shuffle(samples.begin(), samples.end(), random);
+    for (double& sample : samples) sample *= 4;
+    const Summary scaled = summarize(samples);
+    EXPECT_DOUBLE_EQ(scaled.median, 4 * s.median);
+    EXPECT_DOUBLE_EQ(scaled.p90, 4 * s.p90);
+    EXPECT_DOUBLE_EQ(scaled.interval.low, 4 * s.interval.low);
+    EXPECT_EQ(scaled.outliers, s.outliers);
+  }
+}
+
+TEST(StatisticsProperties, QuantilesGrow) {
+  std::mt19937 random(2);
+  std::vector<double> samples = random_times(random, 57);
+  std::sort(samples.begin(), samples.end());
+  for (int i = 0; i < 100; ++i)
+    EXPECT_LE(quantile(samples, i / 100.0), quantile(samples, (i + 1) / 100.0));
+  EXPECT_EQ(quantile(samples, 0), samples.front());
+  EXPECT_EQ(quantile(samples, 1), samples.back());
+}
+
+// The true median of this distribution is 1.
+TEST(StatisticsProperties, TheIntervalHoldsTheMedianInNineteenOfTwentyCases) {
+  std::mt19937 random(3);
+  for (const std::size_t count : {11, 30, 101, 1500}) {
+    int held = 0;
+    constexpr int cases = 1000;
+    for (int i = 0; i < cases; ++i) {
+      const Interval interval = summarize(random_times(random, count)).interval;
+      held += interval.low <= 1 && 1 <= interval.high;
+    }
+    EXPECT_GE(held, 930) << count;
+  }
+}
+
+TEST(Outliers, LieFarFromTheMiddleHalf) {
+  std::vector<double> samples(20, 1.0);
+  EXPECT_EQ(summarize(samples).outliers, 0);
+  samples.back() = 9;
+  EXPECT_EQ(summarize(samples).outliers, 1);
+  samples.front() = 0.1;
+  EXPECT_EQ(summarize(samples).outliers, 2);
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<double>(i);
+  EXPECT_EQ(summarize(samples).outliers, 0);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice) {
   std::strncpy(name, "Fake GPU", static_cast<std::size_t>(size));
   return CUDA_SUCCESS;
 }
+CUresult cuDeviceGetPCIBusId(char*, int, CUdevice) { return CUDA_ERROR_INVALID_VALUE; }
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute which, CUdevice device) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
@@ -209,6 +210,15 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   std::swap(*mode, capture_mode);
   return CUDA_SUCCESS;
 }
+// Nothing is recorded here: graphs of our own are for real GPUs.
+CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode) { return CUDA_ERROR_INVALID_VALUE; }
+CUresult cuStreamEndCapture(CUstream, CUgraph*) { return CUDA_ERROR_INVALID_VALUE; }
+CUresult cuGraphInstantiateWithFlags(CUgraphExec*, CUgraph, unsigned long long) {
+  return CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuGraphLaunch(CUgraphExec, CUstream) { return CUDA_ERROR_INVALID_VALUE; }
+CUresult cuGraphExecDestroy(CUgraphExec) { return CUDA_SUCCESS; }
+CUresult cuGraphDestroy(CUgraph) { return CUDA_SUCCESS; }
 CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned,
                             unsigned) {
   return *object = new CUuserObject_st{data, destroy}, CUDA_SUCCESS;

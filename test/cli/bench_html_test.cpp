@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/bench_html_test.cpp — the page of `tilewright bench --html`, also in a real browser where
+// there is one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class BenchPage : public ::testing::Test {
+ protected:
+  CommandResult make(const std::string& path, const std::string& dims) {
+    return tilewright_command({"bench", "gelu", "--dim", dims, "--ways", "manual,tile", "--device",
+                               "cpu", "--trials", "2", "--html", path});
+  }
+  static std::string text_of(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(BenchPage, HoldsEverythingItNeeds) {
+  const std::string path = folder_.path() + "/report.html";
+  const CommandResult r = make(path, "16");
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  const std::string page = text_of(path);
+  EXPECT_THAT(page, HasSubstr("\"op\": \"gelu\""));
+  EXPECT_THAT(page, HasSubstr("\"command\": \"tilewright bench gelu --dim 16 --ways manual,tile"));
+  EXPECT_THAT(page, Not(HasSubstr("<script src")));
+  EXPECT_THAT(page, Not(HasSubstr("<link")));
+  EXPECT_THAT(page, Not(HasSubstr("@DATA@")));
+}
+
+TEST_F(BenchPage, ThatCannotBeWrittenIsSaidBeforeMeasuring) {
+  const CommandResult r = make("/nowhere/report.html", "16");
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.output, "");
+  EXPECT_EQ(r.error,
+            "tilewright: cannot write '/nowhere/report.html': No such file or directory\n");
+  EXPECT_EQ(make(folder_.path(), "16").error,
+            "tilewright: cannot write '" + folder_.path() + "': Is a directory\n");
+}
+
+TEST_F(BenchPage, IsDrawnByABrowser) {
+  const std::string browser = find_program("chromium");
+  if (browser.empty()) GTEST_SKIP() << "chromium is not installed";
+  const std::string path = folder_.path() + "/report.html";
+  ASSERT_EQ(make(path, "16..64").exit_code, 0);
+  const ProcessResult r = run_process(
+      {.arguments = {browser, "--headless", "--no-sandbox", "--disable-gpu",
+                     "--user-data-dir=" + folder_.path() + "/profile", "--enable-logging=stderr",
+                     "--virtual-time-budget=5000", "--dump-dom", "file://" + path},
+       .timeout_seconds = 120});
+  // A sweep, three bar charts and a roofline.
+  EXPECT_THAT(r.output, HasSubstr("data-charts=\"5\""));
+  EXPECT_THAT(r.output, HasSubstr("data-problems=\"0\""));
+  EXPECT_THAT(r.output, Not(HasSubstr("CONSOLE")));
+  EXPECT_THAT(r.output, HasSubstr("<th scope=\"row\">manual</th>"));
+  EXPECT_THAT(r.output, HasSubstr("aria-label=\"Time of each way"));
+}
+
+}  // namespace
+}  // namespace tilewright::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/bench_rivals_test.cpp — `tilewright bench --rivals`: helpers that answer, lack packages, die
+// and hang, made up by the test; and a real Python where there is one with PyTorch.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/stat.h>
+
+#include "bench/suite/helper_process.h"
+#include "command.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+class Rivals : public ::testing::Test {
+ protected:
+  // A program that is given the place of Python: it knows the protocol, or breaks it.
+  std::string program(const std::string& body) {
+    const std::string path = folder_.path() + "/python";
+    std::ofstream(path) << "#!/bin/sh\n" << body;
+    chmod(path.c_str(), 0755);
+    return path;
+  }
+  Json run(const std::string& python) {
+    const CommandResult r =
+        tilewright_command({"bench", "add", "--shape", "8x8", "--ways", "tile", "--device", "cpu",
+                            "--trials", "2", "--no-ceiling", "--json", "--rivals", python});
+    EXPECT_EQ(r.error, "");
+    exit_code_ = r.exit_code;
+    const Json report = Json::parse(r.output);
+    EXPECT_EQ(report["records"].size(), 5U);
+    EXPECT_EQ(report["records"][0]["status"], "ok")
+        << "ours is measured whatever becomes of the others";
+    return report;
+  }
+  TemporaryFolder folder_;
+  int exit_code_ = 0;
+};
+
+constexpr const char* versions = R"(read line; echo '{"torch": "9.9", "triton": null}'
+)";
+
+TEST_F(Rivals, StandInTheSameTable) {
+  const Json report = run(program(std::string(versions) + R"(
+while read line; do case "$line" in
+  *prepare*) echo '{"id": 0, "first_seconds": 0.5, "error": 1e-8}';;
+  *measure*) echo '{"samples": [0.25, 0.25, 0.25], "host_seconds": 0, "clock": "wall"}';;
+esac; done
+)"));
+  EXPECT_EQ(exit_code_, 0);
+  EXPECT_EQ(report["rivals"], "PyTorch 9.9");
+  const Json& eager = report["records"][1];
+  EXPECT_EQ(eager["way"], "torch eager");
+  EXPECT_EQ(eager["status"], "ok") << eager;
+  EXPECT_EQ(eager["seconds"], 0.25);
+  EXPECT_EQ(eager["rate"], 8 * 8 * 4 * 3 / 0.25);
+  EXPECT_EQ(report["records"][4]["way"], "triton");
+  EXPECT_EQ(report["records"][4]["status"], "not available");
+  EXPECT_EQ(report["records"][4]["reason"], "not installed");
+}
+
+TEST_F(Rivals, WithoutPyTorchAreNotInstalled) {
+  const std::string python =
+      program("read line; echo '{\"torch\": null, \"triton\": null, \"problem\": \"x\"}'\n");
+  const Json report = run(python);
+  EXPECT_EQ(exit_code_, 0);
+  EXPECT_EQ(report["records"][2]["status"], "not available");
+  EXPECT_EQ(report["records"][2]["reason"], "not installed: " + python + " has no PyTorch");
+}
+
+TEST_F(Rivals, ThatDieSayHow) {
+  const Json report = run(program(std::string(versions) + R"(
+read line; echo 'Traceback' >&2; echo 'MemoryError: no room' >&2; exit 3
+)"));
+  EXPECT_EQ(exit_code_, 1);
+  EXPECT_EQ(report["records"][1]["status"], "failed");
+  EXPECT_EQ(report["records"][1]["reason"],
+            "its process ended with exit code 3: MemoryError: no room");
+}
+
+TEST_F(Rivals, PythonThatCannotBeStarted) {
+  const Json report = run("/nowhere/python");
+  EXPECT_EQ(report["records"][1]["status"], "not available");
+  EXPECT_EQ(report["records"][1]["reason"],
+            "'/nowhere/python' cannot be started: No such file or directory");
+}
+
+std::string problem_of(suite::HelperProcess& helper, double limit) {
+  try {
+    helper.ask("question", limit);
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+  return "an answer";
+}
+
+TEST_F(Rivals, ThatHangAreEnded) {
+  suite::HelperProcess helper({program("sleep 100\n")});
+  EXPECT_EQ(problem_of(helper, 0.2), "gave no answer within 0 s");
+  EXPECT_FALSE(helper.is_alive());
+  EXPECT_EQ(problem_of(helper, 1), "its process is gone");
+}
+
+TEST_F(Rivals, ThatAreKilledSayTheSignal) {
+  suite::HelperProcess helper({program("read line; kill -SEGV $$\n")});
+  EXPECT_THAT(problem_of(helper, 20),
+              HasSubstr("its process was ended by signal 11 (Segmentation fault)"));
+}
+
+TEST_F(Rivals, AnswersMayComeInPieces) {
+  suite::HelperProcess helper(
+      {program("read line; printf a; sleep 0.05; printf 'b\\nc\\n'; read line\n")});
+  EXPECT_EQ(helper.ask("one", 20), "ab");
+  EXPECT_EQ(helper.ask("two", 20), "c");
+}
+
+// With TILEWRIGHT_RIVALS_PYTHON, the program itself; without, it is enough that its text is Python.
+TEST_F(Rivals, OfARealPython) {
+  const char* python = std::getenv("TILEWRIGHT_RIVALS_PYTHON");
+  if (python == nullptr) GTEST_SKIP() << "TILEWRIGHT_RIVALS_PYTHON names no Python with PyTorch";
+  const Json report = run(python);
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(report["records"][i]["status"], "ok") << report["records"][i];
+    EXPECT_LT(report["records"][i]["error"], 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::cli
