@@ -114,6 +114,20 @@ TEST(Bench, ListsWhatThereIs) {
   EXPECT_THAT(r.output, HasSubstr("gelu           rows x columns"));
 }
 
+TEST(Bench, InterruptedKeepsWhatThereIs) {
+  const TemporaryFolder folder;
+  const ProcessResult r = run_process(
+      {.arguments = {"timeout", "--preserve-status", "-s", "INT", "3", tilewright_path(), "bench",
+                     "add", "--dim", "16..1024", "--ways", "tile", "--seconds", "30", "--device",
+                     "cpu", "--no-ceiling", "--json"},
+       .environment = {"TILEWRIGHT_CACHE_DIR=" + folder.path()},
+       .timeout_seconds = 100});
+  EXPECT_EQ(r.exit_code, 130);
+  const Json report = Json::parse(r.output);
+  EXPECT_EQ(report["interrupted"], true);
+  for (const Json& record : report["records"]) EXPECT_EQ(record["status"], "interrupted");
+}
+
 // ---- Kernels of the user's.
 
 constexpr const char* kernels = R"(import triton

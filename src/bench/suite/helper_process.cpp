@@ -10,12 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "bench/samplers.h"
+#include "bench/suite/contest.h"
 #include "tilewright/error.h"
 
 extern char** environ;
@@ -103,7 +105,8 @@ void HelperProcess::throw_ended() {
   throw EnvironmentError("its process " + how);
 }
 
-std::string HelperProcess::read_line(double limit_seconds) {
+std::string HelperProcess::read_line(double limit_seconds,
+                                     const std::function<bool()>& is_interrupted) {
   const double end_time = wall_seconds() + limit_seconds;
   while (true) {
     if (const std::size_t at = buffer_.find('\n'); at != std::string::npos) {
@@ -116,8 +119,12 @@ std::string HelperProcess::read_line(double limit_seconds) {
       end();
       throw EnvironmentError(fmt::format("gave no answer within {:.0f} s", limit_seconds));
     }
+    if (is_interrupted && is_interrupted()) {
+      end();
+      throw Interrupted{};
+    }
     pollfd wait{.fd = socket_, .events = POLLIN, .revents = 0};
-    const int ready = poll(&wait, 1, static_cast<int>(left * 1000) + 1);
+    const int ready = poll(&wait, 1, static_cast<int>(std::min(left, 0.2) * 1000) + 1);
     if (ready <= 0) continue;
     char block[65536];
     const ssize_t n = recv(socket_, block, sizeof block, 0);
@@ -127,7 +134,8 @@ std::string HelperProcess::read_line(double limit_seconds) {
   }
 }
 
-std::string HelperProcess::ask(const std::string& line, double limit_seconds) {
+std::string HelperProcess::ask(const std::string& line, double limit_seconds,
+                               const std::function<bool()>& is_interrupted) {
   if (!is_alive()) throw EnvironmentError("its process is gone");
   const std::string text = line + "\n";
   std::size_t sent = 0;
@@ -137,7 +145,7 @@ std::string HelperProcess::ask(const std::string& line, double limit_seconds) {
     if (n <= 0) throw_ended();
     sent += static_cast<std::size_t>(n);
   }
-  return read_line(limit_seconds);
+  return read_line(limit_seconds, is_interrupted);
 }
 
 }  // namespace tilewright::suite

@@ -3,6 +3,7 @@
 // die or hang without harm.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,14 @@ class HelperProcess {
 
   // Throws EnvironmentError when the helper ends or does not answer in time; it is ended then, and
   // is_alive() is false.
-  std::string ask(const std::string& line, double limit_seconds);
+  // `is_interrupted` is asked several times a second; when it is true, the helper is ended and
+  // Interrupted is thrown.
+  std::string ask(const std::string& line, double limit_seconds,
+                  const std::function<bool()>& is_interrupted = {});
   bool is_alive() const { return child_ > 0; }
 
  private:
-  std::string read_line(double limit_seconds);
+  std::string read_line(double limit_seconds, const std::function<bool()>& is_interrupted);
   [[noreturn]] void throw_ended();
   int end();  // the wait status
 

@@ -68,7 +68,7 @@ struct Rivals::Team {
 
   Json ask(const Json& request, double seconds) {
     if (!helper || !helper->is_alive()) start();
-    const Json answer = Json::parse(helper->ask(request.dump(), seconds));
+    const Json answer = Json::parse(helper->ask(request.dump(), seconds, options.is_interrupted));
     if (answer.contains("problem") && !answer.contains("torch"))
       throw EnvironmentError(answer["problem"].get<std::string>());
     return answer;
@@ -82,6 +82,8 @@ struct Rivals::Team {
       if (torch.empty()) problem = fmt::format("not installed: {} has no PyTorch", options.python);
     } catch (const std::exception& error) {
       problem = first_line(error.what());
+    } catch (const Interrupted&) {
+      problem = "interrupted";
     }
   }
 };
@@ -191,6 +193,8 @@ std::vector<Contender> Rivals::contenders(const Problem& problem, std::int64_t d
     }
     try {
       contenders.push_back(contender_of(team_, problem, record));
+    } catch (const Interrupted&) {
+      break;
     } catch (const std::exception& error) {
       record.status = Status::Failed;
       record.reason = first_line(error.what());

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/course_test.cpp — every command of docs/course.md runs, and its output has the lines' first
+// words that the document shows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Experiment {
+  std::vector<std::string> arguments;
+  std::vector<std::string> expected;  // first words of the output's lines
+};
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '"') is_quoted = !is_quoted;
+    else if (c != ' ' || is_quoted) word += c;
+    else if (!word.empty()) words.push_back(std::exchange(word, ""));
+  }
+  if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+// Blocks of "console": a line "$ tilewright ...", then what it printed, "..." for what is left out.
+std::vector<Experiment> experiments() {
+  std::ifstream file(std::string(TW_SOURCE_FOLDER) + "/docs/course.md");
+  std::vector<Experiment> found;
+  bool is_inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("```")) {
+      is_inside = line == "```console";
+    } else if (is_inside && line.starts_with("$ tilewright ")) {
+      found.push_back({words_of(line.substr(13)), {}});
+    } else if (is_inside && !found.empty()) {
+      const std::vector<std::string> words = words_of(line);
+      if (!words.empty() && words[0] != "...") found.back().expected.push_back(words[0]);
+    }
+  }
+  return found;
+}
+
+// Times differ from machine to machine and are not looked at, so they need not be good.
+std::vector<std::string> made_quick(std::vector<std::string> arguments) {
+  if (arguments[0] != "bench") return arguments;
+  const auto has = [&](const char* option) {
+    return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
+  };
+  if (!has("--trials")) arguments.insert(arguments.end(), {"--warmup", "0", "--trials", "2"});
+  arguments.insert(arguments.end(), {"--no-ceiling", "--device", "cpu"});
+  return arguments;
+}
+
+TEST(Course, EveryExperimentRuns) {
+  const std::vector<Experiment> all = experiments();
+  ASSERT_GE(all.size(), 6U);
+  for (const Experiment& experiment : all) {
+    SCOPED_TRACE(experiment.arguments[0] + " " + experiment.arguments[1]);
+    std::vector<std::string> arguments = made_quick(experiment.arguments);
+    for (std::string& word : arguments)
+      if (word.starts_with("examples/")) word = std::string(TW_SOURCE_FOLDER) + "/" + word;
+    const CommandResult r = tilewright_command(arguments);
+    if (r.error.find("NVRTC") != std::string::npos) continue;  // compiling for a GPU needs it
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    // The first line names the machine, which is another one.
+    for (std::size_t i = 1; i < experiment.expected.size(); ++i)
+      EXPECT_THAT(r.output, HasSubstr(experiment.expected[i]));
+  }
+}
+
+}  // namespace
+}  // namespace tilewright::cli
