@@ -50,16 +50,53 @@ void judge(Record& record, const Problem& problem, int roundings) {
                               record.tolerance);
 }
 
+void add_to(Turn& turn, const BenchResult& result) {
+  turn.samples.insert(turn.samples.end(), result.samples.begin(), result.samples.end());
+  turn.is_stable = result.is_stable;
+  turn.clock = result.clock == Clock::Device ? "device" : "wall";
+  turn.host_seconds = result.host_seconds;
+  turn.graph_seconds = result.graph_seconds;
+  turn.clock_note = result.clock_note;
+}
+
+// Measures for a second at a time until the median is known, so that an interruption loses no more
+// than that.
+Turn take_turn(const Prepared& prepared, BenchOptions bench, double seconds,
+               const std::function<bool()>& is_interrupted) {
+  const auto run = [&] {
+    if (is_interrupted()) throw Interrupted{};
+    prepared.run();
+  };
+  Turn turn;
+  double left = seconds;
+  do {
+    bench.max_seconds = std::min(left, 1.0);
+    bench.min_seconds = bench.max_seconds / 4;
+    try {
+      add_to(turn, benchmark(run, bench));
+    } catch (const Interrupted&) {
+      if (turn.samples.empty()) throw;
+      return turn;
+    }
+    left -= bench.max_seconds;
+  } while (left > 0.01 && !turn.is_stable && !bench.trials);
+  return turn;
+}
+
 // A wrong result has no time: how fast a way is wrong tells nothing.
 Contender make_ready(const Entry& entry, const Problem& problem, Record record,
                      const RunOptions& options) {
   const double begin = wall_seconds();
   problem.out().fill(NAN);  // so that what a way leaves out is seen
   const Prepared prepared = entry.prepare(problem);
-  const double start = wall_seconds();
-  prepared.run();
-  problem.device.synchronize();
-  const bool is_slow = wall_seconds() - start > options.seconds;
+  const auto once = [&] {
+    const double start = wall_seconds();
+    prepared.run();
+    problem.device.synchronize();
+    return wall_seconds() - start;
+  };
+  const double first = once();
+  // A kernel of a few microseconds is mostly launch; its replay in a graph is not.
   const bool is_tiny = problem.device.is_cuda() && record.bytes < 16e6;
   record.first_seconds = wall_seconds() - begin;
   record.kernels = prepared.kernels;
@@ -68,28 +105,16 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
   if (problem.device.is_cpu() && fits_in_cache(record.bytes, problem.device))
     record.note += record.note.empty() ? "in cache" : ", in cache";
   judge(record, problem, entry.roundings);
-  const auto measure = [=, device = problem.device](double seconds) {
-    BenchOptions bench{.warmups = options.warmups,
-                       .trials = options.trials,
-                       .clock = options.clock,
-                       .device = device,
-                       .min_seconds = seconds / 4,
-                       .max_seconds = seconds};
-    // A kernel of a few microseconds is mostly launch; its replay in a graph is not.
-    bench.graph = device.is_cuda() && is_tiny;
-    if (is_slow && !options.trials) bench.warmups = 0, bench.trials = 1;
-    const BenchResult result = benchmark(
-        [&] {
-          if (options.is_interrupted()) throw Interrupted{};
-          prepared.run();
-        },
-        bench);
-    return Turn{result.samples,
-                result.is_stable,
-                result.clock == Clock::Device ? "device" : "wall",
-                result.host_seconds,
-                result.graph_seconds,
-                result.clock_note};
+  // The first run may have compiled.
+  const bool is_slow = first > options.seconds && once() > options.seconds;
+  BenchOptions bench{.warmups = options.warmups,
+                     .trials = options.trials,
+                     .clock = options.clock,
+                     .device = problem.device,
+                     .graph = is_tiny};
+  if (is_slow && !options.trials) bench.warmups = 0, bench.trials = 1;
+  const auto measure = [=](double seconds) {
+    return take_turn(prepared, bench, seconds, options.is_interrupted);
   };
   return {record, measure};
 }
