@@ -39,10 +39,12 @@ void check_options(std::string_view kernel, const KernelOptions& options) {
   if (options.num_stages < 0)
     throw ArgumentError(fmt::format("num_stages of kernel '{}' must be 0 or more, not {}", kernel,
                                     options.num_stages));
-  if (options.num_ctas != 1)
-    throw ArgumentError(
-        fmt::format("num_ctas of kernel '{}' is {}; clusters of blocks are not supported, use 1",
-                    kernel, options.num_ctas));
+  // Blocks that Triton may spread a program over. It changes no result; a program is one block
+  // here.
+  const auto blocks = static_cast<unsigned>(options.num_ctas);
+  if (options.num_ctas < 1 || options.num_ctas > 16 || !std::has_single_bit(blocks))
+    throw ArgumentError(fmt::format("num_ctas of kernel '{}' must be 1, 2, 4, 8 or 16, not {}",
+                                    kernel, options.num_ctas));
   if (options.maxnreg && (*options.maxnreg < 16 || *options.maxnreg > 255))
     throw ArgumentError(
         fmt::format("maxnreg of kernel '{}' must be 16 to 255, not {}", kernel, *options.maxnreg));

@@ -168,6 +168,8 @@ TEST_P(TritonLaunch, WrongArguments) {
             "the grid of kernel 'add' is -1 x 1 x 1; no size may be negative");
   EXPECT_EQ(error([&] { add[{.grid = 1, .num_warps = 3}](x, x, x, 4, block); }),
             "num_warps of kernel 'add' must be 1, 2, 4, 8, 16 or 32, not 3");
+  EXPECT_EQ(error([&] { add[{.grid = 1, .num_ctas = 3}](x, x, x, 4, block); }),
+            "num_ctas of kernel 'add' must be 1, 2, 4, 8 or 16, not 3");
   EXPECT_EQ(error([&] { load("precise")[on(1)](x, x, "a", tw::f32); }),
             "parameter 'n' of kernel 'precise' is annotated as int64 and cannot take a tensor or "
             "pointer");
