@@ -51,7 +51,13 @@ std::optional<Placed> ProgramWriter::run_term(Nest& nest, ir::Value value, const
   const Placed at = linear(kernel_.type(value), index);
   if (at.text != loop) return std::nullopt;
   nest.runs.insert(found->second);
-  return Placed{fmt::format("i64({}[0]) + {}", array(value), loop), at.depth};
+  Placed& first = nest.known[{value.id, "first"}];
+  if (first.text.empty()) {
+    first = {nest.names.make(array(value) + "_first"), 0};
+    names_.reserve(first.text);
+    nest.lines[0].push_back(fmt::format("const i64 {} = {}[0];", first.text, array(value)));
+  }
+  return Placed{fmt::format("{} + {}", first.text, loop), at.depth};
 }
 
 // Index arithmetic is taken not to overflow, so its terms may be added in 64 bits.

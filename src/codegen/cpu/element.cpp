@@ -105,7 +105,11 @@ Placed ProgramWriter::element(Nest& nest, ir::Value value, const Index& index) {
   if (type.is_scalar()) return {text(value), 0};
   if (schedule_.is_in_array(value, *nest.step)) {
     const Placed at = linear(type, index);
-    return {fmt::format("{}[{}]", array(value), at.text), at.depth};
+    const std::string read = fmt::format("{}[{}]", array(value), at.text);
+    if (at.depth >= nest.depth()) return {read, at.depth};
+    // Read outside the innermost loop: inside, a store to another array may seem to change it, and
+    // the loop would not become vector code.
+    return nest.known[key] = named(nest, value, read, at.depth);
   }
   const ir::Op* op = kernel_.maker(value);
   TW_CHECK(op, "a carried tile has no array");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen_cpu/kernels_test.cpp — whole kernels over sizes 1, odd, prime, with and without a tail.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ir/parse.h"
 #include "run_both.h"
 
 namespace tilewright::testing_cpu {
@@ -114,6 +116,38 @@ TEST(CpuKernels, Softmax) {
     run_both(softmax, {Memory::random(f32, count, 1), Memory::random(f32, count, 2), n}, {5, 1, 1},
              {.ulps = 16});
   }
+}
+
+// Columns that wrap around, or do not: the same kernel reads neighbours, or gathers.
+TEST(CpuKernels, WrappedIndices) {
+  const ir::Kernel kernel = ir::parse(R"(
+kernel @wrapped(%in: *f32, %out: *f32, %first: i32, %n: i32, %row: i32) tile {
+  %i = arange {start = 0} : i32[64]
+  %firsts = splat %first : i32[64]
+  %from = add %i, %firsts : i32[64]
+  %ns = splat %n : i32[64]
+  %wrapped = rem %from, %ns : i32[64]
+  %line = reshape %wrapped : i32[1, 64]
+  %across = broadcast %line : i32[8, 64]
+  %r = arange {start = 0} : i32[8]
+  %column = reshape %r : i32[8, 1]
+  %rows = splat %row : i32[8, 1]
+  %down = mul %column, %rows : i32[8, 1]
+  %deep = broadcast %down : i32[8, 64]
+  %places = add %deep, %across : i32[8, 64]
+  %base = splat %in : *f32[8, 64]
+  %p = offset %base, %places : *f32[8, 64]
+  %x = load %p : f32[8, 64]
+  %one = constant {value = 1} : i64
+  %width = constant {value = 64} : i64
+  %q = affine %out, %width, %one : *f32[8, 64]
+  store %q, %x
+}
+)");
+  EXPECT_THAT(cpu_text(kernel), testing::HasSubstr("tw::is_run(wrapped_tile, 64)"));
+  for (const auto& [first, n] : {std::pair(0, 200), std::pair(100, 200), std::pair(30, 50)})
+    run_both(kernel, {Memory::random(f32, 8 * 200, 3), Memory::random(f32, 512, 4),
+                      std::int64_t{first}, std::int64_t{n}, std::int64_t{200}});
 }
 
 }  // namespace
