@@ -180,6 +180,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   const auto start = std::chrono::steady_clock::now();
   const TileKernel kernel = lower_to_tiles(input.loader, input.function, input.signature, target,
                                            settings, wants(options, target, "ir"));
+  row.notes = kernel.notes;
   emit(options, row, "ir", [&] {
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel);
   });

@@ -51,6 +51,7 @@ void print_row(const CompileReportRow& row) {
   if (row.binary_bytes > 0)
     table.add(
         {"compiled", fmt::format("{} in {:.2f} s", format_bytes(row.binary_bytes), row.seconds)});
+  for (const std::string& note : row.notes) table.add({"note", note});
   fmt::print("{}", table.to_string());
 }
 
@@ -66,6 +67,7 @@ Json to_json(const CompileReportRow& row, const std::string& folder) {
     out["spill_bytes"] = row.spill_bytes;
     out["stack_bytes"] = row.stack_bytes;
     out["shared_bytes"] = row.shared_bytes;
+    out["notes"] = row.notes;
     if (row.occupied) {
       out["occupancy"] = row.occupied->fraction;
       out["blocks_per_processor"] = row.occupied->blocks_per_processor;

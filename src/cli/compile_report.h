@@ -33,6 +33,7 @@ struct CompileReportRow {
   std::int64_t shared_bytes = 0;
   std::optional<Occupancy> occupied;
   double elements_per_thread = 0;  // 0: unknown
+  std::vector<std::string> notes;  // what could not be done as it was asked for
   std::vector<Emitted> emitted;
 };
 

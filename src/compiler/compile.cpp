@@ -56,6 +56,33 @@ python::Facts facts_of(const Target& target) {
                           : python::nvidia_facts(9, 0);
 }
 
+namespace {
+
+CudaEmitOptions cuda_options(const Target& target, const KernelOptions& options) {
+  return {.target = target,
+          .num_warps = options.num_warps,
+          .max_registers = options.maxnreg.value_or(0),
+          .fp_fusion = options.fp_fusion,
+          .flush_denormals = options.flush_to_zero};
+}
+
+// How many stages the loops may have when those they have are too many; 0 when all is well.
+int fewer_stages(const TileKernel& kernel, const Target& target, const KernelOptions& options) {
+  std::int64_t bytes = 0;
+  int stages = 0;
+  for (const ir::KernelBuffer& buffer : kernel.lowered.kernel.buffers) {
+    bytes +=
+        buffer.slots * buffer.type.numel() * static_cast<std::int64_t>(buffer.type.element_bytes());
+    stages = std::max(stages, buffer.slots);
+  }
+  // What is far from the limit needs no proof.
+  if (stages < 2 || bytes * 4 < target.shared_bytes_per_block_optin) return 0;
+  const std::int64_t needed = shared_bytes_of(kernel.lowered.kernel, cuda_options(target, options));
+  return needed <= target.shared_bytes_per_block_optin ? 0 : stages - 1;
+}
+
+}  // namespace
+
 TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedFunction& function,
                           const TritonSignature& signature, const Target& target,
                           const KernelOptions& options, bool keep_source_ir) {
@@ -63,15 +90,27 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
   lowering.debug = options.debug;
   lowering.fp_fusion = options.fp_fusion;
   lowering.facts = facts_of(target);
-  TileKernel result;
-  {
-    const EventScope event(EventKind::Compile, "front end");
-    result.lowered = triton::lower(loader, function, signature, lowering);
+  const auto lower = [&](const PipelineOptions& pipeline) {
+    TileKernel result;
+    {
+      const EventScope event(EventKind::Compile, "front end");
+      result.lowered = triton::lower(loader, function, signature, lowering);
+    }
+    const EventScope event(EventKind::Compile, "passes");
+    if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
+    run_pipeline(result.lowered.kernel, target, pipeline);
+    return result;
+  };
+  std::vector<std::string> notes;
+  TileKernel result = lower({.num_stages = options.num_stages, .notes = &notes});
+  while (const int stages = fewer_stages(result, target, options)) {
+    result = lower({.num_stages = options.num_stages, .most_stages = stages});
+    notes.assign(1, fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
+                                "shared memory that a block has",
+                                stages, stages == 1 ? "stage" : "stages",
+                                target.shared_bytes_per_block_optin));
   }
-  if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
-  const EventScope event(EventKind::Compile, "passes");
-  run_pipeline(result.lowered.kernel, target,
-               {.num_stages = options.num_stages, .notes = &result.notes});
+  result.notes = std::move(notes);
   return result;
 }
 
@@ -83,13 +122,9 @@ KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
     return source_line(loader, tiles.files, file, line);
   };
   if (!target.is_cuda()) return emit_cpu(tiles, {.target = target, .line_text = line_text});
-  return emit_cuda(tiles, {.target = target,
-                           .num_warps = options.num_warps,
-                           .max_registers = options.maxnreg.value_or(0),
-                           .fp_fusion = options.fp_fusion,
-                           .flush_denormals = options.flush_to_zero,
-                           .line_directives = true,
-                           .line_text = line_text});
+  CudaEmitOptions emitting = cuda_options(target, options);
+  emitting.line_text = line_text;
+  return emit_cuda(tiles, emitting);
 }
 
 }  // namespace tilewright

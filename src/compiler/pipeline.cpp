@@ -56,9 +56,10 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     done(name);
   }
   if (!target.is_cuda() || options.num_stages < 2) return;
-  std::vector<std::string> notes = pipeline_loops(
-      kernel,
-      {.num_stages = options.num_stages, .shared_bytes = target.shared_bytes_per_block_optin});
+  std::vector<std::string> notes =
+      pipeline_loops(kernel, {.num_stages = options.num_stages,
+                              .most_stages = options.most_stages,
+                              .shared_bytes = target.shared_bytes_per_block_optin});
   if (options.notes) *options.notes = std::move(notes);
   done("pipeline_loops");
   for (const std::string_view name : after_pipelining) {

@@ -78,6 +78,7 @@ class Pipeliner {
     const DType index = kernel_.type(op.regions[0].arguments[0]).dtype;
     const bool has_limit = step && *step > 0 && index != DType::UInt64;
     int stages = static_cast<int>(op.integer("stages", options_.num_stages));
+    stages = std::min(stages, options_.most_stages);
     if (!has_limit || stages < 2) return;
     Loop loop{.op = op, .before = before, .ahead = find_loads_ahead(kernel_, axes_, op)};
     if (loop.ahead.loads.empty()) return;

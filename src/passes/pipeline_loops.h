@@ -34,6 +34,7 @@ namespace tilewright {
 
 struct PipelineLoopsOptions {
   int num_stages = 3;             // of loops that do not say it themselves; below 2: none
+  int most_stages = 1 << 20;      // of any loop
   std::int64_t shared_bytes = 0;  // the most that a block may use; 0: no limit
 };
 

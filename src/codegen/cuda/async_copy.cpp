@@ -37,7 +37,8 @@ const std::string& Emitter::buffer_name(const ir::Op& op) {
   const ir::KernelBuffer& buffer = kernel_.buffers[number];
   found->second = names_.make(buffer.name);
   shared_.add(found->second, type_text(buffer.type.element()), buffer.slots * buffer.type.numel(),
-              static_cast<std::int64_t>(buffer.type.element_bytes()), loop_depth_ > 0);
+              static_cast<std::int64_t>(buffer.type.element_bytes()), loop_depth_ > 0,
+              lifetimes_.of_buffer(number));
   return found->second;
 }
 
@@ -84,6 +85,7 @@ void Emitter::copy_step(const Step& step) {
   synchronize(loop.frame, reads, {});
   if (shared_.write_needs_barrier(buffer_name(op))) barrier();
   order_memory(step, reads, *loop.frame.layout);
+  shared_.note_use(buffer_name(op));
   const std::string to = slot_text(op, op.operands[1]);
   const std::string slot = names_.make(buffers_.at(kernel_.buffer_of(op)) + "_slot");
   statement(op, fmt::format("{}* const {} = {};", memory_type(op.operands[0]), slot, to));

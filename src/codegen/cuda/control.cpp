@@ -24,6 +24,7 @@ std::vector<ir::Value> from(const std::vector<ir::Value>& values, std::size_t fi
 
 void Emitter::steps(const Steps& all) {
   for (const Step& step : all) {
+    order_ = step.order;
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_step(*step.op);
@@ -70,6 +71,53 @@ void Emitter::declare_carried(const std::vector<ir::Value>& values,
   }
 }
 
+// A copy in shared memory, in which elements stand as they will in the array of `to`.
+std::string Emitter::put_aside(ir::Value value, ir::Value to, const Step& at) {
+  const std::string name = names_.make("next_shared");
+  const ir::Type& type = kernel_.type(value);
+  shared_.add(name, type_of(value), type.numel(), static_cast<std::int64_t>(type.element_bytes()),
+              true);
+  ElementLoop loop = make_loop(at, layouts_.of_array(to));
+  barrier();
+  open_slices(loop);
+  open_vectors(loop);
+  open_elements(loop);
+  Frame& frame = loop.frame;
+  const std::string from = array_element(frame, value, frame.place);
+  const std::string index = layouts_.is_shared(to) ? shared_index(frame, to, frame.place)
+                                                   : index_text(frame, frame.place);
+  const std::string owner = owner_text(*frame.layout);
+  out_.format("{}{}[{}] = {};", owner.empty() ? "" : "if (" + owner + ") ", name, index, from);
+  close_elements(loop);
+  close_vectors(loop);
+  close_slices(loop);
+  barrier();
+  return name;
+}
+
+void Emitter::assign_aside(ir::Value to, const std::string& aside) {
+  if (layouts_.is_shared(to)) {
+    out_.open(
+        fmt::format("for (int i = thread; i < {}; i += {})", kernel_.type(to).numel(), threads_));
+    out_.format("{}[i] = {}[i];", array_name(to), aside);
+    out_.close();
+    shared_.note_write(array_name(to));
+    shared_.note_read(aside);
+    return;
+  }
+  ElementLoop loop = make_loop(at_end, layouts_.of_array(to));
+  open_slices(loop);
+  open_vectors(loop);
+  open_elements(loop);
+  const std::string index = index_text(loop.frame, loop.frame.place);
+  out_.format("{}[{}] = {}[{}];", array_name(to), array_index(loop.frame, to, loop.frame.place),
+              aside, index);
+  close_elements(loop);
+  close_vectors(loop);
+  close_slices(loop);
+  shared_.note_read(aside);
+}
+
 // All values take their new ones at once: where one of them is another's new value, by copies.
 void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::Value>& to,
                     const Step& at) {
@@ -103,7 +151,10 @@ void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::
   std::map<std::size_t, std::string> aside;
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (!is_tile(kernel_, to[i]) || !is_swapped(i)) continue;
-    TW_CHECK(!layouts_.is_shared(values[i]), "big tiles that change places in a loop");
+    if (layouts_.is_shared(values[i]) || layouts_.is_shared(to[i])) {
+      aside[i] = put_aside(values[i], to[i], at);
+      continue;
+    }
     aside[i] = names_.make("next_tile");
     const int count = layouts_.of_array(values[i]).layout.register_count();
     out_.format("{} {}[{}];", type_of(values[i]), aside[i], count);
@@ -114,7 +165,11 @@ void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::
   for (std::size_t i = 0; i < to.size(); ++i) {
     if (!is_tile(kernel_, to[i])) {
       if (texts[i] != scalar(to[i])) out_.format("{} = {};", scalar(to[i]), texts[i]);
-    } else if (const auto found = aside.find(i); found != aside.end()) {
+    } else if (const auto found = aside.find(i);
+               found != aside.end() &&
+               (layouts_.is_shared(values[i]) || layouts_.is_shared(to[i]))) {
+      assign_aside(to[i], found->second);
+    } else if (found != aside.end()) {
       out_.line("#pragma unroll");
       out_.format("for (int k = 0; k < {0}; ++k) {1}[k] = {2}[k];",
                   layouts_.of_array(to[i]).layout.register_count(), array_name(to[i]),

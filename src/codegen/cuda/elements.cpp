@@ -93,7 +93,8 @@ void Emitter::declare_array(ir::Value value) {
   if (layouts_.is_shared(value)) {
     const std::string name = names_.make(base + "_shared");
     shared_.add(name, type_of(storage), type.numel(),
-                static_cast<std::int64_t>(type.element_bytes()), loop_depth_ > 0);
+                static_cast<std::int64_t>(type.element_bytes()), loop_depth_ > 0,
+                lifetimes_.of(storage));
     arrays_[storage.id] = name;
     return;
   }
@@ -106,7 +107,7 @@ void Emitter::declare_array(ir::Value value) {
 // Barriers that must stand before a step, for what it reads from and writes to shared memory.
 void Emitter::synchronize(const Frame& frame, const TileReads& reads,
                           const std::vector<ir::Value>& written) {
-  std::set<std::string> crossing;
+  std::set<std::string> crossing, own;
   bool needs = false;
   for (const TileRead& read : reads.arrays) {
     if (!layouts_.is_shared(read.value)) continue;
@@ -116,14 +117,18 @@ void Emitter::synchronize(const Frame& frame, const TileReads& reads,
         layouts_.of_array(read.value).layout.copy_bits() == 0 &&
         plan_conversion(layouts_.of_array(read.value).layout, *frame.layout, read.map).kind ==
             Conversion::Kind::Registers;
-    if (is_own) continue;
     const std::string name = array_name(read.value);
+    if (is_own) {
+      own.insert(name);
+      continue;
+    }
     crossing.insert(name);
     needs |= shared_.read_needs_barrier(name);
   }
   for (ir::Value value : written)
     if (layouts_.is_shared(value)) needs |= shared_.write_needs_barrier(array_name(value));
   if (needs) barrier();
+  for (const std::string& name : own) shared_.note_use(name);
   for (const std::string& name : crossing) shared_.note_read(name);
   for (ir::Value value : written)
     if (layouts_.is_shared(value)) shared_.note_write(array_name(value));

@@ -46,6 +46,7 @@ struct Emitted {
   std::set<std::string> parts;
   std::int64_t shared_bytes = 0;
   bool is_dynamic = false;
+  std::string largest;  // arrays in shared memory
 };
 
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Attempt& attempt) {
@@ -63,21 +64,28 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Att
   out.parts = emitter.parts();
   out.shared_bytes = emitter.shared().bytes();
   out.is_dynamic = emitter.shared().is_dynamic();
+  out.largest = emitter.shared().largest();
+  return out;
+}
+
+// The first attempt that fits, else the last one.
+Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  Emitted out;
+  for (const Attempt& attempt : attempts) {
+    out = emit(kernel, options, attempt);
+    if (out.shared_bytes <= options.target.shared_bytes_per_block_optin) break;
+  }
   return out;
 }
 
 Emitted emit_fitting(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   const std::int64_t most = options.target.shared_bytes_per_block_optin;
-  Emitted out;
-  for (const Attempt& attempt : attempts) {
-    out = emit(kernel, options, attempt);
-    if (out.shared_bytes <= most) return out;
-  }
-  throw ArgumentError(
-      fmt::format("kernel '{}' needs {} bytes of shared memory for its tiles, but a block of {} "
-                  "has at most {}: "
-                  "use smaller blocks or more warps",
-                  kernel.name, out.shared_bytes, options.target.name, most));
+  Emitted out = emit_smallest(kernel, options);
+  if (out.shared_bytes <= most) return out;
+  throw ArgumentError(fmt::format(
+      "kernel '{}' needs {} bytes of shared memory for its tiles (the largest: {}), but "
+      "a block of {} has at most {}: use smaller blocks or more warps",
+      kernel.name, out.shared_bytes, out.largest, options.target.name, most));
 }
 
 Parameter parameter_of(const ir::Kernel& kernel, const ir::KernelArgument& argument) {
@@ -108,6 +116,10 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const CudaEmitOptions& 
 }
 
 }  // namespace
+
+std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  return emit_smallest(kernel, options).shared_bytes;
+}
 
 KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   const int warps = options.num_warps;
@@ -147,8 +159,8 @@ std::string self_contained(const KernelSource& source) {
   std::string_view text = source.text;
   int line = 1;
   for (; text.starts_with("#include"); ++line) text.remove_prefix(text.find('\n') + 1);
-  return out + fmt::format("#line {} \"{}.cu\"\n{}", line, source.name,
-                           without_line_directives(text));
+  return out +
+         fmt::format("#line {} \"{}.cu\"\n{}", line, source.name, without_line_directives(text));
 }
 
 }  // namespace

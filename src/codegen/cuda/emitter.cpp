@@ -36,6 +36,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       layouts_(layouts),
       options_(options),
       threads_(options.num_warps * 32),
+      lifetimes_(kernel, schedule),
       uses_(kernel.value_count(), 0),
       keeps_const_(!mixes_pointers(kernel)) {
   ir::walk(kernel.body, [&](const ir::Op& op) {

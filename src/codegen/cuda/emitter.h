@@ -295,6 +295,8 @@ class Emitter {
   void emit_for(const Step& step);
   void emit_while(const Step& step);
   void emit_if(const Step& step);
+  std::string put_aside(ir::Value value, ir::Value to, const Step& at);
+  void assign_aside(ir::Value to, const std::string& aside);
   void enter(const std::vector<ir::Value>& from, const std::vector<ir::Value>& to, const Step& at);
   void declare_carried(const std::vector<ir::Value>& values, const std::vector<ir::Value>& initial,
                        const Step& at);
@@ -309,6 +311,8 @@ class Emitter {
   TextWriter out_;
   Names names_;
   SharedMemory shared_;
+  const Lifetimes lifetimes_;
+  int order_ = 0;  // of the step that is written
   std::set<std::string> parts_;
   std::unordered_map<std::uint32_t, std::string> scalars_;  // value to text
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name

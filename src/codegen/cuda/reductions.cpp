@@ -252,7 +252,7 @@ void Emitter::end_reduction(const ElementLoop& loop, const Reduction& reduction)
     const std::string slots = names_.make(reduction.total + "_slots");
     const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
     shared_.add(slots, reduction.type, std::int64_t{threads_} * reduction.registers, bytes,
-                loop_depth_ > 0);
+                loop_depth_ > 0, {order_, order_});
     if (shared_.write_needs_barrier(slots)) barrier();
     const std::string lambda = combine_lambda(reduction);
     if (reduction.registers == 1)

@@ -2,20 +2,71 @@
 // codegen/cuda/shared_memory.cpp — placement and the state between barriers.
 #include "codegen/cuda/shared_memory.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tilewright {
 namespace {
 
+constexpr std::int64_t least_to_share = 2048;
+
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 15) / 16 * 16; }
+
+bool meet_in_place(const SharedMemory::Array& a, const SharedMemory::Array& b) {
+  return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
 
 }  // namespace
 
 void SharedMemory::add(const std::string& name, const std::string& element, std::int64_t count,
-                       std::int64_t element_bytes, bool is_in_loop) {
-  arrays_.push_back({name, element, count, aligned(count * element_bytes)});
-  bytes_ += arrays_.back().bytes;
-  states_[name] = {is_in_loop, is_in_loop};
+                       std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime) {
+  Array array{name, element, count, aligned(count * element_bytes), lifetime, 0};
+  // Small arrays save no space worth the barriers.
+  if (array.bytes < least_to_share) array.lifetime = {};
+  array.offset = free_place(array);
+  for (const Array& other : arrays_) has_shared_places_ |= meet_in_place(array, other);
+  bytes_ = std::max(bytes_, array.offset + array.bytes);
+  arrays_.push_back(std::move(array));
+  states_[name] = {is_in_loop, is_in_loop, is_in_loop};
+}
+
+// The lowest place that no array has which is alive at the same time.
+std::int64_t SharedMemory::free_place(const Array& array) const {
+  std::vector<std::int64_t> candidates = {0};
+  for (const Array& other : arrays_) candidates.push_back(other.offset + other.bytes);
+  std::sort(candidates.begin(), candidates.end());
+  for (const std::int64_t candidate : candidates) {
+    Array placed = array;
+    placed.offset = candidate;
+    const bool is_free = std::none_of(arrays_.begin(), arrays_.end(), [&](const Array& other) {
+      return other.lifetime.meets(placed.lifetime) && meet_in_place(other, placed);
+    });
+    if (is_free) return candidate;
+  }
+  return candidates.back();
+}
+
+bool SharedMemory::write_needs_barrier(const std::string& name) const {
+  const std::string& own = array_of(name);
+  if (states_.at(own).is_read) return true;
+  if (!has_shared_places_) return false;
+  const auto array = std::find_if(arrays_.begin(), arrays_.end(),
+                                  [&](const Array& other) { return other.name == own; });
+  return std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& other) {
+    return other.name != own && meet_in_place(*array, other) && states_.at(other.name).is_used;
+  });
+}
+
+void SharedMemory::note_read(const std::string& name) {
+  State& state = states_.at(array_of(name));
+  state.is_read = state.is_used = true;
+}
+
+void SharedMemory::note_write(const std::string& name) {
+  State& state = states_.at(array_of(name));
+  state.is_written = state.is_used = true;
 }
 
 void SharedMemory::note_barrier() {
@@ -23,7 +74,7 @@ void SharedMemory::note_barrier() {
 }
 
 void SharedMemory::forget() {
-  for (auto& [name, state] : states_) state = {true, true};
+  for (auto& [name, state] : states_) state = {true, true, true};
 }
 
 void SharedMemory::restore(const States& states) {
@@ -34,23 +85,34 @@ void SharedMemory::merge(const States& states) {
   for (const auto& [name, state] : states) {
     states_[name].is_written |= state.is_written;
     states_[name].is_read |= state.is_read;
+    states_[name].is_used |= state.is_used;
   }
 }
 
 std::vector<std::string> SharedMemory::declarations() const {
   std::vector<std::string> out;
+  const bool is_one = is_dynamic() || has_shared_places_;
   if (is_dynamic()) out.push_back("extern __shared__ __align__(16) unsigned char shared[];");
-  std::int64_t offset = 0;
+  else if (is_one) out.push_back(fmt::format("__shared__ __align__(16) u8 shared[{}];", bytes_));
   for (const Array& array : arrays_) {
-    if (is_dynamic())
+    if (is_one)
       out.push_back(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2});",
-                                array.element, array.name, offset));
+                                array.element, array.name, array.offset));
     else
       out.push_back(fmt::format("__shared__ __align__(16) {} {}[{}];", array.element, array.name,
                                 array.count));
-    offset += array.bytes;
   }
   return out;
+}
+
+std::string SharedMemory::largest() const {
+  std::vector<Array> sorted = arrays_;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Array& a, const Array& b) { return a.bytes > b.bytes; });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i)
+    texts.push_back(fmt::format("{} {}", sorted[i].name, sorted[i].bytes));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace tilewright

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/cuda/shared_memory.h — arrays in a block's shared memory, and where barriers must stand.
 //
-// A barrier is needed between a write and a read by another thread, and between such a read and the
-// next write. Each array remembers what happened to it since the last barrier; the emitter asks
-// before each access. Arrays are not reused for one another.
+// Arrays that are never alive together may have the same place. A barrier is needed between a write
+// and a read by another thread, between such a read and the next write, and before the first write
+// to an array whose place another one had. Each array remembers what happened to it since the last
+// barrier; the emitter asks before each access.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
+
+#include "codegen/cuda/lifetimes.h"
 
 namespace tilewright {
 
@@ -20,12 +23,13 @@ class SharedMemory {
     std::string element;  // its C++ type
     std::int64_t count = 0;
     std::int64_t bytes = 0;
+    Lifetime lifetime;
+    std::int64_t offset = 0;
   };
 
   // In a loop a new array counts as read by others: the iteration before did that.
   void add(const std::string& name, const std::string& element, std::int64_t count,
-           std::int64_t element_bytes, bool is_in_loop);
-
+           std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime = {});
   // Another name for (a part of) an array.
   void add_view(const std::string& name, const std::string& array) { views_[name] = array; }
 
@@ -33,18 +37,19 @@ class SharedMemory {
   bool read_needs_barrier(const std::string& name) const {
     return states_.at(array_of(name)).is_written;
   }
-  bool write_needs_barrier(const std::string& name) const {
-    return states_.at(array_of(name)).is_read;
-  }
-  void note_read(const std::string& name) { states_.at(array_of(name)).is_read = true; }
-  void note_write(const std::string& name) { states_.at(array_of(name)).is_written = true; }
+  bool write_needs_barrier(const std::string& name) const;
+  void note_read(const std::string& name);
+  void note_write(const std::string& name);
+  // A thread reads what it has written itself, or a copy is under way.
+  void note_use(const std::string& name) { states_.at(array_of(name)).is_used = true; }
   void note_barrier();
   // Anything may have happened: at the begin of a loop's body, and after it.
   void forget();
 
   struct State {
     bool is_written = false;
-    bool is_read = false;
+    bool is_read = false;  // by a thread that did not write it
+    bool is_used = false;  // in any way
   };
   using States = std::map<std::string, State>;
   const States& states() const { return states_; }
@@ -52,21 +57,26 @@ class SharedMemory {
   void merge(const States& states);    // what may have happened on the other branch
 
   std::int64_t bytes() const { return bytes_; }
-  // Declarations: static arrays, or pointers into dynamic memory when there is too much for that.
+  // Declarations: an array each; one for all, and pointers into it, when arrays share places or
+  // there is too much for static memory.
   std::vector<std::string> declarations() const;
   bool is_dynamic() const { return bytes_ > most_static; }
+  // The largest arrays and their bytes, for messages.
+  std::string largest() const;
 
  private:
   const std::string& array_of(const std::string& name) const {
     const auto found = views_.find(name);
     return found == views_.end() ? name : found->second;
   }
+  std::int64_t free_place(const Array& array) const;
 
   static constexpr std::int64_t most_static = 48 * 1024;
   std::vector<Array> arrays_;
   States states_;
   std::map<std::string, std::string> views_;
   std::int64_t bytes_ = 0;
+  bool has_shared_places_ = false;
 };
 
 }  // namespace tilewright

@@ -33,6 +33,14 @@ bool Planner::can_repeat(ir::Value value, const Demand& wanted) const {
   return can_reload(value, is_inside ? -3 : wanted.epoch);
 }
 
+// A load may wait for the one step that needs it, when nothing is written in between.
+bool Planner::can_sink(const ir::Op& op, const Demand& wanted) const {
+  return op.kind == OpKind::Load && op.integer("volatile") == 0 && !conflicts_.contains(&op) &&
+         epochs_.at(&op) == wanted.epoch &&
+         std::all_of(op.operands.begin(), op.operands.end(),
+                     [&](ir::Value operand) { return chain_epochs_[operand.id] == -1; });
+}
+
 Home Planner::home_for(const ir::Op& op, ir::Value value) const {
   const int own = steps_of_.at(&op);
   const auto is_own = [&](const Demand& d) { return d.step == own && d.access == Access::Same; };
@@ -51,7 +59,8 @@ Home Planner::home_for(const ir::Op& op, ir::Value value) const {
   const bool moves = wanted.size() == 1 && only.access <= Access::Once &&
                      steps_[static_cast<std::size_t>(only.step)].kind == Kind::Elements &&
                      steps_[static_cast<std::size_t>(only.step)].region == regions_[value.id] &&
-                     (chain_epochs_[value.id] == -1 || chain_epochs_[value.id] == only.epoch);
+                     (chain_epochs_[value.id] == -1 || chain_epochs_[value.id] == only.epoch ||
+                      can_sink(op, only));
   return moves ? Home::Recomputed : Home::Stored;
 }
 

@@ -72,6 +72,7 @@ class Planner {
   Home home_for(const ir::Op& op, ir::Value value) const;
   bool can_repeat(ir::Value value, const Demand& demand) const;
   bool can_reload(ir::Value value, int epoch) const;
+  bool can_sink(const ir::Op& op, const Demand& wanted) const;
   void demand(ir::Value value, const Demand& demand);
   void demand_operands(const ir::Op& op, int step, Access access, int epoch);
   Steps make_steps(const ir::Region& region);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen_cuda/shared_memory_test.cpp — arrays that share a place in shared memory, barriers
+// between them, and what happens when there is not enough.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "codegen/cuda/shared_memory.h"
+#include "tile_program.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(SharedMemory, ArraysOfOtherTimesHaveOnePlace) {
+  SharedMemory memory;
+  memory.add("a", "f32", 1000, 4, false, {1, 3});
+  memory.add("b", "f16", 1000, 2, false, {2, 6});
+  memory.add("c", "f32", 900, 4, false, {4, 5});
+  memory.add("d", "f32", 2000, 4, false, {4, 4});
+  EXPECT_EQ(memory.bytes(), 4000 + 2000 + 8000);
+  EXPECT_THAT(memory.declarations(),
+              ElementsAre("__shared__ __align__(16) u8 shared[14000];",
+                          "f32* const a = reinterpret_cast<f32*>(shared + 0);",
+                          "f16* const b = reinterpret_cast<f16*>(shared + 4000);",
+                          "f32* const c = reinterpret_cast<f32*>(shared + 0);",
+                          "f32* const d = reinterpret_cast<f32*>(shared + 6000);"));
+  EXPECT_EQ(memory.largest(), "d 8000, a 4000, c 3600");
+}
+
+TEST(SharedMemory, BarriersBetweenArraysOfOnePlace) {
+  SharedMemory memory;
+  memory.add("a", "f32", 512, 4, false, {1, 2});
+  memory.add("b", "f32", 512, 4, false, {3, 4});
+  EXPECT_FALSE(memory.write_needs_barrier("a"));
+  memory.note_write("a");
+  EXPECT_TRUE(memory.read_needs_barrier("a"));
+  EXPECT_TRUE(memory.write_needs_barrier("b"));
+  memory.note_barrier();
+  EXPECT_FALSE(memory.write_needs_barrier("b"));
+  memory.note_use("a");  // a thread's own element: no other thread may put something there yet
+  EXPECT_FALSE(memory.write_needs_barrier("a"));
+  EXPECT_TRUE(memory.write_needs_barrier("b"));
+  memory.note_barrier();
+  memory.note_write("b");
+  EXPECT_FALSE(memory.write_needs_barrier("b"));
+}
+
+TEST(SharedMemory, ArraysThatStayAndSmallOnesHaveTheirOwn) {
+  SharedMemory memory;
+  memory.add("a", "f32", 4, 4, false, {1, 1});
+  memory.add("b", "f32", 4, 4, false, {2, 2});
+  EXPECT_THAT(memory.declarations(), ElementsAre("__shared__ __align__(16) f32 a[4];",
+                                                 "__shared__ __align__(16) f32 b[4];"));
+}
+
+// Two loops after each other: the buffers of the second take the place of the first one's.
+TEST(CudaSharedMemory, LoopsAfterEachOther) {
+  const TileProgram program(R"(
+@triton.jit
+def two(a_ptr, b_ptr, c_ptr, K, BM: tl.constexpr, BK: tl.constexpr):
+    rows = tl.arange(0, BM)
+    acc = tl.zeros((BM, BM), dtype=tl.float32)
+    for k in range(0, K, BK):
+        ks = k + tl.arange(0, BK)
+        a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+        acc = tl.dot(a, tl.trans(a), acc)
+    for k in range(0, K, BK):
+        ks = k + tl.arange(0, BK)
+        b = tl.load(b_ptr + rows[:, None] * K + ks[None, :])
+        acc = tl.dot(b, tl.trans(b), acc)
+    tl.store(c_ptr + rows[:, None] * BM + rows[None, :], acc)
+)",
+                            "two", "*fp16:16, *fp16:16, *fp32:16, i32:16, 16, 32");
+  EXPECT_THAT(program.text(),
+              HasSubstr("f16* const a_buffer = reinterpret_cast<f16*>(shared + 0)"));
+  EXPECT_THAT(program.text(),
+              HasSubstr("f16* const b_buffer = reinterpret_cast<f16*>(shared + 0)"));
+  const Loaded loaded = load_emulated(program.source());
+  for (const std::int64_t k : {32, 160}) {
+    Memory a = numbers(DType::Float16, static_cast<std::size_t>(16 * k), 1);
+    Memory b = numbers(DType::Float16, static_cast<std::size_t>(16 * k), 2);
+    Memory c = zeros(DType::Float32, 16 * 16);
+    program.expect_same({.arguments = {&a, &b, &c, k}, .tolerance = 1e-5}, loaded);
+  }
+}
+
+// Tiles too big for registers that change places in every round.
+TEST(CudaSharedMemory, BigTilesChangePlaces) {
+  const TileProgram program = TileProgram::from_ir(R"(
+kernel @swap(%x: *f32 {divisible = 16}, %y: *f32 {divisible = 16}, %n: i32) tile {
+  %zero = constant {value = 0} : i32
+  %one = constant {value = 1} : i32
+  %s1 = constant {value = 1} : i64
+  %s64 = constant {value = 64} : i64
+  %px = affine %x, %s64, %s1 : *f32[64, 64]
+  %py = affine %y, %s64, %s1 : *f32[64, 64]
+  %a = load %px : f32[64, 64]
+  %b = load %py : f32[64, 64]
+  %p, %q = for %zero, %n, %one, %a, %b : f32[64, 64], f32[64, 64] (%i: i32, %u: f32[64, 64], %v: f32[64, 64]) {
+    yield %v, %u
+  }
+  %t = permute %q {order = [1, 0]} : f32[64, 64]
+  store %px, %p
+  store %py, %t
+})",
+                                                   1);
+  const Loaded loaded = load_emulated(program.source());
+  for (const std::int64_t n : {0, 1, 2, 3}) {
+    Memory x = numbers(DType::Float32, 64 * 64, 1);
+    Memory y = numbers(DType::Float32, 64 * 64, 2);
+    program.expect_same({.arguments = {&x, &y, n}}, loaded);
+  }
+}
+
+TEST(CudaSharedMemory, TooMuchIsAnError) {
+  try {
+    TileProgram(R"(
+@triton.jit
+def big(a_ptr, c_ptr, B: tl.constexpr):
+    rows = tl.arange(0, B)
+    a = tl.load(a_ptr + rows[:, None] * B + rows[None, :])
+    tl.store(c_ptr + rows[:, None] * B + rows[None, :], tl.dot(a, tl.trans(a)))
+)",
+                "big", "*fp32:16, *fp32:16, 256");
+    FAIL() << "no error";
+  } catch (const ArgumentError& error) {
+    EXPECT_STREQ(error.what(),
+                 "kernel 'big' needs 524288 bytes of shared memory for its tiles (the largest: "
+                 "a_shared 262144, kept_shared 262144), but a block of sm_90a has at most 232448: "
+                 "use smaller blocks or more warps");
+  }
+}
+
+}  // namespace
+}  // namespace tilewright
