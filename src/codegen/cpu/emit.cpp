@@ -81,7 +81,7 @@ class FileWriter {
 
   // The function of one program; gives the bytes of arena it needs.
   std::int64_t program() {
-    Names names;
+    Names& names = names_;
     for (const char* own : {"id", "programs", "arena", "launch", "parameters"}) names.make(own);
     const Schedule schedule(kernel_, {.keep_broadcast_from = 4});
     TextWriter body;
@@ -155,10 +155,13 @@ class FileWriter {
       else out_.format("const auto {} = *({}*)parameters[{}];", name, type, k);
       arguments += ", " + name;
     }
-    out_.open("for (u64 number = first; number < last; ++number)");
-    out_.line("const u64 row = number / launch->grid[0];");
-    out_.line("const i32 id[3] = {i32(number % launch->grid[0]), i32(row % launch->grid[1]),");
-    out_.line("                   i32(row / launch->grid[1])};");
+    // Parameters of the user's may be called like these.
+    const std::string number = names_.make("number"), row = names_.make("grid_row");
+    out_.open(fmt::format("for (u64 {0} = first; {0} < last; ++{0})", number));
+    out_.format("const u64 {} = {} / launch->grid[0];", row, number);
+    out_.format("const i32 id[3] = {{i32({} % launch->grid[0]), i32({} % launch->grid[1]),", number,
+                row);
+    out_.format("                   i32({} / launch->grid[1])}};", row);
     out_.format("{}_program({});", symbol_, arguments);
     out_.close();
     out_.close();
@@ -196,6 +199,7 @@ class FileWriter {
   std::string symbol_;
   TextWriter out_;
   std::vector<NamedFile> headers_;
+  Names names_;  // of the program and of the entry
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
