@@ -18,14 +18,6 @@ using ir::OpKind;
 
 constexpr int log_unrolled = 5;  // copies of one thread that are written out
 
-// The place of a vector's first element.
-IndexMap first_of_vector(const IndexMap& place, int log_vector) {
-  std::vector<std::uint64_t> columns;
-  for (int j = 0; j < place.matrix.columns(); ++j)
-    columns.push_back(j < log_vector ? 0 : place.matrix.column(j));
-  return {BitMatrix(place.matrix.rows(), std::move(columns)), place.offset};
-}
-
 }  // namespace
 
 // ---- Buffers

@@ -130,7 +130,7 @@ class Emitter {
     Place place;
     int width = 1;  // elements that one instruction moves
     int contiguous = -1;
-    const ir::Op* affine = nullptr;
+    const ir::Op* affine = nullptr;  // none: pointers without a formula
     const ir::Op* bounds = nullptr;
   };
   std::optional<VectorAccess> vector_access(const Frame& frame, const ir::Op& op,
@@ -152,6 +152,7 @@ class Emitter {
   };
   Guard vector_guard(Frame& frame, const VectorAccess& access);
   bool is_all_or_nothing(const Frame& frame, const VectorAccess& access) const;
+  std::string vector_pointer(Frame& frame, const VectorAccess& access);
   std::string vector_template(const Frame& frame, const VectorAccess& access) const;
   std::string atomic_call(const ir::Op& op, const std::string& pointer,
                           const std::vector<std::string>& values);

@@ -67,12 +67,10 @@ AccessShape affine_shape(const ir::Kernel& kernel, const Alignments& alignments,
 AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op) {
   const ir::Op* pointers = kernel.maker(op.operands[0]);
   const bool is_affine = pointers && pointers->kind == OpKind::Affine;
-  if (op.kind != OpKind::CopyAsync)
-    return is_affine ? affine_shape(kernel, alignments, op, *pointers) : AccessShape{};
   AccessShape out = is_affine ? affine_shape(kernel, alignments, op, *pointers)
                               : analysed_shape(kernel, alignments.axes(), op);
   // A copy is made whole or not at all.
-  if (op.operands.size() > 2 && out.contiguous >= 0) {
+  if (op.kind == OpKind::CopyAsync && op.operands.size() > 2 && out.contiguous >= 0) {
     const AxisInfo& mask = alignments.axes().of(op.operands[2]);
     const auto equal = mask.dimensions[static_cast<std::size_t>(out.contiguous)].constant;
     out.log_width = std::min(out.log_width, log2_of(equal));

@@ -28,7 +28,8 @@ struct AccessShape {
   int contiguous = -1;  // the dimension of stride 1, or none
   int log_width = 0;    // elements that are contiguous and aligned together, at most 16 bytes
 };
-// `op` is a load, store or atomic; none of this when its pointers are not affine.
+// `op` is a load, store, atomic or copy. Pointers without a formula (rows that are gathered) are
+// known by the analysis of axes.
 AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op);
 
 struct TileLayout {

@@ -65,7 +65,7 @@ std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, 
   if (op.integer("volatile") != 0) return std::nullopt;
   VectorAccess out{.op = &op, .place = place};
   out.affine = kernel_.maker(op.operands[0]);
-  if (!out.affine || out.affine->kind != OpKind::Affine) return std::nullopt;
+  if (out.affine && out.affine->kind != OpKind::Affine) out.affine = nullptr;
   const std::size_t mask = mask_operand(op);
   if (op.operands.size() > mask) {
     out.bounds = kernel_.maker(op.operands[mask]);
@@ -76,6 +76,8 @@ std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, 
   const ir::Type& type = kernel_.type(op.operands[0]);
   const int log_vector = frame.space.variables[0].bits;
   const AccessShape shape = access_shape(kernel_, alignments_, op);
+  // Without a formula it is only known that whole vectors are in a row.
+  if (!out.affine && (log_vector == 0 || shape.log_width < log_vector)) return std::nullopt;
   out.contiguous = shape.contiguous;
   for (int d = 0; d < type.rank; ++d) {
     const IndexMap index = compose(coordinate_map(sizes_of(type), d), place);
@@ -89,6 +91,15 @@ std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, 
   }
   out.width = 1 << std::min(log_vector, shape.log_width);
   return out;
+}
+
+// The address of the vector's first element.
+std::string Emitter::vector_pointer(Frame& frame, const VectorAccess& access) {
+  if (access.affine)
+    return sum_text(scalar(access.affine->operands[0]),
+                    offset_text(frame, *access.affine, access.place));
+  const Place first = first_of_vector(access.place, frame.space.variables[0].bits);
+  return bare(element(frame, access.op->operands[0], first));
 }
 
 std::string Emitter::vector_template(const Frame& frame, const VectorAccess& access) const {
@@ -147,8 +158,7 @@ std::string Emitter::other_text(const ir::Op& load) {
 void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::string& into) {
   parts_.insert("memory");
   const ir::Op& op = *access.op;
-  const std::string pointer = sum_text(scalar(access.affine->operands[0]),
-                                       offset_text(frame, *access.affine, access.place));
+  const std::string pointer = vector_pointer(frame, access);
   const std::string mask =
       access.bounds ? bounds_text(frame, *access.bounds, access.place) : "true";
   if (mask == "true") {
@@ -162,8 +172,7 @@ void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::s
 void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::string& into) {
   parts_.insert("memory");
   frame.is_whole_vector = true;
-  const std::string pointer = sum_text(scalar(access.affine->operands[0]),
-                                       offset_text(frame, *access.affine, access.place));
+  const std::string pointer = vector_pointer(frame, access);
   const Guard guard = vector_guard(frame, access);
   frame.is_whole_vector = false;
   if (guard.suffix.empty()) {
@@ -179,8 +188,7 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
 void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
   parts_.insert("memory");
   frame.is_whole_vector = true;
-  const std::string pointer = sum_text(scalar(access.affine->operands[0]),
-                                       offset_text(frame, *access.affine, access.place));
+  const std::string pointer = vector_pointer(frame, access);
   const Guard guard = vector_guard(frame, access);
   frame.is_whole_vector = false;
   const std::string owner = owner_text(*frame.layout);

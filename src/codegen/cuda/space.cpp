@@ -60,6 +60,13 @@ int Space::first_bit_of(std::size_t variable) const {
   return bits;
 }
 
+IndexMap first_of_vector(const IndexMap& place, int log_vector) {
+  std::vector<std::uint64_t> columns;
+  for (int j = 0; j < place.matrix.columns(); ++j)
+    columns.push_back(j < log_vector ? 0 : place.matrix.column(j));
+  return {BitMatrix(place.matrix.rows(), std::move(columns)), place.offset};
+}
+
 std::string sum_text(const std::string& a, const std::string& b) {
   if (a == "0") return b;
   return b == "0" ? a : a + " + " + b;

@@ -39,6 +39,9 @@ inline std::string linear_text(const Space& space, const IndexMap& map) {
 std::uint64_t image_of(const Space& space, const IndexMap& map, std::size_t first,
                        std::size_t last);
 
+// The place of the first element of a vector, whose bits are the lowest.
+IndexMap first_of_vector(const IndexMap& place, int log_vector);
+
 // a + b, without zeros.
 std::string sum_text(const std::string& a, const std::string& b);
 

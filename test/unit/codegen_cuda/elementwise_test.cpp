@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen_cuda/elementwise_test.cpp — loads, arithmetic and stores of tiles, against the
 // interpreter.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "kernel_sources.h"
@@ -42,6 +43,26 @@ TEST(CudaElementwise, BigSoftmax) {
   Memory x = numbers(f32, static_cast<std::size_t>(n), 1);
   Memory out = zeros(f32, static_cast<std::size_t>(n));
   program.expect_same({.grid = {1, 1, 1}, .arguments = {&out, &x, n, n}, .tolerance = 1e-6});
+}
+
+// Rows that are looked up have no formula, but each of them is read in vectors.
+TEST(CudaElementwise, GatheredRowsAreReadInVectors) {
+  const TileProgram program(R"(
+@triton.jit
+def look_up(out_ptr, table_ptr, index_ptr, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    rows = tl.arange(0, ROWS)
+    columns = tl.arange(0, COLUMNS)
+    index = tl.load(index_ptr + rows)
+    x = tl.load(table_ptr + index[:, None] * COLUMNS + columns[None, :])
+    tl.store(out_ptr + index[:, None] * COLUMNS + columns[None, :], x * 2)
+)",
+                            "look_up", "*fp32:16, *fp32:16, *i32:16, i32, 16, 64");
+  EXPECT_THAT(program.text(), testing::HasSubstr("tw::load<4>(x_tile"));
+  EXPECT_THAT(program.text(), testing::HasSubstr("tw::store<4>("));
+  Memory out = zeros(DType::Float32, 32 * 64), table = numbers(DType::Float32, 32 * 64, 1);
+  Memory index = zeros(DType::Int32, 16);
+  for (std::size_t i = 0; i < 16; ++i) index.set(i, static_cast<double>((i * 7 + 3) % 32));
+  program.expect_same({.arguments = {&out, &table, &index, std::int64_t{32}}});
 }
 
 }  // namespace
