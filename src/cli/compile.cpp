@@ -16,6 +16,7 @@
 #include "cli/verbs.h"
 #include "codegen/cuda/source_lines.h"
 #include "compiler/compile.h"
+#include "compiler/faults.h"
 #include "compiler/guess/guess.h"
 #include "compiler/launcher_header.h"
 #include "ir/print.h"
@@ -123,7 +124,12 @@ std::string bytes_text(const std::vector<std::byte>& bytes) {
 // What comes from the binary, for both kinds of source.
 void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
                       const KernelSource& source, const Binary& binary) {
-  emit(options, row, "ptx", [&] { return ptx_with_nvrtc(source, row.target); });
+  if (row.target.is_cuda()) {
+    const std::string ptx = ptx_with_nvrtc(source, row.target);
+    for (std::string& fault : faults_in_ptx(ptx_facts(ptx, row.symbol), row.spill_bytes))
+      row.faults.push_back(std::move(fault));
+    emit(options, row, "ptx", [&] { return ptx; });
+  }
   emit(options, row, "cubin", [&] { return bytes_text(binary.bytes); });
   emit(options, row, "sass", [&] { return disassemble(binary, row.target); });
   emit(options, row, "asm", [&] { return disassemble(binary, row.target); });
@@ -200,6 +206,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   emit(options, row, "header", [&] {
     return launcher_header({source, binary, kernel, target, row.signature, row.threads});
   });
+  row.faults = faults_in_tiles(kernel.lowered.kernel);
   emit_from_binary(options, row, source, binary);
   return row;
 }

@@ -52,6 +52,7 @@ void print_row(const CompileReportRow& row) {
     table.add(
         {"compiled", fmt::format("{} in {:.2f} s", format_bytes(row.binary_bytes), row.seconds)});
   for (const std::string& note : row.notes) table.add({"note", note});
+  for (const std::string& fault : row.faults) table.add({"look at", fault});
   fmt::print("{}", table.to_string());
 }
 
@@ -68,6 +69,7 @@ Json to_json(const CompileReportRow& row, const std::string& folder) {
     out["stack_bytes"] = row.stack_bytes;
     out["shared_bytes"] = row.shared_bytes;
     out["notes"] = row.notes;
+    out["faults"] = row.faults;
     if (row.occupied) {
       out["occupancy"] = row.occupied->fraction;
       out["blocks_per_processor"] = row.occupied->blocks_per_processor;
@@ -127,6 +129,7 @@ void add_resources(CompileReportRow& row, const Binary& binary, const std::strin
   if (!row.target.is_cuda()) return;
   for (const KernelResources& resources : resources_of(binary)) {
     if (resources.symbol != symbol && resources.name != symbol) continue;
+    row.symbol = resources.symbol;
     row.registers = resources.registers;
     row.spill_bytes = resources.spill_store_bytes;
     row.stack_bytes = resources.stack_bytes;

@@ -26,14 +26,16 @@ struct CompileReportRow {
   double seconds = 0;
   std::size_t binary_bytes = 0;
   // CUDA only.
+  std::string symbol;  // the kernel's name in the binary
   int threads = 0;
   int registers = 0;
   std::size_t spill_bytes = 0;
   std::size_t stack_bytes = 0;
   std::int64_t shared_bytes = 0;
   std::optional<Occupancy> occupied;
-  double elements_per_thread = 0;  // 0: unknown
-  std::vector<std::string> notes;  // what could not be done as it was asked for
+  double elements_per_thread = 0;   // 0: unknown
+  std::vector<std::string> notes;   // what could not be done as it was asked for
+  std::vector<std::string> faults;  // that make the kernel slow or inexact (compiler/faults.h)
   std::vector<Emitted> emitted;
 };
 

@@ -123,6 +123,7 @@ KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
   };
   if (!target.is_cuda()) return emit_cpu(tiles, {.target = target, .line_text = line_text});
   CudaEmitOptions emitting = cuda_options(target, options);
+  emitting.line_directives = true;  // so that profilers find the lines of the .py file
   emitting.line_text = line_text;
   return emit_cuda(tiles, emitting);
 }
