@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/table.h"
 #include "bench/suite/baseline.h"
 #include "bench/suite/html.h"
 #include "bench/suite/print.h"
 #include "bench/suite/record_json.h"
 #include "bench/suite/rivals.h"
 #include "bench/suite/sizes.h"
-#include "base/table.h"
 #include "cli/bench_request.h"
 #include "cli/progress.h"
 #include "tilewright/version.h"
@@ -70,6 +70,12 @@ std::unique_ptr<suite::Rivals> invited_rivals(const BenchVerbOptions& options,
   return std::make_unique<suite::Rivals>(wanted);
 }
 
+// A page draws a roofline, which needs both.
+suite::Ceilings ceilings_of(const BenchVerbOptions& options, const BenchRequest& request) {
+  return suite::measure_ceilings(request.device,
+                                 request.operation->is_arithmetic || !options.html.empty());
+}
+
 suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
   const InterruptGuard guard;
   Progress progress;
@@ -81,8 +87,7 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
   report.ceilings.problem = "--no-ceiling";
   if (!options.no_ceiling) {
     progress.show(fmt::format("measuring what {} can do", request.device.name()));
-    report.ceilings = suite::measure_ceilings(
-        request.device, request.operation->is_arithmetic || !options.html.empty());
+    report.ceilings = ceilings_of(options, request);
   }
   request.run.is_interrupted = [] { return interrupted.load(); };
   const std::unique_ptr<suite::Rivals> rivals = invited_rivals(options, request, progress);
@@ -101,6 +106,10 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
       break;
     }
     ++done;
+  }
+  if (!options.no_ceiling && !report.is_interrupted) {
+    progress.show("measuring the ceilings once more");
+    suite::raise_ceilings(report, ceilings_of(options, request), request.operation->is_arithmetic);
   }
   report.fits = suite::fit_exponents(report.records);
   return report;

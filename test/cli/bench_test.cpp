@@ -125,7 +125,8 @@ TEST(Bench, InterruptedKeepsWhatThereIs) {
   EXPECT_EQ(r.exit_code, 130);
   const Json report = Json::parse(r.output);
   EXPECT_EQ(report["interrupted"], true);
-  for (const Json& record : report["records"]) EXPECT_EQ(record["status"], "interrupted");
+  for (const Json& record : report["records"])
+    EXPECT_TRUE(record["status"] == "ok" || record["status"] == "interrupted") << record;
 }
 
 // ---- Kernels of the user's.

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "command.h"
 
 namespace tilewright::cli {
@@ -53,6 +56,7 @@ std::vector<std::string> made_quick(std::vector<std::string> arguments) {
   const auto has = [&](const char* option) {
     return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
   };
+  if (!has("--dim")) arguments.insert(arguments.end(), {"--dim", "128"});
   if (!has("--trials")) arguments.insert(arguments.end(), {"--warmup", "0", "--trials", "2"});
   arguments.insert(arguments.end(), {"--no-ceiling", "--device", "cpu"});
   return arguments;

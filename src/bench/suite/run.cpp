@@ -188,4 +188,11 @@ Ceilings measure_ceilings(Device device, bool is_arithmetic) {
   return ceilings;
 }
 
+void raise_ceilings(Report& report, const Ceilings& again, bool is_arithmetic) {
+  Ceilings& ceilings = report.ceilings;
+  ceilings.bytes_per_second = std::max(ceilings.bytes_per_second, again.bytes_per_second);
+  ceilings.flops_per_second = std::max(ceilings.flops_per_second, again.flops_per_second);
+  for (Record& record : report.records) fill_rate(record, ceilings, is_arithmetic);
+}
+
 }  // namespace tilewright::suite

@@ -49,4 +49,8 @@ bool run_case(const Case& which, const std::vector<Entry>& entries, const Ceilin
 // The copy bandwidth of the device and, for arithmetic operations, its multiply-add rate.
 Ceilings measure_ceilings(Device device, bool is_arithmetic);
 
+// Measured again after the ways: a machine that was busy before may show now what it can do. The
+// higher figures count, and the percentages of the records are made anew.
+void raise_ceilings(Report& report, const Ceilings& again, bool is_arithmetic);
+
 }  // namespace tilewright::suite

@@ -10,6 +10,7 @@
 #include "bench/suite/baseline.h"
 #include "bench/suite/print.h"
 #include "bench/suite/record_json.h"
+#include "bench/suite/run.h"
 #include "bench/suite/sizes.h"
 #include "tilewright/error.h"
 
@@ -73,6 +74,16 @@ TEST(Sizes, TextsThatAreNone) {
     EXPECT_EQ(message_of([&] { parse_sizes(text); }), "'" + std::string(text) + "'" + rule);
   EXPECT_EQ(message_of([] { parse_sizes("8..4"); }), "the range '8..4' ends before it begins");
   EXPECT_EQ(message_of([] { parse_shapes("4x"); }), "''" + rule);
+}
+
+TEST(ReportCeilings, TheHigherFigureCounts) {
+  Report report = report_with({record_of("tile", 1e-3)});
+  report.ceilings = {32768 / 1e-4, 0, ""};
+  raise_ceilings(report, {32768 / 2e-4, 0, ""}, false);
+  EXPECT_NEAR(report.records[0].percent_of_ceiling, 10, 1e-9);
+  raise_ceilings(report, {32768 / 5e-5, 0, ""}, false);
+  EXPECT_NEAR(report.records[0].percent_of_ceiling, 5, 1e-9);
+  EXPECT_EQ(report.ceilings.bytes_per_second, 32768 / 5e-5);
 }
 
 TEST(Fits, FindsTheExponent) {
