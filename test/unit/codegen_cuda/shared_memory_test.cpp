@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/cuda/shared_memory.h"
+#include "compiler/compile.h"
+#include "compiler/signature.h"
 #include "tile_program.h"
 #include "tilewright/error.h"
 
@@ -133,6 +135,39 @@ def big(a_ptr, c_ptr, B: tl.constexpr):
                  "a_shared 262144, kept_shared 262144), but a block of sm_90a has at most 232448: "
                  "use smaller blocks or more warps");
   }
+}
+
+// The sums of two warps are too many for registers: with them, only two stages of 48 KiB fit.
+TEST(CudaSharedMemory, FewerStagesWhenOtherTilesNeedThePlace) {
+  const std::string text = R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def wide(a_ptr, b_ptr, c_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rows = tl.arange(0, BM)
+    columns = tl.arange(0, BN)
+    sums = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        ks = k + tl.arange(0, BK)
+        a = tl.load(a_ptr + rows[:, None] * K + ks[None, :])
+        b = tl.load(b_ptr + ks[:, None] * BN + columns[None, :])
+        sums = tl.dot(a, b, sums)
+    tl.store(c_ptr + rows[:, None] * BN + columns[None, :], sums)
+)";
+  python::ModuleLoader loader;
+  python::Evaluator evaluator{loader};
+  const python::LoadedModule& module = loader.load_text("wide.py", text);
+  const python::DecoratedFunction function = find_kernel(loader, module, "wide");
+  const auto parameters = read_parameters(loader, evaluator, function);
+  const TileKernel kernel = lower_to_tiles(
+      loader, function,
+      parse_signature("wide", parameters, "*fp16:16, *fp16:16, *fp32:16, i32:16, 256, 128, 64"),
+      Target::parse("sm_90a"), {.num_warps = 2, .num_stages = 4});
+  ASSERT_EQ(kernel.lowered.kernel.buffers.size(), 2u);
+  EXPECT_EQ(kernel.lowered.kernel.buffers[0].slots, 2);
+  EXPECT_THAT(kernel.notes, ElementsAre("loops have at most 2 stages: more do not fit into the "
+                                        "232448 bytes of shared memory that a block has"));
 }
 
 }  // namespace
