@@ -83,7 +83,7 @@ class FileWriter {
   std::int64_t program() {
     Names& names = names_;
     for (const char* own : {"id", "programs", "arena", "launch", "parameters"}) names.make(own);
-    const Schedule schedule(kernel_, {.keep_broadcast_from = 4});
+    const Schedule schedule(kernel_, {.shares_accumulators = true, .keep_broadcast_from = 4});
     TextWriter body;
     ProgramWriter writer(kernel_, schedule, options_, body, names);
     for (const ir::KernelArgument& argument : kernel_.arguments) {

@@ -82,6 +82,7 @@ class Planner {
   void share_arrays();
   void share_loop(const ir::Op& op);
   void share_branch(const ir::Op& op);
+  void share_accumulator(const ir::Op& op);
   bool may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const;
   void use_array_of(ir::Value value, ir::Value owner);
 

@@ -52,6 +52,8 @@ struct Step {
 };
 
 struct ScheduleOptions {
+  // A product is added to its accumulator's own array where nothing else reads that.
+  bool shares_accumulators = false;
   // A load is repeated in later loops instead of keeping its tile, from this many elements on.
   std::int64_t reload_from = 0;
   // The most that a chain of ops may cost (about one per arithmetic op) to be repeated.

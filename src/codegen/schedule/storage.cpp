@@ -31,11 +31,15 @@ void Planner::use_array_of(ir::Value value, ir::Value owner) {
 // Whether `next` may be written over `carried` while the body runs: nothing reads the old elements
 // afterwards, and what reads them in the same loop reads the same element.
 bool Planner::may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const {
-  const PlannedStep* maker = step_of(next);
-  if (!maker || out_.homes_[next.id] != Home::Stored || out_.storages_[next.id] ||
-      maker->region != regions_[carried.id])
+  // A product that shares its accumulator's array is written where that is.
+  const ir::Value written = out_.storages_[next.id] && kernel_.maker(next)->kind == OpKind::Dot
+                                ? kernel_.maker(next)->operands[2]
+                                : next;
+  const PlannedStep* maker = step_of(written);
+  if (!maker || out_.homes_[next.id] != Home::Stored || out_.storages_[written.id] ||
+      maker->region != regions_[carried.id] || out_.storage(next) != out_.storage(written))
     return false;
-  const ir::Op& op = *kernel_.maker(next);
+  const ir::Op& op = *kernel_.maker(written);
   const bool is_dot_sum = op.kind == OpKind::Dot && op.operands[2] == carried &&
                           op.operands[0] != carried && op.operands[1] != carried;
   if ((maker->kind != Kind::Elements || op.kind == OpKind::Reduce) && !is_dot_sum) return false;
@@ -93,8 +97,19 @@ void Planner::share_branch(const ir::Op& op) {
   }
 }
 
+void Planner::share_accumulator(const ir::Op& op) {
+  const ir::Value accumulator = op.operands[2];
+  const PlannedStep* maker = step_of(accumulator);
+  if (maker && maker->kind == Kind::Elements && out_.homes_[accumulator.id] == Home::Stored &&
+      demands_[accumulator.id].size() == 1 && accumulator != op.operands[0] &&
+      accumulator != op.operands[1] && maker->region == regions_[op.result().id])
+    use_array_of(op.result(), accumulator);
+}
+
 void Planner::share_arrays() {
   out_.storages_.assign(kernel_.value_count(), ir::Value{});
+  for (const ir::Op* op : program_)
+    if (op->kind == OpKind::Dot && options_.shares_accumulators) share_accumulator(*op);
   for (const ir::Op* op : program_) {
     if (op->kind == OpKind::For || op->kind == OpKind::While) share_loop(*op);
     if (op->kind == OpKind::If) share_branch(*op);
