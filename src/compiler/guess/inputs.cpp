@@ -19,6 +19,7 @@ std::string stride_group(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::size_t end = name.rfind('_');
+  if (name.starts_with("s_")) return name.substr(0, end);
   const std::size_t word = name.find("stride");
   if (end != std::string::npos && end > word + 6) return name.substr(0, end);
   return name.size() > word + 7 ? name.substr(0, name.size() - 1) : name;

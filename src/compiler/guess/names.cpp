@@ -67,7 +67,9 @@ bool looks_like_flag(std::string_view name) {
 
 bool looks_like_type(std::string_view name) { return holds(name, {"dtype", "_type"}); }
 
-bool looks_like_stride(std::string_view name) { return holds(name, {"stride"}); }
+bool looks_like_stride(std::string_view name) {
+  return holds(name, {"stride"}) || name.starts_with("s_");
+}
 
 bool looks_like_count(std::string_view name) {
   static const std::set<std::string> few = {
