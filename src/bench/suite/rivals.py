@@ -126,7 +126,7 @@ def triton_of(request, inputs, out):
     kernel = getattr(module, op + "_kernel")
     if op == "matmul":
         (m, n, k), wide = shape, request["dtype"] != "float32"
-        block_m, block_n, block_k, warps = (128, 256, 64, 8) if wide else (64, 64, 32, 4)
+        block_m, block_n, block_k, warps = (128, 128, 64, 8) if wide else (64, 64, 32, 4)
         grid = (triton.cdiv(m, block_m) * triton.cdiv(n, block_n),)
         return lambda: kernel[grid](*inputs, out, m, n, k, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k,
                                     GROUP=8, num_warps=warps)

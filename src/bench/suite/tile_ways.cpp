@@ -83,7 +83,7 @@ Prepared tile_cross_entropy(const Problem& problem, const Way& way) {
 Prepared tile_matmul(const Problem& problem, const Way& way) {
   const std::int64_t m = problem.shape[0], n = problem.shape[1], k = problem.shape[2];
   const bool is_wide = problem.device.is_cuda() && problem.dtype != DType::Float32;
-  const std::int64_t tall = is_wide ? 128 : 64, wide = is_wide ? 256 : 64;
+  const std::int64_t tall = is_wide ? 128 : 64, wide = tall;
   const std::int64_t deep = is_wide ? 64 : 32;
   const TritonLaunch launch{.grid = cdiv(m, tall) * cdiv(n, wide), .num_warps = is_wide ? 8 : 4};
   return launch_of(kernel_of(way), launch, problem,
