@@ -126,7 +126,7 @@ std::string Emitter::computed_element(Frame& frame, const ir::Op& op, ir::Value 
   for (ir::Value in : op.operands) operands.push_back(operand(in, element(frame, in, place)));
   if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
     for (OperandText& in : operands) in.text = bare(in.text);
-  std::string text = expression_text(op, kernel_.type(value), operands);
+  std::string text = operation_text(op, operands);
   note_parts(op, text);
   const bool is_short = uses_[value.id] <= 1 && kernel_.name_of(value).empty() && text.size() < 60;
   if (!is_short) {

@@ -38,6 +38,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       threads_(options.num_warps * 32),
       lifetimes_(kernel, schedule),
       uses_(kernel.value_count(), 0),
+      wraps_(find_wrapping(kernel)),
       keeps_const_(!mixes_pointers(kernel)) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (ir::Value value : op.operands) ++uses_[value.id];

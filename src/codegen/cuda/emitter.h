@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -22,6 +23,7 @@
 #include "codegen/cuda/layouts.h"
 #include "codegen/cuda/shared_memory.h"
 #include "codegen/cuda/space.h"
+#include "codegen/cuda/wrapping.h"
 #include "codegen/schedule/schedule.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
@@ -83,6 +85,7 @@ class Emitter {
   OperandText operand(ir::Value value, std::string text) const;
   std::optional<std::int64_t> constant_of(ir::Value value) const;
   void scalar_step(const ir::Op& op);
+  std::string operation_text(const ir::Op& op, std::span<const OperandText> operands) const;
   void note_parts(const ir::Op& op, const std::string& text);
   void define_scalar(const ir::Op& op, const std::string& text);
   void scalar_load(const ir::Op& op);
@@ -319,7 +322,8 @@ class Emitter {
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
   std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
-  std::map<std::uint64_t, std::string> owners_;             // bits of copies to a variable
+  const std::vector<bool> wraps_;                // values that are computed with wrapping functions
+  std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
   std::vector<MemoryUse> memory_;

@@ -66,6 +66,11 @@ OperandText Emitter::operand(ir::Value value, std::string text) const {
   return {atom(text), kernel_.type(value), constant_of(value)};
 }
 
+std::string Emitter::operation_text(const ir::Op& op, std::span<const OperandText> operands) const {
+  const std::string wrapped = wraps_[op.result().id] ? wrapping_text(op, operands) : "";
+  return wrapped.empty() ? expression_text(op, kernel_.type(op.result()), operands) : wrapped;
+}
+
 // The parts of the device library that an expression needs.
 void Emitter::note_parts(const ir::Op& op, const std::string& text) {
   if (op.kind == OpKind::Math) parts_.insert("math");
@@ -121,7 +126,7 @@ void Emitter::scalar_step(const ir::Op& op) {
   for (ir::Value value : op.operands) operands.push_back(operand(value, scalar(value)));
   if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
     for (OperandText& in : operands) in.text = bare(in.text);
-  const std::string text = expression_text(op, kernel_.type(op.result()), operands);
+  const std::string text = operation_text(op, operands);
   note_parts(op, text);
   define_scalar(op, text);
 }

@@ -3,7 +3,8 @@
 //
 // Plain operators stay operators (the small floats have them too); everything else is a function of
 // the device library of that name: tw::exp, tw::max_number, tw::to_f16, tw::shift_left. The meaning
-// is that of ir/interpret; on signed integers the text relies on wrapping arithmetic.
+// is that of ir/interpret; on signed integers the text relies on wrapping
+// arithmetic (codegen/cuda/wrapping.h is for a compiler that has none).
 #pragma once
 
 #include <optional>

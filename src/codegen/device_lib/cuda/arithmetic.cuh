@@ -25,6 +25,35 @@ TW_DEVICE T remainder(T a, T b) {
   return b == T(0) ? a : T(a % b);
 }
 
+// Sums, differences and products of data wrap; the operators leave that undefined for signed ones.
+template <class T>
+struct Wrapping {
+  using type = u64;
+};
+template <>
+struct Wrapping<i32> {
+  using type = u32;
+};
+template <class T>
+TW_DEVICE T wrap_add(T a, T b) {
+  using U = typename Wrapping<T>::type;
+  return T(U(a) + U(b));
+}
+template <class T>
+TW_DEVICE T wrap_subtract(T a, T b) {
+  using U = typename Wrapping<T>::type;
+  return T(U(a) - U(b));
+}
+template <class T>
+TW_DEVICE T wrap_multiply(T a, T b) {
+  using U = typename Wrapping<T>::type;
+  return T(U(a) * U(b));
+}
+template <class T>
+TW_DEVICE T wrap_negate(T a) {
+  return wrap_subtract(T(0), a);
+}
+
 // Amounts of the width or more, which negative ones are too, move every bit out.
 template <class T>
 TW_DEVICE T shift_left(T a, T amount) {
