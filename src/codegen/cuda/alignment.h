@@ -16,7 +16,7 @@ class Alignments {
 
   // Of an integer: it is a multiple of this. Of a pointer: its address is, in bytes. 1 for tiles.
   std::int64_t of(ir::Value value) const { return known_[value.id]; }
-  // What is known of tiles.
+  // What is known of tiles along each dimension.
   const AxisAnalysis& axes() const { return axes_; }
 
  private:

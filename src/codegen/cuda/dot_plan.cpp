@@ -3,7 +3,6 @@
 #include "codegen/cuda/dot_plan.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 namespace tilewright {
@@ -114,22 +113,62 @@ DotPlan plan_dot(const ir::Kernel& kernel, const ir::Op& dot, const DotOptions& 
   return out;
 }
 
-bool has_chained_dots(const ir::Kernel& kernel) {
-  std::set<std::uint32_t> made;  // values that come from a product
-  bool is_chained = false;
-  const auto visit = [&](const ir::Op& op) {
-    const auto is_made = [&](ir::Value value) { return made.contains(value.id); };
+namespace {
+
+// Values that come from a product element by element.
+class ProductValues {
+ public:
+  explicit ProductValues(const ir::Kernel& kernel) : is_made_(kernel.value_count(), false) {
+    visit(kernel.body);
+  }
+  bool contains(ir::Value value) const { return is_made_[value.id]; }
+  bool is_chained() const { return is_chained_; }
+
+ private:
+  void visit(const ir::Region& region) {
+    for (const ir::Op* op : region.ops) visit(*op);
+  }
+  void visit(const ir::Op& op) {
+    for (const ir::Region& region : op.regions) visit(region);
+    if (op.kind == OpKind::For) {
+      const std::vector<ir::Value>& yielded = op.regions[0].ops.back()->operands;
+      for (std::size_t k = 0; k < op.results.size(); ++k)
+        is_made_[op.results[k].id] = contains(yielded[k]);
+    }
     if (op.kind == OpKind::Dot) {
-      is_chained |= is_made(op.operands[0]) || is_made(op.operands[1]);
-      made.insert(op.result().id);
-      return;
+      is_chained_ |= contains(op.operands[0]) || contains(op.operands[1]);
+      is_made_[op.result().id] = true;
     }
     const bool passes = op.facts().has(ir::Elementwise) || op.kind == OpKind::Broadcast;
-    if (passes && std::any_of(op.operands.begin(), op.operands.end(), is_made))
-      for (ir::Value result : op.results) made.insert(result.id);
-  };
-  ir::walk(kernel.body, visit);
-  return is_chained;
+    if (passes && std::any_of(op.operands.begin(), op.operands.end(),
+                              [&](ir::Value value) { return contains(value); }))
+      for (ir::Value result : op.results) is_made_[result.id] = true;
+  }
+
+  std::vector<bool> is_made_;
+  bool is_chained_ = false;
+};
+
+}  // namespace
+
+bool has_chained_dots(const ir::Kernel& kernel) { return ProductValues(kernel).is_chained(); }
+
+std::vector<bool> stored_products(const ir::Kernel& kernel) {
+  const ProductValues products(kernel);
+  std::vector<int> uses(kernel.value_count(), 0);
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (ir::Value value : op.operands) ++uses[value.id];
+  });
+  std::vector<bool> out(kernel.value_count(), false);
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind != OpKind::Store || !kernel.type(op.operands[1]).is_tile()) return;
+    const ir::Value value = op.operands[1];
+    const ir::Op* maker = kernel.maker(value);
+    out[value.id] = maker && maker->facts().has(ir::Elementwise) && products.contains(value) &&
+                    uses[value.id] == 1 && kernel.type(value).element_bytes() <= 2 &&
+                    kernel.type(value).rank >= 2 && !kernel.type(value).is_bool();
+  });
+  return out;
 }
 
 }  // namespace tilewright

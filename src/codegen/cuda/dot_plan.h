@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "ir/kernel.h"
 #include "layout/mma.h"
@@ -31,5 +32,9 @@ DotPlan plan_dot(const ir::Kernel& kernel, const ir::Op& dot, const DotOptions& 
 
 // Whether some product's operand is made from the result of another.
 bool has_chained_dots(const ir::Kernel& kernel);
+
+// By value: whether it is stored to memory and nothing else, and made element by element from a
+// product, whose threads hold too few neighbours of small elements to store them well.
+std::vector<bool> stored_products(const ir::Kernel& kernel);
 
 }  // namespace tilewright

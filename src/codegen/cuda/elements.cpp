@@ -302,12 +302,15 @@ std::vector<Emitter::VectorKeep> Emitter::plan_vector_keeps(ElementLoop& loop,
 }
 
 bool Emitter::keeps_all(const Step& step, const std::vector<VectorKeep>& keeps) {
-  return std::all_of(step.ops.begin(), step.ops.end(), [&](const ir::Op* op) {
-    return op->kind == OpKind::Load &&
-           std::any_of(keeps.begin(), keeps.end(), [&](const VectorKeep& kept) {
-             return !kept.is_own && kept.value == op->result();
-           });
-  });
+  const auto is_moved = [&](ir::Value value) {
+    return std::any_of(keeps.begin(), keeps.end(), [&](const VectorKeep& kept) {
+      return !kept.is_own && kept.value == value;
+    });
+  };
+  return std::all_of(step.kept.begin(), step.kept.end(), is_moved) &&
+         std::none_of(step.ops.begin(), step.ops.end(), [](const ir::Op* op) {
+           return op->facts().has(ir::Writes) || op->facts().has(ir::Effect);
+         });
 }
 
 void Emitter::keep_vector(ElementLoop& loop, const VectorKeep& kept) {

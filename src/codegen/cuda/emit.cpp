@@ -35,11 +35,13 @@ bool is_wanted(const std::set<std::string>& parts, std::string_view part) {
 // The more may be repeated, the less must be kept. The first whose arrays fit is taken.
 constexpr int unlimited = 1 << 20;
 struct Attempt {
+  bool moves_products;  // through shared memory before they are stored
   bool reloads;
   int recompute_limit;
   int keep_broadcast_from;
 };
-constexpr Attempt attempts[] = {{false, 6, 4}, {true, 6, 4}, {true, unlimited, 0}};
+constexpr Attempt attempts[] = {
+    {true, false, 6, 4}, {false, false, 6, 4}, {false, true, 6, 4}, {false, true, unlimited, 0}};
 
 struct Emitted {
   std::string text;
@@ -51,12 +53,17 @@ struct Emitted {
 
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Attempt& attempt) {
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * options.num_warps * 32;
+  const std::vector<bool> apart =
+      attempt.moves_products ? stored_products(kernel) : std::vector<bool>{};
   const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
                                    .recompute_limit = attempt.recompute_limit,
-                                   .keep_broadcast_from = attempt.keep_broadcast_from});
+                                   .keep_broadcast_from = attempt.keep_broadcast_from,
+                                   .pointer_limit = 24,
+                                   .apart = apart});
   const Alignments alignments(kernel);
-  const TileLayouts layouts(kernel, schedule, alignments, options.target,
-                            std::countr_zero(static_cast<unsigned>(options.num_warps)));
+  const TileLayouts layouts(
+      kernel, schedule, alignments,
+      {options.target, std::countr_zero(static_cast<unsigned>(options.num_warps)), apart});
   Emitter emitter(kernel, schedule, alignments, layouts, options);
   Emitted out;
   out.text = emitter.run();

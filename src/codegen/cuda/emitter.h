@@ -135,7 +135,9 @@ class Emitter {
     int contiguous = -1;
     const ir::Op* affine = nullptr;  // none: pointers without a formula
     const ir::Op* bounds = nullptr;
+    ir::Value mask;  // instead of bounds: the same for all elements of a vector
   };
+  std::string mask_text(Frame& frame, const VectorAccess& access);  // of one element or of all
   std::optional<VectorAccess> vector_access(const Frame& frame, const ir::Op& op,
                                             const Place& place) const;
   bool is_uniform_tile(ir::Value value) const;

@@ -31,15 +31,12 @@ namespace {
 
 // Of pointers without a formula, by what the analysis of axes knows of them.
 AccessShape analysed_shape(const ir::Kernel& kernel, const AxisAnalysis& axes, const ir::Op& op) {
-  const ir::Type& type = kernel.type(op.operands[0]);
-  const AxisInfo& info = axes.of(op.operands[0]);
   AccessShape out;
-  std::int64_t longest = 1;
-  for (int d = 0; d < type.rank; ++d) {
-    const std::int64_t run = info.dimensions[static_cast<std::size_t>(d)].contiguous;
-    if (run <= longest) continue;
-    longest = run;
-    out = {.contiguous = d, .log_width = log2_of(axes.pointer_width(op, d))};
+  for (int d = 0; d < kernel.type(op.operands[0]).rank; ++d) {
+    const int log_width = log2_of(axes.pointer_width(op, d));
+    if (log_width <= out.log_width) continue;
+    const AxisFacts& facts = axes.of(op.operands[0]).dimensions[static_cast<std::size_t>(d)];
+    out = {.contiguous = d, .log_run = log2_of(facts.contiguous), .log_width = log_width};
   }
   return out;
 }
@@ -58,6 +55,7 @@ AccessShape affine_shape(const ir::Kernel& kernel, const Alignments& alignments,
   if (out.contiguous < 0) return {};
   const std::int64_t elements =
       std::min(std::max<std::int64_t>(aligned / size, 1), type.size(out.contiguous));
+  out.log_run = log2_of(type.size(out.contiguous));
   out.log_width = log2_of(elements);
   return out;
 }
@@ -67,6 +65,7 @@ AccessShape affine_shape(const ir::Kernel& kernel, const Alignments& alignments,
 AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments, const ir::Op& op) {
   const ir::Op* pointers = kernel.maker(op.operands[0]);
   const bool is_affine = pointers && pointers->kind == OpKind::Affine;
+  if (!kernel.type(op.operands[0]).is_tile()) return {};
   AccessShape out = is_affine ? affine_shape(kernel, alignments, op, *pointers)
                               : analysed_shape(kernel, alignments.axes(), op);
   // A copy is made whole or not at all.
@@ -79,14 +78,15 @@ AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments,
 }
 
 TileLayouts::TileLayouts(const ir::Kernel& kernel, const Schedule& schedule,
-                         const Alignments& alignments, const Target& target, int log_warps)
+                         const Alignments& alignments, const Options& options)
     : kernel_(kernel),
       schedule_(schedule),
       alignments_(alignments),
-      log_warps_(log_warps),
-      dot_options_{target, log_warps, has_chained_dots(kernel)},
+      log_warps_(options.log_warps),
+      apart_(options.apart),
+      dot_options_{options.target, options.log_warps, has_chained_dots(kernel)},
       is_shared_(kernel.value_count(), false),
-      is_dot_operand_(kernel.value_count(), false) {
+      has_lines_(kernel.value_count(), false) {
   for (const ir::KernelBuffer& buffer : kernel.buffers)
     buffer_lines_.push_back(buffer.type.rank - 1);
   visit(schedule.steps());
@@ -150,10 +150,12 @@ void TileLayouts::visit(const Steps& steps) {
 void TileLayouts::note_reads(int reader, const TileReads& reads) {
   for (const TileRead& read : reads.arrays) {
     const int array = node_of(read.value);
+    const bool is_apart = read.value.id < apart_.size() && apart_[read.value.id];
+    if (is_apart) has_lines_[schedule_.storage(read.value).id] = true;
     const bool is_same =
         read.map.is_identity() &&
         same_shape(groups_[static_cast<std::size_t>(find(reader))].shape, kernel_.type(read.value));
-    if (is_same) unite(reader, array);
+    if (is_same && !is_apart) unite(reader, array);
     else relations_.push_back({reader, schedule_.storage(read.value), read.map});
   }
   Group& group = groups_[static_cast<std::size_t>(find(reader))];
@@ -358,7 +360,7 @@ void TileLayouts::decide_shared() {
         fits(*read.dot) && plan_conversion(of_array(read.storage).layout,
                                            read.is_left ? wanted.left : wanted.right, read.map)
                                    .kind == Conversion::Kind::Registers;
-    is_dot_operand_[read.storage.id] = true;
+    has_lines_[read.storage.id] = true;
     if (!is_held) is_shared_[read.storage.id] = true;
   }
   for (const Relation& relation : relations_) {
@@ -384,7 +386,8 @@ void TileLayouts::choose_buffer_swizzles() {
   }
 }
 
-// Operands of a product are read by lines and columns; they stand as their memory accesses go.
+// Operands of a product, and what is stored after it, are read by lines; they stand as their memory
+// accesses go.
 void TileLayouts::choose_swizzles() {
   for (const auto& [storage, node] : nodes_) {
     const ir::Type& type = kernel_.type({storage});
@@ -392,7 +395,7 @@ void TileLayouts::choose_swizzles() {
       swizzles_[storage] = swizzle_of_buffer(kernel_.buffer_of(*kernel_.maker({storage})));
       continue;
     }
-    const bool has_lines = is_dot_operand_[storage] && type.rank >= 2 && !type.is_bool();
+    const bool has_lines = has_lines_[storage] && type.rank >= 2 && !type.is_bool();
     swizzles_[storage] = has_lines ? Swizzle::lines(sizes_of(type), layouts_.at(node).contiguous,
                                                     static_cast<int>(type.element_bytes()))
                                    : Swizzle::none(sizes_of(type));

@@ -23,10 +23,11 @@
 
 namespace tilewright {
 
-// How an affine access walks through memory.
+// How an access walks through memory.
 struct AccessShape {
-  int contiguous = -1;  // the dimension of stride 1, or none
-  int log_width = 0;    // elements that are contiguous and aligned together, at most 16 bytes
+  int contiguous = -1;  // the dimension of neighbours, or none
+  int log_run = 0;      // from multiples of this on as many elements are neighbours
+  int log_width = 0;    // of those that are aligned together, at most 16 bytes
 };
 // `op` is a load, store, atomic or copy. Pointers without a formula (rows that are gathered) are
 // known by the analysis of axes.
@@ -46,8 +47,13 @@ class TileLayouts {
   // The same for tiles that are laid out like the result of a product.
   static constexpr int most_sums = 256;
 
+  struct Options {
+    Target target;
+    int log_warps = 2;
+    std::vector<bool> apart = {};  // by value: its readers choose their own layout
+  };
   TileLayouts(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
-              const Target& target, int log_warps);
+              const Options& options);
 
   const TileLayout& of_step(const Step& step) const { return layouts_.at(steps_.at(step.order)); }
   // Of the array that holds this Stored value.
@@ -111,6 +117,7 @@ class TileLayouts {
   const Schedule& schedule_;
   const Alignments& alignments_;
   const int log_warps_;
+  const std::vector<bool> apart_;
   const DotOptions dot_options_;
   std::vector<int> parents_;   // of the sets of nodes
   std::vector<Group> groups_;  // by node; that of the set's root counts
@@ -121,7 +128,7 @@ class TileLayouts {
   std::unordered_map<int, int> steps_;            // order of a step to its node, later to the root
   std::unordered_map<int, TileLayout> layouts_;   // by root
   std::vector<bool> is_shared_;                   // by value
-  std::vector<bool> is_dot_operand_;              // by value: read by a dot
+  std::vector<bool> has_lines_;                   // by storage: read by lines in shared memory
   std::unordered_map<std::uint32_t, Swizzle> swizzles_;  // by storage
   std::vector<int> buffer_lines_;                        // by buffer: along which dimension
   std::vector<Swizzle> buffer_swizzles_;                 // by buffer

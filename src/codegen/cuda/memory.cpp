@@ -69,16 +69,22 @@ std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, 
   const std::size_t mask = mask_operand(op);
   if (op.operands.size() > mask) {
     out.bounds = kernel_.maker(op.operands[mask]);
-    if (!out.bounds || out.bounds->kind != OpKind::Bounds) return std::nullopt;
+    if (out.bounds && out.bounds->kind != OpKind::Bounds) out.bounds = nullptr;
+    if (!out.bounds) out.mask = op.operands[mask];
   }
   if (op.kind == OpKind::Load && op.operands.size() > 2 && !is_uniform_tile(op.operands[2]))
     return std::nullopt;
   const ir::Type& type = kernel_.type(op.operands[0]);
   const int log_vector = frame.space.variables[0].bits;
   const AccessShape shape = access_shape(kernel_, alignments_, op);
-  // Without a formula it is only known that whole vectors are in a row.
-  if (!out.affine && (log_vector == 0 || shape.log_width < log_vector)) return std::nullopt;
   out.contiguous = shape.contiguous;
+  if ((!out.affine || out.mask) && (shape.contiguous < 0 || log_vector == 0)) return std::nullopt;
+  if (shape.contiguous >= 0 && log_vector > shape.log_run) return std::nullopt;
+  if (out.mask && alignments_.axes()
+                          .of(out.mask)
+                          .dimensions[static_cast<std::size_t>(shape.contiguous)]
+                          .constant < 1 << log_vector)
+    return std::nullopt;
   for (int d = 0; d < type.rank; ++d) {
     const IndexMap index = compose(coordinate_map(sizes_of(type), d), place);
     for (int j = 0; j < frame.space.bits(); ++j) {
@@ -100,6 +106,13 @@ std::string Emitter::vector_pointer(Frame& frame, const VectorAccess& access) {
                     offset_text(frame, *access.affine, access.place));
   const Place first = first_of_vector(access.place, frame.space.variables[0].bits);
   return bare(element(frame, access.op->operands[0], first));
+}
+
+std::string Emitter::mask_text(Frame& frame, const VectorAccess& access) {
+  const int log_vector = frame.space.variables[0].bits;
+  if (access.mask)
+    return bare(element(frame, access.mask, first_of_vector(access.place, log_vector)));
+  return access.bounds ? bounds_text(frame, *access.bounds, access.place) : "true";
 }
 
 std::string Emitter::vector_template(const Frame& frame, const VectorAccess& access) const {
@@ -126,12 +139,11 @@ bool Emitter::is_all_or_nothing(const Frame& frame, const VectorAccess& access) 
 // How a vector is guarded: "" when all of it is inside; "_whole" with one condition; "_guarded"
 // with the first element inside and the end.
 Emitter::Guard Emitter::vector_guard(Frame& frame, const VectorAccess& access) {
-  if (!access.bounds) return {};
-  const ir::Op& bounds = *access.bounds;
   if (is_all_or_nothing(frame, access)) {
-    const std::string inside = bounds_text(frame, bounds, access.place);
+    const std::string inside = mask_text(frame, access);
     return inside == "true" ? Guard{} : Guard{"_whole", ", " + inside};
   }
+  const ir::Op& bounds = *access.bounds;
   const ir::Type& type = kernel_.type(bounds.result());
   const int d = access.contiguous;
   const std::string outer = bounds_text(frame, bounds, access.place, d);
@@ -159,8 +171,7 @@ void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::s
   parts_.insert("memory");
   const ir::Op& op = *access.op;
   const std::string pointer = vector_pointer(frame, access);
-  const std::string mask =
-      access.bounds ? bounds_text(frame, *access.bounds, access.place) : "true";
+  const std::string mask = mask_text(frame, access);
   if (mask == "true") {
     statement(op, fmt::format("{} = tw::load_one{}({});", into, cache_text(op), pointer));
     return;

@@ -28,7 +28,7 @@ void Planner::demand_operands(const ir::Op& op, int step, Access access, int epo
 
 // Whether the chain of `value` may be computed once more where it is wanted.
 bool Planner::can_repeat(ir::Value value, const Demand& wanted) const {
-  if (wanted.access == Access::Array || costs_[value.id] > options_.recompute_limit) return false;
+  if (wanted.access == Access::Array || !is_cheap(value)) return false;
   const bool is_inside = steps_[static_cast<std::size_t>(wanted.step)].region != regions_[value.id];
   return can_reload(value, is_inside ? -3 : wanted.epoch);
 }

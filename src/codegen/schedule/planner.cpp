@@ -38,6 +38,7 @@ Planner::Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Sched
       regions_(kernel.value_count(), 0) {}
 
 void Planner::run() {
+  for (std::uint32_t id = 0; id < is_forced_.size(); ++id) is_forced_[id] = is_apart({id});
   number_epochs(kernel_.body);
   find_conflicts(kernel_.body);
   for (const ir::Op* op : program_) note_chain(*op);
@@ -129,6 +130,13 @@ bool Planner::can_reload(ir::Value value, int epoch) const {
   return loaded == no_loads || loaded == epoch;
 }
 
+bool Planner::is_cheap(ir::Value value) const {
+  const bool is_pointer = kernel_.type(value).is_pointer;
+  return costs_[value.id] <= (is_pointer
+                                  ? std::max(options_.pointer_limit, options_.recompute_limit)
+                                  : options_.recompute_limit);
+}
+
 // ---- Levels
 
 Kind Planner::kind_of(const ir::Op& op) const {
@@ -183,6 +191,7 @@ int Planner::level_by_operand(ir::Value operand, Kind kind, const ir::Type& shap
     return level;
   }
   if (kind != Kind::Elements) return after(*step, kind, shape);
+  if (is_apart(operand)) return step->level + 1;
   const bool is_same = access == Access::Same && same_shape(step->shape, shape);
   const bool is_cheap = costs_[operand.id] <= options_.recompute_limit && !is_small_[operand.id] &&
                         can_reload(operand, epoch);

@@ -73,6 +73,10 @@ class Planner {
   bool can_repeat(ir::Value value, const Demand& demand) const;
   bool can_reload(ir::Value value, int epoch) const;
   bool can_sink(const ir::Op& op, const Demand& wanted) const;
+  bool is_cheap(ir::Value value) const;
+  bool is_apart(ir::Value value) const {
+    return value.id < options_.apart.size() && options_.apart[value.id];
+  }
   void demand(ir::Value value, const Demand& demand);
   void demand_operands(const ir::Op& op, int step, Access access, int epoch);
   Steps make_steps(const ir::Region& region);

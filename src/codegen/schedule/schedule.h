@@ -61,6 +61,12 @@ struct ScheduleOptions {
   // A tile that is broadcast to one at least four times its size is kept when its chain costs this
   // much: what is computed from it is then cheap enough to be repeated. 0: never.
   int keep_broadcast_from = 0;
+  // The most that a chain of pointers may cost to be repeated, where that is more: a loop over
+  // vectors needs few of them.
+  int pointer_limit = 0;
+  // By value: kept in an array, and read from there by steps after the one that makes it. Shorter
+  // than the values: none of the others.
+  std::vector<bool> apart = {};
 };
 
 class Schedule {

@@ -136,9 +136,11 @@ AxisInfo shift_left_info(const Type& type, const AxisInfo& a, const AxisInfo& b)
 }
 
 // x / c: of a contiguous group that starts at a multiple of c, every c elements are equal.
+// Divisors of indices are counts: what is not known of them is taken to be positive.
 AxisInfo quotient_info(const AxisInfo& a, const AxisInfo& b) {
   if (b.value == 1) return a;
   AxisInfo info = elementwise_info(a, b, 1);
+  info.is_not_negative = a.is_not_negative && !(b.value && *b.value < 0);
   const bool is_power = b.value && *b.value > 0 && power_of_two_in(*b.value) == *b.value;
   if (!is_power) return info;
   for (std::size_t d = 0; d < info.dimensions.size(); ++d) {
