@@ -65,6 +65,7 @@ constexpr const char* opt_examples = R"(Examples:
   tilewright opt kernel.tir --passes canonicalize    one pass
   tilewright opt - --print-after-all < kernel.tir    the kernel after every pass
   tilewright opt kernel.tir --verify-only            only whether the kernel is valid
+  tilewright opt kernel.tir --target sm_90a --layouts   which thread holds which element
   tilewright opt --list                              every pass with what it does)";
 
 constexpr const char* profile_examples = R"(Examples:
@@ -258,6 +259,10 @@ std::function<void()> add_opt(CLI::App& app) {
   verb->add_flag("--verify-only", options->verify_only, "Check the kernel and run nothing")
       ->excludes(passes)
       ->excludes(print);
+  CLI::Option* layouts = verb->add_flag("--layouts", options->layouts,
+                                        "Draw which thread holds which element of each kept tile");
+  verb->add_option("--num-warps", options->num_warps, "Warps of those threads (default 4)")
+      ->needs(layouts);
   verb->add_flag("--list", options->list, "List the passes")->excludes(file);
   return [options] {
     if (options->file.empty() && !options->list)

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/verbs.h"
+#include "codegen/cuda/describe_layouts.h"
 #include "compiler/pipeline.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -63,6 +64,17 @@ std::vector<const PassEntry*> passes_of(const OptOptions& options) {
   return passes;
 }
 
+void print_layouts(const ir::Kernel& kernel, const Target& target, int num_warps) {
+  if (!target.is_cuda())
+    throw ArgumentError(fmt::format(
+        "--layouts is for CUDA targets, and {} has no threads to draw: give --target sm_90a",
+        target.name));
+  if (num_warps < 1 || num_warps > 32 || (num_warps & (num_warps - 1)) != 0)
+    throw ArgumentError(
+        fmt::format("num_warps is {}, but must be a power of two from 1 to 32", num_warps));
+  fmt::print("{}", describe_layouts(kernel, {.target = target, .num_warps = num_warps}));
+}
+
 }  // namespace
 
 void run_opt(const OptOptions& options) {
@@ -82,6 +94,7 @@ void run_opt(const OptOptions& options) {
     ir::verify(kernel);
     if (options.print_after_all) fmt::print("// after {}\n{}", pass->name, ir::print(kernel));
   }
+  if (options.layouts) return print_layouts(kernel, target, options.num_warps);
   if (!options.print_after_all) fmt::print("{}", ir::print(kernel));
 }
 

@@ -133,6 +133,8 @@ struct OptOptions {
   std::string target = "cpu";
   bool print_after_all = false;
   bool verify_only = false;
+  bool layouts = false;  // instead of the kernel: who holds its tiles, for a CUDA target
+  int num_warps = 4;     // of those
   bool list = false;
 };
 void run_opt(const OptOptions& options);

@@ -113,6 +113,39 @@ TEST_F(OptVerb, WrongArguments) {
   EXPECT_THAT(error({"opt", file(kernel), "--target", "sm_x"}, 1), HasSubstr("sm_x"));
   EXPECT_THAT(error({"opt", file(kernel), "--verify-only", "--passes", "canonicalize"}, 2),
               HasSubstr("--passes"));
+  EXPECT_THAT(error({"opt", file(kernel), "--layouts"}, 1),
+              HasSubstr("has no threads to draw: give --target sm_90a\n"));
+  EXPECT_EQ(error({"opt", file(kernel), "--target", "sm_90a", "--layouts", "--num-warps", "3"}, 1),
+            "tilewright: num_warps is 3, but must be a power of two from 1 to 32\n");
+}
+
+TEST_F(OptVerb, DrawsLayouts) {
+  const CommandResult r =
+      tilewright_command({"opt", "--target", "sm_90a", "--layouts", "--num-warps", "1",
+                          file(R"(kernel @p(%a: *f16, %c: *f32) source {
+  %range = arange {start = 0} : i32[16]
+  %pointer = splat %a : *f16[16]
+  %ptrs = offset %pointer, %range : *f16[16]
+  %x = load %ptrs : f16[16]
+  %row = reshape %x : f16[16, 1]
+  %left = broadcast %row : f16[16, 16]
+  %right = permute %left {order = [1, 0]} : f16[16, 16]
+  %zero = constant {value = 0.0} : f32[16, 16]
+  %product = dot %left, %right, %zero : f32[16, 16]
+  %total = reduce %product {axis = 1} : f32[16] (%l: f32, %r: f32) {
+    %sum = add %l, %r : f32
+    yield %sum
+  }
+  %out = splat %c : *f32[16]
+  %outs = offset %out, %range : *f32[16]
+  store %outs, %total
+}
+)")});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("cells are thread:register, 32 threads\n"));
+  EXPECT_THAT(r.output, HasSubstr("product f32[16, 16], in 8 registers as\n"
+                                  "register 1 128 8 | lane 2 4 16 32 64 | warp \n"));
+  EXPECT_THAT(r.output, HasSubstr("   9  4:2  4:3  5:2  5:3  6:2  6:3  7:2  7:3  4:6  4:7"));
 }
 
 }  // namespace
