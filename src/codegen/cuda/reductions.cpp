@@ -173,13 +173,18 @@ std::string Emitter::first_text(const Frame& frame, int axis) const {
   const IndexMap along = compose(coordinate_map(sizes_of(frame.step->shape), axis), frame.place);
   std::string out;
   for (std::size_t i = 3; i-- > 0;) {
-    const std::string text = linear_text(frame.space, {along.matrix, 0}, i, i + 1);
-    if (text == "0") continue;
     const SpaceVariable& variable = frame.space.variables[i];
-    bool is_all = true;
+    // Only which bits go along the axis counts, not how far.
+    std::vector<std::uint64_t> columns(static_cast<std::size_t>(frame.space.bits()));
+    int used = 0;
     const int base = frame.space.first_bit_of(i);
-    for (int j = 0; j < variable.bits; ++j) is_all &= along.matrix.column(base + j) != 0;
-    out += fmt::format("{}{} == 0", out.empty() ? "" : " && ", is_all ? variable.name : atom(text));
+    for (int j = 0; j < variable.bits; ++j)
+      if (along.matrix.column(base + j) != 0)
+        columns[static_cast<std::size_t>(base + j)] = std::uint64_t{1} << used++;
+    if (used == 0) continue;
+    const std::string text =
+        linear_text(frame.space, {BitMatrix(used, std::move(columns)), 0}, i, i + 1);
+    out += fmt::format("{}{} == 0", out.empty() ? "" : " && ", atom(text));
   }
   return out;
 }

@@ -51,9 +51,9 @@ def product(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constex
                                         is_depth_contiguous ? 1 : n, is_depth_contiguous ? k : 1),
                             2, types.target);
   show(program);
-  if (*types.instruction != '\0')
-    EXPECT_NE(program.text().find(fmt::format("tw::{}(", types.instruction)), std::string::npos);
-  else EXPECT_EQ(program.text().find("tw::mma"), std::string::npos);
+  const std::string call =
+      *types.instruction == '\0' ? "tw::mma" : fmt::format("tw::{}(", types.instruction);
+  EXPECT_EQ(program.text().find(call) != std::string::npos, *types.instruction != '\0');
   Memory a = numbers(types.a, m * k, 1);
   Memory b = numbers(types.b, k * n, 2);
   Memory c = zeros(types.c, m * n);
@@ -80,9 +80,9 @@ INSTANTIATE_TEST_SUITE_P(
             Types{"fp8_widened", e4m3, e4m3, f32, "*fp8e4nv:16, *fp8e4nv:16, *fp32:16", "",
                   "mma_f16", 1e-3, "sm_80"}),
         ::testing::Bool()),
-    [](const auto& info) {
-      return fmt::format("{}_{}", std::get<0>(info.param).name,
-                         std::get<1>(info.param) ? "depth" : "across");
+    [](const auto& one) {
+      return fmt::format("{}_{}", std::get<0>(one.param).name,
+                         std::get<1>(one.param) ? "depth" : "across");
     });
 
 TEST(CudaDot, BatchesOfProducts) {
