@@ -279,7 +279,7 @@ std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
   if (divisor.text.empty()) {
     divisor = {nest.names.make("divisor"), by.depth};
     nest.lines[static_cast<std::size_t>(by.depth)].push_back(
-        fmt::format("const tw::Divisor {}({});", divisor.text, by.text));
+        fmt::format("const auto {} = tw::Divisor({});", divisor.text, by.text));
   }
   return fmt::format("{}.divide({})", divisor.text, operands[0].text);
 }
