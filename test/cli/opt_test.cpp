@@ -145,7 +145,8 @@ TEST_F(OptVerb, DrawsLayouts) {
   EXPECT_THAT(r.output, HasSubstr("cells are thread:register, 32 threads\n"));
   EXPECT_THAT(r.output, HasSubstr("product f32[16, 16], in 8 registers as\n"
                                   "register 1 128 8 | lane 2 4 16 32 64 | warp \n"));
-  EXPECT_THAT(r.output, HasSubstr("   9  4:2  4:3  5:2  5:3  6:2  6:3  7:2  7:3  4:6  4:7"));
+  EXPECT_THAT(r.output,
+              HasSubstr("   9   4:2   4:3   5:2   5:3   6:2   6:3   7:2   7:3   4:6   4:7"));
 }
 
 }  // namespace

@@ -49,8 +49,12 @@ AccessShape affine_shape(const ir::Kernel& kernel, const Alignments& alignments,
   std::int64_t aligned = std::min<std::int64_t>(alignments.of(affine.operands[0]), 16);
   for (int d = 0; d < type.rank; ++d) {
     const ir::Value stride = affine.operands[static_cast<std::size_t>(d) + 1];
-    if (constant_of(kernel, stride) == 1 && type.size(d) > 1) out.contiguous = d;
-    else if (type.size(d) > 1) aligned = std::min(aligned, alignments.of(stride) * size);
+    if (type.size(d) == 1) continue;
+    // Of two dimensions with stride 1 one is contiguous; the other moves the start by one element.
+    const bool is_first = out.contiguous < 0;
+    const bool is_contiguous = constant_of(kernel, stride) == 1;
+    if (is_contiguous) out.contiguous = d;
+    if (!is_contiguous || !is_first) aligned = std::min(aligned, alignments.of(stride) * size);
   }
   if (out.contiguous < 0) return {};
   const std::int64_t elements =

@@ -46,6 +46,22 @@ TEST(CudaElementwise, BigSoftmax) {
 }
 
 // Rows that are looked up have no formula, but each of them is read in vectors.
+// The address grows by one along both dimensions: a vector along one of them starts anywhere.
+TEST(CudaElementwise, TwoStridesOfOneAreNotAligned) {
+  const TileProgram program(R"(
+@triton.jit
+def hankel(out_ptr, x_ptr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    rows = tl.arange(0, ROWS)[:, None]
+    columns = tl.arange(0, COLUMNS)[None, :]
+    x = tl.load(x_ptr + rows + columns)
+    tl.store(out_ptr + rows * COLUMNS + columns, x)
+)",
+                            "hankel", "*fp32:16, *fp32:16, 16, 64");
+  EXPECT_THAT(program.text(), testing::HasSubstr("tw::load<4, 1>(x_tile"));
+  Memory out = zeros(DType::Float32, 16 * 64), x = numbers(DType::Float32, 16 + 64, 1);
+  program.expect_same({.arguments = {&out, &x}});
+}
+
 TEST(CudaElementwise, GatheredRowsAreReadInVectors) {
   const TileProgram program(R"(
 @triton.jit
