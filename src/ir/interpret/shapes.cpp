@@ -163,15 +163,17 @@ Tile dot_tiles(const Tile& a, const Tile& b, const Tile& accumulator, const Type
       for (std::int64_t n = 0; n < columns; ++n) {
         const auto at = static_cast<std::size_t>((batch * rows + m) * columns + n);
         double sum = result.is_float() ? accumulator.elements[at].f : 0;
-        std::int64_t total = result.is_float() ? 0 : accumulator.elements[at].i;
+        // Unsigned, because integers wrap.
+        std::uint64_t total =
+            result.is_float() ? 0 : static_cast<std::uint64_t>(accumulator.elements[at].i);
         for (std::int64_t k = 0; k < depth; ++k) {
           const Element x = a.elements[static_cast<std::size_t>((batch * rows + m) * depth + k)];
           const Element y = b.elements[static_cast<std::size_t>((batch * depth + k) * columns + n)];
           if (result.is_float()) sum += x.f * y.f;
-          else total += x.i * y.i;
+          else total += static_cast<std::uint64_t>(x.i) * static_cast<std::uint64_t>(y.i);
         }
         if (result.is_float()) out.elements[at].f = float64 ? sum : round_to(result.dtype, sum);
-        else out.elements[at].i = wrap(result.dtype, total);
+        else out.elements[at].i = wrap(result.dtype, static_cast<std::int64_t>(total));
       }
   return out;
 }
