@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/suite/run.h"
+#include "codegen/device_lib/emulate/fibers.h"
 #include "tilewright/error.h"
 
 namespace tilewright::suite {
@@ -42,6 +43,8 @@ TEST(Suite, EveryWayOfEveryOperationIsRight) {
     EXPECT_TRUE(run_case(which, entries, {1e10, 1e11, ""}, quick(), {}, records));
     ASSERT_EQ(records.size(), entries.size());
     for (const Record& record : records) {
+      // Barriers of CUDA kernels cannot be emulated under the thread sanitizer.
+      if (!can_emulate_barriers() && record.way.starts_with("cuda")) continue;
       SCOPED_TRACE(record.op + " " + record.way);
       EXPECT_EQ(record.status, Status::Ok) << record.reason;
       EXPECT_EQ(record.runs, 2);
