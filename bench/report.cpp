@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "bench/json.h"
 #include "bench/statistics.h"
-#include "bench/table.h"
 #include "tilewright/device.h"
 
 namespace tilewright::bench {
