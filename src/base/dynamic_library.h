@@ -25,6 +25,12 @@ class DynamicLibrary {
 
   explicit operator bool() const { return handle_ != nullptr; }
   void* symbol(const char* name) const;  // null when there is none
+  // The same into a table of functions; `missing` becomes the first name that there is none of.
+  template <class Function>
+  void look_up(const char* name, Function*& slot, std::string& missing) const {
+    slot = reinterpret_cast<Function*>(symbol(name));
+    if (!slot && missing.empty()) missing = name;
+  }
   const std::string& path() const { return path_; }
   // Keeps the library open for the life of the process (code that may still run, drivers that must
   // not be unloaded).

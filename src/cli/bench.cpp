@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/output_file.h"
 #include "base/table.h"
 #include "bench/suite/baseline.h"
 #include "bench/suite/html.h"
@@ -144,9 +145,9 @@ void run_bench(const BenchVerbOptions& options) {
   BenchRequest request = bench_request(options);
   suite::Report before;
   if (!options.baseline.empty()) before = suite::read_report(options.baseline);
-  if (!options.html.empty()) suite::check_writable(options.html);
+  if (!options.html.empty()) check_output(options.html);
   const suite::Report report = measure(options, std::move(request));
-  if (!options.html.empty()) suite::write_file(options.html, suite::report_html(report));
+  if (!options.html.empty()) write_output(options.html, suite::report_html(report));
   fmt::print("{}", text_of_report(report, options.format));
   const bool slower = !options.baseline.empty() && is_slower(before, report, options);
   if (report.is_interrupted) throw ExitWith{interrupted_code};

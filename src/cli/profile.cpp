@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/output_file.h"
 #include "base/process.h"
 #include "base/units.h"
 #include "bench/json.h"
@@ -52,14 +53,6 @@ std::vector<std::string> full_command(const std::vector<std::string>& command) {
   std::vector<std::string> full = {fs::read_symlink("/proc/self/exe").string(), "bench"};
   full.insert(full.end(), command.begin(), command.end());
   return full;
-}
-
-void check_writable(const std::string& path) {
-  if (path.empty()) return;
-  const fs::path folder = fs::absolute(path).parent_path();
-  if (!fs::is_directory(folder))
-    throw ArgumentError(
-        fmt::format("{} cannot be written: there is no folder {}", path, folder.string()));
 }
 
 // The traces of all processes as one: their threads have numbers of their own.
@@ -121,7 +114,7 @@ void print_text(const Profile& profile, const ProfileTableOptions& table) {
 
 void run_profile(const ProfileVerbOptions& options) {
   for (const std::string* path : {&options.trace, &options.stacks, &options.flame})
-    check_writable(*path);
+    if (!path->empty()) check_output(*path);
   const ProfileTableOptions table{.row_limit = options.row_limit,
                                   .sort_by = options.sort_by,
                                   .group_by_stack = options.by_stack};

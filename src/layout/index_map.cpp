@@ -77,6 +77,14 @@ IndexMap coordinate_map(LogSizes operand, int dimension) {
   return {BitMatrix(width, std::move(columns)), 0};
 }
 
+IndexMap run_map(int result_bits, int index_bits, std::initializer_list<BitRun> runs) {
+  std::vector<std::uint64_t> columns(static_cast<std::size_t>(index_bits));
+  for (const BitRun& run : runs)
+    for (int i = 0; i < run.count; ++i)
+      columns[static_cast<std::size_t>(run.from + i)] = std::uint64_t{1} << (run.to + i);
+  return {BitMatrix(result_bits, std::move(columns)), 0};
+}
+
 IndexMap compose(const IndexMap& inner, const IndexMap& outer) {
   return {inner.matrix * outer.matrix, inner.matrix(outer.offset) ^ inner.offset};
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,14 @@ IndexMap join_map(LogSizes operand);
 IndexMap slice_map(LogSizes operand, int axis);
 // The bits of one dimension's coordinate.
 IndexMap coordinate_map(LogSizes operand, int dimension);
+
+// Some bits of one index as bits of another: bit from + i goes to bit to + i.
+struct BitRun {
+  int from;
+  int to;
+  int count;
+};
+IndexMap run_map(int result_bits, int index_bits, std::initializer_list<BitRun> runs);
 
 // i -> inner(outer(i)).
 IndexMap compose(const IndexMap& inner, const IndexMap& outer);

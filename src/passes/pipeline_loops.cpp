@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
+#include "ir/constant.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/pipeline_loops/candidates.h"
 
@@ -22,17 +23,11 @@ using ir::Region;
 using ir::Type;
 using ir::Value;
 
-std::optional<std::int64_t> constant_of(const Kernel& kernel, Value value) {
-  const Op* maker = kernel.maker(value);
-  if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
-  return maker->integer("value");
-}
-
 // Rounds of a loop whose bounds are constants.
 std::optional<std::int64_t> rounds_of(const Kernel& kernel, const Op& loop) {
-  const auto from = constant_of(kernel, loop.operands[0]);
-  const auto to = constant_of(kernel, loop.operands[1]);
-  const auto step = constant_of(kernel, loop.operands[2]);
+  const auto from = ir::integer_constant(kernel, loop.operands[0]);
+  const auto to = ir::integer_constant(kernel, loop.operands[1]);
+  const auto step = ir::integer_constant(kernel, loop.operands[2]);
   if (!from || !to || !step || *step <= 0) return std::nullopt;
   return *from < *to ? (*to - *from + *step - 1) / *step : 0;
 }
@@ -74,7 +69,7 @@ class Pipeliner {
   };
 
   void rewrite(Op& op, Region& before) {
-    const auto step = constant_of(kernel_, op.operands[2]);
+    const auto step = ir::integer_constant(kernel_, op.operands[2]);
     const DType index = kernel_.type(op.regions[0].arguments[0]).dtype;
     const bool has_limit = step && *step > 0 && index != DType::UInt64;
     int stages = static_cast<int>(op.integer("stages", options_.num_stages));

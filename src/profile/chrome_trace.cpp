@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "profile/output_file.h"
+#include "base/output_file.h"
 #include "profile/trace.h"
 #include "tilewright/profile.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/output_file.h"
 #include "base/units.h"
 #include "profile/nesting.h"
-#include "profile/output_file.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {

@@ -73,7 +73,7 @@ TEST_F(ProfileVerb, SaysWhatIsWrongBeforeTheProgramRuns) {
   expect({"profile", "--sort-by", "hots", "--", "true"}, 1,
          "profiles cannot be sorted by 'hots'; did you mean 'host'?");
   expect({"profile", "--trace", "/nonexistent/t.json", "--", "true"}, 1,
-         "/nonexistent/t.json cannot be written: there is no folder /nonexistent");
+         "cannot write '/nonexistent/t.json': No such file or directory");
 }
 
 }  // namespace

@@ -2,19 +2,9 @@
 // bench/suite/html.cpp — fills the page's template.
 #include "bench/suite/html.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
-#include <fmt/format.h>
-
 #include "base/check.h"
 #include "base/embedded.h"
 #include "bench/suite/record_json.h"
-#include "tilewright/error.h"
 
 namespace tilewright::suite {
 namespace {
@@ -32,10 +22,6 @@ std::string inside_script(std::string text) {
   return text;
 }
 
-[[noreturn]] void throw_not_writable(const std::string& path, int code) {
-  throw EnvironmentError(fmt::format("cannot write '{}': {}", path, std::strerror(code)));
-}
-
 }  // namespace
 
 // The data goes in last: it may hold anything, the names of the places too.
@@ -44,25 +30,6 @@ std::string report_html(const Report& report) {
   put(page, "@CHART@", embedded_file("chart.js"));
   put(page, "@DATA@", inside_script(report_json(report)));
   return page;
-}
-
-void check_writable(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw_not_writable(path, EISDIR);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  const std::string where = folder.empty() ? "." : folder.string();
-  if (access(where.c_str(), W_OK | X_OK) != 0) throw_not_writable(path, errno);
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  if (file && std::rename(temporary.c_str(), path.c_str()) == 0) return;
-  const int code = errno;
-  unlink(temporary.c_str());
-  throw_not_writable(path, code);
 }
 
 }  // namespace tilewright::suite

@@ -2,18 +2,15 @@
 // bench/suite/rivals.cpp — requests to rivals.py and what is made of its answers.
 #include "bench/suite/rivals.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 
 #include "base/embedded.h"
 #include "bench/json.h"
 #include "bench/suite/helper_process.h"
+#include "runtime/cpu/temporary_folder.h"
 #include "tilewright/error.h"
 
 namespace tilewright::suite {
@@ -23,38 +20,11 @@ constexpr std::array names = {"torch eager", "torch builtin", "torch.compile", "
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// Triton reads the source of a kernel from its file.
-class KernelFolder {
- public:
-  KernelFolder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "tilewright_rivals_XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw EnvironmentError(fmt::format("cannot make a folder like '{}'", name));
-    path_ = name;
-  }
-  ~KernelFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  KernelFolder(const KernelFolder&) = delete;
-  KernelFolder& operator=(const KernelFolder&) = delete;
-
-  std::string file_for(const std::string& operation) const {
-    const std::string file = fmt::format("{}/{}.py", path_, operation);
-    std::ofstream(file) << embedded_file(fmt::format("kernels/{}.py", operation));
-    return file;
-  }
-
- private:
-  std::string path_;
-};
-
 }  // namespace
 
 struct Rivals::Team {
   RivalOptions options;
-  KernelFolder folder;
+  TemporaryFolder folder;  // Triton reads the source of a kernel from its file
   std::unique_ptr<HelperProcess> helper;
   int starts = 0;
   std::string torch, triton;  // versions; empty when there is none
@@ -147,7 +117,8 @@ Contender contender_of(std::shared_ptr<Team> team, const Problem& problem, Recor
                     {"shape", record.shape},
                     {"dtype", record.dtype},
                     {"device", record.device},
-                    {"file", team->folder.file_for(record.op)}};
+                    {"file", team->folder.write(record.op + ".py",
+                                                embedded_file("kernels/" + record.op + ".py"))}};
   team->options.show(
       fmt::format("{} {}: preparing {}", record.op, shape_text(record.shape), record.way));
   const Json answer = rival->prepare();

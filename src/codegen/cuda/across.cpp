@@ -10,26 +10,7 @@
 #include "codegen/schedule/op_facts.h"
 
 namespace tilewright {
-namespace {
-
 using ir::OpKind;
-
-// A map of some bits of a space onto some bits of an index: bit from + i goes to bit to + i.
-struct BitRun {
-  int from;
-  int to;
-  int count;
-};
-
-IndexMap map_of(int rows, int columns, const std::vector<BitRun>& runs) {
-  std::vector<std::uint64_t> out(static_cast<std::size_t>(columns));
-  for (const BitRun& run : runs)
-    for (int i = 0; i < run.count; ++i)
-      out[static_cast<std::size_t>(run.from + i)] = std::uint64_t{1} << (run.to + i);
-  return {BitMatrix(rows, std::move(out)), 0};
-}
-
-}  // namespace
 
 void Emitter::across_step(const Step& step) {
   switch (step.op->kind) {
@@ -166,8 +147,8 @@ void Emitter::emit_line_scan(const Step& step, const std::string& line) {
   Frame frame{.step = &step};
   frame.space.variables = {{j, width}, {line, others}};
   frame.place =
-      map_of(bits_of_type(type), width + others,
-             {{0, low, width}, {width, 0, low}, {width + low, low + width, others - low}});
+      run_map(bits_of_type(type), width + others,
+              {{0, low, width}, {width, 0, low}, {width + low, low + width, others - low}});
   std::vector<std::string> values;
   for (ir::Value operand : op.operands) {
     values.push_back(names_.make("x"));

@@ -8,21 +8,6 @@
 namespace tilewright {
 namespace {
 
-// Bit from + i of an index goes to bit to + i.
-struct BitRun {
-  int from;
-  int to;
-  int count;
-};
-
-IndexMap map_of(int rows, int columns, const std::vector<BitRun>& runs) {
-  std::vector<std::uint64_t> out(static_cast<std::size_t>(columns));
-  for (const BitRun& run : runs)
-    for (int i = 0; i < run.count; ++i)
-      out[static_cast<std::size_t>(run.from + i)] = std::uint64_t{1} << (run.to + i);
-  return {BitMatrix(rows, std::move(out)), 0};
-}
-
 // Which bits of a register's number choose rows, columns and batches.
 struct RegisterRoles {
   std::vector<int> rows, columns, batches;
@@ -141,13 +126,13 @@ void Emitter::emit_multiply_add(const Step& step, const Sums& sums) {
   const IndexMap place{BitMatrix(bits + sizes.depth, std::move(elements)), 0};
   const IndexMap sum{BitMatrix(layout.registers().columns(), std::move(registers)), 0};
   const IndexMap to_left =
-      map_of(sizes.batch + sizes.rows + sizes.depth, bits + sizes.depth,
-             {{sizes.columns, sizes.depth, sizes.rows + sizes.batch}, {bits, 0, sizes.depth}});
+      run_map(sizes.batch + sizes.rows + sizes.depth, bits + sizes.depth,
+              {{sizes.columns, sizes.depth, sizes.rows + sizes.batch}, {bits, 0, sizes.depth}});
   const IndexMap to_right =
-      map_of(sizes.batch + sizes.depth + sizes.columns, bits + sizes.depth,
-             {{0, 0, sizes.columns},
-              {sizes.columns + sizes.rows, sizes.columns + sizes.depth, sizes.batch},
-              {bits, sizes.columns, sizes.depth}});
+      run_map(sizes.batch + sizes.depth + sizes.columns, bits + sizes.depth,
+              {{0, 0, sizes.columns},
+               {sizes.columns + sizes.rows, sizes.columns + sizes.depth, sizes.batch},
+               {bits, sizes.columns, sizes.depth}});
   const ir::Type wide = ir::Type::scalar(plan.sum);
   const auto read = [&](ir::Value value, const IndexMap& map, const std::string& part,
                         const SpaceVariable& variable) {

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "codegen/schedule/op_facts.h"
+#include "ir/constant.h"
 #include "layout/convert.h"
 
 namespace tilewright {
@@ -17,17 +18,6 @@ using ir::OpKind;
 using Kind = Step::Kind;
 
 int log2_of(std::int64_t power) { return std::countr_zero(static_cast<std::uint64_t>(power)); }
-
-std::optional<std::int64_t> constant_of(const ir::Kernel& kernel, ir::Value value) {
-  const ir::Op* maker = kernel.maker(value);
-  if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
-  const auto* number = std::get_if<std::int64_t>(maker->find("value"));
-  return number ? std::optional(*number) : std::nullopt;
-}
-
-}  // namespace
-
-namespace {
 
 // Of pointers without a formula, by what the analysis of axes knows of them.
 AccessShape analysed_shape(const ir::Kernel& kernel, const AxisAnalysis& axes, const ir::Op& op) {
@@ -52,7 +42,7 @@ AccessShape affine_shape(const ir::Kernel& kernel, const Alignments& alignments,
     if (type.size(d) == 1) continue;
     // Of two dimensions with stride 1 one is contiguous; the other moves the start by one element.
     const bool is_first = out.contiguous < 0;
-    const bool is_contiguous = constant_of(kernel, stride) == 1;
+    const bool is_contiguous = ir::integer_constant(kernel, stride) == 1;
     if (is_contiguous) out.contiguous = d;
     if (!is_contiguous || !is_first) aligned = std::min(aligned, alignments.of(stride) * size);
   }

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "codegen/cuda/emitter.h"
 #include "codegen/schedule/op_facts.h"
+#include "ir/constant.h"
 
 namespace tilewright {
 namespace {
@@ -53,13 +54,12 @@ std::string Emitter::scalar(ir::Value value) {
 }
 
 std::optional<std::int64_t> Emitter::constant_of(ir::Value value) const {
-  const ir::Op* maker = kernel_.maker(value);
-  while (maker && (maker->kind == OpKind::Splat || maker->kind == OpKind::Broadcast ||
-                   maker->kind == OpKind::Reshape))
-    maker = kernel_.maker(maker->operands[0]);
-  if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
-  const auto* number = std::get_if<std::int64_t>(maker->find("value"));
-  return number ? std::optional(*number) : std::nullopt;
+  for (const ir::Op* maker = kernel_.maker(value);
+       maker && (maker->kind == OpKind::Splat || maker->kind == OpKind::Broadcast ||
+                 maker->kind == OpKind::Reshape);
+       maker = kernel_.maker(value))
+    value = maker->operands[0];
+  return ir::integer_constant(kernel_, value);
 }
 
 OperandText Emitter::operand(ir::Value value, std::string text) const {

@@ -20,13 +20,6 @@ bool is_known(std::uint32_t version) {
   return (version >= 18 && version < 100) || version / 10000 == 13;
 }
 
-template <class Function>
-void look_up(const DynamicLibrary& library, const char* name, Function*& slot,
-             std::string& missing) {
-  slot = reinterpret_cast<Function*>(library.symbol(name));
-  if (!slot && missing.empty()) missing = name;
-}
-
 CuptiApi open_cupti() {
   const std::string path = cupti_path();
   if (path.empty())
@@ -41,7 +34,7 @@ CuptiApi open_cupti() {
     throw MissingError(fmt::format("CUPTI at {} cannot be opened ({}); {}", path, error, remedy));
   CuptiApi api;
   std::string missing;
-#define OP(name, result, ...) look_up(library, #name, api.name, missing);
+#define OP(name, result, ...) library.look_up(#name, api.name, missing);
   TW_CUPTI_FUNCTIONS(OP)
 #undef OP
   if (!missing.empty())

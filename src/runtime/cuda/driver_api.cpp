@@ -11,13 +11,6 @@
 namespace tilewright::cuda {
 namespace {
 
-template <class Function>
-void look_up(const DynamicLibrary& library, const char* name, Function*& slot,
-             std::string& missing) {
-  slot = reinterpret_cast<Function*>(library.symbol(name));
-  if (!slot && missing.empty()) missing = name;
-}
-
 // The file that a symbol came from: the library may have been opened by its soname.
 std::string file_of(const void* symbol, const std::string& otherwise) {
   Dl_info info;
@@ -39,7 +32,7 @@ std::string load_driver(const std::string& path, DriverApi& api, std::string* re
   if (!library) return error;
   DriverApi found;
   std::string missing;
-#define OP(name, ...) look_up(library, #name, found.name, missing);
+#define OP(name, ...) library.look_up(#name, found.name, missing);
 #include "runtime/cuda/driver_functions.def"
 #undef OP
   const std::string file = file_of(reinterpret_cast<const void*>(found.cuInit), path);

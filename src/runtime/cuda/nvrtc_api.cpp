@@ -29,13 +29,6 @@ constexpr const char* remedy =
   throw MissingError(fmt::format("NVRTC was not found; it compiles CUDA source; {}", remedy));
 }
 
-template <class Function>
-void look_up(const DynamicLibrary& library, const char* name, Function*& slot,
-             std::string& missing) {
-  slot = reinterpret_cast<Function*>(library.symbol(name));
-  if (!slot && missing.empty()) missing = name;
-}
-
 std::unique_ptr<NvrtcApi> open_nvrtc(const std::string& path) {
   std::string error;
   DynamicLibrary library = DynamicLibrary::open(path, &error);
@@ -43,7 +36,7 @@ std::unique_ptr<NvrtcApi> open_nvrtc(const std::string& path) {
     throw MissingError(fmt::format("NVRTC at {} cannot be opened ({}); {}", path, error, remedy));
   auto api = std::make_unique<NvrtcApi>();
   std::string missing;
-#define OP(name, result, ...) look_up(library, #name, api->name, missing);
+#define OP(name, result, ...) library.look_up(#name, api->name, missing);
   TW_NVRTC_FUNCTIONS(OP)
 #undef OP
   if (!missing.empty())
