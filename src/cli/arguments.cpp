@@ -140,6 +140,14 @@ void add_kernel_options(CLI::App& verb, Options& options) {
   verb.add_flag("--debug", options.debug, "Asserts of the kernel fire");
 }
 
+void add_isolation(CLI::App& verb, Isolation& isolation, CLI::Option* guess) {
+  verb.add_option("--limit", isolation.limit_seconds, "Seconds per kernel (default 20)")
+      ->needs(guess);
+  verb.add_option("--jobs", isolation.jobs, "Kernels at a time (default: one per processor)")
+      ->needs(guess)
+      ->check(CLI::Range(1, 1024));
+}
+
 std::function<void()> add_run(CLI::App& app) {
   auto options = std::make_shared<RunVerbOptions>();
   CLI::App* verb = app.add_subcommand("run", "Runs one Triton kernel on given or generated inputs");
@@ -158,8 +166,7 @@ std::function<void()> add_run(CLI::App& app) {
   CLI::Option* guess = verb->add_flag(
       "--guess", options->guess,
       "Runs every kernel of a file or folder on guessed inputs, here and in the interpreter");
-  verb->add_option("--limit", options->limit_seconds, "Seconds per kernel (default 20)")
-      ->needs(guess);
+  add_isolation(*verb, options->isolation, guess);
   add_json(*verb, options->json);
   return [options] { options->guess ? run_run_guess(*options) : run_run(*options); };
 }
@@ -238,8 +245,7 @@ std::function<void()> add_compile(CLI::App& app) {
   CLI::Option* guess =
       verb->add_flag("--guess", options->guess, "Tries every kernel of a file or folder");
   verb->add_option("--stage", options->stage, "How far to go: ir, source, binary")->needs(guess);
-  verb->add_option("--limit", options->limit_seconds, "Seconds per kernel (default 20)")
-      ->needs(guess);
+  add_isolation(*verb, options->isolation, guess);
   add_json(*verb, options->json);
   return [options] { options->guess ? run_compile_guess(*options) : run_compile(*options); };
 }

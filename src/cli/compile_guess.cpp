@@ -34,17 +34,10 @@ GuessStage stage_of(const std::string& name) {
   throw UsageError{fmt::format("--stage has no '{}'{}", name, suggest_names(name, names))};
 }
 
-Row try_one(python::ModuleLoader& loader, Guesser& guesser,
-            const python::DecoratedFunction& function, const Target& target,
-            const CompileVerbOptions& options) {
-  const GuessStage stage = stage_of(options.stage);
-  // The first character tells ok from not, what follows is the reason.
-  const IsolatedResult result = run_isolated(
-      [&] {
-        const TryOutcome outcome = try_kernel(loader, guesser, function, target, stage);
-        return (outcome.ok ? "+" : "-") + outcome.reason;
-      },
-      options.limit_seconds);
+// The child's answer: the first character tells ok from not, what follows is the reason.
+std::string encoded(const TryOutcome& outcome) { return (outcome.ok ? "+" : "-") + outcome.reason; }
+
+Row row_of(const python::DecoratedFunction& function, const IsolatedResult& result) {
   Row row{function.module->tree->source.file, function.name, false, result.problem, result.seconds};
   if (!result.finished || result.text.empty()) return row;
   row.ok = result.text[0] == '+';
@@ -78,7 +71,7 @@ void run_compile_guess(const CompileVerbOptions& options) {
   if (options.targets.size() > 1)
     throw UsageError{"--guess compiles for one target; give one with --target"};
   const Target target = Target::parse(options.targets.empty() ? "sm_90a" : options.targets[0]);
-  static_cast<void>(stage_of(options.stage));
+  const GuessStage stage = stage_of(options.stage);
   python::ModuleLoader loader;
   std::vector<Row> rows;
   std::vector<UnreadableFile> unreadable;
@@ -86,12 +79,20 @@ void run_compile_guess(const CompileVerbOptions& options) {
   for (const UnreadableFile& file : unreadable) rows.push_back({file.path, "", false, file.reason});
   Guesser guesser(loader, facts_of(target));
   const auto kernels = guesser.entries(modules);
+  const std::size_t first = rows.size();
+  rows.resize(first + kernels.size());
   {
+    std::size_t ended = 0;
     Progress progress;
-    for (const python::DecoratedFunction& kernel : kernels) {
-      progress.show(fmt::format("{} of {}: {}", rows.size() + 1, kernels.size(), kernel.name));
-      rows.push_back(try_one(loader, guesser, kernel, target, options));
-    }
+    run_isolated(
+        kernels.size(), options.isolation,
+        [&](std::size_t i) {
+          return encoded(try_kernel(loader, guesser, kernels[i], target, stage));
+        },
+        [&](std::size_t i, const IsolatedResult& result) {
+          rows[first + i] = row_of(kernels[i], result);
+          progress.show(fmt::format("{} of {}: {}", ++ended, kernels.size(), kernels[i].name));
+        });
   }
   const auto compiled = static_cast<std::size_t>(
       std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.ok; }));

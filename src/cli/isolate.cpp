@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/isolate.cpp — fork, a pipe for the result, and a watch on the time.
+// cli/isolate.cpp — forks, a pipe from each child for its result, and a watch on the time.
 #include "cli/isolate.h"
 
 #include <poll.h>
@@ -7,10 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -20,10 +23,17 @@ namespace tilewright::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Work = std::function<std::string(std::size_t)>;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+struct Child {
+  std::size_t index = 0;
+  pid_t process = 0;
+  int file = -1;  // the pipe's end to read from
+  Clock::time_point start;
+  std::string text;
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
+};
 
 void write_all(int file, const std::string& text) {
   std::size_t written = 0;
@@ -35,10 +45,9 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-[[noreturn]] void run_child(const std::function<std::string()>& work, int file) {
-  // A watchdog of its own, in case this child outlives the parent.
+[[noreturn]] void run_child(const Work& work, std::size_t index, int file) {
   try {
-    write_all(file, work());
+    write_all(file, work(index));
     _exit(0);
   } catch (const std::exception& error) {
     write_all(file, fmt::format("!{}", error.what()));
@@ -46,51 +55,35 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-// Reads until the end or the limit; false at the limit.
-bool read_until(int file, Clock::time_point start, double limit, std::string& text) {
-  char block[4096];
-  while (true) {
-    const double left = limit - seconds_since(start);
-    if (left <= 0) return false;
-    pollfd wait{.fd = file, .events = POLLIN, .revents = 0};
-    const int ready = poll(&wait, 1, static_cast<int>(left * 1000) + 1);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) return false;
-    const ssize_t n = read(file, block, sizeof block);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return true;
-    text.append(block, static_cast<std::size_t>(n));
-  }
-}
-
-}  // namespace
-
-IsolatedResult run_isolated(const std::function<std::string()>& work, double limit_seconds) {
+Child start_child(std::size_t index, const Work& work, const Isolation& isolation) {
   int ends[2];
   if (pipe(ends) != 0)
     throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   std::fflush(nullptr);  // or the child would print it again
-  const Clock::time_point start = Clock::now();
-  const pid_t child = fork();
-  if (child < 0) {
+  Child child{
+      .index = index, .process = fork(), .file = ends[0], .start = Clock::now(), .text = ""};
+  if (child.process < 0) {
     close(ends[0]);
     close(ends[1]);
     throw EnvironmentError(fmt::format("cannot start a process: {}", std::strerror(errno)));
   }
-  if (child == 0) {
+  if (child.process == 0) {
     close(ends[0]);
-    alarm(static_cast<unsigned>(limit_seconds) + 60);
-    run_child(work, ends[1]);
+    // A watchdog of its own, in case this child outlives the parent.
+    alarm(static_cast<unsigned>(isolation.limit_seconds) + 60);
+    run_child(work, index, ends[1]);
   }
   close(ends[1]);
-  IsolatedResult result;
-  const bool in_time = read_until(ends[0], start, limit_seconds, result.text);
-  close(ends[0]);
-  if (!in_time) kill(child, SIGKILL);
+  return child;
+}
+
+IsolatedResult finish(Child& child, bool in_time, double limit_seconds) {
+  close(child.file);
+  if (!in_time) kill(child.process, SIGKILL);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
   }
-  result.seconds = seconds_since(start);
+  IsolatedResult result{.text = std::move(child.text), .problem = "", .seconds = child.seconds()};
   if (!in_time) {
     result.problem = fmt::format("took longer than {} s", limit_seconds);
   } else if (WIFSIGNALED(status)) {
@@ -103,6 +96,50 @@ IsolatedResult run_isolated(const std::function<std::string()>& work, double lim
     result.finished = true;
   }
   return result;
+}
+
+// Waits until one of them has something to read or is out of time.
+std::vector<pollfd> wait_for(const std::vector<Child>& children, double limit_seconds) {
+  std::vector<pollfd> waits;
+  double left = limit_seconds;
+  for (const Child& child : children) {
+    waits.push_back({.fd = child.file, .events = POLLIN, .revents = 0});
+    left = std::min(left, limit_seconds - child.seconds());
+  }
+  if (poll(waits.data(), waits.size(), std::max(0, static_cast<int>(left * 1000) + 1)) < 0)
+    for (pollfd& wait : waits) wait.revents = 0;  // interrupted: look again
+  return waits;
+}
+
+// True when there is nothing more to read.
+bool read_some(Child& child) {
+  char block[4096];
+  const ssize_t n = read(child.file, block, sizeof block);
+  if (n > 0) child.text.append(block, static_cast<std::size_t>(n));
+  return n == 0 || (n < 0 && errno != EINTR);
+}
+
+}  // namespace
+
+void run_isolated(std::size_t count, const Isolation& isolation, const Work& work,
+                  const std::function<void(std::size_t, const IsolatedResult&)>& done) {
+  const auto jobs = static_cast<std::size_t>(
+      isolation.jobs > 0 ? isolation.jobs : std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<Child> children;
+  for (std::size_t next = 0; next < count || !children.empty();) {
+    while (next < count && children.size() < jobs)
+      children.push_back(start_child(next++, work, isolation));
+    const std::vector<pollfd> waits = wait_for(children, isolation.limit_seconds);
+    for (std::size_t i = children.size(); i-- > 0;) {
+      const bool ended = waits[i].revents != 0 && read_some(children[i]);
+      const bool in_time = children[i].seconds() < isolation.limit_seconds;
+      if (!ended && in_time) continue;
+      const std::size_t index = children[i].index;
+      const IsolatedResult result = finish(children[i], ended, isolation.limit_seconds);
+      children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
+      done(index, result);
+    }
+  }
 }
 
 }  // namespace tilewright::cli

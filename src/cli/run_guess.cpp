@@ -34,12 +34,7 @@ std::string encoded(const RunOutcome& outcome) {
                      outcome.reason);
 }
 
-Row run_one(python::ModuleLoader& loader, Guesser& guesser,
-            const python::DecoratedFunction& function, const Device& device,
-            const RunVerbOptions& options) {
-  const IsolatedResult result =
-      run_isolated([&] { return encoded(run_kernel(loader, guesser, function, device)); },
-                   options.limit_seconds);
+Row row_of(const python::DecoratedFunction& function, const IsolatedResult& result) {
   Row row{.file = function.module->tree->source.file,
           .kernel = function.name,
           .result = "does not end well",
@@ -104,12 +99,18 @@ void run_run_guess(const RunVerbOptions& options) {
                     .seconds = 0});
   Guesser guesser(loader, facts_of(device.target()));
   const auto kernels = guesser.entries(modules);
+  const std::size_t first = rows.size();
+  rows.resize(first + kernels.size());
   {
+    std::size_t ended = 0;
     Progress progress;
-    for (const python::DecoratedFunction& kernel : kernels) {
-      progress.show(fmt::format("{} of {}: {}", rows.size() + 1, kernels.size(), kernel.name));
-      rows.push_back(run_one(loader, guesser, kernel, device, options));
-    }
+    run_isolated(
+        kernels.size(), options.isolation,
+        [&](std::size_t i) { return encoded(run_kernel(loader, guesser, kernels[i], device)); },
+        [&](std::size_t i, const IsolatedResult& result) {
+          rows[first + i] = row_of(kernels[i], result);
+          progress.show(fmt::format("{} of {}: {}", ++ended, kernels.size(), kernels[i].name));
+        });
   }
   std::map<std::string, int> counts;
   for (const Row& row : rows) ++counts[row.result];

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/isolate.h"
+
 namespace tilewright::cli {
 
 // A wrong command line: exit code 2. Everything else that is thrown is exit code 1.
@@ -60,7 +62,7 @@ struct RunVerbOptions {
   bool flush_to_zero = false;
   bool debug = false;
   bool guess = false;
-  double limit_seconds = 20;  // with --guess, per kernel
+  Isolation isolation;  // with --guess
 };
 void run_run(const RunVerbOptions& options);
 void run_run_guess(const RunVerbOptions& options);
@@ -100,7 +102,7 @@ struct CompileVerbOptions {
   std::string folder;                // -o; else what is text goes to stdout
   bool guess = false;
   std::string stage = "binary";  // of guess: ir, source, binary
-  double limit_seconds = 20;     // of guess, per kernel
+  Isolation isolation;           // of guess
   bool json = false;
   std::optional<int> num_warps;
   std::optional<int> num_stages;

@@ -3,10 +3,10 @@
 // and hang, made up by the test; and a real Python where there is one with PyTorch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 
+#include "bench/json.h"
 #include "bench/suite/helper_process.h"
 #include "command.h"
 #include "tilewright/error.h"
@@ -15,7 +15,6 @@ namespace tilewright::cli {
 namespace {
 
 using ::testing::HasSubstr;
-using Json = nlohmann::json;
 
 class Rivals : public ::testing::Test {
  protected:
@@ -32,7 +31,7 @@ class Rivals : public ::testing::Test {
                             "--trials", "2", "--no-ceiling", "--json", "--rivals", python});
     EXPECT_EQ(r.error, "");
     exit_code_ = r.exit_code;
-    const Json report = Json::parse(r.output);
+    const Json report = parse_json(r.output);
     EXPECT_EQ(report["records"].size(), 5U);
     EXPECT_EQ(report["records"][0]["status"], "ok")
         << "ours is measured whatever becomes of the others";

@@ -2,15 +2,14 @@
 // cli/bench_test.cpp — `tilewright bench`: what it prints, its exit codes, and wrong input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 
 namespace tilewright::cli {
 namespace {
 
 using ::testing::HasSubstr;
-using Json = nlohmann::json;
 
 CommandResult bench(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "bench");
@@ -33,7 +32,7 @@ void expect_error(const std::vector<std::string>& arguments, int code, const std
 TEST(Bench, RecordsHaveTheirFields) {
   const CommandResult r = quick({"gelu", "--shape", "16x37", "--ways", "manual,tile", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.error;
-  const Json report = Json::parse(r.output);
+  const Json report = parse_json(r.output);
   ASSERT_EQ(report["records"].size(), 2U);
   const Json& record = report["records"][1];
   for (const char* field : {"op", "way", "device", "dtype", "shape", "seconds", "p10", "p90",
@@ -65,7 +64,7 @@ TEST(Bench, BaselinesDecideTheExitCode) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/before.json";
   const CommandResult first = quick({"add", "--shape", "8x8", "--ways", "tile", "--json"});
-  Json report = Json::parse(first.output);
+  Json report = parse_json(first.output);
   const auto compare = [&](double factor) {
     for (const char* field : {"seconds", "interval_low", "interval_high"})
       report["records"][0][field] = first.exit_code == 0 ? 1e-3 * factor : 0;
@@ -103,7 +102,7 @@ TEST(Bench, MeasuresTheCeilingOfTheMachine) {
   const CommandResult r = bench(
       {"add", "--shape", "8x8", "--ways", "tile", "--trials", "2", "--device", "cpu", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.error;
-  const Json report = Json::parse(r.output);
+  const Json report = parse_json(r.output);
   EXPECT_GT(report["ceilings"]["bytes_per_second"], 1e6);
   EXPECT_GT(report["records"][0]["percent_of_ceiling"], 0);
 }
@@ -123,7 +122,7 @@ TEST(Bench, InterruptedKeepsWhatThereIs) {
        .environment = {"TILEWRIGHT_CACHE_DIR=" + folder.path()},
        .timeout_seconds = 100});
   EXPECT_EQ(r.exit_code, 130);
-  const Json report = Json::parse(r.output);
+  const Json report = parse_json(r.output);
   EXPECT_EQ(report["interrupted"], true);
   for (const Json& record : report["records"])
     EXPECT_TRUE(record["status"] == "ok" || record["status"] == "interrupted") << record;
@@ -167,21 +166,21 @@ TEST_F(UserKernels, StandBesideOurs) {
   const CommandResult r =
       quick({python_ + ":my_softmax", "--like", "softmax", "--shape", "8x100", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.error << r.output;
-  const Json report = Json::parse(r.output);
+  const Json report = parse_json(r.output);
   const Json& last = report["records"].back();
   EXPECT_EQ(last["way"], "my_softmax");
   EXPECT_EQ(last["status"], "ok") << last["reason"];
   const CommandResult cuda =
       quick({cuda_ + ":sum", "--like", "add", "--shape", "8x100", "--ways", "tile", "--json"});
   ASSERT_EQ(cuda.exit_code, 0) << cuda.error << cuda.output;
-  EXPECT_EQ(Json::parse(cuda.output)["records"].back()["note"], "emulated, in cache");
+  EXPECT_EQ(parse_json(cuda.output)["records"].back()["note"], "emulated, in cache");
 }
 
 TEST_F(UserKernels, AreCheckedLikeOurs) {
   const CommandResult r = quick({python_ + ":odd", "--like", "gelu", "--shape", "8x16", "--ways",
                                  "tile", "amount=n", "--json"});
   EXPECT_EQ(r.exit_code, 1);
-  EXPECT_EQ(Json::parse(r.output)["records"].back()["status"], "wrong");
+  EXPECT_EQ(parse_json(r.output)["records"].back()["status"], "wrong");
 }
 
 TEST_F(UserKernels, ThatDoNotFit) {

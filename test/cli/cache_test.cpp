@@ -2,8 +2,8 @@
 // cli/cache_test.cpp — `tilewright cache` on a folder that a measuring run has filled.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 
 namespace tilewright::cli {
@@ -19,8 +19,8 @@ class CacheVerb : public ::testing::Test {
                         .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
                         .timeout_seconds = 120});
   }
-  nlohmann::json json(const std::vector<std::string>& arguments) const {
-    return nlohmann::json::parse(run(arguments).output);
+  Json json(const std::vector<std::string>& arguments) const {
+    return parse_json(run(arguments).output);
   }
   void fill() const { ASSERT_EQ(run({"info", "--json"}).exit_code, 0); }
 

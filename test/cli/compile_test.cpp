@@ -2,8 +2,8 @@
 // cli/compile_test.cpp — `tilewright compile`: what is emitted, the launcher header, wrong input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 #include "runtime/components.h"
 
@@ -71,7 +71,7 @@ TEST_F(Compile, TextNeedsNoCompiler) {
 TEST_F(Compile, ReportsForTheCpu) {
   const CommandResult r = compile({"--signature", signature, "--target", "cpu", "--json"});
   EXPECT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   EXPECT_EQ(json["compiled"][0]["kernel"], "add");
   EXPECT_EQ(json["compiled"][0]["signature"], "*float32:16, *float32:16, int32, 1024");
   EXPECT_GT(json["compiled"][0]["binary_bytes"], 1000);
@@ -83,7 +83,7 @@ TEST_F(Compile, ReportsAndEmitsForCudaWithoutAGpu) {
   const CommandResult r = compile({"--signature", signature, "--target", "sm_80,sm_90a", "--emit",
                                    "ptx,cubin,header", "-o", out, "--json"});
   EXPECT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   for (const auto& row : json["compiled"]) {
     EXPECT_GT(row["registers"], 0);
     EXPECT_EQ(row["spill_bytes"], 0);
@@ -155,7 +155,7 @@ TEST_F(Compile, CudaSources) {
   const CommandResult r = tilewright_command(
       {"compile", cu + ":scale", "--target", "sm_80", "--block", "64,2", "-O0", "--json"});
   EXPECT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   EXPECT_EQ(json["compiled"][0]["threads"], 128);
   const CommandResult wrong = tilewright_command({"compile", cu + ":scal", "--target", "sm_80"});
   EXPECT_EQ(wrong.error, "tilewright: " + cu + " has no kernel 'scal'; did you mean 'scale'?\n");
@@ -171,7 +171,7 @@ TEST_F(Compile, OptimisationLevelsAndDebugInformation) {
                                  "cubin", "-o", folder_.path(), "--json"});
     const CommandResult r = compile(flags);
     EXPECT_EQ(r.exit_code, 0) << r.error;
-    EXPECT_EQ(nlohmann::json::parse(r.output)["compiled"].size(), 2u);
+    EXPECT_EQ(parse_json(r.output)["compiled"].size(), 2u);
     std::ostringstream cubin;
     cubin << std::ifstream(folder_.path() + "/add_sm_90a.cubin", std::ios::binary).rdbuf();
     return cubin.str();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/guess_test.cpp — `tilewright compile --guess` and `run --guess`: which kernels are found, and
 // how each ends.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 
 namespace tilewright::cli {
@@ -40,7 +41,7 @@ TEST(Guess, EntriesOfAFolderAsJson) {
   const CommandResult r = tilewright_command(
       {"compile", folder.path(), "--guess", "--target", "sm_90a", "--stage", "ir", "--json"});
   EXPECT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   ASSERT_EQ(json["kernels"].size(), 3u);
   EXPECT_EQ(json["total"], 3);
   EXPECT_EQ(json["kernels"][0]["file"], folder.path() + "/broken.py");
@@ -61,6 +62,28 @@ TEST(Guess, WrongCommandLines) {
   r = tilewright_command({"compile", ".", "--guess", "--target", "cpu", "--stage", "il"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error, "tilewright: --stage has no 'il'; did you mean 'ir'?\n");
+}
+
+TEST(Guess, EveryKernelHasItsTimeAndKeepsItsPlace) {
+  const TemporaryFolder folder;
+  std::string text = "import triton\nimport triton.language as tl\n";
+  for (int i = 0; i < 9; ++i)
+    text += fmt::format("@triton.jit\ndef k{}(p):\n    tl.store(p, {}.0)\n", i, i);
+  write(folder.path() + "/kernels.py", text);
+  const auto rows = [&](const std::string& limit) {
+    const CommandResult r =
+        tilewright_command({"compile", folder.path(), "--guess", "--stage", "source", "--jobs", "4",
+                            "--limit", limit, "--json"});
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    return parse_json(r.output)["kernels"];
+  };
+  const Json good = rows("60"), late = rows("1e-5");
+  ASSERT_EQ(good.size(), 9u);
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    EXPECT_EQ(good[i]["kernel"], fmt::format("k{}", i));
+    EXPECT_EQ(good[i]["ok"], true) << good[i]["reason"];
+    EXPECT_EQ(late[i]["reason"], "took longer than 1e-05 s");
+  }
 }
 
 constexpr const char* runnable = R"(import triton
@@ -91,7 +114,7 @@ TEST(Guess, RunsKernelsHereAndInTheInterpreter) {
   write(folder.path() + "/kernels.py", runnable);
   const CommandResult r = tilewright_command({"run", folder.path(), "--guess", "--json"});
   EXPECT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   ASSERT_EQ(json["kernels"].size(), 4u);
   const auto result = [&](std::size_t i) { return json["kernels"][i]["result"]; };
   const auto reason = [&](std::size_t i) { return json["kernels"][i]["reason"]; };

@@ -2,8 +2,8 @@
 // cli/info_test.cpp — `tilewright info` on this machine, with and without its tools.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 #include "tilewright/version.h"
 
@@ -27,7 +27,7 @@ TEST(InfoVerb, TextNamesTheMachine) {
 TEST(InfoVerb, JsonWithMeasuredCeilings) {
   const CommandResult r = tilewright_command({"info", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   EXPECT_EQ(json["version"], TILEWRIGHT_VERSION);
   const auto& cpu = json["devices"][0];
   EXPECT_EQ(cpu["device"], "cpu");
@@ -43,7 +43,7 @@ TEST(InfoVerb, HiddenCudaIsSaid) {
   const CommandResult r =
       tilewright_command({"info", "--no-measure", "--json"}, {"TILEWRIGHT_CUDA_HOME=none"});
   EXPECT_EQ(r.exit_code, 0);
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   EXPECT_EQ(json["devices"].size(), 1u);
   EXPECT_NE(json["why_no_cuda"], "");
   for (const auto& component : json["components"]) {
@@ -57,7 +57,7 @@ TEST(InfoVerb, MissingCompilerIsReportedAndNothingElseIsLost) {
   const CommandResult r =
       tilewright_command({"info", "--json"}, {"TILEWRIGHT_CXX=/no/such/compiler"});
   ASSERT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   EXPECT_FALSE(json["components"][0]["is_usable"].get<bool>());
   EXPECT_THAT(json["components"][0]["problem"].get<std::string>(), HasSubstr("/no/such/compiler"));
   EXPECT_THAT(json["devices"][0]["copy_bytes_per_second"]["problem"].get<std::string>(),

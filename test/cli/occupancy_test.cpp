@@ -2,8 +2,8 @@
 // cli/occupancy_test.cpp — `tilewright info --occupancy`, which needs no GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 
 namespace tilewright::cli {
@@ -43,11 +43,11 @@ TEST(OccupancyVerb, Json) {
   const CommandResult r = tilewright_command({"info", "--occupancy", "--json", "--threads", "1024",
                                               "--registers", "32", "--target", "sm_86"});
   EXPECT_EQ(r.exit_code, 0);
-  const auto json = nlohmann::json::parse(r.output);
+  const auto json = parse_json(r.output);
   EXPECT_EQ(json["target"], "sm_86");
   EXPECT_EQ(json["blocks_per_processor"], 1);
   EXPECT_NEAR(json["occupancy"].get<double>(), 2.0 / 3, 1e-9);
-  EXPECT_EQ(json["limited_by"], nlohmann::json::array({"threads"}));
+  EXPECT_EQ(json["limited_by"], Json::array({"threads"}));
   EXPECT_EQ(json["suggested_threads"], 768);
   EXPECT_FALSE(json.contains("grid"));
 }
@@ -55,7 +55,7 @@ TEST(OccupancyVerb, Json) {
 TEST(OccupancyVerb, WithoutThreadsTheSuggestedSizeIsUsed) {
   const CommandResult r = tilewright_command(
       {"info", "--occupancy", "--json", "--registers", "128", "--target", "sm_80"});
-  EXPECT_EQ(nlohmann::json::parse(r.output)["threads"], 512);
+  EXPECT_EQ(parse_json(r.output)["threads"], 512);
 }
 
 TEST(OccupancyVerb, WrongNumbersAreOneSentence) {

@@ -3,8 +3,8 @@
 // input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 
 namespace tilewright::cli {
@@ -43,11 +43,11 @@ TEST_F(ProfileVerb, PrintsLaunchesAndCompilePhasesAndWritesFiles) {
   const CommandResult r = profile({"--json", "--trace", trace, "--flame", flame});
   ASSERT_EQ(r.exit_code, 0) << r.error;
   // The program's own output comes first.
-  const auto json = nlohmann::json::parse(r.output.substr(r.output.find("\n{") + 1));
+  const auto json = parse_json(r.output.substr(r.output.find("\n{") + 1));
   std::vector<std::string> names;
   for (const auto& row : json.at("rows")) names.push_back(row.at("name"));
   EXPECT_THAT(names, ::testing::IsSupersetOf({"twice", "front end", "passes", "emitter"}));
-  EXPECT_TRUE(nlohmann::json::accept(std::ifstream(trace)));
+  EXPECT_TRUE(Json::accept(std::ifstream(trace)));
   EXPECT_TRUE(std::filesystem::exists(flame));
 }
 

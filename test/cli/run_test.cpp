@@ -2,8 +2,8 @@
 // cli/run_test.cpp — `tilewright run`: launches, what is printed and saved, and wrong input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "bench/json.h"
 #include "command.h"
 #include "tilewright/tensor.h"
 
@@ -72,8 +72,8 @@ TEST_F(Run, SavesWhatTheKernelWrote) {
 TEST_F(Run, ReadsTheGridOfTheFilesOwnLaunch) {
   const CommandResult r = run(good({"--json"}));
   EXPECT_EQ(r.exit_code, 0) << r.error;
-  const auto json = nlohmann::json::parse(r.output);
-  EXPECT_EQ(json["grid"], nlohmann::json({4, 1, 1}));
+  const auto json = parse_json(r.output);
+  EXPECT_EQ(json["grid"], Json({4, 1, 1}));
   EXPECT_EQ(json["tensors"][2]["changed"], 100);
   EXPECT_EQ(json["tensors"][0]["changed"], 0);
 }

@@ -123,7 +123,7 @@ Report read_report(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   try {
-    return report_of(Json::parse(text.str()));
+    return report_of(parse_json(text.str()));
   } catch (const Json::exception& error) {
     throw FormatError(
         fmt::format("'{}' is no report of tilewright bench --json: {}", path, error.what()));

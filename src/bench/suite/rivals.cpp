@@ -38,7 +38,7 @@ struct Rivals::Team {
 
   Json ask(const Json& request, double seconds) {
     if (!helper || !helper->is_alive()) start();
-    const Json answer = Json::parse(helper->ask(request.dump(), seconds, options.is_interrupted));
+    const Json answer = parse_json(helper->ask(request.dump(), seconds, options.is_interrupted));
     if (answer.contains("problem") && !answer.contains("torch"))
       throw EnvironmentError(answer["problem"].get<std::string>());
     return answer;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // profile/profile_test.cpp — profiles of calls on the CPU, and the files that they write.
 #include "tilewright/profile.h"
+#include "bench/json.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +10,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "base/events.h"
 #include "tilewright/error.h"
@@ -100,7 +100,7 @@ TEST(ChromeTrace, HasLanesEventsArrowsAndCounters) {
   made.trace.finish();
   const OutputFile file("trace.json");
   Profile(std::make_shared<Trace>(made.trace)).chrome_trace(file.path());
-  const auto json = nlohmann::json::parse(read(file.path()));
+  const auto json = parse_json(read(file.path()));
   std::map<std::string, int> phases;
   for (const auto& event : json.at("traceEvents")) {
     ++phases[event.at("ph").get<std::string>()];
