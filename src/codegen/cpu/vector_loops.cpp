@@ -15,8 +15,8 @@ namespace {
 
 // Functions of the device library without branches and calls, on f32.
 constexpr std::string_view vector_functions[] = {
-    "ceil", "cos",   "erf",   "exp", "exp2", "floor",   "log",  "log10", "log2",
-    "rint", "round", "rsqrt", "sin", "sqrt", "sqrt_rn", "tanh", "trunc"};
+    "ceil", "cos",  "erf",   "exp",   "exp2", "floor", "log",     "log10", "log2",
+    "pow",  "rint", "round", "rsqrt", "sin",  "sqrt",  "sqrt_rn", "tanh",  "trunc"};
 
 bool is_small_float(const Type& type) {
   return type.is_float() && !type.is_pointer && size_of(type.dtype) < 4;

@@ -58,8 +58,7 @@ inline f16 to_f16(f32 x) {
 inline bf16 to_bf16(f32 x) {
   const u32 bits = bit_cast<u32>(x);
   const u32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  const bool is_nan = (bits & 0x7fffffff) > 0x7f800000u;
-  return {u16(is_nan ? bits >> 16 | 0x40 : rounded)};
+  return {u16(x == x ? rounded : 0x7fffu)};
 }
 inline f8e5m2 to_f8e5m2(f32 x) {
   const u32 bits = bit_cast<u32>(x);
