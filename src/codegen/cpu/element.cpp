@@ -278,6 +278,7 @@ std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
   Placed& divisor = nest.known[{op.operands[1].id, "divisor " + by.text}];
   if (divisor.text.empty()) {
     divisor = {nest.names.make("divisor"), by.depth};
+    if (by.depth == 0) names_.reserve(divisor.text);
     nest.lines[static_cast<std::size_t>(by.depth)].push_back(
         fmt::format("const auto {} = tw::Divisor({});", divisor.text, by.text));
   }

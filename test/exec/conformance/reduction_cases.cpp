@@ -131,6 +131,26 @@ def welford(x_ptr, mean_ptr, var_ptr, rows, columns, R: tl.constexpr, C: tl.cons
     line = tl.program_id(0) * R + tl.arange(0, R)
     tl.store(mean_ptr + line, mean, mask=line < rows)
     tl.store(var_ptr + line, m2 / n, mask=line < rows)
+
+@triton.jit
+def two_passes(x_ptr, mean_ptr, var_ptr, rows, columns, correction, R: tl.constexpr, C: tl.constexpr):
+    r = tl.program_id(0) * R + tl.arange(0, R)
+    total = tl.zeros((R, C), tl.float32)
+    for start in range(0, columns, C):
+        c = start + tl.arange(0, C)
+        mask = (r[:, None] < rows) & (c[None, :] < columns)
+        total += tl.load(x_ptr + r[:, None] * columns + c[None, :], mask=mask, other=0.0)
+    mean = tl.sum(total, 1) / columns
+    squares = tl.zeros((R, C), tl.float32)
+    for start in range(0, columns, C):
+        c = start + tl.arange(0, C)
+        mask = (r[:, None] < rows) & (c[None, :] < columns)
+        x = tl.load(x_ptr + r[:, None] * columns + c[None, :], mask=mask, other=0.0)
+        d = x - mean[:, None]
+        squares += tl.where(mask, d * d, 0.0)
+    var = tl.sum(squares, 1) / (columns + correction)
+    tl.store(mean_ptr + r, mean, mask=r < rows)
+    tl.store(var_ptr + r, var, mask=r < rows)
 )";
 
 Family norms() {
@@ -166,6 +186,13 @@ Family norms() {
                        columns, constant_of("R", 8), constant_of("C", 64)},
          .grid = 2,
          .ulps = 4});
+  family.cases.push_back(
+      {.what = "two divisions by numbers",
+       .kernel = "two_passes",
+       .arguments = {input(f32, 13 * 50), output(f32, 13), output(f32, 13), whole(13), whole(50),
+                     0.5, constant_of("R", 8), constant_of("C", 16)},
+       .grid = 2,
+       .ulps = 8});
   return family;
 }
 
