@@ -39,7 +39,12 @@ std::string Emitter::slot_text(const ir::Op& op, ir::Value slot) {
   const std::optional<std::int64_t> known = constant_of(slot);
   const std::int64_t size = buffer.type.numel();
   if (known) return sum_text(buffer_name(op), fmt::format("{}", *known * size));
-  return fmt::format("{} + {} * {}", buffer_name(op), atom(scalar(slot)), size);
+  return slot_text(op, scalar(slot));
+}
+
+std::string Emitter::slot_text(const ir::Op& op, const std::string& slot) {
+  const std::int64_t size = kernel_.buffers[kernel_.buffer_of(op)].type.numel();
+  return fmt::format("{} + {} * {}", buffer_name(op), atom(slot), size);
 }
 
 void Emitter::emit_read_buffer(const ir::Op& op) {
@@ -64,15 +69,20 @@ void Emitter::emit_wait(const ir::Op& op) {
 
 // ---- Copies
 
-void Emitter::copy_step(const Step& step) {
-  const ir::Op& op = *step.ops.front();
+Emitter::ElementLoop Emitter::copy_loop(const Step& step) {
   ElementLoop loop = make_loop(step, layouts_.of_step(step));
   const int registers = loop.frame.layout->registers().columns();
   loop.log_vectors = std::min(registers - loop.log_vector, log_unrolled);
   loop.log_slices = registers - loop.log_vector - loop.log_vectors;
   loop.frame.space.variables[1].bits = loop.log_vectors;
   loop.frame.space.variables[2].bits = loop.log_slices;
+  return loop;
+}
 
+// What must stand before the copies of a step.
+std::string Emitter::begin_copy(const Step& step) {
+  const ir::Op& op = *step.ops.front();
+  const ElementLoop loop = copy_loop(step);
   const TileReads reads = reads_of(kernel_, schedule_, step);
   synchronize(loop.frame, reads, {});
   if (shared_.write_needs_barrier(buffer_name(op))) barrier();
@@ -81,6 +91,13 @@ void Emitter::copy_step(const Step& step) {
   const std::string to = slot_text(op, op.operands[1]);
   const std::string slot = names_.make(buffers_.at(kernel_.buffer_of(op)) + "_slot");
   statement(op, fmt::format("{}* const {} = {};", memory_type(op.operands[0]), slot, to));
+  return slot;
+}
+
+void Emitter::copy_step(const Step& step) {
+  const ir::Op& op = *step.ops.front();
+  const std::string slot = begin_copy(step);
+  ElementLoop loop = copy_loop(step);
   open_slices(loop);
   open_vectors(loop);
   if (can_copy_vectors(loop, op)) copy_vectors(loop, op, slot);
@@ -111,7 +128,8 @@ bool Emitter::can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const 
   return true;
 }
 
-void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot) {
+void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot,
+                           const std::string& is_wanted) {
   parts_.insert("async_copy");
   Frame& frame = loop.frame;
   const Place first = first_of_vector(frame.place, loop.log_vector);
@@ -121,11 +139,13 @@ void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::strin
       op.operands.size() > 2 ? bare(element(frame, op.operands[2], first)) : "true";
   const std::string index = index_text(frame, swizzle(first));
   const std::string owner = owner_text(*frame.layout);
-  const std::string wanted = mask == "true" ? "" : ", " + mask;
+  const std::string chosen = is_wanted.empty() ? "" : is_wanted + ", ";
+  const std::string wanted = mask == "true" && is_wanted.empty() ? "" : ", " + mask;
   const auto bytes = size_of(kernel_.type(op.operands[0]).dtype) << loop.log_vector;
-  statement(
-      op, fmt::format("{}tw::copy_async<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
-                      bytes, sum_text(slot, index), pointer, wanted));
+  statement(op,
+            fmt::format("{}tw::copy_async{}<{}>({}{}, {}{});",
+                        owner.empty() ? "" : "if (" + owner + ") ", is_wanted.empty() ? "" : "_if",
+                        bytes, chosen, sum_text(slot, index), pointer, wanted));
 }
 
 // One after the other through registers, where a copy cannot do it.

@@ -25,6 +25,7 @@ std::vector<ir::Value> from(const std::vector<ir::Value>& values, std::size_t fi
 void Emitter::steps(const Steps& all) {
   for (const Step& step : all) {
     order_ = step.order;
+    if (is_taken_ahead(step)) continue;
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_step(*step.op);
@@ -194,6 +195,12 @@ void Emitter::emit_for(const Step& step) {
   std::string condition = fmt::format("{} < {}", index, to);
   if (known && *known < 0) condition = fmt::format("{} > {}", index, to);
   if (!known) condition = fmt::format("{2} > 0 ? {0} < {1} : {0} > {1}", index, to, by);
+  std::optional<Ahead> ahead = find_ahead(step);
+  if (ahead) {
+    ahead->goes_on = fmt::format("{} + {} < {}", index, by, to);
+    if (!begin_ahead(*ahead, fmt::format("{} < {}", scalar(op.operands[0]), to))) ahead.reset();
+  }
+  std::swap(ahead, ahead_);
   if (const std::int64_t unroll = op.integer("unroll"); unroll > 1)
     out_.format("#pragma unroll {}", unroll);
   else if (!(constant_of(op.operands[0]) && constant_of(op.operands[1])))
@@ -201,12 +208,14 @@ void Emitter::emit_for(const Step& step) {
   out_.open(fmt::format("for ({} {} = {}; {}; {} += {})", type_of(body.arguments[0]), index,
                         scalar(op.operands[0]), condition, index, by));
   shared_.forget();
+  if (ahead_) shared_.note_barrier();  // the one inside the product, or before the loop
   ++loop_depth_;
   steps(step.regions[0]);
   enter(body.ops.back()->operands, carried, at_end);
   --loop_depth_;
   out_.close();
   shared_.forget();
+  std::swap(ahead, ahead_);
   for (std::size_t i = 0; i < op.results.size(); ++i)
     if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(carried[i]);
 }

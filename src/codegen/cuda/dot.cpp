@@ -41,9 +41,12 @@ void Emitter::emit_dot(const Step& step) {
   declare_array(op.result());
   note_line(op.location);
   const Sums sums = begin_sums(step);
+  const bool is_ahead = ahead_ && ahead_->dot == &step;
+  if (is_ahead) begin_copies();  // they go to other slots than those that are read now
   const Frame anywhere{.step = &step};
   synchronize(anywhere, reads_of(kernel_, schedule_, step, {op.operands[0], op.operands[1]}), {});
-  if (layouts_.fits(op)) emit_mma(step, sums);
+  if (is_ahead) multiply_ahead(step, sums);
+  else if (layouts_.fits(op)) emit_mma(step, sums);
   else emit_multiply_add(step, sums);
   end_sums(step, sums);
 }

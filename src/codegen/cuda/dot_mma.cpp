@@ -83,7 +83,7 @@ Emitter::DotOperand Emitter::dot_operand(const Step& step, const DotPlan& plan, 
   return out;
 }
 
-std::optional<Emitter::SharedView> Emitter::shared_view(const Step& step, ir::Value value) {
+std::optional<Emitter::SharedView> Emitter::shared_view(const Step& step, ir::Value value) const {
   IndexMap map = IndexMap::identity(bits_of_type(kernel_.type(value)));
   while (!schedule_.is_in_array(value, step)) {
     const ir::Op* maker = kernel_.maker(value);
@@ -94,64 +94,78 @@ std::optional<Emitter::SharedView> Emitter::shared_view(const Step& step, ir::Va
     value = maker->operands[0];
   }
   if (!layouts_.is_shared(value)) return std::nullopt;
-  return SharedView{array_name(value), layouts_.swizzle_of(value)(map)};
+  return SharedView{value, layouts_.swizzle_of(value)(map)};
+}
+
+std::optional<Emitter::MatrixView> Emitter::matrix_view(const Step& step,
+                                                        const DotOperand& operand) const {
+  const OperandBits bits = bits_of(layouts_.plan_of(*step.op).sizes, operand.is_left);
+  const std::optional<SharedView> view = shared_view(step, operand.value);
+  const int bytes = static_cast<int>(size_of(operand.dtype));
+  if (!view || kernel_.type(operand.value).dtype != operand.dtype || bytes > 4) return std::nullopt;
+  const int run = bytes == 1 ? 4 : bytes == 2 ? 3 : 2;  // elements of 16 bytes
+  if (has_runs(view->map, bits.depth, run)) return MatrixView{*view, false};
+  if (bytes == 2 && has_runs(view->map, bits.across, run)) return MatrixView{*view, true};
+  return std::nullopt;
 }
 
 // Returns what writes the reading of one step's words.
 std::function<void()> Emitter::prepare_operand(const Step& step, const DotOperand& operand,
                                                const DotLoops& loops) {
-  const DotPlan& plan = layouts_.plan_of(*step.op);
-  const OperandBits bits = bits_of(plan.sizes, operand.is_left);
-  const std::optional<SharedView> view = shared_view(step, operand.value);
-  const int bytes = static_cast<int>(size_of(operand.dtype));
-  const bool is_plain = view && kernel_.type(operand.value).dtype == operand.dtype && bytes <= 4;
-  const int run = bytes == 1 ? 4 : bytes == 2 ? 3 : 2;  // elements of 16 bytes
-  if (is_plain && has_runs(view->map, bits.depth, run))
-    return prepare_matrices(operand, loops, *view, false);
-  if (is_plain && bytes == 2 && has_runs(view->map, bits.across, run))
-    return prepare_matrices(operand, loops, *view, true);
-  return [this, &step, &operand, &loops] { collect_words(step, operand, loops); };
+  const std::optional<MatrixView> from = matrix_view(step, operand);
+  if (!from) return [this, &step, &operand, &loops] { collect_words(step, operand, loops); };
+  const MatrixReads reads = prepare_matrices(operand, *from);
+  const std::string array = array_name(from->view.array);
+  return [=, this, &operand, &loops] { read_matrices(reads, array, operand.part, &loops); };
 }
 
 // The row of a matrix that a lane names: three bits of the lane choose it, the next ones choose the
 // matrix, which is a word of the instruction or of the next tile.
-std::function<void()> Emitter::prepare_matrices(const DotOperand& operand, const DotLoops& loops,
-                                                const SharedView& view, bool is_transposed) {
+Emitter::MatrixReads Emitter::prepare_matrices(const DotOperand& operand, const MatrixView& from) {
   const Layout& layout = *operand.layout;
-  const int log_matrices = std::min(2, operand.log_words + operand.log_tiles);
+  MatrixReads out{.log_matrices = std::min(2, operand.log_words + operand.log_tiles),
+                  .is_transposed = from.is_transposed};
   std::vector<std::uint64_t> threads;
   for (int j = 0; j < 3; ++j) {
     // A word's lowest depth bit is that of the lane's row, when rows are along the depth.
     const std::uint64_t along = j < operand.log_word ? layout.registers().column(j)
                                                      : layout.lanes().column(j - operand.log_word);
-    threads.push_back(is_transposed ? along : layout.lanes().column(2 + j));
+    threads.push_back(from.is_transposed ? along : layout.lanes().column(2 + j));
   }
   for (int j = 0; j < lane_bits - 3; ++j)
-    threads.push_back(j < log_matrices ? layout.registers().column(operand.log_word + j) : 0);
+    threads.push_back(j < out.log_matrices ? layout.registers().column(operand.log_word + j) : 0);
   for (std::uint64_t warp : layout.warps().all_columns()) threads.push_back(warp);
   const IndexMap by_thread =
-      compose(view.map, {BitMatrix(layout.element_bits(), std::move(threads)), 0});
+      compose(from.view.map, {BitMatrix(layout.element_bits(), std::move(threads)), 0});
   const Space thread{{{"thread", layout.thread_bits()}}};
-  const std::string at = names_.make(view.name + "_at", "at");
-  out_.format("const i32 {} = {};", at, bare(linear_text(thread, by_thread)));
+  out.at = names_.make(kernel_.name_of(from.view.array) + "_at", "at");
+  out_.format("const i32 {} = {};", out.at, bare(linear_text(thread, by_thread)));
 
-  const SpaceVariable call{names_.make("i"), operand.log_words + operand.log_tiles - log_matrices};
+  out.call = {names_.make("i"), operand.log_words + operand.log_tiles - out.log_matrices};
   std::vector<std::uint64_t> rest;
-  for (int j = operand.log_word + log_matrices; j < layout.registers().columns(); ++j)
-    rest.push_back(view.map.matrix(layout.registers().column(j)));
-  const Space space{{call, loops.step, loops.batch}};
-  const IndexMap by_loops{BitMatrix(view.map.matrix.rows(), std::move(rest)), 0};
-  const std::uint64_t image = image_of(thread, by_thread, 0, 1) | by_thread.offset;
-  const std::string address = sum_text(view.name, added_text(at, image, space, by_loops));
-  return [=, this, &operand] {
-    open_unrolled(call);
-    const std::string into =
-        call.bits == 0 ? operand.part
-                       : fmt::format("{} + {} * {}", operand.part, call.name, 1 << log_matrices);
-    out_.format("tw::load_matrices{}<{}>({}, {});", is_transposed ? "_transposed" : "",
-                1 << log_matrices, into, address);
-    close_unrolled(call);
-  };
+  for (int j = operand.log_word + out.log_matrices; j < layout.registers().columns(); ++j)
+    rest.push_back(from.view.map.matrix(layout.registers().column(j)));
+  out.by_loops = {BitMatrix(from.view.map.matrix.rows(), std::move(rest)), 0};
+  out.image = image_of(thread, by_thread, 0, 1) | by_thread.offset;
+  return out;
+}
+
+void Emitter::read_matrices(const MatrixReads& reads, const std::string& array,
+                            const std::string& part, const DotLoops* loops) {
+  Space space{{reads.call}};
+  if (loops) space.variables.insert(space.variables.end(), {loops->step, loops->batch});
+  const auto all = reads.by_loops.matrix.all_columns();
+  const std::vector<std::uint64_t> columns(all.begin(), all.begin() + space.bits());
+  const IndexMap by_loops{BitMatrix(reads.by_loops.matrix.rows(), columns), 0};
+  open_unrolled(reads.call);
+  const std::string into =
+      sum_text(part, reads.call.bits == 0
+                         ? "0"
+                         : fmt::format("{} * {}", reads.call.name, 1 << reads.log_matrices));
+  out_.format("tw::load_matrices{}<{}>({}, {});", reads.is_transposed ? "_transposed" : "",
+              1 << reads.log_matrices, into,
+              sum_text(array, added_text(reads.at, reads.image, space, by_loops)));
+  close_unrolled(reads.call);
 }
 
 void Emitter::collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops) {
@@ -193,6 +207,20 @@ void Emitter::emit_mma(const Step& step, const Sums& sums) {
                        {names_.make("batch"), batches}};
   const std::function<void()> read_left = prepare_operand(step, left, loops);
   const std::function<void()> read_right = prepare_operand(step, right, loops);
+  open_unrolled(loops.batch);
+  open_unrolled(loops.step);
+  for (const DotOperand* operand : {&left, &right})
+    out_.format("{} {}[{}];", operand->dtype == DType::Float64 ? "f64" : "u32", operand->part,
+                1 << (operand->log_words + operand->log_tiles));
+  read_left();
+  read_right();
+  multiply_parts(plan, sums.name, left, right, loops.batch);
+  close_unrolled(loops.step);
+  close_unrolled(loops.batch);
+}
+
+void Emitter::multiply_parts(const DotPlan& plan, const std::string& sums, const DotOperand& left,
+                             const DotOperand& right, const SpaceVariable& batch) {
   const SpaceVariable row{names_.make("row"), left.log_tiles};
   const SpaceVariable column{names_.make("column"), right.log_tiles};
   // Where the part of an array begins that the variables choose, 2^low elements each.
@@ -202,22 +230,13 @@ void Emitter::emit_mma(const Step& step, const Sums& sums) {
     return sum_text(name,
                     linear_text(space, {BitMatrix(low + space.bits(), std::move(columns)), 0}));
   };
-  open_unrolled(loops.batch);
-  open_unrolled(loops.step);
-  for (const DotOperand* operand : {&left, &right})
-    out_.format("{} {}[{}];", operand->dtype == DType::Float64 ? "f64" : "u32", operand->part,
-                1 << (operand->log_words + operand->log_tiles));
-  read_left();
-  read_right();
+  const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction
   open_unrolled(row);
   open_unrolled(column);
-  out_.format("tw::{}({}, {}, {});", plan.instruction,
-              at(sums.name, {{column, row, loops.batch}}, log_sums),
+  out_.format("tw::{}({}, {}, {});", plan.instruction, at(sums, {{column, row, batch}}, log_sums),
               at(left.part, {{row}}, left.log_words), at(right.part, {{column}}, right.log_words));
   close_unrolled(column);
   close_unrolled(row);
-  close_unrolled(loops.step);
-  close_unrolled(loops.batch);
 }
 
 }  // namespace tilewright

@@ -9,6 +9,7 @@
 // place and writes the statements that it needs first.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -266,8 +267,21 @@ class Emitter {
   };
   // A tile in shared memory behind views, and where its elements are.
   struct SharedView {
-    std::string name;
+    ir::Value array;
     IndexMap map;
+  };
+  // An operand that comes in whole matrices from shared memory.
+  struct MatrixView {
+    SharedView view;
+    bool is_transposed = false;
+  };
+  struct MatrixReads {
+    std::string at;           // the variable of the thread's place in the array
+    std::uint64_t image = 0;  // the bits that it can have
+    SpaceVariable call;       // of the loop over the reads of one step
+    IndexMap by_loops;        // over that, steps and batches: where they are from there
+    int log_matrices = 0;     // of one read
+    bool is_transposed = false;
   };
   void emit_dot(const Step& step);
   Sums begin_sums(const Step& step);
@@ -276,21 +290,64 @@ class Emitter {
   DotOperand dot_operand(const Step& step, const DotPlan& plan, bool is_left);
   std::function<void()> prepare_operand(const Step& step, const DotOperand& operand,
                                         const DotLoops& loops);
-  std::function<void()> prepare_matrices(const DotOperand& operand, const DotLoops& loops,
-                                         const SharedView& view, bool is_transposed);
+  std::optional<MatrixView> matrix_view(const Step& step, const DotOperand& operand) const;
+  MatrixReads prepare_matrices(const DotOperand& operand, const MatrixView& from);
+  // Reads the words of a step, of the first one without loops, from the array into `part`.
+  void read_matrices(const MatrixReads& reads, const std::string& array, const std::string& part,
+                     const DotLoops* loops);
+  // Multiplies what is in the parts of the operands.
+  void multiply_parts(const DotPlan& plan, const std::string& sums, const DotOperand& left,
+                      const DotOperand& right, const SpaceVariable& batch);
   void collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops);
   void emit_multiply_add(const Step& step, const Sums& sums);
-  std::optional<SharedView> shared_view(const Step& step, ir::Value value);
+  std::optional<SharedView> shared_view(const Step& step, ir::Value value) const;
   void open_unrolled(const SpaceVariable& variable);
   void close_unrolled(const SpaceVariable& variable);
+
+  // ---- Products of a loop whose words are read ahead (dot_ahead.cpp)
+  struct WovenCopy {
+    const Step* step = nullptr;
+    ElementLoop loop;
+    std::string slot;
+    std::string starts;  // whether it does
+  };
+  struct Ahead {
+    const Step* dot = nullptr;     // the only reader of the loop's slots
+    const Step* wait = nullptr;    // for the copies; stands inside the product
+    const Step* copies = nullptr;  // those between the product's steps, if any
+    const Step* commit = nullptr;
+    std::array<const ir::Op*, 2> reads = {};  // of the slots with the operands
+    ir::Value slot, next_slot;
+    ir::Value initial_slot;
+    std::string goes_on;  // whether there is another round
+    DotOperand left, right;
+    std::array<MatrixReads, 2> matrices = {};
+    std::vector<WovenCopy> woven;
+  };
+  std::optional<Ahead> find_ahead(const Step& loop);
+  bool finds_slots(const ir::Op& loop, Ahead& ahead) const;
+  bool can_weave(const Step& branch);
+  // False, and nothing is written, when there are too few registers for it.
+  bool begin_ahead(Ahead& ahead, const std::string& has_rounds);
+  void read_ahead(const Ahead& ahead, std::size_t side, const std::string& array,
+                  const std::string& half, const DotLoops* loops);
+  void multiply_ahead(const Step& step, const Sums& sums);
+  void begin_copies();
+  void weave(WovenCopy& copy, const SpaceVariable& step);
+  bool is_taken_ahead(const Step& step) const;
 
   // ---- Asynchronous copies (async_copy.cpp)
   void copy_step(const Step& step);
   bool can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const;
-  void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot);
+  ElementLoop copy_loop(const Step& step);
+  std::string begin_copy(const Step& step);  // returns the name of the slot
+  // `is_wanted`: whether to copy at all; "" when that is known.
+  void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot,
+                    const std::string& is_wanted = "");
   void copy_elements(ElementLoop& loop, const ir::Op& op, const std::string& slot);
   const std::string& buffer_name(const ir::Op& op);  // declares it when it is new
   std::string slot_text(const ir::Op& op, ir::Value slot);
+  std::string slot_text(const ir::Op& op, const std::string& slot);
   void emit_read_buffer(const ir::Op& op);
   void emit_wait(const ir::Op& op);
   void emit_commit(const ir::Op& op);
@@ -331,7 +388,8 @@ class Emitter {
   std::vector<MemoryUse> memory_;
   ir::Location last_line_;
   int loop_depth_ = 0;
-  bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers
+  std::optional<Ahead> ahead_;  // of the loop that is written
+  bool keeps_const_ = true;     // pointers to const data, where no control flow mixes pointers
 };
 
 }  // namespace tilewright

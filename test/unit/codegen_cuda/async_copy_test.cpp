@@ -144,7 +144,8 @@ TEST(CudaAsyncCopy, PtxHasOneBarrierPerRound) {
   ASSERT_NE(loop, std::string::npos);
   const std::size_t end = text.find("slot = next", loop);
   EXPECT_EQ(occurrences(text.substr(loop, end - loop), "__syncthreads()"), 1) << text;
-  EXPECT_EQ(occurrences(text.substr(loop, end - loop), "tw::copy_async<16>"), 2) << text;
+  EXPECT_EQ(occurrences(text.substr(loop, end - loop), "tw::copy_async_if<16>"), 2) << text;
+  EXPECT_EQ(occurrences(text.substr(loop, end - loop), "tw::wait_copies<1>"), 1) << text;
   CompileReport report;
   const Binary binary = compile(program.source(), Target::parse("sm_80"), &report);
   const std::vector<KernelResources> resources = resources_of(binary);

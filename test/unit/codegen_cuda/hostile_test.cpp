@@ -38,6 +38,42 @@ def dot_kernel(a_ptr, b_ptr, c_ptr, k, N: tl.constexpr):
     tl.store(c_ptr + at, c)
 )";
 
+// Matrices come from slots of buffers, a round ahead, and the result goes through shared memory.
+constexpr const char* product_source = R"(
+@triton.jit
+def product_kernel(a_ptr, b_ptr, c_ptr, k, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i[:, None] * N + i[None, :]
+    c = tl.zeros((N, N), dtype=tl.float32)
+    for step in range(0, k):
+        a = tl.load(a_ptr + step * N * N + at)
+        b = tl.load(b_ptr + step * N * N + at)
+        c = tl.dot(a, b, c)
+    tl.store(c_ptr + at, c.to(tl.float16))
+)";
+
+constexpr const char* attention_source = R"(
+@triton.jit
+def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, keys, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i[:, None] * N + i[None, :]
+    q = tl.load(q_ptr + at)
+    top = tl.full((N,), float("-inf"), dtype=tl.float32)
+    sums = tl.zeros((N,), dtype=tl.float32)
+    out = tl.zeros((N, N), dtype=tl.float32)
+    for first in range(0, keys, N):
+        k = tl.load(k_ptr + first * N + at)
+        v = tl.load(v_ptr + first * N + at)
+        scores = tl.dot(q, tl.trans(k))
+        higher = tl.maximum(top, tl.max(scores, axis=1))
+        shrink = tl.exp2(top - higher)
+        weights = tl.exp2(scores - higher[:, None])
+        sums = sums * shrink + tl.sum(weights, axis=1)
+        out = tl.dot(weights.to(tl.float16), v, out * shrink[:, None])
+        top = higher
+    tl.store(out_ptr + at, (out / sums[:, None]).to(tl.float16))
+)";
+
 struct Program {
   const char* source;
   const char* kernel;
@@ -46,7 +82,8 @@ struct Program {
 };
 
 std::vector<Memory> buffers() {
-  return {numbers(f32, 8192, 1), numbers(f32, 8192, 2), numbers(f32, 8192, 3)};
+  return {numbers(f32, 8192, 1), numbers(f32, 8192, 2), numbers(f32, 8192, 3),
+          numbers(f32, 8192, 4)};
 }
 
 const Program programs[] = {
@@ -61,6 +98,14 @@ const Program programs[] = {
     {dot_source, "dot_kernel", "*fp32:16, *fp32:16, *fp32:16, i32, 32",
      [](std::vector<Memory>& m) -> std::vector<RunArgument> {
        return {&m[0], &m[1], &m[2], std::int64_t{3}};
+     }},
+    {product_source, "product_kernel", "*fp16:16, *fp16:16, *fp16:16, i32, 32",
+     [](std::vector<Memory>& m) -> std::vector<RunArgument> {
+       return {&m[0], &m[1], &m[2], std::int64_t{5}};
+     }},
+    {attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 32",
+     [](std::vector<Memory>& m) -> std::vector<RunArgument> {
+       return {&m[0], &m[1], &m[2], &m[3], std::int64_t{160}};
      }},
 };
 

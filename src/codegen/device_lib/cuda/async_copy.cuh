@@ -46,6 +46,27 @@ TW_DEVICE void copy_async(void* shared, const void* global) {
                  : "memory");
 }
 
+// Starts the copy only if `starts`; a branch around it would keep the instructions beside it apart.
+template <int Bytes>
+TW_DEVICE void copy_async_if(bool starts, void* shared, const void* global, bool is_wanted) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
+  const unsigned to = unsigned(__cvta_generic_to_shared(shared));
+  const unsigned long long from = __cvta_generic_to_global(global);
+  const int read = is_wanted ? Bytes : 0;
+  if constexpr (Bytes == 16)
+    asm volatile(
+        "{ .reg .pred p; setp.ne.b32 p, %3, 0; @p cp.async.cg.shared.global [%0], [%1], 16, %2; }"
+        :
+        : "r"(to), "l"(from), "r"(read), "r"(int(starts))
+        : "memory");
+  else
+    asm volatile(
+        "{ .reg .pred p; setp.ne.b32 p, %4, 0; @p cp.async.ca.shared.global [%0], [%1], %2, %3; }"
+        :
+        : "r"(to), "l"(from), "n"(Bytes), "r"(read), "r"(int(starts))
+        : "memory");
+}
+
 // Ends a group: the copies that this thread started since the last one. It may be empty.
 TW_DEVICE void commit_copies() { asm volatile("cp.async.commit_group;" : : : "memory"); }
 

@@ -14,6 +14,11 @@ template <int Bytes>
 TW_DEVICE void copy_async(void* shared, const void* global, int line = __builtin_LINE()) {
   copy_async<Bytes>(shared, global, true, line);
 }
+template <int Bytes>
+TW_DEVICE void copy_async_if(bool starts, void* shared, const void* global, bool is_wanted,
+                             int line = __builtin_LINE()) {
+  if (starts) copy_async<Bytes>(shared, global, is_wanted, line);
+}
 TW_DEVICE void commit_copies() { tw_emulate::commit_copies(); }
 template <int Pending>
 TW_DEVICE void wait_copies() {
