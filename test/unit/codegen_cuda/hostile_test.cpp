@@ -79,6 +79,8 @@ struct Program {
   const char* kernel;
   const char* signature;
   std::vector<RunArgument> (*arguments)(std::vector<Memory>& memory);
+  // Only those of the loop: behind it a warp happens to overwrite only what it has read itself.
+  bool in_loop = false;
 };
 
 std::vector<Memory> buffers() {
@@ -101,12 +103,13 @@ const Program programs[] = {
      }},
     {product_source, "product_kernel", "*fp16:16, *fp16:16, *fp16:16, i32, 32",
      [](std::vector<Memory>& m) -> std::vector<RunArgument> {
-       return {&m[0], &m[1], &m[2], std::int64_t{5}};
+       return {&m[0], &m[1], &m[2], std::int64_t{4}};  // the last round's slot is the first one
      }},
-    {attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 32",
+    {attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 64",
      [](std::vector<Memory>& m) -> std::vector<RunArgument> {
-       return {&m[0], &m[1], &m[2], &m[3], std::int64_t{160}};
-     }},
+       return {&m[0], &m[1], &m[2], &m[3], std::int64_t{256}};
+     },
+     true},
 };
 
 // The texts of a source that hold barriers: its own, and the device library's where it is used.
@@ -121,6 +124,7 @@ std::vector<std::string*> texts_of(KernelSource& source) {
 // Before the first write of all, a race is a read of nothing.
 bool names_the_race(const std::string& fault) {
   return fault.find("without a barrier between") != std::string::npos ||
+         fault.find("has not been waited for by the thread that started it") != std::string::npos ||
          fault.find("but no thread has written it") != std::string::npos;
 }
 
@@ -158,6 +162,7 @@ TEST_P(Hostile, EveryBarrierIsMissed) {
   int barriers = 0;
   for (std::string* text : texts_of(changed))
     for (std::size_t at = 0; (at = text->find(barrier, at)) != std::string::npos; ++at) {
+      if (program.in_loop && at > text->find("slot = next")) continue;
       text->replace(at, 2, "//");
       const std::string fault = fault_of(changed, program);
       EXPECT_TRUE(names_the_race(fault)) << fault << "\n"
