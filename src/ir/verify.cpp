@@ -231,6 +231,8 @@ class Verifier {
         return check_scan(op);
       case OpKind::Dot:
         return check_dot(op);
+      case OpKind::Sort:
+        return check_sort(op);
       case OpKind::Histogram:
         return check_histogram(op);
       case OpKind::For:
@@ -551,6 +553,17 @@ class Verifier {
     shape.back() = b.size(m + 1);
     require_type(op, result(op), result(op).with_shape(shape), "the result");
     require_type(op, operand(op, 2), result(op), "the accumulator");
+  }
+
+  void check_sort(const Op& op) const {
+    require_type(op, result(op), operand(op, 0), "the result");
+    require(op, operand(op, 0).is_tile() && !operand(op, 0).is_pointer, "takes a tile of numbers");
+    const std::int64_t first = op.integer("first"), last = op.integer("last");
+    require(op, 1 <= first && first <= last && (std::int64_t{1} << last) <= result(op).numel(),
+            "the stages must be from 1 to the number of the index's bits");
+    const std::string_view order = op.text("order");
+    require(op, order == "alternating" || order == "ascending" || order == "descending",
+            "the order is alternating, ascending or descending");
   }
 
   void check_histogram(const Op& op) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cpu/across.cpp — ops that move data between elements: scan, gather, concatenate,
-// histogram, print (dot has its own file).
+// codegen/cpu/across.cpp — ops that move data between elements: scan, sort, gather,
+// concatenate, histogram, print (dot has its own file).
 #include <algorithm>
 
 #include "base/check.h"
@@ -27,6 +27,8 @@ void ProgramWriter::across(const Step& step) {
       return gather(step);
     case OpKind::Concatenate:
       return concatenate(step);
+    case OpKind::Sort:
+      return sort(step);
     case OpKind::Histogram:
       return histogram(step);
     case OpKind::Print:
@@ -114,6 +116,15 @@ void ProgramWriter::concatenate(const Step& step) {
                                               value.text));
     });
   }
+}
+
+// In the result's array.
+void ProgramWriter::sort(const Step& step) {
+  const ir::Op& op = *step.op;
+  copy(step, {{op.result(), op.operands[0]}});
+  out_.format("tw::merge_runs<{}, {}, tw::Order::{}>({}, {});", op.integer("first"),
+              op.integer("last"), op.text("order"), array(op.result()),
+              kernel_.type(op.result()).numel());
 }
 
 void ProgramWriter::histogram(const Step& step) {

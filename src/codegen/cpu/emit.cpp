@@ -27,7 +27,8 @@ std::string symbol_of(const std::string& name) {
 }
 
 struct Uses {
-  bool math = false, small_math = false, dot = false, scan = false, atomics = false, print = false;
+  bool math = false, small_math = false, dot = false, scan = false, sort = false, atomics = false,
+       print = false;
 };
 
 Uses uses_of(const ir::Kernel& kernel) {
@@ -42,6 +43,7 @@ Uses uses_of(const ir::Kernel& kernel) {
         op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas || op.integer("volatile") != 0;
     uses.dot |= op.kind == OpKind::Dot;
     uses.scan |= op.kind == OpKind::Scan;
+    uses.sort |= op.kind == OpKind::Sort;
     uses.print |= op.kind == OpKind::Print || op.kind == OpKind::Assert;
   });
   return uses;
@@ -62,6 +64,7 @@ class FileWriter {
     if (uses.small_math) include("small_math.h");
     if (uses.dot) include("dot.h");
     if (uses.scan) include("scan.h");
+    if (uses.sort) include("sort.h");
     if (uses.atomics) include("atomics.h");
     if (uses.print) include("print.h");
     out_.line("#include \"tw/entry.h\"");

@@ -207,6 +207,7 @@ class ProgramWriter {
   void scan(const Step& step);
   void gather(const Step& step);
   void concatenate(const Step& step);
+  void sort(const Step& step);
   void histogram(const Step& step);
   void print(const Step& step);
 

@@ -24,6 +24,8 @@ void Emitter::across_step(const Step& step) {
       return emit_concatenate(step);
     case OpKind::Scan:
       return emit_scan(step);
+    case OpKind::Sort:
+      return emit_sort(step);
     case OpKind::Histogram:
       return emit_histogram(step);
     case OpKind::Print:
@@ -170,6 +172,34 @@ void Emitter::emit_line_scan(const Step& step, const std::string& line) {
     out_.format("{}[{}] = {};", array_name(op.results[i]),
                 shared_index(frame, op.results[i], frame.place), totals[i]);
   out_.close();
+}
+
+// Sorted in shared memory, in the order of the index, whatever the layouts before and after.
+void Emitter::emit_sort(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Type& type = kernel_.type(op.result());
+  const std::string runs = names_.make("runs_shared");
+  shared_.add(runs, type_of(op.result()), type.numel(), static_cast<int>(size_of(type.dtype)),
+              loop_depth_ > 0);
+  parts_.insert("sort");
+  note_line(op.location);
+  Frame frame{.step = &step};
+  synchronize(frame, reads_of(kernel_, schedule_, step, op.operands), {});
+  if (shared_.write_needs_barrier(runs)) barrier();
+  const std::string e = names_.make("e");
+  out_.open(
+      fmt::format("for (int {0} = thread; {0} < {1}; {0} += {2})", e, type.numel(), threads_));
+  frame.space.variables = {{e, bits_of_type(type)}};
+  frame.place = IndexMap::identity(bits_of_type(type));
+  out_.format("{}[{}] = {};", runs, e, element(frame, op.operands[0], frame.place));
+  out_.close();
+  barrier();
+  out_.format("tw::merge_runs<{}, {}, tw::Order::{}>({}, {});", op.integer("first"),
+              op.integer("last"), op.text("order"), runs, type.numel());
+  for_each_result(step, [&](Frame& result) {
+    return fmt::format("{}[{}]", runs, index_text(result, result.place));
+  });
+  shared_.note_read(runs);
 }
 
 // Counted in shared memory by atomics, then read by whoever holds the element.

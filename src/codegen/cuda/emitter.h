@@ -236,6 +236,7 @@ class Emitter {
   void emit_gather(const Step& step);
   void emit_concatenate(const Step& step);
   void emit_scan(const Step& step);
+  void emit_sort(const Step& step);
   void emit_histogram(const Step& step);
   void emit_print(const Step& step);
   // Loops over the elements of the result of an Across op and keeps what `make` gives for each.

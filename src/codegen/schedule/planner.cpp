@@ -151,6 +151,7 @@ Kind Planner::kind_of(const ir::Op& op) const {
     case OpKind::Gather:
     case OpKind::Concatenate:
     case OpKind::Histogram:
+    case OpKind::Sort:
     case OpKind::Print:
     case OpKind::ReadBuffer:
       return Kind::Across;

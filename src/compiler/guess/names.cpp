@@ -84,6 +84,7 @@ std::int64_t plausible_number(std::string_view name, std::int64_t size, std::int
   // The position of an axis: order0, stride_order1.
   if (holds(name, {"order"}) && !name.empty() && name.back() >= '0' && name.back() <= '9')
     return name.back() - '0';
+  if (name == "BC") return std::min<std::int64_t>(size, 16);  // a part of a chunk of BT
   if (holds(name, {"block", "size", "tile"}) || name.starts_with("B")) return size;
   if (holds(name, {"dim"})) return extent;
   if (holds(name, {"warps"})) return 4;

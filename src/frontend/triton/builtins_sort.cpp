@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // frontend/triton/builtins_sort.cpp — sorting networks, reversal, counting.
 //
-// A stage of the network compares elements whose index differs in one bit. The tile is seen as
-// [before, 2, after] with that bit in the middle, so that the two sides can be split and joined.
+// Sorting is a few ops `sort`: each is some stages of a network. In between, the best k of 2k
+// elements stay: the tile is seen as [before, 2, after] with one bit of the index in the middle.
 #include <bit>
 
 #include <fmt/format.h>
@@ -18,8 +18,6 @@ using ir::OpKind;
 
 int log2_of(std::int64_t size) { return std::bit_width(static_cast<std::uint64_t>(size)) - 1; }
 
-enum class Order { Ascending, Descending, Alternating };
-
 // [before, 2, after] -> the two [before, after]
 std::pair<ir::Value, ir::Value> split_bit(Semantic& s, ir::Value flat, int bit) {
   const std::int64_t after = std::int64_t{1} << bit;
@@ -31,41 +29,13 @@ std::pair<ir::Value, ir::Value> split_bit(Semantic& s, ir::Value flat, int bit) 
   return {op->results[0], op->results[1]};
 }
 
-ir::Value join_bit(Semantic& s, ir::Value low, ir::Value high) {
-  const ir::Type half = s.type(low);
-  ir::Builder& builder = s.builder();
-  const ir::Value both = builder.create_one(OpKind::Join, {low, high},
-                                            half.with_shape({half.size(0), half.size(1), 2}));
-  return reshape(s, builder.permute(both, {0, 2, 1}), {half.numel() * 2});
-}
-
-// Which pairs are put in falling order: an int1 of the pairs' shape, by a bit of their index.
-ir::Value falls(Semantic& s, const ir::Type& pairs, int index_bit) {
-  ir::Builder& builder = s.builder();
-  const ir::Value index = builder.arange(0, pairs.size(0));
-  const auto constant = [&](std::int64_t value) {
-    return s.like(builder.constant(ir::Type::scalar(i32), value), s.type(index));
-  };
-  const ir::Value bit = builder.binary(
-      OpKind::And, builder.binary(OpKind::ShiftRight, index, constant(index_bit)), constant(1));
-  return s.like(reshape(s, builder.cast(bit, b1), {pairs.size(0), 1}), pairs);
-}
-
-ir::Value compare_and_swap(Semantic& s, ir::Value flat, int bit, int stage, Order order) {
-  ir::Builder& builder = s.builder();
-  const auto [low, high] = split_bit(s, flat, bit);
-  ir::Value swaps = builder.compare("gt", low, high);
-  if (order == Order::Descending) swaps = builder.compare("lt", low, high);
-  if (order == Order::Alternating)
-    swaps = builder.select(falls(s, s.type(low), stage - bit - 1), builder.compare("lt", low, high),
-                           swaps);
-  return join_bit(s, builder.select(swaps, high, low), builder.select(swaps, low, high));
-}
-
-// Runs of 2^stage elements that rise and then fall become sorted.
-ir::Value merge(Semantic& s, ir::Value flat, int stage, Order order) {
-  for (int bit = stage - 1; bit >= 0; --bit) flat = compare_and_swap(s, flat, bit, stage, order);
-  return flat;
+// Stages of the network over the tile, as it lies.
+ir::Value merge(Semantic& s, ir::Value tile, int first, int last, const char* order) {
+  if (last < first) return tile;
+  return s.builder().create_one(OpKind::Sort, {tile}, s.type(tile),
+                                {{"first", std::int64_t{first}},
+                                 {"last", std::int64_t{last}},
+                                 {"order", std::string(order)}});
 }
 
 void require_last(Call& call, ir::Value x) {
@@ -95,18 +65,17 @@ Value sorted(Call& call, int log_k, bool descending) {
   require_last(call, x);
   const ir::Type type = call.type(x);
   const int log_n = log2_of(type.size(type.rank - 1));
-  const Order last = descending ? Order::Descending : Order::Ascending;
+  const char* const last = descending ? "descending" : "ascending";
   if (log_k < 0) log_k = log_n;
   if (log_k == 0) {
     const Reduction along_last{.axis = type.rank - 1, .keep_dims = true};
     return reduce(s, widened(s, x), along_last, descending ? OpKind::Maximum : OpKind::Minimum);
   }
   ir::Value flat = reshape(s, x, {type.numel()});
-  for (int stage = 1; stage <= log_k; ++stage)
-    flat = merge(s, flat, stage, stage < log_n ? Order::Alternating : last);
+  flat = merge(s, flat, 1, log_k, log_k < log_n ? "alternating" : last);
   for (int stage = log_k + 1; stage <= log_n; ++stage) {
     flat = best_of_bit(s, flat, log_k, descending);
-    flat = merge(s, flat, log_k, stage < log_n ? Order::Alternating : last);
+    flat = merge(s, flat, log_k, log_k, stage < log_n ? "alternating" : last);
   }
   std::vector<std::int64_t> shape = type.shape();
   shape.back() = std::int64_t{1} << log_k;
@@ -130,10 +99,9 @@ Value bitonic_merge(Call& call) {
   const ir::Value x = call.tile("x");
   require_last(call, x);
   const ir::Type type = call.type(x);
-  const Order order = call.flag("descending") ? Order::Descending : Order::Ascending;
-  const ir::Value flat =
-      merge(s, reshape(s, x, {type.numel()}), log2_of(type.size(type.rank - 1)), order);
-  return reshape(s, flat, type.shape());
+  const int stage = log2_of(type.size(type.rank - 1));
+  return merge(s, x, std::max(stage, 1), stage,
+               call.flag("descending") ? "descending" : "ascending");
 }
 
 Value flip(Call& call) {

@@ -167,6 +167,9 @@ void Program::shape_op(const Op& op) {
       if (is_outside) fail(op, "gather has an index outside the tile");
       return;
     }
+    case OpKind::Sort:
+      return set_result(
+          op, sort_tile(operand(op, 0), op.integer("first"), op.integer("last"), op.text("order")));
     case OpKind::Histogram:
       return set_result(
           op,

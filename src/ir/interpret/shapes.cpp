@@ -116,6 +116,27 @@ Tile gather_tile(const Tile& tile, const Tile& index, std::int64_t axis, const T
   return out;
 }
 
+Tile sort_tile(Tile values, std::int64_t first, std::int64_t last, std::string_view order) {
+  const Type& type = values.type;
+  const auto is_less = [&](const Element& a, const Element& b) {
+    if (type.is_float()) return a.f < b.f;
+    return !is_signed(type.dtype)
+               ? static_cast<std::uint64_t>(a.i) < static_cast<std::uint64_t>(b.i)
+               : a.i < b.i;
+  };
+  for (std::int64_t stage = first; stage <= last; ++stage)
+    for (std::int64_t bit = stage - 1; bit >= 0; --bit)
+      for (std::size_t low = 0; low < values.size(); ++low) {
+        if ((low >> bit & 1) != 0) continue;
+        Element& a = values.elements[low];
+        Element& b = values.elements[low + (std::size_t{1} << bit)];
+        const bool alternates = stage < last || order == "alternating";
+        const bool falls = alternates ? (low >> stage & 1) != 0 : order == "descending";
+        if (falls ? is_less(a, b) : is_less(b, a)) std::swap(a, b);
+      }
+  return values;
+}
+
 Tile histogram_tile(const Tile& values, const Tile* mask, const Type& result) {
   Tile out{result, std::vector<Element>(static_cast<std::size_t>(result.numel()), Element{.i = 0})};
   for (std::size_t i = 0; i < values.size(); ++i) {

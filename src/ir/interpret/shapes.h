@@ -29,6 +29,8 @@ Tile concatenate_tiles(const Tile& a, const Tile& b, std::int64_t axis, const Ty
 // `is_outside` is set when an index is not on the axis; its element is then 0.
 Tile gather_tile(const Tile& tile, const Tile& index, std::int64_t axis, const Type& result,
                  bool* is_outside);
+// Stages `first` to `last` of a bitonic network.
+Tile sort_tile(Tile values, std::int64_t first, std::int64_t last, std::string_view order);
 Tile histogram_tile(const Tile& values, const Tile* mask, const Type& result);
 Tile affine_tile(std::span<const Element> base_and_strides, const Type& result);
 Tile bounds_tile(std::span<const Element> lows_and_highs, const Type& result);

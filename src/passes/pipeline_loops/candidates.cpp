@@ -22,7 +22,7 @@ using ir::Value;
 // An op that may be repeated for another iteration at little cost.
 bool is_repeatable(const Op& op) {
   return op.facts().has(ir::Pure) && op.regions.empty() && op.kind != OpKind::Dot &&
-         op.kind != OpKind::Gather && op.kind != OpKind::Histogram;
+         op.kind != OpKind::Gather && op.kind != OpKind::Histogram && op.kind != OpKind::Sort;
 }
 
 // The arguments of loops, by what they begin as and what they are next.

@@ -133,9 +133,10 @@ void check_target(const NvrtcApi& api, const Target& target) {
       wanted > *newest ? "a newer" : "an older"));
 }
 
+// `architecture` is sm_90a, or compute_90a for PTX alone, which is not assembled.
 std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& source,
-                                     const Target& target) {
-  std::vector<std::string> options = {"--gpu-architecture=" + target.name, "--ptxas-options=-v"};
+                                     const std::string& architecture) {
+  std::vector<std::string> options = {"--gpu-architecture=" + architecture, "--ptxas-options=-v"};
   // Debug information has the lines, and ptxas warns of both.
   const bool has_debug = std::any_of(
       source.options.begin(), source.options.end(),
@@ -154,8 +155,8 @@ std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& so
 
 // Returns the log; throws what the compiler says when it fails.
 std::string compile_program(const NvrtcApi& api, Program& program, const KernelSource& source,
-                            const Target& target) {
-  const nvrtcResult result = program.compile(all_options(api, source, target));
+                            const Target& target, const std::string& architecture) {
+  const nvrtcResult result = program.compile(all_options(api, source, architecture));
   const std::string log = without_times(program.log());
   if (result == NVRTC_ERROR_COMPILATION)
     throw CompileError(fmt::format("'{}' does not compile for {}:", source.name, target.name), log);
@@ -188,7 +189,7 @@ Binary compile_with_nvrtc(const KernelSource& source, const Target& target) {
   check_target(api, target);
   Program program(api, source);
   Binary binary;
-  binary.log = compile_program(api, program, source, target);
+  binary.log = compile_program(api, program, source, target, target.name);
   binary.bytes = program.cubin();
   TW_CHECK(!binary.bytes.empty(), "NVRTC gave no cubin for {}", target.name);
   for (const std::string& expression : source.name_expressions)
@@ -200,7 +201,7 @@ std::string ptx_with_nvrtc(const KernelSource& source, const Target& target) {
   const NvrtcApi& api = nvrtc();
   check_target(api, target);
   Program program(api, source);
-  compile_program(api, program, source, target);
+  compile_program(api, program, source, target, "compute_" + target.name.substr(3));
   return program.ptx();
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conformance/movement_cases.cpp — scans, sorting, histograms, and all that only moves elements.
+#include <array>
+
 #include <fmt/format.h>
 
 #include "conformance.h"
@@ -69,6 +71,16 @@ def sorted_row(x_ptr, up_ptr, down_ptr, BLOCK: tl.constexpr):
     tl.store(down_ptr + i, tl.sort(x, descending=True))
 
 @triton.jit
+def best_of_rows(x_ptr, sorted_ptr, best_ptr, least_ptr, R: tl.constexpr, C: tl.constexpr, K: tl.constexpr):
+    r = tl.arange(0, R)[:, None]
+    at = r * C + tl.arange(0, C)[None, :]
+    x = tl.load(x_ptr + at)
+    tl.store(sorted_ptr + at, tl.sort(x, descending=True))
+    best = r * K + tl.arange(0, K)[None, :]
+    tl.store(best_ptr + best, tl.topk(x, K))
+    tl.store(least_ptr + best, tl.topk(x, K, descending=False))
+
+@triton.jit
 def counted(x_ptr, out_ptr, n, BINS: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i, mask=i < n, other=0).to(tl.int32)
@@ -100,6 +112,15 @@ Family order() {
                                             output(dtype, 2 * block), constant_of("BLOCK", block)},
                               .grid = 2,
                               .exact = true});
+  for (const DType dtype : {i32, f32})
+    for (const auto& [rows, columns, best] : {std::array{4, 64, 8}, {1, 1024, 64}, {8, 4, 4}})
+      family.cases.push_back(
+          {.what = fmt::format("{} {} of {} x {}", name_of(dtype), best, rows, columns),
+           .kernel = "best_of_rows",
+           .arguments = {input(dtype, rows * columns), output(dtype, rows * columns),
+                         output(dtype, rows * best), output(dtype, rows * best),
+                         constant_of("R", rows), constant_of("C", columns), constant_of("K", best)},
+           .exact = true});
   for (const std::int64_t n : {1, 77, 512})
     family.cases.push_back({.what = fmt::format("n={}", n),
                             .kernel = "counted",

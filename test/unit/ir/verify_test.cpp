@@ -27,6 +27,21 @@ TEST(Verify, ValidOps) {
   EXPECT_EQ(verdict("%a = permute %t {order = [1, 0]} : f32[8, 4]"), "valid");
 }
 
+TEST(Verify, StagesOfASort) {
+  using testing::HasSubstr;
+  const auto sort = [](const char* attributes, const char* type = "f32[4, 8]") {
+    return verdict(std::string("%a = sort %t {") + attributes + "} : " + type);
+  };
+  EXPECT_EQ(sort("first = 1, last = 5, order = \"ascending\""), "valid");
+  for (const char* stages : {"first = 0, last = 5", "first = 3, last = 2", "first = 1, last = 6"})
+    EXPECT_THAT(sort((std::string(stages) + ", order = \"ascending\"").c_str()),
+                HasSubstr("the stages must be from 1 to the number of the index's bits"));
+  EXPECT_THAT(sort("first = 1, last = 5, order = \"up\""),
+              HasSubstr("the order is alternating, ascending or descending"));
+  EXPECT_THAT(sort("first = 1, last = 5, order = \"ascending\"", "f32[32]"),
+              HasSubstr("the result must be f32[4, 8], is f32[32]"));
+}
+
 std::string tile_verdict(const std::string& ops) {
   const Kernel kernel =
       parse("kernel @k(%p: *f32, %i: i32, %x: f32, %s: i64, %t: *f32[4]) tile {\n" + ops + "\n}");
