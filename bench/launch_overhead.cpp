@@ -11,7 +11,7 @@
 
 #include "base/cpu_entry.h"
 #include "bench/samplers.h"
-#include "bench/statistics.h"
+#include "base/statistics.h"
 #include "report.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/driver_api.h"

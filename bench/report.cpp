@@ -11,7 +11,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "bench/json.h"
-#include "bench/statistics.h"
+#include "base/statistics.h"
 #include "tilewright/device.h"
 
 namespace tilewright::bench {

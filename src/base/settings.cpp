@@ -30,6 +30,15 @@ bool flag(const char* name) {
   return !value.empty() && value != "0" && value != "false";
 }
 
+// On unless it is switched off.
+bool flag_unless_off(const char* name) {
+  const std::string value = variable(name);
+  if (value.empty() || value == "1" || value == "on" || value == "true") return true;
+  if (value == "0" || value == "off" || value == "false") return false;
+  throw ArgumentError(
+      fmt::format("{}='{}' is neither on nor off; unset it or give one of them", name, value));
+}
+
 std::int64_t number(const char* name, std::int64_t otherwise) {
   const std::string value = variable(name);
   if (value.empty()) return otherwise;
@@ -60,6 +69,8 @@ Settings read_environment() {
           .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
           .interpret = flag("TILEWRIGHT_INTERPRET"),
           .debug = flag("TILEWRIGHT_DEBUG"),
+          .autotune = flag_unless_off("TILEWRIGHT_AUTOTUNE"),
+          .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
           .profile_folder = variable("TILEWRIGHT_PROFILE"),
           .nvtx_injection = variable("NVTX_INJECTION64_PATH"),
           .log = variable("TILEWRIGHT_LOG"),

@@ -23,9 +23,11 @@ struct Settings {
                               // looked for)
   int threads;                // TILEWRIGHT_NUM_THREADS; 0: all cores this process may use
   std::string
-      dump_folder;  // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
-  bool interpret;   // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
-  bool debug;       // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
+      dump_folder;        // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
+  bool interpret;         // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
+  bool debug;             // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
+  bool autotune;          // TILEWRIGHT_AUTOTUNE: off takes the first config that compiles, untimed
+  bool print_autotuning;  // TILEWRIGHT_PRINT_AUTOTUNING: every tuning's winner goes to stderr
   std::string profile_folder;  // TILEWRIGHT_PROFILE: this process writes what it does into a file
                                // here; `tilewright profile` sets it
   std::string nvtx_injection;  // NVTX_INJECTION64_PATH: the library of a tool that takes ranges

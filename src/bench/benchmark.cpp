@@ -11,7 +11,7 @@
 #include "bench/compare.h"
 #include "bench/measure.h"
 #include "bench/samplers.h"
-#include "bench/statistics.h"
+#include "base/statistics.h"
 #include "runtime/captured_graph.h"
 #include "runtime/gpu_clocks.h"
 #include "tilewright/error.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/measure.h"
-#include "bench/statistics.h"
+#include "base/statistics.h"
 
 namespace tilewright {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/statistics.h"
+#include "base/statistics.h"
 #include "tilewright/error.h"
 
 namespace tilewright {

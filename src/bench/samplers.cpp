@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "bench/statistics.h"
+#include "base/statistics.h"
 
 namespace tilewright {
 namespace {

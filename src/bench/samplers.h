@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/cache_flush.h"
+#include "runtime/cache_flush.h"
 #include "bench/measure.h"
 #include "tilewright/stream.h"
 

@@ -9,22 +9,12 @@
 #include "base/nearest.h"
 #include "base/table.h"
 #include "bench/json.h"
+#include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/verbs.h"
-#include "compiler/grid_text.h"
-#include "compiler/guess/guess.h"
-#include "compiler/triton_state.h"
-#include "compiler/value_text.h"
 
 namespace tilewright::cli {
 namespace {
-
-struct NamedValue {
-  std::string name;
-  ArgumentValue value;
-  Tensor before;  // of a tensor: its content before the launch, on the host
-  const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
-};
 
 struct Place {
   Device device;
@@ -37,46 +27,6 @@ Place place_of(const std::string& device, bool float64) {
   if (float64)
     throw UsageError{fmt::format("--float64 is for --device interpret, not for '{}'", device)};
   return {device.empty() ? default_device() : Device::parse(device), false};
-}
-
-TritonKernel load_kernel(const std::string& text) {
-  const KernelPath path = parse_kernel_path(text);
-  if (!path.kernel.empty()) return load_triton(path.file, path.kernel);
-  python::ModuleLoader loader;
-  Guesser guesser(loader, {});
-  std::vector<std::string> names;
-  for (const auto& function : guesser.entries({&loader.load(path.file)}))
-    names.push_back(function.name);
-  return load_triton(path.file, chosen_kernel(path, names));
-}
-
-std::vector<NamedValue> read_values(const RunVerbOptions& options, const TritonKernel& kernel,
-                                    const Place& place) {
-  std::vector<NamedValue> values;
-  std::uint64_t seed = options.seed;
-  for (const std::string& text : options.arguments) {
-    const auto [name, value] = parse_assignment(text, "NAME=VALUE");
-    static_cast<void>(parameter_named(kernel.name(), kernel.state()->parameters, name));
-    // Tensors of one launch differ although they share the seed.
-    values.push_back({name, read_value(name, value, {.device = place.device, .seed = seed++}), {}});
-    if (const Tensor* tensor = values.back().tensor())
-      values.back().before = tensor->to(Device::cpu()).clone();
-  }
-  return values;
-}
-
-TritonArgument to_argument(const NamedValue& named) {
-  if (const Tensor* tensor = named.tensor()) return constant(named.name, *tensor);
-  const auto& value = std::get<triton::Value>(named.value);
-  if (const auto* type = value.get_if<triton::TypeValue>())
-    return constant(named.name, type->type.dtype);
-  const auto& content = value.get_if<triton::Constant>()->value;
-  if (const auto* flag = std::get_if<bool>(&content)) return constant(named.name, *flag);
-  if (const auto* number = std::get_if<double>(&content)) return constant(named.name, *number);
-  if (const auto* text = std::get_if<std::string>(&content)) return constant(named.name, *text);
-  if (const auto* integer = std::get_if<triton::Int128>(&content))
-    return constant(named.name, static_cast<std::int64_t>(*integer));
-  return constant(named.name, none);
 }
 
 // A file that holds what the kernel needs: the values of `run` are converted, those of a file are
@@ -179,20 +129,11 @@ void print_json(const Outcome& outcome) {
                                   {"tensors", tensors}}));
 }
 
-Grid grid_of(const RunVerbOptions& options, const TritonKernel& kernel,
-             const std::vector<NamedValue>& values) {
-  if (!options.grid.empty()) return grid_from_text(kernel, options.grid);
-  std::map<std::string, Tensor> tensors;
-  for (const NamedValue& value : values)
-    if (value.tensor() != nullptr) tensors.emplace(value.name, *value.tensor());
-  return grid_from_file(kernel, std::move(tensors));
-}
-
 void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Place& place,
             const std::vector<NamedValue>& values, Outcome& outcome) {
   std::vector<TritonArgument> arguments;
   for (const NamedValue& value : values) arguments.push_back(to_argument(value));
-  const Grid grid = grid_of(options, kernel, values);
+  const Grid grid = grid_for(options.grid, kernel, values);
   TritonLaunch launch{.num_warps = options.num_warps,
                       .num_stages = options.num_stages,
                       .maxnreg = options.maxnreg,
@@ -215,7 +156,8 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
 void run_run(const RunVerbOptions& options) {
   const Place place = place_of(options.device, options.float64);
   const TritonKernel kernel = load_kernel(options.path);
-  const std::vector<NamedValue> values = read_values(options, kernel, place);
+  const std::vector<NamedValue> values =
+      read_values(options.arguments, kernel, place.device, options.seed);
   const std::vector<Save> saves = saves_of(options, values);
   Outcome outcome{.kernel = kernel.name(), .place = place.name()};
   launch(options, kernel, place, values, outcome);

@@ -17,13 +17,33 @@ namespace {
 
 constexpr std::size_t max_slots = 256;
 
+// The parameters that the autotuner's key names. One that cannot be read is an error of the launch,
+// not of loading: until then every parameter counts.
+bool is_tune_key(const std::optional<std::vector<std::string>>& keys, const std::string& name) {
+  return !keys || std::find(keys->begin(), keys->end(), name) != keys->end();
+}
+
+void mark_keys(TritonKernel::State& state, python::Evaluator& evaluator) {
+  std::optional<std::vector<std::string>> keys = std::vector<std::string>();
+  if (const python::Decorator* autotune = state.function.find(python::Decorator::Kind::Autotune)) {
+    try {
+      keys = read_autotune_key(evaluator, *autotune);
+    } catch (const UserError&) {
+      keys.reset();
+    }
+  }
+  const bool all = heuristics_read_values(state.function);
+  for (TritonParameter& parameter : state.parameters)
+    parameter.is_keyed_by_value = all || is_tune_key(keys, parameter.name);
+}
+
 TritonKernel make_kernel(std::shared_ptr<TritonKernel::State> state,
                          const python::LoadedModule& module, std::string_view kernel) {
   python::Evaluator evaluator(state->loader, {.facts = python::nvidia_facts(9, 0)});
   state->name = std::string(kernel);
   state->function = find_kernel(state->loader, module, kernel);
   state->parameters = read_parameters(state->loader, evaluator, state->function);
-  state->heuristics_read_values = heuristics_read_values(state->function);
+  mark_keys(*state, evaluator);
   if (state->parameters.size() > max_slots)
     throw ArgumentError(fmt::format("kernel '{}' has {} parameters; {} is the most", kernel,
                                     state->parameters.size(), max_slots));
@@ -112,29 +132,10 @@ Hash128 key_of(const TritonKernel::State& state, const TritonArgument* const* sl
       continue;
     }
     specialize(state.name, state.parameters[i], *slots[i]).add_to(hasher);
-    if (state.heuristics_read_values && slots[i]->value.kind == Argument::Kind::Scalar)
+    if (state.parameters[i].is_keyed_by_value && slots[i]->value.kind == Argument::Kind::Scalar)
       hasher.add(static_cast<std::int64_t>(slots[i]->value.bits));
   }
   return hasher.finish();
-}
-
-void check_grid(const TritonKernel::State& state, Dim3 grid) {
-  if (grid.x >= 0 && grid.y >= 0 && grid.z >= 0) return;
-  throw ArgumentError(
-      fmt::format("the grid of kernel '{}' is {} x {} x {}; no size may be negative", state.name,
-                  grid.x, grid.y, grid.z));
-}
-
-void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid) {
-  const std::vector<std::size_t>& parameters = view.specialization->argument_parameters;
-  constexpr std::size_t few = 32;
-  std::array<Argument, few> on_stack;
-  std::vector<Argument> many(parameters.size() > few ? parameters.size() : 0);
-  Argument* arguments = many.empty() ? on_stack.data() : many.data();
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    arguments[i] = view.slots[parameters[i]]->value;
-  view.specialization->function.launch({.grid = grid, .stream = launch.stream},
-                                       {arguments, parameters.size()});
 }
 
 python::Value host_value(const TritonArgument& argument) {
@@ -171,6 +172,26 @@ python::DictValue meta_values(const LaunchView& view) {
   return values;
 }
 
+Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch) {
+  const Dim3 grid = launch.grid.sizes(Meta(view));
+  if (grid.x >= 0 && grid.y >= 0 && grid.z >= 0) return grid;
+  throw ArgumentError(
+      fmt::format("the grid of kernel '{}' is {} x {} x {}; no size may be negative",
+                  view.kernel.name, grid.x, grid.y, grid.z));
+}
+
+void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid) {
+  const std::vector<std::size_t>& parameters = view.specialization->argument_parameters;
+  constexpr std::size_t few = 32;
+  std::array<Argument, few> on_stack;
+  std::vector<Argument> many(parameters.size() > few ? parameters.size() : 0);
+  Argument* arguments = many.empty() ? on_stack.data() : many.data();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    arguments[i] = view.slots[parameters[i]]->value;
+  view.specialization->function.launch({.grid = grid, .stream = launch.stream},
+                                       {arguments, parameters.size()});
+}
+
 TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t> grid) const {
   if (grid.size() < 1 || grid.size() > 3)
     throw ArgumentError(fmt::format("a grid has one to three sizes, not {}", grid.size()));
@@ -190,8 +211,7 @@ void TritonKernel::launch(const TritonLaunch& launch,
   LaunchView view{state, slots, state.table.find(key)};
   if (view.specialization == nullptr) [[unlikely]]
     view.specialization = &make_specialization(state, key, slots, launch, place);
-  const Dim3 grid = launch.grid.sizes(Meta(view));
-  check_grid(state, grid);
+  const Dim3 grid = grid_of(view, launch);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   if (view.specialization->tiles) return interpret_launch(view, grid, launch.float64);
   run_compiled(view, launch, grid);

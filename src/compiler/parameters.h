@@ -23,6 +23,8 @@ struct TritonParameter {
   // False for names in do_not_specialize, which are never the constant 1 nor known as aligned.
   bool specializes = true;
   bool specializes_alignment = true;
+  // Heuristics or the autotuner read the value of a scalar: launches with other values are others.
+  bool is_keyed_by_value = false;
 };
 
 std::vector<TritonParameter> read_parameters(python::ModuleLoader& loader,

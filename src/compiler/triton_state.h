@@ -44,12 +44,17 @@ struct TritonKernel::State {
   python::DecoratedFunction function;
   std::vector<TritonParameter> parameters;
   python::ModuleLoader loader;
-  bool heuristics_read_values = false;  // then the key holds the values of scalars too
 
+  bool is_autotuned() const { return function.find(python::Decorator::Kind::Autotune) != nullptr; }
+
+  std::mutex tuning;         // one tuning at a time; taken before `mutex`
   mutable std::mutex mutex;  // all below, and the loader
   SpecializationTable table;
   // By signature, options and place, for launches whose keys differ but whose code does not.
   std::map<std::string, std::unique_ptr<Specialization>> compiled;
+  // By device and tune key (tune/key.h): what the autotuner chose, for launches that differ in
+  // nothing it looks at.
+  std::map<std::string, python::ConfigValue> winners;
 };
 
 // The long way: fills in configs and heuristics, compiles, remembers. Takes the kernel's lock.
@@ -63,6 +68,11 @@ const Specialization& make_specialization(TritonKernel::State& state, std::strin
 
 // Do heuristics ask more of arguments than whether they are None?
 bool heuristics_read_values(const python::DecoratedFunction& function);
+
+// The grid of the launch; throws ArgumentError for negative sizes.
+Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch);
+// Queues a compiled specialisation.
+void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid);
 
 // Runs an interpreted specialisation. CUDA tensors are copied to the host and back. With `float64`
 // every float is a double inside and is rounded to the tensors' types once, after the launch.

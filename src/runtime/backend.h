@@ -103,6 +103,8 @@ class Backend {
   virtual void synchronize_stream(int index, void* stream) = 0;
   virtual bool is_stream_idle(int index, void* stream) = 0;
   virtual void wait_event(int index, void* stream, void* event) = 0;
+  // Whether what is queued there now becomes part of a graph instead of running.
+  virtual bool is_capturing(int, void*) { return false; }
   virtual int device_of_stream(void* stream) = 0;  // for Stream::wrap(native)
 
   virtual void* create_event(int index) = 0;

@@ -110,7 +110,7 @@ struct DiskCache::State {
   std::string tmp() const { return temporaries_folder(folder); }
   bool is_on() const { return max_bytes > 0; }
   bool prepare();
-  std::optional<Held> hold_key(const Hash128& key);
+  std::optional<Held> hold_key(const Hash128& key, double patience);
   int write_entry(const Hash128& key, std::span<const std::byte> content);
   void make_room(std::int64_t stored);
   void remove_damaged(const std::string& path, const OpenEntry& entry);
@@ -133,16 +133,16 @@ bool DiskCache::State::prepare() {
 }
 
 // Empty when there can be no lock; the caller then works without.
-std::optional<Held> DiskCache::State::hold_key(const Hash128& key) {
+std::optional<Held> DiskCache::State::hold_key(const Hash128& key, double patience) {
   const std::string name = key.hex() + ".lock";
-  std::optional<Held> held = hold_name(tmp(), name, patience_seconds);
+  std::optional<Held> held = hold_name(tmp(), name, patience);
   if (!held && errno == ENOENT &&
       prepare_cache_folder(folder).empty())  // somebody removed the whole folder
-    held = hold_name(tmp(), name, patience_seconds);
+    held = hold_name(tmp(), name, patience);
   if (!held && errno == ETIMEDOUT)
     log_line("cache",
              fmt::format("{}: another process has held its lock for {} s; going on without",
-                         key.hex(), patience_seconds));
+                         key.hex(), patience));
   return held;
 }
 
@@ -259,7 +259,7 @@ Binary DiskCache::find_or_make(const Hash128& key, const std::function<Binary()>
   std::optional<Binary> found = find(key);
   std::optional<Held> lock;
   if (!found && state_->prepare()) {
-    lock = state_->hold_key(key);
+    lock = state_->hold_key(key, state_->patience_seconds);
     found = find(key);  // whoever held the lock before us may have made it
   }
   if (was_found) *was_found = found.has_value();
@@ -267,6 +267,11 @@ Binary DiskCache::find_or_make(const Hash128& key, const std::function<Binary()>
   Binary binary = make();
   store(key, binary);
   return binary;
+}
+
+std::optional<Held> DiskCache::hold(const Hash128& key, double patience_seconds) {
+  if (!state_->prepare()) return std::nullopt;
+  return state_->hold_key(key, patience_seconds);
 }
 
 DiskCache::Info DiskCache::info() const {

@@ -18,6 +18,7 @@
 
 #include "base/hash.h"
 #include "runtime/backend.h"
+#include "runtime/cache_folder.h"
 
 namespace tilewright {
 
@@ -45,6 +46,10 @@ class DiskCache {
   // one.
   Binary find_or_make(const Hash128& key, const std::function<Binary()>& make,
                       bool* was_found = nullptr);
+
+  // The key's lock, for whoever makes an entry in several steps: the others wait as long as
+  // `patience_seconds`. Empty when the cache is off or cannot be used, or patience ends.
+  std::optional<Held> hold(const Hash128& key, double patience_seconds);
 
   struct Info {
     std::string folder;

@@ -100,11 +100,15 @@ Autotune read_autotune(Evaluator& evaluator, const Decorator& decorator) {
     result.configs.push_back(*item.config());
   }
   if (result.configs.empty()) result.configs.emplace_back();  // Triton then tries its defaults
-  result.key = read_names(evaluator, decorator, "key", 1);
+  result.key = read_autotune_key(evaluator, decorator);
   result.reset_to_zero = read_names(evaluator, decorator, "reset_to_zero", by_name_only);
   result.restore_value = read_names(evaluator, decorator, "restore_value", by_name_only);
-  result.has_prune = argument(decorator, "prune_configs_by", by_name_only) != nullptr;
+  result.prune = argument(decorator, "prune_configs_by", by_name_only);
   return result;
+}
+
+std::vector<std::string> read_autotune_key(Evaluator& evaluator, const Decorator& decorator) {
+  return read_names(evaluator, decorator, "key", 1);
 }
 
 std::vector<Heuristic> read_heuristics(Evaluator& evaluator, const Decorator& decorator) {

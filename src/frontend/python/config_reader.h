@@ -26,7 +26,7 @@ struct Autotune {
   std::vector<std::string> key;
   std::vector<std::string> reset_to_zero;
   std::vector<std::string> restore_value;
-  bool has_prune = false;  // prune_configs_by: the list is read unpruned
+  const Node* prune = nullptr;  // of prune_configs_by: the list is read unpruned
 };
 
 struct Heuristic {
@@ -37,6 +37,8 @@ struct Heuristic {
 // Each throws SyntaxOrTypeError at the place of what cannot be read.
 JitOptions read_jit_options(Evaluator& evaluator, const DecoratedFunction& function);
 Autotune read_autotune(Evaluator& evaluator, const Decorator& decorator);
+// Its key alone, which may be readable where the configs are not.
+std::vector<std::string> read_autotune_key(Evaluator& evaluator, const Decorator& decorator);
 std::vector<Heuristic> read_heuristics(Evaluator& evaluator, const Decorator& decorator);
 
 // Runs the heuristics in order on `arguments`, which each of them sees with the results of those

@@ -106,6 +106,11 @@ class CudaBackend final : public Backend {
     return is_ready(driver().cuStreamQuery(stream_of(stream)), "cuStreamQuery");
   }
 
+  bool is_capturing(int index, void* stream) override {
+    const ContextScope scope(index);
+    return cuda::is_capturing(stream_of(stream));
+  }
+
   void wait_event(int index, void* stream, void* event) override {
     const ContextScope scope(index);
     TW_CUDA(cuStreamWaitEvent(stream_of(stream), event_of(event), 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/statistics.h — what is said about a set of measured times.
+// base/statistics.h — what is said about a set of measured times.
 //
 // Times have a hard floor and a long tail, so the median and order statistics describe them;
 // nothing here assumes a normal distribution.

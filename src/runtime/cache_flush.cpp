@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/cache_flush.cpp — writes more bytes than the cache holds.
-#include "bench/cache_flush.h"
+// runtime/cache_flush.cpp — writes more bytes than the cache holds.
+#include "runtime/cache_flush.h"
 
 #include <algorithm>
 #include <array>

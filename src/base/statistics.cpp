@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/statistics.cpp — quantiles and the order-statistics interval of the median.
-#include "bench/statistics.h"
+// base/statistics.cpp — quantiles and the order-statistics interval of the median.
+#include "base/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/statistics_test.cpp — medians, quantiles and the interval of the median, against values
+// base/statistics_test.cpp — medians, quantiles and the interval of the median, against values
 // worked out by hand.
-#include "bench/statistics.h"
+#include "base/statistics.h"
 
 #include <numeric>
 

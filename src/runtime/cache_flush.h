@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/cache_flush.h — fills a device's last cache with other data, so that the next kernel reads
+// runtime/cache_flush.h — fills a device's last cache with other data, so that the next kernel reads
 // from memory.
 #pragma once
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/kernel_arguments.h — a kernel and its arguments as a command line gives them: FILE.py:KERNEL
+// --grid ... NAME=VALUE ...
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/value_text.h"
+#include "tilewright/triton.h"
+
+namespace tilewright::cli {
+
+struct NamedValue {
+  std::string name;
+  ArgumentValue value;
+  Tensor before;  // of a tensor: its content before the launch, on the host
+  const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
+};
+
+// The only kernel of the file when none is named.
+TritonKernel load_kernel(const std::string& path);
+
+// Throws ArgumentError for names that are no parameters and what is no value.
+std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
+                                    const TritonKernel& kernel, Device device, std::uint64_t seed);
+
+TritonArgument to_argument(const NamedValue& named);
+
+// The text's, else that of the file's own launch.
+Grid grid_for(const std::string& text, const TritonKernel& kernel,
+              const std::vector<NamedValue>& values);
+
+}  // namespace tilewright::cli

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/resolve.cpp — arguments, a config and heuristics to a signature, and that to source.
+#include "compiler/resolve.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/diagnostic.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/settings.h"
+#include "compiler/constants.h"
+
+namespace tilewright {
+namespace {
+
+using python::Decorator;
+using triton::ParameterType;
+
+// What heuristics see of an argument.
+python::Value seen(const TritonArgument* argument, const ParameterType& type) {
+  if (type.kind == ParameterType::Kind::Constant) return host_value_of(type.constant);
+  if (type.type.is_pointer)
+    return python::TensorValue{fmt::format("torch.{}", name_of(type.type.dtype)), {}, {}};
+  if (argument == nullptr) return 1;  // precompiled by its type alone
+  const Argument& value = argument->value;
+  TritonParameter constant{.is_constexpr = true};
+  return host_value_of(parameter_type(specialize("", constant, TritonArgument(value))).constant);
+}
+
+// A signature while it is being filled in.
+struct Resolution {
+  const LaunchRequest& request;
+  const python::ConfigValue* config;
+  python::Evaluator evaluator;
+  TritonSignature signature;
+  python::DictValue arguments;  // as heuristics see them
+  KernelOptions options;
+
+  const std::string& kernel() const { return request.state.name; }
+
+  void set(const std::string& name, const python::Value& value, std::string_view by) {
+    const std::optional<triton::Value> constant = constant_of(value);
+    if (!constant)
+      throw ArgumentError(fmt::format("{} of kernel '{}' sets '{}' to {}, which is no constant", by,
+                                      kernel(), name, python::repr(value)));
+    static_cast<void>(parameter_named(kernel(), request.state.parameters, name));
+    signature[name] = constant_parameter(*constant);
+    arguments.set(name, value);
+  }
+
+  bool has_parameter(std::string_view name) const {
+    return std::any_of(request.state.parameters.begin(), request.state.parameters.end(),
+                       [&](const TritonParameter& parameter) { return parameter.name == name; });
+  }
+};
+
+struct OptionName {
+  std::string_view name;
+  int KernelOptions::*option;
+  std::optional<int> TritonLaunch::*given;
+};
+
+// Launch options that configs, heuristics and the kernel itself may name.
+constexpr OptionName option_names[] = {
+    {"num_warps", &KernelOptions::num_warps, &TritonLaunch::num_warps},
+    {"num_stages", &KernelOptions::num_stages, &TritonLaunch::num_stages},
+    {"num_ctas", &KernelOptions::num_ctas, &TritonLaunch::num_ctas},
+};
+
+void apply_config(Resolution& r, const python::ConfigValue& config) {
+  const TritonLaunch& launch = r.request.launch;
+  for (const auto& [name, value] : config.meta.items) {
+    const std::string& parameter = *name.get_if<std::string>();
+    if (r.signature.contains(parameter))
+      throw ArgumentError(fmt::format(
+          "'{}' is set by {} of kernel '{}' and cannot be given at the "
+          "launch as well",
+          parameter, r.request.state.is_autotuned() ? "the triton.autotune" : "the configs",
+          r.kernel()));
+    r.set(parameter, value, "a config");
+  }
+  if (!launch.num_warps) r.options.num_warps = static_cast<int>(config.num_warps);
+  if (!launch.num_stages) r.options.num_stages = static_cast<int>(config.num_stages);
+  if (!launch.num_ctas) r.options.num_ctas = static_cast<int>(config.num_ctas);
+  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = static_cast<int>(*config.maxnreg);
+}
+
+// True when a heuristic's result is an option of the launch rather than an argument.
+bool set_option(Resolution& r, const std::string& name, const python::Value& value) {
+  for (const OptionName& entry : option_names) {
+    if (entry.name != name) continue;
+    const std::optional<std::int64_t> number = value.integer();
+    if (!number)
+      throw ArgumentError(
+          fmt::format("a heuristic of kernel '{}' sets '{}' to {}, not to an integer", r.kernel(),
+                      name, python::repr(value)));
+    if (!(r.request.launch.*entry.given)) r.options.*entry.option = static_cast<int>(*number);
+    return true;
+  }
+  return false;
+}
+
+void apply_heuristics_of(Resolution& r, const Decorator& decorator) {
+  for (const python::Heuristic& heuristic : read_heuristics(r.evaluator, decorator)) {
+    python::apply_heuristics(r.evaluator, {heuristic}, r.arguments);
+    const python::Value& value = *r.arguments.find(heuristic.name);
+    if (!set_option(r, heuristic.name, value)) r.set(heuristic.name, value, "a heuristic");
+  }
+}
+
+// A kernel may have options of the launch as constants: num_warps: tl.constexpr.
+void pass_options(Resolution& r) {
+  for (const OptionName& entry : option_names) {
+    const std::string name(entry.name);
+    if (r.has_parameter(name) && !r.signature.contains(name))
+      r.set(name, static_cast<std::int64_t>(r.options.*entry.option), "the launch");
+  }
+}
+
+void check_complete(const Resolution& r) {
+  for (const TritonParameter& parameter : r.request.state.parameters) {
+    if (parameter.has_default || r.signature.contains(parameter.name)) continue;
+    throw ArgumentError(
+        parameter.is_constexpr
+            ? fmt::format("kernel '{}' needs a value for '{}', a tl.constexpr; pass "
+                          "tw::constant(\"{}\", ...)",
+                          r.kernel(), parameter.name, parameter.name)
+            : fmt::format("kernel '{}' needs an argument for '{}'", r.kernel(), parameter.name));
+  }
+}
+
+KernelOptions options_of(const TritonLaunch& launch) {
+  return {.num_warps = launch.num_warps.value_or(4),
+          .num_stages = launch.num_stages.value_or(3),
+          .num_ctas = launch.num_ctas.value_or(1),
+          .maxnreg = launch.maxnreg,
+          .fp_fusion = launch.fp_fusion,
+          .flush_to_zero = launch.flush_to_zero,
+          .debug = launch.debug || settings().debug};
+}
+
+// Outermost decorators run first, so that stacking decides what heuristics see.
+void fill_in(Resolution& r) {
+  const python::ConfigValue* config = r.config;
+  const bool is_autotuned = r.request.state.is_autotuned() && !r.request.launch.bare;
+  if (config != nullptr && !is_autotuned) apply_config(r, *config);
+  for (const Decorator& decorator : r.request.state.function.decorators) {
+    if (r.request.launch.bare) break;
+    if (decorator.kind == Decorator::Kind::Autotune) {
+      // A second list below the tuned one is not searched.
+      apply_config(
+          r, config != nullptr ? *config : read_autotune(r.evaluator, decorator).configs.front());
+      config = nullptr;
+    }
+    if (decorator.kind == Decorator::Kind::Heuristics) apply_heuristics_of(r, decorator);
+  }
+  pass_options(r);
+  check_complete(r);
+}
+
+std::vector<std::size_t> parameters_of(const TritonKernel::State& state,
+                                       const std::vector<std::string>& argument_names) {
+  std::vector<std::size_t> indices;
+  for (const std::string& name : argument_names) {
+    const auto found =
+        std::find_if(state.parameters.begin(), state.parameters.end(),
+                     [&](const TritonParameter& parameter) { return parameter.name == name; });
+    if (found == state.parameters.end())
+      throw ArgumentError(
+          fmt::format("kernel '{}' takes a tuple for '{}', which cannot be passed "
+                      "from C++; pass its parts as parameters of their own",
+                      state.name, name.substr(0, name.find('.'))));
+    indices.push_back(static_cast<std::size_t>(found - state.parameters.begin()));
+  }
+  return indices;
+}
+
+void check_keys(const LaunchRequest& request, const Decorator& decorator,
+                const python::Autotune& autotune) {
+  std::vector<std::string> names;
+  for (const TritonParameter& parameter : request.state.parameters) names.push_back(parameter.name);
+  for (const std::string& key : autotune.key)
+    if (std::find(names.begin(), names.end(), key) == names.end())
+      python::fail_at(
+          decorator.module->tree->source, decorator.node->span,
+          fmt::format("the key '{}' of triton.autotune is no parameter of kernel '{}'{}", key,
+                      request.state.name, suggest_names(key, names)));
+}
+
+}  // namespace
+
+const Target& LaunchRequest::target() const {
+  return place.interpret ? Target::host() : place.device.target();
+}
+
+LaunchRequest request_of(TritonKernel::State& state, const TritonArgument* const* slots,
+                         const TritonLaunch& launch, const LaunchPlace& place) {
+  LaunchRequest request{state, {}, {}, launch, place};
+  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
+    const TritonParameter& parameter = state.parameters[i];
+    if (slots[i] == nullptr) continue;
+    const ParameterType type = parameter_type(specialize(state.name, parameter, *slots[i]));
+    request.arguments.set(parameter.name, seen(slots[i], type));
+    request.given[parameter.name] = type;
+  }
+  return request;
+}
+
+LaunchRequest request_of(TritonKernel::State& state, std::string_view text,
+                         const TritonLaunch& launch, const LaunchPlace& place) {
+  // What configs and heuristics set may be left out.
+  std::vector<TritonParameter> parameters = state.parameters;
+  for (TritonParameter& parameter : parameters)
+    parameter.has_default = parameter.has_default || parameter.is_constexpr;
+  LaunchRequest request{state, parse_signature(state.name, parameters, text), {}, launch, place};
+  for (const auto& [name, type] : request.given) request.arguments.set(name, seen(nullptr, type));
+  return request;
+}
+
+python::Evaluator evaluator_of(const LaunchRequest& request) {
+  return python::Evaluator(request.state.loader, {.facts = facts_of(request.target())});
+}
+
+std::optional<KernelAutotune> autotune_of(const LaunchRequest& request) {
+  const Decorator* decorator = request.state.function.find(Decorator::Kind::Autotune);
+  if (decorator == nullptr || request.launch.bare) return std::nullopt;
+  python::Evaluator evaluator = evaluator_of(request);
+  KernelAutotune result{decorator, read_autotune(evaluator, *decorator)};
+  check_keys(request, *decorator, result.content);
+  return result;
+}
+
+ResolvedLaunch resolve(const LaunchRequest& request, const python::ConfigValue* config) {
+  Resolution r{request,
+               config,
+               evaluator_of(request),
+               request.given,
+               request.arguments,
+               options_of(request.launch)};
+  fill_in(r);
+  return {std::move(r.signature), r.options};
+}
+
+std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolved) {
+  const KernelOptions& o = resolved.options;
+  return fmt::format("{} {} | {} {} {} {} {}{}{} | {}", request.place.device.name(),
+                     request.place.interpret, o.num_warps, o.num_stages, o.num_ctas,
+                     o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
+                     signature_text(request.state.parameters, resolved.signature));
+}
+
+KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) {
+  TritonKernel::State& state = request.state;
+  check_options(state.name, resolved.options);
+  KernelDraft result;
+  result.specialization = std::make_unique<Specialization>();
+  Specialization& made = *result.specialization;
+  result.tiles = lower_to_tiles(state.loader, state.function, resolved.signature, request.target(),
+                                resolved.options);
+  for (const std::string& note : result.tiles.lowered.notes) log_line("compile", note);
+  made.argument_parameters = parameters_of(state, result.tiles.lowered.argument_names);
+  made.signature = resolved.signature;
+  made.options = resolved.options;
+  if (request.place.interpret) made.tiles = std::move(result.tiles);
+  else result.source = emit_source(state.loader, result.tiles, request.target(), resolved.options);
+  return result;
+}
+
+void load_draft(KernelDraft& draft, Device device) {
+  if (draft.specialization->tiles) return;  // interpreted
+  draft.specialization->function =
+      Module::load(draft.source, device).function(draft.source.kernels.front().name);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/tune/saved_memory.cpp — which buffers a kernel updates, and their copies.
+#include "compiler/tune/saved_memory.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+struct MemoryUse {
+  std::vector<bool> reads, writes;  // by kernel argument
+
+  void add(const ir::Kernel& kernel, ir::Value pointer, std::vector<bool>& use) {
+    const ir::Value root = root_of(kernel, pointer);
+    bool is_known = false;
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+      if (!(kernel.arguments[i].value == root)) continue;
+      use[i] = true;
+      is_known = true;
+    }
+    // A pointer that a loop carries or memory holds: it may be any.
+    if (!is_known) use.assign(use.size(), true);
+  }
+};
+
+}  // namespace
+
+std::vector<std::size_t> updated_parameters(const KernelDraft& draft) {
+  const ir::Kernel& kernel = draft.tiles.lowered.kernel;
+  MemoryUse use{std::vector<bool>(kernel.arguments.size()),
+                std::vector<bool>(kernel.arguments.size())};
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.operands.empty() || !kernel.type(op.operands[0]).is_pointer) return;
+    if (op.facts().has(ir::Reads)) use.add(kernel, op.operands[0], use.reads);
+    if (op.facts().has(ir::Writes)) use.add(kernel, op.operands[0], use.writes);
+  });
+  std::vector<std::size_t> updated;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (use.reads[i] && use.writes[i] && kernel.type(kernel.arguments[i].value).is_pointer)
+      updated.push_back(draft.specialization->argument_parameters[i]);
+  return updated;
+}
+
+SavedMemory::SavedMemory(const LaunchView& view, const Stream& stream,
+                         const std::vector<std::size_t>& restored,
+                         const std::vector<std::size_t>& zeroed)
+    : stream_(stream) {
+  for (const std::size_t parameter : zeroed) add(view, parameter, true);
+  for (const std::size_t parameter : restored) add(view, parameter, false);
+}
+
+void SavedMemory::add(const LaunchView& view, std::size_t parameter, bool is_zeroed) {
+  const TritonArgument* argument = view.slots[parameter];
+  if (argument == nullptr || argument->kind != TritonArgument::Kind::Value) return;
+  const Argument& value = argument->value;
+  if (value.kind == Argument::Kind::Scalar ||
+      (value.kind == Argument::Kind::Pointer && value.bits == 0))
+    return;
+  if (value.kind != Argument::Kind::Memory || value.buffer == nullptr)
+    throw ArgumentError(fmt::format(
+        "'{}' must be as before after each timed run, but was given as an address of unknown size; "
+        "pass a tensor",
+        view.kernel.parameters[parameter].name));
+  const auto known = [&](const Part& part) { return part.buffer.state() == value.buffer->state(); };
+  if (std::any_of(parts_.begin(), parts_.end(), known)) return;
+  Part part{*value.buffer,
+            Buffer::allocate(value.buffer->size(), stream_.device(), MemoryKind::Device, stream_),
+            is_zeroed};
+  copy_async({part.copy}, {part.buffer}, part.buffer.size(), stream_);
+  parts_.push_back(std::move(part));
+}
+
+void SavedMemory::before_run() const {
+  constexpr std::array<std::byte, 4> zeros{};
+  for (const Part& part : parts_) {
+    if (part.is_zeroed)
+      fill_async({part.buffer}, part.buffer.size(), std::span(zeros).first(1), stream_);
+    else copy_async({part.buffer}, {part.copy}, part.buffer.size(), stream_);
+  }
+}
+
+void SavedMemory::bring_back() const {
+  for (const Part& part : parts_)
+    copy_async({part.buffer}, {part.copy}, part.buffer.size(), stream_);
+  stream_.synchronize();
+}
+
+}  // namespace tilewright
