@@ -9,6 +9,7 @@
 
 #include "base/cpu_entry.h"
 #include "base/embedded.h"
+#include "bench/ceiling_kernels.h"
 #include "tilewright/buffer.h"
 #include "tilewright/error.h"
 #include "tilewright/module.h"
@@ -18,32 +19,9 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-BenchOptions quick(Device device) {
-  return {.device = device,
-          .flush_cache = false,
-          .relative_interval = 0.02,
-          .min_seconds = 0.1,
-          .max_seconds = 0.4};
-}
-
 Parameter scalar(const char* name, DType dtype) { return {.name = name, .dtype = dtype}; }
 Parameter pointer(const char* name) {
   return {.name = name, .kind = Parameter::Kind::Pointer, .any_pointee = true};
-}
-
-KernelSource cpu_source(const Target& target) {
-  KernelSource source;
-  source.language = Language::Cpp;
-  source.name = "ceilings";
-  source.text = fmt::format("#define TW_VECTOR_BYTES {}\n{}{}", target.vector_bits / 8,
-                            cpu_entry_text, embedded_file("kernels/ceilings.cpp.in"));
-  source.options = {"-ffp-contract=fast"};
-  source.kernels = {{.name = "tw_copy",
-                     .parameters = {pointer("from"), pointer("to"), scalar("part", DType::UInt64)}},
-                    {.name = "tw_multiply_add",
-                     .parameters = {pointer("out"), scalar("factor", DType::Float32),
-                                    scalar("steps", DType::UInt64)}}};
-  return source;
 }
 
 KernelSource cuda_source() {
@@ -76,15 +54,17 @@ void fill_with_ones(const Buffer& buffer) {
 BenchResult time_cuda_copy(const Buffer& to, const Buffer& from) {
   const Stream stream = current_stream(to.device());
   return benchmark(
-      "copy", [&] { copy_async({to}, {from}, from.size(), stream); }, quick(to.device()));
+      "copy", [&] { copy_async({to}, {from}, from.size(), stream); }, quick_options(to.device()));
 }
 
 BenchResult time_cpu_copy(const Buffer& to, const Buffer& from) {
   constexpr std::uint64_t part = 256 << 10;
-  const Function copy = Module::load(cpu_source(Target::host()), Device::cpu()).function("tw_copy");
+  const Function copy =
+      Module::load(cpu_ceilings(Target::host()), Device::cpu()).function("tw_copy");
   const std::int64_t parts = static_cast<std::int64_t>(from.size() / part);
   return benchmark(
-      "copy", [&] { copy[{.grid = parts}](from.data(), to.data(), part); }, quick(Device::cpu()));
+      "copy", [&] { copy[{.grid = parts}](from.data(), to.data(), part); },
+      quick_options(Device::cpu()));
 }
 
 Ceiling copy_ceiling(Device device, std::size_t bytes) {
@@ -103,7 +83,7 @@ constexpr float factor = 0.999f;
 
 Ceiling cpu_multiply_add() {
   const Target& target = Target::host();
-  const Function f = Module::load(cpu_source(target), Device::cpu()).function("tw_multiply_add");
+  const Function f = Module::load(cpu_ceilings(target), Device::cpu()).function("tw_multiply_add");
   // Many programs, so that cores that are busy with something else do fewer of them.
   const std::int64_t programs = std::int64_t{16} * target.processors;
   constexpr std::uint64_t steps = 20000;
@@ -112,7 +92,7 @@ Ceiling cpu_multiply_add() {
   Ceiling ceiling;
   ceiling.times = benchmark(
       "multiply-add", [&] { f[{.grid = programs}](out.data(), factor, steps); },
-      quick(Device::cpu()));
+      quick_options(Device::cpu()));
   const double per_program = 2.0 * 12 * (target.vector_bits / 32) * static_cast<double>(steps);
   ceiling.per_second = per_program * static_cast<double>(programs) / ceiling.times.median;
   return ceiling;
@@ -127,7 +107,7 @@ Ceiling cuda_multiply_add(Device device) {
   Ceiling ceiling;
   ceiling.times = benchmark(
       "multiply-add", [&] { f[{.grid = blocks, .block = threads}](out.data(), factor, rounds); },
-      quick(device));
+      quick_options(device));
   ceiling.per_second =
       2.0 * 8 * 16 * rounds * threads * static_cast<double>(blocks) / ceiling.times.median;
   return ceiling;
@@ -157,6 +137,32 @@ Ceiling or_problem(Measure&& measure) {
 }
 
 }  // namespace
+
+BenchOptions quick_options(Device device) {
+  return {.device = device,
+          .flush_cache = false,
+          .relative_interval = 0.02,
+          .min_seconds = 0.1,
+          .max_seconds = 0.4};
+}
+
+KernelSource cpu_ceilings(const Target& target) {
+  KernelSource source;
+  source.language = Language::Cpp;
+  source.name = "ceilings";
+  source.text = fmt::format("#define TW_VECTOR_BYTES {}\n{}{}", target.vector_bits / 8,
+                            cpu_entry_text, embedded_file("kernels/ceilings.cpp.in"));
+  source.options = {"-ffp-contract=fast"};
+  source.kernels = {{.name = "tw_copy",
+                     .parameters = {pointer("from"), pointer("to"), scalar("part", DType::UInt64)}},
+                    {.name = "tw_multiply_add",
+                     .parameters = {pointer("out"), scalar("factor", DType::Float32),
+                                    scalar("steps", DType::UInt64)}}};
+  if (target.has_bf16)
+    source.kernels.push_back(
+        {.name = "tw_bf16_dot", .parameters = {pointer("out"), scalar("steps", DType::UInt64)}});
+  return source;
+}
 
 Ceiling measure_copy(Device device, std::size_t bytes) {
   return or_problem([&] { return measured_copy(device, bytes); });

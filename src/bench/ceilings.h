@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "tilewright/benchmark.h"
 #include "tilewright/device.h"
+#include "tilewright/dtype.h"
 
 namespace tilewright {
 
@@ -28,5 +30,13 @@ Ceiling measure_copy(Device device, std::size_t bytes = 0);
 // Float32 operations of multiply-adds on whole vectors, two each; on a GPU without its matrix
 // units.
 Ceiling measure_multiply_add(Device device);
+
+// Operations of matrix products on operands of this type, two per multiply-add: in the matrix units
+// of a GPU (float32 as tf32) or of a CPU (bfloat16), else by the vector instructions that products
+// are made of. `problem` where the device has no such instruction.
+Ceiling measure_matrix(Device device, DType dtype);
+
+// What `info` and reports measure: those that the device has instructions for.
+std::vector<DType> matrix_dtypes(const Target& target);
 
 }  // namespace tilewright

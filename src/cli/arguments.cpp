@@ -48,6 +48,7 @@ constexpr const char* bench_examples = R"x(Examples:
                                            exit code 3 when something became slower
   tilewright bench softmax --rivals python3     PyTorch, torch.compile and Triton in the same table
   tilewright bench my.py:kernel --like softmax  a kernel of yours beside ours
+  tilewright bench matmul --explain        why each way is as fast as it is
   tilewright bench --list                  the operations and their ways)x";
 
 constexpr const char* compile_examples = R"(Examples:
@@ -180,6 +181,8 @@ void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {
     for (CLI::Option* other : formats) flag->excludes(other);
     formats.push_back(flag);
   }
+  verb.add_flag("--explain", options.explain,
+                "Also say why: work, bounds, occupancy, waves, hardware counters, faults");
   verb.add_option("--html", options.html, "Also write a page with charts to this file");
   verb.add_option("--baseline", options.baseline,
                   "A report of --json to compare with; exit code 3 when something is slower");

@@ -11,6 +11,7 @@
 #include "base/output_file.h"
 #include "base/table.h"
 #include "bench/suite/baseline.h"
+#include "bench/suite/explain.h"
 #include "bench/suite/html.h"
 #include "bench/suite/print.h"
 #include "bench/suite/record_json.h"
@@ -71,10 +72,20 @@ std::unique_ptr<suite::Rivals> invited_rivals(const BenchVerbOptions& options,
   return std::make_unique<suite::Rivals>(wanted);
 }
 
-// A page draws a roofline, which needs both.
+// A page draws a roofline, which needs the arithmetic too. On a CPU float32 products are made by
+// the same multiply-adds.
 suite::Ceilings ceilings_of(const BenchVerbOptions& options, const BenchRequest& request) {
-  return suite::measure_ceilings(request.device,
-                                 request.operation->is_arithmetic || !options.html.empty());
+  suite::CeilingsWanted wanted;
+  const bool is_arithmetic = request.operation->is_arithmetic;
+  wanted.multiply_adds =
+      !options.html.empty() || options.explain || (is_arithmetic && request.device.is_cpu());
+  for (const suite::Case& each : request.cases) {
+    const bool is_known =
+        std::find(wanted.matrix.begin(), wanted.matrix.end(), each.dtype) != wanted.matrix.end();
+    const bool is_plain = request.device.is_cpu() && each.dtype == DType::Float32;
+    if (is_arithmetic && !is_known && !is_plain) wanted.matrix.push_back(each.dtype);
+  }
+  return suite::measure_ceilings(request.device, wanted);
 }
 
 suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
@@ -112,6 +123,7 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
     progress.show("measuring the ceilings once more");
     suite::raise_ceilings(report, ceilings_of(options, request), request.operation->is_arithmetic);
   }
+  suite::explain_all(report, request.device.target());
   report.fits = suite::fit_exponents(report.records);
   return report;
 }

@@ -111,6 +111,7 @@ suite::RunOptions run_options(const BenchVerbOptions& options) {
   run.trials = options.trials;
   run.clock = clock_of(options.clock);
   run.seconds = options.seconds;
+  run.explain = options.explain;
   return run;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/occupancy.h"
+#include "runtime/occupancy.h"
 #include "runtime/backend.h"
 #include "tilewright/target.h"
 

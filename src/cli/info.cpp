@@ -63,7 +63,7 @@ void add_gpu(Table& table, const DeviceReport& d) {
 }
 
 void add_ceiling(Table& table, const char* name, const Ceiling& ceiling, const std::string& unit,
-                 const char* what) {
+                 const std::string& what) {
   if (!ceiling.problem.empty()) return table.add({name, "not measured: " + ceiling.problem});
   const BenchResult& times = ceiling.times;
   const double spread = 50 * (times.interval_high - times.interval_low) / times.median;
@@ -80,6 +80,9 @@ std::string device_text(const DeviceReport& d, bool is_measured) {
   if (is_measured) {
     add_ceiling(table, "copy", d.copy, "B/s", "read + written");
     add_ceiling(table, "multiply-add", d.multiply_add, "FLOP/s", "float32");
+    for (const auto& [dtype, ceiling] : d.matrix)
+      add_ceiling(table, "matrix units", ceiling, dtype == DType::Int8 ? "OP/s" : "FLOP/s",
+                  dtype == DType::Float32 ? "tf32" : std::string(name_of(dtype)));
   }
   return fmt::format("{}: {}\n{}\n", d.device.name(), d.properties.name, table.to_string());
 }

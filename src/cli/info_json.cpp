@@ -50,6 +50,10 @@ Json device_json(const DeviceReport& d, bool is_measured) {
   if (is_measured) {
     out["copy_bytes_per_second"] = ceiling_json(d.copy);
     out["multiply_add_flops_per_second"] = ceiling_json(d.multiply_add);
+    out["matrix_flops_per_second"] = Json::object();
+    for (const auto& [dtype, ceiling] : d.matrix)
+      out["matrix_flops_per_second"][dtype == DType::Float32 ? "tf32" : name_of(dtype)] =
+          ceiling_json(ceiling);
   }
   return out;
 }

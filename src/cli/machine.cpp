@@ -2,6 +2,8 @@
 // cli/machine.cpp — gathers the report from the runtime; nothing that is missing makes it fail.
 #include "cli/machine.h"
 
+#include <fmt/format.h>
+
 #include "base/process.h"
 #include "cli/progress.h"
 #include "runtime/compile.h"
@@ -38,6 +40,10 @@ DeviceReport look_at(Device device, bool measure, Progress& progress) {
   report.copy = measure_copy(device);
   progress.show("measuring the multiply-add rate of " + device.name());
   report.multiply_add = measure_multiply_add(device);
+  for (const DType dtype : matrix_dtypes(device.target())) {
+    progress.show(fmt::format("measuring products of {} on {}", name_of(dtype), device.name()));
+    report.matrix.emplace_back(dtype, measure_matrix(device, dtype));
+  }
   device.release_cached_memory();
   return report;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/ceilings.h"
@@ -18,6 +19,7 @@ struct DeviceReport {
   MemoryState memory;
   Ceiling copy;
   Ceiling multiply_add;
+  std::vector<std::pair<DType, Ceiling>> matrix;  // of products, by the type of the operands
 };
 
 // A program or library: the host compiler beside the parts of CUDA.

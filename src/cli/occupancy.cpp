@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/occupancy.cpp — `tilewright info --occupancy`: resident blocks, their limit, waves, and what
 // to change.
-#include "bench/occupancy.h"
+#include "runtime/occupancy.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

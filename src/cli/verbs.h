@@ -87,6 +87,7 @@ struct BenchVerbOptions {
   std::string baseline;  // a report to compare with
   double threshold = 5;  // percent that count as slower
   std::string html;
+  bool explain = false;
   std::string command;  // the command line, for the report
   bool has_rivals = false;
   std::string python;  // of the rivals

@@ -3,10 +3,12 @@
 #include "compiler/faults.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "ir/constant.h"
 
 namespace tilewright {
 namespace {
@@ -110,24 +112,64 @@ std::vector<std::string> faults_in_ptx(const PtxFacts& facts, std::size_t spill_
         format_bytes(facts.local_bytes)));
   if (facts.narrow_loads > 0 && facts.vector_loads == 0)
     out.push_back(fmt::format(
-        "each of the {} loads takes one element per thread: where 4 to 16 bytes are consecutive "
-        "and "
-        "aligned (float4; pointers and sizes divisible by 16), fewer and wider loads are faster",
-        facts.narrow_loads));
+        "{} one element per thread: where 4 to 16 bytes are consecutive and aligned (float4; "
+        "pointers and sizes divisible by 16), fewer and wider loads are faster",
+        facts.narrow_loads == 1 ? "its load takes"
+                                : fmt::format("each of its {} loads takes", facts.narrow_loads)));
   return out;
 }
 
+namespace {
+
+constexpr std::int64_t sector_bytes = 32;
+
+// How far apart the nearest neighbours of a large tile of addresses lie, in elements; 0 when the
+// tile is small or the strides are not known.
+std::int64_t nearest_stride(const ir::Kernel& kernel, ir::Value pointers) {
+  const ir::Op* op = kernel.maker(pointers);
+  if (!op || op->kind != ir::OpKind::Affine || kernel.type(pointers).numel() < 32) return 0;
+  std::int64_t nearest = 0;
+  for (std::size_t i = 1; i < op->operands.size(); ++i) {
+    if (kernel.type(pointers).shape()[i - 1] < 2) continue;
+    const std::optional<std::int64_t> stride = ir::integer_constant(kernel, op->operands[i]);
+    if (!stride) return 0;
+    const std::int64_t size = std::abs(*stride);
+    if (size > 0 && (nearest == 0 || size < nearest)) nearest = size;
+  }
+  return nearest;
+}
+
+void find_scattered(const ir::Kernel& kernel, std::vector<std::string>& out) {
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind != ir::OpKind::Load && op.kind != ir::OpKind::Store) return;
+    const std::int64_t stride = nearest_stride(kernel, op.operands[0]);
+    const auto bytes =
+        static_cast<std::int64_t>(size_of(kernel.type(op.operands[0]).dtype)) * stride;
+    if (bytes < sector_bytes) return;
+    out.push_back(fmt::format(
+        "the {} in line {} accesses elements that lie {} apart: each needs a sector of {} bytes of "
+        "its own, 32 sectors per request of a warp instead of 4 or fewer; let neighbouring "
+        "elements be neighbours in memory",
+        op.kind == ir::OpKind::Load ? "load" : "store", op.location.line, stride, sector_bytes));
+  });
+}
+
+}  // namespace
+
 std::vector<std::string> faults_in_tiles(const ir::Kernel& kernel) {
+  std::vector<std::string> out;
+  find_scattered(kernel, out);
   int rounded = 0;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind != ir::OpKind::Dot || kernel.type(op.operands[0]).dtype != DType::Float32) return;
     rounded += op.text("precision") == "tf32";
   });
-  if (rounded == 0) return {};
-  return {
+  if (rounded == 0) return out;
+  out.push_back(
       fmt::format("{} matrix product{} of float32 round{} the operands to tf32 (10 bits): "
                   "input_precision=\"ieee\" computes exactly and slowly, \"tf32x3\" nearly so",
-                  rounded, rounded == 1 ? "" : "s", rounded == 1 ? "s" : "")};
+                  rounded, rounded == 1 ? "" : "s", rounded == 1 ? "s" : ""));
+  return out;
 }
 
 }  // namespace tilewright

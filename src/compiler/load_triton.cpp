@@ -15,8 +15,6 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t max_slots = 256;
-
 // The parameters that the autotuner's key names. One that cannot be read is an error of the launch,
 // not of loading: until then every parameter counts.
 bool is_tune_key(const std::optional<std::vector<std::string>>& keys, const std::string& name) {
@@ -200,10 +198,9 @@ TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t>
   return Bound(*this, {.grid = sizes});
 }
 
-void TritonKernel::launch(const TritonLaunch& launch,
-                          std::span<const TritonArgument> arguments) const {
-  State& state = checked(state_);
-  const TritonArgument* slots[max_slots];
+ResolvedLaunch resolve_launch(TritonKernel::State& state, const TritonLaunch& launch,
+                              std::span<const TritonArgument> arguments,
+                              const TritonArgument** slots) {
   place_arguments(state, arguments, slots);
   const LaunchPlace place{device_of(state, slots, launch),
                           launch.interpret || settings().interpret};
@@ -211,7 +208,13 @@ void TritonKernel::launch(const TritonLaunch& launch,
   LaunchView view{state, slots, state.table.find(key)};
   if (view.specialization == nullptr) [[unlikely]]
     view.specialization = &make_specialization(state, key, slots, launch, place);
-  const Dim3 grid = grid_of(view, launch);
+  return {view, place, grid_of(view, launch)};
+}
+
+void TritonKernel::launch(const TritonLaunch& launch,
+                          std::span<const TritonArgument> arguments) const {
+  const TritonArgument* slots[max_slots];
+  const auto [view, place, grid] = resolve_launch(checked(state_), launch, arguments, slots);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   if (view.specialization->tiles) return interpret_launch(view, grid, launch.float64);
   run_compiled(view, launch, grid);

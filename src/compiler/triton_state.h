@@ -57,6 +57,17 @@ struct TritonKernel::State {
   std::map<std::string, python::ConfigValue> winners;
 };
 
+// A launch up to the point where it would be queued. `slots` has room for every parameter.
+struct ResolvedLaunch {
+  LaunchView view;
+  LaunchPlace place;
+  Dim3 grid;
+};
+ResolvedLaunch resolve_launch(TritonKernel::State& state, const TritonLaunch& launch,
+                              std::span<const TritonArgument> arguments,
+                              const TritonArgument** slots);
+inline constexpr std::size_t max_slots = 256;
+
 // The long way: fills in configs and heuristics, compiles, remembers. Takes the kernel's lock.
 const Specialization& make_specialization(TritonKernel::State& state, const Hash128& key,
                                           const TritonArgument* const* slots,

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "bench/suite/ops.h"
-#include "base/table.h"
 
 namespace tilewright::suite {
 namespace {

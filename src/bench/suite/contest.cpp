@@ -59,11 +59,11 @@ void fill_rate(Record& record, const Ceilings& ceilings, bool is_arithmetic) {
   record.unit = is_arithmetic ? "FLOP/s" : "B/s";
   if (!record.is_measured()) return;
   record.rate = (is_arithmetic ? record.flops : record.bytes) / record.seconds;
-  const bool is_known =
-      ceilings.bytes_per_second > 0 && (!is_arithmetic || ceilings.flops_per_second > 0);
+  const double flops_per_second = ceilings.flops_for(record.dtype);
+  const bool is_known = ceilings.bytes_per_second > 0 && (!is_arithmetic || flops_per_second > 0);
   if (!is_known) return;
   double possible = record.bytes / ceilings.bytes_per_second;
-  if (is_arithmetic) possible = std::max(possible, record.flops / ceilings.flops_per_second);
+  if (is_arithmetic) possible = std::max(possible, record.flops / flops_per_second);
   record.percent_of_ceiling = 100 * possible / record.seconds;
 }
 

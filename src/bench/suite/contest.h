@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "bench/suite/record.h"
+#include "bench/suite/explain.h"
 #include "tilewright/benchmark.h"
 
 namespace tilewright::suite {
@@ -25,6 +25,8 @@ struct Contender {
   Record record;
   // Makes runs for about `seconds`; throws when the contender fails.
   std::function<Turn(double seconds)> measure;
+  // Looks at its launches and counters after it was measured; may be empty.
+  std::function<Evidence()> look = {};
 };
 
 struct ContestOptions {

@@ -12,6 +12,7 @@ namespace {
 enum class Language { Cuda, Cpp };
 
 struct Loaded {
+  InlineOptions options;
   InlineModule module;
   Function kernel;
 };
@@ -25,7 +26,7 @@ Loaded load(const Problem& problem, const Way& way, Language language) {
     options.cpp_sources.emplace_back(source_of(way));
     options.extra_cflags.emplace_back("-ffp-contract=fast");
   }
-  Loaded loaded{load_inline(options), {}};
+  Loaded loaded{options, load_inline(options), {}};
   loaded.kernel = loaded.module.kernel(fmt::format("{}_kernel", way.operation));
   return loaded;
 }
@@ -43,6 +44,8 @@ Prepared launch_of(const Loaded& loaded, const LaunchConfig& config, const Probl
     loaded.kernel.launch(config, arguments);
   };
   if (loaded.module.is_emulated()) prepared.note = "emulated";
+  prepared.launches = {
+      [loaded, config] { return launch_facts(loaded.options, loaded.kernel, config); }};
   return prepared;
 }
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/table.h"
 #include "base/units.h"
 #include "bench/suite/ops.h"
-#include "base/table.h"
 
 namespace tilewright::suite {
 namespace {
@@ -86,6 +86,8 @@ std::string ceiling_text(const Report& report) {
   std::string text = fmt::format("a copy makes {}", format_rate(c.bytes_per_second, "B/s"));
   if (c.flops_per_second > 0)
     text += fmt::format(", multiply-adds {}", format_rate(c.flops_per_second, "FLOP/s"));
+  for (const auto& [dtype, rate] : c.matrix)
+    if (rate > 0) text += fmt::format(", products of {} {}", dtype, format_rate(rate, "FLOP/s"));
   return text;
 }
 
@@ -118,6 +120,17 @@ std::string text_table(Group group) {
   return table.to_string();
 }
 
+std::string explanations_text(Group group) {
+  std::string out;
+  for (const Record& record : group) {
+    if (record.explanation.empty()) continue;
+    Table table({{}, {}}, 4);
+    for (const auto& [topic, text] : record.explanation) table.add({topic, text});
+    out += fmt::format("\n  {}\n{}", record.way, table.to_string());
+  }
+  return out;
+}
+
 std::string markdown_line(const Cells& cells) {
   std::string line = "|";
   for (std::string cell : cells) {
@@ -141,7 +154,8 @@ std::string number(double value) { return value > 0 ? fmt::format("{:.6g}", valu
 std::string report_text(const Report& report) {
   std::string out = machine_line(report) + "\n";
   for (const Group& group : groups_of(report.records))
-    out += fmt::format("\n{}\n{}", heading(group.front()), text_table(group));
+    out += fmt::format("\n{}\n{}{}", heading(group.front()), text_table(group),
+                       explanations_text(group));
   const std::string fits = fits_text(report);
   if (!fits.empty()) out += "\n" + fits;
   if (report.is_interrupted) out += "\ninterrupted: these are partial results\n";

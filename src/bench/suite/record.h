@@ -3,8 +3,11 @@
 // machine they were measured on.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tilewright/device.h"
@@ -20,6 +23,11 @@ enum class Status {
   Interrupted,   // stopped by the user; the numbers are of the runs made so far
 };
 std::string_view name_of(Status status);
+
+struct Evidence;  // explain.h
+
+// Lines of a topic ("bound by") and a sentence.
+using Explanation = std::vector<std::pair<std::string, std::string>>;
 
 struct Record {
   std::string op;
@@ -55,14 +63,25 @@ struct Record {
   int lines = 0;
   std::optional<double> error = {};  // empty: nothing was compared
   double tolerance = 0;
+  // Where they were asked for: what was found out, and the sentences that explain_all makes of it.
+  std::shared_ptr<const Evidence> evidence = {};
+  Explanation explanation = {};
 
   bool is_measured() const { return seconds > 0; }
 };
 
 struct Ceilings {
   double bytes_per_second = 0;  // 0: not measured, see `problem`
-  double flops_per_second = 0;  // 0: not known for this device and operation
+  double flops_per_second = 0;  // of multiply-adds on vectors; 0: not measured
   std::string problem;
+  // Of matrix products, by the name of the operands' type.
+  std::vector<std::pair<std::string, double>> matrix = {};
+
+  double flops_for(std::string_view dtype) const {
+    for (const auto& [name, rate] : matrix)
+      if (name == dtype) return rate;
+    return flops_per_second;
+  }
 };
 
 // How time grows with size: seconds ~ size^exponent.

@@ -54,6 +54,9 @@ Json record_json(const Record& record) {
   });
   out["error"] = record.error && std::isfinite(*record.error) ? Json(*record.error) : Json();
   out["status"] = name_of(record.status);
+  if (!record.explanation.empty()) out["explanation"] = Json::array();
+  for (const auto& [topic, text] : record.explanation)
+    out["explanation"].push_back({{"topic", topic}, {"text", text}});
   return out;
 }
 
@@ -108,7 +111,10 @@ std::string report_json(const Report& report) {
   const auto or_null = [](double value) { return value > 0 ? Json(value) : Json(); };
   out["ceilings"] = {{"bytes_per_second", or_null(report.ceilings.bytes_per_second)},
                      {"flops_per_second", or_null(report.ceilings.flops_per_second)},
+                     {"matrix_flops_per_second", Json::object()},
                      {"problem", report.ceilings.problem}};
+  for (const auto& [dtype, rate] : report.ceilings.matrix)
+    out["ceilings"]["matrix_flops_per_second"][dtype] = or_null(rate);
   out["records"] = Json::array();
   for (const Record& record : report.records) out["records"].push_back(record_json(record));
   out["fits"] = Json::array();

@@ -116,7 +116,26 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
   const auto measure = [=](double seconds) {
     return take_turn(prepared, bench, seconds, options.is_interrupted);
   };
-  return {record, measure};
+  if (!options.explain) return {record, measure};
+  const auto look = [prepared, device = problem.device] {
+    Evidence evidence;
+    for (const auto& facts : prepared.launches) evidence.launches.push_back(facts());
+    if (device.is_cuda()) evidence.counters = read_counters(prepared.run, device);
+    return evidence;
+  };
+  return {record, measure, look};
+}
+
+// What cannot be found out is said; the times stand.
+void add_evidence(Contender& contender) {
+  if (!contender.look || !contender.record.is_measured()) return;
+  Evidence evidence;
+  try {
+    evidence = contender.look();
+  } catch (const std::exception& error) {
+    evidence.problem = first_line(error.what());
+  }
+  contender.record.evidence = std::make_shared<const Evidence>(std::move(evidence));
 }
 
 Contender contender_of(const Entry& entry, const Problem& problem, const Case& which,
@@ -168,22 +187,24 @@ bool run_case(const Case& which, const std::vector<Entry>& entries, const Ceilin
   const bool is_complete = hold_contest(contenders, contest);
   for (Contender& contender : contenders) {
     fill_rate(contender.record, ceilings, which.operation->is_arithmetic);
+    add_evidence(contender);
     records.push_back(std::move(contender.record));
   }
   return is_complete;
 }
 
-Ceilings measure_ceilings(Device device, bool is_arithmetic) {
+Ceilings measure_ceilings(Device device, const CeilingsWanted& wanted) {
   Ceilings ceilings;
   const Ceiling copy = measure_copy(device);
   ceilings.bytes_per_second = copy.per_second;
   ceilings.problem = copy.problem;
-  // A GPU's products run in its matrix units, whose ceiling is another one.
-  if (is_arithmetic && device.is_cpu()) {
-    const Ceiling rate = measure_multiply_add(device);
-    ceilings.flops_per_second = rate.per_second;
+  const auto add = [&](const Ceiling& rate) {
     if (ceilings.problem.empty()) ceilings.problem = rate.problem;
-  }
+    return rate.per_second;
+  };
+  if (wanted.multiply_adds) ceilings.flops_per_second = add(measure_multiply_add(device));
+  for (const DType dtype : wanted.matrix)
+    ceilings.matrix.emplace_back(name_of(dtype), add(measure_matrix(device, dtype)));
   device.release_cached_memory();
   return ceilings;
 }
@@ -192,6 +213,7 @@ void raise_ceilings(Report& report, const Ceilings& again, bool is_arithmetic) {
   Ceilings& ceilings = report.ceilings;
   ceilings.bytes_per_second = std::max(ceilings.bytes_per_second, again.bytes_per_second);
   ceilings.flops_per_second = std::max(ceilings.flops_per_second, again.flops_per_second);
+  for (auto& [dtype, rate] : ceilings.matrix) rate = std::max(rate, again.flops_for(dtype));
   for (Record& record : report.records) fill_rate(record, ceilings, is_arithmetic);
 }
 

@@ -16,6 +16,7 @@ struct RunOptions {
   std::optional<int> trials = {};
   Clock clock = Clock::Automatic;
   double seconds = 1.0;  // of measuring, per way
+  bool explain = false;
   std::function<bool()> is_interrupted = [] { return false; };
   std::function<void(const std::string&)> show = [](const std::string&) {};
 };
@@ -46,8 +47,13 @@ struct Case {
 bool run_case(const Case& which, const std::vector<Entry>& entries, const Ceilings& ceilings,
               const RunOptions& options, const MoreContenders& more, std::vector<Record>& records);
 
-// The copy bandwidth of the device and, for arithmetic operations, its multiply-add rate.
-Ceilings measure_ceilings(Device device, bool is_arithmetic);
+// The copy bandwidth of the device and, where they are asked for, its rates of multiply-adds and of
+// products of matrices.
+struct CeilingsWanted {
+  bool multiply_adds = false;
+  std::vector<DType> matrix = {};
+};
+Ceilings measure_ceilings(Device device, const CeilingsWanted& wanted);
 
 // Measured again after the ways: a machine that was busy before may show now what it can do. The
 // higher figures count, and the percentages of the records are made anew.

@@ -30,23 +30,34 @@ std::vector<TritonArgument> arguments_of(const Problem& problem,
 // The arguments refer to the tensors' memory, so the tensors live as long as the function.
 Prepared launch_of(const TritonKernel& kernel, const TritonLaunch& launch, const Problem& problem,
                    std::initializer_list<TritonArgument> numbers) {
-  return {
-      .run = [kernel, launch, tensors = problem.tensors,
-              arguments = arguments_of(problem, numbers)] { kernel.launch(launch, arguments); }};
+  const auto arguments = arguments_of(problem, numbers);
+  return {.run = [kernel, launch, tensors = problem.tensors,
+                  arguments] { kernel.launch(launch, arguments); },
+          .launches = {[kernel, launch, tensors = problem.tensors, arguments] {
+            return launch_facts(kernel, launch, arguments);
+          }}};
 }
 
 // ---- Chains.
 
-using Step = std::function<void()>;
+struct Step {
+  TritonKernel kernel;
+  TritonLaunch launch;
+  std::vector<TritonArgument> arguments;
+};
 
-Prepared chain(std::vector<Step> steps, double bytes) {
-  const int kernels = static_cast<int>(steps.size());
-  return {.run =
-              [steps = std::move(steps)] {
-                for (const Step& step : steps) step();
-              },
-          .kernels = kernels,
-          .bytes = bytes};
+// `tensors` are those that the arguments refer to.
+Prepared chain(std::vector<Step> steps, const std::vector<Tensor>& tensors, double bytes) {
+  Prepared prepared;
+  prepared.kernels = static_cast<int>(steps.size());
+  prepared.bytes = bytes;
+  for (const Step& step : steps)
+    prepared.launches.emplace_back(
+        [step, tensors] { return launch_facts(step.kernel, step.launch, step.arguments); });
+  prepared.run = [steps = std::move(steps), tensors] {
+    for (const Step& step : steps) step.kernel.launch(step.launch, step.arguments);
+  };
+  return prepared;
 }
 
 }  // namespace
@@ -107,24 +118,17 @@ Prepared manual_gelu(const Problem& problem, const Way& way) {
   const Tensor x = problem.tensor("x"), out = problem.out();
   const Tensor t = empty_like(x), half = empty_like(x);
   const std::int64_t n = problem.elements();
-  const auto two = [&](const char* name, const Tensor& a, const Tensor& b,
-                       const Tensor& to) -> Step {
-    const TritonKernel kernel = load_triton_source(source_of(way), name);
-    return [=] { kernel[{cdiv(n, block)}](a, b, to, n, constant("BLOCK", block)); };
+  const auto step = [&](const char* name, std::vector<TritonArgument> arguments) {
+    arguments.insert(arguments.end(), {n, constant("BLOCK", block)});
+    return Step{load_triton_source(source_of(way), name), {.grid = cdiv(n, block)}, arguments};
   };
-  const auto number = [&](const char* name, const Tensor& a, float b, const Tensor& to) -> Step {
-    const TritonKernel kernel = load_triton_source(source_of(way), name);
-    return [=] { kernel[{cdiv(n, block)}](a, b, to, n, constant("BLOCK", block)); };
-  };
-  const TritonKernel tanh = load_triton_source(source_of(way), "tanh_kernel");
   const double once = static_cast<double>(x.nbytes());
-  return chain({number("multiply_by_kernel", x, 0.044715f, t), two("multiply_kernel", t, x, t),
-                two("multiply_kernel", t, x, t), two("add_kernel", x, t, t),
-                number("multiply_by_kernel", t, 0.79788456f, t),
-                [=] { tanh[{cdiv(n, block)}](t, t, n, constant("BLOCK", block)); },
-                number("add_to_kernel", t, 1.0f, t), number("multiply_by_kernel", x, 0.5f, half),
-                two("multiply_kernel", half, t, out)},
-               (5 * 2 + 4 * 3) * once);
+  return chain({step("multiply_by_kernel", {x, 0.044715f, t}), step("multiply_kernel", {t, x, t}),
+                step("multiply_kernel", {t, x, t}), step("add_kernel", {x, t, t}),
+                step("multiply_by_kernel", {t, 0.79788456f, t}), step("tanh_kernel", {t, t}),
+                step("add_to_kernel", {t, 1.0f, t}), step("multiply_by_kernel", {x, 0.5f, half}),
+                step("multiply_kernel", {half, t, out})},
+               {x, t, half, out}, (5 * 2 + 4 * 3) * once);
 }
 
 Prepared manual_softmax(const Problem& problem, const Way& way) {
@@ -134,17 +138,15 @@ Prepared manual_softmax(const Problem& problem, const Way& way) {
   const TritonLaunch by_row{.grid = rows, .num_warps = warps_for_row(columns)};
   const Tensor per_row = empty({rows}, {problem.dtype, problem.device}), t = empty_like(x);
   const auto load = [&](const char* name) { return load_triton_source(source_of(way), name); };
-  const TritonKernel top = load("row_max_kernel"), sum = load("row_sum_kernel");
-  const TritonKernel less = load("subtract_rows_kernel"), over = load("divide_rows_kernel");
-  const TritonKernel power = load("exp_kernel");
+  const TritonArgument row = constant("BLOCK", width), part = constant("BLOCK", block);
   const double once = static_cast<double>(x.nbytes()),
                row_bytes = static_cast<double>(per_row.nbytes());
-  return chain({[=] { top[by_row](x, per_row, columns, constant("BLOCK", width)); },
-                [=] { less[by_row](x, per_row, t, columns, constant("BLOCK", width)); },
-                [=] { power[{cdiv(n, block)}](t, t, n, constant("BLOCK", block)); },
-                [=] { sum[by_row](t, per_row, columns, constant("BLOCK", width)); },
-                [=] { over[by_row](t, per_row, out, columns, constant("BLOCK", width)); }},
-               8 * once + 4 * row_bytes);
+  return chain({{load("row_max_kernel"), by_row, {x, per_row, columns, row}},
+                {load("subtract_rows_kernel"), by_row, {x, per_row, t, columns, row}},
+                {load("exp_kernel"), {.grid = cdiv(n, block)}, {t, t, n, part}},
+                {load("row_sum_kernel"), by_row, {t, per_row, columns, row}},
+                {load("divide_rows_kernel"), by_row, {t, per_row, out, columns, row}}},
+               {x, t, per_row, out}, 8 * once + 4 * row_bytes);
 }
 
 }  // namespace tilewright::suite

@@ -115,13 +115,16 @@ Prepared prepare_triton(const UserKernel& user, const TritonKernel& kernel,
                       })};
   if (!has_configs(kernel) && problem.operation->shape_of(1).size() == 2)
     launch.num_warps = warps_for_row(problem.columns());
-  return {.run = [kernel, launch, slots, bound] {
-    std::vector<TritonArgument> arguments;
+  const auto arguments = [slots, bound] {
+    std::vector<TritonArgument> made;
     for (std::size_t i = 0; i < slots.size(); ++i)
       if (!std::holds_alternative<std::monostate>(bound[i]))
-        arguments.push_back(argument_of(slots[i], bound[i]));
-    kernel.launch(launch, arguments);
-  }};
+        made.push_back(argument_of(slots[i], bound[i]));
+    return made;
+  };
+  return {.run = [kernel, launch, arguments] { kernel.launch(launch, arguments()); },
+          .launches = {
+              [kernel, launch, arguments] { return launch_facts(kernel, launch, arguments()); }}};
 }
 
 // ---- CUDA.
@@ -181,8 +184,8 @@ LaunchConfig config_of(const UserKernel& user, const Problem& problem) {
 }
 
 Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Problem& problem) {
-  const InlineModule module =
-      load_inline({.cuda_sources = {text}, .name = user.file, .device = problem.device});
+  const InlineOptions options{.cuda_sources = {text}, .name = user.file, .device = problem.device};
+  const InlineModule module = load_inline(options);
   const Function function = module.kernel(user.kernel);
   std::vector<Slot> slots;
   for (const Parameter& parameter : function.parameters())
@@ -197,6 +200,8 @@ Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Pro
     function.launch(config, arguments);
   }};
   if (module.is_emulated()) prepared.note = "emulated";
+  prepared.launches = {
+      [options, function, config] { return launch_facts(options, function, config); }};
   return prepared;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/suite/ops.h"
+#include "compiler/launch_facts.h"
 
 namespace tilewright::suite {
 
@@ -21,6 +22,8 @@ struct Prepared {
   int kernels = 1;   // launches per run
   double bytes = 0;  // read and written by all of them; 0: no more than the operation must
   std::string note;  // for the reader of the table: "emulated"
+  // What can be said of each launch of a run; made only where it is asked for.
+  std::vector<std::function<LaunchFacts()>> launches = {};
 };
 
 struct Way {

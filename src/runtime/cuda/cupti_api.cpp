@@ -6,6 +6,7 @@
 
 #include "base/dynamic_library.h"
 #include "base/settings.h"
+#include "runtime/cuda/cupti_counters.h"
 #include "runtime/cuda/library_search.h"
 #include "tilewright/error.h"
 
@@ -47,12 +48,35 @@ CuptiApi open_cupti() {
   return api;
 }
 
+CuptiCounterApi open_counters() {
+  const std::string& path = cupti().path;
+  DynamicLibrary library = DynamicLibrary::open(path);
+  CuptiCounterApi api;
+  std::string missing = library ? "" : "everything";
+#define OP(name, params) \
+  if (library) library.look_up(#name, api.name, missing);
+  TW_CUPTI_COUNTER_FUNCTIONS(OP)
+#undef OP
+  if (!missing.empty())
+    throw MissingError(
+        fmt::format("CUPTI at {} cannot read counters by range (it lacks {}); CUDA 12.6 and newer "
+                    "can",
+                    path, missing));
+  library.leak();
+  return api;
+}
+
 }  // namespace
 
 std::string cupti_path() { return find_library(search_places(), "libcupti"); }
 
 const CuptiApi& cupti() {
   static const CuptiApi api = open_cupti();
+  return api;
+}
+
+const CuptiCounterApi& cupti_counters() {
+  static const CuptiCounterApi api = open_counters();
   return api;
 }
 

@@ -2,6 +2,7 @@
 // compiler/faults_test.cpp — what is counted in PTX, and what is said of it.
 #include "compiler/faults.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +67,7 @@ TEST(Faults, SaysSpillsAndNarrowLoads) {
   PtxFacts facts{.float32_arithmetic = 3, .narrow_loads = 2};
   EXPECT_THAT(faults_in_ptx(facts, 16),
               ElementsAre(StartsWith("16 B of registers per thread are spilled"),
-                          StartsWith("each of the 2 loads takes one element per thread")));
+                          StartsWith("each of its 2 loads takes one element per thread")));
 }
 
 TEST(Faults, SaysTf32) {
@@ -80,6 +81,21 @@ TEST(Faults, SaysTf32) {
   EXPECT_THAT(faults_in_tiles(kernel_with("tf32")),
               ElementsAre(StartsWith("1 matrix product of float32 rounds the operands to tf32")));
   EXPECT_THAT(faults_in_tiles(kernel_with("ieee")), IsEmpty());
+}
+
+TEST(Faults, SaysScatteredAccesses) {
+  const auto kernel_with = [](int stride) {
+    return ir::parse(
+        fmt::format("kernel @k(%x: *f32) tile \"k.py\" {{\n"
+                    "  %s = constant {{value = {}}} : i64\n"
+                    "  %p = affine %x, %s : *f32[64]\n"
+                    "  %v = load %p : f32[64] @7:5\n}}\n",
+                    stride));
+  };
+  EXPECT_THAT(faults_in_tiles(kernel_with(100)),
+              ElementsAre(StartsWith("the load in line 7 accesses elements that lie 100 apart")));
+  EXPECT_THAT(faults_in_tiles(kernel_with(1)), IsEmpty());
+  EXPECT_THAT(faults_in_tiles(kernel_with(4)), IsEmpty()) << "half a sector each";
 }
 
 }  // namespace

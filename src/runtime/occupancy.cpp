@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/occupancy.cpp — the arithmetic of resident blocks.
-#include "bench/occupancy.h"
+// runtime/occupancy.cpp — the arithmetic of resident blocks.
+#include "runtime/occupancy.h"
 
 #include <algorithm>
 
@@ -105,6 +105,19 @@ Waves waves_of(const Target& target, const Occupancy& o, std::int64_t grid_block
   w.tail_blocks = grid_blocks % w.blocks_per_wave;
   w.efficiency = w.waves / static_cast<double>(w.full_waves + (w.tail_blocks > 0 ? 1 : 0));
   return w;
+}
+
+std::string tail_fault(const Waves& w) {
+  if (w.blocks_per_wave == 0 || w.efficiency >= 0.85) return {};
+  if (w.full_waves == 0)
+    return fmt::format(
+        "{} block{} where {} could run at once: {:.0f}% of the GPU idles; give it "
+        "more and smaller blocks",
+        w.tail_blocks, w.tail_blocks == 1 ? "" : "s", w.blocks_per_wave, 100 * (1 - w.efficiency));
+  return fmt::format(
+      "the last of {} waves has {} of {} blocks: {:.0f}% of the GPU's time is an "
+      "idle tail; other block sizes, or a loop over blocks, fill it",
+      w.full_waves + 1, w.tail_blocks, w.blocks_per_wave, 100 * (1 - w.efficiency));
 }
 
 int suggest_threads(const Target& target, int registers, std::int64_t shared_bytes) {

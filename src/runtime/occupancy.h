@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/occupancy.h — how many blocks of a kernel one multiprocessor holds at a time, and what
+// runtime/occupancy.h — how many blocks of a kernel one multiprocessor holds at a time, and what
 // limits them.
 //
 // From a target's numbers alone; no GPU is needed. A multiprocessor has four partitions with their
@@ -49,6 +49,9 @@ struct Waves {
   double efficiency = 0;         // waves / ceil(waves): 1 when the last wave is full
 };
 Waves waves_of(const Target& target, const Occupancy& occupancy, std::int64_t grid_blocks);
+
+// A sentence when the last wave leaves much of the GPU idle for long; empty otherwise.
+std::string tail_fault(const Waves& waves);
 
 // The largest block size, in whole warps, of those with the highest occupancy.
 int suggest_threads(const Target& target, int registers, std::int64_t shared_bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench/occupancy_test.cpp — resident blocks against the published occupancy tables.
-#include "bench/occupancy.h"
+// runtime/occupancy_test.cpp — resident blocks against the published occupancy tables.
+#include "runtime/occupancy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/launch_facts.cpp — compiles the launch's specialisation once more, keeping what the
+// runtime throws away.
+#include "compiler/launch_facts.h"
+
+#include "compiler/faults.h"
+#include "compiler/launcher_header.h"
+#include "compiler/triton_state.h"
+#include "ir/cost.h"
+#include "runtime/compile.h"
+#include "runtime/cuda/cubin.h"
+#include "runtime/plan.h"
+
+namespace tilewright {
+namespace {
+
+// The compiled kernel's parameters and the bits that this launch gives them.
+void add_cost(LaunchFacts& facts, const ResolvedLaunch& launch, const ir::Kernel& kernel,
+              const KernelSource::Kernel& compiled) {
+  std::vector<std::uint64_t> bits;
+  for (const std::size_t parameter : launch.view.specialization->argument_parameters)
+    bits.push_back(launch.view.slots[parameter]->value.bits);
+  const std::int64_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  const std::int64_t block[3] = {facts.threads, 1, 1};
+  const PlanInputs inputs{compiled.name, compiled.parameters, bits.data(), grid, block};
+  const ir::KernelCost cost = ir::cost_of_launch(kernel);
+  const auto value = [&](const PlanExpression& expression) {
+    return static_cast<double>(evaluate_or(expression, inputs, 0));
+  };
+  facts.flops = value(cost.flops);
+  facts.bytes_read = value(cost.bytes_read);
+  facts.bytes_written = value(cost.bytes_written);
+  facts.is_exact = cost.is_exact;
+}
+
+// A kernel without a plan is launched under its own name.
+std::string entry_of(const KernelSource::Kernel& kernel) {
+  const bool has_steps = !kernel.variants.empty() && !kernel.variants.front().steps.empty();
+  return has_steps ? kernel.variants.front().steps.front().entry : kernel.name;
+}
+
+void add_resources(LaunchFacts& facts, const KernelSource& source, const Target& target) {
+  const Binary binary = compile(source, target);
+  std::string entry;
+  for (const KernelSource::Kernel& kernel : source.kernels)
+    if (kernel.name == facts.kernel) entry = entry_of(kernel);
+  for (const KernelResources& resources : resources_of(binary)) {
+    if (resources.symbol != entry && resources.name != entry) continue;
+    facts.registers = resources.registers;
+    facts.shared_bytes += static_cast<std::int64_t>(resources.shared_bytes);
+    facts.spill_bytes = resources.spill_store_bytes;
+    const std::string ptx = ptx_with_nvrtc(source, target);
+    for (std::string& fault : faults_in_ptx(ptx_facts(ptx, resources.symbol), facts.spill_bytes))
+      facts.faults.push_back(std::move(fault));
+  }
+}
+
+}  // namespace
+
+LaunchFacts launch_facts(const TritonKernel& kernel, const TritonLaunch& launch,
+                         std::span<const TritonArgument> arguments) {
+  TritonKernel::State& state = *kernel.state();
+  const TritonArgument* slots[max_slots];
+  const ResolvedLaunch resolved = resolve_launch(state, launch, arguments, slots);
+  const Specialization& specialization = *resolved.view.specialization;
+  const Target& target = resolved.place.device.target();
+  LaunchFacts facts{.kernel = state.name, .grid = resolved.grid};
+  const std::lock_guard lock(state.mutex);
+  const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
+                                          target, specialization.options);
+  const KernelSource source = emit_source(state.loader, tiles, target, specialization.options);
+  if (target.is_cuda()) facts.threads = specialization.options.num_warps * target.warp_size;
+  add_cost(facts, resolved, tiles.lowered.kernel, source.kernels.front());
+  if (!target.is_cuda()) return facts;
+  facts.faults = faults_in_tiles(tiles.lowered.kernel);
+  facts.shared_bytes = dynamic_shared_bytes(source);
+  add_resources(facts, source, target);
+  return facts;
+}
+
+LaunchFacts launch_facts(const InlineOptions& source, const Function& kernel,
+                         const LaunchConfig& config) {
+  LaunchFacts facts{.kernel = kernel.name(), .grid = config.grid};
+  const Target& target = kernel.device().target();
+  if (!target.is_cuda()) return facts;
+  facts.threads = static_cast<int>(config.block.count());
+  facts.shared_bytes = static_cast<std::int64_t>(config.shared_bytes);
+  add_resources(facts, inline_kernel_source(source, target.name), target);
+  return facts;
+}
+
+}  // namespace tilewright
