@@ -15,7 +15,7 @@ namespace tilewright {
 namespace {
 
 // The compiled kernel's parameters and the bits that this launch gives them.
-void add_cost(LaunchFacts& facts, const ResolvedLaunch& launch, const ir::Kernel& kernel,
+void add_cost(LaunchFacts& facts, const ReadyLaunch& launch, const ir::Kernel& kernel,
               const KernelSource::Kernel& compiled) {
   std::vector<std::uint64_t> bits;
   for (const std::size_t parameter : launch.view.specialization->argument_parameters)
@@ -61,7 +61,7 @@ LaunchFacts launch_facts(const TritonKernel& kernel, const TritonLaunch& launch,
                          std::span<const TritonArgument> arguments) {
   TritonKernel::State& state = *kernel.state();
   const TritonArgument* slots[max_slots];
-  const ResolvedLaunch resolved = resolve_launch(state, launch, arguments, slots);
+  const ReadyLaunch resolved = ready_launch(state, launch, arguments, slots);
   const Specialization& specialization = *resolved.view.specialization;
   const Target& target = resolved.place.device.target();
   LaunchFacts facts{.kernel = state.name, .grid = resolved.grid};

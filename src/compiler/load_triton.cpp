@@ -198,9 +198,8 @@ TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t>
   return Bound(*this, {.grid = sizes});
 }
 
-ResolvedLaunch resolve_launch(TritonKernel::State& state, const TritonLaunch& launch,
-                              std::span<const TritonArgument> arguments,
-                              const TritonArgument** slots) {
+ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
+                         std::span<const TritonArgument> arguments, const TritonArgument** slots) {
   place_arguments(state, arguments, slots);
   const LaunchPlace place{device_of(state, slots, launch),
                           launch.interpret || settings().interpret};
@@ -214,7 +213,7 @@ ResolvedLaunch resolve_launch(TritonKernel::State& state, const TritonLaunch& la
 void TritonKernel::launch(const TritonLaunch& launch,
                           std::span<const TritonArgument> arguments) const {
   const TritonArgument* slots[max_slots];
-  const auto [view, place, grid] = resolve_launch(checked(state_), launch, arguments, slots);
+  const auto [view, place, grid] = ready_launch(checked(state_), launch, arguments, slots);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   if (view.specialization->tiles) return interpret_launch(view, grid, launch.float64);
   run_compiled(view, launch, grid);

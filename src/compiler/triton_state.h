@@ -58,14 +58,13 @@ struct TritonKernel::State {
 };
 
 // A launch up to the point where it would be queued. `slots` has room for every parameter.
-struct ResolvedLaunch {
+struct ReadyLaunch {
   LaunchView view;
   LaunchPlace place;
   Dim3 grid;
 };
-ResolvedLaunch resolve_launch(TritonKernel::State& state, const TritonLaunch& launch,
-                              std::span<const TritonArgument> arguments,
-                              const TritonArgument** slots);
+ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
+                         std::span<const TritonArgument> arguments, const TritonArgument** slots);
 inline constexpr std::size_t max_slots = 256;
 
 // The long way: fills in configs and heuristics, compiles, remembers. Takes the kernel's lock.
