@@ -55,7 +55,8 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     pass_named(name).run(kernel, target);
     done(name);
   }
-  if (!target.is_cuda() || options.num_stages < 2) return;
+  // Copies that go on beside the threads came with compute capability 8.
+  if (target.capability_major < 8 || options.num_stages < 2) return;
   std::vector<std::string> notes =
       pipeline_loops(kernel, {.num_stages = options.num_stages,
                               .most_stages = options.most_stages,

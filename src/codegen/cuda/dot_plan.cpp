@@ -39,6 +39,9 @@ bool has_float8_mma(const Target& target) {
   return target.capability_major * 10 + target.capability_minor >= 89;
 }
 
+// These shapes; older tensor cores take smaller ones, and are left alone.
+bool has_mma(const Target& target) { return target.capability_major >= 8; }
+
 const Instruction* find_instruction(DType left, DType right, std::string_view precision) {
   for (const Instruction& one : instructions)
     if (one.left == left && one.right == right && one.precision == precision) return &one;
@@ -96,7 +99,7 @@ DotPlan plan_dot(const ir::Kernel& kernel, const ir::Op& dot, const DotOptions& 
   if (widens) out.left = out.right = DType::Float16;
   const std::string_view precision = a.dtype == DType::Float32 ? dot.text("precision", "tf32") : "";
   const Instruction* instruction = find_instruction(out.left, out.right, precision);
-  if (instruction) {
+  if (instruction && has_mma(options.target)) {
     out.shape = MmaShape::of_bytes(static_cast<int>(size_of(out.left)));
     out.instruction = instruction->name;
     out.uses_mma = out.sizes.rows >= out.shape.log_rows &&

@@ -128,11 +128,28 @@ std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& op
   return emit_smallest(kernel, options).shared_bytes;
 }
 
+namespace {
+
+void require_features(const ir::Kernel& kernel, const Target& target) {
+  if (target.capability_major >= 8) return;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (ir::Value result : op.results)
+      if (op.facts().has(ir::Elementwise) && kernel.type(result).dtype == DType::BFloat16)
+        throw ArgumentError(
+            fmt::format("kernel '{0}' computes bfloat16 values, but {1} has no instructions for "
+                        "them: compile it for sm_80 or later, or use float16",
+                        kernel.name, target.name));
+  });
+}
+
+}  // namespace
+
 KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   const int warps = options.num_warps;
   if (warps < 1 || warps > 32 || !std::has_single_bit(static_cast<unsigned>(warps)))
     throw ArgumentError(
         fmt::format("num_warps is {}, but must be a power of two from 1 to 32", warps));
+  require_features(kernel, options.target);
   const Emitted emitted = emit_fitting(kernel, options);
   KernelSource source;
   source.language = Language::Cuda;

@@ -11,6 +11,7 @@
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/nvrtc_api.h"
 #include "tile_program.h"
+#include "tilewright/error.h"
 
 namespace tilewright {
 namespace {
@@ -21,10 +22,14 @@ struct Accesses {
   int loads = 0;
   int stores_128 = 0;
   int stores = 0;
+  int copies = 0;    // from global to shared memory
+  int matrices = 0;  // reads of four matrices or fewer
+  int products = 0;  // of matrices, by tensor cores
 };
 
 // Walks the machine code of the one kernel in a cubin: instructions of 16 bytes, opcode in the low
-// 12 bits (0x981 loads from global memory, 0x986 and 0x385 store), width in bits 73 to 75 (6: 128).
+// 12 bits (0x981 loads from global memory, 0x986 and 0x386 store, 0xfae copies, 0x83b reads
+// matrices, 0x23c multiplies them), width in bits 73 to 75 (6: 128).
 Accesses accesses_of(const Binary& binary) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.bytes.data());
   const auto read = [&](std::size_t at, auto value) {
@@ -46,6 +51,9 @@ Accesses accesses_of(const Binary& binary) {
       const bool is_128 = (read(at + 8, std::uint64_t{}) >> 9 & 7) == 6;
       if (opcode == 0x981 || opcode == 0x381) ++out.loads, out.loads_128 += is_128;
       if (opcode == 0x986 || opcode == 0x386) ++out.stores, out.stores_128 += is_128;
+      out.copies += opcode == 0xfae;
+      out.matrices += opcode == 0x83b;
+      out.products += opcode == 0x23c;
     }
   }
   return out;
@@ -81,6 +89,54 @@ TEST_P(CudaCompile, WithoutSpillsInVectors) {
     printf("%s %s: %d registers, %zu bytes, %d of %d loads, %d of %d stores, %.3f s\n", c.kernel,
            target, resources[0].registers, resources[0].code_bytes, accesses.loads_128,
            accesses.loads, accesses.stores_128, accesses.stores, report.seconds);
+}
+
+class CudaProducts : public ::testing::TestWithParam<std::tuple<Case, const char*>> {};
+
+// Copies of 16 bytes, whole matrices and tensor cores, and sums that stay in registers.
+TEST_P(CudaProducts, ByTensorCoresWithoutSpills) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  const auto& [c, target] = GetParam();
+  const TileProgram program(c.source, c.kernel, c.signature, c.num_warps, target);
+  const Binary binary = compile(program.source(), Target::parse(target), nullptr);
+  const std::vector<KernelResources> resources = resources_of(binary);
+  ASSERT_EQ(resources.size(), 1u);
+  EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
+  EXPECT_EQ(resources[0].stack_bytes, 0u) << program.text();
+  const Accesses accesses = accesses_of(binary);
+  EXPECT_GT(accesses.copies, 0) << program.text();
+  EXPECT_GT(accesses.matrices, 0) << program.text();
+  EXPECT_GT(accesses.products, accesses.matrices) << program.text();
+  EXPECT_GE(accesses.stores_128, c.stores_128) << program.text();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, CudaProducts,
+    ::testing::Combine(::testing::Values(Case{product_source, "product_kernel",
+                                              "*fp16:16, *fp16:16, *fp16:16, i32, 128", 4, 0, 1},
+                                         Case{attention_source, "attention_kernel",
+                                              "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 128",
+                                              4, 0, 1}),
+                       ::testing::Values("sm_80", "sm_90a")));
+
+TEST(CudaTargets, AMissingFeatureIsNamedWithItsTarget) {
+  try {
+    TileProgram(add_source, "add_kernel", "*bf16:16, *bf16:16, *bf16:16, i32, 1024", 4, "sm_75");
+    FAIL() << "no error";
+  } catch (const ArgumentError& error) {
+    EXPECT_STREQ(error.what(),
+                 "kernel 'add_kernel' computes bfloat16 values, but sm_75 has no instructions for "
+                 "them: compile it for sm_80 or later, or use float16");
+  }
+}
+
+// Without the tensor cores and the copies of later GPUs, right but slower.
+TEST(CudaTargets, ProductsCompileForOldGpus) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  const TileProgram program(product_source, "product_kernel",
+                            "*fp16:16, *fp16:16, *fp16:16, i32, 64", 4, "sm_75");
+  const Accesses accesses = accesses_of(compile(program.source(), Target::parse("sm_75"), nullptr));
+  EXPECT_EQ(accesses.copies + accesses.products, 0) << program.text();
 }
 
 INSTANTIATE_TEST_SUITE_P(

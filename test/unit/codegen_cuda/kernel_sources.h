@@ -50,4 +50,40 @@ def column_sums_kernel(x_ptr, sums_ptr, rows, stride, M: tl.constexpr, N: tl.con
     tl.atomic_add(sums_ptr + n, total, sem="relaxed")
 )";
 
+// Matrices come from slots of buffers, a round ahead, and the result goes through shared memory.
+inline constexpr const char* product_source = R"(
+@triton.jit
+def product_kernel(a_ptr, b_ptr, c_ptr, k, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i[:, None] * N + i[None, :]
+    c = tl.zeros((N, N), dtype=tl.float32)
+    for step in range(0, k):
+        a = tl.load(a_ptr + step * N * N + at)
+        b = tl.load(b_ptr + step * N * N + at)
+        c = tl.dot(a, b, c)
+    tl.store(c_ptr + at, c.to(tl.float16))
+)";
+
+inline constexpr const char* attention_source = R"(
+@triton.jit
+def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, keys, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = i[:, None] * N + i[None, :]
+    q = tl.load(q_ptr + at)
+    top = tl.full((N,), float("-inf"), dtype=tl.float32)
+    sums = tl.zeros((N,), dtype=tl.float32)
+    out = tl.zeros((N, N), dtype=tl.float32)
+    for first in range(0, keys, N):
+        k = tl.load(k_ptr + first * N + at)
+        v = tl.load(v_ptr + first * N + at)
+        scores = tl.dot(q, tl.trans(k))
+        higher = tl.maximum(top, tl.max(scores, axis=1))
+        shrink = tl.exp2(top - higher)
+        weights = tl.exp2(scores - higher[:, None])
+        sums = sums * shrink + tl.sum(weights, axis=1)
+        out = tl.dot(weights.to(tl.float16), v, out * shrink[:, None])
+        top = higher
+    tl.store(out_ptr + at, (out / sums[:, None]).to(tl.float16))
+)";
+
 }  // namespace tilewright
