@@ -42,14 +42,19 @@ namespace tilewright {
 struct NoValue {};
 inline constexpr NoValue none;  // Python's None
 
+class TritonTuple;
+class TensorDescriptor;
+
 // One argument of a launch, by position or by name; made by conversion from the user's value.
 struct TritonArgument {
-  enum class Kind : std::uint8_t { Value, Text, Type, None };
+  enum class Kind : std::uint8_t { Value, Text, Type, None, Tuple, Descriptor };
   Kind kind = Kind::Value;
-  DType type = DType::Float32;  // of Type
-  std::string_view name;        // empty: by position
-  std::string_view text;        // of Text; lives until the launch returns
-  Argument value;               // of Value
+  DType type = DType::Float32;                   // of Type
+  std::string_view name;                         // empty: by position
+  std::string_view text;                         // of Text; lives until the launch returns
+  Argument value;                                // of Value
+  const TritonTuple* tuple = nullptr;            // of Tuple; lives until the launch returns
+  const TensorDescriptor* descriptor = nullptr;  // of Descriptor; the same
 
   TritonArgument() = default;
   TritonArgument(NoValue) : kind(Kind::None) {}
@@ -58,10 +63,47 @@ struct TritonArgument {
   TritonArgument(const char* words) : kind(Kind::Text), text(words) {}
   TritonArgument(std::string_view words) : kind(Kind::Text), text(words) {}
   TritonArgument(const std::string& words) : kind(Kind::Text), text(words) {}
+  TritonArgument(const TritonTuple& items) : kind(Kind::Tuple), tuple(&items) {}
+  TritonArgument(const TensorDescriptor& made) : kind(Kind::Descriptor), descriptor(&made) {}
   template <class T>
   requires(std::is_convertible_v<const T&, Argument> &&
            !std::is_convertible_v<const T&, std::string_view>) TritonArgument(const T& given)
       : value(given) {}
+};
+
+// What a parameter takes that the kernel indexes or unpacks: kernel[grid](tw::tuple(x, y), n).
+// Its items are values as well; a tuple inside a tuple is refused.
+class TritonTuple {
+ public:
+  explicit TritonTuple(std::vector<TritonArgument> items) : items_(std::move(items)) {}
+  const std::vector<TritonArgument>& items() const { return items_; }
+
+ private:
+  std::vector<TritonArgument> items_;
+};
+template <class... Values>
+TritonTuple tuple(const Values&... values) {
+  return TritonTuple({TritonArgument(values)...});
+}
+
+// A view of a tensor that a kernel loads and stores in blocks: desc.load([row, column]). Outside
+// the tensor it reads zeros (or NaN) and writes nothing.
+class TensorDescriptor {
+ public:
+  enum class Padding : std::uint8_t { Zero, NaN };
+  // The tensor has 1 to 5 dimensions, the last one contiguous; block sizes are powers of two.
+  // Throws ArgumentError else.
+  TensorDescriptor(const Tensor& tensor, std::vector<std::int64_t> block_shape,
+                   Padding padding = Padding::Zero);
+  const Tensor& tensor() const;
+  const std::vector<std::int64_t>& block_shape() const;
+  Padding padding() const;
+  // As the compiled kernel takes it: the tensor, its sizes, its strides but the last.
+  const std::vector<TritonArgument>& items() const;
+
+ private:
+  struct Content;
+  std::shared_ptr<const Content> content_;
 };
 
 // The value of a tl.constexpr parameter (or of any other) by its name.

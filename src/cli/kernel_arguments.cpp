@@ -2,7 +2,10 @@
 // cli/kernel_arguments.cpp — reads what `run` and `tune` are given.
 #include "cli/kernel_arguments.h"
 
+#include <charconv>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "cli/kernel_path.h"
 #include "compiler/grid_text.h"
@@ -27,7 +30,12 @@ std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
   std::vector<NamedValue> values;
   for (const std::string& text : texts) {
     const auto [name, value] = parse_assignment(text, "NAME=VALUE");
-    static_cast<void>(parameter_named(kernel.name(), kernel.state()->parameters, name));
+    const std::string parameter = name.substr(0, name.find('.'));
+    static_cast<void>(parameter_named(kernel.name(), kernel.state()->parameters, parameter));
+    if (name == parameter + ".block") {
+      values.push_back({name, triton::Value::text(value), {}});
+      continue;
+    }
     // Tensors of one launch differ although they share the seed.
     values.push_back({name, read_value(name, value, {.device = device, .seed = seed++}), {}});
     if (const Tensor* tensor = values.back().tensor())
@@ -35,6 +43,8 @@ std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
   }
   return values;
 }
+
+namespace {
 
 TritonArgument to_argument(const NamedValue& named) {
   if (const Tensor* tensor = named.tensor()) return constant(named.name, *tensor);
@@ -48,6 +58,81 @@ TritonArgument to_argument(const NamedValue& named) {
   if (const auto* integer = std::get_if<triton::Int128>(&content))
     return constant(named.name, static_cast<std::int64_t>(*integer));
   return constant(named.name, none);
+}
+
+// "64x32"
+std::vector<std::int64_t> block_of(const NamedValue& named) {
+  const auto& content = std::get<triton::Value>(named.value).get_if<triton::Constant>()->value;
+  const std::string& text = std::get<std::string>(content);
+  std::vector<std::int64_t> sizes;
+  for (const char* at = text.data(); at <= text.data() + text.size();) {
+    const char* const end = text.data() + text.size();
+    std::int64_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || (next != end && *next != 'x'))
+      throw ArgumentError(
+          fmt::format("'{}={}' is no block: write sizes such as 64x32", named.name, text));
+    sizes.push_back(size);
+    at = next + 1;
+  }
+  return sizes;
+}
+
+// The number behind the dot.
+std::size_t item_number(const std::string& name) {
+  const std::string_view text = std::string_view(name).substr(name.find('.') + 1);
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number > 255)
+    throw ArgumentError(fmt::format(
+        "'{}' names no item of a tuple: write NAME.0, NAME.1, ..., or NAME.block for a descriptor",
+        name));
+  return number;
+}
+
+std::vector<TritonArgument> in_order(const std::string& parameter,
+                                     const std::map<std::size_t, TritonArgument>& items) {
+  std::vector<TritonArgument> result;
+  for (const auto& [number, item] : items) {
+    if (number != result.size())
+      throw ArgumentError(fmt::format("the tuple '{0}' has an item {0}.{1} but no {0}.{2}",
+                                      parameter, number, result.size()));
+    result.push_back(item);
+    result.back().name = {};
+  }
+  return result;
+}
+
+}  // namespace
+
+LaunchArguments::LaunchArguments(const std::vector<NamedValue>& values) {
+  std::map<std::string, std::map<std::size_t, TritonArgument>> tuples;
+  std::map<std::string, const NamedValue*> blocks;
+  for (const NamedValue& value : values) {
+    const std::size_t dot = value.name.find('.');
+    const std::string parameter = value.name.substr(0, dot);
+    if (dot == std::string::npos) continue;
+    if (value.name == parameter + ".block") blocks[parameter] = &value;
+    else tuples[parameter][item_number(value.name)] = to_argument(value);
+  }
+  for (const NamedValue& value : values) {
+    const auto block = blocks.find(value.name);
+    if (value.name.find('.') != std::string::npos) continue;
+    if (block == blocks.end() || value.tensor() == nullptr) {
+      arguments_.push_back(to_argument(value));
+      continue;
+    }
+    descriptors_.emplace_back(*value.tensor(), block_of(*block->second));
+    arguments_.push_back(constant(value.name, descriptors_.back()));
+    blocks.erase(block);
+  }
+  if (!blocks.empty())
+    throw ArgumentError(fmt::format("'{0}.block' describes the tensor '{0}', which is not given",
+                                    blocks.begin()->first));
+  for (const auto& [parameter, items] : tuples) {
+    tuples_.emplace_back(in_order(parameter, items));
+    arguments_.push_back(constant(names_.emplace_back(parameter), tuples_.back()));
+  }
 }
 
 Grid grid_for(const std::string& text, const TritonKernel& kernel,

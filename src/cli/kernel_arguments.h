@@ -3,6 +3,7 @@
 // --grid ... NAME=VALUE ...
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@
 namespace tilewright::cli {
 
 struct NamedValue {
-  std::string name;
+  std::string name;  // of a parameter; "ptrs.0" is the first item of a tuple
   ArgumentValue value;
   Tensor before;  // of a tensor: its content before the launch, on the host
   const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
@@ -25,7 +26,19 @@ TritonKernel load_kernel(const std::string& path);
 std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
                                     const TritonKernel& kernel, Device device, std::uint64_t seed);
 
-TritonArgument to_argument(const NamedValue& named);
+// The arguments of a launch: values by their names, items of tuples put together, and descriptors
+// where "x.block=64x64" stands beside the tensor x. Holds what they point to.
+class LaunchArguments {
+ public:
+  explicit LaunchArguments(const std::vector<NamedValue>& values);
+  const std::vector<TritonArgument>& get() const { return arguments_; }
+
+ private:
+  std::deque<std::string> names_;
+  std::deque<TritonTuple> tuples_;
+  std::deque<TensorDescriptor> descriptors_;
+  std::vector<TritonArgument> arguments_;
+};
 
 // The text's, else that of the file's own launch.
 Grid grid_for(const std::string& text, const TritonKernel& kernel,

@@ -131,8 +131,7 @@ void print_json(const Outcome& outcome) {
 
 void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Place& place,
             const std::vector<NamedValue>& values, Outcome& outcome) {
-  std::vector<TritonArgument> arguments;
-  for (const NamedValue& value : values) arguments.push_back(to_argument(value));
+  const LaunchArguments arguments(values);
   const Grid grid = grid_for(options.grid, kernel, values);
   TritonLaunch launch{.num_warps = options.num_warps,
                       .num_stages = options.num_stages,
@@ -146,7 +145,7 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
   launch.grid = Grid([&](const Meta& meta) { return outcome.grid = grid.sizes(meta); });
   const StreamGuard on_device(Stream::default_of(place.device));
   const auto start = std::chrono::steady_clock::now();
-  kernel.launch(launch, arguments);
+  kernel.launch(launch, arguments.get());
   place.device.synchronize();
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

@@ -114,13 +114,12 @@ void interpret_launch(const LaunchView& view, Dim3 grid, bool float64) {
   const ir::Kernel& kernel = specialization.tiles->lowered.kernel;
   Memory memory{.float64 = float64};
   std::vector<ir::InterpretArgument> arguments;
-  for (std::size_t i = 0; i < specialization.argument_parameters.size(); ++i) {
-    const std::size_t parameter = specialization.argument_parameters[i];
-    const Argument& value = view.slots[parameter]->value;
+  for (std::size_t i = 0; i < specialization.sources.size(); ++i) {
+    const Argument& value = view.value(specialization.sources[i]);
     const ir::Type& type = kernel.type(kernel.arguments[i].value);
+    const std::string& name = specialization.tiles->lowered.argument_names[i];
     if (type.is_pointer)
-      arguments.emplace_back(
-          memory.add(view.kernel.name, view.kernel.parameters[parameter].name, value, type.dtype));
+      arguments.emplace_back(memory.add(view.kernel.name, name, value, type.dtype));
     else arguments.push_back(scalar(value, type));
   }
   ir::InterpretOptions options;

@@ -18,8 +18,8 @@ namespace {
 void add_cost(LaunchFacts& facts, const ReadyLaunch& launch, const ir::Kernel& kernel,
               const KernelSource::Kernel& compiled) {
   std::vector<std::uint64_t> bits;
-  for (const std::size_t parameter : launch.view.specialization->argument_parameters)
-    bits.push_back(launch.view.slots[parameter]->value.bits);
+  for (const ArgumentSource& source : launch.view.specialization->sources)
+    bits.push_back(launch.view.value(source).bits);
   const std::int64_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
   const std::int64_t block[3] = {facts.threads, 1, 1};
   const PlanInputs inputs{compiled.name, compiled.parameters, bits.data(), grid, block};

@@ -85,27 +85,43 @@ void place_arguments(const TritonKernel::State& state, std::span<const TritonArg
 }
 
 // The device of the tensors; without any, that of the stream, else the default.
-Device device_of(const TritonKernel::State& state, const TritonArgument* const* slots,
-                 const TritonLaunch& launch) {
-  const TritonArgument* first = nullptr;
-  std::size_t first_index = 0;
-  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
-    const TritonArgument* argument = slots[i];
-    if (argument == nullptr || argument->kind != TritonArgument::Kind::Value ||
-        argument->value.kind != Argument::Kind::Memory || !argument->value.is_defined)
-      continue;
-    if (first == nullptr) {
-      first = argument;
-      first_index = i;
-    } else if (first->value.device != argument->value.device) {
+class DeviceOfTensors {
+ public:
+  explicit DeviceOfTensors(const TritonKernel::State& state) : state_(state) {}
+
+  void add(std::size_t parameter, const TritonArgument& argument) {
+    for (const TritonArgument& item : items_of(argument)) add(parameter, item);
+    const Argument& value = argument.value;
+    if (argument.kind != TritonArgument::Kind::Value || value.kind != Argument::Kind::Memory ||
+        !value.is_defined)
+      return;
+    if (first_ == nullptr) {
+      first_ = &value;
+      parameter_ = parameter;
+    } else if (first_->device != value.device) {
       throw ArgumentError(fmt::format(
           "arguments '{}' and '{}' of kernel '{}' are on {} and {}; move one to the other's device",
-          state.parameters[first_index].name, state.parameters[i].name, state.name,
-          first->value.device.name(), argument->value.device.name()));
+          state_.parameters[parameter_].name, state_.parameters[parameter].name, state_.name,
+          first_->device.name(), value.device.name()));
     }
   }
-  if (first != nullptr) return first->value.device;
-  return launch.stream ? launch.stream->device() : default_device();
+  Device device(const TritonLaunch& launch) const {
+    if (first_ != nullptr) return first_->device;
+    return launch.stream ? launch.stream->device() : default_device();
+  }
+
+ private:
+  const TritonKernel::State& state_;
+  const Argument* first_ = nullptr;
+  std::size_t parameter_ = 0;
+};
+
+Device device_of(const TritonKernel::State& state, const TritonArgument* const* slots,
+                 const TritonLaunch& launch) {
+  DeviceOfTensors tensors(state);
+  for (std::size_t i = 0; i < state.parameters.size(); ++i)
+    if (slots[i] != nullptr) tensors.add(i, *slots[i]);
+  return tensors.device(launch);
 }
 
 void add_options(Hasher& hasher, const TritonLaunch& launch, const LaunchPlace& place) {
@@ -129,7 +145,7 @@ Hash128 key_of(const TritonKernel::State& state, const TritonArgument* const* sl
       Specialized().add_to(hasher);
       continue;
     }
-    specialize(state.name, state.parameters[i], *slots[i]).add_to(hasher);
+    add_specialized(hasher, state.name, state.parameters[i], *slots[i]);
     if (state.parameters[i].is_keyed_by_value && slots[i]->value.kind == Argument::Kind::Scalar)
       hasher.add(static_cast<std::int64_t>(slots[i]->value.bits));
   }
@@ -137,6 +153,13 @@ Hash128 key_of(const TritonKernel::State& state, const TritonArgument* const* sl
 }
 
 python::Value host_value(const TritonArgument& argument) {
+  if (argument.kind == TritonArgument::Kind::Descriptor)
+    return host_value(argument.descriptor->items()[0]);
+  if (argument.kind == TritonArgument::Kind::Tuple) {
+    std::vector<python::Value> items;
+    for (const TritonArgument& item : argument.tuple->items()) items.push_back(host_value(item));
+    return python::make_tuple(std::move(items));
+  }
   if (argument.kind == TritonArgument::Kind::Value && argument.value.kind != Argument::Kind::Scalar)
     return python::TensorValue{fmt::format("torch.{}", name_of(argument.value.dtype)), {}, {}};
   const TritonParameter constant{.is_constexpr = true};
@@ -179,15 +202,14 @@ Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch) {
 }
 
 void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid) {
-  const std::vector<std::size_t>& parameters = view.specialization->argument_parameters;
+  const std::vector<ArgumentSource>& sources = view.specialization->sources;
   constexpr std::size_t few = 32;
   std::array<Argument, few> on_stack;
-  std::vector<Argument> many(parameters.size() > few ? parameters.size() : 0);
+  std::vector<Argument> many(sources.size() > few ? sources.size() : 0);
   Argument* arguments = many.empty() ? on_stack.data() : many.data();
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    arguments[i] = view.slots[parameters[i]]->value;
+  for (std::size_t i = 0; i < sources.size(); ++i) arguments[i] = view.value(sources[i]);
   view.specialization->function.launch({.grid = grid, .stream = launch.stream},
-                                       {arguments, parameters.size()});
+                                       {arguments, sources.size()});
 }
 
 TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t> grid) const {

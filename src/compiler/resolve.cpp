@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
 #include "base/diagnostic.h"
 #include "base/log.h"
 #include "base/nearest.h"
@@ -23,6 +24,12 @@ python::Value seen(const TritonArgument* argument, const ParameterType& type) {
   if (type.kind == ParameterType::Kind::Constant) return host_value_of(type.constant);
   if (type.type.is_pointer)
     return python::TensorValue{fmt::format("torch.{}", name_of(type.type.dtype)), {}, {}};
+  if (type.kind == ParameterType::Kind::Tuple) {
+    std::vector<python::Value> items;
+    for (std::size_t i = 0; i < type.items.size(); ++i)
+      items.push_back(seen(argument ? &items_of(*argument)[i] : nullptr, type.items[i]));
+    return python::make_tuple(std::move(items));
+  }
   if (argument == nullptr) return 1;  // precompiled by its type alone
   const Argument& value = argument->value;
   TritonParameter constant{.is_constexpr = true};
@@ -160,21 +167,24 @@ void fill_in(Resolution& r) {
   check_complete(r);
 }
 
-std::vector<std::size_t> parameters_of(const TritonKernel::State& state,
-                                       const std::vector<std::string>& argument_names) {
-  std::vector<std::size_t> indices;
-  for (const std::string& name : argument_names) {
-    const auto found =
-        std::find_if(state.parameters.begin(), state.parameters.end(),
-                     [&](const TritonParameter& parameter) { return parameter.name == name; });
-    if (found == state.parameters.end())
-      throw ArgumentError(
-          fmt::format("kernel '{}' takes a tuple for '{}', which cannot be passed "
-                      "from C++; pass its parts as parameters of their own",
-                      state.name, name.substr(0, name.find('.'))));
-    indices.push_back(static_cast<std::size_t>(found - state.parameters.begin()));
-  }
-  return indices;
+// "x"; "ptrs.1" of a tuple; "desc.shape.0" and "desc.strides.0" of a descriptor.
+ArgumentSource source_of(const LaunchRequest& request, const ResolvedLaunch& resolved,
+                         const std::string& name) {
+  const TritonKernel::State& state = request.state;
+  const std::string base = name.substr(0, name.find('.'));
+  const auto found =
+      std::find_if(state.parameters.begin(), state.parameters.end(),
+                   [&](const TritonParameter& parameter) { return parameter.name == base; });
+  TW_CHECK(found != state.parameters.end(), "the argument '{}' comes from no parameter", name);
+  ArgumentSource source{static_cast<std::size_t>(found - state.parameters.begin())};
+  const ParameterType& type = resolved.signature.at(base);
+  if (type.kind != ParameterType::Kind::Tuple && type.kind != ParameterType::Kind::Descriptor)
+    return source;
+  source.item = name == base ? 0 : std::stoi(name.substr(name.rfind('.') + 1));
+  if (name.find(".shape.") != std::string::npos) source.item += 1;
+  if (name.find(".strides.") != std::string::npos)
+    source.item += 1 + static_cast<int>(type.block_shape.size());
+  return source;
 }
 
 void check_keys(const LaunchRequest& request, const Decorator& decorator,
@@ -201,7 +211,7 @@ LaunchRequest request_of(TritonKernel::State& state, const TritonArgument* const
   for (std::size_t i = 0; i < state.parameters.size(); ++i) {
     const TritonParameter& parameter = state.parameters[i];
     if (slots[i] == nullptr) continue;
-    const ParameterType type = parameter_type(specialize(state.name, parameter, *slots[i]));
+    const ParameterType type = specialized_type(state.name, parameter, *slots[i]);
     request.arguments.set(parameter.name, seen(slots[i], type));
     request.given[parameter.name] = type;
   }
@@ -260,7 +270,8 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   result.tiles = lower_to_tiles(state.loader, state.function, resolved.signature, request.target(),
                                 resolved.options);
   for (const std::string& note : result.tiles.lowered.notes) log_line("compile", note);
-  made.argument_parameters = parameters_of(state, result.tiles.lowered.argument_names);
+  for (const std::string& name : result.tiles.lowered.argument_names)
+    made.sources.push_back(source_of(request, resolved, name));
   made.signature = resolved.signature;
   made.options = resolved.options;
   if (request.place.interpret) made.tiles = std::move(result.tiles);

@@ -139,6 +139,9 @@ Specialized specialize(std::string_view kernel, const TritonParameter& parameter
             kernel, parameter,
             fmt::format("is no tl.constexpr and cannot take the type {}", name_of(argument.type)));
       return {.kind = Kind::Type, .dtype = argument.type};
+    case TritonArgument::Kind::Tuple:
+    case TritonArgument::Kind::Descriptor:
+      refuse(kernel, parameter, "cannot take a tuple or descriptor inside a tuple");
     case TritonArgument::Kind::Value:
       break;
   }
@@ -178,6 +181,50 @@ triton::ParameterType parameter_type(const Specialized& specialized) {
       break;
   }
   TW_UNREACHABLE("an absent argument has no type");
+}
+
+std::span<const TritonArgument> items_of(const TritonArgument& argument) {
+  if (argument.kind == TritonArgument::Kind::Tuple) return argument.tuple->items();
+  if (argument.kind == TritonArgument::Kind::Descriptor) return argument.descriptor->items();
+  return {};
+}
+
+void add_specialized(Hasher& hasher, std::string_view kernel, const TritonParameter& parameter,
+                     const TritonArgument& argument) {
+  if (argument.kind == TritonArgument::Kind::Descriptor) {
+    const TensorDescriptor& descriptor = *argument.descriptor;
+    hasher.add(static_cast<std::int64_t>(descriptor.padding()) << 32 | 0xde5c);
+    for (const std::int64_t size : descriptor.block_shape()) hasher.add(size);
+    return specialize(kernel, parameter, descriptor.items()[0]).add_to(hasher);
+  }
+  if (argument.kind != TritonArgument::Kind::Tuple)
+    return specialize(kernel, parameter, argument).add_to(hasher);
+  hasher.add(static_cast<std::int64_t>(argument.tuple->items().size()) << 32 | 0x7091e);
+  for (const TritonArgument& item : argument.tuple->items())
+    specialize(kernel, parameter, item).add_to(hasher);
+}
+
+triton::ParameterType specialized_type(std::string_view kernel, const TritonParameter& parameter,
+                                       const TritonArgument& argument) {
+  using triton::ParameterType;
+  const auto type_of = [&](const TritonArgument& value) {
+    return parameter_type(specialize(kernel, parameter, value));
+  };
+  if (argument.kind == TritonArgument::Kind::Descriptor) {
+    const TensorDescriptor& descriptor = *argument.descriptor;
+    ParameterType type = type_of(descriptor.items()[0]);
+    type.kind = ParameterType::Kind::Descriptor;
+    type.block_shape = descriptor.block_shape();
+    type.pads_with_nan = descriptor.padding() == TensorDescriptor::Padding::NaN;
+    return type;
+  }
+  if (argument.kind != TritonArgument::Kind::Tuple) return type_of(argument);
+  ParameterType type{.kind = ParameterType::Kind::Tuple};
+  for (const TritonArgument& item : argument.tuple->items()) type.items.push_back(type_of(item));
+  if (!parameter.is_constexpr) return type;
+  std::vector<triton::Value> constants;
+  for (const ParameterType& item : type.items) constants.push_back(item.constant);
+  return constant_parameter(triton::Value::tuple(std::move(constants)));
 }
 
 }  // namespace tilewright

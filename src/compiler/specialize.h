@@ -41,10 +41,18 @@ struct Specialized {
   void add_to(Hasher& hasher) const;
 };
 
-// Throws ArgumentError when the parameter cannot take the argument.
+// Of one value. Throws ArgumentError when the parameter cannot take the argument.
 Specialized specialize(std::string_view kernel, const TritonParameter& parameter,
                        const TritonArgument& argument);
-
 triton::ParameterType parameter_type(const Specialized& specialized);
+
+// Of any argument, tuples and descriptors too. The first allocates nothing.
+void add_specialized(Hasher& hasher, std::string_view kernel, const TritonParameter& parameter,
+                     const TritonArgument& argument);
+triton::ParameterType specialized_type(std::string_view kernel, const TritonParameter& parameter,
+                                       const TritonArgument& argument);
+
+// The values inside a tuple or a descriptor; none of all else.
+std::span<const TritonArgument> items_of(const TritonArgument& argument);
 
 }  // namespace tilewright

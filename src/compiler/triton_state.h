@@ -16,14 +16,19 @@
 
 namespace tilewright {
 
+// Where an argument of a compiled kernel comes from: a parameter, or an item of what it was given.
+struct ArgumentSource {
+  std::size_t parameter = 0;
+  int item = -1;  // the whole
+};
+
 // One compiled form of a kernel. Immutable once it is in the table.
 struct Specialization {
   TritonSignature signature;  // with everything that configs and heuristics filled in
   KernelOptions options;
-  // For each argument of the compiled kernel, the parameter it comes from.
-  std::vector<std::size_t> argument_parameters;
-  Function function;                // compiled; empty when interpreted
-  std::optional<TileKernel> tiles;  // interpreted
+  std::vector<ArgumentSource> sources;  // of each argument of the compiled kernel
+  Function function;                    // compiled; empty when interpreted
+  std::optional<TileKernel> tiles;      // interpreted
 };
 
 // Where a launch is to run.
@@ -37,6 +42,12 @@ struct LaunchView {
   const TritonKernel::State& kernel;
   const TritonArgument* const* slots;
   const Specialization* specialization = nullptr;
+
+  const Argument& value(ArgumentSource source) const {
+    const TritonArgument& slot = *slots[source.parameter];
+    return source.item < 0 ? slot.value
+                           : items_of(slot)[static_cast<std::size_t>(source.item)].value;
+  }
 };
 
 struct TritonKernel::State {

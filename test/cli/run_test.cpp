@@ -26,6 +26,16 @@ def scaled(x, n, factor, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(x + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
 
+@triton.jit
+def first_minus_second(ptrs, out):
+    i = tl.arange(0, 8)
+    tl.store(out + i, tl.load(ptrs[0] + i) - tl.load(ptrs[1] + i))
+
+@triton.jit
+def corner(desc, out):
+    i = tl.arange(0, 4)
+    tl.store(out + i[:, None] * 4 + i[None, :], desc.load([2, 4]))
+
 def host(a, b):
     c = torch.empty_like(a)
     count = c.numel()
@@ -67,6 +77,32 @@ TEST_F(Run, SavesWhatTheKernelWrote) {
   EXPECT_THAT(r.output, HasSubstr("100 of 100 changed  1, 2, 3, 4, 5, 6, ..."));
   const Tensor out = load_npy(saved, Device::cpu());
   EXPECT_EQ(out[99].item<float>(), 100.0f);
+}
+
+TEST_F(Run, TuplesByItemAndDescriptorsByBlock) {
+  const auto run_kernel = [&](const char* kernel, std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(),
+                     {"run", file_ + ":" + kernel, "--device", "interpret", "--grid", "1"});
+    return tilewright_command(arguments);
+  };
+  CommandResult r = run_kernel("first_minus_second",
+                               {"ptrs.0=arange:f32[8]", "ptrs.1=ones:f32[8]", "out=zeros:f32[8]"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("7 of 8 changed  -1, 0, 1, 2, 3, 4, ..."));
+  r = run_kernel("corner", {"desc=arange:f32[4,8]", "desc.block=4x4", "out=full:f32[16]=-1"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("16 of 16 changed  20, 21, 22, 23, 28, 29, ..."));
+  EXPECT_EQ(
+      run_kernel("corner", {"desc=ones:f32[4,8]", "desc.block=4by4", "out=ones:f32[16]"}).error,
+      "tilewright: 'desc.block=4by4' is no block: write sizes such as 64x32\n");
+  EXPECT_EQ(run_kernel("corner", {"desc.block=4x4", "out=ones:f32[16]"}).error,
+            "tilewright: 'desc.block' describes the tensor 'desc', which is not given\n");
+  EXPECT_EQ(run_kernel("first_minus_second", {"ptrs.1=ones:f32[8]", "out=ones:f32[8]"}).error,
+            "tilewright: the tuple 'ptrs' has an item ptrs.1 but no ptrs.0\n");
+  EXPECT_EQ(
+      run_kernel("first_minus_second", {"ptrs.a=ones:f32[8]", "out=ones:f32[8]"}).error,
+      "tilewright: 'ptrs.a' names no item of a tuple: write NAME.0, NAME.1, ..., or NAME.block "
+      "for a descriptor\n");
 }
 
 TEST_F(Run, ReadsTheGridOfTheFilesOwnLaunch) {
@@ -129,7 +165,8 @@ TEST_F(Run, FilesWithoutTheKernel) {
   r = tilewright_command({"run", file_, "--grid", "1"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error, "tilewright: " + file_ + " has several kernels; write " + file_ +
-                         ":KERNEL with one of add, scaled\n");
+                         ":KERNEL with one of add, scaled, "
+                         "first_minus_second, corner\n");
   r = tilewright_command({"run", "missing.py:add", "--grid", "1"});
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_THAT(r.error, HasSubstr("missing.py"));

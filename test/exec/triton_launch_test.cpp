@@ -49,6 +49,26 @@ def precise(x_ptr, n: tl.int64, MODE: tl.constexpr, T: tl.constexpr):
 def checked(x_ptr, n):
     tl.device_assert(n < 10, "n is too large")
     tl.store(x_ptr, n)
+
+@triton.jit
+def sum_of(outs, ins, scales, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for k in tl.static_range(len(ins)):
+        total += tl.load(ins[k] + i, mask=i < n, other=0.0) * scales[k]
+    tl.store(outs[0] + i, total, mask=i < n)
+    if len(outs) > 1:
+        tl.store(outs[1] + i, -total, mask=i < n)
+
+@triton.jit
+def of_shape(out, SHAPE: tl.constexpr):
+    tl.store(out, SHAPE[0] * 10 + SHAPE[1])
+
+@triton.jit
+def transpose_blocks(from_desc, to_desc, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    r = tl.program_id(0) * ROWS
+    c = tl.program_id(1) * COLUMNS
+    to_desc.store([c, r], from_desc.load([r, c]).T)
 )";
 
 // Everything here runs on the interpreter and, where there is one, on the compiled CPU code.
@@ -179,6 +199,77 @@ TEST_P(TritonLaunch, WrongArguments) {
   EXPECT_EQ(error([&] { load("ad"); }), "<source> has no kernel 'ad'; did you mean 'add'?");
   EXPECT_EQ(error([&] { add[on(1)](x, x, x, 4, tw::constant("BLOCK", 3)); }).substr(0, 14),
             "<source>:6:36:");
+}
+
+TEST_P(TritonLaunch, TuplesAreArguments) {
+  const auto sum = load("sum_of");
+  const auto x = tw::full({10}, 2.0, tw::Device::cpu());
+  const auto y = tw::full({10}, 3.0, tw::Device::cpu());
+  const auto a = tw::zeros({10}, tw::Device::cpu());
+  const auto b = tw::zeros({10}, tw::Device::cpu());
+  const auto block = tw::constant("BLOCK", 16);
+  sum[on(1)](tw::tuple(a), tw::tuple(x, y), tw::tuple(1, 0.5), 10, block);
+  EXPECT_EQ(a[9].item<float>(), 3.5f);
+  sum[on(1)](tw::tuple(a, b), tw::tuple(x, y, x), tw::tuple(1, 2, 7), 9, block);
+  EXPECT_EQ(a[8].item<float>(), 22.0f);
+  EXPECT_EQ(b[8].item<float>(), -22.0f);
+  EXPECT_EQ(a[9].item<float>(), 3.5f);
+  EXPECT_EQ(sum.specializations(), 2u);
+  // Other values of the same kinds run the same code.
+  sum[on(1)](tw::tuple(b, a), tw::tuple(y, y, x), tw::tuple(1, 3, 5), 9, block);
+  EXPECT_EQ(sum.specializations(), 2u);
+  EXPECT_EQ(b[0].item<float>(), 22.0f);
+
+  const auto out = tw::zeros({1}, tw::TensorOptions(tw::i32, tw::Device::cpu()));
+  load("of_shape")[on(1)](out, tw::tuple(4, 2));
+  EXPECT_EQ(out.item<int>(), 42);
+
+  EXPECT_EQ(
+      error([&] { sum[on(1)](tw::tuple(a), tw::tuple(tw::tuple(x)), tw::tuple(1), 10, block); }),
+      "parameter 'ins' of kernel 'sum_of' cannot take a tuple or descriptor inside a tuple");
+  EXPECT_EQ(error([&] { sum[on(1)](tw::tuple(a), tw::tuple(tw::Tensor()), 1, 10, block); }),
+            "parameter 'ins' of kernel 'sum_of' was given a tensor that is not defined");
+}
+
+TEST_P(TritonLaunch, TensorDescriptorsAreArguments) {
+  const auto transpose = load("transpose_blocks");
+  const auto x =
+      tw::arange(0, 20 * 12, 1, tw::TensorOptions(tw::f32, tw::Device::cpu())).reshape({20, 12});
+  const auto y = tw::zeros({12, 20}, tw::Device::cpu());
+  transpose[on(tw::Grid(3, 2))](tw::TensorDescriptor(x, {8, 8}), tw::TensorDescriptor(y, {8, 8}), 8,
+                                8);
+  EXPECT_EQ(tw::max_abs_error(y, x.transpose(0, 1).contiguous()), 0.0);
+  // A view with a stride of its own, and blocks of another shape.
+  const auto part = x.slice(1, 0, 8);
+  const auto z = tw::zeros({8, 20}, tw::Device::cpu());
+  transpose[on(tw::Grid(5, 1))](tw::TensorDescriptor(part, {4, 8}), tw::TensorDescriptor(z, {8, 4}),
+                                4, 8);
+  EXPECT_EQ(tw::max_abs_error(z, part.transpose(0, 1).contiguous()), 0.0);
+  EXPECT_EQ(transpose.specializations(), 2u);
+}
+
+TEST_P(TritonLaunch, BadTensorDescriptors) {
+  const auto x = tw::zeros({4, 8}, tw::Device::cpu());
+  EXPECT_EQ(error([&] { tw::TensorDescriptor(x, {4}); }),
+            "a tensor descriptor needs one block size for each of the tensor's 2 dimensions, not "
+            "[4]");
+  EXPECT_EQ(error([&] {
+              tw::TensorDescriptor(x, {4, 3});
+            }),
+            "the block sizes of a tensor descriptor are powers of two, not [4, 3]");
+  EXPECT_EQ(error([&] {
+              tw::TensorDescriptor(x.transpose(0, 1), {4, 4});
+            }),
+            "the last dimension of a tensor descriptor must be contiguous, but its stride is 8; "
+            "pass tensor.contiguous()");
+  EXPECT_EQ(error([&] { tw::TensorDescriptor(tw::Tensor(), {4}); }),
+            "a tensor descriptor needs a tensor that is defined");
+  const auto out = tw::zeros({1}, tw::TensorOptions(tw::i32, tw::Device::cpu()));
+  EXPECT_EQ(error([&] {
+              load("of_shape")[on(1)](out, tw::TensorDescriptor(x, {4, 4}));
+            }),
+            "parameter 'SHAPE' of kernel 'of_shape' is a tl.constexpr and takes a number, text, "
+            "type or none, not a tensor or pointer");
 }
 
 TEST_P(TritonLaunch, AssertsFireOnlyWhenDebugging) {

@@ -42,7 +42,7 @@ std::vector<std::size_t> updated_parameters(const KernelDraft& draft) {
   std::vector<std::size_t> updated;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
     if (use.reads[i] && use.writes[i] && kernel.type(kernel.arguments[i].value).is_pointer)
-      updated.push_back(draft.specialization->argument_parameters[i]);
+      updated.push_back(draft.specialization->sources[i].parameter);
   return updated;
 }
 
@@ -50,14 +50,18 @@ SavedMemory::SavedMemory(const LaunchView& view, const Stream& stream,
                          const std::vector<std::size_t>& restored,
                          const std::vector<std::size_t>& zeroed)
     : stream_(stream) {
-  for (const std::size_t parameter : zeroed) add(view, parameter, true);
-  for (const std::size_t parameter : restored) add(view, parameter, false);
+  const auto add_all = [&](const std::vector<std::size_t>& parameters, bool is_zeroed) {
+    for (const std::size_t i : parameters)
+      if (view.slots[i]) add(view.kernel.parameters[i].name, *view.slots[i], is_zeroed);
+  };
+  add_all(zeroed, true);
+  add_all(restored, false);
 }
 
-void SavedMemory::add(const LaunchView& view, std::size_t parameter, bool is_zeroed) {
-  const TritonArgument* argument = view.slots[parameter];
-  if (argument == nullptr || argument->kind != TritonArgument::Kind::Value) return;
-  const Argument& value = argument->value;
+void SavedMemory::add(const std::string& name, const TritonArgument& argument, bool is_zeroed) {
+  for (const TritonArgument& item : items_of(argument)) add(name, item, is_zeroed);
+  if (argument.kind != TritonArgument::Kind::Value) return;
+  const Argument& value = argument.value;
   if (value.kind == Argument::Kind::Scalar ||
       (value.kind == Argument::Kind::Pointer && value.bits == 0))
     return;
@@ -65,7 +69,7 @@ void SavedMemory::add(const LaunchView& view, std::size_t parameter, bool is_zer
     throw ArgumentError(fmt::format(
         "'{}' must be as before after each timed run, but was given as an address of unknown size; "
         "pass a tensor",
-        view.kernel.parameters[parameter].name));
+        name));
   const auto known = [&](const Part& part) { return part.buffer.state() == value.buffer->state(); };
   if (std::any_of(parts_.begin(), parts_.end(), known)) return;
   Part part{*value.buffer,

@@ -35,7 +35,7 @@ class SavedMemory {
     Buffer copy;
     bool is_zeroed = false;
   };
-  void add(const LaunchView& view, std::size_t parameter, bool is_zeroed);
+  void add(const std::string& name, const TritonArgument& argument, bool is_zeroed);
 
   Stream stream_;
   std::vector<Part> parts_;

@@ -177,8 +177,8 @@ class CaseRun {
     const Module module = Module::load(emulate_source(source), Device::cpu());
     const Arguments arguments(one_, initial_, Device::cpu(), guard_bytes);
     std::vector<Argument> values;
-    for (const std::size_t parameter : specialization_->argument_parameters)
-      values.push_back(argument_of(arguments.arguments(), parameter));
+    for (const ArgumentSource& from : specialization_->sources)
+      values.push_back(argument_of(arguments.arguments(), from.parameter));
     module.function(source.kernels.front().name).launch({.grid = one_.grid}, values);
     judge(arguments);
   }
