@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Combine(::testing::Values(Case{product_source, "product_kernel",
                                               "*fp16:16, *fp16:16, *fp16:16, i32, 128", 4, 0, 1},
                                          Case{attention_source, "attention_kernel",
-                                              "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 128",
+                                              "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 64",
                                               4, 0, 1}),
                        ::testing::Values("sm_80", "sm_90a")));
 
