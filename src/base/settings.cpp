@@ -69,6 +69,7 @@ Settings read_environment() {
           .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
           .interpret = flag("TILEWRIGHT_INTERPRET"),
           .debug = flag("TILEWRIGHT_DEBUG"),
+          .skipped_passes = variable("TILEWRIGHT_SKIP_PASSES"),
           .autotune = flag_unless_off("TILEWRIGHT_AUTOTUNE"),
           .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
           .profile_folder = variable("TILEWRIGHT_PROFILE"),

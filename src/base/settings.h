@@ -23,9 +23,10 @@ struct Settings {
                               // looked for)
   int threads;                // TILEWRIGHT_NUM_THREADS; 0: all cores this process may use
   std::string
-      dump_folder;        // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
-  bool interpret;         // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
-  bool debug;             // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
+      dump_folder;  // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
+  bool interpret;   // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
+  bool debug;       // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
+  std::string skipped_passes;  // TILEWRIGHT_SKIP_PASSES: by comma; to see what a pass is worth
   bool autotune;          // TILEWRIGHT_AUTOTUNE: off takes the first config that compiles, untimed
   bool print_autotuning;  // TILEWRIGHT_PRINT_AUTOTUNING: every tuning's winner goes to stderr
   std::string profile_folder;  // TILEWRIGHT_PROFILE: this process writes what it does into a file

@@ -2,8 +2,12 @@
 // compiler/pipeline.cpp — the list of passes and the one runner.
 #include "compiler/pipeline.h"
 
+#include <set>
+#include <sstream>
+
 #include <fmt/format.h>
 
+#include "base/settings.h"
 #include "ir/verify.h"
 #include "passes/pipeline_loops.h"
 #include "tilewright/error.h"
@@ -34,6 +38,21 @@ constexpr std::string_view after_pipelining[] = {
     "eliminate_dead_code",
 };
 
+// What TILEWRIGHT_SKIP_PASSES names. Throws ArgumentError for what is no pass.
+std::set<std::string, std::less<>> skipped_passes() {
+  std::set<std::string, std::less<>> names;
+  std::istringstream text(settings().skipped_passes);
+  for (std::string name; std::getline(text, name, ',');) {
+    try {
+      static_cast<void>(pass_named(name));
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(fmt::format("TILEWRIGHT_SKIP_PASSES: {}", error.what()));
+    }
+    names.insert(name);
+  }
+  return names;
+}
+
 void verify_after(std::string_view pass, const ir::Kernel& kernel) {
   try {
     ir::verify(kernel);
@@ -51,22 +70,26 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     if (options.verifies) verify_after(name, kernel);
     if (options.after) options.after(name, kernel);
   };
-  for (const std::string_view name : passes) {
-    pass_named(name).run(kernel, target);
-    done(name);
-  }
+  const std::set<std::string, std::less<>> skipped = skipped_passes();
+  const auto run_all = [&](std::span<const std::string_view> names) {
+    for (const std::string_view name : names) {
+      if (skipped.contains(name)) continue;
+      pass_named(name).run(kernel, target);
+      done(name);
+    }
+  };
+  run_all(passes);
+  kernel.stage = ir::Stage::Tile;  // also without the forms: what has none stays element by element
   // Copies that go on beside the threads came with compute capability 8.
-  if (target.capability_major < 8 || options.num_stages < 2) return;
+  if (target.capability_major < 8 || options.num_stages < 2 || skipped.contains("pipeline_loops"))
+    return;
   std::vector<std::string> notes =
       pipeline_loops(kernel, {.num_stages = options.num_stages,
                               .most_stages = options.most_stages,
                               .shared_bytes = target.shared_bytes_per_block_optin});
   if (options.notes) *options.notes = std::move(notes);
   done("pipeline_loops");
-  for (const std::string_view name : after_pipelining) {
-    pass_named(name).run(kernel, target);
-    done(name);
-  }
+  run_all(after_pipelining);
 }
 
 }  // namespace tilewright

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/settings.h"
+#include "passes/passes.h"
 #include "tilewright/error.h"
 #include "tilewright/triton.h"
 
@@ -199,6 +201,27 @@ TEST_P(TritonLaunch, WrongArguments) {
   EXPECT_EQ(error([&] { load("ad"); }), "<source> has no kernel 'ad'; did you mean 'add'?");
   EXPECT_EQ(error([&] { add[on(1)](x, x, x, 4, tw::constant("BLOCK", 3)); }).substr(0, 14),
             "<source>:6:36:");
+}
+
+TEST_P(TritonLaunch, LeftOutPassesChangeNoResult) {
+  for (const tw::PassEntry& pass : tw::all_passes()) {
+    tw::Settings changed = tw::settings();
+    changed.skipped_passes = std::string(pass.name);
+    const tw::SettingsOverride guard(changed);
+    const auto x = tw::full({10}, 2.0, tw::Device::cpu());
+    const auto out = tw::zeros({10}, tw::Device::cpu());
+    load("sum_of")[on(1)](tw::tuple(out), tw::tuple(x, x, x), tw::tuple(1, 2, 0.5), 9,
+                          tw::constant("BLOCK", 16));
+    EXPECT_EQ(out[8].item<float>(), 7.0f) << pass.name;
+    EXPECT_EQ(out[9].item<float>(), 0.0f) << pass.name;
+  }
+  tw::Settings changed = tw::settings();
+  changed.skipped_passes = "canonicalize,pipeline_loop";
+  const tw::SettingsOverride guard(changed);
+  const auto x = tw::zeros({4}, tw::Device::cpu());
+  EXPECT_EQ(error([&] { load("add")[on(1)](x, x, x, 4, tw::constant("BLOCK", 4)); }),
+            "TILEWRIGHT_SKIP_PASSES: there is no pass 'pipeline_loop'; did you mean "
+            "'pipeline_loops'?");
 }
 
 TEST_P(TritonLaunch, TuplesAreArguments) {
