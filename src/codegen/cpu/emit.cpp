@@ -67,12 +67,17 @@ class FileWriter {
     if (uses.sort) include("sort.h");
     if (uses.atomics) include("atomics.h");
     if (uses.print) include("print.h");
+    // What the program needs of the library is known when it is written.
+    TextWriter head = std::exchange(out_, TextWriter());
+    const Needs needs = program();
+    const std::string program_text = std::exchange(out_, std::move(head)).take();
+    if (needs.streamed_bytes > 0) include("stream.h");
     out_.line("#include \"tw/entry.h\"");
     headers_.push_back({"tw/entry.h", cpu_entry_text});
     out_.line();
-    const std::int64_t arena = program();
+    out_.raw(program_text);
     out_.line();
-    entry(arena);
+    entry(needs);
     return source();
   }
 
@@ -82,10 +87,15 @@ class FileWriter {
     headers_.push_back({"tw/" + file, std::string(embedded_file("device_lib/cpu/" + file))});
   }
 
-  // The function of one program; gives the bytes of arena it needs.
-  std::int64_t program() {
+  struct Needs {
+    std::int64_t arena_bytes, streamed_bytes;
+  };
+
+  // The function of one program.
+  Needs program() {
     Names& names = names_;
-    for (const char* own : {"id", "programs", "arena", "launch", "parameters"}) names.make(own);
+    for (const char* own : {"id", "programs", "arena", "launch", "parameters", "streams"})
+      names.make(own);
     const Schedule schedule(kernel_, {.shares_accumulators = true, .keep_broadcast_from = 4});
     TextWriter body;
     ProgramWriter writer(kernel_, schedule, options_, body, names);
@@ -99,6 +109,7 @@ class FileWriter {
     std::vector<std::string> list = {"const TwCpuLaunch* launch", "const i32 (&id)[3]",
                                      "const i32 (&programs)[3]"};
     if (writer.arena_bytes() > 0) list.emplace_back("u8* arena");
+    if (writer.streamed_bytes() > 0) list.emplace_back("bool streams");
     for (const auto& [type, name] : parameters_) list.push_back(fmt::format("{} {}", type, name));
     out_.line("// Runs the program with this id.");
     wrapped(fmt::format("static void {}_program(", symbol_), list, ") {");
@@ -110,7 +121,7 @@ class FileWriter {
       out_.format("extern \"C\" const int {0}_communicates;", symbol_);
       out_.format("const int {0}_communicates = 1;", symbol_);
     }
-    return writer.arena_bytes();
+    return {writer.arena_bytes(), writer.streamed_bytes()};
   }
 
   // A list in lines of at most 100 columns.
@@ -138,7 +149,7 @@ class FileWriter {
     }
   }
 
-  void entry(std::int64_t arena) {
+  void entry(const Needs& needs) {
     out_.line("// Runs programs `first` to `last` of the grid, x fastest.");
     out_.open(
         fmt::format("extern \"C\" void {}(const TwCpuLaunch* launch, void* const* parameters, "
@@ -148,9 +159,13 @@ class FileWriter {
         "const i32 programs[3] = {i32(launch->grid[0]), i32(launch->grid[1]), "
         "i32(launch->grid[2])};");
     std::string arguments = "launch, id, programs";
-    if (arena > 0) {
-      out_.format("const tw::Arena arena({});", arena);
+    if (needs.arena_bytes > 0) {
+      out_.format("const tw::Arena arena({});", needs.arena_bytes);
       arguments += ", arena.bytes";
+    }
+    if (needs.streamed_bytes > 0) {
+      out_.format("const bool streams = tw::is_large(launch, {});", needs.streamed_bytes);
+      arguments += ", streams";
     }
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       const auto& [type, name] = parameters_[k];
@@ -167,6 +182,7 @@ class FileWriter {
     out_.format("                   i32({} / launch->grid[1])}};", row);
     out_.format("{}_program({});", symbol_, arguments);
     out_.close();
+    if (needs.streamed_bytes > 0) out_.line("if (streams) tw::finish_streams();");
     out_.close();
   }
 

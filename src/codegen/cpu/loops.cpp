@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* loop_names[] = {"i", "j", "k", "l"};
 
-// Elements of a block of a long sum of floats.
-constexpr int sum_block = 1024;
+// Elements of a block: of a long sum of floats, or of a large result (tw::part_size).
+constexpr int block_size = 1024;
 constexpr int most_loops = 3;
 
 // Dimensions that one loop runs over: each its own, or, when there are many, all those between the
@@ -264,10 +264,14 @@ void ProgramWriter::elements(const Step& step) {
     const Type type = reduction.wide.value_or(own_type);
     const bool is_exact = reduction.wide && type.dtype == DType::Float64;
     if (reduction.is_inner && !is_exact && reduction.clause.starts_with("reduction(+ ") &&
-        type.is_float() && nest.loops.back().size > 2 * sum_block)
+        type.is_float() && nest.loops.back().size > 2 * block_size)
       nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
+  nest.has_blocks = !nest.long_sums.empty() ||
+                    std::any_of(step.ops.begin(), step.ops.end(), [&](const ir::Op* op) {
+                      return is_streamed(nest, *op) && nest.loops.back().size > block_size;
+                    });
 
   const auto body = [&] {
     run_ops(nest, step);
@@ -288,28 +292,39 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
   const Loop& loop = nest.loops.back();
   if (!part.condition.empty()) {
     out_.open(fmt::format("if ({})", part.condition));
-    print_part(nest, {part.range, part.run_lines, {}}, pragmas);
+    print_part(nest, {part.range, part.run_lines, {}, {}, {}, part.first, part.last, part.streamed},
+               pragmas);
     out_.outdent();
     out_.open("} else");
-    print_part(nest, {part.range, part.lines, {}}, pragmas);
+    print_part(nest, {part.range, part.lines, {}, {}, {}, part.first, part.last, part.streamed},
+               pragmas);
     out_.close();
     return;
   }
-  if (nest.long_sums.empty() || !part.once.empty())
-    return print_loop(loop, part.range, part, pragmas);
-  const std::string first = nest.names.make(loop.name + "_first");
-  const std::string last = nest.names.make(loop.name + "_last");
-  std::vector<std::string> before;
-  out_.open(fmt::format("for (i32 {0} = {1}; {0} < {2}; {0} += {3})", first, part.range.begin,
-                        part.range.end, sum_block));
-  out_.format("const i32 {} = tw::clip(i64({}) + {}, 0, {});", last, first, sum_block,
+  if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
+    return print_blocks(nest, part, pragmas);
+  begin_streams(part.streamed);
+  print_loop(loop, part.range, part, pragmas);
+  finish_streams(part.streamed, part.range.begin, part.range.end);
+}
+
+void ProgramWriter::print_blocks(Nest& nest, const Part& part,
+                                 const std::vector<std::string>& pragmas) {
+  out_.open(fmt::format("for (i32 {0} = {1}; {0} < {2}; {0} += {3})", part.first, part.range.begin,
+                        part.range.end, block_size));
+  out_.format("const i32 {} = tw::clip(i64({}) + {}, 0, {});", part.last, part.first, block_size,
               part.range.end);
+  // Sums that were done at once are not the blocks'.
+  std::vector<std::string> before;
   for (const auto& [sum, type] : nest.long_sums) {
+    if (!part.once.empty()) break;
     before.push_back(nest.names.make(sum + "_before"));
     out_.format("const {} {} = {};", type, before.back(), sum);
     out_.format("{} = 0;", sum);
   }
-  print_loop(loop, {first, last, {}}, part, pragmas);
+  begin_streams(part.streamed);
+  print_loop(nest.loops.back(), {part.first, part.last, {}}, part, pragmas);
+  finish_streams(part.streamed, part.first, part.last);
   for (std::size_t k = 0; k < before.size(); ++k)
     out_.format("{0} = {1} + {0};", nest.long_sums[k].first, before[k]);
   out_.close();
@@ -345,6 +360,13 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
     nest.split_holds = range.holds;
     nest.part_begin = range.begin;
     nest.part_end = range.end;
+    nest.streamed.clear();
+    nest.block_first = range.begin;
+    nest.block_last = range.end;
+    if (nest.has_blocks) {
+      nest.block_first = nest.names.make(nest.loops.back().name + "_first");
+      nest.block_last = nest.names.make(nest.loops.back().name + "_last");
+    }
     const auto write_body = [&](bool assumes_runs) {
       nest.assumes_runs = assumes_runs;
       nest.once.clear();
@@ -361,6 +383,9 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
       part.run_lines = std::exchange(part.lines, write_body(false));
     }
     part.once = std::exchange(nest.once, {});
+    part.first = nest.block_first;
+    part.last = nest.block_last;
+    part.streamed = nest.streamed;
     written.push_back(std::move(part));
   }
   flush(nest, 0);
@@ -395,10 +420,12 @@ void ProgramWriter::effect(Nest& nest, const ir::Op& op) {
   if (op.operands.size() > 2) mask = condition(nest, op.operands[2], nest.own);
   if (mask.known && !*mask.known) return;
   const Placed value = element(nest, op.operands[1], nest.own);
-  const Placed place = access(nest, op.operands[0], nest.own);
+  const std::string place = mask.known && is_streamed(nest, op)
+                                ? streamed_element(nest, op)
+                                : access(nest, op.operands[0], nest.own).text;
   const std::string written =
       nest.loops.empty() ? value.text : copied(kernel_.type(op.operands[1]), value.text);
-  const std::string store = fmt::format("{} = {};", place.text, written);
+  const std::string store = fmt::format("{} = {};", place, written);
   if (mask.known) lines.push_back(store);
   else lines.push_back(fmt::format("if ({}) {}", mask.text.text, store));
 }

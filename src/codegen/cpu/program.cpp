@@ -121,6 +121,7 @@ std::string ProgramWriter::array(ir::Value value) const {
 void ProgramWriter::write() {
   place_arrays();
   find_runs();
+  find_streams();
   steps(schedule_.steps());
 }
 

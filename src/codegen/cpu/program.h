@@ -50,6 +50,12 @@ struct Loop {
   std::string end;
 };
 
+// A store of a large result: the row that the loop writes is the part, or the place in memory.
+struct Streamed {
+  const ir::Op* store;
+  std::string type, row, part, place;
+};
+
 // The statements of one nest while they are found.
 struct Nest {
   const Step* step = nullptr;  // whose loops these are: decides what is read from arrays
@@ -72,6 +78,10 @@ struct Nest {
   // Sums of floats over so many elements that they are taken block by block: as exact as on a GPU,
   // where each thread sums a few. The names of their variables, with their types.
   std::vector<std::pair<std::string, std::string>> long_sums;
+  // The innermost loop runs block by block for them, and for stores of large results.
+  bool has_blocks = false;
+  std::string block_first, block_last;
+  std::vector<Streamed> streamed;
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -88,6 +98,8 @@ class ProgramWriter {
   void write();
   // Bytes that the arrays need beyond what the function keeps itself; 0: none.
   std::int64_t arena_bytes() const { return arena_bytes_; }
+  // Bytes of a program's results that may be large; 0: none.
+  std::int64_t streamed_bytes() const { return streamed_bytes_; }
   // Whether its programs wait for each other.
   bool communicates() const { return communicates_; }
   // The function's arguments are known by these names.
@@ -162,8 +174,12 @@ class ProgramWriter {
     // The same where the indices named in the condition are consecutive.
     std::string condition = {};
     std::vector<std::string> run_lines = {};
+    // Of its blocks; the whole range when there are none.
+    std::string first = {}, last = {};
+    std::vector<Streamed> streamed = {};
   };
   void print_part(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
+  void print_blocks(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
   void print_loop(const Loop& loop, const Range& range, const Part& part,
                   const std::vector<std::string>& pragmas);
   std::vector<Range> ranges(Nest& nest, bool needs_rest);
@@ -201,6 +217,14 @@ class ProgramWriter {
   bool surely_vectorises(const Nest& nest) const;
   bool is_vector_value(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_vector_access(const Nest& nest, const ir::Op& op) const;
+
+  // ---- Large results (streams.cpp)
+  void find_streams();
+  bool is_streamed(const Nest& nest, const ir::Op& store) const;
+  std::string streamed_element(Nest& nest, const ir::Op& store);
+  void begin_streams(const std::vector<Streamed>& streamed);
+  void finish_streams(const std::vector<Streamed>& streamed, const std::string& first,
+                      const std::string& last);
 
   // ---- Across elements (across.cpp)
   void across(const Step& step);
@@ -242,6 +266,8 @@ class ProgramWriter {
   std::map<std::uint32_t, std::string> runs_;
   // Of operands of products that are in no array of their own, by op and operand.
   std::map<std::pair<const ir::Op*, std::uint32_t>, std::string> operand_arrays_;
+  std::set<std::uint32_t> streamed_arguments_;
+  std::int64_t streamed_bytes_ = 0;
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/streams.cpp — stores of large results, which go around the caches
+// (device_lib/cpu/stream.h): the loop writes a short part, or, when the results of a launch are
+// small, the same loop writes memory itself.
+#include <algorithm>
+
+#include "codegen/cpu/program.h"
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// Shorter rows have too few whole lines.
+constexpr std::int64_t shortest_row_bytes = 256;
+
+}  // namespace
+
+// Arguments that the kernel only writes.
+void ProgramWriter::find_streams() {
+  std::set<std::uint32_t> read;
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    if (op.facts().has(ir::Reads)) read.insert(root_of(kernel_, op.operands[0]).id);
+  });
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    if (op.kind != OpKind::Store || !kernel_.type(op.operands[0]).is_tile()) return;
+    const ir::Value root = root_of(kernel_, op.operands[0]);
+    const bool is_argument =
+        std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
+                    [&](const ir::KernelArgument& argument) { return argument.value == root; });
+    if (is_argument && !read.contains(root.id)) streamed_arguments_.insert(root.id);
+  });
+}
+
+bool ProgramWriter::is_streamed(const Nest& nest, const ir::Op& store) const {
+  if (store.kind != OpKind::Store || nest.loops.empty() || nest.own.linear || !is_simd(*nest.step))
+    return false;
+  const ir::Op* pointer = kernel_.maker(store.operands[0]);
+  if (!pointer || pointer->kind != OpKind::Affine || constant(pointer->operands.back()) != 1)
+    return false;
+  const Type& type = kernel_.type(store.operands[1]);
+  const Loop& row = nest.loops.back();
+  return !type.is_bool() && !type.is_pointer &&
+         row.size * static_cast<std::int64_t>(type.element_bytes()) >= shortest_row_bytes &&
+         row.last == type.rank &&
+         streamed_arguments_.contains(root_of(kernel_, store.operands[0]).id) &&
+         is_vector_access(nest, store);
+}
+
+// The element of the row that a streamed store writes; the row is that of the block being written.
+std::string ProgramWriter::streamed_element(Nest& nest, const ir::Op& store) {
+  const Loop& row = nest.loops.back();
+  const std::string& first = nest.block_first;
+  auto found = std::find_if(nest.streamed.begin(), nest.streamed.end(),
+                            [&](const Streamed& streamed) { return streamed.store == &store; });
+  if (found == nest.streamed.end()) {
+    Index start = nest.own;
+    start.at.back() = {first, nest.depth() - 1};
+    const Type type = kernel_.type(store.operands[1]);
+    const std::string name = kernel_.name_of(root_of(kernel_, store.operands[0]));
+    nest.streamed.push_back({&store, type_text(type.element()), nest.names.make(name + "_row"),
+                             nest.names.make(name + "_part"),
+                             access(nest, store.operands[0], start).text});
+    found = nest.streamed.end() - 1;
+    streamed_bytes_ += type.numel() * static_cast<std::int64_t>(type.element_bytes());
+  }
+  return fmt::format("{}[{}]", found->row, first == "0" ? row.name : row.name + " - " + first);
+}
+
+void ProgramWriter::begin_streams(const std::vector<Streamed>& streamed) {
+  for (const Streamed& one : streamed) {
+    out_.format("alignas(64) {} {}[tw::part_size];", one.type, one.part);
+    out_.format("{}* const {} = streams ? {} : &{};", one.type, one.row, one.part, one.place);
+  }
+}
+
+void ProgramWriter::finish_streams(const std::vector<Streamed>& streamed, const std::string& first,
+                                   const std::string& last) {
+  const std::string count = first == "0" ? last : last + " - " + first;
+  for (const Streamed& one : streamed)
+    out_.format("if (streams) tw::stream(&{}, {}, {});", one.place, one.part, count);
+}
+
+}  // namespace tilewright

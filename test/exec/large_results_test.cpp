@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// exec/large_results_test.cpp — CPU kernels whose results go around the caches: they are the same
+// as those of small launches, whatever lines begin and end where, and nothing else is written.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tilewright/tensor.h"
+#include "tilewright/triton.h"
+
+namespace tilewright {
+namespace {
+
+constexpr const char* source = R"(
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i % 1024, mask=i < n)
+    tl.store(out_ptr + i, x * 2 + (i % 5).to(tl.float32), mask=i < n)
+
+
+@triton.jit
+def rows_kernel(out_ptr, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * 4 + tl.arange(0, 4)
+    column = tl.arange(0, BLOCK)
+    value = (row[:, None] * 7 + column[None, :]) % 1000
+    tl.store(out_ptr + row[:, None] * columns + column[None, :], value, mask=column[None, :] < columns)
+)";
+
+// The number of the first element that is not as it should be; `count`: none.
+template <class Test>
+std::int64_t first_bad(std::int64_t count, const Test& is_good) {
+  std::int64_t i = 0;
+  while (i < count && is_good(i)) ++i;
+  return i;
+}
+
+template <class T>
+void doubles(DType dtype, std::int64_t n, std::int64_t offset, std::int64_t block) {
+  const TritonKernel kernel = load_triton_source(source, "double_kernel");
+  const Tensor x = arange(1024, {dtype});
+  Tensor memory = full({n + offset + 64}, -1.0, {dtype});
+  Tensor out = memory.slice(0, offset, offset + n);
+  kernel[{cdiv(n, block)}](x, out, n, constant("BLOCK", block));
+  const T* const got = memory.data<T>();
+  const auto expected = [&](std::int64_t i) {
+    return static_cast<float>(T(2 * float(T(i % 1024)) + float(i % 5)));
+  };
+  EXPECT_EQ(first_bad(n, [&](std::int64_t i) { return float(got[offset + i]) == expected(i); }), n);
+  const auto is_untouched = [](T value) { return static_cast<float>(value) == -1; };
+  EXPECT_TRUE(std::all_of(got, got + offset, is_untouched));
+  EXPECT_TRUE(std::all_of(got + offset + n, got + n + offset + 64, is_untouched));
+}
+
+TEST(LargeResults, LinesBeginAnywhere) {
+  doubles<float>(DType::Float32, (8 << 20) + 7, 0, 1024);
+  doubles<float>(DType::Float32, (8 << 20) + 7, 3, 4096);
+}
+
+TEST(LargeResults, SmallTypesToo) { doubles<BFloat16>(DType::BFloat16, (16 << 20) + 33, 5, 2048); }
+
+TEST(LargeResults, RowsOfTiles) {
+  const TritonKernel kernel = load_triton_source(source, "rows_kernel");
+  constexpr std::int64_t rows = 8192, columns = 1021;
+  Tensor out = full({rows * columns + 16}, -1, {DType::Int32});
+  kernel[{rows / 4}](out, columns, constant("BLOCK", 1024));
+  const std::int32_t* const got = out.data<std::int32_t>();
+  const auto is_good = [&](std::int64_t i) {
+    return got[i] == (i / columns * 7 + i % columns) % 1000;
+  };
+  EXPECT_EQ(first_bad(rows * columns, is_good), rows * columns);
+  EXPECT_EQ(got[rows * columns], -1);
+}
+
+}  // namespace
+}  // namespace tilewright
