@@ -65,6 +65,9 @@ std::string ProgramWriter::streamed_element(Nest& nest, const ir::Op& store) {
                              nest.names.make(name + "_part"),
                              access(nest, store.operands[0], start).text});
     found = nest.streamed.end() - 1;
+    // A single loop has them in the function's own scope.
+    names_.reserve(found->row);
+    names_.reserve(found->part);
     streamed_bytes_ += type.numel() * static_cast<std::int64_t>(type.element_bytes());
   }
   return fmt::format("{}[{}]", found->row, first == "0" ? row.name : row.name + " - " + first);
