@@ -154,7 +154,7 @@ struct Product {
 
 std::vector<Product> products_for(Device device) {
   constexpr DType f32 = DType::Float32, f16 = DType::Float16, bf16 = DType::BFloat16;
-  if (device.is_cuda()) return {{f16, 4096, 128, 128, 64, 8, 3}, {bf16, 4096, 128, 128, 64, 8, 3}};
+  if (device.is_cuda()) return {{f16, 4096, 128, 256, 64, 8, 3}, {bf16, 4096, 128, 256, 64, 8, 3}};
   return {
       {f32, 1024, 64, 64, 32, 4, 1}, {f16, 1024, 64, 64, 32, 4, 1}, {bf16, 1024, 64, 64, 32, 4, 1}};
 }

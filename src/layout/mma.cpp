@@ -21,6 +21,17 @@ void add_copies(Columns& out, int count) {
   out.insert(out.end(), static_cast<std::size_t>(count), 0);
 }
 
+// The index bit that an instruction's row or column bit stands for, where tiles are paired: those
+// of 16 in a row are dealt out evens first.
+int paired(int bit_number) {
+  return bit_number < 3 ? bit_number + 1 : bit_number == 3 ? 0 : bit_number;
+}
+
+void add_paired(Columns& out, int low, int from, int to, bool pairs) {
+  for (int j = from; j < to; ++j)
+    out.push_back(std::uint64_t{1} << (low + (pairs ? paired(j) : j)));
+}
+
 // An operand: `across` are its rows or columns.
 struct Operand {
   int bits;
@@ -30,6 +41,7 @@ struct Operand {
   int log_across;        // of the tile
   int log_instruction;   // rows or columns of one instruction
   int log_warps_across;  // parts for warps
+  bool pairs;            // of rows or columns
 };
 
 Layout operand_layout(const Operand& operand, const ProductSizes& sizes, const MmaShape& shape,
@@ -38,11 +50,11 @@ Layout operand_layout(const Operand& operand, const ProductSizes& sizes, const M
   const int word = shape.log_word;
   add_bits(registers, operand.depth_low, 0, word);
   add_bits(lanes, operand.depth_low, word, word + 2);
-  add_bits(lanes, operand.across_low, 0, 3);
-  add_bits(registers, operand.across_low, 3, operand.log_instruction);
+  add_paired(lanes, operand.across_low, 0, 3, operand.pairs);
+  add_paired(registers, operand.across_low, 3, operand.log_instruction, operand.pairs);
   add_bits(registers, operand.depth_low, word + 2, shape.log_depth);
   const int own = operand.log_across - operand.log_warps_across;
-  add_bits(registers, operand.across_low, operand.log_instruction, own);
+  add_paired(registers, operand.across_low, operand.log_instruction, own, operand.pairs);
   add_bits(registers, operand.depth_low, shape.log_depth, sizes.depth);
   add_bits(registers, operand.batch_low, 0, sizes.batch - warps.batch);
   if (is_left) add_copies(warp, warps.columns);
@@ -56,16 +68,17 @@ Layout operand_layout(const Operand& operand, const ProductSizes& sizes, const M
 }
 
 Layout result_layout(const ProductSizes& sizes, const MmaShape& shape, const WarpSplit& warps) {
+  const bool rows = pairs_rows(shape), columns = pairs_columns(sizes, shape, warps);
   const int bits = sizes.batch + sizes.rows + sizes.columns;
   const int row = sizes.columns;
   const int batch = sizes.columns + sizes.rows;
   Columns registers, lanes, warp;
-  add_bits(registers, 0, 0, 1);
-  add_bits(lanes, 0, 1, 3);
-  add_bits(lanes, row, 0, 3);
-  add_bits(registers, row, 3, shape.log_rows);
-  add_bits(registers, 0, shape.log_columns, sizes.columns - warps.columns);
-  add_bits(registers, row, shape.log_rows, sizes.rows - warps.rows);
+  add_paired(registers, 0, 0, 1, columns);
+  add_paired(lanes, 0, 1, 3, columns);
+  add_paired(lanes, row, 0, 3, rows);
+  add_paired(registers, row, 3, shape.log_rows, rows);
+  add_paired(registers, 0, shape.log_columns, sizes.columns - warps.columns, columns);
+  add_paired(registers, row, shape.log_rows, sizes.rows - warps.rows, rows);
   add_bits(registers, batch, 0, sizes.batch - warps.batch);
   add_bits(warp, 0, sizes.columns - warps.columns, sizes.columns);
   add_bits(warp, row, sizes.rows - warps.rows, sizes.rows);
@@ -76,6 +89,11 @@ Layout result_layout(const ProductSizes& sizes, const MmaShape& shape, const War
 }
 
 }  // namespace
+
+bool pairs_rows(const MmaShape& shape) { return shape.log_word == 2; }
+bool pairs_columns(const ProductSizes& sizes, const MmaShape& shape, const WarpSplit& warps) {
+  return shape.log_word == 2 && sizes.columns - warps.columns > shape.log_columns;
+}
 
 MmaShape MmaShape::of_bytes(int element_bytes) {
   if (element_bytes == 8) return {.log_rows = 3, .log_columns = 3, .log_depth = 2, .log_word = 0};
@@ -113,14 +131,16 @@ ProductLayouts mma_layouts(const ProductSizes& sizes, const MmaShape& shape,
                      .batch_low = sizes.depth + sizes.rows,
                      .log_across = sizes.rows,
                      .log_instruction = shape.log_rows,
-                     .log_warps_across = warps.rows};
+                     .log_warps_across = warps.rows,
+                     .pairs = pairs_rows(shape)};
   const Operand right{.bits = sizes.batch + sizes.depth + sizes.columns,
                       .depth_low = sizes.columns,
                       .across_low = 0,
                       .batch_low = sizes.columns + sizes.depth,
                       .log_across = sizes.columns,
                       .log_instruction = shape.log_columns,
-                      .log_warps_across = warps.columns};
+                      .log_warps_across = warps.columns,
+                      .pairs = pairs_columns(sizes, shape, warps)};
   return {operand_layout(left, sizes, shape, warps, true),
           operand_layout(right, sizes, shape, warps, false), result_layout(sizes, shape, warps)};
 }

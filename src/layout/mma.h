@@ -6,6 +6,12 @@
 // instruction has 16 rows. Of an operand it holds words of 32 bits, each several neighbours along
 // the depth: word t along the depth of row g (of the left operand) or column g (of the right one),
 // then the same of row g + 8, then those four words further on along the depth.
+//
+// Rows and columns may be dealt out in any order. Of operands of one byte the rows g and g + 8 of
+// an instruction stand for rows 2g and 2g + 1 of the tile, and columns g of two instructions for
+// columns 2g and 2g + 1: in shared memory their bytes are neighbours, when rows or columns are, and
+// come together in matrices of 16-bit elements. A lane then has four columns in a row of the
+// result, which is what it needs of a left operand made from it.
 #pragma once
 
 #include "layout/layout.h"
@@ -43,6 +49,10 @@ struct WarpSplit {
 // split last, so that what follows along rows stays within a warp.
 WarpSplit split_warps(const ProductSizes& sizes, const MmaShape& shape, int log_warps,
                       bool keeps_rows_whole);
+
+// Whether rows, and columns, of this product are dealt out in pairs.
+bool pairs_rows(const MmaShape& shape);
+bool pairs_columns(const ProductSizes& sizes, const MmaShape& shape, const WarpSplit& warps);
 
 // Registers of the operands, lowest bits first: the elements of a word; the words of one
 // instruction; the tiles of the warp's part (rows of `left`, columns of `right`); the steps along

@@ -13,6 +13,17 @@ namespace {
 constexpr int log_chunk_bytes = 4;
 constexpr int log_bank_bytes = 7;  // what all banks give at once
 
+// By which chunks bit number `line` of a line's number moves those of its line. Lines 0 to 7 move
+// them by eight different numbers, and
+// - of 4 bytes, lines 0 to 3 by multiples of 2: lanes that read two chunks of each meet nowhere;
+// - of 1 byte, also lines 0, 1, 4, 5, 8, 9, 12, 13 and the even ones of sixteen, whose pairs of
+//   bytes are read as matrices of 16-bit elements.
+std::uint64_t moved_chunks(int line, int chunk_bits, int element_bytes) {
+  if (element_bytes == 1 && line == 3 && chunk_bits == 3) return 3;
+  if (line < 0 || line >= chunk_bits) return 0;
+  return std::uint64_t{1} << (element_bytes == 4 ? (line + 1) % chunk_bits : line);
+}
+
 }  // namespace
 
 Swizzle Swizzle::none(LogSizes sizes) {
@@ -40,10 +51,9 @@ Swizzle Swizzle::lines(LogSizes sizes, int contiguous, int element_bytes) {
       columns[static_cast<std::size_t>(j)] = std::uint64_t{1} << (j - low);
       continue;
     }
-    std::uint64_t column = std::uint64_t{1} << (along + line);
-    if (line >= skip && line - skip < chunk_bits)
-      column |= std::uint64_t{1} << (log_run + line - skip);
-    columns[static_cast<std::size_t>(j)] = column;
+    columns[static_cast<std::size_t>(j)] =
+        std::uint64_t{1} << (along + line) | moved_chunks(line - skip, chunk_bits, element_bytes)
+                                                 << log_run;
     ++line;
   }
   return {BitMatrix(bits, std::move(columns)), contiguous, log_run};

@@ -116,7 +116,7 @@ def warps_for(columns):
     return 4 if columns < 2048 else 8 if columns < 4096 else 16 if columns < 65536 else 32
 
 
-# The same kernel text that Tilewright compiles, with the same blocks and warps.
+# The same kernel text that Tilewright compiles, with the same blocks and warps (attention: 8 warps, as Triton's own tutorial has it).
 def triton_of(request, inputs, out):
     import triton
     spec = importlib.util.spec_from_file_location("tilewright_rival_kernel", request["file"])
@@ -126,7 +126,9 @@ def triton_of(request, inputs, out):
     kernel = getattr(module, op + "_kernel")
     if op == "matmul":
         (m, n, k), wide = shape, request["dtype"] != "float32"
-        block_m, block_n, block_k, warps = (128, 128, 64, 8) if wide else (64, 64, 32, 4)
+        block_m, block_n, block_k, warps = (64, 64, 32, 4)
+        if wide:
+            block_m, block_n, block_k, warps = (128, 256, 64, 8) if m * n >= 2048 * 2048 else (128, 128, 64, 4)
         grid = (triton.cdiv(m, block_m) * triton.cdiv(n, block_n),)
         return lambda: kernel[grid](*inputs, out, m, n, k, BLOCK_M=block_m, BLOCK_N=block_n, BLOCK_K=block_k,
                                     GROUP=8, num_warps=warps)

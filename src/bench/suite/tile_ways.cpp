@@ -94,9 +94,12 @@ Prepared tile_cross_entropy(const Problem& problem, const Way& way) {
 Prepared tile_matmul(const Problem& problem, const Way& way) {
   const std::int64_t m = problem.shape[0], n = problem.shape[1], k = problem.shape[2];
   const bool is_wide = problem.device.is_cuda() && problem.dtype != DType::Float32;
-  const std::int64_t tall = is_wide ? 128 : 64, wide = tall;
+  const std::int64_t tall = is_wide ? 128 : 64;
+  // Large blocks read less of the operands, where there are enough of them for all multiprocessors.
+  const bool is_large = is_wide && m * n >= std::int64_t{2048} * 2048;
+  const std::int64_t wide = is_large ? 256 : tall;
   const std::int64_t deep = is_wide ? 64 : 32;
-  const TritonLaunch launch{.grid = cdiv(m, tall) * cdiv(n, wide), .num_warps = is_wide ? 8 : 4};
+  const TritonLaunch launch{.grid = cdiv(m, tall) * cdiv(n, wide), .num_warps = is_large ? 8 : 4};
   return launch_of(kernel_of(way), launch, problem,
                    {m, n, k, constant("BLOCK_M", tall), constant("BLOCK_N", wide),
                     constant("BLOCK_K", deep), constant("GROUP", 8)});
@@ -105,8 +108,9 @@ Prepared tile_matmul(const Problem& problem, const Way& way) {
 Prepared tile_attention(const Problem& problem, const Way& way) {
   const std::int64_t length = problem.shape[2], head = problem.shape[3];
   const std::int64_t tall = problem.device.is_cuda() ? 128 : 64;
+  // A warp's part of 32 rows makes the most of what it reads of keys and values.
   const TritonLaunch launch{.grid = {cdiv(length, tall), problem.shape[0] * problem.shape[1]},
-                            .num_warps = tall == 128 ? 8 : 4};
+                            .num_warps = 4};
   const float scale = 1 / std::sqrt(static_cast<float>(head));
   return launch_of(kernel_of(way), launch, problem,
                    {length, scale, constant("HEAD", head), constant("BLOCK_M", tall),

@@ -128,24 +128,30 @@ bool Emitter::can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const 
   return true;
 }
 
-void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot,
-                           const std::string& is_wanted) {
-  parts_.insert("async_copy");
+void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot) {
   Frame& frame = loop.frame;
   const Place first = first_of_vector(frame.place, loop.log_vector);
-  const Swizzle& swizzle = layouts_.swizzle_of_buffer(kernel_.buffer_of(op));
   const std::string pointer = bare(element(frame, op.operands[0], first));
-  const std::string mask =
-      op.operands.size() > 2 ? bare(element(frame, op.operands[2], first)) : "true";
-  const std::string index = index_text(frame, swizzle(first));
-  const std::string owner = owner_text(*frame.layout);
-  const std::string chosen = is_wanted.empty() ? "" : is_wanted + ", ";
-  const std::string wanted = mask == "true" && is_wanted.empty() ? "" : ", " + mask;
+  const std::string mask = copy_mask(loop, op);
+  const Swizzle& swizzle = layouts_.swizzle_of_buffer(kernel_.buffer_of(op));
+  const std::string to = sum_text(slot, index_text(frame, swizzle(first)));
+  start_copy(loop, op, "copy_async", to, pointer, mask == "true" ? "" : ", " + mask);
+}
+
+std::string Emitter::copy_mask(ElementLoop& loop, const ir::Op& op) {
+  if (op.operands.size() < 3) return "true";
+  const Place first = first_of_vector(loop.frame.place, loop.log_vector);
+  return bare(element(loop.frame, op.operands[2], first));
+}
+
+void Emitter::start_copy(const ElementLoop& loop, const ir::Op& op, std::string_view function,
+                         const std::string& to, const std::string& from,
+                         const std::string& conditions) {
+  parts_.insert("async_copy");
+  const std::string owner = owner_text(*loop.frame.layout);
   const auto bytes = size_of(kernel_.type(op.operands[0]).dtype) << loop.log_vector;
-  statement(op,
-            fmt::format("{}tw::copy_async{}<{}>({}{}, {}{});",
-                        owner.empty() ? "" : "if (" + owner + ") ", is_wanted.empty() ? "" : "_if",
-                        bytes, chosen, sum_text(slot, index), pointer, wanted));
+  statement(op, fmt::format("{}tw::{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
+                            function, bytes, to, from, conditions));
 }
 
 // One after the other through registers, where a copy cannot do it.

@@ -195,10 +195,11 @@ void Emitter::emit_for(const Step& step) {
   std::string condition = fmt::format("{} < {}", index, to);
   if (known && *known < 0) condition = fmt::format("{} > {}", index, to);
   if (!known) condition = fmt::format("{2} > 0 ? {0} < {1} : {0} > {1}", index, to, by);
+  hold_operands(step);
   std::optional<Ahead> ahead = find_ahead(step);
   if (ahead) {
     ahead->goes_on = fmt::format("{} + {} < {}", index, by, to);
-    if (!begin_ahead(*ahead, fmt::format("{} < {}", scalar(op.operands[0]), to))) ahead.reset();
+    if (!begin_ahead(*ahead, op, fmt::format("{} < {}", scalar(op.operands[0]), to))) ahead.reset();
   }
   std::swap(ahead, ahead_);
   if (const std::int64_t unroll = op.integer("unroll"); unroll > 1)
@@ -211,6 +212,7 @@ void Emitter::emit_for(const Step& step) {
   if (ahead_) shared_.note_barrier();  // the one inside the product, or before the loop
   ++loop_depth_;
   steps(step.regions[0]);
+  advance_copies(op);
   enter(body.ops.back()->operands, carried, at_end);
   --loop_depth_;
   out_.close();

@@ -44,7 +44,10 @@ void Emitter::emit_dot(const Step& step) {
   const bool is_ahead = ahead_ && ahead_->dot == &step;
   if (is_ahead) begin_copies();  // they go to other slots than those that are read now
   const Frame anywhere{.step = &step};
-  synchronize(anywhere, reads_of(kernel_, schedule_, step, {op.operands[0], op.operands[1]}), {});
+  std::vector<ir::Value> read;
+  for (const bool is_left : {true, false})
+    if (!held_.contains({&op, is_left})) read.push_back(op.operands[is_left ? 0 : 1]);
+  synchronize(anywhere, reads_of(kernel_, schedule_, step, read), {});
   if (is_ahead) multiply_ahead(step, sums);
   else if (layouts_.fits(op)) emit_mma(step, sums);
   else emit_multiply_add(step, sums);

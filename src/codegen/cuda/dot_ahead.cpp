@@ -6,6 +6,8 @@
 // from one round to the next: the wait for the next round's slots, and the barrier that goes with
 // it, stand before the last step's multiplications. Copies of later rounds start between the
 // steps, a few at a time.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
@@ -18,6 +20,8 @@ namespace {
 using ir::OpKind;
 
 constexpr int most_words = 200;  // of sums and of two steps' operands; a thread has 255 registers
+constexpr int most_held = 32;    // words of an operand that stays the same
+constexpr int most_sums = 128;   // of the products beside it
 
 bool has_copies(const Step& branch) {
   for (const Step& step : branch.regions[0])
@@ -107,7 +111,53 @@ bool Emitter::is_taken_ahead(const Step& step) const {
 
 // ---- Before the loop
 
-bool Emitter::begin_ahead(Ahead& ahead, const std::string& has_rounds) {
+bool Emitter::can_hold(const Step& loop, const Step& dot, ir::Value operand) const {
+  const std::optional<SharedView> view = shared_view(dot, operand);
+  if (!view || layouts_.is_slot(view->array)) return false;
+  const ir::Op* maker = kernel_.maker(view->array);
+  bool is_outside = maker && schedule_.storage(view->array) == view->array;
+  ir::walk(loop.op->regions[0], [&](const ir::Op& op) { is_outside &= &op != maker; });
+  return is_outside;
+}
+
+void Emitter::hold_operands(const Step& loop) {
+  std::vector<const Step*> dots;
+  int sums = 0;
+  for (const Step& step : loop.regions[0]) {
+    if (step.kind != Step::Kind::Across || step.op->kind != OpKind::Dot) continue;
+    if (!layouts_.fits(*step.op)) return;
+    dots.push_back(&step);
+    sums += layouts_.plan_of(*step.op).layouts.result.register_count();
+  }
+  if (sums > most_sums) return;
+  for (const Step* dot : dots)
+    for (const bool is_left : {true, false}) {
+      const ir::Value value = dot->op->operands[is_left ? 0 : 1];
+      const DotPlan& plan = layouts_.plan_of(*dot->op);
+      if (plan.sizes.batch > 0 || !can_hold(loop, *dot, value)) continue;
+      const DotOperand operand = dot_operand(*dot, plan, is_left);
+      const std::optional<MatrixView> from = matrix_view(*dot, operand);
+      const int log_words = operand.log_words + operand.log_tiles;
+      const DotLoops loops{{names_.make("step"), plan.sizes.depth - plan.shape.log_depth}, {"", 0}};
+      if (!from || (1 << (log_words + loops.step.bits)) > most_held) continue;
+      parts_.insert("mma");
+      synchronize({.step = dot}, reads_of(kernel_, schedule_, *dot, {value}), {});
+      const MatrixReads reads = prepare_matrices(operand, *from);
+      out_.format("u32 {}[{}][{}];  // of all steps, for all rounds", operand.part,
+                  1 << loops.step.bits, 1 << log_words);
+      open_unrolled(loops.step);
+      read_matrices(reads, array_name(from->view.array), step_part(operand.part, loops.step),
+                    &loops);
+      close_unrolled(loops.step);
+      held_[{dot->op, is_left}] = operand.part;
+    }
+}
+
+std::string Emitter::step_part(const std::string& part, const SpaceVariable& step) {
+  return fmt::format("{}[{}]", part, step.bits > 0 ? step.name : "0");
+}
+
+bool Emitter::begin_ahead(Ahead& ahead, const ir::Op& loop, const std::string& has_rounds) {
   const ir::Op& dot = *ahead.dot->op;
   const DotPlan& plan = layouts_.plan_of(dot);
   ahead.left = dot_operand(*ahead.dot, plan, true);
@@ -126,6 +176,7 @@ bool Emitter::begin_ahead(Ahead& ahead, const std::string& has_rounds) {
     ahead.matrices[side] = prepare_matrices(operand, *matrix_view(*ahead.dot, operand));
     out_.format("u32 {}[2][{}];", operand.part, 1 << (operand.log_words + operand.log_tiles));
   }
+  if (ahead.copies) place_copies(ahead, loop);
   emit_wait(*ahead.wait->op);
   out_.open(fmt::format("if ({})", has_rounds));
   for (const std::size_t side : {0, 1})
@@ -179,13 +230,66 @@ void Emitter::multiply_ahead(const Step& step, const Sums& sums) {
   multiply("[1]");
 }
 
+// ---- Copies between the steps
+
+// The affine pointers of copies whose distances from the thread's first one are sums.
+const ir::Op* Emitter::formula_of(const WovenCopy& copy) const {
+  const ir::Op* affine = kernel_.maker(copy.step->ops.front()->operands[0]);
+  const Frame& frame = copy.loop.frame;
+  const Place first = first_of_vector(frame.place, copy.loop.log_vector);
+  const bool meets = (image_of(frame.space, first, 1, 2) & image_of(frame.space, first, 3, 4)) != 0;
+  return affine && affine->kind == OpKind::Affine && !meets && first.offset == 0 ? affine : nullptr;
+}
+
+// One place of each thread that goes along with the loop's pointers, and distances from there: the
+// compiler would rather keep all places from before the loop, and have no registers left for the
+// product.
+void Emitter::place_copies(Ahead& ahead, const ir::Op& loop) {
+  for (const Step& step : ahead.copies->regions[0]) {
+    const ir::Op& op = *step.ops.front();
+    WovenCopy copy{.step = &step, .loop = copy_loop(step)};
+    Frame& frame = copy.loop.frame;
+    const Place first = first_of_vector(frame.place, copy.loop.log_vector);
+    const IndexMap to = layouts_.swizzle_of_buffer(kernel_.buffer_of(op))(first);
+    copy.image = image_of(frame.space, to, 3, 4) | to.offset;
+    copy.by_vector = only_variable(frame.space, to, 1);
+    copy.at = names_.make(buffer_name(op) + "_at");
+    out_.format("const i32 {} = {};", copy.at, bare(linear_text(frame.space, to, 3, 4)));
+    const ir::Op* affine = formula_of(copy);
+    const std::vector<ir::Value>& carried = loop.regions[0].arguments;
+    bool is_known = affine && std::count(carried.begin() + 1, carried.end(), affine->operands[0]);
+    ir::walk(loop.regions[0], [&](const ir::Op& inside) {  // strides are from outside
+      for (std::size_t i = 1; is_known && i < affine->operands.size(); ++i)
+        is_known =
+            constant_of(affine->operands[i]) || kernel_.maker(affine->operands[i]) != &inside;
+    });
+    if (is_known) {
+      copy.base = affine->operands[0];
+      const std::string offset = offset_text(frame, *affine, only_variable(frame.space, first, 3));
+      copy.from = names_.make(buffer_name(op) + "_from");
+      out_.format("{}* {} = {};", memory_type(op.operands[0]), copy.from,
+                  sum_text(scalar(copy.base), offset));
+    }
+    ahead.woven.push_back(std::move(copy));
+  }
+}
+
 void Emitter::begin_copies() {
   if (!ahead_->copies) return;
-  const Step& branch = *ahead_->copies;
-  const std::string starts = names_.make("is_ahead");
-  out_.format("const bool {} = {};", starts, bare(scalar(branch.op->operands[0])));
-  for (const Step& step : branch.regions[0])
-    ahead_->woven.push_back({&step, copy_loop(step), begin_copy(step), starts});
+  ahead_->starts = names_.make("is_ahead");
+  out_.format("const bool {} = {};", ahead_->starts, bare(scalar(ahead_->copies->op->operands[0])));
+  for (WovenCopy& copy : ahead_->woven) copy.slot = begin_copy(*copy.step);
+}
+
+// At the end of a round.
+void Emitter::advance_copies(const ir::Op& loop) {
+  if (!ahead_) return;
+  const std::vector<ir::Value>& carried = loop.regions[0].arguments;
+  const std::vector<ir::Value>& next = loop.regions[0].ops.back()->operands;
+  for (const WovenCopy& copy : ahead_->woven)
+    for (std::size_t i = 1; i < carried.size(); ++i)
+      if (copy.base && carried[i] == copy.base)
+        out_.format("{} += {} - {};", copy.from, atom(scalar(next[i - 1])), scalar(copy.base));
 }
 
 // A part of the copies for each step but the first.
@@ -200,7 +304,17 @@ void Emitter::weave(WovenCopy& copy, const SpaceVariable& step) {
   out_.open(fmt::format("for (int k = {}; k < {}; ++k)", bound(fmt::format("({} - 1)", step.name)),
                         bound(step.name)));
   copy.loop.frame.scopes.emplace_back();
-  copy_vectors(copy.loop, *copy.step->ops.front(), copy.slot, copy.starts);
+  const ir::Op& op = *copy.step->ops.front();
+  Frame& frame = copy.loop.frame;
+  const Place first = first_of_vector(frame.place, copy.loop.log_vector);
+  const std::string to =
+      sum_text(copy.slot, added_text(copy.at, copy.image, frame.space, copy.by_vector));
+  const std::string from =
+      copy.from.empty() ? bare(element(frame, op.operands[0], first))
+                        : sum_text(copy.from, offset_text(frame, *formula_of(copy),
+                                                          only_variable(frame.space, first, 1)));
+  start_copy(copy.loop, op, "copy_async_if", to, from,
+             fmt::format(", {}, {}", ahead_->starts, copy_mask(copy.loop, op)));
   copy.loop.frame.scopes.pop_back();
   out_.close();
 }

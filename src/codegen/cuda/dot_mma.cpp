@@ -40,24 +40,6 @@ bool has_runs(const IndexMap& map, int first, int count) {
   return (map.offset & inside) == 0;
 }
 
-// `name`, whose value has the bits of `image`, together with the variables of a space.
-std::string added_text(const std::string& name, std::uint64_t image, const Space& space,
-                       const IndexMap& map) {
-  std::vector<std::uint64_t> meeting, apart;
-  for (std::uint64_t column : map.matrix.all_columns()) {
-    const bool meets = (column & image) != 0;
-    meeting.push_back(meets ? column : 0);
-    apart.push_back(meets ? 0 : column);
-    if (meets) image |= column;
-  }
-  const auto text = [&](std::vector<std::uint64_t> columns) {
-    return linear_text(space, {BitMatrix(map.matrix.rows(), std::move(columns)), 0});
-  };
-  const std::string mixed = text(std::move(meeting));
-  const std::string base = mixed == "0" ? name : fmt::format("({} ^ {})", name, atom(mixed));
-  return sum_text(base, text(std::move(apart)));
-}
-
 }  // namespace
 
 // ---- Operands
@@ -105,7 +87,11 @@ std::optional<Emitter::MatrixView> Emitter::matrix_view(const Step& step,
   if (!view || kernel_.type(operand.value).dtype != operand.dtype || bytes > 4) return std::nullopt;
   const int run = bytes == 1 ? 4 : bytes == 2 ? 3 : 2;  // elements of 16 bytes
   if (has_runs(view->map, bits.depth, run)) return MatrixView{*view, false};
-  if (bytes == 2 && has_runs(view->map, bits.across, run)) return MatrixView{*view, true};
+  const bool has_lines = has_runs(view->map, bits.across, run);
+  if (bytes == 2 && has_lines) return MatrixView{*view, true};
+  // Bytes of one read are two rows of an instruction, or columns of two.
+  const bool has_pairs = operand.log_words + (operand.is_left ? 0 : operand.log_tiles) >= 2;
+  if (bytes == 1 && has_lines && has_pairs) return MatrixView{*view, true, true};
   return std::nullopt;
 }
 
@@ -123,17 +109,25 @@ std::function<void()> Emitter::prepare_operand(const Step& step, const DotOperan
 // matrix, which is a word of the instruction or of the next tile.
 Emitter::MatrixReads Emitter::prepare_matrices(const DotOperand& operand, const MatrixView& from) {
   const Layout& layout = *operand.layout;
-  MatrixReads out{.log_matrices = std::min(2, operand.log_words + operand.log_tiles),
-                  .is_transposed = from.is_transposed};
+  MatrixReads out{.log_matrices = std::min(2, operand.log_words + operand.log_tiles)};
   std::vector<std::uint64_t> threads;
   for (int j = 0; j < 3; ++j) {
     // A word's lowest depth bit is that of the lane's row, when rows are along the depth.
-    const std::uint64_t along = j < operand.log_word ? layout.registers().column(j)
-                                                     : layout.lanes().column(j - operand.log_word);
+    const std::uint64_t along =
+        j == 0 ? layout.registers().column(0) : layout.lanes().column(j - 1);
     threads.push_back(from.is_transposed ? along : layout.lanes().column(2 + j));
   }
   for (int j = 0; j < lane_bits - 3; ++j)
     threads.push_back(j < out.log_matrices ? layout.registers().column(operand.log_word + j) : 0);
+  if (from.has_bytes) {
+    // The word's other depth bit, and its place along the depth.
+    threads[3] = layout.registers().column(1);
+    threads[4] = layout.registers().column(operand.log_word + (operand.is_left ? 1 : 0));
+  }
+  out.function = fmt::format("load_matrices{}<{}>", from.is_transposed ? "_transposed" : "",
+                             1 << out.log_matrices);
+  if (from.has_bytes)
+    out.function = fmt::format("load_bytes_transposed<{}>", operand.is_left ? 1 : 2);
   for (std::uint64_t warp : layout.warps().all_columns()) threads.push_back(warp);
   const IndexMap by_thread =
       compose(from.view.map, {BitMatrix(layout.element_bits(), std::move(threads)), 0});
@@ -162,8 +156,7 @@ void Emitter::read_matrices(const MatrixReads& reads, const std::string& array,
       sum_text(part, reads.call.bits == 0
                          ? "0"
                          : fmt::format("{} * {}", reads.call.name, 1 << reads.log_matrices));
-  out_.format("tw::load_matrices{}<{}>({}, {});", reads.is_transposed ? "_transposed" : "",
-              1 << reads.log_matrices, into,
+  out_.format("tw::{}({}, {});", reads.function, into,
               sum_text(array, added_text(reads.at, reads.image, space, by_loops)));
   close_unrolled(reads.call);
 }
@@ -198,22 +191,26 @@ void Emitter::collect_words(const Step& step, const DotOperand& operand, const D
 void Emitter::emit_mma(const Step& step, const Sums& sums) {
   parts_.insert("mma");
   const DotPlan& plan = layouts_.plan_of(*step.op);
-  const DotOperand left = dot_operand(step, plan, true);
-  const DotOperand right = dot_operand(step, plan, false);
+  DotOperand left = dot_operand(step, plan, true);
+  DotOperand right = dot_operand(step, plan, false);
   const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction
   const int batches =
       plan.layouts.result.registers().columns() - log_sums - left.log_tiles - right.log_tiles;
   const DotLoops loops{{names_.make("step"), plan.sizes.depth - plan.shape.log_depth},
                        {names_.make("batch"), batches}};
-  const std::function<void()> read_left = prepare_operand(step, left, loops);
-  const std::function<void()> read_right = prepare_operand(step, right, loops);
+  std::vector<std::function<void()>> reads;
+  for (DotOperand* operand : {&left, &right}) {
+    const auto held = held_.find({step.op, operand->is_left});
+    if (held != held_.end()) operand->part = step_part(held->second, loops.step);
+    else reads.push_back(prepare_operand(step, *operand, loops));
+  }
   open_unrolled(loops.batch);
   open_unrolled(loops.step);
   for (const DotOperand* operand : {&left, &right})
-    out_.format("{} {}[{}];", operand->dtype == DType::Float64 ? "f64" : "u32", operand->part,
-                1 << (operand->log_words + operand->log_tiles));
-  read_left();
-  read_right();
+    if (!held_.contains({step.op, operand->is_left}))
+      out_.format("{} {}[{}];", operand->dtype == DType::Float64 ? "f64" : "u32", operand->part,
+                  1 << (operand->log_words + operand->log_tiles));
+  for (const std::function<void()>& read : reads) read();
   multiply_parts(plan, sums.name, left, right, loops.batch);
   close_unrolled(loops.step);
   close_unrolled(loops.batch);

@@ -275,6 +275,7 @@ class Emitter {
   struct MatrixView {
     SharedView view;
     bool is_transposed = false;
+    bool has_bytes = false;  // transposed in pairs
   };
   struct MatrixReads {
     std::string at;           // the variable of the thread's place in the array
@@ -282,7 +283,7 @@ class Emitter {
     SpaceVariable call;       // of the loop over the reads of one step
     IndexMap by_loops;        // over that, steps and batches: where they are from there
     int log_matrices = 0;     // of one read
-    bool is_transposed = false;
+    std::string function;     // of the device library
   };
   void emit_dot(const Step& step);
   Sums begin_sums(const Step& step);
@@ -309,8 +310,12 @@ class Emitter {
   struct WovenCopy {
     const Step* step = nullptr;
     ElementLoop loop;
+    std::string at;  // of the thread's first copy: its place in the slot
+    std::uint64_t image = 0;
+    IndexMap by_vector;  // where the others are from there
+    std::string from;    // where the first one reads; "" when that has no formula
+    ir::Value base;      // a carried pointer, which `from` goes along with
     std::string slot;
-    std::string starts;  // whether it does
   };
   struct Ahead {
     const Step* dot = nullptr;     // the only reader of the loop's slots
@@ -324,27 +329,36 @@ class Emitter {
     DotOperand left, right;
     std::array<MatrixReads, 2> matrices = {};
     std::vector<WovenCopy> woven;
+    std::string starts;  // whether these copies do
   };
   std::optional<Ahead> find_ahead(const Step& loop);
   bool finds_slots(const ir::Op& loop, Ahead& ahead) const;
   bool can_weave(const Step& branch);
   // False, and nothing is written, when there are too few registers for it.
-  bool begin_ahead(Ahead& ahead, const std::string& has_rounds);
+  bool begin_ahead(Ahead& ahead, const ir::Op& loop, const std::string& has_rounds);
   void read_ahead(const Ahead& ahead, std::size_t side, const std::string& array,
                   const std::string& half, const DotLoops* loops);
   void multiply_ahead(const Step& step, const Sums& sums);
+  void place_copies(Ahead& ahead, const ir::Op& loop);
   void begin_copies();
+  void advance_copies(const ir::Op& loop);
+  const ir::Op* formula_of(const WovenCopy& copy) const;
   void weave(WovenCopy& copy, const SpaceVariable& step);
   bool is_taken_ahead(const Step& step) const;
+  // Reads what stays the same in all rounds of a loop before it.
+  void hold_operands(const Step& loop);
+  bool can_hold(const Step& loop, const Step& dot, ir::Value operand) const;
+  static std::string step_part(const std::string& part, const SpaceVariable& step);
 
   // ---- Asynchronous copies (async_copy.cpp)
   void copy_step(const Step& step);
   bool can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const;
   ElementLoop copy_loop(const Step& step);
   std::string begin_copy(const Step& step);  // returns the name of the slot
-  // `is_wanted`: whether to copy at all; "" when that is known.
-  void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot,
-                    const std::string& is_wanted = "");
+  void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot);
+  std::string copy_mask(ElementLoop& loop, const ir::Op& op);
+  void start_copy(const ElementLoop& loop, const ir::Op& op, std::string_view function,
+                  const std::string& to, const std::string& from, const std::string& conditions);
   void copy_elements(ElementLoop& loop, const ir::Op& op, const std::string& slot);
   const std::string& buffer_name(const ir::Op& op);  // declares it when it is new
   std::string slot_text(const ir::Op& op, ir::Value slot);
@@ -390,7 +404,9 @@ class Emitter {
   ir::Location last_line_;
   int loop_depth_ = 0;
   std::optional<Ahead> ahead_;  // of the loop that is written
-  bool keeps_const_ = true;     // pointers to const data, where no control flow mixes pointers
+  // Operands of products, left ones first, that are held: the array of the words of all steps.
+  std::map<std::pair<const ir::Op*, bool>, std::string> held_;
+  bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers
 };
 
 }  // namespace tilewright

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "codegen/text/expressions.h"
+
 namespace tilewright {
 namespace {
 
@@ -110,6 +112,30 @@ std::string linear_text(const Space& space, const IndexMap& map, std::size_t fir
     out += group.terms.size() == 1 ? text : "(" + text + ")";
   }
   return out;
+}
+
+IndexMap only_variable(const Space& space, const IndexMap& map, std::size_t variable) {
+  std::vector<std::uint64_t> columns(static_cast<std::size_t>(map.matrix.columns()), 0);
+  for (int j = space.first_bit_of(variable); j < space.first_bit_of(variable + 1); ++j)
+    columns[static_cast<std::size_t>(j)] = map.matrix.column(j);
+  return {BitMatrix(map.matrix.rows(), std::move(columns)), 0};
+}
+
+std::string added_text(const std::string& name, std::uint64_t image, const Space& space,
+                       const IndexMap& map) {
+  std::vector<std::uint64_t> meeting, apart;
+  for (std::uint64_t column : map.matrix.all_columns()) {
+    const bool meets = (column & image) != 0;
+    meeting.push_back(meets ? column : 0);
+    apart.push_back(meets ? 0 : column);
+    if (meets) image |= column;
+  }
+  const auto text = [&](std::vector<std::uint64_t> columns) {
+    return linear_text(space, {BitMatrix(map.matrix.rows(), std::move(columns)), 0});
+  };
+  const std::string mixed = text(std::move(meeting));
+  const std::string base = mixed == "0" ? name : fmt::format("({} ^ {})", name, atom(mixed));
+  return sum_text(base, text(std::move(apart)));
 }
 
 }  // namespace tilewright

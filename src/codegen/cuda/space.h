@@ -45,4 +45,11 @@ IndexMap first_of_vector(const IndexMap& place, int log_vector);
 // a + b, without zeros.
 std::string sum_text(const std::string& a, const std::string& b);
 
+// The map for the case that all other variables are 0, without the offset.
+IndexMap only_variable(const Space& space, const IndexMap& map, std::size_t variable);
+
+// `name`, whose value has the bits of `image`, together with the variables of a space.
+std::string added_text(const std::string& name, std::uint64_t image, const Space& space,
+                       const IndexMap& map);
+
 }  // namespace tilewright

@@ -108,6 +108,16 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   i32 carried = 128;
   i32 carried_2 = 128;
   i32 slot = 0;
+  __syncthreads();
+  const i32 q_at = ((thread & 7) * 72 ^ (thread >> 4 & 1) * 8) + (thread >> 3 & 1) * 512 + (thread >> 5) * 2048;
+  u32 q_part[4][8];  // of all steps, for all rounds
+  #pragma unroll
+  for (int step = 0; step < 4; ++step) {
+    #pragma unroll
+    for (int i_16 = 0; i_16 < 2; ++i_16) {
+      tw::load_matrices<4>(q_part[step] + i_16 * 4, q_shared + (q_at ^ (step * 16)) + i_16 * 1024);
+    }
+  }
   #pragma unroll 1
   for (i32 start = 0; start < length; start += 64) {
     tw::wait_copies<1>();
@@ -124,19 +134,19 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       f16* const k_buffer_slot_3 = k_buffer + free_slot * 4096;
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const i32 i_16 = (thread >> 3) + k * 16;
-        const i32 i_17 = (thread & 7) * 8;
-        const i32 i_18 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-        tw::copy_async<16>(k_buffer_slot_3 + i_18, (t_6 + (t_8 * 64ll)) + i_16 * 64 + i_17, i_16 < (t - t_8));
+        const i32 i_17 = (thread >> 3) + k * 16;
+        const i32 i_18 = (thread & 7) * 8;
+        const i32 i_19 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+        tw::copy_async<16>(k_buffer_slot_3 + i_19, (t_6 + (t_8 * 64ll)) + i_17 * 64 + i_18, i_17 < (t - t_8));
       }
       // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
       f16* const v_buffer_slot_3 = v_buffer + free_slot * 4096;
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const i32 i_19 = (thread >> 3) + k * 16;
-        const i32 i_20 = (thread & 7) * 8;
-        const i32 i_21 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-        tw::copy_async<16>(v_buffer_slot_3 + i_21, (t_7 + (t_9 * 64ll)) + i_19 * 64 + i_20, i_19 < (t - t_9));
+        const i32 i_20 = (thread >> 3) + k * 16;
+        const i32 i_21 = (thread & 7) * 8;
+        const i32 i_22 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+        tw::copy_async<16>(v_buffer_slot_3 + i_22, (t_7 + (t_9 * 64ll)) + i_20 * 64 + i_21, i_20 < (t - t_9));
       }
     }
     // attention.py:37: for start in range(0, end, BLOCK_N):
@@ -154,25 +164,19 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         kept_tile[k * 2 + v] = 0.0f;
       }
     }
-    const i32 q_at = ((thread & 7) * 72 ^ (thread >> 4 & 1) * 8) + (thread >> 3 & 1) * 512 + (thread >> 5) * 2048;
     const i32 k_at = ((thread & 7) * 72 ^ (thread >> 3 & 1) * 8) + (thread >> 4 & 1) * 512;
     #pragma unroll
-    for (int step = 0; step < 4; ++step) {
-      u32 q_part[8];
+    for (int step_2 = 0; step_2 < 4; ++step_2) {
       u32 part[16];
       #pragma unroll
-      for (int i_22 = 0; i_22 < 2; ++i_22) {
-        tw::load_matrices<4>(q_part + i_22 * 4, q_shared + (q_at ^ (step * 16)) + i_22 * 1024);
-      }
-      #pragma unroll
       for (int i_23 = 0; i_23 < 4; ++i_23) {
-        tw::load_matrices<4>(part + i_23 * 4, k_2 + (k_at ^ (step * 16)) + i_23 * 1024);
+        tw::load_matrices<4>(part + i_23 * 4, k_2 + (k_at ^ (step_2 * 16)) + i_23 * 1024);
       }
       #pragma unroll
       for (int row = 0; row < 2; ++row) {
         #pragma unroll
         for (int column = 0; column < 8; ++column) {
-          tw::mma_f16(kept_tile + row * 32 + column * 4, q_part + row * 4, part + column * 2);
+          tw::mma_f16(kept_tile + row * 32 + column * 4, q_part[step_2] + row * 4, part + column * 2);
         }
       }
     }
@@ -258,16 +262,16 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     const i32 v_at = ((thread & 7) * 72 ^ (thread >> 4 & 1) * 8) + (thread >> 3 & 1) * 512;
     #pragma unroll
-    for (int step_2 = 0; step_2 < 4; ++step_2) {
+    for (int step_3 = 0; step_3 < 4; ++step_3) {
       u32 part_2[8];
       u32 v_part[16];
       #pragma unroll
       for (int i_27 = 0; i_27 < 8; ++i_27) {
-        part_2[i_27] = tw::word_of(kept_tile_2[step_2 * 8 + (i_27 & 3) * 2 + (i_27 >> 2) * 32], kept_tile_2[step_2 * 8 + (i_27 & 3) * 2 + (i_27 >> 2) * 32 + 1]);
+        part_2[i_27] = tw::word_of(kept_tile_2[step_3 * 8 + (i_27 & 3) * 2 + (i_27 >> 2) * 32], kept_tile_2[step_3 * 8 + (i_27 & 3) * 2 + (i_27 >> 2) * 32 + 1]);
       }
       #pragma unroll
       for (int i_26 = 0; i_26 < 4; ++i_26) {
-        tw::load_matrices_transposed<4>(v_part + i_26 * 4, v_2 + (v_at ^ (i_26 * 16)) + step_2 * 1024);
+        tw::load_matrices_transposed<4>(v_part + i_26 * 4, v_2 + (v_at ^ (i_26 * 16)) + step_3 * 1024);
       }
       #pragma unroll
       for (int row_2 = 0; row_2 < 2; ++row_2) {

@@ -113,6 +113,14 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
   u32 a_part[2][16];
   const i32 b_at = ((thread & 7) * 136 ^ (thread >> 4 & 1) * 8) + (thread >> 3 & 1) * 1024 + (thread >> 5 & 1) * 64;
   u32 b_part[2][16];
+  const i32 a_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+  const i32 i_15 = thread >> 3;
+  const i32 i_16 = (thread & 7) * 8;
+  f16* a_buffer_from = a_ptrs_2 + t_5 * i_15 + i_16;
+  const i32 b_buffer_at = (thread & 15) * 8 ^ (thread >> 4) * 136;
+  const i32 i_17 = thread >> 4;
+  const i32 i_18 = (thread & 15) * 8;
+  f16* b_buffer_from = b_ptrs_2 + t_3 * i_17 + i_18;
   tw::wait_copies<1>();
   __syncthreads();
   if (0 < k_2) {
@@ -159,19 +167,17 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       }
       #pragma unroll
       for (int k = (step - 1) * 8 / 3; k < step * 8 / 3; ++k) {
-        const i32 i_15 = (thread >> 3) + k * 16;
-        const i32 i_16 = (thread & 7) * 8;
-        const i32 i_17 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+        const i32 i_19 = k * 16;
+        const i32 i_20 = (thread >> 3) + k * 16;
         // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
-        tw::copy_async_if<16>(is_ahead, a_buffer_slot_3 + i_17, a_ptrs_2 + t_5 * i_15 + i_16, i_15 < t_7 && i_16 < t_15);
+        tw::copy_async_if<16>(a_buffer_slot_3 + a_buffer_at + k * 1024, a_buffer_from + t_5 * i_19, is_ahead, i_20 < t_7 && i_16 < t_15);
       }
       #pragma unroll
       for (int k = (step - 1) * 8 / 3; k < step * 8 / 3; ++k) {
-        const i32 i_18 = (thread >> 4) + k * 8;
-        const i32 i_19 = (thread & 15) * 8;
-        const i32 i_20 = ((thread & 15) * 8 ^ (thread >> 4) * 136) + k * 1024;
+        const i32 i_21 = k * 8;
+        const i32 i_22 = (thread >> 4) + k * 8;
         // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
-        tw::copy_async_if<16>(is_ahead, b_buffer_slot_3 + i_20, b_ptrs_2 + t_3 * i_18 + i_19, i_18 < t_15 && i_19 < t_8);
+        tw::copy_async_if<16>(b_buffer_slot_3 + b_buffer_at + k * 1024, b_buffer_from + t_3 * i_21, is_ahead, i_22 < t_15 && i_18 < t_8);
       }
       #pragma unroll
       for (int row = 0; row < 4; ++row) {
@@ -200,6 +206,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
         tw::mma_f16(total_tile + row_2 * 32 + column_2 * 4, a_part[1] + row_2 * 4, b_part[1] + column_2 * 2);
       }
     }
+    a_buffer_from += (a_ptrs_2 + 64ll) - a_ptrs_2;
+    b_buffer_from += (b_ptrs_2 + t_9) - b_ptrs_2;
     f16* const next = a_ptrs_2 + 64ll;
     f16* const next_2 = b_ptrs_2 + t_9;
     const i32 next_3 = (t_16 == 3) ? 0 : t_16;
@@ -216,8 +224,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       const f16 t_17 = tw::to_f16(total_tile[k * 2 + v]);
       out[v] = t_17;
     }
-    const i32 i_21 = (thread & 3) * 2 + ((thread >> 2 & 7) * 136 ^ (k >> 1 & 7) * 8) + (thread >> 5 & 1) * 64 + (thread >> 6) * 8192 + (k & 1) * 1024 + (k >> 4) * 2048;
-    tw::store<2>(kept_shared + i_21, out);
+    const i32 i_23 = (thread & 3) * 2 + ((thread >> 2 & 7) * 136 ^ (k >> 1 & 7) * 8) + (thread >> 5 & 1) * 64 + (thread >> 6) * 8192 + (k & 1) * 1024 + (k >> 4) * 2048;
+    tw::store<2>(kept_shared + i_23, out);
   }
   __syncthreads();
   #pragma unroll 1
@@ -225,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
     f16 tile[16];
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
-      const i32 i_22 = ((thread & 15) * 8 ^ (thread >> 4) * 136) + s * 2048 + k * 1024;
-      tw::load<8>(tile + k * 8, kept_shared + i_22);
+      const i32 i_24 = ((thread & 15) * 8 ^ (thread >> 4) * 136) + s * 2048 + k * 1024;
+      tw::load<8>(tile + k * 8, kept_shared + i_24);
     }
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
@@ -236,9 +244,9 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       for (int v = 0; v < 8; ++v) {
         out_2[v] = tile[k * 8 + v];
       }
-      const i32 i_23 = (thread >> 4) + s * 16 + k * 8;
-      const i32 i_24 = (thread & 15) * 8;
-      tw::store_whole<8>(c_ptrs + t_14 * i_23 + i_24, out_2, i_23 < t_7 && i_24 < t_8);
+      const i32 i_25 = (thread >> 4) + s * 16 + k * 8;
+      const i32 i_26 = (thread & 15) * 8;
+      tw::store_whole<8>(c_ptrs + t_14 * i_25 + i_26, out_2, i_25 < t_7 && i_26 < t_8);
     }
   }
 }

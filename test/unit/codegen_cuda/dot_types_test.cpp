@@ -54,6 +54,10 @@ def product(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constex
   const std::string call =
       *types.instruction == '\0' ? "tw::mma" : fmt::format("tw::{}(", types.instruction);
   EXPECT_EQ(program.text().find(call) != std::string::npos, *types.instruction != '\0');
+  // Bytes across the depth come in whole matrices too: pairs of rows, pairs of columns.
+  const bool has_pairs = !is_depth_contiguous && size_of(types.a) == 1 && call != "tw::mma_f16(";
+  for (const char* read : {"tw::load_bytes_transposed<1>(", "tw::load_bytes_transposed<2>("})
+    EXPECT_EQ(program.text().find(read) != std::string::npos, has_pairs) << program.text();
   Memory a = numbers(types.a, m * k, 1);
   Memory b = numbers(types.b, k * n, 2);
   Memory c = zeros(types.c, m * n);

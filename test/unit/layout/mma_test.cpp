@@ -60,11 +60,27 @@ TEST(MmaLayouts, OperandsOf16Bits) {
   }
 }
 
+// Two instructions have the even and the odd columns of sixteen: a lane holds four in a row.
+TEST(MmaLayouts, ColumnsOf8BitsArePaired) {
+  const MmaShape shape = MmaShape::of_bytes(1);
+  const ProductLayouts layouts =
+      mma_layouts({.rows = 4, .columns = 4, .depth = shape.log_depth}, shape, {});
+  for (std::uint64_t lane = 0; lane < 32; ++lane)
+    for (std::uint64_t i = 0; i < 8; ++i) {
+      const std::uint64_t row = lane / 4 * 2 + i / 2 % 2;
+      const std::uint64_t column = lane % 4 * 4 + i % 2 * 2 + i / 4;
+      EXPECT_EQ(layouts.result.element({i, lane, 0}), row * 16 + column);
+      const std::uint64_t depth = lane % 4 * 4 + i % 4;
+      EXPECT_EQ(layouts.right.element({i % 4 + i / 4 * 8, lane, 0}),
+                depth * 16 + lane / 4 * 2 + i / 4);
+    }
+}
+
 TEST(MmaLayouts, OperandsOf8Bits) {
   const ProductLayouts layouts = of_one(MmaShape::of_bytes(1));
   for (std::uint64_t lane = 0; lane < 32; ++lane)
     for (std::uint64_t i = 0; i < 16; ++i) {
-      const std::uint64_t row = lane / 4 + (i / 4 % 2) * 8;
+      const std::uint64_t row = lane / 4 * 2 + i / 4 % 2;
       const std::uint64_t depth = lane % 4 * 4 + i % 4 + (i >= 8 ? 16 : 0);
       EXPECT_EQ(layouts.left.element({i, lane, 0}), row * 32 + depth);
       if (i >= 8) continue;

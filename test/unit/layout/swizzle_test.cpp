@@ -75,6 +75,33 @@ TEST(Swizzle, EightLinesOfOneColumnAreInEightGroupsOfBanks) {
       }
 }
 
+// Lines of bytes along the columns of a matrix, and every second one of those along its rows.
+TEST(Swizzle, LinesOfBytesThatAreReadInPairs) {
+  const Sizes sizes = {5, 7};
+  const Swizzle swizzle = Swizzle::lines(sizes, 1, 1);
+  for (const std::vector<std::uint64_t>& lines :
+       {std::vector<std::uint64_t>{0, 1, 4, 5, 8, 9, 12, 13}, {0, 2, 4, 6, 8, 10, 12, 14}})
+    for (std::uint64_t chunk = 0; chunk < 8; ++chunk) {
+      std::set<std::uint64_t> groups;
+      for (std::uint64_t line : lines)
+        groups.insert(bank_group(swizzle, sizes, 1, line + 16, chunk));
+      EXPECT_EQ(groups.size(), 8u);
+    }
+}
+
+// Eight elements of four bytes each of four lines.
+TEST(Swizzle, TwoChunksOfFourLinesOfWords) {
+  const Sizes sizes = {5, 6};
+  const Swizzle swizzle = Swizzle::lines(sizes, 1, 4);
+  for (std::uint64_t first = 0; first < 32; first += 4)
+    for (std::uint64_t chunk = 0; chunk < 16; chunk += 2) {
+      std::set<std::uint64_t> groups;
+      for (std::uint64_t i = 0; i < 8; ++i)
+        groups.insert(bank_group(swizzle, sizes, 4, first + i / 2, chunk + i % 2));
+      EXPECT_EQ(groups.size(), 8u);
+    }
+}
+
 TEST(Swizzle, ALineIsWrittenWithoutConflicts) {
   const Sizes sizes = {5, 6};
   const Swizzle swizzle = Swizzle::lines(sizes, 1, 2);

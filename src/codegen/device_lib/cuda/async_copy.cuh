@@ -48,7 +48,7 @@ TW_DEVICE void copy_async(void* shared, const void* global) {
 
 // Starts the copy only if `starts`; a branch around it would keep the instructions beside it apart.
 template <int Bytes>
-TW_DEVICE void copy_async_if(bool starts, void* shared, const void* global, bool is_wanted) {
+TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool is_wanted) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "a copy moves 4, 8 or 16 bytes");
   const unsigned to = unsigned(__cvta_generic_to_shared(shared));
   const unsigned long long from = __cvta_generic_to_global(global);

@@ -48,6 +48,20 @@ TW_DEVICE void load_matrices_transposed(unsigned* out, const void* row) {
                  : "memory");
 }
 
+// Four matrices of bytes with rows and columns exchanged, two neighbouring columns at a time: rows
+// are those of matrices 0 and 1 in turn by pairs (2, 3 alike). The lane gets a word of four rows of
+// each of columns 2 (lane / 4) and 2 (lane / 4) + 1; `Next` is how many words further on the
+// latter's go.
+template <int Next>
+TW_DEVICE void load_bytes_transposed(unsigned* out, const void* row) {
+  unsigned pairs[4];
+  load_matrices_transposed<4>(pairs, row);
+  out[0] = __byte_perm(pairs[0], pairs[1], 0x6420);
+  out[Next] = __byte_perm(pairs[0], pairs[1], 0x7531);
+  out[3 - Next] = __byte_perm(pairs[2], pairs[3], 0x6420);
+  out[3] = __byte_perm(pairs[2], pairs[3], 0x7531);
+}
+
 // One word of an operand from its elements.
 template <class T>
 TW_DEVICE unsigned word_of(T x0) {

@@ -15,7 +15,7 @@ TW_DEVICE void copy_async(void* shared, const void* global, int line = __builtin
   copy_async<Bytes>(shared, global, true, line);
 }
 template <int Bytes>
-TW_DEVICE void copy_async_if(bool starts, void* shared, const void* global, bool is_wanted,
+TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool is_wanted,
                              int line = __builtin_LINE()) {
   if (starts) copy_async<Bytes>(shared, global, is_wanted, line);
 }

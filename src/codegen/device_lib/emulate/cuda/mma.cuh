@@ -89,6 +89,20 @@ TW_DEVICE void load_matrices_transposed(unsigned* out, const void* row, int line
   }
 }
 
+template <int Next>
+TW_DEVICE void load_bytes_transposed(unsigned* out, const void* row, int line = __builtin_LINE()) {
+  unsigned pairs[4];
+  load_matrices_transposed<4>(pairs, row, line);
+  const auto bytes = [&](int i, int odd) {
+    const unsigned a = pairs[i] >> 8 * odd, b = pairs[i + 1] >> 8 * odd;
+    return (a & 0xff) | (a >> 8 & 0xff00) | (b & 0xff) << 16 | (b & 0xff0000) << 8;
+  };
+  out[0] = bytes(0, 0);
+  out[Next] = bytes(0, 1);
+  out[3 - Next] = bytes(2, 0);
+  out[3] = bytes(2, 1);
+}
+
 template <class T, class... More>
 TW_DEVICE unsigned word_of(T x0, More... more) {
   static_assert(sizeof(T) * (1 + sizeof...(More)) == 4, "elements fill the word");
