@@ -113,7 +113,7 @@ def triton_matmul(a, b, c):
     import tile_matmul as kernels
     import triton
     n = a.shape[0]
-    grid = (triton.cdiv(n, 128) ** 2,)
+    grid = (triton.cdiv(n, 128) * triton.cdiv(n, 256),)
     return lambda: kernels.matmul_kernel[grid](a, b, c, n, n, n, n, 1, n, 1, n, 1, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP=8,
                                                num_warps=8, num_stages=3)
 
