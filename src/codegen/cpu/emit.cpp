@@ -27,8 +27,8 @@ std::string symbol_of(const std::string& name) {
 }
 
 struct Uses {
-  bool math = false, small_math = false, dot = false, scan = false, sort = false, atomics = false,
-       print = false;
+  bool math = false, small_floats = false, small_math = false, dot = false, scan = false,
+       sort = false, atomics = false, print = false;
 };
 
 Uses uses_of(const ir::Kernel& kernel) {
@@ -46,20 +46,29 @@ Uses uses_of(const ir::Kernel& kernel) {
     uses.sort |= op.kind == OpKind::Sort;
     uses.print |= op.kind == OpKind::Print || op.kind == OpKind::Assert;
   });
+  uses.small_floats |= uses.dot || uses.print;
+  for (std::uint32_t id = 0; id < kernel.value_count(); ++id) {
+    const ir::Type& type = kernel.type(ir::Value{id});
+    uses.small_floats |= is_floating(type.dtype) && size_of(type.dtype) < 4;
+  }
   return uses;
 }
 
 class FileWriter {
  public:
   FileWriter(const ir::Kernel& kernel, const CpuEmitOptions& options)
-      : kernel_(kernel), options_(options), symbol_(symbol_of(kernel.name)) {}
+      : kernel_(kernel),
+        options_(options),
+        symbol_(symbol_of(kernel.name)),
+        uses_(uses_of(kernel)) {}
 
   KernelSource run() {
-    const Uses uses = uses_of(kernel_);
+    const Uses& uses = uses_;
     if (kernel_.files.empty()) out_.format("// Kernel {}.", kernel_.name);
     else out_.format("// Kernel {} of {}.", kernel_.name, kernel_.files[0]);
     include("core.h");
     include("floats.h");
+    if (uses.small_floats) include("small_floats.h");
     if (uses.math) include("math.h");
     if (uses.small_math) include("small_math.h");
     if (uses.dot) include("dot.h");
@@ -195,10 +204,14 @@ class FileWriter {
     // Integers wrap; float products and sums may be fused; nothing else of IEEE is given up.
     source.options = {"-fopenmp-simd",        "-fwrapv", "-ffp-contract=fast", "-fno-trapping-math",
                       "-fno-strict-aliasing", "-w"};
-    // Unrolled loops of the user's make texts that take -O3 minutes.
+    // Products of tiles need -O3, which unrolls their loops; all else is as fast and made sooner
+    // without. Unrolled loops of the user's make texts that take it minutes.
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
     if (lines > 4000) source.options.emplace_back("-O1");
     else if (lines > 1500) source.options.emplace_back("-O2");
+    else if (!uses_.dot)
+      source.options.insert(source.options.end(),
+                            {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"});
     KernelSource::Kernel kernel{.name = kernel_.name};
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       const ir::Type& type = kernel_.type(argument.value);
@@ -216,6 +229,7 @@ class FileWriter {
   const ir::Kernel& kernel_;
   const CpuEmitOptions& options_;
   std::string symbol_;
+  Uses uses_;
   TextWriter out_;
   std::vector<NamedFile> headers_;
   Names names_;  // of the program and of the entry

@@ -1,133 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/cpu/floats.h — f16, bf16 and the 8-bit floats: conversions without branches, which a
-// compiler turns into vector code, and operators that round once.
+// device_lib/cpu/floats.h — f32 and f64: the smaller and the larger, division, reductions.
 #pragma once
 
 namespace tw {
 
-inline f16 f16_bits(u16 bits) { return {bits}; }
-inline bf16 bf16_bits(u16 bits) { return {bits}; }
-inline f8e4m3 f8e4m3_bits(u8 bits) { return {bits}; }
-inline f8e5m2 f8e5m2_bits(u8 bits) { return {bits}; }
-
-// A copy by its bits: g++ makes no vector code of copies of structs.
-inline f16 copy(const f16& x) { return {x.bits}; }
-inline bf16 copy(const bf16& x) { return {x.bits}; }
-inline f8e4m3 copy(const f8e4m3& x) { return {x.bits}; }
-inline f8e5m2 copy(const f8e5m2& x) { return {x.bits}; }
-
-// ---- To f32, exactly.
-
-inline f32 to_f32(f16 x) {
-  const u32 magnitude = u32(x.bits & 0x7fff) << 13;
-  const u32 sign = u32(x.bits & 0x8000) << 16;
-  // 2^112 brings the exponent from one bias to the other, below the normal numbers too.
-  const u32 scaled = bit_cast<u32>(bit_cast<f32>(magnitude) * 0x1p112f);
-  const u32 special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
-  return bit_cast<f32>(scaled | special | sign);
-}
-inline f32 to_f32(bf16 x) { return bit_cast<f32>(u32(x.bits) << 16); }
-inline f32 to_f32(f8e5m2 x) { return to_f32(f16{u16(u16(x.bits) << 8)}); }
-inline f32 to_f32(f8e4m3 x) {
-  const u32 magnitude = u32(x.bits & 0x7f) << 20;
-  const u32 sign = u32(x.bits & 0x80) << 24;
-  const u32 scaled = bit_cast<u32>(bit_cast<f32>(magnitude) * 0x1p120f);
-  const u32 special = magnitude == 0x07f00000u ? 0x7fc00000u : 0u;
-  return bit_cast<f32>(scaled | special | sign);
-}
-
-// ---- From f32, to nearest even.
-
-// `drop` bits fewer, an exponent bias smaller by `bias`; below the normal numbers (`tiny` on) an
-// addition to `aligner` leaves the rounded bits at the lower end.
-template <int drop, u32 bias, u32 tiny>
-inline u32 round_magnitude(u32 magnitude, f32 aligner) {
-  const u32 normal =
-      (magnitude + ((1u << (drop - 1)) - 1) + (magnitude >> drop & 1) - (bias << 23)) >> drop;
-  const u32 subnormal = bit_cast<u32>(bit_cast<f32>(magnitude) + aligner) - bit_cast<u32>(aligner);
-  return magnitude < tiny ? subnormal : normal;
-}
-
-inline f16 to_f16(f32 x) {
-  const u32 bits = bit_cast<u32>(x);
-  const u32 magnitude = bits & 0x7fffffff;
-  const u32 rounded = round_magnitude<13, 112, 0x38800000>(magnitude, 0.5f);
-  const u32 finite = magnitude >= 0x47800000u ? 0x7c00u : rounded;
-  return {u16((magnitude > 0x7f800000u ? 0x7e00u : finite) | (bits >> 16 & 0x8000))};
-}
-inline bf16 to_bf16(f32 x) {
-  const u32 bits = bit_cast<u32>(x);
-  const u32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-  return {u16(x == x ? rounded : 0x7fffu)};
-}
-inline f8e5m2 to_f8e5m2(f32 x) {
-  const u32 bits = bit_cast<u32>(x);
-  const u32 magnitude = bits & 0x7fffffff;
-  const u32 rounded = round_magnitude<21, 112, 0x38800000>(magnitude, 128.0f);
-  const u32 finite = magnitude >= 0x47800000u ? 0x7cu : rounded;
-  return {u8((magnitude > 0x7f800000u ? 0x7fu : finite) | (bits >> 24 & 0x80))};
-}
-inline f8e4m3 to_f8e4m3(f32 x) {
-  const u32 bits = bit_cast<u32>(x);
-  const u32 magnitude = bits & 0x7fffffff;
-  const u32 rounded = round_magnitude<20, 120, 0x3c800000>(magnitude, 16384.0f);
-  // There is no infinity: what is too large is no number.
-  const u32 finite = magnitude >= 0x44000000u || rounded > 0x7e ? 0x7fu : rounded;
-  return {u8(finite | (bits >> 24 & 0x80))};
-}
-
-// ---- From f64, rounded once: first to f32 with the last bit set when something is lost.
-
-inline f32 to_odd(f64 x) {
-  const f32 near = f32(x);
-  const u32 bits = bit_cast<u32>(near);
-  const bool is_exact = f64(near) == x || x != x;
-  const bool is_large = __builtin_fabs(f64(near)) > __builtin_fabs(x);
-  const bool is_infinite = (bits & 0x7fffffff) == 0x7f800000u;
-  return is_exact || is_infinite ? near : bit_cast<f32>((bits - (is_large ? 1 : 0)) | 1);
-}
+// Toward zero.
 inline f32 to_f32_rtz(f64 x) {
   const f32 near = f32(x);
   const bool is_large = __builtin_fabs(f64(near)) > __builtin_fabs(x);
   return is_large ? bit_cast<f32>(bit_cast<u32>(near) - 1) : near;
 }
-
-// ---- What all of them have.
-
-#define TW_SMALL_FLOAT(type)                                                                     \
-  inline type to_##type(f64 x) { return to_##type(to_odd(x)); }                                  \
-  template <class T>                                                                             \
-  inline type to_##type##_rtz(T x) {                                                             \
-    type near = to_##type(x);                                                                    \
-    const f64 back = __builtin_fabs(f64(to_f32(near)));                                          \
-    const bool steps = !(back <= __builtin_fabs(f64(x))) && x == x;                              \
-    near.bits = decltype(near.bits)(near.bits - (steps ? 1 : 0));                                \
-    return near;                                                                                 \
-  }                                                                                              \
-  inline type abs(type x) { return {decltype(x.bits)(x.bits & (decltype(x.bits)(-1) >> 1))}; }   \
-  inline type fma(type a, type b, type c) {                                                      \
-    return to_##type(f64(to_f32(a)) * f64(to_f32(b)) + f64(to_f32(c)));                          \
-  }                                                                                              \
-  inline type fmod(type a, type b) { return to_##type(__builtin_fmodf(to_f32(a), to_f32(b))); }  \
-  inline type min_number(type a, type b) { return to_##type(min_number(to_f32(a), to_f32(b))); } \
-  inline type max_number(type a, type b) { return to_##type(max_number(to_f32(a), to_f32(b))); } \
-  inline type min_nan(type a, type b) { return to_##type(min_nan(to_f32(a), to_f32(b))); }       \
-  inline type max_nan(type a, type b) { return to_##type(max_nan(to_f32(a), to_f32(b))); }       \
-  }                                                                                              \
-  inline type operator+(type a, type b) { return tw::to_##type(tw::to_f32(a) + tw::to_f32(b)); } \
-  inline type operator-(type a, type b) { return tw::to_##type(tw::to_f32(a) - tw::to_f32(b)); } \
-  inline type operator*(type a, type b) { return tw::to_##type(tw::to_f32(a) * tw::to_f32(b)); } \
-  inline type operator/(type a, type b) { return tw::to_##type(tw::to_f32(a) / tw::to_f32(b)); } \
-  inline type operator-(type a) {                                                                \
-    return {decltype(a.bits)(a.bits ^ ~(decltype(a.bits)(-1) >> 1))};                            \
-  }                                                                                              \
-  inline bool operator==(type a, type b) { return tw::to_f32(a) == tw::to_f32(b); }              \
-  inline bool operator!=(type a, type b) { return tw::to_f32(a) != tw::to_f32(b); }              \
-  inline bool operator<(type a, type b) { return tw::to_f32(a) < tw::to_f32(b); }                \
-  inline bool operator<=(type a, type b) { return tw::to_f32(a) <= tw::to_f32(b); }              \
-  inline bool operator>(type a, type b) { return tw::to_f32(a) > tw::to_f32(b); }                \
-  inline bool operator>=(type a, type b) { return tw::to_f32(a) >= tw::to_f32(b); }              \
-  namespace tw {
 
 // ---- The smaller and the larger: `_number` prefers a number to NaN, `_nan` keeps NaN.
 
@@ -169,11 +51,6 @@ struct Divisor {
   }
   f32 divide(f32 a) const { return a * inverse * scale; }
 };
-
-TW_SMALL_FLOAT(f16)
-TW_SMALL_FLOAT(bf16)
-TW_SMALL_FLOAT(f8e4m3)
-TW_SMALL_FLOAT(f8e5m2)
 
 }  // namespace tw
 
