@@ -49,6 +49,8 @@ constexpr const char* bench_examples = R"x(Examples:
                                            exit code 3 when something became slower
   tilewright bench softmax --rivals python3     PyTorch, torch.compile and Triton in the same table
   tilewright bench my.py:kernel --like softmax  a kernel of yours beside ours
+  tilewright bench my.py:fast --reference my.py:simple x=randn:f32[4096] out=empty:f32[4096] n=4096
+                 BLOCK=512 --grid "cdiv(n, BLOCK)"   a kernel of yours beside another one of yours
   tilewright bench matmul --explain        why each way is as fast as it is
   tilewright bench --list                  the operations and their ways)x";
 
@@ -196,9 +198,12 @@ std::function<void()> add_bench(CLI::App& app, const std::string& command) {
   CLI::App* verb = app.add_subcommand("bench", "Times every way to write an operation");
   verb->footer(bench_examples);
   CLI::Option* operation = verb->add_option(
-      "OP", options->operation, "gelu, softmax, ... (see --list), or FILE:KERNEL with --like");
+      "OP", options->operation,
+      "gelu, softmax, ... (see --list), or FILE:KERNEL with --like or --reference");
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of a kernel of yours");
   verb->add_option("--like", options->like, "The operation that a kernel of yours does");
+  verb->add_option("--reference", options->reference,
+                   "FILE.py:KERNEL that does the same as a kernel of yours, instead of --like");
   verb->add_option("--grid", options->grid, "Of a kernel of yours: X[,Y[,Z]] or expressions");
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel of yours");
   CLI::Option* dim = verb->add_option("--dim", options->dims, "Size: 4096, 1k..8k, 256,1024");

@@ -17,6 +17,7 @@
 #include "bench/suite/record_json.h"
 #include "bench/suite/rivals.h"
 #include "bench/suite/sizes.h"
+#include "cli/bench_pair.h"
 #include "cli/bench_request.h"
 #include "cli/progress.h"
 #include "tilewright/version.h"
@@ -76,7 +77,7 @@ std::unique_ptr<suite::Rivals> invited_rivals(const BenchVerbOptions& options,
 // the same multiply-adds.
 suite::Ceilings ceilings_of(const BenchVerbOptions& options, const BenchRequest& request) {
   suite::CeilingsWanted wanted;
-  const bool is_arithmetic = request.operation->is_arithmetic;
+  const bool is_arithmetic = request.operation && request.operation->is_arithmetic;
   wanted.multiply_adds =
       !options.html.empty() || options.explain || (is_arithmetic && request.device.is_cpu());
   for (const suite::Case& each : request.cases) {
@@ -88,7 +89,7 @@ suite::Ceilings ceilings_of(const BenchVerbOptions& options, const BenchRequest&
   return suite::measure_ceilings(request.device, wanted);
 }
 
-suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
+suite::Report measure(const BenchVerbOptions& options, BenchRequest request, BenchPair* pair) {
   const InterruptGuard guard;
   Progress progress;
   suite::Report report;
@@ -102,6 +103,10 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
     report.ceilings = ceilings_of(options, request);
   }
   request.run.is_interrupted = [] { return interrupted.load(); };
+  if (pair) {
+    request.run.show = [&](const std::string& text) { progress.show(text); };
+    report.is_interrupted = !pair->run(request.run, report.ceilings, report.records);
+  }
   const std::unique_ptr<suite::Rivals> rivals = invited_rivals(options, request, progress);
   if (rivals) report.rivals = rivals->versions();
   std::size_t done = 0;
@@ -121,7 +126,8 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request) {
   }
   if (!options.no_ceiling && !report.is_interrupted) {
     progress.show("measuring the ceilings once more");
-    suite::raise_ceilings(report, ceilings_of(options, request), request.operation->is_arithmetic);
+    suite::raise_ceilings(report, ceilings_of(options, request),
+                          request.operation && request.operation->is_arithmetic);
   }
   suite::explain_all(report, request.device.target());
   report.fits = suite::fit_exponents(report.records);
@@ -158,7 +164,9 @@ void run_bench(const BenchVerbOptions& options) {
   suite::Report before;
   if (!options.baseline.empty()) before = suite::read_report(options.baseline);
   if (!options.html.empty()) check_output(options.html);
-  const suite::Report report = measure(options, std::move(request));
+  std::unique_ptr<BenchPair> pair;
+  if (!options.reference.empty()) pair = std::make_unique<BenchPair>(options, request.device);
+  const suite::Report report = measure(options, std::move(request), pair.get());
   if (!options.html.empty()) write_output(options.html, suite::report_html(report));
   fmt::print("{}", text_of_report(report, options.format));
   const bool slower = !options.baseline.empty() && is_slower(before, report, options);

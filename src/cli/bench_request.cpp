@@ -17,7 +17,10 @@ namespace tilewright::cli {
 namespace {
 
 bool is_file(const std::string& text) {
-  return text.find(".py") != std::string::npos || text.find(".cu") != std::string::npos;
+  for (const char* ending : {".py", ".cu", ".cpp", ".cc"})
+    if (text.ends_with(ending) || text.find(std::string(ending) + ":") != std::string::npos)
+      return true;
+  return false;
 }
 
 const suite::Operation& operation_of(const BenchVerbOptions& options) {
@@ -31,7 +34,8 @@ const suite::Operation& operation_of(const BenchVerbOptions& options) {
   }
   if (options.like.empty())
     throw UsageError{fmt::format(
-        "{} needs --like OP, the operation that it does, for its inputs and its reference",
+        "{} needs --like OP, the operation that it does, for its inputs and its reference, or "
+        "--reference FILE.py:KERNEL and its arguments",
         options.operation)};
   return suite::operation_named(options.like);
 }
@@ -55,6 +59,7 @@ suite::UserKernel user_kernel(const BenchVerbOptions& options) {
 
 // Options that say how a kernel of the user's is launched are for nothing else.
 void check_user_options(const BenchVerbOptions& options) {
+  if (!options.reference.empty()) return;
   if (is_file(options.operation)) {
     static_cast<void>(suite::user_entry(user_kernel(options)));
     return;
@@ -112,6 +117,7 @@ suite::RunOptions run_options(const BenchVerbOptions& options) {
   run.clock = clock_of(options.clock);
   run.seconds = options.seconds;
   run.explain = options.explain;
+  run.timeline = !options.html.empty();
   return run;
 }
 
@@ -126,10 +132,34 @@ void check_way_names(const BenchVerbOptions& options, const suite::Operation& op
 
 }  // namespace
 
+namespace {
+
+// A kernel and its reference have arguments instead of an operation at some sizes.
+void check_pair_options(const BenchVerbOptions& options) {
+  if (!is_file(options.operation) || options.operation.find(".py") == std::string::npos)
+    throw UsageError{
+        fmt::format("--reference goes with FILE.py:KERNEL, not with '{}'", options.operation)};
+  const std::pair<const char*, bool> others[] = {
+      {"--like", !options.like.empty()},    {"--dim", !options.dims.empty()},
+      {"--shape", !options.shapes.empty()}, {"--dtype", !options.dtypes.empty()},
+      {"--ways", !options.ways.empty()},    {"--rivals", options.has_rivals}};
+  for (const auto& [name, is_given] : others)
+    if (is_given)
+      throw UsageError{
+          fmt::format("{} does not go with --reference, where NAME=VALUE says everything", name)};
+}
+
+}  // namespace
+
 BenchRequest bench_request(const BenchVerbOptions& options) {
   BenchRequest request;
-  request.operation = &operation_of(options);
   request.run = run_options(options);
+  if (!options.reference.empty()) {
+    check_pair_options(options);
+    request.device = options.device.empty() ? default_device() : Device::parse(options.device);
+    return request;
+  }
+  request.operation = &operation_of(options);
   check_user_options(options);
   check_way_names(options, *request.operation);
   request.device = options.device.empty() ? default_device() : Device::parse(options.device);

@@ -95,7 +95,9 @@ void print_json(const Profile& profile, const ProfileTableOptions& table, int ex
                {"notes", profile.notes()}, {"peak_bytes", {{"host", profile.peak_bytes()}}}};
   for (const TraceDevice& device : profile.trace().devices)
     json["peak_bytes"][fmt::format("cuda:{}", device.device)] = profile.peak_bytes(device.device);
-  for (const ProfileRow& row : profile.rows(table)) json["rows"].push_back(row_json(row));
+  for (const ProfileRow& row : profile.rows(table))
+    if (table.row_limit == 0 || json["rows"].size() < static_cast<std::size_t>(table.row_limit))
+      json["rows"].push_back(row_json(row));
   fmt::print("{}\n", text_of(json));
 }
 

@@ -13,7 +13,8 @@ void note_devices(Recorder& recorder) {
   try {
     for (int i = 0; i < cuda_device_count(); ++i) {
       const DeviceProperties& properties = Device::cuda(i).properties();
-      recorder.add_device({i, properties.target.processors, properties.name});
+      recorder.add_device(
+          {i, properties.target.processors, properties.name, properties.target.name});
     }
   } catch (const Error& error) {
     recorder.note(std::string("the GPUs could not be named: ") + error.what());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // profile/findings.cpp — what stands out in a trace, as sentences: the host that waits, the device
-// that idles because of the host, kernels with too few blocks.
+// that idles because of the host, kernels with too few blocks or an idle tail.
 #include <algorithm>
 #include <map>
 
@@ -8,6 +8,8 @@
 
 #include "base/units.h"
 #include "profile/nesting.h"
+#include "runtime/occupancy.h"
+#include "tilewright/error.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {
@@ -168,7 +170,7 @@ void find_small_grids(const Trace& trace, std::vector<std::string>& out) {
     all += event.end - event.start;
     const TraceDevice* device = trace.find_device(event.device);
     const std::uint64_t blocks = std::uint64_t{event.grid[0]} * event.grid[1] * event.grid[2];
-    if (!device || blocks >= static_cast<std::uint64_t>(device->processors)) continue;
+    if (!device || static_cast<double>(blocks) > 0.75 * device->processors) continue;
     Small& of = kernels[trace.name(event)];
     of.total += event.end - event.start;
     of.blocks = blocks;
@@ -176,12 +178,56 @@ void find_small_grids(const Trace& trace, std::vector<std::string>& out) {
   }
   for (const auto& [name, of] : kernels) {
     if (static_cast<double>(of.total) < 5 * worth_saying * static_cast<double>(all)) continue;
+    const auto processors = static_cast<std::uint64_t>(trace.find_device(of.device)->processors);
     out.push_back(fmt::format(
-        "kernel '{}' ({} of the device's time) has {} block{} for {} processors: most of GPU {} "
+        "kernel '{}' ({} of the device's time) has {} block{} for {} processors: {} of GPU {} "
         "idles; give it more and smaller blocks",
         name.substr(0, 80), share_text(of.total, all), of.blocks, of.blocks == 1 ? "" : "s",
-        trace.find_device(of.device)->processors, of.device));
+        processors,
+        share_text(static_cast<std::int64_t>(processors - of.blocks),
+                   static_cast<std::int64_t>(processors)),
+        of.device));
   }
+}
+
+// Threads, registers and shared memory of a kernel and its grid tell how full its last wave is.
+std::string tail_of(const Trace& trace, const TraceEvent& event) {
+  const TraceDevice* device = trace.find_device(event.device);
+  if (!device || device->architecture.empty() || event.registers == 0) return {};
+  const std::int64_t blocks = std::int64_t{event.grid[0]} * event.grid[1] * event.grid[2];
+  if (blocks <= device->processors) return {};  // told by find_small_grids, or few
+  try {
+    Target target = Target::parse(device->architecture);
+    target.processors = device->processors;
+    const Occupancy o =
+        occupancy(target, {static_cast<int>(event.block[0] * event.block[1] * event.block[2]),
+                           static_cast<int>(event.registers), event.shared_bytes});
+    return tail_fault(waves_of(target, o, blocks));
+  } catch (const ArgumentError&) {
+    return {};  // of an architecture that is not known here
+  }
+}
+
+void find_tails(const Trace& trace, std::vector<std::string>& out) {
+  struct Tail {
+    std::int64_t total = 0;
+    std::string text;
+  };
+  std::map<std::string, Tail> kernels;
+  std::int64_t all = 0;
+  for (const TraceEvent& event : trace.events) {
+    if (event.kind != TraceKind::Kernel) continue;
+    all += event.end - event.start;
+    std::string text = tail_of(trace, event);
+    if (text.empty()) continue;
+    Tail& of = kernels[trace.name(event)];
+    of.total += event.end - event.start;
+    of.text = std::move(text);
+  }
+  for (const auto& [name, of] : kernels)
+    if (static_cast<double>(of.total) >= 5 * worth_saying * static_cast<double>(all))
+      out.push_back(fmt::format("kernel '{}' ({} of the device's time): {}", name.substr(0, 80),
+                                share_text(of.total, all), of.text));
 }
 
 }  // namespace
@@ -192,6 +238,7 @@ std::vector<std::string> Profile::findings() const {
   find_waits(trace(), nesting, out);
   find_gaps(trace(), nesting, out);
   find_small_grids(trace(), out);
+  find_tails(trace(), out);
   return out;
 }
 

@@ -56,6 +56,7 @@ struct TraceDevice {
   std::int32_t device = 0;
   std::int32_t processors = 0;
   std::string name;
+  std::string architecture = {};  // "sm_90a"; empty when it is not known
 };
 
 struct Trace {

@@ -3,6 +3,7 @@
 // processes run the same library on one machine, so numbers are written as they lie in memory.
 #include "profile/trace_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -36,7 +37,7 @@ std::string_view bytes_of(const T& value) {
 
 std::string text_of_device(const TraceDevice& device) {
   return std::string(bytes_of(device.device)) + std::string(bytes_of(device.processors)) +
-         device.name;
+         device.architecture + "\n" + device.name;
 }
 
 std::string read_file(const std::string& path) {
@@ -76,7 +77,9 @@ void take_piece(Trace& trace, std::vector<std::uint32_t>& texts, Piece kind,
       if (bytes.size() < 8) return;
       std::memcpy(&device.device, bytes.data(), 4);
       std::memcpy(&device.processors, bytes.data() + 4, 4);
-      device.name = bytes.substr(8);
+      const std::size_t end = std::min(bytes.find('\n', 8), bytes.size());
+      device.architecture = bytes.substr(8, end - 8);
+      device.name = bytes.substr(std::min(end + 1, bytes.size()));
       trace.devices.push_back(std::move(device));
       return;
     }

@@ -56,18 +56,21 @@ TEST_F(BenchPage, IsDrawnByABrowser) {
   const std::string browser = find_program("chromium");
   if (browser.empty()) GTEST_SKIP() << "chromium is not installed";
   const std::string path = folder_.path() + "/report.html";
-  ASSERT_EQ(make(path, "16..64", {}).exit_code, 0);
+  ASSERT_EQ(make(path, "16..64", {"--explain"}).exit_code, 0);
   const ProcessResult r = run_process(
       {.arguments = {browser, "--headless", "--no-sandbox", "--disable-gpu",
                      "--user-data-dir=" + folder_.path() + "/profile", "--enable-logging=stderr",
                      "--virtual-time-budget=5000", "--dump-dom", "file://" + path},
        .timeout_seconds = 120});
-  // A sweep, three bar charts and a roofline.
-  EXPECT_THAT(r.output, HasSubstr("data-charts=\"5\""));
+  // A sweep, three bar charts, three timelines and a roofline.
+  EXPECT_THAT(r.output, HasSubstr("data-charts=\"8\""));
   EXPECT_THAT(r.output, HasSubstr("data-problems=\"0\""));
   EXPECT_THAT(r.output, Not(HasSubstr("CONSOLE")));
   EXPECT_THAT(r.output, HasSubstr("<th scope=\"row\">manual</th>"));
   EXPECT_THAT(r.output, HasSubstr("aria-label=\"Time of each way"));
+  EXPECT_THAT(r.output, HasSubstr("aria-label=\"Timeline: one run of each way"));
+  EXPECT_THAT(r.output, HasSubstr("manual: host 9 events until"));
+  EXPECT_THAT(r.output, HasSubstr("<summary>Why tile takes"));
 }
 
 }  // namespace

@@ -187,7 +187,7 @@ TEST_F(UserKernels, ThatDoNotFit) {
   expect_error({python_ + ":odd"}, 2,
                python_ +
                    ":odd needs --like OP, the operation that it does, for its inputs and its "
-                   "reference");
+                   "reference, or --reference FILE.py:KERNEL and its arguments");
   expect_error({python_ + ":od", "--like", "gelu"}, 1,
                python_ + " has no kernel 'od'; did you mean 'odd'?");
   expect_error({python_ + ":odd", "--like", "gelu", "width=3"}, 1,
@@ -201,6 +201,103 @@ TEST_F(UserKernels, ThatDoNotFit) {
               HasSubstr("failed: parameter 'amount' of kernel 'odd' matches nothing of gelu; "
                         "give amount=VALUE with a number or one of x, out, columns, eps, n, "
                         "rows, seed"));
+}
+
+// C++ that shares its elements among however many programs there are.
+TEST_F(UserKernels, OfCppStandBesideOurs) {
+  const std::string path = folder_.path() + "/k.cpp";
+  std::ofstream(path) << "void sum(const float* x, const float* y, float* out, long n) {\n"
+                         "  for (long i = tw::program_id(0); i < n; i += tw::num_programs(0))\n"
+                         "    out[i] = x[i] + y[i];\n}\n";
+  const CommandResult r =
+      quick({path + ":sum", "--like", "add", "--shape", "8x100", "--ways", "tile", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error << r.output;
+  EXPECT_EQ(parse_json(r.output)["records"].back()["status"], "ok");
+}
+
+// ---- A kernel and its reference.
+
+constexpr const char* pair = R"(import triton
+import triton.language as tl
+
+@triton.jit
+def plain(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v * tl.sigmoid(v), mask=i < n)
+
+@triton.jit
+def fast(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, v / (1 + tl.exp(-v)), mask=i < n)
+
+@triton.jit
+def wrong(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+@triton.jit
+def broken(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, tl.log(-1 - tl.abs(tl.load(x + i, mask=i < n))), mask=i < n)
+)";
+
+class Pairs : public ::testing::Test {
+ protected:
+  Pairs() : path_(folder_.path() + "/p.py") { std::ofstream(path_) << pair; }
+  std::vector<std::string> arguments(const std::string& kernel, const std::string& reference) {
+    return {path_ + ":" + kernel,
+            "--reference",
+            path_ + ":" + reference,
+            "x=randn:f32[1000]",
+            "out=empty:f32[1000]",
+            "n=1000",
+            "BLOCK=128",
+            "--grid",
+            "cdiv(n, BLOCK)"};
+  }
+  Json records(const std::string& kernel, const std::string& reference, int code) {
+    std::vector<std::string> all = arguments(kernel, reference);
+    all.push_back("--json");
+    const CommandResult r = quick(all);
+    EXPECT_EQ(r.exit_code, code) << r.error;
+    return parse_json(r.output)["records"];
+  }
+  TemporaryFolder folder_;
+  std::string path_;
+};
+
+TEST_F(Pairs, AreComparedWithEachOther) {
+  const Json found = records("fast", "plain", 0);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0]["way"], "plain");
+  EXPECT_EQ(found[0]["note"], "reference");
+  EXPECT_EQ(found[1]["way"], "fast");
+  EXPECT_EQ(found[1]["status"], "ok");
+  EXPECT_EQ(found[1]["shape"], Json({1000}));
+  EXPECT_LT(found[1]["error"], 1e-5);
+  EXPECT_GT(found[1]["seconds"], 0);
+}
+
+TEST_F(Pairs, WrongOnesAndReferencesThatAreNotFiniteAreSaid) {
+  EXPECT_EQ(records("wrong", "plain", 1)[1]["status"], "wrong");
+  EXPECT_EQ(records("fast", "broken", 1)[1]["reason"],
+            "cannot be checked: 'out' of the reference is not finite");
+}
+
+TEST_F(Pairs, WrongInput) {
+  expect_error({"gelu", "--reference", path_ + ":plain"}, 2,
+               "--reference goes with FILE.py:KERNEL, not with 'gelu'");
+  std::vector<std::string> with_dim = arguments("fast", "plain");
+  with_dim.insert(with_dim.end(), {"--dim", "64"});
+  expect_error(with_dim, 2, "--dim does not go with --reference, where NAME=VALUE says everything");
+  std::vector<std::string> with_other = arguments("fast", "plain");
+  with_other.push_back("width=3");
+  expect_error(with_other, 1, "neither 'fast' nor 'plain' has a parameter 'width'");
+  expect_error({path_ + ":fast", "--reference", path_ + ":plain", "n=5", "--grid", "1"}, 1,
+               "'fast' and 'plain' share no tensor that could be compared; give one as "
+               "NAME=randn:f32[1024] under a name that both have");
 }
 
 }  // namespace

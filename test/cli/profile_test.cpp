@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "bench/json.h"
 #include "command.h"
 
@@ -49,6 +52,77 @@ TEST_F(ProfileVerb, PrintsLaunchesAndCompilePhasesAndWritesFiles) {
   EXPECT_THAT(names, ::testing::IsSupersetOf({"twice", "front end", "passes", "emitter"}));
   EXPECT_TRUE(Json::accept(std::ifstream(trace)));
   EXPECT_TRUE(std::filesystem::exists(flame));
+}
+
+Json read_json(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return parse_json(text.str());
+}
+
+// What Perfetto and chrome://tracing read: the fields of every kind of event, lanes with names,
+// arrows with two ends.
+void expect_valid(const Json& trace) {
+  std::set<std::pair<int, long>> lanes, named;
+  std::map<long, std::string> arrows;
+  for (const Json& event : trace.at("traceEvents")) {
+    const std::string phase = event.at("ph");
+    ASSERT_TRUE(event.at("name").is_string()) << event;
+    const std::pair<int, long> lane = {event.at("pid").get<int>(), event.value("tid", -1L)};
+    if (phase == "M") {
+      if (event.at("name") == "thread_name") named.insert(lane);
+      ASSERT_TRUE(event.at("args").at("name").is_string()) << event;
+      continue;
+    }
+    ASSERT_GE(event.at("ts").get<double>(), 0) << event;
+    if (phase == "X") {
+      ASSERT_GE(event.at("dur").get<double>(), 0) << event;
+      lanes.insert(lane);
+    } else if (phase == "C") {
+      ASSERT_TRUE(event.at("args").at("bytes").is_number()) << event;
+    } else {
+      ASSERT_TRUE(phase == "s" || phase == "f") << event;
+      arrows[event.at("id").get<long>()] += phase;
+    }
+  }
+  EXPECT_EQ(lanes, named);
+  for (const auto& [id, ends] : arrows) EXPECT_TRUE(ends == "sf" || ends == "fs") << id;
+}
+
+TEST_F(ProfileVerb, TracesAreOfTheFormatWithMemoryOverTime) {
+  const std::string path = folder_.path() + "/t.json";
+  ASSERT_EQ(profile({"--trace", path}).exit_code, 0);
+  const Json trace = read_json(path);
+  expect_valid(trace);
+  int counters = 0;
+  for (const Json& event : trace.at("traceEvents")) counters += event.at("ph") == "C";
+  EXPECT_GT(counters, 0);
+}
+
+TEST_F(ProfileVerb, LimitsSortsAndGroupsRows) {
+  const auto rows_of = [&](const std::vector<std::string>& options) {
+    const CommandResult r = profile(options);
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    return parse_json(r.output.substr(r.output.find("\n{") + 1)).at("rows");
+  };
+  const Json by_name = rows_of({"--json", "--sort-by", "name", "--row-limit", "3"});
+  ASSERT_EQ(by_name.size(), 3U);
+  EXPECT_LE(by_name[0].at("name").get<std::string>(), by_name[1].at("name").get<std::string>());
+  bool is_nested = false;
+  for (const Json& row : rows_of({"--json", "--by-stack", "--row-limit", "0"}))
+    is_nested |= row.at("name").get<std::string>().find(" > ") != std::string::npos;
+  EXPECT_TRUE(is_nested);
+}
+
+TEST_F(ProfileVerb, KeepsTheTraceOfAProgramThatCrashes) {
+  const std::string trace = folder_.path() + "/t.json";
+  const std::string line = "'" + tilewright_path() + "' run " + file_ +
+                           ":twice --device cpu --grid 1 x=ones:f32[64] BLOCK=64; kill -SEGV $$";
+  const CommandResult r = tilewright_command({"profile", "--trace", trace, "--", "sh", "-c", line});
+  EXPECT_EQ(r.exit_code, 128 + 11);
+  EXPECT_THAT(r.output, HasSubstr("twice"));
+  EXPECT_THAT(r.error, HasSubstr("tilewright: 'sh' ended with exit code 139\n"));
+  expect_valid(read_json(trace));
 }
 
 TEST_F(ProfileVerb, PassesTheExitCodeOn) {

@@ -8,13 +8,19 @@
 #include <fmt/ranges.h>
 
 #include "base/units.h"
+#include "profile/trace.h"
 #include "runtime/occupancy.h"
 #include "tilewright/error.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::suite {
 namespace {
 
 std::string bytes_text(double bytes) { return format_bytes(static_cast<std::size_t>(bytes)); }
+
+std::string short_number(double value) {
+  return value < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
+}
 
 struct Work {
   double flops = 0;
@@ -39,9 +45,9 @@ void add_roofline(Explanation& out, const Record& record, const Work& work,
                   const Ceilings& ceilings) {
   const double bytes = record.bytes_moved, intensity = work.flops / bytes;
   out.emplace_back("work",
-                   fmt::format("{}{}, at least {} through memory: {:.2g} FLOP per byte",
+                   fmt::format("{}{}, at least {} through memory: {} FLOP per byte",
                                work.is_exact ? "" : "about ", format_rate(work.flops, "FLOP"),
-                               bytes_text(bytes), intensity));
+                               bytes_text(bytes), short_number(intensity)));
   if (work.asked > 1.05 * bytes)
     out.emplace_back("reuse", fmt::format("the kernels ask for {}, {:.1f} times as much: caches "
                                           "must serve the rest",
@@ -51,8 +57,8 @@ void add_roofline(Explanation& out, const Record& record, const Work& work,
   const double ridge = peak / bandwidth;
   const bool is_memory_bound = intensity < ridge;
   out.emplace_back("bound by",
-                   fmt::format("{}: this machine does {:.3g} FLOP in the time of one byte",
-                               is_memory_bound ? "memory" : "arithmetic", ridge));
+                   fmt::format("{}: this machine does {} FLOP in the time of one byte",
+                               is_memory_bound ? "memory" : "arithmetic", short_number(ridge)));
   const double rate = (is_memory_bound ? bytes : work.flops) / record.seconds;
   const double ceiling = is_memory_bound ? bandwidth : peak;
   const char* unit = is_memory_bound ? "B/s" : "FLOP/s";
@@ -76,9 +82,10 @@ void add_blocks(Explanation& out, const LaunchFacts& launch, const Target& targe
                                          .shared_bytes = launch.shared_bytes});
   out.emplace_back(
       "occupancy",
-      fmt::format("{:.0f}%: {} blocks of {} threads, {} registers and {} of shared "
+      fmt::format("{:.0f}%: {} block{} of {} threads, {} registers and {} of shared "
                   "memory per multiprocessor, limited by {}",
-                  100 * o.fraction, o.blocks_per_processor, launch.threads, launch.registers,
+                  100 * o.fraction, o.blocks_per_processor, o.blocks_per_processor == 1 ? "" : "s",
+                  launch.threads, launch.registers,
                   bytes_text(static_cast<double>(launch.shared_bytes)), limits_text(o)));
   const Waves w = waves_of(target, o, launch.grid.count());
   out.emplace_back("waves",
@@ -98,7 +105,32 @@ bool is_same(const LaunchFacts& a, const LaunchFacts& b) {
   return a.kernel == b.kernel && a.grid == b.grid;
 }
 
+// A run of thousands of events is not looked at bar by bar.
+constexpr std::size_t most_bars = 400;
+
+std::string lane_of(const TraceEvent& event) {
+  return event.device < 0 ? "host" : fmt::format("GPU stream {}", event.thread);
+}
+
 }  // namespace
+
+std::vector<TimelineEvent> timeline_of(const std::function<void()>& run) {
+  std::vector<TimelineEvent> bars;
+  try {
+    const Profile taken = profile(run);
+    const Trace& trace = taken.trace();
+    for (const TraceEvent& event : trace.events) {
+      const bool is_shown = is_on_device(event.kind) || is_on_host(event.kind);
+      if (!is_shown || bars.size() == most_bars) continue;
+      bars.push_back({lane_of(event), trace.name(event),
+                      static_cast<double>(event.start - trace.begin()) * 1e-9,
+                      static_cast<double>(event.end - event.start) * 1e-9});
+    }
+  } catch (const ArgumentError&) {
+    bars.clear();
+  }
+  return bars;
+}
 
 Explanation explain(const Record& record, const Evidence& evidence, const Target& target,
                     const Ceilings& ceilings) {
@@ -122,7 +154,7 @@ Explanation explain(const Record& record, const Evidence& evidence, const Target
 
 void explain_all(Report& report, const Target& target) {
   for (Record& record : report.records)
-    if (record.evidence && record.is_measured())
+    if (record.evidence && record.is_measured() && !record.evidence->launches.empty())
       record.explanation = explain(record, *record.evidence, target, report.ceilings);
 }
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/json.h"
+#include "bench/suite/explain.h"
 #include "tilewright/error.h"
 
 namespace tilewright::suite {
@@ -54,6 +55,10 @@ Json record_json(const Record& record) {
   });
   out["error"] = record.error && std::isfinite(*record.error) ? Json(*record.error) : Json();
   out["status"] = name_of(record.status);
+  if (record.evidence && !record.evidence->timeline.empty())
+    for (const TimelineEvent& bar : record.evidence->timeline)
+      out["timeline"].push_back(
+          {{"lane", bar.lane}, {"name", bar.name}, {"start", bar.start}, {"seconds", bar.seconds}});
   if (!record.explanation.empty()) out["explanation"] = Json::array();
   for (const auto& [topic, text] : record.explanation)
     out["explanation"].push_back({{"topic", topic}, {"text", text}});

@@ -59,30 +59,6 @@ void add_to(Turn& turn, const BenchResult& result) {
   turn.clock_note = result.clock_note;
 }
 
-// Measures for a second at a time until the median is known, so that an interruption loses no more
-// than that.
-Turn take_turn(const Prepared& prepared, BenchOptions bench, double seconds,
-               const std::function<bool()>& is_interrupted) {
-  const auto run = [&] {
-    if (is_interrupted()) throw Interrupted{};
-    prepared.run();
-  };
-  Turn turn;
-  double left = seconds;
-  do {
-    bench.max_seconds = std::min(left, 1.0);
-    bench.min_seconds = bench.max_seconds / 4;
-    try {
-      add_to(turn, benchmark(run, bench));
-    } catch (const Interrupted&) {
-      if (turn.samples.empty()) throw;
-      return turn;
-    }
-    left -= bench.max_seconds;
-  } while (left > 0.01 && !turn.is_stable && !bench.trials);
-  return turn;
-}
-
 // A wrong result has no time: how fast a way is wrong tells nothing.
 Contender make_ready(const Entry& entry, const Problem& problem, Record record,
                      const RunOptions& options) {
@@ -116,26 +92,7 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
   const auto measure = [=](double seconds) {
     return take_turn(prepared, bench, seconds, options.is_interrupted);
   };
-  if (!options.explain) return {record, measure};
-  const auto look = [prepared, device = problem.device] {
-    Evidence evidence;
-    for (const auto& facts : prepared.launches) evidence.launches.push_back(facts());
-    if (device.is_cuda()) evidence.counters = read_counters(prepared.run, device);
-    return evidence;
-  };
-  return {record, measure, look};
-}
-
-// What cannot be found out is said; the times stand.
-void add_evidence(Contender& contender) {
-  if (!contender.look || !contender.record.is_measured()) return;
-  Evidence evidence;
-  try {
-    evidence = contender.look();
-  } catch (const std::exception& error) {
-    evidence.problem = first_line(error.what());
-  }
-  contender.record.evidence = std::make_shared<const Evidence>(std::move(evidence));
+  return {record, measure, look_at(prepared, problem.device, options)};
 }
 
 Contender contender_of(const Entry& entry, const Problem& problem, const Case& which,
@@ -159,6 +116,55 @@ Contender contender_of(const Entry& entry, const Problem& problem, const Case& w
 }
 
 }  // namespace
+
+// Measures for a second at a time until the median is known, so that an interruption loses no more
+// than that.
+Turn take_turn(const Prepared& prepared, BenchOptions bench, double seconds,
+               const std::function<bool()>& is_interrupted) {
+  const auto run = [&] {
+    if (is_interrupted()) throw Interrupted{};
+    prepared.run();
+  };
+  Turn turn;
+  double left = seconds;
+  do {
+    bench.max_seconds = std::min(left, 1.0);
+    bench.min_seconds = bench.max_seconds / 4;
+    try {
+      add_to(turn, benchmark(run, bench));
+    } catch (const Interrupted&) {
+      if (turn.samples.empty()) throw;
+      return turn;
+    }
+    left -= bench.max_seconds;
+  } while (left > 0.01 && !turn.is_stable && !bench.trials);
+  return turn;
+}
+
+void add_evidence(Contender& contender) {
+  if (!contender.look || !contender.record.is_measured()) return;
+  Evidence evidence;
+  try {
+    evidence = contender.look();
+  } catch (const std::exception& error) {
+    evidence.problem = first_line(error.what());
+  }
+  contender.record.evidence = std::make_shared<const Evidence>(std::move(evidence));
+}
+
+// The timeline first: the profiler and the counters are two users of CUPTI.
+std::function<Evidence()> look_at(const Prepared& prepared, Device device,
+                                  const RunOptions& options) {
+  if (!options.explain && !options.timeline) return {};
+  return [prepared, device, options] {
+    Evidence evidence;
+    if (options.timeline) evidence.timeline = timeline_of(prepared.run);
+    if (!options.explain) return evidence;
+    for (const auto& facts : prepared.launches) evidence.launches.push_back(facts());
+    if (device.is_cuda()) evidence.counters = read_counters(prepared.run, device);
+    return evidence;
+  };
+}
 
 Entry entry_of(const Way& way, const Shape& shape, DType dtype, Device device) {
   return {.name = way.name,

@@ -17,6 +17,7 @@ struct RunOptions {
   Clock clock = Clock::Automatic;
   double seconds = 1.0;  // of measuring, per way
   bool explain = false;
+  bool timeline = false;
   std::function<bool()> is_interrupted = [] { return false; };
   std::function<void(const std::string&)> show = [](const std::string&) {};
 };
@@ -41,6 +42,18 @@ struct Case {
   DType dtype = DType::Float32;
   Device device;
 };
+
+// Runs for about `seconds`. Throws Interrupted when nothing was measured before the user stopped
+// it.
+Turn take_turn(const Prepared& prepared, BenchOptions bench, double seconds,
+               const std::function<bool()>& is_interrupted);
+
+// How a contender is looked at after its time was taken; empty where nothing was asked for.
+std::function<Evidence()> look_at(const Prepared& prepared, Device device,
+                                  const RunOptions& options);
+
+// Has the contender looked at, where it was measured; what cannot be found out is said.
+void add_evidence(Contender& contender);
 
 // One record per entry, in their order, then those of `more`. A way that fails has a record that
 // says why. Returns false (with what there is so far) when interrupted.

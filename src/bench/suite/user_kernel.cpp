@@ -127,7 +127,7 @@ Prepared prepare_triton(const UserKernel& user, const TritonKernel& kernel,
               [kernel, launch, arguments] { return launch_facts(kernel, launch, arguments()); }}};
 }
 
-// ---- CUDA.
+// ---- CUDA and C++.
 
 Argument argument_for(const Parameter& parameter, const Bound& bound) {
   if (const auto* tensor = std::get_if<Tensor>(&bound)) return *tensor;
@@ -155,6 +155,11 @@ Argument argument_for(const Parameter& parameter, const Bound& bound) {
   }
 }
 
+// C++ for the CPU: one call per program.
+bool is_cpp(const UserKernel& user) {
+  return user.file.ends_with(".cpp") || user.file.ends_with(".cc");
+}
+
 Dim3 sizes_of(const std::string& text, const char* option) {
   std::vector<std::int64_t> sizes;
   try {
@@ -169,22 +174,26 @@ Dim3 sizes_of(const std::string& text, const char* option) {
 
 LaunchConfig config_of(const UserKernel& user, const Problem& problem) {
   LaunchConfig config;
-  config.block = user.block.empty() ? Dim3(256) : sizes_of(user.block, "--block");
+  if (!is_cpp(user))
+    config.block = user.block.empty() ? Dim3(256) : sizes_of(user.block, "--block");
   if (!user.grid.empty()) {
     config.grid = sizes_of(user.grid, "--grid");
     return config;
   }
   if (problem.operation->is_arithmetic)
-    throw ArgumentError(
-        fmt::format("a CUDA kernel for {} needs --grid and --block", problem.operation->name));
+    throw ArgumentError(fmt::format("a {} kernel for {} needs --grid{}",
+                                    is_cpp(user) ? "C++" : "CUDA", problem.operation->name,
+                                    is_cpp(user) ? "" : " and --block"));
   const std::string_view name = problem.operation->name;
   const bool by_element = name == "add" || name == "gelu" || name == "dropout";
-  config.grid = by_element ? cdiv(problem.elements(), config.block.count()) : problem.rows();
+  const std::int64_t part = is_cpp(user) ? 1 << 16 : config.block.count();
+  config.grid = by_element ? cdiv(problem.elements(), part) : problem.rows();
   return config;
 }
 
 Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Problem& problem) {
-  const InlineOptions options{.cuda_sources = {text}, .name = user.file, .device = problem.device};
+  InlineOptions options{.name = user.file, .device = problem.device};
+  (is_cpp(user) ? options.cpp_sources : options.cuda_sources).push_back(text);
   const InlineModule module = load_inline(options);
   const Function function = module.kernel(user.kernel);
   std::vector<Slot> slots;

@@ -16,7 +16,7 @@
 namespace tilewright::suite {
 
 struct UserKernel {
-  std::string file;  // .py or .cu
+  std::string file;  // .py, .cu or .cpp
   std::string kernel;
   std::vector<std::pair<std::string, std::string>> arguments;  // NAME, VALUE
   std::string grid;                                            // else by the operation

@@ -92,7 +92,9 @@ std::string throttle_note(const GpuClocks& clocks) {
   std::vector<const char*> names;
   for (const Reason& reason : held_back)
     if (clocks.reasons & reason.bit) names.push_back(reason.name);
-  if (!clocks.is_known || names.empty()) return {};
+  // Held back by less than two percent explains nothing.
+  const bool is_full = 100 * clocks.processor_mhz > 98 * clocks.max_processor_mhz;
+  if (!clocks.is_known || names.empty() || is_full) return {};
   return fmt::format("the clock is {} of {} MHz ({}, {} C)", clocks.processor_mhz,
                      clocks.max_processor_mhz, fmt::join(names, ", "), clocks.temperature);
 }

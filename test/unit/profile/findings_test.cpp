@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 std::vector<std::string> findings_of(Made made) {
-  made.trace.devices.push_back({0, 132, "GPU"});
+  made.trace.devices.push_back({0, 132, "GPU", "sm_90a"});
   made.trace.finish();
   return Profile(std::make_shared<Trace>(std::move(made.trace))).findings();
 }
@@ -67,7 +67,25 @@ TEST(Findings, AKernelWithTooFewBlocks) {
   made.kernel("tiny", 5, 105, 1).grid[0] = 4;
   EXPECT_THAT(findings_of(std::move(made)),
               ElementsAre("kernel 'tiny' (100% of the device's time) has 4 blocks for 132 "
-                          "processors: most of GPU 0 idles; give it more and smaller blocks"));
+                          "processors: 97% of GPU 0 idles; give it more and smaller blocks"));
+}
+
+// 128 threads with 64 registers: 8 blocks per processor, 1056 at a time.
+TEST(Findings, AnIdleTail) {
+  const auto with_blocks = [](std::uint32_t blocks) {
+    Made made;
+    made.call("cuLaunchKernel", 0, 3, 1);
+    TraceEvent& event = made.kernel("odd", 5, 105, 1);
+    event.grid[0] = blocks;
+    event.registers = 64;
+    return findings_of(std::move(made));
+  };
+  EXPECT_THAT(with_blocks(1057),
+              ElementsAre("kernel 'odd' (100% of the device's time): the last of 2 waves has 1 of "
+                          "1056 blocks: 50% of the GPU's time is an idle tail; other block sizes, "
+                          "or a loop over blocks, fill it"));
+  EXPECT_THAT(with_blocks(2112), IsEmpty());
+  EXPECT_THAT(with_blocks(10560 + 1), IsEmpty()) << "one of eleven waves is little";
 }
 
 }  // namespace

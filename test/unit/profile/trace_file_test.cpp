@@ -27,7 +27,7 @@ class TraceFiles : public ::testing::Test {
     Made second;
     second.kernel("b", 3, 4, 1);
     second.host(TraceKind::Range, "a", 1, 2);
-    second.trace.devices.push_back({0, 132, "H200"});
+    second.trace.devices.push_back({0, 132, "H200", "sm_90a"});
     second.trace.notes.push_back("a note");
     file.append(second.trace);
   }

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/bench_pair.cpp — both kernels get tensors of their own with the same contents; what differs
+// afterwards is the error.
+#include "cli/bench_pair.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "cli/kernel_arguments.h"
+#include "cli/kernel_path.h"
+#include "tilewright/error.h"
+
+namespace tilewright::cli {
+namespace {
+
+struct Side {
+  std::string name;
+  TritonKernel kernel;
+  std::vector<NamedValue> values;
+  TritonLaunch launch;
+  int lines = 0;
+
+  std::vector<TritonArgument> arguments() const {
+    std::vector<TritonArgument> made;
+    for (const NamedValue& value : values) made.push_back(to_argument(value));
+    return made;
+  }
+  const NamedValue* find(const std::string& name_of_value) const {
+    for (const NamedValue& value : values)
+      if (value.name == name_of_value) return &value;
+    return nullptr;
+  }
+};
+
+bool has_parameter(const TritonKernel& kernel, const std::string& name) {
+  const std::vector<std::string> names = kernel.parameters();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+int lines_of_file(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(parse_kernel_path(path).file).rdbuf();
+  return suite::lines_of_code(text.str());
+}
+
+Side load_side(const std::string& path) {
+  Side side;
+  side.kernel = load_kernel(path);
+  side.name = side.kernel.name();
+  side.lines = lines_of_file(path);
+  return side;
+}
+
+// The other side's values where it has them, so that both see the same numbers.
+void give_values(Side& side, const Side* other, const std::vector<std::string>& texts,
+                 Device device) {
+  for (const std::string& text : texts) {
+    const std::string name = parse_assignment(text, "NAME=VALUE").first;
+    if (!has_parameter(side.kernel, name)) continue;
+    const NamedValue* known = other ? other->find(name) : nullptr;
+    if (!known) {
+      for (NamedValue& value : read_values({text}, side.kernel, device, side.values.size()))
+        side.values.push_back(std::move(value));
+    } else if (known->tensor()) {
+      side.values.push_back({name, known->before.to(device).clone(), known->before});
+    } else {
+      side.values.push_back(*known);
+    }
+  }
+}
+
+// A grid as text is evaluated once; in the loop it would be timed.
+void fix_grid(Side& side, const std::string& text) {
+  const Grid grid = grid_for(text, side.kernel, side.values);
+  auto sizes = std::make_shared<std::optional<Dim3>>();
+  side.launch.grid = Grid([grid, sizes](const Meta& meta) {
+    if (!*sizes) *sizes = grid.sizes(meta);
+    return **sizes;
+  });
+}
+
+suite::Prepared prepared_from(const Side& side) {
+  return {
+      .run = [side] { side.kernel.launch(side.launch, side.arguments()); },
+      .launches = {[side] { return launch_facts(side.kernel, side.launch, side.arguments()); }}};
+}
+
+// Of sums in another order, relative to the largest value.
+double tolerance_of(DType dtype) {
+  if (!is_floating(dtype)) return 0;
+  if (dtype == DType::Float64) return 1e-10;
+  if (dtype == DType::Float32) return 1e-4;
+  if (dtype == DType::Float16) return 4e-3;
+  return dtype == DType::BFloat16 ? 3e-2 : 0.25;
+}
+
+struct Difference {
+  double error = 0;
+  double tolerance = 0;
+  std::string problem;
+};
+
+Difference difference(const Tensor& wanted, const Tensor& got, const std::string& name) {
+  const auto values = [](const Tensor& tensor) {
+    return tensor.to(Device::cpu()).to(DType::Float64).contiguous().to_vector<double>();
+  };
+  const std::vector<double> a = values(wanted), b = values(got);
+  double largest = 0, most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!std::isfinite(a[i]))
+      return {0, 0, fmt::format("cannot be checked: '{}' of the reference is not finite", name)};
+    largest = std::max(largest, std::abs(a[i]));
+    const double off = std::abs(a[i] - b[i]);
+    most = std::isnan(off) ? INFINITY : std::max(most, off);
+  }
+  return {largest > 0 ? most / largest : most, tolerance_of(wanted.dtype()), {}};
+}
+
+}  // namespace
+
+struct BenchPair::State {
+  Device device;
+  Side reference, kernel;
+
+  suite::Record record_for(const Side& side) const {
+    suite::Record record;
+    const Tensor* largest = nullptr;
+    for (const NamedValue& value : kernel.values) {
+      const Tensor* tensor = value.tensor();
+      if (!tensor) continue;
+      record.bytes += static_cast<double>(tensor->nbytes());
+      if (!largest || tensor->nbytes() > largest->nbytes()) largest = tensor;
+    }
+    record.op = kernel.name;
+    record.way = side.name;
+    record.device = device.name();
+    record.dtype = name_of(largest->dtype());
+    record.shape = largest->shape();
+    record.bytes_moved = record.bytes;
+    record.kernels = 1;
+    record.lines = side.lines;
+    return record;
+  }
+
+  // Every tensor that both have is compared; the worst counts.
+  void judge(suite::Record& record) const {
+    record.error = 0.0;
+    for (const NamedValue& value : kernel.values) {
+      const NamedValue* wanted = reference.find(value.name);
+      if (!value.tensor() || !wanted || !wanted->tensor()) continue;
+      const Difference d = difference(*wanted->tensor(), *value.tensor(), value.name);
+      if (!d.problem.empty()) {
+        record.status = suite::Status::Failed;
+        record.reason = d.problem;
+        return;
+      }
+      record.error = std::max(*record.error, d.error);
+      record.tolerance = std::max(record.tolerance, d.tolerance);
+      if (d.error <= d.tolerance) continue;
+      record.status = suite::Status::Wrong;
+      record.reason = fmt::format(
+          "'{}' is off by {:.1e} of the reference's largest value, {:.1e} "
+          "is allowed",
+          value.name, d.error, d.tolerance);
+    }
+  }
+
+  suite::Contender contender_of(const Side& side, const suite::RunOptions& options) const {
+    suite::Contender contender{record_for(side), {}};
+    const suite::Prepared prepared = prepared_from(side);
+    try {
+      prepared.run();
+      device.synchronize();
+    } catch (const Error& error) {
+      contender.record.status = suite::Status::Failed;
+      contender.record.reason =
+          std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
+      return contender;
+    }
+    const BenchOptions bench{.warmups = options.warmups,
+                             .trials = options.trials,
+                             .clock = options.clock,
+                             .device = device};
+    contender.measure = [=](double seconds) {
+      return suite::take_turn(prepared, bench, seconds, options.is_interrupted);
+    };
+    contender.look = suite::look_at(prepared, device, options);
+    return contender;
+  }
+};
+
+BenchPair::BenchPair(const BenchVerbOptions& options, Device device)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.device = device;
+  s.kernel = load_side(options.operation);
+  s.reference = load_side(options.reference);
+  if (s.kernel.name == s.reference.name) s.reference.name += " (reference)";
+  for (const std::string& text : options.arguments) {
+    const std::string name = parse_assignment(text, "NAME=VALUE").first;
+    if (!has_parameter(s.kernel.kernel, name) && !has_parameter(s.reference.kernel, name))
+      throw ArgumentError(fmt::format("neither '{}' nor '{}' has a parameter '{}'", s.kernel.name,
+                                      s.reference.name, name));
+  }
+  give_values(s.kernel, nullptr, options.arguments, device);
+  give_values(s.reference, &s.kernel, options.arguments, device);
+  const bool shares =
+      std::any_of(s.kernel.values.begin(), s.kernel.values.end(),
+                  [&](const auto& v) { return v.tensor() && s.reference.find(v.name); });
+  if (!shares)
+    throw ArgumentError(fmt::format(
+        "'{}' and '{}' share no tensor that could be compared; give one as NAME=randn:f32[1024] "
+        "under a name that both have",
+        s.kernel.name, s.reference.name));
+  fix_grid(s.kernel, options.grid);
+  fix_grid(s.reference, options.grid);
+}
+
+BenchPair::~BenchPair() = default;
+
+bool BenchPair::run(const suite::RunOptions& options, const suite::Ceilings& ceilings,
+                    std::vector<suite::Record>& records) {
+  State& s = *state_;
+  std::vector<suite::Contender> contenders = {s.contender_of(s.reference, options),
+                                              s.contender_of(s.kernel, options)};
+  contenders[0].record.note = "reference";
+  const bool both_ran = contenders[0].measure && contenders[1].measure;
+  if (both_ran) s.judge(contenders[1].record);
+  const bool is_complete =
+      suite::hold_contest(contenders, {.rounds = options.trials ? 1 : 3,
+                                       .seconds = options.seconds,
+                                       .is_interrupted = options.is_interrupted,
+                                       .show = options.show});
+  for (suite::Contender& contender : contenders) {
+    suite::fill_rate(contender.record, ceilings, false);
+    suite::add_evidence(contender);
+    records.push_back(std::move(contender.record));
+  }
+  return is_complete;
+}
+
+}  // namespace tilewright::cli
