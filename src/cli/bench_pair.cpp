@@ -24,11 +24,6 @@ struct Side {
   TritonLaunch launch;
   int lines = 0;
 
-  std::vector<TritonArgument> arguments() const {
-    std::vector<TritonArgument> made;
-    for (const NamedValue& value : values) made.push_back(to_argument(value));
-    return made;
-  }
   const NamedValue* find(const std::string& name_of_value) const {
     for (const NamedValue& value : values)
       if (value.name == name_of_value) return &value;
@@ -36,9 +31,10 @@ struct Side {
   }
 };
 
+// Of "ptrs.0" the parameter is "ptrs".
 bool has_parameter(const TritonKernel& kernel, const std::string& name) {
   const std::vector<std::string> names = kernel.parameters();
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::find(names.begin(), names.end(), name.substr(0, name.find('.'))) != names.end();
 }
 
 int lines_of_file(const std::string& path) {
@@ -84,9 +80,11 @@ void fix_grid(Side& side, const std::string& text) {
 }
 
 suite::Prepared prepared_from(const Side& side) {
-  return {
-      .run = [side] { side.kernel.launch(side.launch, side.arguments()); },
-      .launches = {[side] { return launch_facts(side.kernel, side.launch, side.arguments()); }}};
+  const auto arguments = std::make_shared<const LaunchArguments>(side.values);
+  return {.run = [side, arguments] { side.kernel.launch(side.launch, arguments->get()); },
+          .launches = {[side, arguments] {
+            return launch_facts(side.kernel, side.launch, arguments->get());
+          }}};
 }
 
 // Of sums in another order, relative to the largest value.
