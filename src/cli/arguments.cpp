@@ -41,6 +41,17 @@ Values: 1024, -1.5, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,
 zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Items of a tuple: ptrs.0=... ptrs.1=...; a tensor
 descriptor: a=randn:f32[128,128] a.block=64x64. Without --grid the file's own launch is read.)x";
 
+constexpr const char* tune_examples = R"x(Examples:
+  tilewright tune matmul.py:matmul_kernel --grid "cdiv(M, BLOCK_M), cdiv(N, BLOCK_N)"
+                  a_ptr=randn:f16[512,512] b_ptr=randn:f16[512,512] c_ptr=empty:f16[512,512] M=512 N=512 K=512
+                                         times every config of its triton.autotune, keeps the winner
+  tilewright tune add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[1000000] ... n=1000000
+                                         a kernel without a list: the compiler proposes configs
+  tilewright tune matmul.py:matmul_kernel ... --configs list.json
+                                         [{"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "num_stages": 3}]
+Later launches with the same key take the winner. Ctrl-C keeps what was measured; the same command
+goes on from there. Values are those of tilewright run.)x";
+
 constexpr const char* bench_examples = R"x(Examples:
   tilewright bench gelu                    every way to write GELU, checked and timed on this machine
   tilewright bench softmax --dim 256..4096 a sweep over sizes, with the exponent of time against size
@@ -173,6 +184,26 @@ std::function<void()> add_run(CLI::App& app) {
   add_isolation(*verb, options->isolation, guess);
   add_json(*verb, options->json);
   return [options] { options->guess ? run_run_guess(*options) : run_run(*options); };
+}
+
+std::function<void()> add_tune(CLI::App& app) {
+  auto options = std::make_shared<TuneVerbOptions>();
+  CLI::App* verb = app.add_subcommand("tune", "Times a kernel's configs and keeps the fastest");
+  verb->footer(tune_examples);
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL")->required();
+  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
+  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  verb->add_option("--device", options->device, "cpu, cuda or cuda:N");
+  CLI::Option* configs =
+      verb->add_option("--configs", options->configs, "A JSON list of configs instead of its own");
+  verb->add_flag("--propose", options->propose, "Configs of the compiler's choice")
+      ->excludes(configs);
+  verb->add_option("--seconds", options->seconds, "Of timing, per config (default 0.2)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--seed", options->seed, "Of generated tensors (default 0)");
+  verb->add_option("--maxnreg", options->maxnreg, "Most registers per thread");
+  add_json(*verb, options->json);
+  return [options] { run_tune(*options); };
 }
 
 void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {
@@ -382,6 +413,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
       {"bench", add_bench(app, command_text(count, arguments))},
       {"run", add_run(app)},
       {"compile", add_compile(app)},
+      {"tune", add_tune(app)},
       {"profile", add_profile(app)},
       {"info", add_info(app)},
       {"cache", add_cache(app)},

@@ -67,6 +67,20 @@ struct RunVerbOptions {
 void run_run(const RunVerbOptions& options);
 void run_run_guess(const RunVerbOptions& options);
 
+struct TuneVerbOptions {
+  std::string path;                    // FILE.py:KERNEL
+  std::vector<std::string> arguments;  // NAME=VALUE
+  std::string grid;                    // else that of the file's own launch
+  std::string device;                  // cpu, cuda; else the default device
+  std::string configs;                 // a JSON file; else the kernel's own list
+  bool propose = false;                // the compiler's list instead of the kernel's
+  double seconds = 0.2;                // of timing, per config
+  std::uint64_t seed = 0;
+  bool json = false;
+  std::optional<int> maxnreg;
+};
+void run_tune(const TuneVerbOptions& options);
+
 struct BenchVerbOptions {
   std::string operation;               // gelu, ..., or FILE.py:KERNEL, FILE.cu:KERNEL with `like`
   std::vector<std::string> arguments;  // of a kernel of the user's: NAME=VALUE

@@ -299,7 +299,9 @@ void Tuning::rotate_all(const Stream& stream, const SavedMemory& memory) {
   LaunchTurns turns(*this, stream, memory);
   const auto racing = static_cast<double>(std::count_if(
       candidates_.begin(), candidates_.end(), [](const Candidate& c) { return !c.is_out; }));
-  rotate(candidates_, turns, {.seconds = options_.seconds_per_config * racing});
+  rotate(candidates_, turns,
+         {.seconds = options_.seconds_per_config * racing,
+          .turn_seconds = options_.seconds_per_config / 16});
   take_times(candidates_);
 }
 
