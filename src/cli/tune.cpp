@@ -2,6 +2,7 @@
 // cli/tune.cpp — `tilewright tune`: times every config of a kernel and keeps the winner.
 #include <algorithm>
 #include <csignal>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -162,7 +163,7 @@ struct Request {
   Device device;
   TritonKernel kernel;
   std::vector<NamedValue> values;
-  std::vector<TritonArgument> arguments;
+  std::unique_ptr<LaunchArguments> arguments;
   std::vector<const TritonArgument*> slots;
   TritonLaunch launch;
 };
@@ -174,8 +175,8 @@ Request request_for(const TuneVerbOptions& options) {
   r.values = read_values(options.arguments, r.kernel, r.device, options.seed);
   const std::vector<std::string> names = r.kernel.parameters();
   r.slots.resize(names.size());
-  for (const NamedValue& value : r.values) r.arguments.push_back(to_argument(value));
-  for (const TritonArgument& argument : r.arguments) {
+  r.arguments = std::make_unique<LaunchArguments>(r.values);
+  for (const TritonArgument& argument : r.arguments->get()) {
     const TritonArgument*& slot = r.slots[static_cast<std::size_t>(
         std::find(names.begin(), names.end(), argument.name) - names.begin())];
     if (slot != nullptr)
