@@ -176,6 +176,57 @@ Family dots() {
   return family;
 }
 
+// Programs that share a result: each waits for its turn, or takes whichever is free.
+const char* const turns_source = R"(
+@triton.jit
+def stream_k(a_ptr, b_ptr, c_ptr, turn_ptr, K, N: tl.constexpr, BK: tl.constexpr):
+    part = tl.program_id(0)
+    each = tl.cdiv(K, tl.num_programs(0) * BK) * BK
+    i = tl.arange(0, N)
+    acc = tl.zeros((N, N), tl.float32)
+    for start in range(part * each, min(part * each + each, K), BK):
+        k = start + tl.arange(0, BK)
+        a = tl.load(a_ptr + i[:, None] * K + k[None, :], mask=k[None, :] < K, other=0)
+        b = tl.load(b_ptr + k[:, None] * N + i[None, :], mask=k[:, None] < K, other=0)
+        acc = tl.dot(a, b, acc)
+    at = i[:, None] * N + i[None, :]
+    while tl.atomic_cas(turn_ptr, part, part) != part:
+        pass
+    tl.store(c_ptr + at, tl.load(c_ptr + at) + acc)
+    tl.debug_barrier()
+    tl.atomic_xchg(turn_ptr, part + 1)
+
+@triton.jit
+def locked(x_ptr, sum_ptr, lock_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + tl.program_id(0) * N + i)
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+    tl.store(sum_ptr + i, tl.load(sum_ptr + i) + x)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock_ptr, 0)
+)";
+
+Family turns() {
+  Family family{"turns", turns_source, {}};
+  for (const DType dtype : {f16, bf16})
+    family.cases.push_back(
+        {.what = fmt::format("{}", name_of(dtype)),
+         .kernel = "stream_k",
+         .arguments = {input(dtype, 32 * 150), input(dtype, 150 * 32),
+                       input(f32, 32 * 32, Fill::Zero), input(i32, 1, Fill::Zero), whole(150),
+                       constant_of("N", 32), constant_of("BK", 32)},
+         .grid = 3,
+         .ulps = 4,
+         .magnitude = 150});
+  family.cases.push_back({.what = "",
+                          .kernel = "locked",
+                          .arguments = {input(i32, 7 * 64), input(i32, 64, Fill::Zero),
+                                        input(i32, 1, Fill::Zero), constant_of("N", 64)},
+                          .grid = 7});
+  return family;
+}
+
 const char* const random_source = R"(
 @triton.jit
 def dropout(x_ptr, out_ptr, n, p, seed, BLOCK: tl.constexpr):
@@ -214,7 +265,7 @@ Family randoms() {
   return family;
 }
 
-std::vector<Family> families() { return {control(), dots(), randoms()}; }
+std::vector<Family> families() { return {control(), dots(), turns(), randoms()}; }
 
 TW_CONFORMANCE(Program, families);
 
