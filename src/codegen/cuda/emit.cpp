@@ -2,6 +2,7 @@
 // codegen/cuda/emit.cpp — from a kernel to a KernelSource: schedule, layouts, text, launch plan.
 #include "codegen/cuda/emit.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -89,10 +90,13 @@ Emitted emit_fitting(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   const std::int64_t most = options.target.shared_bytes_per_block_optin;
   Emitted out = emit_smallest(kernel, options);
   if (out.shared_bytes <= most) return out;
+  int stages = 1;
+  for (const ir::KernelBuffer& buffer : kernel.buffers) stages = std::max(stages, buffer.slots);
   throw ArgumentError(fmt::format(
-      "kernel '{}' needs {} bytes of shared memory for its tiles (the largest: {}), but "
-      "a block of {} has at most {}: use smaller blocks or more warps",
-      kernel.name, out.shared_bytes, out.largest, options.target.name, most));
+      "kernel '{}' needs {} bytes of shared memory for its tiles with {} (the largest: {}), but a "
+      "block of {} has at most {}: use smaller blocks{} or more warps",
+      kernel.name, out.shared_bytes, stages == 1 ? "1 stage" : fmt::format("{} stages", stages),
+      out.largest, options.target.name, most, stages == 1 ? "" : ", fewer stages"));
 }
 
 Parameter parameter_of(const ir::Kernel& kernel, const ir::KernelArgument& argument) {

@@ -131,9 +131,9 @@ def big(a_ptr, c_ptr, B: tl.constexpr):
     FAIL() << "no error";
   } catch (const ArgumentError& error) {
     EXPECT_STREQ(error.what(),
-                 "kernel 'big' needs 524288 bytes of shared memory for its tiles (the largest: "
-                 "a_shared 262144, kept_shared 262144), but a block of sm_90a has at most 232448: "
-                 "use smaller blocks or more warps");
+                 "kernel 'big' needs 524288 bytes of shared memory for its tiles with 1 stage (the "
+                 "largest: a_shared 262144, kept_shared 262144), but a block of sm_90a has at most "
+                 "232448: use smaller blocks or more warps");
   }
 }
 

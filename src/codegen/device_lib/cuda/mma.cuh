@@ -101,7 +101,37 @@ TW_MMA(mma_f16, float, "f", "m16n8k16.row.col.f32.f16.f16.f32")
 TW_MMA(mma_bf16, float, "f", "m16n8k16.row.col.f32.bf16.bf16.f32")
 TW_MMA(mma_tf32, float, "f", "m16n8k8.row.col.f32.tf32.tf32.f32")
 TW_MMA(mma_i8, int, "r", "m16n8k32.row.col.s32.s8.s8.s32")
-#if __CUDA_ARCH__ >= 890
+#if __CUDA_ARCH__ == 900
+// Hopper has these only in wgmma. Two products of f16 are made from the lower and from the upper
+// depth; each takes the first and the last two of four neighbours, in whichever order: a and b
+// agree.
+#define TW_WIDEN(type)                                                                             \
+  TW_DEVICE void widen_##type(unsigned* two, unsigned four) {                                      \
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %2; cvt.rn.f16x2." #type "x2 %0, low;"        \
+        " cvt.rn.f16x2." #type "x2 %1, high; }"                                                   \
+        : "=r"(two[0]), "=r"(two[1])                                                               \
+        : "r"(four));                                                                              \
+  }
+TW_WIDEN(e4m3)
+TW_WIDEN(e5m2)
+#undef TW_WIDEN
+#define TW_MMA_WIDENED(left, right)                                                                \
+  TW_DEVICE void mma_##left##_##right(float* c, const unsigned* a, const unsigned* b) {            \
+    _Pragma("unroll") for (int i = 0; i < 2; ++i) {                                                \
+      unsigned top[2], bottom[2], columns[2];                                                      \
+      widen_##left(top, a[2 * i]);                                                                 \
+      widen_##left(bottom, a[2 * i + 1]);                                                          \
+      widen_##right(columns, b[i]);                                                                \
+      const unsigned rows[4] = {top[0], bottom[0], top[1], bottom[1]};                             \
+      mma_f16(c, rows, columns);                                                                   \
+    }                                                                                              \
+  }
+TW_MMA_WIDENED(e4m3, e4m3)
+TW_MMA_WIDENED(e4m3, e5m2)
+TW_MMA_WIDENED(e5m2, e4m3)
+TW_MMA_WIDENED(e5m2, e5m2)
+#undef TW_MMA_WIDENED
+#elif __CUDA_ARCH__ >= 890
 TW_MMA(mma_e4m3_e4m3, float, "f", "m16n8k32.row.col.f32.e4m3.e4m3.f32")
 TW_MMA(mma_e4m3_e5m2, float, "f", "m16n8k32.row.col.f32.e4m3.e5m2.f32")
 TW_MMA(mma_e5m2_e4m3, float, "f", "m16n8k32.row.col.f32.e5m2.e4m3.f32")
