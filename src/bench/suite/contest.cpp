@@ -9,6 +9,7 @@
 
 #include "base/statistics.h"
 #include "tilewright/error.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::suite {
 namespace {
@@ -23,6 +24,7 @@ struct Standing {
 };
 
 void take_turn(Contender& contender, Standing& standing, double seconds) {
+  const Range range(contender.record.way);
   Turn turn = contender.measure(seconds);
   standing.samples.insert(standing.samples.end(), turn.samples.begin(), turn.samples.end());
   if (turn.host_seconds > 0) standing.hosts.push_back(turn.host_seconds);

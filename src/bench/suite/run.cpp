@@ -10,6 +10,7 @@
 #include "bench/ceilings.h"
 #include "bench/samplers.h"
 #include "tilewright/error.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::suite {
 namespace {
@@ -176,6 +177,8 @@ Entry entry_of(const Way& way, const Shape& shape, DType dtype, Device device) {
 
 bool run_case(const Case& which, const std::vector<Entry>& entries, const Ceilings& ceilings,
               const RunOptions& options, const MoreContenders& more, std::vector<Record>& records) {
+  const Range range(fmt::format("{} {} {}", which.operation->name, shape_text(which.shape),
+                                name_of(which.dtype)));
   options.show(fmt::format("{} {}: making inputs", which.operation->name, shape_text(which.shape)));
   const Problem problem = make_problem(*which.operation, which.shape, which.dtype, which.device);
   std::vector<Contender> contenders;
