@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/load_triton.cpp — loading a kernel, and its warm launch.
 #include <algorithm>
-#include <array>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/settings.h"
 #include "compiler/constants.h"
+#include "compiler/launch_key.h"
 #include "compiler/triton_state.h"
 
 namespace tilewright {
@@ -90,11 +91,11 @@ class DeviceOfTensors {
   explicit DeviceOfTensors(const TritonKernel::State& state) : state_(state) {}
 
   void add(std::size_t parameter, const TritonArgument& argument) {
+    if (argument.kind == TritonArgument::Kind::Value) return add(parameter, argument.value);
     for (const TritonArgument& item : items_of(argument)) add(parameter, item);
-    const Argument& value = argument.value;
-    if (argument.kind != TritonArgument::Kind::Value || value.kind != Argument::Kind::Memory ||
-        !value.is_defined)
-      return;
+  }
+  void add(std::size_t parameter, const Argument& value) {
+    if (value.kind != Argument::Kind::Memory || !value.is_defined) return;
     if (first_ == nullptr) {
       first_ = &value;
       parameter_ = parameter;
@@ -122,34 +123,6 @@ Device device_of(const TritonKernel::State& state, const TritonArgument* const* 
   for (std::size_t i = 0; i < state.parameters.size(); ++i)
     if (slots[i] != nullptr) tensors.add(i, *slots[i]);
   return tensors.device(launch);
-}
-
-void add_options(Hasher& hasher, const TritonLaunch& launch, const LaunchPlace& place) {
-  hasher.add(static_cast<std::int64_t>(place.device.kind) | std::int64_t{place.device.index} << 8 |
-             static_cast<std::int64_t>(place.interpret) << 40 |
-             static_cast<std::int64_t>(launch.fp_fusion) << 41 |
-             static_cast<std::int64_t>(launch.flush_to_zero) << 42 |
-             static_cast<std::int64_t>(launch.debug || settings().debug) << 43 |
-             static_cast<std::int64_t>(launch.bare) << 44);
-  for (const std::optional<int>& option :
-       {launch.num_warps, launch.num_stages, launch.num_ctas, launch.maxnreg})
-    hasher.add(std::int64_t{option ? *option : -1});
-}
-
-Hash128 key_of(const TritonKernel::State& state, const TritonArgument* const* slots,
-               const TritonLaunch& launch, const LaunchPlace& place) {
-  Hasher hasher;
-  add_options(hasher, launch, place);
-  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
-    if (slots[i] == nullptr) {
-      Specialized().add_to(hasher);
-      continue;
-    }
-    add_specialized(hasher, state.name, state.parameters[i], *slots[i]);
-    if (state.parameters[i].is_keyed_by_value && slots[i]->value.kind == Argument::Kind::Scalar)
-      hasher.add(static_cast<std::int64_t>(slots[i]->value.bits));
-  }
-  return hasher.finish();
 }
 
 python::Value host_value(const TritonArgument& argument) {
@@ -203,11 +176,14 @@ Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch) {
 
 void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid) {
   const std::vector<ArgumentSource>& sources = view.specialization->sources;
-  constexpr std::size_t few = 32;
-  std::array<Argument, few> on_stack;
-  std::vector<Argument> many(sources.size() > few ? sources.size() : 0);
-  Argument* arguments = many.empty() ? on_stack.data() : many.data();
-  for (std::size_t i = 0; i < sources.size(); ++i) arguments[i] = view.value(sources[i]);
+  // Not initialised before it is filled: that would cost more than all the rest of this.
+  alignas(Argument) std::byte memory[max_slots * sizeof(Argument)];
+  static_assert(std::is_trivially_destructible_v<Argument>);
+  TW_CHECK(sources.size() <= max_slots, "kernel '{}' has {} arguments", view.kernel.name,
+           sources.size());
+  auto* arguments = reinterpret_cast<Argument*>(memory);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    std::construct_at(arguments + i, view.value(sources[i]));
   view.specialization->function.launch({.grid = grid, .stream = launch.stream},
                                        {arguments, sources.size()});
 }
@@ -225,7 +201,7 @@ ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
   place_arguments(state, arguments, slots);
   const LaunchPlace place{device_of(state, slots, launch),
                           launch.interpret || settings().interpret};
-  const Hash128 key = key_of(state, slots, launch, place);
+  const Hash128 key = launch_key(state, slots, launch, place);
   LaunchView view{state, slots, state.table.find(key)};
   if (view.specialization == nullptr) [[unlikely]]
     view.specialization = &make_specialization(state, key, slots, launch, place);

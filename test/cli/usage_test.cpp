@@ -51,10 +51,10 @@ TEST(Usage, HelpOfAnInnerVerb) {
 }
 
 TEST(Usage, NoVerb) {
-  expect_usage_error(
-      {},
-      "tilewright: tilewright needs a verb: bench, run, compile, tune, profile, info, cache, opt (see "
-      "tilewright --help)");
+  expect_usage_error({},
+                     "tilewright: tilewright needs a verb: bench, run, compile, tune, profile, "
+                     "info, cache, opt (see "
+                     "tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
                      "tilewright cache --help)");
@@ -69,7 +69,7 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
                      "tilewright cache --help)");
   expect_usage_error(
       {"frobnicate", "--json"},
-      "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, compile, "
+      "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, compile, tune, "
       "profile, info, cache, opt (see tilewright --help)");
 }
 
