@@ -196,11 +196,7 @@ void Emitter::emit_for(const Step& step) {
   if (known && *known < 0) condition = fmt::format("{} > {}", index, to);
   if (!known) condition = fmt::format("{2} > 0 ? {0} < {1} : {0} > {1}", index, to, by);
   hold_operands(step);
-  std::optional<Ahead> ahead = find_ahead(step);
-  if (ahead) {
-    ahead->goes_on = fmt::format("{} + {} < {}", index, by, to);
-    if (!begin_ahead(*ahead, op, fmt::format("{} < {}", scalar(op.operands[0]), to))) ahead.reset();
-  }
+  std::optional<Ahead> ahead = begin_ahead(step, index, to, by);
   std::swap(ahead, ahead_);
   if (const std::int64_t unroll = op.integer("unroll"); unroll > 1)
     out_.format("#pragma unroll {}", unroll);
@@ -209,7 +205,8 @@ void Emitter::emit_for(const Step& step) {
   out_.open(fmt::format("for ({} {} = {}; {}; {} += {})", type_of(body.arguments[0]), index,
                         scalar(op.operands[0]), condition, index, by));
   shared_.forget();
-  if (ahead_) shared_.note_barrier();  // the one inside the product, or before the loop
+  if (ahead_ && ahead_->reads_ahead)
+    shared_.note_barrier();  // the one inside the product, or before the loop
   ++loop_depth_;
   steps(step.regions[0]);
   advance_copies(op);

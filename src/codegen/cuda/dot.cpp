@@ -48,7 +48,7 @@ void Emitter::emit_dot(const Step& step) {
   for (const bool is_left : {true, false})
     if (!held_.contains({&op, is_left})) read.push_back(op.operands[is_left ? 0 : 1]);
   synchronize(anywhere, reads_of(kernel_, schedule_, step, read), {});
-  if (is_ahead) multiply_ahead(step, sums);
+  if (is_ahead && ahead_->reads_ahead) multiply_ahead(step, sums);
   else if (layouts_.fits(op)) emit_mma(step, sums);
   else emit_multiply_add(step, sums);
   end_sums(step, sums);

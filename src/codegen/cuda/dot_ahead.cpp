@@ -30,6 +30,15 @@ bool has_copies(const Step& branch) {
   return false;
 }
 
+// What is written must stay before, or behind, what later rounds copy.
+bool writes_memory(const ir::Op& loop) {
+  bool out = false;
+  ir::walk(loop.regions[0], [&](const ir::Op& op) {
+    out |= op.facts().has(ir::Writes) && op.kind != OpKind::CopyAsync;
+  });
+  return out;
+}
+
 }  // namespace
 
 // ---- Which loops
@@ -65,8 +74,34 @@ std::optional<Emitter::Ahead> Emitter::find_ahead(const Step& loop) {
       return std::nullopt;
     }
   }
-  if (!out.wait || !out.commit || !out.dot || !finds_slots(*loop.op, out)) return std::nullopt;
+  const bool is_whole = out.wait && out.commit && out.dot && !writes_memory(*loop.op);
+  if (!is_whole || !finds_slots(*loop.op, out)) return std::nullopt;
+  out.reads_ahead = true;
   return out;
+}
+
+// Other loops: copies start between the steps of the first product behind them.
+std::optional<Emitter::Ahead> Emitter::find_woven(const Step& loop) {
+  Ahead out;
+  for (const Step& step : loop.regions[0]) {
+    if (step.kind == Step::Kind::Elements) continue;
+    const OpKind kind = step.op->kind;
+    if (kind == OpKind::If && !out.copies && has_copies(step) && can_weave(step)) {
+      out.copies = &step;
+    } else if (kind == OpKind::CommitCopies) {
+      if (out.commit || !out.copies) return std::nullopt;
+      out.commit = &step;
+    } else if (kind == OpKind::Dot && out.commit) {
+      const DotPlan& plan = layouts_.plan_of(*step.op);
+      const bool has_steps = plan.sizes.depth > plan.shape.log_depth && plan.sizes.batch == 0;
+      if (!layouts_.fits(*step.op) || !has_steps || writes_memory(*loop.op)) return std::nullopt;
+      out.dot = &step;
+      return out;
+    } else if (step.kind == Step::Kind::Control) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
 }
 
 bool Emitter::finds_slots(const ir::Op& loop, Ahead& ahead) const {
@@ -106,7 +141,7 @@ bool Emitter::can_weave(const Step& branch) {
 bool Emitter::is_taken_ahead(const Step& step) const {
   if (!ahead_) return false;
   const bool is_woven = &step == ahead_->copies || &step == ahead_->commit;
-  return &step == ahead_->wait || (ahead_->copies && is_woven);
+  return (ahead_->reads_ahead && &step == ahead_->wait) || (ahead_->copies && is_woven);
 }
 
 // ---- Before the loop
@@ -157,7 +192,20 @@ std::string Emitter::step_part(const std::string& part, const SpaceVariable& ste
   return fmt::format("{}[{}]", part, step.bits > 0 ? step.name : "0");
 }
 
-bool Emitter::begin_ahead(Ahead& ahead, const ir::Op& loop, const std::string& has_rounds) {
+std::optional<Emitter::Ahead> Emitter::begin_ahead(const Step& loop, const std::string& index,
+                                                   const std::string& to, const std::string& by) {
+  std::optional<Ahead> ahead = find_ahead(loop);
+  if (ahead) {
+    ahead->goes_on = fmt::format("{} + {} < {}", index, by, to);
+    const std::string has_rounds = fmt::format("{} < {}", scalar(loop.op->operands[0]), to);
+    if (read_first(*ahead, *loop.op, has_rounds)) return ahead;
+  }
+  ahead = find_woven(loop);
+  if (ahead) place_copies(*ahead, *loop.op);
+  return ahead;
+}
+
+bool Emitter::read_first(Ahead& ahead, const ir::Op& loop, const std::string& has_rounds) {
   const ir::Op& dot = *ahead.dot->op;
   const DotPlan& plan = layouts_.plan_of(dot);
   ahead.left = dot_operand(*ahead.dot, plan, true);
@@ -221,7 +269,7 @@ void Emitter::multiply_ahead(const Step& step, const Sums& sums) {
   for (const std::size_t side : {0, 1})
     read_ahead(ahead, side, array_name(ahead.reads[side]->result()), loops.step.name + " & 1",
                &loops);
-  for (WovenCopy& copy : ahead.woven) weave(copy, loops.step);
+  for (WovenCopy& copy : ahead.woven) weave(copy, loops.step, 1);
   multiply(fmt::format("[({} - 1) & 1]", loops.step.name));
   out_.close();
   if (ahead.copies) emit_commit(*ahead.commit->op);
@@ -292,17 +340,20 @@ void Emitter::advance_copies(const ir::Op& loop) {
         out_.format("{} += {} - {};", copy.from, atom(scalar(next[i - 1])), scalar(copy.base));
 }
 
-// A part of the copies for each step but the first.
-void Emitter::weave(WovenCopy& copy, const SpaceVariable& step) {
-  const int parts = (1 << step.bits) - 1;
+// A part of the copies for each step from number `first_step` on.
+void Emitter::weave(WovenCopy& copy, const SpaceVariable& step, int first_step) {
+  const int parts = (1 << step.bits) - first_step;
   const int count = 1 << copy.loop.log_vectors;
   const auto bound = [&](const std::string& number) {
     const std::string all = fmt::format("{} * {}", number, count);
     return parts == 1 ? all : fmt::format("{} / {}", all, parts);
   };
   out_.line("#pragma unroll");
-  out_.open(fmt::format("for (int k = {}; k < {}; ++k)", bound(fmt::format("({} - 1)", step.name)),
-                        bound(step.name)));
+  const std::string before = fmt::format("({} - 1)", step.name),
+                    behind = fmt::format("({} + 1)", step.name);
+  out_.open(fmt::format("for (int k = {}; k < {}; ++k)",
+                        bound(first_step == 0 ? step.name : before),
+                        bound(first_step == 0 ? behind : step.name)));
   copy.loop.frame.scopes.emplace_back();
   const ir::Op& op = *copy.step->ops.front();
   Frame& frame = copy.loop.frame;

@@ -211,9 +211,13 @@ void Emitter::emit_mma(const Step& step, const Sums& sums) {
       out_.format("{} {}[{}];", operand->dtype == DType::Float64 ? "f64" : "u32", operand->part,
                   1 << (operand->log_words + operand->log_tiles));
   for (const std::function<void()>& read : reads) read();
+  const bool weaves = ahead_ && ahead_->dot == &step;
+  for (std::size_t i = 0; weaves && i < ahead_->woven.size(); ++i)
+    weave(ahead_->woven[i], loops.step, 0);
   multiply_parts(plan, sums.name, left, right, loops.batch);
   close_unrolled(loops.step);
   close_unrolled(loops.batch);
+  if (weaves) emit_commit(*ahead_->commit->op);
 }
 
 void Emitter::multiply_parts(const DotPlan& plan, const std::string& sums, const DotOperand& left,

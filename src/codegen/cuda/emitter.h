@@ -318,7 +318,8 @@ class Emitter {
     std::string slot;
   };
   struct Ahead {
-    const Step* dot = nullptr;     // the only reader of the loop's slots
+    bool reads_ahead = false;      // else only copies are woven in
+    const Step* dot = nullptr;     // the only reader of the loop's slots, or the first
     const Step* wait = nullptr;    // for the copies; stands inside the product
     const Step* copies = nullptr;  // those between the product's steps, if any
     const Step* commit = nullptr;
@@ -332,10 +333,14 @@ class Emitter {
     std::string starts;  // whether these copies do
   };
   std::optional<Ahead> find_ahead(const Step& loop);
+  std::optional<Ahead> find_woven(const Step& loop);
   bool finds_slots(const ir::Op& loop, Ahead& ahead) const;
   bool can_weave(const Step& branch);
+  // What stands before such a loop, whose index goes `to` there `by` steps.
+  std::optional<Ahead> begin_ahead(const Step& loop, const std::string& index,
+                                   const std::string& to, const std::string& by);
   // False, and nothing is written, when there are too few registers for it.
-  bool begin_ahead(Ahead& ahead, const ir::Op& loop, const std::string& has_rounds);
+  bool read_first(Ahead& ahead, const ir::Op& loop, const std::string& has_rounds);
   void read_ahead(const Ahead& ahead, std::size_t side, const std::string& array,
                   const std::string& half, const DotLoops* loops);
   void multiply_ahead(const Step& step, const Sums& sums);
@@ -343,7 +348,7 @@ class Emitter {
   void begin_copies();
   void advance_copies(const ir::Op& loop);
   const ir::Op* formula_of(const WovenCopy& copy) const;
-  void weave(WovenCopy& copy, const SpaceVariable& step);
+  void weave(WovenCopy& copy, const SpaceVariable& step, int first_step);
   bool is_taken_ahead(const Step& step) const;
   // Reads what stays the same in all rounds of a loop before it.
   void hold_operands(const Step& loop);

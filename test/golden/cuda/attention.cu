@@ -118,6 +118,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       tw::load_matrices<4>(q_part[step] + i_16 * 4, q_shared + (q_at ^ (step * 16)) + i_16 * 1024);
     }
   }
+  const i32 k_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+  const i32 v_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
   #pragma unroll 1
   for (i32 start = 0; start < length; start += 64) {
     tw::wait_copies<1>();
@@ -129,28 +131,6 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     const i64 t_9 = i64(carried_2);
     // attention.py:37: for start in range(0, end, BLOCK_N):
     const i32 t_10 = slot + 1;
-    if (((i64(start) + 128ll) < t)) {
-      // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
-      f16* const k_buffer_slot_3 = k_buffer + free_slot * 4096;
-      #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const i32 i_17 = (thread >> 3) + k * 16;
-        const i32 i_18 = (thread & 7) * 8;
-        const i32 i_19 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-        tw::copy_async<16>(k_buffer_slot_3 + i_19, (t_6 + (t_8 * 64ll)) + i_17 * 64 + i_18, i_17 < (t - t_8));
-      }
-      // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
-      f16* const v_buffer_slot_3 = v_buffer + free_slot * 4096;
-      #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        const i32 i_20 = (thread >> 3) + k * 16;
-        const i32 i_21 = (thread & 7) * 8;
-        const i32 i_22 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-        tw::copy_async<16>(v_buffer_slot_3 + i_22, (t_7 + (t_9 * 64ll)) + i_20 * 64 + i_21, i_20 < (t - t_9));
-      }
-    }
-    // attention.py:37: for start in range(0, end, BLOCK_N):
-    tw::commit_copies();
     // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_2 = k_buffer + slot * 4096;
     // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
@@ -164,13 +144,32 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         kept_tile[k * 2 + v] = 0.0f;
       }
     }
+    const bool is_ahead = (i64(start) + 128ll) < t;
+    // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    f16* const k_buffer_slot_3 = k_buffer + free_slot * 4096;
+    // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    f16* const v_buffer_slot_3 = v_buffer + free_slot * 4096;
     const i32 k_at = ((thread & 7) * 72 ^ (thread >> 3 & 1) * 8) + (thread >> 4 & 1) * 512;
     #pragma unroll
     for (int step_2 = 0; step_2 < 4; ++step_2) {
       u32 part[16];
       #pragma unroll
-      for (int i_23 = 0; i_23 < 4; ++i_23) {
-        tw::load_matrices<4>(part + i_23 * 4, k_2 + (k_at ^ (step_2 * 16)) + i_23 * 1024);
+      for (int i_17 = 0; i_17 < 4; ++i_17) {
+        tw::load_matrices<4>(part + i_17 * 4, k_2 + (k_at ^ (step_2 * 16)) + i_17 * 1024);
+      }
+      #pragma unroll
+      for (int k = step_2 * 4 / 4; k < (step_2 + 1) * 4 / 4; ++k) {
+        const i32 i_18 = (thread >> 3) + k * 16;
+        const i32 i_19 = (thread & 7) * 8;
+        // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+        tw::copy_async_if<16>(k_buffer_slot_3 + k_buffer_at + k * 1024, (t_6 + (t_8 * 64ll)) + i_18 * 64 + i_19, is_ahead, i_18 < (t - t_8));
+      }
+      #pragma unroll
+      for (int k = step_2 * 4 / 4; k < (step_2 + 1) * 4 / 4; ++k) {
+        const i32 i_20 = (thread >> 3) + k * 16;
+        const i32 i_21 = (thread & 7) * 8;
+        // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+        tw::copy_async_if<16>(v_buffer_slot_3 + v_buffer_at + k * 1024, (t_7 + (t_9 * 64ll)) + i_20 * 64 + i_21, is_ahead, i_20 < (t - t_9));
       }
       #pragma unroll
       for (int row = 0; row < 2; ++row) {
@@ -180,15 +179,17 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         }
       }
     }
+    // attention.py:37: for start in range(0, end, BLOCK_N):
+    tw::commit_copies();
     // attention.py:41: now = tl.maximum(largest, tl.max(s, axis=1))
     f32 maximum[4];
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        const i32 i_24 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
+        const i32 i_22 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
         // attention.py:17: seen = cols[None, :] < length
-        const bool seen = (start + (i_24 + v)) < length;
+        const bool seen = (start + (i_22 + v)) < length;
         // attention.py:16: s = tl.dot(q, tl.trans(k), input_precision="ieee") * (scale * 1.4426950408889634)
         const f32 s_2 = kept_tile[k * 2 + v] * (scale * 1.442695f);
         // attention.py:20: return tl.where(seen, s, -float("inf"))
@@ -219,9 +220,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        const i32 i_25 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
+        const i32 i_23 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
         // attention.py:17: seen = cols[None, :] < length
-        const bool seen_2 = (start + (i_25 + v)) < length;
+        const bool seen_2 = (start + (i_23 + v)) < length;
         // attention.py:16: s = tl.dot(q, tl.trans(k), input_precision="ieee") * (scale * 1.4426950408889634)
         const f32 s_4 = kept_tile[k * 2 + v] * (scale * 1.442695f);
         // attention.py:20: return tl.where(seen, s, -float("inf"))
@@ -266,12 +267,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       u32 part_2[8];
       u32 v_part[16];
       #pragma unroll
-      for (int i_27 = 0; i_27 < 8; ++i_27) {
-        part_2[i_27] = tw::word_of(kept_tile_2[step_3 * 8 + (i_27 & 3) * 2 + (i_27 >> 2) * 32], kept_tile_2[step_3 * 8 + (i_27 & 3) * 2 + (i_27 >> 2) * 32 + 1]);
+      for (int i_25 = 0; i_25 < 8; ++i_25) {
+        part_2[i_25] = tw::word_of(kept_tile_2[step_3 * 8 + (i_25 & 3) * 2 + (i_25 >> 2) * 32], kept_tile_2[step_3 * 8 + (i_25 & 3) * 2 + (i_25 >> 2) * 32 + 1]);
       }
       #pragma unroll
-      for (int i_26 = 0; i_26 < 4; ++i_26) {
-        tw::load_matrices_transposed<4>(v_part + i_26 * 4, v_2 + (v_at ^ (i_26 * 16)) + step_3 * 1024);
+      for (int i_24 = 0; i_24 < 4; ++i_24) {
+        tw::load_matrices_transposed<4>(v_part + i_24 * 4, v_2 + (v_at ^ (i_24 * 16)) + step_3 * 1024);
       }
       #pragma unroll
       for (int row_2 = 0; row_2 < 2; ++row_2) {
@@ -306,21 +307,21 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       const f16 t_13 = tw::to_f16(out_2);
       out[v] = t_13;
     }
-    const i32 i_28 = (thread & 3) * 2 + ((thread >> 2 & 7) * 72 ^ (k >> 1 & 7) * 8) + (thread >> 5) * 2048 + (k & 1) * 512 + (k >> 4) * 1024;
-    tw::store<2>(kept_shared + i_28, out);
+    const i32 i_26 = (thread & 3) * 2 + ((thread >> 2 & 7) * 72 ^ (k >> 1 & 7) * 8) + (thread >> 5) * 2048 + (k & 1) * 512 + (k >> 4) * 1024;
+    tw::store<2>(kept_shared + i_26, out);
   }
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    const i32 i_29 = (thread >> 2 & 7) + (thread >> 5) * 32 + k * 8;
+    const i32 i_27 = (thread >> 2 & 7) + (thread >> 5) * 32 + k * 8;
     // attention.py:52: tl.store(log_sum_ptr + head + rows, largest + tl.log2(total), mask=rows < length)
-    tw::store_if(is_owner && (i_29 < t_5), ((log_sum_ptr + head) + t_3) + i_29, largest_tile[k] + tw::log2(total_tile[k]));
+    tw::store_if(is_owner && (i_27 < t_5), ((log_sum_ptr + head) + t_3) + i_27, largest_tile[k] + tw::log2(total_tile[k]));
   }
   __syncthreads();
   f16 tile[64];
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const i32 i_30 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-    tw::load<8>(tile + k * 8, kept_shared + i_30);
+    const i32 i_28 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+    tw::load<8>(tile + k * 8, kept_shared + i_28);
   }
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
@@ -330,8 +331,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     for (int v = 0; v < 8; ++v) {
       out_3[v] = tile[k * 8 + v];
     }
-    const i32 i_31 = (thread >> 3) + k * 16;
-    const i32 i_32 = (thread & 7) * 8;
-    tw::store_whole<8>(((out_ptr + t_2) + t_4) + i_31 * 64 + i_32, out_3, i_31 < t_5);
+    const i32 i_29 = (thread >> 3) + k * 16;
+    const i32 i_30 = (thread & 7) * 8;
+    tw::store_whole<8>(((out_ptr + t_2) + t_4) + i_29 * 64 + i_30, out_3, i_29 < t_5);
   }
 }
