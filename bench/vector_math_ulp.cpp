@@ -8,6 +8,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <mutex>
 #include <sstream>
 #include <thread>
@@ -16,7 +17,6 @@
 
 #include "base/check.h"
 #include "base/embedded.h"
-#include "base/table.h"
 #include "report.h"
 #include "tilewright/tensor.h"
 #include "tilewright/triton.h"
@@ -90,20 +90,20 @@ double limit_of(std::string_view name) {
 
 struct Format {
   DType dtype;
-  int mantissa_bits, least_exponent, end_exponent;  // of the last bit at least; of the first power
-};                                                  // of two that is no number
-constexpr Format formats[] = {{DType::Float32, 23, -149, 128},
-                              {DType::Float16, 10, -24, 16},
-                              {DType::BFloat16, 7, -133, 128}};
+  int mantissa_bits;
+  int least_exponent;  // of a last place
+  double end;          // the first power of two beyond all numbers
+};
+constexpr Format formats[] = {{DType::Float32, 23, -149, 0x1p128},
+                              {DType::Float16, 10, -24, 0x1p16},
+                              {DType::BFloat16, 7, -133, 0x1p128}};
 
-// In units of the exact result's last place; infinity counts as the first power of two beyond all
-// numbers.
+// In units of the exact result's last place; infinity counts as the end.
 double error_of(const Format& format, double got, double exact) {
   if (std::isnan(got) || std::isnan(exact))
     return std::isnan(got) && std::isnan(exact) ? 0 : INFINITY;
-  const double end = std::ldexp(1.0, format.end_exponent);
-  if (std::isinf(got)) got = std::copysign(end, got);
-  if (std::fabs(exact) > end) exact = std::copysign(end, exact);
+  if (std::isinf(got)) got = std::copysign(format.end, got);
+  if (std::fabs(exact) > format.end) exact = std::copysign(format.end, exact);
   const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(exact) >> 52 & 2047) - 1023;
   const int last = std::max(exponent - format.mantissa_bits, format.least_exponent);
   const auto inverse = static_cast<std::uint64_t>(1023 - last) << 52;
@@ -219,16 +219,12 @@ Worst measure(const MathFunction& function, const Format& format, std::uint64_t 
   return Measurement<BFloat16>(function, format, 1).run();
 }
 
-// The errors of all functions as a table; whether all are within their limits.
+// Prints the errors of all functions, each when it is known; whether all are within their limits.
 bool measure_all(std::uint64_t stride) {
-  using enum Align;
-  Table table({{"function", Left},
-               {"limit", Right},
-               {"float32", Right},
-               {"at", Left},
-               {"float16", Right},
-               {"bfloat16", Right},
-               {"", Left}});
+  fmt::print("Largest errors in ulp over every {} on {}\n\n",
+             stride == 1 ? "float32" : fmt::format("{}th float32", stride), machine_name());
+  constexpr const char* line = "{:<8}  {:>5}  {:>9}  {:<34}  {:>8}  {:>8}  {}\n";
+  fmt::print(line, "function", "limit", "float32", "at", "float16", "bfloat16", "");
   bool is_good = true;
   for (const MathFunction& function : functions) {
     const double limit = limit_of(function.name);
@@ -240,15 +236,11 @@ bool measure_all(std::uint64_t stride) {
     is_good &= is_within;
     std::string place = fmt::format("{:.9g}", wide.x);
     if (function.name == std::string_view("pow")) place += fmt::format(", {:.9g}", wide.p);
-    table.add({function.name, fmt::format("{:.1f}", limit), fmt::format("{:.3f}", wide.ulps), place,
-               fmt::format("{:.4f}", half.ulps), fmt::format("{:.4f}", brain.ulps),
-               is_within ? "" : "beyond its limit"});
-    fmt::print(stderr, "{} ", function.name);
+    fmt::print(line, function.name, fmt::format("{:.1f}", limit), fmt::format("{:.3f}", wide.ulps),
+               place, fmt::format("{:.4f}", half.ulps), fmt::format("{:.4f}", brain.ulps),
+               is_within ? "" : "beyond its limit");
+    std::fflush(stdout);
   }
-  fmt::print(stderr, "\n");
-  fmt::print("Largest errors in ulp over every {} on {}\n\n{}",
-             stride == 1 ? "float32" : fmt::format("{}th float32", stride), machine_name(),
-             table.to_string());
   return is_good;
 }
 

@@ -199,12 +199,19 @@ class ProgramWriter {
     bool has_identity = false;
     std::optional<ir::Type> wide;  // of the sum, where that is not the result's type
     std::vector<std::string> sums;
+    // Of a largest or smallest float: the variable that says whether a number was seen, or, where
+    // NaN is kept, a NaN.
+    std::string seen = {};
+    bool keeps_nan = false;
   };
   std::vector<Reduction> plan_reductions(const Step& step, const Nest& nest);
   void widen_sums(const Nest& nest, std::vector<Reduction>& reductions) const;
   std::optional<ir::Type> wide_array_type(const ir::Op& reduce) const;
   void begin_reductions(Nest& nest, std::vector<Reduction>& reductions);
   void accumulate(Nest& nest, Reduction& reduction);
+  void begin_extreme(Nest& nest, Reduction& reduction);
+  std::vector<std::string> extreme(const Reduction& reduction, const std::string& value) const;
+  std::string finished_extreme(const Reduction& reduction) const;
   bool accumulate_once(Nest& nest, const Reduction& reduction, const Placed& value);
   void combine(const ir::Op& op, const std::vector<std::string>& a,
                const std::vector<std::string>& b, const std::vector<std::string>& targets,

@@ -184,6 +184,12 @@ void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reducti
       std::string start = "{}";
       if (reduction.has_identity && only)
         start = " = " + literal_text(type, *identity_of(*only, type));
+      const bool is_extreme = reduction.is_inner && reduction.clause.starts_with("tw_");
+      if (is_extreme) {
+        const bool is_max = only->kind == OpKind::Maximum;
+        const double least = (is_max ? -1 : 1) * std::numeric_limits<double>::infinity();
+        start = " = " + literal_text(type, ir::AttributeValue{least});
+      }
       if (kernel_.type(result).is_scalar()) {
         const std::string name = names_.make(wanted);
         nest.names.reserve(name);
@@ -203,9 +209,46 @@ void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reducti
         reduction.sums.push_back(fmt::format("{}[{}]", sums, reduced_place(nest, op).text));
       }
     }
-    if (!reduction.clause.empty())
+    if (reduction.is_inner && reduction.clause.starts_with("tw_")) begin_extreme(nest, reduction);
+    else if (!reduction.clause.empty())
       reduction.clause = fmt::format("reduction({} : {})", reduction.clause, reduction.sums[0]);
   }
+}
+
+// The largest and the smallest of floats without NaN are one instruction per vector; whether there
+// were numbers, or NaN, is seen beside it. (A reduction of our own declaration combines its lanes
+// through memory.)
+void ProgramWriter::begin_extreme(Nest& nest, Reduction& reduction) {
+  const ir::Op& only = *only_op(*reduction.op);
+  const Type type = kernel_.type(reduction.op->result());
+  reduction.keeps_nan = only.text("nan") == "propagate";
+  const std::string wanted = reduction.sums[0] + (reduction.keeps_nan ? "_nan" : "_seen");
+  reduction.seen = nest.names.make(wanted);
+  const std::string line =
+      fmt::format("{} {} = 0;", type.dtype == DType::Float64 ? "i64" : "i32", reduction.seen);
+  if (type.is_scalar() || reduction.axis_loop == 0) names_.reserve(reduction.seen);
+  if (type.is_scalar()) out_.line(line);
+  else nest.lines[static_cast<std::size_t>(reduction.axis_loop)].push_back(line);
+  reduction.clause =
+      fmt::format("reduction({} : {}) reduction(| : {})",
+                  only.kind == OpKind::Maximum ? "max" : "min", reduction.sums[0], reduction.seen);
+}
+
+// The statements that take one more value in.
+std::vector<std::string> ProgramWriter::extreme(const Reduction& reduction,
+                                                const std::string& value) const {
+  const bool is_max = only_op(*reduction.op)->kind == OpKind::Maximum;
+  return {
+      fmt::format("{0} = {0} {1} {2} ? {2} : {0};", reduction.sums[0], is_max ? '<' : '>', value),
+      fmt::format("{0} |= {1} {2} {1};", reduction.seen, value, reduction.keeps_nan ? "!=" : "==")};
+}
+
+std::string ProgramWriter::finished_extreme(const Reduction& reduction) const {
+  const std::string nan =
+      literal_text(kernel_.type(reduction.op->result()).element(),
+                   ir::AttributeValue{std::numeric_limits<double>::quiet_NaN()});
+  return fmt::format("if ({}{}) {} = {};", reduction.keeps_nan ? "" : "!", reduction.seen,
+                     reduction.sums[0], nan);
 }
 
 // Behind the mask's end every element is often the same: it counts once, or times their number.
@@ -223,6 +266,12 @@ bool ProgramWriter::accumulate_once(Nest& nest, const Reduction& reduction, cons
                        nest.part_begin);
   else if (only->kind == OpKind::Add || only->kind == OpKind::Multiply || only->kind == OpKind::Xor)
     return false;
+  if (!reduction.seen.empty()) {
+    nest.once.push_back(fmt::format("if ({} < {}) {{", nest.part_begin, nest.part_end));
+    for (const std::string& line : extreme(reduction, atom(term))) nest.once.push_back("  " + line);
+    nest.once.emplace_back("}");
+    return true;
+  }
   const OperandText operands[] = {{sum, type}, {term, type}};
   nest.once.push_back(fmt::format("if ({} < {}) {} = {};", nest.part_begin, nest.part_end, sum,
                                   expression_text(*only, type, operands)));
@@ -243,6 +292,13 @@ void ProgramWriter::accumulate(Nest& nest, Reduction& reduction) {
       lines.push_back(fmt::format("{}{} = {};", indent, reduction.sums[k], values[k]));
   };
   if (reduction.axis_loop < 0) return set_all("");
+  if (!reduction.seen.empty()) {
+    const bool is_name = values[0].find_first_of("([ ") == std::string::npos;
+    const std::string value = is_name ? values[0] : nest.names.make("candidate");
+    if (!is_name) lines.push_back(fmt::format("const auto {} = {};", value, values[0]));
+    for (const std::string& line : extreme(reduction, value)) lines.push_back(line);
+    return;
+  }
   if (reduction.wide) {
     const Type type = kernel_.type(op.operands[0]).element();
     lines.push_back(fmt::format("{0} = {0} + {1};", reduction.sums[0],
@@ -305,6 +361,9 @@ void ProgramWriter::combine(const ir::Op& op, const std::vector<std::string>& a,
 void ProgramWriter::finish_reductions(Nest& nest, const std::vector<Reduction>& reductions) {
   for (const Reduction& reduction : reductions) {
     if (!reduction.is_inner || kernel_.type(reduction.op->result()).is_scalar()) continue;
+    if (!reduction.seen.empty())
+      nest.after[static_cast<std::size_t>(reduction.axis_loop)].push_back(
+          finished_extreme(reduction));
     for (std::size_t k = 0; k < reduction.sums.size(); ++k) {
       const ir::Value result = reduction.op->results[k];
       const Type type = kernel_.type(result).element();
@@ -319,6 +378,7 @@ void ProgramWriter::finish_reductions(Nest& nest, const std::vector<Reduction>& 
 void ProgramWriter::publish(const Reduction& reduction) {
   const std::vector<ir::Value>& results = reduction.op->results;
   const Type& type = kernel_.type(results[0]);
+  if (!reduction.seen.empty() && type.is_scalar()) out_.line(finished_extreme(reduction));
   if (!reduction.wide) {
     for (std::size_t k = 0; k < results.size(); ++k)
       if (kernel_.type(results[k]).is_scalar()) texts_[results[k].id] = reduction.sums[k];
