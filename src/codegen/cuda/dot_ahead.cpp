@@ -149,10 +149,23 @@ bool Emitter::is_taken_ahead(const Step& step) const {
 bool Emitter::can_hold(const Step& loop, const Step& dot, ir::Value operand) const {
   const std::optional<SharedView> view = shared_view(dot, operand);
   if (!view || layouts_.is_slot(view->array)) return false;
-  const ir::Op* maker = kernel_.maker(view->array);
-  bool is_outside = maker && schedule_.storage(view->array) == view->array;
-  ir::walk(loop.op->regions[0], [&](const ir::Op& op) { is_outside &= &op != maker; });
-  return is_outside;
+  return kernel_.maker(view->array) && schedule_.storage(view->array) == view->array &&
+         is_outside(*loop.op, view->array);
+}
+
+// Whether a value is there before the loop.
+bool Emitter::is_outside(const ir::Op& loop, ir::Value value) const {
+  const ir::Region& body = loop.regions[0];
+  const auto is_argument = [&](const ir::Region& region) {
+    return std::find(region.arguments.begin(), region.arguments.end(), value) !=
+           region.arguments.end();
+  };
+  bool out = !is_argument(body);
+  ir::walk(body, [&](const ir::Op& op) {
+    out &= &op != kernel_.maker(value);
+    for (const ir::Region& region : op.regions) out &= !is_argument(region);
+  });
+  return out || constant_of(value).has_value();
 }
 
 void Emitter::hold_operands(const Step& loop) {
@@ -304,13 +317,13 @@ void Emitter::place_copies(Ahead& ahead, const ir::Op& loop) {
     copy.at = names_.make(buffer_name(op) + "_at");
     out_.format("const i32 {} = {};", copy.at, bare(linear_text(frame.space, to, 3, 4)));
     const ir::Op* affine = formula_of(copy);
-    const std::vector<ir::Value>& carried = loop.regions[0].arguments;
-    bool is_known = affine && std::count(carried.begin() + 1, carried.end(), affine->operands[0]);
-    ir::walk(loop.regions[0], [&](const ir::Op& inside) {  // strides are from outside
-      for (std::size_t i = 1; is_known && i < affine->operands.size(); ++i)
-        is_known =
-            constant_of(affine->operands[i]) || kernel_.maker(affine->operands[i]) != &inside;
-    });
+    const auto is_argument = [&](ir::Value value) {
+      const std::vector<ir::Value>& all = loop.regions[0].arguments;
+      return std::find(all.begin() + 1, all.end(), value) != all.end();
+    };
+    bool is_known = affine && is_argument(affine->operands[0]);
+    for (std::size_t i = 1; is_known && i < affine->operands.size(); ++i)  // strides stay the same
+      is_known = is_outside(loop, affine->operands[i]);
     if (is_known) {
       copy.base = affine->operands[0];
       const std::string offset = offset_text(frame, *affine, only_variable(frame.space, first, 3));

@@ -353,6 +353,7 @@ class Emitter {
   // Reads what stays the same in all rounds of a loop before it.
   void hold_operands(const Step& loop);
   bool can_hold(const Step& loop, const Step& dot, ir::Value operand) const;
+  bool is_outside(const ir::Op& loop, ir::Value value) const;
   static std::string step_part(const std::string& part, const SpaceVariable& step);
 
   // ---- Asynchronous copies (async_copy.cpp)
