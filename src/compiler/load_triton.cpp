@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/load_triton.cpp — loading a kernel, and its warm launch.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/nearest.h"
+#include "base/nvtx.h"
 #include "base/settings.h"
 #include "compiler/constants.h"
 #include "compiler/launch_key.h"
@@ -40,6 +42,9 @@ TritonKernel make_kernel(std::shared_ptr<TritonKernel::State> state,
                          const python::LoadedModule& module, std::string_view kernel) {
   python::Evaluator evaluator(state->loader, {.facts = python::nvidia_facts(9, 0)});
   state->name = std::string(kernel);
+  if (nvtx_takes_launches())
+    state->range =
+        fmt::format("{} ({})", kernel, std::filesystem::path(module.file).filename().string());
   state->function = find_kernel(state->loader, module, kernel);
   state->parameters = read_parameters(state->loader, evaluator, state->function);
   mark_keys(*state, evaluator);
@@ -210,6 +215,7 @@ ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
 
 void TritonKernel::launch(const TritonLaunch& launch,
                           std::span<const TritonArgument> arguments) const {
+  const NvtxScope range(checked(state_).range);
   const TritonArgument* slots[max_slots];
   const auto [view, place, grid] = ready_launch(checked(state_), launch, arguments, slots);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;

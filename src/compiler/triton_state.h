@@ -52,6 +52,7 @@ struct LaunchView {
 
 struct TritonKernel::State {
   std::string name;
+  std::string range;  // of a launch, for NVIDIA's tools: "gelu_kernel (gelu.py)"; empty without one
   python::DecoratedFunction function;
   std::vector<TritonParameter> parameters;
   python::ModuleLoader loader;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/nvtx.h"
 #include "profile/cuda_activity.h"
 #include "profile/devices.h"
-#include "profile/nvtx.h"
 #include "profile/recorder.h"
 
 namespace tilewright {

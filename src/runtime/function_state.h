@@ -32,6 +32,7 @@ struct FunctionState {
   Backend* backend = nullptr;
   int processors = 1;
   bool logs_launches = false;
+  std::string range;  // of a launch, for NVIDIA's tools: "gelu_kernel (gelu.cu)"; empty without one
   std::vector<VariantState> variants;
   // A single launch of the user's own sizes with the user's own arguments in order: no plan to
   // follow.

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/events.h"
 #include "base/log.h"
+#include "base/nvtx.h"
 #include "runtime/arguments.h"
 #include "runtime/function_state.h"
 #include "runtime/plan.h"
@@ -53,6 +54,7 @@ void run_step(const FunctionState& function, const StepState& step, const Launch
   launch.shared_bytes = static_cast<std::uint32_t>(sizes.shared_bytes);
   if (function.logs_launches) [[unlikely]]
     log_launch(function, step, launch);
+  const NvtxScope range(function.range);
   EventScope event(EventKind::Launch, step.step->entry);
   if (event.is_heard()) [[unlikely]]
     event.describe(fmt::format("grid {} {} {}", launch.grid[0], launch.grid[1], launch.grid[2]));

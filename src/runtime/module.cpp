@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/nvtx.h"
 #include "runtime/compile.h"
 #include "runtime/function_state.h"
 #include "runtime/module_key.h"
@@ -106,6 +107,7 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
   function.backend = &backend(module.device);
   function.processors = module.device.target().processors;
   function.logs_launches = logs("launch");
+  if (nvtx_takes_launches()) function.range = fmt::format("{} ({})", kernel.name, module.name);
   for (const LaunchPlan& plan : kernel.variants) {
     check_plan(plan, kernel);
     VariantState& variant = function.variants.emplace_back();

@@ -125,6 +125,35 @@ TEST_F(ProfileVerb, KeepsTheTraceOfAProgramThatCrashes) {
   expect_valid(read_json(trace));
 }
 
+// The least that a tool does: it takes push and pop and writes what it is told.
+constexpr const char* tool = R"(#include <cstdio>
+using F = void (*)();
+struct Callbacks { unsigned long size; int (*functions_of)(int, F***, unsigned*); };
+static int push(const char* name) { std::fprintf(stderr, "push %s\n", name); return 0; }
+static int pop() { std::fprintf(stderr, "pop\n"); return 0; }
+extern "C" int InitializeInjectionNvtx2(const void* (*table)(unsigned)) {
+  F** functions = nullptr;
+  unsigned size = 0;
+  if (!((const Callbacks*)table(1))->functions_of(1, &functions, &size) || size < 12) return 0;
+  *functions[9] = (F)push;
+  *functions[11] = (F)pop;
+  return 1;
+}
+)";
+
+TEST_F(ProfileVerb, ToolsOfNvidiaSeeLaunchesByName) {
+  const std::string text = folder_.path() + "/tool.cpp", library = folder_.path() + "/tool.so";
+  std::ofstream(text) << tool;
+  const ProcessResult made =
+      run_process({.arguments = {"g++", "-shared", "-fPIC", "-o", library, text}});
+  if (made.exit_code != 0) GTEST_SKIP() << made.output;
+  const CommandResult r = tilewright_command(
+      {"run", file_ + ":twice", "--device", "cpu", "--grid", "1", "x=ones:f32[64]", "BLOCK=64"},
+      {"NVTX_INJECTION64_PATH=" + library});
+  EXPECT_EQ(r.exit_code, 0);
+  EXPECT_EQ(r.error, "push twice (k.py)\npush twice (twice.cpp)\npop\npop\n");
+}
+
 TEST_F(ProfileVerb, PassesTheExitCodeOn) {
   const CommandResult r = tilewright_command({"profile", "--", "sh", "-c", "exit 3"});
   EXPECT_EQ(r.exit_code, 3);

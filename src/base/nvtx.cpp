@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// profile/nvtx.cpp — the table that a tool fills in, and its library.
-#include "profile/nvtx.h"
+// base/nvtx.cpp — the table that a tool fills in, and its library.
+#include "base/nvtx.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -83,6 +83,8 @@ bool nvtx_push(const std::string& name) {
   reinterpret_cast<PushFunction>(functions[push_slot])(name.c_str());
   return true;
 }
+
+bool nvtx_takes_launches() { return settings().profile_folder.empty() && has_tool(); }
 
 void nvtx_pop() { reinterpret_cast<PopFunction>(functions[pop_slot])(); }
 
