@@ -10,9 +10,9 @@
 //
 // Arguments specialise the kernel as in Triton: integers are int32 where they fit, those divisible
 // by 16 and aligned addresses are known as such, 1 and none are constants, floats are float32.
-// Configs of triton.autotune and triton.heuristics fill in what is not given; the first config that
-// compiles is taken. The device is that of the tensors. With TILEWRIGHT_INTERPRET=1 (or .interpret)
-// the kernel runs in the interpreter, which finds accesses out of bounds.
+// Configs of triton.autotune (timed at the first launch with a new key, unless TILEWRIGHT_AUTOTUNE
+// is off) and triton.heuristics fill in what is not given. The device is that of the tensors. With
+// TILEWRIGHT_INTERPRET=1 (or .interpret) the interpreter runs it and finds accesses out of bounds.
 //
 // Launches may come from many threads. A launch like an earlier one takes no lock and allocates
 // nothing.

@@ -56,6 +56,12 @@ std::optional<std::string> quoted(std::string_view text) {
   return std::string(text.substr(1, text.size() - 2));
 }
 
+// 4.0 is not 4: a float stays one when it is read back.
+std::string number_text(double number) {
+  std::string text = fmt::format("{}", number);
+  return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
+}
+
 // Digits only: "e5" and "inf" are words, although from_chars takes the latter as a number.
 bool looks_like_number(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
@@ -125,7 +131,7 @@ std::string constant_text(const triton::Value& value) {
   const auto* constant = value.get_if<Constant>();
   if (constant == nullptr) return "?";
   if (const auto* flag = std::get_if<bool>(&constant->value)) return *flag ? "true" : "false";
-  if (const auto* number = std::get_if<double>(&constant->value)) return fmt::format("{}", *number);
+  if (const auto* number = std::get_if<double>(&constant->value)) return number_text(*number);
   if (const auto* text = std::get_if<std::string>(&constant->value))
     return fmt::format("'{}'", *text);
   if (const auto* integer = std::get_if<Int128>(&constant->value))

@@ -7,7 +7,8 @@
 namespace tilewright {
 
 // Of the kinds of the arguments (specialize.h), the values that heuristics and the autotuner read,
-// and the options. Part of every launch: it allocates nothing and hashes no text but that of
+// and the options; arguments of rare types may have a key of their own although the code is the
+// same. Part of every launch: it allocates nothing and hashes no text but that of
 // arguments that are texts. Throws ArgumentError when a parameter cannot take its argument.
 Hash128 launch_key(const TritonKernel::State& state, const TritonArgument* const* slots,
                    const TritonLaunch& launch, const LaunchPlace& place);
