@@ -106,6 +106,10 @@ TEST(Reduce, CombineFunctions) {
               test.tl("reduce", {n, integer(0), half});
             }),
             "tl.reduce needs int32 from its combine function, but gets float32");
+  EXPECT_EQ(mistake([&] {
+              test.tl("associative_scan", {n, integer(0), half});
+            }),
+            "tl.associative_scan needs int32 from its combine function, but gets float32");
 }
 
 TEST(Scan, Cumulated) {
