@@ -22,6 +22,7 @@
 #include "ir/print.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
+#include "runtime/plan.h"
 #include "tilewright/device.h"
 #include "tilewright/load_inline.h"
 
@@ -140,6 +141,9 @@ void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
 KernelOptions kernel_options(const CompileVerbOptions& options) {
   KernelOptions result;
   result.num_warps = options.num_warps.value_or(4);
+  // A launcher in a header launches the user's own grid.
+  result.chooses_warps = !options.num_warps && std::find(options.emit.begin(), options.emit.end(),
+                                                         "header") == options.emit.end();
   result.num_stages = options.num_stages.value_or(3);
   result.maxnreg = options.maxnreg;
   result.fp_fusion = !options.no_fp_fusion;
@@ -155,6 +159,31 @@ std::int64_t largest_tile(const ir::Kernel& kernel) {
       largest = std::max(largest, kernel.type(result).numel());
   });
   return largest;
+}
+
+// Threads of a block, and of a program, when there are many programs.
+struct Threads {
+  int block = 1;
+  double program = 1;
+};
+
+Threads threads_of(const KernelSource& source, const Target& target) {
+  if (!target.is_cuda()) return {128, 128};
+  constexpr std::int64_t many[3] = {1 << 20, 1 << 20, 1 << 20};
+  const KernelSource::Kernel& kernel = source.kernels.front();
+  const LaunchStep& step = kernel.variants.front().steps.front();
+  const PlanInputs inputs{.kernel = kernel.name,
+                          .parameters = kernel.parameters,
+                          .values = nullptr,
+                          .grid = many,
+                          .block = many,
+                          .processors = 128};
+  Threads out{.block = static_cast<int>(evaluate(step.block[0], inputs))};
+  out.program = out.block;
+  for (int axis = 0; axis < 3; ++axis)
+    out.program *= static_cast<double>(evaluate_or(step.grid[axis], inputs, many[axis])) /
+                   static_cast<double>(many[axis]);
+  return out;
 }
 
 struct TritonInput {
@@ -181,8 +210,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   check_options(input.function.name, settings);
   CompileReportRow row{.kernel = input.function.name,
                        .signature = signature_text(input.parameters, input.signature),
-                       .target = target,
-                       .threads = settings.num_warps * 32};
+                       .target = target};
   const auto start = std::chrono::steady_clock::now();
   const TileKernel kernel = lower_to_tiles(input.loader, input.function, input.signature, target,
                                            settings, wants(options, target, "ir"));
@@ -195,13 +223,16 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
                                    [](const std::string& name) { return name == "ir"; });
   if (only_ir) return row;
   KernelSource source = emit_source(input.loader, kernel, target, settings);
+  const Threads threads = threads_of(source, target);
+  row.threads = threads.block;
   add_compiler_flags(options, source);
   emit(options, row, "cuda", [&] { return without_line_directives(source.text); });
   emit(options, row, "cpp", [&] { return source.text; });
   if (!needs_binary(options, target)) return row;
   const Binary binary = compile(source, target);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  row.elements_per_thread = static_cast<double>(largest_tile(kernel.lowered.kernel)) / row.threads;
+  row.elements_per_thread =
+      static_cast<double>(largest_tile(kernel.lowered.kernel)) / threads.program;
   add_resources(row, binary, input.function.name, dynamic_shared_bytes(source));
   emit(options, row, "header", [&] {
     return launcher_header({source, binary, kernel, target, row.signature, row.threads});

@@ -39,8 +39,7 @@ void check_options(std::string_view kernel, const KernelOptions& options) {
   if (options.num_stages < 0)
     throw ArgumentError(fmt::format("num_stages of kernel '{}' must be 0 or more, not {}", kernel,
                                     options.num_stages));
-  // Blocks that Triton may spread a program over. It changes no result; a program is one block
-  // here.
+  // Blocks that a program may be spread over. It changes no result.
   const auto blocks = static_cast<unsigned>(options.num_ctas);
   if (options.num_ctas < 1 || options.num_ctas > 16 || !std::has_single_bit(blocks))
     throw ArgumentError(fmt::format("num_ctas of kernel '{}' must be 1, 2, 4, 8 or 16, not {}",
@@ -61,6 +60,8 @@ namespace {
 CudaEmitOptions cuda_options(const Target& target, const KernelOptions& options) {
   return {.target = target,
           .num_warps = options.num_warps,
+          .num_ctas = options.num_ctas,
+          .chooses_shape = options.chooses_warps,
           .max_registers = options.maxnreg.value_or(0),
           .fp_fusion = options.fp_fusion,
           .flush_denormals = options.flush_to_zero};

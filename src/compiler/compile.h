@@ -18,6 +18,7 @@ struct KernelOptions {
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;
+  bool chooses_warps = false;  // nobody has asked for the numbers of warps and CTAs
   std::optional<int> maxnreg = {};
   bool fp_fusion = true;
   bool flush_to_zero = false;

@@ -88,6 +88,7 @@ void apply_config(Resolution& r, const python::ConfigValue& config) {
           r.kernel()));
     r.set(parameter, value, "a config");
   }
+  r.options.chooses_warps = false;
   if (!launch.num_warps) r.options.num_warps = static_cast<int>(config.num_warps);
   if (!launch.num_stages) r.options.num_stages = static_cast<int>(config.num_stages);
   if (!launch.num_ctas) r.options.num_ctas = static_cast<int>(config.num_ctas);
@@ -103,6 +104,7 @@ bool set_option(Resolution& r, const std::string& name, const python::Value& val
       throw ArgumentError(
           fmt::format("a heuristic of kernel '{}' sets '{}' to {}, not to an integer", r.kernel(),
                       name, python::repr(value)));
+    r.options.chooses_warps = false;
     if (!(r.request.launch.*entry.given)) r.options.*entry.option = static_cast<int>(*number);
     return true;
   }
@@ -142,6 +144,7 @@ KernelOptions options_of(const TritonLaunch& launch) {
   return {.num_warps = launch.num_warps.value_or(4),
           .num_stages = launch.num_stages.value_or(3),
           .num_ctas = launch.num_ctas.value_or(1),
+          .chooses_warps = !launch.num_warps && !launch.num_ctas,
           .maxnreg = launch.maxnreg,
           .fp_fusion = launch.fp_fusion,
           .flush_to_zero = launch.flush_to_zero,
@@ -255,8 +258,8 @@ ResolvedLaunch resolve(const LaunchRequest& request, const python::ConfigValue* 
 
 std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolved) {
   const KernelOptions& o = resolved.options;
-  return fmt::format("{} {} | {} {} {} {} {}{}{} | {}", request.place.device.name(),
-                     request.place.interpret, o.num_warps, o.num_stages, o.num_ctas,
+  return fmt::format("{} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
+                     request.place.interpret, o.chooses_warps ? "~" : "", o.num_warps, o.num_stages, o.num_ctas,
                      o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
                      signature_text(request.state.parameters, resolved.signature));
 }

@@ -70,7 +70,7 @@ Prepared tile_elementwise(const Problem& problem, const Way& way) {
 
 Prepared tile_rows(const Problem& problem, const Way& way) {
   const std::int64_t columns = problem.columns();
-  const TritonLaunch launch{.grid = problem.rows(), .num_warps = warps_for_row(columns)};
+  const TritonLaunch launch{.grid = problem.rows()};
   const TritonArgument size = constant("BLOCK", next_power_of_2(columns));
   if (problem.operation->name == std::string_view("softmax"))
     return launch_of(kernel_of(way), launch, problem, {columns, size});

@@ -113,8 +113,6 @@ Prepared prepare_triton(const UserKernel& user, const TritonKernel& kernel,
                         if (!*sizes) *sizes = grid.sizes(meta);
                         return **sizes;
                       })};
-  if (!has_configs(kernel) && problem.operation->shape_of(1).size() == 2)
-    launch.num_warps = warps_for_row(problem.columns());
   const auto arguments = [slots, bound] {
     std::vector<TritonArgument> made;
     for (std::size_t i = 0; i < slots.size(); ++i)

@@ -50,6 +50,21 @@ std::string Emitter::index_text(Frame& frame, const IndexMap& map) {
   return joined(name);
 }
 
+std::optional<Emitter::SplitIndex> Emitter::split_index(const Frame& frame,
+                                                        const IndexMap& map) const {
+  const std::size_t last = frame.space.variables.size() - 1;
+  if (last == 0 || frame.space.variables[last].name != "thread") return std::nullopt;
+  const std::size_t first = frame.is_whole_vector ? frame.index_from : 0;
+  const IndexMap linear{map.matrix, 0};
+  if ((image_of(frame.space, linear, last, last + 1) &
+       (map.offset | image_of(frame.space, linear, first, last))) != 0)
+    return std::nullopt;
+  SplitIndex out{linear_text(frame.space, linear, last, last + 1),
+                 linear_text(frame.space, map, first, last)};
+  if (out.thread == "0" || out.loops == "0") return std::nullopt;
+  return out;
+}
+
 std::string Emitter::shared_index(Frame& frame, ir::Value value, const Place& place) {
   return index_text(frame, layouts_.swizzle_of(value)(place));
 }
@@ -68,16 +83,27 @@ std::string Emitter::offset_text(Frame& frame, const ir::Op& affine, const Place
     const ir::Value stride = affine.operands[static_cast<std::size_t>(d) + 1];
     const std::optional<std::int64_t> known = constant_of(stride);
     if (known == 0) continue;
-    const std::string index = coordinate(frame, place, type, d);
     if (known == 1) {
-      out = sum_text(out, index);
+      const auto split = split_index(frame, compose(coordinate_map(sizes_of(type), d), place));
+      out = split ? sum_text(sum_text(out, split->thread), split->loops)
+                  : sum_text(out, coordinate(frame, place, type, d));
       continue;
     }
+    const std::string index = coordinate(frame, place, type, d);
     const bool is_small = known && *known > 0 && *known * type.size(d) < (std::int64_t{1} << 30);
     out = sum_text(out, is_small ? fmt::format("{} * {}", atom(index), *known)
                                  : fmt::format("{} * {}", atom(scalar(stride)), atom(index)));
   }
   return out;
+}
+
+// A bound of 32 bits is compared as such.
+std::string Emitter::bound_text(ir::Value bound) {
+  const ir::Op* maker = kernel_.maker(bound);
+  const bool is_widened = maker && maker->kind == OpKind::Cast &&
+                          kernel_.type(maker->operands[0]).dtype == DType::Int32 &&
+                          !is_tile(kernel_, maker->operands[0]);
+  return scalar(is_widened ? maker->operands[0] : bound);
 }
 
 // Of a bounds op, without the dimension `without`; "true" when nothing is left to ask.
@@ -93,9 +119,11 @@ std::string Emitter::bounds_text(Frame& frame, const ir::Op& bounds, const Place
     const auto least = constant_of(low);
     const auto most = constant_of(high);
     if (!(least && *least <= 0))
-      also(fmt::format("{} >= {}", coordinate(frame, place, type, d), scalar(low)));
-    if (!(most && *most >= type.size(d)))
-      also(fmt::format("{} < {}", coordinate(frame, place, type, d), scalar(high)));
+      also(fmt::format("{} >= {}", coordinate(frame, place, type, d), bound_text(low)));
+    if (most && *most >= type.size(d)) continue;
+    const auto split = split_index(frame, compose(coordinate_map(sizes_of(type), d), place));
+    also(split ? fmt::format("{} < {} - {}", split->loops, bound_text(high), split->thread)
+               : fmt::format("{} < {}", coordinate(frame, place, type, d), bound_text(high)));
   }
   return out.empty() ? "true" : out;
 }

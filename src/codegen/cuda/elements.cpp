@@ -19,6 +19,16 @@ using ir::OpKind;
 
 constexpr int log_slice = 4;  // elements of one slice of a big tile
 
+// Of the value that a load without a name becomes by a cast.
+std::string name_of_cast(const ir::Kernel& kernel, ir::Value load) {
+  std::string name;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (name.empty() && op.kind == OpKind::Cast && op.operands[0] == load)
+      name = kernel.name_of(op.result());
+  });
+  return name;
+}
+
 }  // namespace
 
 // ---- Loops
@@ -89,6 +99,7 @@ void Emitter::declare_array(ir::Value value) {
   const ir::Type& type = kernel_.type(storage);
   std::string base =
       kernel_.name_of(storage).empty() ? kernel_.name_of(value) : kernel_.name_of(storage);
+  if (base.empty()) base = name_of_cast(kernel_, storage);
   if (base.empty()) base = "kept";
   if (layouts_.is_shared(value)) {
     const std::string name = names_.make(base + "_shared");
@@ -148,13 +159,18 @@ void Emitter::elements_step(const Step& step) {
 
   open_slices(loop);
   std::vector<Preload> preloads = plan_preloads(loop);
-  emit_preloads(loop, preloads);
+  const auto late = std::stable_partition(preloads.begin(), preloads.end(),
+                                          [&](const Preload& p) { return !is_late(loop, p); });
+  std::vector<Preload> late_loads(late, preloads.end());
+  preloads.erase(late, preloads.end());
+  emit_preloads(loop, preloads, false);
   if (needs_barrier_inside) {
     const std::vector<MemoryUse> uses = memory_;
     barrier();
     memory_ = uses;
   }
   open_vectors(loop);
+  emit_preloads(loop, late_loads, true);
 
   // Stores go in vectors when all of them can, so that their order stays.
   std::map<const ir::Op*, std::string> vectors;
@@ -217,10 +233,22 @@ std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
   return out;
 }
 
-void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
+// What many programs read comes from a near cache: it is not worth the registers to have all of it
+// before the first vector is stored.
+bool Emitter::is_late(const ElementLoop& loop, const Preload& preload) const {
+  const Step& step = *loop.frame.step;
+  const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
+  return !once_.empty() && preload.access && !once_.contains(preload.access->op) && !is_kept &&
+         loop.log_vectors > 0 && loop.log_vector > 0 && step.reductions.empty() &&
+         std::any_of(step.ops.begin(), step.ops.end(),
+                     [](const ir::Op* op) { return op->kind == OpKind::Store; });
+}
+
+void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside) {
   if (preloads.empty()) return;
   const Step& step = *loop.frame.step;
-  const int count = 1 << (loop.log_vector + loop.log_vectors);
+  const int bits = loop.log_vector + (is_inside ? 0 : loop.log_vectors);
+  const int count = 1 << bits;
   for (Preload& preload : preloads) {
     const ir::Type& type = kernel_.type(preload.value);
     // A load that is kept in registers goes there at once.
@@ -237,10 +265,9 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
     out_.format("{} {}[{}];", element, preload.tile, count);
   }
   std::vector<std::uint64_t> columns;
-  for (int j = 0; j < loop.frame.space.bits(); ++j)
-    columns.push_back(j < loop.log_vector + loop.log_vectors ? 1ull << j : 0);
-  const IndexMap index{BitMatrix(loop.log_vector + loop.log_vectors, std::move(columns)), 0};
-  open_vectors(loop);
+  for (int j = 0; j < loop.frame.space.bits(); ++j) columns.push_back(j < bits ? 1ull << j : 0);
+  const IndexMap index{BitMatrix(bits, std::move(columns)), 0};
+  if (!is_inside) open_vectors(loop);
   for (const Preload& preload : preloads) {
     const std::string start = linear_text(loop.frame.space, index, 1, 2);
     const std::string into =
@@ -258,7 +285,7 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads) {
                   sum_text(array_name(preload.value), source));
     }
   }
-  close_vectors(loop);
+  if (!is_inside) close_vectors(loop);
   for (const Preload& preload : preloads) {
     std::string text = fmt::format("{}[{}]", preload.tile, linear_text(loop.frame.space, index));
     if (kernel_.type(preload.value).is_bool() && preload.access) text = "(" + text + " != 0)";
@@ -303,9 +330,8 @@ std::vector<Emitter::VectorKeep> Emitter::plan_vector_keeps(ElementLoop& loop,
 
 bool Emitter::keeps_all(const Step& step, const std::vector<VectorKeep>& keeps) {
   const auto is_moved = [&](ir::Value value) {
-    return std::any_of(keeps.begin(), keeps.end(), [&](const VectorKeep& kept) {
-      return !kept.is_own && kept.value == value;
-    });
+    return std::any_of(keeps.begin(), keeps.end(),
+                       [&](const VectorKeep& kept) { return !kept.is_own && kept.value == value; });
   };
   return std::all_of(step.kept.begin(), step.kept.end(), is_moved) &&
          std::none_of(step.ops.begin(), step.ops.end(), [](const ir::Op* op) {

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/embedded.h"
 #include "codegen/cuda/emitter.h"
+#include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "codegen/emulate/rewrite.h"
 #include "tilewright/error.h"
@@ -20,10 +21,10 @@ namespace {
 // Parts of the device library in the order in which they build on each other.
 constexpr std::string_view parts_in_order[] = {"ptx",    "types",      "arithmetic", "math",
                                                "memory", "async_copy", "mma",        "atomics",
-                                               "reduce", "sort",       "check"};
+                                               "reduce", "sort",       "cluster",    "check"};
 
 // Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
-constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma"};
+constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "cluster"};
 
 std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
 
@@ -50,22 +51,39 @@ struct Emitted {
   std::int64_t shared_bytes = 0;
   bool is_dynamic = false;
   std::string largest;  // arrays in shared memory
+  ProgramShape shape;
+  bool fits_shape = true;
 };
 
-Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Attempt& attempt) {
-  const std::int64_t few = std::int64_t{TileLayouts::most_registers} * options.num_warps * 32;
+// Tiles that are kept from one loop to another, as large as the largest.
+int count_kept(const ir::Kernel& kernel, const Schedule& schedule) {
+  const std::int64_t largest = largest_tile(kernel);
+  int count = 0;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (const ir::Value value : op.results)
+      if (schedule.home(value) == Home::Stored && kernel.type(value).numel() == largest) ++count;
+  });
+  return count;
+}
+
+Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
+             const Attempt& attempt) {
+  const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
   const std::vector<bool> apart =
       attempt.moves_products ? stored_products(kernel) : std::vector<bool>{};
   const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
                                    .recompute_limit = attempt.recompute_limit,
                                    .keep_broadcast_from = attempt.keep_broadcast_from,
                                    .pointer_limit = 24,
+                                   .keeps_narrow = true,
                                    .apart = apart});
+  // Few registers are enough where one tile becomes the next.
+  if (options.max_registers > 0 || count_kept(kernel, schedule) > 2) shape.resident = 0;
   const Alignments alignments(kernel);
   const TileLayouts layouts(
       kernel, schedule, alignments,
-      {options.target, std::countr_zero(static_cast<unsigned>(options.num_warps)), apart});
-  Emitter emitter(kernel, schedule, alignments, layouts, options);
+      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)), apart});
+  Emitter emitter(kernel, schedule, alignments, layouts, options, shape);
   Emitted out;
   out.text = emitter.run();
   if (options.line_directives) out.text = repeat_line_directives(out.text);
@@ -73,16 +91,29 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Att
   out.shared_bytes = emitter.shared().bytes();
   out.is_dynamic = emitter.shared().is_dynamic();
   out.largest = emitter.shared().largest();
+  out.shape = shape;
+  out.fits_shape = emitter.fits_shape();
   return out;
 }
 
 // The first attempt that fits, else the last one.
-Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options,
+                      const ProgramShape& shape) {
   Emitted out;
   for (const Attempt& attempt : attempts) {
-    out = emit(kernel, options, attempt);
+    out = emit(kernel, options, shape, attempt);
     if (out.shared_bytes <= options.target.shared_bytes_per_block_optin) break;
   }
+  return out;
+}
+
+Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  Emitted out;
+  for (const ProgramShape& shape : choose_shapes(kernel, options)) {
+    out = emit_smallest(kernel, options, shape);
+    if (out.fits_shape) break;
+  }
+  TW_CHECK(out.fits_shape, "kernel '{}' has no shape", kernel.name);
   return out;
 }
 
@@ -107,20 +138,50 @@ Parameter parameter_of(const ir::Kernel& kernel, const ir::KernelArgument& argum
           .is_const = argument.is_const};
 }
 
-KernelSource::Kernel launch_of(const ir::Kernel& kernel, const CudaEmitOptions& options,
-                               const Emitted& emitted) {
+// Blocks of several programs only when there are enough of them for every multiprocessor.
+constexpr int blocks_per_processor = 4;
+
+PlanExpression constant(std::int64_t value) { return {{PlanOp::Kind::Constant, value}}; }
+
+// How many programs share a block, for a grid of that size.
+PlanExpression programs_per_block(const ProgramShape& shape, int axis) {
+  using Kind = PlanOp::Kind;
+  return {{Kind::Grid, axis}, {Kind::Processors},  {Kind::Constant, blocks_per_processor},
+          {Kind::Multiply},   {Kind::Divide},      {Kind::Constant, shape.programs},
+          {Kind::Minimum},    {Kind::Constant, 1}, {Kind::Maximum}};
+}
+
+void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep& step) {
+  using Kind = PlanOp::Kind;
+  step.block[0] = constant(shape.warps * 32);
+  step.block[1] = constant(1);
+  step.block[2] = constant(1);
+  if (shape.blocks > 1) {
+    step.grid[0] = {{Kind::Grid, 0}, {Kind::Constant, shape.blocks}, {Kind::Multiply}};
+    step.cluster[0] = constant(shape.blocks);
+    step.cluster[1] = constant(1);
+    step.cluster[2] = constant(1);
+  }
+  if (shape.programs == 1) return;
+  const int axis = first_program_axis(kernel);
+  const PlanExpression programs = programs_per_block(shape, axis);
+  step.block[0] = programs;
+  step.block[0].push_back({Kind::Constant, shape.warps * 32});
+  step.block[0].push_back({Kind::Multiply});
+  step.grid[axis] = {{Kind::Grid, axis}};
+  step.grid[axis].insert(step.grid[axis].end(), programs.begin(), programs.end());
+  step.grid[axis].push_back({Kind::CeilDivide});
+  step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = axis});
+}
+
+KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted) {
   KernelSource::Kernel out;
   out.name = kernel.name;
   for (const ir::KernelArgument& argument : kernel.arguments)
     out.parameters.push_back(parameter_of(kernel, argument));
   LaunchPlan plan = direct_plan(kernel.name, kernel.arguments.size());
   LaunchStep& step = plan.steps.front();
-  const auto constant = [](std::int64_t value) {
-    return PlanExpression{{PlanOp::Kind::Constant, value}};
-  };
-  step.block[0] = constant(options.num_warps * 32);
-  step.block[1] = constant(1);
-  step.block[2] = constant(1);
+  plan_shape(kernel, emitted.shape, step);
   step.shared_bytes = constant(emitted.is_dynamic ? emitted.shared_bytes : 0);
   out.variants.push_back(std::move(plan));
   return out;
@@ -167,7 +228,10 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
   source.text += "\n" + emitted.text;
   source.options = {"--std=c++17", options.fp_fusion ? "--fmad=true" : "--fmad=false",
                     options.flush_denormals ? "--ftz=true" : "--ftz=false"};
-  source.kernels.push_back(launch_of(kernel, options, emitted));
+  // A kernel cannot have __maxnreg__ beside its launch bounds.
+  if (options.max_registers > 0)
+    source.options.push_back(fmt::format("--maxrregcount={}", options.max_registers));
+  source.kernels.push_back(launch_of(kernel, emitted));
   return source;
 }
 
@@ -191,6 +255,15 @@ std::string self_contained(const KernelSource& source) {
          fmt::format("#line {} \"{}.cu\"\n{}", line, source.name, without_line_directives(text));
 }
 
+// A cluster is one large block; emulated programs share no blocks.
+void join_cluster(LaunchStep& step) {
+  if (step.cluster[0].empty()) return;
+  step.block[0].insert(step.block[0].end(), step.cluster[0].begin(), step.cluster[0].end());
+  step.block[0].push_back({PlanOp::Kind::Multiply});
+  for (PlanExpression& size : step.cluster) size.clear();
+  step.grid[0].clear();
+}
+
 }  // namespace
 
 KernelSource emulate_source(const KernelSource& source) {
@@ -207,6 +280,7 @@ KernelSource emulate_source(const KernelSource& source) {
     LaunchStep& step = out.kernels[i].variants.front().steps.front();
     const std::string kernel = step.entry;
     step.entry = fmt::format("entry_{}", i);
+    join_cluster(step);
     out.text += emulated_entry(step.entry, kernel, uses_barriers(emulated, kernel));
   }
   return out;

@@ -18,9 +18,25 @@
 
 namespace tilewright {
 
+// How programs lie on the threads of the machine.
+struct ProgramShape {
+  int warps = 4;     // of a program in each of its blocks, a power of two
+  int programs = 1;  // that share a block at most, where none of them needs it for itself
+  int blocks = 1;    // of the cluster over which one program is spread
+  int resident = 0;  // blocks that registers must suffice for on a multiprocessor; 0: any number
+
+  int threads() const { return warps * 32 * blocks; }  // of one program
+
+  friend bool operator==(const ProgramShape&, const ProgramShape&) = default;
+};
+
 struct CudaEmitOptions {
   Target target;
-  int num_warps = 4;             // a power of two
+  int num_warps = 4;  // a power of two
+  int num_ctas = 1;   // blocks of a cluster per program, where the kernel can be spread
+  int programs = 1;   // per block, where the kernel needs no shared memory and no barrier
+  // Nobody has asked for those three: choose_shapes() does.
+  bool chooses_shape = false;
   int max_registers = 0;         // per thread; 0: the compiler's choice
   bool fp_fusion = true;         // a * b + c may be rounded once
   bool flush_denormals = false;  // f32 numbers below the normal ones count as 0

@@ -7,12 +7,16 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "codegen/cuda/access_hints.h"
+#include "codegen/cuda/program_shape.h"
 #include "codegen/schedule/op_facts.h"
 
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
+
+constexpr std::string_view axes = "xyz";
 
 // Whether a pointer goes through control flow, where one to const data could meet another.
 bool mixes_pointers(const ir::Kernel& kernel) {
@@ -29,15 +33,19 @@ bool mixes_pointers(const ir::Kernel& kernel) {
 }  // namespace
 
 Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
-                 const TileLayouts& layouts, const CudaEmitOptions& options)
+                 const TileLayouts& layouts, const CudaEmitOptions& options,
+                 const ProgramShape& shape)
     : kernel_(kernel),
       schedule_(schedule),
       alignments_(alignments),
       layouts_(layouts),
       options_(options),
-      threads_(options.num_warps * 32),
+      shape_(shape),
+      threads_(shape.threads()),
+      shared_axis_(first_program_axis(kernel)),
       lifetimes_(kernel, schedule),
       uses_(kernel.value_count(), 0),
+      once_(touched_once(kernel)),
       wraps_(find_wrapping(kernel)),
       keeps_const_(!mixes_pointers(kernel)) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
@@ -45,6 +53,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
   });
   for (const char* name : {"thread", "v", "k", "s", "shared", "lane", "warp"}) names_.make(name);
   parts_ = {"types"};
+  if (shape.blocks > 1) parts_.insert({"reduce", "cluster"});
 }
 
 std::string Emitter::run() {
@@ -52,7 +61,7 @@ std::string Emitter::run() {
   steps(schedule_.steps());
   TextWriter out;
   out.open(head);
-  out.line("const int thread = int(threadIdx.x);");
+  for (const std::string& line : thread_lines()) out.line(line);
   for (const std::string& line : prologue_) out.line(line);
   for (const std::string& line : shared_.declarations()) out.line(line);
   const std::string body = out_.take();
@@ -74,11 +83,53 @@ std::string Emitter::signature() {
     if (!parameters.empty()) parameters += ", ";
     parameters += fmt::format("{} {}", type_of(argument.value), name);
   }
+  if (shape_.programs > 1) {
+    program_ = names_.make("program_id");
+    programs_ = names_.make("programs");
+    parameters += fmt::format("{}i32 {}", parameters.empty() ? "" : ", ", programs_);
+  }
+  const int threads = shape_.programs * shape_.warps * 32;  // of a block
   const std::string bounds =
-      options_.max_registers > 0
-          ? fmt::format("__launch_bounds__({}) __maxnreg__({})", threads_, options_.max_registers)
-          : fmt::format("__launch_bounds__({})", threads_);
+      shape_.resident > 0 ? fmt::format("__launch_bounds__({}, {})", threads, shape_.resident)
+                          : fmt::format("__launch_bounds__({})", threads);
   return fmt::format("extern \"C\" __global__ void {} {}({})", bounds, kernel_.name, parameters);
+}
+
+// ---- Programs and threads
+
+// The number of the thread in its program.
+std::vector<std::string> Emitter::thread_lines() const {
+  if (shape_.blocks > 1) {
+    const std::string thread =
+        fmt::format("const int thread = tw::cluster_thread<{}>();", shape_.blocks);
+    if (cluster_bytes_ == 0) return {thread};
+    return {thread, "tw::cluster_arrive();"};
+  }
+  if (shape_.programs == 1) return {"const int thread = int(threadIdx.x);"};
+  const char axis = axes[static_cast<std::size_t>(shared_axis_)];
+  return {fmt::format("const int thread = int(threadIdx.x) % {};", threads_),
+          fmt::format("const int {} = int(blockIdx.{} * (blockDim.x / {}) + threadIdx.x / {});",
+                      program_, axis, threads_, threads_),
+          fmt::format("if ({} >= {}) return;", program_, programs_)};
+}
+
+std::string Emitter::program_text(int axis) const {
+  const char letter = axes[static_cast<std::size_t>(axis)];
+  if (shape_.programs > 1 && axis == shared_axis_) return program_;
+  if (shape_.blocks > 1 && axis == 0) return fmt::format("tw::cluster_index<{}>()", shape_.blocks);
+  return fmt::format("i32(blockIdx.{})", letter);
+}
+
+std::string Emitter::program_count_text(int axis) const {
+  const char letter = axes[static_cast<std::size_t>(axis)];
+  if (shape_.programs > 1 && axis == shared_axis_) return programs_;
+  if (shape_.blocks > 1 && axis == 0) return fmt::format("tw::cluster_count<{}>()", shape_.blocks);
+  return fmt::format("i32(gridDim.{})", letter);
+}
+
+bool Emitter::fits_shape() const {
+  if (shape_.programs == 1 && shape_.blocks == 1) return true;
+  return !has_barrier_ && shared_.bytes() == cluster_bytes_;
 }
 
 // ---- Names, types and lines
@@ -141,6 +192,7 @@ void Emitter::statement(const ir::Op& op, const std::string& text) {
 
 void Emitter::barrier() {
   out_.line("__syncthreads();");
+  has_barrier_ = true;
   shared_.note_barrier();
   memory_.clear();
 }

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/text_writer.h"
@@ -59,10 +60,13 @@ std::string c_string(std::string_view text);
 class Emitter {
  public:
   Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
-          const TileLayouts& layouts, const CudaEmitOptions& options);
+          const TileLayouts& layouts, const CudaEmitOptions& options, const ProgramShape& shape);
 
   // The function, from its signature on.
   std::string run();
+  // Whether the text is right for its shape: programs that share a block must not meet at barriers
+  // nor have arrays there, and those of a cluster must only meet in sums over all of it.
+  bool fits_shape() const;
   const SharedMemory& shared() const { return shared_; }
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
 
@@ -97,6 +101,9 @@ class Emitter {
                          const std::string& text);
   void assert_scalar(const ir::Op& op);
   std::string signature();
+  std::vector<std::string> thread_lines() const;
+  std::string program_text(int axis) const;
+  std::string program_count_text(int axis) const;
 
   // ---- Elements of tiles
   std::string element(Frame& frame, ir::Value value, const Place& place);
@@ -109,8 +116,16 @@ class Emitter {
   // The place of an element in an array in shared memory; every access to one goes by it.
   std::string shared_index(Frame& frame, ir::Value value, const Place& place);
   std::string coordinate(Frame& frame, const Place& place, const ir::Type& type, int dimension);
+  // An index as what the thread adds and what the loops add; none where bits of both meet. What the
+  // loops add is known when they are unrolled, and the rest is worked out once.
+  struct SplitIndex {
+    std::string thread;
+    std::string loops;
+  };
+  std::optional<SplitIndex> split_index(const Frame& frame, const IndexMap& map) const;
   std::string index_text(Frame& frame, const IndexMap& map);
   std::string offset_text(Frame& frame, const ir::Op& affine, const Place& place);
+  std::string bound_text(ir::Value bound);
   std::string bounds_text(Frame& frame, const ir::Op& bounds, const Place& place, int without = -1);
   std::string joined_element(Frame& frame, const ir::Op& op, const Place& place);
 
@@ -191,7 +206,9 @@ class Emitter {
   void close_elements(ElementLoop& loop);
   void elements_step(const Step& step);
   std::vector<Preload> plan_preloads(ElementLoop& loop);
-  void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads);
+  // Of all vectors in a loop of their own, or inside the loop over vectors.
+  void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside);
+  bool is_late(const ElementLoop& loop, const Preload& preload) const;
   bool is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const;
   std::vector<VectorKeep> plan_vector_keeps(ElementLoop& loop,
                                             const std::vector<Preload>& preloads);
@@ -222,6 +239,8 @@ class Emitter {
   std::string first_text(const Frame& frame, int axis) const;
   void add_to_reduction(ElementLoop& loop, const Reduction& reduction);
   void end_reduction(const ElementLoop& loop, const Reduction& reduction);
+  void reduce_over_warps(const Reduction& reduction, int lanes, int warps);
+  bool reduce_over_cluster(const Reduction& reduction, int lanes, int warps);
   void publish(const Reduction& reduction, std::size_t number);
   // The region's result for two values; statements that it needs are written first.
   std::vector<std::string> combine(const ir::Region& region, const std::vector<std::string>& a,
@@ -390,7 +409,13 @@ class Emitter {
   const Alignments& alignments_;
   const TileLayouts& layouts_;
   const CudaEmitOptions& options_;
-  const int threads_;
+  const ProgramShape shape_;
+  const int threads_;      // of a program
+  const int shared_axis_;  // of the grid, along which programs share a block
+  std::string program_;    // names, where programs share a block
+  std::string programs_;
+  bool has_barrier_ = false;
+  std::int64_t cluster_bytes_ = 0;  // of the arrays through which a cluster meets
 
   TextWriter out_;
   Names names_;
@@ -402,6 +427,7 @@ class Emitter {
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
   std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
+  const std::unordered_set<const ir::Op*> once_;  // accesses that need no place in a cache
   const std::vector<bool> wraps_;                // values that are computed with wrapping functions
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable
   std::vector<std::string> prologue_;

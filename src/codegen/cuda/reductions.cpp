@@ -245,6 +245,45 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
   if (!reduction.identity) out_.close();
 }
 
+// Over the warps of a block, or of all blocks of a cluster.
+void Emitter::reduce_over_warps(const Reduction& reduction, int lanes, int warps) {
+  if (shape_.blocks > 1 && reduce_over_cluster(reduction, lanes, warps)) return;
+  has_barrier_ = true;
+  const ir::Op& op = *reduction.op;
+  const std::string slots = names_.make(reduction.total + "_slots");
+  const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
+  shared_.add(slots, reduction.type, std::int64_t{threads_} * reduction.registers, bytes,
+              loop_depth_ > 0, {order_, order_});
+  if (shared_.write_needs_barrier(slots)) barrier();
+  const std::string lambda = combine_lambda(reduction);
+  if (reduction.registers == 1)
+    out_.format("{0} = tw::reduce_block<{1}, {2}>({0}, {3}, {4});", reduction.total, lanes, warps,
+                slots, lambda);
+  else
+    out_.format("tw::reduce_block<{}, {}, {}>({}, {}, {});", lanes, warps, reduction.registers,
+                reduction.total, slots, lambda);
+  shared_.note_barrier();
+  shared_.note_read(slots);
+}
+
+// Only one value of the whole cluster, and only once: its slots have no other user, so that one
+// barrier of the cluster is enough.
+bool Emitter::reduce_over_cluster(const Reduction& reduction, int lanes, int warps) {
+  const int all = threads_ / 32;
+  const bool is_outermost = std::any_of(schedule_.steps().begin(), schedule_.steps().end(),
+                                        [&](const Step& step) { return step.order == order_; });
+  if (lanes != 31 || warps != all - 1 || reduction.registers != 1 || !is_outermost) return false;
+  if (cluster_bytes_ == 0) out_.line("tw::cluster_wait();");
+  const std::string slots = names_.make(reduction.total + "_slots");
+  const auto bytes = static_cast<std::int64_t>(8 * reduction.op->operands.size());
+  const std::int64_t before = shared_.bytes();
+  shared_.add(slots, reduction.type, all, bytes, false);
+  cluster_bytes_ += shared_.bytes() - before;
+  out_.format("{0} = tw::reduce_cluster<{1}, {2}>({0}, {3}, {4});", reduction.total, shape_.blocks,
+              shape_.warps, slots, combine_lambda(reduction));
+  return true;
+}
+
 void Emitter::end_reduction(const ElementLoop& loop, const Reduction& reduction) {
   parts_.insert("reduce");
   const ir::Op& op = *reduction.op;
@@ -254,20 +293,7 @@ void Emitter::end_reduction(const ElementLoop& loop, const Reduction& reduction)
   const int warps = bits_along(loop.frame.layout->warps(), along);
   note_line(op.location);
   if (warps != 0) {
-    const std::string slots = names_.make(reduction.total + "_slots");
-    const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
-    shared_.add(slots, reduction.type, std::int64_t{threads_} * reduction.registers, bytes,
-                loop_depth_ > 0, {order_, order_});
-    if (shared_.write_needs_barrier(slots)) barrier();
-    const std::string lambda = combine_lambda(reduction);
-    if (reduction.registers == 1)
-      out_.format("{0} = tw::reduce_block<{1}, {2}>({0}, {3}, {4});", reduction.total, lanes, warps,
-                  slots, lambda);
-    else
-      out_.format("tw::reduce_block<{}, {}, {}>({}, {}, {});", lanes, warps, reduction.registers,
-                  reduction.total, slots, lambda);
-    shared_.note_barrier();
-    shared_.note_read(slots);
+    reduce_over_warps(reduction, lanes, warps);
   } else if (lanes != 0) {
     const std::string lambda = combine_lambda(reduction);
     if (reduction.registers == 1) {

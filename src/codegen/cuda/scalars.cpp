@@ -13,8 +13,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::string_view axes = "xyz";
-
 }  // namespace
 
 std::string c_string(std::string_view text) {
@@ -95,11 +93,9 @@ void Emitter::scalar_step(const ir::Op& op) {
     case OpKind::Assume:
       return;
     case OpKind::ProgramId:
-      return define_scalar(
-          op, fmt::format("i32(blockIdx.{})", axes[static_cast<std::size_t>(op.integer("axis"))]));
+      return define_scalar(op, program_text(static_cast<int>(op.integer("axis"))));
     case OpKind::NumPrograms:
-      return define_scalar(
-          op, fmt::format("i32(gridDim.{})", axes[static_cast<std::size_t>(op.integer("axis"))]));
+      return define_scalar(op, program_count_text(static_cast<int>(op.integer("axis"))));
     case OpKind::Load:
       return scalar_load(op);
     case OpKind::Store:

@@ -33,12 +33,23 @@ bool Planner::can_repeat(ir::Value value, const Demand& wanted) const {
   return can_reload(value, is_inside ? -3 : wanted.epoch);
 }
 
-// A load may wait for the one step that needs it, when nothing is written in between.
+// A load, or one that is cast to another type, may wait for the one step that needs it, when
+// nothing is written in between.
 bool Planner::can_sink(const ir::Op& op, const Demand& wanted) const {
+  const ir::Op* source = op.kind == OpKind::Cast ? kernel_.maker(op.operands[0]) : nullptr;
+  if (source && source->kind == OpKind::Load) return can_sink(*source, wanted);
   return op.kind == OpKind::Load && op.integer("volatile") == 0 && !conflicts_.contains(&op) &&
          epochs_.at(&op) == wanted.epoch &&
          std::all_of(op.operands.begin(), op.operands.end(),
                      [&](ir::Value operand) { return chain_epochs_[operand.id] == -1; });
+}
+
+// Whether this is a load in a wider type: the load itself takes less space.
+bool Planner::is_widened_load(const ir::Op& op) const {
+  if (op.kind != OpKind::Cast || !options_.keeps_narrow) return false;
+  const ir::Op* source = kernel_.maker(op.operands[0]);
+  return source && source->kind == OpKind::Load &&
+         kernel_.type(op.operands[0]).element_bytes() < kernel_.type(op.result()).element_bytes();
 }
 
 Home Planner::home_for(const ir::Op& op, ir::Value value) const {
@@ -61,7 +72,9 @@ Home Planner::home_for(const ir::Op& op, ir::Value value) const {
                      steps_[static_cast<std::size_t>(only.step)].region == regions_[value.id] &&
                      (chain_epochs_[value.id] == -1 || chain_epochs_[value.id] == only.epoch ||
                       can_sink(op, only));
-  return moves ? Home::Recomputed : Home::Stored;
+  const bool has_array_access = std::any_of(
+      wanted.begin(), wanted.end(), [](const Demand& d) { return d.access == Access::Array; });
+  return moves || (is_widened_load(op) && !has_array_access) ? Home::Recomputed : Home::Stored;
 }
 
 // An elementwise op, a load, or a view that must be an array.

@@ -73,6 +73,7 @@ class Planner {
   bool can_repeat(ir::Value value, const Demand& demand) const;
   bool can_reload(ir::Value value, int epoch) const;
   bool can_sink(const ir::Op& op, const Demand& wanted) const;
+  bool is_widened_load(const ir::Op& op) const;
   bool is_cheap(ir::Value value) const;
   bool is_apart(ir::Value value) const {
     return value.id < options_.apart.size() && options_.apart[value.id];

@@ -64,6 +64,8 @@ struct ScheduleOptions {
   // The most that a chain of pointers may cost to be repeated, where that is more: a loop over
   // vectors needs few of them.
   int pointer_limit = 0;
+  // A load that is cast to a wider type is kept as it is, and cast again where it is needed.
+  bool keeps_narrow = false;
   // By value: kept in an array, and read from there by steps after the one that makes it. Shorter
   // than the values: none of the others.
   std::vector<bool> apart = {};

@@ -63,7 +63,7 @@ TileProgram::TileProgram(const std::string& python, const std::string& name,
   lines_ = std::make_shared<std::vector<std::string>>();
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines_->push_back(line);
-  emit(target, num_warps);
+  emit({.target = Target::parse(target), .num_warps = num_warps});
 }
 
 TileProgram TileProgram::from_ir(const std::string& text, int num_warps) {
@@ -74,12 +74,17 @@ TileProgram TileProgram::from_kernel(ir::Kernel kernel, int num_warps) {
   TileProgram out;
   if (kernel.stage == ir::Stage::Source) run_pipeline(kernel, Target::parse("sm_90a"));
   out.kernel_ = std::make_shared<ir::Kernel>(std::move(kernel));
-  out.emit("sm_90a", num_warps);
+  out.emit({.target = Target::parse("sm_90a"), .num_warps = num_warps});
   return out;
 }
 
-void TileProgram::emit(const std::string& target, int num_warps) {
-  CudaEmitOptions options{.target = Target::parse(target), .num_warps = num_warps};
+TileProgram TileProgram::with(CudaEmitOptions options) const {
+  TileProgram out = *this;
+  out.emit(std::move(options));
+  return out;
+}
+
+void TileProgram::emit(CudaEmitOptions options) {
   options.line_text = [lines = lines_](std::uint16_t, std::int32_t line) -> std::string_view {
     const auto index = static_cast<std::size_t>(line) - 1;
     return lines && index < lines->size() ? std::string_view((*lines)[index]) : std::string_view{};

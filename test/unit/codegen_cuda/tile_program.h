@@ -50,6 +50,9 @@ class TileProgram {
   static TileProgram from_ir(const std::string& text, int num_warps = 4);
   static TileProgram from_kernel(ir::Kernel kernel, int num_warps = 4);
 
+  // The same kernel with other options; the target and the lines stay.
+  TileProgram with(CudaEmitOptions options) const;
+
   const ir::Kernel& kernel() const { return *kernel_; }
   const KernelSource& source() const { return source_; }
   const std::string& text() const { return source_.text; }
@@ -60,7 +63,7 @@ class TileProgram {
 
  private:
   TileProgram() = default;
-  void emit(const std::string& target, int num_warps);
+  void emit(CudaEmitOptions options);
 
   std::shared_ptr<ir::Kernel> kernel_;
   std::shared_ptr<std::vector<std::string>> lines_;

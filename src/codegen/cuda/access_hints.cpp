@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/access_hints.cpp — on which program ids and loops an address depends.
+#include "codegen/cuda/access_hints.h"
+
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/schedule/op_facts.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+constexpr unsigned in_loop = 8;  // after a bit for each axis of the grid
+
+class Dependences {
+ public:
+  explicit Dependences(const ir::Kernel& kernel) : kernel_(kernel), bits_(kernel.value_count(), 0) {
+    visit(kernel.body, false);
+  }
+
+  struct Access {
+    const ir::Op* op;
+    unsigned bits;    // what the address depends on
+    unsigned wanted;  // what it must depend on to be another one every time
+  };
+  const std::vector<Access>& accesses() const { return accesses_; }
+  unsigned axes() const { return axes_; }
+
+ private:
+  void visit(const ir::Region& region, bool is_in_loop) {
+    for (const ir::Op* op : region.ops) {
+      unsigned bits = 0;
+      for (const ir::Value operand : op->operands) bits |= bits_[operand.id];
+      if (op->kind == OpKind::ProgramId) {
+        bits = 1u << op->integer("axis");
+        axes_ |= bits;
+      }
+      const bool is_loop = op->kind == OpKind::For || op->kind == OpKind::While;
+      for (const ir::Region& inner : op->regions) {
+        for (const ir::Value argument : inner.arguments)
+          bits_[argument.id] = bits | (is_loop ? in_loop : 0);
+        visit(inner, is_in_loop || is_loop);
+      }
+      for (const ir::Value result : op->results) bits_[result.id] = bits;
+      const bool is_access = op->kind == OpKind::Load || op->kind == OpKind::Store;
+      if (is_access && is_tile(kernel_, op->operands[0]))
+        accesses_.push_back({op, bits_[op->operands[0].id], is_in_loop ? in_loop : 0});
+    }
+  }
+
+  const ir::Kernel& kernel_;
+  std::vector<unsigned> bits_;
+  std::vector<Access> accesses_;
+  unsigned axes_ = 0;
+};
+
+}  // namespace
+
+std::unordered_set<const ir::Op*> touched_once(const ir::Kernel& kernel) {
+  const Dependences dependences(kernel);
+  std::unordered_map<std::uint32_t, int> loads;  // by the root of their pointers
+  for (const Dependences::Access& access : dependences.accesses())
+    if (access.op->kind == OpKind::Load) ++loads[root_of(kernel, access.op->operands[0]).id];
+  std::unordered_set<const ir::Op*> once;
+  bool has_shared = false;
+  for (const Dependences::Access& access : dependences.accesses()) {
+    const unsigned wanted = access.wanted | dependences.axes();
+    const bool is_load = access.op->kind == OpKind::Load;
+    const bool is_own = (access.bits & wanted) == wanted;
+    has_shared |= is_load && !is_own;
+    if (is_own && loads[root_of(kernel, access.op->operands[0]).id] == (is_load ? 1 : 0))
+      once.insert(access.op);
+  }
+  if (!has_shared || dependences.axes() == 0) once.clear();
+  return once;
+}
+
+}  // namespace tilewright

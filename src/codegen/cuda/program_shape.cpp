@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/program_shape.cpp — what a kernel works on, and the table of shapes.
+#include "codegen/cuda/program_shape.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+constexpr int most_warps = 32;
+constexpr int warps_of_shared_block = 8;  // of programs that share one
+constexpr int most_blocks = 8;            // of a cluster that every GPU with clusters has
+
+struct Work {
+  bool is_plain = true;  // only loads, stores, arithmetic and reductions
+  bool has_reduction = false;
+  bool has_program = false;
+  std::int64_t elements = 0;  // of the largest tile
+  int element_bytes = 1;      // of the widest that such tiles load or store
+  int loads = 0;              // of such tiles, and those that loops carry
+};
+
+bool is_plain(OpKind kind) {
+  switch (kind) {
+    case OpKind::Dot:
+    case OpKind::Scan:
+    case OpKind::Gather:
+    case OpKind::Concatenate:
+    case OpKind::Histogram:
+    case OpKind::Print:
+    case OpKind::CopyAsync:
+    case OpKind::ReadBuffer:
+    case OpKind::AtomicCas:
+    case OpKind::While:
+      return false;
+    default:
+      return true;
+  }
+}
+
+Work work_of(const ir::Kernel& kernel) {
+  Work work{.elements = largest_tile(kernel)};
+  const auto is_largest = [&](ir::Value value) {
+    return kernel.type(value).is_tile() && kernel.type(value).numel() == work.elements;
+  };
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    work.is_plain &= is_plain(op.kind);
+    work.has_program |= op.kind == OpKind::ProgramId;
+    work.has_reduction |= op.kind == OpKind::Reduce;
+    const bool is_access = op.kind == OpKind::Load || op.kind == OpKind::Store;
+    if (is_access && is_largest(op.operands[0])) {
+      const auto bytes = static_cast<int>(size_of(kernel.type(op.operands[0]).dtype));
+      work.element_bytes = std::max(work.element_bytes, bytes);
+      work.loads += op.kind == OpKind::Load ? 1 : 0;
+    }
+    if (op.kind == OpKind::For)
+      for (const ir::Value value : op.results) work.loads += is_largest(value) ? 1 : 0;
+  });
+  return work;
+}
+
+int warps_for(std::int64_t elements, std::int64_t per_thread) {
+  const std::int64_t warps = std::max<std::int64_t>(elements / (32 * per_thread), 1);
+  return static_cast<int>(std::min<std::int64_t>(warps, most_warps));
+}
+
+ProgramShape of_warps(int warps, bool shares) {
+  return {.warps = warps, .programs = shares ? std::max(warps_of_shared_block / warps, 1) : 1};
+}
+
+// A few tiles at once, or many: what a thread holds of each must fit into its registers.
+int elements_at_most(const Work& work) { return work.loads <= 4 ? 64 : work.loads <= 8 ? 32 : 16; }
+
+// How many registers are enough, when one tile becomes the next; 0: unknown.
+int registers_for(const Work& work, std::int64_t held) {
+  if (work.loads <= 1 && work.element_bytes <= 4) return held == 64 ? 80 : held == 32 ? 64 : 0;
+  if (work.loads <= 3 && work.element_bytes <= 2) return held == 32 ? 64 : 0;
+  if (work.loads <= 3 && work.element_bytes <= 4) return held == 64 ? 128 : 0;
+  return 0;
+}
+
+// The compiler takes more registers than it needs when nothing stops it: fewer rows would be on
+// their way at once.
+ProgramShape packed(ProgramShape shape, const Work& work, const Target& target) {
+  const int registers = registers_for(work, work.elements / shape.threads());
+  if (registers == 0) return shape;
+  shape.resident = target.registers_per_processor / (registers * shape.warps * 32 * shape.programs);
+  return shape;
+}
+
+std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions& options) {
+  const int most = elements_at_most(work);
+  std::vector<ProgramShape> out;
+  if (work.elements <= 32 * most) out.push_back(of_warps(1, work.has_program));
+  const std::int64_t in_block = work.element_bytes > 2 ? 32768 : 16384;
+  const std::int64_t blocks = std::min<std::int64_t>(work.elements / 16384, most_blocks);
+  if (options.target.has_clusters && work.elements > in_block)
+    out.push_back({.warps = warps_for(work.elements / blocks, std::min(most, 32)),
+                   .blocks = static_cast<int>(blocks)});
+  const bool is_packed = work.loads > 1 && work.element_bytes <= 2;
+  const std::int64_t per_thread = work.elements < 16384 || is_packed ? 32 : 64;
+  out.push_back(
+      of_warps(warps_for(work.elements, std::min<std::int64_t>(most, per_thread)), false));
+  for (ProgramShape& shape : out) shape = packed(shape, work, options.target);
+  return out;
+}
+
+}  // namespace
+
+std::int64_t largest_tile(const ir::Kernel& kernel) {
+  std::int64_t largest = 0;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (const ir::Value value : op.results)
+      if (kernel.type(value).is_tile()) largest = std::max(largest, kernel.type(value).numel());
+  });
+  return largest;
+}
+
+int first_program_axis(const ir::Kernel& kernel) {
+  std::int64_t axis = 3;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind == OpKind::ProgramId) axis = std::min(axis, op.integer("axis"));
+  });
+  return axis == 3 ? 0 : static_cast<int>(axis);
+}
+
+std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  const ProgramShape given{.warps = options.num_warps};
+  std::vector<ProgramShape> asked;
+  if (options.num_ctas > 1 && options.target.has_clusters)
+    asked.push_back({.warps = options.num_warps, .blocks = options.num_ctas});
+  if (options.programs > 1)
+    asked.push_back({.warps = options.num_warps, .programs = options.programs});
+  asked.push_back(given);
+  if (!options.chooses_shape) return asked;
+  const Work work = work_of(kernel);
+  if (!work.is_plain || work.elements < 32) return asked;
+  if (work.has_reduction) return shapes_of_rows(work, options);
+  const int per_thread = std::min(64 / work.element_bytes, elements_at_most(work));
+  const int warps = warps_for(work.elements, work.loads > 2 ? per_thread / 2 : per_thread);
+  return {of_warps(warps, work.has_program), {.warps = warps}};
+}
+
+}  // namespace tilewright

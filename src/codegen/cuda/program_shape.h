@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/program_shape.h — how many warps a program gets, whether several programs share a
+// block, and whether one is spread over a cluster of blocks.
+//
+// Triton's num_warps says how many threads work on a tile and changes no result. Where nobody has
+// asked for a number, kernels without products get as many as keep enough bytes on their way from
+// memory, few enough for a row to be summed up within a warp or a block, and enough for the
+// row to fit into registers:
+//
+//   rows of up to 2048 elements       a warp each, eight of them in a block
+//   up to 32768 (16 bits: 16384)      32 or 64 elements per thread
+//   longer                            a cluster of two to eight blocks
+//   element by element, no sums       64 bytes of each operand per thread
+#pragma once
+
+#include <vector>
+
+#include "codegen/cuda/emit.h"
+
+namespace tilewright {
+
+// From the best to one that always works. What the options ask for, when they choose none.
+std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmitOptions& options);
+
+// Elements of the largest tile; 0 when there is none.
+std::int64_t largest_tile(const ir::Kernel& kernel);
+
+// The lowest axis of the grid that the kernel asks its program id of.
+int first_program_axis(const ir::Kernel& kernel);
+
+}  // namespace tilewright

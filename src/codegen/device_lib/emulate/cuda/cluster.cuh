@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/emulate/cuda/cluster.cuh — the functions of device_lib/cuda/cluster.cuh on a CPU, where
+// a cluster is one large block.
+
+namespace tw {
+
+template <int Blocks>
+TW_DEVICE int cluster_index() {
+  return int(blockIdx.x);
+}
+template <int Blocks>
+TW_DEVICE int cluster_count() {
+  return int(gridDim.x);
+}
+template <int Blocks>
+TW_DEVICE int cluster_thread() {
+  return int(threadIdx.x);
+}
+
+TW_DEVICE void cluster_arrive() {}
+TW_DEVICE void cluster_wait() { __syncthreads(); }
+
+template <int Blocks, int Warps, class T, class Combine>
+TW_DEVICE T reduce_cluster(T value, T* slots, Combine combine) {
+  constexpr int count = Blocks * Warps;
+  const int lane = int(threadIdx.x) % 32;
+  value = reduce_lanes<31>(value, combine);
+  if (lane == 0) slots[int(threadIdx.x) / 32] = value;
+  __syncthreads();
+  value = slots[lane % count];
+  for (int i = 32; i < count; i += 32) value = combine(value, slots[i + lane]);
+  return reduce_lanes<(count < 32 ? count - 1 : 31)>(value, combine);
+}
+
+}  // namespace tw

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen_cuda/shapes_test.cpp — programs that share a block, programs that are spread over a
+// cluster, which of these is chosen, and which accesses pass the first-level cache by.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "codegen/cuda/program_shape.h"
+#include "kernel_sources.h"
+#include "runtime/compile.h"
+#include "runtime/cuda/cubin.h"
+#include "runtime/cuda/nvrtc_api.h"
+#include "tile_program.h"
+
+namespace tilewright {
+namespace {
+
+constexpr const char* norm_source = R"(
+@triton.jit
+def norm_kernel(x_ptr, weight_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    x = tl.load(x_ptr + row * n + columns, mask=mask, other=0.0).to(tl.float32)
+    mean = tl.sum(x, axis=0) / n
+    centred = tl.where(mask, x - mean, 0.0)
+    scale = tl.rsqrt(tl.sum(centred * centred, axis=0) / n + 1e-5)
+    weight = tl.load(weight_ptr + columns, mask=mask).to(tl.float32)
+    tl.store(out_ptr + row * n + columns, centred * scale * weight, mask=mask)
+)";
+
+const Target h200 = Target::parse("sm_90a");
+
+bool has(const TileProgram& program, std::string_view text) {
+  return program.text().find(text) != std::string::npos;
+}
+
+std::string shape_text(const TileProgram& program) {
+  const ProgramShape shape =
+      choose_shapes(program.kernel(), {.target = h200, .chooses_shape = true}).front();
+  return fmt::format("{} warps, {} programs, {} blocks", shape.warps, shape.programs, shape.blocks);
+}
+
+std::string softmax_shape(const char* dtype, int columns) {
+  return shape_text(
+      TileProgram(softmax_source, "softmax_kernel",
+                  fmt::format("*{0}:16, *{0}:16, i32:16, i32:16, {1}", dtype, columns)));
+}
+
+TEST(CudaShapes, FollowTheLengthOfRows) {
+  EXPECT_EQ(softmax_shape("fp32", 256), "1 warps, 8 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("bf16", 1024), "1 warps, 8 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("fp32", 2048), "1 warps, 8 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("fp32", 4096), "4 warps, 1 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("fp32", 16384), "8 warps, 1 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("fp32", 32768), "16 warps, 1 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("bf16", 32768), "16 warps, 1 programs, 2 blocks");
+  EXPECT_EQ(softmax_shape("fp32", 131072), "16 warps, 1 programs, 8 blocks");
+}
+
+TEST(CudaShapes, FollowTheBytesOfElementwiseWork) {
+  const TileProgram f32(gelu_source, "gelu_kernel", "*fp32:16, *fp32:16, i32, 1024");
+  EXPECT_EQ(shape_text(f32), "2 warps, 4 programs, 1 blocks");
+  const TileProgram bf16(gelu_source, "gelu_kernel", "*bf16:16, *bf16:16, i32, 1024");
+  EXPECT_EQ(shape_text(bf16), "1 warps, 8 programs, 1 blocks");
+}
+
+TEST(CudaShapes, AreThoseThatWereAskedFor) {
+  const TileProgram program(softmax_source, "softmax_kernel",
+                            "*fp32:16, *fp32:16, i32:16, i32:16, 4096", 2);
+  EXPECT_EQ(choose_shapes(program.kernel(), {.target = h200, .num_warps = 2}),
+            (std::vector<ProgramShape>{{.warps = 2}}));
+  // Products keep their warps.
+  const TileProgram product(R"(
+@triton.jit
+def square(x_ptr, out_ptr):
+    i = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    x = tl.load(x_ptr + i)
+    tl.store(out_ptr + i, tl.dot(x, x))
+)",
+                            "square", "*fp16:16, *fp32:16");
+  EXPECT_EQ(shape_text(product), "4 warps, 1 programs, 1 blocks");
+}
+
+void expect_softmax(const TileProgram& program, std::int64_t rows, std::int64_t columns) {
+  Memory out = zeros(DType::Float32, static_cast<std::size_t>(rows * columns));
+  Memory x = numbers(DType::Float32, out.count(), 3);
+  program.expect_same(
+      {.grid = {rows, 1, 1}, .arguments = {&out, &x, columns, columns}, .tolerance = 1e-6});
+}
+
+// Few programs have a block each; of many the last block is not full.
+TEST(CudaShapes, ProgramsShareABlock) {
+  const TileProgram one(softmax_source, "softmax_kernel", "*fp32:16, *fp32:16, i32, i32, 128", 1);
+  const TileProgram program = one.with({.target = h200, .chooses_shape = true});
+  EXPECT_TRUE(has(program, "const int thread = int(threadIdx.x) % 32;")) << program.text();
+  EXPECT_TRUE(has(program, "if (program_id >= programs) return;")) << program.text();
+  expect_softmax(program, 3, 100);
+  expect_softmax(program, 131, 77);
+}
+
+TEST(CudaShapes, ProgramsShareABlockAlongTheirOwnAxis) {
+  const TileProgram program = TileProgram(R"(
+@triton.jit
+def where_am_i(out_ptr, N: tl.constexpr):
+    y = tl.program_id(1)
+    at = y * tl.num_programs(2) + tl.program_id(2)
+    i = tl.arange(0, N)
+    tl.store(out_ptr + at * N + i, i + 1000 * y + tl.num_programs(1))
+)",
+                                          "where_am_i", "*i32:16, 32", 1)
+                                  .with({.target = h200, .num_warps = 1, .programs = 4});
+  EXPECT_TRUE(has(program, "blockIdx.y * (blockDim.x / 32)")) << program.text();
+  Memory out = zeros(DType::Int32, 32 * 50 * 3);
+  program.expect_same({.grid = {1, 50, 3}, .arguments = {&out}});
+}
+
+// What meets at a barrier has its block for itself.
+TEST(CudaShapes, ProgramsWithBarriersShareNoBlock) {
+  const TileProgram program =
+      TileProgram(softmax_source, "softmax_kernel", "*fp32:16, *fp32:16, i32, i32, 256", 2)
+          .with({.target = h200, .num_warps = 2, .programs = 4});
+  EXPECT_FALSE(has(program, "programs")) << program.text();
+  expect_softmax(program, 5, 200);
+}
+
+TEST(CudaShapes, OneProgramOverACluster) {
+  const TileProgram program =
+      TileProgram(softmax_source, "softmax_kernel", "*fp32:16, *fp32:16, i32, i32, 1024", 2)
+          .with({.target = h200, .num_warps = 2, .num_ctas = 4});
+  EXPECT_TRUE(has(program, "const int thread = tw::cluster_thread<4>();")) << program.text();
+  EXPECT_TRUE(has(program, "tw::reduce_cluster<4, 2>(")) << program.text();
+  EXPECT_TRUE(has(program, "tw::cluster_index<4>()")) << program.text();
+  expect_softmax(program, 3, 1000);
+}
+
+TEST(CudaShapes, SumsOfPartsOfATileAreNotSpread) {
+  const TileProgram program = TileProgram(R"(
+@triton.jit
+def row_sums(x_ptr, out_ptr):
+    m = tl.arange(0, 16)
+    x = tl.load(x_ptr + m[:, None] * 32 + tl.arange(0, 32)[None, :])
+    tl.store(out_ptr + m, tl.sum(x, axis=0).sum(axis=0) + tl.sum(x, axis=1))
+)",
+                                          "row_sums", "*fp32:16, *fp32:16", 2)
+                                  .with({.target = h200, .num_warps = 2, .num_ctas = 2});
+  EXPECT_FALSE(has(program, "cluster")) << program.text();
+  Memory x = numbers(DType::Float32, 512, 1);
+  Memory out = zeros(DType::Float32, 16);
+  program.expect_same({.arguments = {&x, &out}, .tolerance = 1e-5});
+}
+
+TEST(CudaShapes, RowsLeaveTheCacheToWeights) {
+  const TileProgram program(norm_source, "norm_kernel",
+                            "*bf16:16, *bf16:16, *bf16:16, i32:16, 2048");
+  EXPECT_TRUE(has(program, "tw::load_whole<8, 8, tw::Cache::Once>(x_tile")) << program.text();
+  EXPECT_TRUE(has(program, "tw::store_whole<8, 8, tw::Cache::Once>((out_ptr")) << program.text();
+  EXPECT_TRUE(has(program, "weight_ptr + thread")) << program.text();
+  EXPECT_FALSE(has(program, "Once>(weight")) << program.text();
+  const TileProgram add(add_source, "add_kernel", "*fp32:16, *fp32:16, *fp32:16, i32, 1024");
+  EXPECT_FALSE(has(add, "Once")) << add.text();
+  Memory x = numbers(DType::BFloat16, 200 * 3, 1), weight = numbers(DType::BFloat16, 200, 2);
+  Memory out = zeros(DType::BFloat16, x.count());
+  program.with({.target = h200, .chooses_shape = true})
+      .expect_same({.grid = {3, 1, 1},
+                    .arguments = {&x, &weight, &out, std::int64_t{200}},
+                    .tolerance = 1e-2});
+}
+
+// The course's own source, at every length of the benchmark.
+TEST(CudaShapes, NothingIsSpilled) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  for (const char* dtype : {"fp32", "bf16"})
+    for (const int columns : {1024, 16384, 131072}) {
+      const TileProgram program =
+          TileProgram(softmax_source, "softmax_kernel",
+                      fmt::format("*{0}:16, *{0}:16, i32:16, i32:16, {1}", dtype, columns))
+              .with({.target = h200, .chooses_shape = true});
+      const Binary binary = compile(program.source(), h200);
+      const KernelResources resources = resources_of(binary).at(0);
+      EXPECT_EQ(resources.spill_store_bytes, 0u) << dtype << " " << columns;
+      EXPECT_EQ(resources.stack_bytes, 0u) << dtype << " " << columns;
+    }
+}
+
+}  // namespace
+}  // namespace tilewright
