@@ -10,6 +10,7 @@
 #include "base/events.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
+#include "codegen/cuda/program_shape.h"
 #include "compiler/pipeline.h"
 #include "ir/print.h"
 #include "tilewright/error.h"
@@ -126,6 +127,9 @@ KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
   CudaEmitOptions emitting = cuda_options(target, options);
   emitting.line_directives = true;  // so that profilers find the lines of the .py file
   emitting.line_text = line_text;
+  // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
+  emitting.chooses_shape |=
+      options.num_ctas == 1 && largest_tile(tiles) > 64 * 32 * options.num_warps;
   return emit_cuda(tiles, emitting);
 }
 

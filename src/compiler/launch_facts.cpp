@@ -33,6 +33,23 @@ void add_cost(LaunchFacts& facts, const ReadyLaunch& launch, const ir::Kernel& k
   facts.is_exact = cost.is_exact;
 }
 
+// Blocks and threads as the plan makes them from the user's grid.
+void add_sizes(LaunchFacts& facts, const KernelSource::Kernel& compiled, const Target& target) {
+  const std::int64_t grid[3] = {facts.grid.x, facts.grid.y, facts.grid.z};
+  const std::int64_t block[3] = {1, 1, 1};
+  const PlanInputs inputs{.kernel = compiled.name,
+                          .parameters = compiled.parameters,
+                          .values = nullptr,
+                          .grid = grid,
+                          .block = block,
+                          .processors = target.processors};
+  const LaunchStep& step = compiled.variants.front().steps.front();
+  facts.threads = static_cast<int>(evaluate(step.block[0], inputs));
+  facts.grid =
+      Dim3(evaluate_or(step.grid[0], inputs, grid[0]), evaluate_or(step.grid[1], inputs, grid[1]),
+           evaluate_or(step.grid[2], inputs, grid[2]));
+}
+
 // A kernel without a plan is launched under its own name.
 std::string entry_of(const KernelSource::Kernel& kernel) {
   const bool has_steps = !kernel.variants.empty() && !kernel.variants.front().steps.empty();
@@ -69,7 +86,7 @@ LaunchFacts launch_facts(const TritonKernel& kernel, const TritonLaunch& launch,
   const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
                                           target, specialization.options);
   const KernelSource source = emit_source(state.loader, tiles, target, specialization.options);
-  if (target.is_cuda()) facts.threads = specialization.options.num_warps * target.warp_size;
+  if (target.is_cuda()) add_sizes(facts, source.kernels.front(), target);
   add_cost(facts, resolved, tiles.lowered.kernel, source.kernels.front());
   if (!target.is_cuda()) return facts;
   facts.faults = faults_in_tiles(tiles.lowered.kernel);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/cuda/access_hints.h — which loads and stores touch their data once in a launch.
 //
-// A kernel that reads the same weights in every program wants them in the first-level cache, which
-// the rows that pass through it once would fill instead.
+// What the programs share (weights) comes from a near cache and can be loaded late.
 #pragma once
 
 #include <unordered_set>

@@ -50,17 +50,27 @@ std::string Emitter::index_text(Frame& frame, const IndexMap& map) {
   return joined(name);
 }
 
+namespace {
+
+// As a term of a sum or difference.
+std::string product_text(const std::string& text) {
+  return text.find_first_of("+-^&|<>") == std::string::npos ? text : atom(text);
+}
+
+}  // namespace
+
 std::optional<Emitter::SplitIndex> Emitter::split_index(const Frame& frame,
                                                         const IndexMap& map) const {
   const std::size_t last = frame.space.variables.size() - 1;
-  if (last == 0 || frame.space.variables[last].name != "thread") return std::nullopt;
+  if (frame.space.variables.size() < 2 || frame.space.variables[last].name != "thread")
+    return std::nullopt;
   const std::size_t first = frame.is_whole_vector ? frame.index_from : 0;
   const IndexMap linear{map.matrix, 0};
   if ((image_of(frame.space, linear, last, last + 1) &
        (map.offset | image_of(frame.space, linear, first, last))) != 0)
     return std::nullopt;
-  SplitIndex out{linear_text(frame.space, linear, last, last + 1),
-                 linear_text(frame.space, map, first, last)};
+  SplitIndex out{product_text(linear_text(frame.space, linear, last, last + 1)),
+                 product_text(linear_text(frame.space, map, first, last))};
   if (out.thread == "0" || out.loops == "0") return std::nullopt;
   return out;
 }

@@ -19,9 +19,9 @@ namespace tilewright {
 namespace {
 
 // Parts of the device library in the order in which they build on each other.
-constexpr std::string_view parts_in_order[] = {"ptx",    "types",      "arithmetic", "math",
-                                               "memory", "async_copy", "mma",        "atomics",
-                                               "reduce", "sort",       "cluster",    "check"};
+constexpr std::string_view parts_in_order[] = {
+    "ptx",     "types",  "arithmetic", "math", "memory",  "async_copy", "mma",
+    "atomics", "reduce", "scan",       "sort", "cluster", "check"};
 
 // Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
 constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "cluster"};

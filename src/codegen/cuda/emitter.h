@@ -260,7 +260,24 @@ class Emitter {
   void emit_print(const Step& step);
   // Loops over the elements of the result of an Across op and keeps what `make` gives for each.
   void for_each_result(const Step& step, const std::function<std::string(Frame&)>& make);
-  void emit_line_scan(const Step& step, const std::string& line);
+
+  // ---- Scans
+  struct ScanShape;  // how lines lie on threads
+  struct StretchText {
+    std::string type;     // of what is combined
+    std::string combine;  // the name of a function
+    std::string worker;   // the number of the thread, or of its line
+    std::string owner;    // "if (...) " where some threads only do what others do
+    std::string running;
+    std::string before;  // what comes before the stretch, and whether anything does
+    std::string has_before;
+    bool keeps = false;  // the results
+  };
+  void scan_stretch(const Step& step, const ScanShape& shape, const StretchText& text);
+  void emit_shared_lines(const Step& step, const ScanShape& shape, const std::string& type,
+                         const std::string& lambda);
+  void emit_own_lines(const Step& step, const ScanShape& shape, const std::string& type,
+                      const std::string& lambda);
 
   // ---- Products
   // What a product adds up: the array of its result, or one of its own where that is in shared
@@ -427,7 +444,7 @@ class Emitter {
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
   std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
-  const std::unordered_set<const ir::Op*> once_;  // accesses that need no place in a cache
+  const std::unordered_set<const ir::Op*> once_;  // accesses of data that no other program has
   const std::vector<bool> wraps_;                // values that are computed with wrapping functions
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable
   std::vector<std::string> prologue_;

@@ -35,7 +35,6 @@ std::string Emitter::cache_text(const ir::Op& op) const {
   else if (cache == ".cv") how = "Cv";
   else if (cache == ".wb") how = "Wb";
   else if (cache == ".wt") how = "Wt";
-  else if (once_.contains(&op)) how = "Once";
   return how.empty() ? "" : fmt::format("<tw::Cache::{}>", how);
 }
 

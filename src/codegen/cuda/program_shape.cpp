@@ -11,7 +11,7 @@ namespace {
 using ir::OpKind;
 
 constexpr int most_warps = 32;
-constexpr int warps_of_shared_block = 8;  // of programs that share one
+constexpr int warps_of_shared_block = 4;  // of programs that share one
 constexpr int most_blocks = 8;            // of a cluster that every GPU with clusters has
 
 struct Work {
@@ -27,6 +27,7 @@ bool is_plain(OpKind kind) {
   switch (kind) {
     case OpKind::Dot:
     case OpKind::Scan:
+    case OpKind::Sort:
     case OpKind::Gather:
     case OpKind::Concatenate:
     case OpKind::Histogram:
@@ -91,19 +92,25 @@ ProgramShape packed(ProgramShape shape, const Work& work, const Target& target) 
   return shape;
 }
 
+// One row of wide elements is best spread thinly; smaller ones, and rows that weights are applied
+// to, want more work per thread.
+int warps_of_row(const Work& work, bool is_thin) {
+  if (is_thin) return std::min(warps_for(work.elements, 8), work.elements < 32768 ? 16 : 32);
+  const bool is_packed = work.loads > 1 && work.element_bytes <= 2;
+  const int per_thread = work.elements < 16384 || is_packed ? 32 : 64;
+  return warps_for(work.elements, std::min(elements_at_most(work), per_thread));
+}
+
 std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions& options) {
   const int most = elements_at_most(work);
+  const bool is_thin = work.loads <= 1 && work.element_bytes > 2;
   std::vector<ProgramShape> out;
-  if (work.elements <= 32 * most) out.push_back(of_warps(1, work.has_program));
-  const std::int64_t in_block = work.element_bytes > 2 ? 32768 : 16384;
+  if (work.elements <= (is_thin ? 512 : 32 * most)) out.push_back(of_warps(1, work.has_program));
   const std::int64_t blocks = std::min<std::int64_t>(work.elements / 16384, most_blocks);
-  if (options.target.has_clusters && work.elements > in_block)
+  if (options.target.has_clusters && work.elements > 32768)
     out.push_back({.warps = warps_for(work.elements / blocks, std::min(most, 32)),
                    .blocks = static_cast<int>(blocks)});
-  const bool is_packed = work.loads > 1 && work.element_bytes <= 2;
-  const std::int64_t per_thread = work.elements < 16384 || is_packed ? 32 : 64;
-  out.push_back(
-      of_warps(warps_for(work.elements, std::min<std::int64_t>(most, per_thread)), false));
+  out.push_back(of_warps(warps_of_row(work, is_thin), false));
   for (ProgramShape& shape : out) shape = packed(shape, work, options.target);
   return out;
 }
@@ -138,10 +145,7 @@ std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmit
   if (!options.chooses_shape) return asked;
   const Work work = work_of(kernel);
   if (!work.is_plain || work.elements < 32) return asked;
-  if (work.has_reduction) return shapes_of_rows(work, options);
-  const int per_thread = std::min(64 / work.element_bytes, elements_at_most(work));
-  const int warps = warps_for(work.elements, work.loads > 2 ? per_thread / 2 : per_thread);
-  return {of_warps(warps, work.has_program), {.warps = warps}};
+  return work.has_reduction ? shapes_of_rows(work, options) : asked;
 }
 
 }  // namespace tilewright

@@ -3,14 +3,13 @@
 // block, and whether one is spread over a cluster of blocks.
 //
 // Triton's num_warps says how many threads work on a tile and changes no result. Where nobody has
-// asked for a number, kernels without products get as many as keep enough bytes on their way from
+// asked for a number, kernels that reduce rows get as many as keep enough bytes on their way from
 // memory, few enough for a row to be summed up within a warp or a block, and enough for the
 // row to fit into registers:
 //
-//   rows of up to 2048 elements       a warp each, eight of them in a block
-//   up to 32768 (16 bits: 16384)      32 or 64 elements per thread
-//   longer                            a cluster of two to eight blocks
-//   element by element, no sums       64 bytes of each operand per thread
+//   rows of up to 2048 elements (512 of 32 bits)   a warp each, four of them in a block
+//   up to 32768                                    8 to 64 elements per thread
+//   longer                                         a cluster of four to eight blocks
 #pragma once
 
 #include <vector>

@@ -3,8 +3,8 @@
 
 namespace tw {
 
-// How a load or store treats the caches. Once: it leaves the first level to others.
-enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Once };
+// How a load or store treats the caches.
+enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast };
 
 // The type that moves this many bytes at a time.
 template <int Bytes>
@@ -38,7 +38,6 @@ TW_DEVICE T load_word(const T* p) {
   else if constexpr (How == Cache::Cv) return __ldcv(p);
   else if constexpr (How == Cache::EvictFirst) return ptx::load_evict_first(p);
   else if constexpr (How == Cache::EvictLast) return ptx::load_evict_last(p);
-  else if constexpr (How == Cache::Once) return ptx::load_no_allocate(p);
   else return *p;
 }
 template <Cache How, class T>
@@ -47,7 +46,6 @@ TW_DEVICE void store_word(T* p, T value) {
   else if constexpr (How == Cache::Cs || How == Cache::EvictFirst) __stcs(p, value);
   else if constexpr (How == Cache::Wb) __stwb(p, value);
   else if constexpr (How == Cache::Wt) __stwt(p, value);
-  else if constexpr (How == Cache::Once) ptx::store_no_allocate(p, value);
   else *p = value;
 }
 

@@ -89,27 +89,7 @@ TW_DEVICE unsigned short f32_to_bf16(float x) {
   }
 TW_EVICT_LOADS(load_evict_first, "evict_first")
 TW_EVICT_LOADS(load_evict_last, "evict_last")
-TW_EVICT_LOADS(load_no_allocate, "no_allocate")
 #undef TW_EVICT_LOADS
-
-TW_DEVICE void store_no_allocate(uint4* p, uint4 v) {
-  asm volatile("st.global.L1::no_allocate.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x),
-               "r"(v.y), "r"(v.z), "r"(v.w)
-               : "memory");
-}
-TW_DEVICE void store_no_allocate(uint2* p, uint2 v) {
-  asm volatile("st.global.L1::no_allocate.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(v.x), "r"(v.y)
-               : "memory");
-}
-TW_DEVICE void store_no_allocate(unsigned* p, unsigned v) {
-  asm volatile("st.global.L1::no_allocate.b32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-TW_DEVICE void store_no_allocate(unsigned short* p, unsigned short v) {
-  asm volatile("st.global.L1::no_allocate.b16 [%0], %1;" ::"l"(p), "h"(v) : "memory");
-}
-TW_DEVICE void store_no_allocate(unsigned char* p, unsigned char v) {
-  asm volatile("st.global.L1::no_allocate.b8 [%0], %1;" ::"l"(p), "r"(unsigned(v)) : "memory");
-}
 
 // ---- Atomics on global memory that order other accesses. `Scope`: 0 block, 1 device, 2 system.
 

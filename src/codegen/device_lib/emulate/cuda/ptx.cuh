@@ -82,14 +82,6 @@ template <class T>
 TW_DEVICE T load_evict_last(const T* p) {
   return *p;
 }
-template <class T>
-TW_DEVICE T load_no_allocate(const T* p) {
-  return *p;
-}
-template <class T>
-TW_DEVICE void store_no_allocate(T* p, T value) {
-  *p = value;
-}
 
 #define TW_ATOM(name, function)                  \
   template <int Scope, class T>                  \
