@@ -59,8 +59,10 @@ std::string product_text(const std::string& text) {
 
 }  // namespace
 
-std::optional<Emitter::SplitIndex> Emitter::split_index(const Frame& frame,
-                                                        const IndexMap& map) const {
+// Of rows only: tiles of products have few masks and their own ways to save registers.
+std::optional<Emitter::SplitIndex> Emitter::split_index(const Frame& frame, const ir::Type& type,
+                                                        const Place& map) const {
+  if (type.rank != 1) return std::nullopt;
   const std::size_t last = frame.space.variables.size() - 1;
   if (frame.space.variables.size() < 2 || frame.space.variables[last].name != "thread")
     return std::nullopt;
@@ -94,7 +96,7 @@ std::string Emitter::offset_text(Frame& frame, const ir::Op& affine, const Place
     const std::optional<std::int64_t> known = constant_of(stride);
     if (known == 0) continue;
     if (known == 1) {
-      const auto split = split_index(frame, compose(coordinate_map(sizes_of(type), d), place));
+      const auto split = split_index(frame, type, place);
       out = split ? sum_text(sum_text(out, split->thread), split->loops)
                   : sum_text(out, coordinate(frame, place, type, d));
       continue;
@@ -131,7 +133,7 @@ std::string Emitter::bounds_text(Frame& frame, const ir::Op& bounds, const Place
     if (!(least && *least <= 0))
       also(fmt::format("{} >= {}", coordinate(frame, place, type, d), bound_text(low)));
     if (most && *most >= type.size(d)) continue;
-    const auto split = split_index(frame, compose(coordinate_map(sizes_of(type), d), place));
+    const auto split = split_index(frame, type, place);
     also(split ? fmt::format("{} < {} - {}", split->loops, bound_text(high), split->thread)
                : fmt::format("{} < {}", coordinate(frame, place, type, d), bound_text(high)));
   }

@@ -122,7 +122,8 @@ class Emitter {
     std::string thread;
     std::string loops;
   };
-  std::optional<SplitIndex> split_index(const Frame& frame, const IndexMap& map) const;
+  std::optional<SplitIndex> split_index(const Frame& frame, const ir::Type& type,
+                                        const Place& map) const;
   std::string index_text(Frame& frame, const IndexMap& map);
   std::string offset_text(Frame& frame, const ir::Op& affine, const Place& place);
   std::string bound_text(ir::Value bound);

@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       const i32 i_4 = (thread >> 3) + k * 16;
       const i32 i_5 = (thread & 7) * 8;
       const i32 i_6 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(k_buffer_slot + i_6, t_6 + i_4 * 64 + i_5, i_4 < t);
+      tw::copy_async<16>(k_buffer_slot + i_6, t_6 + i_4 * 64 + i_5, i_4 < length);
     }
     // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_slot = v_buffer;
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       const i32 i_7 = (thread >> 3) + k * 16;
       const i32 i_8 = (thread & 7) * 8;
       const i32 i_9 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(v_buffer_slot + i_9, t_7 + i_7 * 64 + i_8, i_7 < t);
+      tw::copy_async<16>(v_buffer_slot + i_9, t_7 + i_7 * 64 + i_8, i_7 < length);
     }
   }
   // attention.py:37: for start in range(0, end, BLOCK_N):
@@ -312,16 +312,15 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   }
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    const i32 i_27 = (thread >> 2 & 7) + (thread >> 5) * 32 + k * 8;
     // attention.py:52: tl.store(log_sum_ptr + head + rows, largest + tl.log2(total), mask=rows < length)
-    tw::store_if(is_owner && (i_27 < t_5), ((log_sum_ptr + head) + t_3) + i_27, largest_tile[k] + tw::log2(total_tile[k]));
+    tw::store_if(is_owner && (k * 8 < t_5 - ((thread >> 2 & 7) + (thread >> 5) * 32)), ((log_sum_ptr + head) + t_3) + ((thread >> 2 & 7) + (thread >> 5) * 32) + k * 8, largest_tile[k] + tw::log2(total_tile[k]));
   }
   __syncthreads();
   f16 tile[64];
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const i32 i_28 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-    tw::load<8>(tile + k * 8, kept_shared + i_28);
+    const i32 i_27 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+    tw::load<8>(tile + k * 8, kept_shared + i_27);
   }
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
@@ -331,8 +330,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     for (int v = 0; v < 8; ++v) {
       out_3[v] = tile[k * 8 + v];
     }
-    const i32 i_29 = (thread >> 3) + k * 16;
-    const i32 i_30 = (thread & 7) * 8;
-    tw::store_whole<8>(((out_ptr + t_2) + t_4) + i_29 * 64 + i_30, out_3, i_29 < t_5);
+    const i32 i_28 = (thread >> 3) + k * 16;
+    const i32 i_29 = (thread & 7) * 8;
+    tw::store_whole<8>(((out_ptr + t_2) + t_4) + i_28 * 64 + i_29, out_3, i_28 < t_5);
   }
 }

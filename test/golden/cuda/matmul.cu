@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       const i32 i = (thread >> 3) + k * 16;
       const i32 i_2 = (thread & 7) * 8;
       const i32 i_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(a_buffer_slot + i_3, a_ptrs + t_5 * i + i_2, i < t_7 && i_2 < t_10);
+      tw::copy_async<16>(a_buffer_slot + i_3, a_ptrs + t_5 * i + i_2, i < t_7 && i_2 < k_2);
     }
     // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
     f16* const b_buffer_slot = b_buffer;
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       const i32 i_4 = (thread >> 4) + k * 8;
       const i32 i_5 = (thread & 15) * 8;
       const i32 i_6 = ((thread & 15) * 8 ^ (thread >> 4) * 136) + k * 1024;
-      tw::copy_async<16>(b_buffer_slot + i_6, b_ptrs + t_3 * i_4 + i_5, i_4 < t_10 && i_5 < t_8);
+      tw::copy_async<16>(b_buffer_slot + i_6, b_ptrs + t_3 * i_4 + i_5, i_4 < k_2 && i_5 < t_8);
     }
   }
   // matmul.py:34: for first in range(0, k, BLOCK_K):
@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       const i32 i_7 = (thread >> 3) + k * 16;
       const i32 i_8 = (thread & 7) * 8;
       const i32 i_9 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(a_buffer_slot_2 + i_9, t_12 + t_5 * i_7 + i_8, i_7 < t_7 && i_8 < t_13);
+      tw::copy_async<16>(a_buffer_slot_2 + i_9, t_12 + t_5 * i_7 + i_8, i_7 < t_7 && i_8 < left);
     }
     // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
     f16* const b_buffer_slot_2 = b_buffer + 8192;
@@ -92,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       const i32 i_10 = (thread >> 4) + k * 8;
       const i32 i_11 = (thread & 15) * 8;
       const i32 i_12 = ((thread & 15) * 8 ^ (thread >> 4) * 136) + k * 1024;
-      tw::copy_async<16>(b_buffer_slot_2 + i_12, t_11 + t_3 * i_10 + i_11, i_10 < t_13 && i_11 < t_8);
+      tw::copy_async<16>(b_buffer_slot_2 + i_12, t_11 + t_3 * i_10 + i_11, i_10 < left && i_11 < t_8);
     }
   }
   // matmul.py:34: for first in range(0, k, BLOCK_K):
@@ -170,14 +170,14 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
         const i32 i_19 = k * 16;
         const i32 i_20 = (thread >> 3) + k * 16;
         // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
-        tw::copy_async_if<16>(a_buffer_slot_3 + a_buffer_at + k * 1024, a_buffer_from + t_5 * i_19, is_ahead, i_20 < t_7 && i_16 < t_15);
+        tw::copy_async_if<16>(a_buffer_slot_3 + a_buffer_at + k * 1024, a_buffer_from + t_5 * i_19, is_ahead, i_20 < t_7 && i_16 < left_2);
       }
       #pragma unroll
       for (int k = (step - 1) * 8 / 3; k < step * 8 / 3; ++k) {
         const i32 i_21 = k * 8;
         const i32 i_22 = (thread >> 4) + k * 8;
         // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
-        tw::copy_async_if<16>(b_buffer_slot_3 + b_buffer_at + k * 1024, b_buffer_from + t_3 * i_21, is_ahead, i_22 < t_15 && i_18 < t_8);
+        tw::copy_async_if<16>(b_buffer_slot_3 + b_buffer_at + k * 1024, b_buffer_from + t_3 * i_21, is_ahead, i_22 < left_2 && i_18 < t_8);
       }
       #pragma unroll
       for (int row = 0; row < 4; ++row) {
