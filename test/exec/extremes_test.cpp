@@ -40,8 +40,9 @@ constexpr float inf = std::numeric_limits<float>::infinity();
 std::vector<float> extremes_of(const std::vector<float>& row, bool interpret) {
   const TritonKernel kernel = load_triton_source(source, "extremes");
   const auto columns = static_cast<std::int64_t>(row.size());
-  Tensor out = zeros({3}, {DType::Float32});
-  kernel[{.grid = 1, .interpret = interpret}](tensor(row), out, columns, constant("BLOCK", 64));
+  Tensor out = zeros({3}, {DType::Float32, Device::cpu()});
+  kernel[{.grid = 1, .interpret = interpret}](tensor(row, Device::cpu()), out, columns,
+                                              constant("BLOCK", 64));
   return out.to_vector<float>();
 }
 

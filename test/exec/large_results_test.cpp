@@ -43,8 +43,8 @@ std::int64_t first_bad(std::int64_t count, const Test& is_good) {
 template <class T>
 void doubles(DType dtype, std::int64_t n, std::int64_t offset, std::int64_t block) {
   const TritonKernel kernel = load_triton_source(source, "double_kernel");
-  const Tensor x = arange(1024, {dtype});
-  Tensor memory = full({n + offset + 64}, -1.0, {dtype});
+  const Tensor x = arange(1024, {dtype, Device::cpu()});
+  Tensor memory = full({n + offset + 64}, -1.0, {dtype, Device::cpu()});
   Tensor out = memory.slice(0, offset, offset + n);
   kernel[{cdiv(n, block)}](x, out, n, constant("BLOCK", block));
   const T* const got = memory.data<T>();
@@ -67,7 +67,7 @@ TEST(LargeResults, SmallTypesToo) { doubles<BFloat16>(DType::BFloat16, (16 << 20
 TEST(LargeResults, RowsOfTiles) {
   const TritonKernel kernel = load_triton_source(source, "rows_kernel");
   constexpr std::int64_t rows = 8192, columns = 1021;
-  Tensor out = full({rows * columns + 16}, -1, {DType::Int32});
+  Tensor out = full({rows * columns + 16}, -1, {DType::Int32, Device::cpu()});
   kernel[{rows / 4}](out, columns, constant("BLOCK", 1024));
   const std::int32_t* const got = out.data<std::int32_t>();
   const auto is_good = [&](std::int64_t i) {
