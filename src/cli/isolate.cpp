@@ -4,6 +4,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,7 +56,7 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-Child start_child(std::size_t index, const Work& work, const Isolation& isolation) {
+Child start_child(std::size_t index, const Work& work) {
   int ends[2];
   if (pipe(ends) != 0)
     throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
@@ -69,8 +70,7 @@ Child start_child(std::size_t index, const Work& work, const Isolation& isolatio
   }
   if (child.process == 0) {
     close(ends[0]);
-    // A watchdog of its own, in case this child outlives the parent.
-    alarm(static_cast<unsigned>(isolation.limit_seconds) + 60);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for a child whose parent was killed
     run_child(work, index, ends[1]);
   }
   close(ends[1]);
@@ -128,7 +128,7 @@ void run_isolated(std::size_t count, const Isolation& isolation, const Work& wor
   std::vector<Child> children;
   for (std::size_t next = 0; next < count || !children.empty();) {
     while (next < count && children.size() < jobs)
-      children.push_back(start_child(next++, work, isolation));
+      children.push_back(start_child(next++, work));
     const std::vector<pollfd> waits = wait_for(children, isolation.limit_seconds);
     for (std::size_t i = children.size(); i-- > 0;) {
       const bool ended = waits[i].revents != 0 && read_some(children[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/course_test.cpp — every command of docs/course.md runs, and its output has the lines' first
-// words that the document shows.
+// cli/course_test.cpp — every command of docs/course.md and docs/tour.md runs, and its output has
+// the lines' first words that the document shows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,8 +33,8 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 // Blocks of "console": a line "$ tilewright ...", then what it printed, "..." for what is left out.
-std::vector<Experiment> experiments() {
-  std::ifstream file(std::string(TW_SOURCE_FOLDER) + "/docs/course.md");
+std::vector<Experiment> experiments(const char* document) {
+  std::ifstream file(std::string(TW_SOURCE_FOLDER) + "/docs/" + document);
   std::vector<Experiment> found;
   bool is_inside = false;
   for (std::string line; std::getline(file, line);) {
@@ -64,10 +64,10 @@ std::vector<std::string> made_quick(std::vector<std::string> arguments) {
   return arguments;
 }
 
-TEST(Course, EveryExperimentRuns) {
+void run_all(const char* document, std::size_t at_least) {
   const TemporaryFolder folder;
-  const std::vector<Experiment> all = experiments();
-  ASSERT_GE(all.size(), 13U);
+  const std::vector<Experiment> all = experiments(document);
+  ASSERT_GE(all.size(), at_least);
   for (const Experiment& experiment : all) {
     std::string line;
     for (const std::string& word : experiment.arguments) line += word + " ";
@@ -87,6 +87,9 @@ TEST(Course, EveryExperimentRuns) {
       EXPECT_THAT(r.output, HasSubstr(experiment.expected[i]));
   }
 }
+
+TEST(Course, EveryExperimentRuns) { run_all("course.md", 13); }
+TEST(Tour, EveryCommandRuns) { run_all("tour.md", 3); }
 
 }  // namespace
 }  // namespace tilewright::cli
