@@ -195,16 +195,6 @@ def stream_k(a_ptr, b_ptr, c_ptr, turn_ptr, K, N: tl.constexpr, BK: tl.constexpr
     tl.store(c_ptr + at, tl.load(c_ptr + at) + acc)
     tl.debug_barrier()
     tl.atomic_xchg(turn_ptr, part + 1)
-
-@triton.jit
-def locked(x_ptr, sum_ptr, lock_ptr, N: tl.constexpr):
-    i = tl.arange(0, N)
-    x = tl.load(x_ptr + tl.program_id(0) * N + i)
-    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
-        pass
-    tl.store(sum_ptr + i, tl.load(sum_ptr + i) + x)
-    tl.debug_barrier()
-    tl.atomic_xchg(lock_ptr, 0)
 )";
 
 Family turns() {
@@ -219,11 +209,6 @@ Family turns() {
          .grid = 3,
          .ulps = 4,
          .magnitude = 150});
-  family.cases.push_back({.what = "",
-                          .kernel = "locked",
-                          .arguments = {input(i32, 7 * 64), input(i32, 64, Fill::Zero),
-                                        input(i32, 1, Fill::Zero), constant_of("N", 64)},
-                          .grid = 7});
   return family;
 }
 
