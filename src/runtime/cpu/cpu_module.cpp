@@ -22,8 +22,15 @@ constexpr int emulated_threads_per_block = 1024;
 
 class CpuKernel : public LoadedKernel {
  public:
-  CpuKernel(std::string name, TwCpuEntry entry, bool communicates)
-      : name_(std::move(name)), entry_(entry), communicates_(communicates) {}
+  // How its programs may be handed out.
+  enum class Order {
+    Any,            // on any threads, in any order
+    Communicating,  // all must be able to advance side by side
+    OneByOne,       // on one thread, first to last
+  };
+
+  CpuKernel(std::string name, TwCpuEntry entry, Order order)
+      : name_(std::move(name)), entry_(entry), order_(order) {}
 
   void launch(const PreparedLaunch& launch) override {
     const TwCpuLaunch description = {.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
@@ -35,7 +42,8 @@ class CpuKernel : public LoadedKernel {
       entry_(&description, launch.parameters, first, last);
     };
     try {
-      if (communicates_) run_communicating(programs, run);
+      if (order_ == Order::Communicating) run_communicating(programs, run);
+      else if (order_ == Order::OneByOne) run(0, programs);
       else run_programs(programs, seconds_per_program_, run);
     } catch (const ProgramFailure& failure) {
       throw KernelFault(fmt::format("kernel '{}' failed: {}", name_, failure.message));
@@ -53,7 +61,7 @@ class CpuKernel : public LoadedKernel {
  private:
   std::string name_;
   TwCpuEntry entry_;
-  bool communicates_;
+  Order order_;
   ProgramCost seconds_per_program_ = 0;
 };
 
@@ -64,11 +72,18 @@ class CpuModule : public LoadedModule {
   std::unique_ptr<LoadedKernel> kernel(const std::string& entry) override {
     void* const address = library_.symbol(entry.c_str());
     if (!address) return nullptr;
-    const bool communicates = library_.symbol((entry + "_communicates").c_str()) != nullptr;
-    return std::make_unique<CpuKernel>(entry, reinterpret_cast<TwCpuEntry>(address), communicates);
+    return std::make_unique<CpuKernel>(entry, reinterpret_cast<TwCpuEntry>(address),
+                                       order_of(entry));
   }
 
  private:
+  // Kernels say so by symbols: codegen/cpu/emit.cpp, device_lib/emulate/cuda/core.cuh.
+  CpuKernel::Order order_of(const std::string& entry) {
+    if (library_.symbol((entry + "_communicates").c_str())) return CpuKernel::Order::Communicating;
+    if (library_.symbol("tw_programs_in_order")) return CpuKernel::Order::OneByOne;
+    return CpuKernel::Order::Any;
+  }
+
   DynamicLibrary library_;
 };
 
