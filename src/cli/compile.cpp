@@ -292,7 +292,7 @@ CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPat
   return row;
 }
 
-std::string read_text(const std::string& path) {
+std::string read_source(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
@@ -321,7 +321,7 @@ void run_compile(const CompileVerbOptions& options) {
   const std::vector<Target> targets = targets_of(options);
   std::vector<CompileReportRow> rows;
   if (path.file.ends_with(".cu")) {
-    const std::string text = read_text(path.file);
+    const std::string text = read_source(path.file);
     for (const Target& target : targets) rows.push_back(compile_cuda(options, path, text, target));
   } else {
     TritonInput input;

@@ -15,7 +15,7 @@
 namespace tilewright::cli {
 namespace {
 
-std::string read_text(const std::string& path) {
+std::string read_configs(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -25,7 +25,7 @@ std::string read_text(const std::string& path) {
 }
 
 Json parse(const std::string& path) {
-  const std::string text = read_text(path);
+  const std::string text = read_configs(path);
   try {
     return parse_json(text);
   } catch (const Json::parse_error& error) {

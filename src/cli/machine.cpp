@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/process.h"
+#include "base/text.h"
 #include "cli/progress.h"
 #include "runtime/compile.h"
 #include "tilewright/error.h"
@@ -12,8 +13,6 @@
 
 namespace tilewright::cli {
 namespace {
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 Component host_compiler() {
   Component c;

@@ -9,14 +9,13 @@
 #include "tensor/device/strided.h"
 #include "tensor/device_ops.h"
 #include "tensor/element_types.h"
+#include "tensor/host_copy.h"
 #include "tensor/shape.h"
 #include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
-
-constexpr std::uint64_t elements_per_task = 64 * 1024;
 
 template <class Number>
 void fill_ramp(const Tensor& out, Number begin, Number step) {

@@ -10,8 +10,6 @@
 namespace tilewright {
 namespace {
 
-constexpr std::uint64_t elements_per_task = 64 * 1024;
-
 struct HostCopy {
   std::byte* destination;
   const std::byte* source;

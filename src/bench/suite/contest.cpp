@@ -8,13 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "base/statistics.h"
+#include "base/text.h"
 #include "tilewright/error.h"
 #include "tilewright/profile.h"
 
 namespace tilewright::suite {
 namespace {
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 struct Standing {
   std::vector<double> samples;

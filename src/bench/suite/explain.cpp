@@ -16,8 +16,6 @@
 namespace tilewright::suite {
 namespace {
 
-std::string bytes_text(double bytes) { return format_bytes(static_cast<std::size_t>(bytes)); }
-
 std::string short_number(double value) {
   return value < 10 ? fmt::format("{:.2g}", value) : fmt::format("{:.0f}", value);
 }
@@ -47,11 +45,11 @@ void add_roofline(Explanation& out, const Record& record, const Work& work,
   out.emplace_back("work",
                    fmt::format("{}{}, at least {} through memory: {} FLOP per byte",
                                work.is_exact ? "" : "about ", format_rate(work.flops, "FLOP"),
-                               bytes_text(bytes), short_number(intensity)));
+                               format_bytes(bytes), short_number(intensity)));
   if (work.asked > 1.05 * bytes)
     out.emplace_back("reuse", fmt::format("the kernels ask for {}, {:.1f} times as much: caches "
                                           "must serve the rest",
-                                          bytes_text(work.asked), work.asked / bytes));
+                                          format_bytes(work.asked), work.asked / bytes));
   const double peak = ceilings.flops_for(record.dtype), bandwidth = ceilings.bytes_per_second;
   if (peak <= 0 || bandwidth <= 0) return;
   const double ridge = peak / bandwidth;
@@ -86,7 +84,7 @@ void add_blocks(Explanation& out, const LaunchFacts& launch, const Target& targe
                   "memory per multiprocessor, limited by {}",
                   100 * o.fraction, o.blocks_per_processor, o.blocks_per_processor == 1 ? "" : "s",
                   launch.threads, launch.registers,
-                  bytes_text(static_cast<double>(launch.shared_bytes)), limits_text(o)));
+                  format_bytes(static_cast<double>(launch.shared_bytes)), limits_text(o)));
   const Waves w = waves_of(target, o, launch.grid.count());
   out.emplace_back("waves",
                    fmt::format("{:.2f} of {} blocks at a time", w.waves, w.blocks_per_wave));

@@ -17,8 +17,6 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-std::string bytes_text(double bytes) { return format_bytes(static_cast<std::size_t>(bytes)); }
-
 std::string time_text(const Record& r) { return r.is_measured() ? format_seconds(r.seconds) : "-"; }
 
 std::string spread_text(const Record& r) {
@@ -58,7 +56,7 @@ Cells cells_of(const Record& r) {
           spread_text(r),
           r.is_measured() ? format_rate(r.rate, r.unit) : "-",
           percent_text(r),
-          r.bytes_moved > 0 ? bytes_text(r.bytes_moved) : "-",
+          r.bytes_moved > 0 ? format_bytes(r.bytes_moved) : "-",
           r.kernels > 0 ? fmt::format("{}", r.kernels) : "-",
           r.lines > 0 ? fmt::format("{}", r.lines) : "-",
           r.error ? fmt::format("{:.1e}", *r.error) : "-",
@@ -93,7 +91,7 @@ std::string ceiling_text(const Report& report) {
 
 std::string heading(const Record& r) {
   return fmt::format("{} {} {} on {}: at least {}", r.op, shape_text(r.shape), r.dtype, r.device,
-                     bytes_text(r.bytes));
+                     format_bytes(r.bytes));
 }
 
 std::string machine_line(const Report& report) {

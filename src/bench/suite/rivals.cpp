@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/embedded.h"
+#include "base/text.h"
 #include "bench/json.h"
 #include "bench/suite/helper_process.h"
 #include "runtime/cpu/temporary_folder.h"
@@ -17,8 +18,6 @@ namespace tilewright::suite {
 namespace {
 
 constexpr std::array names = {"torch eager", "torch builtin", "torch.compile", "triton"};
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "bench/ceilings.h"
 #include "bench/samplers.h"
 #include "tilewright/error.h"
@@ -14,8 +15,6 @@
 
 namespace tilewright::suite {
 namespace {
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 Record empty_record(const Case& which) {
   Record record;

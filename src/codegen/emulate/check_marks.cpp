@@ -10,11 +10,6 @@
 namespace tilewright {
 namespace {
 
-bool is_one_of(const CppToken& token, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return token.is(word); });
-}
-
 bool is_directive(const CppToken& token) { return token.kind == CppToken::Kind::Directive; }
 
 class Marker {
@@ -25,8 +20,8 @@ class Marker {
     for (at_ = 0; at_ < tokens_.size(); ++at_) {
       const CppToken& token = tokens_[at_];
       if (is_directive(token)) directive(token);
-      else if (is_one_of(token, {"(", "[", "{"})) open();
-      else if (is_one_of(token, {")", "]", "}"})) close();
+      else if (token.is_one_of({"(", "[", "{"})) open();
+      else if (token.is_one_of({")", "]", "}"})) close();
       else if (token.is(";") && in_code()) end_statement();
     }
     return std::move(out_);
@@ -86,18 +81,18 @@ class Marker {
       return last_open_ > 0 &&
              (tokens_[last_open_ - 1].is("]") ||
               (tokens_[last_open_ - 1].is_identifier() && !tokens_[last_open_ - 1].is("return")));
-    if (is_one_of(before, {"else", "do", "try"})) return true;
-    return in_code() && is_one_of(before, {";", "{", "}", ":"});
+    if (before.is_one_of({"else", "do", "try"})) return true;
+    return in_code() && before.is_one_of({";", "{", "}", ":"});
   }
 
   bool is_constant_function() const {
     for (std::size_t i = at_; i > 0 && !ends_statement(tokens_[i - 1]); --i)
-      if (is_one_of(tokens_[i - 1], {"constexpr", "consteval"})) return true;
+      if (tokens_[i - 1].is_one_of({"constexpr", "consteval"})) return true;
     return false;
   }
 
   static bool ends_statement(const CppToken& token) {
-    return is_directive(token) || is_one_of(token, {";", "{", "}"});
+    return is_directive(token) || token.is_one_of({";", "{", "}"});
   }
 
   // ---- Statements.
@@ -105,8 +100,8 @@ class Marker {
   void mark_next() {
     if (is_library_ || brackets_.back().is_quiet || at_ + 1 >= tokens_.size()) return;
     const CppToken& next = tokens_[at_ + 1];
-    const bool begins = next.is_identifier() || is_one_of(next, {"*", "(", "++", "--"});
-    if (begins && !is_one_of(next, {"else", "while", "catch", "case", "default"}))
+    const bool begins = next.is_identifier() || next.is_one_of({"*", "(", "++", "--"});
+    if (begins && !next.is_one_of({"else", "while", "catch", "case", "default"}))
       out_.push_back({next.offset, "TW_AT "});
   }
 
@@ -133,14 +128,14 @@ class Marker {
     bool is_named = false;
     for (std::size_t i = 0; i < statement.size(); ++i) {
       const bool is_last = i + 1 == statement.size();
-      if (is_one_of(statement[i], {"(", "[", "{"})) {
+      if (statement[i].is_one_of({"(", "[", "{"})) {
         i = std::min(matching_bracket(statement, i), statement.size());
       } else if (statement[i].is("<")) {
         i = std::min(matching_bracket(statement, i), statement.size());
       } else if (statement[i].is(",")) {
         is_named = false;
       } else if (statement[i].is_identifier() && !is_named &&
-                 (is_last || is_one_of(statement[i + 1], {"[", "=", ","}))) {
+                 (is_last || statement[i + 1].is_one_of({"[", "=", ","}))) {
         is_named = true;
         insert_call(is_dynamic ? "note_dynamic" : "note_shared", statement[i].text);
         if (is_dynamic) dynamic_.emplace(statement[i].text);
@@ -159,7 +154,7 @@ class Marker {
         std::any_of(statement.begin(), equals, [](const CppToken& t) { return t.is("*"); }) &&
         statement[0].is_identifier() &&
         std::none_of(statement.begin(), equals, [](const CppToken& t) {
-          return is_one_of(t, {"(", "[", "return"});
+          return t.is_one_of({"(", "[", "return"});
         });
     const bool is_shared = std::any_of(equals, statement.end(), [&](const CppToken& t) {
       return t.is_identifier() && dynamic_.contains(t.text);

@@ -11,11 +11,6 @@ namespace {
 
 using Names = std::set<std::string>;
 
-bool is_one_of(const CppToken& token, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return token.is(word); });
-}
-
 Names identifiers(std::span<const CppToken> tokens) {
   Names out;
   for (const CppToken& token : tokens)
@@ -34,7 +29,7 @@ struct Head {
 Head class_head(std::span<const CppToken> head, std::size_t keyword) {
   for (std::size_t i = keyword + 1; i < head.size(); ++i) {
     const bool has_arguments = i + 1 < head.size() && head[i + 1].is("(");
-    if (head[i].is_identifier() && !has_arguments && !is_one_of(head[i], {"alignas", "final"}))
+    if (head[i].is_identifier() && !has_arguments && !head[i].is_one_of({"alignas", "final"}))
       return {std::string(head[i].text), true};
     if (has_arguments) i = std::min(matching_bracket(head, i + 1), head.size());
   }
@@ -46,22 +41,21 @@ Head read_head(std::span<const CppToken> head) {
   for (std::size_t i = 0; i < head.size(); ++i) {
     if (head[i].is("template") && i + 1 < head.size() && head[i + 1].is("<")) {
       i = matching_bracket(head, i + 1);
-    } else if (is_one_of(head[i], {"struct", "class", "union"}) && found.name.empty()) {
+    } else if (head[i].is_one_of({"struct", "class", "union"}) && found.name.empty()) {
       const Head as_class = class_head(head, i);
       // `struct X f(...) {` is a function all the same.
       if (std::none_of(head.begin(), head.end(), [](const CppToken& t) { return t.is("("); }))
         return as_class;
-    } else if (is_one_of(head[i], {"namespace", "enum"}) ||
+    } else if (head[i].is_one_of({"namespace", "enum"}) ||
                (head[i].is("extern") && i + 2 >= head.size())) {
       return {"", true};
     } else if (head[i].is(":")) {
       break;
     } else if (head[i].is("(") && i > 0) {
-      const bool names_it =
-          head[i - 1].is_identifier() &&
-          !is_one_of(head[i - 1],
-                     {"__launch_bounds__", "__attribute__", "alignas", "__align__", "noexcept",
-                      "decltype", "requires", "__maxnreg__", "__cluster_dims__"});
+      const bool names_it = head[i - 1].is_identifier() &&
+                            !head[i - 1].is_one_of({"__launch_bounds__", "__attribute__", "alignas",
+                                                    "__align__", "noexcept", "decltype", "requires",
+                                                    "__maxnreg__", "__cluster_dims__"});
       // An operator is known by its class only.
       if (names_it) found.name = head[i - 1].is("operator") ? "" : head[i - 1].text;
       i = std::min(matching_bracket(head, i), head.size());

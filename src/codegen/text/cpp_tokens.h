@@ -8,8 +8,10 @@
 // `<<<` of a launch is one token: `k<<<g, b>>>(x)` is  k  <<<  g  ,  b  >  >  >  (  x  ).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,6 +38,9 @@ struct CppToken {
 
   bool is(std::string_view wanted) const {
     return kind != Kind::String && kind != Kind::Character && text == wanted;
+  }
+  bool is_one_of(std::initializer_list<std::string_view> words) const {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return is(word); });
   }
   bool is_identifier() const { return kind == Kind::Identifier; }
   std::size_t end() const { return offset + text.size(); }

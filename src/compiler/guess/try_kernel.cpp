@@ -8,15 +8,12 @@
 
 #include "base/diagnostic.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "compiler/compile.h"
 #include "runtime/compile.h"
 
 namespace tilewright {
 namespace {
-
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 void attempt(python::ModuleLoader& loader, const python::DecoratedFunction& function,
              const Guess& guess, const Target& target, GuessStage stage) {

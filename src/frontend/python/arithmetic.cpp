@@ -10,8 +10,6 @@
 namespace tilewright::python {
 namespace {
 
-constexpr std::size_t max_items = std::size_t{1} << 20;
-
 [[noreturn]] void overflow() { throw Unsupported{"the integer result does not fit 64 bits"}; }
 [[noreturn]] void division_by_zero() { throw Unsupported{"division by zero"}; }
 

@@ -9,6 +9,9 @@
 
 namespace tilewright::python {
 
+// Lists, ranges and products are read up to this length.
+constexpr std::size_t max_items = std::size_t{1} << 20;
+
 // All of these throw Unsupported for operands that Python, or this evaluator, does not take.
 Value apply(BinaryOperator op, const Value& left, const Value& right);
 Value apply(UnaryOperator op, const Value& operand);

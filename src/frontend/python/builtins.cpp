@@ -7,12 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "frontend/python/arithmetic.h"
 #include "frontend/python/interpreter.h"
 
 namespace tilewright::python {
 namespace {
-
-constexpr std::size_t max_items = std::size_t{1} << 20;
 
 void expect_count(const Arguments& arguments, std::size_t least, std::size_t most) {
   const std::size_t count = arguments.values.size();

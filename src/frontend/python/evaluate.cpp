@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "frontend/python/arithmetic.h"
 #include "frontend/python/interpreter.h"
 
 namespace tilewright::python {
 namespace {
 
 constexpr int max_depth = 100;
-constexpr std::size_t max_items = std::size_t{1} << 20;
 
 }  // namespace
 

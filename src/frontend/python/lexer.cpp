@@ -46,8 +46,6 @@ bool starts_name(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // The way out of the lexer at the first error; tokenize() keeps what came before it.
 struct Stop {};
 

@@ -11,6 +11,8 @@
 
 namespace tilewright::python {
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 class Lexer {
  public:
   explicit Lexer(const Source& source) : text_(source.text) {}

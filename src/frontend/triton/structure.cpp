@@ -3,6 +3,7 @@
 #include "frontend/triton/structure.h"
 
 #include "base/check.h"
+#include "frontend/triton/constants.h"
 
 namespace tilewright::triton {
 namespace {
@@ -35,12 +36,6 @@ BlockPointer with_ir_values(BlockPointer block, std::span<const ir::Value>& valu
   for (auto* list : {&block.shape, &block.strides, &block.offsets})
     for (ir::Value& item : *list) item = take(values);
   return block;
-}
-
-bool is_number(const Value& value) {
-  const auto* constant = value.get_if<Constant>();
-  return constant != nullptr && !std::holds_alternative<None>(constant->value) &&
-         !std::holds_alternative<std::string>(constant->value);
 }
 
 // The parts that hold no IR value; `Equal` compares those that do.

@@ -143,12 +143,12 @@ Value needless_cast(Rewriter& rewriter, const Op& op) {
   return widens ? inner->operands[0] : Value{};
 }
 
-constexpr ir::Rule rules[] = {fold_constants, constant_right, neutral_zero,  neutral_one,
-                              absorbing,      bool_identity,  same_operands, compare_same,
-                              known_select,   needless_cast};
+constexpr ir::Rule arithmetic[] = {fold_constants, constant_right, neutral_zero,  neutral_one,
+                                   absorbing,      bool_identity,  same_operands, compare_same,
+                                   known_select,   needless_cast};
 
 }  // namespace
 
-std::span<const ir::Rule> arithmetic_rules() { return rules; }
+std::span<const ir::Rule> arithmetic_rules() { return arithmetic; }
 
 }  // namespace tilewright

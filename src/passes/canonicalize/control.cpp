@@ -31,10 +31,10 @@ Value hint_on_constant(Rewriter& rewriter, const Op& op) {
   return op.operands[0];
 }
 
-constexpr ir::Rule rules[] = {known_branch, known_promise, hint_on_constant};
+constexpr ir::Rule control[] = {known_branch, known_promise, hint_on_constant};
 
 }  // namespace
 
-std::span<const ir::Rule> control_rules() { return rules; }
+std::span<const ir::Rule> control_rules() { return control; }
 
 }  // namespace tilewright

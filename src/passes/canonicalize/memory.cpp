@@ -64,10 +64,10 @@ Value known_bounds(Rewriter& rewriter, const Op& op) {
   return covers ? rewriter.constant(type, std::int64_t{1}) : Value{};
 }
 
-constexpr ir::Rule rules[] = {known_load_mask, known_store_mask, known_atomic_mask, known_bounds};
+constexpr ir::Rule memory[] = {known_load_mask, known_store_mask, known_atomic_mask, known_bounds};
 
 }  // namespace
 
-std::span<const ir::Rule> memory_rules() { return rules; }
+std::span<const ir::Rule> memory_rules() { return memory; }
 
 }  // namespace tilewright

@@ -88,11 +88,11 @@ Value permutation(Rewriter& rewriter, const Op& op) {
   return rewriter.permute(inner->operands[0], both);
 }
 
-constexpr ir::Rule rules[] = {constant_shape,   shape_of_splat, elementwise_on_splats,
-                              same_shape_again, chain,          permutation};
+constexpr ir::Rule shapes[] = {constant_shape,   shape_of_splat, elementwise_on_splats,
+                               same_shape_again, chain,          permutation};
 
 }  // namespace
 
-std::span<const ir::Rule> shape_rules() { return rules; }
+std::span<const ir::Rule> shape_rules() { return shapes; }
 
 }  // namespace tilewright

@@ -12,8 +12,6 @@
 namespace tilewright::cuda {
 namespace {
 
-constexpr std::size_t max_devices = 64;
-
 struct Contexts {
   std::mutex mutex;
   std::array<std::atomic<CUcontext>, max_devices> primary{};

@@ -7,9 +7,13 @@
 // the scope; a thread that had none keeps ours.
 #pragma once
 
+#include <cstddef>
+
 #include "runtime/cuda/driver_api.h"
 
 namespace tilewright::cuda {
+
+constexpr std::size_t max_devices = 64;
 
 // The primary context of a device, retained at the first call and kept for the life of the process.
 CUcontext primary_context(int device);

@@ -8,12 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "runtime/cuda/context.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cuda {
 namespace {
-
-constexpr int max_devices = 64;
 
 std::string quoted(const std::vector<const char*>& names) {
   std::string text;

@@ -11,7 +11,7 @@
 namespace tilewright::cuda {
 namespace {
 
-int read(CUdevice device, CUdevice_attribute which) {
+int attribute(CUdevice device, CUdevice_attribute which) {
   int value = 0;
   TW_CUDA(cuDeviceGetAttribute(&value, which, device));
   return value;
@@ -36,27 +36,29 @@ Target nearest_known_target(int major, int minor) {
 }
 
 Target read_target(CUdevice device) {
-  const int major = read(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
-  const int minor = read(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  const int major = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+  const int minor = attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   Target t = nearest_known_target(major, minor);
   t.name = target_name(major, minor);
   t.capability_major = major;
   t.capability_minor = minor;
-  t.processors = read(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  t.warp_size = read(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-  t.max_threads_per_block = read(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  t.max_threads_per_processor = read(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-  t.max_blocks_per_processor = read(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-  t.registers_per_processor = read(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-  t.registers_per_block = read(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+  t.processors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  t.warp_size = attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  t.max_threads_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  t.max_threads_per_processor =
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+  t.max_blocks_per_processor = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  t.registers_per_processor =
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
+  t.registers_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
   t.shared_bytes_per_processor =
-      read(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  t.shared_bytes_per_block = read(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  t.shared_bytes_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   t.shared_bytes_per_block_optin =
-      read(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+      attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   t.shared_bytes_reserved_per_block =
-      read(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-  t.l2_bytes = read(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+      attribute(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  t.l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
   return t;
 }
 
@@ -72,9 +74,9 @@ DeviceProperties read_properties(int index) {
   p.name = name.data();
   p.target = read_target(device);
   TW_CUDA(cuDeviceTotalMem_v2(&p.total_memory, device));
-  p.clock_khz = read(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
-  p.memory_clock_khz = read(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
-  p.memory_bus_bits = read(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
+  p.clock_khz = attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  p.memory_clock_khz = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
+  p.memory_bus_bits = attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
   constexpr CUdevice_attribute grid[] = {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
                                          CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
                                          CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z};
@@ -82,12 +84,12 @@ DeviceProperties read_properties(int index) {
                                           CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
                                           CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z};
   for (int axis = 0; axis < 3; ++axis) {
-    p.max_grid[axis] = read(device, grid[axis]);
-    p.max_block[axis] = read(device, block[axis]);
+    p.max_grid[axis] = attribute(device, grid[axis]);
+    p.max_block[axis] = attribute(device, block[axis]);
   }
-  p.can_map_host_memory = read(device, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) != 0;
-  p.has_managed_memory = read(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) != 0;
-  p.has_memory_pools = read(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0;
+  p.can_map_host_memory = attribute(device, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) != 0;
+  p.has_managed_memory = attribute(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) != 0;
+  p.has_memory_pools = attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0;
   return p;
 }
 

@@ -184,7 +184,7 @@ Family mixed() {
   return family;
 }
 
-std::vector<Family> families() {
+std::vector<Family> elementwise_families() {
   return {add(),
           mixed(),
           saxpy(),
@@ -194,7 +194,7 @@ std::vector<Family> families() {
           outer()};
 }
 
-TW_CONFORMANCE(Elementwise, families);
+TW_CONFORMANCE(Elementwise, elementwise_families);
 
 }  // namespace
 }  // namespace tilewright::conformance

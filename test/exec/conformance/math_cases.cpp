@@ -54,7 +54,7 @@ std::vector<std::string> calls(const std::string& prefix, const std::vector<std:
   return out;
 }
 
-std::vector<Family> families() {
+std::vector<Family> math_families() {
   const std::vector<DType> floats{f32, f64};
   const std::vector<DType> integers{i8, i16, i32, i64, u8, u16, u32, u64};
   const std::vector<Table> tables{
@@ -145,7 +145,7 @@ std::vector<Family> families() {
   return out;
 }
 
-TW_CONFORMANCE(Math, families);
+TW_CONFORMANCE(Math, math_families);
 
 // ---- Casts: from one type to every other.
 

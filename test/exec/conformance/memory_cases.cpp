@@ -239,9 +239,9 @@ Family atomics() {
   return family;
 }
 
-std::vector<Family> families() { return {addresses(), blocks(), atomics()}; }
+std::vector<Family> memory_families() { return {addresses(), blocks(), atomics()}; }
 
-TW_CONFORMANCE(Memory, families);
+TW_CONFORMANCE(Memory, memory_families);
 
 }  // namespace
 }  // namespace tilewright::conformance

@@ -220,9 +220,9 @@ Family shapes() {
   return family;
 }
 
-std::vector<Family> families() { return {scans(), order(), shapes()}; }
+std::vector<Family> movement_families() { return {scans(), order(), shapes()}; }
 
-TW_CONFORMANCE(Movement, families);
+TW_CONFORMANCE(Movement, movement_families);
 
 }  // namespace
 }  // namespace tilewright::conformance

@@ -250,9 +250,9 @@ Family randoms() {
   return family;
 }
 
-std::vector<Family> families() { return {control(), dots(), turns(), randoms()}; }
+std::vector<Family> program_families() { return {control(), dots(), turns(), randoms()}; }
 
-TW_CONFORMANCE(Program, families);
+TW_CONFORMANCE(Program, program_families);
 
 }  // namespace
 }  // namespace tilewright::conformance

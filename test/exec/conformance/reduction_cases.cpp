@@ -349,9 +349,9 @@ Family big_tiles() {
   return family;
 }
 
-std::vector<Family> families() { return {softmax(), norms(), reduces(), big_tiles()}; }
+std::vector<Family> reduction_families() { return {softmax(), norms(), reduces(), big_tiles()}; }
 
-TW_CONFORMANCE(Reduction, families);
+TW_CONFORMANCE(Reduction, reduction_families);
 
 }  // namespace
 }  // namespace tilewright::conformance

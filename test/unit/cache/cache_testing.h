@@ -13,6 +13,8 @@
 
 namespace tilewright {
 
+constexpr std::int64_t megabyte = 1 << 20;
+
 // A new folder that goes with the value.
 class TestFolder {
  public:

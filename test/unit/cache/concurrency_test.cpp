@@ -18,8 +18,6 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t megabyte = 1 << 20;
-
 // Starts a child that runs `work` and ends without running anything else of this program.
 pid_t start_child(const std::function<void()>& work) {
   const pid_t pid = fork();

@@ -15,8 +15,6 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t megabyte = 1 << 20;
-
 mode_t mode_of(const std::string& path) {
   struct stat info {};
   stat(path.c_str(), &info);

@@ -15,8 +15,6 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t megabyte = 1 << 20;
-
 // Uses a cache in `folder` in every way; returns how often something was compiled and whether all
 // results were right.
 std::string use_cache(const std::string& folder, std::size_t size = 300) {

@@ -8,10 +8,6 @@
 namespace tilewright {
 namespace {
 
-void show(const TileProgram& program) {
-  if (getenv("TW_SHOW")) printf("%s\n", program.text().c_str());
-}
-
 constexpr const char* one_product = R"(
 @triton.jit
 def product(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,

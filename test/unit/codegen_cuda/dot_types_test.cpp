@@ -13,10 +13,6 @@
 namespace tilewright {
 namespace {
 
-void show(const TileProgram& program) {
-  if (getenv("TW_SHOW")) printf("%s\n", program.text().c_str());
-}
-
 struct Types {
   const char* name;
   DType a, b, c;

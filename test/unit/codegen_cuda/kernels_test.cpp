@@ -9,10 +9,6 @@
 namespace tilewright {
 namespace {
 
-void show(const TileProgram& program) {
-  if (getenv("TW_SHOW")) printf("%s\n", program.text().c_str());
-}
-
 // ---- Reductions
 
 constexpr const char* reduce_2d = R"(

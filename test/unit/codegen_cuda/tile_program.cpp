@@ -3,6 +3,8 @@
 #include "tile_program.h"
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <sstream>
 
@@ -206,6 +208,10 @@ void TileProgram::expect_same(const Run& run, const Loaded& emulated) const {
     compare(*std::get<Memory*>(argument), expected[buffer], buffer, run.tolerance, text());
     ++buffer;
   }
+}
+
+void show(const TileProgram& program) {
+  if (std::getenv("TW_SHOW")) std::printf("%s\n", program.text().c_str());
 }
 
 }  // namespace tilewright

@@ -70,4 +70,7 @@ class TileProgram {
   KernelSource source_;
 };
 
+// Prints the text when TW_SHOW is set: what one wants to see of a failing test.
+void show(const TileProgram& program);
+
 }  // namespace tilewright

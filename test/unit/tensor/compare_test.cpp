@@ -6,13 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "expect_error.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 TEST(Compare, WithinTolerance) {
   const Tensor a = tensor({1.0f, 100.0f}, cpu);

@@ -11,13 +11,12 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "tensor/element_types.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 // Every element of every dtype is a long double exactly; integers also as 128 bits.
 struct Value {

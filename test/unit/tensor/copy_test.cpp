@@ -6,13 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "expect_error.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 // A tensor of `shape` whose memory is laid out at random: permuted, with gaps, some dimensions
 // backwards.

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "runtime/compile.h"
 #include "tensor/device_ops.h"
 #include "tensor/element_types.h"
@@ -17,7 +18,6 @@
 namespace tilewright {
 namespace {
 
-const Device cpu = Device::cpu();
 const Device cuda = Device::cuda();
 
 std::string kernel(const std::string& name, std::initializer_list<std::string_view> types) {

@@ -2,6 +2,7 @@
 // tensor/dlpack_test.cpp — capsules of both forms, in and out: sharing, deleters, and what is
 // refused.
 #include "tilewright/dlpack.h"
+#include "cpu_device.h"
 
 #include <limits>
 
@@ -13,7 +14,6 @@
 namespace tilewright {
 namespace {
 
-const Device cpu = Device::cpu();
 int deleted = 0;
 
 // A foreign library's tensor: six int32 values of shape [2, 3].

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "tensor/pair.h"
 #include "tensor/shape.h"
 #include "tilewright/tensor.h"
@@ -25,8 +26,6 @@ Place blockIdx, blockDim, gridDim, threadIdx;
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 // Fewer threads than elements, so that every thread goes round its loop; and more.
 void run_grid(unsigned int blocks, unsigned int threads, const std::function<void()>& kernel) {

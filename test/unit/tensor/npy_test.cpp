@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "expect_error.h"
 #include "tilewright/tensor.h"
 
@@ -19,8 +20,6 @@ namespace tilewright {
 namespace {
 
 namespace fs = std::filesystem;
-const Device cpu = Device::cpu();
-
 class Npy : public testing::Test {
  protected:
   void SetUp() override {

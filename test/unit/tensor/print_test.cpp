@@ -6,12 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 TEST(Print, ColumnsAreAligned) {
   EXPECT_EQ(tensor(std::vector<float>{1, -0.5f, 22.25f, 3}, {2, 2}, cpu).to_string(),

@@ -8,14 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "expect_error.h"
 #include "tensor/device/random.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 RandomOptions seeded(DType dtype, std::uint64_t seed) {
   return RandomOptions(dtype, cpu).with_seed(seed);

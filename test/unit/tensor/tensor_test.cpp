@@ -2,6 +2,7 @@
 // tensor/tensor_test.cpp — making tensors, asking them, their lifetime, and the errors of wrong
 // use.
 #include "tilewright/tensor.h"
+#include "cpu_device.h"
 
 #include <cmath>
 #include <cstdint>
@@ -13,8 +14,6 @@
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 TEST(Tensor, KnowsItsParts) {
   const Tensor t = empty({2, 3}, {DType::Float16, cpu});

@@ -7,13 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include "cpu_device.h"
 #include "expect_error.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
 namespace {
-
-const Device cpu = Device::cpu();
 
 // A tensor as plain values in row-major order; every view is a new list of values.
 struct Model {

@@ -1,0 +1,18 @@
+# Writes OUTPUT: a C++ file that registers the texts of FILES, a list of NAME=PATH. Long texts become several raw strings,
+# since a compiler need not take a literal of more than 64 KiB.
+set(out "#include \"base/embedded.h\"\nstatic const tilewright::EmbeddedFile embedded_files[] = {\n")
+foreach(entry IN LISTS FILES)
+  string(REGEX MATCH "^([^=]+)=(.+)$" matched "${entry}")
+  set(name ${CMAKE_MATCH_1})
+  file(READ ${CMAKE_MATCH_2} text)
+  string(LENGTH "${text}" length)
+  string(APPEND out "{\"${name}\",\n")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${text}" ${at} 12000 piece)
+    string(APPEND out "R\"~tw~(${piece})~tw~\"\n")
+    math(EXPR at "${at} + 12000")
+  endwhile()
+  string(APPEND out "},\n")
+endforeach()
+file(WRITE ${OUTPUT} "${out}};\n")
