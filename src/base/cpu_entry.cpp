@@ -12,7 +12,7 @@ static_assert(offsetof(TwCpuLaunch, block) == 12 && offsetof(TwCpuLaunch, shared
               "cpu_entry_text below must declare the same structure");
 
 static_assert(offsetof(TwCpuServices, fail) == 8 && offsetof(TwCpuServices, emulation) == 16 &&
-              offsetof(TwCpuServices, give_way) == 24);
+              offsetof(TwCpuServices, give_way) == 24 && offsetof(TwCpuServices, stream) == 32);
 
 const char* const cpu_entry_text = R"(struct TwEmulation;
 struct TwCpuServices {
@@ -20,6 +20,7 @@ struct TwCpuServices {
   void (*fail)(const char* message);
   const TwEmulation* emulation;
   void (*give_way)();
+  void (*stream)(void* to, const void* from, unsigned long bytes);
 };
 struct TwCpuLaunch {
   unsigned grid[3];

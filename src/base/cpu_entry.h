@@ -25,6 +25,8 @@ struct TwCpuServices {
   // A program that waits for another one calls it between two looks; does not return when the
   // launch has failed.
   void (*give_way)();
+  // Copies results to memory around the caches; `bytes` that are no whole lines as usual.
+  void (*stream)(void* to, const void* from, std::uint64_t bytes);
 };
 
 struct TwCpuLaunch {

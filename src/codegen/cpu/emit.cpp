@@ -26,16 +26,25 @@ std::string symbol_of(const std::string& name) {
   return is_taken ? name + "_kernel" : name;
 }
 
+// Functions of f32 that exponentials.h has.
+bool is_exponential(const ir::Kernel& kernel, const ir::Op& op) {
+  static constexpr std::string_view names[] = {"erf",  "exp",   "exp2", "log",     "log10",
+                                               "log2", "rsqrt", "sqrt", "sqrt_rn", "tanh"};
+  return kernel.type(op.operands[0]).dtype == DType::Float32 &&
+         std::find(std::begin(names), std::end(names), op.text("function")) != std::end(names);
+}
+
 struct Uses {
-  bool math = false, small_floats = false, small_math = false, dot = false, scan = false,
-       sort = false, atomics = false, print = false;
+  bool exponentials = false, math = false, small_floats = false, small_math = false, dot = false,
+       scan = false, sort = false, atomics = false, print = false;
 };
 
 Uses uses_of(const ir::Kernel& kernel) {
   Uses uses;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind == OpKind::Math) {
-      uses.math = true;
+      uses.exponentials = true;
+      uses.math |= !is_exponential(kernel, op);
       const ir::Type& type = kernel.type(op.operands[0]);
       uses.small_math |= type.is_float() && size_of(type.dtype) < 4;
     }
@@ -69,6 +78,7 @@ class FileWriter {
     include("core.h");
     include("floats.h");
     if (uses.small_floats) include("small_floats.h");
+    if (uses.exponentials) include("exponentials.h");
     if (uses.math) include("math.h");
     if (uses.small_math) include("small_math.h");
     if (uses.dot) include("dot.h");
@@ -87,7 +97,7 @@ class FileWriter {
     out_.raw(program_text);
     out_.line();
     entry(needs);
-    return source();
+    return source(needs.arena_bytes > 0);
   }
 
  private:
@@ -195,7 +205,7 @@ class FileWriter {
     out_.close();
   }
 
-  KernelSource source() {
+  KernelSource source(bool has_arena) {
     KernelSource source;
     source.language = Language::Cpp;
     source.name = kernel_.name + ".cpp";
@@ -204,6 +214,15 @@ class FileWriter {
     // Integers wrap; float products and sums may be fused; nothing else of IEEE is given up.
     source.options = {"-fopenmp-simd",        "-fwrapv", "-ffp-contract=fast", "-fno-trapping-math",
                       "-fno-strict-aliasing", "-w"};
+    // Loops stay as they are written: g++ 12 makes wrong copies of loops marked `omp simd` when it
+    // looks for memcpy in them, and its jump threading splits clamped values into many blends.
+    source.options.insert(
+        source.options.end(),
+        {"-fno-tree-loop-distribute-patterns", "-fno-tree-loop-distribution",
+         "-fno-loop-interchange", "-fno-loop-unroll-and-jam", "-fno-thread-jumps"});
+    // The C library is in every process; the linker need not read its symbols. An arena is freed
+    // when an error unwinds the program, which takes more of the compiler's own library.
+    if (!has_arena) source.options.insert(source.options.end(), {"-nostdlib", "-lm", "-lgcc"});
     // Products of tiles need -O3, which unrolls their loops; all else is as fast and made sooner
     // without. Unrolled loops of the user's make texts that take it minutes.
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');

@@ -84,7 +84,7 @@ void ProgramWriter::finish_streams(const std::vector<Streamed>& streamed, const 
                                    const std::string& last) {
   const std::string count = first == "0" ? last : last + " - " + first;
   for (const Streamed& one : streamed)
-    out_.format("if (streams) tw::stream(&{}, {}, {});", one.place, one.part, count);
+    out_.format("if (streams) tw::stream(launch, &{}, {}, {});", one.place, one.part, count);
 }
 
 }  // namespace tilewright

@@ -2,6 +2,8 @@
 // runtime/cpu/host_compiler.cpp — C++ source to a shared object through the machine's own compiler.
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 #include "base/check.h"
@@ -51,6 +53,20 @@ void write_headers(const KernelSource& source, const TemporaryFolder& folder) {
   }
 }
 
+// Options of generated kernels that only g++ knows; clang++ neither knows nor needs them.
+bool is_for_gnu_only(std::string_view option) {
+  static constexpr std::string_view starts[] = {"-fvect-cost-model", "-fno-tree-loop-",
+                                                "-fno-loop-", "-fno-thread-jumps"};
+  return std::any_of(std::begin(starts), std::end(starts),
+                     [&](std::string_view start) { return option.starts_with(start); });
+}
+
+bool is_clang(const std::string& compiler) {
+  std::error_code ignored;
+  const std::filesystem::path real = std::filesystem::canonical(compiler, ignored);
+  return real.filename().string().find("clang") != std::string::npos;
+}
+
 struct Invocation {
   std::string source_path;
   std::string output_path;
@@ -73,7 +89,9 @@ Invocation invocation(const std::string& compiler, const KernelSource& source, c
   for (const std::string& include_folder : source.include_folders)
     out.push_back("-I" + include_folder);
   out.insert(out.end(), {call.source_path, "-o", call.output_path});
-  out.insert(out.end(), source.options.begin(), source.options.end());
+  const bool takes_all = !is_clang(compiler);
+  std::copy_if(source.options.begin(), source.options.end(), std::back_inserter(out),
+               [&](const std::string& option) { return takes_all || !is_for_gnu_only(option); });
   return call;
 }
 

@@ -265,7 +265,7 @@ TEST(CpuControl, AnAssertNamesLineAndProgram) {
   const Function function = compile_cpu(ir::parse(asserting));
   std::vector<std::int32_t> x(8, 2);
   try {
-    function[{.grid = 5}](x.data());
+    function[{.grid = 3}](x.data());
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(),

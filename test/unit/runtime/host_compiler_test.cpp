@@ -2,6 +2,7 @@
 // runtime/host_compiler_test.cpp — C++ source through the machine's compiler: headers, options, and
 // errors in the user's own names and lines.
 #include <filesystem>
+#include <fstream>
 
 #include "base/settings.h"
 #include "cpu_sources.h"
@@ -102,6 +103,25 @@ TEST(HostCompiler, MissingOnesAreNamed) {
   expect_error<MissingError>(
       "no C++ compiler was found (looked for g++, clang++, c++); install g++ or set TILEWRIGHT_CXX",
       [] { compile_with_host_compiler(plain_source("x.cpp", ""), Target::host()); });
+}
+
+// A compiler called clang++ that gives back its own command line.
+TEST(HostCompiler, ClangGetsNoOptionsThatOnlyGnuKnows) {
+  const fs::path folder = fs::path(testing::TempDir()) / "twin_of_clang";
+  fs::create_directories(folder);
+  std::ofstream(folder / "clang++") << "#!/bin/sh\n"
+                                       "all=\"$*\"\n"
+                                       "while [ \"$1\" != -o ]; do shift; done\n"
+                                       "printf '%s' \"$all\" > \"$2\"\n";
+  fs::permissions(folder / "clang++", fs::perms::owner_all);
+  Settings changed = settings();
+  changed.host_compiler = folder / "clang++";
+  const SettingsOverride guard(changed);
+  KernelSource source = plain_source("options.cpp", "");
+  source.options = {"-fvect-cost-model=dynamic", "-fno-loop-interchange", "-fwrapv"};
+  const Binary binary = compile_with_host_compiler(source, Target::host());
+  const std::string line(reinterpret_cast<const char*>(binary.bytes.data()), binary.bytes.size());
+  EXPECT_TRUE(line.ends_with(".so -fwrapv")) << line;
 }
 
 TEST(HostCompiler, IdentityIsStableAndNamesThePath) {

@@ -3,13 +3,6 @@
 // cost more to read than a kernel costs to compile.
 #pragma once
 
-// Loops stay as they are written: g++ 12 makes wrong copies of loops marked `omp simd` when it
-// looks for memcpy in them, and its jump threading splits clamped values into many blends.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-tree-loop-distribute-patterns", "no-tree-loop-distribution")
-#pragma GCC optimize("no-loop-interchange", "no-loop-unroll-and-jam", "no-thread-jumps")
-#endif
-
 typedef double f64;
 typedef float f32;
 typedef signed char i8;

@@ -16,35 +16,10 @@ inline bool is_large(const Launch* launch, u64 bytes) {
   return programs * bytes >= 32 << 20;
 }
 
-typedef i64 Half __attribute__((vector_size(32), may_alias));
-typedef i64 UnalignedHalf __attribute__((vector_size(32), aligned(1), may_alias));
-
-inline void write_line(u8* to, const u8* from) {
-  const Half low = *(const UnalignedHalf*)from, high = *(const UnalignedHalf*)(from + 32);
-#if defined(__clang__)
-  __builtin_nontemporal_store(low, (Half*)to);
-  __builtin_nontemporal_store(high, (Half*)(to + 32));
-#elif defined(__AVX__)
-  __builtin_ia32_movntdq256((Half*)to, low);
-  __builtin_ia32_movntdq256((Half*)(to + 32), high);
-#else
-  *(Half*)to = low;
-  *(Half*)(to + 32) = high;
-#endif
-}
-
-// What is no whole line at either end is written as usual.
-template <class T>
-inline void stream(T* to, const T* part, i32 count) {
-  constexpr i64 line = 64;
-  u8* out = (u8*)to;
-  const u8* in = (const u8*)part;
-  u8* const end = out + i64(count) * i64(sizeof(T));
-  const i64 head = min(i64(end - out), i64(0 - (u64)out) & (line - 1));
-  __builtin_memcpy(out, in, u64(head));
-  out += head, in += head;
-  for (; end - out >= line; out += line, in += line) write_line(out, in);
-  __builtin_memcpy(out, in, u64(end - out));
+// The library has the loop over lines: here every kernel would compile its own.
+template <class Launch, class T>
+inline void stream(const Launch* launch, T* to, const T* part, i32 count) {
+  launch->services->stream(to, part, u64(count) * sizeof(T));
 }
 
 // Behind all of a call's results: others may read them then.
