@@ -195,7 +195,7 @@ struct TritonInput {
 
 void read_input(const CompileVerbOptions& options, const KernelPath& path, TritonInput& input) {
   const python::LoadedModule& module = input.loader.load(path.file);
-  Guesser guesser(input.loader, {});
+  Guesser guesser(input.loader);
   std::vector<std::string> names;
   for (const auto& function : guesser.entries({&module})) names.push_back(function.name);
   input.function = find_kernel(input.loader, module, chosen_kernel(path, names));

@@ -77,7 +77,7 @@ void run_compile_guess(const CompileVerbOptions& options) {
   std::vector<UnreadableFile> unreadable;
   const auto modules = load_python_files(loader, options.path, unreadable);
   for (const UnreadableFile& file : unreadable) rows.push_back({file.path, "", false, file.reason});
-  Guesser guesser(loader, facts_of(target));
+  Guesser guesser(loader);
   const auto kernels = guesser.entries(modules);
   const std::size_t first = rows.size();
   rows.resize(first + kernels.size());

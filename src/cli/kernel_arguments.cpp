@@ -18,7 +18,7 @@ TritonKernel load_kernel(const std::string& text) {
   const KernelPath path = parse_kernel_path(text);
   if (!path.kernel.empty()) return load_triton(path.file, path.kernel);
   python::ModuleLoader loader;
-  Guesser guesser(loader, {});
+  Guesser guesser(loader);
   std::vector<std::string> names;
   for (const auto& function : guesser.entries({&loader.load(path.file)}))
     names.push_back(function.name);

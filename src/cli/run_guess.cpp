@@ -81,6 +81,17 @@ void print_json(const std::vector<Row>& rows, const std::map<std::string, int>& 
   fmt::print("{}\n", text_of(Json{{"kernels", kernels}, {"counts", counts}}));
 }
 
+// A process that CUDA was started in cannot be forked: its children would find no device. So this
+// one starts none, and a child tells whether there is such a device.
+void check_device(Device device) {
+  if (device.is_cpu()) return;
+  run_isolated(
+      1, {.limit_seconds = 60, .jobs = 1}, [&](std::size_t) { return device.properties().name; },
+      [](std::size_t, const IsolatedResult& result) {
+        if (!result.finished) throw EnvironmentError(result.problem);
+      });
+}
+
 }  // namespace
 
 void run_run_guess(const RunVerbOptions& options) {
@@ -97,7 +108,8 @@ void run_run_guess(const RunVerbOptions& options) {
                     .signature = "",
                     .arguments = "",
                     .seconds = 0});
-  Guesser guesser(loader, facts_of(device.target()));
+  check_device(device);
+  Guesser guesser(loader);
   const auto kernels = guesser.entries(modules);
   const std::size_t first = rows.size();
   rows.resize(first + kernels.size());

@@ -3,6 +3,7 @@
 #include "compiler/guess/guess.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "base/check.h"
@@ -128,6 +129,29 @@ triton::Value guess_constant(const TritonParameter& parameter, const ParameterUs
   return triton::Value::integer(plausible_number(parameter.name, choices.size, choices.extent));
 }
 
+// The host makes a descriptor of blocks that are as far apart as the kernel's accesses. A dimension
+// without such steps is read whole when it is the last one, else element by element.
+ParameterType guess_descriptor(const std::vector<TritonParameter>& parameters,
+                               const TritonSignature& signature, const ParameterUse& use,
+                               const GuessChoices& choices) {
+  ParameterType type = pointer_parameter(choices.floats, 16);
+  type.kind = ParameterType::Kind::Descriptor;
+  for (const int step : use.block_steps) {
+    const auto found = step < 0 ? signature.end()
+                                : signature.find(parameters[static_cast<std::size_t>(step)].name);
+    const auto* constant =
+        found == signature.end() ? nullptr : found->second.constant.get_if<triton::Constant>();
+    const auto* number = constant ? std::get_if<triton::Int128>(&constant->value) : nullptr;
+    const bool is_size = number != nullptr && *number > 0 && *number <= 1 << 16;
+    const bool is_last = type.block_shape.size() + 1 == use.block_steps.size();
+    const std::int64_t size =
+        is_size ? static_cast<std::int64_t>(*number) : (is_last ? choices.extent : 1);
+    type.block_shape.push_back(
+        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size))));
+  }
+  return type;
+}
+
 // What heuristics see of the arguments: tensors of one shape, numbers that fit it.
 python::Value seen_by_heuristics(const ParameterType& type) {
   if (type.kind == ParameterType::Kind::Constant) return host_value_of(type.constant);
@@ -205,8 +229,9 @@ const std::vector<GuessChoices>& guess_choices() {
   return choices;
 }
 
-Guess Guesser::guess(const python::DecoratedFunction& function, const GuessChoices& choices) {
-  python::Evaluator evaluator(loader_, {.facts = facts_});
+Guess Guesser::guess(const python::DecoratedFunction& function, const GuessChoices& choices,
+                     const python::Facts& facts) {
+  python::Evaluator evaluator(loader_, {.facts = facts});
   const Sources sources{config_values(evaluator, function, choices.last_config),
                         all_heuristics(evaluator, function), launch_literals(evaluator, function)};
   std::set<std::string> by_heuristics;
@@ -231,6 +256,12 @@ Guess Guesser::guess(const python::DecoratedFunction& function, const GuessChoic
     else if (choices.optionals_are_none && use.is_optional)
       signature[parameter.name] = constant_parameter(triton::Value());
     else signature[parameter.name] = guess_runtime(parameter, use, choices);
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto found = signature.find(parameters[i].name);
+    if (!uses.parameters[i].is_descriptor || found == signature.end()) continue;
+    if (found->second.kind == ParameterType::Kind::Tensor)
+      found->second = guess_descriptor(parameters, signature, uses.parameters[i], choices);
   }
   apply(evaluator, sources.heuristics, signature);
   Guess guess{std::move(signature)};

@@ -39,11 +39,12 @@ const std::vector<GuessChoices>& guess_choices();
 
 class Guesser {
  public:
-  Guesser(python::ModuleLoader& loader, python::Facts facts)
-      : loader_(loader), facts_(std::move(facts)), usage_(loader) {}
+  explicit Guesser(python::ModuleLoader& loader) : loader_(loader), usage_(loader) {}
 
-  // Never fails on what it cannot read (a config list made by other Python): it then goes by names.
-  Guess guess(const python::DecoratedFunction& function, const GuessChoices& choices);
+  // For a machine of which host code sees `facts`. Never fails on what it cannot read (a config
+  // list made by other Python): it then goes by names.
+  Guess guess(const python::DecoratedFunction& function, const GuessChoices& choices,
+              const python::Facts& facts);
 
   const FunctionUse& uses(const python::DecoratedFunction& function) {
     return usage_.read(*function.module, *function.function);
@@ -56,7 +57,6 @@ class Guesser {
 
  private:
   python::ModuleLoader& loader_;
-  python::Facts facts_;
   UsageReader usage_;
 };
 

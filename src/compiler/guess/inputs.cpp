@@ -6,6 +6,8 @@
 #include <bit>
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "compiler/guess/names.h"
 
 namespace tilewright {
@@ -38,6 +40,15 @@ std::int64_t stride_at(std::size_t from_last, const InputSizes& sizes) {
   for (std::size_t i = 0; i < from_last; ++i)
     stride *= i == 0 ? sizes.pitch : i == 1 ? sizes.pitch : 2;
   return stride;
+}
+
+// Room for a whole tile in the last two dimensions, and two matrices in those before.
+void add_descriptor(const std::string& name, std::size_t rank, const InputSizes& sizes,
+                    std::map<std::string, std::int64_t>& values) {
+  for (std::size_t i = 0; i < rank; ++i)
+    values[fmt::format("{}.shape.{}", name, i)] = i + 2 < rank ? 2 : sizes.extent;
+  for (std::size_t i = 0; i + 1 < rank; ++i)
+    values[fmt::format("{}.strides.{}", name, i)] = stride_at(rank - 1 - i, sizes);
 }
 
 std::int64_t plausible_integer(const std::string& name, const InputSizes& sizes) {
@@ -82,7 +93,10 @@ std::map<std::string, std::int64_t> generate_integers(
   std::map<std::string, std::int64_t> values;
   for (const TritonParameter& parameter : parameters) {
     const auto found = signature.find(parameter.name);
-    if (found == signature.end() || !is_integer(found->second)) continue;
+    if (found == signature.end()) continue;
+    if (found->second.kind == ParameterType::Kind::Descriptor)
+      add_descriptor(parameter.name, found->second.block_shape.size(), sizes, values);
+    if (!is_integer(found->second)) continue;
     const bool is_constant = found->second.kind == ParameterType::Kind::Constant;
     if (looks_like_stride(parameter.name))
       strides[stride_group(parameter.name)].push_back(parameter.name);

@@ -31,7 +31,8 @@ struct InputSizes {
 // What is worth trying for a kernel whose largest tile dimension is `largest`, the best first.
 std::vector<InputSizes> input_sizes(std::int64_t largest);
 
-// Of the runtime integers of a signature by name, and of the strides that are constants.
+// Of the runtime integers of a signature by name ("x.shape.0" and "x.strides.0" of a descriptor),
+// and of the strides that are constants.
 std::map<std::string, std::int64_t> generate_integers(
     const std::vector<TritonParameter>& parameters, const TritonSignature& signature,
     const InputSizes& sizes);

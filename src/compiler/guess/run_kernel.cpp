@@ -29,14 +29,20 @@ struct Launch {
   std::vector<GeneratedValue> values;
   Dim3 grid;
   std::string signature;
-  std::string arguments;  // as text
+  std::string arguments;  // as text, without the grid
+
+  std::string text() const {
+    return fmt::format("grid={},{},{}{}", grid.x, grid.y, grid.z, arguments);
+  }
 };
 
 // As a launch would: 1 is a constant, multiples of 16 are known as such.
 TritonSignature specialized(TritonSignature signature,
                             const std::map<std::string, std::int64_t>& integers) {
   for (const auto& [name, value] : integers) {
-    ParameterType& type = signature.at(name);
+    const auto found = signature.find(name);
+    if (found == signature.end()) continue;  // a part of a descriptor
+    ParameterType& type = found->second;
     if (type.kind == ParameterType::Kind::Constant || value == 1)
       type = constant_parameter(triton::Value::integer(value));
     else if (value % 16 == 0) type.divisible = 16;
@@ -54,13 +60,18 @@ std::int64_t largest_dimension(const ir::Kernel& kernel) {
   return largest;
 }
 
-// Two programs along every axis that the kernel asks for.
-Dim3 grid_for(const ir::Kernel& kernel) {
+// Two programs along every axis that the kernel asks for; fewer where those write to the same
+// places with the guessed strides, in the end one.
+std::vector<Dim3> grids_for(const ir::Kernel& kernel) {
   bool is_used[3] = {};
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind == ir::OpKind::ProgramId) is_used[op.integer("axis")] = true;
   });
-  return {is_used[0] ? 2 : 1, is_used[1] ? 2 : 1, is_used[2] ? 2 : 1};
+  const Dim3 all{is_used[0] ? 2 : 1, is_used[1] ? 2 : 1, is_used[2] ? 2 : 1};
+  std::vector<Dim3> grids = {all};
+  if (is_used[0] && (is_used[1] || is_used[2])) grids.push_back({2, 1, 1});
+  if (is_used[0] || is_used[1] || is_used[2]) grids.push_back({1, 1, 1});
+  return grids;
 }
 
 class Trial {
@@ -82,7 +93,6 @@ class Trial {
     launch.options = {.num_warps = guess.num_warps, .num_stages = guess.num_stages};
     launch.tiles = lower_to_tiles(loader_, function_, signature, device_.target(), launch.options);
     launch.signature = signature_text(parameters_, signature);
-    launch.grid = grid_for(launch.tiles.lowered.kernel);
     std::uint64_t seed = 0;
     for (std::size_t i = 0; i < launch.tiles.lowered.argument_names.size(); ++i)
       launch.values.push_back(value_of(launch, i, integers, sizes, seed++));
@@ -182,7 +192,7 @@ class Trial {
   }
 
   std::string arguments_text(const Launch& launch, const TritonSignature& signature) const {
-    std::string text = fmt::format("grid={},{},{}", launch.grid.x, launch.grid.y, launch.grid.z);
+    std::string text;
     for (std::size_t i = 0; i < launch.values.size(); ++i) {
       text += fmt::format(" {}=", launch.tiles.lowered.argument_names[i]);
       if (const auto* integer = std::get_if<std::int64_t>(&launch.values[i]))
@@ -240,7 +250,7 @@ std::string disagreement(const Trial& trial, const Launch& launch,
   return difference(names, before, expected, got, &exact);
 }
 
-// One guess at one size: nothing when the interpreter does not accept it.
+// One guess at one size and grid: nothing when the interpreter does not accept it.
 std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::string& refusal) {
   std::vector<Tensor> expected;
   try {
@@ -255,7 +265,7 @@ std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::stri
   RunOutcome outcome{.kind = RunOutcome::Kind::Agrees,
                      .reason = "",
                      .signature = launch.signature,
-                     .arguments = launch.arguments};
+                     .arguments = launch.text()};
   try {
     outcome.reason = disagreement(trial, launch, expected, trial.on_device(launch));
     if (!outcome.reason.empty()) outcome.kind = RunOutcome::Kind::Disagrees;
@@ -264,6 +274,17 @@ std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::stri
     outcome.reason = one_line(error);
   }
   return outcome;
+}
+
+// The refusal is that of the first grid.
+std::optional<RunOutcome> run_grids(Trial& trial, Launch& launch, std::string& refusal) {
+  for (const Dim3& grid : grids_for(launch.tiles.lowered.kernel)) {
+    launch.grid = grid;
+    std::string reason;
+    if (auto done = run_once(trial, launch, reason)) return done;
+    if (refusal.empty()) refusal = reason;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -290,7 +311,7 @@ RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
     int lowered = 0;
     for (const GuessChoices& choices : guess_choices()) {
       if (lowered == 3) break;  // the same reason each time
-      const Guess guess = guesser.guess(function, choices);
+      const Guess guess = guesser.guess(function, choices, facts_of(device.target()));
       std::vector<InputSizes> sizes = {InputSizes{}};
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         std::optional<Launch> launch;
@@ -306,10 +327,10 @@ RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
           launch = trial.lower(guess, sizes[0]);
         }
         std::string refusal;
-        if (const auto done = run_once(trial, *launch, refusal)) return *done;
+        if (const auto done = run_grids(trial, *launch, refusal)) return *done;
         log_line("guess", fmt::format("{} with {}: {}", function.name, choices.name, refusal));
         if (outcome.kind != RunOutcome::Kind::CannotRun)
-          outcome = {RunOutcome::Kind::CannotRun, refusal, launch->signature, launch->arguments};
+          outcome = {RunOutcome::Kind::CannotRun, refusal, launch->signature, launch->text()};
       }
     }
   } catch (const std::exception& error) {

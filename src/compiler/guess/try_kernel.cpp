@@ -43,7 +43,7 @@ TryOutcome try_kernel(python::ModuleLoader& loader, Guesser& guesser,
   for (const GuessChoices& choices : guess_choices()) {
     try {
       python::Evaluator evaluator(loader, {.facts = facts_of(target)});
-      const Guess guess = guesser.guess(function, choices);
+      const Guess guess = guesser.guess(function, choices, facts_of(target));
       const std::string text =
           signature_text(read_parameters(loader, evaluator, function), guess.signature);
       if (text == last) continue;  // these choices change nothing

@@ -17,6 +17,7 @@ struct Origin {
   std::vector<int> loaded;
   int direct = -1;
   std::vector<int> terms = {};  // all that it is computed from, except by loads
+  int step = -1;                // the parameter that it is a multiple of
 };
 
 void add_to(std::vector<int>& into, const std::vector<int>& from) {
@@ -86,7 +87,9 @@ class Reader {
       statements(branch->body);
       statements(branch->otherwise);
     } else if (const auto* loop = cast_if<For>(node)) {
-      expression(loop->iterable);
+      Origin counter;
+      counter.step = expression(loop->iterable).step;
+      bind(loop->target, nullptr, counter);
       statements(loop->body);
     } else if (const auto* repeat = cast_if<While>(node)) {
       test(repeat->test);
@@ -108,6 +111,7 @@ class Reader {
       const int direct = known.direct >= 0 && value.direct < 0 ? known.direct : value.direct;
       merge(known, value);
       known.direct = direct;
+      if (value.step >= 0) known.step = value.step;
       return;
     }
     const NodeList* targets = elements(target);
@@ -148,8 +152,10 @@ class Reader {
     add_to(result.terms, right.terms);
     if (text == "+" || text == "-") {
       result.pointers = sum_base(left, right);
+      result.step = left.step >= 0 ? left.step : right.step;
       return result;
     }
+    if (text == "*") result.step = right.direct >= 0 ? right.direct : left.direct;
     if (!whole_number_operators.contains(text)) return result;
     mark(result.loaded, &ParameterUse::holds_integers);
     mark_direct(left, &ParameterUse::is_integer);
@@ -286,14 +292,22 @@ class Reader {
     const Origin owner = expression(method.value);
     const Origin given = arguments(call);
     const bool has_list = !call.arguments.empty() && elements(call.arguments[0]) != nullptr;
-    if ((method.name == "load" || method.name == "store") && has_list)
-      mark_direct(owner, &ParameterUse::is_descriptor);
+    if ((method.name == "load" || method.name == "store") && has_list && owner.direct >= 0)
+      note_block(use(owner.direct), *elements(call.arguments[0]));
     if (method.name == "to") {
       if (!call.arguments.empty())
         mark_direct(expression(call.arguments[0]), &ParameterUse::is_type);
       return {owner.pointers, owner.loaded, -1, owner.terms};
     }
     return {{}, owner.loaded, -1, owner.terms};
+  }
+
+  void note_block(ParameterUse& descriptor, const NodeList& offsets) {
+    descriptor.is_descriptor = true;
+    descriptor.block_steps.resize(std::max(descriptor.block_steps.size(), offsets.size()), -1);
+    for (std::size_t i = 0; i < offsets.size(); ++i)
+      if (const int step = expression(offsets[i]).step; step >= 0 && descriptor.block_steps[i] < 0)
+        descriptor.block_steps[i] = step;
   }
 
   Origin bound_call(const Binding& binding, const Call& call) {
@@ -361,7 +375,9 @@ class Reader {
       if (unrolls && bound.terms.size() == 1) mark(bound.terms, &ParameterUse::is_unrolled);
       mark(bound.loaded, &ParameterUse::holds_integers);
     }
-    return {};
+    Origin counter;
+    if (call.arguments.size() == 3) counter.step = expression(call.arguments[2]).direct;
+    return counter;
   }
 
   Origin shaped(const Call& call, bool has_type) {

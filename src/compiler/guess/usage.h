@@ -33,6 +33,9 @@ struct ParameterUse {
   bool is_called = false;    // x(...)
   bool is_used = false;
   std::vector<std::string> texts;  // literals that it is compared with
+  // Of a descriptor, for each dimension: the parameter that the offsets of its accesses are
+  // multiples of, or -1.
+  std::vector<int> block_steps;
 
   void merge(const ParameterUse& other);
 };

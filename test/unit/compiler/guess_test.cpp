@@ -12,10 +12,11 @@ std::string guessed(const std::string& body) {
   const python::LoadedModule& module =
       loader.load_text("guess_me.py", "import triton\nimport triton.language as tl\n" + body);
   const python::DecoratedFunction function = find_kernel(loader, module, "k");
-  Guesser guesser(loader, python::nvidia_facts(9, 0));
+  Guesser guesser(loader);
   python::Evaluator evaluator(loader);
-  return signature_text(read_parameters(loader, evaluator, function),
-                        guesser.guess(function, guess_choices().front()).signature);
+  return signature_text(
+      read_parameters(loader, evaluator, function),
+      guesser.guess(function, guess_choices().front(), python::nvidia_facts(9, 0)).signature);
 }
 
 TEST(Guesses, PointersByUse) {
