@@ -80,6 +80,8 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   };
   run_all(passes);
   kernel.stage = ir::Stage::Tile;  // also without the forms: what has none stays element by element
+  constexpr std::string_view for_cpu[] = {"turn_loads"};
+  if (target.kind == DeviceKind::Cpu) run_all(for_cpu);
   // Copies that go on beside the threads came with compute capability 8.
   if (target.capability_major < 8 || options.num_stages < 2 || skipped.contains("pipeline_loops"))
     return;

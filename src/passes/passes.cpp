@@ -14,6 +14,7 @@
 #include "passes/find_access_forms.h"
 #include "passes/hoist_loop_invariants.h"
 #include "passes/pipeline_loops.h"
+#include "passes/turn_loads.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -30,6 +31,8 @@ constexpr PassEntry passes[] = {
      "moves pure ops out of loops they do not depend on"},
     {"pipeline_loops", pipeline_loops,
      "copies what matrix products need some iterations ahead; for CUDA"},
+    {"turn_loads", turn_loads,
+     "loads tiles for matrix products in the order in which memory lies; for the CPU"},
 };
 
 }  // namespace

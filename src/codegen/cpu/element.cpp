@@ -128,6 +128,16 @@ Placed ProgramWriter::element(Nest& nest, ir::Value value, const Index& index) {
   return out;
 }
 
+// What a condition chooses from is a variable before it: a loop that reads and computes under a
+// condition does not become vector code.
+Placed ProgramWriter::arm(Nest& nest, ir::Value value, const Index& index) {
+  const Placed written = element(nest, value, index);
+  if (written.depth < nest.depth() || written.text.find_first_of("([") == std::string::npos)
+    return written;
+  return nest.known[{value.id, key_of(index)}] =
+             named(nest, value, copied(kernel_.type(value), written.text), written.depth);
+}
+
 // ---- Views
 
 Placed ProgramWriter::viewed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index) {
@@ -182,8 +192,8 @@ Placed ProgramWriter::joined(Nest& nest, const ir::Op& op, const Index& index) {
   inner.at.pop_back();
   if (side.text == "0" || side.text == "1")
     return element(nest, op.operands[side.text == "1" ? 1 : 0], inner);
-  const Placed a = element(nest, op.operands[0], inner);
-  const Placed b = element(nest, op.operands[1], inner);
+  const Placed a = arm(nest, op.operands[0], inner);
+  const Placed b = arm(nest, op.operands[1], inner);
   return {fmt::format("({} == 0 ? {} : {})", side.text, a.text, b.text),
           std::max({side.depth, a.depth, b.depth})};
 }
@@ -293,7 +303,8 @@ Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, co
   std::vector<OperandText> operands;
   int depth = 0;
   for (const ir::Value input : op.operands) {
-    const Placed written = element(nest, input, index);
+    const bool is_arm = op.kind == OpKind::Select && input != op.operands[0];
+    const Placed written = is_arm ? arm(nest, input, index) : element(nest, input, index);
     operands.push_back(operand(input, written.text));
     depth = std::max(depth, written.depth);
   }

@@ -127,6 +127,7 @@ class ProgramWriter {
   Placed viewed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
   Placed joined(Nest& nest, const ir::Op& op, const Index& index);
   Placed affine(Nest& nest, const ir::Op& op, const Index& index);
+  Placed arm(Nest& nest, ir::Value value, const Index& index);
   Placed computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
   std::optional<std::string> divided(Nest& nest, const ir::Op& op,
                                      const std::vector<OperandText>& operands, const Index& index);

@@ -174,6 +174,15 @@ inline void load_line<PlainProducts<f32>, f16>(f32* to, const f16* from) {
 }
 #endif
 
+#if defined(__AVX2__)
+template <>
+inline void load_line<PlainProducts<f32>, bf16>(f32* to, const bf16* from) {
+  typedef u16 Halves __attribute__((vector_size(16), aligned(2), may_alias));
+  typedef u32 Words __attribute__((vector_size(32), aligned(4), may_alias));
+  *(Words*)to = __builtin_convertvector(*(const Halves*)from, Words) << 16;
+}
+#endif
+
 // `rows` x `columns` words, row-major. The words of a row lie `step` elements apart, of a column
 // `down`; a word's own elements `inside`.
 template <class Kind, i32 rows, i32 columns, class X>
