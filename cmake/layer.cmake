@@ -7,6 +7,9 @@ target_compile_options(tw_options INTERFACE -Wall -Wextra -Wshadow=local -Wno-mi
 if(TW_PRECOMPILE AND CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(tw_options INTERFACE -fpch-preprocess)   # ccache sees the precompiled header only so
 endif()
+if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(tw_options INTERFACE -Wno-maybe-uninitialized)   # g++ 12 sees it in every std::function at -O3
+endif()
 target_include_directories(tw_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tw_options INTERFACE fmt::fmt Threads::Threads)
 

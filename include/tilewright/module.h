@@ -117,6 +117,8 @@ class Function {
   // Arguments are checked against the kernel's signature: count, kind, element type, device,
   // contiguity where asked.
   void launch(const LaunchConfig& config, std::span<const Argument> arguments) const;
+  // The same for arguments that do not lie side by side.
+  void launch(const LaunchConfig& config, std::span<const Argument* const> arguments) const;
 
   class Bound {
    public:

@@ -67,7 +67,8 @@ std::vector<std::string> names_of(const TritonKernel::State& state) {
 }
 
 std::size_t index_of(const TritonKernel::State& state, std::string_view name) {
-  for (std::size_t i = 0; i < state.parameters.size(); ++i)
+  // Arguments by name are mostly constants, and constants mostly come last.
+  for (std::size_t i = state.parameters.size(); i-- > 0;)
     if (state.parameters[i].name == name) return i;
   throw ArgumentError(fmt::format("kernel '{}' has no parameter '{}'{}", state.name, name,
                                   suggest_names(name, names_of(state))));
@@ -181,16 +182,12 @@ Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch) {
 
 void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid) {
   const std::vector<ArgumentSource>& sources = view.specialization->sources;
-  // Not initialised before it is filled: that would cost more than all the rest of this.
-  alignas(Argument) std::byte memory[max_slots * sizeof(Argument)];
-  static_assert(std::is_trivially_destructible_v<Argument>);
   TW_CHECK(sources.size() <= max_slots, "kernel '{}' has {} arguments", view.kernel.name,
            sources.size());
-  auto* arguments = reinterpret_cast<Argument*>(memory);
-  for (std::size_t i = 0; i < sources.size(); ++i)
-    std::construct_at(arguments + i, view.value(sources[i]));
+  const Argument* arguments[max_slots];
+  for (std::size_t i = 0; i < sources.size(); ++i) arguments[i] = &view.value(sources[i]);
   view.specialization->function.launch({.grid = grid, .stream = launch.stream},
-                                       {arguments, sources.size()});
+                                       std::span<const Argument* const>(arguments, sources.size()));
 }
 
 TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t> grid) const {

@@ -67,15 +67,20 @@ struct ArgumentValues {
   void* addresses[max_parameters];
 };
 
-void take_arguments(const FunctionState& function, std::span<const Argument> arguments,
-                    void* stream, ArgumentValues& values) {
+const Argument& argument_of(const Argument& argument) { return argument; }
+const Argument& argument_of(const Argument* argument) { return *argument; }
+
+template <class Item>
+void take_arguments(const FunctionState& function, std::span<const Item> arguments, void* stream,
+                    ArgumentValues& values) {
   if (arguments.size() != function.kernel->parameters.size()) [[unlikely]]
     throw_wrong_count(function, arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    values.bits[i] = checked_bits(function, i, arguments[i]);
+    const Argument& argument = argument_of(arguments[i]);
+    values.bits[i] = checked_bits(function, i, argument);
     values.addresses[i] = &values.bits[i];
-    if (arguments[i].kind == Argument::Kind::Memory) record_use(arguments[i], stream);
-    if (arguments[i].kind == Argument::Kind::Opaque)
+    if (argument.kind == Argument::Kind::Memory) record_use(argument, stream);
+    if (argument.kind == Argument::Kind::Opaque)
       values.addresses[i] = reinterpret_cast<void*>(values.bits[i]);
   }
 }
@@ -117,6 +122,29 @@ class WorkspaceBlock {
   const FunctionState* function_ = nullptr;
 };
 
+// Those of one launch. Most have none, and pay nothing for the room.
+class Workspaces {
+ public:
+  Workspaces() {}  // NOLINT: `= default` would clear the memory where the owner is cleared
+  ~Workspaces() {
+    while (count_ > 0) std::destroy_at(&(*this)[--count_]);
+  }
+  Workspaces(const Workspaces&) = delete;
+  Workspaces& operator=(const Workspaces&) = delete;
+
+  WorkspaceBlock& add() {
+    TW_CHECK(count_ < max_workspaces, "too many workspaces");
+    return *std::construct_at(&(*this)[count_++]);
+  }
+  WorkspaceBlock& operator[](std::size_t index) {
+    return reinterpret_cast<WorkspaceBlock*>(memory_)[index];
+  }
+
+ private:
+  std::size_t count_ = 0;
+  alignas(WorkspaceBlock) std::byte memory_[max_workspaces * sizeof(WorkspaceBlock)];
+};
+
 // All that the steps of one planned launch share. Lives on the stack; its arrays are filled only as
 // far as they are used.
 struct PlannedLaunch {
@@ -126,7 +154,7 @@ struct PlannedLaunch {
   const LaunchSizes& user;
   const ArgumentValues& values;
   PreparedLaunch& launch;
-  std::array<WorkspaceBlock, max_workspaces> workspaces;
+  Workspaces workspaces;
   std::int32_t grid_sizes[3];
 };
 
@@ -150,8 +178,8 @@ void allocate_workspaces(PlannedLaunch& planned) {
           fmt::format("kernel '{}' cannot be launched with these arguments and sizes: its "
                       "workspace has {} bytes",
                       planned.function.kernel->name, bytes));
-    planned.workspaces[i].allocate(planned.function, static_cast<std::size_t>(bytes),
-                                   wanted[i].zeroed, planned.launch.stream);
+    planned.workspaces.add().allocate(planned.function, static_cast<std::size_t>(bytes),
+                                      wanted[i].zeroed, planned.launch.stream);
   }
 }
 
@@ -252,8 +280,11 @@ LoadedKernel& main_kernel(const FunctionState& function) {
 
 }  // namespace
 
-void Function::launch(const LaunchConfig& config, std::span<const Argument> arguments) const {
-  const FunctionState& function = checked_state(state_);
+namespace {
+
+template <class Item>
+void launch_function(const FunctionState& function, const LaunchConfig& config,
+                     std::span<const Item> arguments) {
   PreparedLaunch launch;
   launch.stream = stream_of(function, config);
   launch.cooperative = config.cooperative;
@@ -263,6 +294,17 @@ void Function::launch(const LaunchConfig& config, std::span<const Argument> argu
   if (!function.direct) return launch_plan(function, sizes, values, launch);
   launch.parameters = values.addresses;
   run_step(function, *function.direct, sizes, launch);
+}
+
+}  // namespace
+
+void Function::launch(const LaunchConfig& config, std::span<const Argument> arguments) const {
+  launch_function(checked_state(state_), config, arguments);
+}
+
+void Function::launch(const LaunchConfig& config,
+                      std::span<const Argument* const> arguments) const {
+  launch_function(checked_state(state_), config, arguments);
 }
 
 const std::string& Function::name() const { return checked_state(state_).kernel->name; }

@@ -26,10 +26,13 @@ struct PlanInputs {
 // check_expression.
 std::int64_t evaluate(const PlanExpression& expression, const PlanInputs& inputs);
 
-// The same, or `otherwise` for an empty expression.
+// The same, or `otherwise` for an empty expression. Most are empty or one number.
 inline std::int64_t evaluate_or(const PlanExpression& expression, const PlanInputs& inputs,
                                 std::int64_t otherwise) {
-  return expression.empty() ? otherwise : evaluate(expression, inputs);
+  if (expression.empty()) return otherwise;
+  if (expression.size() == 1 && expression[0].kind == PlanOp::Kind::Constant)
+    return expression[0].value;
+  return evaluate(expression, inputs);
 }
 
 // An InternalError when an expression that is not empty does not leave exactly one value, needs too

@@ -72,6 +72,20 @@ Value neutral_one(Rewriter& rewriter, const Op& op) {
   return rewriter.is_constant(op.operands[1], 1) ? op.operands[0] : Value{};
 }
 
+// -(x * constant) => x * -constant, exact for floats
+Value negated_product(Rewriter& rewriter, const Op& op) {
+  if (op.kind != OpKind::Negate || !rewriter.type(op.result()).is_float()) return {};
+  const Op* product = rewriter.made_by(op.operands[0], OpKind::Multiply);
+  if (!product) return {};
+  const auto factor = rewriter.constant_of(product->operands[1]);
+  if (!factor) return {};
+  const Type& type = rewriter.type(op.result());
+  return rewriter.create_one(
+      OpKind::Multiply,
+      {product->operands[0], rewriter.constant_like(type, -std::get<double>(*factor))}, type,
+      product->attributes);
+}
+
 // x * 0, x & 0 => 0, integers only; x % 1 => 0
 Value absorbing(Rewriter& rewriter, const Op& op) {
   if (!op.facts().has(ir::Elementwise)) return {};
@@ -143,9 +157,9 @@ Value needless_cast(Rewriter& rewriter, const Op& op) {
   return widens ? inner->operands[0] : Value{};
 }
 
-constexpr ir::Rule arithmetic[] = {fold_constants, constant_right, neutral_zero,  neutral_one,
-                                   absorbing,      bool_identity,  same_operands, compare_same,
-                                   known_select,   needless_cast};
+constexpr ir::Rule arithmetic[] = {fold_constants,  constant_right, neutral_zero,  neutral_one,
+                                   negated_product, absorbing,      bool_identity, same_operands,
+                                   compare_same,    known_select,   needless_cast};
 
 }  // namespace
 
