@@ -341,6 +341,38 @@ void ProgramWriter::print_loop(const Loop& loop, const Range& range, const Part&
   out_.close();
 }
 
+// Short rows that are only loaded into arrays, as products need them: most rows are whole, and a
+// loop of known length is faster than one that looks for its end.
+bool ProgramWriter::has_whole_rows(const Nest& nest, const std::vector<Part>& parts) const {
+  constexpr std::int64_t longest_row = 256;
+  const Step& step = *nest.step;
+  return nest.loops.size() > 1 && nest.loops.back().size <= longest_row && parts.size() == 2 &&
+         parts[0].range.holds.value_or(false) && parts[0].range.begin == "0" &&
+         step.reductions.empty() && !step.ops.empty() &&
+         std::all_of(step.ops.begin(), step.ops.end(),
+                     [](const ir::Op* op) { return op->kind == OpKind::Load; }) &&
+         std::all_of(parts.begin(), parts.end(), [](const Part& part) {
+           return part.condition.empty() && part.once.empty() && part.streamed.empty();
+         });
+}
+
+// The ranges of the innermost loop.
+void ProgramWriter::print_parts(Nest& nest, const std::vector<Part>& parts,
+                                const std::vector<std::string>& pragmas) {
+  const bool has_whole = has_whole_rows(nest, parts);
+  if (has_whole) {
+    const std::string& size = nest.loops.back().end;
+    Part whole = parts[0];
+    out_.open(fmt::format("if ({} == {})", whole.range.end, size));
+    whole.range.end = size;
+    print_part(nest, whole, pragmas);
+    out_.outdent();
+    out_.open("} else");
+  }
+  for (const Part& part : parts) print_part(nest, part, pragmas);
+  if (has_whole) out_.close();
+}
+
 // Writes the loops; `body` fills the nest's lines for one range of the innermost loop.
 void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragmas,
                                const std::function<void()>& body) {
@@ -395,7 +427,7 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
                           loop.end, loop.name));
     flush(nest, static_cast<int>(k) + 1);
   }
-  for (const Part& part : written) print_part(nest, part, pragmas);
+  print_parts(nest, written, pragmas);
   for (std::size_t k = nest.loops.size(); k-- > 0;) {
     for (const std::string& line : nest.after[k]) out_.line(line);
     if (k > 0) out_.close();

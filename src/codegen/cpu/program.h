@@ -179,6 +179,9 @@ class ProgramWriter {
     std::string first = {}, last = {};
     std::vector<Streamed> streamed = {};
   };
+  bool has_whole_rows(const Nest& nest, const std::vector<Part>& parts) const;
+  void print_parts(Nest& nest, const std::vector<Part>& parts,
+                   const std::vector<std::string>& pragmas);
   void print_part(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
   void print_blocks(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
   void print_loop(const Loop& loop, const Range& range, const Part& part,
