@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/guess_test.cpp — `tilewright compile --guess` and `run --guess`: which kernels are found, and
 // how each ends.
+#include <set>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -127,6 +129,26 @@ TEST(Guess, RunsKernelsHereAndInTheInterpreter) {
   EXPECT_THAT(reason(2).get<std::string>(), testing::HasSubstr("100000000"));
   EXPECT_EQ(result(3), "does not compile");
   EXPECT_EQ(json["counts"]["agrees"], 2);
+}
+
+// The fork of a process that has started CUDA finds no device.
+TEST(Guess, OnlyChildrenStartCuda) {
+  const TemporaryFolder folder;
+  write(folder.path() + "/kernels.py", runnable);
+  const std::string starts = folder.path() + "/starts";
+  const CommandResult r =
+      tilewright_command({"run", folder.path(), "--guess", "--device", "cuda", "--json"},
+                         {"TILEWRIGHT_CUDA_HOME=" TW_FAKE_CUDA, "FAKE_CUDA_STARTS=" + starts});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  std::ifstream file(starts);
+  std::set<int> processes, parents;
+  for (int process = 0, parent = 0; file >> process >> parent;) {
+    processes.insert(process);
+    parents.insert(parent);
+  }
+  EXPECT_EQ(processes.size(), 5u);  // one asks for the device, one for each kernel
+  ASSERT_EQ(parents.size(), 1u);
+  EXPECT_FALSE(processes.contains(*parents.begin()));
 }
 
 constexpr const char* described = R"(import triton

@@ -111,7 +111,7 @@ Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options) 
   Emitted out;
   for (const ProgramShape& shape : choose_shapes(kernel, options)) {
     out = emit_smallest(kernel, options, shape);
-    if (out.fits_shape) break;
+    if (out.fits_shape && out.shared_bytes <= options.target.shared_bytes_per_block_optin) break;
   }
   TW_CHECK(out.fits_shape, "kernel '{}' has no shape", kernel.name);
   return out;

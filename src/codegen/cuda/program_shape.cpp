@@ -115,6 +115,32 @@ std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions
   return out;
 }
 
+// Roughly the instructions of a warp when one warp does all: loops over the elements that a thread
+// holds are unrolled. A product of 16x8x8 elements is one instruction.
+std::int64_t instructions_of(const ir::Kernel& kernel) {
+  std::int64_t count = 0;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (const ir::Value value : op.results) {
+      const ir::Type& type = kernel.type(value);
+      if (!type.is_tile()) continue;
+      const ir::Type& first = op.operands.empty() ? type : kernel.type(op.operands[0]);
+      count += op.kind == OpKind::Dot ? type.numel() * first.size(first.rank - 1) / 1024
+                                      : type.numel() / 32;
+    }
+  });
+  return count;
+}
+
+// Compilers take minutes for a text whose threads hold thousands of elements, and spill them all:
+// more warps than were asked for, which changes no result, make it shorter.
+int warps_for_text(const ir::Kernel& kernel, int warps) {
+  constexpr std::int64_t most_instructions = 8192;
+  constexpr int enough_warps = 8;
+  const std::int64_t instructions = instructions_of(kernel);
+  while (warps < enough_warps && instructions / warps > most_instructions) warps *= 2;
+  return warps;
+}
+
 }  // namespace
 
 std::int64_t largest_tile(const ir::Kernel& kernel) {
@@ -141,6 +167,9 @@ std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmit
     asked.push_back({.warps = options.num_warps, .blocks = options.num_ctas});
   if (options.programs > 1)
     asked.push_back({.warps = options.num_warps, .programs = options.programs});
+  if (const int warps = warps_for_text(kernel, options.num_warps);
+      asked.empty() && warps > options.num_warps)
+    asked.push_back({.warps = warps});
   asked.push_back(given);
   if (!options.chooses_shape) return asked;
   const Work work = work_of(kernel);

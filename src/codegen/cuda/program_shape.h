@@ -10,6 +10,8 @@
 //   rows of up to 2048 elements (512 of 32 bits)   a warp each, four of them in a block
 //   up to 32768                                    8 to 64 elements per thread
 //   longer                                         a cluster of four to eight blocks
+//
+// A program whose text would be too long for a compiler gets more warps than were asked for.
 #pragma once
 
 #include <vector>

@@ -117,6 +117,11 @@ triton::Value guess_constant(const TritonParameter& parameter, const ParameterUs
                              const GuessChoices& choices) {
   if (use.is_type) return triton::TypeValue{ir::Type::scalar(choices.floats)};
   if (!use.texts.empty()) return triton::Value::text(use.texts[choices.text % use.texts.size()]);
+  // One of several kinds: `if KIND == 0: ... elif KIND == 1: ...`.
+  if (use.numbers.size() > 1 && !use.is_size && !use.is_unrolled) {
+    const auto which = static_cast<std::ptrdiff_t>(choices.text % use.numbers.size());
+    return triton::Value::integer(*std::next(use.numbers.begin(), which));
+  }
   const bool is_number = use.is_size || use.is_integer || use.is_unrolled;
   if (use.is_optional && choices.optionals_are_none && !is_number) return {};
   if (use.is_flag && !is_number) return triton::Value::boolean(choices.flags);
@@ -258,10 +263,11 @@ Guess Guesser::guess(const python::DecoratedFunction& function, const GuessChoic
     else signature[parameter.name] = guess_runtime(parameter, use, choices);
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const ParameterUse& use = uses.parameters[i];
     const auto found = signature.find(parameters[i].name);
-    if (!uses.parameters[i].is_descriptor || found == signature.end()) continue;
+    if (use.is_pointer || use.block_steps.empty() || found == signature.end()) continue;
     if (found->second.kind == ParameterType::Kind::Tensor)
-      found->second = guess_descriptor(parameters, signature, uses.parameters[i], choices);
+      found->second = guess_descriptor(parameters, signature, use, choices);
   }
   apply(evaluator, sources.heuristics, signature);
   Guess guess{std::move(signature)};

@@ -250,6 +250,8 @@ std::string disagreement(const Trial& trial, const Launch& launch,
   return difference(names, before, expected, got, &exact);
 }
 
+constexpr std::string_view order_matters = "its result depends on the order in which programs run";
+
 // One guess at one size and grid: nothing when the interpreter does not accept it.
 std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::string& refusal) {
   std::vector<Tensor> expected;
@@ -257,7 +259,7 @@ std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::stri
     expected = trial.interpret(launch, false, false);
     const std::vector<Tensor> other = trial.interpret(launch, true, false);
     if (!difference(trial.tensor_names(launch), Trial::fresh(launch), expected, other).empty())
-      throw ArgumentError("its result depends on the order in which programs run");
+      throw ArgumentError(std::string(order_matters));
   } catch (const UserError& error) {
     refusal = one_line(error);
     return std::nullopt;
@@ -276,13 +278,16 @@ std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, std::stri
   return outcome;
 }
 
-// The refusal is that of the first grid.
-std::optional<RunOutcome> run_grids(Trial& trial, Launch& launch, std::string& refusal) {
+// Fewer programs go out of bounds seldom where more do: that is tried at the last size only. The
+// refusal is that of the first grid.
+std::optional<RunOutcome> run_grids(Trial& trial, Launch& launch, bool is_last_size,
+                                    std::string& refusal) {
   for (const Dim3& grid : grids_for(launch.tiles.lowered.kernel)) {
     launch.grid = grid;
     std::string reason;
     if (auto done = run_once(trial, launch, reason)) return done;
     if (refusal.empty()) refusal = reason;
+    if (reason != order_matters && !is_last_size) break;
   }
   return std::nullopt;
 }
@@ -327,7 +332,8 @@ RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
           launch = trial.lower(guess, sizes[0]);
         }
         std::string refusal;
-        if (const auto done = run_grids(trial, *launch, refusal)) return *done;
+        if (const auto done = run_grids(trial, *launch, i + 1 == sizes.size(), refusal))
+          return *done;
         log_line("guess", fmt::format("{} with {}: {}", function.name, choices.name, refusal));
         if (outcome.kind != RunOutcome::Kind::CannotRun)
           outcome = {RunOutcome::Kind::CannotRun, refusal, launch->signature, launch->text()};

@@ -182,6 +182,9 @@ class Reader {
       const Origin right = expression(other);
       if (const auto* text = cast_if<StrLiteral>(other); text != nullptr && left.direct >= 0)
         use(left.direct).texts.emplace_back(text->value);
+      const auto* number = cast_if<IntLiteral>(other);
+      if (number != nullptr && left.direct >= 0 && text_of(node.ops[i]) == "==")
+        use(left.direct).numbers.insert(static_cast<std::int64_t>(number->value.value));
       if (is<NoneLiteral>(other)) mark_direct(left, &ParameterUse::is_optional);
       if (is<BoolLiteral>(other)) mark_direct(left, &ParameterUse::is_flag);
       if (is_type(other)) mark_direct(left, &ParameterUse::is_type);
@@ -475,6 +478,7 @@ void ParameterUse::merge(const ParameterUse& other) {
         &ParameterUse::is_used})
     this->*member = this->*member || other.*member;
   texts.insert(texts.end(), other.texts.begin(), other.texts.end());
+  numbers.insert(other.numbers.begin(), other.numbers.end());
 }
 
 const FunctionUse& UsageReader::read(const python::LoadedModule& module,

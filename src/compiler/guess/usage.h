@@ -6,7 +6,9 @@
 // functions. It never fails: what it cannot follow says nothing.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,7 @@ struct ParameterUse {
   bool is_called = false;    // x(...)
   bool is_used = false;
   std::vector<std::string> texts;  // literals that it is compared with
+  std::set<std::int64_t> numbers;  // that it is tested for
   // Of a descriptor, for each dimension: the parameter that the offsets of its accesses are
   // multiples of, or -1.
   std::vector<int> block_steps;

@@ -80,6 +80,26 @@ def square(x_ptr, out_ptr):
   EXPECT_EQ(shape_text(product), "4 warps, 1 programs, 1 blocks");
 }
 
+// Each of these steps is some 400 instructions when one warp does it all.
+TEST(CudaShapes, TextsThatAreTooLongGetMoreWarps) {
+  const TileProgram product(R"(
+@triton.jit
+def powers(x_ptr, out_ptr):
+    i = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    x = tl.load(x_ptr + i)
+    y = x
+    for step in tl.static_range(40):
+        y = tl.dot(x, y) + step
+    tl.store(out_ptr + i, y)
+)",
+                            "powers", "*fp32:16, *fp32:16", 1);
+  EXPECT_EQ(choose_shapes(product.kernel(), {.target = h200, .num_warps = 1}),
+            (std::vector<ProgramShape>{{.warps = 2}, {.warps = 1}}));
+  EXPECT_EQ(choose_shapes(product.kernel(), {.target = h200, .num_warps = 2}),
+            (std::vector<ProgramShape>{{.warps = 2}}));
+  EXPECT_TRUE(has(product, "__launch_bounds__(64)"));
+}
+
 void expect_softmax(const TileProgram& program, std::int64_t rows, std::int64_t columns) {
   Memory out = zeros(DType::Float32, static_cast<std::size_t>(rows * columns));
   Memory x = numbers(DType::Float32, out.count(), 3);

@@ -30,6 +30,21 @@ def k(A, n, BLOCK: tl.constexpr):
             "*float32:16, int32, 64");
 }
 
+TEST(Guesses, OneOfTheNumbersThatAKindIsTestedFor) {
+  EXPECT_EQ(guessed(R"(
+@triton.jit
+def k(out, KIND: tl.constexpr, LONG: tl.constexpr):
+    if KIND == 3:
+        value = 1.0
+    elif KIND == 5:
+        value = 2.0
+    if LONG == 1:
+        value += 1.0
+    tl.store(out, value)
+)"),
+            "*float32:16, 3, 64");
+}
+
 TEST(Guesses, PointersThroughHelpersAndIndicesFromMemory) {
   EXPECT_EQ(guessed(R"(
 @triton.jit

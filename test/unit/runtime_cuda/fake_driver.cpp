@@ -2,7 +2,11 @@
 // runtime_cuda/fake_driver.cpp — the functions of the fake libcuda.so.1.
 #include "fake_driver.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <sstream>
 #include <type_traits>
 
@@ -10,11 +14,22 @@
 
 using namespace fake;
 
+namespace {
+
+// The process and its parent, in the file that a test names.
+void note_start() {
+  if (const char* path = std::getenv("FAKE_CUDA_STARTS"))
+    std::ofstream(path, std::ios::app) << getpid() << ' ' << getppid() << '\n';
+}
+
+}  // namespace
+
 extern "C" {
 
 FakeDriver* fake_driver() { return controls(); }
 
 CUresult cuInit(unsigned) {
+  note_start();
   for (int i = 0; i < 2; ++i) state().legacy[i].context = &state().primary[i];
   for (int i = 0; i < 2; ++i) state().legacy[i].id = static_cast<std::uint64_t>(i) + 1;
   for (int i = 0; i < 2; ++i) state().legacy[i].is_blocking = true;
