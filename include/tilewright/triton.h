@@ -45,6 +45,14 @@ inline constexpr NoValue none;  // Python's None
 class TritonTuple;
 class TensorDescriptor;
 
+// A number with its name, made by constant(). Smaller than a TritonArgument, which is made from it
+// where it is used.
+template <class T>
+struct NamedNumber {
+  std::string_view name;
+  T value;
+};
+
 // One argument of a launch, by position or by name; made by conversion from the user's value.
 struct TritonArgument {
   enum class Kind : std::uint8_t { Value, Text, Type, None, Tuple, Descriptor };
@@ -65,6 +73,8 @@ struct TritonArgument {
   TritonArgument(const std::string& words) : kind(Kind::Text), text(words) {}
   TritonArgument(const TritonTuple& items) : kind(Kind::Tuple), tuple(&items) {}
   TritonArgument(const TensorDescriptor& made) : kind(Kind::Descriptor), descriptor(&made) {}
+  template <class T>
+  TritonArgument(const NamedNumber<T>& given) : name(given.name), value(given.value) {}
   template <class T>
   requires(std::is_convertible_v<const T&, Argument> &&
            !std::is_convertible_v<const T&, std::string_view>) TritonArgument(const T& given)
@@ -108,7 +118,11 @@ class TensorDescriptor {
 
 // The value of a tl.constexpr parameter (or of any other) by its name.
 template <class T>
-TritonArgument constant(std::string_view name, const T& value) {
+requires std::is_arithmetic_v<T> NamedNumber<T> constant(std::string_view name, T value) {
+  return {name, value};
+}
+template <class T>
+requires(!std::is_arithmetic_v<T>) TritonArgument constant(std::string_view name, const T& value) {
   TritonArgument argument(value);
   argument.name = name;
   return argument;
@@ -177,15 +191,19 @@ class TritonKernel {
 
    private:
     friend class TritonKernel;
-    Bound(const TritonKernel& kernel, TritonLaunch launch)
+    Bound(const TritonKernel& kernel, TritonLaunch&& launch)
         : kernel_(kernel), launch_(std::move(launch)) {}
+    // In place: moving a TritonLaunch costs as much as the rest of a launch with three arguments.
+    template <class T>
+    requires std::is_convertible_v<T, Grid> Bound(const TritonKernel& kernel, T&& grid)
+        : kernel_(kernel), launch_{.grid = Grid(std::forward<T>(grid))} {}
     const TritonKernel& kernel_;
     TritonLaunch launch_;
   };
   Bound operator[](TritonLaunch launch) const { return Bound(*this, std::move(launch)); }
   template <class T>
   requires std::is_convertible_v<T, Grid> Bound operator[](T grid) const {
-    return Bound(*this, {.grid = Grid(std::move(grid))});
+    return Bound(*this, std::move(grid));
   }
   // kernel[{x}], kernel[{x, y}], kernel[{x, y, z}]
   Bound operator[](std::initializer_list<std::int64_t> grid) const;

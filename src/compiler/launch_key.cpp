@@ -2,6 +2,7 @@
 // compiler/launch_key.cpp — 16 bits per argument, hashed together.
 #include "compiler/launch_key.h"
 
+#include <cstring>
 #include <string_view>
 
 #include "base/settings.h"
@@ -54,10 +55,15 @@ Token token_of(const TritonParameter& parameter, const TritonArgument* argument)
   return elsewhere;
 }
 
-// Words that follow the tokens: options, and values that matter.
+// What is hashed: options and values that matter, then the tokens behind them.
 class Words {
  public:
   void add(std::int64_t word) { words_[count_++] = word; }
+  void add(const Token* tokens, std::size_t count) {
+    words_[count_ + count / tokens_per_word] = 0;  // the rest of the last word
+    std::memcpy(words_ + count_, tokens, count * sizeof(Token));
+    count_ += count / tokens_per_word + 1;
+  }
   void add_options(const TritonLaunch& launch, const LaunchPlace& place) {
     add(static_cast<std::int64_t>(place.device.kind) | std::int64_t{place.device.index} << 8 |
         static_cast<std::int64_t>(place.interpret) << 40 |
@@ -65,16 +71,22 @@ class Words {
         static_cast<std::int64_t>(launch.flush_to_zero) << 42 |
         static_cast<std::int64_t>(launch.debug || settings().debug) << 43 |
         static_cast<std::int64_t>(launch.bare) << 44);
-    for (const std::optional<int>& option :
-         {launch.num_warps, launch.num_stages, launch.num_ctas, launch.maxnreg})
-      add(option ? *option : -1);
+    const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
+      return static_cast<std::int64_t>(
+          static_cast<std::uint32_t>(low.value_or(-1)) |
+          static_cast<std::uint64_t>(static_cast<std::uint32_t>(high.value_or(-1))) << 32);
+    };
+    add(pair(launch.num_warps, launch.num_stages));
+    add(pair(launch.num_ctas, launch.maxnreg));
   }
   std::string_view bytes() const {
     return {reinterpret_cast<const char*>(words_), count_ * sizeof(std::int64_t)};
   }
 
  private:
-  std::int64_t words_[max_slots + 5];  // not initialised: most launches use a few
+  static constexpr std::size_t tokens_per_word = sizeof(std::int64_t) / sizeof(Token);
+  // Not initialised: most launches use a few.
+  std::int64_t words_[3 + max_slots + max_slots / tokens_per_word + 1];
   std::size_t count_ = 0;
 };
 
@@ -98,7 +110,8 @@ Hash128 launch_key(const TritonKernel::State& state, const TritonArgument* const
       words.add(integer_of(slots[i]->value));
   }
   Hasher hasher;
-  hasher.add({reinterpret_cast<const char*>(tokens), count * sizeof(Token)}).add(words.bytes());
+  words.add(tokens, count);
+  hasher.add(words.bytes());
   for (std::size_t i = 0; is_any_elsewhere && i < count; ++i)
     if (tokens[i] == elsewhere) add_specialized(hasher, state.name, state.parameters[i], *slots[i]);
   return hasher.finish();

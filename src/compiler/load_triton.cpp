@@ -195,7 +195,7 @@ TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t>
     throw ArgumentError(fmt::format("a grid has one to three sizes, not {}", grid.size()));
   Dim3 sizes(grid.begin()[0], grid.size() > 1 ? grid.begin()[1] : 1,
              grid.size() > 2 ? grid.begin()[2] : 1);
-  return Bound(*this, {.grid = sizes});
+  return Bound(*this, sizes);
 }
 
 ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,

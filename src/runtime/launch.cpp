@@ -125,7 +125,7 @@ class WorkspaceBlock {
 // Those of one launch. Most have none, and pay nothing for the room.
 class Workspaces {
  public:
-  Workspaces() {}  // NOLINT: `= default` would clear the memory where the owner is cleared
+  Workspaces() {}  // `= default` would clear the memory
   ~Workspaces() {
     while (count_ > 0) std::destroy_at(&(*this)[--count_]);
   }
@@ -154,7 +154,7 @@ struct PlannedLaunch {
   const LaunchSizes& user;
   const ArgumentValues& values;
   PreparedLaunch& launch;
-  Workspaces workspaces;
+  Workspaces& workspaces;
   std::int32_t grid_sizes[3];
 };
 
@@ -251,8 +251,9 @@ void run_planned_step(PlannedLaunch& planned, const StepState& step) {
                           .block = user.block,
                           .shared_bytes = user.shared_bytes,
                           .processors = function.processors};
+  Workspaces workspaces;
   PlannedLaunch planned{
-      function, choose_variant(function, inputs), inputs, user, values, launch, {}, {}};
+      function, choose_variant(function, inputs), inputs, user, values, launch, workspaces, {}};
   for (int axis = 0; axis < 3; ++axis) {
     // The kernel knows its grid as int32; sizes beyond are out of range on every device.
     if (user.grid[axis] < 0 || user.grid[axis] > INT32_MAX)
