@@ -342,11 +342,17 @@ inline void dot(C* c, const A* a, i64 a_row, i64 a_column, const B* b, i64 b_row
     if constexpr (packs_a) {
       const A* const from = a + k * a_column;
       const bool is_tall = a_row == 1 && a_column != 1 && !uses_tiles;
-      if (is_tall) pack<Kind, words, M>(a_panel, from, a_column * Kind::depth, 1, a_column);
+      // Pairs along a row of small elements are words already.
+      const bool is_ready = Kind::depth > 1 && sizeof(A) * Kind::depth == sizeof(Word) &&
+                            a_column == 1 && a_row % Kind::depth == 0;
+      if (is_ready) left_row = a_row / Kind::depth;
+      else if (is_tall) pack<Kind, words, M>(a_panel, from, a_column * Kind::depth, 1, a_column);
       else pack<Kind, M, words>(a_panel, from, a_row, a_column * Kind::depth, a_column);
-      left = a_panel;
-      left_row = is_tall ? 1 : words;
-      left_column = is_tall ? M : 1;
+      if (!is_ready) {
+        left = a_panel;
+        left_row = is_tall ? 1 : words;
+        left_column = is_tall ? M : 1;
+      }
     }
     for (i32 n = 0; n < N; n += width) {
       const B* const from = b + k * b_row + n * b_column;
