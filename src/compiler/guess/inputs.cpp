@@ -15,14 +15,14 @@ namespace {
 
 using triton::ParameterType;
 
-// "stride_am" and "stride_ak" belong to one tensor, and so do "q_stride_b" and "q_stride_h": the
-// name without what tells the dimension.
+// "stride_am" and "stride_ak" belong to one tensor, and so do "q_stride_b" and "q_stride_h", or
+// "k_s_t" and "k_s_c": the name without what tells the dimension.
 std::string stride_group(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::size_t end = name.rfind('_');
-  if (name.starts_with("s_")) return name.substr(0, end);
   const std::size_t word = name.find("stride");
+  if (word == std::string::npos) return name.substr(0, end);  // s_qk, k_s_t
   if (end != std::string::npos && end > word + 6) return name.substr(0, end);
   return name.size() > word + 7 ? name.substr(0, name.size() - 1) : name;
 }

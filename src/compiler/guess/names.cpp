@@ -68,7 +68,8 @@ bool looks_like_flag(std::string_view name) {
 bool looks_like_type(std::string_view name) { return holds(name, {"dtype", "_type"}); }
 
 bool looks_like_stride(std::string_view name) {
-  return holds(name, {"stride"}) || name.starts_with("s_");
+  return holds(name, {"stride"}) || name.starts_with("s_") ||
+         name.find("_s_") != std::string_view::npos;
 }
 
 bool looks_like_count(std::string_view name) {

@@ -60,7 +60,7 @@ TEST(Inputs, StridesOfOneTensorFitTogether) {
   std::vector<TritonParameter> parameters;
   TritonSignature signature;
   for (const char* name : {"stride_am", "stride_ak", "stride_b", "x_stride_b", "x_stride_h",
-                           "x_stride_d", "s_k_h", "s_k_t", "n", "heads"}) {
+                           "x_stride_d", "s_k_h", "s_k_t", "v_s_t", "v_s_c", "n", "heads"}) {
     parameters.push_back({.name = name});
     signature[name] = scalar_parameter(DType::Int32);
   }
@@ -69,7 +69,7 @@ TEST(Inputs, StridesOfOneTensorFitTogether) {
   const std::map<std::string, std::int64_t> wanted = {
       {"stride_am", 128},  {"stride_ak", 1},  {"stride_b", 128}, {"x_stride_b", 128 * 128},
       {"x_stride_h", 128}, {"x_stride_d", 1}, {"s_k_h", 128},    {"s_k_t", 1},
-      {"n", 80},           {"heads", 2}};
+      {"v_s_t", 128},      {"v_s_c", 1},      {"n", 80},         {"heads", 2}};
   EXPECT_EQ(values, wanted);
 }
 
