@@ -23,11 +23,14 @@ constexpr int most_words = 200;  // of sums and of two steps' operands; a thread
 constexpr int most_held = 32;    // words of an operand that stays the same
 constexpr int most_sums = 128;   // of the products beside it
 
+// A step may have no ops, only reductions of what an earlier one kept.
+bool is_copy(const Step& step) {
+  return step.kind == Step::Kind::Elements && !step.ops.empty() &&
+         step.ops.front()->kind == OpKind::CopyAsync;
+}
+
 bool has_copies(const Step& branch) {
-  for (const Step& step : branch.regions[0])
-    if (step.kind == Step::Kind::Elements && step.ops.front()->kind == OpKind::CopyAsync)
-      return true;
-  return false;
+  return std::any_of(branch.regions[0].begin(), branch.regions[0].end(), is_copy);
 }
 
 // What is written must stay before, or behind, what later rounds copy.
@@ -130,8 +133,7 @@ bool Emitter::finds_slots(const ir::Op& loop, Ahead& ahead) const {
 bool Emitter::can_weave(const Step& branch) {
   if (!branch.regions[1].empty() || !branch.op->results.empty()) return false;
   for (const Step& step : branch.regions[0]) {
-    if (step.kind != Step::Kind::Elements || step.ops.front()->kind != OpKind::CopyAsync)
-      return false;
+    if (!is_copy(step)) return false;
     const ElementLoop loop = copy_loop(step);
     if (loop.log_slices > 0 || !can_copy_vectors(loop, *step.ops.front())) return false;
   }

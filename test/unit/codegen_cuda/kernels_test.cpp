@@ -39,6 +39,27 @@ INSTANTIATE_TEST_SUITE_P(Cuda, ReduceShapes,
                                            std::tuple(64, 8, 2), std::tuple(8, 256, 8),
                                            std::tuple(256, 128, 4)));
 
+// Nothing but a reduction of what is there already stands in the branch.
+TEST(CudaReduce, AloneInABranchOfALoop) {
+  const TileProgram program(R"(
+@triton.jit
+def rows_kernel(x_ptr, out_ptr, sums, N: tl.constexpr):
+    i = tl.arange(0, N)
+    place = 0
+    for row in range(4):
+        x = tl.load(x_ptr + (row + place) * N + i)
+        if sums > row:
+            s = tl.sum(x, axis=0)
+        else:
+            s = tl.max(x, axis=0)
+        tl.store(out_ptr + row * N + i, x - s)
+        place = tl.where(s > 0, 1, 0)
+)",
+                            "rows_kernel", "*fp32:16, *fp32:16, i32, 64", 2);
+  Memory x = numbers(f32, 5 * 64, 3), out = zeros(f32, 4 * 64);
+  program.expect_same({.arguments = {&x, &out, std::int64_t{2}}, .tolerance = 1e-5});
+}
+
 TEST(CudaReduce, UserCombineOfSeveralValues) {
   const TileProgram program(R"(
 @triton.jit
