@@ -2,6 +2,7 @@
 // base/settings.cpp — reads the environment.
 #include "base/settings.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
@@ -25,15 +26,10 @@ std::string first_set(std::initializer_list<const char*> names) {
   return "";
 }
 
-bool flag(const char* name) {
+bool flag(const char* name, bool otherwise = false) {
   const std::string value = variable(name);
-  return !value.empty() && value != "0" && value != "false";
-}
-
-// On unless it is switched off.
-bool flag_unless_off(const char* name) {
-  const std::string value = variable(name);
-  if (value.empty() || value == "1" || value == "on" || value == "true") return true;
+  if (value.empty()) return otherwise;
+  if (value == "1" || value == "on" || value == "true") return true;
   if (value == "0" || value == "off" || value == "false") return false;
   throw ArgumentError(
       fmt::format("{}='{}' is neither on nor off; unset it or give one of them", name, value));
@@ -48,6 +44,19 @@ std::int64_t number(const char* name, std::int64_t otherwise) {
     throw ArgumentError(fmt::format(
         "{}='{}' is not a whole number; unset it or give one of 0 or more", name, value));
   return parsed;
+}
+
+std::string log_topics() {
+  const std::string value = variable("TILEWRIGHT_LOG");
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    if (item != "compile" && item != "cache" && item != "launch" && item != "guess" &&
+        item != "all")
+      throw ArgumentError(fmt::format(
+          "TILEWRIGHT_LOG has no topic '{}'; there are: compile, cache, launch, guess, all", item));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+  }
+  return value;
 }
 
 std::string default_cache_folder() {
@@ -70,11 +79,11 @@ Settings read_environment() {
           .interpret = flag("TILEWRIGHT_INTERPRET"),
           .debug = flag("TILEWRIGHT_DEBUG"),
           .skipped_passes = variable("TILEWRIGHT_SKIP_PASSES"),
-          .autotune = flag_unless_off("TILEWRIGHT_AUTOTUNE"),
+          .autotune = flag("TILEWRIGHT_AUTOTUNE", true),
           .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
           .profile_folder = variable("TILEWRIGHT_PROFILE"),
           .nvtx_injection = variable("NVTX_INJECTION64_PATH"),
-          .log = variable("TILEWRIGHT_LOG"),
+          .log = log_topics(),
           .no_color = !variable("NO_COLOR").empty(),
           .search_path =
               first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),

@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <string>
 #include <vector>
@@ -144,6 +145,32 @@ std::function<void()> add_cache(CLI::App& app) {
   return [options] { run_cache(*options); };
 }
 
+// Checks whose sentences a person can read; the parser's own know no upper limit but the type's.
+CLI::Validator positive_seconds() {
+  return CLI::Validator(
+      [](const std::string& text) {
+        double seconds = 0;
+        const bool is_number = CLI::detail::lexical_cast(text, seconds);
+        const bool fits = is_number && seconds > 0 && seconds <= 86400;
+        return fits ? std::string() : fmt::format("seconds are above 0, not '{}'", text);
+      },
+      "");
+}
+
+void add_seed(CLI::App& verb, std::uint64_t& seed) {
+  verb.add_option("--seed", seed, "Of generated tensors (default 0)")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            std::uint64_t value = 0;
+            const char* last = text.data() + text.size();
+            const auto [end, error] = std::from_chars(text.data(), last, value);
+            return error == std::errc() && end == last
+                       ? std::string()
+                       : fmt::format("a seed is a whole number from 0 to 2^64 - 1, not '{}'", text);
+          },
+          ""));
+}
+
 // Options that the verbs `run` and `compile` share.
 template <class Options>
 void add_kernel_options(CLI::App& verb, Options& options) {
@@ -157,7 +184,8 @@ void add_kernel_options(CLI::App& verb, Options& options) {
 
 void add_isolation(CLI::App& verb, Isolation& isolation, CLI::Option* guess) {
   verb.add_option("--limit", isolation.limit_seconds, "Seconds per kernel (default 20)")
-      ->needs(guess);
+      ->needs(guess)
+      ->check(positive_seconds());
   verb.add_option("--jobs", isolation.jobs, "Kernels at a time (default: one per processor)")
       ->needs(guess)
       ->check(CLI::Range(1, 1024));
@@ -176,7 +204,7 @@ std::function<void()> add_run(CLI::App& app) {
                  "Without the kernel's autotune and heuristics: all constants are given");
   verb->add_flag("--float64", options->float64,
                  "A reference: interpreted with floats that are rounded once, at the end");
-  verb->add_option("--seed", options->seed, "Of generated tensors (default 0)");
+  add_seed(*verb, options->seed);
   add_kernel_options(*verb, *options);
   CLI::Option* guess = verb->add_flag(
       "--guess", options->guess,
@@ -199,8 +227,8 @@ std::function<void()> add_tune(CLI::App& app) {
   verb->add_flag("--propose", options->propose, "Configs of the compiler's choice")
       ->excludes(configs);
   verb->add_option("--seconds", options->seconds, "Of timing, per config (default 0.2)")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--seed", options->seed, "Of generated tensors (default 0)");
+      ->check(positive_seconds());
+  add_seed(*verb, options->seed);
   verb->add_option("--maxnreg", options->maxnreg, "Most registers per thread");
   add_json(*verb, options->json);
   return [options] { run_tune(*options); };
@@ -218,9 +246,11 @@ void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {
   verb.add_flag("--explain", options.explain,
                 "Also say why: work, bounds, occupancy, waves, hardware counters, faults");
   verb.add_option("--html", options.html, "Also write a page with charts to this file");
-  verb.add_option("--baseline", options.baseline,
-                  "A report of --json to compare with; exit code 3 when something is slower");
-  verb.add_option("--threshold", options.threshold, "Percent that count as slower (default 5)");
+  CLI::Option* baseline =
+      verb.add_option("--baseline", options.baseline,
+                      "A report of --json to compare with; exit code 3 when something is slower");
+  verb.add_option("--threshold", options.threshold, "Percent that count as slower (default 5)")
+      ->needs(baseline);
 }
 
 std::function<void()> add_bench(CLI::App& app, const std::string& command) {
@@ -341,11 +371,12 @@ std::function<void()> add_profile(CLI::App& app) {
 
 std::vector<std::string> names_of(const CLI::App& app, bool options) {
   std::vector<std::string> names;
-  if (options)
+  if (options) {
     for (const CLI::Option* option : app.get_options({}))
-      names.push_back(
-          option->get_name(false, true).substr(0, option->get_name(false, true).find(',')));
-  else
+      if (!option->get_positional())
+        names.push_back(option->get_lnames().empty() ? option->get_name()
+                                                     : "--" + option->get_lnames().front());
+  } else
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(sub->get_name());
   return names;
@@ -370,6 +401,11 @@ std::string full_name(const CLI::App& app) {
   const std::vector<std::string> rest = root.remaining(true);
   const std::string& wanted = rest.front();
   const bool is_option = wanted.starts_with("-");
+  if (is_option && app.get_name() == "profile" &&
+      nearest_names(wanted, names_of(app, true)).empty())
+    throw_usage(app, fmt::format("{0} has no option '{1}'; what is for the program goes behind "
+                                 "--, as in {0} -- gelu --dim 1024",
+                                 full_name(app), wanted));
   if (!is_option && names_of(app, false).empty())
     throw_usage(app, fmt::format("{} takes no argument '{}'", full_name(app), wanted));
   throw_usage(app, fmt::format("{} has no {} '{}'{}", full_name(app), is_option ? "option" : "verb",
@@ -383,13 +419,34 @@ std::string lower_first(std::string text) {
   return text;
 }
 
+// "Could not convert: --trials = abc"
+std::string conversion_sentence(std::string text) {
+  text = text.substr(text.find(": ") + 2);
+  const std::size_t equals = text.find(" = ");
+  return fmt::format("{} takes a number, and '{}' is none or too large", text.substr(0, equals),
+                     text.substr(equals + 3));
+}
+
 [[noreturn]] void throw_parse_error(const CLI::App& root, const CLI::ParseError& error) {
-  if (!root.remaining(true).empty()) throw_unknown(root);
   const CLI::App& app = innermost(root);
+  if (dynamic_cast<const CLI::ConversionError*>(&error) &&
+      std::string_view(error.what()).find(" = ") != std::string_view::npos)
+    throw_usage(app, conversion_sentence(error.what()));
+  const bool is_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
+  if (!is_value && !root.remaining(true).empty()) throw_unknown(root);
   if (dynamic_cast<const CLI::RequiredError*>(&error) && !names_of(app, false).empty())
     throw_usage(app, fmt::format("{} needs a verb: {}", full_name(app),
                                  fmt::join(names_of(app, false), ", ")));
   throw_usage(app, lower_first(error.what()));
+}
+
+// An empty value would mean the same as none at all, which nobody who gives one wants.
+void check_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options({}))
+    if (!option->get_positional() && option->get_items_expected_min() > 0)
+      for (const std::string& value : option->results())
+        if (value.empty())
+          throw_usage(app, fmt::format("the value of {} is empty", option->get_name()));
 }
 
 std::string command_text(int count, char** arguments) {
@@ -427,6 +484,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   } catch (const CLI::ParseError& error) {
     throw_parse_error(app, error);
   }
+  check_values(innermost(app));
   for (const auto& [name, run] : verbs)
     if (app.got_subcommand(name)) return run;
   throw InternalError("a parsed command line names no verb");

@@ -19,6 +19,7 @@
 #include "bench/suite/sizes.h"
 #include "cli/bench_pair.h"
 #include "cli/bench_request.h"
+#include "cli/crash_hint.h"
 #include "cli/progress.h"
 #include "tilewright/version.h"
 
@@ -166,6 +167,8 @@ void run_bench(const BenchVerbOptions& options) {
   if (!options.html.empty()) check_output(options.html);
   std::unique_ptr<BenchPair> pair;
   if (!options.reference.empty()) pair = std::make_unique<BenchPair>(options, request.device);
+  std::optional<CrashHint> hint;  // our own kernels do not crash
+  if (!options.like.empty() || pair) hint.emplace(options.operation);
   const suite::Report report = measure(options, std::move(request), pair.get());
   if (!options.html.empty()) write_output(options.html, suite::report_html(report));
   fmt::print("{}", text_of_report(report, options.format));

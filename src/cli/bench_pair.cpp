@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/input_file.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "tilewright/error.h"
@@ -38,9 +38,7 @@ bool has_parameter(const TritonKernel& kernel, const std::string& name) {
 }
 
 int lines_of_file(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(parse_kernel_path(path).file).rdbuf();
-  return suite::lines_of_code(text.str());
+  return suite::lines_of_code(read_input(parse_kernel_path(path).file));
 }
 
 Side load_side(const std::string& path) {

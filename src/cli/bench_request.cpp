@@ -111,6 +111,8 @@ suite::RunOptions run_options(const BenchVerbOptions& options) {
     throw UsageError{fmt::format("--trials is 1 or more, not {}", *options.trials)};
   if (!(options.seconds > 0 && options.seconds <= 3600))
     throw UsageError{fmt::format("--seconds is between 0 and 3600, not {}", options.seconds)};
+  if (!(options.threshold >= 0 && options.threshold <= 1e6))
+    throw UsageError{fmt::format("--threshold is 0 percent or more, not {}", options.threshold)};
   suite::RunOptions run;
   run.warmups = options.warmups;
   run.trials = options.trials;

@@ -4,13 +4,13 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/input_file.h"
 #include "base/nearest.h"
+#include "base/output_file.h"
 #include "cli/compile_report.h"
 #include "cli/kernel_path.h"
 #include "cli/verbs.h"
@@ -193,7 +193,16 @@ struct TritonInput {
   TritonSignature signature;
 };
 
-void read_input(const CompileVerbOptions& options, const KernelPath& path, TritonInput& input) {
+[[noreturn]] void throw_no_signature(const TritonInput& input) {
+  std::vector<std::string> names;
+  for (const TritonParameter& parameter : input.parameters) names.push_back(parameter.name);
+  throw UsageError{fmt::format(
+      "the types of {} are not known; give them with --signature \"*fp32:16, i32, 1024\", an item "
+      "for each of {}, or use --guess",
+      input.function.name, fmt::join(names, ", "))};
+}
+
+void read_triton(const CompileVerbOptions& options, const KernelPath& path, TritonInput& input) {
   const python::LoadedModule& module = input.loader.load(path.file);
   Guesser guesser(input.loader);
   std::vector<std::string> names;
@@ -201,6 +210,10 @@ void read_input(const CompileVerbOptions& options, const KernelPath& path, Trito
   input.function = find_kernel(input.loader, module, chosen_kernel(path, names));
   python::Evaluator evaluator(input.loader, {.facts = python::nvidia_facts(9, 0)});
   input.parameters = read_parameters(input.loader, evaluator, input.function);
+  if (options.signature.empty() && !input.parameters.empty()) throw_no_signature(input);
+  if (!options.block.empty())
+    throw UsageError{fmt::format(
+        "--block is for .cu files; a Triton kernel has --num-warps, and {} is one", path.file)};
   input.signature = parse_signature(input.function.name, input.parameters, options.signature);
 }
 
@@ -292,26 +305,16 @@ CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPat
   return row;
 }
 
-std::string read_source(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file) throw ArgumentError(fmt::format("'{}' cannot be read", path));
-  return text.str();
-}
-
 // All or nothing would be better still, but each file is whole.
 void write_files(const std::string& folder, const std::vector<CompileReportRow>& rows) {
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
+  if (problem)
+    throw EnvironmentError(
+        fmt::format("the folder '{}' cannot be made: {}", folder, problem.message()));
   for (const CompileReportRow& row : rows)
-    for (const Emitted& emitted : row.emitted) {
-      std::ofstream file(folder + "/" + emitted.file, std::ios::binary);
-      file << emitted.content;
-      file.close();
-      if (!file)
-        throw EnvironmentError(fmt::format("'{}/{}' cannot be written", folder, emitted.file));
-    }
+    for (const Emitted& emitted : row.emitted)
+      write_output(folder + "/" + emitted.file, emitted.content);
 }
 
 }  // namespace
@@ -321,11 +324,11 @@ void run_compile(const CompileVerbOptions& options) {
   const std::vector<Target> targets = targets_of(options);
   std::vector<CompileReportRow> rows;
   if (path.file.ends_with(".cu")) {
-    const std::string text = read_source(path.file);
+    const std::string text = read_input(path.file);
     for (const Target& target : targets) rows.push_back(compile_cuda(options, path, text, target));
   } else {
     TritonInput input;
-    read_input(options, path, input);
+    read_triton(options, path, input);
     for (const Target& target : targets) rows.push_back(compile_triton(options, input, target));
   }
   if (!options.folder.empty()) write_files(options.folder, rows);

@@ -79,6 +79,7 @@ void run_compile_guess(const CompileVerbOptions& options) {
   for (const UnreadableFile& file : unreadable) rows.push_back({file.path, "", false, file.reason});
   Guesser guesser(loader);
   const auto kernels = guesser.entries(modules);
+  check_has_kernels(options.path, rows.size() + kernels.size());
   const std::size_t first = rows.size();
   rows.resize(first + kernels.size());
   {

@@ -2,11 +2,11 @@
 // cli/config_file.cpp — JSON values to constants, each with its place in the message.
 #include "cli/config_file.h"
 
-#include <fstream>
-#include <sstream>
+#include <algorithm>
 
 #include <fmt/format.h>
 
+#include "base/input_file.h"
 #include "base/nearest.h"
 #include "bench/json.h"
 #include "compiler/tune/config_text.h"
@@ -15,17 +15,8 @@
 namespace tilewright::cli {
 namespace {
 
-std::string read_configs(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || text.fail())
-    throw FormatError(fmt::format("the configs {} cannot be read; is there such a file?", path));
-  return text.str();
-}
-
 Json parse(const std::string& path) {
-  const std::string text = read_configs(path);
+  const std::string text = read_input(path);
   try {
     return parse_json(text);
   } catch (const Json::parse_error& error) {

@@ -48,4 +48,8 @@ std::vector<const python::LoadedModule*> load_python_files(
   return modules;
 }
 
+void check_has_kernels(const std::string& path, std::size_t count) {
+  if (count == 0) throw ArgumentError(fmt::format("there is no Triton kernel in '{}'", path));
+}
+
 }  // namespace tilewright::cli

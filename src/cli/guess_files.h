@@ -19,4 +19,7 @@ std::vector<const python::LoadedModule*> load_python_files(python::ModuleLoader&
                                                            const std::string& path,
                                                            std::vector<UnreadableFile>& unreadable);
 
+// Throws ArgumentError when nothing was found that could be tried, or could not be read.
+void check_has_kernels(const std::string& path, std::size_t count);
+
 }  // namespace tilewright::cli

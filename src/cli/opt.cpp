@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/opt.cpp — `tilewright opt`: passes on a kernel in the IR's text form.
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/input_file.h"
 #include "cli/verbs.h"
 #include "codegen/cuda/describe_layouts.h"
 #include "compiler/pipeline.h"
@@ -21,16 +19,10 @@
 namespace tilewright::cli {
 namespace {
 
-std::string read_input(const std::string& file) {
+std::string text_of(const std::string& file) {
+  if (file != "-") return read_input(file);
   std::ostringstream text;
-  if (file == "-") {
-    text << std::cin.rdbuf();
-    return text.str();
-  }
-  std::ifstream stream(file);
-  if (stream) text << stream.rdbuf();
-  if (!stream)
-    throw EnvironmentError(fmt::format("'{}' cannot be read: {}", file, std::strerror(errno)));
+  text << std::cin.rdbuf();
   return text.str();
 }
 
@@ -82,7 +74,7 @@ void run_opt(const OptOptions& options) {
   const Target target = Target::parse(options.target);
   const std::vector<const PassEntry*> passes = passes_of(options);
   const std::string name = options.file == "-" ? "<input>" : options.file;
-  const std::string text = read_input(options.file);
+  const std::string text = text_of(options.file);
   ir::Kernel kernel = ir::parse(first_kernel(text), name);
   verify_input(kernel, name);
   if (options.verify_only) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "base/output_file.h"
 #include "base/process.h"
 #include "base/units.h"
@@ -43,13 +44,26 @@ std::vector<std::string> environment_of(const std::string& folder) {
   return added;
 }
 
+// A mistyped operation looks like a program that is not there.
+void check_program(const std::string& name) {
+  if (name.find('/') != std::string::npos || !find_program(name).empty()) return;
+  std::vector<std::string> operations;
+  for (const suite::Operation& known : suite::operations()) operations.emplace_back(known.name);
+  if (!nearest_names(name, operations).empty())
+    throw ArgumentError(fmt::format("there is neither a program nor an operation '{}'{}", name,
+                                    suggest_names(name, operations)));
+}
+
 // `profile gelu` is short for a profile of `tilewright bench gelu`.
 std::vector<std::string> full_command(const std::vector<std::string>& command) {
   const auto operations = suite::operations();
   const bool is_operation =
       std::any_of(operations.begin(), operations.end(),
                   [&](const suite::Operation& known) { return command.front() == known.name; });
-  if (!is_operation) return command;
+  if (!is_operation) {
+    check_program(command.front());
+    return command;
+  }
   std::vector<std::string> full = {fs::read_symlink("/proc/self/exe").string(), "bench"};
   full.insert(full.end(), command.begin(), command.end());
   return full;

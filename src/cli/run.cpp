@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/table.h"
 #include "bench/json.h"
+#include "cli/crash_hint.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/verbs.h"
@@ -159,6 +160,7 @@ void run_run(const RunVerbOptions& options) {
       read_values(options.arguments, kernel, place.device, options.seed);
   const std::vector<Save> saves = saves_of(options, values);
   Outcome outcome{.kernel = kernel.name(), .place = place.name()};
+  const CrashHint hint(kernel.name());
   launch(options, kernel, place, values, outcome);
   for (const NamedValue& value : values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));

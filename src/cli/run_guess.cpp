@@ -111,6 +111,7 @@ void run_run_guess(const RunVerbOptions& options) {
   check_device(device);
   Guesser guesser(loader);
   const auto kernels = guesser.entries(modules);
+  check_has_kernels(options.path, rows.size() + kernels.size());
   const std::size_t first = rows.size();
   rows.resize(first + kernels.size());
   {

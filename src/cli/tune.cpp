@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "bench/json.h"
 #include "cli/config_file.h"
+#include "cli/crash_hint.h"
 #include "cli/kernel_arguments.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
@@ -211,6 +212,7 @@ void run_tune(const TuneVerbOptions& options) {
   const LaunchRequest request =
       request_of(*r.kernel.state(), r.slots.data(), r.launch, {r.device, false});
   TuneReport report;
+  const CrashHint hint(r.kernel.name());
   try {
     Progress progress;
     const InterruptScope interruptible;

@@ -120,7 +120,7 @@ Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> te
   const TritonKernel::State& state = *kernel.state();
   const auto launches = find_launches(*state.function.module, state.name);
   if (launches.empty())
-    throw ArgumentError(fmt::format("{} does not launch '{}', so its grid must be given",
+    throw ArgumentError(fmt::format("{} does not launch '{}', so its grid must be given (--grid)",
                                     state.function.module->tree->source.file, state.name));
   return [&state, launch = launches.front(), tensors = std::move(tensors)](const Meta& meta) {
     python::DictValue values = meta_values(meta.view());

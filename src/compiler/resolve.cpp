@@ -133,9 +133,9 @@ void check_complete(const Resolution& r) {
     if (parameter.has_default || r.signature.contains(parameter.name)) continue;
     throw ArgumentError(
         parameter.is_constexpr
-            ? fmt::format("kernel '{}' needs a value for '{}', a tl.constexpr; pass "
-                          "tw::constant(\"{}\", ...)",
-                          r.kernel(), parameter.name, parameter.name)
+            ? fmt::format("kernel '{0}' needs a value for '{1}', a tl.constexpr; pass "
+                          "tw::constant(\"{1}\", ...), on the command line {1}=...",
+                          r.kernel(), parameter.name)
             : fmt::format("kernel '{}' needs an argument for '{}'", r.kernel(), parameter.name));
   }
 }
@@ -259,8 +259,8 @@ ResolvedLaunch resolve(const LaunchRequest& request, const python::ConfigValue* 
 std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolved) {
   const KernelOptions& o = resolved.options;
   return fmt::format("{} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
-                     request.place.interpret, o.chooses_warps ? "~" : "", o.num_warps, o.num_stages, o.num_ctas,
-                     o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
+                     request.place.interpret, o.chooses_warps ? "~" : "", o.num_warps, o.num_stages,
+                     o.num_ctas, o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
                      signature_text(request.state.parameters, resolved.signature));
 }
 

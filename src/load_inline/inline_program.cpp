@@ -63,8 +63,9 @@ void InlineProgram::add_sources() {
   const auto add = [&](const std::vector<std::string>& texts, const char* list, const char* suffix,
                        bool is_cuda) {
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      std::string file =
-          texts.size() == 1 ? options_.name + suffix : fmt::format("{}[{}]", list, i);
+      const bool has_suffix = options_.name.ends_with(suffix);
+      std::string file = texts.size() == 1 ? options_.name + (has_suffix ? "" : suffix)
+                                           : fmt::format("{}[{}]", list, i);
       sources_.push_back(make_inline_source(texts[i], std::move(file), is_cuda));
     }
   };

@@ -134,9 +134,11 @@ TEST_F(BadSource, AnUnknownName) {
 }
 
 TEST_F(BadSource, AMissingConstant) {
-  expect_error(good,
-               "kernel 'k' needs a value for 'B', a tl.constexpr; pass tw::constant(\"B\", ...)",
-               {"p=zeros:f32[4]", "n=4", "--grid", "1"});
+  expect_error(
+      good,
+      "kernel 'k' needs a value for 'B', a tl.constexpr; pass tw::constant(\"B\", ...), on "
+      "the command line B=...",
+      {"p=zeros:f32[4]", "n=4", "--grid", "1"});
 }
 
 TEST_F(BadSource, Grids) {

@@ -109,7 +109,7 @@ TEST_F(OptVerb, WrongArguments) {
   EXPECT_EQ(error({"opt", file(kernel), "--passes", "canonicalise"}, 1),
             "tilewright: there is no pass 'canonicalise'; did you mean 'canonicalize'?\n");
   EXPECT_EQ(error({"opt", "/no/such.tir"}, 1),
-            "tilewright: '/no/such.tir' cannot be read: No such file or directory\n");
+            "tilewright: cannot open '/no/such.tir': No such file or directory\n");
   EXPECT_THAT(error({"opt", file(kernel), "--target", "sm_x"}, 1), HasSubstr("sm_x"));
   EXPECT_THAT(error({"opt", file(kernel), "--verify-only", "--passes", "canonicalize"}, 2),
               HasSubstr("--passes"));

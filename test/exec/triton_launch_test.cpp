@@ -175,7 +175,7 @@ TEST_P(TritonLaunch, WrongArguments) {
             "kernel 'add' has no parameter 'BLOK'; did you mean 'BLOCK'?");
   EXPECT_EQ(error([&] { add[on(1)](x, x, x, 4); }),
             "kernel 'add' needs a value for 'BLOCK', a tl.constexpr; pass tw::constant(\"BLOCK\", "
-            "...)");
+            "...), on the command line BLOCK=...");
   EXPECT_EQ(error([&] { add[on(1)](x, x, x, block); }), "kernel 'add' needs an argument for 'n'");
   EXPECT_EQ(error([&] { add[on(1)](x, x, x, 4, 4, block); }),
             "parameter 'BLOCK' of kernel 'add' is given twice");

@@ -3,14 +3,11 @@
 #include "bench/suite/record_json.h"
 
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/input_file.h"
 #include "bench/json.h"
 #include "bench/suite/explain.h"
 #include "tilewright/error.h"
@@ -128,13 +125,9 @@ std::string report_json(const Report& report) {
 }
 
 Report read_report(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw EnvironmentError(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
+  const std::string text = read_input(path);
   try {
-    return report_of(parse_json(text.str()));
+    return report_of(parse_json(text));
   } catch (const Json::exception& error) {
     throw FormatError(
         fmt::format("'{}' is no report of tilewright bench --json: {}", path, error.what()));

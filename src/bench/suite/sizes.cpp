@@ -99,7 +99,10 @@ std::vector<Shape> parse_shapes(std::string_view text) {
   std::vector<Shape> shapes;
   for (const std::string_view part : split(text, ',')) {
     std::vector<std::vector<std::int64_t>> dimensions;
-    for (const std::string_view size : split(part, 'x')) dimensions.push_back(parse_range(size));
+    for (const std::string_view size : split(part, 'x')) {
+      if (size.empty()) throw ArgumentError(fmt::format("'{}' is no shape; write 8192x781", part));
+      dimensions.push_back(parse_range(size));
+    }
     for (Shape& shape : combinations(dimensions)) shapes.push_back(std::move(shape));
   }
   return shapes;

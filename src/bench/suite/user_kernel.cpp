@@ -3,13 +3,10 @@
 #include "bench/suite/user_kernel.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/input_file.h"
 #include "base/nearest.h"
 #include "bench/suite/sizes.h"
 #include "compiler/grid_text.h"
@@ -21,15 +18,6 @@
 
 namespace tilewright::suite {
 namespace {
-
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw EnvironmentError(fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 void check_argument_names(const UserKernel& kernel, const std::vector<Slot>& slots) {
   std::vector<std::string> names;
@@ -215,7 +203,7 @@ Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Pro
 }  // namespace
 
 Entry user_entry(const UserKernel& kernel) {
-  const std::string text = text_of_file(kernel.file);
+  const std::string text = read_input(kernel.file);
   Entry entry{.name = kernel.kernel, .prepare = {}, .lines = lines_of_code(text), .roundings = 8};
   if (kernel.file.ends_with(".py")) {
     const TritonKernel loaded = load_triton(kernel.file, kernel.kernel);

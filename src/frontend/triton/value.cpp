@@ -4,19 +4,15 @@
 
 #include <fmt/format.h>
 
+#include "frontend/triton/constants.h"
+
 namespace tilewright::triton {
 namespace {
 
 std::string describe_constant(const Constant& constant) {
-  if (const auto* truth = std::get_if<bool>(&constant.value))
-    return *truth ? "the constant True" : "the constant False";
-  if (const auto* integer = std::get_if<Int128>(&constant.value))
-    return fmt::format("the constant {}", *integer);
-  if (const auto* number = std::get_if<double>(&constant.value))
-    return fmt::format("the constant {}", *number);
-  if (const auto* text = std::get_if<std::string>(&constant.value))
-    return fmt::format("the text '{}'", *text);
-  return "None";
+  if (std::holds_alternative<None>(constant.value)) return "None";
+  const bool is_text = std::holds_alternative<std::string>(constant.value);
+  return fmt::format("{} {}", is_text ? "the text" : "the constant", text_of(constant));
 }
 
 std::string describe_namespace(const Namespace& space) {

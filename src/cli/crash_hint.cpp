@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/crash_hint.cpp — the text is made before: a handler of signals may only write.
+#include "cli/crash_hint.h"
+
+#include <unistd.h>
+
+#include <csignal>
+
+#include <fmt/format.h>
+
+namespace tilewright::cli {
+namespace {
+
+constexpr int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
+
+std::string hint;
+
+void on_crash(int number) {
+  static_cast<void>(!write(STDERR_FILENO, hint.data(), hint.size()));
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+}  // namespace
+
+CrashHint::CrashHint(const std::string& kernel) {
+  hint = fmt::format(
+      "tilewright: kernel '{}' crashed, most likely by an access outside of its tensors; "
+      "tilewright "
+      "run --device interpret names its line and element\n",
+      kernel);
+  for (const int number : signals) std::signal(number, on_crash);
+}
+
+CrashHint::~CrashHint() {
+  for (const int number : signals) std::signal(number, SIG_DFL);
+}
+
+}  // namespace tilewright::cli
