@@ -18,12 +18,27 @@ namespace {
   throw EnvironmentError(fmt::format("cannot write '{}': {}", path, std::strerror(code)));
 }
 
+// Devices and pipes are written to; a file beside them that takes their name would replace them.
+bool is_special(const std::string& path) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+// A link stays, and what it points to is written.
+std::string target_of(const std::string& path) {
+  std::error_code problem;
+  const std::filesystem::path real = std::filesystem::canonical(path, problem);
+  return problem ? path : real.string();
+}
+
 }  // namespace
 
 void check_output(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw_not_writable(path, EISDIR);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (is_special(path)) return;
+  const std::filesystem::path folder = std::filesystem::path(target_of(path)).parent_path();
   const std::string where = folder.empty() ? "." : folder.string();
   if (access(where.c_str(), W_OK | X_OK) != 0) throw_not_writable(path, errno);
 }
@@ -35,7 +50,9 @@ void write_output(const std::string& path, std::string_view text) {
 }
 
 void write_output(const std::string& path, const MakeOutput& make) {
-  const std::string beside = fmt::format("{}.{}.tmp", path, getpid());
+  const bool is_direct = is_special(path);
+  const std::string target = is_direct ? path : target_of(path);
+  const std::string beside = is_direct ? path : fmt::format("{}.{}.tmp", target, getpid());
   std::FILE* file = std::fopen(beside.c_str(), "wbe");
   if (!file) throw_not_writable(path, errno);
   int problem = 0;
@@ -48,9 +65,10 @@ void write_output(const std::string& path, const MakeOutput& make) {
   make(text, flush);
   flush();
   if (std::fclose(file) != 0 && problem == 0) problem = errno;
-  if (problem == 0 && std::rename(beside.c_str(), path.c_str()) != 0) problem = errno;
+  if (problem == 0 && !is_direct && std::rename(beside.c_str(), target.c_str()) != 0)
+    problem = errno;
   if (problem == 0) return;
-  std::remove(beside.c_str());
+  if (!is_direct) std::remove(beside.c_str());
   throw_not_writable(path, problem);
 }
 

@@ -170,8 +170,9 @@ void run_bench(const BenchVerbOptions& options) {
   std::optional<CrashHint> hint;  // our own kernels do not crash
   if (!options.like.empty() || pair) hint.emplace(options.operation);
   const suite::Report report = measure(options, std::move(request), pair.get());
-  if (!options.html.empty()) write_output(options.html, suite::report_html(report));
   fmt::print("{}", text_of_report(report, options.format));
+  std::fflush(stdout);  // what was measured is shown even if the page cannot be written
+  if (!options.html.empty()) write_output(options.html, suite::report_html(report));
   const bool slower = !options.baseline.empty() && is_slower(before, report, options);
   if (report.is_interrupted) throw ExitWith{interrupted_code};
   if (has_failure(report)) throw ExitWith{1};

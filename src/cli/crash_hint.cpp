@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/crash_hint.cpp — the text is made before: a handler of signals may only write.
+// cli/crash_hint.cpp — the text is made before: a handler of crash_signals may only write.
 #include "cli/crash_hint.h"
 
 #include <unistd.h>
@@ -11,12 +11,12 @@
 namespace tilewright::cli {
 namespace {
 
-constexpr int signals[] = {SIGSEGV, SIGBUS, SIGABRT};
+constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGABRT};
 
-std::string hint;
+std::string crash_text;
 
 void on_crash(int number) {
-  static_cast<void>(!write(STDERR_FILENO, hint.data(), hint.size()));
+  static_cast<void>(!write(STDERR_FILENO, crash_text.data(), crash_text.size()));
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -24,16 +24,15 @@ void on_crash(int number) {
 }  // namespace
 
 CrashHint::CrashHint(const std::string& kernel) {
-  hint = fmt::format(
+  crash_text = fmt::format(
       "tilewright: kernel '{}' crashed, most likely by an access outside of its tensors; "
-      "tilewright "
-      "run --device interpret names its line and element\n",
+      "tilewright run --device interpret names its line and element\n",
       kernel);
-  for (const int number : signals) std::signal(number, on_crash);
+  for (const int number : crash_signals) std::signal(number, on_crash);
 }
 
 CrashHint::~CrashHint() {
-  for (const int number : signals) std::signal(number, SIG_DFL);
+  for (const int number : crash_signals) std::signal(number, SIG_DFL);
 }
 
 }  // namespace tilewright::cli

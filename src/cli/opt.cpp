@@ -19,7 +19,7 @@
 namespace tilewright::cli {
 namespace {
 
-std::string text_of(const std::string& file) {
+std::string input_text(const std::string& file) {
   if (file != "-") return read_input(file);
   std::ostringstream text;
   text << std::cin.rdbuf();
@@ -74,7 +74,7 @@ void run_opt(const OptOptions& options) {
   const Target target = Target::parse(options.target);
   const std::vector<const PassEntry*> passes = passes_of(options);
   const std::string name = options.file == "-" ? "<input>" : options.file;
-  const std::string text = text_of(options.file);
+  const std::string text = input_text(options.file);
   ir::Kernel kernel = ir::parse(first_kernel(text), name);
   verify_input(kernel, name);
   if (options.verify_only) {

@@ -139,9 +139,6 @@ void run_profile(const ProfileVerbOptions& options) {
   const int code = run_in_foreground(
       {.arguments = full_command(options.command), .environment = environment_of(folder.path())});
   const Profile profile(collect(folder.path()));
-  if (!options.trace.empty()) profile.chrome_trace(options.trace);
-  if (!options.stacks.empty()) profile.folded_stacks(options.stacks);
-  if (!options.flame.empty()) profile.flame_graph(options.flame);
   if (profile.trace().events.empty())
     fmt::print(stderr,
                "tilewright: '{}' did nothing that is recorded: it neither used this library nor "
@@ -149,7 +146,10 @@ void run_profile(const ProfileVerbOptions& options) {
                options.command.front());
   else if (options.json) print_json(profile, table, code);
   else print_text(profile, table);
-  std::fflush(stdout);
+  std::fflush(stdout);  // the table is shown even if a file cannot be written
+  if (!options.trace.empty()) profile.chrome_trace(options.trace);
+  if (!options.stacks.empty()) profile.folded_stacks(options.stacks);
+  if (!options.flame.empty()) profile.flame_graph(options.flame);
   if (code != 0) {
     fmt::print(stderr, "tilewright: '{}' ended with exit code {}\n", options.command.front(), code);
     throw ExitWith{code};

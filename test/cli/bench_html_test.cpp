@@ -12,6 +12,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+int count_of(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
 class BenchPage : public ::testing::Test {
  protected:
   CommandResult make(const std::string& path, const std::string& dims,
@@ -71,6 +78,13 @@ TEST_F(BenchPage, IsDrawnByABrowser) {
   EXPECT_THAT(r.output, HasSubstr("aria-label=\"Timeline: one run of each way"));
   EXPECT_THAT(r.output, HasSubstr("manual: host 9 events until"));
   EXPECT_THAT(r.output, HasSubstr("<summary>Why tile takes"));
+  // What hovering tells is also in tables that open, and every chart is named.
+  EXPECT_THAT(r.output, HasSubstr("<summary>Events of the timeline</summary>"));
+  EXPECT_THAT(r.output, HasSubstr("<td>gelu_kernel</td>"));
+  EXPECT_THAT(r.output, HasSubstr("<summary>Points of the roofline</summary>"));
+  EXPECT_EQ(count_of(r.output, "<canvas"),
+            count_of(r.output, "<canvas role=\"img\" aria-label=\""));
+  EXPECT_EQ(count_of(r.output, "<canvas"), 8);
 }
 
 }  // namespace

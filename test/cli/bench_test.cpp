@@ -176,6 +176,37 @@ TEST_F(UserKernels, StandBesideOurs) {
   EXPECT_EQ(parse_json(cuda.output)["records"].back()["note"], "emulated, in cache");
 }
 
+// The limit is five times the time and the slower kernel does some hundred times the work: nothing
+// else that runs on the machine can make one look like the other.
+TEST_F(UserKernels, ThatBecomeSlowerAreARegression) {
+  const std::string before = folder_.path() + "/before.json";
+  const auto measure = [&](int rounds, std::vector<std::string> more) {
+    std::ofstream(python_) << "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
+                              "def sum(x, y, out, n, BLOCK: tl.constexpr):\n"
+                              "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+                              "    a = tl.load(x + i, mask=i < n)\n"
+                              "    b = tl.load(y + i, mask=i < n)\n"
+                              "    c = a\n"
+                              "    for _ in range("
+                           << rounds
+                           << "):\n        c = tl.sin(c)\n"
+                              "    tl.store(out + i, a + b + 1e-30 * c, mask=i < n)\n";
+    more.insert(more.begin(),
+                {python_ + ":sum", "--like", "add", "--shape", "64x64", "--ways", "tile",
+                 "--device", "cpu", "--trials", "9", "--no-ceiling", "BLOCK=1024"});
+    return bench(more);
+  };
+  const CommandResult first = measure(1, {"--json"});
+  ASSERT_EQ(first.exit_code, 0) << first.error << first.output;
+  std::ofstream(before) << first.output;
+  const CommandResult same = measure(1, {"--baseline", before, "--threshold", "400"});
+  EXPECT_EQ(same.exit_code, 0) << same.output;
+  EXPECT_THAT(same.output, HasSubstr("0 slower, 0 broken"));
+  const CommandResult slower = measure(400, {"--baseline", before, "--threshold", "400"});
+  EXPECT_EQ(slower.exit_code, 3) << slower.error << slower.output;
+  EXPECT_THAT(slower.output, HasSubstr("1 slower, 0 broken"));
+}
+
 TEST_F(UserKernels, AreCheckedLikeOurs) {
   const CommandResult r = quick({python_ + ":odd", "--like", "gelu", "--shape", "8x16", "--ways",
                                  "tile", "amount=n", "--json"});
