@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/input_file.h"
+#include "bench/suite/user_kernel.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "tilewright/error.h"
@@ -37,15 +38,11 @@ bool has_parameter(const TritonKernel& kernel, const std::string& name) {
   return std::find(names.begin(), names.end(), name.substr(0, name.find('.'))) != names.end();
 }
 
-int lines_of_file(const std::string& path) {
-  return suite::lines_of_code(read_input(parse_kernel_path(path).file));
-}
-
 Side load_side(const std::string& path) {
   Side side;
   side.kernel = load_kernel(path);
   side.name = side.kernel.name();
-  side.lines = lines_of_file(path);
+  side.lines = suite::lines_of_function(read_input(parse_kernel_path(path).file), side.name);
   return side;
 }
 

@@ -170,6 +170,7 @@ TEST_F(UserKernels, StandBesideOurs) {
   const Json& last = report["records"].back();
   EXPECT_EQ(last["way"], "my_softmax");
   EXPECT_EQ(last["status"], "ok") << last["reason"];
+  EXPECT_EQ(last["lines"], 7);  // of the function, not of the file
   const CommandResult cuda =
       quick({cuda_ + ":sum", "--like", "add", "--shape", "8x100", "--ways", "tile", "--json"});
   ASSERT_EQ(cuda.exit_code, 0) << cuda.error << cuda.output;

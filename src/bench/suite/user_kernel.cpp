@@ -200,11 +200,41 @@ Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Pro
   return prepared;
 }
 
+std::vector<std::string_view> lines_in(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// Indented, empty, or the end of a parameter list that takes several lines.
+bool goes_on(std::string_view line) {
+  return line.empty() || std::string_view(" \t\r)#").find(line.front()) != std::string_view::npos;
+}
+
 }  // namespace
+
+int lines_of_function(std::string_view python, std::string_view name) {
+  const std::vector<std::string_view> lines = lines_in(python);
+  const std::string head = fmt::format("def {}(", name);
+  const auto def = std::find_if(lines.begin(), lines.end(),
+                                [&](std::string_view line) { return line.starts_with(head); });
+  if (def == lines.end()) return lines_of_code(python);
+  auto first = def;
+  while (first != lines.begin() && !std::prev(first)->empty()) --first;
+  const auto last = std::find_if_not(std::next(def), lines.end(), goes_on);
+  const char* end = last == lines.end() ? python.data() + python.size() : last->data();
+  return lines_of_code({first->data(), static_cast<std::size_t>(end - first->data())});
+}
 
 Entry user_entry(const UserKernel& kernel) {
   const std::string text = read_input(kernel.file);
-  Entry entry{.name = kernel.kernel, .prepare = {}, .lines = lines_of_code(text), .roundings = 8};
+  Entry entry{.name = kernel.kernel, .prepare = {}, .lines = 0, .roundings = 8};
+  entry.lines =
+      kernel.file.ends_with(".py") ? lines_of_function(text, kernel.kernel) : lines_of_code(text);
   if (kernel.file.ends_with(".py")) {
     const TritonKernel loaded = load_triton(kernel.file, kernel.kernel);
     check_argument_names(kernel, slots_of(loaded));

@@ -26,6 +26,10 @@ struct UserKernel {
 // Throws what loading the file throws, so that a wrong name is found before anything is measured.
 Entry user_entry(const UserKernel& kernel);
 
+// Lines of code of one function of a Python file, with its decorators; of the whole text where
+// there is no such function.
+int lines_of_function(std::string_view python, std::string_view name);
+
 // ---- The matching, for its tests.
 
 struct Slot {

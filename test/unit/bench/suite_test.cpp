@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/suite/run.h"
+#include "bench/suite/user_kernel.h"
 #include "codegen/device_lib/emulate/fibers.h"
 #include "tilewright/error.h"
 
@@ -176,6 +177,12 @@ TEST(Suite, NamesAndShapesThatAreNone) {
 
 TEST(Suite, CountsLinesOfCode) {
   EXPECT_EQ(lines_of_code(""), 0);
+  EXPECT_EQ(lines_of_function(
+                "import x\n\n@jit\ndef f(\n    a,\n):\n    b = a\n\n    # c\n    return b\n\n"
+                "def g():\n    return 2\n",
+                "f"),
+            6);
+  EXPECT_EQ(lines_of_function("import x\n\ndef g():\n    return 2", "g"), 2);
   EXPECT_EQ(lines_of_code("# comment\nimport x\n\ndef f():\n    return 1"), 2);
   EXPECT_EQ(lines_of_code("// c\n#include <x>\n#if X\nint f();\n  // c\n#endif\n"), 3);
 }
