@@ -34,7 +34,7 @@ endfunction()
 # file alone and sees what it forgot to include.
 function(tw_unite target)
   if(TW_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
 endfunction()
 

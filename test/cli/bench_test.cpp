@@ -130,7 +130,7 @@ TEST(Bench, InterruptedKeepsWhatThereIs) {
 
 // ---- Kernels of the user's.
 
-constexpr const char* kernels = R"(import triton
+constexpr const char* bench_kernels = R"(import triton
 import triton.language as tl
 
 @triton.jit
@@ -151,7 +151,7 @@ class UserKernels : public ::testing::Test {
  protected:
   UserKernels() {
     python_ = folder_.path() + "/k.py";
-    std::ofstream(python_) << kernels;
+    std::ofstream(python_) << bench_kernels;
     cuda_ = folder_.path() + "/k.cu";
     std::ofstream(cuda_)
         << "__global__ void sum(const float* x, const float* y, float* out, int n) {\n"

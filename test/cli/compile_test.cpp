@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* source = R"(import triton
+constexpr const char* compile_source = R"(import triton
 import triton.language as tl
 
 @triton.jit
@@ -33,7 +33,7 @@ class Compile : public ::testing::Test {
  protected:
   Compile() {
     file_ = folder_.path() + "/k.py";
-    std::ofstream(file_) << source;
+    std::ofstream(file_) << compile_source;
   }
   CommandResult compile(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"compile", file_ + ":add"});

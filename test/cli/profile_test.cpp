@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* source = R"(import triton
+constexpr const char* profile_source = R"(import triton
 import triton.language as tl
 
 @triton.jit
@@ -28,7 +28,7 @@ class ProfileVerb : public ::testing::Test {
  protected:
   ProfileVerb() {
     file_ = folder_.path() + "/k.py";
-    std::ofstream(file_) << source;
+    std::ofstream(file_) << profile_source;
   }
   // This command itself is the program that is profiled.
   CommandResult profile(std::vector<std::string> options) {

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* source = R"(import torch
+constexpr const char* run_source = R"(import torch
 import triton
 import triton.language as tl
 
@@ -47,7 +47,7 @@ class Run : public ::testing::Test {
  protected:
   Run() {
     file_ = folder_.path() + "/k.py";
-    std::ofstream(file_) << source;
+    std::ofstream(file_) << run_source;
   }
   CommandResult run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"run", file_ + ":add", "--device", "interpret"});

@@ -15,7 +15,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 // SLOW repeats work, so that it is known who wins.
-constexpr const char* source = R"(import triton
+constexpr const char* tune_source = R"(import triton
 import triton.language as tl
 
 @triton.autotune(configs=[triton.Config({"SLOW": 80, "BLOCK": 32}), triton.Config({"SLOW": 0, "BLOCK": 64}),
@@ -44,7 +44,7 @@ class Tune : public ::testing::Test {
  protected:
   Tune() {
     file_ = folder_.path() + "/k.py";
-    std::ofstream(file_) << source;
+    std::ofstream(file_) << tune_source;
   }
   std::vector<std::string> arguments(const std::string& kernel,
                                      std::vector<std::string> more = {}) {

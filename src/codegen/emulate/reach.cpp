@@ -64,9 +64,9 @@ Head read_head(std::span<const CppToken> head) {
   return found;
 }
 
-class Finder {
+class ReachFinder {
  public:
-  explicit Finder(std::span<const CppToken> tokens) : tokens_(tokens) {}
+  explicit ReachFinder(std::span<const CppToken> tokens) : tokens_(tokens) {}
 
   std::map<std::string, Names> run() {
     scope(0, tokens_.size(), "");
@@ -141,7 +141,7 @@ class Finder {
 }  // namespace
 
 Mentions find_mentions(std::span<const CppToken> tokens, bool (*is_target)(std::string_view)) {
-  const std::map<std::string, Names> mentions = Finder(tokens).run();
+  const std::map<std::string, Names> mentions = ReachFinder(tokens).run();
   Mentions out;
   for (const auto& [name, mentioned] : mentions) {
     out.defined.insert(name);

@@ -100,7 +100,7 @@ Value atomic_cas(Call& call) {
 
 constexpr std::string_view parameters = "pointer, val, mask=None, sem=None, scope=None";
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow atomic_rows[] = {
     {"atomic_add", parameters, atomic, true},
     {"atomic_max", parameters, atomic, true},
     {"atomic_min", parameters, atomic, true},
@@ -122,6 +122,6 @@ ir::Value atomic_rmw(Call& call, std::string_view op, const Access& access, ir::
                                    std::move(attributes));
 }
 
-std::span<const BuiltinRow> atomic_builtins() { return rows; }
+std::span<const BuiltinRow> atomic_builtins() { return atomic_rows; }
 
 }  // namespace tilewright::triton

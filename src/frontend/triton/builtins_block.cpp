@@ -216,7 +216,7 @@ Value descriptor_scatter(Call& call) {
 constexpr std::string_view descriptor_parameters =
     "base, shape, strides, block_shape, padding_option=\"zero\"";
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow block_rows[] = {
     {"make_block_ptr", "base, shape, strides, offsets, block_shape, order", make_block_ptr},
     {"advance", "base, offsets", advance},
     {"make_tensor_descriptor", descriptor_parameters, make_tensor_descriptor},
@@ -280,7 +280,7 @@ ir::Value nan_padding(Call& call, ir::Value pointers) {
   return call.builder().constant(element, std::numeric_limits<double>::quiet_NaN());
 }
 
-std::span<const BuiltinRow> block_builtins() { return rows; }
+std::span<const BuiltinRow> block_builtins() { return block_rows; }
 std::span<const BuiltinRow> descriptor_methods() { return methods; }
 std::span<const BuiltinRow> block_methods() { return pointer_methods; }
 

@@ -127,7 +127,7 @@ Value swizzle2d(Call& call) {
                        op(BinaryOperator::FloorDivide, inside, rows)});
 }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow create_rows[] = {
     {"program_id", "axis", program_id},
     {"num_programs", "axis", num_programs},
     {"arange", "start, end", arange},
@@ -150,6 +150,6 @@ constexpr BuiltinRow rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> create_builtins() { return rows; }
+std::span<const BuiltinRow> create_builtins() { return create_rows; }
 
 }  // namespace tilewright::triton

@@ -88,7 +88,7 @@ Value max_contiguous(Call& call) { return hint(call, "contiguous"); }
 Value max_constancy(Call& call) { return hint(call, "constant"); }
 Value expect_zero(Call& call) { return call.tensor("x"); }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow debug_rows[] = {
     {"static_assert", "cond, msg=\"\"", static_assert_},
     {"static_print", "*values, sep=\" \", end=\"\", file=None, flush=False", static_print},
     {"device_print", "prefix, *args, hex=False", device_print},
@@ -131,6 +131,6 @@ Value print_tensors(Call& call, std::string prefix, const std::vector<Value>& va
   return {};
 }
 
-std::span<const BuiltinRow> debug_builtins() { return rows; }
+std::span<const BuiltinRow> debug_builtins() { return debug_rows; }
 
 }  // namespace tilewright::triton

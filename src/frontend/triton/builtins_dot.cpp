@@ -255,7 +255,7 @@ Value dot_scaled(Call& call) {
   return multiply(call, {a, b, accumulator(call, ir::Type::tile(f32, shape))}, {});
 }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow dot_rows[] = {
     {"dot",
      "input, other, acc=None, input_precision=None, allow_tf32=None, "
      "max_num_imprecise_acc=None, out_dtype=None",
@@ -268,6 +268,6 @@ constexpr BuiltinRow rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> dot_builtins() { return rows; }
+std::span<const BuiltinRow> dot_builtins() { return dot_rows; }
 
 }  // namespace tilewright::triton

@@ -235,7 +235,7 @@ Value convert_nearest(Call& call) {
   return call.semantic.cast(call.builder().math("rint", {x_of(call)}), ir::Type::scalar(to));
 }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow libdevice_rows[] = {
     {"exp", "x", unary},
     {"exp2", "x", unary},
     {"exp10", "x", exp10},
@@ -340,6 +340,6 @@ constexpr BuiltinRow rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> libdevice_builtins() { return rows; }
+std::span<const BuiltinRow> libdevice_builtins() { return libdevice_rows; }
 
 }  // namespace tilewright::triton

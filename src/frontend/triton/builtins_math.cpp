@@ -137,7 +137,7 @@ Value sigmoid(Call& call) {
   return semantic.binary(BinaryOperator::Divide, Value::integer(1), sum);
 }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow math_rows[] = {
     {"exp", "x", unary_math, true},
     {"exp2", "x", unary_math, true},
     {"log", "x", unary_math, true},
@@ -175,6 +175,6 @@ ir::Value lift_bfloat16(Semantic& semantic, ir::Value value) {
   return !type.is_pointer && type.dtype == bf16 ? semantic.builder().cast(value, f32) : value;
 }
 
-std::span<const BuiltinRow> math_builtins() { return rows; }
+std::span<const BuiltinRow> math_builtins() { return math_rows; }
 
 }  // namespace tilewright::triton

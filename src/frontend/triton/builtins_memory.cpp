@@ -189,7 +189,7 @@ Value store(Call& call) {
   return store_access(call, access, value);
 }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow memory_rows[] = {
     {"load",
      "pointer, mask=None, other=None, boundary_check=(), padding_option=\"\", "
      "cache_modifier=\"\", eviction_policy=\"\", volatile=False",
@@ -201,6 +201,6 @@ constexpr BuiltinRow rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> memory_builtins() { return rows; }
+std::span<const BuiltinRow> memory_builtins() { return memory_rows; }
 
 }  // namespace tilewright::triton

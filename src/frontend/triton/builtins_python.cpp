@@ -165,7 +165,7 @@ Value getattr(Call& call) {
 
 Value range(Call& call) { call.fail("is only for 'for' loops"); }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow python_rows[] = {
     {"len", "x", len},
     {"min", "*values", min},
     {"max", "*values", max},
@@ -210,7 +210,7 @@ Value math_ceil(Call& call) {
   return Value::integer(static_cast<Int128>(std::ceil(constant_of(call, "x"))));
 }
 
-constexpr BuiltinRow math_rows[] = {
+constexpr BuiltinRow python_math_rows[] = {
     {"sqrt", "x", math_function<std::sqrt>},
     {"exp", "x", math_function<std::exp>},
     {"log2", "x", math_function<std::log2>},
@@ -240,8 +240,8 @@ constexpr BuiltinRow triton_rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> python_builtins() { return rows; }
-std::span<const BuiltinRow> python_math_builtins() { return math_rows; }
+std::span<const BuiltinRow> python_builtins() { return python_rows; }
+std::span<const BuiltinRow> python_math_builtins() { return python_math_rows; }
 std::span<const BuiltinRow> triton_builtins() { return triton_rows; }
 
 }  // namespace tilewright::triton

@@ -160,7 +160,7 @@ Value pair_uniform_to_normal(Call& call) {
 
 constexpr std::string_view parameters = "seed, offset, n_rounds=10";
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow random_rows[] = {
     {"philox", "seed, c0, c1, c2, c3, n_rounds=10", philox},
     {"randint", parameters, randint},
     {"randint4x", parameters, randint4x},
@@ -175,6 +175,6 @@ constexpr BuiltinRow rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> random_builtins() { return rows; }
+std::span<const BuiltinRow> random_builtins() { return random_rows; }
 
 }  // namespace tilewright::triton

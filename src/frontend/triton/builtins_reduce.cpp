@@ -228,7 +228,7 @@ Value softmax(Call& call) {
 constexpr std::string_view extreme_parameters =
     "input, axis=None, return_indices=False, return_indices_tie_break_left=True, keep_dims=False";
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow reduce_rows[] = {
     {"sum", "input, axis=None, keep_dims=False, dtype=None", sum, true},
     {"max", extreme_parameters, max, true},
     {"min", extreme_parameters, min, true},
@@ -294,6 +294,6 @@ std::vector<ir::Value> scan(Semantic& semantic, const std::vector<ir::Value>& in
   return op->results;
 }
 
-std::span<const BuiltinRow> reduce_builtins() { return rows; }
+std::span<const BuiltinRow> reduce_builtins() { return reduce_rows; }
 
 }  // namespace tilewright::triton

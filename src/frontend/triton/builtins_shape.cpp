@@ -172,7 +172,7 @@ Value gather(Call& call) {
                                    {{"axis", std::int64_t{axis}}});
 }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow shape_rows[] = {
     {"reshape", "input, *shape, can_reorder=False", reshape, true},
     {"view", "input, *shape", reshape, true},
     {"ravel", "x, can_reorder=False", ravel, true},
@@ -193,6 +193,6 @@ constexpr BuiltinRow rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> shape_builtins() { return rows; }
+std::span<const BuiltinRow> shape_builtins() { return shape_rows; }
 
 }  // namespace tilewright::triton

@@ -132,7 +132,7 @@ Value histogram(Call& call) {
                                    ir::Type::tile(i32, call.shape("num_bins")));
 }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow sort_rows[] = {
     {"sort", "x, dim=None, descending=False", sort},
     {"topk", "x, k, dim=None, descending=True", topk},
     {"bitonic_merge", "x, dim=None, descending=False", bitonic_merge},
@@ -142,6 +142,6 @@ constexpr BuiltinRow rows[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> sort_builtins() { return rows; }
+std::span<const BuiltinRow> sort_builtins() { return sort_rows; }
 
 }  // namespace tilewright::triton

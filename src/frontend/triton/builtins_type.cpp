@@ -55,7 +55,7 @@ Value is_power_of_two(Call& call) {
 Value only_in_for(Call& call) { call.fail("is only for 'for' loops"); }
 Value only_a_type(Call& call) { call.fail("cannot be called inside a kernel"); }
 
-constexpr BuiltinRow rows[] = {
+constexpr BuiltinRow type_rows[] = {
     {"constexpr", "value", constexpr_},
     {"dtype", "name", dtype},
     {"pointer_type", "element_ty, address_space=1, const=False", pointer_type},
@@ -151,7 +151,7 @@ constexpr BuiltinRow methods[] = {
 
 }  // namespace
 
-std::span<const BuiltinRow> type_builtins() { return rows; }
+std::span<const BuiltinRow> type_builtins() { return type_rows; }
 std::span<const BuiltinRow> dtype_methods() { return methods; }
 
 }  // namespace tilewright::triton

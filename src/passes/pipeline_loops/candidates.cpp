@@ -78,9 +78,9 @@ class Roots {
   std::map<std::uint32_t, Carried> carried_;
 };
 
-class Finder {
+class CandidateFinder {
  public:
-  Finder(const Kernel& kernel, const AxisAnalysis& axes, Op& loop)
+  CandidateFinder(const Kernel& kernel, const AxisAnalysis& axes, Op& loop)
       : kernel_(kernel), axes_(axes), loop_(loop), body_(loop.regions[0]), roots_(kernel) {
     for (Op* op : body_.ops)
       for (const Value result : op->results) makers_[result.id] = op;
@@ -269,7 +269,7 @@ class Finder {
 }  // namespace
 
 LoadsAhead find_loads_ahead(const Kernel& kernel, const AxisAnalysis& axes, Op& loop) {
-  return Finder(kernel, axes, loop).run();
+  return CandidateFinder(kernel, axes, loop).run();
 }
 
 }  // namespace tilewright

@@ -73,7 +73,7 @@ TEST(Sizes, TextsThatAreNone) {
   for (const char* text : {"", "x", "0", "-4", "1.5", "4kk", "99999999999999999999"})
     EXPECT_EQ(message_of([&] { parse_sizes(text); }), "'" + std::string(text) + "'" + rule);
   EXPECT_EQ(message_of([] { parse_sizes("8..4"); }), "the range '8..4' ends before it begins");
-  EXPECT_EQ(message_of([] { parse_shapes("4x"); }), "''" + rule);
+  EXPECT_EQ(message_of([] { parse_shapes("4x"); }), "'4x' is no shape; write 8192x781");
 }
 
 TEST(ReportCeilings, TheHigherFigureCounts) {

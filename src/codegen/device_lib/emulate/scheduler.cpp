@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t stacks_per_pool = 64;
 
 // What a shuffle gives that reads a lane which takes no part: not a number in every floating type.
-constexpr std::uint64_t poison = 0x7fff7fffdeadbeef;
+constexpr std::uint64_t absent_lane = 0x7fff7fffdeadbeef;
 
 // Spinning threads hand over to each other this often before the block counts as stuck.
 constexpr std::uint64_t most_idle_yields = 4'000'000;
@@ -257,7 +257,7 @@ void Scheduler::complete_group(Warp& warp, std::size_t index) {
   std::uint64_t values[32];
   std::uint32_t ballot = 0;
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    values[lane] = poison;
+    values[lane] = absent_lane;
     if (!(group.arrived >> lane & 1)) continue;
     fibers[lane] = fibers_[first + lane].get();
     values[lane] = fibers[lane]->request->value;

@@ -222,7 +222,7 @@ TEST(Semantic, Pointers) {
             "'+' does not work on pointer<float32> and pointer<float32> (a pointer takes only '+' "
             "and '-' with an integer)");
   EXPECT_EQ(mistake([&] { test.binary(BinaryOperator::Add, base, num(1.0)); }),
-            "'+' does not work on pointer<float32> and the constant 1 (a pointer takes only '+' "
+            "'+' does not work on pointer<float32> and the constant 1.0 (a pointer takes only '+' "
             "and '-' with an integer)");
   EXPECT_EQ(mistake([&] { test.semantic.compare(CompareOperator::Equal, base, base); }),
             "'==' does not work on pointer<float32> and pointer<float32>");
