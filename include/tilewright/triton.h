@@ -193,7 +193,7 @@ class TritonKernel {
     friend class TritonKernel;
     Bound(const TritonKernel& kernel, TritonLaunch&& launch)
         : kernel_(kernel), launch_(std::move(launch)) {}
-    // In place: moving a TritonLaunch costs as much as the rest of a launch with three arguments.
+    // In place: a TritonLaunch is large, and this is part of every launch.
     template <class T>
     requires std::is_convertible_v<T, Grid> Bound(const TritonKernel& kernel, T&& grid)
         : kernel_(kernel), launch_{.grid = Grid(std::forward<T>(grid))} {}

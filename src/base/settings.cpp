@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tilewright/error.h"
 
@@ -46,14 +47,15 @@ std::int64_t number(const char* name, std::int64_t otherwise) {
   return parsed;
 }
 
+constexpr std::string_view known_topics[] = {"compile", "cache", "launch", "guess", "all"};
+
 std::string log_topics() {
   const std::string value = variable("TILEWRIGHT_LOG");
   for (std::string_view rest = value; !rest.empty();) {
     const std::string_view item = rest.substr(0, rest.find(','));
-    if (item != "compile" && item != "cache" && item != "launch" && item != "guess" &&
-        item != "all")
-      throw ArgumentError(fmt::format(
-          "TILEWRIGHT_LOG has no topic '{}'; there are: compile, cache, launch, guess, all", item));
+    if (std::find(std::begin(known_topics), std::end(known_topics), item) == std::end(known_topics))
+      throw ArgumentError(fmt::format("TILEWRIGHT_LOG has no topic '{}'; there are: {}", item,
+                                      fmt::join(known_topics, ", ")));
     rest.remove_prefix(std::min(item.size() + 1, rest.size()));
   }
   return value;

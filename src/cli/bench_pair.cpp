@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include <fmt/format.h>
 
-#include "base/input_file.h"
 #include "bench/suite/user_kernel.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
@@ -42,7 +40,7 @@ Side load_side(const std::string& path) {
   Side side;
   side.kernel = load_kernel(path);
   side.name = side.kernel.name();
-  side.lines = suite::lines_of_function(read_input(parse_kernel_path(path).file), side.name);
+  side.lines = suite::lines_of_kernel(side.kernel);
   return side;
 }
 

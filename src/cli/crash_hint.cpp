@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/crash_hint.cpp — the text is made before: a handler of crash_signals may only write.
+// cli/crash_hint.cpp — the text is made before: a signal's handler may only write.
 #include "cli/crash_hint.h"
 
 #include <unistd.h>

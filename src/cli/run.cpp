@@ -2,6 +2,7 @@
 // cli/run.cpp — `tilewright run`: one launch of a Triton kernel on given or generated arguments.
 #include <chrono>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -160,7 +161,8 @@ void run_run(const RunVerbOptions& options) {
       read_values(options.arguments, kernel, place.device, options.seed);
   const std::vector<Save> saves = saves_of(options, values);
   Outcome outcome{.kernel = kernel.name(), .place = place.name()};
-  const CrashHint hint(kernel.name());
+  std::optional<CrashHint> hint;  // the interpreter and a GPU report what goes outside
+  if (place.device.is_cpu() && !place.interpret) hint.emplace(kernel.name());
   launch(options, kernel, place, values, outcome);
   for (const NamedValue& value : values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));

@@ -42,14 +42,15 @@ Work work_of(const Record& record, const Evidence& evidence) {
 void add_roofline(Explanation& out, const Record& record, const Work& work,
                   const Ceilings& ceilings) {
   const double bytes = record.bytes_moved, intensity = work.flops / bytes;
-  out.emplace_back("work",
-                   fmt::format("{}{}, at least {} through memory: {} FLOP per byte",
-                               work.is_exact ? "" : "about ", format_rate(work.flops, "FLOP"),
-                               format_bytes(bytes), short_number(intensity)));
+  out.emplace_back(
+      "work", fmt::format("{}{}, at least {} through memory: {} FLOP per byte",
+                          work.is_exact ? "" : "about ", format_rate(work.flops, "FLOP"),
+                          format_bytes(static_cast<std::size_t>(bytes)), short_number(intensity)));
   if (work.asked > 1.05 * bytes)
     out.emplace_back("reuse", fmt::format("the kernels ask for {}, {:.1f} times as much: caches "
                                           "must serve the rest",
-                                          format_bytes(work.asked), work.asked / bytes));
+                                          format_bytes(static_cast<std::size_t>(work.asked)),
+                                          work.asked / bytes));
   const double peak = ceilings.flops_for(record.dtype), bandwidth = ceilings.bytes_per_second;
   if (peak <= 0 || bandwidth <= 0) return;
   const double ridge = peak / bandwidth;
@@ -84,7 +85,7 @@ void add_blocks(Explanation& out, const LaunchFacts& launch, const Target& targe
                   "memory per multiprocessor, limited by {}",
                   100 * o.fraction, o.blocks_per_processor, o.blocks_per_processor == 1 ? "" : "s",
                   launch.threads, launch.registers,
-                  format_bytes(static_cast<double>(launch.shared_bytes)), limits_text(o)));
+                  format_bytes(static_cast<std::size_t>(launch.shared_bytes)), limits_text(o)));
   const Waves w = waves_of(target, o, launch.grid.count());
   out.emplace_back("waves",
                    fmt::format("{:.2f} of {} blocks at a time", w.waves, w.blocks_per_wave));

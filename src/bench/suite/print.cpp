@@ -56,7 +56,7 @@ Cells cells_of(const Record& r) {
           spread_text(r),
           r.is_measured() ? format_rate(r.rate, r.unit) : "-",
           percent_text(r),
-          r.bytes_moved > 0 ? format_bytes(r.bytes_moved) : "-",
+          r.bytes_moved > 0 ? format_bytes(static_cast<std::size_t>(r.bytes_moved)) : "-",
           r.kernels > 0 ? fmt::format("{}", r.kernels) : "-",
           r.lines > 0 ? fmt::format("{}", r.lines) : "-",
           r.error ? fmt::format("{:.1e}", *r.error) : "-",
@@ -91,7 +91,7 @@ std::string ceiling_text(const Report& report) {
 
 std::string heading(const Record& r) {
   return fmt::format("{} {} {} on {}: at least {}", r.op, shape_text(r.shape), r.dtype, r.device,
-                     format_bytes(r.bytes));
+                     format_bytes(static_cast<std::size_t>(r.bytes)));
 }
 
 std::string machine_line(const Report& report) {

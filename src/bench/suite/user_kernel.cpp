@@ -200,46 +200,37 @@ Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Pro
   return prepared;
 }
 
-std::vector<std::string_view> lines_in(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+// Lines `first` to `last`, counted from 1.
+std::string_view lines_between(std::string_view text, int first, int last) {
+  std::size_t begin = 0, end = 0;
+  for (int line = 1; line <= last && end < text.size(); ++line) {
+    if (line == first) begin = end;
+    end = std::min(text.find('\n', end), text.size() - 1) + 1;
   }
-  return lines;
-}
-
-// Indented, empty, or the end of a parameter list that takes several lines.
-bool goes_on(std::string_view line) {
-  return line.empty() || std::string_view(" \t\r)#").find(line.front()) != std::string_view::npos;
+  return text.substr(begin, end - begin);
 }
 
 }  // namespace
 
-int lines_of_function(std::string_view python, std::string_view name) {
-  const std::vector<std::string_view> lines = lines_in(python);
-  const std::string head = fmt::format("def {}(", name);
-  const auto def = std::find_if(lines.begin(), lines.end(),
-                                [&](std::string_view line) { return line.starts_with(head); });
-  if (def == lines.end()) return lines_of_code(python);
-  auto first = def;
-  while (first != lines.begin() && !std::prev(first)->empty()) --first;
-  const auto last = std::find_if_not(std::next(def), lines.end(), goes_on);
-  const char* end = last == lines.end() ? python.data() + python.size() : last->data();
-  return lines_of_code({first->data(), static_cast<std::size_t>(end - first->data())});
+int lines_of_kernel(const TritonKernel& kernel) {
+  const python::DecoratedFunction& decorated = kernel.state()->function;
+  const python::FunctionDef& function = *decorated.function;
+  const int first =
+      function.decorators.empty() ? function.span.line : function.decorators.front()->span.line;
+  return lines_of_code(
+      lines_between(decorated.module->tree->source.text, first, function.end_line));
 }
 
 Entry user_entry(const UserKernel& kernel) {
-  const std::string text = read_input(kernel.file);
   Entry entry{.name = kernel.kernel, .prepare = {}, .lines = 0, .roundings = 8};
-  entry.lines =
-      kernel.file.ends_with(".py") ? lines_of_function(text, kernel.kernel) : lines_of_code(text);
   if (kernel.file.ends_with(".py")) {
     const TritonKernel loaded = load_triton(kernel.file, kernel.kernel);
     check_argument_names(kernel, slots_of(loaded));
+    entry.lines = lines_of_kernel(loaded);
     entry.prepare = [=](const Problem& problem) { return prepare_triton(kernel, loaded, problem); };
   } else {
+    const std::string text = read_input(kernel.file);
+    entry.lines = lines_of_code(text);
     entry.prepare = [=](const Problem& problem) { return prepare_cuda(kernel, text, problem); };
   }
   return entry;

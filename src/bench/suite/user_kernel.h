@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/suite/run.h"
+#include "tilewright/triton.h"
 
 namespace tilewright::suite {
 
@@ -26,9 +27,8 @@ struct UserKernel {
 // Throws what loading the file throws, so that a wrong name is found before anything is measured.
 Entry user_entry(const UserKernel& kernel);
 
-// Lines of code of one function of a Python file, with its decorators; of the whole text where
-// there is no such function.
-int lines_of_function(std::string_view python, std::string_view name);
+// Lines of code of the kernel's function, with its decorators.
+int lines_of_kernel(const TritonKernel& kernel);
 
 // ---- The matching, for its tests.
 

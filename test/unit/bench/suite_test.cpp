@@ -177,12 +177,11 @@ TEST(Suite, NamesAndShapesThatAreNone) {
 
 TEST(Suite, CountsLinesOfCode) {
   EXPECT_EQ(lines_of_code(""), 0);
-  EXPECT_EQ(lines_of_function(
-                "import x\n\n@jit\ndef f(\n    a,\n):\n    b = a\n\n    # c\n    return b\n\n"
-                "def g():\n    return 2\n",
-                "f"),
-            6);
-  EXPECT_EQ(lines_of_function("import x\n\ndef g():\n    return 2", "g"), 2);
+  const std::string kernels =
+      "import triton\n\n@triton.jit\ndef f(\n    a,\n):\n    b = a\n\n    # c\n    return b\n\n\n"
+      "@triton.autotune(\n    configs=[],\n    key=[])\n@triton.jit\ndef g():\n    return";
+  EXPECT_EQ(lines_of_kernel(load_triton_source(kernels, "f")), 6);
+  EXPECT_EQ(lines_of_kernel(load_triton_source(kernels, "g")), 6);
   EXPECT_EQ(lines_of_code("# comment\nimport x\n\ndef f():\n    return 1"), 2);
   EXPECT_EQ(lines_of_code("// c\n#include <x>\n#if X\nint f();\n  // c\n#endif\n"), 3);
 }
