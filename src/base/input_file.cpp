@@ -2,6 +2,7 @@
 // base/input_file.cpp — opens, reads, and says why not.
 #include "base/input_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,7 +13,7 @@
 
 namespace tilewright {
 
-std::string read_input(const std::string& path) {
+std::string read_input(const std::string& path, std::size_t at_most) {
   const auto fail = [&](int code) {
     throw EnvironmentError(fmt::format("cannot open '{}': {}", path, std::strerror(code)));
   };
@@ -21,7 +22,11 @@ std::string read_input(const std::string& path) {
   std::string text;
   char part[4096];
   // A folder can be opened; reading it is what fails.
-  for (std::size_t got; (got = std::fread(part, 1, sizeof part, file)) > 0;) text.append(part, got);
+  while (text.size() < at_most) {
+    const std::size_t got = std::fread(part, 1, std::min(sizeof part, at_most - text.size()), file);
+    if (got == 0) break;
+    text.append(part, got);
+  }
   const int problem = std::ferror(file) != 0 ? errno : 0;
   std::fclose(file);
   if (problem != 0) fail(problem);

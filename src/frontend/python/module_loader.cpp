@@ -241,14 +241,19 @@ Binding ModuleLoader::module_at(const std::string& base) {
     const std::string full = absolute(path);
     const auto failed = failed_.find(full);
     if (failed != failed_.end()) return unresolved(failed->second);
+    const auto fail = [&](const Error& error) {
+      failed_[full] = error.what();
+      return unresolved(error.what());
+    };
     try {
       Binding binding;
       binding.kind = Binding::Kind::Submodule;
       binding.module = &load(full);
       return binding;
     } catch (const UserError& error) {
-      failed_[full] = error.what();
-      return unresolved(error.what());
+      return fail(error);
+    } catch (const EnvironmentError& error) {  // may not be read
+      return fail(error);
     }
   }
   if (is_folder(base)) {

@@ -2,13 +2,11 @@
 // frontend/python/source.cpp — decoding of Python files with the place of each bad byte.
 #include "frontend/python/source.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "base/input_file.h"
 #include "base/units.h"
 #include "frontend/python/unicode.h"
 
@@ -148,23 +146,12 @@ Source make_source(std::string file, std::string_view bytes) {
 }
 
 Source read_source(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (!file) throw ArgumentError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
-  std::string bytes;
-  char block[1 << 16];
-  while (true) {
-    const std::size_t count = std::fread(block, 1, sizeof block, file.get());
-    bytes.append(block, count);
-    if (bytes.size() > max_source_bytes) {
-      if (std::fseek(file.get(), 0, SEEK_END) == 0 && std::ftell(file.get()) > 0)
-        refuse_large(path, static_cast<std::size_t>(std::ftell(file.get())));
-      refuse_large(path, bytes.size());
-    }
-    if (count < sizeof block) break;
+  const std::string bytes = read_input(path, max_source_bytes + 1);
+  if (bytes.size() > max_source_bytes) {
+    std::error_code unknown;  // of a pipe
+    const auto size = std::filesystem::file_size(path, unknown);
+    refuse_large(path, unknown ? bytes.size() : size);
   }
-  if (std::ferror(file.get()))
-    throw ArgumentError(fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
   return make_source(path, bytes);
 }
 

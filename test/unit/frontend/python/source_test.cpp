@@ -14,7 +14,7 @@ namespace {
 std::string message(const std::function<void()>& act) {
   try {
     act();
-  } catch (const UserError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";
@@ -85,7 +85,7 @@ TEST(PythonSource, LargeFileIsRefusedBeforeItIsRead) {
 
 TEST(PythonSource, MissingFile) {
   EXPECT_EQ(message([] { read_source("/nowhere/x.py"); }),
-            "cannot read '/nowhere/x.py': No such file or directory");
+            "cannot open '/nowhere/x.py': No such file or directory");
 }
 
 }  // namespace
