@@ -2,6 +2,7 @@
 // passes/canonicalize/arithmetic.cpp — folding of constants and neutral operands. Float rules keep
 // NaN, infinity and -0.
 #include <cmath>
+#include <limits>
 
 #include "ir/interpret/elementwise.h"
 #include "passes/canonicalize.h"
@@ -86,6 +87,26 @@ Value negated_product(Rewriter& rewriter, const Op& op) {
       product->attributes);
 }
 
+// (x * constant) * 2^n => x * (constant * 2^n) for n >= 0: exact unless the inner product is
+// subnormal, where the outer one has one rounding less. Floats of few exponents stay as they are.
+Value scaled_product(Rewriter& rewriter, const Op& op) {
+  if (op.kind != OpKind::Multiply) return {};
+  const Type& type = rewriter.type(op.result());
+  if (type.dtype != DType::Float32 && type.dtype != DType::Float64) return {};
+  const auto power = rewriter.constant_of(op.operands[1]);
+  const Op* product = rewriter.made_by(op.operands[0], OpKind::Multiply);
+  if (!power || !product) return {};
+  const auto factor = rewriter.constant_of(product->operands[1]);
+  int exponent = 0;
+  const double fraction = std::abs(std::frexp(std::get<double>(*power), &exponent));
+  if (!factor || fraction != 0.5 || exponent < 1) return {};
+  const double whole = std::get<double>(*factor) * std::get<double>(*power);
+  if (std::abs(whole) > std::numeric_limits<float>::max()) return {};
+  return rewriter.create_one(OpKind::Multiply,
+                             {product->operands[0], rewriter.constant_like(type, whole)}, type,
+                             product->attributes);
+}
+
 // x * 0, x & 0 => 0, integers only; x % 1 => 0
 Value absorbing(Rewriter& rewriter, const Op& op) {
   if (!op.facts().has(ir::Elementwise)) return {};
@@ -157,9 +178,9 @@ Value needless_cast(Rewriter& rewriter, const Op& op) {
   return widens ? inner->operands[0] : Value{};
 }
 
-constexpr ir::Rule arithmetic[] = {fold_constants,  constant_right, neutral_zero,  neutral_one,
-                                   negated_product, absorbing,      bool_identity, same_operands,
-                                   compare_same,    known_select,   needless_cast};
+constexpr ir::Rule arithmetic[] = {fold_constants,  constant_right, neutral_zero, neutral_one,
+                                   negated_product, scaled_product, absorbing,    bool_identity,
+                                   same_operands,   compare_same,   known_select, needless_cast};
 
 }  // namespace
 

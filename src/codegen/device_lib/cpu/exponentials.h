@@ -19,14 +19,26 @@ inline f32 scale(f32 p, f32 shifted) {
   return p * bit_cast<f32>(half << 23) * bit_cast<f32>((whole - half) << 23);
 }
 
+// Where to clamp, hidden from the compiler: of a choice between vectors and a number that it knows
+// it makes two instructions (a mask, then a blend), of one with a variable a single minimum.
+inline f32 hidden(f32 x) {
+  asm("" : "+r"(x));
+  return x;
+}
+struct Limits {
+  f32 low, high;
+};
+static Limits exp_limits = {hidden(-110.0f), hidden(95.0f)};
+static Limits exp2_limits = {hidden(-160.0f), hidden(130.0f)};
+
 // In this order of operands each line is one instruction, and NaN stays.
-inline f32 clamp(f32 x, f32 low, f32 high) {
-  const f32 a = low > x ? low : x;
-  return high < a ? high : a;
+inline f32 clamp(f32 x, const Limits& limits) {
+  const f32 a = limits.low > x ? limits.low : x;
+  return limits.high < a ? limits.high : a;
 }
 
 inline f32 exp(f32 x) {
-  const f32 inside = clamp(x, -110.0f, 95.0f);
+  const f32 inside = clamp(x, exp_limits);
   const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, rounder);
   const f32 n = shifted - rounder;
   const f32 r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, __builtin_fmaf(n, -0x1.62e400p-1f, inside));
@@ -40,7 +52,7 @@ inline f32 exp(f32 x) {
 }
 
 inline f32 exp2(f32 x) {
-  const f32 inside = clamp(x, -160.0f, 130.0f);
+  const f32 inside = clamp(x, exp2_limits);
   const f32 shifted = inside + rounder;
   const f32 r = inside - (shifted - rounder);
   f32 p = 1.529822127e-5f;
