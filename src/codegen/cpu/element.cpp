@@ -2,6 +2,7 @@
 // codegen/cpu/element.cpp — one element of a tile as text: read from an array or memory, mapped to
 // another tile's element, or computed by a statement of the loop.
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.h"
 #include "codegen/cpu/program.h"
@@ -295,10 +296,50 @@ std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
   return fmt::format("{}.divide({})", divisor.text, operands[0].text);
 }
 
+// The op that makes an f32 of this loop which nothing else uses; null for any other.
+const ir::Op* ProgramWriter::only_for_this(const Nest& nest, ir::Value value, OpKind kind) const {
+  const Type& type = kernel_.type(value);
+  const ir::Op* op = kernel_.maker(value);
+  const bool is_free = op && op->kind == kind && type.is_tile() && uses_[value.id] == 1 &&
+                       !schedule_.is_in_array(value, *nest.step);
+  return is_free && type.dtype == DType::Float32 ? op : nullptr;
+}
+
+// exp(x) + c and x * (1 / y), of which sigmoids are made, as one function each.
+std::optional<Placed> ProgramWriter::merged(Nest& nest, const ir::Op& op, const Index& index) {
+  constexpr double least = 0x1p-60;
+  const auto call = [&](std::string_view function, ir::Value a, ir::Value b) {
+    const Placed first = element(nest, a, index), second = element(nest, b, index);
+    return Placed{fmt::format("tw::{}({}, {})", function, first.text, second.text),
+                  std::max(first.depth, second.depth)};
+  };
+  if (op.kind != OpKind::Add && op.kind != OpKind::Multiply) return std::nullopt;
+  for (const std::size_t k : {0, 1}) {
+    const ir::Value other = op.operands[1 - k];
+    if (op.kind == OpKind::Add) {
+      const ir::Op* power = only_for_this(nest, op.operands[k], OpKind::Math);
+      const std::optional<double> c = float_constant(other);
+      if (power && power->text("function") == "exp" && c && std::abs(*c) >= least)
+        return call("exp_plus", power->operands[0], other);
+    } else if (const ir::Op* inverse = only_for_this(nest, op.operands[k], OpKind::Divide)) {
+      const bool is_fast = inverse->integer("exact") == 0;
+      if (is_fast && float_constant(inverse->operands[0]) == 1.0 &&
+          element(nest, inverse->operands[1], index).depth == nest.depth())
+        return call("divide_fast", other, inverse->operands[1]);
+    }
+  }
+  return std::nullopt;
+}
+
 Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index) {
   if (op.kind == OpKind::Select) {
     const Condition holds = condition(nest, op.operands[0], index);
     if (holds.known) return element(nest, op.operands[*holds.known ? 1 : 2], index);
+  }
+  if (const std::optional<Placed> whole = merged(nest, op, index)) {
+    const bool is_inner = whole->depth == nest.depth();
+    if (is_inner && is_inlined(op, whole->text)) return {atom(whole->text), whole->depth};
+    return named(nest, value, whole->text, whole->depth);
   }
   std::vector<OperandText> operands;
   int depth = 0;

@@ -18,8 +18,11 @@ namespace {
 
 constexpr const char* loop_names[] = {"i", "j", "k", "l"};
 
-// Elements of a block: of a long sum of floats, or of a large result (tw::part_size).
+// Elements of a block: of a long sum of floats, or of a large result (tw::part_size); of a result
+// while whose writing the next rows are asked for, which the memory should get a few lines at a
+// time.
 constexpr int block_size = 1024;
+constexpr int short_block_size = 256;
 constexpr int most_loops = 3;
 
 // Dimensions that one loop runs over: each its own, or, when there are many, all those between the
@@ -240,6 +243,17 @@ void ProgramWriter::keep(Nest& nest, const Step& step) {
   }
 }
 
+void ProgramWriter::find_blocks(Nest& nest, const Step& step) {
+  nest.has_blocks = !nest.long_sums.empty();
+  nest.block_size = block_size;
+  for (const ir::Op* op : step.ops) {
+    if (!is_streamed(nest, *op)) continue;
+    if (!nest.has_blocks && !rows_ahead(*op).empty() && begins_at_line(*op))
+      nest.block_size = short_block_size;
+    nest.has_blocks |= nest.loops.back().size > nest.block_size;
+  }
+}
+
 void ProgramWriter::elements(const Step& step) {
   std::vector<const ir::Op*> all = step.ops;
   all.insert(all.end(), step.reductions.begin(), step.reductions.end());
@@ -268,10 +282,7 @@ void ProgramWriter::elements(const Step& step) {
       nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
-  nest.has_blocks = !nest.long_sums.empty() ||
-                    std::any_of(step.ops.begin(), step.ops.end(), [&](const ir::Op* op) {
-                      return is_streamed(nest, *op) && nest.loops.back().size > block_size;
-                    });
+  find_blocks(nest, step);
 
   const auto body = [&] {
     run_ops(nest, step);
@@ -303,7 +314,7 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
   }
   if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
     return print_blocks(nest, part, pragmas);
-  begin_streams(part.streamed);
+  begin_streams(part.streamed, part.range.begin, part.range.end);
   print_loop(loop, part.range, part, pragmas);
   finish_streams(part.streamed, part.range.begin, part.range.end);
 }
@@ -311,9 +322,9 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
 void ProgramWriter::print_blocks(Nest& nest, const Part& part,
                                  const std::vector<std::string>& pragmas) {
   out_.open(fmt::format("for (i32 {0} = {1}; {0} < {2}; {0} += {3})", part.first, part.range.begin,
-                        part.range.end, block_size));
-  out_.format("const i32 {} = tw::clip(i64({}) + {}, 0, {});", part.last, part.first, block_size,
-              part.range.end);
+                        part.range.end, nest.block_size));
+  out_.format("const i32 {} = tw::clip(i64({}) + {}, 0, {});", part.last, part.first,
+              nest.block_size, part.range.end);
   // Sums that were done at once are not the blocks'.
   std::vector<std::string> before;
   for (const auto& [sum, type] : nest.long_sums) {
@@ -322,7 +333,7 @@ void ProgramWriter::print_blocks(Nest& nest, const Part& part,
     out_.format("const {} {} = {};", type, before.back(), sum);
     out_.format("{} = 0;", sum);
   }
-  begin_streams(part.streamed);
+  begin_streams(part.streamed, part.first, part.last);
   print_loop(nest.loops.back(), {part.first, part.last, {}}, part, pragmas);
   finish_streams(part.streamed, part.first, part.last);
   for (std::size_t k = 0; k < before.size(); ++k)

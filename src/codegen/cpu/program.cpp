@@ -179,12 +179,20 @@ void ProgramWriter::comment_lines(const std::vector<const ir::Op*>& ops) {
 
 // ---- Scalars
 
-std::optional<std::int64_t> ProgramWriter::constant(ir::Value value) const {
+const ir::AttributeValue* ProgramWriter::constant_value(ir::Value value) const {
   const ir::Op* maker = kernel_.maker(value);
   while (maker && (maker->kind == OpKind::Splat || maker->kind == OpKind::Broadcast))
     maker = kernel_.maker(maker->operands[0]);
-  if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
-  const auto* number = std::get_if<std::int64_t>(maker->find("value"));
+  return maker && maker->kind == OpKind::Constant ? maker->find("value") : nullptr;
+}
+
+std::optional<std::int64_t> ProgramWriter::constant(ir::Value value) const {
+  const auto* number = std::get_if<std::int64_t>(constant_value(value));
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+std::optional<double> ProgramWriter::float_constant(ir::Value value) const {
+  const auto* number = std::get_if<double>(constant_value(value));
   return number ? std::optional(*number) : std::nullopt;
 }
 

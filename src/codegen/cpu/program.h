@@ -54,6 +54,7 @@ struct Loop {
 struct Streamed {
   const ir::Op* store;
   std::string type, row, part, place;
+  std::vector<std::string> ahead;  // rows to ask for meanwhile
 };
 
 // The statements of one nest while they are found.
@@ -80,6 +81,7 @@ struct Nest {
   std::vector<std::pair<std::string, std::string>> long_sums;
   // The innermost loop runs block by block for them, and for stores of large results.
   bool has_blocks = false;
+  int block_size = 0;
   std::string block_first, block_last;
   std::vector<Streamed> streamed;
 
@@ -117,7 +119,9 @@ class ProgramWriter {
   void comment_lines(const std::vector<const ir::Op*>& ops);
   void check(const ir::Op& op, const std::string& condition, std::vector<std::string>* lines);
   const std::string& text(ir::Value value);
+  const ir::AttributeValue* constant_value(ir::Value value) const;
   std::optional<std::int64_t> constant(ir::Value value) const;
+  std::optional<double> float_constant(ir::Value value) const;
   OperandText operand(ir::Value value, const std::string& text) const;
   std::string array(ir::Value value) const;
   bool is_inlined(const ir::Op& op, const std::string& expression) const;
@@ -129,6 +133,8 @@ class ProgramWriter {
   Placed affine(Nest& nest, const ir::Op& op, const Index& index);
   Placed arm(Nest& nest, ir::Value value, const Index& index);
   Placed computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
+  const ir::Op* only_for_this(const Nest& nest, ir::Value value, ir::OpKind kind) const;
+  std::optional<Placed> merged(Nest& nest, const ir::Op& op, const Index& index);
   std::optional<std::string> divided(Nest& nest, const ir::Op& op,
                                      const std::vector<OperandText>& operands, const Index& index);
   Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
@@ -159,6 +165,7 @@ class ProgramWriter {
   // ---- Loops (loops.cpp)
   Nest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes);
   void elements(const Step& step);
+  void find_blocks(Nest& nest, const Step& step);
   void run_ops(Nest& nest, const Step& step);
   void keep(Nest& nest, const Step& step);
   void effect(Nest& nest, const ir::Op& op);
@@ -233,9 +240,15 @@ class ProgramWriter {
   void find_streams();
   bool is_streamed(const Nest& nest, const ir::Op& store) const;
   std::string streamed_element(Nest& nest, const ir::Op& store);
-  void begin_streams(const std::vector<Streamed>& streamed);
+  void begin_streams(const std::vector<Streamed>& streamed, const std::string& first,
+                     const std::string& last);
   void finish_streams(const std::vector<Streamed>& streamed, const std::string& first,
                       const std::string& last);
+
+  // ---- Rows of the next program (rows_ahead.cpp)
+  std::optional<std::string> growth(ir::Value value);
+  std::vector<std::string> rows_ahead(const ir::Op& store);
+  bool begins_at_line(const ir::Op& store) const;
 
   // ---- Across elements (across.cpp)
   void across(const Step& step);

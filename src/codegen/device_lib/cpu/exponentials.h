@@ -29,6 +29,7 @@ struct Limits {
   f32 low, high;
 };
 static Limits exp_limits = {hidden(-110.0f), hidden(95.0f)};
+static Limits exp_plus_limits = {hidden(-86.6f), hidden(89.0f)};
 static Limits exp2_limits = {hidden(-160.0f), hidden(130.0f)};
 
 // In this order of operands each line is one instruction, and NaN stays.
@@ -37,18 +38,32 @@ inline f32 clamp(f32 x, const Limits& limits) {
   return limits.high < a ? limits.high : a;
 }
 
-inline f32 exp(f32 x) {
-  const f32 inside = clamp(x, exp_limits);
-  const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, rounder);
-  const f32 n = shifted - rounder;
-  const f32 r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, __builtin_fmaf(n, -0x1.62e400p-1f, inside));
+// e^x is e^r * 2^n. Given x * log2(e) + `from`, where `from` is a rounder: e^r.
+inline f32 exp_rest(f32 x, f32 shifted, f32 from) {
+  const f32 n = shifted - from;
+  const f32 r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, __builtin_fmaf(n, -0x1.62e400p-1f, x));
   f32 p = 0x1.6d0c4ap-10f;
   p = __builtin_fmaf(p, r, 0.008363773874f);
   p = __builtin_fmaf(p, r, 0.04166655011f);
   p = __builtin_fmaf(p, r, 0.1666657338f);
   p = __builtin_fmaf(p, r, 0.5f);
-  p = __builtin_fmaf(p, r * r, r) + 1.0f;
-  return scale(p, shifted);
+  return __builtin_fmaf(p, r * r, r) + 1.0f;
+}
+
+inline f32 exp(f32 x) {
+  const f32 inside = clamp(x, exp_limits);
+  const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, rounder);
+  return scale(exp_rest(inside, shifted, rounder), shifted);
+}
+
+// e^x + c, where no power below 2^-125 changes c: so the smallest are all taken for that, and a
+// single factor 2^(n-1), whose bias is in the rounder, does for the two of `scale`.
+inline f32 exp_plus(f32 x, f32 c) {
+  constexpr f32 from = 0x1.8p23f + 126;
+  const f32 inside = clamp(x, exp_plus_limits);
+  const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, from);
+  const f32 p = exp_rest(inside, shifted, from);
+  return __builtin_fmaf(p + p, bit_cast<f32>(bit_cast<u32>(shifted) << 23), c);
 }
 
 inline f32 exp2(f32 x) {

@@ -22,6 +22,12 @@ inline void stream(const Launch* launch, T* to, const T* part, i32 count) {
   launch->services->stream(to, part, u64(count) * sizeof(T));
 }
 
+// Asks for elements that the next program of this thread will read.
+template <class T>
+inline void fetch_ahead(const T* from, i32 count) {
+  for (i32 i = 0; i < count; i += 64 / sizeof(T)) __builtin_prefetch(from + i);
+}
+
 // Behind all of a call's results: others may read them then.
 inline void finish_streams() {
 #if defined(__x86_64__)
