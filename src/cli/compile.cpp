@@ -13,6 +13,7 @@
 #include "base/output_file.h"
 #include "cli/compile_report.h"
 #include "cli/kernel_path.h"
+#include "cli/machine_code.h"
 #include "cli/verbs.h"
 #include "codegen/cuda/source_lines.h"
 #include "compiler/compile.h"
@@ -132,8 +133,8 @@ void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
     emit(options, row, "ptx", [&] { return ptx; });
   }
   emit(options, row, "cubin", [&] { return bytes_text(binary.bytes); });
-  emit(options, row, "sass", [&] { return disassemble(binary, row.target); });
-  emit(options, row, "asm", [&] { return disassemble(binary, row.target); });
+  emit(options, row, "sass", [&] { return disassemble(binary, row.target, source.text); });
+  emit(options, row, "asm", [&] { return disassemble(binary, row.target, source.text); });
 }
 
 // ---- Triton.

@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/compile_report.cpp — resources, disassembly, and the report as text and JSON.
+// cli/compile_report.cpp — resources, and the report as text and JSON.
 #include "cli/compile_report.h"
-
-#include <unistd.h>
-
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/process.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "bench/json.h"
-#include "runtime/components.h"
 #include "runtime/cuda/cubin.h"
-#include "tilewright/error.h"
 
 namespace tilewright::cli {
 namespace {
@@ -84,43 +75,6 @@ Json to_json(const CompileReportRow& row, const std::string& folder) {
   return out;
 }
 
-// A file that is gone when this goes.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::vector<std::byte>& bytes) {
-    path_ = (std::filesystem::temp_directory_path() / "tilewright_XXXXXX").string();
-    const int file = mkstemp(path_.data());
-    if (file < 0) throw EnvironmentError("no temporary file can be made to disassemble from");
-    close(file);
-    std::ofstream(path_, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
-  }
-  ~TemporaryFile() { std::remove(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-std::string disassembler(const Target& target) {
-  if (!target.is_cuda()) {
-    const std::string path = find_program("objdump");
-    if (path.empty())
-      throw MissingError("--emit asm needs objdump, which is not in PATH; install binutils");
-    return path;
-  }
-  for (const ComponentStatus& component : cuda_components())
-    if (component.name == "nvdisasm") {
-      if (!component.path.empty()) return component.path;
-      throw MissingError(fmt::format(
-          "--emit sass needs nvdisasm or cuobjdump, and neither was found; {}", component.remedy));
-    }
-  throw MissingError("--emit sass needs nvdisasm or cuobjdump, and neither was found");
-}
-
 }  // namespace
 
 void add_resources(CompileReportRow& row, const Binary& binary, const std::string& symbol,
@@ -139,22 +93,6 @@ void add_resources(CompileReportRow& row, const Binary& binary, const std::strin
                                           .shared_bytes = row.shared_bytes});
     return;
   }
-}
-
-std::string disassemble(const Binary& binary, const Target& target) {
-  const std::string program = disassembler(target);
-  const TemporaryFile file(binary.bytes);
-  const std::vector<std::string> arguments =
-      target.is_cuda()
-          ? std::vector<std::string>{program, program.ends_with("cuobjdump") ? "-sass" : "-c",
-                                     file.path()}
-          : std::vector<std::string>{program,           "-d",       "--no-show-raw-insn", "-C",
-                                     "--section=.text", file.path()};
-  const ProcessResult result = run_process({.arguments = arguments});
-  if (result.exit_code != 0)
-    throw EnvironmentError(
-        fmt::format("{} failed with exit code {}: {}", program, result.exit_code, result.output));
-  return result.output;
 }
 
 void print_reports(const std::vector<CompileReportRow>& rows, const std::string& folder,

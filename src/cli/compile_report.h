@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/occupancy.h"
 #include "runtime/backend.h"
+#include "runtime/occupancy.h"
 #include "tilewright/target.h"
 
 namespace tilewright::cli {
@@ -42,9 +42,6 @@ struct CompileReportRow {
 // Fills in what the cubin says of `symbol`.
 void add_resources(CompileReportRow& row, const Binary& binary, const std::string& symbol,
                    std::int64_t dynamic_shared);
-
-// Machine code as text, by nvdisasm, cuobjdump or objdump; MissingError without.
-std::string disassemble(const Binary& binary, const Target& target);
 
 void print_reports(const std::vector<CompileReportRow>& rows, const std::string& folder, bool json);
 

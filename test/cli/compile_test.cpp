@@ -213,6 +213,37 @@ TEST_F(Compile, MachineCodeByCuobjdump) {
   EXPECT_EQ(r.output, "code by cuobjdump -sass\n");
 }
 
+TEST_F(Compile, MachineCodeSaysWhichLineItDoes) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  if (cuda_components().back().is_usable()) GTEST_SKIP() << "this machine has a disassembler";
+  const std::string program = folder_.path() + "/nvdisasm";
+  std::ofstream(program) << R"(#!/bin/sh
+cat <<'END'
+nvdisasm warning : old
+code:
+	//## File "/x/add", line 9
+  S2R ;
+	//## File "/x/tilewright/memory.cuh", line 58 inlined at "/x/tilewright/memory.cuh", line 97
+	//## File "/x/tilewright/memory.cuh", line 97 inlined at "/x/k.py", line 7
+	//## File "/x/k.py", line 7
+  LDG ;
+	//## File "/x/k.py", line 7
+  FADD ;
+	//## File "/x/other.py", line 99
+  STG ;
+END
+)";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const CommandResult r = tilewright_command(
+      {"compile", file_ + ":add", "--signature", signature, "--target", "sm_90a", "--emit", "sass"},
+      {"PATH=" + folder_.path() + ":" + std::getenv("PATH")});
+  EXPECT_EQ(r.error, "");
+  EXPECT_EQ(r.output,
+            "// nvdisasm warning : old\ncode:\n// line 9 of --emit cuda\n  S2R ;\n"
+            "// k.py:7: tl.store(out + i, tl.load(x + i, mask=i < n) + 1.0, mask=i < n)\n  LDG ;\n "
+            " FADD ;\n// other.py:99\n  STG ;\n");
+}
+
 TEST_F(Compile, WrongCommandLines) {
   expect_error({"--signature", signature, "--emit", "cppp"}, 2,
                "--emit has no 'cppp'; did you mean 'cpp'?");

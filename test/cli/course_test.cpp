@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/course_test.cpp — every command of docs/course.md and docs/tour.md runs, and its output has
-// the lines' first words that the document shows.
+// what the document shows: text that Tilewright writes to the letter, NVIDIA's compilers' their
+// instructions, and of measurements the lines' first words.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "command.h"
@@ -15,8 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 
 struct Experiment {
-  std::vector<std::string> arguments;
-  std::vector<std::string> expected;  // first words of the output's lines
+  std::string command;                // as the document has it, without "$ "
+  std::vector<std::string> expected;  // lines of the output
 };
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -25,14 +27,15 @@ std::vector<std::string> words_of(const std::string& line) {
   bool is_quoted = false;
   for (const char c : line) {
     if (c == '"') is_quoted = !is_quoted;
-    else if (c != ' ' || is_quoted) word += c;
+    else if ((c != ' ' && c != '\t') || is_quoted) word += c;
     else if (!word.empty()) words.push_back(std::exchange(word, ""));
   }
   if (!word.empty()) words.push_back(word);
   return words;
 }
 
-// Blocks of "console": a line "$ tilewright ...", then what it printed, "..." for what is left out.
+// Blocks of "console": a line "$ [NAME=VALUE] tilewright ...", then what it printed, "..." for what
+// is left out.
 std::vector<Experiment> experiments(const char* document) {
   std::ifstream file(std::string(TW_SOURCE_FOLDER) + "/docs/" + document);
   std::vector<Experiment> found;
@@ -40,56 +43,149 @@ std::vector<Experiment> experiments(const char* document) {
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("```")) {
       is_inside = line == "```console";
-    } else if (is_inside && line.starts_with("$ tilewright ")) {
-      found.push_back({words_of(line.substr(13)), {}});
-    } else if (is_inside && !found.empty()) {
-      const std::vector<std::string> words = words_of(line);
-      if (!words.empty() && words[0] != "...") found.back().expected.push_back(words[0]);
+    } else if (is_inside && line.starts_with("$ ")) {
+      found.push_back({line.substr(2), {}});
+    } else if (is_inside && !found.empty() && !line.empty() && line != "...") {
+      found.back().expected.push_back(line);
     }
   }
   return found;
 }
 
+bool has(const std::vector<std::string>& words, const char* word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 // Times differ from machine to machine and are not looked at, so they need not be good.
 std::vector<std::string> made_quick(std::vector<std::string> arguments) {
   if (arguments[0] != "bench") return arguments;
-  const auto has = [&](const char* option) {
-    return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
-  };
-  if (!has("--dim")) arguments.insert(arguments.end(), {"--dim", "128"});
-  if (!has("--trials")) arguments.insert(arguments.end(), {"--warmup", "0", "--trials", "2"});
+  if (!has(arguments, "--dim")) arguments.insert(arguments.end(), {"--dim", "128"});
+  if (!has(arguments, "--trials"))
+    arguments.insert(arguments.end(), {"--warmup", "0", "--trials", "2"});
   arguments.insert(arguments.end(), {"--device", "cpu"});
   // Only an explanation says something of ceilings that the test looks at.
-  if (!has("--explain")) arguments.emplace_back("--no-ceiling");
+  if (!has(arguments, "--explain")) arguments.emplace_back("--no-ceiling");
   return arguments;
 }
 
-void run_all(const char* document, std::size_t at_least) {
-  const TemporaryFolder folder;
-  const std::vector<Experiment> all = experiments(document);
-  ASSERT_GE(all.size(), at_least);
-  for (const Experiment& experiment : all) {
-    std::string line;
-    for (const std::string& word : experiment.arguments) line += word + " ";
-    SCOPED_TRACE(line);
-    std::vector<std::string> arguments = made_quick(experiment.arguments);
-    for (std::string& word : arguments) {
-      if (word.starts_with("examples/") || word.starts_with("src/"))
-        word = std::string(TW_SOURCE_FOLDER) + "/" + word;
-      if (word == "trace.json" || word == "flame.svg" || word == "report.html")
-        word = folder.path() + "/" + word;
-    }
-    const CommandResult r = tilewright_command(arguments);
-    if (r.error.find("NVRTC") != std::string::npos) continue;  // compiling for a GPU needs it
-    EXPECT_EQ(r.exit_code, 0) << r.error;
-    // The first line names the machine, which is another one.
-    for (std::size_t i = 1; i < experiment.expected.size(); ++i)
-      EXPECT_THAT(r.output, HasSubstr(experiment.expected[i]));
+std::string without(std::string text, const std::string& part) {
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at))
+    text.erase(at, part.size());
+  return text;
+}
+
+// The commands between bars, one after the other; "-" is what the one before printed.
+CommandResult run_line(const std::string& line, const std::string& folder) {
+  const std::size_t bar = line.rfind(" | ");
+  const std::string input = folder + "/input";
+  if (bar != std::string::npos) {
+    const CommandResult before = run_line(line.substr(0, bar), folder);
+    if (before.exit_code != 0) return before;
+    std::ofstream(input) << before.output;
+  }
+  std::vector<std::string> words = words_of(bar == std::string::npos ? line : line.substr(bar + 3));
+  const auto program = std::find(words.begin(), words.end(), "tilewright");
+  if (program == words.end()) return {1, "", "not a command of tilewright"};
+  const std::vector<std::string> environment(words.begin(), program);
+  std::vector<std::string> arguments = made_quick({program + 1, words.end()});
+  const std::string root = std::string(TW_SOURCE_FOLDER) + "/";
+  for (std::string& word : arguments) {
+    if (word.starts_with("examples/") || word.starts_with("src/")) word = root + word;
+    if (word == "trace.json" || word == "flame.svg" || word == "report.html")
+      word = folder + "/" + word;
+    if (word == "-") word = input;
+  }
+  CommandResult result = tilewright_command(arguments, environment);
+  result.output = without(result.output, root);
+  return result;
+}
+
+void expect_lines_in_order(const std::string& output, const std::vector<std::string>& lines) {
+  const std::string text = "\n" + output;
+  std::size_t at = 0;
+  for (const std::string& line : lines) {
+    const std::size_t found = text.find("\n" + line + "\n", at);
+    EXPECT_NE(found, std::string::npos) << "not there, or not in this place: " << line;
+    if (found != std::string::npos) at = found + line.size() + 1;
   }
 }
 
-TEST(Course, EveryExperimentRuns) { run_all("course.md", 13); }
-TEST(Tour, EveryCommandRuns) { run_all("tour.md", 3); }
+// Registers and order are the compiler's of another day; what is done to the data is not.
+void expect_instructions(const std::string& output, const std::vector<std::string>& lines) {
+  const auto is_there = [&](const std::string& text) {
+    return output.find(text) != std::string::npos;
+  };
+  for (const std::string& line : lines) {
+    if (line.starts_with("// ")) {
+      EXPECT_TRUE(is_there("\n" + line + "\n")) << "not there: " << line;
+      continue;
+    }
+    for (const std::string& word : words_of(line)) {
+      if (word.starts_with("/*") || word.starts_with("@")) continue;
+      const bool is_instruction = std::isalpha(static_cast<unsigned char>(word[0])) != 0;
+      EXPECT_TRUE(!is_instruction || is_there(word + " ")) << "not there: " << word;
+      break;
+    }
+  }
+}
+
+void expect_as_shown(const Experiment& experiment, const std::string& output) {
+  const std::vector<std::string> words = words_of(experiment.command);
+  if (has(words, "opt") || has(words, "ir") || has(words, "cuda") || has(words, "cpp"))
+    return expect_lines_in_order(output, experiment.expected);
+  if (has(words, "ptx") || has(words, "sass"))
+    return expect_instructions(output, experiment.expected);
+  // The first line names the machine, which is another one.
+  for (std::size_t i = 1; i < experiment.expected.size(); ++i)
+    EXPECT_THAT(output, HasSubstr(words_of(experiment.expected[i])[0]));
+}
+
+bool is_sass(const Experiment& experiment) { return has(words_of(experiment.command), "sass"); }
+
+void run_all(const std::vector<Experiment>& all) {
+  const TemporaryFolder folder;
+  std::string left_out;
+  for (const Experiment& experiment : all) {
+    SCOPED_TRACE(experiment.command);
+    const CommandResult r = run_line(experiment.command, folder.path());
+    const bool lacks_compiler = r.error.find("NVRTC") != std::string::npos;
+    if (lacks_compiler || r.error.find("needs nvdisasm") != std::string::npos) {
+      left_out += "\n" + experiment.command + ": " + r.error;
+      continue;
+    }
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    expect_as_shown(experiment, r.output);
+  }
+  if (!left_out.empty()) GTEST_SKIP() << "not run:" << left_out;
+}
+
+TEST(Course, EveryExperimentRuns) {
+  const std::vector<Experiment> all = experiments("course.md");
+  ASSERT_GE(all.size(), 13u);
+  run_all(all);
+}
+
+TEST(Tour, SourceIsThatOfTheExample) {
+  std::ostringstream example, tour;
+  example << std::ifstream(std::string(TW_SOURCE_FOLDER) + "/examples/softmax.py").rdbuf();
+  tour << std::ifstream(std::string(TW_SOURCE_FOLDER) + "/docs/tour.md").rdbuf();
+  const std::string kernel = example.str().substr(example.str().find("@triton"));
+  EXPECT_THAT(tour.str(), HasSubstr("```python\n" + kernel + "```\n"));
+}
+
+TEST(Tour, EveryCommandRuns) {
+  std::vector<Experiment> all = experiments("tour.md");
+  std::erase_if(all, is_sass);
+  ASSERT_GE(all.size(), 5u);
+  run_all(all);
+}
+
+TEST(Tour, MachineCodeIsAsShown) {
+  std::vector<Experiment> all = experiments("tour.md");
+  std::erase_if(all, [](const Experiment& one) { return !is_sass(one); });
+  ASSERT_GE(all.size(), 1u);
+  run_all(all);
+}
 
 }  // namespace
 }  // namespace tilewright::cli
