@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "tilewright/tensor.h"
@@ -30,6 +31,16 @@ def rows_kernel(out_ptr, columns, BLOCK: tl.constexpr):
     column = tl.arange(0, BLOCK)
     value = (row[:, None] * 7 + column[None, :]) % 1000
     tl.store(out_ptr + row[:, None] * columns + column[None, :], value, mask=column[None, :] < columns)
+
+
+@triton.jit
+def softmax_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * columns
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    x = tl.load(x_ptr + start + column, mask=inside, other=-float("inf"))
+    power = tl.exp(x - tl.max(x, axis=0))
+    tl.store(out_ptr + start + column, power / tl.sum(power, axis=0), mask=inside)
 )";
 
 // The number of the first element that is not as it should be; `count`: none.
@@ -75,6 +86,25 @@ TEST(LargeResults, RowsOfTiles) {
   };
   EXPECT_EQ(first_bad(rows * columns, is_good), rows * columns);
   EXPECT_EQ(got[rows * columns], -1);
+}
+
+// Each row asks for the next one, the last of all for memory beyond the tensor.
+TEST(LargeResults, RowsThatAskForTheNext) {
+  const TritonKernel kernel = load_triton_source(source, "softmax_kernel");
+  for (const std::int64_t columns : {4000, 781}) {
+    const std::int64_t rows = (9 << 20) / columns, few = 3;
+    const Tensor x = arange(rows * columns, {DType::Float32, Device::cpu()}).view({rows, columns});
+    Tensor all = full({rows, columns}, -1.0, {DType::Float32, Device::cpu()});
+    Tensor some = full({few, columns}, -1.0, {DType::Float32, Device::cpu()});
+    kernel[{rows}](x, all, columns, constant("BLOCK", 4096));
+    const std::int64_t last = rows - few;
+    kernel[{few}](x.slice(0, last, rows), some, columns, constant("BLOCK", 4096));
+    EXPECT_EQ(std::memcmp(all.slice(0, last, rows).data<float>(), some.data<float>(),
+                          static_cast<std::size_t>(few * columns) * sizeof(float)),
+              0);
+    const float* const got = all.data<float>();
+    EXPECT_TRUE(std::all_of(got, got + rows * columns, [](float y) { return y >= 0 && y <= 1; }));
+  }
 }
 
 }  // namespace

@@ -18,11 +18,8 @@ namespace {
 
 constexpr const char* loop_names[] = {"i", "j", "k", "l"};
 
-// Elements of a block: of a long sum of floats, or of a large result (tw::part_size); of a result
-// while whose writing the next rows are asked for, which the memory should get a few lines at a
-// time.
+// Elements of a block: of a long sum of floats, or of a large result (tw::part_size).
 constexpr int block_size = 1024;
-constexpr int short_block_size = 256;
 constexpr int most_loops = 3;
 
 // Dimensions that one loop runs over: each its own, or, when there are many, all those between the
@@ -243,15 +240,15 @@ void ProgramWriter::keep(Nest& nest, const Step& step) {
   }
 }
 
-void ProgramWriter::find_blocks(Nest& nest, const Step& step) {
-  nest.has_blocks = !nest.long_sums.empty();
+void ProgramWriter::find_blocks(Nest& nest) {
   nest.block_size = block_size;
-  for (const ir::Op* op : step.ops) {
-    if (!is_streamed(nest, *op)) continue;
-    if (!nest.has_blocks && !rows_ahead(*op).empty() && begins_at_line(*op))
-      nest.block_size = short_block_size;
-    nest.has_blocks |= nest.loops.back().size > nest.block_size;
-  }
+  find_rows_ahead(nest);
+  const bool is_long = !nest.loops.empty() && nest.loops.back().size > nest.block_size;
+  const auto writes = [&](const ir::Op* op) { return is_streamed(nest, *op); };
+  const std::vector<const ir::Op*>& ops = nest.step->ops;
+  nest.has_blocks =
+      !nest.long_sums.empty() ||
+      (is_long && (!nest.ahead.empty() || std::any_of(ops.begin(), ops.end(), writes)));
 }
 
 void ProgramWriter::elements(const Step& step) {
@@ -282,7 +279,7 @@ void ProgramWriter::elements(const Step& step) {
       nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
-  find_blocks(nest, step);
+  find_blocks(nest);
 
   const auto body = [&] {
     run_ops(nest, step);
@@ -314,7 +311,8 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
   }
   if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
     return print_blocks(nest, part, pragmas);
-  begin_streams(part.streamed, part.range.begin, part.range.end);
+  fetch_ahead(nest, part, part.range.begin, part.range.end);
+  begin_streams(part.streamed);
   print_loop(loop, part.range, part, pragmas);
   finish_streams(part.streamed, part.range.begin, part.range.end);
 }
@@ -333,7 +331,8 @@ void ProgramWriter::print_blocks(Nest& nest, const Part& part,
     out_.format("const {} {} = {};", type, before.back(), sum);
     out_.format("{} = 0;", sum);
   }
-  begin_streams(part.streamed, part.first, part.last);
+  fetch_ahead(nest, part, part.first, part.last);
+  begin_streams(part.streamed);
   print_loop(nest.loops.back(), {part.first, part.last, {}}, part, pragmas);
   finish_streams(part.streamed, part.first, part.last);
   for (std::size_t k = 0; k < before.size(); ++k)

@@ -54,7 +54,6 @@ struct Loop {
 struct Streamed {
   const ir::Op* store;
   std::string type, row, part, place;
-  std::vector<std::string> ahead;  // rows to ask for meanwhile
 };
 
 // The statements of one nest while they are found.
@@ -84,6 +83,7 @@ struct Nest {
   int block_size = 0;
   std::string block_first, block_last;
   std::vector<Streamed> streamed;
+  std::vector<std::string> ahead;  // rows to ask for meanwhile
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -165,7 +165,7 @@ class ProgramWriter {
   // ---- Loops (loops.cpp)
   Nest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes);
   void elements(const Step& step);
-  void find_blocks(Nest& nest, const Step& step);
+  void find_blocks(Nest& nest);
   void run_ops(Nest& nest, const Step& step);
   void keep(Nest& nest, const Step& step);
   void effect(Nest& nest, const ir::Op& op);
@@ -240,15 +240,19 @@ class ProgramWriter {
   void find_streams();
   bool is_streamed(const Nest& nest, const ir::Op& store) const;
   std::string streamed_element(Nest& nest, const ir::Op& store);
-  void begin_streams(const std::vector<Streamed>& streamed, const std::string& first,
-                     const std::string& last);
+  void count_streamed(const ir::Op& store);
+  void begin_streams(const std::vector<Streamed>& streamed);
   void finish_streams(const std::vector<Streamed>& streamed, const std::string& first,
                       const std::string& last);
 
   // ---- Rows of the next program (rows_ahead.cpp)
   std::optional<std::string> growth(ir::Value value);
-  std::vector<std::string> rows_ahead(const ir::Op& store);
+  std::vector<std::string> next_rows(const ir::Type& row);
+  const ir::Op* large_result(const ir::Type& row) const;
+  void find_rows_ahead(Nest& nest);
   bool begins_at_line(const ir::Op& store) const;
+  void fetch_ahead(const Nest& nest, const Part& part, const std::string& first,
+                   const std::string& last);
 
   // ---- Across elements (across.cpp)
   void across(const Step& step);
@@ -291,7 +295,9 @@ class ProgramWriter {
   // Of operands of products that are in no array of their own, by op and operand.
   std::map<std::pair<const ir::Op*, std::uint32_t>, std::string> operand_arrays_;
   std::set<std::uint32_t> streamed_arguments_;
+  std::set<const ir::Op*> streamed_stores_;
   std::int64_t streamed_bytes_ = 0;
+  bool has_fetched_ahead_ = false;
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;

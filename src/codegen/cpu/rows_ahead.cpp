@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/cpu/rows_ahead.cpp — rows that the next program will read, asked for while this one
-// writes its result. A program that goes over its row several times (a softmax, a norm) leaves the
+// computes. A program that goes over its row several times (a softmax, a norm) leaves the
 // memory idle except in its first and its last loop; the processor's own prefetcher does not know
 // of the next row.
 #include <algorithm>
 
 #include "codegen/cpu/program.h"
+#include "codegen/schedule/op_facts.h"
 #include "passes/axis_info.h"
 
 namespace tilewright {
@@ -69,11 +70,9 @@ std::optional<std::string> ProgramWriter::growth(ir::Value value) {
   }
 }
 
-// Where the next program's rows begin that are as long as the one that `store` writes.
-std::vector<std::string> ProgramWriter::rows_ahead(const ir::Op& store) {
+// Where the next program's rows of this length begin.
+std::vector<std::string> ProgramWriter::next_rows(const Type& row) {
   std::vector<std::string> rows;
-  const Type& row = kernel_.type(store.operands[1]);
-  if (!has_reduction_of(kernel_, row)) return rows;
   for (const ir::Op* op : kernel_.body.ops) {
     if (op->kind != OpKind::Load || !is_row_of(kernel_.type(op->operands[0]), row)) continue;
     const ir::Op* pointer = kernel_.maker(op->operands[0]);
@@ -86,12 +85,57 @@ std::vector<std::string> ProgramWriter::rows_ahead(const ir::Op& store) {
   return rows;
 }
 
+// The store of a program's row that may go around the caches; null: there is none.
+const ir::Op* ProgramWriter::large_result(const Type& row) const {
+  for (const ir::Op* op : kernel_.body.ops)
+    if (op->kind == OpKind::Store && is_row_of(kernel_.type(op->operands[1]), row) &&
+        streamed_arguments_.contains(root_of(kernel_, op->operands[0]).id))
+      return op;
+  return nullptr;
+}
+
+// The loop that fills an array for later ones computes the most, and the memory has nothing to do
+// meanwhile; without such a loop it is the one that writes the result.
+void ProgramWriter::find_rows_ahead(Nest& nest) {
+  const Step& step = *nest.step;
+  const std::vector<ir::Op*>& all = kernel_.body.ops;
+  const auto is_at_top = [&](const ir::Op* op) {
+    return std::find(all.begin(), all.end(), op) != all.end();
+  };
+  const auto writes = [&](const ir::Op* op) { return is_streamed(nest, *op); };
+  if (has_fetched_ahead_ || !is_simd(step) || nest.loops.size() != 1 ||
+      !has_reduction_of(kernel_, nest.shape))
+    return;
+  const bool fills = !step.kept.empty() && is_at_top(kernel_.maker(step.kept[0]));
+  const bool ends = std::any_of(step.ops.begin(), step.ops.end(), writes);
+  const ir::Op* result = large_result(nest.shape);
+  if (!result || !(fills || ends) || !std::all_of(step.ops.begin(), step.ops.end(), is_at_top))
+    return;
+  nest.ahead = next_rows(nest.shape);
+  if (nest.ahead.empty()) return;
+  has_fetched_ahead_ = true;
+  count_streamed(*result);
+  if (fills) nest.block_size = 512;
+  else if (begins_at_line(*result)) nest.block_size = 256;
+}
+
+void ProgramWriter::fetch_ahead(const Nest& nest, const Part& part, const std::string& first,
+                                const std::string& last) {
+  if (!part.range.holds.value_or(true)) return;
+  const bool is_whole = first == "0";
+  for (const std::string& row : nest.ahead)
+    out_.format("if (streams) tw::fetch_ahead({}, {});",
+                is_whole ? row : fmt::format("{} + {}", row, first),
+                is_whole ? last : fmt::format("{} - {}", last, first));
+}
+
 // Whether the row that `store` writes begins where a cache line does, as far as can be known. Parts
 // of any other row end within lines, which are then written twice.
 bool ProgramWriter::begins_at_line(const ir::Op& store) const {
   constexpr std::int64_t known_alignment = 16;
-  return AxisAnalysis(kernel_).is_multiple(kernel_.maker(store.operands[0])->operands[0],
-                                           known_alignment);
+  const ir::Op* pointer = kernel_.maker(store.operands[0]);
+  return pointer && pointer->kind == OpKind::Affine &&
+         AxisAnalysis(kernel_).is_multiple(pointer->operands[0], known_alignment);
 }
 
 }  // namespace tilewright

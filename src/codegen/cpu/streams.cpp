@@ -50,6 +50,12 @@ bool ProgramWriter::is_streamed(const Nest& nest, const ir::Op& store) const {
          is_vector_access(nest, store);
 }
 
+void ProgramWriter::count_streamed(const ir::Op& store) {
+  if (!streamed_stores_.insert(&store).second) return;
+  const Type& type = kernel_.type(store.operands[1]);
+  streamed_bytes_ += type.numel() * static_cast<std::int64_t>(type.element_bytes());
+}
+
 // The element of the row that a streamed store writes; the row is that of the block being written.
 std::string ProgramWriter::streamed_element(Nest& nest, const ir::Op& store) {
   const Loop& row = nest.loops.back();
@@ -63,24 +69,18 @@ std::string ProgramWriter::streamed_element(Nest& nest, const ir::Op& store) {
     const std::string name = kernel_.name_of(root_of(kernel_, store.operands[0]));
     nest.streamed.push_back({&store, type_text(type.element()), nest.names.make(name + "_row"),
                              nest.names.make(name + "_part"),
-                             access(nest, store.operands[0], start).text, rows_ahead(store)});
+                             access(nest, store.operands[0], start).text});
     found = nest.streamed.end() - 1;
     // A single loop has them in the function's own scope.
     names_.reserve(found->row);
     names_.reserve(found->part);
-    streamed_bytes_ += type.numel() * static_cast<std::int64_t>(type.element_bytes());
+    count_streamed(store);
   }
   return fmt::format("{}[{}]", found->row, first == "0" ? row.name : row.name + " - " + first);
 }
 
-void ProgramWriter::begin_streams(const std::vector<Streamed>& streamed, const std::string& first,
-                                  const std::string& last) {
-  const bool is_whole = first == "0";
+void ProgramWriter::begin_streams(const std::vector<Streamed>& streamed) {
   for (const Streamed& one : streamed) {
-    for (const std::string& row : one.ahead)
-      out_.format("if (streams) tw::fetch_ahead({}, {});",
-                  is_whole ? row : fmt::format("{} + {}", row, first),
-                  is_whole ? last : fmt::format("{} - {}", last, first));
     out_.format("alignas(64) {} {}[tw::part_size];", one.type, one.part);
     out_.format("{}* const {} = streams ? {} : &{};", one.type, one.row, one.part, one.place);
   }
