@@ -36,11 +36,16 @@ std::vector<std::string> nearest_names(std::string_view wanted,
   std::vector<std::pair<int, std::string>> scored;
   for (const std::string& name : known) {
     int distance = edit_distance(wanted, name);
-    if (wanted.size() >= 3 &&
+    const std::size_t shorter = std::min(wanted.size(), name.size());
+    const std::size_t longer = std::max(wanted.size(), name.size());
+    if (shorter >= 3 &&
         (name.find(wanted) != std::string::npos || wanted.find(name) != std::string_view::npos))
       distance = std::min(distance, 1);
-    const int limit = std::max<int>(2, static_cast<int>(std::max(wanted.size(), name.size())) / 3);
-    if (distance <= limit) scored.emplace_back(distance, name);
+    // Two of three letters changed is another word; two of four may be two that were swapped.
+    const std::size_t limit = longer <= 3 ? 1 : std::max<std::size_t>(2, longer / 3);
+    const auto changes = static_cast<std::size_t>(distance);
+    if (changes == 0 || (changes <= limit && changes < shorter))
+      scored.emplace_back(distance, name);
   }
   std::stable_sort(scored.begin(), scored.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

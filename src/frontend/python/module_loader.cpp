@@ -219,6 +219,16 @@ Binding ModuleLoader::follow_star_imports(const LoadedModule& module, std::strin
   return unresolved(fmt::format("'{}' is not defined in {}", name, module.file));
 }
 
+std::vector<std::string> ModuleLoader::external_stars(const LoadedModule& module) {
+  std::vector<std::string> packages;
+  for (auto star = module.definitions.star_imports.rbegin();
+       star != module.definitions.star_imports.rend(); ++star) {
+    const Binding source = import_module(module, star->module, star->level);
+    if (source.kind == Binding::Kind::External) packages.push_back(source.external);
+  }
+  return packages;
+}
+
 // The last resort is a folder above the file that has the package's own name: packages without
 // __init__.py do not show where they start.
 std::vector<std::string> ModuleLoader::search_roots(const LoadedModule& module,
@@ -275,7 +285,12 @@ Binding ModuleLoader::import_module(const LoadedModule& from, std::string_view d
     for (int up = 1; up < level; ++up) folder = folder.parent_path();
     const std::string base = relative.empty() ? folder.string() : (folder / relative).string();
     if (is_inside_external(from)) return external(dotted_path(base + "/__init__.py"));
-    return module_at(base);
+    Binding found = module_at(base);
+    if (found.kind == Binding::Kind::Unresolved && found.reason.starts_with("there is no "))
+      found.reason = fmt::format("module '{}{}', imported in {}, was not found: {}",
+                                 std::string(static_cast<std::size_t>(level), '.'), dotted,
+                                 from.file, found.reason);
+    return found;
   }
   if (is_external_package(dotted)) return external(std::string(dotted));
   for (const std::string& root : search_roots(from, dotted)) {

@@ -58,6 +58,9 @@ class ModuleLoader {
   Binding resolve(const LoadedModule& module, const Node* expression);
   // The names that an import statement binds, also one inside a function.
   std::vector<std::pair<std::string, Binding>> imports(const LoadedModule& module, Node* statement);
+  // The packages whose files are not read, such as triton.language, that `from ... import *` names;
+  // the last one first.
+  std::vector<std::string> external_stars(const LoadedModule& module);
 
  private:
   using Place = std::pair<const LoadedModule*, std::string>;

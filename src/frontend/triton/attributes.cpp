@@ -199,7 +199,7 @@ Value attribute(Semantic& semantic, const Value& owner, std::string_view name) {
   const std::vector<std::string> names = names_for(owner);
   const std::vector<std::string> near = nearest_names(name, names);
   throw Mistake{fmt::format("{} has no attribute '{}'{}", describe(semantic.kernel(), owner), name,
-                            near.empty() ? "" : fmt::format("; did you mean '{}'", near.front())),
+                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near.front())),
                 ""};
 }
 

@@ -134,19 +134,20 @@ std::string shown_name(std::string_view full) {
 [[noreturn]] void fail_unknown(const Scope& scope, std::string_view full) {
   const std::string_view name = split_name(full).second;
   const std::string prefix = scope.name == "builtins" ? "" : shown_name(scope.name) + ".";
-  std::vector<std::string> known;
+  std::vector<std::string> known;  // without the prefix, which would make all of them alike
   for (const FamilyOf family : scope.families)
     for (const auto& [row_name, row] : family().rows)
-      if (row_name.front() != '_') known.push_back(prefix + row_name);
+      if (row_name.front() != '_') known.push_back(row_name);
   if (libdevice().rows.contains(name) && scope.name == "triton.language")
     throw Mistake{fmt::format("{} is not known", shown_name(full)),
                   fmt::format("use libdevice.{0}, after 'from triton.language.extra import "
                               "libdevice'",
                               name)};
-  const std::vector<std::string> near = nearest_names(shown_name(full), known);
-  throw Mistake{fmt::format("{} is not known{}", shown_name(full),
-                            near.empty() ? "" : fmt::format("; did you mean {}", near.front())),
-                ""};
+  const std::vector<std::string> near = nearest_names(name, known);
+  throw Mistake{
+      fmt::format("{} is not known{}", shown_name(full),
+                  near.empty() ? "" : fmt::format("; did you mean {}{}?", prefix, near.front())),
+      ""};
 }
 
 const BuiltinRow* row_named(std::string_view full, std::string* shown) {

@@ -17,7 +17,7 @@ namespace tilewright::triton {
 struct Variable {
   Value value;
   const py::Node* place = nullptr;  // of the assignment; null for a parameter
-  std::string problem;              // why it has no value here, instead of one
+  std::string problem;              // why it may not be read here
   std::string remedy;
 };
 
@@ -128,6 +128,7 @@ class Frame {
   bool for_loop(const py::For& node);
   bool unrolled(const py::For& node, const std::vector<Value>& items);
   void counted(const py::For& node, const CallArguments& range);
+  void end_index(const py::For& node, const py::Name& target);
   bool while_loop(const py::While& node);
   bool unrolled_while(const py::While& node);
   template <class Build>

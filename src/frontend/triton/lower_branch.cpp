@@ -94,7 +94,10 @@ void Frame::merge(const py::If& node, const Variables& before, ir::Value conditi
     if (!in_both) {
       const bool is_worse_there = found != otherwise.variables.end() && first.problem.empty();
       const Variable& known = is_worse_there ? found->second : first;
-      after.insert_or_assign(name, only_in_one_branch(node, name, known));
+      Variable unreadable = only_in_one_branch(node, name, known);
+      const auto older = before.find(name);
+      unreadable.value = older == before.end() ? Value() : older->second.value;
+      after.insert_or_assign(name, std::move(unreadable));
       continue;
     }
     Variable& second = found->second;

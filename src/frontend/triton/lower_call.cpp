@@ -27,15 +27,19 @@ bool is_parameter(const py::FunctionDef& function, std::string_view name) {
       [&](const py::Node* node) { return py::cast<py::Parameter>(node).name == name; });
 }
 
+// Before anything is missed: the argument that is missing may be the one with a wrong name.
+void check_keywords(const Function& function, const CallArguments& arguments) {
+  for (const auto& [name, value] : arguments.keywords)
+    if (!is_parameter(*function.node, name))
+      throw Mistake{fmt::format("'{}' has no parameter '{}'", function.name, name), ""};
+}
+
 void check_left_over(const Function& function, const CallArguments& arguments, std::size_t used,
                      bool takes_rest) {
   if (used < arguments.positional.size() && !takes_rest)
     throw Mistake{fmt::format("'{}' takes {} argument{} by position but is given {}", function.name,
                               used, used == 1 ? "" : "s", arguments.positional.size()),
                   ""};
-  for (const auto& [name, value] : arguments.keywords)
-    if (!is_parameter(*function.node, name))
-      throw Mistake{fmt::format("'{}' has no parameter '{}'", function.name, name), ""};
 }
 
 // A call that is under way for a scope.
@@ -140,6 +144,7 @@ Value Lowering::call(const Value& function, const CallArguments& arguments) {
 void Lowering::bind(Frame& frame, const Function& function, const CallArguments& arguments) {
   std::size_t used = 0;
   bool takes_rest = false;
+  check_keywords(function, arguments);
   for (const py::Node* node : function.node->parameters) {
     const auto& parameter = py::cast<py::Parameter>(node);
     const std::string_view name = parameter.name;

@@ -182,7 +182,8 @@ Value Frame::name(const py::Name& node) {
     std::vector<std::string> known;
     for (const auto& [local, variable] : variables_) known.push_back(local);
     const std::vector<std::string> close = nearest_names(node.id, known);
-    if (mistake.hint.empty() && !close.empty())
+    const bool is_unknown = mistake.message.ends_with("is not defined");
+    if (is_unknown && mistake.hint.empty() && !close.empty())
       mistake.hint = fmt::format("did you mean '{}'?", close.front());
     throw;
   }

@@ -142,7 +142,8 @@ void Frame::check_carried(const Loop& loop, const Variables& before) const {
     const Value& value = now->second.value;
     const bool carried = loop.carried.contains(name);
     const py::Node& place = now->second.place != nullptr ? *now->second.place : *loop.node;
-    if (!now->second.problem.empty()) fail(place, now->second.problem, now->second.remedy);
+    if (!now->second.problem.empty() && value.is_none())
+      fail(place, now->second.problem, now->second.remedy);
     const bool unchanged =
         carried ? alike(lowering_.kernel(), variable.value, value) : same(variable.value, value);
     if (unchanged || loop.sealed.contains(name)) continue;
@@ -158,7 +159,12 @@ void Frame::after_loop(const Loop& loop, Variables before, const Variables& insi
   variables_ = std::move(before);
   set_carried(loop, results);
   for (const auto& [name, variable] : inside) {
-    if (variables_.contains(name) || !variable.problem.empty()) continue;
+    const auto older = variables_.find(name);
+    if (older != variables_.end() && older->second.problem.empty()) {
+      older->second.problem = variable.problem;
+      older->second.remedy = variable.remedy;
+    }
+    if (older != variables_.end() || !variable.problem.empty()) continue;
     variables_[name] = {.value = {},
                         .place = variable.place,
                         .problem = fmt::format("'{}' is assigned only inside the loop on line {}, "
@@ -263,6 +269,18 @@ void Frame::counted(const py::For& node, const CallArguments& range) {
     }
     return finish_loop(ir::OpKind::For, edges, initial, std::move(regions), attributes);
   });
+  end_index(node, *target);
+}
+
+// Python leaves the last index in the variable, Triton nothing: reading it is a mistake. A value
+// from before the loop stays with it, for the loops around this one to carry.
+void Frame::end_index(const py::For& node, const py::Name& target) {
+  Variable& variable = variables_[std::string(target.id)];
+  variable.place = &target;
+  variable.problem = fmt::format(
+      "'{}' is the variable of the loop on line {}, which has no value after it", target.id,
+      node.span.line);
+  variable.remedy = "assign what is needed to another variable inside the loop";
 }
 
 bool Frame::while_loop(const py::While& node) {

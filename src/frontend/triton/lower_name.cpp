@@ -220,7 +220,13 @@ Value Lowering::global(const py::LoadedModule& module, const py::FunctionDef* fu
   if (function != nullptr)
     for (const py::FunctionDef* around : functions_around(module, *function))
       if (std::optional<Value> found = enclosing_name(module, *around, name)) return *found;
-  return from_binding(loader_.lookup(module, name), name);
+  const py::Binding binding = loader_.lookup(module, name);
+  const bool is_own = binding && !std::string_view(binding.external).starts_with("builtins.");
+  if (!is_own)  // `from triton.language import *`: the loader does not know what is in there
+    for (const std::string& package : loader_.external_stars(module))
+      if (const std::string full = fmt::format("{}.{}", package, name); has_external_value(full))
+        return external_value(full);
+  return from_binding(binding, name);
 }
 
 }  // namespace tilewright::triton

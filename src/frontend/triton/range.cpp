@@ -71,10 +71,13 @@ DType promoted(DType a, DType b) {
   return is_signed(a) ? b : a;
 }
 
-bool is_negative(const Value& value) {
+const Int128* known_integer(const Value& value) {
   const auto* constant = value.get_if<Constant>();
-  const auto* integer = constant ? std::get_if<Int128>(&constant->value) : nullptr;
-  return integer != nullptr && *integer < 0;
+  return constant ? std::get_if<Int128>(&constant->value) : nullptr;
+}
+
+[[noreturn]] void refuse_step_zero() {
+  throw Mistake{"the step of a range cannot be 0", ""};
 }
 
 }  // namespace
@@ -93,7 +96,7 @@ std::vector<std::int64_t> constant_range(Semantic& semantic, const CallArguments
   const std::int64_t start = semantic.constant_integer(bounds.start, "the start of the range");
   const std::int64_t stop = semantic.constant_integer(bounds.stop, "the end of the range");
   const std::int64_t step = semantic.constant_integer(bounds.step, "the step of the range");
-  if (step == 0) throw Mistake{"the step of a range cannot be 0", ""};
+  if (step == 0) refuse_step_zero();
   std::vector<std::int64_t> numbers;
   for (Int128 i = start; step > 0 ? i < stop : i > stop; i += step) {
     if (static_cast<std::int64_t>(numbers.size()) == most)
@@ -106,7 +109,9 @@ std::vector<std::int64_t> constant_range(Semantic& semantic, const CallArguments
 
 Counting count_range(Semantic& semantic, const CallArguments& range) {
   Bounds bounds = read_bounds(range);
-  const bool is_down = is_negative(bounds.step);
+  const Int128* step = known_integer(bounds.step);
+  if (step != nullptr && *step == 0) refuse_step_zero();
+  const bool is_down = step != nullptr && *step < 0;
   if (is_down) {
     bounds.step = semantic.unary(python::UnaryOperator::Negate, bounds.step);
     std::swap(bounds.start, bounds.stop);

@@ -15,5 +15,14 @@ TEST(Nearest, SuggestsCloseNames) {
   EXPECT_EQ(suggest_names("x", {}), "; there are none");
 }
 
+TEST(Nearest, FarNamesAreNotSuggested) {
+  const std::vector<std::string> known = {"i", "x", "cos", "arange", "N"};
+  EXPECT_TRUE(nearest_names("undefined_thing", known).empty());
+  EXPECT_TRUE(nearest_names("y", known).empty());
+  EXPECT_TRUE(nearest_names("foo", known).empty());
+  EXPECT_EQ(nearest_names("aragne", known), std::vector<std::string>{"arange"});
+  EXPECT_EQ(nearest_names("n", known), std::vector<std::string>{"N"});
+}
+
 }  // namespace
 }  // namespace tilewright

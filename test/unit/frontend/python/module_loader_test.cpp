@@ -147,7 +147,8 @@ TEST(PythonModuleLoader, RelativeAndAbsoluteImports) {
             fmt::format("module 'missing.module', imported in {}, was not found", main.file));
   EXPECT_EQ(loader.lookup(main, "mm").external, "missing.module");
   EXPECT_EQ(loader.lookup(main, "x").reason,
-            fmt::format("there is no {}.py", project.path("pkg/ops/absent")));
+            fmt::format("module '.absent', imported in {}, was not found: there is no {}.py",
+                        main.file, project.path("pkg/ops/absent")));
 }
 
 TEST(PythonModuleLoader, APackageMayImportItsOwnFiles) {

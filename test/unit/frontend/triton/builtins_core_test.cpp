@@ -57,7 +57,7 @@ TEST(Names, SpellingsOfOneFunction) {
 
 TEST(Names, Unknown) {
   const auto wrong = [](const char* full) { return mistake([=] { external_value(full); }); };
-  EXPECT_EQ(wrong("triton.language.cidv"), "tl.cidv is not known; did you mean tl.cdiv");
+  EXPECT_EQ(wrong("triton.language.cidv"), "tl.cidv is not known; did you mean tl.cdiv?");
   EXPECT_EQ(wrong("triton.language.static"),
             "tl.static does not exist in Triton (use tl.static_assert, tl.static_print, "
             "tl.static_range or tl.constexpr)");
@@ -195,7 +195,7 @@ TEST(Attributes, Types) {
             "float16 has no element_ty: it is no pointer (x.dtype is the type of a tensor; "
             "p.dtype.element_ty what a pointer points to)");
   EXPECT_EQ(mistake([&] { test.get(x, "dtyp"); }),
-            "float16[4] has no attribute 'dtyp'; did you mean 'dtype'");
+            "float16[4] has no attribute 'dtyp'; did you mean 'dtype'?");
 }
 
 TEST(Python, Functions) {

@@ -57,15 +57,33 @@ hint: assign it before the 'if' or in both branches)");
   EXPECT_THAT(body_error("for i in range(n):\n    x = i\ntl.store(out, x)"),
               HasSubstr("kernel.py:7:19: error: 'x' is assigned only inside the loop on line 5, so "
                         "it does not exist after it"));
-  EXPECT_THAT(body_error("for i in range(n):\n    x = i\ntl.store(out, i)"),
-              HasSubstr("error: 'i' is "));
+  EXPECT_EQ(body_error("for i in range(n):\n    x = i\ntl.store(out, i)"),
+            R"(kernel.py:7:19: error: 'i' is the variable of the loop on line 5, which has no value after it
+        tl.store(out, i)
+                      ^
+hint: assign what is needed to another variable inside the loop)");
   EXPECT_THAT(body_error("offset = 1\ntl.store(out, ofset)"),
               HasSubstr("hint: did you mean 'offset'?"));
 }
 
+// A variable of before that a loop takes as its index has no value afterwards, wherever the loop is.
+TEST(LowerError, IndexOfALoopThatIsOver) {
+  const std::string inner = "for i in range(n):\n        tl.store(out, i)\n";
+  const std::string over = "error: 'i' is the variable of the loop on line 7, which has no value";
+  const std::string last = "tl.store(out, i)";
+  EXPECT_THAT(body_error("i = m\nif m > 0:\n    " + inner + last), HasSubstr(over));
+  EXPECT_THAT(body_error("i = m\nfor j in range(m):\n    " + inner + last), HasSubstr(over));
+  EXPECT_THAT(body_error("i = m\nwhile m > 0:\n    " + inner + "    m -= 1\n" + last),
+              HasSubstr(over));
+  for (const char* legal : {"i = 1\n", "for i in range(m):\n    "})
+    lower_text(kernel_text("i = m\nfor j in range(m):\n    " + inner + legal + last),
+               "k out=*i32 n=i32 m=i32");
+}
+
 TEST(LowerError, UnknownNameOfTheLanguage) {
   EXPECT_THAT(body_error("x = tl.lod(out)"), HasSubstr("kernel.py:5:9: error: "));
-  EXPECT_THAT(body_error("x = tl.lod(out)"), HasSubstr("did you mean tl.load"));
+  EXPECT_THAT(body_error("x = tl.lod(out)"), HasSubstr("did you mean tl.load?"));
+  EXPECT_THAT(body_error("x = tl.zzz(out)"), HasSubstr("error: tl.zzz is not known\n"));
 }
 
 TEST(LowerError, ArangeNeedsAPowerOfTwo) {
@@ -131,6 +149,7 @@ TEST(LowerError, WrongCalls) {
   EXPECT_THAT(body_error("x = f(1, 2, 3)", before),
               HasSubstr("'f' takes 2 arguments by position but is given 3"));
   EXPECT_THAT(body_error("x = f(1, c=2)", before), HasSubstr("'f' has no parameter 'c'"));
+  EXPECT_THAT(body_error("x = f(c=2)", before), HasSubstr("'f' has no parameter 'c'"));
   EXPECT_THAT(body_error("x = f(1, a=2)", before), HasSubstr("'f' is given 'a' twice"));
   EXPECT_THAT(body_error("x = n(1)"), HasSubstr("int32 cannot be called"));
 }
@@ -172,6 +191,7 @@ TEST(LowerError, ConstructsThatAreNotSupported) {
       {"for i in tl.static_range(0, 1000000):\n    pass",
        "the loop is unrolled more than 100000 times"},
       {"for i in tl.static_range(0, 4, 0):\n    pass", "the step of a range cannot be 0"},
+      {"for i in range(0, n, 0):\n    pass", "the step of a range cannot be 0"},
       {"x = 0 < n < 3", "a chained comparison is not supported in a kernel"},
       {"del n", "'del' is not supported in a kernel"},
       {"global n", "'global' is not supported in a kernel"},

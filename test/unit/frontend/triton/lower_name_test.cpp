@@ -33,6 +33,18 @@ KIND = tl.int32
                                        "Triton wants it wrapped in tl.constexpr(...)"));
 }
 
+TEST(LowerName, EverythingOfThePackage) {
+  const std::string text = R"(import triton
+from triton.language import *
+@triton.jit
+def k(out, n, m):
+    i = arange(0, 4)
+    store(out + i, max(i, 0) + where(i > 1, 10, 0))
+)";
+  const std::vector<std::int32_t> result = run_kernel(text, 5, 7, 4);
+  EXPECT_THAT(result, ElementsAre(3, 3, 13, 13));
+}
+
 TEST(LowerName, FunctionsAsValues) {
   const std::string before = R"(@triton.jit
 def double(x):
