@@ -42,10 +42,8 @@ std::vector<std::string> nearest_names(std::string_view wanted,
         (name.find(wanted) != std::string::npos || wanted.find(name) != std::string_view::npos))
       distance = std::min(distance, 1);
     // Two of three letters changed is another word; two of four may be two that were swapped.
-    const std::size_t limit = longer <= 3 ? 1 : std::max<std::size_t>(2, longer / 3);
-    const auto changes = static_cast<std::size_t>(distance);
-    if (changes == 0 || (changes <= limit && changes < shorter))
-      scored.emplace_back(distance, name);
+    const std::size_t limit = longer <= 3 ? longer / 2 : std::max<std::size_t>(2, longer / 3);
+    if (static_cast<std::size_t>(distance) <= limit) scored.emplace_back(distance, name);
   }
   std::stable_sort(scored.begin(), scored.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -38,7 +38,7 @@ constexpr const char* run_examples = R"x(Examples:
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
   tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
-Values: 1024, -1.5, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
+Values: 1024, -1.5, inf, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
 zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Items of a tuple: ptrs.0=... ptrs.1=...; a tensor
 descriptor: a=randn:f32[128,128] a.block=64x64. Without --grid the file's own launch is read.)x";
 

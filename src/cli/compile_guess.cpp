@@ -74,12 +74,11 @@ void run_compile_guess(const CompileVerbOptions& options) {
   const GuessStage stage = stage_of(options.stage);
   python::ModuleLoader loader;
   std::vector<Row> rows;
-  std::vector<UnreadableFile> unreadable;
-  const auto modules = load_python_files(loader, options.path, unreadable);
-  for (const UnreadableFile& file : unreadable) rows.push_back({file.path, "", false, file.reason});
   Guesser guesser(loader);
-  const auto kernels = guesser.entries(modules);
-  check_has_kernels(options.path, rows.size() + kernels.size());
+  const auto found = find_kernels(loader, guesser, options.path);
+  const auto& kernels = found.kernels;
+  for (const UnreadableFile& file : found.unreadable)
+    rows.push_back({file.path, "", false, file.reason});
   const std::size_t first = rows.size();
   rows.resize(first + kernels.size());
   {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
+#include "cli/kernel_path.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {
@@ -31,11 +33,9 @@ std::vector<std::string> python_files(const std::string& path) {
   return files;
 }
 
-}  // namespace
-
-std::vector<const python::LoadedModule*> load_python_files(
-    python::ModuleLoader& loader, const std::string& path,
-    std::vector<UnreadableFile>& unreadable) {
+std::vector<const python::LoadedModule*> load_files(python::ModuleLoader& loader,
+                                                    const std::string& path,
+                                                    std::vector<UnreadableFile>& unreadable) {
   std::vector<const python::LoadedModule*> modules;
   for (const std::string& file : python_files(path)) {
     try {
@@ -48,8 +48,27 @@ std::vector<const python::LoadedModule*> load_python_files(
   return modules;
 }
 
-void check_has_kernels(const std::string& path, std::size_t count) {
-  if (count == 0) throw ArgumentError(fmt::format("there is no Triton kernel in '{}'", path));
+void keep_only(const KernelPath& wanted, std::vector<python::DecoratedFunction>& kernels) {
+  std::vector<std::string> names;
+  for (const auto& kernel : kernels) names.push_back(kernel.name);
+  std::erase_if(kernels, [&](const auto& kernel) { return kernel.name != wanted.kernel; });
+  if (kernels.empty())
+    throw ArgumentError(fmt::format("{} has no kernel '{}'{}", wanted.file, wanted.kernel,
+                                    suggest_names(wanted.kernel, names)));
+}
+
+}  // namespace
+
+FoundKernels find_kernels(python::ModuleLoader& loader, Guesser& guesser, const std::string& path) {
+  KernelPath wanted{path, ""};
+  if (!fs::exists(path)) wanted = parse_kernel_path(path);
+  if (!fs::exists(wanted.file)) wanted = {path, ""};  // the error names what was given
+  FoundKernels found;
+  found.kernels = guesser.entries(load_files(loader, wanted.file, found.unreadable));
+  if (found.kernels.empty() && found.unreadable.empty())
+    throw ArgumentError(fmt::format("there is no Triton kernel in '{}'", wanted.file));
+  if (!wanted.kernel.empty() && found.unreadable.empty()) keep_only(wanted, found.kernels);
+  return found;
 }
 
 }  // namespace tilewright::cli

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/guess_files.h — the Python files of a folder, for verbs that try every kernel.
+// cli/guess_files.h — the kernels of a file or folder, for verbs that try every one.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "compiler/guess/guess.h"
 #include "frontend/python/module_loader.h"
 
 namespace tilewright::cli {
@@ -14,12 +15,13 @@ struct UnreadableFile {
   std::string reason;
 };
 
-// A file, or all below a folder, in order. Throws ArgumentError when there is no `path`.
-std::vector<const python::LoadedModule*> load_python_files(python::ModuleLoader& loader,
-                                                           const std::string& path,
-                                                           std::vector<UnreadableFile>& unreadable);
+struct FoundKernels {
+  std::vector<python::DecoratedFunction> kernels;
+  std::vector<UnreadableFile> unreadable;
+};
 
-// Throws ArgumentError when nothing was found that could be tried, or could not be read.
-void check_has_kernels(const std::string& path, std::size_t count);
+// Of a file, of all files below a folder in order, or the one of FILE.py:KERNEL. Throws
+// ArgumentError when there is no such path, or nothing in it that could be tried.
+FoundKernels find_kernels(python::ModuleLoader& loader, Guesser& guesser, const std::string& path);
 
 }  // namespace tilewright::cli

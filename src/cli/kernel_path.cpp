@@ -10,6 +10,7 @@
 namespace tilewright::cli {
 
 KernelPath parse_kernel_path(const std::string& text) {
+  if (text.empty()) throw UsageError{"the path is empty; write FILE.py:KERNEL"};
   const std::size_t colon = text.rfind(':');
   // A colon in a folder's name is not ours.
   if (colon == std::string::npos || text.find('/', colon) != std::string::npos) return {text, ""};

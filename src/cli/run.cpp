@@ -28,7 +28,11 @@ Place place_of(const std::string& device, bool float64) {
   if (device == "interpret" || (float64 && device.empty())) return {Device::cpu(), true};
   if (float64)
     throw UsageError{fmt::format("--float64 is for --device interpret, not for '{}'", device)};
-  return {device.empty() ? default_device() : Device::parse(device), false};
+  if (device.empty()) return {default_device(), false};
+  if (device != "cpu" && !device.starts_with("cuda"))
+    throw UsageError{
+        fmt::format("'{}' is not a device; write cpu, cuda, cuda:N or interpret", device)};
+  return {Device::parse(device), false};
 }
 
 // A file that holds what the kernel needs: the values of `run` are converted, those of a file are
@@ -51,6 +55,10 @@ std::vector<Save> saves_of(const RunVerbOptions& options, const std::vector<Name
     if (found == nullptr)
       throw UsageError{fmt::format("--save {}: no tensor argument has that name{}", name,
                                    suggest_names(name, names))};
+    for (const Save& other : saves)
+      if (other.path == path)
+        throw UsageError{fmt::format("--save: '{}' and '{}' would both be written to '{}'",
+                                     other.value->name, name, path)};
     saves.push_back({found, path});
   }
   return saves;
@@ -69,8 +77,22 @@ struct TensorSummary {
   std::int64_t elements = 0;
   std::int64_t changed = 0;
   std::int64_t not_finite = 0;
-  std::vector<double> first;
+  std::vector<Json> first;
 };
+
+// Integers as they are: float64 would round the large ones.
+std::vector<Json> as_json(const Tensor& values) {
+  std::vector<Json> all;
+  const auto add = [&](const auto& numbers) { all.assign(numbers.begin(), numbers.end()); };
+  if (is_floating(values.dtype())) add(values.to(DType::Float64).to_vector<double>());
+  else if (values.dtype() == DType::UInt64) add(values.to_vector<std::uint64_t>());
+  else add(values.to(DType::Int64).to_vector<std::int64_t>());
+  return all;
+}
+
+std::string number_text(const Json& number) {
+  return number.is_number_float() ? fmt::format("{:.6g}", number.get<double>()) : number.dump();
+}
 
 TensorSummary summarize(const NamedValue& named) {
   const Tensor after = named.tensor()->to(Device::cpu()).contiguous();
@@ -86,9 +108,7 @@ TensorSummary summarize(const NamedValue& named) {
     if (is_float && !std::isfinite(wide.data<double>()[i])) ++summary.not_finite;
   }
   const std::int64_t shown = std::min<std::int64_t>(after.numel(), 6);
-  for (const double value :
-       after.view({-1}).slice(0, 0, shown).to(DType::Float64).to_vector<double>())
-    summary.first.push_back(value);
+  summary.first = as_json(after.view({-1}).slice(0, 0, shown));
   return summary;
 }
 
@@ -108,7 +128,8 @@ void print_text(const Outcome& outcome) {
     std::string state =
         t.changed == 0 ? "unchanged" : fmt::format("{} of {} changed", t.changed, t.elements);
     if (t.not_finite > 0) state += fmt::format(", {} not finite", t.not_finite);
-    std::string values = fmt::format("{:.6g}", fmt::join(t.first, ", "));
+    std::string values;
+    for (const Json& number : t.first) values += (values.empty() ? "" : ", ") + number_text(number);
     if (static_cast<std::size_t>(t.elements) > t.first.size()) values += ", ...";
     table.add({t.name, t.type, state, values});
   }

@@ -95,12 +95,15 @@ void check_device(Device device) {
 }  // namespace
 
 void run_run_guess(const RunVerbOptions& options) {
+  if (!options.arguments.empty() || !options.grid.empty() || !options.saves.empty())
+    throw UsageError{"--guess makes the arguments and the grid itself; leave them and --save out"};
   const Device device = Device::parse(options.device.empty() ? "cpu" : options.device);
   python::ModuleLoader loader;
-  std::vector<UnreadableFile> unreadable;
-  const auto modules = load_python_files(loader, options.path, unreadable);
+  Guesser guesser(loader);
+  const auto found = find_kernels(loader, guesser, options.path);
+  const auto& kernels = found.kernels;
   std::vector<Row> rows;
-  for (const UnreadableFile& file : unreadable)
+  for (const UnreadableFile& file : found.unreadable)
     rows.push_back({.file = file.path,
                     .kernel = "",
                     .result = "cannot be read",
@@ -109,9 +112,6 @@ void run_run_guess(const RunVerbOptions& options) {
                     .arguments = "",
                     .seconds = 0});
   check_device(device);
-  Guesser guesser(loader);
-  const auto kernels = guesser.entries(modules);
-  check_has_kernels(options.path, rows.size() + kernels.size());
   const std::size_t first = rows.size();
   rows.resize(first + kernels.size());
   {

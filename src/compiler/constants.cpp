@@ -62,7 +62,17 @@ std::string number_text(double number) {
   return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
 }
 
-// Digits only: "e5" and "inf" are words, although from_chars takes the latter as a number.
+// from_chars would take longer words as well.
+std::optional<double> special_number(std::string_view text) {
+  const bool is_negative = text.starts_with('-');
+  if (is_negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (text != "inf") return std::nullopt;
+  return is_negative ? -std::numeric_limits<double>::infinity()
+                     : std::numeric_limits<double>::infinity();
+}
+
+// Digits only: "e5" is a word.
 bool looks_like_number(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   return !text.empty() && (text.front() == '.' || (text.front() >= '0' && text.front() <= '9'));
@@ -115,9 +125,11 @@ std::optional<triton::Value> parse_constant(std::string_view text) {
   if (looks_like_number(text)) {
     if (const auto integer = parse_number<std::int64_t>(text))
       return triton::Value::integer(*integer);
+    if (text.find_first_not_of("+-0123456789") == std::string_view::npos) return std::nullopt;
     if (const auto number = parse_number<double>(text)) return triton::Value::number(*number);
     return std::nullopt;
   }
+  if (const auto number = special_number(text)) return triton::Value::number(*number);
   for (const std::string_view prefix : {"tl.", "torch.", "triton.language."})
     if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
   if (const std::optional<DType> dtype = dtype_named(text))

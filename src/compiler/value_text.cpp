@@ -89,6 +89,24 @@ Tensor load(std::string_view name, std::string_view text, const ValueTextOptions
   }
 }
 
+bool is_digits(std::string_view text) {
+  return text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) ==
+         std::string_view::npos;
+}
+
+// An integer type takes no other number than the one that was written.
+void check_fill(std::string_view name, std::string_view text, const triton::Value& value,
+                const TensorText& parsed) {
+  if (is_floating(parsed.dtype) || parsed.dtype == DType::Bool) return;
+  const auto* constant = value.get_if<triton::Constant>();
+  const auto* integer = constant ? std::get_if<triton::Int128>(&constant->value) : nullptr;
+  const double kept = full({}, parsed.fill, {parsed.dtype, Device::cpu()}).item<double>();
+  const bool is_exact = integer == nullptr || static_cast<triton::Int128>(parsed.fill) == *integer;
+  if (kept != parsed.fill || !is_exact)
+    fail(name, text,
+         fmt::format("{} cannot be filled with {}", name_of(parsed.dtype), constant_text(value)));
+}
+
 }  // namespace
 
 TensorText parse_tensor_text(std::string_view name, std::string_view text) {
@@ -117,6 +135,7 @@ TensorText parse_tensor_text(std::string_view name, std::string_view text) {
     const auto number = value ? host_value_of(*value).number() : std::nullopt;
     if (!number) fail(name, text, "its value is missing; write full:f32[8]=0.5");
     parsed.fill = *number;
+    check_fill(name, text, *value, parsed);
     after = {};
   }
   if (!after.empty()) fail(name, text, fmt::format("'{}' does not belong there; {}", after, form));
@@ -134,8 +153,11 @@ ArgumentValue read_value(std::string_view name, std::string_view text,
   if (const auto constant = parse_constant(text)) return *constant;
   if (text.ends_with(".npy")) return load(name, text, options);
   if (text.find(':') != std::string_view::npos) return make(name, text, options);
-  fail(name, text,
-       "this is no number, true, false, none, .npy file or generated tensor (randn:f32[1024,781])");
+  if (is_digits(text)) fail(name, text, "the number has more than 64 bits");
+  fail(
+      name, text,
+      "this is no number, true, false, none, type, 'text' in quotes, .npy file or generated tensor "
+      "(randn:f32[1024,781])");
 }
 
 std::string tensor_type_text(const Tensor& tensor) {

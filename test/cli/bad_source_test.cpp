@@ -128,7 +128,7 @@ hint: give it its type and shape before the loop, such as tl.zeros(..., dtype=..
 
 TEST_F(BadSource, AnUnknownName) {
   expect_error("def k(p):\n    tl.store(p, tl.sqrtt(1.0))\n",
-               file_ + R"(:6:17: error: tl.sqrtt is not known; did you mean tl.sqrt
+               file_ + R"(:6:17: error: tl.sqrtt is not known; did you mean tl.sqrt?
         tl.store(p, tl.sqrtt(1.0))
                     ^^^^^^^^)");
 }
@@ -149,10 +149,9 @@ TEST_F(BadSource, Grids) {
     return all;
   };
   expect_error(good, "the grid of kernel 'k' is -1 x 1 x 1; no size may be negative", with("-1"));
-  expect_error(
-      good,
-      "the grid 'm' of kernel 'k' names 'm', which is no argument; did you mean 'B' or 'n' or 'p'?",
-      with("m"));
+  expect_error(good,
+               "the grid 'm' of kernel 'k' names 'm', which is no argument; there are: B, n, p",
+               with("m"));
   const CommandResult r = run(good, with("0"));
   EXPECT_EQ(r.exit_code, 0) << r.error;
   EXPECT_THAT(r.output, testing::HasSubstr("p  float32[4]  unchanged"));

@@ -131,6 +131,23 @@ TEST(Guess, RunsKernelsHereAndInTheInterpreter) {
   EXPECT_EQ(json["counts"]["agrees"], 2);
 }
 
+TEST(Guess, OneKernelOfAFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() + "/kernels.py";
+  write(file, runnable);
+  CommandResult r = tilewright_command({"run", file + ":racing", "--guess", "--json"});
+  EXPECT_EQ(parse_json(r.output)["kernels"].size(), 1u) << r.error;
+  EXPECT_EQ(parse_json(r.output)["counts"]["agrees"], 1);
+  r = tilewright_command({"compile", file + ":racin", "--guess", "--target", "cpu"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.error, "tilewright: " + file + " has no kernel 'racin'; did you mean 'racing'?\n");
+  r = tilewright_command({"run", file, "--guess", "n=4"});
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_EQ(r.error,
+            "tilewright: --guess makes the arguments and the grid itself; leave them and --save "
+            "out\n");
+}
+
 // The fork of a process that has started CUDA finds no device.
 TEST(Guess, OnlyChildrenStartCuda) {
   const TemporaryFolder folder;

@@ -130,12 +130,38 @@ TEST_F(Run, WrongInput) {
   expect_error(good({"n"}), 2, "'n' is not of the form NAME=VALUE");
   expect_error(good({"--save", "BLOCK=x.npy"}), 2,
                "--save BLOCK: no tensor argument has that name; there are: x, y, out");
+  expect_error(good({"--grid", "1", "--save", "x=a.npy", "--save", "out=a.npy"}), 2,
+               "--save: 'x' and 'out' would both be written to 'a.npy'");
   expect_error({"x=zeros:f32[4]", "--grid", "1"}, 1, "kernel 'add' needs an argument for 'y'");
   expect_error({"x=zeros:q32[4]", "--grid", "1"}, 1,
                "x=zeros:q32[4]: unknown element type 'q32'; there are: float64, float32, float16, "
                "bfloat16, float8_e4m3, float8_e5m2, int8, int16, int32, int64, uint8, uint16, ...");
   expect_error({"x=none.npy", "--grid", "1"}, 1,
                "cannot open 'none.npy': No such file or directory");
+}
+
+TEST_F(Run, PlacesThatAreNone) {
+  CommandResult r = tilewright_command({"run", file_ + ":add", "--device", "interpreter"});
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_EQ(r.error,
+            "tilewright: 'interpreter' is not a device; write cpu, cuda, cuda:N or interpret\n");
+  r = tilewright_command({"run", ""});
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_EQ(r.error, "tilewright: the path is empty; write FILE.py:KERNEL\n");
+}
+
+TEST_F(Run, IntegersAreShownWhole) {
+  const std::string path = folder_.path() + "/large.npy";
+  const std::int64_t large = (std::int64_t{1} << 60) + 1;
+  save_npy(path, tensor(std::vector<std::int64_t>{large, -large}, Device::cpu()));
+  const std::vector<std::string> values = {"x=" + path, "y=" + path, "out=zeros:u64[2]",
+                                           "n=2",       "BLOCK=2",   "--grid=1"};
+  CommandResult r = run(values);
+  EXPECT_THAT(r.output, HasSubstr("1152921504606846977, -1152921504606846977\n")) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("2305843009213693954, 16140901064495857662\n"));
+  std::vector<std::string> json = values;
+  json.emplace_back("--json");
+  EXPECT_EQ(parse_json(run(json).output)["tensors"][0]["first"][0], large);
 }
 
 TEST_F(Run, AccessesOutOfBoundsAreFound) {

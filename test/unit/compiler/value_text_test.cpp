@@ -2,6 +2,8 @@
 // unit/compiler/value_text_test.cpp — argument values as a command line gives them.
 #include "compiler/value_text.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "compiler/constants.h"
@@ -33,6 +35,9 @@ TEST(ValueText, Constants) {
   EXPECT_EQ(constant("true"), "true");
   EXPECT_EQ(constant("False"), "false");
   EXPECT_EQ(constant("none"), "none");
+  EXPECT_EQ(constant("inf"), "inf");
+  EXPECT_EQ(constant("-inf"), "-inf");
+  EXPECT_EQ(constant("nan"), "nan");
   EXPECT_EQ(constant("'ieee'"), "'ieee'");
   for (const char* spelling : {"f32", "fp32", "float32", "tl.float32", "torch.float32"})
     EXPECT_EQ(constant(spelling), "float32");
@@ -61,6 +66,17 @@ TEST(ValueText, FilesAreConvertedToADType) {
   EXPECT_EQ(error("bf17:" + path).substr(0, 8), "x=bf17:/");
 }
 
+TEST(ValueText, IntegersAreFilledWithWhatIsWritten) {
+  EXPECT_EQ(error("full:i8[8]=300"), "x=full:i8[8]=300: int8 cannot be filled with 300");
+  EXPECT_EQ(error("full:u8[8]=-1"), "x=full:u8[8]=-1: uint8 cannot be filled with -1");
+  EXPECT_EQ(error("full:i32[8]=1.5"), "x=full:i32[8]=1.5: int32 cannot be filled with 1.5");
+  EXPECT_EQ(error("full:i64[8]=inf"), "x=full:i64[8]=inf: int64 cannot be filled with inf");
+  EXPECT_EQ(error("full:i64[8]=9007199254740993"),
+            "x=full:i64[8]=9007199254740993: int64 cannot be filled with 9007199254740993");
+  EXPECT_EQ(std::get<Tensor>(read("full:i8[1]=-128")).item<int>(), -128);
+  EXPECT_EQ(std::get<Tensor>(read("full:f32[1]=-inf")).item<float>(), -HUGE_VALF);
+}
+
 TEST(ValueText, WrongTexts) {
   const std::string form = "; a generated tensor is written as randn:f32[1024,781]";
   EXPECT_EQ(error("randm:f32[4]"),
@@ -77,8 +93,10 @@ TEST(ValueText, WrongTexts) {
             "arange, zeros or a .npy file");
   EXPECT_EQ(error("full:f32[4]"), "x=full:f32[4]: its value is missing; write full:f32[8]=0.5");
   EXPECT_EQ(error("12abc"),
-            "x=12abc: this is no number, true, false, none, .npy file or generated "
-            "tensor (randn:f32[1024,781])");
+            "x=12abc: this is no number, true, false, none, type, 'text' in quotes, .npy file or "
+            "generated tensor (randn:f32[1024,781])");
+  EXPECT_EQ(error("99999999999999999999"),
+            "x=99999999999999999999: the number has more than 64 bits");
   EXPECT_EQ(error("zeros:q7[4]").substr(0, 41), "x=zeros:q7[4]: unknown element type 'q7';");
   EXPECT_EQ(error("missing.npy"), "cannot open 'missing.npy': No such file or directory");
 }
