@@ -77,7 +77,7 @@ TEST(InlineCpp, ErrorsOfArguments) {
   EXPECT_EQ(message_of<ArgumentError>([&] { m.kernel("f")[{}](x); }),
             "kernel 'f' takes 2 arguments (x, n), got 1");
   EXPECT_EQ(message_of<ArgumentError>([&] { m.kernel("g"); }),
-            "source 'inline_test' has no kernel 'g'; did you mean 'f'?");
+            "source 'inline_test' has no kernel 'g'; there is: f");
 }
 
 }  // namespace

@@ -226,7 +226,8 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
                                                      "device_lib/cuda/{}.cuh", part)))});
   }
   source.text += "\n" + emitted.text;
-  source.options = {"--std=c++17", options.fp_fusion ? "--fmad=true" : "--fmad=false",
+  // Without textures and launches from the device, which take the front end longer to read.
+  source.options = {"--std=c++17", "--minimal", options.fp_fusion ? "--fmad=true" : "--fmad=false",
                     options.flush_denormals ? "--ftz=true" : "--ftz=false"};
   // A kernel cannot have __maxnreg__ beside its launch bounds.
   if (options.max_registers > 0)

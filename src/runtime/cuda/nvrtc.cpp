@@ -144,8 +144,10 @@ std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& so
   if (!has_debug) options.emplace_back("--generate-line-info");
   // From 12.9 on NVRTC keeps a cache of its own where there is a driver; what it takes from there
   // has no report of registers and spills, and our cache does the rest.
-  if (api.major * 100 + api.minor >= 1209) options.emplace_back("--no-cache");
-  options.insert(options.end(), source.options.begin(), source.options.end());
+  const int version = api.major * 100 + api.minor;
+  if (version >= 1209) options.emplace_back("--no-cache");
+  std::copy_if(source.options.begin(), source.options.end(), std::back_inserter(options),
+               [&](const std::string& option) { return version >= 1204 || option != "--minimal"; });
   for (const std::string& folder : source.include_folders)
     options.push_back("--include-path=" + folder);
   for (const std::string& folder : include_folders_of(api.path))
