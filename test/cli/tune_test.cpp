@@ -137,9 +137,8 @@ TEST_F(Tune, AKernelWithoutAListGetsProposals) {
 }
 
 TEST_F(Tune, WrongLists) {
-  expect_error(
-      "work", {"--configs", folder_.path() + "/none.json"}, 1,
-      "cannot open '" + folder_.path() + "/none.json': No such file or directory");
+  expect_error("work", {"--configs", folder_.path() + "/none.json"}, 1,
+               "cannot open '" + folder_.path() + "/none.json': No such file or directory");
   const std::string path = list("[]");
   expect_error("work", {"--configs", path}, 1,
                path + ": the list of configs is empty; give at least one");
@@ -171,7 +170,7 @@ TEST_F(Tune, WrongCommandLines) {
                "'BLOCK' is set by the triton.autotune of kernel 'work' and cannot be given at the "
                "launch as well");
   expect_error("work", {"m=4"}, 1,
-               "kernel 'work' has no parameter 'm'; did you mean 'x' or 'y' or 'n'?");
+               "kernel 'work' has no parameter 'm'; there are: x, y, n, SLOW, BLOCK");
   expect_error("work", {"n=4"}, 1, "parameter 'n' of kernel 'work' is given twice");
   const CommandResult all_fail = tune("work", {"--configs", list(R"([{"SLOW": 0, "BLOCK": 3},
       {"SLOW": 0, "BLOCK": 8, "num_warps": 5}])")});

@@ -250,8 +250,32 @@ Condition ProgramWriter::in_bounds(Nest&, const ir::Op& op, const Index& index) 
   return out;
 }
 
+// Whether a condition is the mask that splits the loop, or says the same: arange < n where the mask
+// is the bounds 0 and n.
+bool ProgramWriter::is_split(const Nest& nest, ir::Value condition) const {
+  if (!nest.split || condition == nest.split) return condition == nest.split;
+  const auto uncast = [&](ir::Value value) {
+    const ir::Op* op = kernel_.maker(value);
+    while (op && (op->kind == OpKind::Cast || op->kind == OpKind::Splat)) {
+      value = op->operands[0];
+      op = kernel_.maker(value);
+    }
+    return value;
+  };
+  const ir::Op* test = kernel_.maker(condition);
+  const ir::Op* bounds = kernel_.maker(nest.split);
+  if (!test || test->kind != OpKind::Compare || test->text("is") != "lt" || !bounds ||
+      bounds->kind != OpKind::Bounds || bounds->operands.size() != 2)
+    return false;
+  const ir::Op* numbers = kernel_.maker(uncast(test->operands[0]));
+  const ir::Value end = uncast(test->operands[1]);
+  return numbers && numbers->kind == OpKind::Arange && numbers->integer("start") == 0 &&
+         kernel_.type(end).is_scalar() && is_signed(kernel_.type(end).dtype) &&
+         constant(bounds->operands[0]) == 0 && uncast(bounds->operands[1]) == end;
+}
+
 Condition ProgramWriter::condition(Nest& nest, ir::Value value, const Index& index) {
-  if (nest.split && value == nest.split && nest.split_holds && is_own(nest, index))
+  if (nest.split_holds && is_own(nest, index) && is_split(nest, value))
     return {nest.split_holds, {}};
   const ir::Op* op = kernel_.maker(value);
   if (kernel_.type(value).is_tile() && schedule_.is_in_array(value, *nest.step)) op = nullptr;

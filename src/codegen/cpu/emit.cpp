@@ -90,6 +90,7 @@ class FileWriter {
     TextWriter head = std::exchange(out_, TextWriter());
     const Needs needs = program();
     const std::string program_text = std::exchange(out_, std::move(head)).take();
+    if (needs.sums) include("sums.h");
     if (needs.streamed_bytes > 0) include("stream.h");
     out_.line("#include \"tw/entry.h\"");
     headers_.push_back({"tw/entry.h", cpu_entry_text});
@@ -108,6 +109,7 @@ class FileWriter {
 
   struct Needs {
     std::int64_t arena_bytes, streamed_bytes;
+    bool sums;
   };
 
   // The function of one program.
@@ -140,7 +142,7 @@ class FileWriter {
       out_.format("extern \"C\" const int {0}_communicates;", symbol_);
       out_.format("const int {0}_communicates = 1;", symbol_);
     }
-    return {writer.arena_bytes(), writer.streamed_bytes()};
+    return {writer.arena_bytes(), writer.streamed_bytes(), writer.uses_sums()};
   }
 
   // A list in lines of at most 100 columns.

@@ -268,6 +268,11 @@ void ProgramWriter::elements(const Step& step) {
   std::vector<std::string> pragmas;
   std::string clauses;
   bool is_vector = is_simd(step) && !is_ordered;
+  if (is_vector && is_plain_sum(nest, reductions)) {
+    nest.sum = reductions[0].sums[0];
+    nest.sum_type = type_text(
+        reductions[0].wide.value_or(kernel_.type(reductions[0].op->operands[0]).element()));
+  }
   for (const Reduction& reduction : reductions) {
     if (reduction.is_inner && reduction.clause.empty()) is_vector = false;
     else if (reduction.is_inner) clauses += " " + reduction.clause;
@@ -275,7 +280,7 @@ void ProgramWriter::elements(const Step& step) {
     const Type type = reduction.wide.value_or(own_type);
     const bool is_exact = reduction.wide && type.dtype == DType::Float64;
     if (reduction.is_inner && !is_exact && reduction.clause.starts_with("reduction(+ ") &&
-        type.is_float() && nest.loops.back().size > 2 * block_size)
+        type.is_float() && nest.loops.back().size > 2 * block_size && nest.sum.empty())
       nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
@@ -309,6 +314,7 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
     out_.close();
     return;
   }
+  if (!nest.sum.empty() && part.once.empty()) return print_sum(nest, part);
   if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
     return print_blocks(nest, part, pragmas);
   fetch_ahead(nest, part, part.range.begin, part.range.end);

@@ -84,6 +84,7 @@ struct Nest {
   std::string block_first, block_last;
   std::vector<Streamed> streamed;
   std::vector<std::string> ahead;  // rows to ask for meanwhile
+  std::string sum, sum_type;  // of the sum that is all that the loop does; empty: there is more
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -102,6 +103,7 @@ class ProgramWriter {
   std::int64_t arena_bytes() const { return arena_bytes_; }
   // Bytes of a program's results that may be large; 0: none.
   std::int64_t streamed_bytes() const { return streamed_bytes_; }
+  bool uses_sums() const { return uses_sums_; }
   // Whether its programs wait for each other.
   bool communicates() const { return communicates_; }
   // The function's arguments are known by these names.
@@ -138,6 +140,7 @@ class ProgramWriter {
   std::optional<std::string> divided(Nest& nest, const ir::Op& op,
                                      const std::vector<OperandText>& operands, const Index& index);
   Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
+  bool is_split(const Nest& nest, ir::Value condition) const;
   Condition condition(Nest& nest, ir::Value value, const Index& index);
   Condition in_bounds(Nest& nest, const ir::Op& op, const Index& index);
   Placed loaded(Nest& nest, const ir::Op& op, const Index& index);
@@ -231,6 +234,11 @@ class ProgramWriter {
   void publish(const Reduction& reduction);
   Placed reduced_place(const Nest& nest, const ir::Op& op) const;
 
+  // ---- Sums of rows (sums.cpp)
+  bool is_light(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+  bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
+  void print_sum(const Nest& nest, const Part& part);
+
   // ---- What becomes vector code (vector_loops.cpp)
   bool surely_vectorises(const Nest& nest) const;
   bool is_vector_value(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
@@ -302,6 +310,7 @@ class ProgramWriter {
   std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;
   bool communicates_ = false;
+  bool uses_sums_ = false;
   ir::Location last_location_;
 };
 

@@ -292,6 +292,12 @@ void ProgramWriter::accumulate(Nest& nest, Reduction& reduction) {
       lines.push_back(fmt::format("{}{} = {};", indent, reduction.sums[k], values[k]));
   };
   if (reduction.axis_loop < 0) return set_all("");
+  if (!nest.sum.empty()) {
+    const Type type = kernel_.type(op.operands[0]).element();
+    const Type wide = reduction.wide.value_or(type);
+    lines.push_back(fmt::format("return {};", cast_text(type, wide, values[0], "")));
+    return;
+  }
   if (!reduction.seen.empty()) {
     const bool is_name = values[0].find_first_of("([ ") == std::string::npos;
     const std::string value = is_name ? values[0] : nest.names.make("candidate");

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cpu/sums.cpp — loops that do nothing but add floats along a row (a mean, a variance) are
+// calls of tw::sum, which adds to several sums by turns: one alone waits for each addition.
+#include <algorithm>
+
+#include "codegen/cpu/program.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// Shorter rows are not worth it.
+constexpr std::int64_t shortest_row = 256;
+// Longer terms keep the processor busy as they are, and take the compiler four times as long.
+constexpr std::size_t most_ops = 16;
+
+}  // namespace
+
+bool ProgramWriter::is_light(const Nest& nest, ir::Value value,
+                             std::set<std::uint32_t>& seen) const {
+  const ir::Op* op = kernel_.maker(value);
+  if (!op || !kernel_.type(value).is_tile() || schedule_.is_in_array(value, *nest.step) ||
+      !seen.insert(value.id).second)
+    return true;
+  const bool is_long = op->kind == OpKind::Math || op->kind == OpKind::Divide ||
+                       op->kind == OpKind::Remainder || seen.size() > most_ops;
+  return !is_long && std::all_of(op->operands.begin(), op->operands.end(),
+                                 [&](ir::Value operand) { return is_light(nest, operand, seen); });
+}
+
+bool ProgramWriter::is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const {
+  const Step& step = *nest.step;
+  if (reductions.size() != 1 || !step.kept.empty() || nest.loops.empty()) return false;
+  const Reduction& reduction = reductions[0];
+  const Type own = kernel_.type(reduction.op->operands[0]).element();
+  const Type type = reduction.wide.value_or(own);
+  const bool is_exact = reduction.wide && type.dtype == DType::Float64;
+  std::set<std::uint32_t> seen;
+  return reduction.is_inner && reduction.clause.starts_with("reduction(+ ") && type.is_float() &&
+         !is_exact && nest.loops.back().size >= shortest_row && surely_vectorises(nest) &&
+         std::all_of(step.ops.begin(), step.ops.end(),
+                     [](const ir::Op* op) { return !op->facts().has(ir::Writes); }) &&
+         is_light(nest, reduction.op->operands[0], seen);
+}
+
+void ProgramWriter::print_sum(const Nest& nest, const Part& part) {
+  uses_sums_ = true;
+  out_.open(fmt::format("{} += tw::sum<{}>({}, {}, [&](i32 {})", nest.sum, nest.sum_type,
+                        part.range.begin, part.range.end, nest.loops.back().name));
+  for (const std::string& line : part.lines) out_.line(line);
+  out_.outdent();
+  out_.line("});");
+}
+
+}  // namespace tilewright
