@@ -74,14 +74,16 @@ Tensor make(std::string_view name, std::string_view text, const ValueTextOptions
   return make_on_host(t, options.seed).to(options.device);
 }
 
-// A file, or DTYPE:FILE for types that .npy lacks: bf16:x.npy. A path may hold a colon itself.
+// A file, or DTYPE:FILE for types that .npy lacks: bf16:x.npy. A path may hold a colon itself. Rows
+// lie one after the other whatever the file's order: no stride of it is passed on to the kernel.
 Tensor load(std::string_view name, std::string_view text, const ValueTextOptions& options) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos || text.substr(0, colon).find('/') != std::string_view::npos)
-    return load_npy(std::string(text), options.device);
+    return load_npy(std::string(text), options.device).contiguous();
   try {
     const DType dtype = parse_dtype(text.substr(0, colon));
     return load_npy(std::string(text.substr(colon + 1)), Device::cpu())
+        .contiguous()
         .to(dtype)
         .to(options.device);
   } catch (const ArgumentError& error) {

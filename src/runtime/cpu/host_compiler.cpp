@@ -21,9 +21,10 @@ std::string find_compiler() {
   const std::string& chosen = settings().host_compiler;
   if (!chosen.empty()) {
     if (std::string path = find_program(chosen); !path.empty()) return path;
-    throw MissingError(fmt::format(
-        "the C++ compiler '{}' was not found; set TILEWRIGHT_CXX to one that exists, or unset it",
-        chosen));
+    throw MissingError(
+        fmt::format("the C++ compiler '{}' was not found; set TILEWRIGHT_CXX to one that exists, "
+                    "or unset it and CXX",
+                    chosen));
   }
   for (const char* name : known_compilers)
     if (std::string path = find_program(name); !path.empty()) return path;

@@ -3,6 +3,7 @@
 #include "compiler/value_text.h"
 
 #include <cmath>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,21 @@ TEST(ValueText, FilesAreConvertedToADType) {
   EXPECT_EQ(half.dtype(), DType::BFloat16);
   EXPECT_EQ(half.to(DType::Float32).to_vector<float>(), (std::vector<float>{1.5f, 3.0f}));
   EXPECT_EQ(error("bf17:" + path).substr(0, 8), "x=bf17:/");
+}
+
+TEST(ValueText, FilesInFortranOrderHaveRows) {
+  const std::string path = ::testing::TempDir() + "value_text_fortran.npy";
+  std::string header = "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 2), }";
+  header.resize(117, ' ');
+  const int columns[] = {1, 3, 2, 4};
+  std::ofstream(path, std::ios::binary)
+      << std::string("\x93NUMPY\x01\x00", 8) << char(118) << char(0) << header << '\n'
+      << std::string(reinterpret_cast<const char*>(columns), sizeof(columns));
+  for (const std::string& prefix : {"", "i32:"}) {
+    const auto x = std::get<Tensor>(read(prefix + path));
+    EXPECT_TRUE(x.is_contiguous());
+    EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{1, 2, 3, 4}));
+  }
 }
 
 TEST(ValueText, IntegersAreFilledWithWhatIsWritten) {

@@ -94,7 +94,7 @@ TEST(HostCompiler, MissingOnesAreNamed) {
     const SettingsOverride guard(changed);
     expect_error<MissingError>(
         "the C++ compiler 'no-such-compiler' was not found; set TILEWRIGHT_CXX to one that exists, "
-        "or unset it",
+        "or unset it and CXX",
         [] { host_compiler_identity(); });
   }
   changed.host_compiler = "";
