@@ -4,9 +4,9 @@
 //
 //   auto add = tw::load_triton("add.py", "add_kernel");
 //   add[{tw::cdiv(n, 1024)}](x, y, out, n, tw::constant("BLOCK_SIZE", 1024));
-//   add[{.grid = blocks, .num_warps = 8, .stream = s}](x, y, out, n, tw::constant("BLOCK_SIZE",
-//   1024)); add[[&](const tw::Meta& meta) { return tw::cdiv(n, meta["BLOCK_SIZE"]); }](x, y, out,
-//   n, ...);
+//   add[{.grid = blocks, .num_warps = 8, .stream = s}](x, y, out, n, ...);
+//   auto grid = [&](const tw::Meta& meta) { return tw::cdiv(n, meta["BLOCK_SIZE"]); };
+//   add[grid](x, y, out, n, ...);
 //
 // Arguments specialise the kernel as in Triton: integers are int32 where they fit, those divisible
 // by 16 and aligned addresses are known as such, 1 and none are constants, floats are float32.

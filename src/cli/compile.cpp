@@ -229,6 +229,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   const TileKernel kernel = lower_to_tiles(input.loader, input.function, input.signature, target,
                                            settings, wants(options, target, "ir"));
   row.notes = kernel.notes;
+  for (const std::string& line : kernel.lowered.printed)
+    row.notes.push_back(fmt::format("static_print: {}", line));
   emit(options, row, "ir", [&] {
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel);
   });

@@ -2,6 +2,7 @@
 // cli/isolate.cpp — forks, a pipe from each child for its result, and a watch on the time.
 #include "cli/isolate.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -71,6 +72,8 @@ Child start_child(std::size_t index, const Work& work) {
   if (child.process == 0) {
     close(ends[0]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for a child whose parent was killed
+    if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0)
+      dup2(nowhere, STDOUT_FILENO);  // what kernels print is no part of the table or the JSON
     run_child(work, index, ends[1]);
   }
   close(ends[1]);
@@ -127,8 +130,7 @@ void run_isolated(std::size_t count, const Isolation& isolation, const Work& wor
       isolation.jobs > 0 ? isolation.jobs : std::max(1u, std::thread::hardware_concurrency()));
   std::vector<Child> children;
   for (std::size_t next = 0; next < count || !children.empty();) {
-    while (next < count && children.size() < jobs)
-      children.push_back(start_child(next++, work));
+    while (next < count && children.size() < jobs) children.push_back(start_child(next++, work));
     const std::vector<pollfd> waits = wait_for(children, isolation.limit_seconds);
     for (std::size_t i = children.size(); i-- > 0;) {
       const bool ended = waits[i].revents != 0 && read_some(children[i]);

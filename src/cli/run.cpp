@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.cpp — `tilewright run`: one launch of a Triton kernel on given or generated arguments.
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -34,6 +37,27 @@ Place place_of(const std::string& device, bool float64) {
         fmt::format("'{}' is not a device; write cpu, cuda, cuda:N or interpret", device)};
   return {Device::parse(device), false};
 }
+
+// While one lives, what kernels print goes to stderr: JSON is alone on stdout.
+class PrintsAside {
+ public:
+  PrintsAside() {
+    std::fflush(stdout);
+    stdout_ = dup(STDOUT_FILENO);
+    if (stdout_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~PrintsAside() {
+    std::fflush(stdout);
+    if (stdout_ < 0) return;
+    dup2(stdout_, STDOUT_FILENO);
+    close(stdout_);
+  }
+  PrintsAside(const PrintsAside&) = delete;
+  PrintsAside& operator=(const PrintsAside&) = delete;
+
+ private:
+  int stdout_ = -1;
+};
 
 // A file that holds what the kernel needs: the values of `run` are converted, those of a file are
 // not, so their rank and type are the user's business; but a scalar's place cannot take a tensor.
@@ -184,7 +208,11 @@ void run_run(const RunVerbOptions& options) {
   Outcome outcome{.kernel = kernel.name(), .place = place.name()};
   std::optional<CrashHint> hint;  // the interpreter and a GPU report what goes outside
   if (place.device.is_cpu() && !place.interpret) hint.emplace(kernel.name());
-  launch(options, kernel, place, values, outcome);
+  {
+    std::optional<PrintsAside> aside;
+    if (options.json) aside.emplace();
+    launch(options, kernel, place, values, outcome);
+  }
   for (const NamedValue& value : values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
   for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));

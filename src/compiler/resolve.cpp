@@ -273,6 +273,7 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   result.tiles = lower_to_tiles(state.loader, state.function, resolved.signature, request.target(),
                                 resolved.options);
   for (const std::string& note : result.tiles.lowered.notes) log_line("compile", note);
+  for (const std::string& line : result.tiles.lowered.printed) fmt::print("{}\n", line);
   for (const std::string& name : result.tiles.lowered.argument_names)
     made.sources.push_back(source_of(request, resolved, name));
   made.signature = resolved.signature;

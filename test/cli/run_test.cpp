@@ -27,6 +27,12 @@ def scaled(x, n, factor, BLOCK: tl.constexpr):
     tl.store(x + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
 
 @triton.jit
+def printing(out, N: tl.constexpr):
+    for i in range(N):
+        tl.static_print("N is", N, f"twice {N * 2}")
+        tl.device_print("i", i)
+
+@triton.jit
 def first_minus_second(ptrs, out):
     i = tl.arange(0, 8)
     tl.store(out + i, tl.load(ptrs[0] + i) - tl.load(ptrs[1] + i))
@@ -150,6 +156,24 @@ TEST_F(Run, PlacesThatAreNone) {
   EXPECT_EQ(r.error, "tilewright: the path is empty; write FILE.py:KERNEL\n");
 }
 
+TEST_F(Run, PrintsOfKernels) {
+  for (const char* device : {"cpu", "interpret"}) {
+    std::vector<std::string> command = {
+        "run", file_ + ":printing", "--device", device, "--grid", "1", "N=2", "out=zeros:i32[1]"};
+    CommandResult r = tilewright_command(command);
+    EXPECT_EQ(r.output.find("N is 2 twice 4\npid (0, 0, 0) i: 0\npid (0, 0, 0) i: 1\nprinting on"),
+              0u)
+        << r.output << r.error;
+    command.emplace_back("--json");
+    r = tilewright_command(command);
+    EXPECT_EQ(parse_json(r.output)["kernel"], "printing");
+    EXPECT_THAT(r.error, HasSubstr("N is 2 twice 4\npid (0, 0, 0) i: 0\n"));
+  }
+  const CommandResult r = tilewright_command(
+      {"compile", file_ + ":printing", "--signature", "*i32, 2", "--target", "cpu"});
+  EXPECT_THAT(r.output, HasSubstr("static_print: N is 2 twice 4\n"));
+}
+
 TEST_F(Run, IntegersAreShownWhole) {
   const std::string path = folder_.path() + "/large.npy";
   const std::int64_t large = (std::int64_t{1} << 60) + 1;
@@ -191,7 +215,7 @@ TEST_F(Run, FilesWithoutTheKernel) {
   r = tilewright_command({"run", file_, "--grid", "1"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error, "tilewright: " + file_ + " has several kernels; write " + file_ +
-                         ":KERNEL with one of add, scaled, "
+                         ":KERNEL with one of add, scaled, printing, "
                          "first_minus_second, corner\n");
   r = tilewright_command({"run", "missing.py:add", "--grid", "1"});
   EXPECT_EQ(r.exit_code, 1);

@@ -26,7 +26,7 @@ Value static_print(Call& call) {
   std::vector<std::string> texts;
   for (const Value& value : call["values"].tuple()->items)
     texts.push_back(print_text(value, call.semantic.kernel()));
-  call.host.note(fmt::format("{}", fmt::join(texts, call.text("sep"))));
+  call.host.print(fmt::format("{}", fmt::join(texts, call.text("sep"))));
   return {};
 }
 

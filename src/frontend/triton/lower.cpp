@@ -147,6 +147,19 @@ void Lowering::note(const std::string& message) {
     notes_.push_back(std::move(text));
 }
 
+// Loops may be lowered more than once; each line is printed once.
+void Lowering::print(const std::string& line) {
+  const std::pair<const py::Node*, std::string> entry(place_, line);
+  if (std::find(printed_.begin(), printed_.end(), entry) == printed_.end())
+    printed_.push_back(entry);
+}
+
+std::vector<std::string> Lowering::printed() const {
+  std::vector<std::string> lines;
+  for (const auto& [place, line] : printed_) lines.push_back(line);
+  return lines;
+}
+
 void Lowering::set_place(const py::LoadedModule* module, const py::Node* node) {
   place_module_ = module;
   place_ = node;
@@ -200,6 +213,7 @@ LoweredKernel lower(py::ModuleLoader& loader, const py::DecoratedFunction& funct
                                     function.module->tree->source.file, error.what()));
   }
   out.notes = lowering.notes();
+  out.printed = lowering.printed();
   return out;
 }
 

@@ -40,6 +40,7 @@ struct LoweredKernel {
   // For each kernel argument of the IR, the parameter it comes from: "x", or "ptrs.0" of a tuple.
   std::vector<std::string> argument_names;
   std::vector<std::string> notes;
+  std::vector<std::string> printed;  // by tl.static_print
 };
 
 // `signature` holds every parameter of the function by name; those with a default may be absent.

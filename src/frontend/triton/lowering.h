@@ -38,10 +38,12 @@ class Lowering final : public Host {
   ir::Kernel& kernel() { return builder_.kernel(); }
   Semantic& semantic() { return semantic_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  std::vector<std::string> printed() const;
 
   // ---- Host
   Value call(const Value& function, const CallArguments& arguments) override;
   void note(const std::string& message) override;
+  void print(const std::string& line) override;
 
   // ---- Names (lower_name.cpp)
   // What a global name stands for; throws Mistake.
@@ -83,6 +85,7 @@ class Lowering final : public Host {
   ir::Builder builder_;
   Semantic semantic_;
   std::vector<std::string> notes_;
+  std::vector<std::pair<const py::Node*, std::string>> printed_;  // with the call that prints
   std::vector<ActiveCall> active_;
   std::map<const py::Node*, Value> constants_;
   std::map<const py::FunctionDef*, std::vector<const py::FunctionDef*>> around_;

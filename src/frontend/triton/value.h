@@ -142,6 +142,8 @@ class Host {
   virtual Value call(const Value& function, const CallArguments& arguments) = 0;
   // A note to the user that does not stop the compilation (a deprecated use, an ignored hint).
   virtual void note(const std::string& message) = 0;
+  // A line of tl.static_print.
+  virtual void print(const std::string& line) = 0;
 };
 
 // "int32[64, 32]", "pointer<float32>", "int1": how messages name a type.

@@ -75,7 +75,7 @@ TEST(ValueText, FilesInFortranOrderHaveRows) {
   std::ofstream(path, std::ios::binary)
       << std::string("\x93NUMPY\x01\x00", 8) << char(118) << char(0) << header << '\n'
       << std::string(reinterpret_cast<const char*>(columns), sizeof(columns));
-  for (const std::string& prefix : {"", "i32:"}) {
+  for (const char* prefix : {"", "i32:"}) {
     const auto x = std::get<Tensor>(read(prefix + path));
     EXPECT_TRUE(x.is_contiguous());
     EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{1, 2, 3, 4}));

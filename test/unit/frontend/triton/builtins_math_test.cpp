@@ -235,7 +235,7 @@ TEST(Debug, Prints) {
   test.tl("static_print", {text("BLOCK"), integer(4), type_value(f32), integers({1, 2})});
   test.run();
   EXPECT_THAT(test.printed, ElementsAre("pid (0, 0, 0) x: 3", "pid (0, 0, 0) n =: 0xff"));
-  EXPECT_THAT(test.host.notes, ElementsAre("BLOCK 4 fp32 (1, 2)"));
+  EXPECT_THAT(test.host.printed, ElementsAre("BLOCK 4 fp32 (1, 2)"));
 }
 
 TEST(Debug, Hints) {

@@ -26,10 +26,12 @@ class TestHost : public Host {
 
   Value call(const Value& function, const CallArguments& arguments) override;
   void note(const std::string& message) override { notes.push_back(message); }
+  void print(const std::string& line) override { printed.push_back(line); }
 
   Semantic* semantic = nullptr;
   std::map<std::string, Body> functions;
   std::vector<std::string> notes;
+  std::vector<std::string> printed;
 };
 
 class KernelTest {
