@@ -90,7 +90,7 @@ class FileWriter {
     TextWriter head = std::exchange(out_, TextWriter());
     const Needs needs = program();
     const std::string program_text = std::exchange(out_, std::move(head)).take();
-    if (needs.sums) include("sums.h");
+    if (needs.sums || needs.maps) include("rows.h");
     if (needs.streamed_bytes > 0) include("stream.h");
     out_.line("#include \"tw/entry.h\"");
     headers_.push_back({"tw/entry.h", cpu_entry_text});
@@ -98,7 +98,7 @@ class FileWriter {
     out_.raw(program_text);
     out_.line();
     entry(needs);
-    return source(needs.arena_bytes > 0);
+    return source(needs);
   }
 
  private:
@@ -109,7 +109,7 @@ class FileWriter {
 
   struct Needs {
     std::int64_t arena_bytes, streamed_bytes;
-    bool sums;
+    bool sums, maps;
   };
 
   // The function of one program.
@@ -142,7 +142,7 @@ class FileWriter {
       out_.format("extern \"C\" const int {0}_communicates;", symbol_);
       out_.format("const int {0}_communicates = 1;", symbol_);
     }
-    return {writer.arena_bytes(), writer.streamed_bytes(), writer.uses_sums()};
+    return {writer.arena_bytes(), writer.streamed_bytes(), writer.uses_sums(), writer.uses_maps()};
   }
 
   // A list in lines of at most 100 columns.
@@ -207,7 +207,7 @@ class FileWriter {
     out_.close();
   }
 
-  KernelSource source(bool has_arena) {
+  KernelSource source(const Needs& needs) {
     KernelSource source;
     source.language = Language::Cpp;
     source.name = kernel_.name + ".cpp";
@@ -224,7 +224,8 @@ class FileWriter {
          "-fno-loop-interchange", "-fno-loop-unroll-and-jam", "-fno-thread-jumps"});
     // The C library is in every process; the linker need not read its symbols. An arena is freed
     // when an error unwinds the program, which takes more of the compiler's own library.
-    if (!has_arena) source.options.insert(source.options.end(), {"-nostdlib", "-lm", "-lgcc"});
+    if (needs.arena_bytes == 0)
+      source.options.insert(source.options.end(), {"-nostdlib", "-lm", "-lgcc"});
     // Products of tiles need -O3, which unrolls their loops; all else is as fast and made sooner
     // without. Unrolled loops of the user's make texts that take it minutes.
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
@@ -233,6 +234,10 @@ class FileWriter {
     else if (!uses_.dot)
       source.options.insert(source.options.end(),
                             {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"});
+    // The elements of tw::map side by side.
+    if (needs.maps)
+      source.options.insert(source.options.end(),
+                            {"-fpeel-loops", "-fschedule-insns", "-fsched-pressure"});
     KernelSource::Kernel kernel{.name = kernel_.name};
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       const ir::Type& type = kernel_.type(argument.value);

@@ -285,6 +285,7 @@ void ProgramWriter::elements(const Step& step) {
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
   find_blocks(nest);
+  nest.is_map = is_vector && is_map(nest);
 
   const auto body = [&] {
     run_ops(nest, step);
@@ -302,7 +303,6 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
                                const std::vector<std::string>& pragmas) {
   for (const std::string& line : part.once) out_.line(line);
   if (part.lines.empty()) return;
-  const Loop& loop = nest.loops.back();
   if (!part.condition.empty()) {
     out_.open(fmt::format("if ({})", part.condition));
     print_part(nest, {part.range, part.run_lines, {}, {}, {}, part.first, part.last, part.streamed},
@@ -319,7 +319,7 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
     return print_blocks(nest, part, pragmas);
   fetch_ahead(nest, part, part.range.begin, part.range.end);
   begin_streams(part.streamed);
-  print_loop(loop, part.range, part, pragmas);
+  print_loop(nest, part.range, part, pragmas);
   finish_streams(part.streamed, part.range.begin, part.range.end);
 }
 
@@ -339,15 +339,17 @@ void ProgramWriter::print_blocks(Nest& nest, const Part& part,
   }
   fetch_ahead(nest, part, part.first, part.last);
   begin_streams(part.streamed);
-  print_loop(nest.loops.back(), {part.first, part.last, {}}, part, pragmas);
+  print_loop(nest, {part.first, part.last, {}}, part, pragmas);
   finish_streams(part.streamed, part.first, part.last);
   for (std::size_t k = 0; k < before.size(); ++k)
     out_.format("{0} = {1} + {0};", nest.long_sums[k].first, before[k]);
   out_.close();
 }
 
-void ProgramWriter::print_loop(const Loop& loop, const Range& range, const Part& part,
+void ProgramWriter::print_loop(const Nest& nest, const Range& range, const Part& part,
                                const std::vector<std::string>& pragmas) {
+  if (nest.is_map && !part.streamed.empty()) return print_map(nest, range, part);
+  const Loop& loop = nest.loops.back();
   // Sums that were done at once are not the loop's.
   for (const std::string& pragma : pragmas)
     out_.line(part.once.empty() ? pragma : pragma.substr(0, pragma.find(" reduction")));
@@ -473,6 +475,10 @@ void ProgramWriter::effect(Nest& nest, const ir::Op& op) {
                                 : access(nest, op.operands[0], nest.own).text;
   const std::string written =
       nest.loops.empty() ? value.text : copied(kernel_.type(op.operands[1]), value.text);
+  if (nest.is_map && mask.known) {
+    lines.push_back(fmt::format("return {};", written));
+    return;
+  }
   const std::string store = fmt::format("{} = {};", place, written);
   if (mask.known) lines.push_back(store);
   else lines.push_back(fmt::format("if ({}) {}", mask.text.text, store));

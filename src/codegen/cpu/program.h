@@ -85,6 +85,7 @@ struct Nest {
   std::vector<Streamed> streamed;
   std::vector<std::string> ahead;  // rows to ask for meanwhile
   std::string sum, sum_type;  // of the sum that is all that the loop does; empty: there is more
+  bool is_map = false;        // the loop writes a row of f32 and does nothing else
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -104,6 +105,7 @@ class ProgramWriter {
   // Bytes of a program's results that may be large; 0: none.
   std::int64_t streamed_bytes() const { return streamed_bytes_; }
   bool uses_sums() const { return uses_sums_; }
+  bool uses_maps() const { return uses_maps_; }
   // Whether its programs wait for each other.
   bool communicates() const { return communicates_; }
   // The function's arguments are known by these names.
@@ -194,7 +196,7 @@ class ProgramWriter {
                    const std::vector<std::string>& pragmas);
   void print_part(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
   void print_blocks(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
-  void print_loop(const Loop& loop, const Range& range, const Part& part,
+  void print_loop(const Nest& nest, const Range& range, const Part& part,
                   const std::vector<std::string>& pragmas);
   std::vector<Range> ranges(Nest& nest, bool needs_rest);
   void find_split(const Step& step, Nest& nest);
@@ -234,10 +236,13 @@ class ProgramWriter {
   void publish(const Reduction& reduction);
   Placed reduced_place(const Nest& nest, const ir::Op& op) const;
 
-  // ---- Sums of rows (sums.cpp)
+  // ---- Loops that are calls of the library (row_calls.cpp)
   bool is_light(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
   void print_sum(const Nest& nest, const Part& part);
+  bool has_math(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+  bool is_map(const Nest& nest) const;
+  void print_map(const Nest& nest, const Range& range, const Part& part);
 
   // ---- What becomes vector code (vector_loops.cpp)
   bool surely_vectorises(const Nest& nest) const;
@@ -311,6 +316,7 @@ class ProgramWriter {
   std::int64_t arena_bytes_ = 0;
   bool communicates_ = false;
   bool uses_sums_ = false;
+  bool uses_maps_ = false;
   ir::Location last_location_;
 };
 

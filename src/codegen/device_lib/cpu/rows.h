@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/cpu/sums.h — sums of floats along a row.
+// device_lib/cpu/rows.h — what is done along a row: sums of floats, and functions of them.
 #pragma once
 
 namespace tw {
@@ -26,6 +26,23 @@ inline T sum(i32 first, i32 last, const Term& term) {
     total += (a + b) + (c + d);
   }
   return total;
+}
+
+// row[0] = value(first) and so on to value(last - 1), 64 at a time: a single vector's chain of
+// operations is so long that the processor does not see the next one's begin.
+template <class T, class Value>
+inline void map(i32 first, i32 last, T* row, const Value& value) {
+  constexpr i32 many = 64;
+  const i32 end = last - (last - first) % many;
+  for (i32 i = first; i < end; i += many) {
+    T some[many];
+#pragma omp simd
+    for (i32 k = 0; k < many; ++k) some[k] = value(i + k);
+#pragma omp simd
+    for (i32 k = 0; k < many; ++k) row[i - first + k] = some[k];
+  }
+#pragma omp simd
+  for (i32 i = end; i < last; ++i) row[i - first] = value(i);
 }
 
 }  // namespace tw

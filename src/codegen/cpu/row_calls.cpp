@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cpu/sums.cpp — loops that do nothing but add floats along a row (a mean, a variance) are
-// calls of tw::sum, which adds to several sums by turns: one alone waits for each addition.
+// codegen/cpu/row_calls.cpp — loops along a row that are calls of the library
+// (device_lib/cpu/rows.h). Those that only add floats (a mean, a variance) are tw::sum, which adds
+// to several sums by turns: one alone waits for each addition. Those that only write a long
+// function of f32 (a GELU) are tw::map, which computes many elements side by side.
 #include <algorithm>
 
 #include "codegen/cpu/program.h"
@@ -44,6 +46,41 @@ bool ProgramWriter::is_plain_sum(const Nest& nest, const std::vector<Reduction>&
          std::all_of(step.ops.begin(), step.ops.end(),
                      [](const ir::Op* op) { return !op->facts().has(ir::Writes); }) &&
          is_light(nest, reduction.op->operands[0], seen);
+}
+
+// Whether a value that the loop computes takes an exponential or the like.
+bool ProgramWriter::has_math(const Nest& nest, ir::Value value,
+                             std::set<std::uint32_t>& seen) const {
+  const ir::Op* op = kernel_.maker(value);
+  if (!op || !kernel_.type(value).is_tile() || schedule_.is_in_array(value, *nest.step) ||
+      !seen.insert(value.id).second)
+    return false;
+  return op->kind == OpKind::Math ||
+         std::any_of(op->operands.begin(), op->operands.end(),
+                     [&](ir::Value operand) { return has_math(nest, operand, seen); });
+}
+
+bool ProgramWriter::is_map(const Nest& nest) const {
+  const Step& step = *nest.step;
+  if (!step.kept.empty() || !step.reductions.empty() || !surely_vectorises(nest)) return false;
+  const ir::Op* store = nullptr;
+  for (const ir::Op* op : step.ops) {
+    if (!op->facts().has(ir::Writes)) continue;
+    if (store || !is_streamed(nest, *op)) return false;
+    store = op;
+  }
+  std::set<std::uint32_t> seen;
+  return store && kernel_.type(store->operands[1]).dtype == DType::Float32 &&
+         has_math(nest, store->operands[1], seen);
+}
+
+void ProgramWriter::print_map(const Nest& nest, const Range& range, const Part& part) {
+  uses_maps_ = true;
+  out_.open(fmt::format("tw::map({}, {}, {}, [&](i32 {})", range.begin, range.end,
+                        part.streamed[0].row, nest.loops.back().name));
+  for (const std::string& line : part.lines) out_.line(line);
+  out_.outdent();
+  out_.line("});");
 }
 
 void ProgramWriter::print_sum(const Nest& nest, const Part& part) {
