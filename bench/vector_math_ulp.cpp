@@ -4,6 +4,7 @@
 //
 // The limits are those that device_lib/cpu/math.h states; a function beyond its limit fails the
 // program. The reference is the C library's function of float64.
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <charconv>
@@ -25,12 +26,10 @@ namespace tilewright::bench {
 namespace {
 
 constexpr const char* help =
-    "vector_math_ulp [--stride N]: the largest errors of the CPU's math functions in ulp, over "
-    "every "
-    "Nth\n"
-    "float32 (1: all of them, some 20 minutes of CPU time) and every float16 and bfloat16; exit "
-    "code 1\n"
-    "when a function is beyond the limit that the device library states\n";
+    "vector_math_ulp [--stride N] [FUNCTION ...]: the largest errors of the CPU's math functions\n"
+    "(or of those named) in ulp, over every Nth float32 (1: all of them, some 2 minutes of CPU\n"
+    "time each) and every float16 and bfloat16; exit code 1 when a function is beyond the limit\n"
+    "that the device library states\n";
 
 // Rounding to a small type takes half an ulp; float32's error before it is hardly seen.
 constexpr double small_limit = 0.51;
@@ -47,6 +46,7 @@ constexpr MathFunction functions[] = {
     {"cos", "tl.cos(x)", [](double x, double) { return std::cos(x); }},
     {"erf", "tl.erf(x)", [](double x, double) { return std::erf(x); }},
     {"exp", "tl.exp(x)", [](double x, double) { return std::exp(x); }},
+    {"exp_plus", "tl.exp(x) + 1", [](double x, double) { return std::exp(x) + 1; }},
     {"exp2", "tl.exp2(x)", [](double x, double) { return std::exp2(x); }},
     {"log", "tl.log(x)", [](double x, double) { return std::log(x); }},
     {"log10", "libdevice.log10(x)", [](double x, double) { return std::log10(x); }},
@@ -220,13 +220,15 @@ Worst measure(const MathFunction& function, const Format& format, std::uint64_t 
 }
 
 // Prints the errors of all functions, each when it is known; whether all are within their limits.
-bool measure_all(std::uint64_t stride) {
+bool measure_all(std::uint64_t stride, const std::vector<std::string_view>& wanted) {
   fmt::print("Largest errors in ulp over every {} on {}\n\n",
              stride == 1 ? "float32" : fmt::format("{}th float32", stride), machine_name());
   constexpr const char* line = "{:<8}  {:>5}  {:>9}  {:<34}  {:>8}  {:>8}  {}\n";
   fmt::print(line, "function", "limit", "float32", "at", "float16", "bfloat16", "");
   bool is_good = true;
   for (const MathFunction& function : functions) {
+    const std::string_view name = function.name;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
     const double limit = limit_of(function.name);
     const Worst wide = measure(function, formats[0], stride);
     const Worst half = measure(function, formats[1], stride);
@@ -244,23 +246,28 @@ bool measure_all(std::uint64_t stride) {
   return is_good;
 }
 
+bool is_function(std::string_view name) {
+  return std::any_of(std::begin(functions), std::end(functions),
+                     [&](const MathFunction& function) { return name == function.name; });
+}
+
 int run(int count, char** arguments) {
   std::uint64_t stride = 1;
-  if (count == 2 && arguments[1] == std::string_view("--help"))
-    return std::fputs(help, stdout) < 0 ? 1 : 0;
-  if (count == 3 && arguments[1] == std::string_view("--stride")) {
-    const std::string_view text = arguments[2];
+  std::vector<std::string_view> wanted;
+  for (int i = 1; i < count; ++i) {
+    const std::string_view word = arguments[i];
+    if (word == "--help") return std::fputs(help, stdout) < 0 ? 1 : 0;
+    const std::string_view text = word == "--stride" && i + 1 < count ? arguments[++i] : "";
     const auto end = std::from_chars(text.data(), text.data() + text.size(), stride).ptr;
-    if (end != text.data() + text.size() || stride < 1) count = 0;
-  } else if (count != 1) {
-    count = 0;
-  }
-  if (count == 0) {
-    fmt::print(stderr, "the arguments are [--stride N], N at least 1, or --help\n");
-    return 2;
+    const bool is_stride = !text.empty() && end == text.data() + text.size() && stride >= 1;
+    if (is_function(word)) wanted.push_back(word);
+    else if (!is_stride) {
+      fmt::print(stderr, "'{}' is no function and no stride; see --help\n", word);
+      return 2;
+    }
   }
   try {
-    return measure_all(stride) ? 0 : 1;
+    return measure_all(stride, wanted) ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

@@ -237,6 +237,7 @@ class ProgramWriter {
   Placed reduced_place(const Nest& nest, const ir::Op& op) const;
 
   // ---- Loops that are calls of the library (row_calls.cpp)
+  const ir::Op* met_first(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_light(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
   void print_sum(const Nest& nest, const Part& part);

@@ -21,12 +21,17 @@ constexpr std::size_t most_ops = 16;
 
 }  // namespace
 
+// The op that computes the value in this loop, if it is met for the first time.
+const ir::Op* ProgramWriter::met_first(const Nest& nest, ir::Value value,
+                                       std::set<std::uint32_t>& seen) const {
+  const bool is_here = kernel_.type(value).is_tile() && !schedule_.is_in_array(value, *nest.step);
+  return is_here && seen.insert(value.id).second ? kernel_.maker(value) : nullptr;
+}
+
 bool ProgramWriter::is_light(const Nest& nest, ir::Value value,
                              std::set<std::uint32_t>& seen) const {
-  const ir::Op* op = kernel_.maker(value);
-  if (!op || !kernel_.type(value).is_tile() || schedule_.is_in_array(value, *nest.step) ||
-      !seen.insert(value.id).second)
-    return true;
+  const ir::Op* op = met_first(nest, value, seen);
+  if (!op) return true;
   const bool is_long = op->kind == OpKind::Math || op->kind == OpKind::Divide ||
                        op->kind == OpKind::Remainder || seen.size() > most_ops;
   return !is_long && std::all_of(op->operands.begin(), op->operands.end(),
@@ -51,13 +56,10 @@ bool ProgramWriter::is_plain_sum(const Nest& nest, const std::vector<Reduction>&
 // Whether a value that the loop computes takes an exponential or the like.
 bool ProgramWriter::has_math(const Nest& nest, ir::Value value,
                              std::set<std::uint32_t>& seen) const {
-  const ir::Op* op = kernel_.maker(value);
-  if (!op || !kernel_.type(value).is_tile() || schedule_.is_in_array(value, *nest.step) ||
-      !seen.insert(value.id).second)
-    return false;
-  return op->kind == OpKind::Math ||
-         std::any_of(op->operands.begin(), op->operands.end(),
-                     [&](ir::Value operand) { return has_math(nest, operand, seen); });
+  const ir::Op* op = met_first(nest, value, seen);
+  return op && (op->kind == OpKind::Math ||
+                std::any_of(op->operands.begin(), op->operands.end(),
+                            [&](ir::Value operand) { return has_math(nest, operand, seen); }));
 }
 
 bool ProgramWriter::is_map(const Nest& nest) const {
