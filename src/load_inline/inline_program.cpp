@@ -3,12 +3,14 @@
 #include "load_inline/inline_program.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/check.h"
 #include "base/nearest.h"
 #include "load_inline/compiler_flags.h"
 #include "load_inline/cpp_kernels.h"
 #include "load_inline/device_text.h"
+#include "load_inline/hidden_macros.h"
 #include "load_inline/host_text.h"
 #include "load_inline/kernel_stubs.h"
 
@@ -45,11 +47,24 @@ bool calls_unknown_macros(const std::vector<InlineSource>& sources) {
   return false;
 }
 
+// NAME, NAME=value or NAME(x)=value
+void check_macro(const std::string& macro) {
+  const std::string_view name = std::string_view(macro).substr(0, macro.find_first_of("=("));
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+      !std::all_of(name.begin(), name.end(), is_part))
+    throw ArgumentError(
+        fmt::format("'{}' in macros defines nothing; write NAME or NAME=value", macro));
+}
+
 }  // namespace
 
 InlineProgram::InlineProgram(const InlineOptions& options, bool for_gpu) : options_(options) {
   if (options.cuda_sources.empty() && options.cpp_sources.empty())
     throw ArgumentError("load_inline needs a source: give cuda_sources or cpp_sources");
+  for (const std::string& macro : options.macros) check_macro(macro);
   mode_ = options.cuda_sources.empty() ? InlineMode::Cpp
           : for_gpu                    ? InlineMode::Gpu
                                        : InlineMode::Emulated;
@@ -183,7 +198,7 @@ void InlineProgram::add_kernel(KernelSource& source, const InlineKernel& kernel,
 
 KernelSource InlineProgram::gpu_source(const Wanted& wanted) const {
   KernelSource source = empty_source(Language::Cuda);
-  source.text = nvrtc_text(sources_, names_torch_types(wanted));
+  source.text = hide_macros(nvrtc_text(sources_, names_torch_types(wanted)), options_);
   source.options = nvrtc_flags(options_).options;
   for (const auto& [kernel, expression] : wanted) {
     const std::string text = expression_text(kernel->name(), expression.arguments);
@@ -221,6 +236,7 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
                         device.uses_barriers(thread_name(kernel.name())), kernel.is_overloaded);
     out += emulated_host_text(sources_, options_.functions, stubs);
   }
+  out += line_directive("entries");
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string name = expression_text(wanted[i].first->name(), wanted[i].second.arguments);
     const std::string expression = with_host ? thread_name(name) : name;
@@ -246,7 +262,8 @@ std::string InlineProgram::cpp_program(const Wanted& wanted, bool with_host) con
 KernelSource InlineProgram::cpu_source(const Wanted& wanted, bool with_host) const {
   KernelSource source = empty_source(Language::Cpp);
   const bool is_emulated = mode_ == InlineMode::Emulated;
-  source.text = is_emulated ? emulated_program(wanted, with_host) : cpp_program(wanted, with_host);
+  source.text = hide_macros(
+      is_emulated ? emulated_program(wanted, with_host) : cpp_program(wanted, with_host), options_);
   source.options =
       is_emulated ? emulation_options() : std::vector<std::string>{"-fvisibility=hidden"};
   const auto flags = host_flags(options_, is_emulated);
@@ -280,7 +297,7 @@ KernelSource InlineProgram::instance_source(const InlineKernel& kernel,
 
 KernelSource InlineProgram::gpu_host_source() const {
   KernelSource source = empty_source(Language::Cpp);
-  source.text = gpu_host_text(sources_, options_.functions);
+  source.text = hide_macros(gpu_host_text(sources_, options_.functions), options_);
   // Host functions only check and launch: a quick compile is worth more than a fast loop. Hidden,
   // so that the statics of inline functions belong to this text alone.
   source.options = {"-O1", "-fvisibility=hidden"};

@@ -34,6 +34,23 @@ TEST(InlineErrors, NoSource) {
             "load_inline needs a source: give cuda_sources or cpp_sources");
 }
 
+TEST(InlineErrors, MacrosThatAreNone) {
+  for (const char* macro : {"A B", "", "=3", "2x", "A B=3"}) {
+    InlineOptions options = cuda("__global__ void k() {}\n");
+    options.macros = {macro};
+    EXPECT_EQ(message_of<ArgumentError>([&] { load_inline(options); }),
+              fmt::format("'{}' in macros defines nothing; write NAME or NAME=value", macro));
+  }
+}
+
+TEST(InlineErrors, AHeaderThatIsMissing) {
+  const CompileError error = compile_error_of(
+      cuda("#include <missing.h>\n__global__ void k(float* x) { *x = __expf(1); }"));
+  EXPECT_EQ(error.log(),
+            "demo.cu:1:10: fatal error: missing.h: No such file or directory\n"
+            "compilation terminated.\n");
+}
+
 TEST(InlineErrors, UnknownKernel) {
   const InlineModule m = load_inline(
       cuda("__global__ void gelu_kernel(float* x) {}\n__global__ void add(float* x) {}\n"));

@@ -192,6 +192,32 @@ __global__ void other(real* x) {}
   EXPECT_EQ(numbers(p), (std::vector<double>{10, 10, 10, 10}));
 }
 
+// Also those that our own parts of the text use as names.
+TEST_P(InlineKernels, MacrosOfAnyName) {
+  InlineOptions options;
+  options.cuda_sources = {R"(#include <cuda_fp16.h>
+#include <torch/extension.h>
+__global__ void k(float* p) { p[0] = T(N) + x + i + Value; p[1] = __half2float(__float2half(DOUBLE(4))); }
+torch::Tensor f(torch::Tensor t) { k<<<1, 1>>>(t.data_ptr<T>()); return t; }
+)"};
+  options.functions = {"f"};
+  options.macros = {"T=float", "N=1", "x=2", "i=3", "Value=4"};
+  options.extra_cuda_cflags = {"-DDOUBLE(n)=(2*(n))"};
+  options.extra_cflags = {"-DDOUBLE(n)=(2*(n))"};
+  options.device = device();
+  const InlineModule m = load_inline(options);
+  const Tensor p = on_device({0, 0});
+  m("f", p);
+  EXPECT_EQ(numbers(p), (std::vector<double>{10, 8}));
+  options.functions = {};
+  options.cuda_sources = {};
+  options.cpp_sources = {"void k(float* p) { p[0] = T(N) + x + i + Value; }"};
+  options.device = Device::cpu();
+  const Tensor q = zeros({1}, Device::cpu());
+  load_inline(options).kernel("k")[{}](q);
+  EXPECT_EQ(q.item<int>(), 10);
+}
+
 TEST_P(InlineKernels, PrintfWorks) {
   const InlineModule m = load(R"(
 #include <stdio.h>

@@ -249,20 +249,6 @@ static inline float norm3df(float x, float y, float z) {
 
 // ---- Intrinsics.
 
-#ifdef TW_EMULATE_STD
-// The C library declares functions of these names for itself.
-#define __expf(x) __builtin_expf(x)
-#define __exp10f(x) exp10f(x)
-#define __logf(x) __builtin_logf(x)
-#define __log2f(x) __builtin_log2f(x)
-#define __log10f(x) __builtin_log10f(x)
-#define __powf(x, y) __builtin_powf(x, y)
-#define __sinf(x) __builtin_sinf(x)
-#define __cosf(x) __builtin_cosf(x)
-#define __tanf(x) __builtin_tanf(x)
-#define __tanhf(x) __builtin_tanhf(x)
-#define __sincosf(x, s, c) sincosf(x, s, c)
-#else
 static inline float __expf(float x) { return __builtin_expf(x); }
 static inline float __exp10f(float x) { return exp10f(x); }
 static inline float __logf(float x) { return __builtin_logf(x); }
@@ -276,7 +262,6 @@ static inline float __tanhf(float x) { return __builtin_tanhf(x); }
 static inline void __sincosf(float x, float* s, float* c) {
   *s = __builtin_sinf(x), *c = __builtin_cosf(x);
 }
-#endif
 static inline float __fdividef(float x, float y) { return x / y; }
 static inline float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
 static inline float __frcp_rn(float x) { return 1.0f / x; }
