@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// load_inline/hidden_macros.cpp — push_macro and pop_macro where the text changes hands.
+// load_inline/hidden_macros.cpp — #define and #undef where the text changes hands; NVRTC has no
+// push_macro.
 #include "load_inline/hidden_macros.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
-#include "load_inline/compiler_flags.h"
+#include <fmt/format.h>
 
 namespace tilewright {
 namespace {
 
-// Names that are reserved, and NDEBUG, are meant for headers as well.
-bool is_for_headers(const std::string& name) {
-  return name.empty() || name.front() == '_' || name == "NDEBUG";
+// -DNAME, -DNAME=value, -DNAME(x)=value. Names that are reserved, and NDEBUG, are meant for headers
+// as well and stay.
+bool is_hidden(std::string_view option) {
+  if (!option.starts_with("-D") || option.size() == 2 || option[2] == '_') return false;
+  return option.substr(2, option.find('=') - 2) != "NDEBUG";
 }
 
-std::vector<std::string> macro_names(const InlineOptions& options) {
-  std::vector<std::string> names;
-  for (const std::string& flag : host_flags(options, true)) {
-    if (!flag.starts_with("-D")) continue;
-    const std::string name = flag.substr(2, flag.find_first_of("=(") - 2);
-    if (!is_for_headers(name)) names.push_back(name);
-  }
-  return names;
+std::string definition(std::string_view option) {
+  const std::string_view macro = option.substr(2);
+  const std::size_t equals = macro.find('=');
+  if (equals == std::string_view::npos) return fmt::format("#define {} 1\n", macro);
+  return fmt::format("#define {} {}\n", macro.substr(0, equals), macro.substr(equals + 1));
 }
 
 bool names_our_file(std::string_view line) {
@@ -31,27 +31,28 @@ bool names_our_file(std::string_view line) {
 
 }  // namespace
 
-std::string hide_macros(const std::string& text, const InlineOptions& options) {
-  const std::vector<std::string> names = macro_names(options);
-  if (names.empty()) return text;
-  std::string hide;
-  std::string show;
-  for (const std::string& name : names) {
-    hide += fmt::format("#pragma push_macro(\"{0}\")\n#undef {0}\n", name);
-    show += fmt::format("#pragma pop_macro(\"{}\")\n", name);
+void hide_macros(KernelSource& source) {
+  std::string define;
+  std::string undefine;
+  for (const std::string& option : source.options) {
+    if (!is_hidden(option)) continue;
+    define += definition(option);
+    undefine += fmt::format("#undef {}\n", option.substr(2, option.find_first_of("=(") - 2));
   }
-  std::string out = hide;
+  if (define.empty()) return;
+  std::erase_if(source.options, is_hidden);
+  std::string out;
   bool is_ours = true;
-  for (std::string_view rest = text; !rest.empty();) {
+  for (std::string_view rest = source.text; !rest.empty();) {
     const std::string_view line = rest.substr(0, std::min(rest.find('\n'), rest.size() - 1) + 1);
     rest.remove_prefix(line.size());
     if (line.starts_with("#line ") && names_our_file(line) != is_ours) {
-      out += is_ours ? show : hide;
+      out += is_ours ? define : undefine;
       is_ours = !is_ours;
     }
     out += line;
   }
-  return out;
+  source.text = std::move(out);
 }
 
 }  // namespace tilewright

@@ -198,8 +198,9 @@ void InlineProgram::add_kernel(KernelSource& source, const InlineKernel& kernel,
 
 KernelSource InlineProgram::gpu_source(const Wanted& wanted) const {
   KernelSource source = empty_source(Language::Cuda);
-  source.text = hide_macros(nvrtc_text(sources_, names_torch_types(wanted)), options_);
+  source.text = nvrtc_text(sources_, names_torch_types(wanted));
   source.options = nvrtc_flags(options_).options;
+  hide_macros(source);
   for (const auto& [kernel, expression] : wanted) {
     const std::string text = expression_text(kernel->name(), expression.arguments);
     source.name_expressions.push_back(text);
@@ -262,12 +263,12 @@ std::string InlineProgram::cpp_program(const Wanted& wanted, bool with_host) con
 KernelSource InlineProgram::cpu_source(const Wanted& wanted, bool with_host) const {
   KernelSource source = empty_source(Language::Cpp);
   const bool is_emulated = mode_ == InlineMode::Emulated;
-  source.text = hide_macros(
-      is_emulated ? emulated_program(wanted, with_host) : cpp_program(wanted, with_host), options_);
+  source.text = is_emulated ? emulated_program(wanted, with_host) : cpp_program(wanted, with_host);
   source.options =
       is_emulated ? emulation_options() : std::vector<std::string>{"-fvisibility=hidden"};
   const auto flags = host_flags(options_, is_emulated);
   source.options.insert(source.options.end(), flags.begin(), flags.end());
+  hide_macros(source);
   for (std::size_t i = 0; i < wanted.size(); ++i)
     add_kernel(source, *wanted[i].first, wanted[i].second.arguments,
                expression_text(wanted[i].first->name(), wanted[i].second.arguments),
@@ -297,12 +298,13 @@ KernelSource InlineProgram::instance_source(const InlineKernel& kernel,
 
 KernelSource InlineProgram::gpu_host_source() const {
   KernelSource source = empty_source(Language::Cpp);
-  source.text = hide_macros(gpu_host_text(sources_, options_.functions), options_);
+  source.text = gpu_host_text(sources_, options_.functions);
   // Host functions only check and launch: a quick compile is worth more than a fast loop. Hidden,
   // so that the statics of inline functions belong to this text alone.
   source.options = {"-O1", "-fvisibility=hidden"};
   const auto flags = host_flags(options_, false);
   source.options.insert(source.options.end(), flags.begin(), flags.end());
+  hide_macros(source);
   Parameter call;
   call.kind = Parameter::Kind::Pointer;
   call.any_pointee = true;

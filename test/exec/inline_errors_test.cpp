@@ -208,6 +208,18 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("run", &run); }
   EXPECT_GT(result.binary.size(), 1000u);
 }
 
+TEST(InlineCompile, UtilitiesOfTheStandardLibraryAndMacros) {
+  InlineOptions options = cuda(R"(
+template <class U> __device__ int pass(U&& a) { return std::max<int>(std::forward<U>(a), N); }
+__global__ void k(int* p) { int b = p[0]; std::swap(p[1], b); p[2] = pass(std::move(b)) + T(x); }
+)");
+  options.macros = {"N=4", "T=int", "x=5"};
+  bool has_nvrtc = false;
+  const CompiledSource result = compile_or_skip(options, &has_nvrtc);
+  if (!has_nvrtc) GTEST_SKIP() << "there is no NVRTC here";
+  EXPECT_GT(result.binary.size(), 1000u);
+}
+
 TEST(InlineCompile, ErrorsHaveTheUsersLines) {
   bool has_nvrtc = false;
   std::string log;

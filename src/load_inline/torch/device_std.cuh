@@ -51,16 +51,11 @@ template <class T> struct is_pointer : false_type {};
 template <class T> struct is_pointer<T*> : true_type {};
 template <class T> constexpr bool is_pointer_v = is_pointer<T>::value;
 
-template <class T> __host__ __device__ constexpr remove_reference_t<T>&& move(T&& value) noexcept {
-  return static_cast<remove_reference_t<T>&&>(value);
-}
-template <class T> __host__ __device__ constexpr T&& forward(remove_reference_t<T>& value) noexcept {
-  return static_cast<T&&>(value);
-}
+// std::move and std::forward are NVRTC's own; second ones would make every call ambiguous.
 template <class T> __host__ __device__ constexpr void swap(T& a, T& b) {
-  T c = move(a);
-  a = move(b);
-  b = move(c);
+  T c = static_cast<T&&>(a);
+  a = static_cast<T&&>(b);
+  b = static_cast<T&&>(c);
 }
 template <class T> __host__ __device__ constexpr const T& min(const T& a, const T& b) { return b < a ? b : a; }
 template <class T> __host__ __device__ constexpr const T& max(const T& a, const T& b) { return a < b ? b : a; }

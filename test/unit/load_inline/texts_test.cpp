@@ -211,5 +211,17 @@ TEST(InlineProgram, FindsKernelsByBareAndQualifiedNames) {
   EXPECT_EQ(source.name_expressions, std::vector<std::string>{"a::k"});
 }
 
+// NVRTC's own headers and ours take no notice of what the user calls T.
+TEST(Nvrtc, MacrosOfAnyName) {
+  InlineOptions options;
+  options.cuda_sources = {"#include <cuda_fp16.h>\n__global__ void k(float* p) { *p = T(N) + x; }"};
+  options.macros = {"T=float", "N=1", "x"};
+  const KernelSource source = inline_kernel_source(options, "sm_90a");
+  for (const std::string& option : source.options) EXPECT_FALSE(option.starts_with("-D")) << option;
+  const std::string expected =
+      "#define T float\n#define N 1\n#define x 1\n#line 1 \"inline_extension.cu\"\n";
+  EXPECT_NE(source.text.find(expected), std::string::npos) << source.text;
+}
+
 }  // namespace
 }  // namespace tilewright
