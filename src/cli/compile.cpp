@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -123,9 +124,10 @@ std::string bytes_text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What comes from the binary, for both kinds of source.
+// What comes from the binary, for both kinds of source. `lines` is a text with the user's lines in
+// its comments (machine_code.h).
 void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
-                      const KernelSource& source, const Binary& binary) {
+                      const KernelSource& source, const Binary& binary, const std::string& lines) {
   if (row.target.is_cuda()) {
     const std::string ptx = ptx_with_nvrtc(source, row.target);
     for (std::string& fault : faults_in_ptx(ptx_facts(ptx, row.symbol), row.spill_bytes))
@@ -133,8 +135,8 @@ void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
     emit(options, row, "ptx", [&] { return ptx; });
   }
   emit(options, row, "cubin", [&] { return bytes_text(binary.bytes); });
-  emit(options, row, "sass", [&] { return disassemble(binary, row.target, source.text); });
-  emit(options, row, "asm", [&] { return disassemble(binary, row.target, source.text); });
+  emit(options, row, "sass", [&] { return disassemble(binary, row.target, lines); });
+  emit(options, row, "asm", [&] { return disassemble(binary, row.target, lines); });
 }
 
 // ---- Triton.
@@ -254,7 +256,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
     return launcher_header({source, binary, kernel, target, row.signature, row.threads});
   });
   row.faults = faults_in_tiles(kernel.lowered.kernel);
-  emit_from_binary(options, row, source, binary);
+  emit_from_binary(options, row, source, binary, source.text);
   return row;
 }
 
@@ -276,6 +278,20 @@ int threads_of(const std::string& block) {
       throw UsageError{fmt::format("--block {} has more than 1024 threads", block)};
   }
   return static_cast<int>(threads);
+}
+
+// Each line as the comments of generated text have it: "// k.cu:7: y[i] = x[i];".
+std::string numbered(const std::string& text, const std::string& name) {
+  std::string out;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    ++number;
+    if (begin != std::string::npos)
+      out += fmt::format("// {}:{}: {}\n", name, number, line.substr(begin));
+  }
+  return out;
 }
 
 CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPath& path,
@@ -304,7 +320,7 @@ CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPat
                                  ? row.kernel
                                  : kernel.variants.front().steps.front().entry;
   add_resources(row, binary, symbol, 0);
-  emit_from_binary(options, row, source, binary);
+  emit_from_binary(options, row, source, binary, numbered(text, inline_options.name));
   return row;
 }
 

@@ -64,11 +64,11 @@ std::vector<std::string> command_line(const std::string& program, const Target& 
   return {program, "-c", "-gi", file};
 }
 
-// "softmax.py:13" => the text of that line, from the comments of the kernel's CUDA text.
-std::map<std::string, std::string> texts_of_lines(const std::string& source_text) {
+// "softmax.py:13" => the text of that line.
+std::map<std::string, std::string> texts_of_lines(const std::string& commented) {
   std::map<std::string, std::string> texts;
-  std::istringstream lines(source_text);
-  for (std::string line; std::getline(lines, line);) {
+  std::istringstream in(commented);
+  for (std::string line; std::getline(in, line);) {
     const std::size_t begin = line.find_first_not_of(' ');
     if (begin == std::string::npos || line.compare(begin, 3, "// ") != 0) continue;
     const std::size_t end = line.find(": ", begin);
@@ -94,11 +94,11 @@ std::string place_of(std::string_view mark) {
 
 // nvdisasm names the whole chain of inlined functions before every few instructions; of it only the
 // user's line is left, and only where it changes.
-std::string with_source_lines(const std::string& code, const std::string& source_text) {
-  const std::map<std::string, std::string> texts = texts_of_lines(source_text);
+std::string with_source_lines(const std::string& code, const std::string& lines) {
+  const std::map<std::string, std::string> texts = texts_of_lines(lines);
   std::string out, shown;
-  std::istringstream lines(code);
-  for (std::string line; std::getline(lines, line);) {
+  std::istringstream in(code);
+  for (std::string line; std::getline(in, line);) {
     if (line.starts_with("nvdisasm warning")) {
       out += fmt::format("// {}\n", line);
     } else if (!line.starts_with(line_mark)) {
@@ -115,8 +115,7 @@ std::string with_source_lines(const std::string& code, const std::string& source
 
 }  // namespace
 
-std::string disassemble(const Binary& binary, const Target& target,
-                        const std::string& source_text) {
+std::string disassemble(const Binary& binary, const Target& target, const std::string& lines) {
   const std::string program = disassembler(target);
   const TemporaryFile file(binary.bytes);
   const ProcessResult result =
@@ -124,7 +123,7 @@ std::string disassemble(const Binary& binary, const Target& target,
   if (result.exit_code != 0)
     throw EnvironmentError(
         fmt::format("{} failed with exit code {}: {}", program, result.exit_code, result.output));
-  return target.is_cuda() ? with_source_lines(result.output, source_text) : result.output;
+  return target.is_cuda() ? with_source_lines(result.output, lines) : result.output;
 }
 
 }  // namespace tilewright::cli

@@ -229,19 +229,26 @@ code:
   LDG ;
 	//## File "/x/k.py", line 7
   FADD ;
-	//## File "/x/other.py", line 99
+	//## File "/x/k.cu", line 2
   STG ;
 END
 )";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const CommandResult r = tilewright_command(
-      {"compile", file_ + ":add", "--signature", signature, "--target", "sm_90a", "--emit", "sass"},
-      {"PATH=" + folder_.path() + ":" + std::getenv("PATH")});
-  EXPECT_EQ(r.error, "");
-  EXPECT_EQ(r.output,
+  const auto sass_of = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "compile");
+    arguments.insert(arguments.end(), {"--target", "sm_90a", "--emit", "sass"});
+    const CommandResult r =
+        tilewright_command(arguments, {"PATH=" + folder_.path() + ":" + std::getenv("PATH")});
+    EXPECT_EQ(r.error, "");
+    return r.output;
+  };
+  EXPECT_EQ(sass_of({file_ + ":add", "--signature", signature}),
             "// nvdisasm warning : old\ncode:\n// line 9 of --emit cuda\n  S2R ;\n"
-            "// k.py:7: tl.store(out + i, tl.load(x + i, mask=i < n) + 1.0, mask=i < n)\n  LDG ;\n "
-            " FADD ;\n// other.py:99\n  STG ;\n");
+            "// k.py:7: tl.store(out + i, tl.load(x + i, mask=i < n) + 1.0, mask=i < n)\n"
+            "  LDG ;\n  FADD ;\n// k.cu:2\n  STG ;\n");
+  const std::string cu = folder_.path() + "/k.cu";
+  std::ofstream(cu) << "__global__ void one(float* x) {\n  x[0] = 1;\n}\n";
+  EXPECT_THAT(sass_of({cu + ":one"}), HasSubstr("\n// k.cu:2: x[0] = 1;\n  STG ;\n"));
 }
 
 TEST_F(Compile, WrongCommandLines) {
