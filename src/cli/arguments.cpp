@@ -356,7 +356,13 @@ std::function<void()> add_profile(CLI::App& app) {
                    "The program and its arguments, after --; or an operation of bench")
       ->required();
   verb->add_option("--row-limit", options->row_limit, "Rows of the table, 0 for all (default 20)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const bool is_count = !text.empty() && text.size() < 10 &&
+                                  text.find_first_not_of("0123456789") == std::string::npos;
+            return is_count ? std::string() : fmt::format("'{}' is no number of rows", text);
+          },
+          ""));
   verb->add_option("--sort-by", options->sort_by,
                    "Largest first by this (default: device time, else the host's own)");
   verb->add_flag("--by-stack", options->by_stack, "A row per place in the nesting of ranges");

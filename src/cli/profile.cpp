@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "base/units.h"
 #include "bench/json.h"
 #include "bench/suite/ops.h"
+#include "cli/prints_aside.h"
 #include "cli/verbs.h"
 #include "profile/trace_file.h"
 #include "runtime/cpu/temporary_folder.h"
@@ -136,16 +138,19 @@ void run_profile(const ProfileVerbOptions& options) {
                                   .group_by_stack = options.by_stack};
   Profile().rows(table);  // a wrong sort key is found before the program runs
   const TemporaryFolder folder;
+  std::optional<PrintsAside> aside;
+  if (options.json) aside.emplace();
   const int code = run_in_foreground(
       {.arguments = full_command(options.command), .environment = environment_of(folder.path())});
+  aside.reset();
   const Profile profile(collect(folder.path()));
   if (profile.trace().events.empty())
     fmt::print(stderr,
                "tilewright: '{}' did nothing that is recorded: it neither used this library nor "
                "CUDA\n",
                options.command.front());
-  else if (options.json) print_json(profile, table, code);
-  else print_text(profile, table);
+  if (options.json) print_json(profile, table, code);
+  else if (!profile.trace().events.empty()) print_text(profile, table);
   std::fflush(stdout);  // the table is shown even if a file cannot be written
   if (!options.trace.empty()) profile.chrome_trace(options.trace);
   if (!options.stacks.empty()) profile.folded_stacks(options.stacks);

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.cpp — `tilewright run`: one launch of a Triton kernel on given or generated arguments.
-#include <unistd.h>
-
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -16,6 +13,7 @@
 #include "cli/crash_hint.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
+#include "cli/prints_aside.h"
 #include "cli/verbs.h"
 
 namespace tilewright::cli {
@@ -37,27 +35,6 @@ Place place_of(const std::string& device, bool float64) {
         fmt::format("'{}' is not a device; write cpu, cuda, cuda:N or interpret", device)};
   return {Device::parse(device), false};
 }
-
-// While one lives, what kernels print goes to stderr: JSON is alone on stdout.
-class PrintsAside {
- public:
-  PrintsAside() {
-    std::fflush(stdout);
-    stdout_ = dup(STDOUT_FILENO);
-    if (stdout_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
-  }
-  ~PrintsAside() {
-    std::fflush(stdout);
-    if (stdout_ < 0) return;
-    dup2(stdout_, STDOUT_FILENO);
-    close(stdout_);
-  }
-  PrintsAside(const PrintsAside&) = delete;
-  PrintsAside& operator=(const PrintsAside&) = delete;
-
- private:
-  int stdout_ = -1;
-};
 
 // A file that holds what the kernel needs: the values of `run` are converted, those of a file are
 // not, so their rank and type are the user's business; but a scalar's place cannot take a tensor.

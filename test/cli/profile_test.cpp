@@ -45,8 +45,8 @@ TEST_F(ProfileVerb, PrintsLaunchesAndCompilePhasesAndWritesFiles) {
   const std::string trace = folder_.path() + "/t.json", flame = folder_.path() + "/f.svg";
   const CommandResult r = profile({"--json", "--trace", trace, "--flame", flame});
   ASSERT_EQ(r.exit_code, 0) << r.error;
-  // The program's own output comes first.
-  const auto json = parse_json(r.output.substr(r.output.find("\n{") + 1));
+  EXPECT_THAT(r.error, testing::HasSubstr("twice on cpu"));  // the program's own output
+  const auto json = parse_json(r.output);
   std::vector<std::string> names;
   for (const auto& row : json.at("rows")) names.push_back(row.at("name"));
   EXPECT_THAT(names, ::testing::IsSupersetOf({"twice", "front end", "passes", "emitter"}));
@@ -103,7 +103,7 @@ TEST_F(ProfileVerb, LimitsSortsAndGroupsRows) {
   const auto rows_of = [&](const std::vector<std::string>& options) {
     const CommandResult r = profile(options);
     EXPECT_EQ(r.exit_code, 0) << r.error;
-    return parse_json(r.output.substr(r.output.find("\n{") + 1)).at("rows");
+    return parse_json(r.output).at("rows");
   };
   const Json by_name = rows_of({"--json", "--sort-by", "name", "--row-limit", "3"});
   ASSERT_EQ(by_name.size(), 3U);
@@ -175,6 +175,8 @@ TEST_F(ProfileVerb, SaysWhatIsWrongBeforeTheProgramRuns) {
          "program 'no-such-program' was not found; install it or add its folder to PATH");
   expect({"profile", "--sort-by", "hots", "--", "true"}, 1,
          "profiles cannot be sorted by 'hots'; did you mean 'host'?");
+  expect({"profile", "--row-limit", "-1", "--", "true"}, 2,
+         "--row-limit: '-1' is no number of rows (see tilewright profile --help)");
   expect({"profile", "--trace", "/nonexistent/t.json", "--", "true"}, 1,
          "cannot write '/nonexistent/t.json': No such file or directory");
 }
