@@ -329,6 +329,60 @@ const ir::Op* ProgramWriter::only_for_this(const Nest& nest, ir::Value value, Op
   return is_free && type.dtype == DType::Float32 ? op : nullptr;
 }
 
+// Whether a value is at least the largest of the elements of `tile` that it meets: their maximum
+// along an axis, put back there, or the larger of that and anything.
+bool ProgramWriter::is_top_of(ir::Value value, ir::Value tile) const {
+  const ir::Op* op = kernel_.maker(value);
+  if (!op) return false;
+  switch (op->kind) {
+    case OpKind::Splat:
+    case OpKind::Broadcast:
+    case OpKind::Hint:
+      return is_top_of(op->operands[0], tile);
+    case OpKind::Maximum:
+      return is_top_of(op->operands[0], tile) || is_top_of(op->operands[1], tile);
+    case OpKind::Reshape: {
+      const ir::Op* inner = kernel_.maker(op->operands[0]);
+      if (inner && inner->kind == OpKind::Maximum) {
+        const auto is_top = [&](ir::Value side) { return is_top_reshaped(*op, side, tile); };
+        return is_top(inner->operands[0]) || is_top(inner->operands[1]);
+      }
+      return is_top_reshaped(*op, op->operands[0], tile);
+    }
+    case OpKind::Reduce:
+      return kernel_.type(tile).rank == 1 && is_largest_of(*op, tile);
+    default:
+      return false;
+  }
+}
+
+bool ProgramWriter::is_largest_of(const ir::Op& reduce, ir::Value tile) const {
+  const ir::Op* only = reduce.kind == OpKind::Reduce ? only_op(reduce) : nullptr;
+  return only && only->kind == OpKind::Maximum && reduce.operands[0] == tile;
+}
+
+// The axis that the maximum took away is back, as one of size 1, where it was.
+bool ProgramWriter::is_top_reshaped(const ir::Op& reshape, ir::Value top, ir::Value tile) const {
+  const ir::Op* reduce = kernel_.maker(top);
+  const Type& type = kernel_.type(reshape.result());
+  const Type& whole = kernel_.type(tile);
+  if (!reduce || !is_largest_of(*reduce, tile) || type.rank != whole.rank) return false;
+  for (int d = 0; d < type.rank; ++d)
+    if (type.size(d) != (d == reduce->integer("axis") ? 1 : whole.size(d))) return false;
+  return true;
+}
+
+// exp of a difference from the largest, as in a softmax.
+bool ProgramWriter::is_power_of_softmax(const ir::Op& op) const {
+  if (op.kind != OpKind::Math || op.text("function") != "exp" ||
+      kernel_.type(op.result()).dtype != DType::Float32)
+    return false;
+  const ir::Op* difference = kernel_.maker(op.operands[0]);
+  return difference && difference->kind == OpKind::Subtract &&
+         kernel_.type(difference->result()).is_tile() &&
+         is_top_of(difference->operands[1], difference->operands[0]);
+}
+
 // exp(x) + c and x * (1 / y), of which sigmoids are made, as one function each.
 std::optional<Placed> ProgramWriter::merged(Nest& nest, const ir::Op& op, const Index& index) {
   constexpr double least = 0x1p-60;
@@ -374,8 +428,8 @@ Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, co
     depth = std::max(depth, written.depth);
   }
   const std::optional<std::string> product = divided(nest, op, operands, index);
-  const std::string expression =
-      product ? *product : expression_text(op, kernel_.type(value), operands);
+  std::string expression = product ? *product : expression_text(op, kernel_.type(value), operands);
+  if (is_power_of_softmax(op)) expression = fmt::format("tw::exp_down({})", operands[0].text);
   if (depth == nest.depth() && is_inlined(op, expression)) return {atom(expression), depth};
   return named(nest, value, expression, depth);
 }

@@ -56,6 +56,16 @@ inline f32 exp(f32 x) {
   return scale(exp_rest(inside, shifted, rounder), shifted);
 }
 
+// e^x of x that is not above 0 (the powers of a softmax), bit for bit as exp: it needs one limit,
+// and of the two factors of `scale` the second is a constant, since 2^(n + 64) is never too large.
+inline f32 exp_down(f32 x) {
+  constexpr f32 from = 0x1.8p23f + 127 + 64;
+  const f32 inside = exp_limits.low > x ? exp_limits.low : x;
+  const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, from);
+  const f32 p = exp_rest(inside, shifted, from);
+  return p * bit_cast<f32>(bit_cast<u32>(shifted) << 23) * 0x1p-64f;
+}
+
 // e^x + c, where no power below 2^-125 changes c: so the smallest are all taken for that, and a
 // single factor 2^(n-1), whose bias is in the rounder, does for the two of `scale`.
 inline f32 exp_plus(f32 x, f32 c) {
