@@ -145,15 +145,20 @@ python::Value host_value(const TritonArgument& argument) {
   return host_value_of(parameter_type(specialize("", constant, argument)).constant);
 }
 
+// As the launch gives it, configs and heuristics set it, or its default.
+std::optional<python::Value> value_of(const LaunchView& view, std::size_t i) {
+  const TritonParameter& parameter = view.kernel.parameters[i];
+  if (view.slots[i] != nullptr) return host_value(*view.slots[i]);
+  const auto found = view.specialization->signature.find(parameter.name);
+  if (found == view.specialization->signature.end()) return parameter.default_value;
+  return host_value_of(found->second.constant);
+}
+
 }  // namespace
 
 std::int64_t Meta::operator[](std::string_view name) const {
-  const std::size_t i = index_of(view_->kernel, name);
-  const auto found = view_->specialization->signature.find(view_->kernel.parameters[i].name);
-  python::Value value;
-  if (view_->slots[i] != nullptr) value = host_value(*view_->slots[i]);
-  else if (found != view_->specialization->signature.end())
-    value = host_value_of(found->second.constant);
+  const python::Value value =
+      value_of(*view_, index_of(view_->kernel, name)).value_or(python::Value());
   if (const std::optional<std::int64_t> integer = value.integer()) return *integer;
   throw ArgumentError(
       fmt::format("the grid of kernel '{}' asks for '{}', which is {} and no integer",
@@ -163,11 +168,8 @@ std::int64_t Meta::operator[](std::string_view name) const {
 python::DictValue meta_values(const LaunchView& view) {
   python::DictValue values;
   for (std::size_t i = 0; i < view.kernel.parameters.size(); ++i) {
-    const std::string& name = view.kernel.parameters[i].name;
-    const auto found = view.specialization->signature.find(name);
-    if (view.slots[i] != nullptr) values.set(name, host_value(*view.slots[i]));
-    else if (found != view.specialization->signature.end())
-      values.set(name, host_value_of(found->second.constant));
+    const std::optional<python::Value> value = value_of(view, i);
+    if (value) values.set(view.kernel.parameters[i].name, *value);
   }
   return values;
 }

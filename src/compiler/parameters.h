@@ -18,8 +18,9 @@ struct TritonParameter {
   std::string name;
   bool is_constexpr = false;
   bool has_default = false;
-  std::optional<ir::Type> type;  // fixed by an annotation such as `n: tl.int64`
-  bool is_const = false;         // annotated tl.const: a pointer that is only read
+  std::optional<python::Value> default_value;  // where it can be told: grids may ask for it
+  std::optional<ir::Type> type;                // fixed by an annotation such as `n: tl.int64`
+  bool is_const = false;                       // annotated tl.const: a pointer that is only read
   // False for names in do_not_specialize, which are never the constant 1 nor known as aligned.
   bool specializes = true;
   bool specializes_alignment = true;

@@ -27,7 +27,7 @@ def scaled(x, n, factor, BLOCK: tl.constexpr):
     tl.store(x + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
 
 @triton.jit
-def printing(out, N: tl.constexpr):
+def printing(out, N: tl.constexpr = 2):
     for i in range(N):
         tl.static_print("N is", N, f"twice {N * 2}")
         tl.device_print("i", i)
@@ -169,6 +169,9 @@ TEST_F(Run, PrintsOfKernels) {
     EXPECT_EQ(parse_json(r.output)["kernel"], "printing");
     EXPECT_THAT(r.error, HasSubstr("N is 2 twice 4\npid (0, 0, 0) i: 0\n"));
   }
+  EXPECT_THAT(
+      tilewright_command({"run", file_ + ":printing", "--grid", "N", "out=zeros:i32[1]"}).output,
+      HasSubstr("grid 2 x 1 x 1"));  // by the default of N
   const CommandResult r = tilewright_command(
       {"compile", file_ + ":printing", "--signature", "*i32, 2", "--target", "cpu"});
   EXPECT_THAT(r.output, HasSubstr("static_print: N is 2 twice 4\n"));

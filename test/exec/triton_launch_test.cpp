@@ -133,6 +133,21 @@ TEST_P(TritonLaunch, GridsOfEveryForm) {
   EXPECT_FALSE(ran(on(0)));  // no launch
 }
 
+TEST_P(TritonLaunch, GridsKnowDefaults) {
+  const auto fill = tw::load_triton_source(R"(
+import triton
+import triton.language as tl
+@triton.jit
+def fill(out, n, value=3.0, BLOCK: tl.constexpr = 4 * 8):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + i, value, mask=i < n)
+)",
+                                           "fill");
+  const auto out = tw::zeros({100}, tw::Device::cpu());
+  fill[on([](const tw::Meta& meta) { return tw::cdiv(meta["n"], meta["BLOCK"]); })](out, 100);
+  EXPECT_TRUE(tw::allclose(out, tw::full({100}, 3, tw::Device::cpu())));
+}
+
 TEST_P(TritonLaunch, ConfigsAndHeuristicsFillIn) {
   const auto scale = load("scale");
   const auto x = tw::ones({50}, tw::Device::cpu());
