@@ -285,7 +285,7 @@ void ProgramWriter::elements(const Step& step) {
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
   find_blocks(nest);
-  nest.is_map = is_vector && is_map(nest);
+  if (is_vector) nest.mapped = mapped_value(nest);
 
   const auto body = [&] {
     run_ops(nest, step);
@@ -348,7 +348,7 @@ void ProgramWriter::print_blocks(Nest& nest, const Part& part,
 
 void ProgramWriter::print_loop(const Nest& nest, const Range& range, const Part& part,
                                const std::vector<std::string>& pragmas) {
-  if (nest.is_map && !part.streamed.empty()) return print_map(nest, range, part);
+  if (nest.mapped && !part.streamed.empty()) return print_map(nest, range, part);
   const Loop& loop = nest.loops.back();
   // Sums that were done at once are not the loop's.
   for (const std::string& pragma : pragmas)
@@ -469,16 +469,17 @@ void ProgramWriter::effect(Nest& nest, const ir::Op& op) {
   Condition mask{true, {}};
   if (op.operands.size() > 2) mask = condition(nest, op.operands[2], nest.own);
   if (mask.known && !*mask.known) return;
+  if (nest.mapped && mask.known) {
+    streamed_element(nest, op);
+    lines.push_back(fmt::format("return {};", element(nest, nest.mapped, nest.own).text));
+    return;
+  }
   const Placed value = element(nest, op.operands[1], nest.own);
   const std::string place = mask.known && is_streamed(nest, op)
                                 ? streamed_element(nest, op)
                                 : access(nest, op.operands[0], nest.own).text;
   const std::string written =
       nest.loops.empty() ? value.text : copied(kernel_.type(op.operands[1]), value.text);
-  if (nest.is_map && mask.known) {
-    lines.push_back(fmt::format("return {};", written));
-    return;
-  }
   const std::string store = fmt::format("{} = {};", place, written);
   if (mask.known) lines.push_back(store);
   else lines.push_back(fmt::format("if ({}) {}", mask.text.text, store));

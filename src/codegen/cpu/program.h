@@ -85,7 +85,7 @@ struct Nest {
   std::vector<Streamed> streamed;
   std::vector<std::string> ahead;  // rows to ask for meanwhile
   std::string sum, sum_type;  // of the sum that is all that the loop does; empty: there is more
-  bool is_map = false;        // the loop writes a row of f32 and does nothing else
+  ir::Value mapped;           // f32 of which the loop writes a row and does nothing else
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -246,7 +246,7 @@ class ProgramWriter {
   bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
   void print_sum(const Nest& nest, const Part& part);
   bool has_math(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
-  bool is_map(const Nest& nest) const;
+  ir::Value mapped_value(const Nest& nest) const;
   void print_map(const Nest& nest, const Range& range, const Part& part);
 
   // ---- What becomes vector code (vector_loops.cpp)

@@ -62,27 +62,41 @@ bool ProgramWriter::has_math(const Nest& nest, ir::Value value,
                             [&](ir::Value operand) { return has_math(nest, operand, seen); }));
 }
 
-bool ProgramWriter::is_map(const Nest& nest) const {
+// The f32 that a loop of one store computes for each element; none when there is more to do, or
+// little. Smaller floats are rounded when the row is written.
+ir::Value ProgramWriter::mapped_value(const Nest& nest) const {
   const Step& step = *nest.step;
-  if (!step.kept.empty() || !step.reductions.empty() || !surely_vectorises(nest)) return false;
+  if (!step.kept.empty() || !step.reductions.empty() || !surely_vectorises(nest)) return {};
   const ir::Op* store = nullptr;
   for (const ir::Op* op : step.ops) {
     if (!op->facts().has(ir::Writes)) continue;
-    if (store || !is_streamed(nest, *op)) return false;
+    if (store || !is_streamed(nest, *op)) return {};
     store = op;
   }
+  if (!store) return {};
+  ir::Value value = store->operands[1];
+  const DType dtype = kernel_.type(value).dtype;
+  const ir::Op* cast = kernel_.maker(value);
+  const bool is_rounded = (dtype == DType::Float16 || dtype == DType::BFloat16) && cast &&
+                          cast->kind == OpKind::Cast && cast->text("rounding").empty() &&
+                          !schedule_.is_in_array(value, *nest.step);
+  if (is_rounded) value = cast->operands[0];
   std::set<std::uint32_t> seen;
-  return store && kernel_.type(store->operands[1]).dtype == DType::Float32 &&
-         has_math(nest, store->operands[1], seen);
+  const bool is_long = kernel_.type(value).dtype == DType::Float32 && has_math(nest, value, seen);
+  return is_long ? value : ir::Value{};
 }
 
 void ProgramWriter::print_map(const Nest& nest, const Range& range, const Part& part) {
   uses_maps_ = true;
-  out_.open(fmt::format("tw::map({}, {}, {}, [&](i32 {})", range.begin, range.end,
-                        part.streamed[0].row, nest.loops.back().name));
+  const Streamed& streamed = part.streamed[0];
+  out_.open(fmt::format("tw::map({}, {}, {}, [&](i32 {})", range.begin, range.end, streamed.row,
+                        nest.loops.back().name));
   for (const std::string& line : part.lines) out_.line(line);
   out_.outdent();
-  out_.line("});");
+  const Type type = kernel_.type(streamed.store->operands[1]).element();
+  const Type wide{.dtype = DType::Float32};
+  if (type == wide) out_.line("});");
+  else out_.format("}}, [](f32 y) {{ return {}; }});", cast_text(wide, type, "y", ""));
 }
 
 void ProgramWriter::print_sum(const Nest& nest, const Part& part) {

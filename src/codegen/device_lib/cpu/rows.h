@@ -28,21 +28,25 @@ inline T sum(i32 first, i32 last, const Term& term) {
   return total;
 }
 
-// row[0] = value(first) and so on to value(last - 1), 64 at a time: a single vector's chain of
-// operations is so long that the processor does not see the next one's begin.
-template <class T, class Value>
-inline void map(i32 first, i32 last, T* row, const Value& value) {
+// row[0] = round(value(first)) and so on to value(last - 1), 64 at a time: a single vector's chain
+// of operations is so long that the processor does not see the next one's begin.
+template <class T, class Value, class Round>
+inline void map(i32 first, i32 last, T* row, const Value& value, const Round& round) {
   constexpr i32 many = 64;
   const i32 end = last - (last - first) % many;
   for (i32 i = first; i < end; i += many) {
-    T some[many];
+    f32 some[many];
 #pragma omp simd
     for (i32 k = 0; k < many; ++k) some[k] = value(i + k);
 #pragma omp simd
-    for (i32 k = 0; k < many; ++k) row[i - first + k] = some[k];
+    for (i32 k = 0; k < many; ++k) row[i - first + k] = round(some[k]);
   }
 #pragma omp simd
-  for (i32 i = end; i < last; ++i) row[i - first] = value(i);
+  for (i32 i = end; i < last; ++i) row[i - first] = round(value(i));
+}
+template <class Value>
+inline void map(i32 first, i32 last, f32* row, const Value& value) {
+  map(first, last, row, value, [](f32 y) { return y; });
 }
 
 }  // namespace tw
