@@ -54,6 +54,23 @@ TEST_P(InlineTorch, Gelu) {
   }
 }
 
+// The guard that most extensions begin with names no namespace for device_of.
+TEST_P(InlineTorch, DeviceGuards) {
+  const InlineModule m = load(R"(
+#include <torch/extension.h>
+#include <c10/cuda/CUDAGuard.h>
+__global__ void fill(float* x) { x[threadIdx.x] = 1.0f + threadIdx.x; }
+torch::Tensor filled(torch::Tensor x) {
+  const at::cuda::OptionalCUDAGuard unqualified(device_of(x));
+  const c10::cuda::OptionalCUDAGuard qualified(at::device_of(x));
+  fill<<<1, x.numel()>>>(x.data_ptr<float>());
+  return x;
+}
+)",
+                              {"filled"});
+  EXPECT_EQ(numbers(m("filled", random({3}))), (std::vector<double>{1, 2, 3}));
+}
+
 TEST_P(InlineTorch, ChecksSpeak) {
   const InlineModule m = load(gelu_source, {"gelu"});
   const Tensor x = random({4, 6});

@@ -192,6 +192,8 @@ inline void give(const TwCall& call, const std::vector<double>& result) {
 #ifdef TW_WITH_TUPLE
 template <class... T>
 void give(const TwCall& call, const std::tuple<T...>& result) {
+  static_assert((std::is_same<T, at::Tensor>::value && ...),
+                "a host function may return a tuple of tensors, and of nothing else");
   std::apply(
       [&](const auto&... each) {
         const at::Tensor tensors[] = {each...};

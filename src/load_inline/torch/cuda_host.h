@@ -178,7 +178,12 @@ struct OptionalCUDAGuard : c10::cuda::OptionalCUDAGuard {
   using c10::cuda::OptionalCUDAGuard::OptionalCUDAGuard;
 };
 }  // namespace cuda
-inline Device device_of(const Tensor& tensor) { return tensor.device(); }
+}  // namespace at
+namespace tilewright_tensor {  // Tensor's own: sources call device_of(x) without at::
+inline at::Device device_of(const at::Tensor& tensor) { return tensor.device(); }
+}  // namespace tilewright_tensor
+namespace at {
+using tilewright_tensor::device_of;
 }  // namespace at
 
 // ---- Launches.
