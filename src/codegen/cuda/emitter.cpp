@@ -30,6 +30,12 @@ bool mixes_pointers(const ir::Kernel& kernel) {
   return mixes;
 }
 
+bool has_dot(const ir::Kernel& kernel) {
+  bool found = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) { found |= op.kind == ir::OpKind::Dot; });
+  return found;
+}
+
 }  // namespace
 
 Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
@@ -47,6 +53,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       uses_(kernel.value_count(), 0),
       once_(touched_once(kernel)),
       wraps_(find_wrapping(kernel)),
+      has_dot_(has_dot(kernel)),
       keeps_const_(!mixes_pointers(kernel)) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (ir::Value value : op.operands) ++uses_[value.id];

@@ -446,7 +446,8 @@ class Emitter {
   std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
   const std::unordered_set<const ir::Op*> once_;  // accesses of data that no other program has
-  const std::vector<bool> wraps_;                // values that are computed with wrapping functions
+  const std::vector<bool> wraps_;  // values that are computed with wrapping functions
+  const bool has_dot_;
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element

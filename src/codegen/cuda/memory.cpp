@@ -117,7 +117,10 @@ std::string Emitter::mask_text(Frame& frame, const VectorAccess& access) {
 
 std::string Emitter::vector_template(const Frame& frame, const VectorAccess& access) const {
   const int count = 1 << frame.space.variables[0].bits;
-  const std::string cache = cache_text(*access.op);
+  std::string cache = cache_text(*access.op);
+  // Products come to their stores through shared memory, and NVRTC would store them word by word.
+  if (access.op->kind == OpKind::Store && has_dot_ && cache.empty())
+    cache = "<tw::Cache::Together>";
   std::string out = fmt::format("{}", count);
   if (access.width != count || !cache.empty()) out += fmt::format(", {}", access.width);
   if (!cache.empty()) out += ", " + cache.substr(1, cache.size() - 2);

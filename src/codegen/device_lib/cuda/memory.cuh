@@ -3,8 +3,8 @@
 
 namespace tw {
 
-// How a load or store treats the caches.
-enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast };
+// How a load or store treats the caches; `Together` is a store as usual, in one piece.
+enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Together };
 
 // The type that moves this many bytes at a time.
 template <int Bytes>
@@ -46,6 +46,7 @@ TW_DEVICE void store_word(T* p, T value) {
   else if constexpr (How == Cache::Cs || How == Cache::EvictFirst) __stcs(p, value);
   else if constexpr (How == Cache::Wb) __stwb(p, value);
   else if constexpr (How == Cache::Wt) __stwt(p, value);
+  else if constexpr (How == Cache::Together) ptx::store_together(p, value);
   else *p = value;
 }
 

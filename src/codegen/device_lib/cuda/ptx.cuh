@@ -91,6 +91,21 @@ TW_EVICT_LOADS(load_evict_first, "evict_first")
 TW_EVICT_LOADS(load_evict_last, "evict_last")
 #undef TW_EVICT_LOADS
 
+// ---- Stores that stay whole, as the compiler's own may not when the words come one by one.
+
+TW_DEVICE void store_together(uint4* p, uint4 v) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z),
+               "r"(v.w)
+               : "memory");
+}
+TW_DEVICE void store_together(uint2* p, uint2 v) {
+  asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(v.x), "r"(v.y) : "memory");
+}
+template <class T>
+TW_DEVICE void store_together(T* p, T value) {
+  *p = value;
+}
+
 // ---- Atomics on global memory that order other accesses. `Scope`: 0 block, 1 device, 2 system.
 
 #define TW_ATOM(name, type, constraint, instruction)                                             \

@@ -83,6 +83,11 @@ TW_DEVICE T load_evict_last(const T* p) {
   return *p;
 }
 
+template <class T>
+TW_DEVICE void store_together(T* p, T value) {
+  *p = value;
+}
+
 #define TW_ATOM(name, function)                  \
   template <int Scope, class T>                  \
   TW_DEVICE T name(T* p, T value) {              \
