@@ -9,7 +9,8 @@ if(TW_PRECOMPILE AND CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL Release AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # g++ 12 at -O3 sees these in every std::function and in sums of strings, where they are not.
-  target_compile_options(tw_options INTERFACE -Wno-array-bounds -Wno-maybe-uninitialized -Wno-stringop-overflow)
+  target_compile_options(tw_options INTERFACE -Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict
+                         -Wno-stringop-overflow)
 endif()
 target_include_directories(tw_options INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(tw_options INTERFACE fmt::fmt Threads::Threads)
