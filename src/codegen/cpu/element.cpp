@@ -254,9 +254,16 @@ Condition ProgramWriter::in_bounds(Nest&, const ir::Op& op, const Index& index) 
 // is the bounds 0 and n.
 bool ProgramWriter::is_split(const Nest& nest, ir::Value condition) const {
   if (!nest.split || condition == nest.split) return condition == nest.split;
+  const auto widens = [&](const ir::Op& op) {
+    if (op.kind != OpKind::Cast) return false;
+    const Type& from = kernel_.type(op.operands[0]);
+    const Type& to = kernel_.type(op.result());
+    return from.is_int() && to.is_int() && is_signed(to.dtype) &&
+           from.element_bytes() < to.element_bytes();
+  };
   const auto uncast = [&](ir::Value value) {
     const ir::Op* op = kernel_.maker(value);
-    while (op && (op->kind == OpKind::Cast || op->kind == OpKind::Splat)) {
+    while (op && (op->kind == OpKind::Splat || widens(*op))) {
       value = op->operands[0];
       op = kernel_.maker(value);
     }

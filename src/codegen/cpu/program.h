@@ -264,6 +264,7 @@ class ProgramWriter {
                       const std::string& last);
 
   // ---- Rows of the next program (rows_ahead.cpp)
+  bool is_written(ir::Value scalar) const;
   std::optional<std::string> growth(ir::Value value);
   std::vector<std::string> next_rows(const ir::Type& row);
   const ir::Op* large_result(const ir::Type& row) const;

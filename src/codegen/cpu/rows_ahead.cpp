@@ -16,6 +16,11 @@ using ir::Type;
 
 namespace {
 
+// Elements between two requests: as many as the memory should get at once. A loop that computes
+// more of each gives it more time.
+constexpr int block_of_filling = 512;
+constexpr int block_of_writing = 256;
+
 bool is_row_of(const Type& type, const Type& row) {
   return type.rank == 1 && row.rank == 1 && type.size(0) == row.size(0);
 }
@@ -28,6 +33,11 @@ bool has_reduction_of(const ir::Kernel& kernel, const Type& row) {
 }
 
 }  // namespace
+
+// Whether a scalar has its text already: where the loop stands, later ones have none.
+bool ProgramWriter::is_written(ir::Value scalar) const {
+  return texts_.contains(scalar.id) || constant_value(scalar);
+}
 
 // What a scalar or pointer grows by from one program to the next along x, as text; empty: it stays;
 // none: not known.
@@ -61,8 +71,9 @@ std::optional<std::string> ProgramWriter::growth(ir::Value value) {
       return fmt::format("{} + {}", parts[0], parts[1]);
     case OpKind::Multiply: {
       const std::size_t grows = parts[0].empty() ? 1 : 0;
-      if (!parts[1 - grows].empty()) return std::nullopt;
-      const std::string factor = atom(text(op->operands[1 - grows]));
+      const ir::Value by = op->operands[1 - grows];
+      if (!parts[1 - grows].empty() || !is_written(by)) return std::nullopt;
+      const std::string factor = atom(text(by));
       return parts[grows] == "1" ? factor : fmt::format("{} * {}", atom(parts[grows]), factor);
     }
     default:
@@ -79,7 +90,7 @@ std::vector<std::string> ProgramWriter::next_rows(const Type& row) {
     if (!pointer || pointer->kind != OpKind::Affine || constant(pointer->operands[1]) != 1)
       continue;
     const std::optional<std::string> step = growth(pointer->operands[0]);
-    if (!step || step->empty()) continue;
+    if (!step || step->empty() || !is_written(pointer->operands[0])) continue;
     rows.push_back(fmt::format("{} + {}", text(pointer->operands[0]), *step));
   }
   return rows;
@@ -115,8 +126,8 @@ void ProgramWriter::find_rows_ahead(Nest& nest) {
   if (nest.ahead.empty()) return;
   has_fetched_ahead_ = true;
   count_streamed(*result);
-  if (fills) nest.block_size = 512;
-  else if (begins_at_line(*result)) nest.block_size = 256;
+  if (fills) nest.block_size = block_of_filling;
+  else if (begins_at_line(*result)) nest.block_size = block_of_writing;
 }
 
 void ProgramWriter::fetch_ahead(const Nest& nest, const Part& part, const std::string& first,

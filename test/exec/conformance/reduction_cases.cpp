@@ -349,7 +349,47 @@ Family big_tiles() {
   return family;
 }
 
-std::vector<Family> reduction_families() { return {softmax(), norms(), reduces(), big_tiles()}; }
+// A row whose place is known only after a loop over another one, and a condition that is not the
+// mask although it is made of the same numbers.
+const char* const odd_rows_source = R"(
+@triton.jit
+def late_place(x_ptr, y_ptr, out_ptr, place_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    c = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + c, mask=c < n, other=-float("inf"))
+    e = tl.exp(x - tl.max(x, 0))
+    total = tl.sum(e, 0)
+    tl.store(place_ptr, (total * 0).to(tl.int32) + n)
+    stride = tl.load(place_ptr)
+    y = tl.load(y_ptr + row * stride + c, mask=c < n, other=0.0)
+    tl.store(out_ptr + row * n + c, e / total + y, mask=c < n)
+
+@triton.jit
+def narrow_end(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0.0)
+    y = tl.where(i < n.to(tl.int8), x, 7.0) + tl.where(i.to(tl.int8) < n, x, 3.0)
+    tl.store(out_ptr + i, y, mask=i < n)
+)";
+
+Family odd_rows() {
+  constexpr std::int64_t n = 300;
+  return {"odd_rows",
+          odd_rows_source,
+          {{.what = "late place",
+            .kernel = "late_place",
+            .arguments = {input(f32, 3 * n), input(f32, 3 * n), output(f32, 3 * n), output(i32, 1),
+                          n, constant_of("BLOCK", 512)},
+            .grid = 3,
+            .ulps = 4},
+           {.what = "narrow end",
+            .kernel = "narrow_end",
+            .arguments = {input(f32, n), output(f32, n), n, constant_of("BLOCK", 512)}}}};
+}
+
+std::vector<Family> reduction_families() {
+  return {softmax(), norms(), reduces(), big_tiles(), odd_rows()};
+}
 
 TW_CONFORMANCE(Reduction, reduction_families);
 
