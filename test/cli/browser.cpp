@@ -156,6 +156,10 @@ void Browser::open(const std::string& url) {
 void Browser::resize(int width, int height) {
   call("Emulation.setDeviceMetricsOverride",
        {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});
+  // The page learns of it with its next frame, which a browser that draws none may never make.
+  evaluate(
+      "new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done));"
+      " setTimeout(done, 2000); })");
 }
 
 void Browser::prefer_dark(bool dark) {

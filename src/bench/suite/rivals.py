@@ -18,7 +18,8 @@ import time
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 
-prepared = {}
+prepared = {}  # of the work in hand alone: earlier inputs would fill the memory
+work_in_hand = None
 
 
 def answer(**fields):
@@ -176,6 +177,11 @@ def prepare(request):
     if request["device"].startswith("cuda") and not torch.cuda.is_available():
         return {"missing": "this PyTorch has no CUDA"}
     op, way = request["op"], request["way"]
+    global work_in_hand
+    work = [request[key] for key in ("op", "shape", "dtype", "device")]
+    if work != work_in_hand:
+        prepared.clear()
+        work_in_hand = work
     inputs, out = inputs_of(request)
     begin = time.perf_counter()
     if way == "triton":
@@ -186,13 +192,15 @@ def prepare(request):
     else:
         function = builtin_of(op) if way == "torch builtin" else manual_of(op)
         if way == "torch.compile":
-            function = torch.compile(function)
+            # Each size as if it were the only one: later ones would be compiled for every size, and slower.
+            torch._dynamo.reset()
+            function = torch.compile(function, dynamic=False)
         run = lambda: function(*inputs)
     with torch.no_grad():
         result = run()
     synchronize(request["device"])
     first = time.perf_counter() - begin
-    number = len(prepared)
+    number = max(prepared, default=-1) + 1
     prepared[number] = (run, request["device"])
     return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result)}
 
