@@ -219,8 +219,8 @@ std::string Emitter::joined_element(Frame& frame, const ir::Op& op, const Place&
 
 // ---- Arrays
 
-// The register that holds the element.
-std::string Emitter::register_index(const Frame& frame, ir::Value value, const Place& place) const {
+// The number of the register that holds the element.
+IndexMap Emitter::register_map(const Frame& frame, ir::Value value, const Place& place) const {
   const Layout& held = layouts_.of_array(value).layout;
   const int threads = frame.layout ? held.thread_bits() : 0;
   const int registers = frame.space.bits() - threads;
@@ -238,11 +238,15 @@ std::string Emitter::register_index(const Frame& frame, ir::Value value, const P
   }
   const auto offset = held.registers().solve(place.offset);
   TW_CHECK(offset, "an element is in no register of its thread");
-  return linear_text(frame.space,
-                     {BitMatrix(held.registers().columns(), std::move(columns)), *offset});
+  return {BitMatrix(held.registers().columns(), std::move(columns)), *offset};
+}
+
+std::string Emitter::register_index(const Frame& frame, ir::Value value, const Place& place) const {
+  return linear_text(frame.space, register_map(frame, value, place));
 }
 
 std::string Emitter::array_index(Frame& frame, ir::Value value, const Place& place) {
+  if (is_stowed(value)) return stowed_index(frame, place);
   return layouts_.is_shared(value) ? shared_index(frame, value, place)
                                    : register_index(frame, value, place);
 }

@@ -93,14 +93,20 @@ void Emitter::close_elements(ElementLoop& loop) {
 
 // ---- Arrays
 
-void Emitter::declare_array(ir::Value value) {
-  const ir::Value storage = schedule_.storage(value);
-  if (arrays_.contains(storage.id)) return;
-  const ir::Type& type = kernel_.type(storage);
+// What the array of a value is named after.
+std::string Emitter::array_base(ir::Value value, ir::Value storage) const {
   std::string base =
       kernel_.name_of(storage).empty() ? kernel_.name_of(value) : kernel_.name_of(storage);
   if (base.empty()) base = name_of_cast(kernel_, storage);
-  if (base.empty()) base = "kept";
+  return base.empty() ? "kept" : base;
+}
+
+void Emitter::declare_array(ir::Value value) {
+  const ir::Value storage = schedule_.storage(value);
+  if (arrays_.contains(storage.id)) return;
+  if (is_stowed(value)) return declare_stowed();
+  const ir::Type& type = kernel_.type(storage);
+  const std::string base = array_base(value, storage);
   if (layouts_.is_shared(value)) {
     const std::string name = names_.make(base + "_shared");
     shared_.add(name, type_of(storage), type.numel(),
@@ -163,6 +169,7 @@ void Emitter::elements_step(const Step& step) {
                                           [&](const Preload& p) { return !is_late(loop, p); });
   std::vector<Preload> late_loads(late, preloads.end());
   preloads.erase(late, preloads.end());
+  stow_kept(loop, late_loads);
   emit_preloads(loop, preloads, false);
   if (needs_barrier_inside) {
     const std::vector<MemoryUse> uses = memory_;
@@ -225,8 +232,9 @@ std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
       out.push_back({value, place, vector, "", kernel_.type(value).is_bool()});
   }
   for (const TileRead& read : reads.arrays) {
-    if (!layouts_.is_shared(read.value)) continue;
     const Place place = compose(read.map, loop.frame.place);
+    if (is_stowed(read.value)) out.push_back({read.value, place, std::nullopt, "", false});
+    if (!layouts_.is_shared(read.value)) continue;
     if (is_shared_vector(loop, read.value, place))
       out.push_back({read.value, place, std::nullopt, "", false});
   }
@@ -236,6 +244,7 @@ std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
 // What many programs read comes from a near cache: it is not worth the registers to have all of it
 // before the first vector is stored.
 bool Emitter::is_late(const ElementLoop& loop, const Preload& preload) const {
+  if (is_stowed(preload.value)) return true;
   const Step& step = *loop.frame.step;
   const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
   return !once_.empty() && preload.access && !once_.contains(preload.access->op) && !is_kept &&
@@ -279,7 +288,9 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, b
     } else {
       parts_.insert("memory");
       loop.frame.is_whole_vector = true;
-      const std::string source = shared_index(loop.frame, preload.value, preload.place);
+      const std::string source = is_stowed(preload.value)
+                                     ? stowed_index(loop.frame, preload.place)
+                                     : shared_index(loop.frame, preload.value, preload.place);
       loop.frame.is_whole_vector = false;
       out_.format("tw::load<{}>({}, {});", 1 << loop.log_vector, into,
                   sum_text(array_name(preload.value), source));
@@ -387,6 +398,7 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
 
 // Written when the element's ops are done: the array may be one that they still read.
 void Emitter::keep(ElementLoop& loop, ir::Value value, const std::vector<VectorKeep>& keeps) {
+  if (is_stowed(value)) return;  // by its copies
   Frame& frame = loop.frame;
   const auto found = std::find_if(keeps.begin(), keeps.end(),
                                   [&](const VectorKeep& kept) { return kept.value == value; });

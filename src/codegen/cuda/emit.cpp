@@ -45,12 +45,16 @@ struct Attempt {
 constexpr Attempt attempts[] = {
     {true, false, 6, 4}, {false, false, 6, 4}, {false, true, 6, 4}, {false, true, unlimited, 0}};
 
+// An exponential and a little more: cheaper than the registers for it, when the row lies in shared
+// memory.
+constexpr int recompute_limit_of_rows = 16;
+
 struct Emitted {
   std::string text;
   std::set<std::string> parts;
   std::int64_t shared_bytes = 0;
-  bool is_dynamic = false;
-  std::string largest;  // arrays in shared memory
+  std::int64_t dynamic_bytes = 0;  // of those, by the launch
+  std::string largest;             // arrays in shared memory
   ProgramShape shape;
   bool fits_shape = true;
 };
@@ -71,11 +75,14 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramSh
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
   const std::vector<bool> apart =
       attempt.moves_products ? stored_products(kernel) : std::vector<bool>{};
+  const int recompute_limit =
+      std::max(attempt.recompute_limit, shape.stows_row ? recompute_limit_of_rows : 0);
   const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
-                                   .recompute_limit = attempt.recompute_limit,
+                                   .recompute_limit = recompute_limit,
                                    .keep_broadcast_from = attempt.keep_broadcast_from,
                                    .pointer_limit = 24,
                                    .keeps_narrow = true,
+                                   .repeats_from_loads = shape.stows_row,
                                    .apart = apart});
   // Few registers are enough where one tile becomes the next.
   if (options.max_registers > 0 || count_kept(kernel, schedule) > 2) shape.resident = 0;
@@ -88,8 +95,9 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramSh
   out.text = emitter.run();
   if (options.line_directives) out.text = repeat_line_directives(out.text);
   out.parts = emitter.parts();
-  out.shared_bytes = emitter.shared().bytes();
-  out.is_dynamic = emitter.shared().is_dynamic();
+  out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
+  out.dynamic_bytes =
+      emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
   out.largest = emitter.shared().largest();
   out.shape = shape;
   out.fits_shape = emitter.fits_shape();
@@ -182,7 +190,7 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
   LaunchPlan plan = direct_plan(kernel.name, kernel.arguments.size());
   LaunchStep& step = plan.steps.front();
   plan_shape(kernel, emitted.shape, step);
-  step.shared_bytes = constant(emitted.is_dynamic ? emitted.shared_bytes : 0);
+  step.shared_bytes = constant(emitted.dynamic_bytes);
   out.variants.push_back(std::move(plan));
   return out;
 }
@@ -261,6 +269,8 @@ void join_cluster(LaunchStep& step) {
   if (step.cluster[0].empty()) return;
   step.block[0].insert(step.block[0].end(), step.cluster[0].begin(), step.cluster[0].end());
   step.block[0].push_back({PlanOp::Kind::Multiply});
+  step.shared_bytes.insert(step.shared_bytes.end(), step.cluster[0].begin(), step.cluster[0].end());
+  step.shared_bytes.push_back({PlanOp::Kind::Multiply});
   for (PlanExpression& size : step.cluster) size.clear();
   step.grid[0].clear();
 }

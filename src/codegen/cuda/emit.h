@@ -24,6 +24,9 @@ struct ProgramShape {
   int programs = 1;  // that share a block at most, where none of them needs it for itself
   int blocks = 1;    // of the cluster over which one program is spread
   int resident = 0;  // blocks that registers must suffice for on a multiprocessor; 0: any number
+  // The row that a program works on lies in shared memory, each thread's part for itself, and what
+  // is computed from it is computed again where it is needed.
+  bool stows_row = false;
 
   int threads() const { return warps * 32 * blocks; }  // of one program
 
@@ -32,10 +35,11 @@ struct ProgramShape {
 
 struct CudaEmitOptions {
   Target target;
-  int num_warps = 4;  // a power of two
-  int num_ctas = 1;   // blocks of a cluster per program, where the kernel can be spread
-  int programs = 1;   // per block, where the kernel needs no shared memory and no barrier
-  // Nobody has asked for those three: choose_shapes() does.
+  int num_warps = 4;       // a power of two
+  int num_ctas = 1;        // blocks of a cluster per program, where the kernel can be spread
+  int programs = 1;        // per block, where the kernel needs no shared memory and no barrier
+  bool stows_row = false;  // in shared memory, where the kernel has one that is kept
+  // Nobody has asked for those four: choose_shapes() does.
   bool chooses_shape = false;
   int max_registers = 0;         // per thread; 0: the compiler's choice
   bool fp_fusion = true;         // a * b + c may be rounded once

@@ -49,6 +49,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       shape_(shape),
       threads_(shape.threads()),
       shared_axis_(first_program_axis(kernel)),
+      stowed_(find_stowed()),
       lifetimes_(kernel, schedule),
       uses_(kernel.value_count(), 0),
       once_(touched_once(kernel)),
@@ -135,6 +136,7 @@ std::string Emitter::program_count_text(int axis) const {
 }
 
 bool Emitter::fits_shape() const {
+  if (shape_.stows_row && (!stowed_ || !is_stowed_well_ || shared_.is_dynamic())) return false;
   if (shape_.programs == 1 && shape_.blocks == 1) return true;
   return !has_barrier_ && shared_.bytes() == cluster_bytes_;
 }

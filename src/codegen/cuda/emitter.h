@@ -68,6 +68,7 @@ class Emitter {
   // nor have arrays there, and those of a cluster must only meet in sums over all of it.
   bool fits_shape() const;
   const SharedMemory& shared() const { return shared_; }
+  std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
 
  private:
@@ -112,6 +113,7 @@ class Emitter {
   std::string array_element(Frame& frame, ir::Value value, const Place& place);
   // Where an element stands in its array: register_index() or shared_index().
   std::string array_index(Frame& frame, ir::Value value, const Place& place);
+  IndexMap register_map(const Frame& frame, ir::Value value, const Place& place) const;
   std::string register_index(const Frame& frame, ir::Value value, const Place& place) const;
   // The place of an element in an array in shared memory; every access to one goes by it.
   std::string shared_index(Frame& frame, ir::Value value, const Place& place);
@@ -221,8 +223,19 @@ class Emitter {
   void flush_delayed();
   void synchronize(const Frame& frame, const TileReads& reads,
                    const std::vector<ir::Value>& written);
+  std::string array_base(ir::Value value, ir::Value storage) const;
   void declare_array(ir::Value value);
   std::string array_name(ir::Value value);
+
+  // ---- A row in shared memory (stowed_row.cpp)
+  ir::Value find_stowed() const;
+  bool is_stowed(ir::Value value) const { return stowed_ && schedule_.storage(value) == stowed_; }
+  void declare_stowed();
+  std::string stowed_index(const Frame& frame, const Place& place) const;
+  void stow_kept(ElementLoop& loop, std::vector<Preload>& loads);
+  void stow(ElementLoop& loop, const VectorAccess& access);
+  void stow_vector(ElementLoop& loop, const VectorAccess& access);
+  bool is_one_copy(const ElementLoop& loop, const VectorAccess& access) const;
   void assign_tile(ir::Value to, ir::Value from, const Step& at);
 
   // ---- Reductions
@@ -432,6 +445,8 @@ class Emitter {
   const int shared_axis_;  // of the grid, along which programs share a block
   std::string program_;    // names, where programs share a block
   std::string programs_;
+  const ir::Value stowed_;  // the row in shared memory
+  bool is_stowed_well_ = true;
   bool has_barrier_ = false;
   std::int64_t cluster_bytes_ = 0;  // of the arrays through which a cluster meets
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 namespace tilewright {
 namespace {
@@ -101,6 +102,24 @@ int warps_of_row(const Work& work, bool is_thin) {
   return warps_for(work.elements, std::min(elements_at_most(work), per_thread));
 }
 
+// A long row in the shared memory of as many blocks as give each a part of which three or so are on
+// their way at once on a multiprocessor.
+std::optional<ProgramShape> stowed_shape(const Work& work, const Target& target) {
+  constexpr std::int64_t part = 64 << 10;
+  constexpr std::int64_t beside = 8 << 10;  // for what is summed up
+  constexpr int warps = 16;
+  const std::int64_t blocks = work.elements * work.element_bytes / part;
+  if (target.capability_major < 8 || blocks < 1 || blocks > (target.has_clusters ? most_blocks : 1))
+    return std::nullopt;
+  if (work.elements < 32768 || (work.elements == 32768 && work.element_bytes > 2))
+    return std::nullopt;
+  const std::int64_t resident = target.shared_bytes_per_processor / (part + beside);
+  return ProgramShape{.warps = warps,
+                      .blocks = static_cast<int>(blocks),
+                      .resident = static_cast<int>(std::min<std::int64_t>(resident, 3)),
+                      .stows_row = true};
+}
+
 std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions& options) {
   const int most = elements_at_most(work);
   const bool is_thin = work.loads <= 1 && work.element_bytes > 2;
@@ -112,6 +131,7 @@ std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions
                    .blocks = static_cast<int>(blocks)});
   out.push_back(of_warps(warps_of_row(work, is_thin), false));
   for (ProgramShape& shape : out) shape = packed(shape, work, options.target);
+  if (const auto shape = stowed_shape(work, options.target)) out.insert(out.begin(), *shape);
   return out;
 }
 
@@ -163,6 +183,8 @@ int first_program_axis(const ir::Kernel& kernel) {
 std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   const ProgramShape given{.warps = options.num_warps};
   std::vector<ProgramShape> asked;
+  if (options.stows_row)
+    asked.push_back({.warps = options.num_warps, .blocks = options.num_ctas, .stows_row = true});
   if (options.num_ctas > 1 && options.target.has_clusters)
     asked.push_back({.warps = options.num_warps, .blocks = options.num_ctas});
   if (options.programs > 1)

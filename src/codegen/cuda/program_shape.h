@@ -9,7 +9,10 @@
 //
 //   rows of up to 2048 elements (512 of 32 bits)   a warp each, four of them in a block
 //   up to 32768                                    8 to 64 elements per thread
-//   longer                                         a cluster of four to eight blocks
+//   longer, and 32768 of 16 bits                   in shared memory, 64 KiB in each of the blocks
+//                                                  of a cluster
+//
+// Rows that cannot lie in shared memory are spread over a cluster of four to eight blocks.
 //
 // A program whose text would be too long for a compiler gets more warps than were asked for.
 #pragma once

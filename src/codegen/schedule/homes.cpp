@@ -29,6 +29,7 @@ void Planner::demand_operands(const ir::Op& op, int step, Access access, int epo
 // Whether the chain of `value` may be computed once more where it is wanted.
 bool Planner::can_repeat(ir::Value value, const Demand& wanted) const {
   if (wanted.access == Access::Array || !is_cheap(value)) return false;
+  if (const ir::Op* maker = kernel_.maker(value); maker && is_kept_load(*maker)) return false;
   const bool is_inside = steps_[static_cast<std::size_t>(wanted.step)].region != regions_[value.id];
   return can_reload(value, is_inside ? -3 : wanted.epoch);
 }
@@ -67,11 +68,13 @@ Home Planner::home_for(const ir::Op& op, ir::Value value) const {
   if (repeats) return Home::Recomputed;
   // Wanted in one other place, each element once: it is computed there instead.
   const Demand& only = wanted.front();
+  const bool is_load_itself = op.kind == OpKind::Load && options_.repeats_from_loads;
+  const bool is_same_there =
+      !is_load_itself && (chain_epochs_[value.id] == -1 || chain_epochs_[value.id] == only.epoch);
   const bool moves = wanted.size() == 1 && only.access <= Access::Once &&
                      steps_[static_cast<std::size_t>(only.step)].kind == Kind::Elements &&
                      steps_[static_cast<std::size_t>(only.step)].region == regions_[value.id] &&
-                     (chain_epochs_[value.id] == -1 || chain_epochs_[value.id] == only.epoch ||
-                      can_sink(op, only));
+                     (is_same_there || can_sink(op, only));
   const bool has_array_access = std::any_of(
       wanted.begin(), wanted.end(), [](const Demand& d) { return d.access == Access::Array; });
   return moves || (is_widened_load(op) && !has_array_access) ? Home::Recomputed : Home::Stored;

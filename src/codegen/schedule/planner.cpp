@@ -102,6 +102,11 @@ void Planner::note_broadcast(const ir::Op& op) {
   }
 }
 
+bool Planner::is_kept_load(const ir::Op& op) const {
+  return op.kind == OpKind::Load && (kernel_.type(op.result()).numel() < options_.reload_from ||
+                                     op.integer("volatile") != 0 || conflicts_.contains(&op));
+}
+
 // The cost of computing an element of the op's result from what is in arrays and memory.
 void Planner::note_chain(const ir::Op& op) {
   if (op.results.empty() || !is_tile(kernel_, op.result())) return;
@@ -111,9 +116,12 @@ void Planner::note_chain(const ir::Op& op) {
   int cost = is_view(op) ? 0 : cost_of(op);
   int epoch = no_loads;
   if (op.kind == OpKind::Load) {
-    const bool is_kept = kernel_.type(op.result()).numel() < options_.reload_from ||
-                         op.integer("volatile") != 0 || conflicts_.contains(&op);
-    epoch = is_kept ? mixed_loads : epochs_[&op];
+    epoch = is_kept_load(op) ? mixed_loads : epochs_[&op];
+    if (is_kept_load(op) && options_.repeats_from_loads) {  // read from its array
+      costs_[op.result().id] = 1;
+      chain_epochs_[op.result().id] = no_loads;
+      return;
+    }
   }
   for (const ir::Value operand : op.operands) {
     cost += costs_[operand.id];
@@ -195,7 +203,7 @@ int Planner::level_by_operand(ir::Value operand, Kind kind, const ir::Type& shap
   if (is_apart(operand)) return step->level + 1;
   const bool is_same = access == Access::Same && same_shape(step->shape, shape);
   const bool is_cheap = costs_[operand.id] <= options_.recompute_limit && !is_small_[operand.id] &&
-                        can_reload(operand, epoch);
+                        can_reload(operand, epoch) && !is_kept_load(maker);
   return is_same || is_cheap ? step->level : step->level + 1;
 }
 

@@ -50,6 +50,7 @@ class Planner {
   };
   void number_epochs(const ir::Region& region);
   void find_conflicts(const ir::Region& region);
+  bool is_kept_load(const ir::Op& op) const;  // its tile is kept where several steps need it
   void note_chain(const ir::Op& op);
   void note_broadcast(const ir::Op& op);
   void plan_region(const ir::Region& region);

@@ -66,6 +66,9 @@ struct ScheduleOptions {
   int pointer_limit = 0;
   // A load that is cast to a wider type is kept as it is, and cast again where it is needed.
   bool keeps_narrow = false;
+  // What is computed from a kept load is computed again, up to the limit, instead of being kept
+  // too.
+  bool repeats_from_loads = false;
   // By value: kept in an array, and read from there by steps after the one that makes it. Shorter
   // than the values: none of the others.
   std::vector<bool> apart = {};

@@ -37,7 +37,8 @@ bool has(const TileProgram& program, std::string_view text) {
 std::string shape_text(const TileProgram& program) {
   const ProgramShape shape =
       choose_shapes(program.kernel(), {.target = h200, .chooses_shape = true}).front();
-  return fmt::format("{} warps, {} programs, {} blocks", shape.warps, shape.programs, shape.blocks);
+  return fmt::format("{} warps, {} programs, {} blocks{}", shape.warps, shape.programs,
+                     shape.blocks, shape.stows_row ? ", shared memory" : "");
 }
 
 std::string softmax_shape(const char* dtype, int columns) {
@@ -51,11 +52,12 @@ TEST(CudaShapes, FollowTheLengthOfRows) {
   EXPECT_EQ(softmax_shape("fp32", 1024), "4 warps, 1 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("fp32", 16384), "16 warps, 1 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("fp32", 32768), "32 warps, 1 programs, 1 blocks");
-  EXPECT_EQ(softmax_shape("fp32", 131072), "16 warps, 1 programs, 8 blocks");
+  EXPECT_EQ(softmax_shape("fp32", 131072), "16 warps, 1 programs, 8 blocks, shared memory");
   EXPECT_EQ(softmax_shape("bf16", 1024), "1 warps, 4 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("bf16", 4096), "4 warps, 1 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("bf16", 16384), "8 warps, 1 programs, 1 blocks");
-  EXPECT_EQ(softmax_shape("bf16", 65536), "16 warps, 1 programs, 4 blocks");
+  EXPECT_EQ(softmax_shape("bf16", 32768), "16 warps, 1 programs, 1 blocks, shared memory");
+  EXPECT_EQ(softmax_shape("bf16", 131072), "16 warps, 1 programs, 4 blocks, shared memory");
 }
 
 TEST(CudaShapes, ElementwiseWorkKeepsItsWarps) {

@@ -67,6 +67,15 @@ TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool
         : "memory");
 }
 
+// Starts copying a vector, or puts `other` there when it is not wanted.
+template <int Count, class T>
+TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other) {
+  if (is_wanted) copy_async<Count * int(sizeof(T))>(shared, global);
+  else
+#pragma unroll
+    for (int i = 0; i < Count; ++i) shared[i] = other;
+}
+
 // Ends a group: the copies that this thread started since the last one. It may be empty.
 TW_DEVICE void commit_copies() { asm volatile("cp.async.commit_group;" : : : "memory"); }
 

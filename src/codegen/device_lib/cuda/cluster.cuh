@@ -26,6 +26,13 @@ TW_DEVICE int cluster_thread() {
   return cluster_rank() * int(blockDim.x) + int(threadIdx.x);
 }
 
+// Where a thread's own part begins in an array of shared memory of which every block has `Part`
+// elements: a vector of each thread of the block, and so on.
+template <int Threads, int Vector, int Part>
+TW_DEVICE int own_place() {
+  return int(threadIdx.x) * Vector;
+}
+
 // Every thread arrives, then waits until all have arrived; what was written before is then seen.
 TW_DEVICE void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");

@@ -19,6 +19,12 @@ TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool
                              int line = __builtin_LINE()) {
   if (starts) copy_async<Bytes>(shared, global, is_wanted, line);
 }
+template <int Count, class T>
+TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other,
+                          int line = __builtin_LINE()) {
+  if (is_wanted) return copy_async<Count * int(sizeof(T))>(shared, global, line);
+  for (int i = 0; i < Count; ++i) shared[i] = other;
+}
 TW_DEVICE void commit_copies() { tw_emulate::commit_copies(); }
 template <int Pending>
 TW_DEVICE void wait_copies() {

@@ -17,6 +17,12 @@ TW_DEVICE int cluster_thread() {
   return int(threadIdx.x);
 }
 
+// The parts of the blocks stand one behind the other.
+template <int Threads, int Vector, int Part>
+TW_DEVICE int own_place() {
+  return int(threadIdx.x) / Threads * Part + int(threadIdx.x) % Threads * Vector;
+}
+
 TW_DEVICE void cluster_arrive() {}
 TW_DEVICE void cluster_wait() { __syncthreads(); }
 
