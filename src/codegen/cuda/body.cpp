@@ -142,6 +142,22 @@ std::string Emitter::bounds_text(Frame& frame, const ir::Op& bounds, const Place
 
 // ---- Elements
 
+// Whether the elements of every vector of the loop are neighbours that compare the same.
+bool Emitter::is_same_in_vector(const Frame& frame, const ir::Op& compare,
+                                const Place& place) const {
+  const int log_vector = frame.space.variables.empty() ? 0 : frame.space.variables[0].bits;
+  const ir::Type& type = kernel_.type(compare.result());
+  if (!frame.layout || log_vector == 0 || type.rank != 1) return false;
+  const std::uint64_t inside = (1ull << log_vector) - 1;
+  bool is_run = (place.offset & inside) == 0;
+  for (int j = 0; j < frame.space.bits(); ++j) {
+    const std::uint64_t column = place.matrix.column(j);
+    is_run &= j < log_vector ? column == 1ull << j : (column & inside) == 0;
+  }
+  const AxisInfo& facts = alignments_.axes().of(compare.result());
+  return is_run && facts.dimensions.front().constant >= std::int64_t{1} << log_vector;
+}
+
 std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) {
   if (!is_tile(kernel_, value)) return scalar(value);
   const Frame::Key key = Frame::key(value, place);
@@ -157,6 +173,9 @@ std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) 
   }
   TW_CHECK(maker->facts().has(ir::Elementwise), "an element of '{}' is wanted before it is kept",
            maker->facts().name);
+  if (maker->kind == OpKind::Compare && is_same_in_vector(frame, *maker, place))
+    return computed_element(frame, *maker, value,
+                            first_of_vector(place, frame.space.variables[0].bits));
   return computed_element(frame, *maker, value, place);
 }
 

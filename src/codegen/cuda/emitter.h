@@ -108,6 +108,7 @@ class Emitter {
 
   // ---- Elements of tiles
   std::string element(Frame& frame, ir::Value value, const Place& place);
+  bool is_same_in_vector(const Frame& frame, const ir::Op& compare, const Place& place) const;
   std::string view_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
   std::string computed_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
   std::string array_element(Frame& frame, ir::Value value, const Place& place);

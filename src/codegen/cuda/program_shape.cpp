@@ -6,6 +6,8 @@
 #include <bit>
 #include <optional>
 
+#include "codegen/cuda/layouts.h"
+
 namespace tilewright {
 namespace {
 
@@ -22,6 +24,7 @@ struct Work {
   std::int64_t elements = 0;  // of the largest tile
   int element_bytes = 1;      // of the widest that such tiles load or store
   int loads = 0;              // of such tiles, and those that loops carry
+  bool is_aligned = true;     // all of these go in vectors of 16 bytes
 };
 
 bool is_plain(OpKind kind) {
@@ -45,6 +48,7 @@ bool is_plain(OpKind kind) {
 
 Work work_of(const ir::Kernel& kernel) {
   Work work{.elements = largest_tile(kernel)};
+  const Alignments alignments(kernel);
   const auto is_largest = [&](ir::Value value) {
     return kernel.type(value).is_tile() && kernel.type(value).numel() == work.elements;
   };
@@ -56,6 +60,7 @@ Work work_of(const ir::Kernel& kernel) {
     if (is_access && is_largest(op.operands[0])) {
       const auto bytes = static_cast<int>(size_of(kernel.type(op.operands[0]).dtype));
       work.element_bytes = std::max(work.element_bytes, bytes);
+      work.is_aligned &= bytes << access_shape(kernel, alignments, op).log_width >= 16;
       work.loads += op.kind == OpKind::Load ? 1 : 0;
     }
     if (op.kind == OpKind::For)
@@ -97,8 +102,10 @@ ProgramShape packed(ProgramShape shape, const Work& work, const Target& target) 
 // to, want more work per thread.
 int warps_of_row(const Work& work, bool is_thin) {
   if (is_thin) return std::min(warps_for(work.elements, 8), work.elements < 32768 ? 16 : 32);
-  const bool is_packed = work.loads > 1 && work.element_bytes <= 2;
-  const int per_thread = work.elements < 16384 || is_packed ? 32 : 64;
+  const bool is_small = work.element_bytes <= 2;
+  const bool is_light = is_small && work.loads <= 2 && work.is_aligned && work.elements < 16384;
+  const bool is_packed = is_small && work.loads == 2;
+  const int per_thread = is_light ? 16 : work.elements < 16384 || is_packed ? 32 : 64;
   return warps_for(work.elements, std::min(elements_at_most(work), per_thread));
 }
 
@@ -124,7 +131,8 @@ std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions
   const int most = elements_at_most(work);
   const bool is_thin = work.loads <= 1 && work.element_bytes > 2;
   std::vector<ProgramShape> out;
-  if (work.elements <= (is_thin ? 512 : 32 * most)) out.push_back(of_warps(1, work.has_program));
+  const int within_warp = is_thin || (work.element_bytes <= 2 && work.is_aligned) ? 512 : 32 * most;
+  if (work.elements <= within_warp) out.push_back(of_warps(1, work.has_program));
   const std::int64_t blocks = std::min<std::int64_t>(work.elements / 16384, most_blocks);
   if (options.target.has_clusters && work.elements > 32768)
     out.push_back({.warps = warps_for(work.elements / blocks, std::min(most, 32)),

@@ -7,7 +7,8 @@
 // memory, few enough for a row to be summed up within a warp or a block, and enough for the
 // row to fit into registers:
 //
-//   rows of up to 2048 elements (512 of 32 bits)   a warp each, four of them in a block
+//   rows of up to 512 elements, of up to 2048
+//   that are not aligned                           a warp each, four of them in a block
 //   up to 32768                                    8 to 64 elements per thread
 //   longer, and 32768 of 16 bits                   in shared memory, 64 KiB in each of the blocks
 //                                                  of a cluster

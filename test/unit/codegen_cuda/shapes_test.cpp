@@ -53,11 +53,22 @@ TEST(CudaShapes, FollowTheLengthOfRows) {
   EXPECT_EQ(softmax_shape("fp32", 16384), "16 warps, 1 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("fp32", 32768), "32 warps, 1 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("fp32", 131072), "16 warps, 1 programs, 8 blocks, shared memory");
-  EXPECT_EQ(softmax_shape("bf16", 1024), "1 warps, 4 programs, 1 blocks");
-  EXPECT_EQ(softmax_shape("bf16", 4096), "4 warps, 1 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("bf16", 512), "1 warps, 4 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("bf16", 1024), "2 warps, 1 programs, 1 blocks");
+  EXPECT_EQ(softmax_shape("bf16", 4096), "8 warps, 1 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("bf16", 16384), "8 warps, 1 programs, 1 blocks");
   EXPECT_EQ(softmax_shape("bf16", 32768), "16 warps, 1 programs, 1 blocks, shared memory");
   EXPECT_EQ(softmax_shape("bf16", 131072), "16 warps, 1 programs, 4 blocks, shared memory");
+}
+
+// Rows that begin anywhere want fewer threads.
+TEST(CudaShapes, FollowTheAlignmentOfRows) {
+  const auto shape = [](int columns) {
+    return shape_text(TileProgram(softmax_source, "softmax_kernel",
+                                  fmt::format("*bf16:16, *bf16:16, i32, i32, {}", columns)));
+  };
+  EXPECT_EQ(shape(1024), "1 warps, 4 programs, 1 blocks");
+  EXPECT_EQ(shape(8192), "8 warps, 1 programs, 1 blocks");
 }
 
 TEST(CudaShapes, ElementwiseWorkKeepsItsWarps) {
