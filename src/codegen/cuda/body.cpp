@@ -179,10 +179,26 @@ std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) 
   return computed_element(frame, *maker, value, place);
 }
 
+// What a condition chooses from is computed before it where it is a call: compilers move no inline
+// assembly over a condition, and threads of a warp would take both ways one after the other.
+std::string Emitter::arm(Frame& frame, ir::Value value, const Place& place) {
+  const std::string text = element(frame, value, place);
+  const ir::Op* maker = kernel_.maker(value);
+  const bool is_computed = is_tile(kernel_, value) && maker && maker->facts().has(ir::Elementwise);
+  if (!is_computed || text.find("tw::") == std::string::npos) return text;
+  const std::string name = new_name(value);
+  statement(*maker, constant_text(value, name, bare(text)));
+  frame.remember(Frame::key(value, place), name);
+  return name;
+}
+
 std::string Emitter::computed_element(Frame& frame, const ir::Op& op, ir::Value value,
                                       const Place& place) {
   std::vector<OperandText> operands;
-  for (ir::Value in : op.operands) operands.push_back(operand(in, element(frame, in, place)));
+  for (ir::Value in : op.operands) {
+    const bool is_arm = op.kind == OpKind::Select && in != op.operands[0];
+    operands.push_back(operand(in, is_arm ? arm(frame, in, place) : element(frame, in, place)));
+  }
   if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
     for (OperandText& in : operands) in.text = bare(in.text);
   std::string text = operation_text(op, operands);

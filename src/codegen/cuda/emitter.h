@@ -111,6 +111,7 @@ class Emitter {
   bool is_same_in_vector(const Frame& frame, const ir::Op& compare, const Place& place) const;
   std::string view_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
   std::string computed_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
+  std::string arm(Frame& frame, ir::Value value, const Place& place);
   std::string array_element(Frame& frame, ir::Value value, const Place& place);
   // Where an element stands in its array: register_index() or shared_index().
   std::string array_index(Frame& frame, ir::Value value, const Place& place);

@@ -81,5 +81,22 @@ def look_up(out_ptr, table_ptr, index_ptr, n, ROWS: tl.constexpr, COLUMNS: tl.co
   program.expect_same({.arguments = {&out, &table, &index, std::int64_t{32}}});
 }
 
+// A call under a condition would be a branch for every element.
+TEST(CudaElementwise, WhatASelectChoosesFromIsComputedBeforeIt) {
+  const TileProgram program(R"(
+@triton.jit
+def kept(out_ptr, x_ptr, keep_ptr, p, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    keep = tl.load(keep_ptr + i)
+    tl.store(out_ptr + i, tl.where(keep > 0, tl.load(x_ptr + i) / (1 - p), 0.0))
+)",
+                            "kept", "*fp32:16, *fp32:16, *i32:16, fp32, 256");
+  EXPECT_THAT(program.text(), testing::HasSubstr(" = tw::divide_fast("));
+  EXPECT_THAT(program.text(), testing::Not(testing::HasSubstr("? tw::")));
+  Memory out = zeros(f32, 256), x = numbers(f32, 256, 1), keep = zeros(DType::Int32, 256);
+  for (std::size_t i = 0; i < 256; i += 3) keep.set(i, 1);
+  program.expect_same({.arguments = {&out, &x, &keep, 0.5}, .tolerance = 1e-6});
+}
+
 }  // namespace
 }  // namespace tilewright
