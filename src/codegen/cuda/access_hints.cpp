@@ -12,6 +12,7 @@ namespace {
 
 using ir::OpKind;
 
+constexpr std::int64_t long_row = 16384;
 constexpr unsigned in_loop = 8;  // after a bit for each axis of the grid
 
 class Dependences {
@@ -57,6 +58,29 @@ class Dependences {
 };
 
 }  // namespace
+
+std::unordered_set<const ir::Op*> streaming_loads(const ir::Kernel& kernel) {
+  const Dependences dependences(kernel);
+  std::unordered_map<std::uint32_t, int> loads;
+  std::unordered_set<const ir::Op*> streaming;
+  int weights = 0;
+  bool is_product = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) { is_product |= op.kind == OpKind::Dot; });
+  if (is_product || dependences.axes() == 0) return {};
+  for (const Dependences::Access& access : dependences.accesses())
+    if (access.op->kind == OpKind::Load) ++loads[root_of(kernel, access.op->operands[0]).id];
+  for (const Dependences::Access& access : dependences.accesses()) {
+    if (access.op->kind != OpKind::Load || access.op->integer("volatile") != 0) continue;
+    const unsigned wanted = access.wanted | dependences.axes();
+    const bool is_own = (access.bits & wanted) == wanted;
+    const bool is_long = kernel.type(access.op->result()).numel() >= long_row;
+    weights += !is_own && is_long ? 1 : 0;
+    if (is_own && loads[root_of(kernel, access.op->operands[0]).id] == 1)
+      streaming.insert(access.op);
+  }
+  if (weights > 1) streaming.clear();
+  return streaming;
+}
 
 std::unordered_set<const ir::Op*> touched_once(const ir::Kernel& kernel) {
   const Dependences dependences(kernel);

@@ -53,6 +53,8 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       lifetimes_(kernel, schedule),
       uses_(kernel.value_count(), 0),
       once_(touched_once(kernel)),
+      lingers_(options.target.capability_major >= 9 ? streaming_loads(kernel)
+                                                    : std::unordered_set<const ir::Op*>{}),
       wraps_(find_wrapping(kernel)),
       has_dot_(has_dot(kernel)),
       keeps_const_(!mixes_pointers(kernel)) {

@@ -179,7 +179,8 @@ class Emitter {
   Guard vector_guard(Frame& frame, const VectorAccess& access);
   bool is_all_or_nothing(const Frame& frame, const VectorAccess& access) const;
   std::string vector_pointer(Frame& frame, const VectorAccess& access);
-  std::string vector_template(const Frame& frame, const VectorAccess& access) const;
+  std::string vector_template(const Frame& frame, const VectorAccess& access,
+                              const Guard& guard) const;
   std::string atomic_call(const ir::Op& op, const std::string& pointer,
                           const std::vector<std::string>& values);
 
@@ -462,7 +463,8 @@ class Emitter {
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
   std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
-  const std::unordered_set<const ir::Op*> once_;  // accesses of data that no other program has
+  const std::unordered_set<const ir::Op*> once_;     // accesses of data that no other program has
+  const std::unordered_set<const ir::Op*> lingers_;  // loads whose lines leave L2 last
   const std::vector<bool> wraps_;  // values that are computed with wrapping functions
   const bool has_dot_;
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable

@@ -35,6 +35,7 @@ std::string Emitter::cache_text(const ir::Op& op) const {
   else if (cache == ".cv") how = "Cv";
   else if (cache == ".wb") how = "Wb";
   else if (cache == ".wt") how = "Wt";
+  else if (lingers_.contains(&op)) how = "Linger";
   return how.empty() ? "" : fmt::format("<tw::Cache::{}>", how);
 }
 
@@ -115,9 +116,12 @@ std::string Emitter::mask_text(Frame& frame, const VectorAccess& access) {
   return access.bounds ? bounds_text(frame, *access.bounds, access.place) : "true";
 }
 
-std::string Emitter::vector_template(const Frame& frame, const VectorAccess& access) const {
+std::string Emitter::vector_template(const Frame& frame, const VectorAccess& access,
+                                     const Guard& guard) const {
   const int count = 1 << frame.space.variables[0].bits;
   std::string cache = cache_text(*access.op);
+  // Behind a branch the hint costs more than it brings.
+  if (guard.suffix == "_guarded" && lingers_.contains(access.op)) cache.clear();
   // Products come to their stores through shared memory, and NVRTC would store them word by word.
   if (access.op->kind == OpKind::Store && has_dot_ && cache.empty())
     cache = "<tw::Cache::Together>";
@@ -190,13 +194,13 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
   const Guard guard = vector_guard(frame, access);
   frame.is_whole_vector = false;
   if (guard.suffix.empty()) {
-    statement(*access.op,
-              fmt::format("tw::load<{}>({}, {});", vector_template(frame, access), into, pointer));
+    statement(*access.op, fmt::format("tw::load<{}>({}, {});",
+                                      vector_template(frame, access, guard), into, pointer));
     return;
   }
   statement(*access.op, fmt::format("tw::load{}<{}>({}, {}{}, {});", guard.suffix,
-                                    vector_template(frame, access), into, pointer, guard.arguments,
-                                    other_text(*access.op)));
+                                    vector_template(frame, access, guard), into, pointer,
+                                    guard.arguments, other_text(*access.op)));
 }
 
 void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
@@ -206,10 +210,10 @@ void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::
   const Guard guard = vector_guard(frame, access);
   frame.is_whole_vector = false;
   const std::string owner = owner_text(*frame.layout);
-  statement(
-      *access.op,
-      fmt::format("{}tw::store{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
-                  guard.suffix, vector_template(frame, access), pointer, from, guard.arguments));
+  statement(*access.op,
+            fmt::format("{}tw::store{}<{}>({}, {}{});", owner.empty() ? "" : "if (" + owner + ") ",
+                        guard.suffix, vector_template(frame, access, guard), pointer, from,
+                        guard.arguments));
 }
 
 // ---- Order

@@ -92,7 +92,7 @@ bool Emitter::is_one_copy(const ElementLoop& loop, const VectorAccess& access) c
   const auto bytes = static_cast<std::int64_t>(kernel_.type(stowed_).element_bytes())
                      << loop.log_vector;
   return access.width == 1 << loop.log_vector && (bytes == 4 || bytes == 8 || bytes == 16) &&
-         cache_text(*access.op).empty() && is_all_or_nothing(loop.frame, access);
+         (cache_text(*access.op).empty() || lingers_.contains(access.op));
 }
 
 void Emitter::stow(ElementLoop& loop, const VectorAccess& access) {
@@ -106,14 +106,10 @@ void Emitter::stow(ElementLoop& loop, const VectorAccess& access) {
     const std::string pointer = vector_pointer(loop.frame, access);
     const Guard guard = vector_guard(loop.frame, access);
     loop.frame.is_whole_vector = false;
-    const int count = 1 << loop.log_vector;
-    statement(*access.op,
-              guard.suffix.empty()
-                  ? fmt::format("tw::copy_async<{}>({}, {});",
-                                static_cast<int>(kernel_.type(stowed_).element_bytes()) * count,
-                                target, pointer)
-                  : fmt::format("tw::copy_whole<{}>({}, {}{}, {});", count, target, pointer,
-                                guard.arguments, other_text(*access.op)));
+    const std::string suffix = guard.suffix.empty() ? "_whole" : guard.suffix;
+    const std::string condition = guard.suffix.empty() ? ", true" : guard.arguments;
+    statement(*access.op, fmt::format("tw::copy{}<{}>({}, {}{}, {});", suffix, 1 << loop.log_vector,
+                                      target, pointer, condition, other_text(*access.op)));
   } else {
     stow_vector(loop, access);
   }
@@ -123,7 +119,7 @@ void Emitter::stow(ElementLoop& loop, const VectorAccess& access) {
   out_.line("tw::wait_copies<0>();");
 }
 
-// Through registers, where no copy can do it: elements that are not aligned, bounds within vectors.
+// Through registers, where no copy can do it: elements that are not aligned.
 void Emitter::stow_vector(ElementLoop& loop, const VectorAccess& access) {
   const std::string row = array_name(stowed_);
   if (loop.log_vector == 0) {

@@ -17,7 +17,7 @@ TEST(DeviceLib, AsynchronousCopies) {
   source.language = Language::Cuda;
   source.name = "copies";
   source.options = {"--std=c++17"};
-  for (const char* part : {"ptx", "async_copy"})
+  for (const char* part : {"ptx", "types", "async_copy"})
     source.text += embedded_file(fmt::format("device_lib/cuda/{}.cuh", part));
   source.text += R"(
 extern "C" __global__ void copies(const float* in, float* out, int n) {

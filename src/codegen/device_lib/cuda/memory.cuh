@@ -3,8 +3,9 @@
 
 namespace tw {
 
-// How a load or store treats the caches; `Together` is a store as usual, in one piece.
-enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Together };
+// How a load or store treats the caches; `Linger` is a load of what is read once, whose line leaves
+// L2 last; `Together` is a store as usual, in one piece.
+enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Linger, Together };
 
 // The type that moves this many bytes at a time.
 template <int Bytes>
@@ -38,6 +39,11 @@ TW_DEVICE T load_word(const T* p) {
   else if constexpr (How == Cache::Cv) return __ldcv(p);
   else if constexpr (How == Cache::EvictFirst) return ptx::load_evict_first(p);
   else if constexpr (How == Cache::EvictLast) return ptx::load_evict_last(p);
+  else if constexpr (How == Cache::Linger) {
+    T value;
+    ptx::load_lingering(value, p, true);
+    return value;
+  }
   else return *p;
 }
 template <Cache How, class T>
@@ -95,7 +101,18 @@ template <int Count, int Width = Count, Cache How = Cache::Default, class T>
 TW_DEVICE void load_whole(T* out, const T* p, bool inside, T other) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) out[i] = other;
-  if (inside) load<Count, Width, How>(out, p);
+  if constexpr (How == Cache::Linger) {
+    using W = typename Word<Width * int(sizeof(T))>::type;
+#pragma unroll
+    for (int i = 0; i < Count; i += Width) {
+      W word;
+      memcpy(&word, out + i, sizeof word);
+      ptx::load_lingering(word, reinterpret_cast<const W*>(p + i), inside);
+      memcpy(out + i, &word, sizeof word);
+    }
+  } else if (inside) {
+    load<Count, Width, How>(out, p);
+  }
 }
 template <int Count, int Width = Count, Cache How = Cache::Default, class T>
 TW_DEVICE void store_whole(T* p, const T* values, bool inside) {
@@ -111,7 +128,7 @@ TW_DEVICE T load_one(const T* p) {
 }
 template <Cache How = Cache::Default, class T>
 TW_DEVICE T load_if(bool inside, const T* p, T other) {
-  if (inside) load<1, 1, How>(&other, p);
+  load_whole<1, 1, How>(&other, p, inside, other);
   return other;
 }
 template <Cache How = Cache::Default, class T>

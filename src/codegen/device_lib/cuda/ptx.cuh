@@ -91,6 +91,49 @@ TW_EVICT_LOADS(load_evict_first, "evict_first")
 TW_EVICT_LOADS(load_evict_last, "evict_last")
 #undef TW_EVICT_LOADS
 
+// ---- Loads whose lines leave L2 last, of data that is read once: what is written meanwhile leaves
+// first then, and reaches memory in the order of its rows. `v` stays as it is unless `is_wanted`;
+// a branch around the load would keep the loads of a thread apart.
+
+TW_DEVICE unsigned long long leave_last() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+TW_DEVICE void load_lingering(uint4& v, const uint4* p, bool is_wanted) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %6, 0;"
+      " @p ld.global.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5; }"
+      : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
+      : "l"(p), "l"(leave_last()), "r"(int(is_wanted))
+      : "memory");
+}
+TW_DEVICE void load_lingering(uint2& v, const uint2* p, bool is_wanted) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %4, 0;"
+      " @p ld.global.L2::cache_hint.v2.b32 {%0, %1}, [%2], %3; }"
+      : "+r"(v.x), "+r"(v.y)
+      : "l"(p), "l"(leave_last()), "r"(int(is_wanted))
+      : "memory");
+}
+TW_DEVICE void load_lingering(unsigned& v, const unsigned* p, bool is_wanted) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.L2::cache_hint.b32 %0, [%1], %2; }"
+      : "+r"(v)
+      : "l"(p), "l"(leave_last()), "r"(int(is_wanted))
+      : "memory");
+}
+TW_DEVICE void load_lingering(unsigned short& v, const unsigned short* p, bool is_wanted) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %3, 0; @p ld.global.L2::cache_hint.b16 %0, [%1], %2; }"
+      : "+h"(v)
+      : "l"(p), "l"(leave_last()), "r"(int(is_wanted))
+      : "memory");
+}
+TW_DEVICE void load_lingering(unsigned char& v, const unsigned char* p, bool is_wanted) {
+  if (is_wanted) v = *p;
+}
+
 // ---- Stores that stay whole, as the compiler's own may not when the words come one by one.
 
 TW_DEVICE void store_together(uint4* p, uint4 v) {

@@ -25,6 +25,13 @@ TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other,
   if (is_wanted) return copy_async<Count * int(sizeof(T))>(shared, global, line);
   for (int i = 0; i < Count; ++i) shared[i] = other;
 }
+template <int Count, class T>
+TW_DEVICE void copy_guarded(T* shared, const T* global, i64 first, i64 end, T other,
+                            int line = __builtin_LINE()) {
+  if (first <= 0 && end >= Count)
+    return copy_async<Count * int(sizeof(T))>(shared, global, line);
+  for (int i = 0; i < Count; ++i) shared[i] = first <= i && i < end ? global[i] : other;
+}
 TW_DEVICE void commit_copies() { tw_emulate::commit_copies(); }
 template <int Pending>
 TW_DEVICE void wait_copies() {

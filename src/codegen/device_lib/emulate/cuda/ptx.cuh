@@ -84,6 +84,11 @@ TW_DEVICE T load_evict_last(const T* p) {
 }
 
 template <class T>
+TW_DEVICE void load_lingering(T& v, const T* p, bool is_wanted) {
+  if (is_wanted) v = *p;
+}
+
+template <class T>
 TW_DEVICE void store_together(T* p, T value) {
   *p = value;
 }
