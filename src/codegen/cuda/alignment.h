@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
+#include "codegen/cuda/rotation.h"
 #include "ir/kernel.h"
 #include "passes/axis_info.h"
 
@@ -19,6 +22,13 @@ class Alignments {
   // What is known of tiles along each dimension.
   const AxisAnalysis& axes() const { return axes_; }
 
+  // Tiles are turned round from now on: what that brings into line counts as aligned.
+  void rotate(std::optional<Rotation> rotation) { rotation_ = std::move(rotation); }
+  const std::optional<Rotation>& rotation() const { return rotation_; }
+  bool is_rotated_into_line(const ir::Op& access) const {
+    return rotation_ && rotation_->aligned.contains(&access);
+  }
+
  private:
   void visit(const ir::Region& region);
   void visit(const ir::Op& op);
@@ -30,6 +40,7 @@ class Alignments {
   const ir::Kernel& kernel_;
   const AxisAnalysis axes_;
   std::vector<std::int64_t> known_;  // by value
+  std::optional<Rotation> rotation_;
 };
 
 }  // namespace tilewright

@@ -62,7 +62,7 @@ std::string product_text(const std::string& text) {
 // Of rows only: tiles of products have few masks and their own ways to save registers.
 std::optional<Emitter::SplitIndex> Emitter::split_index(const Frame& frame, const ir::Type& type,
                                                         const Place& map) const {
-  if (type.rank != 1) return std::nullopt;
+  if (type.rank != 1 || is_rotated(type)) return std::nullopt;
   const std::size_t last = frame.space.variables.size() - 1;
   if (frame.space.variables.size() < 2 || frame.space.variables[last].name != "thread")
     return std::nullopt;
@@ -83,7 +83,11 @@ std::string Emitter::shared_index(Frame& frame, ir::Value value, const Place& pl
 
 std::string Emitter::coordinate(Frame& frame, const Place& place, const ir::Type& type,
                                 int dimension) {
-  return index_text(frame, compose(coordinate_map(sizes_of(type), dimension), place));
+  const std::string slot =
+      index_text(frame, compose(coordinate_map(sizes_of(type), dimension), place));
+  if (!is_rotated(type)) return slot;
+  parts_.insert("memory");
+  return fmt::format("tw::rotated<{}>({}, {})", type.numel(), bare(slot), shift_);
 }
 
 // Of an affine op: what is added to its base at a place.
@@ -147,7 +151,7 @@ bool Emitter::is_same_in_vector(const Frame& frame, const ir::Op& compare,
                                 const Place& place) const {
   const int log_vector = frame.space.variables.empty() ? 0 : frame.space.variables[0].bits;
   const ir::Type& type = kernel_.type(compare.result());
-  if (!frame.layout || log_vector == 0 || type.rank != 1) return false;
+  if (!frame.layout || log_vector == 0 || type.rank != 1 || is_rotated(type)) return false;
   const std::uint64_t inside = (1ull << log_vector) - 1;
   bool is_run = (place.offset & inside) == 0;
   for (int j = 0; j < frame.space.bits(); ++j) {

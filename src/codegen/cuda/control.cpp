@@ -26,6 +26,7 @@ void Emitter::steps(const Steps& all) {
   for (const Step& step : all) {
     order_ = step.order;
     if (is_taken_ahead(step)) continue;
+    if (step.kind != Step::Kind::Scalar) declare_shift();
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_step(*step.op);

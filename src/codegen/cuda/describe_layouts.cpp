@@ -29,7 +29,8 @@ std::string describe_tile(const ir::Kernel& kernel, const TileLayouts& layouts, 
 
 std::string describe_layouts(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   const Schedule schedule(kernel, {.reload_from = INT64_MAX});
-  const Alignments alignments(kernel);
+  Alignments alignments(kernel);
+  alignments.rotate(find_rotation(kernel, schedule, alignments, options.num_warps * 32));
   const TileLayouts layouts(
       kernel, schedule, alignments,
       {options.target, std::countr_zero(static_cast<unsigned>(options.num_warps)), {}});

@@ -84,9 +84,12 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramSh
                                    .keeps_narrow = true,
                                    .repeats_from_loads = shape.stows_row,
                                    .apart = apart});
+  Alignments alignments(kernel);
+  alignments.rotate(find_rotation(kernel, schedule, alignments, shape.threads()));
   // Few registers are enough where one tile becomes the next.
-  if (options.max_registers > 0 || count_kept(kernel, schedule) > 2) shape.resident = 0;
-  const Alignments alignments(kernel);
+  const bool is_plain = !alignments.rotation() || alignments.rotation()->brings_all;
+  if (options.max_registers > 0 || count_kept(kernel, schedule) > 2 || !is_plain)
+    shape.resident = 0;
   const TileLayouts layouts(
       kernel, schedule, alignments,
       {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)), apart});

@@ -156,7 +156,8 @@ class Emitter {
     int contiguous = -1;
     const ir::Op* affine = nullptr;  // none: pointers without a formula
     const ir::Op* bounds = nullptr;
-    ir::Value mask;  // instead of bounds: the same for all elements of a vector
+    ir::Value mask;           // instead of bounds: the same for all elements of a vector
+    bool is_rotated = false;  // the elements are those of a tile that is turned round
   };
   std::string mask_text(Frame& frame, const VectorAccess& access);  // of one element or of all
   std::optional<VectorAccess> vector_access(const Frame& frame, const ir::Op& op,
@@ -181,6 +182,17 @@ class Emitter {
   std::string vector_pointer(Frame& frame, const VectorAccess& access);
   std::string vector_template(const Frame& frame, const VectorAccess& access,
                               const Guard& guard) const;
+
+  // ---- Tiles that are turned round (rotation.h, rotated_rows.cpp)
+  void declare_shift();
+  bool is_rotated(const ir::Type& type) const {
+    return alignments_.rotation() && type.rank == 1 && type.numel() == alignments_.rotation()->size;
+  }
+  std::string rotated_template(const Frame& frame, const VectorAccess& access) const;
+  std::string rotated_place(const Frame& frame, const VectorAccess& access);
+  void rotated_load(Frame& frame, const VectorAccess& access, const std::string& into);
+  void rotated_store(Frame& frame, const VectorAccess& access, const std::string& from);
+
   std::string atomic_call(const ir::Op& op, const std::string& pointer,
                           const std::vector<std::string>& values);
 
@@ -450,6 +462,7 @@ class Emitter {
   std::string programs_;
   const ir::Value stowed_;  // the row in shared memory
   bool is_stowed_well_ = true;
+  std::string shift_;  // the name, where tiles are turned round
   bool has_barrier_ = false;
   std::int64_t cluster_bytes_ = 0;  // of the arrays through which a cluster meets
 

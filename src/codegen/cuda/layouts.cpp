@@ -37,6 +37,7 @@ AccessShape affine_shape(const ir::Kernel& kernel, const Alignments& alignments,
   const auto size = static_cast<std::int64_t>(size_of(type.dtype));
   AccessShape out;
   std::int64_t aligned = std::min<std::int64_t>(alignments.of(affine.operands[0]), 16);
+  if (alignments.is_rotated_into_line(op)) aligned = alignments.rotation()->vector * size;
   for (int d = 0; d < type.rank; ++d) {
     const ir::Value stride = affine.operands[static_cast<std::size_t>(d) + 1];
     if (type.size(d) == 1) continue;

@@ -97,6 +97,8 @@ std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, 
     }
   }
   out.width = 1 << std::min(log_vector, shape.log_width);
+  out.is_rotated = is_rotated(type);
+  if (out.is_rotated && !alignments_.is_rotated_into_line(op)) out.width = 1 << log_vector;
   return out;
 }
 
@@ -133,6 +135,7 @@ std::string Emitter::vector_template(const Frame& frame, const VectorAccess& acc
 
 // Whether a vector lies inside the bounds whole or not at all.
 bool Emitter::is_all_or_nothing(const Frame& frame, const VectorAccess& access) const {
+  if (access.is_rotated) return false;
   if (!access.bounds || access.contiguous < 0) return true;
   const std::int64_t count = std::int64_t{1} << frame.space.variables[0].bits;
   const auto at = 2 * static_cast<std::size_t>(access.contiguous);
@@ -189,6 +192,7 @@ void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::s
 
 void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::string& into) {
   parts_.insert("memory");
+  if (access.is_rotated) return rotated_load(frame, access, into);
   frame.is_whole_vector = true;
   const std::string pointer = vector_pointer(frame, access);
   const Guard guard = vector_guard(frame, access);
@@ -205,6 +209,7 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
 
 void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
   parts_.insert("memory");
+  if (access.is_rotated) return rotated_store(frame, access, from);
   frame.is_whole_vector = true;
   const std::string pointer = vector_pointer(frame, access);
   const Guard guard = vector_guard(frame, access);

@@ -119,6 +119,123 @@ TW_DEVICE void store_whole(T* p, const T* values, bool inside) {
   if (inside) store<Count, Width, How>(p, values);
 }
 
+// ---- Tiles that are turned round, so that rows which begin anywhere are moved in vectors: slot i
+// holds element (i - shift) % Size of a row, with a shift less than a vector of 16 bytes. A slot is
+// given as what the thread and what unrolled loops add, and elements from `first` to before `end`
+// are inside.
+template <int Size>
+TW_DEVICE i32 rotated(i32 slot, i32 shift) {
+  return (slot - shift) & (Size - 1);
+}
+
+// Of a vector of slots: those from `begin` to before `end` hold elements inside, and so do those
+// from `from` to before `last`, where the row's last elements have come round.
+struct Inside {
+  i32 begin, end, from, last;
+};
+template <int Size, class T, class First, class End>
+TW_DEVICE Inside inside(i32 thread, i32 loops, i32 shift, First first, End end) {
+  const i32 low = i32(min(max(first, First(0)), First(Size)));
+  const i32 high = i32(min(max(end, End(0)), End(Size)));
+  const i32 before = shift - thread - loops;
+  const bool is_first = loops == 0 && thread < 16 / int(sizeof(T));
+  return {is_first || low > 0 ? low + before : 0, high + before, low + before - Size,
+          is_first ? high + before - Size : 0};
+}
+
+// Before the vector itself, so that nothing waits for a load when there is nothing to do.
+template <int Size, int Count, Cache How, class T>
+TW_DEVICE void load_last(T* out, const T* p, const Inside& part, T other) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) out[i] = other;
+  if (part.last <= 0) return;
+#pragma unroll
+  for (int i = 0; i < Count; ++i)
+    if (part.from <= i && i < part.last) load<1, 1, How>(out + i, p + i + Size);
+}
+
+// out[first .. end), the others stay as they are. A word is read whole when some of it is inside:
+// memory is never taken away in smaller pieces.
+template <int Count, int Width, Cache How, class T>
+TW_DEVICE void load_within(T* out, const T* p, i32 first, i32 end) {
+  if constexpr (!ptx::reads_whole_words) {
+    for (int i = 0; i < Count; ++i)
+      if (first <= i && i < end) load<1, 1, How>(out + i, p + i);
+  } else {
+    T values[Count] = {};
+#pragma unroll
+    for (int i = 0; i < Count; i += Width)
+      if (first < i + Width && end > i && first < end) load<Width, Width, How>(values + i, p + i);
+#pragma unroll
+    for (int i = 0; i < Count; ++i) out[i] = first <= i && i < end ? values[i] : out[i];
+  }
+}
+// The same where p is `apart` bytes behind a word: those around the vector, moved together.
+template <int Count, Cache How, class T>
+TW_DEVICE void load_between(T* out, const T* p, u32 apart, i32 first, i32 end) {
+  constexpr int bytes = Count * int(sizeof(T)) < 16 ? Count * int(sizeof(T)) : 16;
+  constexpr int width = bytes / int(sizeof(T));
+  if constexpr (!ptx::reads_whole_words || bytes < 4) {
+    load_within<Count, 1, How>(out, p, first, end);
+  } else {
+    constexpr int count = (Count + width) * int(sizeof(T)) / 4;
+    const i32 skipped = i32(apart / sizeof(T));
+    const i32 last = min(end, Count) + skipped;
+    u32 words[count] = {};
+#pragma unroll
+    for (int i = 0; i < Count + width; i += width)
+      if (first + skipped < i + width && last > i && first < end)
+        load<width, width, How>(reinterpret_cast<T*>(words) + i, p - skipped + i);
+#pragma unroll
+    for (int step = bytes / 8; step > 0; step /= 2)
+#pragma unroll
+      for (int i = 0; i + step < count; ++i)
+        words[i] = (apart & step * 4) != 0 ? words[i + step] : words[i];
+#pragma unroll
+    for (int i = 0; sizeof(T) < 4 && i + 1 < count; ++i)
+      words[i] = u32((u64(words[i + 1]) << 32 | words[i]) >> apart % 4 * 8);
+    T values[Count];
+    memcpy(values, words, sizeof values);
+#pragma unroll
+    for (int i = 0; i < Count; ++i) out[i] = first <= i && i < end ? values[i] : out[i];
+  }
+}
+
+template <int Size, int Count, int Width = Count, Cache How = Cache::Default, class T, class First,
+          class End>
+TW_DEVICE void load_rotated(T* out, const T* row, i32 thread, i32 loops, i32 shift, First first,
+                            End end, T other) {
+  const Inside part = inside<Size, T>(thread, loops, shift, first, end);
+  const T* const p = row - shift + thread + loops;
+  load_last<Size, Count, How>(out, p, part, other);
+  load_within<Count, Width, How>(out, p, part.begin, part.end);
+}
+// Of a row that begins at another place in its word.
+template <int Size, int Count, int Width = Count, Cache How = Cache::Default, class T, class First,
+          class End>
+TW_DEVICE void load_apart(T* out, const T* row, i32 thread, i32 loops, i32 shift, First first,
+                          End end, T other) {
+  constexpr int bytes = Count * int(sizeof(T)) < 16 ? Count * int(sizeof(T)) : 16;
+  const u32 apart = u32(reinterpret_cast<u64>(row - shift) % bytes);
+  const Inside part = inside<Size, T>(thread, loops, shift, first, end);
+  const T* const p = row - shift + thread + loops;
+  load_last<Size, Count, How>(out, p, part, other);
+  load_between<Count, How>(out, p, apart, part.begin, part.end);
+}
+template <int Size, int Count, int Width = Count, Cache How = Cache::Default, class T, class First,
+          class End>
+TW_DEVICE void store_rotated(T* row, i32 thread, i32 loops, i32 shift, First first, End end,
+                             const T* values) {
+  const Inside part = inside<Size, T>(thread, loops, shift, first, end);
+  T* const p = row - shift + thread + loops;
+  if (part.begin <= 0 && part.end >= Count) return store<Count, Width, How>(p, values);
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    if (part.begin <= i && i < part.end) store<1, 1, How>(p + i, values + i);
+    if (part.from <= i && i < part.last) store<1, 1, How>(p + i + Size, values + i);
+  }
+}
+
 // One element.
 template <Cache How = Cache::Default, class T>
 TW_DEVICE T load_one(const T* p) {

@@ -7,6 +7,9 @@
 namespace tw {
 namespace ptx {
 
+// Whether an aligned word may be read when only some of it belongs to somebody.
+constexpr bool reads_whole_words = true;
+
 #define TW_UNARY(name, instruction)                      \
   TW_DEVICE float name(float x) {                        \
     float y;                                             \
