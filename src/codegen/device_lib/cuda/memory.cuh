@@ -120,9 +120,8 @@ TW_DEVICE void store_whole(T* p, const T* values, bool inside) {
 }
 
 // ---- Tiles that are turned round, so that rows which begin anywhere are moved in vectors: slot i
-// holds element (i - shift) % Size of a row, with a shift less than a vector of 16 bytes. A slot is
-// given as what the thread and what unrolled loops add, and elements from `first` to before `end`
-// are inside.
+// holds element (i - shift) % Size of a row, with a shift of less than 16. A slot is given as what
+// the thread and what unrolled loops add, and elements from `first` to before `end` are inside.
 template <int Size>
 TW_DEVICE i32 rotated(i32 slot, i32 shift) {
   return (slot - shift) & (Size - 1);
@@ -133,12 +132,12 @@ TW_DEVICE i32 rotated(i32 slot, i32 shift) {
 struct Inside {
   i32 begin, end, from, last;
 };
-template <int Size, class T, class First, class End>
+template <int Size, class First, class End>
 TW_DEVICE Inside inside(i32 thread, i32 loops, i32 shift, First first, End end) {
   const i32 low = i32(min(max(first, First(0)), First(Size)));
   const i32 high = i32(min(max(end, End(0)), End(Size)));
   const i32 before = shift - thread - loops;
-  const bool is_first = loops == 0 && thread < 16 / int(sizeof(T));
+  const bool is_first = loops == 0 && thread < 16;
   return {is_first || low > 0 ? low + before : 0, high + before, low + before - Size,
           is_first ? high + before - Size : 0};
 }
@@ -205,7 +204,7 @@ template <int Size, int Count, int Width = Count, Cache How = Cache::Default, cl
           class End>
 TW_DEVICE void load_rotated(T* out, const T* row, i32 thread, i32 loops, i32 shift, First first,
                             End end, T other) {
-  const Inside part = inside<Size, T>(thread, loops, shift, first, end);
+  const Inside part = inside<Size>(thread, loops, shift, first, end);
   const T* const p = row - shift + thread + loops;
   load_last<Size, Count, How>(out, p, part, other);
   load_within<Count, Width, How>(out, p, part.begin, part.end);
@@ -217,7 +216,7 @@ TW_DEVICE void load_apart(T* out, const T* row, i32 thread, i32 loops, i32 shift
                           End end, T other) {
   constexpr int bytes = Count * int(sizeof(T)) < 16 ? Count * int(sizeof(T)) : 16;
   const u32 apart = u32(reinterpret_cast<u64>(row - shift) % bytes);
-  const Inside part = inside<Size, T>(thread, loops, shift, first, end);
+  const Inside part = inside<Size>(thread, loops, shift, first, end);
   const T* const p = row - shift + thread + loops;
   load_last<Size, Count, How>(out, p, part, other);
   load_between<Count, How>(out, p, apart, part.begin, part.end);
@@ -226,7 +225,7 @@ template <int Size, int Count, int Width = Count, Cache How = Cache::Default, cl
           class End>
 TW_DEVICE void store_rotated(T* row, i32 thread, i32 loops, i32 shift, First first, End end,
                              const T* values) {
-  const Inside part = inside<Size, T>(thread, loops, shift, first, end);
+  const Inside part = inside<Size>(thread, loops, shift, first, end);
   T* const p = row - shift + thread + loops;
   if (part.begin <= 0 && part.end >= Count) return store<Count, Width, How>(p, values);
 #pragma unroll
