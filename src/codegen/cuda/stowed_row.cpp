@@ -91,7 +91,8 @@ void Emitter::stow_kept(ElementLoop& loop, std::vector<Preload>& loads) {
 bool Emitter::is_one_copy(const ElementLoop& loop, const VectorAccess& access) const {
   const auto bytes = static_cast<std::int64_t>(kernel_.type(stowed_).element_bytes())
                      << loop.log_vector;
-  return !access.is_rotated && access.width == 1 << loop.log_vector && (bytes == 4 || bytes == 8 || bytes == 16) &&
+  return !access.is_rotated && access.width == 1 << loop.log_vector &&
+         (bytes == 4 || bytes == 8 || bytes == 16) &&
          (cache_text(*access.op).empty() || lingers_.contains(access.op));
 }
 

@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(bf16* x_ptr, bf
   // odd_rows.py:13: power = tl.exp(x - tl.max(x, axis=0))
   f32 maximum;
   // odd_rows.py:12: x = tl.load(x_ptr + start + column, mask=inside, other=-float("inf")).to(tl.float32)
-  tw::load_rotated<1024, 8>(x_tile, x_ptr + start, thread * 8, 0, shift, 0, columns, tw::bf16_bits(0xff80));
+  tw::load_rotated<1024, 8, 8, tw::Cache::Linger>(x_tile, x_ptr + start, thread * 8, 0, shift, 0, columns, tw::bf16_bits(0xff80));
   #pragma unroll
   for (int v = 0; v < 8; ++v) {
     const f32 x = tw::to_f32(x_tile[v]);

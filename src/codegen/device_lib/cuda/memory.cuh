@@ -148,9 +148,10 @@ TW_DEVICE void load_last(T* out, const T* p, const Inside& part, T other) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) out[i] = other;
   if (part.last <= 0) return;
+  constexpr Cache how = How == Cache::Linger ? Cache::Default : How;  // behind a branch
 #pragma unroll
   for (int i = 0; i < Count; ++i)
-    if (part.from <= i && i < part.last) load<1, 1, How>(out + i, p + i + Size);
+    if (part.from <= i && i < part.last) load<1, 1, how>(out + i, p + i + Size);
 }
 
 // out[first .. end), the others stay as they are. A word is read whole when some of it is inside:
@@ -161,10 +162,11 @@ TW_DEVICE void load_within(T* out, const T* p, i32 first, i32 end) {
     for (int i = 0; i < Count; ++i)
       if (first <= i && i < end) load<1, 1, How>(out + i, p + i);
   } else {
-    T values[Count] = {};
+    T values[Count];
 #pragma unroll
     for (int i = 0; i < Count; i += Width)
-      if (first < i + Width && end > i && first < end) load<Width, Width, How>(values + i, p + i);
+      load_whole<Width, Width, How>(values + i, p + i,
+                                    first < i + Width && end > i && first < end, T{});
 #pragma unroll
     for (int i = 0; i < Count; ++i) out[i] = first <= i && i < end ? values[i] : out[i];
   }
@@ -180,11 +182,11 @@ TW_DEVICE void load_between(T* out, const T* p, u32 apart, i32 first, i32 end) {
     constexpr int count = (Count + width) * int(sizeof(T)) / 4;
     const i32 skipped = i32(apart / sizeof(T));
     const i32 last = min(end, Count) + skipped;
-    u32 words[count] = {};
+    u32 words[count];
 #pragma unroll
     for (int i = 0; i < Count + width; i += width)
-      if (first + skipped < i + width && last > i && first < end)
-        load<width, width, How>(reinterpret_cast<T*>(words) + i, p - skipped + i);
+      load_whole<width, width, How>(reinterpret_cast<T*>(words) + i, p - skipped + i,
+                                    first + skipped < i + width && last > i && first < end, T{});
 #pragma unroll
     for (int step = bytes / 8; step > 0; step /= 2)
 #pragma unroll
@@ -221,18 +223,39 @@ TW_DEVICE void load_apart(T* out, const T* row, i32 thread, i32 loops, i32 shift
   load_last<Size, Count, How>(out, p, part, other);
   load_between<Count, How>(out, p, apart, part.begin, part.end);
 }
+// The same elements, from words that the compiler makes at once: pairs of small floats are rounded
+// by one instruction when nothing else reads them.
+template <int Count, class T>
+TW_DEVICE void pack(T* out, const T* values) {
+  if constexpr (Count * sizeof(T) % 4 != 0) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) out[i] = values[i];
+  } else {
+    u32 words[Count * sizeof(T) / 4];
+    memcpy(words, values, sizeof words);
+#pragma unroll
+    for (u32& word : words) word = u32(ptx::opaque(i32(word)));
+    memcpy(out, words, sizeof words);
+  }
+}
 template <int Size, int Count, int Width = Count, Cache How = Cache::Default, class T, class First,
           class End>
 TW_DEVICE void store_rotated(T* row, i32 thread, i32 loops, i32 shift, First first, End end,
                              const T* values) {
-  const Inside part = inside<Size>(thread, loops, shift, first, end);
-  T* const p = row - shift + thread + loops;
-  if (part.begin <= 0 && part.end >= Count) return store<Count, Width, How>(p, values);
+  // Conditions of loads are not worth the registers to be kept until here.
+  const Inside part = inside<Size>(thread, loops, ptx::opaque(shift), first, end);
+  T* const p = ptx::opaque(row - shift + thread + loops);
+  T packed[Count];
+  pack<Count>(packed, values);
+  if (part.begin <= 0 && part.end >= Count)
+    return store<Count, Width, How == Cache::Default ? Cache::Together : How>(p, packed);
 #pragma unroll
-  for (int i = 0; i < Count; ++i) {
-    if (part.begin <= i && i < part.end) store<1, 1, How>(p + i, values + i);
-    if (part.from <= i && i < part.last) store<1, 1, How>(p + i + Size, values + i);
-  }
+  for (int i = 0; i < Count; ++i)
+    if (part.begin <= i && i < part.end) store<1, 1, How>(p + i, packed + i);
+  if (part.last <= 0) return;
+#pragma unroll
+  for (int i = 0; i < Count; ++i)
+    if (part.from <= i && i < part.last) store<1, 1, How>(p + i + Size, packed + i);
 }
 
 // One element.

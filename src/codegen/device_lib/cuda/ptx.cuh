@@ -10,6 +10,17 @@ namespace ptx {
 // Whether an aligned word may be read when only some of it belongs to somebody.
 constexpr bool reads_whole_words = true;
 
+// The same value, of which the compiler knows nothing: what is computed from it is computed there.
+TW_DEVICE int opaque(int x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+template <class T>
+TW_DEVICE T* opaque(T* p) {
+  asm volatile("" : "+l"(p));
+  return p;
+}
+
 #define TW_UNARY(name, instruction)                      \
   TW_DEVICE float name(float x) {                        \
     float y;                                             \
