@@ -59,46 +59,38 @@ class Dependences {
 
 }  // namespace
 
-std::unordered_set<const ir::Op*> streaming_loads(const ir::Kernel& kernel) {
+AccessHints find_access_hints(const ir::Kernel& kernel) {
   const Dependences dependences(kernel);
-  std::unordered_map<std::uint32_t, int> loads;
-  std::unordered_set<const ir::Op*> streaming;
-  int weights = 0;
+  AccessHints hints;
+  if (dependences.axes() == 0) return hints;
+  std::unordered_map<std::uint32_t, int> loads;  // by the root of their pointers
+  std::unordered_set<std::uint32_t> written;
   bool is_product = false;
-  ir::walk(kernel.body, [&](const ir::Op& op) { is_product |= op.kind == OpKind::Dot; });
-  if (is_product || dependences.axes() == 0) return {};
+  bool waits = false;  // for other programs
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    is_product |= op.kind == OpKind::Dot;
+    waits |=
+        op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas || op.kind == OpKind::While;
+    if (op.facts().has(ir::Writes) && !op.operands.empty())
+      written.insert(root_of(kernel, op.operands[0]).id);
+  });
   for (const Dependences::Access& access : dependences.accesses())
     if (access.op->kind == OpKind::Load) ++loads[root_of(kernel, access.op->operands[0]).id];
+  int long_weights = 0;
   for (const Dependences::Access& access : dependences.accesses()) {
     if (access.op->kind != OpKind::Load || access.op->integer("volatile") != 0) continue;
+    const std::uint32_t root = root_of(kernel, access.op->operands[0]).id;
     const unsigned wanted = access.wanted | dependences.axes();
-    const bool is_own = (access.bits & wanted) == wanted;
-    const bool is_long = kernel.type(access.op->result()).numel() >= long_row;
-    weights += !is_own && is_long ? 1 : 0;
-    if (is_own && loads[root_of(kernel, access.op->operands[0]).id] == 1)
-      streaming.insert(access.op);
+    if ((access.bits & wanted) == wanted) {
+      if (loads[root] == 1) hints.streaming.insert(access.op);
+    } else if ((access.bits & dependences.axes()) != dependences.axes()) {
+      if (!written.contains(root)) hints.weights.insert(access.op);
+      long_weights += kernel.type(access.op->result()).numel() >= long_row ? 1 : 0;
+    }
   }
-  if (weights > 1) streaming.clear();
-  return streaming;
-}
-
-std::unordered_set<const ir::Op*> touched_once(const ir::Kernel& kernel) {
-  const Dependences dependences(kernel);
-  std::unordered_map<std::uint32_t, int> loads;  // by the root of their pointers
-  for (const Dependences::Access& access : dependences.accesses())
-    if (access.op->kind == OpKind::Load) ++loads[root_of(kernel, access.op->operands[0]).id];
-  std::unordered_set<const ir::Op*> once;
-  bool has_shared = false;
-  for (const Dependences::Access& access : dependences.accesses()) {
-    const unsigned wanted = access.wanted | dependences.axes();
-    const bool is_load = access.op->kind == OpKind::Load;
-    const bool is_own = (access.bits & wanted) == wanted;
-    has_shared |= is_load && !is_own;
-    if (is_own && loads[root_of(kernel, access.op->operands[0]).id] == (is_load ? 1 : 0))
-      once.insert(access.op);
-  }
-  if (!has_shared || dependences.axes() == 0) once.clear();
-  return once;
+  if (is_product || waits) hints.weights.clear();
+  if (is_product || long_weights > 1) hints.streaming.clear();
+  return hints;
 }
 
 }  // namespace tilewright

@@ -247,7 +247,7 @@ bool Emitter::is_late(const ElementLoop& loop, const Preload& preload) const {
   if (is_stowed(preload.value)) return true;
   const Step& step = *loop.frame.step;
   const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
-  return !once_.empty() && preload.access && !once_.contains(preload.access->op) && !is_kept &&
+  return preload.access && hints_.weights.contains(preload.access->op) && !is_kept &&
          loop.log_vectors > 0 && loop.log_vector > 0 && step.reductions.empty() &&
          std::any_of(step.ops.begin(), step.ops.end(),
                      [](const ir::Op* op) { return op->kind == OpKind::Store; });

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "codegen/cuda/access_hints.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/schedule/op_facts.h"
 
@@ -52,9 +51,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       stowed_(find_stowed()),
       lifetimes_(kernel, schedule),
       uses_(kernel.value_count(), 0),
-      once_(touched_once(kernel)),
-      lingers_(options.target.capability_major >= 9 ? streaming_loads(kernel)
-                                                    : std::unordered_set<const ir::Op*>{}),
+      hints_(find_access_hints(kernel)),
       wraps_(find_wrapping(kernel)),
       has_dot_(has_dot(kernel)),
       keeps_const_(!mixes_pointers(kernel)) {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/text_writer.h"
+#include "codegen/cuda/access_hints.h"
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/layouts.h"
 #include "codegen/cuda/shared_memory.h"
@@ -165,6 +166,7 @@ class Emitter {
   bool is_uniform_tile(ir::Value value) const;
   std::string uniform_text(ir::Value value);
   std::string cache_text(const ir::Op& op) const;
+  bool lingers(const ir::Op& op) const;
   std::string load_element(Frame& frame, const ir::Op& op, const Place& place);
   void store_element(Frame& frame, const ir::Op& op);
   void atomic_element(Frame& frame, const ir::Op& op);
@@ -462,7 +464,8 @@ class Emitter {
   std::string programs_;
   const ir::Value stowed_;  // the row in shared memory
   bool is_stowed_well_ = true;
-  std::string shift_;  // the name, where tiles are turned round
+  bool is_stowing_ = false;  // through registers
+  std::string shift_;        // the name, where tiles are turned round
   bool has_barrier_ = false;
   std::int64_t cluster_bytes_ = 0;  // of the arrays through which a cluster meets
 
@@ -476,8 +479,7 @@ class Emitter {
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
   std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
-  const std::unordered_set<const ir::Op*> once_;     // accesses of data that no other program has
-  const std::unordered_set<const ir::Op*> lingers_;  // loads whose lines leave L2 last
+  const AccessHints hints_;
   const std::vector<bool> wraps_;  // values that are computed with wrapping functions
   const bool has_dot_;
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable

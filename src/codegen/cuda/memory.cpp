@@ -35,8 +35,13 @@ std::string Emitter::cache_text(const ir::Op& op) const {
   else if (cache == ".cv") how = "Cv";
   else if (cache == ".wb") how = "Wb";
   else if (cache == ".wt") how = "Wt";
-  else if (lingers_.contains(&op)) how = "Linger";
+  else if (lingers(op)) how = "Linger";
+  else if (hints_.weights.contains(&op)) how = "Constant";
   return how.empty() ? "" : fmt::format("<tw::Cache::{}>", how);
+}
+
+bool Emitter::lingers(const ir::Op& op) const {
+  return options_.target.capability_major >= 9 && hints_.streaming.contains(&op) && !is_stowing_;
 }
 
 bool Emitter::is_uniform_tile(ir::Value value) const {
@@ -123,7 +128,7 @@ std::string Emitter::vector_template(const Frame& frame, const VectorAccess& acc
   const int count = 1 << frame.space.variables[0].bits;
   std::string cache = cache_text(*access.op);
   // Behind a branch the hint costs more than it brings.
-  if (guard.suffix == "_guarded" && lingers_.contains(access.op)) cache.clear();
+  if (guard.suffix == "_guarded" && lingers(*access.op)) cache.clear();
   // Products come to their stores through shared memory, and NVRTC would store them word by word.
   if (access.op->kind == OpKind::Store && has_dot_ && cache.empty())
     cache = "<tw::Cache::Together>";

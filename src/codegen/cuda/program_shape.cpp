@@ -93,7 +93,8 @@ int registers_for(const Work& work, std::int64_t held) {
 // their way at once.
 ProgramShape packed(ProgramShape shape, const Work& work, const Target& target) {
   const int registers = registers_for(work, work.elements / shape.threads());
-  if (registers == 0) return shape;
+  const bool is_shared = shape.programs > 1;
+  if (registers == 0 || (!work.is_aligned && !is_shared)) return shape;
   shape.resident = target.registers_per_processor / (registers * shape.warps * 32 * shape.programs);
   return shape;
 }
@@ -202,6 +203,10 @@ std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmit
     asked.push_back({.warps = warps});
   asked.push_back(given);
   if (!options.chooses_shape) return asked;
+  // With more threads more of the tiles fit into registers, where there is too little shared
+  // memory.
+  for (int warps = 2 * options.num_warps; warps <= most_warps; warps *= 2)
+    asked.push_back({.warps = warps});
   const Work work = work_of(kernel);
   if (!work.is_plain || work.elements < 32) return asked;
   return work.has_reduction ? shapes_of_rows(work, options) : asked;

@@ -93,7 +93,7 @@ bool Emitter::is_one_copy(const ElementLoop& loop, const VectorAccess& access) c
                      << loop.log_vector;
   return !access.is_rotated && access.width == 1 << loop.log_vector &&
          (bytes == 4 || bytes == 8 || bytes == 16) &&
-         (cache_text(*access.op).empty() || lingers_.contains(access.op));
+         (cache_text(*access.op).empty() || lingers(*access.op));
 }
 
 void Emitter::stow(ElementLoop& loop, const VectorAccess& access) {
@@ -112,7 +112,9 @@ void Emitter::stow(ElementLoop& loop, const VectorAccess& access) {
     statement(*access.op, fmt::format("tw::copy{}<{}>({}, {}{}, {});", suffix, 1 << loop.log_vector,
                                       target, pointer, condition, other_text(*access.op)));
   } else {
+    is_stowing_ = true;
     stow_vector(loop, access);
+    is_stowing_ = false;
   }
   close_vectors(loop);
   if (!copies) return;

@@ -186,7 +186,9 @@ TEST(CudaShapes, WeightsComeLate) {
   const TileProgram program(norm_source, "norm_kernel",
                             "*bf16:16, *bf16:16, *bf16:16, i32:16, 2048");
   EXPECT_TRUE(has(program, "bf16 x_tile[16];")) << program.text();
-  EXPECT_TRUE(has(program, "    tw::load_whole<8>(tile, weight_ptr + thread")) << program.text();
+  EXPECT_TRUE(
+      has(program, "    tw::load_whole<8, 8, tw::Cache::Constant>(tile, weight_ptr + thread"))
+      << program.text();
   Memory x = numbers(DType::BFloat16, 208 * 3, 1), weight = numbers(DType::BFloat16, 208, 2);
   Memory out = zeros(DType::BFloat16, x.count());
   program.with({.target = h200, .chooses_shape = true})

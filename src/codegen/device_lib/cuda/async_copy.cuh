@@ -92,7 +92,7 @@ TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other) {
 }
 // The elements from `first` to before `end` only; the others become `other`.
 template <int Count, class T>
-TW_DEVICE void copy_guarded(T* shared, const T* global, i64 first, i64 end, T other) {
+TW_DEVICE void copy_guarded(T* shared, const T* global, long long first, long long end, T other) {
   if (first <= 0 && end >= Count) copy_lingering<Count * int(sizeof(T))>(shared, global);
   else
 #pragma unroll

@@ -4,8 +4,9 @@
 namespace tw {
 
 // How a load or store treats the caches; `Linger` is a load of what is read once, whose line leaves
-// L2 last; `Together` is a store as usual, in one piece.
-enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Linger, Together };
+// L2 last; `Constant` is one of what no one writes meanwhile, so that it may come before a store;
+// `Together` is a store as usual, in one piece.
+enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Linger, Constant, Together };
 
 // The type that moves this many bytes at a time.
 template <int Bytes>
@@ -39,6 +40,7 @@ TW_DEVICE T load_word(const T* p) {
   else if constexpr (How == Cache::Cv) return __ldcv(p);
   else if constexpr (How == Cache::EvictFirst) return ptx::load_evict_first(p);
   else if constexpr (How == Cache::EvictLast) return ptx::load_evict_last(p);
+  else if constexpr (How == Cache::Constant) return __ldg(p);
   else if constexpr (How == Cache::Linger) {
     T value;
     ptx::load_lingering(value, p, true);
@@ -96,22 +98,22 @@ TW_DEVICE void store_guarded(T* p, const T* values, i64 first, i64 end) {
     if (first <= i && i < end) store<1, 1, How>(p + i, values + i);
 }
 
-// All of the vector or nothing of it.
+// All of the vector or nothing of it. The choice is made of whole words: made of elements, the
+// compiler would take small ones apart and put them together again.
 template <int Count, int Width = Count, Cache How = Cache::Default, class T>
 TW_DEVICE void load_whole(T* out, const T* p, bool inside, T other) {
+  using W = typename Word<Width * int(sizeof(T))>::type;
 #pragma unroll
   for (int i = 0; i < Count; ++i) out[i] = other;
-  if constexpr (How == Cache::Linger) {
-    using W = typename Word<Width * int(sizeof(T))>::type;
 #pragma unroll
-    for (int i = 0; i < Count; i += Width) {
-      W word;
-      memcpy(&word, out + i, sizeof word);
-      ptx::load_lingering(word, reinterpret_cast<const W*>(p + i), inside);
-      memcpy(out + i, &word, sizeof word);
-    }
-  } else if (inside) {
-    load<Count, Width, How>(out, p);
+  for (int i = 0; i < Count; i += Width) {
+    W word;
+    memcpy(&word, out + i, sizeof word);
+    const W* const from = reinterpret_cast<const W*>(p + i);
+    if constexpr (How == Cache::Linger) ptx::load_lingering(word, from, inside);
+    else if (inside) word = load_word<How>(from);
+    ptx::keep_whole(word);
+    memcpy(out + i, &word, sizeof word);
   }
 }
 template <int Count, int Width = Count, Cache How = Cache::Default, class T>

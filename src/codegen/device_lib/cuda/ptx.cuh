@@ -148,6 +148,16 @@ TW_DEVICE void load_lingering(unsigned char& v, const unsigned char* p, bool is_
   if (is_wanted) v = *p;
 }
 
+// ---- Words that the compiler must not see as parts.
+
+TW_DEVICE void keep_whole(uint4& v) {
+  asm("" : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w));
+}
+TW_DEVICE void keep_whole(uint2& v) { asm("" : "+r"(v.x), "+r"(v.y)); }
+TW_DEVICE void keep_whole(unsigned& v) { asm("" : "+r"(v)); }
+TW_DEVICE void keep_whole(unsigned short&) {}
+TW_DEVICE void keep_whole(unsigned char&) {}
+
 // ---- Stores that stay whole, as the compiler's own may not when the words come one by one.
 
 TW_DEVICE void store_together(uint4* p, uint4 v) {

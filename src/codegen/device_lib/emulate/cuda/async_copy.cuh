@@ -26,7 +26,7 @@ TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other,
   for (int i = 0; i < Count; ++i) shared[i] = other;
 }
 template <int Count, class T>
-TW_DEVICE void copy_guarded(T* shared, const T* global, i64 first, i64 end, T other,
+TW_DEVICE void copy_guarded(T* shared, const T* global, long long first, long long end, T other,
                             int line = __builtin_LINE()) {
   if (first <= 0 && end >= Count)
     return copy_async<Count * int(sizeof(T))>(shared, global, line);

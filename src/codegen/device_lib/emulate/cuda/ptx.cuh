@@ -96,6 +96,9 @@ TW_DEVICE void load_lingering(T& v, const T* p, bool is_wanted) {
 }
 
 template <class T>
+TW_DEVICE void keep_whole(T&) {}
+
+template <class T>
 TW_DEVICE void store_together(T* p, T value) {
   *p = value;
 }
