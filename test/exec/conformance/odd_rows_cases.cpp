@@ -83,6 +83,30 @@ def widened(x_ptr, w_ptr, out_ptr, n, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + row * n + c, mask=c < n, other=0).to(tl.float32)
     w = tl.load(w_ptr + c, mask=c < n, other=2.0).to(tl.float32)
     tl.store(out_ptr + row * n + c, x + w + tl.max(x, 0), mask=c < n)
+
+@triton.jit
+def flags(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    c = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + c, mask=c < n, other=False)
+    tl.store(out_ptr + row * n + c, x != (c % 3 == 0), mask=c < n)
+
+@triton.jit
+def branches(x_ptr, out_ptr, n, m, BLOCK: tl.constexpr):
+    start = tl.program_id(0) * n
+    c = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    i = 0
+    while i < m:
+        x = tl.load(x_ptr + start + c, mask=c < n, other=c).to(tl.float32)
+        if i % 2 == 0:
+            total += x
+            tl.store(out_ptr + start + c, total, mask=c < n)
+        else:
+            y = tl.load(out_ptr + start + c, mask=c < n).to(tl.float32)
+            total = tl.where(c < m, total, y)
+        i += 1
+    tl.store(out_ptr + start + c, total + tl.sum(total, 0), mask=c < n)
 )";
 
 constexpr std::int64_t rows = 5;
@@ -176,6 +200,19 @@ void add_others(Family& family) {
                                           output(f32, rows * 507), 507, constant_of("BLOCK", 512)},
                             .grid = rows,
                             .num_warps = 2});
+  family.cases.push_back(
+      {.what = "flags",
+       .kernel = "flags",
+       .arguments = {input(DType::Bool, rows * 509), output(DType::Bool, rows * 509), 509,
+                     constant_of("BLOCK", 512)},
+       .grid = rows,
+       .num_warps = 1});
+  family.cases.push_back({.what = "branches",
+                          .kernel = "branches",
+                          .arguments = {input(f16, rows * 253, Fill::Small),
+                                        output(f16, rows * 253), 253, 3, constant_of("BLOCK", 256)},
+                          .grid = rows,
+                          .num_warps = 1});
 }
 
 std::vector<Family> odd_rows_families() {
