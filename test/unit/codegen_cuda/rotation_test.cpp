@@ -96,6 +96,30 @@ TEST(CudaRotations, IsNotForWhatIsAlignedOrWide) {
   EXPECT_THAT(softmax("*bf16, *bf16:16, i32, i32, 512"), HasSubstr("= i32(u64("));
 }
 
+// Over a cluster, and in shared memory, where each thread keeps its part of the row.
+TEST(CudaRotations, LongRows) {
+  const TileProgram program(softmax_source, "softmax_kernel", "*bf16:16, *bf16:16, i32, i32, 2048");
+  const Target target = Target::parse("sm_90a");
+  for (const bool stows : {false, true}) {
+    const TileProgram spread =
+        program.with({.target = target, .num_warps = 2, .num_ctas = 2, .stows_row = stows});
+    show(spread);
+    EXPECT_THAT(spread.text(), HasSubstr("tw::load_rotated<2048, 8"));
+    EXPECT_THAT(spread.text(), HasSubstr("cluster_thread<2>"));
+    EXPECT_EQ(spread.text().find("shared_row") != std::string::npos, stows);
+    for (const std::int64_t n : {3, 1999, 2045}) {
+      const auto count = static_cast<std::size_t>(5 * n + 8);
+      Memory x = numbers(DType::BFloat16, count, 1);
+      Memory out = zeros(DType::BFloat16, count);
+      const tilewright::Run run{
+          .grid = {5, 1, 1}, .arguments = {&out, &x, n, n}, .tolerance = 1e-2};
+      spread.expect_same(run, with_whole_words(spread));
+      out = zeros(DType::BFloat16, count);
+      spread.expect_same(run);
+    }
+  }
+}
+
 TEST(CudaRotations, IsNotForWhatHasAnOrder) {
   constexpr const char* source = R"(
 @triton.jit
