@@ -139,7 +139,7 @@ TW_DEVICE Inside inside(i32 thread, i32 loops, i32 shift, First first, End end) 
   const i32 low = i32(min(max(first, First(0)), First(Size)));
   const i32 high = i32(min(max(end, End(0)), End(Size)));
   const i32 before = shift - thread - loops;
-  const bool is_first = loops == 0 && thread < 16;
+  const bool is_first = loops < 16;  // of all others it is known without a look at the shift
   return {is_first || low > 0 ? low + before : 0, high + before, low + before - Size,
           is_first ? high + before - Size : 0};
 }
