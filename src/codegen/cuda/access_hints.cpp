@@ -63,33 +63,21 @@ AccessHints find_access_hints(const ir::Kernel& kernel) {
   const Dependences dependences(kernel);
   AccessHints hints;
   if (dependences.axes() == 0) return hints;
-  std::unordered_map<std::uint32_t, int> loads;  // by the root of their pointers
-  std::unordered_set<std::uint32_t> written;
   bool is_product = false;
-  bool waits = false;  // for other programs
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    is_product |= op.kind == OpKind::Dot;
-    waits |=
-        op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas || op.kind == OpKind::While;
-    if (op.facts().has(ir::Writes) && !op.operands.empty())
-      written.insert(root_of(kernel, op.operands[0]).id);
-  });
+  ir::walk(kernel.body, [&](const ir::Op& op) { is_product |= op.kind == OpKind::Dot; });
+  std::unordered_map<std::uint32_t, int> loads;  // by the root of their pointers
   for (const Dependences::Access& access : dependences.accesses())
     if (access.op->kind == OpKind::Load) ++loads[root_of(kernel, access.op->operands[0]).id];
   int long_weights = 0;
   for (const Dependences::Access& access : dependences.accesses()) {
     if (access.op->kind != OpKind::Load || access.op->integer("volatile") != 0) continue;
-    const std::uint32_t root = root_of(kernel, access.op->operands[0]).id;
     const unsigned wanted = access.wanted | dependences.axes();
-    if ((access.bits & wanted) == wanted) {
-      if (loads[root] == 1) hints.streaming.insert(access.op);
-    } else if ((access.bits & dependences.axes()) != dependences.axes()) {
-      if (!written.contains(root)) hints.weights.insert(access.op);
-      long_weights += kernel.type(access.op->result()).numel() >= long_row ? 1 : 0;
-    }
+    const bool is_own = (access.bits & wanted) == wanted;
+    hints.has_shared |= !is_own;
+    if (!is_own) long_weights += kernel.type(access.op->result()).numel() >= long_row ? 1 : 0;
+    else if (loads[root_of(kernel, access.op->operands[0]).id] == 1) hints.once.insert(access.op);
   }
-  if (is_product || waits) hints.weights.clear();
-  if (is_product || long_weights > 1) hints.streaming.clear();
+  if (!is_product && long_weights <= 1) hints.streaming = hints.once;
   return hints;
 }
 

@@ -8,15 +8,15 @@
 
 namespace tilewright {
 
-// Loads of tiles; both sets are empty where products are computed.
 struct AccessHints {
-  // Nobody reads their data again. Lines of those should leave L2 after lines that are written
-  // meanwhile (Cache::Linger): a row that is written then reaches memory in one go. Not where many
+  // Loads of tiles that no other program reads, and this one but once. Where programs share
+  // something at all, other loads come from a near cache.
+  std::unordered_set<const ir::Op*> once;
+  bool has_shared = false;
+  // Those whose lines should leave L2 after lines that are written meanwhile (Cache::Linger): a row
+  // that is written then reaches memory in one go. None where products are computed, nor where many
   // weights go through the first-level cache beside a long row, which that makes slower.
   std::unordered_set<const ir::Op*> streaming;
-  // Other programs read the same and this kernel does not write it, nor waits for other programs:
-  // it comes from a near cache, can be loaded late, and at any time (Cache::Constant).
-  std::unordered_set<const ir::Op*> weights;
 };
 AccessHints find_access_hints(const ir::Kernel& kernel);
 

@@ -18,6 +18,7 @@ namespace {
 using ir::OpKind;
 
 constexpr int log_slice = 4;  // elements of one slice of a big tile
+constexpr std::int64_t most_words_held = 96;
 
 // Of the value that a load without a name becomes by a cast.
 std::string name_of_cast(const ir::Kernel& kernel, ir::Value load) {
@@ -165,8 +166,10 @@ void Emitter::elements_step(const Step& step) {
 
   open_slices(loop);
   std::vector<Preload> preloads = plan_preloads(loop);
-  const auto late = std::stable_partition(preloads.begin(), preloads.end(),
-                                          [&](const Preload& p) { return !is_late(loop, p); });
+  const bool is_crowded = words_held(loop, reads, preloads) > most_words_held;
+  const auto late = std::stable_partition(preloads.begin(), preloads.end(), [&](const Preload& p) {
+    return !is_late(loop, p, is_crowded);
+  });
   std::vector<Preload> late_loads(late, preloads.end());
   preloads.erase(late, preloads.end());
   stow_kept(loop, late_loads);
@@ -241,14 +244,31 @@ std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
   return out;
 }
 
-// What many programs read comes from a near cache: it is not worth the registers to have all of it
-// before the first vector is stored.
-bool Emitter::is_late(const ElementLoop& loop, const Preload& preload) const {
+// Registers of a thread for all that the loop reads, when all of it is there before the first
+// vector is worked on.
+std::int64_t Emitter::words_held(const ElementLoop& loop, const TileReads& reads,
+                                 const std::vector<Preload>& preloads) const {
+  std::int64_t bytes = 0;
+  for (const Preload& preload : preloads)
+    if (preload.access)
+      bytes += static_cast<std::int64_t>(kernel_.type(preload.value).element_bytes())
+               << (loop.log_vector + loop.log_vectors);
+  for (const TileRead& read : reads.arrays)
+    if (!layouts_.is_shared(read.value) && !is_stowed(read.value))
+      bytes += static_cast<std::int64_t>(kernel_.type(read.value).element_bytes()) *
+               layouts_.of_array(read.value).layout.register_count();
+  return bytes / 4;
+}
+
+// What many programs read comes from a near cache: where registers are scarce they are not for all
+// of it before the first vector is stored.
+bool Emitter::is_late(const ElementLoop& loop, const Preload& preload, bool is_crowded) const {
   if (is_stowed(preload.value)) return true;
+  if (!is_crowded) return false;
   const Step& step = *loop.frame.step;
   const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
-  return preload.access && hints_.weights.contains(preload.access->op) && !is_kept &&
-         loop.log_vectors > 0 && loop.log_vector > 0 && step.reductions.empty() &&
+  return hints_.has_shared && preload.access && !hints_.once.contains(preload.access->op) &&
+         !is_kept && loop.log_vectors > 0 && loop.log_vector > 0 && step.reductions.empty() &&
          std::any_of(step.ops.begin(), step.ops.end(),
                      [](const ir::Op* op) { return op->kind == OpKind::Store; });
 }

@@ -228,7 +228,9 @@ class Emitter {
   std::vector<Preload> plan_preloads(ElementLoop& loop);
   // Of all vectors in a loop of their own, or inside the loop over vectors.
   void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside);
-  bool is_late(const ElementLoop& loop, const Preload& preload) const;
+  std::int64_t words_held(const ElementLoop& loop, const TileReads& reads,
+                          const std::vector<Preload>& preloads) const;
+  bool is_late(const ElementLoop& loop, const Preload& preload, bool is_crowded) const;
   bool is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const;
   std::vector<VectorKeep> plan_vector_keeps(ElementLoop& loop,
                                             const std::vector<Preload>& preloads);

@@ -36,7 +36,6 @@ std::string Emitter::cache_text(const ir::Op& op) const {
   else if (cache == ".wb") how = "Wb";
   else if (cache == ".wt") how = "Wt";
   else if (lingers(op)) how = "Linger";
-  else if (hints_.weights.contains(&op)) how = "Constant";
   return how.empty() ? "" : fmt::format("<tw::Cache::{}>", how);
 }
 

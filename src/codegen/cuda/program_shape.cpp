@@ -104,9 +104,11 @@ ProgramShape packed(ProgramShape shape, const Work& work, const Target& target) 
 int warps_of_row(const Work& work, bool is_thin) {
   if (is_thin) return std::min(warps_for(work.elements, 8), work.elements < 32768 ? 16 : 32);
   const bool is_small = work.element_bytes <= 2;
-  const bool is_light = is_small && work.loads <= 2 && work.is_aligned && work.elements < 16384;
-  const bool is_packed = is_small && work.loads == 2;
-  const int per_thread = is_light ? 16 : work.elements < 16384 || is_packed ? 32 : 64;
+  const bool is_light = is_small && work.is_aligned && work.elements < 16384 &&
+                        (work.loads <= 2 || (work.loads <= 3 && work.elements <= 1024));
+  const bool is_packed = is_small && work.loads > 1;
+  const bool is_odd = is_small && !work.is_aligned && work.loads <= 1;  // begins anywhere
+  const int per_thread = is_light ? 16 : is_packed || (work.elements < 16384 && !is_odd) ? 32 : 64;
   return warps_for(work.elements, std::min(elements_at_most(work), per_thread));
 }
 

@@ -68,7 +68,7 @@ TEST(CudaShapes, FollowTheAlignmentOfRows) {
                                   fmt::format("*bf16:16, *bf16:16, i32, i32, {}", columns)));
   };
   EXPECT_EQ(shape(1024), "1 warps, 4 programs, 1 blocks");
-  EXPECT_EQ(shape(8192), "8 warps, 1 programs, 1 blocks");
+  EXPECT_EQ(shape(8192), "4 warps, 1 programs, 1 blocks");
 }
 
 TEST(CudaShapes, ElementwiseWorkKeepsItsWarps) {
@@ -181,20 +181,24 @@ def row_sums(x_ptr, out_ptr):
   program.expect_same({.arguments = {&x, &out}, .tolerance = 1e-5});
 }
 
-// Weights are loaded where they are applied, vector by vector; the row is kept as it was loaded.
-TEST(CudaShapes, WeightsComeLate) {
-  const TileProgram program(norm_source, "norm_kernel",
-                            "*bf16:16, *bf16:16, *bf16:16, i32:16, 2048");
-  EXPECT_TRUE(has(program, "bf16 x_tile[16];")) << program.text();
-  EXPECT_TRUE(
-      has(program, "    tw::load_whole<8, 8, tw::Cache::Constant>(tile, weight_ptr + thread"))
-      << program.text();
-  Memory x = numbers(DType::BFloat16, 208 * 3, 1), weight = numbers(DType::BFloat16, 208, 2);
-  Memory out = zeros(DType::BFloat16, x.count());
-  program.with({.target = h200, .chooses_shape = true})
-      .expect_same({.grid = {3, 1, 1},
-                    .arguments = {&x, &weight, &out, std::int64_t{208}},
-                    .tolerance = 1e-2});
+// Weights are loaded before the first of them is applied, where there are registers for them; else
+// vector by vector. The row is kept as it was loaded.
+TEST(CudaShapes, WeightsComeLateWhereRegistersAreScarce) {
+  const TileProgram roomy(norm_source, "norm_kernel", "*bf16:16, *bf16:16, *bf16:16, i32:16, 2048");
+  EXPECT_TRUE(has(roomy, "bf16 x_tile[16];")) << roomy.text();
+  EXPECT_TRUE(has(roomy, "tw::load_whole<8>(tile + k * 8, weight_ptr + thread")) << roomy.text();
+  const TileProgram crowded(norm_source, "norm_kernel",
+                            "*bf16:16, *fp32:16, *bf16:16, i32:16, 8192");
+  EXPECT_TRUE(has(crowded, "tw::load_whole<8, 4>(tile, weight_ptr + thread")) << crowded.text();
+  for (const TileProgram* program : {&roomy, &crowded}) {
+    Memory x = numbers(DType::BFloat16, 208 * 3, 1);
+    Memory weight = numbers(program == &roomy ? DType::BFloat16 : DType::Float32, 208, 2);
+    Memory out = zeros(DType::BFloat16, x.count());
+    program->with({.target = h200, .chooses_shape = true})
+        .expect_same({.grid = {3, 1, 1},
+                      .arguments = {&x, &weight, &out, std::int64_t{208}},
+                      .tolerance = 1e-2});
+  }
 }
 
 // The course's own source, at every length of the benchmark.

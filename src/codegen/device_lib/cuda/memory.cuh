@@ -4,9 +4,8 @@
 namespace tw {
 
 // How a load or store treats the caches; `Linger` is a load of what is read once, whose line leaves
-// L2 last; `Constant` is one of what no one writes meanwhile, so that it may come before a store;
-// `Together` is a store as usual, in one piece.
-enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Linger, Constant, Together };
+// L2 last; `Together` is a store as usual, in one piece.
+enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Linger, Together };
 
 // The type that moves this many bytes at a time.
 template <int Bytes>
@@ -40,7 +39,6 @@ TW_DEVICE T load_word(const T* p) {
   else if constexpr (How == Cache::Cv) return __ldcv(p);
   else if constexpr (How == Cache::EvictFirst) return ptx::load_evict_first(p);
   else if constexpr (How == Cache::EvictLast) return ptx::load_evict_last(p);
-  else if constexpr (How == Cache::Constant) return __ldg(p);
   else if constexpr (How == Cache::Linger) {
     T value;
     ptx::load_lingering(value, p, true);
