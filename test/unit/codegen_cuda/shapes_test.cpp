@@ -189,7 +189,7 @@ TEST(CudaShapes, WeightsComeLateWhereRegistersAreScarce) {
   EXPECT_TRUE(has(roomy, "tw::load_whole<8>(tile + k * 8, weight_ptr + thread")) << roomy.text();
   const TileProgram crowded(norm_source, "norm_kernel",
                             "*bf16:16, *fp32:16, *bf16:16, i32:16, 8192");
-  EXPECT_TRUE(has(crowded, "tw::load_whole<8, 4>(tile, weight_ptr + thread")) << crowded.text();
+  EXPECT_TRUE(has(crowded, "tw::load_whole<4>(weight_tile, weight_ptr + thread")) << crowded.text();
   for (const TileProgram* program : {&roomy, &crowded}) {
     Memory x = numbers(DType::BFloat16, 208 * 3, 1);
     Memory weight = numbers(program == &roomy ? DType::BFloat16 : DType::Float32, 208, 2);
