@@ -34,9 +34,11 @@ struct FunctionState {
   bool logs_launches = false;
   std::string range;  // of a launch, for NVIDIA's tools: "gelu_kernel (gelu.cu)"; empty without one
   std::vector<VariantState> variants;
-  // A single launch of the user's own sizes with the user's own arguments in order: no plan to
-  // follow.
+  // A single launch of the user's own grid with the user's own arguments in order: no plan to
+  // follow. Its other sizes are those of `fixed`; below 0: the user's.
   const StepState* direct = nullptr;
+  bool has_fixed_sizes = false;
+  LaunchSizes fixed = {{-1, -1, -1}, {-1, -1, -1}, {-1, -1, -1}, -1};
 };
 
 struct ModuleState {

@@ -267,6 +267,20 @@ void run_planned_step(PlannedLaunch& planned, const StepState& step) {
   for (const StepState& step : planned.variant.steps) run_planned_step(planned, step);
 }
 
+bool is_grid_of_int32(const LaunchSizes& sizes) {
+  bool fits = true;
+  for (const std::int64_t size : sizes.grid) fits &= size >= 0 && size <= INT32_MAX;
+  return fits;
+}
+
+void fix_sizes(const LaunchSizes& fixed, LaunchSizes& sizes) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (fixed.block[axis] >= 0) sizes.block[axis] = fixed.block[axis];
+    if (fixed.cluster[axis] >= 0) sizes.cluster[axis] = fixed.cluster[axis];
+  }
+  if (fixed.shared_bytes >= 0) sizes.shared_bytes = fixed.shared_bytes;
+}
+
 const FunctionState& checked_state(const std::shared_ptr<FunctionState>& state) {
   if (!state) throw ArgumentError("an empty Function was used; take one from a Module first");
   return *state;
@@ -291,8 +305,14 @@ void launch_function(const FunctionState& function, const LaunchConfig& config,
   launch.cooperative = config.cooperative;
   ArgumentValues values;
   take_arguments(function, arguments, launch.stream, values);
-  const LaunchSizes sizes = user_sizes(config);
+  LaunchSizes sizes = user_sizes(config);
   if (!function.direct) return launch_plan(function, sizes, values, launch);
+  if (function.has_fixed_sizes) {
+    // The plan knows what is wrong with a grid that no kernel can have.
+    if (!is_grid_of_int32(sizes)) [[unlikely]]
+      return launch_plan(function, sizes, values, launch);
+    fix_sizes(function.fixed, sizes);
+  }
   launch.parameters = values.addresses;
   run_step(function, *function.direct, sizes, launch);
 }

@@ -70,18 +70,38 @@ void check_plan(const LaunchPlan& plan, const KernelSource::Kernel& kernel) {
   for (const LaunchStep& step : plan.steps) check_step(step, plan, kernel);
 }
 
+// Not given, or always the same.
+bool is_fixed(const PlanExpression& size) {
+  return size.empty() || (size.size() == 1 && size[0].kind == PlanOp::Kind::Constant);
+}
+
 bool is_direct(const LaunchPlan& plan, std::size_t argument_count) {
   if (!plan.conditions.empty() || !plan.workspaces.empty() || plan.steps.size() != 1) return false;
   const LaunchStep& step = plan.steps[0];
-  if (step.parameters.size() != argument_count || !step.shared_bytes.empty()) return false;
+  if (step.parameters.size() != argument_count || !is_fixed(step.shared_bytes)) return false;
   for (int axis = 0; axis < 3; ++axis)
-    if (!step.grid[axis].empty() || !step.block[axis].empty() || !step.cluster[axis].empty())
+    if (!step.grid[axis].empty() || !is_fixed(step.block[axis]) || !is_fixed(step.cluster[axis]))
       return false;
   for (std::size_t i = 0; i < argument_count; ++i)
     if (step.parameters[i].kind != KernelParameter::Kind::Argument ||
         step.parameters[i].index != static_cast<int>(i))
       return false;
   return true;
+}
+
+void fix_sizes(FunctionState& function) {
+  function.direct = &function.variants[0].steps[0];
+  const auto fix = [&](const PlanExpression& size, std::int64_t& to) {
+    if (size.empty()) return;
+    to = size[0].value;
+    function.has_fixed_sizes = true;
+  };
+  const LaunchStep& step = *function.direct->step;
+  for (int axis = 0; axis < 3; ++axis) {
+    fix(step.block[axis], function.fixed.block[axis]);
+    fix(step.cluster[axis], function.fixed.cluster[axis]);
+  }
+  fix(step.shared_bytes, function.fixed.shared_bytes);
 }
 
 // ---- Functions.
@@ -118,7 +138,7 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
     }
   }
   if (kernel.variants.size() == 1 && is_direct(kernel.variants[0], kernel.parameters.size()))
-    function.direct = &function.variants[0].steps[0];
+    fix_sizes(function);
 }
 
 std::shared_ptr<ModuleState> load_module(const KernelSource& source, Device device) {

@@ -113,5 +113,25 @@ TEST(LaunchLimits, OfTheCpu) {
                [&] { launch({.stream = Stream::wrap(nullptr, Device::cuda())}); });
 }
 
+// Sizes that a plan fixes are not the user's; a grid that no kernel can have is the plan's error.
+TEST(LaunchLimits, FixedSizesOfAPlan) {
+  const auto load = [](std::int64_t threads) {
+    KernelSource source = add_source();
+    LaunchPlan plan = direct_plan("add", 4);
+    plan.steps[0].block[0] = {{PlanOp::Kind::Constant, threads}};
+    plan.steps[0].shared_bytes = {{PlanOp::Kind::Constant, 0}};
+    source.kernels[0].variants = {plan};
+    return Module::load(source, Device::cpu()).function("add");
+  };
+  float x = 1, y = 0;
+  load(1)[{.grid = 1, .block = 4096}](&x, &x, &y, 1);
+  EXPECT_EQ(y, 2.0F);
+  expect_error("the block of kernel 'add' has size 4096 along x; cpu allows at most 1024",
+               [&] { load(4096)[{.grid = 1}](&x, &x, &y, 1); });
+  expect_error(
+      "the grid of kernel 'add' has size 1099511627776 along x; it must be 0 to 2147483647",
+      [&] { load(1)[{.grid = std::int64_t{1} << 40}](&x, &x, &y, 1); });
+}
+
 }  // namespace
 }  // namespace tilewright
