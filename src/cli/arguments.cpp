@@ -174,7 +174,8 @@ void add_seed(CLI::App& verb, std::uint64_t& seed) {
 // Options that the verbs `run` and `compile` share.
 template <class Options>
 void add_kernel_options(CLI::App& verb, Options& options) {
-  verb.add_option("--num-warps", options.num_warps, "Warps per program (default 4)");
+  verb.add_option("--num-warps", options.num_warps,
+                  "Warps per program (default: by the kernel's rows, else 4)");
   verb.add_option("--num-stages", options.num_stages, "Stages of loop pipelines (default 3)");
   verb.add_option("--maxnreg", options.maxnreg, "Most registers per thread");
   verb.add_flag("--no-fp-fusion", options.no_fp_fusion, "Never fuse a multiply and an add");

@@ -144,9 +144,7 @@ void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
 KernelOptions kernel_options(const CompileVerbOptions& options) {
   KernelOptions result;
   result.num_warps = options.num_warps.value_or(4);
-  // A launcher in a header launches the user's own grid.
-  result.chooses_warps = !options.num_warps && std::find(options.emit.begin(), options.emit.end(),
-                                                         "header") == options.emit.end();
+  result.chooses_warps = !options.num_warps.has_value();
   result.num_stages = options.num_stages.value_or(3);
   result.maxnreg = options.maxnreg;
   result.fp_fusion = !options.no_fp_fusion;
@@ -168,6 +166,8 @@ std::int64_t largest_tile(const ir::Kernel& kernel) {
 struct Threads {
   int block = 1;
   double program = 1;
+  int programs = 1;  // that share a block
+  int cluster = 1;   // blocks of a program
 };
 
 Threads threads_of(const KernelSource& source, const Target& target) {
@@ -186,6 +186,8 @@ Threads threads_of(const KernelSource& source, const Target& target) {
   for (int axis = 0; axis < 3; ++axis)
     out.program *= static_cast<double>(evaluate_or(step.grid[axis], inputs, many[axis])) /
                    static_cast<double>(many[axis]);
+  out.programs = std::max(static_cast<int>(out.block / out.program), 1);
+  out.cluster = static_cast<int>(evaluate_or(step.cluster[0], inputs, 1));
   return out;
 }
 
@@ -243,6 +245,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   KernelSource source = emit_source(input.loader, kernel, target, settings);
   const Threads threads = threads_of(source, target);
   row.threads = threads.block;
+  row.programs = threads.programs;
+  row.cluster = threads.cluster;
   add_compiler_flags(options, source);
   emit(options, row, "cuda", [&] { return without_line_directives(source.text); });
   emit(options, row, "cpp", [&] { return source.text; });

@@ -35,6 +35,11 @@ void print_row(const CompileReportRow& row) {
                              "limited by {}",
                              100 * row.occupied->fraction, row.occupied->blocks_per_processor,
                              row.threads, fmt::join(limits(*row.occupied), " and "))});
+    if (row.programs > 1)
+      table.add({"programs", fmt::format("up to {} in a block; their number is the kernel's last "
+                                         "argument",
+                                         row.programs)});
+    if (row.cluster > 1) table.add({"cluster", fmt::format("{} blocks per program", row.cluster)});
     if (row.elements_per_thread > 0)
       table.add({"elements",
                  fmt::format("{:g} per thread in the largest tile", row.elements_per_thread)});
@@ -59,6 +64,9 @@ Json to_json(const CompileReportRow& row, const std::string& folder) {
     out["spill_bytes"] = row.spill_bytes;
     out["stack_bytes"] = row.stack_bytes;
     out["shared_bytes"] = row.shared_bytes;
+    out["dynamic_shared_bytes"] = row.dynamic_shared_bytes;
+    out["programs_per_block"] = row.programs;
+    out["blocks_per_program"] = row.cluster;
     out["notes"] = row.notes;
     out["faults"] = row.faults;
     if (row.occupied) {
@@ -88,6 +96,7 @@ void add_resources(CompileReportRow& row, const Binary& binary, const std::strin
     row.spill_bytes = resources.spill_store_bytes;
     row.stack_bytes = resources.stack_bytes;
     row.shared_bytes = static_cast<std::int64_t>(resources.shared_bytes) + dynamic_shared;
+    row.dynamic_shared_bytes = dynamic_shared;
     row.occupied = occupancy(row.target, {.threads = row.threads,
                                           .registers = resources.registers,
                                           .shared_bytes = row.shared_bytes});

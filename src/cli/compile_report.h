@@ -27,11 +27,14 @@ struct CompileReportRow {
   std::size_t binary_bytes = 0;
   // CUDA only.
   std::string symbol;  // the kernel's name in the binary
-  int threads = 0;
+  int threads = 0;     // of a block
+  int programs = 1;    // that share a block, when there are many
+  int cluster = 1;     // blocks that one program is spread over
   int registers = 0;
   std::size_t spill_bytes = 0;
   std::size_t stack_bytes = 0;
   std::int64_t shared_bytes = 0;
+  std::int64_t dynamic_shared_bytes = 0;  // of those, by the launch
   std::optional<Occupancy> occupied;
   double elements_per_thread = 0;   // 0: unknown
   std::vector<std::string> notes;   // what could not be done as it was asked for

@@ -2,9 +2,12 @@
 // compiler/launcher_header.cpp — the text of a launcher.
 #include "compiler/launcher_header.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/check.h"
 #include "tilewright/error.h"
 #include "tilewright/version.h"
 
@@ -59,6 +62,116 @@ std::vector<std::string> kernel_arguments(const KernelSource::Kernel& kernel,
   return arguments;
 }
 
+// ---- Sizes
+
+bool uses_processors(const LaunchStep* step) {
+  if (step == nullptr) return false;
+  const auto uses = [](const PlanExpression& size) {
+    return std::any_of(size.begin(), size.end(),
+                       [](const PlanOp& op) { return op.kind == PlanOp::Kind::Processors; });
+  };
+  bool any = false;
+  for (int axis = 0; axis < 3; ++axis) any |= uses(step->grid[axis]) || uses(step->block[axis]);
+  return any;
+}
+
+std::string combined_text(const std::string& kernel, PlanOp::Kind kind, const std::string& a,
+                          const std::string& b) {
+  switch (kind) {
+    case PlanOp::Kind::Multiply:
+      return fmt::format("({} * {})", a, b);
+    case PlanOp::Kind::Divide:
+      return fmt::format("({} / {})", a, b);
+    case PlanOp::Kind::CeilDivide:
+      return fmt::format("(({} + {} - 1) / {})", a, b, b);
+    case PlanOp::Kind::Minimum:
+      return fmt::format("std::min<std::int64_t>({}, {})", a, b);
+    case PlanOp::Kind::Maximum:
+      return fmt::format("std::max<std::int64_t>({}, {})", a, b);
+    default:
+      throw ArgumentError(fmt::format(
+          "kernel '{}' chooses its sizes in a way that cannot be put into a header", kernel));
+  }
+}
+
+// A size of the launch in C++; `otherwise` where the plan says nothing of it.
+std::string size_text(const std::string& kernel, const PlanExpression& size,
+                      const std::string& otherwise) {
+  if (size.empty()) return otherwise;
+  std::vector<std::string> stack;
+  for (const PlanOp& op : size) {
+    if (op.kind == PlanOp::Kind::Constant) {
+      stack.push_back(fmt::format("{}", op.value));
+    } else if (op.kind == PlanOp::Kind::Grid) {
+      stack.push_back(fmt::format("std::int64_t{{grid.{}}}", "xyz"[op.value]));
+    } else if (op.kind == PlanOp::Kind::Processors) {
+      stack.push_back("loaded.processors");
+    } else {
+      TW_CHECK(stack.size() >= 2, "a size of kernel '{}' takes more values than it has", kernel);
+      const std::string right = stack.back();
+      stack.pop_back();
+      stack.back() = combined_text(kernel, op.kind, stack.back(), right);
+    }
+  }
+  return stack.back();
+}
+
+// What is computed gets a name, written to `lines`.
+std::string named_size(const std::string& kernel, const PlanExpression& size,
+                       const std::string& otherwise, const std::string& name, std::string& lines) {
+  const std::string text = size_text(kernel, size, otherwise);
+  if (size.empty()) return fmt::format("static_cast<unsigned>({})", otherwise);
+  if (size.size() == 1) return text;
+  lines += fmt::format("  const std::int64_t {} =\n      {};\n", name, text);
+  return fmt::format("static_cast<unsigned>({})", name);
+}
+
+// The sizes of the launch, and the launch.
+std::string launch_text(const LauncherRequest& request, const std::string& kernel,
+                        const LaunchStep* step) {
+  const LaunchStep none;
+  const LaunchStep& plan = step == nullptr ? none : *step;
+  std::string text;
+  std::string blocks[3], threads[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    const char letter = "xyz"[axis];
+    blocks[axis] = named_size(kernel, plan.grid[axis], fmt::format("grid.{}", letter),
+                              fmt::format("blocks_{}", letter), text);
+    threads[axis] =
+        named_size(kernel, plan.block[axis], axis == 0 ? fmt::format("{}", request.threads) : "1",
+                   fmt::format("threads_{}", letter), text);
+  }
+  const std::int64_t shared = dynamic_shared_bytes(request.source);
+  if (plan.cluster[0].empty())
+    return text + fmt::format(
+                      "  return cuLaunchKernel(loaded.function, {}, {},\n"
+                      "                        {}, {}, {}, {}, {}, stream,\n"
+                      "                        arguments, nullptr);\n",
+                      blocks[0], blocks[1], blocks[2], threads[0], threads[1], threads[2], shared);
+  text += "  CUlaunchAttribute cluster = {};\n";
+  text += "  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;\n";
+  for (int axis = 0; axis < 3; ++axis)
+    text += fmt::format("  cluster.value.clusterDim.{} = {};\n", "xyz"[axis],
+                        size_text(kernel, plan.cluster[axis], "1"));
+  text += "  CUlaunchConfig config = {};\n";
+  for (int axis = 0; axis < 3; ++axis)
+    text += fmt::format("  config.gridDim{0} = {1};\n  config.blockDim{0} = {2};\n", "XYZ"[axis],
+                        blocks[axis], threads[axis]);
+  return text + fmt::format(
+                    "  config.sharedMemBytes = {};\n"
+                    "  config.hStream = stream;\n"
+                    "  config.attrs = &cluster;\n"
+                    "  config.numAttrs = 1;\n"
+                    "  return cuLaunchKernelEx(&config, loaded.function, arguments, nullptr);\n",
+                    shared);
+}
+
+constexpr std::string_view ask_processors = R"(
+    CUdevice device = 0;
+    if (result == CUDA_SUCCESS) result = cuCtxGetDevice(&device);
+    if (result == CUDA_SUCCESS)
+      result = cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);)";
+
 // Wrong promises would be wrong results: the launcher refuses them.
 std::string checks(const LauncherRequest& request, const KernelSource::Kernel& kernel) {
   std::string text;
@@ -79,6 +192,7 @@ constexpr std::string_view body = R"(#pragma once
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace {target} {{
@@ -95,13 +209,13 @@ alignas(16) inline const unsigned char {name}_cubin[] = {{{bytes}
 struct {name}_loaded {{
   CUfunction function = nullptr;
   CUresult result = CUDA_SUCCESS;
-  {name}_loaded() {{
+{processors}  {name}_loaded() {{
     CUmodule module = nullptr;
     result = cuModuleLoadData(&module, {name}_cubin);
     if (result == CUDA_SUCCESS) result = cuModuleGetFunction(&function, module, "{entry}");
     if (result == CUDA_SUCCESS && {shared} > 48 * 1024)
       result = cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                  {shared});
+                                  {shared});{ask_processors}
   }}
 }};
 
@@ -115,10 +229,7 @@ inline CUresult {name}(CUstream stream, {name}_grid grid{parameters}) {{
   static const detail::{name}_loaded loaded;
   if (loaded.result != CUDA_SUCCESS) return loaded.result;
   void* arguments[] = {{{arguments}}};
-  return cuLaunchKernel(loaded.function, static_cast<unsigned>(grid.x),
-                        static_cast<unsigned>(grid.y), static_cast<unsigned>(grid.z), {threads}, 1,
-                        1, {shared}, stream, arguments, nullptr);
-}}
+{launch}}}
 
 }}  // namespace {target}
 )";
@@ -150,7 +261,9 @@ std::string launcher_header(const LauncherRequest& request) {
              fmt::arg("arguments", arguments.empty()
                                        ? "nullptr"
                                        : fmt::format("{}", fmt::join(arguments, ", "))),
-             fmt::arg("threads", request.threads));
+             fmt::arg("processors", uses_processors(step) ? "  int processors = 1;\n" : ""),
+             fmt::arg("ask_processors", uses_processors(step) ? ask_processors : ""),
+             fmt::arg("launch", launch_text(request, kernel.name, step)));
 }
 
 }  // namespace tilewright

@@ -18,7 +18,7 @@ struct LauncherRequest {
   const TileKernel& kernel;
   const Target& target;
   std::string signature;  // for the comment
-  int threads = 128;
+  int threads = 128;  // of a block, where the plan does not say
 };
 
 // Throws ArgumentError for a kernel that needs more than one launch, workspaces or tensor maps.

@@ -148,6 +148,83 @@ TEST_F(Compile, TheHeaderLaunchesWithoutOurLibrary) {
   EXPECT_EQ(run_process({.arguments = {out + "/main"}}).exit_code, 0);
 }
 
+// Programs that share blocks, and programs that are spread over a cluster.
+constexpr const char* fake_launches = R"(
+#pragma once
+enum CUresult { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 };
+enum { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+       CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16 };
+typedef int CUdevice;
+typedef struct CUstream_st* CUstream;
+typedef struct CUmod_st* CUmodule;
+typedef struct CUfunc_st* CUfunction;
+struct CUlaunchAttribute { int id; struct { struct { unsigned x, y, z; } clusterDim; } value; };
+struct CUlaunchConfig {
+  unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+  CUstream hStream; CUlaunchAttribute* attrs; unsigned numAttrs;
+};
+inline unsigned launched[4];
+inline CUresult cuModuleLoadData(CUmodule*, const void*) { return CUDA_SUCCESS; }
+inline CUresult cuModuleGetFunction(CUfunction*, CUmodule, const char*) { return CUDA_SUCCESS; }
+inline CUresult cuFuncSetAttribute(CUfunction, int, int) { return CUDA_SUCCESS; }
+inline CUresult cuCtxGetDevice(CUdevice* device) { *device = 0; return CUDA_SUCCESS; }
+inline CUresult cuDeviceGetAttribute(int* value, int, CUdevice) { *value = 100; return CUDA_SUCCESS; }
+inline CUresult cuLaunchKernel(CUfunction, unsigned x, unsigned, unsigned, unsigned threads, unsigned,
+                               unsigned, unsigned, CUstream, void** arguments, void**) {
+  launched[0] = x; launched[1] = threads; launched[2] = *static_cast<int*>(arguments[3]);
+  return CUDA_SUCCESS;
+}
+inline CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction, void**, void**) {
+  launched[0] = config->gridDimX; launched[1] = config->blockDimX; launched[2] = config->sharedMemBytes;
+  launched[3] = config->attrs[0].value.clusterDim.x;
+  return CUDA_SUCCESS;
+}
+)";
+
+TEST_F(Compile, TheHeaderLaunchesAsTheKernelWasShaped) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  const std::string out = folder_.path();
+  std::ofstream(out + "/cuda.h") << fake_launches;
+  std::ofstream(out + "/rows.py") << R"(
+import triton
+import triton.language as tl
+
+@triton.jit
+def total(x, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + tl.program_id(0) * n + i, mask=i < n, other=0.0)
+    tl.store(out + tl.program_id(0) * n + i, v - tl.sum(v, axis=0), mask=i < n)
+)";
+  const auto launches = [&](const std::string& block, const std::string& check) {
+    const CommandResult r = tilewright_command({"compile", out + "/rows.py:total", "--signature",
+                                                "*fp32:16, *fp32:16, i32:16, " + block, "--target",
+                                                "sm_90a", "--emit", "header", "-o", out});
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    std::ofstream(out + "/main.cpp") << fmt::format(R"(#include "total_sm_90a.h"
+int main() {{
+  alignas(16) float x[4] = {{}};
+  if (sm_90a::total(nullptr, {{1000}}, x, x, 16) != CUDA_SUCCESS) return 1;
+  {}
+}}
+)",
+                                                    check);
+    const ProcessResult built =
+        run_process({.arguments = {"c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", out,
+                                   out + "/main.cpp", "-o", out + "/main"}});
+    EXPECT_EQ(built.exit_code, 0) << built.output;
+    return run_process({.arguments = {out + "/main"}}).exit_code;
+  };
+  // 1000 programs for 100 multiprocessors: two of them in a block of two warps.
+  EXPECT_EQ(launches("256",
+                     "return launched[0] == 500 && launched[1] == 64 && launched[2] == 1000 ? "
+                     "0 : 2;"),
+            0);
+  EXPECT_EQ(launches("131072",
+                     "return launched[0] == 8000 && launched[1] == 512 && launched[2] == "
+                     "65536 && launched[3] == 8 ? 0 : 2;"),
+            0);
+}
+
 TEST_F(Compile, CudaSources) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
   const std::string cu = folder_.path() + "/k.cu";

@@ -37,6 +37,20 @@ def softmax_kernel(out_ptr, x_ptr, stride, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + row * stride + columns, e / tl.sum(e, axis=0), mask=mask)
 )";
 
+inline constexpr const char* norm_source = R"(
+@triton.jit
+def norm_kernel(x_ptr, weight_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    mask = columns < n
+    x = tl.load(x_ptr + row * n + columns, mask=mask, other=0.0).to(tl.float32)
+    mean = tl.sum(x, axis=0) / n
+    centred = tl.where(mask, x - mean, 0.0)
+    scale = tl.rsqrt(tl.sum(centred * centred, axis=0) / n + 1e-5)
+    weight = tl.load(weight_ptr + columns, mask=mask).to(tl.float32)
+    tl.store(out_ptr + row * n + columns, centred * scale * weight, mask=mask)
+)";
+
 inline constexpr const char* column_sums_source = R"(
 @triton.jit
 def column_sums_kernel(x_ptr, sums_ptr, rows, stride, M: tl.constexpr, N: tl.constexpr):
