@@ -89,8 +89,10 @@ std::string combined_text(const std::string& kernel, PlanOp::Kind kind, const st
     case PlanOp::Kind::Maximum:
       return fmt::format("std::max<std::int64_t>({}, {})", a, b);
     default:
-      throw ArgumentError(fmt::format(
-          "kernel '{}' chooses its sizes in a way that cannot be put into a header", kernel));
+      throw ArgumentError(
+          fmt::format("kernel '{}' chooses its sizes in a way that cannot be put into a header; "
+                      "give --num-warps",
+                      kernel));
   }
 }
 
@@ -122,7 +124,10 @@ std::string named_size(const std::string& kernel, const PlanExpression& size,
   const std::string text = size_text(kernel, size, otherwise);
   if (size.empty()) return fmt::format("static_cast<unsigned>({})", otherwise);
   if (size.size() == 1) return text;
-  lines += fmt::format("  const std::int64_t {} =\n      {};\n", name, text);
+  lines += fmt::format(
+      "  const std::int64_t {0} =\n      {1};\n"
+      "  if ({0} > 2147483647) return CUDA_ERROR_INVALID_VALUE;\n",
+      name, text);
   return fmt::format("static_cast<unsigned>({})", name);
 }
 

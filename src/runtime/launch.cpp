@@ -273,7 +273,7 @@ bool is_grid_of_int32(const LaunchSizes& sizes) {
   return fits;
 }
 
-void fix_sizes(const LaunchSizes& fixed, LaunchSizes& sizes) {
+void use_fixed(const LaunchSizes& fixed, LaunchSizes& sizes) {
   for (int axis = 0; axis < 3; ++axis) {
     if (fixed.block[axis] >= 0) sizes.block[axis] = fixed.block[axis];
     if (fixed.cluster[axis] >= 0) sizes.cluster[axis] = fixed.cluster[axis];
@@ -311,7 +311,7 @@ void launch_function(const FunctionState& function, const LaunchConfig& config,
     // The plan knows what is wrong with a grid that no kernel can have.
     if (!is_grid_of_int32(sizes)) [[unlikely]]
       return launch_plan(function, sizes, values, launch);
-    fix_sizes(function.fixed, sizes);
+    use_fixed(function.fixed, sizes);
   }
   launch.parameters = values.addresses;
   run_step(function, *function.direct, sizes, launch);

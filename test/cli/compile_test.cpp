@@ -219,6 +219,10 @@ int main() {{
                      "return launched[0] == 500 && launched[1] == 64 && launched[2] == 1000 ? "
                      "0 : 2;"),
             0);
+  EXPECT_EQ(
+      launches("131072",
+               "return sm_90a::total(nullptr, {300000000}, x, x, 16) == CUDA_SUCCESS ? 2 : 0;"),
+      0);
   EXPECT_EQ(launches("131072",
                      "return launched[0] == 8000 && launched[1] == 512 && launched[2] == "
                      "65536 && launched[3] == 8 ? 0 : 2;"),

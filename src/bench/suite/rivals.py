@@ -200,7 +200,7 @@ def prepare(request):
         result = run()
     synchronize(request["device"])
     first = time.perf_counter() - begin
-    number = max(prepared, default=-1) + 1
+    number = len(prepared)
     prepared[number] = (run, request["device"])
     return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result)}
 

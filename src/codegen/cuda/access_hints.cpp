@@ -63,8 +63,6 @@ AccessHints find_access_hints(const ir::Kernel& kernel) {
   const Dependences dependences(kernel);
   AccessHints hints;
   if (dependences.axes() == 0) return hints;
-  bool is_product = false;
-  ir::walk(kernel.body, [&](const ir::Op& op) { is_product |= op.kind == OpKind::Dot; });
   std::unordered_map<std::uint32_t, int> loads;  // by the root of their pointers
   for (const Dependences::Access& access : dependences.accesses())
     if (access.op->kind == OpKind::Load) ++loads[root_of(kernel, access.op->operands[0]).id];
@@ -77,7 +75,7 @@ AccessHints find_access_hints(const ir::Kernel& kernel) {
     if (!is_own) long_weights += kernel.type(access.op->result()).numel() >= long_row ? 1 : 0;
     else if (loads[root_of(kernel, access.op->operands[0]).id] == 1) hints.once.insert(access.op);
   }
-  if (!is_product && long_weights <= 1) hints.streaming = hints.once;
+  if (!has_dot(kernel) && long_weights <= 1) hints.streaming = hints.once;
   return hints;
 }
 

@@ -152,14 +152,9 @@ bool Emitter::is_same_in_vector(const Frame& frame, const ir::Op& compare,
   const int log_vector = frame.space.variables.empty() ? 0 : frame.space.variables[0].bits;
   const ir::Type& type = kernel_.type(compare.result());
   if (!frame.layout || log_vector == 0 || type.rank != 1 || is_rotated(type)) return false;
-  const std::uint64_t inside = (1ull << log_vector) - 1;
-  bool is_run = (place.offset & inside) == 0;
-  for (int j = 0; j < frame.space.bits(); ++j) {
-    const std::uint64_t column = place.matrix.column(j);
-    is_run &= j < log_vector ? column == 1ull << j : (column & inside) == 0;
-  }
   const AxisInfo& facts = alignments_.axes().of(compare.result());
-  return is_run && facts.dimensions.front().constant >= std::int64_t{1} << log_vector;
+  return is_vector_of_neighbours(place, log_vector) &&
+         facts.dimensions.front().constant >= std::int64_t{1} << log_vector;
 }
 
 std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) {

@@ -328,15 +328,8 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, b
 
 // Whether a vector of the loop is one run of neighbours in the array.
 bool Emitter::is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const {
-  const Place at = layouts_.swizzle_of(value)(place);
-  const std::uint64_t inside = (1ull << loop.log_vector) - 1;
-  bool is_vector = loop.log_vector > 0 && (at.offset & inside) == 0 &&
-                   kernel_.type(value).element_bytes() << loop.log_vector <= 16;
-  for (int j = 0; j < loop.frame.space.bits(); ++j) {
-    const std::uint64_t column = at.matrix.column(j);
-    is_vector &= j < loop.log_vector ? column == 1ull << j : (column & inside) == 0;
-  }
-  return is_vector;
+  return loop.log_vector > 0 && kernel_.type(value).element_bytes() << loop.log_vector <= 16 &&
+         is_vector_of_neighbours(layouts_.swizzle_of(value)(place), loop.log_vector);
 }
 
 // Those that were loaded as vectors are kept from there.

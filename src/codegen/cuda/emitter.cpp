@@ -29,12 +29,6 @@ bool mixes_pointers(const ir::Kernel& kernel) {
   return mixes;
 }
 
-bool has_dot(const ir::Kernel& kernel) {
-  bool found = false;
-  ir::walk(kernel.body, [&](const ir::Op& op) { found |= op.kind == ir::OpKind::Dot; });
-  return found;
-}
-
 }  // namespace
 
 Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,

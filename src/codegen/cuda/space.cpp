@@ -69,6 +69,16 @@ IndexMap first_of_vector(const IndexMap& place, int log_vector) {
   return {BitMatrix(place.matrix.rows(), std::move(columns)), place.offset};
 }
 
+bool is_vector_of_neighbours(const IndexMap& place, int log_vector) {
+  const std::uint64_t inside = (1ull << log_vector) - 1;
+  bool is_run = (place.offset & inside) == 0;
+  for (int j = 0; j < place.matrix.columns(); ++j) {
+    const std::uint64_t column = place.matrix.column(j);
+    is_run &= j < log_vector ? column == 1ull << j : (column & inside) == 0;
+  }
+  return is_run;
+}
+
 std::string sum_text(const std::string& a, const std::string& b) {
   if (a == "0") return b;
   return b == "0" ? a : a + " + " + b;

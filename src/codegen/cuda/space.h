@@ -41,6 +41,8 @@ std::uint64_t image_of(const Space& space, const IndexMap& map, std::size_t firs
 
 // The place of the first element of a vector, whose bits are the lowest.
 IndexMap first_of_vector(const IndexMap& place, int log_vector);
+// Whether every vector is a run of neighbours that begins at a multiple of its size.
+bool is_vector_of_neighbours(const IndexMap& place, int log_vector);
 
 // a + b, without zeros.
 std::string sum_text(const std::string& a, const std::string& b);

@@ -109,8 +109,10 @@ void Emitter::stow(ElementLoop& loop, const VectorAccess& access) {
     loop.frame.is_whole_vector = false;
     const std::string suffix = guard.suffix.empty() ? "_whole" : guard.suffix;
     const std::string condition = guard.suffix.empty() ? ", true" : guard.arguments;
-    statement(*access.op, fmt::format("tw::copy{}<{}>({}, {}{}, {});", suffix, 1 << loop.log_vector,
-                                      target, pointer, condition, other_text(*access.op)));
+    statement(*access.op,
+              fmt::format("tw::copy{}<{}{}>({}, {}{}, {});", suffix, 1 << loop.log_vector,
+                          lingers(*access.op) ? ", tw::lingering" : "", target, pointer, condition,
+                          other_text(*access.op)));
   } else {
     is_stowing_ = true;
     stow_vector(loop, access);

@@ -80,6 +80,12 @@ int cost_of(const ir::Op& op) {
   }
 }
 
+bool has_dot(const ir::Kernel& kernel) {
+  bool found = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) { found |= op.kind == OpKind::Dot; });
+  return found;
+}
+
 ir::Value root_of(const ir::Kernel& kernel, ir::Value pointer) {
   for (const ir::Op* maker = kernel.maker(pointer); maker; maker = kernel.maker(pointer)) {
     const bool goes_on = !maker->operands.empty() && kernel.type(maker->operands[0]).is_pointer &&

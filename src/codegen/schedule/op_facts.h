@@ -37,4 +37,6 @@ int cost_of(const ir::Op& op);
 // The kernel argument (or unknown maker) that a pointer is computed from.
 ir::Value root_of(const ir::Kernel& kernel, ir::Value pointer);
 
+bool has_dot(const ir::Kernel& kernel);  // a product of tiles, anywhere
+
 }  // namespace tilewright

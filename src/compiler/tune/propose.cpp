@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/schedule/op_facts.h"
 #include "compiler/guess/launches.h"
 #include "compiler/guess/usage.h"
 
@@ -81,15 +82,11 @@ bool has_dot(const LaunchRequest& request, const std::vector<std::string>& sizes
   python::ConfigValue trial;
   for (const std::string& name : sizes) trial.meta.set(name, 32);
   trial.num_stages = 1;
-  bool found = false;
   try {
-    const KernelDraft drafted = draft(request, resolve(request, &trial));
-    ir::walk(drafted.tiles.lowered.kernel.body,
-             [&](const ir::Op& op) { found = found || op.kind == ir::OpKind::Dot; });
+    return tilewright::has_dot(draft(request, resolve(request, &trial)).tiles.lowered.kernel);
   } catch (const UserError&) {
-    // Then every config tells its own reason.
+    return false;  // then every config tells its own reason
   }
-  return found;
 }
 
 // Values of one size: the last of three is what products add up over.

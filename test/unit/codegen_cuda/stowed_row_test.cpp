@@ -35,7 +35,7 @@ TEST(CudaStowedRow, IsCopiedOnceAndReadInEveryLoop) {
   EXPECT_TRUE(has(program, "extern __shared__ __align__(16) unsigned char shared_row[];"))
       << program.text();
   EXPECT_TRUE(has(program, "+ int(threadIdx.x) * 8;")) << program.text();
-  EXPECT_TRUE(has(program, "tw::copy_whole<8>(")) << program.text();
+  EXPECT_TRUE(has(program, "tw::copy_whole<8, tw::lingering>(")) << program.text();
   EXPECT_TRUE(has(program, "tw::wait_copies<0>();")) << program.text();
   EXPECT_FALSE(has(program, "[16]")) << program.text();  // registers for the whole row
   for (const std::int64_t columns : {1024, 1008, 16})
@@ -53,7 +53,7 @@ TEST(CudaStowedRow, IsSpreadOverACluster) {
 // Bounds within vectors; elements that no copy can move go through registers.
 TEST(CudaStowedRow, MayEndAndBeginAnywhere) {
   const TileProgram odd_end = softmax("*fp32:16, *fp32:16, i32:16, i32, 1024", 2, 1);
-  EXPECT_TRUE(has(odd_end, "tw::copy_guarded<4>(")) << odd_end.text();
+  EXPECT_TRUE(has(odd_end, "tw::copy_guarded<4, tw::lingering>(")) << odd_end.text();
   expect_softmax(odd_end, DType::Float32, 1, 1001);
   for (const int blocks : {1, 2}) {
     const TileProgram odd = softmax("*bf16:16, *bf16:16, i32, i32, 1024", 2, blocks);

@@ -67,33 +67,32 @@ TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool
         : "memory");
 }
 
-// For rows that are read once: their lines leave L2 last, so that lines that are written meanwhile
-// leave it first and reach memory row by row.
-template <int Bytes>
-TW_DEVICE void copy_lingering(void* shared, const void* global) {
-  const unsigned to = unsigned(__cvta_generic_to_shared(shared));
-  const unsigned long long from = __cvta_generic_to_global(global);
-  if constexpr (Bytes == 16)
+// Of what is read once the lines may leave L2 last, as those of Cache::Linger do.
+constexpr bool lingering = true;
+
+template <int Bytes, bool Lingers>
+TW_DEVICE void copy_row(void* shared, const void* global) {
+  if constexpr (Lingers && Bytes == 16)
     asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
                  :
-                 : "r"(to), "l"(from), "l"(ptx::leave_last())
+                 : "r"(unsigned(__cvta_generic_to_shared(shared))),
+                   "l"(__cvta_generic_to_global(global)), "l"(ptx::leave_last())
                  : "memory");
-  else
-    copy_async<Bytes>(shared, global);
+  else copy_async<Bytes>(shared, global);
 }
 
-// Starts copying a vector of such a row, or puts `other` there when it is not wanted.
-template <int Count, class T>
+// Starts copying a vector of a row, or puts `other` there when it is not wanted.
+template <int Count, bool Lingers = false, class T>
 TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other) {
-  if (is_wanted) copy_lingering<Count * int(sizeof(T))>(shared, global);
+  if (is_wanted) copy_row<Count * int(sizeof(T)), Lingers>(shared, global);
   else
 #pragma unroll
     for (int i = 0; i < Count; ++i) shared[i] = other;
 }
 // The elements from `first` to before `end` only; the others become `other`.
-template <int Count, class T>
+template <int Count, bool Lingers = false, class T>
 TW_DEVICE void copy_guarded(T* shared, const T* global, long long first, long long end, T other) {
-  if (first <= 0 && end >= Count) copy_lingering<Count * int(sizeof(T))>(shared, global);
+  if (first <= 0 && end >= Count) copy_row<Count * int(sizeof(T)), Lingers>(shared, global);
   else
 #pragma unroll
     for (int i = 0; i < Count; ++i) shared[i] = first <= i && i < end ? global[i] : other;

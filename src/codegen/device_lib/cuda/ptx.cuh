@@ -144,6 +144,7 @@ TW_DEVICE void load_lingering(unsigned short& v, const unsigned short* p, bool i
       : "l"(p), "l"(leave_last()), "r"(int(is_wanted))
       : "memory");
 }
+// Bytes come one by one only at the ends of rows: as usual.
 TW_DEVICE void load_lingering(unsigned char& v, const unsigned char* p, bool is_wanted) {
   if (is_wanted) v = *p;
 }

@@ -19,13 +19,14 @@ TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool
                              int line = __builtin_LINE()) {
   if (starts) copy_async<Bytes>(shared, global, is_wanted, line);
 }
-template <int Count, class T>
+constexpr bool lingering = true;
+template <int Count, bool Lingers = false, class T>
 TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other,
                           int line = __builtin_LINE()) {
   if (is_wanted) return copy_async<Count * int(sizeof(T))>(shared, global, line);
   for (int i = 0; i < Count; ++i) shared[i] = other;
 }
-template <int Count, class T>
+template <int Count, bool Lingers = false, class T>
 TW_DEVICE void copy_guarded(T* shared, const T* global, long long first, long long end, T other,
                             int line = __builtin_LINE()) {
   if (first <= 0 && end >= Count)
