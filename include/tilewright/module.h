@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,24 +49,22 @@ struct Argument {
     Memory,   // `bits` is an address in `buffer` (a tensor)
     Opaque,   // `bits` is the address of a struct of `bytes` bytes, copied at launch
   };
+  // The first four are read together by launches that compare types.
   Kind kind = Kind::Scalar;
   DType dtype = DType::Int32;
   bool any_pointee = false;  // an untyped address: matches any pointer parameter
+  bool is_defined = true;    // false: a null or freed tensor
   bool is_contiguous = true;
-  bool is_defined = true;   // false: a null or freed tensor
-  Device device;            // of Memory
-  std::uint32_t bytes = 0;  // of Opaque
+  Device device;  // of Memory
   std::uint64_t bits = 0;
   const Buffer* buffer =
-      nullptr;  // of Memory: keeps the allocator informed of the streams that use it
+      nullptr;              // of Memory: keeps the allocator informed of the streams that use it
+  std::uint32_t bytes = 0;  // of Opaque
 
   Argument() = default;
 
   template <class T>
-  requires std::is_arithmetic_v<T> Argument(T value) : dtype(dtype_of<T>) {
-    static_assert(sizeof(T) <= sizeof(bits));
-    __builtin_memcpy(&bits, &value, sizeof value);
-  }
+  requires std::is_arithmetic_v<T> Argument(T value) : dtype(dtype_of<T>), bits(bits_of(value)) {}
   Argument(Half value) : dtype(DType::Float16), bits(value.bits) {}
   Argument(BFloat16 value) : dtype(DType::BFloat16), bits(value.bits) {}
 
@@ -87,6 +86,18 @@ struct Argument {
     a.bytes = sizeof(T);
     a.bits = reinterpret_cast<std::uintptr_t>(&value);
     return a;
+  }
+
+ private:
+  // Zeros above the value. All of `bits` is written at once: a launch that read them after two
+  // smaller writes would wait for both.
+  template <class T>
+  static constexpr std::uint64_t bits_of(T value) {
+    static_assert(sizeof(T) <= sizeof(bits));
+    if constexpr (std::is_same_v<T, bool>) return value;
+    else if constexpr (std::is_same_v<T, float>) return std::bit_cast<std::uint32_t>(value);
+    else if constexpr (std::is_same_v<T, double>) return std::bit_cast<std::uint64_t>(value);
+    else return static_cast<std::make_unsigned_t<T>>(value);
   }
 };
 

@@ -12,7 +12,7 @@
 
 namespace tilewright {
 
-enum class DeviceKind : std::uint8_t { Cpu, Cuda };
+enum class DeviceKind : std::int32_t { Cpu, Cuda };
 
 struct Target {
   DeviceKind kind = DeviceKind::Cpu;

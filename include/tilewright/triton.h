@@ -57,17 +57,20 @@ struct NamedNumber {
 struct TritonArgument {
   enum class Kind : std::uint8_t { Value, Text, Type, None, Tuple, Descriptor };
   Kind kind = Kind::Value;
-  DType type = DType::Float32;                   // of Type
-  std::string_view name;                         // empty: by position
-  std::string_view text;                         // of Text; lives until the launch returns
-  Argument value;                                // of Value
-  const TritonTuple* tuple = nullptr;            // of Tuple; lives until the launch returns
-  const TensorDescriptor* descriptor = nullptr;  // of Descriptor; the same
+  DType type = DType::Float32;  // of Type
+  std::string_view name;        // empty: by position
+  // By `kind`; what is pointed to lives until the launch returns.
+  union {
+    Argument value;
+    std::string_view text;
+    const TritonTuple* tuple;
+    const TensorDescriptor* descriptor;
+  };
 
-  TritonArgument() = default;
-  TritonArgument(NoValue) : kind(Kind::None) {}
-  TritonArgument(std::nullptr_t) : kind(Kind::None) {}
-  TritonArgument(DType dtype) : kind(Kind::Type), type(dtype) {}
+  TritonArgument() : value() {}
+  TritonArgument(NoValue) : kind(Kind::None), value() {}
+  TritonArgument(std::nullptr_t) : kind(Kind::None), value() {}
+  TritonArgument(DType dtype) : kind(Kind::Type), type(dtype), value() {}
   TritonArgument(const char* words) : kind(Kind::Text), text(words) {}
   TritonArgument(std::string_view words) : kind(Kind::Text), text(words) {}
   TritonArgument(const std::string& words) : kind(Kind::Text), text(words) {}

@@ -1,120 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/launch_key.cpp — 16 bits per argument, hashed together.
+// compiler/launch_key.cpp — the rules of a kernel's parameters, and what only some launches have.
 #include "compiler/launch_key.h"
 
-#include <cstring>
-#include <string_view>
+#include <algorithm>
 
-#include "base/settings.h"
+#include "base/hash.h"
 
 namespace tilewright {
 namespace {
 
-using Kind = Specialized::Kind;
-using Token = std::uint16_t;
-
-// What `specialize` says of an argument, without its value. Those of all but the usual arguments
-// are said by `specialize` itself, behind the others.
-constexpr Token elsewhere = 0xffff;
-
-constexpr Token token(Kind kind, DType dtype, bool divisible = false, bool is_const = false) {
-  return static_cast<Token>(static_cast<unsigned>(kind) | static_cast<unsigned>(dtype) << 4 |
-                            static_cast<unsigned>(divisible) << 12 |
-                            static_cast<unsigned>(is_const) << 13);
+// Odd numbers without a pattern (the mixer of splitmix64).
+constexpr std::uint64_t weight_of(std::uint64_t word) {
+  std::uint64_t bits = (word + 1) * 0x9e3779b97f4a7c15ULL;
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ULL;
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111ebULL;
+  return (bits ^ bits >> 31) | 1;
 }
 
-bool is_plain_integer(const Argument& value) {
-  return value.kind == Argument::Kind::Scalar &&
-         (value.dtype == DType::Int32 || value.dtype == DType::Int64);
+// As specialize.h says. The value of a constant matters as a whole; a null pointer is None.
+std::uint64_t telling_traits(const TritonParameter& parameter) {
+  if (parameter.is_constexpr) return IsNull;
+  std::uint64_t traits = IsNull | IsBeyondInt32 | IsBeyondInt63;
+  if (parameter.specializes && !parameter.type) traits |= IsOne;
+  if (parameter.specializes_alignment) traits |= IsMultipleOf16;
+  return traits;
 }
 
-std::int64_t integer_of(const Argument& value) {
-  return value.dtype == DType::Int32
-             ? static_cast<std::int32_t>(static_cast<std::uint32_t>(value.bits))
-             : static_cast<std::int64_t>(value.bits);
+// Of what is no value: its kind and, of a type, which.
+std::uint64_t word_of_other(const TritonArgument& argument) {
+  return static_cast<std::uint64_t>(argument.kind) << 48 | static_cast<std::uint64_t>(argument.type)
+                                                               << 56;
 }
-
-Token integer_token(const TritonParameter& parameter, std::int64_t number) {
-  if (parameter.specializes && number == 1) return token(Kind::Integer, DType::Int64);
-  const bool fits = number == static_cast<std::int32_t>(number);
-  return token(Kind::Scalar, fits ? DType::Int32 : DType::Int64,
-               parameter.specializes_alignment && number % 16 == 0);
-}
-
-Token token_of(const TritonParameter& parameter, const TritonArgument* argument) {
-  if (argument == nullptr) return token(Kind::Absent, DType::Int32);
-  const Argument& value = argument->value;
-  if (argument->kind != TritonArgument::Kind::Value) return elsewhere;
-  if (parameter.is_constexpr)
-    return is_plain_integer(value) ? token(Kind::Integer, DType::Int64) : elsewhere;
-  if (parameter.type) return elsewhere;
-  if (value.kind == Argument::Kind::Memory && value.is_defined)
-    return token(Kind::Pointer, value.dtype,
-                 parameter.specializes_alignment && value.bits % 16 == 0, parameter.is_const);
-  if (is_plain_integer(value)) return integer_token(parameter, integer_of(value));
-  return elsewhere;
-}
-
-// What is hashed: options and values that matter, then the tokens behind them.
-class Words {
- public:
-  void add(std::int64_t word) { words_[count_++] = word; }
-  void add(const Token* tokens, std::size_t count) {
-    words_[count_ + count / tokens_per_word] = 0;  // the rest of the last word
-    std::memcpy(words_ + count_, tokens, count * sizeof(Token));
-    count_ += count / tokens_per_word + 1;
-  }
-  void add_options(const TritonLaunch& launch, const LaunchPlace& place) {
-    add(static_cast<std::int64_t>(place.device.kind) | std::int64_t{place.device.index} << 8 |
-        static_cast<std::int64_t>(place.interpret) << 40 |
-        static_cast<std::int64_t>(launch.fp_fusion) << 41 |
-        static_cast<std::int64_t>(launch.flush_to_zero) << 42 |
-        static_cast<std::int64_t>(launch.debug || settings().debug) << 43 |
-        static_cast<std::int64_t>(launch.bare) << 44);
-    const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
-      return static_cast<std::int64_t>(
-          static_cast<std::uint32_t>(low.value_or(-1)) |
-          static_cast<std::uint64_t>(static_cast<std::uint32_t>(high.value_or(-1))) << 32);
-    };
-    add(pair(launch.num_warps, launch.num_stages));
-    add(pair(launch.num_ctas, launch.maxnreg));
-  }
-  std::string_view bytes() const {
-    return {reinterpret_cast<const char*>(words_), count_ * sizeof(std::int64_t)};
-  }
-
- private:
-  static constexpr std::size_t tokens_per_word = sizeof(std::int64_t) / sizeof(Token);
-  // Not initialised: most launches use a few.
-  std::int64_t words_[3 + max_slots + max_slots / tokens_per_word + 1];
-  std::size_t count_ = 0;
-};
 
 }  // namespace
 
-Hash128 launch_key(const TritonKernel::State& state, const TritonArgument* const* slots,
-                   const TritonLaunch& launch, const LaunchPlace& place) {
-  Token tokens[max_slots];
-  Words words;
-  words.add_options(launch, place);
-  bool is_any_elsewhere = false;
-  const std::size_t count = state.parameters.size();
-  for (std::size_t i = 0; i < count; ++i) {
-    const TritonParameter& parameter = state.parameters[i];
-    tokens[i] = token_of(parameter, slots[i]);
-    is_any_elsewhere |= tokens[i] == elsewhere;
-    if (slots[i] == nullptr) continue;
-    if (parameter.is_keyed_by_value && slots[i]->value.kind == Argument::Kind::Scalar)
-      words.add(static_cast<std::int64_t>(slots[i]->value.bits));
-    else if (parameter.is_constexpr && tokens[i] != elsewhere)
-      words.add(integer_of(slots[i]->value));
+KeyRules::KeyRules(std::span<const TritonParameter> kernel) {
+  const std::size_t first_value = LaunchKey::option_words + kernel.size();
+  for (const TritonParameter& parameter : kernel) {
+    KeyRule rule{.traits = telling_traits(parameter),
+                 .weight = weight_of(LaunchKey::option_words + parameters.size())};
+    if (parameter.is_constexpr || parameter.is_keyed_by_value) {
+      rule.value_word = first_value + values++;
+      rule.value_weight = weight_of(rule.value_word);
+    }
+    parameters.push_back(rule);
   }
+}
+
+LaunchKey::LaunchKey(const KeyRules& rules)
+    : rules_(rules.parameters.data()),
+      count_(option_words + rules.parameters.size() + rules.values) {
+  std::fill_n(words_ + option_words, count_ - option_words, 0);
+}
+
+std::uint64_t LaunchKey::set(std::size_t word, std::uint64_t content) {
+  words_[word] = content;
+  return content * weight_of(word);
+}
+
+std::uint64_t LaunchKey::add(std::size_t parameter, const TritonArgument& argument) {
+  using Kind = TritonArgument::Kind;
+  if (argument.kind == Kind::Value) return add(parameter, argument.value);
+  const KeyRule& rule = rules_[parameter];
+  const std::uint64_t share = set(option_words + parameter, word_of_other(argument));
+  if (argument.kind == Kind::None || argument.kind == Kind::Type) return share;
   Hasher hasher;
-  words.add(tokens, count);
-  hasher.add(words.bytes());
-  for (std::size_t i = 0; is_any_elsewhere && i < count; ++i)
-    if (tokens[i] == elsewhere) add_specialized(hasher, state.name, state.parameters[i], *slots[i]);
-  return hasher.finish();
+  const auto add = [&](std::uint64_t number) { hasher.add(static_cast<std::int64_t>(number)); };
+  add(parameter);  // arguments with names come in any order
+  if (argument.kind == Kind::Text) hasher.add(argument.text);
+  if (argument.kind == Kind::Descriptor) {
+    add(static_cast<std::uint64_t>(argument.descriptor->padding()));
+    for (const std::int64_t size : argument.descriptor->block_shape()) hasher.add(size);
+    add(word_of(rule, argument.descriptor->items()[0].value));
+  }
+  if (argument.kind == Kind::Tuple)
+    for (const TritonArgument& item : argument.tuple->items()) {
+      const bool is_value = item.kind == Kind::Value;
+      add(is_value ? word_of(rule, item.value) : word_of_other(item));
+      if (is_value && rule.value_weight != 0) add(item.value.bits);
+      if (item.kind == Kind::Text) hasher.add(item.text);
+    }
+  const Hash128 content = hasher.finish();
+  const std::size_t first = count_;
+  count_ += long_words;
+  return share + set(first, content.low) + set(first + 1, content.high);
+}
+
+void LaunchKey::finish(std::uint64_t hash, const TritonLaunch& launch, const Device& device,
+                       bool interpret, bool debug) {
+  const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
+    return static_cast<std::uint32_t>(low.value_or(-1)) |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(high.value_or(-1))) << 32;
+  };
+  const std::uint64_t flags = static_cast<std::uint64_t>(device.kind) |
+                              std::uint64_t{interpret} << 8 | std::uint64_t{launch.fp_fusion} << 9 |
+                              std::uint64_t{launch.flush_to_zero} << 10 |
+                              std::uint64_t{debug} << 11 | std::uint64_t{launch.bare} << 12 |
+                              static_cast<std::uint64_t>(device.index) << 32;
+  hash_ = hash + set(0, flags) + set(1, pair(launch.num_warps, launch.num_stages)) +
+          set(2, pair(launch.num_ctas, launch.maxnreg));
 }
 
 }  // namespace tilewright

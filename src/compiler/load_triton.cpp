@@ -12,7 +12,7 @@
 #include "base/nvtx.h"
 #include "base/settings.h"
 #include "compiler/constants.h"
-#include "compiler/launch_key.h"
+#include "compiler/place_arguments.h"
 #include "compiler/triton_state.h"
 
 namespace tilewright {
@@ -36,6 +36,7 @@ void mark_keys(TritonKernel::State& state, python::Evaluator& evaluator) {
   const bool all = heuristics_read_values(state.function);
   for (TritonParameter& parameter : state.parameters)
     parameter.is_keyed_by_value = all || is_tune_key(keys, parameter.name);
+  state.key_rules = KeyRules(state.parameters);
 }
 
 TritonKernel make_kernel(std::shared_ptr<TritonKernel::State> state,
@@ -58,77 +59,6 @@ TritonKernel::State& checked(const std::shared_ptr<TritonKernel::State>& state) 
   if (!state)
     throw ArgumentError("an empty TritonKernel was used; take one from load_triton first");
   return *state;
-}
-
-std::vector<std::string> names_of(const TritonKernel::State& state) {
-  std::vector<std::string> names;
-  for (const TritonParameter& parameter : state.parameters) names.push_back(parameter.name);
-  return names;
-}
-
-std::size_t index_of(const TritonKernel::State& state, std::string_view name) {
-  // Arguments by name are mostly constants, and constants mostly come last.
-  for (std::size_t i = state.parameters.size(); i-- > 0;)
-    if (state.parameters[i].name == name) return i;
-  throw ArgumentError(fmt::format("kernel '{}' has no parameter '{}'{}", state.name, name,
-                                  suggest_names(name, names_of(state))));
-}
-
-void place_arguments(const TritonKernel::State& state, std::span<const TritonArgument> arguments,
-                     const TritonArgument** slots) {
-  std::fill_n(slots, state.parameters.size(), nullptr);
-  std::size_t position = 0;
-  for (const TritonArgument& argument : arguments) {
-    if (argument.name.empty() && position >= state.parameters.size())
-      throw ArgumentError(fmt::format("kernel '{}' takes {} arguments ({}), but was given {}",
-                                      state.name, state.parameters.size(),
-                                      fmt::join(names_of(state), ", "), arguments.size()));
-    const std::size_t i = argument.name.empty() ? position++ : index_of(state, argument.name);
-    if (slots[i] != nullptr)
-      throw ArgumentError(fmt::format("parameter '{}' of kernel '{}' is given twice",
-                                      state.parameters[i].name, state.name));
-    slots[i] = &argument;
-  }
-}
-
-// The device of the tensors; without any, that of the stream, else the default.
-class DeviceOfTensors {
- public:
-  explicit DeviceOfTensors(const TritonKernel::State& state) : state_(state) {}
-
-  void add(std::size_t parameter, const TritonArgument& argument) {
-    if (argument.kind == TritonArgument::Kind::Value) return add(parameter, argument.value);
-    for (const TritonArgument& item : items_of(argument)) add(parameter, item);
-  }
-  void add(std::size_t parameter, const Argument& value) {
-    if (value.kind != Argument::Kind::Memory || !value.is_defined) return;
-    if (first_ == nullptr) {
-      first_ = &value;
-      parameter_ = parameter;
-    } else if (first_->device != value.device) {
-      throw ArgumentError(fmt::format(
-          "arguments '{}' and '{}' of kernel '{}' are on {} and {}; move one to the other's device",
-          state_.parameters[parameter_].name, state_.parameters[parameter].name, state_.name,
-          first_->device.name(), value.device.name()));
-    }
-  }
-  Device device(const TritonLaunch& launch) const {
-    if (first_ != nullptr) return first_->device;
-    return launch.stream ? launch.stream->device() : default_device();
-  }
-
- private:
-  const TritonKernel::State& state_;
-  const Argument* first_ = nullptr;
-  std::size_t parameter_ = 0;
-};
-
-Device device_of(const TritonKernel::State& state, const TritonArgument* const* slots,
-                 const TritonLaunch& launch) {
-  DeviceOfTensors tensors(state);
-  for (std::size_t i = 0; i < state.parameters.size(); ++i)
-    if (slots[i] != nullptr) tensors.add(i, *slots[i]);
-  return tensors.device(launch);
 }
 
 python::Value host_value(const TritonArgument& argument) {
@@ -157,8 +87,8 @@ std::optional<python::Value> value_of(const LaunchView& view, std::size_t i) {
 }  // namespace
 
 std::int64_t Meta::operator[](std::string_view name) const {
-  const python::Value value =
-      value_of(*view_, index_of(view_->kernel, name)).value_or(python::Value());
+  const std::size_t i = parameter_index(view_->kernel.name, view_->kernel.parameters, name);
+  const python::Value value = value_of(*view_, i).value_or(python::Value());
   if (const std::optional<std::int64_t> integer = value.integer()) return *integer;
   throw ArgumentError(
       fmt::format("the grid of kernel '{}' asks for '{}', which is {} and no integer",
@@ -202,10 +132,8 @@ TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t>
 
 ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
                          std::span<const TritonArgument> arguments, const TritonArgument** slots) {
-  place_arguments(state, arguments, slots);
-  const LaunchPlace place{device_of(state, slots, launch),
-                          launch.interpret || settings().interpret};
-  const Hash128 key = launch_key(state, slots, launch, place);
+  LaunchKey key(state.key_rules);
+  const LaunchPlace place = place_arguments(state, launch, arguments, slots, key);
   LaunchView view{state, slots, state.table.find(key)};
   if (view.specialization == nullptr) [[unlikely]]
     view.specialization = &make_specialization(state, key, slots, launch, place);
@@ -231,7 +159,9 @@ void TritonKernel::precompile(std::string_view signature, const TritonLaunch& op
 
 const std::string& TritonKernel::name() const { return checked(state_).name; }
 
-std::vector<std::string> TritonKernel::parameters() const { return names_of(checked(state_)); }
+std::vector<std::string> TritonKernel::parameters() const {
+  return names_of(checked(state_).parameters);
+}
 
 std::size_t TritonKernel::specializations() const {
   const State& state = checked(state_);

@@ -57,7 +57,7 @@ bool asks_only_for_none(const python::Node* node) {
 
 }  // namespace
 
-const Specialization& make_specialization(TritonKernel::State& state, const Hash128& key,
+const Specialization& make_specialization(TritonKernel::State& state, const LaunchKey& key,
                                           const TritonArgument* const* slots,
                                           const TritonLaunch& launch, const LaunchPlace& place) {
   std::unique_lock lock(state.mutex);

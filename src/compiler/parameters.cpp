@@ -79,16 +79,24 @@ std::vector<TritonParameter> read_parameters(python::ModuleLoader& loader,
   return parameters;
 }
 
+std::vector<std::string> names_of(std::span<const TritonParameter> parameters) {
+  std::vector<std::string> names;
+  for (const TritonParameter& parameter : parameters) names.push_back(parameter.name);
+  return names;
+}
+
+std::size_t parameter_index(std::string_view kernel, std::span<const TritonParameter> parameters,
+                            std::string_view name) {
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].name == name) return i;
+  throw ArgumentError(fmt::format("kernel '{}' has no parameter '{}'{}", kernel, name,
+                                  suggest_names(name, names_of(parameters))));
+}
+
 const TritonParameter& parameter_named(std::string_view kernel,
                                        std::span<const TritonParameter> parameters,
                                        std::string_view name) {
-  std::vector<std::string> names;
-  for (const TritonParameter& parameter : parameters) {
-    if (parameter.name == name) return parameter;
-    names.push_back(parameter.name);
-  }
-  throw ArgumentError(
-      fmt::format("kernel '{}' has no parameter '{}'{}", kernel, name, suggest_names(name, names)));
+  return parameters[parameter_index(kernel, parameters, name)];
 }
 
 python::DecoratedFunction find_kernel(python::ModuleLoader& loader,

@@ -32,7 +32,11 @@ std::vector<TritonParameter> read_parameters(python::ModuleLoader& loader,
                                              python::Evaluator& evaluator,
                                              const python::DecoratedFunction& function);
 
+std::vector<std::string> names_of(std::span<const TritonParameter> parameters);
+
 // The parameter of this name; throws ArgumentError with the nearest names.
+std::size_t parameter_index(std::string_view kernel, std::span<const TritonParameter> parameters,
+                            std::string_view name);
 const TritonParameter& parameter_named(std::string_view kernel,
                                        std::span<const TritonParameter> parameters,
                                        std::string_view name);

@@ -192,8 +192,7 @@ ArgumentSource source_of(const LaunchRequest& request, const ResolvedLaunch& res
 
 void check_keys(const LaunchRequest& request, const Decorator& decorator,
                 const python::Autotune& autotune) {
-  std::vector<std::string> names;
-  for (const TritonParameter& parameter : request.state.parameters) names.push_back(parameter.name);
+  const std::vector<std::string> names = names_of(request.state.parameters);
   for (const std::string& key : autotune.key)
     if (std::find(names.begin(), names.end(), key) == names.end())
       python::fail_at(

@@ -134,12 +134,6 @@ ParameterType parse_item(const Item& item) {
   return constant_parameter(*constant);
 }
 
-std::vector<std::string> names_of(std::span<const TritonParameter> parameters) {
-  std::vector<std::string> names;
-  for (const TritonParameter& parameter : parameters) names.push_back(parameter.name);
-  return names;
-}
-
 // The name of "BLOCK=64"; empty for an item by position.
 std::string_view name_of_item(std::string_view item) {
   const std::size_t equals = item.find('=');

@@ -4,30 +4,28 @@
 
 namespace tilewright {
 
-void SpecializationTable::insert(Slots& slots, const Hash128& key, const Specialization* value) {
-  std::size_t i = key.low & slots.mask;
-  while (slots.entries[i].value.load(std::memory_order_relaxed) != nullptr)
-    i = (i + 1) & slots.mask;
-  slots.entries[i].key = key;
-  slots.entries[i].value.store(value, std::memory_order_release);
+void SpecializationTable::insert(Slots& slots, const Entry& entry) {
+  std::size_t i = slots.first(entry.hash);
+  while (slots.entries[i].load(std::memory_order_relaxed) != nullptr) i = slots.after(i);
+  slots.entries[i].store(&entry, std::memory_order_release);
 }
 
 void SpecializationTable::grow(std::size_t size) {
   auto slots = std::make_unique<Slots>(size);
-  if (!all_.empty())
-    for (const Entry& entry : all_.back()->entries)
-      if (const Specialization* value = entry.value.load(std::memory_order_relaxed))
-        insert(*slots, entry.key, value);
+  for (const std::unique_ptr<const Entry>& entry : entries_) insert(*slots, *entry);
   all_.push_back(std::move(slots));
   current_.store(all_.back().get(), std::memory_order_release);
 }
 
-bool SpecializationTable::add(const Hash128& key, const Specialization* value) {
+bool SpecializationTable::add(const LaunchKey& key, const Specialization* value) {
   if (find(key) != nullptr) return true;
-  if (count_ >= max_keys) return false;
-  if (2 * (count_ + 1) > all_.back()->entries.size()) grow(2 * all_.back()->entries.size());
-  insert(*all_.back(), key, value);
-  ++count_;
+  if (entries_.size() >= max_keys) return false;
+  if (2 * (entries_.size() + 1) > all_.back()->entries.size())
+    grow(2 * all_.back()->entries.size());
+  const std::span<const std::uint64_t> words = key.words();
+  entries_.push_back(
+      std::make_unique<const Entry>(Entry{key.hash(), {words.begin(), words.end()}, value}));
+  insert(*all_.back(), *entries_.back());
   return true;
 }
 

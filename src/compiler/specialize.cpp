@@ -115,14 +115,6 @@ Specialized scalar_argument(std::string_view kernel, const TritonParameter& para
 
 }  // namespace
 
-void Specialized::add_to(Hasher& hasher) const {
-  hasher.add(static_cast<std::int64_t>(kind) | static_cast<std::int64_t>(dtype) << 8 |
-             static_cast<std::int64_t>(divisible) << 16 |
-             static_cast<std::int64_t>(is_const) << 17);
-  if (kind == Kind::Text) hasher.add(text);
-  else if (kind >= Kind::Integer) hasher.add(static_cast<std::int64_t>(bits));
-}
-
 Specialized specialize(std::string_view kernel, const TritonParameter& parameter,
                        const TritonArgument& argument) {
   switch (argument.kind) {
@@ -187,21 +179,6 @@ std::span<const TritonArgument> items_of(const TritonArgument& argument) {
   if (argument.kind == TritonArgument::Kind::Tuple) return argument.tuple->items();
   if (argument.kind == TritonArgument::Kind::Descriptor) return argument.descriptor->items();
   return {};
-}
-
-void add_specialized(Hasher& hasher, std::string_view kernel, const TritonParameter& parameter,
-                     const TritonArgument& argument) {
-  if (argument.kind == TritonArgument::Kind::Descriptor) {
-    const TensorDescriptor& descriptor = *argument.descriptor;
-    hasher.add(static_cast<std::int64_t>(descriptor.padding()) << 32 | 0xde5c);
-    for (const std::int64_t size : descriptor.block_shape()) hasher.add(size);
-    return specialize(kernel, parameter, descriptor.items()[0]).add_to(hasher);
-  }
-  if (argument.kind != TritonArgument::Kind::Tuple)
-    return specialize(kernel, parameter, argument).add_to(hasher);
-  hasher.add(static_cast<std::int64_t>(argument.tuple->items().size()) << 32 | 0x7091e);
-  for (const TritonArgument& item : argument.tuple->items())
-    specialize(kernel, parameter, item).add_to(hasher);
 }
 
 triton::ParameterType specialized_type(std::string_view kernel, const TritonParameter& parameter,

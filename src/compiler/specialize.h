@@ -11,14 +11,12 @@
 // divisible. An annotation such as tl.int64 fixes the type, and then 1 is no constant either.
 #pragma once
 
-#include "base/hash.h"
 #include "compiler/parameters.h"
 #include "frontend/triton/lower.h"
 #include "tilewright/triton.h"
 
 namespace tilewright {
 
-// Plain data, so that a warm launch allocates nothing.
 struct Specialized {
   enum class Kind : std::uint8_t {
     Absent,
@@ -37,8 +35,6 @@ struct Specialized {
   bool is_const = false;
   std::uint64_t bits = 0;  // of Integer (as `dtype`), Number (a double) and Flag
   std::string_view text;
-
-  void add_to(Hasher& hasher) const;
 };
 
 // Of one value. Throws ArgumentError when the parameter cannot take the argument.
@@ -46,9 +42,7 @@ Specialized specialize(std::string_view kernel, const TritonParameter& parameter
                        const TritonArgument& argument);
 triton::ParameterType parameter_type(const Specialized& specialized);
 
-// Of any argument, tuples and descriptors too. The first allocates nothing.
-void add_specialized(Hasher& hasher, std::string_view kernel, const TritonParameter& parameter,
-                     const TritonArgument& argument);
+// Of any argument, tuples and descriptors too.
 triton::ParameterType specialized_type(std::string_view kernel, const TritonParameter& parameter,
                                        const TritonArgument& argument);
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
+#include "compiler/launch_key.h"
 #include "compiler/specialization_table.h"
 #include "compiler/specialize.h"
 #include "tilewright/triton.h"
@@ -55,6 +56,7 @@ struct TritonKernel::State {
   std::string range;  // of a launch, for NVIDIA's tools: "gelu_kernel (gelu.py)"; empty without one
   python::DecoratedFunction function;
   std::vector<TritonParameter> parameters;
+  KeyRules key_rules;
   python::ModuleLoader loader;
 
   bool is_autotuned() const { return function.find(python::Decorator::Kind::Autotune) != nullptr; }
@@ -77,10 +79,9 @@ struct ReadyLaunch {
 };
 ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
                          std::span<const TritonArgument> arguments, const TritonArgument** slots);
-inline constexpr std::size_t max_slots = 256;
 
 // The long way: fills in configs and heuristics, compiles, remembers. Takes the kernel's lock.
-const Specialization& make_specialization(TritonKernel::State& state, const Hash128& key,
+const Specialization& make_specialization(TritonKernel::State& state, const LaunchKey& key,
                                           const TritonArgument* const* slots,
                                           const TritonLaunch& launch, const LaunchPlace& place);
 

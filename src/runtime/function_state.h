@@ -24,6 +24,13 @@ struct VariantState {
   std::vector<StepState> steps;
 };
 
+// A size of a direct launch that depends on the user's grid or arguments.
+struct ComputedSize {
+  std::int64_t (LaunchSizes::*sizes)[3] = nullptr;
+  int axis = 0;
+  const PlanExpression* expression = nullptr;
+};
+
 // Lives in its ModuleState; a Function shares ownership of the whole module, so code stays loaded
 // while one lives.
 struct FunctionState {
@@ -34,11 +41,13 @@ struct FunctionState {
   bool logs_launches = false;
   std::string range;  // of a launch, for NVIDIA's tools: "gelu_kernel (gelu.cu)"; empty without one
   std::vector<VariantState> variants;
-  // A single launch of the user's own grid with the user's own arguments in order: no plan to
-  // follow. Its other sizes are those of `fixed`; below 0: the user's.
+  // A single launch with the user's own arguments in order and perhaps sizes of the grid behind
+  // them: no plan to follow. Its sizes are those of `fixed`, below 0 the user's, and of `computed`.
   const StepState* direct = nullptr;
-  bool has_fixed_sizes = false;
+  bool has_own_sizes = false;
   LaunchSizes fixed = {{-1, -1, -1}, {-1, -1, -1}, {-1, -1, -1}, -1};
+  std::vector<ComputedSize> computed;
+  std::vector<int> grid_size_axes;  // of the parameters behind the arguments
 };
 
 struct ModuleState {

@@ -242,15 +242,20 @@ void run_planned_step(PlannedLaunch& planned, const StepState& step) {
   run_step(planned.function, step, step_sizes(*step.step, planned), planned.launch);
 }
 
+PlanInputs plan_inputs(const FunctionState& function, const LaunchSizes& user,
+                       const ArgumentValues& values) {
+  return {.kernel = function.kernel->name,
+          .parameters = function.kernel->parameters,
+          .values = values.bits,
+          .grid = user.grid,
+          .block = user.block,
+          .shared_bytes = user.shared_bytes,
+          .processors = function.processors};
+}
+
 [[gnu::noinline]] void launch_plan(const FunctionState& function, const LaunchSizes& user,
                                    const ArgumentValues& values, PreparedLaunch& launch) {
-  const PlanInputs inputs{.kernel = function.kernel->name,
-                          .parameters = function.kernel->parameters,
-                          .values = values.bits,
-                          .grid = user.grid,
-                          .block = user.block,
-                          .shared_bytes = user.shared_bytes,
-                          .processors = function.processors};
+  const PlanInputs inputs = plan_inputs(function, user, values);
   Workspaces workspaces;
   PlannedLaunch planned{
       function, choose_variant(function, inputs), inputs, user, values, launch, workspaces, {}};
@@ -273,12 +278,19 @@ bool is_grid_of_int32(const LaunchSizes& sizes) {
   return fits;
 }
 
-void use_fixed(const LaunchSizes& fixed, LaunchSizes& sizes) {
+void use_own(const FunctionState& function, const ArgumentValues& values, LaunchSizes& sizes) {
+  const LaunchSizes user = sizes;
+  const LaunchSizes& fixed = function.fixed;
   for (int axis = 0; axis < 3; ++axis) {
+    if (fixed.grid[axis] >= 0) sizes.grid[axis] = fixed.grid[axis];
     if (fixed.block[axis] >= 0) sizes.block[axis] = fixed.block[axis];
     if (fixed.cluster[axis] >= 0) sizes.cluster[axis] = fixed.cluster[axis];
   }
   if (fixed.shared_bytes >= 0) sizes.shared_bytes = fixed.shared_bytes;
+  if (function.computed.empty()) return;
+  const PlanInputs inputs = plan_inputs(function, user, values);
+  for (const ComputedSize& size : function.computed)
+    (sizes.*size.sizes)[size.axis] = evaluate(*size.expression, inputs);
 }
 
 const FunctionState& checked_state(const std::shared_ptr<FunctionState>& state) {
@@ -307,11 +319,16 @@ void launch_function(const FunctionState& function, const LaunchConfig& config,
   take_arguments(function, arguments, launch.stream, values);
   LaunchSizes sizes = user_sizes(config);
   if (!function.direct) return launch_plan(function, sizes, values, launch);
-  if (function.has_fixed_sizes) {
-    // The plan knows what is wrong with a grid that no kernel can have.
-    if (!is_grid_of_int32(sizes)) [[unlikely]]
+  std::int32_t grid_sizes[3];
+  if (function.has_own_sizes) {
+    // The plan knows what is wrong with a grid that no kernel can have, and what none has.
+    if (!is_grid_of_int32(sizes) || (sizes.is_empty() && !function.computed.empty())) [[unlikely]]
       return launch_plan(function, sizes, values, launch);
-    use_fixed(function.fixed, sizes);
+    for (std::size_t i = 0; i < function.grid_size_axes.size(); ++i) {
+      grid_sizes[i] = static_cast<std::int32_t>(sizes.grid[function.grid_size_axes[i]]);
+      values.addresses[arguments.size() + i] = &grid_sizes[i];
+    }
+    use_own(function, values, sizes);
   }
   launch.parameters = values.addresses;
   run_step(function, *function.direct, sizes, launch);

@@ -70,6 +70,14 @@ void check_plan(const LaunchPlan& plan, const KernelSource::Kernel& kernel) {
   for (const LaunchStep& step : plan.steps) check_step(step, plan, kernel);
 }
 
+// What the device knows is filled in once.
+void simplify_step(LaunchStep& step, std::int64_t processors) {
+  for (int axis = 0; axis < 3; ++axis)
+    for (PlanExpression* size : {&step.grid[axis], &step.block[axis], &step.cluster[axis]})
+      *size = simplified(*size, processors);
+  step.shared_bytes = simplified(step.shared_bytes, processors);
+}
+
 // Not given, or always the same.
 bool is_fixed(const PlanExpression& size) {
   return size.empty() || (size.size() == 1 && size[0].kind == PlanOp::Kind::Constant);
@@ -78,30 +86,40 @@ bool is_fixed(const PlanExpression& size) {
 bool is_direct(const LaunchPlan& plan, std::size_t argument_count) {
   if (!plan.conditions.empty() || !plan.workspaces.empty() || plan.steps.size() != 1) return false;
   const LaunchStep& step = plan.steps[0];
-  if (step.parameters.size() != argument_count || !is_fixed(step.shared_bytes)) return false;
-  for (int axis = 0; axis < 3; ++axis)
-    if (!step.grid[axis].empty() || !is_fixed(step.block[axis]) || !is_fixed(step.cluster[axis]))
+  const std::size_t extra = step.parameters.size() - argument_count;
+  if (step.parameters.size() < argument_count || extra > 3 || !is_fixed(step.shared_bytes))
+    return false;
+  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
+    const KernelParameter& parameter = step.parameters[i];
+    const bool is_own =
+        parameter.kind == KernelParameter::Kind::Argument && parameter.index == static_cast<int>(i);
+    if (i < argument_count ? !is_own : parameter.kind != KernelParameter::Kind::GridSize)
       return false;
-  for (std::size_t i = 0; i < argument_count; ++i)
-    if (step.parameters[i].kind != KernelParameter::Kind::Argument ||
-        step.parameters[i].index != static_cast<int>(i))
-      return false;
+  }
   return true;
 }
 
-void fix_sizes(FunctionState& function) {
+void make_direct(FunctionState& function) {
   function.direct = &function.variants[0].steps[0];
-  const auto fix = [&](const PlanExpression& size, std::int64_t& to) {
-    if (size.empty()) return;
-    to = size[0].value;
-    function.has_fixed_sizes = true;
-  };
   const LaunchStep& step = *function.direct->step;
-  for (int axis = 0; axis < 3; ++axis) {
-    fix(step.block[axis], function.fixed.block[axis]);
-    fix(step.cluster[axis], function.fixed.cluster[axis]);
+  const auto set = [&](const PlanExpression(&from)[3], std::int64_t(LaunchSizes::*to)[3]) {
+    for (int axis = 0; axis < 3; ++axis) {
+      if (from[axis].empty()) continue;
+      function.has_own_sizes = true;
+      if (is_fixed(from[axis]) && from[axis][0].value >= 0)
+        (function.fixed.*to)[axis] = from[axis][0].value;
+      else function.computed.push_back({to, axis, &from[axis]});
+    }
+  };
+  set(step.grid, &LaunchSizes::grid);
+  set(step.block, &LaunchSizes::block);
+  set(step.cluster, &LaunchSizes::cluster);
+  if (!step.shared_bytes.empty()) {
+    function.has_own_sizes = true;
+    function.fixed.shared_bytes = step.shared_bytes[0].value;
   }
-  fix(step.shared_bytes, function.fixed.shared_bytes);
+  for (std::size_t i = function.kernel->parameters.size(); i < step.parameters.size(); ++i)
+    function.grid_size_axes.push_back(step.parameters[i].index);
 }
 
 // ---- Functions.
@@ -138,7 +156,7 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
     }
   }
   if (kernel.variants.size() == 1 && is_direct(kernel.variants[0], kernel.parameters.size()))
-    fix_sizes(function);
+    make_direct(function);
 }
 
 std::shared_ptr<ModuleState> load_module(const KernelSource& source, Device device) {
@@ -150,9 +168,12 @@ std::shared_ptr<ModuleState> load_module(const KernelSource& source, Device devi
   module->name = source.name;
   module->device = device;
   module->kernels = source.kernels;
-  for (KernelSource::Kernel& kernel : module->kernels)
+  for (KernelSource::Kernel& kernel : module->kernels) {
     if (kernel.variants.empty())
       kernel.variants.push_back(direct_plan(kernel.name, kernel.parameters.size()));
+    for (LaunchPlan& plan : kernel.variants)
+      for (LaunchStep& step : plan.steps) simplify_step(step, device.target().processors);
+  }
   module->module = backend(device).load(compile(source, device.target()), source, device.index);
   module->functions.resize(module->kernels.size());
   for (std::size_t i = 0; i < module->kernels.size(); ++i)

@@ -156,19 +156,47 @@ std::int64_t integer_of_bits(DType dtype, std::uint64_t bits) {
 std::int64_t evaluate(const PlanExpression& expression, const PlanInputs& inputs) {
   std::int64_t stack[max_depth];
   int depth = 0;
-  for (const PlanOp& op : expression) {
-    const int operands = operands_of(op.kind);
-    if (operands == 0) {
-      stack[depth++] = leaf(op, inputs);
+  for (auto op = expression.begin(); op != expression.end(); ++op) {
+    const int operands = operands_of(op->kind);
+    if (operands == 2) {
+      --depth;
+      stack[depth - 1] = combine(op->kind, stack[depth - 1], stack[depth], inputs);
     } else if (operands == 1) {
       const auto divisor = static_cast<std::uint64_t>(checked_divisor(stack[depth - 1], inputs));
-      stack[depth - 1] = inputs.values[op.value] % divisor == 0;
+      stack[depth - 1] = inputs.values[op->value] % divisor == 0;
+    } else if (op->kind == PlanOp::Kind::Constant && depth > 0 && operands_of(op[1].kind) == 2) {
+      // Most operators have a constant on their right. It is never the last: a value is below it.
+      const std::int64_t right = op->value;
+      ++op;
+      stack[depth - 1] = combine(op->kind, stack[depth - 1], right, inputs);
     } else {
-      --depth;
-      stack[depth - 1] = combine(op.kind, stack[depth - 1], stack[depth], inputs);
+      stack[depth++] = leaf(*op, inputs);
     }
   }
   return stack[0];
+}
+
+PlanExpression simplified(const PlanExpression& expression, std::int64_t processors) {
+  PlanExpression out;
+  const auto is_constant = [&](std::size_t from_end) {
+    return out.size() >= from_end && out[out.size() - from_end].kind == PlanOp::Kind::Constant;
+  };
+  for (PlanOp op : expression) {
+    if (op.kind == PlanOp::Kind::Processors) op = {PlanOp::Kind::Constant, processors};
+    out.push_back(op);
+    if (operands_of(op.kind) != 2 || !is_constant(2) || !is_constant(3)) continue;
+    const std::int64_t grid[3] = {}, block[3] = {};
+    const std::string kernel;
+    try {
+      op = {PlanOp::Kind::Constant,
+            evaluate({out.end() - 3, out.end()}, {kernel, {}, nullptr, grid, block})};
+    } catch (const ArgumentError&) {
+      continue;  // the launch will say so, with the kernel's name
+    }
+    out.resize(out.size() - 3);
+    out.push_back(op);
+  }
+  return out;
 }
 
 void check_expression(const PlanExpression& expression, const std::string& kernel,

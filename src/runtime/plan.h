@@ -35,6 +35,9 @@ inline std::int64_t evaluate_or(const PlanExpression& expression, const PlanInpu
   return evaluate(expression, inputs);
 }
 
+// The same expression for a device with that many processors, constants combined.
+PlanExpression simplified(const PlanExpression& expression, std::int64_t processors);
+
 // An InternalError when an expression that is not empty does not leave exactly one value, needs too
 // deep a stack, or refers to what is not there.
 void check_expression(const PlanExpression& expression, const std::string& kernel,

@@ -9,8 +9,9 @@
 
 namespace tilewright {
 
-// Immutable and shared by copies of the handle. What launches ask is computed once, here.
+// Immutable and shared by copies of the handle.
 struct Tensor::State {
+  Argument argument;  // what launches see, made once
   Buffer buffer;
   Device device;
   DType dtype = DType::Float32;
@@ -38,7 +39,15 @@ struct Tensor::State {
     if (buffer.data() != nullptr)
       data = static_cast<std::byte*>(buffer.data()) +
              offset * static_cast<std::int64_t>(size_of(dtype));
+    argument.kind = Argument::Kind::Memory;
+    argument.dtype = dtype;
+    argument.is_contiguous = is_contiguous;
+    argument.device = device;
+    argument.bits = reinterpret_cast<std::uintptr_t>(data);
+    argument.buffer = &buffer;
   }
+  State(const State&) = delete;  // the argument points to the buffer
+  State& operator=(const State&) = delete;
 };
 
 Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Shape strides, std::int64_t offset) {
@@ -95,16 +104,12 @@ void Tensor::check_dtype(DType expected) const {
 }
 
 Tensor::operator Argument() const {
-  Argument argument;
-  argument.kind = Argument::Kind::Memory;
-  argument.is_defined = state_ != nullptr;
-  if (!argument.is_defined) return argument;
-  argument.dtype = state_->dtype;
-  argument.is_contiguous = state_->is_contiguous;
-  argument.device = state_->device;
-  argument.bits = reinterpret_cast<std::uintptr_t>(state_->data);
-  argument.buffer = &state_->buffer;
-  return argument;
+  if (state_ != nullptr) [[likely]]
+    return state_->argument;
+  Argument undefined;
+  undefined.kind = Argument::Kind::Memory;
+  undefined.is_defined = false;
+  return undefined;
 }
 
 }  // namespace tilewright

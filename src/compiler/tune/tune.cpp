@@ -209,11 +209,8 @@ void Tuning::fail() const {
 
 std::vector<std::size_t> Tuning::named(const std::vector<std::string>& names) const {
   std::vector<std::size_t> found;
-  for (const std::string& name : names) {
-    const TritonParameter& parameter =
-        parameter_named(request_.state.name, request_.state.parameters, name);
-    found.push_back(static_cast<std::size_t>(&parameter - request_.state.parameters.data()));
-  }
+  for (const std::string& name : names)
+    found.push_back(parameter_index(request_.state.name, request_.state.parameters, name));
   return found;
 }
 

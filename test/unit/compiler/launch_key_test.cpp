@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// unit/compiler/launch_key_test.cpp — two launches have the same key exactly when their arguments
-// say the same of the code.
+// unit/compiler/launch_key_test.cpp — launches whose arguments or options say different things of
+// the code have different keys; those that say the same share one.
 #include "compiler/launch_key.h"
 
 #include <gtest/gtest.h>
 
+#include "base/settings.h"
+#include "compiler/place_arguments.h"
 #include "compiler/resolve.h"
 
 namespace tilewright {
@@ -22,80 +24,247 @@ def k(x, y, n, m, C: tl.constexpr, D: tl.constexpr = 1):
 @triton.jit
 def plain(x, y, n, m, C: tl.constexpr, D: tl.constexpr = 1):
     tl.store(x, n)
+
+@triton.jit(do_not_specialize=['n'], do_not_specialize_on_alignment=['x'])
+def unspecialized(x, y, n, m: tl.int64, C: tl.constexpr):
+    tl.store(x, n)
 )";
 
-class LaunchKey : public ::testing::Test {
- protected:
-  struct Described {
-    Hash128 key;
-    std::string signature;
-  };
-  Described describe(const TritonKernel& kernel, const std::vector<TritonArgument>& arguments,
-                     const TritonLaunch& launch = {}) {
-    std::vector<const TritonArgument*> slots(6);
-    for (std::size_t i = 0; i < arguments.size(); ++i) slots[i] = &arguments[i];
-    TritonKernel::State& state = *kernel.state();
-    const LaunchPlace place{Device::cpu()};
-    return {launch_key(state, slots.data(), launch, place),
-            signature_text(state.parameters, request_of(state, slots.data(), launch, place).given)};
-  }
+struct Key {
+  std::uint64_t hash;
+  std::vector<std::uint64_t> words;
+  std::string signature;  // what the arguments say of the code
+
+  bool operator==(const Key& other) const { return hash == other.hash && words == other.words; }
 };
 
-TEST_F(LaunchKey, IsThatOfTheSignature) {
-  const TritonKernel kernel = load_triton_source(source, "plain");
-  const Tensor f = zeros({64}, {f32, Device::cpu()});
+Key key_of(const TritonKernel& kernel, const std::vector<TritonArgument>& arguments,
+           const TritonLaunch& launch = {}) {
+  TritonKernel::State& state = *kernel.state();
+  const TritonArgument* slots[max_slots];
+  LaunchKey key(state.key_rules);
+  const LaunchPlace place = place_arguments(state, launch, arguments, slots, key);
+  return {key.hash(),
+          {key.words().begin(), key.words().end()},
+          signature_text(state.parameters, request_of(state, slots, launch, place).given)};
+}
+
+class LaunchKeyTest : public ::testing::Test {
+ protected:
+  const TritonKernel plain = load_triton_source(source, "plain");
+  const TritonKernel keyed = load_triton_source(source, "k");
+  const TritonKernel unspecialized = load_triton_source(source, "unspecialized");
+  const Tensor x = zeros({64}, {f32, Device::cpu()});
   const Tensor h = zeros({64}, {f16, Device::cpu()});
-  const Tensor odd = f.slice(0, 1, 9);
+  const Tensor odd = x.slice(0, 1, 9);
+};
+
+TEST_F(LaunchKeyTest, DifferentCodeHasDifferentKeys) {
+  alignas(16) static float memory[8];
+  float* const null = nullptr;
   const std::int64_t large = std::int64_t{1} << 40;
+  const std::uint64_t huge = std::uint64_t{1} << 63;
+  const TritonTuple pair = tuple(x, 7), aligned = tuple(x, 16), triple = tuple(x, 7, 7);
+  const TritonTuple constants = tuple(1, 2), others = tuple(1, 3), texts = tuple("a", "b");
+  const Tensor matrix = zeros({8, 64}, {f32, Device::cpu()});
+  const TensorDescriptor wide(matrix, {4, 32}), narrow(matrix, {4, 16});
+  const TensorDescriptor padded(matrix, {4, 32}, TensorDescriptor::Padding::NaN);
+  const TensorDescriptor half(matrix.to(f16), {4, 32});
   const std::vector<std::vector<TritonArgument>> launches = {
-      {f, f, 7, 7, 4},          {f, f, 7, 7, 5},
-      {f, f, 9, 7, 4},          {f, f, 16, 7, 4},
-      {f, f, 32, 7, 4},         {f, f, 1, 7, 4},
-      {f, f, 7, 1, 4},          {f, f, large, 7, 4},
-      {f, f, large + 16, 7, 4}, {f, f, std::int64_t{7}, 7, 4},
-      {f, f, 7.0, 7, 4},        {f, f, 7.0f, 7, 4},
-      {f, f, true, 7, 4},       {f, h, 7, 7, 4},
-      {h, f, 7, 7, 4},          {f, odd, 7, 7, 4},
-      {odd, f, 7, 7, 4},        {f, none, 7, 7, 4},
-      {f, f, 7, 7, 4.0},        {f, f, 7, 7, true},
-      {f, f, 7, 7, "four"},     {f, f, 7, 7, f32},
-      {f, f, 7, 7, none},       {f, f, 7, 7, 4, 1},
-      {f, f, 7, 7, 4, 2},       {f, f, 7, 7, std::int64_t{4}},
-      {f, f, 7, 7, large}};
-  for (const auto& a : launches)
-    for (const auto& b : launches) {
-      const Described left = describe(kernel, a), right = describe(kernel, b);
-      EXPECT_EQ(left.key == right.key, left.signature == right.signature)
+      {x, x, 7, 7, 4},
+      {x, x, 7, 7, 5},
+      {x, x, 16, 7, 4},
+      {x, x, 1, 7, 4},
+      {x, x, 7, 1, 4},
+      {x, x, -1, 7, 4},
+      {x, x, -16, 7, 4},
+      {x, x, std::int64_t{-1}, 7, 4},
+      {x, x, large + 1, 7, 4},
+      {x, x, large, 7, 4},
+      {x, x, std::uint32_t{7}, 7, 4},
+      {x, x, std::uint32_t{0xfffffff1}, 7, 4},
+      {x, x, std::uint64_t{7}, 7, 4},
+      {x, x, huge, 7, 4},
+      {x, x, ~std::uint64_t{0}, 7, 4},
+      {x, x, std::uint8_t{16}, 7, 4},
+      {x, x, 7.0, 7, 4},
+      {x, x, 7.0f, 7, 4},
+      {x, x, true, 7, 4},
+      {x, h, 7, 7, 4},
+      {h, x, 7, 7, 4},
+      {x, odd, 7, 7, 4},
+      {odd, x, 7, 7, 4},
+      {x, none, 7, 7, 4},
+      {x, null, 7, 7, 4},
+      {x, &memory[0], 7, 7, 4},
+      {x, &memory[1], 7, 7, 4},
+      {x, x, 7, 7, 4.0},
+      {x, x, 7, 7, 4.0f},
+      {x, x, 7, 7, true},
+      {x, x, 7, 7, false},
+      {x, x, 7, 7, "four"},
+      {x, x, 7, 7, "five"},
+      {x, x, 7, 7, f32},
+      {x, x, 7, 7, f16},
+      {x, x, 7, 7, none},
+      {x, x, 7, 7, null},
+      {x, x, 7, 7, 4, 1},
+      {x, x, 7, 7, 4, 2},
+      {x, x, 7, 7, std::int64_t{4}},
+      {x, x, 7, 7, large},
+      {x, x, 7, 7, huge},
+      {x, x, 7, 7, constants},
+      {x, x, 7, 7, others},
+      {x, x, 7, 7, texts},
+      {x, pair, 7, 7, 4},
+      {x, aligned, 7, 7, 4},
+      {x, triple, 7, 7, 4},
+      {x, wide, 7, 7, 4},
+      {x, narrow, 7, 7, 4},
+      {x, padded, 7, 7, 4},
+      {x, half, 7, 7, 4}};
+  std::vector<Key> keys;
+  for (const auto& launch : launches) keys.push_back(key_of(plain, launch));
+  for (const Key& left : keys)
+    for (const Key& right : keys)
+      EXPECT_TRUE(left.signature == right.signature || !(left == right))
           << left.signature << " and " << right.signature;
-    }
 }
 
-// Rare types may have keys of their own, but never one of other code.
-TEST_F(LaunchKey, RareIntegers) {
+TEST_F(LaunchKeyTest, EqualCodeSharesAKey) {
+  const Tensor other = zeros({64}, {f32, Device::cpu()});
+  const std::int64_t large = std::int64_t{1} << 40;
+  const Key key = key_of(plain, {x, x, 7, 7, 4});
+  EXPECT_EQ(key, key_of(plain, {other, x, 9, -3, 4}));
+  EXPECT_NE(key, key_of(plain, {x, x, 32, 7, 4}));
+  EXPECT_EQ(key_of(plain, {x, x, 16, 7, 4}), key_of(plain, {x, x, -32, 7, 4}));
+  EXPECT_EQ(key_of(plain, {x, x, 16, 7, 4}), key_of(plain, {x, x, 0, 7, 4}));
+  EXPECT_EQ(key_of(plain, {x, x, large + 1, 7, 4}), key_of(plain, {x, x, large + 2, 7, 4}));
+  EXPECT_EQ(key_of(plain, {x, x, 0.5, 7, 4}), key_of(plain, {x, x, 0.1, 7, 4}));
+  EXPECT_EQ(key_of(plain, {x, x, true, 7, 4}), key_of(plain, {x, x, false, 7, 4}));
+  EXPECT_EQ(key_of(plain, {odd, x, 7, 7, 4}), key_of(plain, {x.slice(0, 2, 9), x, 7, 7, 4}));
+}
+
+TEST_F(LaunchKeyTest, NamesMayComeInAnyOrder) {
+  const Key key = key_of(plain, {x, x, 7, 7, 4, 2});
+  EXPECT_EQ(key, key_of(plain, {x, x, 7, 7, constant("C", 4), constant("D", 2)}));
+  EXPECT_EQ(key, key_of(plain, {x, x, constant("D", 2), constant("C", 4), 7, 7}));
+  EXPECT_NE(key, key_of(plain, {x, x, 7, 7, constant("C", 2), constant("D", 4)}));
+  EXPECT_NE(key, key_of(plain, {x, x, 7, 7, constant("C", 4)}));
+  EXPECT_NE(key_of(plain, {x, x, 7, 7, constant("C", "a"), constant("D", "b")}),
+            key_of(plain, {x, x, 7, 7, constant("D", "a"), constant("C", "b")}));
+}
+
+TEST_F(LaunchKeyTest, DecoratorsAndAnnotationsKeepValuesOut) {
+  const Key key = key_of(unspecialized, {x, x, 7, 7, 4});
+  EXPECT_EQ(key, key_of(unspecialized, {x, x, 1, 7, 4}));
+  EXPECT_EQ(key, key_of(unspecialized, {x, x, 16, 7, 4}));
+  EXPECT_EQ(key, key_of(unspecialized, {odd, x, 7, 7, 4}));
+  EXPECT_EQ(key, key_of(unspecialized, {x, x, 7, 1, 4}));
+  EXPECT_NE(key, key_of(unspecialized, {x, odd, 7, 7, 4}));
+  EXPECT_NE(key, key_of(unspecialized, {x, x, 7, 16, 4}));
+}
+
+TEST_F(LaunchKeyTest, HoldsTheValuesOfTheAutotunersKey) {
+  const Key key = key_of(keyed, {x, x, 7, 7, 4});
+  EXPECT_NE(key, key_of(keyed, {x, x, 9, 7, 4}));
+  EXPECT_NE(key_of(keyed, {x, x, 0.5, 7, 4}), key_of(keyed, {x, x, 0.1, 7, 4}));
+  EXPECT_EQ(key, key_of(keyed, {x, x, 7, 9, 4}));
+  EXPECT_EQ(key_of(keyed, {x, x, x, 7, 4}), key_of(keyed, {x, x, x.clone(), 7, 4}));
+  const TritonTuple seven = tuple(7, 7), nine = tuple(9, 7);
+  EXPECT_NE(key_of(keyed, {x, x, seven, 7, 4}), key_of(keyed, {x, x, nine, 7, 4}));
+  EXPECT_EQ(key_of(keyed, {x, x, 7, seven, 4}), key_of(keyed, {x, x, 7, nine, 4}));
+}
+
+TEST_F(LaunchKeyTest, HoldsTheOptions) {
+  const std::vector<TritonLaunch> launches = {
+      {},
+      {.num_warps = 8},
+      {.num_stages = 8},
+      {.num_ctas = 8},
+      {.maxnreg = 8},
+      {.num_warps = 8, .num_stages = 8},
+      {.fp_fusion = false},
+      {.flush_to_zero = true},
+      {.debug = true},
+      {.interpret = true},
+      {.bare = true},
+  };
+  std::vector<Key> keys;
+  for (const TritonLaunch& launch : launches)
+    keys.push_back(key_of(plain, {x, x, 7, 7, 4}, launch));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (std::size_t j = 0; j < keys.size(); ++j) EXPECT_EQ(keys[i] == keys[j], i == j) << i << j;
+  EXPECT_EQ(keys[0], key_of(plain, {x, x, 7, 7, 4}, {.grid = 5, .float64 = true}));
+}
+
+TEST_F(LaunchKeyTest, HoldsTheDevice) {
+  const auto on = [&](Device device) {
+    alignas(16) static float memory[4];
+    return key_of(plain, {memory, memory, 7, 7, 4}, {.stream = Stream::wrap(nullptr, device)});
+  };
+  EXPECT_NE(on(Device::cpu()), on(Device::cuda(0)));
+  EXPECT_NE(on(Device::cuda(1)), on(Device::cuda(0)));
+}
+
+TEST_F(LaunchKeyTest, HoldsTheSettingsOfTheProcess) {
+  const Key key = key_of(plain, {x, x, 7, 7, 4});
+  Settings changed = settings();
+  changed.interpret = true;
+  {
+    const SettingsOverride other(changed);
+    EXPECT_NE(key, key_of(plain, {x, x, 7, 7, 4}));
+    EXPECT_EQ(key_of(plain, {x, x, 7, 7, 4}), key_of(plain, {x, x, 7, 7, 4}, {.interpret = true}));
+  }
+  changed = settings();
+  changed.debug = true;
+  const SettingsOverride other(changed);
+  EXPECT_NE(key, key_of(plain, {x, x, 7, 7, 4}));
+}
+
+// What no parameter can take has a key that no launch before had: the long way refuses it.
+TEST_F(LaunchKeyTest, WrongArgumentsShareNoKey) {
+  struct Fields {
+    int a, b;
+  };
+  const Fields fields{};
   const TritonKernel kernel = load_triton_source(source, "plain");
-  const Tensor x = zeros({64}, {f32, Device::cpu()});
-  const Hash128 key = describe(kernel, {x, x, 7, 7, 4}).key;
-  EXPECT_NE(key, describe(kernel, {x, x, std::uint8_t{16}, 7, 4}).key);
-  EXPECT_NE(key, describe(kernel, {x, x, std::uint64_t{1} << 63, 7, 4}).key);
-  EXPECT_NE(describe(kernel, {x, x, std::uint64_t{1} << 63, 7, 4}).key,
-            describe(kernel, {x, x, std::uint8_t{16}, 7, 4}).key);
+  const auto launch = [&](const auto&... arguments) {
+    kernel[{.grid = 1, .interpret = true}](arguments...);
+  };
+  alignas(16) static char memory[16];
+  launch(x, x, 7, 7, 4);
+  EXPECT_THROW(launch(x, Tensor(), 7, 7, 4), ArgumentError);
+  EXPECT_THROW(launch(x, static_cast<void*>(memory), 7, 7, 4), ArgumentError);
+  EXPECT_THROW(launch(x, Argument::of_struct(fields), 7, 7, 4), ArgumentError);
+  EXPECT_THROW(launch(x, x, 7, 7, x), ArgumentError);
+  EXPECT_THROW(launch(x, x, 7, "seven", 4), ArgumentError);
+  EXPECT_THROW(launch(x, x, 7, f32, 4), ArgumentError);
+  EXPECT_THROW(launch(x, x, 7, 7), ArgumentError);
 }
 
-TEST_F(LaunchKey, HoldsTheValuesOfTheAutotunersKey) {
-  const TritonKernel kernel = load_triton_source(source, "k");
-  const Tensor x = zeros({64}, {f32, Device::cpu()});
-  EXPECT_NE(describe(kernel, {x, x, 7, 7, 4}).key, describe(kernel, {x, x, 9, 7, 4}).key);
-  EXPECT_EQ(describe(kernel, {x, x, 7, 7, 4}).key, describe(kernel, {x, x, 7, 9, 4}).key);
-}
-
-TEST_F(LaunchKey, HoldsTheOptions) {
+// Enough keys that the table grows while it is used.
+TEST(SpecializationTable, FindsEveryKeyAfterGrowing) {
   const TritonKernel kernel = load_triton_source(source, "plain");
+  const KeyRules& rules = kernel.state()->key_rules;
   const Tensor x = zeros({64}, {f32, Device::cpu()});
-  const Hash128 key = describe(kernel, {x, x, 7, 7, 4}).key;
-  EXPECT_NE(key, describe(kernel, {x, x, 7, 7, 4}, {.num_warps = 8}).key);
-  EXPECT_NE(key, describe(kernel, {x, x, 7, 7, 4}, {.num_stages = 8}).key);
-  EXPECT_NE(key, describe(kernel, {x, x, 7, 7, 4}, {.fp_fusion = false}).key);
-  EXPECT_NE(key, describe(kernel, {x, x, 7, 7, 4}, {.bare = true}).key);
+  const auto made = [&](int i) {
+    LaunchKey key(rules);
+    const std::vector<TritonArgument> arguments = {x, x, 7, 7, i};
+    const TritonArgument* slots[max_slots];
+    place_arguments(*kernel.state(), {}, arguments, slots, key);
+    return key;
+  };
+  constexpr int count = 300;
+  const std::vector<Specialization> values(count);
+  SpecializationTable table;
+  for (int i = 0; i < count; ++i) {
+    EXPECT_EQ(table.find(made(i)), nullptr);
+    EXPECT_TRUE(table.add(made(i), &values[static_cast<std::size_t>(i)]));
+  }
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(table.find(made(i)), &values[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(table.size(), static_cast<std::size_t>(count));
 }
 
 }  // namespace

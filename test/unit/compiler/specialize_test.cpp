@@ -73,19 +73,5 @@ TEST(Specialize, ConstantsKeepTheirKind) {
   EXPECT_EQ(item(constexpr_parameter, none), "none");
 }
 
-TEST(Specialize, KeysTellDifferentCodeApart) {
-  const auto key = [](const TritonParameter& parameter, const TritonArgument& argument) {
-    Hasher hasher;
-    specialize("k", parameter, argument).add_to(hasher);
-    return hasher.finish();
-  };
-  EXPECT_EQ(key(plain, 7), key(plain, std::int64_t{9}));
-  EXPECT_FALSE(key(plain, 7) == key(plain, 16));
-  EXPECT_FALSE(key(plain, 7) == key(plain, 7.0));
-  EXPECT_FALSE(key(constexpr_parameter, 7) == key(constexpr_parameter, 8));
-  EXPECT_FALSE(key(constexpr_parameter, "a") == key(constexpr_parameter, "b"));
-  EXPECT_FALSE(key(constexpr_parameter, 1) == key(constexpr_parameter, true));
-}
-
 }  // namespace
 }  // namespace tilewright
