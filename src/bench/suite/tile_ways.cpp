@@ -91,18 +91,37 @@ Prepared tile_cross_entropy(const Problem& problem, const Way& way) {
                    problem, {columns, constant("BLOCK", width)});
 }
 
+struct ProductBlocks {
+  std::int64_t tall, wide, deep;
+};
+
+// Large blocks read less of the operands, where there are enough of them for all processors.
+ProductBlocks cuda_blocks(std::int64_t m, std::int64_t n, DType dtype) {
+  if (dtype == DType::Float32) return {64, 64, 32};
+  return {128, m * n >= std::int64_t{2048} * 2048 ? 256 : 128, 64};
+}
+
+// A block has no more rows than the result. Short elements are worth long steps along k: each takes
+// the sums out of their registers once.
+ProductBlocks cpu_blocks(std::int64_t m, std::int64_t n, DType dtype, int processors) {
+  if (m <= 16) return {16, 64, 64};
+  const std::int64_t tall = m <= 32 ? 32 : 64;
+  if (dtype == DType::Float32) return {tall, 64, 32};
+  const bool is_large = cdiv(m, 2 * tall) * cdiv(n, 64) >= 4 * std::int64_t{processors};
+  return {is_large ? 2 * tall : tall, 64, 128};
+}
+
 Prepared tile_matmul(const Problem& problem, const Way& way) {
   const std::int64_t m = problem.shape[0], n = problem.shape[1], k = problem.shape[2];
-  const bool is_wide = problem.device.is_cuda() && problem.dtype != DType::Float32;
-  const std::int64_t tall = is_wide ? 128 : 64;
-  // Large blocks read less of the operands, where there are enough of them for all multiprocessors.
-  const bool is_large = is_wide && m * n >= std::int64_t{2048} * 2048;
-  const std::int64_t wide = is_large ? 256 : tall;
-  const std::int64_t deep = is_wide ? 64 : 32;
-  const TritonLaunch launch{.grid = cdiv(m, tall) * cdiv(n, wide), .num_warps = is_large ? 8 : 4};
+  const ProductBlocks blocks =
+      problem.device.is_cuda()
+          ? cuda_blocks(m, n, problem.dtype)
+          : cpu_blocks(m, n, problem.dtype, problem.device.target().processors);
+  const TritonLaunch launch{.grid = cdiv(m, blocks.tall) * cdiv(n, blocks.wide),
+                            .num_warps = blocks.wide == 256 ? 8 : 4};
   return launch_of(kernel_of(way), launch, problem,
-                   {m, n, k, constant("BLOCK_M", tall), constant("BLOCK_N", wide),
-                    constant("BLOCK_K", deep), constant("GROUP", 8)});
+                   {m, n, k, constant("BLOCK_M", blocks.tall), constant("BLOCK_N", blocks.wide),
+                    constant("BLOCK_K", blocks.deep), constant("GROUP", 8)});
 }
 
 Prepared tile_attention(const Problem& problem, const Way& way) {

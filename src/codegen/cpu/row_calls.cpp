@@ -4,6 +4,7 @@
 // to several sums by turns: one alone waits for each addition. Those that only write a long
 // function of f32 (a GELU) are tw::map, which computes many elements side by side.
 #include <algorithm>
+#include <cctype>
 
 #include "codegen/cpu/program.h"
 
@@ -18,6 +19,23 @@ namespace {
 constexpr std::int64_t shortest_row = 256;
 // Longer terms keep the processor busy as they are, and take the compiler four times as long.
 constexpr std::size_t most_ops = 16;
+
+// Whether the loop's variable is nothing but the last term of subscripts: x[i], x[8 * k + i].
+bool is_only_position(const std::vector<std::string>& lines, std::string_view name) {
+  const auto is_in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (const std::string_view line : lines)
+    for (std::size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
+      const std::string_view before = line.substr(0, at), after = line.substr(at + name.size());
+      const bool is_part = (!before.empty() && is_in_name(before.back())) ||
+                           (!after.empty() && is_in_name(after.front()));
+      const bool is_position =
+          (before.ends_with('[') || before.ends_with(" + ")) && after.starts_with(']');
+      if (!is_part && !is_position) return false;
+    }
+  return true;
+}
 
 }  // namespace
 
@@ -101,8 +119,10 @@ void ProgramWriter::print_map(const Nest& nest, const Range& range, const Part& 
 
 void ProgramWriter::print_sum(const Nest& nest, const Part& part) {
   uses_sums_ = true;
-  out_.open(fmt::format("{} += tw::sum<{}>({}, {}, [&](i32 {})", nest.sum, nest.sum_type,
-                        part.range.begin, part.range.end, nest.loops.back().name));
+  const std::string& name = nest.loops.back().name;
+  out_.open(fmt::format("{} += tw::sum<{}>({}, {}, [&]({} {})", nest.sum, nest.sum_type,
+                        part.range.begin, part.range.end,
+                        is_only_position(part.lines, name) ? "i64" : "i32", name));
   for (const std::string& line : part.lines) out_.line(line);
   out_.outdent();
   out_.line("});");

@@ -76,7 +76,9 @@ std::string ProgramWriter::streamed_element(Nest& nest, const ir::Op& store) {
     names_.reserve(found->part);
     count_streamed(store);
   }
-  return fmt::format("{}[{}]", found->row, first == "0" ? row.name : row.name + " - " + first);
+  // In 64 bits: a difference that may wrap is no row to g++ 13.
+  if (first == "0") return fmt::format("{}[{}]", found->row, row.name);
+  return fmt::format("{}[i64({}) - {}]", found->row, row.name, first);
 }
 
 void ProgramWriter::begin_streams(const std::vector<Streamed>& streamed) {

@@ -5,24 +5,25 @@
 namespace tw {
 
 // The sum of term(first) to term(last - 1). Four sums at a time, since an addition waits for the
-// one before it; and block by block, as exact as on a GPU, where each thread sums a few.
+// one before it; and block by block, as exact as on a GPU, where each thread sums a few. Positions
+// have 64 bits: `i + n` in 32 bits may wrap, and g++ 13 then reads the elements one by one.
 template <class T, class Term>
-inline T sum(i32 first, i32 last, const Term& term) {
-  constexpr i32 block = 4096, lanes = 16;
+inline T sum(i64 first, i64 last, const Term& term) {
+  constexpr i64 block = 4096, lanes = 16;
   T total = 0;
   for (; first < last; first += block) {
-    const i32 end = last - first > block ? first + block : last;
-    const i32 n = (end - first) / (4 * lanes) * lanes;
+    const i64 end = last - first > block ? first + block : last;
+    const i64 n = (end - first) / (4 * lanes) * lanes;
     T a = 0, b = 0, c = 0, d = 0;
 #pragma omp simd reduction(+ : a, b, c, d)
-    for (i32 i = first; i < first + n; ++i) {
+    for (i64 i = first; i < first + n; ++i) {
       a += term(i);
       b += term(i + n);
       c += term(i + 2 * n);
       d += term(i + 3 * n);
     }
 #pragma omp simd reduction(+ : a)
-    for (i32 i = first + 4 * n; i < end; ++i) a += term(i);
+    for (i64 i = first + 4 * n; i < end; ++i) a += term(i);
     total += (a + b) + (c + d);
   }
   return total;
