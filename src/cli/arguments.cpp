@@ -485,6 +485,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {
+    if (!app.remaining(true).empty()) throw_unknown(app);
     std::string text = success.get_name() == "CallForVersion" ? std::string(success.what()) + "\n"
                                                               : innermost(app).help();
     return [text] { fmt::print("{}", text); };

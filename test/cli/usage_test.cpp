@@ -71,6 +71,9 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
       {"frobnicate", "--json"},
       "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, compile, tune, "
       "profile, info, cache, opt (see tilewright --help)");
+  expect_usage_error(
+      {"inof", "--help"},
+      "tilewright: tilewright has no verb 'inof'; did you mean 'info'? (see tilewright --help)");
 }
 
 TEST(Usage, UnknownOptionSuggestsTheNearest) {

@@ -128,9 +128,14 @@ Report read_report(const std::string& path) {
   const std::string text = read_input(path);
   try {
     return report_of(parse_json(text));
-  } catch (const Json::exception& error) {
+  } catch (const Json::parse_error& error) {
     throw FormatError(
-        fmt::format("'{}' is no report of tilewright bench --json: {}", path, error.what()));
+        fmt::format("'{}' is no report of tilewright bench --json: it is no JSON from byte {} on",
+                    path, error.byte));
+  } catch (const Json::exception&) {
+    throw FormatError(fmt::format(
+        "'{}' is no report of tilewright bench --json: it is JSON without the fields of one",
+        path));
   }
 }
 

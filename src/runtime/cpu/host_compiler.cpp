@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <string_view>
+
+#include <fmt/ranges.h>
 
 #include "base/check.h"
 #include "base/process.h"
@@ -17,17 +20,41 @@ namespace {
 
 constexpr const char* known_compilers[] = {"g++", "clang++", "c++"};
 
-std::string find_compiler() {
+struct Compiler {
+  std::string path;
+  std::vector<std::string> options;  // that CXX gives it: "g++ -m64"
+};
+
+// Words of CXX. What caches or hands out compilations is left out ("ccache g++"): ours are cached
+// by us.
+std::vector<std::string> words_of(const std::string& command) {
+  static constexpr std::string_view launchers[] = {"ccache", "sccache", "distcc", "icecc"};
+  std::vector<std::string> words;
+  std::istringstream in(command);
+  for (std::string word; in >> word;) {
+    const std::string_view name = std::string_view(word).substr(word.rfind('/') + 1);
+    const bool is_launcher = words.empty() && std::find(std::begin(launchers), std::end(launchers),
+                                                        name) != std::end(launchers);
+    if (!is_launcher) words.push_back(word);
+  }
+  return words;
+}
+
+Compiler find_compiler() {
   const std::string& chosen = settings().host_compiler;
   if (!chosen.empty()) {
-    if (std::string path = find_program(chosen); !path.empty()) return path;
+    // A path may have blanks in it.
+    if (std::string path = find_program(chosen); !path.empty()) return {path, {}};
+    const std::vector<std::string> words = words_of(chosen);
+    if (std::string path = words.empty() ? "" : find_program(words[0]); !path.empty())
+      return {path, {words.begin() + 1, words.end()}};
     throw MissingError(
         fmt::format("the C++ compiler '{}' was not found; set TILEWRIGHT_CXX to one that exists, "
                     "or unset it and CXX",
                     chosen));
   }
   for (const char* name : known_compilers)
-    if (std::string path = find_program(name); !path.empty()) return path;
+    if (std::string path = find_program(name); !path.empty()) return {path, {}};
   throw MissingError(
       "no C++ compiler was found (looked for g++, clang++, c++); install g++ or set "
       "TILEWRIGHT_CXX");
@@ -76,12 +103,14 @@ struct Invocation {
   std::vector<std::string> arguments;
 };
 
-Invocation invocation(const std::string& compiler, const KernelSource& source, const Target& target,
+Invocation invocation(const Compiler& compiler, const KernelSource& source, const Target& target,
                       const std::string& folder) {
   Invocation call{folder + "/source.cpp", folder + "/kernel.so", folder + "/include/", {}};
   std::vector<std::string>& out = call.arguments;
-  out = {compiler,          "-x",    "c++",     "-std=gnu++20", "-O3",
-         "-fno-math-errno", "-fPIC", "-shared", "-pipe"};
+  out = {compiler.path};
+  out.insert(out.end(), compiler.options.begin(), compiler.options.end());
+  out.insert(out.end(),
+             {"-x", "c++", "-std=gnu++20", "-O3", "-fno-math-errno", "-fPIC", "-shared", "-pipe"});
   out.push_back("-fmacro-prefix-map=" + call.source_path + "=" + source.name);
   out.insert(out.end(), target.compiler_flags.begin(), target.compiler_flags.end());
   if (*sanitizer)
@@ -91,7 +120,7 @@ Invocation invocation(const std::string& compiler, const KernelSource& source, c
   for (const std::string& include_folder : source.include_folders)
     out.push_back("-I" + include_folder);
   out.insert(out.end(), {call.source_path, "-o", call.output_path});
-  const bool takes_all = !is_clang(compiler);
+  const bool takes_all = !is_clang(compiler.path);
   std::copy_if(source.options.begin(), source.options.end(), std::back_inserter(out),
                [&](const std::string& option) { return takes_all || !is_for_gnu_only(option); });
   return call;
@@ -112,18 +141,18 @@ std::string user_log(std::string output, const Invocation& call, const std::stri
 
 }  // namespace
 
-std::string host_compiler_path() { return find_compiler(); }
+std::string host_compiler_path() { return find_compiler().path; }
 
 std::string host_compiler_identity() {
-  const std::string path = find_compiler();
+  const Compiler compiler = find_compiler();
   struct stat info {};
-  stat(path.c_str(), &info);
-  return fmt::format("{} {} {}.{:09} {}", path, info.st_size, info.st_mtim.tv_sec,
-                     info.st_mtim.tv_nsec, sanitizer);
+  stat(compiler.path.c_str(), &info);
+  return fmt::format("{} {} {} {}.{:09} {}", compiler.path, fmt::join(compiler.options, " "),
+                     info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, sanitizer);
 }
 
 Binary compile_with_host_compiler(const KernelSource& source, const Target& target) {
-  const std::string compiler = find_compiler();
+  const Compiler compiler = find_compiler();
   const TemporaryFolder folder;
   const Invocation call = invocation(compiler, source, target, folder.path());
   folder.write("source.cpp", source.text);
@@ -137,11 +166,11 @@ Binary compile_with_host_compiler(const KernelSource& source, const Target& targ
   if (result.timed_out)
     throw CompileError(
         fmt::format("source '{}' took {} longer than {} s to compile and was given up", source.name,
-                    base_name(compiler), request.timeout_seconds),
+                    base_name(compiler.path), request.timeout_seconds),
         binary.log);
   if (result.exit_code != 0)
     throw CompileError(fmt::format("source '{}' does not compile ({} exit code {})", source.name,
-                                   base_name(compiler), result.exit_code),
+                                   base_name(compiler.path), result.exit_code),
                        binary.log);
   binary.bytes = folder.read("kernel.so");
   return binary;

@@ -149,11 +149,14 @@ TEST_F(ReportFile, WhatWasNotMeasuredIsNull) {
 
 TEST_F(ReportFile, OtherFilesAreNoReports) {
   write("{\"a\": 1}");
-  EXPECT_THAT(message_of([&] { read_report(path_); }),
-              HasSubstr("'" + path_ + "' is no report of tilewright bench --json: "));
+  const std::string sentence = "'" + path_ + "' is no report of tilewright bench --json: ";
+  EXPECT_EQ(message_of([&] { read_report(path_); }),
+            sentence + "it is JSON without the fields of one");
+  write("{\"records\": [{\"op\": 3}]}");
+  EXPECT_EQ(message_of([&] { read_report(path_); }),
+            sentence + "it is JSON without the fields of one");
   write("not json");
-  EXPECT_THAT(message_of([&] { read_report(path_); }),
-              HasSubstr("is no report of tilewright bench"));
+  EXPECT_EQ(message_of([&] { read_report(path_); }), sentence + "it is no JSON from byte 2 on");
   EXPECT_EQ(message_of([] { read_report("/nowhere/x.json"); }),
             "cannot open '/nowhere/x.json': No such file or directory");
 }

@@ -105,6 +105,16 @@ TEST(HostCompiler, MissingOnesAreNamed) {
       [] { compile_with_host_compiler(plain_source("x.cpp", ""), Target::host()); });
 }
 
+TEST(HostCompiler, MayBeACommandOfSeveralWords) {
+  Settings changed = settings();
+  changed.host_compiler = "ccache  g++ -DLEFT=3";
+  const SettingsOverride guard(changed);
+  EXPECT_EQ(fs::path(host_compiler_path()).filename(), "g++");
+  EXPECT_NE(host_compiler_identity().find("-DLEFT=3"), std::string::npos);
+  const KernelSource source = plain_source("words.cpp", "static_assert(LEFT == 3);");
+  EXPECT_NO_THROW(compile_with_host_compiler(source, Target::host()));
+}
+
 // A compiler called clang++ that gives back its own command line.
 TEST(HostCompiler, ClangGetsNoOptionsThatOnlyGnuKnows) {
   const fs::path folder = fs::path(testing::TempDir()) / "twin_of_clang";
