@@ -35,6 +35,30 @@ std::string run_cpu(const std::string& text, const std::vector<Memory*>& buffers
   return cpu_text(kernel);
 }
 
+// What may wrap is no row to g++ 13, which then reads the elements one by one.
+TEST(CpuSums, PositionsHave64BitsWhereTheyAreNothingElse) {
+  const auto text_of = [](const char* term) {
+    return cpu_text(ir::parse(fmt::format(R"(
+kernel @sums(%in: *f32, %out: *f32) tile {{
+  %one = constant {{value = 1}} : i64
+  %p = affine %in, %one : *f32[512]
+  %x = load %p : f32[512]
+  %i = arange {{start = 0}} : i32[512]
+  %n = cast %i : f32[512]
+  %t = {} : f32[512]
+  %s = reduce %t {{axis = 0}} : f32 (%a: f32, %b: f32) {{
+    %c = add %a, %b : f32
+    yield %c
+  }}
+  store %out, %s
+}}
+)",
+                                          term)));
+  };
+  EXPECT_NE(text_of("add %x, %x").find("tw::sum<f32>(0, 512, [&](i64 i) {"), std::string::npos);
+  EXPECT_NE(text_of("add %x, %n").find("tw::sum<f32>(0, 512, [&](i32 i) {"), std::string::npos);
+}
+
 TEST(CpuSums, SmallFloatsAreRoundedOnce) {
   for (const DType dtype : {f16, bf16}) {
     const std::string type(ir::short_name_of(dtype));
