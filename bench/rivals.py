@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # bench/rivals.py — the works of tile_kernels.cpp by Triton (from the same kernel text), PyTorch and torch.compile.
 #
-#   rivals.py [--device cuda|cpu] [--quick] [--json FILE]
+#   rivals.py [--device cuda|cpu] [--quick] [--seconds S] [--json FILE]
 # On a GPU times are medians of device events with the cache flushed between repetitions; on a CPU wall-clock medians,
 # into a new output and (as tile_kernels does) into an existing one. GB/s count every input and output once; matrix products
 # (--only matmul for them alone) are in GFLOP/s.
@@ -66,14 +66,14 @@ def triton_way(work, x, y, weight, bias):
     return lambda: kernels.layer_norm_kernel[(m,)](x, y, weight, bias, n, n, 1e-5, BLOCK=block, num_warps=warps)
 
 
-def seconds_on(device, run):
+def seconds_on(device, run, seconds):
     if device == "cuda":
         import triton.testing
         q = triton.testing.do_bench(run, warmup=25, rep=150, quantiles=[0.5, 0.1, 0.9])
         return [t * 1e-3 for t in q]
     for _ in range(3):
         run()
-    samples, end = [], time.perf_counter() + 1.0
+    samples, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end or len(samples) < 5:
         begin = time.perf_counter()
         run()
@@ -82,7 +82,7 @@ def seconds_on(device, run):
     return [statistics.median(samples), samples[len(samples) // 10], samples[len(samples) * 9 // 10]]
 
 
-def measure(device, work, dtype, m, n, ways):
+def measure(device, work, dtype, m, n, ways, seconds):
     torch.manual_seed(0)
     x = torch.randn(m, n, device=device, dtype=DTYPES[dtype])
     y = torch.empty_like(x)
@@ -91,7 +91,8 @@ def measure(device, work, dtype, m, n, ways):
     eager = torch_way(work, x, weight, bias)
     runs = {"pytorch": eager}
     if "compile" in ways:
-        compiled = torch.compile(lambda a: eager())
+        torch._dynamo.reset()  # each size as if it were the only one
+        compiled = torch.compile(lambda a: eager(), dynamic=False)
         runs["torch.compile"] = lambda: compiled(x)
     if device == "cuda":
         runs["triton"] = triton_way(work, x, y, weight, bias)
@@ -104,7 +105,7 @@ def measure(device, work, dtype, m, n, ways):
         if device == "cuda":
             torch.cuda.synchronize()
         first = time.perf_counter() - begin
-        median, low, high = seconds_on(device, run)
+        median, low, high = seconds_on(device, run, seconds)
         yield {"work": work, "dtype": dtype, "rows": m, "columns": n, "way": way, "gbps": moved / median / 1e9,
                "gbps_p10": moved / high / 1e9, "gbps_p90": moved / low / 1e9, "first_call_s": first}
 
@@ -118,7 +119,7 @@ def triton_matmul(a, b, c):
                                                num_warps=8, num_stages=3)
 
 
-def measure_product(device, dtype, n):
+def measure_product(device, dtype, n, seconds):
     torch.manual_seed(0)
     a, b = (torch.randn(n, n, device=device, dtype=DTYPES[dtype]) for _ in range(2))
     c = torch.empty_like(a)
@@ -127,7 +128,7 @@ def measure_product(device, dtype, n):
         runs["triton"] = triton_matmul(a, b, c)
     for way, run in runs.items():
         run()
-        median, low, high = seconds_on(device, run)
+        median, low, high = seconds_on(device, run, seconds)
         flops = 2 * n ** 3 / 1e9
         yield {"work": "matmul", "dtype": dtype, "rows": n, "columns": n, "way": way, "gflops": flops / median,
                "gflops_p10": flops / high, "gflops_p90": flops / low}
@@ -138,16 +139,17 @@ def main():
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--quick", action="store_true", help="without torch.compile")
     parser.add_argument("--only", choices=["rows", "matmul"], help="leave the other kind of work out")
+    parser.add_argument("--seconds", type=float, default=1.0, help="per way, on a CPU")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     results = []
     is_cuda = arguments.device == "cuda"
     for dtype, n in () if arguments.only == "rows" else PRODUCTS if is_cuda else CPU_PRODUCTS:
-        for row in measure_product(arguments.device, dtype, n):
+        for row in measure_product(arguments.device, dtype, n, arguments.seconds):
             results.append(row)
             print("{work:10} {dtype:4} {rows}x{columns} {way:14} {gflops:8.1f} GFLOP/s ({gflops_p10:.1f}..{gflops_p90:.1f})".format(**row), flush=True)
     for work in () if arguments.only == "matmul" else WORKS if is_cuda else CPU_WORKS:
-        for row in measure(arguments.device, *work, () if arguments.quick else ("compile",)):
+        for row in measure(arguments.device, *work, () if arguments.quick else ("compile",), arguments.seconds):
             results.append(row)
             print("{work:10} {dtype:4} {rows}x{columns} {way:14} {gbps:8.1f} GB/s ({gbps_p10:.1f}..{gbps_p90:.1f})".format(**row), flush=True)
     if arguments.json:
