@@ -20,6 +20,13 @@ std::vector<ir::Value> from(const std::vector<ir::Value>& values, std::size_t fi
   return {values.begin() + static_cast<std::ptrdiff_t>(first), values.end()};
 }
 
+// What is more than 0 without being constant.
+bool is_program_count(const ir::Kernel& kernel, ir::Value value) {
+  const ir::Op* maker = kernel.maker(value);
+  if (maker && maker->kind == OpKind::Cast) maker = kernel.maker(maker->operands[0]);
+  return maker && maker->kind == OpKind::NumPrograms;
+}
+
 }  // namespace
 
 void Emitter::steps(const Steps& all) {
@@ -195,7 +202,8 @@ void Emitter::emit_for(const Step& step) {
   const std::optional<std::int64_t> known = constant_of(op.operands[2]);
   std::string condition = fmt::format("{} < {}", index, to);
   if (known && *known < 0) condition = fmt::format("{} > {}", index, to);
-  if (!known) condition = fmt::format("{2} > 0 ? {0} < {1} : {0} > {1}", index, to, by);
+  if (!known && !is_program_count(kernel_, op.operands[2]))
+    condition = fmt::format("{2} > 0 ? {0} < {1} : {0} > {1}", index, to, by);
   hold_operands(step);
   std::optional<Ahead> ahead = begin_ahead(step, index, to, by);
   std::swap(ahead, ahead_);
@@ -205,7 +213,7 @@ void Emitter::emit_for(const Step& step) {
     out_.line("#pragma unroll 1");
   out_.open(fmt::format("for ({} {} = {}; {}; {} += {})", type_of(body.arguments[0]), index,
                         scalar(op.operands[0]), condition, index, by));
-  shared_.forget();
+  shared_.begin_loop(step.order);
   if (ahead_ && ahead_->reads_ahead)
     shared_.note_barrier();  // the one inside the product, or before the loop
   ++loop_depth_;
@@ -214,13 +222,14 @@ void Emitter::emit_for(const Step& step) {
   enter(body.ops.back()->operands, carried, at_end);
   --loop_depth_;
   out_.close();
-  shared_.forget();
+  shared_.end_loop(step.order);
   std::swap(ahead, ahead_);
   for (std::size_t i = 0; i < op.results.size(); ++i)
     if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(carried[i]);
 }
 
 void Emitter::emit_while(const Step& step) {
+  if (is_spin(step)) return emit_spin(step);
   const ir::Op& op = *step.op;
   const ir::Region& head = op.regions[0];
   const ir::Region& body = op.regions[1];
@@ -252,11 +261,13 @@ void Emitter::emit_if(const Step& step) {
   declare_carried(op.results, {}, step);
   note_line(op.location);
   const SharedMemory::States before = shared_.states();
+  const std::vector<MemoryUse> used_before = memory_;
   out_.open(fmt::format("if ({})", scalar(op.operands[0])));
   steps(step.regions[0]);
   enter(op.regions[0].ops.back()->operands, op.results, at_end);
   const bool has_else = !step.regions[1].empty() || !op.results.empty();
   const SharedMemory::States after = shared_.states();
+  const std::vector<MemoryUse> used_after = std::exchange(memory_, used_before);
   shared_.restore(before);
   if (has_else) {
     out_.outdent();
@@ -266,6 +277,7 @@ void Emitter::emit_if(const Step& step) {
   }
   out_.close();
   shared_.merge(after);
+  memory_.insert(memory_.end(), used_after.begin(), used_after.end());
 }
 
 }  // namespace tilewright

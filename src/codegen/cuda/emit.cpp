@@ -70,6 +70,20 @@ int count_kept(const ir::Kernel& kernel, const Schedule& schedule) {
   return count;
 }
 
+Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape& shape) {
+  Emitted out;
+  out.text = emitter.run();
+  if (options.line_directives) out.text = repeat_line_directives(out.text);
+  out.parts = emitter.parts();
+  out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
+  out.dynamic_bytes =
+      emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
+  out.largest = emitter.shared().largest();
+  out.shape = shape;
+  out.fits_shape = emitter.fits_shape();
+  return out;
+}
+
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
              const Attempt& attempt) {
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
@@ -94,17 +108,13 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramSh
       kernel, schedule, alignments,
       {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)), apart});
   Emitter emitter(kernel, schedule, alignments, layouts, options, shape);
-  Emitted out;
-  out.text = emitter.run();
-  if (options.line_directives) out.text = repeat_line_directives(out.text);
-  out.parts = emitter.parts();
-  out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
-  out.dynamic_bytes =
-      emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
-  out.largest = emitter.shared().largest();
-  out.shape = shape;
-  out.fits_shape = emitter.fits_shape();
-  return out;
+  const Emitted out = run(emitter, options, shape);
+  if (has_dot(kernel) || !kernel.buffers.empty() || !emitter.shared().has_quiet_ends()) return out;
+  // What is known of the ends of loops saves barriers at their begins.
+  Emitter informed(kernel, schedule, alignments, layouts, options, shape);
+  informed.assume(emitter.shared().loop_ends());
+  const Emitted better = run(informed, options, shape);
+  return informed.shared().holds_assumed() ? better : out;
 }
 
 // The first attempt that fits, else the last one.

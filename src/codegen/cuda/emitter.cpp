@@ -192,8 +192,21 @@ void Emitter::statement(const ir::Op& op, const std::string& text) {
   out_.line(text);
 }
 
+// Whether nothing but comments was written since the last one, in the same scope.
+bool Emitter::is_at_barrier() const {
+  const std::string& text = out_.text();
+  if (barrier_end_ == 0 || barrier_end_ > text.size()) return false;
+  for (std::size_t at = barrier_end_; at < text.size(); at = text.find('\n', at) + 1) {
+    const std::size_t first = text.find_first_not_of(' ', at);
+    if (text.compare(first, 2, "//") != 0 && text.compare(first, 5, "#line") != 0) return false;
+  }
+  return true;
+}
+
 void Emitter::barrier() {
+  if (is_at_barrier()) return;
   out_.line("__syncthreads();");
+  barrier_end_ = out_.text().size();
   has_barrier_ = true;
   shared_.note_barrier();
   memory_.clear();

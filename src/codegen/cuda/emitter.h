@@ -55,6 +55,10 @@ struct Frame {
 
 // Without parentheses around all of it.
 std::string bare(const std::string& text);
+// Of an atomic: the name in the device library.
+std::string_view scope_text(const ir::Op& atomic);
+// Whether a `while` only waits for an exchange (spin.cpp).
+bool is_spin(const Step& step);
 // As a C++ string literal.
 std::string c_string(std::string_view text);
 
@@ -69,6 +73,7 @@ class Emitter {
   // nor have arrays there, and those of a cluster must only meet in sums over all of it.
   bool fits_shape() const;
   const SharedMemory& shared() const { return shared_; }
+  void assume(const SharedMemory::LoopStates& ends) { shared_.assume(ends); }  // before it runs
   std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
 
@@ -85,6 +90,7 @@ class Emitter {
                             const std::string& text) const;
   std::string memory_type(ir::Value pointer) const;  // of what a pointer points to
   void barrier();
+  bool is_at_barrier() const;
   std::string owner_text(const Layout& layout);  // "" when every thread owns its elements
 
   // ---- Scalars
@@ -147,6 +153,7 @@ class Emitter {
   // come before: Triton's programs have one order of memory accesses.
   void order_memory(const ir::Op& op, const Layout* layout);
   bool conflicts(const ir::Op& op, const Layout* layout) const;
+  bool is_same_pointer(ir::Value a, ir::Value b) const;
   // The same for a loop over elements; true when a barrier must stand between its loads and its
   // stores.
   bool order_memory(const Step& step, const TileReads& reads, const Layout& layout);
@@ -196,7 +203,7 @@ class Emitter {
   void rotated_store(Frame& frame, const VectorAccess& access, const std::string& from);
 
   std::string atomic_call(const ir::Op& op, const std::string& pointer,
-                          const std::vector<std::string>& values);
+                          const std::vector<std::string>& values, std::string_view order = {});
 
   // ---- Loops over elements
   struct ElementLoop {
@@ -447,6 +454,7 @@ class Emitter {
   void control_step(const Step& step);
   void emit_for(const Step& step);
   void emit_while(const Step& step);
+  void emit_spin(const Step& step);
   void emit_if(const Step& step);
   std::string put_aside(ir::Value value, ir::Value to, const Step& at);
   void assign_aside(ir::Value to, const std::string& aside);
@@ -488,6 +496,7 @@ class Emitter {
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
   std::vector<MemoryUse> memory_;
+  std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;
   std::optional<Ahead> ahead_;  // of the loop that is written

@@ -227,6 +227,15 @@ void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::
 
 // ---- Order
 
+// The same addresses: regions have ops of their own for them.
+bool Emitter::is_same_pointer(ir::Value a, ir::Value b) const {
+  if (a == b) return true;
+  const ir::Op* one = kernel_.maker(a);
+  const ir::Op* other = kernel_.maker(b);
+  return one && other && one->kind == OpKind::Affine && other->kind == OpKind::Affine &&
+         one->operands == other->operands && kernel_.type(a) == kernel_.type(b);
+}
+
 bool Emitter::conflicts(const ir::Op& op, const Layout* layout) const {
   if (op.operands.empty() || !kernel_.type(op.operands[0]).is_pointer) return false;
   const ir::Value pointer = op.operands[0];
@@ -234,7 +243,7 @@ bool Emitter::conflicts(const ir::Op& op, const Layout* layout) const {
   const bool is_write = op.facts().has(ir::Writes);
   return std::any_of(memory_.begin(), memory_.end(), [&](const MemoryUse& before) {
     if (before.root != root || (!before.is_write && !is_write)) return false;
-    const bool is_private = before.pointer == pointer && before.layout && layout &&
+    const bool is_private = is_same_pointer(before.pointer, pointer) && before.layout && layout &&
                             *before.layout == *layout && layout->copy_bits() == 0;
     // Thread 0 alone writes scalars, one after the other.
     const bool is_one_thread = !before.layout && !layout && before.is_write && is_write;
@@ -309,19 +318,19 @@ void Emitter::store_element(Frame& frame, const ir::Op& op) {
                                   value));
 }
 
+std::string_view scope_text(const ir::Op& atomic) {
+  const std::string_view scope = atomic.text("scope", "gpu");
+  return scope == "cta" ? "Block" : scope == "sys" ? "System" : "Device";
+}
+
 std::string Emitter::atomic_call(const ir::Op& op, const std::string& pointer,
-                                 const std::vector<std::string>& values) {
+                                 const std::vector<std::string>& values, std::string_view order) {
   parts_.insert("atomics");
-  const std::string_view order = op.text("order", "acq_rel");
-  const std::string_view scope = op.text("scope", "gpu");
+  if (order.empty()) order = op.text("order", "acq_rel") == "relaxed" ? "Relaxed" : "Ordered";
   std::string_view name = op.kind == OpKind::AtomicCas ? "cas" : op.text("op");
   if (name == "fadd") name = "add";
-  std::string text = fmt::format("tw::atomic_{}<tw::Order::{}, tw::Scope::{}>({}", name,
-                                 order == "relaxed" ? "Relaxed" : "Ordered",
-                                 scope == "cta"   ? "Block"
-                                 : scope == "sys" ? "System"
-                                                  : "Device",
-                                 pointer);
+  std::string text = fmt::format("tw::atomic_{}<tw::Order::{}, tw::Scope::{}>({}", name, order,
+                                 scope_text(op), pointer);
   for (const std::string& value : values) text += ", " + value;
   return text + ")";
 }

@@ -29,7 +29,7 @@ void SharedMemory::add(const std::string& name, const std::string& element, std:
   for (const Array& other : arrays_) has_shared_places_ |= meet_in_place(array, other);
   bytes_ = std::max(bytes_, array.offset + array.bytes);
   arrays_.push_back(std::move(array));
-  states_[name] = {is_in_loop, is_in_loop, is_in_loop};
+  states_.try_emplace(name, is_in_loop ? states_.at("") : State{});
 }
 
 // The lowest place that no array has which is alive at the same time.
@@ -75,6 +75,40 @@ void SharedMemory::note_barrier() {
 
 void SharedMemory::forget() {
   for (auto& [name, state] : states_) state = {true, true, true};
+}
+
+void SharedMemory::begin_loop(int order) {
+  const States before = states_;
+  forget();
+  const auto found = assumed_.find(order);
+  if (found == assumed_.end()) return;
+  for (const auto& [name, state] : found->second) states_[name] = state;
+  merge(before);
+  states_.at("") = {true, true, true};
+}
+
+void SharedMemory::end_loop(int order) {
+  loop_ends_[order] = states_;
+  forget();
+}
+
+bool SharedMemory::has_quiet_ends() const {
+  return std::any_of(loop_ends_.begin(), loop_ends_.end(), [](const auto& loop) {
+    return std::any_of(loop.second.begin(), loop.second.end(),
+                       [](const auto& end) { return !end.first.empty() && !end.second.is_used; });
+  });
+}
+
+bool SharedMemory::holds_assumed() const {
+  return std::all_of(assumed_.begin(), assumed_.end(), [&](const auto& loop) {
+    const auto found = loop_ends_.find(loop.first);
+    return found != loop_ends_.end() &&
+           std::all_of(found->second.begin(), found->second.end(), [&](const auto& end) {
+             const auto assumed = loop.second.find(end.first);
+             return end.first.empty() ||
+                    (assumed != loop.second.end() && end.second.is_within(assumed->second));
+           });
+  });
 }
 
 void SharedMemory::restore(const States& states) {

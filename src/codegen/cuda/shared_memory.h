@@ -27,7 +27,8 @@ class SharedMemory {
     std::int64_t offset = 0;
   };
 
-  // In a loop a new array counts as read by others: the iteration before did that.
+  // In a loop a new array counts as read by others, since the iteration before did that, unless a
+  // barrier came since the loop's begin.
   void add(const std::string& name, const std::string& element, std::int64_t count,
            std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime = {});
   // Another name for (a part of) an array.
@@ -45,13 +46,25 @@ class SharedMemory {
   void note_barrier();
   // Anything may have happened: at the begin of a loop's body, and after it.
   void forget();
+  // The same for a loop whose end may be known from another run of the emitter: at its begin,
+  // nothing has happened but what did before the loop or until its end.
+  void begin_loop(int order);
+  void end_loop(int order);
 
   struct State {
     bool is_written = false;
     bool is_read = false;  // by a thread that did not write it
     bool is_used = false;  // in any way
+    bool is_within(const State& other) const {
+      return is_written <= other.is_written && is_read <= other.is_read && is_used <= other.is_used;
+    }
   };
   using States = std::map<std::string, State>;
+  using LoopStates = std::map<int, States>;  // at the end of a loop's body
+  void assume(const LoopStates& ends) { assumed_ = ends; }
+  const LoopStates& loop_ends() const { return loop_ends_; }
+  bool has_quiet_ends() const;  // an array that nobody has used since the loop's last barrier
+  bool holds_assumed() const;   // whether the loops did end as assumed, or with less
   const States& states() const { return states_; }
   void restore(const States& states);  // those arrays only
   void merge(const States& states);    // what may have happened on the other branch
@@ -73,7 +86,9 @@ class SharedMemory {
 
   static constexpr std::int64_t most_static = 48 * 1024;
   std::vector<Array> arrays_;
-  States states_;
+  States states_ = {{"", {}}};  // "": of arrays that are still to come
+  LoopStates assumed_;
+  LoopStates loop_ends_;
   std::map<std::string, std::string> views_;
   std::int64_t bytes_ = 0;
   bool has_shared_places_ = false;

@@ -3,8 +3,15 @@
 
 namespace tw {
 
-enum class Order { Relaxed, Ordered };  // ordered: other accesses stay on their side of it
+// Ordered: other accesses stay on their side of it. Acquire: those after it do.
+enum class Order { Relaxed, Acquire, Ordered };
 enum class Scope { Block, Device, System };
+
+// What was read and written before is seen by whoever sees what is written after.
+template <Scope S>
+TW_DEVICE void fence() {
+  ptx::fence<int(S)>();
+}
 
 // The unsigned integer of a type's size.
 template <int Bytes>
@@ -27,7 +34,7 @@ using bits_type = typename Bits<int(sizeof(T))>::type;
 #define TW_ATOMIC_CALL(name, function)                                              \
   template <Order O, Scope S, class T>                                              \
   TW_DEVICE T name##_word(T* p, T value) {                                          \
-    if constexpr (O == Order::Ordered) return ptx::atom_##name<int(S)>(p, value);   \
+    if constexpr (O != Order::Relaxed) return ptx::atom_##name<int(S)>(p, value);   \
     else if constexpr (S == Scope::Block) return function##_block(p, value);        \
     else if constexpr (S == Scope::System) return function##_system(p, value);      \
     else return function(p, value);                                                 \
@@ -45,7 +52,9 @@ template <Order O, Scope S, class T>
 TW_DEVICE T atomic_cas(T* p, T expected, T value) {
   using B = bits_type<T>;
   B* const at = reinterpret_cast<B*>(p);
-  if constexpr (O == Order::Ordered || sizeof(T) == 2)
+  if constexpr (O == Order::Acquire)
+    return bit_cast<T>(ptx::acquire_cas<int(S)>(at, bit_cast<B>(expected), bit_cast<B>(value)));
+  else if constexpr (O == Order::Ordered || sizeof(T) == 2)
     return bit_cast<T>(ptx::atom_cas<int(S)>(at, bit_cast<B>(expected), bit_cast<B>(value)));
   else return bit_cast<T>(atomicCAS(at, bit_cast<B>(expected), bit_cast<B>(value)));
 }

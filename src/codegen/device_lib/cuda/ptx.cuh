@@ -176,6 +176,13 @@ TW_DEVICE void store_together(T* p, T value) {
 
 // ---- Atomics on global memory that order other accesses. `Scope`: 0 block, 1 device, 2 system.
 
+template <int Scope>
+TW_DEVICE void fence() {
+  if constexpr (Scope == 0) asm volatile("fence.acq_rel.cta;" ::: "memory");
+  else if constexpr (Scope == 1) asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  else asm volatile("fence.acq_rel.sys;" ::: "memory");
+}
+
 #define TW_ATOM(name, type, constraint, instruction)                                             \
   template <int Scope>                                                                           \
   TW_DEVICE type name(type* p, type value) {                                                     \
@@ -219,30 +226,33 @@ TW_ATOM(atom_exch, unsigned, "r", "exch.b32")
 TW_ATOM(atom_exch, unsigned long long, "l", "exch.b64")
 #undef TW_ATOM
 
-#define TW_ATOM_CAS(type, constraint, instruction)                                               \
+#define TW_ATOM_CAS(name, order, type, constraint, instruction)                                  \
   template <int Scope>                                                                           \
-  TW_DEVICE type atom_cas(type* p, type expected, type value) {                                  \
+  TW_DEVICE type name(type* p, type expected, type value) {                                      \
     type old;                                                                                    \
     if constexpr (Scope == 0)                                                                    \
-      asm volatile("atom.acq_rel.cta.global." instruction " %0, [%1], %2, %3;"                   \
+      asm volatile("atom." order ".cta.global." instruction " %0, [%1], %2, %3;"                 \
                    : "=" constraint(old)                                                         \
                    : "l"(p), constraint(expected), constraint(value)                             \
                    : "memory");                                                                  \
     else if constexpr (Scope == 1)                                                               \
-      asm volatile("atom.acq_rel.gpu.global." instruction " %0, [%1], %2, %3;"                   \
+      asm volatile("atom." order ".gpu.global." instruction " %0, [%1], %2, %3;"                 \
                    : "=" constraint(old)                                                         \
                    : "l"(p), constraint(expected), constraint(value)                             \
                    : "memory");                                                                  \
     else                                                                                         \
-      asm volatile("atom.acq_rel.sys.global." instruction " %0, [%1], %2, %3;"                   \
+      asm volatile("atom." order ".sys.global." instruction " %0, [%1], %2, %3;"                 \
                    : "=" constraint(old)                                                         \
                    : "l"(p), constraint(expected), constraint(value)                             \
                    : "memory");                                                                  \
     return old;                                                                                  \
   }
-TW_ATOM_CAS(unsigned short, "h", "cas.b16")
-TW_ATOM_CAS(unsigned, "r", "cas.b32")
-TW_ATOM_CAS(unsigned long long, "l", "cas.b64")
+TW_ATOM_CAS(atom_cas, "acq_rel", unsigned short, "h", "cas.b16")
+TW_ATOM_CAS(atom_cas, "acq_rel", unsigned, "r", "cas.b32")
+TW_ATOM_CAS(atom_cas, "acq_rel", unsigned long long, "l", "cas.b64")
+TW_ATOM_CAS(acquire_cas, "acquire", unsigned short, "h", "cas.b16")
+TW_ATOM_CAS(acquire_cas, "acquire", unsigned, "r", "cas.b32")
+TW_ATOM_CAS(acquire_cas, "acquire", unsigned long long, "l", "cas.b64")
 #undef TW_ATOM_CAS
 
 }  // namespace ptx

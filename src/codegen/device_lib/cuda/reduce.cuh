@@ -26,27 +26,29 @@ TW_DEVICE T reduce_lanes(T value, Combine combine) {
 }
 
 // Also over the warps that differ in the bits of `WarpBits`. Every warp combines the slots itself, so
-// that one barrier is enough. `slots` is shared memory for `Count` values per thread; what it held
-// before must have been read by all. All threads of the block take part.
+// that one barrier is enough. `slots` is shared memory for `Count` values per thread, per warp where
+// all lanes are combined: those lie side by side and are read as vectors. What it held before must
+// have been read by all. All threads of the block take part.
 template <int LaneBits, int WarpBits, int Count, class T, class Combine>
 TW_DEVICE void reduce_block(T* values, T* slots, Combine combine) {
   constexpr int kept = 31 & ~LaneBits;
-  const int threads = int(blockDim.x);
+  constexpr int per_warp = kept == 0 ? 1 : 32;
+  const int all = int(blockDim.x) / 32 * per_warp;
   const int lane = int(threadIdx.x) % 32;
   const int warp = int(threadIdx.x) / 32;
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
     values[i] = reduce_lanes<LaneBits>(values[i], combine);
-    if ((lane & LaneBits) == 0) slots[i * threads + warp * 32 + (lane & kept)] = values[i];
+    if ((lane & LaneBits) == 0) slots[i * all + warp * per_warp + (lane & kept)] = values[i];
   }
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
-    const T* const others = slots + i * threads + (warp & ~WarpBits) * 32 + (lane & kept);
+    const T* const others = slots + i * all + (warp & ~WarpBits) * per_warp + (lane & kept);
     values[i] = others[0];
 #pragma unroll
     for (int w = 1; w <= WarpBits; ++w)
-      if ((w & ~WarpBits) == 0) values[i] = combine(values[i], others[w * 32]);
+      if ((w & ~WarpBits) == 0) values[i] = combine(values[i], others[w * per_warp]);
   }
 }
 template <int LaneBits, int WarpBits, class T, class Combine>

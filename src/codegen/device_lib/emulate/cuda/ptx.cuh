@@ -123,6 +123,14 @@ template <int Scope, class T>
 TW_DEVICE T atom_cas(T* p, T expected, T value) {
   return atomicCAS(p, expected, value);
 }
+template <int Scope, class T>
+TW_DEVICE T acquire_cas(T* p, T expected, T value) {
+  return atomicCAS(p, expected, value);
+}
+template <int Scope>
+TW_DEVICE void fence() {
+  __threadfence();
+}
 
 }  // namespace ptx
 }  // namespace tw
