@@ -15,12 +15,15 @@
 namespace tilewright {
 namespace {
 
+constexpr std::string_view for_cuda = "load_before_branches";
+
 constexpr std::string_view passes[] = {
     // Equal things look equal, and loops hold only what changes in them.
     "canonicalize",
     "eliminate_common_subexpressions",
     "hoist_loop_invariants",
     "eliminate_dead_code",
+    for_cuda,
     // Addresses and masks as formulas; what made them element by element is then dead.
     "find_access_forms",
     "canonicalize",
@@ -73,7 +76,7 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   const std::set<std::string, std::less<>> skipped = skipped_passes();
   const auto run_all = [&](std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
-      if (skipped.contains(name)) continue;
+      if (skipped.contains(name) || (name == for_cuda && target.kind == DeviceKind::Cpu)) continue;
       pass_named(name).run(kernel, target);
       done(name);
     }

@@ -166,7 +166,10 @@ void Emitter::elements_step(const Step& step) {
 
   open_slices(loop);
   std::vector<Preload> preloads = plan_preloads(loop);
-  const bool is_crowded = words_held(loop, reads, preloads) > most_words_held;
+  const std::int64_t words = words_held(loop, reads, preloads);
+  const bool is_crowded = words > most_words_held;
+  if (loop_depth_ > 0 && !has_dot_ && !preloads.empty() && !reads.arrays.empty())
+    loop_words_ = std::max(loop_words_, words);
   const auto late = std::stable_partition(preloads.begin(), preloads.end(), [&](const Preload& p) {
     return !is_late(loop, p, is_crowded);
   });
@@ -179,6 +182,8 @@ void Emitter::elements_step(const Step& step) {
     barrier();
     memory_ = uses;
   }
+  if (late_loads.empty() && reductions.empty() && is_only_loaded(step, preloads))
+    return close_slices(loop);
   open_vectors(loop);
   emit_preloads(loop, late_loads, true);
 
@@ -216,6 +221,18 @@ void Emitter::elements_step(const Step& step) {
   close_vectors(loop);
   close_slices(loop);
   for (const Reduction& reduction : reductions) end_reduction(loop, reduction);
+}
+
+// Whether nothing is left to do for a step once its loads are in the registers where they are kept.
+bool Emitter::is_only_loaded(const Step& step, const std::vector<Preload>& preloads) {
+  return std::all_of(step.ops.begin(), step.ops.end(), [&](const ir::Op* op) {
+    return op->kind == OpKind::Load &&
+           std::any_of(preloads.begin(), preloads.end(), [&](const Preload& preload) {
+             return preload.value == op->result() &&
+                    schedule_.home(preload.value) == Home::Stored &&
+                    preload.tile == array_name(preload.value);
+           });
+  });
 }
 
 // What is read in vectors first: loads by affine pointers, and arrays in shared memory.

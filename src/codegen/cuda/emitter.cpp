@@ -58,10 +58,11 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
 }
 
 std::string Emitter::run() {
-  const std::string head = signature();
+  const std::string parameters = parameter_list();
   steps(schedule_.steps());
   TextWriter out;
-  out.open(head);
+  out.open(fmt::format("extern \"C\" __global__ void {} {}({})", launch_bounds(), kernel_.name,
+                       parameters));
   for (const std::string& line : thread_lines()) out.line(line);
   for (const std::string& line : prologue_) out.line(line);
   for (const std::string& line : shared_.declarations()) out.line(line);
@@ -76,7 +77,7 @@ std::string Emitter::run() {
   return out.take();
 }
 
-std::string Emitter::signature() {
+std::string Emitter::parameter_list() {
   std::string parameters;
   for (const ir::KernelArgument& argument : kernel_.arguments) {
     const std::string name = names_.make(kernel_.name_of(argument.value), "argument");
@@ -89,11 +90,22 @@ std::string Emitter::signature() {
     programs_ = names_.make("programs");
     parameters += fmt::format("{}i32 {}", parameters.empty() ? "" : ", ", programs_);
   }
+  return parameters;
+}
+
+// Left alone, the compiler counts on so many blocks that the loads of a loop which adds to tiles
+// have no registers to arrive in at once, and come one after the other.
+std::string Emitter::launch_bounds() const {
+  constexpr std::int64_t few_words = 64;
+  constexpr std::int64_t other_words = 56;  // of addresses and what is under way
+  constexpr std::int64_t most_words = 255;
   const int threads = shape_.programs * shape_.warps * 32;  // of a block
-  const std::string bounds =
-      shape_.resident > 0 ? fmt::format("__launch_bounds__({}, {})", threads, shape_.resident)
-                          : fmt::format("__launch_bounds__({})", threads);
-  return fmt::format("extern \"C\" __global__ void {} {}({})", bounds, kernel_.name, parameters);
+  std::int64_t resident = shape_.resident;
+  const std::int64_t words = loop_words_ + other_words;
+  if (resident == 0 && options_.max_registers == 0 && loop_words_ > few_words && words < most_words)
+    resident = options_.target.registers_per_processor / (threads * words);
+  return resident > 0 ? fmt::format("__launch_bounds__({}, {})", threads, resident)
+                      : fmt::format("__launch_bounds__({})", threads);
 }
 
 // ---- Programs and threads

@@ -108,7 +108,8 @@ class Emitter {
   std::string print_call(const ir::Op& op, ir::Value value, const std::string& index,
                          const std::string& text);
   void assert_scalar(const ir::Op& op);
-  std::string signature();
+  std::string parameter_list();
+  std::string launch_bounds() const;
   std::vector<std::string> thread_lines() const;
   std::string program_text(int axis) const;
   std::string program_count_text(int axis) const;
@@ -241,6 +242,7 @@ class Emitter {
   bool is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const;
   std::vector<VectorKeep> plan_vector_keeps(ElementLoop& loop,
                                             const std::vector<Preload>& preloads);
+  bool is_only_loaded(const Step& step, const std::vector<Preload>& preloads);
   static bool keeps_all(const Step& step, const std::vector<VectorKeep>& keeps);
   void keep_vector(ElementLoop& loop, const VectorKeep& kept);
   void element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors,
@@ -499,7 +501,8 @@ class Emitter {
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;
-  std::optional<Ahead> ahead_;  // of the loop that is written
+  std::int64_t loop_words_ = 0;  // the most registers that a step of a loop loads and adds to
+  std::optional<Ahead> ahead_;   // of the loop that is written
   // Operands of products, left ones first, that are held: the array of the words of all steps.
   std::map<std::pair<const ir::Op*, bool>, std::string> held_;
   bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen_cuda/sums_test.cpp — sums of small floats are rounded once.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "ir/interpret/tile.h"
@@ -59,6 +60,34 @@ kernel @sums(%in: *{0}, %all: *{0}, %columns: *{0}) tile {{
     for (std::size_t i = 0; i < 64; ++i)
       EXPECT_NEAR(columns.at(i), column[i], column[i] * bound) << type << program.text();
   }
+}
+
+// Two tiles of 32 elements per thread and as many of 16 bits that are loaded: the compiler must not
+// count on so many blocks that these come one after the other.
+TEST(CudaSums, LoadsOfALoopHaveRegisters) {
+  const std::string text = R"(
+@triton.jit
+def columns(x_ptr, y_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
+    cols = tl.program_id(0) * N + tl.arange(0, N)
+    a = tl.zeros((M, N), dtype=tl.float32)
+    b = tl.zeros((M, N), dtype=tl.float32)
+    for i in range(0, m, M):
+        rows = i + tl.arange(0, M)
+        mask = (rows[:, None] < m) & (cols[None, :] < n)
+        at = rows[:, None] * n + cols[None, :]
+        a += tl.load(x_ptr + at, mask=mask, other=0.)
+        b += tl.load(y_ptr + at, mask=mask, other=0.)
+    tl.store(out_ptr + cols, tl.sum(a, axis=0) + tl.sum(b, axis=0), mask=cols < n)
+)";
+  const std::string signature = "*fp16:16, *fp16:16, *fp32:16, i32, i32:16, ";
+  const TileProgram wide(text, "columns", signature + "32, 128");
+  EXPECT_THAT(wide.text(), testing::HasSubstr("__launch_bounds__(128, 3)"));
+  const TileProgram narrow(text, "columns", signature + "16, 64");
+  EXPECT_THAT(narrow.text(), testing::HasSubstr("__launch_bounds__(128) "));
+  Memory x = numbers(f16, 70 * 160, 1), y = numbers(f16, 70 * 160, 2), out = zeros(f32, 160);
+  wide.expect_same({.grid = {2, 1, 1},
+                    .arguments = {&x, &y, &out, std::int64_t{70}, std::int64_t{160}},
+                    .tolerance = 1e-4});
 }
 
 }  // namespace
