@@ -104,9 +104,13 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
     return result;
   };
   std::vector<std::string> notes;
-  TileKernel result = lower({.num_stages = options.num_stages, .notes = &notes});
+  // 16 registers of each thread. Where nobody asked for warps there are enough of them to wait for
+  // memory in turn.
+  const std::int64_t ahead = options.chooses_warps ? 0 : std::int64_t{options.num_warps} * 32 * 64;
+  TileKernel result =
+      lower({.num_stages = options.num_stages, .ahead_bytes = ahead, .notes = &notes});
   while (const int stages = fewer_stages(result, target, options)) {
-    result = lower({.num_stages = options.num_stages, .most_stages = stages});
+    result = lower({.num_stages = options.num_stages, .most_stages = stages, .ahead_bytes = ahead});
     notes.assign(1, fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
                                 "shared memory that a block has",
                                 stages, stages == 1 ? "stage" : "stages",

@@ -9,6 +9,7 @@
 
 #include "base/settings.h"
 #include "ir/verify.h"
+#include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
 #include "tilewright/error.h"
 
@@ -94,6 +95,10 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
                               .shared_bytes = target.shared_bytes_per_block_optin});
   if (options.notes) *options.notes = std::move(notes);
   done("pipeline_loops");
+  if (options.ahead_bytes > 0 && !skipped.contains("load_ahead")) {
+    load_ahead(kernel, options.ahead_bytes);
+    done("load_ahead");
+  }
   run_all(after_pipelining);
 }
 

@@ -22,6 +22,8 @@ struct PipelineOptions {
   // Stages of pipelined loops on CUDA; below 2: none.
   int num_stages = 0;
   int most_stages = 1 << 20;  // also of loops that ask for more
+  // Of the rows that a loop with stages loads ahead into registers.
+  std::int64_t ahead_bytes = 0;
   // Gets a sentence for what could not be done as it was asked for; may be null.
   std::vector<std::string>* notes = nullptr;
   // Called after each pass; may be empty.

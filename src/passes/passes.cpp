@@ -13,6 +13,7 @@
 #include "passes/eliminate_dead_code.h"
 #include "passes/find_access_forms.h"
 #include "passes/hoist_loop_invariants.h"
+#include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
 #include "passes/pipeline_loops.h"
 #include "passes/turn_loads.h"
@@ -30,6 +31,8 @@ constexpr PassEntry passes[] = {
      "gives pointers and masks of memory ops as affine and bounds; ends in the Tile stage"},
     {"hoist_loop_invariants", hoist_loop_invariants,
      "moves pure ops out of loops they do not depend on"},
+    {"load_ahead", load_ahead,
+     "loads the rows of a loop with stages one iteration ahead; for CUDA"},
     {"load_before_branches", load_before_branches,
      "loads what a lock protects before branches inside it; for CUDA"},
     {"pipeline_loops", pipeline_loops,

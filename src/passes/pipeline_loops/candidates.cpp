@@ -94,19 +94,21 @@ class CandidateFinder {
       if (op->kind == OpKind::Dot)
         for (std::size_t i : {0u, 1u}) follow_operand(op->operands[i]);
     if (fed_.empty()) return {};
-    Slice all;
-    for (Op* op : body_.ops) {
-      if (!fed_.contains(op) || !may_be_copied(*op)) continue;
-      Slice slice = all;
-      if (!add_operands(*op, slice) || !slice.varies) continue;
-      slice.varies = false;
-      all = std::move(slice);
-      out_.loads.push_back(op);
-    }
-    for (const Op* op : body_.ops)
-      if (all.ops.contains(op)) out_.slice.push_back(op);
-    out_.carried.assign(all.slots.begin(), all.slots.end());
+    take([&](const Op& op) { return fed_.contains(&op) && may_be_copied(op); });
     count_bytes();
+    return std::move(out_);
+  }
+
+  LoadsAhead run_rows() {
+    note_writes(body_);
+    const bool has_dot = std::any_of(body_.ops.begin(), body_.ops.end(),
+                                     [](const Op* op) { return op->kind == OpKind::Dot; });
+    if (has_order_ || has_dot) return {};
+    take([&](const Op& op) {
+      return op.kind == OpKind::Load && kernel_.type(op.result()).rank == 1 && !may_be_written(op);
+    });
+    if (!out_.carried.empty()) return {};
+    for (const Op* load : out_.loads) out_.stage_bytes += bytes_of(kernel_.type(load->result()));
     return std::move(out_);
   }
 
@@ -116,6 +118,23 @@ class CandidateFinder {
     std::set<std::size_t> slots;
     bool varies = false;  // depends on the iteration
   };
+
+  // Loads whose operands can be computed ahead.
+  template <class IsWanted>
+  void take(IsWanted is_wanted) {
+    Slice all;
+    for (Op* op : body_.ops) {
+      if (!is_wanted(*op)) continue;
+      Slice slice = all;
+      if (!add_operands(*op, slice) || !slice.varies) continue;
+      slice.varies = false;
+      all = std::move(slice);
+      out_.loads.push_back(op);
+    }
+    for (const Op* op : body_.ops)
+      if (all.ops.contains(op)) out_.slice.push_back(op);
+    out_.carried.assign(all.slots.begin(), all.slots.end());
+  }
 
   // ---- What the loop does to memory
 
@@ -270,6 +289,10 @@ class CandidateFinder {
 
 LoadsAhead find_loads_ahead(const Kernel& kernel, const AxisAnalysis& axes, Op& loop) {
   return CandidateFinder(kernel, axes, loop).run();
+}
+
+LoadsAhead find_rows_ahead(const Kernel& kernel, const AxisAnalysis& axes, Op& loop) {
+  return CandidateFinder(kernel, axes, loop).run_rows();
 }
 
 }  // namespace tilewright
