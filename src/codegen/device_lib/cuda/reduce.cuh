@@ -26,13 +26,14 @@ TW_DEVICE T reduce_lanes(T value, Combine combine) {
 }
 
 // Also over the warps that differ in the bits of `WarpBits`. Every warp combines the slots itself, so
-// that one barrier is enough. `slots` is shared memory for `Count` values per thread, per warp where
-// all lanes are combined: those lie side by side and are read as vectors. What it held before must
-// have been read by all. All threads of the block take part.
+// that one barrier is enough. `slots` is shared memory for `Count` values per thread, for two per
+// warp where all lanes are combined: apart from each other, since values that are read as vectors
+// would take more registers. What it held before must have been read by all. All threads of the
+// block take part.
 template <int LaneBits, int WarpBits, int Count, class T, class Combine>
 TW_DEVICE void reduce_block(T* values, T* slots, Combine combine) {
   constexpr int kept = 31 & ~LaneBits;
-  constexpr int per_warp = kept == 0 ? 1 : 32;
+  constexpr int per_warp = kept == 0 ? 2 : 32;
   const int all = int(blockDim.x) / 32 * per_warp;
   const int lane = int(threadIdx.x) % 32;
   const int warp = int(threadIdx.x) / 32;
