@@ -18,6 +18,10 @@ bool is_exchange(const ir::Op& op) {
          (op.kind == OpKind::AtomicRmw && op.text("op") == "xchg" && op.operands.size() == 2);
 }
 
+// Blocks of fewer threads are so many that their asking at full speed keeps the memory busy which
+// the one that has the lock waits for: a fence in every round slows them down.
+constexpr int threads_of_few_blocks = 256;
+
 }  // namespace
 
 bool is_spin(const Step& step) {
@@ -42,8 +46,9 @@ void Emitter::emit_spin(const Step& step) {
   const auto at = std::find_if(step.regions[0].begin(), step.regions[0].end(),
                                [](const Step& inner) { return is_exchange(*inner.op); });
   const ir::Op& exchange = *at->op;
-  const bool is_fenced =
-      exchange.kind == OpKind::AtomicCas && exchange.text("order", "acq_rel") != "relaxed";
+  const bool is_fenced = exchange.kind == OpKind::AtomicCas &&
+                         exchange.text("order", "acq_rel") != "relaxed" &&
+                         threads_ >= threads_of_few_blocks;
   if (is_fenced) out_.format("tw::fence<tw::Scope::{}>();", scope_text(exchange));
   out_.line("#pragma unroll 1");
   out_.open("while (true)");

@@ -37,7 +37,7 @@ def locked(lock_ptr, sum_ptr, x_ptr, BLOCK: tl.constexpr):
     tl.debug_barrier()
     tl.atomic_xchg(lock_ptr, 0)
 )",
-                            "locked", "*i32:16, *i32:16, *i32:16, 256");
+                            "locked", "*i32:16, *i32:16, *i32:16, 256", 8);
   show(program);
   EXPECT_THAT(program.text(), HasSubstr(R"(  if (thread == 0) {
     tw::fence<tw::Scope::Device>();
@@ -49,6 +49,10 @@ def locked(lock_ptr, sum_ptr, x_ptr, BLOCK: tl.constexpr):
   // Around the spinning, before the flag that all have read is written, and before the end of it:
   // not between the load and the store of a thread's own elements, nor after the user's barrier.
   EXPECT_EQ(barriers_of(program), 4);
+  const TileProgram small = program.with({.target = Target::parse("sm_90a"), .num_warps = 4});
+  EXPECT_THAT(small.text(), HasSubstr("= tw::atomic_cas<tw::Order::Ordered, tw::Scope::Device>"));
+  EXPECT_THAT(small.text(), Not(HasSubstr("tw::fence")));
+  EXPECT_EQ(barriers_of(small), 4);
   Memory lock = zeros(i32, 2), sum = zeros(i32, 256), x = numbers(i32, 3 * 256, 1);
   program.expect_same({.grid = {3, 1, 1}, .arguments = {&lock, &sum, &x}});
 }
@@ -81,7 +85,7 @@ def counted(lock_ptr, out_ptr):
         tries += 1
     tl.store(out_ptr, tries)
 )",
-                            "counted", "*i32:16, *i32:16");
+                            "counted", "*i32:16, *i32:16", 8);
   EXPECT_THAT(program.text(), Not(HasSubstr("tw::fence")));
   Memory lock = zeros(i32, 1), out = zeros(i32, 1);
   program.expect_same({.arguments = {&lock, &out}});
