@@ -119,6 +119,22 @@ std::uint64_t floating_bits(DType dtype, double value) {
 
 }  // namespace
 
+UsualArgument usual_argument(const Parameter& parameter) {
+  UsualArgument usual{.needs_contiguous = parameter.needs_contiguous};
+  if (parameter.any_pointee || parameter.kind == Parameter::Kind::Opaque) return usual;
+  Argument argument;
+  argument.dtype = parameter.dtype;
+  if (parameter.kind == Parameter::Kind::Pointer) {
+    argument.kind = Argument::Kind::Pointer;
+    usual.second = type_word(argument);
+    argument.kind = Argument::Kind::Memory;
+  } else if (parameter.dtype == DType::Int32) {
+    usual.second = type_word(Argument(std::int64_t{0}));
+  }
+  usual.first = type_word(argument);
+  return usual;
+}
+
 std::uint64_t convert_scalar(const FunctionState& function, std::size_t index,
                              const Argument& argument) {
   const Parameter& parameter = function.kernel->parameters[index];

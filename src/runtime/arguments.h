@@ -3,7 +3,9 @@
 // them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "runtime/buffer_state.h"
 #include "runtime/function_state.h"
@@ -17,6 +19,21 @@ std::uint64_t convert_scalar(const FunctionState& function, std::size_t index,
 [[noreturn]] void throw_wrong_argument(const FunctionState& function, std::size_t index,
                                        const Argument& argument);
 [[noreturn]] void throw_wrong_count(const FunctionState& function, std::size_t given);
+
+// What is known of an argument's type, but for contiguity, to be compared as a whole.
+inline std::uint32_t type_word(const Argument& argument) {
+  static_assert(offsetof(Argument, kind) == 0 && offsetof(Argument, dtype) == 1 &&
+                offsetof(Argument, any_pointee) == 2 && offsetof(Argument, is_defined) == 3);
+  std::uint32_t word;
+  std::memcpy(&word, &argument, sizeof word);
+  return word;
+}
+
+UsualArgument usual_argument(const Parameter& parameter);
+
+inline bool is_int32(std::uint64_t bits) {
+  return static_cast<std::int64_t>(bits) == static_cast<std::int32_t>(bits);
+}
 
 inline bool is_reachable(const Argument& argument, Device device) {
   if (argument.device == device) return true;

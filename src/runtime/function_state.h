@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,29 @@ struct VariantState {
   std::vector<StepState> steps;
 };
 
-// A size of a direct launch that depends on the user's grid or arguments.
+// A size that depends on the user's grid or arguments; at least 1 and at most `limit`.
 struct ComputedSize {
-  std::int64_t (LaunchSizes::*sizes)[3] = nullptr;
+  std::uint32_t (PreparedLaunch::*sizes)[3] = nullptr;
   int axis = 0;
+  std::uint64_t limit = 0;
   const PlanExpression* expression = nullptr;
+};
+
+// Most kernels have a plan of one launch with the user's arguments in order, and perhaps sizes of
+// the grid behind them: nothing of it is decided at the launch but the grid and what is computed.
+struct ShapedStep {
+  const StepState* step = nullptr;
+  PreparedLaunch launch;  // with the block and the shared memory, found to be in range
+  std::vector<ComputedSize> computed;
+  std::vector<int> grid_size_axes;  // of the parameters behind the arguments
+};
+
+// What a parameter is given nearly always, as types to compare (type_word in arguments.h).
+struct UsualArgument {
+  static constexpr std::uint32_t no_type = ~std::uint32_t{0};
+  std::uint32_t first = no_type;   // a scalar or a tensor of exactly its type
+  std::uint32_t second = no_type;  // a typed address, or an int64 that must be in range of int32
+  bool needs_contiguous = false;
 };
 
 // Lives in its ModuleState; a Function shares ownership of the whole module, so code stays loaded
@@ -37,17 +56,14 @@ struct FunctionState {
   const KernelSource::Kernel* kernel = nullptr;
   Device device;
   Backend* backend = nullptr;
+  std::vector<UsualArgument> usual;  // per parameter
   int processors = 1;
   bool logs_launches = false;
   std::string range;  // of a launch, for NVIDIA's tools: "gelu_kernel (gelu.cu)"; empty without one
   std::vector<VariantState> variants;
-  // A single launch with the user's own arguments in order and perhaps sizes of the grid behind
-  // them: no plan to follow. Its sizes are those of `fixed`, below 0 the user's, and of `computed`.
+  // A single launch with the user's own sizes and arguments in order: no plan to follow.
   const StepState* direct = nullptr;
-  bool has_own_sizes = false;
-  LaunchSizes fixed = {{-1, -1, -1}, {-1, -1, -1}, {-1, -1, -1}, -1};
-  std::vector<ComputedSize> computed;
-  std::vector<int> grid_size_axes;  // of the parameters behind the arguments
+  std::optional<ShapedStep> shaped;
 };
 
 struct ModuleState {

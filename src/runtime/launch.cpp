@@ -41,6 +41,16 @@ void log_launch(const FunctionState& function, const StepState& step,
 }
 
 // Checked sizes and parameters go to the device.
+void send(const FunctionState& function, const StepState& step, const PreparedLaunch& launch) {
+  if (function.logs_launches) [[unlikely]]
+    log_launch(function, step, launch);
+  const NvtxScope range(function.range);
+  EventScope event(EventKind::Launch, step.step->entry);
+  if (event.is_heard()) [[unlikely]]
+    event.describe(fmt::format("grid {} {} {}", launch.grid[0], launch.grid[1], launch.grid[2]));
+  step.kernel->launch(launch);
+}
+
 void run_step(const FunctionState& function, const StepState& step, const LaunchSizes& sizes,
               PreparedLaunch& launch) {
   if (!step.limits.allow(sizes)) [[unlikely]]
@@ -52,13 +62,7 @@ void run_step(const FunctionState& function, const StepState& step, const Launch
     launch.cluster[axis] = static_cast<std::uint32_t>(sizes.cluster[axis]);
   }
   launch.shared_bytes = static_cast<std::uint32_t>(sizes.shared_bytes);
-  if (function.logs_launches) [[unlikely]]
-    log_launch(function, step, launch);
-  const NvtxScope range(function.range);
-  EventScope event(EventKind::Launch, step.step->entry);
-  if (event.is_heard()) [[unlikely]]
-    event.describe(fmt::format("grid {} {} {}", launch.grid[0], launch.grid[1], launch.grid[2]));
-  step.kernel->launch(launch);
+  send(function, step, launch);
 }
 
 // Converted arguments: `bits` holds the values; a struct's bits are its own address.
@@ -70,18 +74,35 @@ struct ArgumentValues {
 const Argument& argument_of(const Argument& argument) { return argument; }
 const Argument& argument_of(const Argument* argument) { return *argument; }
 
+[[gnu::noinline]] void take_unusual(const FunctionState& function, std::size_t index,
+                                    const Argument& argument, ArgumentValues& values) {
+  values.bits[index] = checked_bits(function, index, argument);
+  if (argument.kind == Argument::Kind::Opaque)
+    values.addresses[index] = reinterpret_cast<void*>(values.bits[index]);
+}
+
 template <class Item>
 void take_arguments(const FunctionState& function, std::span<const Item> arguments, void* stream,
                     ArgumentValues& values) {
-  if (arguments.size() != function.kernel->parameters.size()) [[unlikely]]
+  if (arguments.size() != function.usual.size()) [[unlikely]]
     throw_wrong_count(function, arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = argument_of(arguments[i]);
-    values.bits[i] = checked_bits(function, i, argument);
+    const UsualArgument& usual = function.usual[i];
+    const std::uint32_t type = type_word(argument);
+    bool is_usual = type == usual.first;
+    values.bits[i] = argument.bits;
     values.addresses[i] = &values.bits[i];
-    if (argument.kind == Argument::Kind::Memory) record_use(argument, stream);
-    if (argument.kind == Argument::Kind::Opaque)
-      values.addresses[i] = reinterpret_cast<void*>(values.bits[i]);
+    if (argument.kind == Argument::Kind::Memory) {
+      is_usual = is_usual && argument.device == function.device &&
+                 (argument.is_contiguous || !usual.needs_contiguous);
+      record_use(argument, stream);
+    }
+    if (!is_usual) [[unlikely]] {
+      const bool is_second = type == usual.second &&
+                             (argument.kind == Argument::Kind::Pointer || is_int32(argument.bits));
+      if (!is_second) take_unusual(function, i, argument, values);
+    }
   }
 }
 
@@ -242,20 +263,22 @@ void run_planned_step(PlannedLaunch& planned, const StepState& step) {
   run_step(planned.function, step, step_sizes(*step.step, planned), planned.launch);
 }
 
-PlanInputs plan_inputs(const FunctionState& function, const LaunchSizes& user,
+PlanInputs plan_inputs(const FunctionState& function, const std::int64_t* grid,
+                       const std::int64_t* block, std::size_t shared_bytes,
                        const ArgumentValues& values) {
   return {.kernel = function.kernel->name,
           .parameters = function.kernel->parameters,
           .values = values.bits,
-          .grid = user.grid,
-          .block = user.block,
-          .shared_bytes = user.shared_bytes,
+          .grid = grid,
+          .block = block,
+          .shared_bytes = static_cast<std::int64_t>(shared_bytes),
           .processors = function.processors};
 }
 
 [[gnu::noinline]] void launch_plan(const FunctionState& function, const LaunchSizes& user,
                                    const ArgumentValues& values, PreparedLaunch& launch) {
-  const PlanInputs inputs = plan_inputs(function, user, values);
+  const PlanInputs inputs = plan_inputs(function, user.grid, user.block,
+                                        static_cast<std::size_t>(user.shared_bytes), values);
   Workspaces workspaces;
   PlannedLaunch planned{
       function, choose_variant(function, inputs), inputs, user, values, launch, workspaces, {}};
@@ -270,27 +293,6 @@ PlanInputs plan_inputs(const FunctionState& function, const LaunchSizes& user,
   if (user.is_empty()) return;
   allocate_workspaces(planned);
   for (const StepState& step : planned.variant.steps) run_planned_step(planned, step);
-}
-
-bool is_grid_of_int32(const LaunchSizes& sizes) {
-  bool fits = true;
-  for (const std::int64_t size : sizes.grid) fits &= size >= 0 && size <= INT32_MAX;
-  return fits;
-}
-
-void use_own(const FunctionState& function, const ArgumentValues& values, LaunchSizes& sizes) {
-  const LaunchSizes user = sizes;
-  const LaunchSizes& fixed = function.fixed;
-  for (int axis = 0; axis < 3; ++axis) {
-    if (fixed.grid[axis] >= 0) sizes.grid[axis] = fixed.grid[axis];
-    if (fixed.block[axis] >= 0) sizes.block[axis] = fixed.block[axis];
-    if (fixed.cluster[axis] >= 0) sizes.cluster[axis] = fixed.cluster[axis];
-  }
-  if (fixed.shared_bytes >= 0) sizes.shared_bytes = fixed.shared_bytes;
-  if (function.computed.empty()) return;
-  const PlanInputs inputs = plan_inputs(function, user, values);
-  for (const ComputedSize& size : function.computed)
-    (sizes.*size.sizes)[size.axis] = evaluate(*size.expression, inputs);
 }
 
 const FunctionState& checked_state(const std::shared_ptr<FunctionState>& state) {
@@ -309,6 +311,44 @@ LoadedKernel& main_kernel(const FunctionState& function) {
 
 namespace {
 
+bool compute_sizes(const FunctionState& function, const LaunchConfig& config,
+                   const ArgumentValues& values, PreparedLaunch& launch) {
+  const std::int64_t grid[3] = {config.grid.x, config.grid.y, config.grid.z};
+  const std::int64_t block[3] = {config.block.x, config.block.y, config.block.z};
+  const PlanInputs inputs = plan_inputs(function, grid, block, config.shared_bytes, values);
+  for (const ComputedSize& size : function.shaped->computed) {
+    const std::int64_t value = evaluate(*size.expression, inputs);
+    if (static_cast<std::uint64_t>(value) - 1 >= size.limit) return false;
+    (launch.*size.sizes)[size.axis] = static_cast<std::uint32_t>(value);
+  }
+  return std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2] <=
+         function.shaped->step->limits.threads;
+}
+
+// False when the grid is empty, the user has clusters or a size is out of range: the plan knows
+// what to do then.
+bool launch_shaped(const FunctionState& function, const LaunchConfig& config,
+                   ArgumentValues& values, PreparedLaunch& launch) {
+  const ShapedStep& shaped = *function.shaped;
+  const LaunchLimits& limits = shaped.step->limits;
+  const std::int64_t grid[3] = {config.grid.x, config.grid.y, config.grid.z};
+  for (int axis = 0; axis < 3; ++axis) {
+    if (static_cast<std::uint64_t>(grid[axis]) - 1 >= limits.grid[axis]) return false;
+    launch.grid[axis] = static_cast<std::uint32_t>(grid[axis]);
+    launch.block[axis] = shaped.launch.block[axis];
+  }
+  if (config.cluster.x != 1 || config.cluster.y != 1 || config.cluster.z != 1) return false;
+  launch.shared_bytes = shaped.launch.shared_bytes;
+  std::int32_t grid_sizes[3];
+  for (std::size_t i = 0; i < shaped.grid_size_axes.size(); ++i) {
+    grid_sizes[i] = static_cast<std::int32_t>(grid[shaped.grid_size_axes[i]]);
+    values.addresses[function.kernel->parameters.size() + i] = &grid_sizes[i];
+  }
+  if (!shaped.computed.empty() && !compute_sizes(function, config, values, launch)) return false;
+  send(function, *shaped.step, launch);
+  return true;
+}
+
 template <class Item>
 void launch_function(const FunctionState& function, const LaunchConfig& config,
                      std::span<const Item> arguments) {
@@ -317,21 +357,10 @@ void launch_function(const FunctionState& function, const LaunchConfig& config,
   launch.cooperative = config.cooperative;
   ArgumentValues values;
   take_arguments(function, arguments, launch.stream, values);
-  LaunchSizes sizes = user_sizes(config);
-  if (!function.direct) return launch_plan(function, sizes, values, launch);
-  std::int32_t grid_sizes[3];
-  if (function.has_own_sizes) {
-    // The plan knows what is wrong with a grid that no kernel can have, and what none has.
-    if (!is_grid_of_int32(sizes) || (sizes.is_empty() && !function.computed.empty())) [[unlikely]]
-      return launch_plan(function, sizes, values, launch);
-    for (std::size_t i = 0; i < function.grid_size_axes.size(); ++i) {
-      grid_sizes[i] = static_cast<std::int32_t>(sizes.grid[function.grid_size_axes[i]]);
-      values.addresses[arguments.size() + i] = &grid_sizes[i];
-    }
-    use_own(function, values, sizes);
-  }
   launch.parameters = values.addresses;
-  run_step(function, *function.direct, sizes, launch);
+  if (function.shaped && launch_shaped(function, config, values, launch)) return;
+  if (function.direct) run_step(function, *function.direct, user_sizes(config), launch);
+  else launch_plan(function, user_sizes(config), values, launch);
 }
 
 }  // namespace

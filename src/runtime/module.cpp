@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/nvtx.h"
+#include "runtime/arguments.h"
 #include "runtime/compile.h"
 #include "runtime/function_state.h"
 #include "runtime/module_key.h"
@@ -78,48 +79,55 @@ void simplify_step(LaunchStep& step, std::int64_t processors) {
   step.shared_bytes = simplified(step.shared_bytes, processors);
 }
 
-// Not given, or always the same.
-bool is_fixed(const PlanExpression& size) {
-  return size.empty() || (size.size() == 1 && size[0].kind == PlanOp::Kind::Constant);
-}
-
-bool is_direct(const LaunchPlan& plan, std::size_t argument_count) {
+// One launch with the user's arguments in order, and behind them nothing but sizes of the grid.
+bool takes_arguments_in_order(const LaunchPlan& plan, std::size_t argument_count) {
   if (!plan.conditions.empty() || !plan.workspaces.empty() || plan.steps.size() != 1) return false;
-  const LaunchStep& step = plan.steps[0];
-  const std::size_t extra = step.parameters.size() - argument_count;
-  if (step.parameters.size() < argument_count || extra > 3 || !is_fixed(step.shared_bytes))
-    return false;
-  for (std::size_t i = 0; i < step.parameters.size(); ++i) {
-    const KernelParameter& parameter = step.parameters[i];
-    const bool is_own =
-        parameter.kind == KernelParameter::Kind::Argument && parameter.index == static_cast<int>(i);
-    if (i < argument_count ? !is_own : parameter.kind != KernelParameter::Kind::GridSize)
+  const std::vector<KernelParameter>& parameters = plan.steps[0].parameters;
+  if (parameters.size() < argument_count || parameters.size() > argument_count + 3) return false;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const bool is_own = parameters[i].kind == KernelParameter::Kind::Argument &&
+                        parameters[i].index == static_cast<int>(i);
+    if (i < argument_count ? !is_own : parameters[i].kind != KernelParameter::Kind::GridSize)
       return false;
   }
   return true;
 }
 
-void make_direct(FunctionState& function) {
-  function.direct = &function.variants[0].steps[0];
-  const LaunchStep& step = *function.direct->step;
-  const auto set = [&](const PlanExpression(&from)[3], std::int64_t(LaunchSizes::*to)[3]) {
-    for (int axis = 0; axis < 3; ++axis) {
-      if (from[axis].empty()) continue;
-      function.has_own_sizes = true;
-      if (is_fixed(from[axis]) && from[axis][0].value >= 0)
-        (function.fixed.*to)[axis] = from[axis][0].value;
-      else function.computed.push_back({to, axis, &from[axis]});
-    }
-  };
-  set(step.grid, &LaunchSizes::grid);
-  set(step.block, &LaunchSizes::block);
-  set(step.cluster, &LaunchSizes::cluster);
-  if (!step.shared_bytes.empty()) {
-    function.has_own_sizes = true;
-    function.fixed.shared_bytes = step.shared_bytes[0].value;
+bool has_own_sizes(const LaunchStep& step) {
+  bool has = !step.shared_bytes.empty();
+  for (int axis = 0; axis < 3; ++axis)
+    has |= !step.grid[axis].empty() || !step.block[axis].empty() || !step.cluster[axis].empty();
+  return has;
+}
+
+std::optional<std::int64_t> constant_of(const PlanExpression& size) {
+  if (size.size() != 1 || size[0].kind != PlanOp::Kind::Constant) return std::nullopt;
+  return size[0].value;
+}
+
+// None when a size is the user's own, and for clusters: those go by the plan.
+std::optional<ShapedStep> shape_of(const StepState& step, std::size_t argument_count) {
+  const LaunchStep& plan = *step.step;
+  ShapedStep shaped{.step = &step};
+  LaunchSizes sizes{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, constant_of(plan.shared_bytes).value_or(-1)};
+  for (int axis = 0; axis < 3; ++axis) {
+    if (plan.block[axis].empty() || constant_of(plan.cluster[axis]).value_or(1) != 1)
+      return std::nullopt;
+    if (!plan.grid[axis].empty())
+      shaped.computed.push_back(
+          {&PreparedLaunch::grid, axis, step.limits.grid[axis], &plan.grid[axis]});
+    if (const std::optional<std::int64_t> size = constant_of(plan.block[axis]))
+      sizes.block[axis] = *size;
+    else
+      shaped.computed.push_back(
+          {&PreparedLaunch::block, axis, step.limits.block[axis], &plan.block[axis]});
+    shaped.launch.block[axis] = static_cast<std::uint32_t>(sizes.block[axis]);
   }
-  for (std::size_t i = function.kernel->parameters.size(); i < step.parameters.size(); ++i)
-    function.grid_size_axes.push_back(step.parameters[i].index);
+  shaped.launch.shared_bytes = static_cast<std::uint32_t>(sizes.shared_bytes);
+  if (!step.limits.allow(sizes)) return std::nullopt;
+  for (std::size_t i = argument_count; i < plan.parameters.size(); ++i)
+    shaped.grid_size_axes.push_back(plan.parameters[i].index);
+  return shaped;
 }
 
 // ---- Functions.
@@ -143,6 +151,8 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
   function.kernel = &kernel;
   function.device = module.device;
   function.backend = &backend(module.device);
+  for (const Parameter& parameter : kernel.parameters)
+    function.usual.push_back(usual_argument(parameter));
   function.processors = module.device.target().processors;
   function.logs_launches = logs("launch");
   if (nvtx_takes_launches()) function.range = fmt::format("{} ({})", kernel.name, module.name);
@@ -155,8 +165,11 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
       variant.steps.push_back({&step, &loaded, launch_limits(module.device, loaded)});
     }
   }
-  if (kernel.variants.size() == 1 && is_direct(kernel.variants[0], kernel.parameters.size()))
-    make_direct(function);
+  const std::size_t count = kernel.parameters.size();
+  if (kernel.variants.size() != 1 || !takes_arguments_in_order(kernel.variants[0], count)) return;
+  const StepState& only = function.variants[0].steps[0];
+  if (has_own_sizes(*only.step)) function.shaped = shape_of(only, count);
+  else if (only.step->parameters.size() == count) function.direct = &only;
 }
 
 std::shared_ptr<ModuleState> load_module(const KernelSource& source, Device device) {

@@ -12,30 +12,12 @@ namespace {
 constexpr int max_depth = 16;
 
 // How many values an op takes off the stack; every op puts one on.
-int operands_of(PlanOp::Kind kind) {
-  switch (kind) {
-    case PlanOp::Kind::Constant:
-    case PlanOp::Kind::Grid:
-    case PlanOp::Kind::Block:
-    case PlanOp::Kind::SharedBytes:
-    case PlanOp::Kind::Argument:
-    case PlanOp::Kind::Processors:
-      return 0;
-    case PlanOp::Kind::IsAligned:
-      return 1;
-    case PlanOp::Kind::Add:
-    case PlanOp::Kind::Subtract:
-    case PlanOp::Kind::Multiply:
-    case PlanOp::Kind::Divide:
-    case PlanOp::Kind::CeilDivide:
-    case PlanOp::Kind::Modulo:
-    case PlanOp::Kind::Minimum:
-    case PlanOp::Kind::Maximum:
-    case PlanOp::Kind::IsMultiple:
-      return 2;
-  }
-  TW_UNREACHABLE("plan op {}", static_cast<int>(kind));
+constexpr int operands_of(PlanOp::Kind kind) {
+  if (kind <= PlanOp::Kind::Processors) return 0;
+  return kind == PlanOp::Kind::IsAligned ? 1 : 2;
 }
+static_assert(operands_of(PlanOp::Kind::Constant) == 0 && operands_of(PlanOp::Kind::Add) == 2 &&
+              operands_of(PlanOp::Kind::IsMultiple) == 2);
 
 [[noreturn]] void throw_no_value(const PlanInputs& inputs, const char* problem) {
   throw ArgumentError(fmt::format(
@@ -153,27 +135,36 @@ std::int64_t integer_of_bits(DType dtype, std::uint64_t bits) {
   }
 }
 
+// The topmost value is kept out of the stack, and so is a leaf that the next op takes at once: most
+// operators have a constant on their right.
 std::int64_t evaluate(const PlanExpression& expression, const PlanInputs& inputs) {
-  std::int64_t stack[max_depth];
+  std::int64_t below[max_depth];
   int depth = 0;
-  for (auto op = expression.begin(); op != expression.end(); ++op) {
-    const int operands = operands_of(op->kind);
-    if (operands == 2) {
-      --depth;
-      stack[depth - 1] = combine(op->kind, stack[depth - 1], stack[depth], inputs);
-    } else if (operands == 1) {
-      const auto divisor = static_cast<std::uint64_t>(checked_divisor(stack[depth - 1], inputs));
-      stack[depth - 1] = inputs.values[op->value] % divisor == 0;
-    } else if (op->kind == PlanOp::Kind::Constant && depth > 0 && operands_of(op[1].kind) == 2) {
-      // Most operators have a constant on their right. It is never the last: a value is below it.
-      const std::int64_t right = op->value;
+  std::int64_t top = 0;
+  const PlanOp* const last = expression.data() + expression.size();
+  for (const PlanOp* op = expression.data(); op != last; ++op) {
+    std::int64_t left = 0, right = 0;
+    if (operands_of(op->kind) == 0) {
+      const std::int64_t value = leaf(*op, inputs);
+      if (op + 1 == last || operands_of(op[1].kind) != 2) {
+        below[depth++] = top;
+        top = value;
+        continue;
+      }
       ++op;
-      stack[depth - 1] = combine(op->kind, stack[depth - 1], right, inputs);
+      left = top;
+      right = value;
+    } else if (operands_of(op->kind) == 1) {
+      const auto divisor = static_cast<std::uint64_t>(checked_divisor(top, inputs));
+      top = inputs.values[op->value] % divisor == 0;
+      continue;
     } else {
-      stack[depth++] = leaf(*op, inputs);
+      right = top;
+      left = below[--depth];
     }
+    top = combine(op->kind, left, right, inputs);
   }
-  return stack[0];
+  return top;
 }
 
 PlanExpression simplified(const PlanExpression& expression, std::int64_t processors) {
