@@ -15,12 +15,12 @@ namespace tilewright {
 namespace {
 
 // The compiled kernel's parameters and the bits that this launch gives them.
-void add_cost(LaunchFacts& facts, const ReadyLaunch& launch, const ir::Kernel& kernel,
-              const KernelSource::Kernel& compiled) {
+void add_cost(LaunchFacts& facts, const LaunchView& view, const Dim3& user,
+              const ir::Kernel& kernel, const KernelSource::Kernel& compiled) {
   std::vector<std::uint64_t> bits;
-  for (const ArgumentSource& source : launch.view.specialization->sources)
-    bits.push_back(launch.view.value(source).bits);
-  const std::int64_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  for (const ArgumentSource& source : view.specialization->sources)
+    bits.push_back(view.value(source).bits);
+  const std::int64_t grid[3] = {user.x, user.y, user.z};
   const std::int64_t block[3] = {facts.threads, 1, 1};
   const PlanInputs inputs{compiled.name, compiled.parameters, bits.data(), grid, block};
   const ir::KernelCost cost = ir::cost_of_launch(kernel);
@@ -78,16 +78,19 @@ LaunchFacts launch_facts(const TritonKernel& kernel, const TritonLaunch& launch,
                          std::span<const TritonArgument> arguments) {
   TritonKernel::State& state = *kernel.state();
   const TritonArgument* slots[max_slots];
-  const ReadyLaunch resolved = ready_launch(state, launch, arguments, slots);
-  const Specialization& specialization = *resolved.view.specialization;
-  const Target& target = resolved.place.device.target();
-  LaunchFacts facts{.kernel = state.name, .grid = resolved.grid};
+  LaunchPlace place;
+  const Specialization& specialization =
+      find_specialization(state, launch, arguments, slots, place);
+  const LaunchView view{state, slots, &specialization};
+  const Target& target = place.device.target();
+  const Dim3 grid = grid_of(view, launch);
+  LaunchFacts facts{.kernel = state.name, .grid = grid};
   const std::lock_guard lock(state.mutex);
   const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
                                           target, specialization.options);
   const KernelSource source = emit_source(state.loader, tiles, target, specialization.options);
   if (target.is_cuda()) add_sizes(facts, source.kernels.front(), target);
-  add_cost(facts, resolved, tiles.lowered.kernel, source.kernels.front());
+  add_cost(facts, view, grid, tiles.lowered.kernel, source.kernels.front());
   if (!target.is_cuda()) return facts;
   facts.faults = faults_in_tiles(tiles.lowered.kernel);
   facts.shared_bytes = dynamic_shared_bytes(source);

@@ -9,14 +9,6 @@
 namespace tilewright {
 namespace {
 
-// Odd numbers without a pattern (the mixer of splitmix64).
-constexpr std::uint64_t weight_of(std::uint64_t word) {
-  std::uint64_t bits = (word + 1) * 0x9e3779b97f4a7c15ULL;
-  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ULL;
-  bits = (bits ^ bits >> 27) * 0x94d049bb133111ebULL;
-  return (bits ^ bits >> 31) | 1;
-}
-
 // As specialize.h says. The value of a constant matters as a whole; a null pointer is None.
 std::uint64_t telling_traits(const TritonParameter& parameter) {
   if (parameter.is_constexpr) return IsNull;
@@ -32,38 +24,14 @@ std::uint64_t word_of_other(const TritonArgument& argument) {
                                                                << 56;
 }
 
-}  // namespace
-
-KeyRules::KeyRules(std::span<const TritonParameter> kernel) {
-  const std::size_t first_value = LaunchKey::option_words + kernel.size();
-  for (const TritonParameter& parameter : kernel) {
-    KeyRule rule{.traits = telling_traits(parameter),
-                 .weight = weight_of(LaunchKey::option_words + parameters.size())};
-    if (parameter.is_constexpr || parameter.is_keyed_by_value) {
-      rule.value_word = first_value + values++;
-      rule.value_weight = weight_of(rule.value_word);
-    }
-    parameters.push_back(rule);
-  }
+// Is it more than a word can say?
+bool is_long(const TritonArgument& argument) {
+  return argument.kind != TritonArgument::Kind::None && argument.kind != TritonArgument::Kind::Type;
 }
 
-LaunchKey::LaunchKey(const KeyRules& rules)
-    : rules_(rules.parameters.data()),
-      count_(option_words + rules.parameters.size() + rules.values) {
-  std::fill_n(words_ + option_words, count_ - option_words, 0);
-}
-
-std::uint64_t LaunchKey::set(std::size_t word, std::uint64_t content) {
-  words_[word] = content;
-  return content * weight_of(word);
-}
-
-std::uint64_t LaunchKey::add(std::size_t parameter, const TritonArgument& argument) {
+// Of a text, tuple or descriptor.
+Hash128 long_content(const KeyRule& rule, std::size_t parameter, const TritonArgument& argument) {
   using Kind = TritonArgument::Kind;
-  if (argument.kind == Kind::Value) return add(parameter, argument.value);
-  const KeyRule& rule = rules_[parameter];
-  const std::uint64_t share = set(option_words + parameter, word_of_other(argument));
-  if (argument.kind == Kind::None || argument.kind == Kind::Type) return share;
   Hasher hasher;
   const auto add = [&](std::uint64_t number) { hasher.add(static_cast<std::int64_t>(number)); };
   add(parameter);  // arguments with names come in any order
@@ -77,28 +45,56 @@ std::uint64_t LaunchKey::add(std::size_t parameter, const TritonArgument& argume
     for (const TritonArgument& item : argument.tuple->items()) {
       const bool is_value = item.kind == Kind::Value;
       add(is_value ? word_of(rule, item.value) : word_of_other(item));
-      if (is_value && rule.value_weight != 0) add(item.value.bits);
+      if (is_value && rule.value_mask != 0) add(item.value.bits);
       if (item.kind == Kind::Text) hasher.add(item.text);
     }
-  const Hash128 content = hasher.finish();
-  const std::size_t first = count_;
-  count_ += long_words;
-  return share + set(first, content.low) + set(first + 1, content.high);
+  return hasher.finish();
 }
 
-void LaunchKey::finish(std::uint64_t hash, const TritonLaunch& launch, const Device& device,
-                       bool interpret, bool debug) {
-  const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
-    return static_cast<std::uint32_t>(low.value_or(-1)) |
-           static_cast<std::uint64_t>(static_cast<std::uint32_t>(high.value_or(-1))) << 32;
-  };
-  const std::uint64_t flags = static_cast<std::uint64_t>(device.kind) |
-                              std::uint64_t{interpret} << 8 | std::uint64_t{launch.fp_fusion} << 9 |
-                              std::uint64_t{launch.flush_to_zero} << 10 |
-                              std::uint64_t{debug} << 11 | std::uint64_t{launch.bare} << 12 |
-                              static_cast<std::uint64_t>(device.index) << 32;
-  hash_ = hash + set(0, flags) + set(1, pair(launch.num_warps, launch.num_stages)) +
-          set(2, pair(launch.num_ctas, launch.maxnreg));
+}  // namespace
+
+KeyRules::KeyRules(std::span<const TritonParameter> kernel) {
+  for (const TritonParameter& parameter : kernel) {
+    KeyRule rule{.traits = telling_traits(parameter)};
+    if (parameter.is_constexpr || parameter.is_keyed_by_value) {
+      rule.value_mask = ~std::uint64_t{0};
+      rule.value_word = option_words + kernel.size() + values++;
+    }
+    parameters.push_back(rule);
+  }
+}
+
+LaunchKey::LaunchKey(const KeyRules& rules)
+    : rules_(rules.parameters.data()),
+      count_(option_words + rules.parameters.size() + rules.values) {
+  std::fill_n(words_, count_, 0);
+}
+
+std::uint64_t LaunchKey::add(std::size_t parameter, const TritonArgument& argument) {
+  if (argument.kind == TritonArgument::Kind::Value) return add(parameter, argument.value);
+  ++given_;
+  words_[option_words + parameter] = word_of_other(argument);
+  if (!is_long(argument)) return 0;
+  const Hash128 content = long_content(rules_[parameter], parameter, argument);
+  words_[count_++] = content.low;
+  words_[count_++] = content.high;
+  return 0;
+}
+
+std::uint64_t LaunchKey::finish(const LaunchOptions& options) {
+  for (std::size_t i = 0; i < option_words; ++i) words_[i] = options.word(i);
+  hash_ = hash_bytes(std::as_bytes(words())).low;
+  return 0;
+}
+
+std::uint64_t LaunchComparison::add(std::size_t parameter, const TritonArgument& argument) {
+  if (argument.kind == TritonArgument::Kind::Value) return add(parameter, argument.value);
+  const std::uint64_t difference = word_of_other(argument) ^ words_[option_words + parameter];
+  if (difference != 0 || !is_long(argument)) return difference;
+  const Hash128 content = long_content(rules_[parameter], parameter, argument);
+  const std::size_t first = next_;
+  next_ += long_words;
+  return (content.low ^ words_[first]) | (content.high ^ words_[first + 1]);
 }
 
 }  // namespace tilewright

@@ -10,11 +10,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include "compiler/parameters.h"
+#include "runtime/arguments.h"
 #include "tilewright/triton.h"
 
 namespace tilewright {
@@ -33,10 +33,9 @@ enum ValueTrait : std::uint8_t {
 
 // What a parameter's argument means for the key.
 struct KeyRule {
-  std::uint64_t traits = 0;        // that matter
-  std::uint64_t weight = 1;        // of its word in the hash
-  std::uint64_t value_weight = 0;  // the same for the value; 0: it does not matter
-  std::size_t value_word = 0;      // where the value goes; 0 is an option's in the end
+  std::uint64_t traits = 0;      // that matter
+  std::uint64_t value_mask = 0;  // all bits when the value itself matters
+  std::size_t value_word = 0;    // where the value goes; 0, which is an option, when it does not
 };
 
 // Those of a kernel, made once.
@@ -48,34 +47,63 @@ struct KeyRules {
   explicit KeyRules(std::span<const TritonParameter> kernel);
 };
 
-// Part of every launch: lives on its stack and allocates nothing. Its hash finds a row, its words
-// are what is compared.
+inline constexpr std::size_t option_words = 3;  // before those of the parameters
+inline constexpr std::size_t long_words = 2;    // of each text, tuple and descriptor, behind all
+
+// What a launch says beside its arguments.
+struct LaunchOptions {
+  const TritonLaunch& launch;
+  const Device& device;
+  bool interpret;
+  bool debug;
+
+  std::uint64_t word(std::size_t i) const;
+};
+
+// The row of a launch, written down. Lives on its stack and allocates nothing.
 class LaunchKey {
  public:
   explicit LaunchKey(const KeyRules& rules);
 
-  // The argument of a parameter that has none yet. Returns its share of the hash, a sum.
+  // The argument of a parameter that has none yet.
+  // These return 0, as those of a LaunchComparison may.
   std::uint64_t add(std::size_t parameter, const TritonArgument& argument);
   std::uint64_t add(std::size_t parameter, const Argument& value);
-  // After all arguments, with the sum of their shares.
-  void finish(std::uint64_t hash, const TritonLaunch& launch, const Device& device, bool interpret,
-              bool debug);
+  // After all arguments.
+  std::uint64_t finish(const LaunchOptions& options);
 
   std::uint64_t hash() const { return hash_; }
+  std::size_t given() const { return given_; }  // how many arguments there were
   std::span<const std::uint64_t> words() const { return {words_, count_}; }
 
  private:
-  friend struct KeyRules;
-  static constexpr std::size_t option_words = 3;
-  static constexpr std::size_t long_words = 2;  // the hash of a text, tuple or descriptor
   static constexpr std::size_t most_words = option_words + (2 + long_words) * max_slots;
-
-  std::uint64_t set(std::size_t word, std::uint64_t content);
 
   const KeyRule* rules_;
   std::uint64_t hash_ = 0;
+  std::size_t given_ = 0;
   std::size_t count_;
   std::uint64_t words_[most_words];  // not initialised: most launches use a few
+};
+
+// Whether a launch has the row of an earlier one, compared as it is made: nothing is written down
+// or looked up. Most launches are like the last.
+class LaunchComparison {
+ public:
+  LaunchComparison(const KeyRules& rules, std::span<const std::uint64_t> words)
+      : rules_(rules.parameters.data()),
+        words_(words),
+        next_(option_words + rules.parameters.size() + rules.values) {}
+
+  // These return bits that differ; none: it is the same. So far, if there are as many arguments.
+  std::uint64_t add(std::size_t parameter, const TritonArgument& argument);
+  std::uint64_t add(std::size_t parameter, const Argument& value);
+  std::uint64_t finish(const LaunchOptions& options);
+
+ private:
+  const KeyRule* rules_;
+  std::span<const std::uint64_t> words_;
+  std::size_t next_;  // of the words of texts, tuples and descriptors
 };
 
 // ---- Inlined into the loop over the arguments.
@@ -108,22 +136,46 @@ inline std::uint64_t traits_of(const Argument& value) {
   return is_multiple | std::uint64_t{bits == 0} << 4;
 }
 
-// Of a value: its type, which is the first four bytes, and its traits that matter. Never 0.
+// Of a value: its type and its traits that matter. Never 0.
 inline std::uint64_t word_of(const KeyRule& rule, const Argument& value) {
-  static_assert(offsetof(Argument, kind) == 0 && offsetof(Argument, dtype) == 1 &&
-                offsetof(Argument, any_pointee) == 2 && offsetof(Argument, is_defined) == 3);
-  std::uint32_t type;
-  std::memcpy(&type, &value, sizeof type);
-  return type | (traits_of(value) & rule.traits) << 32 | std::uint64_t{1} << 40;
+  return type_word(value) | (traits_of(value) & rule.traits) << 32 | std::uint64_t{1} << 40;
+}
+
+// The value itself, where it matters. Addresses never do.
+inline std::uint64_t content_of(const Argument& value) {
+  return value.kind == Argument::Kind::Scalar ? value.bits : 0;
+}
+
+inline std::uint64_t LaunchOptions::word(std::size_t i) const {
+  const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
+    return static_cast<std::uint32_t>(low.value_or(-1)) |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(high.value_or(-1))) << 32;
+  };
+  if (i == 1) return pair(launch.num_warps, launch.num_stages);
+  if (i == 2) return pair(launch.num_ctas, launch.maxnreg);
+  return static_cast<std::uint64_t>(device.kind) | std::uint64_t{interpret} << 8 |
+         std::uint64_t{launch.fp_fusion} << 9 | std::uint64_t{launch.flush_to_zero} << 10 |
+         std::uint64_t{debug} << 11 | std::uint64_t{launch.bare} << 12 |
+         static_cast<std::uint64_t>(device.index) << 32;
 }
 
 inline std::uint64_t LaunchKey::add(std::size_t parameter, const Argument& value) {
   const KeyRule& rule = rules_[parameter];
-  const std::uint64_t word = word_of(rule, value);
-  const std::uint64_t content = value.kind == Argument::Kind::Scalar ? value.bits : 0;
-  words_[option_words + parameter] = word;
-  words_[rule.value_word] = content;
-  return word * rule.weight + content * rule.value_weight;
+  ++given_;
+  words_[option_words + parameter] = word_of(rule, value);
+  words_[rule.value_word] = content_of(value);
+  return 0;
+}
+
+inline std::uint64_t LaunchComparison::add(std::size_t parameter, const Argument& value) {
+  const KeyRule& rule = rules_[parameter];
+  return (word_of(rule, value) ^ words_[option_words + parameter]) |
+         ((content_of(value) ^ words_[rule.value_word]) & rule.value_mask);
+}
+
+inline std::uint64_t LaunchComparison::finish(const LaunchOptions& options) {
+  return (options.word(0) ^ words_[0]) | (options.word(1) ^ words_[1]) |
+         (options.word(2) ^ words_[2]);
 }
 
 }  // namespace tilewright

@@ -117,7 +117,8 @@ void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid)
   TW_CHECK(sources.size() <= max_slots, "kernel '{}' has {} arguments", view.kernel.name,
            sources.size());
   const Argument* arguments[max_slots];
-  for (std::size_t i = 0; i < sources.size(); ++i) arguments[i] = &view.value(sources[i]);
+  const std::size_t count = sources.size();
+  for (std::size_t i = 0; i < count; ++i) arguments[i] = &view.value(sources[i]);
   view.specialization->function.launch({.grid = grid, .stream = launch.stream},
                                        std::span<const Argument* const>(arguments, sources.size()));
 }
@@ -130,21 +131,26 @@ TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t>
   return Bound(*this, sizes);
 }
 
-ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
-                         std::span<const TritonArgument> arguments, const TritonArgument** slots) {
+const Specialization& find_specialization(TritonKernel::State& state, const TritonLaunch& launch,
+                                          std::span<const TritonArgument> arguments,
+                                          const TritonArgument** slots, LaunchPlace& place) {
+  const KnownLaunch* const last = state.table.last();
+  if (last != nullptr && place_like(*last, state, launch, arguments, slots, place)) [[likely]]
+    return *last->value;
   LaunchKey key(state.key_rules);
-  const LaunchPlace place = place_arguments(state, launch, arguments, slots, key);
-  LaunchView view{state, slots, state.table.find(key)};
-  if (view.specialization == nullptr) [[unlikely]]
-    view.specialization = &make_specialization(state, key, slots, launch, place);
-  return {view, place, grid_of(view, launch)};
+  place_arguments(state, launch, arguments, slots, place, key);
+  if (const Specialization* found = state.table.find(key)) return *found;
+  return make_specialization(state, key, slots, launch, place);
 }
 
 void TritonKernel::launch(const TritonLaunch& launch,
                           std::span<const TritonArgument> arguments) const {
-  const NvtxScope range(checked(state_).range);
+  State& state = checked(state_);
+  const NvtxScope range(state.range);
   const TritonArgument* slots[max_slots];
-  const auto [view, place, grid] = ready_launch(checked(state_), launch, arguments, slots);
+  LaunchPlace place;
+  const LaunchView view{state, slots, &find_specialization(state, launch, arguments, slots, place)};
+  const Dim3 grid = grid_of(view, launch);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   if (view.specialization->tiles) return interpret_launch(view, grid, launch.float64);
   run_compiled(view, launch, grid);

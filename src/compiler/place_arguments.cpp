@@ -65,14 +65,14 @@ std::size_t index_of(const TritonKernel::State& state, std::string_view name, st
   return parameter_index(state.name, state.parameters, name);
 }
 
-}  // namespace
-
-LaunchPlace place_arguments(const TritonKernel::State& state, const TritonLaunch& launch,
-                            std::span<const TritonArgument> arguments, const TritonArgument** slots,
-                            LaunchKey& key) {
+// Every argument goes to its slot and to the key or comparison. Returns all that differs.
+template <class Key>
+std::uint64_t place_all(const TritonKernel::State& state, const TritonLaunch& launch,
+                        std::span<const TritonArgument> arguments, const TritonArgument** slots,
+                        LaunchPlace& place, Key& key) {
   const std::size_t count = state.key_rules.parameters.size();
   DeviceOfTensors tensors(state);
-  std::uint64_t hash = 0;
+  std::uint64_t difference = 0;
   // What most arguments are: values by position. Nothing is called here.
   std::size_t position = 0;
   const std::size_t most = std::min(count, arguments.size());
@@ -81,7 +81,7 @@ LaunchPlace place_arguments(const TritonKernel::State& state, const TritonLaunch
     if (!argument.name.empty() || argument.kind != TritonArgument::Kind::Value) break;
     slots[position] = &argument;
     tensors.add(position, argument.value);
-    hash += key.add(position, argument.value);
+    difference |= key.add(position, argument.value);
   }
   std::fill(slots + position, slots + count, nullptr);
   std::size_t last = position - 1;
@@ -91,12 +91,29 @@ LaunchPlace place_arguments(const TritonKernel::State& state, const TritonLaunch
     if (slots[last] != nullptr) throw_twice(state, last);
     slots[last] = &argument;
     tensors.add(last, argument);
-    hash += key.add(last, argument);
+    difference |= key.add(last, argument);
   }
   const Settings& process = settings();
-  const LaunchPlace made{tensors.device(launch), launch.interpret || process.interpret};
-  key.finish(hash, launch, made.device, made.interpret, launch.debug || process.debug);
-  return made;
+  place.device = tensors.device(launch);
+  place.interpret = launch.interpret || process.interpret;
+  const bool debug = launch.debug || process.debug;
+  return difference | key.finish({launch, place.device, place.interpret, debug});
+}
+
+}  // namespace
+
+void place_arguments(const TritonKernel::State& state, const TritonLaunch& launch,
+                     std::span<const TritonArgument> arguments, const TritonArgument** slots,
+                     LaunchPlace& place, LaunchKey& key) {
+  place_all(state, launch, arguments, slots, place, key);
+}
+
+bool place_like(const KnownLaunch& known, const TritonKernel::State& state,
+                const TritonLaunch& launch, std::span<const TritonArgument> arguments,
+                const TritonArgument** slots, LaunchPlace& place) {
+  if (arguments.size() != known.given) return false;
+  LaunchComparison comparison(state.key_rules, known.words);
+  return place_all(state, launch, arguments, slots, place, comparison) == 0;
 }
 
 }  // namespace tilewright

@@ -4,7 +4,7 @@
 
 namespace tilewright {
 
-void SpecializationTable::insert(Slots& slots, const Entry& entry) {
+void SpecializationTable::insert(Slots& slots, const KnownLaunch& entry) {
   std::size_t i = slots.first(entry.hash);
   while (slots.entries[i].load(std::memory_order_relaxed) != nullptr) i = slots.after(i);
   slots.entries[i].store(&entry, std::memory_order_release);
@@ -12,7 +12,7 @@ void SpecializationTable::insert(Slots& slots, const Entry& entry) {
 
 void SpecializationTable::grow(std::size_t size) {
   auto slots = std::make_unique<Slots>(size);
-  for (const std::unique_ptr<const Entry>& entry : entries_) insert(*slots, *entry);
+  for (const std::unique_ptr<const KnownLaunch>& entry : entries_) insert(*slots, *entry);
   all_.push_back(std::move(slots));
   current_.store(all_.back().get(), std::memory_order_release);
 }
@@ -23,8 +23,8 @@ bool SpecializationTable::add(const LaunchKey& key, const Specialization* value)
   if (2 * (entries_.size() + 1) > all_.back()->entries.size())
     grow(2 * all_.back()->entries.size());
   const std::span<const std::uint64_t> words = key.words();
-  entries_.push_back(
-      std::make_unique<const Entry>(Entry{key.hash(), {words.begin(), words.end()}, value}));
+  entries_.push_back(std::make_unique<const KnownLaunch>(
+      KnownLaunch{key.hash(), {words.begin(), words.end()}, key.given(), value}));
   insert(*all_.back(), *entries_.back());
   return true;
 }

@@ -3,6 +3,7 @@
 // without a lock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -14,6 +15,19 @@ namespace tilewright {
 
 struct Specialization;
 
+// The row of words of a launch (launch_key.h), and what was compiled for it.
+struct KnownLaunch {
+  std::uint64_t hash;
+  std::vector<std::uint64_t> words;
+  std::size_t given;  // how many arguments it had
+  const Specialization* value;
+
+  bool is_of(const LaunchKey& key) const {
+    return hash == key.hash() &&
+           std::equal(words.begin(), words.end(), key.words().begin(), key.words().end());
+  }
+};
+
 // Readers see a whole table or the one before; writers hold the kernel's lock. Tables that were
 // outgrown live as long as this one, since a reader may still be inside: together they are smaller
 // than the last.
@@ -24,11 +38,15 @@ class SpecializationTable {
   const Specialization* find(const LaunchKey& key) const {
     const Slots& slots = *current_.load(std::memory_order_acquire);
     for (std::size_t i = slots.first(key.hash());; i = slots.after(i)) {
-      const Entry* found = slots.entries[i].load(std::memory_order_acquire);
+      const KnownLaunch* found = slots.entries[i].load(std::memory_order_acquire);
       if (found == nullptr) return nullptr;
-      if (found->is_of(key)) return found->value;
+      if (!found->is_of(key)) continue;
+      last_.store(found, std::memory_order_release);
+      return found->value;
     }
   }
+  // What was found last, by any thread; null before.
+  const KnownLaunch* last() const { return last_.load(std::memory_order_acquire); }
 
   // False when there are too many keys: the caller then goes the long way each time.
   bool add(const LaunchKey& key, const Specialization* value);
@@ -37,38 +55,24 @@ class SpecializationTable {
  private:
   static constexpr std::size_t max_keys = 4096;
 
-  struct Entry {
-    std::uint64_t hash;
-    std::vector<std::uint64_t> words;
-    const Specialization* value;
-
-    // Word by word: the key was written that way a moment ago, and wider loads would wait for it.
-    bool is_of(const LaunchKey& key) const {
-      const std::span<const std::uint64_t> others = key.words();
-      if (hash != key.hash() || words.size() != others.size()) return false;
-      for (std::size_t i = 0; i < others.size(); ++i)
-        if (words[i] != others[i]) return false;
-      return true;
-    }
-  };
   struct Slots {
     explicit Slots(std::size_t size)
         : shift(64 - std::countr_zero(size)), mask(size - 1), entries(size) {}
-    // The upper bits of a sum of products depend on every word.
     std::size_t first(std::uint64_t hash) const { return hash >> shift; }
     std::size_t after(std::size_t i) const { return (i + 1) & mask; }
 
     int shift;
     std::size_t mask;
-    std::vector<std::atomic<const Entry*>> entries;
+    std::vector<std::atomic<const KnownLaunch*>> entries;
   };
 
   void grow(std::size_t size);
-  static void insert(Slots& slots, const Entry& entry);
+  static void insert(Slots& slots, const KnownLaunch& entry);
 
   std::atomic<Slots*> current_{nullptr};
+  mutable std::atomic<const KnownLaunch*> last_{nullptr};
   std::vector<std::unique_ptr<Slots>> all_;
-  std::vector<std::unique_ptr<const Entry>> entries_;
+  std::vector<std::unique_ptr<const KnownLaunch>> entries_;
 };
 
 }  // namespace tilewright

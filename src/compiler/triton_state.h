@@ -71,14 +71,11 @@ struct TritonKernel::State {
   std::map<std::string, python::ConfigValue> winners;
 };
 
-// A launch up to the point where it would be queued. `slots` has room for every parameter.
-struct ReadyLaunch {
-  LaunchView view;
-  LaunchPlace place;
-  Dim3 grid;
-};
-ReadyLaunch ready_launch(TritonKernel::State& state, const TritonLaunch& launch,
-                         std::span<const TritonArgument> arguments, const TritonArgument** slots);
+// What is or will be compiled for a launch. `slots` has room for every parameter and gets the
+// arguments.
+const Specialization& find_specialization(TritonKernel::State& state, const TritonLaunch& launch,
+                                          std::span<const TritonArgument> arguments,
+                                          const TritonArgument** slots, LaunchPlace& place);
 
 // The long way: fills in configs and heuristics, compiles, remembers. Takes the kernel's lock.
 const Specialization& make_specialization(TritonKernel::State& state, const LaunchKey& key,

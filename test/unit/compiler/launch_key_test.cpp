@@ -32,10 +32,12 @@ def unspecialized(x, y, n, m: tl.int64, C: tl.constexpr):
 
 struct Key {
   std::uint64_t hash;
+  std::size_t given;
   std::vector<std::uint64_t> words;
   std::string signature;  // what the arguments say of the code
 
   bool operator==(const Key& other) const { return hash == other.hash && words == other.words; }
+  KnownLaunch known() const { return {hash, words, given, nullptr}; }
 };
 
 Key key_of(const TritonKernel& kernel, const std::vector<TritonArgument>& arguments,
@@ -43,10 +45,20 @@ Key key_of(const TritonKernel& kernel, const std::vector<TritonArgument>& argume
   TritonKernel::State& state = *kernel.state();
   const TritonArgument* slots[max_slots];
   LaunchKey key(state.key_rules);
-  const LaunchPlace place = place_arguments(state, launch, arguments, slots, key);
+  LaunchPlace place;
+  place_arguments(state, launch, arguments, slots, place, key);
   return {key.hash(),
+          key.given(),
           {key.words().begin(), key.words().end()},
           signature_text(state.parameters, request_of(state, slots, launch, place).given)};
+}
+
+// Compared with another one as it is made, without a key of its own.
+bool is_like(const Key& known, const TritonKernel& kernel,
+             const std::vector<TritonArgument>& arguments, const TritonLaunch& launch = {}) {
+  const TritonArgument* slots[max_slots];
+  LaunchPlace place;
+  return place_like(known.known(), *kernel.state(), launch, arguments, slots, place);
 }
 
 class LaunchKeyTest : public ::testing::Test {
@@ -125,10 +137,13 @@ TEST_F(LaunchKeyTest, DifferentCodeHasDifferentKeys) {
       {x, half, 7, 7, 4}};
   std::vector<Key> keys;
   for (const auto& launch : launches) keys.push_back(key_of(plain, launch));
-  for (const Key& left : keys)
-    for (const Key& right : keys)
-      EXPECT_TRUE(left.signature == right.signature || !(left == right))
-          << left.signature << " and " << right.signature;
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (const Key& other : keys) {
+      EXPECT_TRUE(keys[i].signature == other.signature || !(keys[i] == other))
+          << keys[i].signature << " and " << other.signature;
+      EXPECT_EQ(is_like(other, plain, launches[i]), keys[i] == other)
+          << keys[i].signature << " and " << other.signature;
+    }
 }
 
 TEST_F(LaunchKeyTest, EqualCodeSharesAKey) {
@@ -136,6 +151,7 @@ TEST_F(LaunchKeyTest, EqualCodeSharesAKey) {
   const std::int64_t large = std::int64_t{1} << 40;
   const Key key = key_of(plain, {x, x, 7, 7, 4});
   EXPECT_EQ(key, key_of(plain, {other, x, 9, -3, 4}));
+  EXPECT_TRUE(is_like(key, plain, {other, x, 9, -3, 4}));
   EXPECT_NE(key, key_of(plain, {x, x, 32, 7, 4}));
   EXPECT_EQ(key_of(plain, {x, x, 16, 7, 4}), key_of(plain, {x, x, -32, 7, 4}));
   EXPECT_EQ(key_of(plain, {x, x, 16, 7, 4}), key_of(plain, {x, x, 0, 7, 4}));
@@ -149,10 +165,18 @@ TEST_F(LaunchKeyTest, NamesMayComeInAnyOrder) {
   const Key key = key_of(plain, {x, x, 7, 7, 4, 2});
   EXPECT_EQ(key, key_of(plain, {x, x, 7, 7, constant("C", 4), constant("D", 2)}));
   EXPECT_EQ(key, key_of(plain, {x, x, constant("D", 2), constant("C", 4), 7, 7}));
+  EXPECT_TRUE(is_like(key, plain, {x, x, constant("D", 2), constant("C", 4), 7, 7}));
+  EXPECT_FALSE(is_like(key, plain, {x, x, constant("D", 4), constant("C", 2), 7, 7}));
+  EXPECT_FALSE(is_like(key, plain, {x, x, 7, 7, constant("C", 4)}));
+  EXPECT_FALSE(is_like(key_of(plain, {x, x, 7, 7, 4}), plain, {x, x, 7, 7, constant("D", 4)}));
   EXPECT_NE(key, key_of(plain, {x, x, 7, 7, constant("C", 2), constant("D", 4)}));
   EXPECT_NE(key, key_of(plain, {x, x, 7, 7, constant("C", 4)}));
   EXPECT_NE(key_of(plain, {x, x, 7, 7, constant("C", "a"), constant("D", "b")}),
             key_of(plain, {x, x, 7, 7, constant("D", "a"), constant("C", "b")}));
+  const Key texts = key_of(plain, {x, x, 7, 7, "a", "b"});
+  EXPECT_TRUE(is_like(texts, plain, {x, x, 7, 7, constant("C", "a"), constant("D", "b")}));
+  EXPECT_FALSE(is_like(texts, plain, {x, x, 7, 7, constant("C", "a"), constant("D", "c")}));
+  EXPECT_FALSE(is_like(texts, plain, {x, x, 7, 7, constant("D", "a"), constant("C", "b")}));
 }
 
 TEST_F(LaunchKeyTest, DecoratorsAndAnnotationsKeepValuesOut) {
@@ -168,6 +192,8 @@ TEST_F(LaunchKeyTest, DecoratorsAndAnnotationsKeepValuesOut) {
 TEST_F(LaunchKeyTest, HoldsTheValuesOfTheAutotunersKey) {
   const Key key = key_of(keyed, {x, x, 7, 7, 4});
   EXPECT_NE(key, key_of(keyed, {x, x, 9, 7, 4}));
+  EXPECT_FALSE(is_like(key, keyed, {x, x, 9, 7, 4}));
+  EXPECT_TRUE(is_like(key, keyed, {x, x, 7, 9, 4}));
   EXPECT_NE(key_of(keyed, {x, x, 0.5, 7, 4}), key_of(keyed, {x, x, 0.1, 7, 4}));
   EXPECT_EQ(key, key_of(keyed, {x, x, 7, 9, 4}));
   EXPECT_EQ(key_of(keyed, {x, x, x, 7, 4}), key_of(keyed, {x, x, x.clone(), 7, 4}));
@@ -194,7 +220,10 @@ TEST_F(LaunchKeyTest, HoldsTheOptions) {
   for (const TritonLaunch& launch : launches)
     keys.push_back(key_of(plain, {x, x, 7, 7, 4}, launch));
   for (std::size_t i = 0; i < keys.size(); ++i)
-    for (std::size_t j = 0; j < keys.size(); ++j) EXPECT_EQ(keys[i] == keys[j], i == j) << i << j;
+    for (std::size_t j = 0; j < keys.size(); ++j) {
+      EXPECT_EQ(keys[i] == keys[j], i == j) << i << j;
+      EXPECT_EQ(is_like(keys[i], plain, {x, x, 7, 7, 4}, launches[j]), i == j) << i << j;
+    }
   EXPECT_EQ(keys[0], key_of(plain, {x, x, 7, 7, 4}, {.grid = 5, .float64 = true}));
 }
 
@@ -214,12 +243,14 @@ TEST_F(LaunchKeyTest, HoldsTheSettingsOfTheProcess) {
   {
     const SettingsOverride other(changed);
     EXPECT_NE(key, key_of(plain, {x, x, 7, 7, 4}));
+    EXPECT_FALSE(is_like(key, plain, {x, x, 7, 7, 4}));
     EXPECT_EQ(key_of(plain, {x, x, 7, 7, 4}), key_of(plain, {x, x, 7, 7, 4}, {.interpret = true}));
   }
   changed = settings();
   changed.debug = true;
   const SettingsOverride other(changed);
   EXPECT_NE(key, key_of(plain, {x, x, 7, 7, 4}));
+  EXPECT_FALSE(is_like(key, plain, {x, x, 7, 7, 4}));
 }
 
 // What no parameter can take has a key that no launch before had: the long way refuses it.
@@ -252,7 +283,8 @@ TEST(SpecializationTable, FindsEveryKeyAfterGrowing) {
     LaunchKey key(rules);
     const std::vector<TritonArgument> arguments = {x, x, 7, 7, i};
     const TritonArgument* slots[max_slots];
-    place_arguments(*kernel.state(), {}, arguments, slots, key);
+    LaunchPlace place;
+    place_arguments(*kernel.state(), {}, arguments, slots, place, key);
     return key;
   };
   constexpr int count = 300;
@@ -265,6 +297,7 @@ TEST(SpecializationTable, FindsEveryKeyAfterGrowing) {
   for (int i = 0; i < count; ++i)
     EXPECT_EQ(table.find(made(i)), &values[static_cast<std::size_t>(i)]);
   EXPECT_EQ(table.size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(table.last()->value, &values.back());
 }
 
 }  // namespace
