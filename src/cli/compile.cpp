@@ -16,6 +16,7 @@
 #include "cli/kernel_path.h"
 #include "cli/machine_code.h"
 #include "cli/verbs.h"
+#include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "compiler/compile.h"
 #include "compiler/faults.h"
@@ -153,15 +154,6 @@ KernelOptions kernel_options(const CompileVerbOptions& options) {
   return result;
 }
 
-std::int64_t largest_tile(const ir::Kernel& kernel) {
-  std::int64_t largest = 0;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    for (const ir::Value result : op.results)
-      largest = std::max(largest, kernel.type(result).numel());
-  });
-  return largest;
-}
-
 // Threads of a block, and of a program, when there are many programs.
 struct Threads {
   int block = 1;
@@ -254,7 +246,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   const Binary binary = compile(source, target);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   row.elements_per_thread =
-      static_cast<double>(largest_tile(kernel.lowered.kernel)) / threads.program;
+      static_cast<double>(std::max<std::int64_t>(largest_tile(kernel.lowered.kernel), 1)) /
+      threads.program;
   add_resources(row, binary, input.function.name, dynamic_shared_bytes(source));
   emit(options, row, "header", [&] {
     return launcher_header({source, binary, kernel, target, row.signature, row.threads});
