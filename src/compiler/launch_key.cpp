@@ -4,19 +4,43 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
+#include "compiler/specialize.h"
 
 namespace tilewright {
 namespace {
 
 // As specialize.h says. The value of a constant matters as a whole; a null pointer is None.
-std::uint64_t telling_traits(const TritonParameter& parameter) {
+std::uint64_t traits_for(const TritonParameter& parameter) {
   if (parameter.is_constexpr) return IsNull;
   std::uint64_t traits = IsNull | IsBeyondInt32 | IsBeyondInt63;
   if (parameter.specializes && !parameter.type) traits |= IsOne;
   if (parameter.specializes_alignment) traits |= IsMultipleOf16;
   return traits;
 }
+
+std::uint64_t traits_of(std::uint64_t bits) {
+  std::uint64_t traits = 0;
+  if (bits == 1) traits |= IsOne;
+  if (bits % 16 == 0) traits |= IsMultipleOf16;
+  if (!is_int32(bits)) traits |= IsBeyondInt32;
+  if (bits >> 63 != 0) traits |= IsBeyondInt63;
+  if (bits == 0) traits |= IsNull;
+  return traits;
+}
+
+// Of a value: its type and its traits that matter. Never 0.
+std::uint64_t word_of(const KeyRule& rule, const Argument& value) {
+  const std::uint32_t type = type_word(value);
+  return type | (traits_of(value.bits) & rule.traits & telling_traits(type)) << trait_shift |
+         std::uint64_t{1} << 40;
+}
+
+bool is_tensor(const TritonArgument& argument) {
+  return argument.kind == TritonArgument::Kind::Value &&
+         argument.value.kind == Argument::Kind::Memory;
+}
+
+}  // namespace
 
 // Of what is no value: its kind and, of a type, which.
 std::uint64_t word_of_other(const TritonArgument& argument) {
@@ -51,11 +75,20 @@ Hash128 long_content(const KeyRule& rule, std::size_t parameter, const TritonArg
   return hasher.finish();
 }
 
-}  // namespace
+std::uint64_t telling_traits(std::uint32_t type) {
+  const DType dtype = dtype_of_type(type);
+  if (kind_of(type) == Argument::Kind::Memory) return IsMultipleOf16;
+  if (kind_of(type) == Argument::Kind::Pointer) return IsMultipleOf16 | IsNull;
+  if (kind_of(type) != Argument::Kind::Scalar || !is_integer(dtype)) return 0;
+  std::uint64_t traits = IsOne | IsMultipleOf16;
+  if (dtype == DType::UInt64) traits |= IsBeyondInt63;
+  if (dtype == DType::UInt32 || size_of(dtype) == 8) traits |= IsBeyondInt32;
+  return traits;
+}
 
 KeyRules::KeyRules(std::span<const TritonParameter> kernel) {
   for (const TritonParameter& parameter : kernel) {
-    KeyRule rule{.traits = telling_traits(parameter)};
+    KeyRule rule{.traits = traits_for(parameter)};
     if (parameter.is_constexpr || parameter.is_keyed_by_value) {
       rule.value_mask = ~std::uint64_t{0};
       rule.value_word = option_words + kernel.size() + values++;
@@ -70,31 +103,27 @@ LaunchKey::LaunchKey(const KeyRules& rules)
   std::fill_n(words_, count_, 0);
 }
 
-std::uint64_t LaunchKey::add(std::size_t parameter, const TritonArgument& argument) {
-  if (argument.kind == TritonArgument::Kind::Value) return add(parameter, argument.value);
+void LaunchKey::add(std::size_t parameter, const TritonArgument& argument) {
+  const KeyRule& rule = rules_[parameter];
   ++given_;
+  if (argument.kind == TritonArgument::Kind::Value) {
+    const bool is_scalar = argument.value.kind == Argument::Kind::Scalar;
+    has_tensors_ |= is_tensor(argument);
+    words_[option_words + parameter] = word_of(rule, argument.value);
+    words_[rule.value_word] = is_scalar ? argument.value.bits : 0;
+    return;
+  }
   words_[option_words + parameter] = word_of_other(argument);
-  if (!is_long(argument)) return 0;
-  const Hash128 content = long_content(rules_[parameter], parameter, argument);
+  if (!is_long(argument)) return;
+  for (const TritonArgument& item : items_of(argument)) has_tensors_ |= is_tensor(item);
+  const Hash128 content = long_content(rule, parameter, argument);
   words_[count_++] = content.low;
   words_[count_++] = content.high;
-  return 0;
 }
 
-std::uint64_t LaunchKey::finish(const LaunchOptions& options) {
+void LaunchKey::finish(const LaunchOptions& options) {
   for (std::size_t i = 0; i < option_words; ++i) words_[i] = options.word(i);
   hash_ = hash_bytes(std::as_bytes(words())).low;
-  return 0;
-}
-
-std::uint64_t LaunchComparison::add(std::size_t parameter, const TritonArgument& argument) {
-  if (argument.kind == TritonArgument::Kind::Value) return add(parameter, argument.value);
-  const std::uint64_t difference = word_of_other(argument) ^ words_[option_words + parameter];
-  if (difference != 0 || !is_long(argument)) return difference;
-  const Hash128 content = long_content(rules_[parameter], parameter, argument);
-  const std::size_t first = next_;
-  next_ += long_words;
-  return (content.low ^ words_[first]) | (content.high ^ words_[first + 1]);
 }
 
 }  // namespace tilewright

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "base/hash.h"
 #include "compiler/parameters.h"
 #include "runtime/arguments.h"
 #include "tilewright/triton.h"
@@ -22,7 +23,8 @@ namespace tilewright {
 // The most parameters of a kernel.
 inline constexpr std::size_t max_slots = 256;
 
-// What may be known of a value, as bits.
+// What may be known of a value, as bits. In a parameter's word they are above its type.
+inline constexpr int trait_shift = 32;
 enum ValueTrait : std::uint8_t {
   IsOne = 1,
   IsMultipleOf16 = 2,
@@ -66,14 +68,13 @@ class LaunchKey {
   explicit LaunchKey(const KeyRules& rules);
 
   // The argument of a parameter that has none yet.
-  // These return 0, as those of a LaunchComparison may.
-  std::uint64_t add(std::size_t parameter, const TritonArgument& argument);
-  std::uint64_t add(std::size_t parameter, const Argument& value);
+  void add(std::size_t parameter, const TritonArgument& argument);
   // After all arguments.
-  std::uint64_t finish(const LaunchOptions& options);
+  void finish(const LaunchOptions& options);
 
   std::uint64_t hash() const { return hash_; }
-  std::size_t given() const { return given_; }  // how many arguments there were
+  std::size_t given() const { return given_; }       // how many arguments there were
+  bool has_tensors() const { return has_tensors_; }  // among them, or inside of them
   std::span<const std::uint64_t> words() const { return {words_, count_}; }
 
  private:
@@ -82,69 +83,10 @@ class LaunchKey {
   const KeyRule* rules_;
   std::uint64_t hash_ = 0;
   std::size_t given_ = 0;
+  bool has_tensors_ = false;
   std::size_t count_;
   std::uint64_t words_[most_words];  // not initialised: most launches use a few
 };
-
-// Whether a launch has the row of an earlier one, compared as it is made: nothing is written down
-// or looked up. Most launches are like the last.
-class LaunchComparison {
- public:
-  LaunchComparison(const KeyRules& rules, std::span<const std::uint64_t> words)
-      : rules_(rules.parameters.data()),
-        words_(words),
-        next_(option_words + rules.parameters.size() + rules.values) {}
-
-  // These return bits that differ; none: it is the same. So far, if there are as many arguments.
-  std::uint64_t add(std::size_t parameter, const TritonArgument& argument);
-  std::uint64_t add(std::size_t parameter, const Argument& value);
-  std::uint64_t finish(const LaunchOptions& options);
-
- private:
-  const KeyRule* rules_;
-  std::span<const std::uint64_t> words_;
-  std::size_t next_;  // of the words of texts, tuples and descriptors
-};
-
-// ---- Inlined into the loop over the arguments.
-
-// Four bits per type of a scalar: the traits that matter. The others would be chance.
-constexpr std::uint64_t scalar_traits = [] {
-  std::uint64_t all = 0;
-  for (int i = static_cast<int>(DType::Int8); i < static_cast<int>(DType::Bool); ++i) {
-    const auto dtype = static_cast<DType>(i);
-    std::uint64_t traits = IsOne | IsMultipleOf16;
-    if (dtype == DType::Int64 || dtype == DType::UInt32 || dtype == DType::UInt64)
-      traits |= IsBeyondInt32;
-    if (dtype == DType::UInt64) traits |= IsBeyondInt63;
-    all |= traits << 4 * i;
-  }
-  return all;
-}();
-static_assert(dtype_count <= 16);
-
-inline std::uint64_t traits_of(const Argument& value) {
-  const std::uint64_t bits = value.bits;
-  const std::uint64_t is_multiple = std::uint64_t{bits % 16 == 0} << 1;
-  if (value.kind == Argument::Kind::Memory) return is_multiple;
-  if (value.kind == Argument::Kind::Scalar) {
-    const bool is_beyond = static_cast<std::int64_t>(bits) != static_cast<std::int32_t>(bits);
-    return (std::uint64_t{bits == 1} | is_multiple | std::uint64_t{is_beyond} << 2 |
-            bits >> 63 << 3) &
-           scalar_traits >> 4 * static_cast<unsigned>(value.dtype);
-  }
-  return is_multiple | std::uint64_t{bits == 0} << 4;
-}
-
-// Of a value: its type and its traits that matter. Never 0.
-inline std::uint64_t word_of(const KeyRule& rule, const Argument& value) {
-  return type_word(value) | (traits_of(value) & rule.traits) << 32 | std::uint64_t{1} << 40;
-}
-
-// The value itself, where it matters. Addresses never do.
-inline std::uint64_t content_of(const Argument& value) {
-  return value.kind == Argument::Kind::Scalar ? value.bits : 0;
-}
 
 inline std::uint64_t LaunchOptions::word(std::size_t i) const {
   const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
@@ -159,23 +101,13 @@ inline std::uint64_t LaunchOptions::word(std::size_t i) const {
          static_cast<std::uint64_t>(device.index) << 32;
 }
 
-inline std::uint64_t LaunchKey::add(std::size_t parameter, const Argument& value) {
-  const KeyRule& rule = rules_[parameter];
-  ++given_;
-  words_[option_words + parameter] = word_of(rule, value);
-  words_[rule.value_word] = content_of(value);
-  return 0;
-}
+// The word of None or a type, and of what has more to say than a word: that it is one.
+std::uint64_t word_of_other(const TritonArgument& argument);
+bool is_long(const TritonArgument& argument);
+Hash128 long_content(const KeyRule& rule, std::size_t parameter, const TritonArgument& argument);
 
-inline std::uint64_t LaunchComparison::add(std::size_t parameter, const Argument& value) {
-  const KeyRule& rule = rules_[parameter];
-  return (word_of(rule, value) ^ words_[option_words + parameter]) |
-         ((content_of(value) ^ words_[rule.value_word]) & rule.value_mask);
-}
-
-inline std::uint64_t LaunchComparison::finish(const LaunchOptions& options) {
-  return (options.word(0) ^ words_[0]) | (options.word(1) ^ words_[1]) |
-         (options.word(2) ^ words_[2]);
-}
+// The traits that matter of values of a type, which is the first word of an argument (type_word):
+// the others would be chance.
+std::uint64_t telling_traits(std::uint32_t type);
 
 }  // namespace tilewright

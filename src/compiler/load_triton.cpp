@@ -117,8 +117,7 @@ void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid)
   TW_CHECK(sources.size() <= max_slots, "kernel '{}' has {} arguments", view.kernel.name,
            sources.size());
   const Argument* arguments[max_slots];
-  const std::size_t count = sources.size();
-  for (std::size_t i = 0; i < count; ++i) arguments[i] = &view.value(sources[i]);
+  for (std::size_t i = 0; i < sources.size(); ++i) arguments[i] = &view.value(sources[i]);
   view.specialization->function.launch({.grid = grid, .stream = launch.stream},
                                        std::span<const Argument* const>(arguments, sources.size()));
 }
@@ -131,12 +130,24 @@ TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t>
   return Bound(*this, sizes);
 }
 
+namespace {
+
+// `passed` has the compiled kernel's arguments where they are whole ones of the launch, or is null.
+void run(const LaunchView& view, const TritonLaunch& launch, const Argument* const* passed) {
+  const Specialization& specialization = *view.specialization;
+  const Dim3 grid = grid_of(view, launch);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  if (specialization.tiles) return interpret_launch(view, grid, launch.float64);
+  if (passed == nullptr || specialization.takes_items) return run_compiled(view, launch, grid);
+  specialization.function.launch({.grid = grid, .stream = launch.stream},
+                                 {passed, specialization.sources.size()});
+}
+
+}  // namespace
+
 const Specialization& find_specialization(TritonKernel::State& state, const TritonLaunch& launch,
                                           std::span<const TritonArgument> arguments,
                                           const TritonArgument** slots, LaunchPlace& place) {
-  const KnownLaunch* const last = state.table.last();
-  if (last != nullptr && place_like(*last, state, launch, arguments, slots, place)) [[likely]]
-    return *last->value;
   LaunchKey key(state.key_rules);
   place_arguments(state, launch, arguments, slots, place, key);
   if (const Specialization* found = state.table.find(key)) return *found;
@@ -148,12 +159,13 @@ void TritonKernel::launch(const TritonLaunch& launch,
   State& state = checked(state_);
   const NvtxScope range(state.range);
   const TritonArgument* slots[max_slots];
+  const Argument* passed[max_slots + 1];
+  const KnownLaunch* const last = state.table.last();
+  if (last != nullptr && repeats(*last, state, launch, arguments, slots, passed)) [[likely]]
+    return run({state, slots, last->value}, launch, passed);
   LaunchPlace place;
-  const LaunchView view{state, slots, &find_specialization(state, launch, arguments, slots, place)};
-  const Dim3 grid = grid_of(view, launch);
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (view.specialization->tiles) return interpret_launch(view, grid, launch.float64);
-  run_compiled(view, launch, grid);
+  const Specialization& found = find_specialization(state, launch, arguments, slots, place);
+  run({state, slots, &found}, launch, nullptr);
 }
 
 void TritonKernel::precompile(std::string_view signature, const TritonLaunch& options) const {

@@ -70,7 +70,7 @@ const Specialization& make_specialization(TritonKernel::State& state, const Laun
     lock.lock();
   }
   const Specialization& made = tuned ? specialization_of(request, &*tuned) : untuned(request);
-  state.table.add(key, &made);
+  state.table.add(key, KnownLaunch(state.key_rules, key, place.device, made));
   return made;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/place_arguments.cpp — part of every launch: no lock, no allocation.
+// compiler/place_arguments.cpp — by position and by name, with everything that may be wrong.
 #include "compiler/place_arguments.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tilewright {
 namespace {
 
-// The device of the tensors; without any, that of the stream, else the default.
+// The device of the tensors.
 class DeviceOfTensors {
  public:
   explicit DeviceOfTensors(const TritonKernel::State& state) : state_(state) {}
@@ -31,8 +31,7 @@ class DeviceOfTensors {
     }
   }
   Device device(const TritonLaunch& launch) const {
-    if (first_ != nullptr) return first_->device;
-    return launch.stream ? launch.stream->device() : default_device();
+    return first_ != nullptr ? first_->device : device_without_tensors(launch);
   }
 
  private:
@@ -59,61 +58,36 @@ class DeviceOfTensors {
                                   state.parameters[parameter].name, state.name));
 }
 
-// Arguments with names mostly follow each other in the order of the parameters: `likely`.
+}  // namespace
+
+Device device_without_tensors(const TritonLaunch& launch) {
+  return launch.stream ? launch.stream->device() : default_device();
+}
+
 std::size_t index_of(const TritonKernel::State& state, std::string_view name, std::size_t likely) {
   if (likely < state.parameters.size() && state.parameters[likely].name == name) return likely;
   return parameter_index(state.name, state.parameters, name);
 }
 
-// Every argument goes to its slot and to the key or comparison. Returns all that differs.
-template <class Key>
-std::uint64_t place_all(const TritonKernel::State& state, const TritonLaunch& launch,
-                        std::span<const TritonArgument> arguments, const TritonArgument** slots,
-                        LaunchPlace& place, Key& key) {
-  const std::size_t count = state.key_rules.parameters.size();
+void place_arguments(const TritonKernel::State& state, const TritonLaunch& launch,
+                     std::span<const TritonArgument> arguments, const TritonArgument** slots,
+                     LaunchPlace& place, LaunchKey& key) {
+  const std::size_t count = state.parameters.size();
+  std::fill_n(slots, count, nullptr);
   DeviceOfTensors tensors(state);
-  std::uint64_t difference = 0;
-  // What most arguments are: values by position. Nothing is called here.
-  std::size_t position = 0;
-  const std::size_t most = std::min(count, arguments.size());
-  for (; position < most; ++position) {
-    const TritonArgument& argument = arguments[position];
-    if (!argument.name.empty() || argument.kind != TritonArgument::Kind::Value) break;
-    slots[position] = &argument;
-    tensors.add(position, argument.value);
-    difference |= key.add(position, argument.value);
-  }
-  std::fill(slots + position, slots + count, nullptr);
-  std::size_t last = position - 1;
-  for (const TritonArgument& argument : arguments.subspan(position)) {
+  std::size_t position = 0, last = 0;
+  for (const TritonArgument& argument : arguments) {
     last = argument.name.empty() ? position++ : index_of(state, argument.name, last + 1);
     if (last >= count) throw_too_many(state, arguments.size());
     if (slots[last] != nullptr) throw_twice(state, last);
     slots[last] = &argument;
     tensors.add(last, argument);
-    difference |= key.add(last, argument);
+    key.add(last, argument);
   }
   const Settings& process = settings();
   place.device = tensors.device(launch);
   place.interpret = launch.interpret || process.interpret;
-  const bool debug = launch.debug || process.debug;
-  return difference | key.finish({launch, place.device, place.interpret, debug});
-}
-
-}  // namespace
-
-void place_arguments(const TritonKernel::State& state, const TritonLaunch& launch,
-                     std::span<const TritonArgument> arguments, const TritonArgument** slots,
-                     LaunchPlace& place, LaunchKey& key) {
-  place_all(state, launch, arguments, slots, place, key);
-}
-
-bool place_like(const KnownLaunch& known, const TritonKernel::State& state,
-                const TritonLaunch& launch, std::span<const TritonArgument> arguments,
-                const TritonArgument** slots, LaunchPlace& place) {
-  if (arguments.size() != known.given) return false;
-  LaunchComparison comparison(state.key_rules, known.words);
-  return place_all(state, launch, arguments, slots, place, comparison) == 0;
+  key.finish({launch, place.device, place.interpret, launch.debug || process.debug});
 }
 
 }  // namespace tilewright

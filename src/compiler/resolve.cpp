@@ -273,8 +273,10 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
                                 resolved.options);
   for (const std::string& note : result.tiles.lowered.notes) log_line("compile", note);
   for (const std::string& line : result.tiles.lowered.printed) fmt::print("{}\n", line);
-  for (const std::string& name : result.tiles.lowered.argument_names)
+  for (const std::string& name : result.tiles.lowered.argument_names) {
     made.sources.push_back(source_of(request, resolved, name));
+    made.takes_items |= made.sources.back().item >= 0;
+  }
   made.signature = resolved.signature;
   made.options = resolved.options;
   if (request.place.interpret) made.tiles = std::move(result.tiles);

@@ -17,14 +17,12 @@ void SpecializationTable::grow(std::size_t size) {
   current_.store(all_.back().get(), std::memory_order_release);
 }
 
-bool SpecializationTable::add(const LaunchKey& key, const Specialization* value) {
+bool SpecializationTable::add(const LaunchKey& key, KnownLaunch known) {
   if (find(key) != nullptr) return true;
   if (entries_.size() >= max_keys) return false;
   if (2 * (entries_.size() + 1) > all_.back()->entries.size())
     grow(2 * all_.back()->entries.size());
-  const std::span<const std::uint64_t> words = key.words();
-  entries_.push_back(std::make_unique<const KnownLaunch>(
-      KnownLaunch{key.hash(), {words.begin(), words.end()}, key.given(), value}));
+  entries_.push_back(std::make_unique<const KnownLaunch>(std::move(known)));
   insert(*all_.back(), *entries_.back());
   return true;
 }

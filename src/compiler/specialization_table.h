@@ -3,30 +3,14 @@
 // without a lock.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <memory>
 #include <vector>
 
-#include "compiler/launch_key.h"
+#include "compiler/known_launch.h"
 
 namespace tilewright {
-
-struct Specialization;
-
-// The row of words of a launch (launch_key.h), and what was compiled for it.
-struct KnownLaunch {
-  std::uint64_t hash;
-  std::vector<std::uint64_t> words;
-  std::size_t given;  // how many arguments it had
-  const Specialization* value;
-
-  bool is_of(const LaunchKey& key) const {
-    return hash == key.hash() &&
-           std::equal(words.begin(), words.end(), key.words().begin(), key.words().end());
-  }
-};
 
 // Readers see a whole table or the one before; writers hold the kernel's lock. Tables that were
 // outgrown live as long as this one, since a reader may still be inside: together they are smaller
@@ -49,7 +33,7 @@ class SpecializationTable {
   const KnownLaunch* last() const { return last_.load(std::memory_order_acquire); }
 
   // False when there are too many keys: the caller then goes the long way each time.
-  bool add(const LaunchKey& key, const Specialization* value);
+  bool add(const LaunchKey& key, KnownLaunch known);
   std::size_t size() const { return entries_.size(); }
 
  private:

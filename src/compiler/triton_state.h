@@ -28,6 +28,7 @@ struct Specialization {
   TritonSignature signature;  // with everything that configs and heuristics filled in
   KernelOptions options;
   std::vector<ArgumentSource> sources;  // of each argument of the compiled kernel
+  bool takes_items = false;             // does any come from inside of a launch's argument?
   Function function;                    // compiled; empty when interpreted
   std::optional<TileKernel> tiles;      // interpreted
 };

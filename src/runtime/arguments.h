@@ -3,6 +3,7 @@
 // them.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,6 +29,12 @@ inline std::uint32_t type_word(const Argument& argument) {
   std::memcpy(&word, &argument, sizeof word);
   return word;
 }
+
+static_assert(std::endian::native == std::endian::little);
+inline Argument::Kind kind_of(std::uint32_t type) {
+  return static_cast<Argument::Kind>(type & 0xff);
+}
+inline DType dtype_of_type(std::uint32_t type) { return static_cast<DType>(type >> 8 & 0xff); }
 
 UsualArgument usual_argument(const Parameter& parameter);
 

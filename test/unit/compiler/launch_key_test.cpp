@@ -30,14 +30,15 @@ def unspecialized(x, y, n, m: tl.int64, C: tl.constexpr):
     tl.store(x, n)
 )";
 
+const Specialization nothing;
+
 struct Key {
-  std::uint64_t hash;
-  std::size_t given;
-  std::vector<std::uint64_t> words;
+  KnownLaunch known;
   std::string signature;  // what the arguments say of the code
 
-  bool operator==(const Key& other) const { return hash == other.hash && words == other.words; }
-  KnownLaunch known() const { return {hash, words, given, nullptr}; }
+  bool operator==(const Key& other) const {
+    return known.hash == other.known.hash && known.words == other.known.words;
+  }
 };
 
 Key key_of(const TritonKernel& kernel, const std::vector<TritonArgument>& arguments,
@@ -47,18 +48,16 @@ Key key_of(const TritonKernel& kernel, const std::vector<TritonArgument>& argume
   LaunchKey key(state.key_rules);
   LaunchPlace place;
   place_arguments(state, launch, arguments, slots, place, key);
-  return {key.hash(),
-          key.given(),
-          {key.words().begin(), key.words().end()},
+  return {KnownLaunch(state.key_rules, key, place.device, nothing),
           signature_text(state.parameters, request_of(state, slots, launch, place).given)};
 }
 
-// Compared with another one as it is made, without a key of its own.
-bool is_like(const Key& known, const TritonKernel& kernel,
+// Compared with another one as it is read, without a key of its own.
+bool is_like(const Key& key, const TritonKernel& kernel,
              const std::vector<TritonArgument>& arguments, const TritonLaunch& launch = {}) {
   const TritonArgument* slots[max_slots];
-  LaunchPlace place;
-  return place_like(known.known(), *kernel.state(), launch, arguments, slots, place);
+  const Argument* passed[max_slots + 1];
+  return repeats(key.known, *kernel.state(), launch, arguments, slots, passed);
 }
 
 class LaunchKeyTest : public ::testing::Test {
@@ -234,6 +233,36 @@ TEST_F(LaunchKeyTest, HoldsTheDevice) {
   };
   EXPECT_NE(on(Device::cpu()), on(Device::cuda(0)));
   EXPECT_NE(on(Device::cuda(1)), on(Device::cuda(0)));
+  alignas(16) static float memory[4];
+  const auto is_same = [&](Device known, Device device) {
+    return is_like(on(known), plain, {memory, memory, 7, 7, 4},
+                   {.stream = Stream::wrap(nullptr, device)});
+  };
+  EXPECT_TRUE(is_same(Device::cuda(1), Device::cuda(1)));
+  EXPECT_FALSE(is_same(Device::cuda(1), Device::cuda(0)));
+  EXPECT_FALSE(is_same(Device::cpu(), Device::cuda(0)));
+}
+
+Tensor on_device(Device device) {
+  alignas(64) static float memory[64];
+  return from_blob(memory, {64}, {f32, device});
+}
+
+// Tensors of another device, alone or inside of something, are never like those of a known launch;
+// of two devices, they are refused by their names.
+TEST_F(LaunchKeyTest, HoldsTheDeviceOfTheTensors) {
+  const Tensor there = on_device(Device::cuda(0)), elsewhere = on_device(Device::cuda(1));
+  const Key here = key_of(plain, {x, x, 7, 7, 4});
+  EXPECT_NE(here, key_of(plain, {there, there, 7, 7, 4}));
+  EXPECT_FALSE(is_like(here, plain, {there, there, 7, 7, 4}));
+  EXPECT_FALSE(is_like(here, plain, {x, there, 7, 7, 4}));
+  EXPECT_FALSE(is_like(here, plain, {there, x, 7, 7, 4}));
+  EXPECT_FALSE(is_like(key_of(plain, {there, there, 7, 7, 4}), plain, {there, elsewhere, 7, 7, 4}));
+  const TritonTuple inside = tuple(there, 7), other = tuple(elsewhere, 7);
+  const Key tuples = key_of(plain, {7, inside, 7, 7, 4});
+  EXPECT_TRUE(is_like(tuples, plain, {7, inside, 7, 7, 4}));
+  EXPECT_FALSE(is_like(tuples, plain, {7, other, 7, 7, 4}));
+  EXPECT_THROW(key_of(plain, {x, there, 7, 7, 4}), ArgumentError);
 }
 
 TEST_F(LaunchKeyTest, HoldsTheSettingsOfTheProcess) {
@@ -291,8 +320,10 @@ TEST(SpecializationTable, FindsEveryKeyAfterGrowing) {
   const std::vector<Specialization> values(count);
   SpecializationTable table;
   for (int i = 0; i < count; ++i) {
-    EXPECT_EQ(table.find(made(i)), nullptr);
-    EXPECT_TRUE(table.add(made(i), &values[static_cast<std::size_t>(i)]));
+    const LaunchKey key = made(i);
+    const Specialization& value = values[static_cast<std::size_t>(i)];
+    EXPECT_EQ(table.find(key), nullptr);
+    EXPECT_TRUE(table.add(key, KnownLaunch(rules, key, Device::cpu(), value)));
   }
   for (int i = 0; i < count; ++i)
     EXPECT_EQ(table.find(made(i)), &values[static_cast<std::size_t>(i)]);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/known_launch.h — a launch that was seen, and the quick way to find another like it:
+// its arguments are compared with what is expected as they are read, nothing is written or hashed.
+#pragma once
+
+#include "compiler/launch_key.h"
+
+namespace tilewright {
+
+struct Specialization;
+
+// What a parameter's argument must be to lead to the same code.
+struct ExpectedArgument {
+  std::uint32_t type = UsualArgument::no_type;  // of a value (type_word)
+  std::uint16_t position = max_slots;  // among what the compiled kernel takes; none: behind all
+  std::uint8_t mask = 0;               // the traits of its value that matter, ...
+  std::uint8_t traits = 0;             // ... and those of them it must have
+  std::uint64_t value = 0;
+  std::uint64_t value_mask = 0;  // 0 where the value itself does not matter
+  bool is_rare = false;          // more than IsOne and IsMultipleOf16 is to be compared
+};
+
+struct KnownLaunch {
+  std::uint64_t hash = 0;
+  std::vector<std::uint64_t> words;  // of its key
+  std::size_t given = 0;             // how many arguments it had
+  Device device;
+  bool has_tensors = false;
+  std::vector<ExpectedArgument> expected;  // per parameter
+  std::size_t first_long = 0;              // the word of the first text, tuple or descriptor
+  const Specialization* value = nullptr;
+
+  KnownLaunch(const KeyRules& rules, const LaunchKey& key, Device place, const Specialization& of);
+
+  bool is_of(const LaunchKey& key) const;
+};
+
+// Is the launch like the known one? Then `slots` has its arguments by parameter, and `passed`, with
+// room for one more than max_slots, the values by the compiled kernel's order. What is wrong with a
+// launch is left to place_arguments. Takes no lock, allocates nothing.
+bool repeats(const KnownLaunch& known, const TritonKernel::State& state, const TritonLaunch& launch,
+             std::span<const TritonArgument> arguments, const TritonArgument** slots,
+             const Argument** passed);
+
+}  // namespace tilewright
