@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "codegen/cuda/layouts.h"
+#include "codegen/schedule/op_facts.h"
 
 namespace tilewright {
 namespace {
@@ -172,6 +173,17 @@ int warps_for_text(const ir::Kernel& kernel, int warps) {
   return warps;
 }
 
+// Whether programs wait for each other.
+bool has_lock(const ir::Kernel& kernel) {
+  bool has = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind == OpKind::While)
+      for (const ir::Op* inner : op.regions[0].ops)
+        has |= inner->kind == OpKind::AtomicCas || inner->kind == OpKind::AtomicRmw;
+  });
+  return has;
+}
+
 }  // namespace
 
 std::int64_t largest_tile(const ir::Kernel& kernel) {
@@ -210,6 +222,11 @@ std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmit
   for (int warps = 2 * options.num_warps; warps <= most_warps; warps *= 2)
     asked.push_back({.warps = warps});
   const Work work = work_of(kernel);
+  // While one program has a lock others wait: more threads have it for a shorter time.
+  constexpr int warps_of_lock = 8;
+  if (has_lock(kernel) && !has_dot(kernel) && work.elements >= 128 * warps_of_lock &&
+      options.num_warps < warps_of_lock)
+    asked.insert(asked.begin(), {.warps = warps_of_lock});
   if (!work.is_plain || work.elements < 32) return asked;
   return work.has_reduction ? shapes_of_rows(work, options) : asked;
 }

@@ -15,6 +15,8 @@
 //
 // Rows that cannot lie in shared memory are spread over a cluster of four to eight blocks.
 //
+// Programs that wait for each other's locks get eight warps for 1024 elements and more.
+//
 // A program whose text would be too long for a compiler gets more warps than were asked for.
 #pragma once
 

@@ -62,6 +62,25 @@ TEST(CudaShapes, ElementwiseWorkKeepsItsWarps) {
   EXPECT_EQ(shape_text(program), "4 warps, 1 programs, 1 blocks");
 }
 
+TEST(CudaShapes, LocksAreHeldByManyThreads) {
+  const auto shape = [](int block) {
+    return shape_text(TileProgram(R"(
+@triton.jit
+def locked(lock_ptr, sum_ptr, x_ptr, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + i)
+    while tl.atomic_cas(lock_ptr, 0, 1) == 1:
+        pass
+    tl.store(sum_ptr + i, tl.load(sum_ptr + i) + x)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock_ptr, 0)
+)",
+                                  "locked", fmt::format("*i32:16, *fp32:16, *fp32:16, {}", block)));
+  };
+  EXPECT_EQ(shape(512), "4 warps, 1 programs, 1 blocks");
+  EXPECT_EQ(shape(4096), "8 warps, 1 programs, 1 blocks");
+}
+
 TEST(CudaShapes, AreThoseThatWereAskedFor) {
   const TileProgram program(softmax_source, "softmax_kernel",
                             "*fp32:16, *fp32:16, i32:16, i32:16, 4096", 2);
