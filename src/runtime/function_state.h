@@ -2,6 +2,7 @@
 // runtime/function_state.h — a loaded module and its functions, made ready for launching.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,12 +26,34 @@ struct VariantState {
   std::vector<StepState> steps;
 };
 
+// What a size was for the grid before, in one word: launches come with the same grid again and
+// again, from any thread.
+class LastSize {
+ public:
+  LastSize() = default;
+  LastSize(const LastSize&) {}  // begins anew
+
+  std::optional<std::uint32_t> of(std::uint32_t grid) const {
+    const std::uint64_t word = word_.load(std::memory_order_relaxed);
+    if (word >> 32 != grid) return std::nullopt;
+    return static_cast<std::uint32_t>(word);
+  }
+  void keep(std::uint32_t grid, std::uint32_t size) const {
+    word_.store(std::uint64_t{grid} << 32 | size, std::memory_order_relaxed);
+  }
+
+ private:
+  mutable std::atomic<std::uint64_t> word_{0};  // no grid is 0
+};
+
 // A size that depends on the user's grid or arguments; at least 1 and at most `limit`.
 struct ComputedSize {
   std::uint32_t (PreparedLaunch::*sizes)[3] = nullptr;
   int axis = 0;
   std::uint64_t limit = 0;
   const PlanExpression* expression = nullptr;
+  int grid_axis = -1;  // where it depends on nothing but the grid along it
+  LastSize last = {};
 };
 
 // Most kernels have a plan of one launch with the user's arguments in order, and perhaps sizes of

@@ -311,15 +311,32 @@ LoadedKernel& main_kernel(const FunctionState& function) {
 
 namespace {
 
-bool compute_sizes(const FunctionState& function, const LaunchConfig& config,
-                   const ArgumentValues& values, PreparedLaunch& launch) {
+// 0 when it is out of range.
+[[gnu::noinline]] std::uint32_t evaluate_size(const FunctionState& function,
+                                              const LaunchConfig& config,
+                                              const ArgumentValues& values,
+                                              const ComputedSize& size) {
   const std::int64_t grid[3] = {config.grid.x, config.grid.y, config.grid.z};
   const std::int64_t block[3] = {config.block.x, config.block.y, config.block.z};
   const PlanInputs inputs = plan_inputs(function, grid, block, config.shared_bytes, values);
+  const std::int64_t value = evaluate(*size.expression, inputs);
+  if (static_cast<std::uint64_t>(value) - 1 >= size.limit) return 0;
+  if (size.grid_axis >= 0)
+    size.last.keep(static_cast<std::uint32_t>(grid[size.grid_axis]),
+                   static_cast<std::uint32_t>(value));
+  return static_cast<std::uint32_t>(value);
+}
+
+// `launch` has the user's grid.
+bool compute_sizes(const FunctionState& function, const LaunchConfig& config,
+                   const ArgumentValues& values, PreparedLaunch& launch) {
+  const std::uint32_t grid[3] = {launch.grid[0], launch.grid[1], launch.grid[2]};
   for (const ComputedSize& size : function.shaped->computed) {
-    const std::int64_t value = evaluate(*size.expression, inputs);
-    if (static_cast<std::uint64_t>(value) - 1 >= size.limit) return false;
-    (launch.*size.sizes)[size.axis] = static_cast<std::uint32_t>(value);
+    std::optional<std::uint32_t> value;
+    if (size.grid_axis >= 0) value = size.last.of(grid[size.grid_axis]);
+    if (!value) value = evaluate_size(function, config, values, size);
+    if (*value == 0) return false;
+    (launch.*size.sizes)[size.axis] = *value;
   }
   return std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2] <=
          function.shaped->step->limits.threads;

@@ -105,6 +105,19 @@ std::optional<std::int64_t> constant_of(const PlanExpression& size) {
   return size[0].value;
 }
 
+// The axis of the grid that an expression depends on, -1 when on more than that.
+int only_grid_axis(const PlanExpression& size) {
+  int axis = -1;
+  for (const PlanOp& op : size) {
+    const bool is_other = op.kind == PlanOp::Kind::Block || op.kind == PlanOp::Kind::SharedBytes ||
+                          op.kind == PlanOp::Kind::Argument || op.kind == PlanOp::Kind::IsAligned;
+    const bool is_grid = op.kind == PlanOp::Kind::Grid;
+    if (is_other || (is_grid && axis >= 0 && axis != op.value)) return -1;
+    if (is_grid) axis = static_cast<int>(op.value);
+  }
+  return axis;
+}
+
 // None when a size is the user's own, and for clusters: those go by the plan.
 std::optional<ShapedStep> shape_of(const StepState& step, std::size_t argument_count) {
   const LaunchStep& plan = *step.step;
@@ -114,13 +127,13 @@ std::optional<ShapedStep> shape_of(const StepState& step, std::size_t argument_c
     if (plan.block[axis].empty() || constant_of(plan.cluster[axis]).value_or(1) != 1)
       return std::nullopt;
     if (!plan.grid[axis].empty())
-      shaped.computed.push_back(
-          {&PreparedLaunch::grid, axis, step.limits.grid[axis], &plan.grid[axis]});
+      shaped.computed.push_back({&PreparedLaunch::grid, axis, step.limits.grid[axis],
+                                 &plan.grid[axis], only_grid_axis(plan.grid[axis])});
     if (const std::optional<std::int64_t> size = constant_of(plan.block[axis]))
       sizes.block[axis] = *size;
     else
-      shaped.computed.push_back(
-          {&PreparedLaunch::block, axis, step.limits.block[axis], &plan.block[axis]});
+      shaped.computed.push_back({&PreparedLaunch::block, axis, step.limits.block[axis],
+                                 &plan.block[axis], only_grid_axis(plan.block[axis])});
     shaped.launch.block[axis] = static_cast<std::uint32_t>(sizes.block[axis]);
   }
   shaped.launch.shared_bytes = static_cast<std::uint32_t>(sizes.shared_bytes);

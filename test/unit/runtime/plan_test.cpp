@@ -85,6 +85,20 @@ TEST(Plan, ValuesThatDoNotExistAreErrors) {
   expect_error(start + "overflows 64 bits", [] { binary(Op::Add, INT64_MAX, 1); });
 }
 
+TEST(Plan, SimplifiedExpressionsHaveTheSameValue) {
+  const PlanExpression programs = {{Op::Grid, 1},  {Op::Processors}, {Op::Constant, 4},
+                                   {Op::Multiply}, {Op::Divide},     {Op::Constant, 1},
+                                   {Op::Maximum}};
+  const PlanExpression simple = simplified(programs, 2);
+  EXPECT_EQ(simple.size(), 5u);
+  EXPECT_EQ(value(simple), 20 / (2 * 4));
+  EXPECT_EQ(value(simplified(programs, 132)), value(programs));
+  EXPECT_EQ(simplified({{Op::Constant, 6}, {Op::Constant, 2}, {Op::Divide}}, 1).size(), 1u);
+  EXPECT_TRUE(simplified({}, 1).empty());
+  // The launch, which has a name, will say so.
+  EXPECT_EQ(simplified({{Op::Constant, 1}, {Op::Constant, 0}, {Op::Divide}}, 1).size(), 3u);
+}
+
 TEST(Plan, BrokenExpressionsAreOurBug) {
   EXPECT_THROW(value({{Op::Add}}), InternalError);
   EXPECT_THROW(value({{Op::Constant, 1}, {Op::Constant, 1}}), InternalError);
@@ -167,6 +181,58 @@ TEST(Plan, EmptyGridsRunNoStep) {
   EXPECT_EQ(out, 42);
   expect_error("the grid of kernel 'sum' has size -2 along x; it must be 0 to 2147483647",
                [&] { sum[{.grid = -2}](nullptr, 5, &out); });
+}
+
+// shape: tells its grid, its block and the user's grid. Up to four programs share a block, as many
+// as leave 8 blocks; `n` threads along y.
+Function shape_function() {
+  KernelSource source = cpu_source("shape.cpp", cpu_kernel_text("shape", R"(
+  int* out = *(int**)parameters[0];
+  out[0] = launch->grid[0]; out[1] = launch->block[0]; out[2] = launch->block[1];
+  out[3] = *(int*)parameters[2]; out[4] = launch->grid[1];)"));
+  LaunchPlan plan = direct_plan("shape", 2);
+  LaunchStep& step = plan.steps[0];
+  const PlanExpression programs = {{Op::Grid, 0},     {Op::Constant, 8}, {Op::Divide},
+                                   {Op::Constant, 4}, {Op::Minimum},     {Op::Constant, 1},
+                                   {Op::Maximum}};
+  step.block[0] = programs;
+  step.block[0].insert(step.block[0].end(), {{Op::Constant, 32}, {Op::Multiply}});
+  step.block[1] = {{Op::Argument, 1}};
+  step.block[2] = {{Op::Constant, 1}};
+  step.shared_bytes = {{Op::Constant, 0}};
+  step.grid[0] = {{Op::Grid, 0}};
+  step.grid[0].insert(step.grid[0].end(), programs.begin(), programs.end());
+  step.grid[0].push_back({Op::CeilDivide});
+  step.parameters.push_back({KernelParameter::Kind::GridSize, 0});
+  source.kernels = {{"shape", {pointer("out", i32), scalar("n", i32)}, {plan}, {}}};
+  return Module::load(source, Device::cpu()).function("shape");
+}
+
+TEST(Plan, SizesFollowGridAndArguments) {
+  const Function shape = shape_function();
+  using Told = std::vector<int>;
+  const auto told = [&](const LaunchConfig& config, int n) {
+    Told out(5);
+    shape[config](out.data(), n);
+    return out;
+  };
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(told({.grid = 1}, 1), (Told{1, 32, 1, 1, 1}));
+    EXPECT_EQ(told({.grid = 1}, 2), (Told{1, 32, 2, 1, 1}));
+    EXPECT_EQ(told({.grid = {17, 3}}, 3), (Told{9, 64, 3, 17, 3}));
+    EXPECT_EQ(told({.grid = {17, 2}}, 3), (Told{9, 64, 3, 17, 2}));
+    EXPECT_EQ(told({.grid = 101}, 1), (Told{26, 128, 1, 101, 1}));
+    EXPECT_EQ(told({.grid = 0}, 1), (Told{0, 0, 0, 0, 0}));
+    EXPECT_EQ(told({.grid = 1, .block = 7, .shared_bytes = 9}, 1), (Told{1, 32, 1, 1, 1}));
+  }
+  expect_error(
+      "the block of kernel 'shape' has 128 x 9 x 1 = 1152 threads; cpu allows at most 1024",
+      [&] { told({.grid = 101}, 9); });
+  expect_error("the block of kernel 'shape' has size 0 along y; it must be 1 or more",
+               [&] { told({.grid = 1}, 0); });
+  expect_error("the grid of kernel 'shape' has size -1 along y; it must be 0 to 2147483647", [&] {
+    told({.grid = {1, -1}}, 1);
+  });
 }
 
 TEST(Plan, NoVariantIsAnError) {
