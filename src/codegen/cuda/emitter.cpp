@@ -94,16 +94,13 @@ std::string Emitter::parameter_list() {
 }
 
 // Left alone, the compiler counts on so many blocks that the loads of a loop which adds to tiles
-// have no registers to arrive in at once, and come one after the other.
+// have no registers to arrive in at once, and come one after the other. One block as the least that
+// must fit is no limit, but takes that away.
 std::string Emitter::launch_bounds() const {
   constexpr std::int64_t few_words = 64;
-  constexpr std::int64_t other_words = 56;  // of addresses and what is under way
-  constexpr std::int64_t most_words = 255;
   const int threads = shape_.programs * shape_.warps * 32;  // of a block
-  std::int64_t resident = shape_.resident;
-  const std::int64_t words = loop_words_ + other_words;
-  if (resident == 0 && options_.max_registers == 0 && loop_words_ > few_words && words < most_words)
-    resident = options_.target.registers_per_processor / (threads * words);
+  int resident = shape_.resident;
+  if (resident == 0 && options_.max_registers == 0 && loop_words_ > few_words) resident = 1;
   return resident > 0 ? fmt::format("__launch_bounds__({}, {})", threads, resident)
                       : fmt::format("__launch_bounds__({})", threads);
 }

@@ -81,7 +81,7 @@ def columns(x_ptr, y_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
 )";
   const std::string signature = "*fp16:16, *fp16:16, *fp32:16, i32, i32:16, ";
   const TileProgram wide(text, "columns", signature + "32, 128");
-  EXPECT_THAT(wide.text(), testing::HasSubstr("__launch_bounds__(128, 3)"));
+  EXPECT_THAT(wide.text(), testing::HasSubstr("__launch_bounds__(128, 1)"));
   const TileProgram narrow(text, "columns", signature + "16, 64");
   EXPECT_THAT(narrow.text(), testing::HasSubstr("__launch_bounds__(128) "));
   Memory x = numbers(f16, 70 * 160, 1), y = numbers(f16, 70 * 160, 2), out = zeros(f32, 160);
