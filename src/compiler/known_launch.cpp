@@ -55,8 +55,10 @@ KnownLaunch::KnownLaunch(const KeyRules& rules, const LaunchKey& key, Device pla
       has_tensors(key.has_tensors()),
       first_long(option_words + rules.parameters.size() + rules.values),
       value(&of) {
-  for (std::size_t i = 0; i < rules.parameters.size(); ++i)
+  for (std::size_t i = 0; i < rules.parameters.size(); ++i) {
     expected.push_back(expected_argument(rules.parameters[i], key, i));
+    if (expected[i].value_mask != 0) values.push_back({i, expected[i].value});
+  }
   for (std::size_t i = 0; i < of.sources.size(); ++i)
     if (of.sources[i].item < 0)
       expected[of.sources[i].parameter].position = static_cast<std::uint16_t>(i);
@@ -74,6 +76,19 @@ class Repetition {
  public:
   Repetition(const KnownLaunch& known, const TritonKernel::State& state)
       : known_(known), state_(state), next_long_(known.first_long) {}
+
+  // A glance at what differs most: false when that alone tells. Arguments by position behind some
+  // with names, as Python has none, are taken for others; their launches go by the key.
+  bool may_hold(std::span<const TritonArgument> arguments) const {
+    for (const ExpectedValue& value : known_.values) {
+      if (value.parameter >= arguments.size()) break;
+      const TritonArgument& argument = arguments[value.parameter];
+      if (argument.name.empty() && argument.kind == TritonArgument::Kind::Value &&
+          argument.value.bits != value.bits)
+        return false;
+    }
+    return true;
+  }
 
   bool holds(std::span<const TritonArgument> arguments, const TritonArgument** slots,
              const Argument** passed) {
@@ -140,8 +155,10 @@ class Repetition {
 bool repeats(const KnownLaunch& known, const TritonKernel::State& state, const TritonLaunch& launch,
              std::span<const TritonArgument> arguments, const TritonArgument** slots,
              const Argument** passed) {
-  if (arguments.size() != known.given) return false;
-  if (!Repetition(known, state).holds(arguments, slots, passed)) return false;
+  Repetition repetition(known, state);
+  if (arguments.size() != known.given || !repetition.may_hold(arguments) ||
+      !repetition.holds(arguments, slots, passed))
+    return false;
   const Settings& process = settings();
   const LaunchOptions options{launch, known.device, launch.interpret || process.interpret,
                               launch.debug || process.debug};

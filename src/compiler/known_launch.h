@@ -20,6 +20,12 @@ struct ExpectedArgument {
   bool is_rare = false;          // more than IsOne and IsMultipleOf16 is to be compared
 };
 
+// A value that matters, by its parameter: what tells launches of an autotuned kernel apart soonest.
+struct ExpectedValue {
+  std::size_t parameter = 0;
+  std::uint64_t bits = 0;
+};
+
 struct KnownLaunch {
   std::uint64_t hash = 0;
   std::vector<std::uint64_t> words;  // of its key
@@ -27,6 +33,7 @@ struct KnownLaunch {
   Device device;
   bool has_tensors = false;
   std::vector<ExpectedArgument> expected;  // per parameter
+  std::vector<ExpectedValue> values;       // some of them again
   std::size_t first_long = 0;              // the word of the first text, tuple or descriptor
   const Specialization* value = nullptr;
 

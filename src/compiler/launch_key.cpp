@@ -3,6 +3,7 @@
 #include "compiler/launch_key.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/specialize.h"
 
@@ -18,14 +19,31 @@ std::uint64_t traits_for(const TritonParameter& parameter) {
   return traits;
 }
 
-std::uint64_t traits_of(std::uint64_t bits) {
-  std::uint64_t traits = 0;
-  if (bits == 1) traits |= IsOne;
-  if (bits % 16 == 0) traits |= IsMultipleOf16;
-  if (!is_int32(bits)) traits |= IsBeyondInt32;
-  if (bits >> 63 != 0) traits |= IsBeyondInt63;
-  if (bits == 0) traits |= IsNull;
+constexpr std::uint8_t telling(Argument::Kind kind, DType dtype) {
+  if (kind == Argument::Kind::Memory) return IsMultipleOf16;
+  if (kind == Argument::Kind::Pointer) return IsMultipleOf16 | IsNull;
+  const bool is_integer_type = dtype >= DType::Int8 && dtype <= DType::UInt64;
+  if (kind != Argument::Kind::Scalar || !is_integer_type) return 0;
+  std::uint8_t traits = IsOne | IsMultipleOf16;
+  if (dtype == DType::UInt64) traits |= IsBeyondInt63;
+  if (dtype == DType::Int64 || dtype == DType::UInt32 || dtype == DType::UInt64)
+    traits |= IsBeyondInt32;
   return traits;
+}
+
+constexpr auto telling_table = [] {
+  std::array<std::uint8_t, 64> table{};
+  for (unsigned i = 0; i < table.size(); ++i)
+    table[i] = telling(static_cast<Argument::Kind>(i >> 4), static_cast<DType>(i & 15));
+  return table;
+}();
+static_assert(dtype_count <= 16);
+
+std::uint64_t traits_of(std::uint64_t bits) {
+  static_assert(IsOne == 1 && IsMultipleOf16 == 2 && IsBeyondInt32 == 4 && IsBeyondInt63 == 8 &&
+                IsNull == 16);
+  return std::uint64_t{bits == 1} | std::uint64_t{bits % 16 == 0} << 1 |
+         std::uint64_t{!is_int32(bits)} << 2 | bits >> 63 << 3 | std::uint64_t{bits == 0} << 4;
 }
 
 // Of a value: its type and its traits that matter. Never 0.
@@ -76,14 +94,7 @@ Hash128 long_content(const KeyRule& rule, std::size_t parameter, const TritonArg
 }
 
 std::uint64_t telling_traits(std::uint32_t type) {
-  const DType dtype = dtype_of_type(type);
-  if (kind_of(type) == Argument::Kind::Memory) return IsMultipleOf16;
-  if (kind_of(type) == Argument::Kind::Pointer) return IsMultipleOf16 | IsNull;
-  if (kind_of(type) != Argument::Kind::Scalar || !is_integer(dtype)) return 0;
-  std::uint64_t traits = IsOne | IsMultipleOf16;
-  if (dtype == DType::UInt64) traits |= IsBeyondInt63;
-  if (dtype == DType::UInt32 || size_of(dtype) == 8) traits |= IsBeyondInt32;
-  return traits;
+  return telling_table[(type & 3) << 4 | (type >> 8 & 15)];
 }
 
 KeyRules::KeyRules(std::span<const TritonParameter> kernel) {

@@ -160,9 +160,12 @@ void TritonKernel::launch(const TritonLaunch& launch,
   const NvtxScope range(state.range);
   const TritonArgument* slots[max_slots];
   const Argument* passed[max_slots + 1];
-  const KnownLaunch* const last = state.table.last();
-  if (last != nullptr && repeats(*last, state, launch, arguments, slots, passed)) [[likely]]
-    return run({state, slots, last->value}, launch, passed);
+  for (std::size_t i = 0; i < SpecializationTable::recent_count; ++i) {
+    const KnownLaunch* const known = state.table.recent(i);
+    if (known == nullptr) break;
+    if (repeats(*known, state, launch, arguments, slots, passed)) [[likely]]
+      return run({state, slots, known->value}, launch, passed);
+  }
   LaunchPlace place;
   const Specialization& found = find_specialization(state, launch, arguments, slots, place);
   run({state, slots, &found}, launch, nullptr);

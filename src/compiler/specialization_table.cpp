@@ -4,6 +4,12 @@
 
 namespace tilewright {
 
+// In turns. Two threads may remember the same one twice, which costs a comparison.
+void SpecializationTable::remember(const KnownLaunch& found) const {
+  const unsigned turn = remembered_.fetch_add(1, std::memory_order_relaxed);
+  recent_[turn % recent_count].store(&found, std::memory_order_release);
+}
+
 void SpecializationTable::insert(Slots& slots, const KnownLaunch& entry) {
   std::size_t i = slots.first(entry.hash);
   while (slots.entries[i].load(std::memory_order_relaxed) != nullptr) i = slots.after(i);

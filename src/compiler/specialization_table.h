@@ -3,6 +3,7 @@
 // without a lock.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <memory>
@@ -25,12 +26,15 @@ class SpecializationTable {
       const KnownLaunch* found = slots.entries[i].load(std::memory_order_acquire);
       if (found == nullptr) return nullptr;
       if (!found->is_of(key)) continue;
-      last_.store(found, std::memory_order_release);
+      remember(*found);
       return found->value;
     }
   }
-  // What was found last, by any thread; null before.
-  const KnownLaunch* last() const { return last_.load(std::memory_order_acquire); }
+  // What was found lately, by any thread; null before.
+  static constexpr std::size_t recent_count = 4;
+  const KnownLaunch* recent(std::size_t i) const {
+    return recent_[i].load(std::memory_order_acquire);
+  }
 
   // False when there are too many keys: the caller then goes the long way each time.
   bool add(const LaunchKey& key, KnownLaunch known);
@@ -50,11 +54,13 @@ class SpecializationTable {
     std::vector<std::atomic<const KnownLaunch*>> entries;
   };
 
+  void remember(const KnownLaunch& found) const;
   void grow(std::size_t size);
   static void insert(Slots& slots, const KnownLaunch& entry);
 
   std::atomic<Slots*> current_{nullptr};
-  mutable std::atomic<const KnownLaunch*> last_{nullptr};
+  mutable std::array<std::atomic<const KnownLaunch*>, recent_count> recent_{};
+  mutable std::atomic<unsigned> remembered_{0};
   std::vector<std::unique_ptr<Slots>> all_;
   std::vector<std::unique_ptr<const KnownLaunch>> entries_;
 };

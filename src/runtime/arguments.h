@@ -34,7 +34,6 @@ static_assert(std::endian::native == std::endian::little);
 inline Argument::Kind kind_of(std::uint32_t type) {
   return static_cast<Argument::Kind>(type & 0xff);
 }
-inline DType dtype_of_type(std::uint32_t type) { return static_cast<DType>(type >> 8 & 0xff); }
 
 UsualArgument usual_argument(const Parameter& parameter);
 
