@@ -7,8 +7,8 @@
 
 extern "C" __global__ void __launch_bounds__(128) softmax_kernel(bf16* x_ptr, bf16* out_ptr, i32 columns) {
   const int thread = int(threadIdx.x);
-  __shared__ __align__(16) f32 maximum_slots[8];
-  __shared__ __align__(16) f32 sum_slots[8];
+  __shared__ __align__(16) f32 maximum_slots[4];
+  __shared__ __align__(16) f32 sum_slots[4];
   // odd_rows.py:9: start = tl.program_id(0).to(tl.int64) * columns
   const i64 t = i64(columns);
   const i64 start = i64(i32(blockIdx.x)) * t;

@@ -7,8 +7,8 @@
 
 extern "C" __global__ void __launch_bounds__(128) softmax_kernel(f32* out_ptr, f32* x_ptr, i32 stride, i32 n) {
   const int thread = int(threadIdx.x);
-  __shared__ __align__(16) f32 maximum_slots[8];
-  __shared__ __align__(16) f32 sum_slots[8];
+  __shared__ __align__(16) f32 maximum_slots[4];
+  __shared__ __align__(16) f32 sum_slots[4];
   // softmax.py:8: row = tl.program_id(0)
   const i32 row = i32(blockIdx.x);
   // softmax.py:11: x = tl.load(x_ptr + row * stride + columns, mask=mask, other=-float('inf'))

@@ -25,15 +25,19 @@ TW_DEVICE T reduce_lanes(T value, Combine combine) {
   return value;
 }
 
+// How many slots there are per warp. Values of whole warps lie side by side and are read as vectors;
+// those of more than eight warps apart, since vectors of them would take too many registers.
+TW_DEVICE constexpr int slots_per_warp(int lane_bits, int warp_bits) {
+  return lane_bits != 31 ? 32 : warp_bits > 7 ? 2 : 1;
+}
+
 // Also over the warps that differ in the bits of `WarpBits`. Every warp combines the slots itself, so
-// that one barrier is enough. `slots` is shared memory for `Count` values per thread, for two per
-// warp where all lanes are combined: apart from each other, since values that are read as vectors
-// would take more registers. What it held before must have been read by all. All threads of the
-// block take part.
+// that one barrier is enough. `slots` is shared memory for `Count` times the slots of all warps; what
+// it held before must have been read by all. All threads of the block take part.
 template <int LaneBits, int WarpBits, int Count, class T, class Combine>
 TW_DEVICE void reduce_block(T* values, T* slots, Combine combine) {
   constexpr int kept = 31 & ~LaneBits;
-  constexpr int per_warp = kept == 0 ? 2 : 32;
+  constexpr int per_warp = slots_per_warp(LaneBits, WarpBits);
   const int all = int(blockDim.x) / 32 * per_warp;
   const int lane = int(threadIdx.x) % 32;
   const int warp = int(threadIdx.x) / 32;
