@@ -11,8 +11,6 @@
 namespace tilewright {
 namespace {
 
-constexpr std::uint8_t usual_traits = IsOne | IsMultipleOf16;
-
 ExpectedArgument expected_argument(const KeyRule& rule, const LaunchKey& key, std::size_t i) {
   const std::uint64_t word = key.words()[option_words + i];
   const auto type = static_cast<std::uint32_t>(word);
@@ -23,17 +21,18 @@ ExpectedArgument expected_argument(const KeyRule& rule, const LaunchKey& key, st
   expected.traits = static_cast<std::uint8_t>(word >> trait_shift);
   expected.value_mask = kind_of(type) == Argument::Kind::Scalar ? rule.value_mask : 0;
   expected.value = key.words()[rule.value_word] & expected.value_mask;
-  expected.is_rare = expected.value_mask != 0 || (expected.mask & ~usual_traits) != 0;
+  const bool has_rare_traits = (expected.mask & ~(IsOne | IsMultipleOf16)) != 0;
+  expected.is_rare = expected.value_mask != 0 || has_rare_traits;
   return expected;
 }
 
 // All bits that differ from what is expected.
 std::uint64_t difference_of(const ExpectedArgument& expected, const Argument& value) {
   const std::uint64_t bits = value.bits;
-  std::uint64_t traits = std::uint64_t{bits == 1} | std::uint64_t{bits % 16 == 0} << 1;
+  std::uint64_t traits = usual_traits(bits);
   std::uint64_t difference = type_word(value) ^ expected.type;
   if (expected.is_rare) {
-    traits |= std::uint64_t{!is_int32(bits)} << 2 | bits >> 63 << 3 | std::uint64_t{bits == 0} << 4;
+    traits |= rare_traits(bits);
     difference |= (bits & expected.value_mask) ^ expected.value;
   }
   return difference | ((traits & expected.mask) ^ expected.traits);

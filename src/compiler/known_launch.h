@@ -17,7 +17,7 @@ struct ExpectedArgument {
   std::uint8_t traits = 0;             // ... and those of them it must have
   std::uint64_t value = 0;
   std::uint64_t value_mask = 0;  // 0 where the value itself does not matter
-  bool is_rare = false;          // more than IsOne and IsMultipleOf16 is to be compared
+  bool is_rare = false;          // more than the usual traits is to be compared
 };
 
 // A value that matters, by its parameter: what tells launches of an autotuned kernel apart soonest.

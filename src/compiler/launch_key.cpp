@@ -39,17 +39,11 @@ constexpr auto telling_table = [] {
 }();
 static_assert(dtype_count <= 16);
 
-std::uint64_t traits_of(std::uint64_t bits) {
-  static_assert(IsOne == 1 && IsMultipleOf16 == 2 && IsBeyondInt32 == 4 && IsBeyondInt63 == 8 &&
-                IsNull == 16);
-  return std::uint64_t{bits == 1} | std::uint64_t{bits % 16 == 0} << 1 |
-         std::uint64_t{!is_int32(bits)} << 2 | bits >> 63 << 3 | std::uint64_t{bits == 0} << 4;
-}
-
 // Of a value: its type and its traits that matter. Never 0.
 std::uint64_t word_of(const KeyRule& rule, const Argument& value) {
   const std::uint32_t type = type_word(value);
-  return type | (traits_of(value.bits) & rule.traits & telling_traits(type)) << trait_shift |
+  const std::uint64_t traits = usual_traits(value.bits) | rare_traits(value.bits);
+  return type | (traits & rule.traits & telling_traits(type)) << trait_shift |
          std::uint64_t{1} << 40;
 }
 

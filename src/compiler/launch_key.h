@@ -33,6 +33,16 @@ enum ValueTrait : std::uint8_t {
   IsNull = 16,
 };
 
+// Those that integers mostly are compared by, and the others.
+inline std::uint64_t usual_traits(std::uint64_t bits) {
+  static_assert(IsOne == 1 && IsMultipleOf16 == 2);
+  return std::uint64_t{bits == 1} | std::uint64_t{bits % 16 == 0} << 1;
+}
+inline std::uint64_t rare_traits(std::uint64_t bits) {
+  static_assert(IsBeyondInt32 == 4 && IsBeyondInt63 == 8 && IsNull == 16);
+  return std::uint64_t{!is_int32(bits)} << 2 | bits >> 63 << 3 | std::uint64_t{bits == 0} << 4;
+}
+
 // What a parameter's argument means for the key.
 struct KeyRule {
   std::uint64_t traits = 0;      // that matter

@@ -173,7 +173,7 @@ void TritonKernel::launch(const TritonLaunch& launch,
 
 void TritonKernel::precompile(std::string_view signature, const TritonLaunch& options) const {
   State& state = checked(state_);
-  const LaunchPlace place{options.stream ? options.stream->device() : default_device(),
+  const LaunchPlace place{device_without_tensors(options),
                           options.interpret || settings().interpret};
   static_cast<void>(make_specialization(state, signature, options, place));
 }
