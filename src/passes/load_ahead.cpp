@@ -3,11 +3,11 @@
 #include "passes/load_ahead.h"
 
 #include <algorithm>
-#include <map>
 
 #include "ir/builder.h"
 #include "ir/constant.h"
 #include "passes/pipeline_loops/candidates.h"
+#include "passes/repeat_ops.h"
 
 namespace tilewright {
 namespace {
@@ -39,8 +39,6 @@ class RowLoader {
   }
 
  private:
-  using Values = std::map<std::uint32_t, Value>;
-
   bool goes_up(const Op& loop) const {
     const Op* step = kernel_.maker(loop.operands[2]);
     const auto known = ir::integer_constant(kernel_, loop.operands[2]);
@@ -89,15 +87,15 @@ class RowLoader {
     build_.set_location(loop.location);
     const Value is_there =
         build_.compare("lt", wide(loop, index), build_.cast(loop.operands[1], i64));
-    Values values = {{loop.regions[0].arguments[0].id, index}};
-    for (const Op* op : ahead.slice) copy(*op, values, mapped(op->operands, values));
+    IterationValues values = {{loop.regions[0].arguments[0].id, index}};
+    for (const Op* op : ahead.slice) repeat(build_, *op, mapped(op->operands, values), values);
     std::vector<Value> out;
     for (const Op* load : ahead.loads) {
       std::vector<Value> operands = mapped(load->operands, values);
       const Value mask = closed(*load, operands, is_there);
       if (operands.size() < 2) operands.push_back(mask);
       operands[1] = mask;
-      out.push_back(copy(*load, values, std::move(operands)));
+      out.push_back(repeat(build_, *load, std::move(operands), values)->result());
     }
     return out;
   }
@@ -127,27 +125,6 @@ class RowLoader {
     const Value none = build_.constant(kernel_.type(high), std::int64_t{0});
     high = build_.cast(build_.select(is_there, high, none), i64);
     return build_.create_one(OpKind::Bounds, {low, high}, type.with_element(b1));
-  }
-
-  Value copy(const Op& op, Values& values, std::vector<Value> operands) {
-    build_.set_location(op.location);
-    std::vector<Type> types;
-    for (const Value result : op.results) types.push_back(kernel_.type(result));
-    Op* made = build_.create(op.kind, std::move(operands), types, op.attributes);
-    for (std::size_t i = 0; i < op.results.size(); ++i) {
-      kernel_.set_name(made->results[i], kernel_.name_of(op.results[i]));
-      values[op.results[i].id] = made->results[i];
-    }
-    return made->result();
-  }
-
-  static std::vector<Value> mapped(const std::vector<Value>& from, const Values& values) {
-    std::vector<Value> out;
-    for (const Value value : from) {
-      const auto found = values.find(value.id);
-      out.push_back(found == values.end() ? value : found->second);
-    }
-    return out;
   }
 
   // The loop carries the row from one round to the next; the load is gone.

@@ -6,13 +6,13 @@
 // pipeline_loops takes care of. Rows behind the last one are not read: none of their elements is
 // inside the bounds.
 //
-//                                        %first = load(affine(%from), bounds(0, %from < %to ? %n :
-//                                        0))
-//   for (%i)                             for (%i, %x = %first)
-//     %x = load(affine(%i),         =>     %next = load(affine(%i + step),
-//               bounds(0, %n))                          bounds(0, %i + step < %to ? %n : 0))
-//     .. %x ..                             .. %x ..
-//                                          yield %next
+//                                    %first = load(affine(%from),
+//                                                  bounds(0, %from < %to ? %n : 0))
+//   for (%i)                         for (%i, %x = %first)
+//     %x = load(affine(%i),     =>     %next = load(affine(%i + step),
+//               bounds(0, %n))                      bounds(0, %i + step < %to ? %n : 0))
+//     .. %x ..                         .. %x ..
+//                                      yield %next
 //
 // Loads stay where they are when a store, an atomic or a barrier of the loop may be ordered with
 // them.

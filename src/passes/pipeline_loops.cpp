@@ -3,7 +3,6 @@
 #include "passes/pipeline_loops.h"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "ir/constant.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/pipeline_loops/candidates.h"
+#include "passes/repeat_ops.h"
 
 namespace tilewright {
 namespace {
@@ -52,7 +52,7 @@ class Pipeliner {
   std::vector<std::string> take_notes() { return std::move(notes_); }
 
  private:
-  using Values = std::map<std::uint32_t, Value>;
+  using Values = IterationValues;
 
   // A loop while it is rewritten.
   struct Loop {
@@ -145,24 +145,9 @@ class Pipeliner {
         if (operands.size() < 2) operands.push_back(is_wanted);
         else operands[1] = build_.binary(OpKind::And, operands[1], is_wanted);
       }
-      std::vector<Type> types;
-      for (const Value result : op->results) types.push_back(kernel_.type(result));
-      Op* copy = build_.create(op->kind, std::move(operands), types, op->attributes);
-      for (std::size_t i = 0; i < op->results.size(); ++i) {
-        kernel_.set_name(copy->results[i], kernel_.name_of(op->results[i]));
-        values[op->results[i].id] = copy->results[i];
-      }
+      repeat(build_, *op, std::move(operands), values);
     }
     build_.set_location(loop.op.location);
-  }
-
-  static std::vector<Value> mapped(const std::vector<Value>& from, const Values& values) {
-    std::vector<Value> out;
-    for (const Value value : from) {
-      const auto found = values.find(value.id);
-      out.push_back(found == values.end() ? value : found->second);
-    }
-    return out;
   }
 
   void make_copies(const Loop& loop, Values& values, Value slot, Region& region) {
