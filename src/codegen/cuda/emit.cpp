@@ -13,6 +13,7 @@
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "codegen/emulate/rewrite.h"
+#include "codegen/schedule/op_facts.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
