@@ -4,9 +4,9 @@
 // to several sums by turns: one alone waits for each addition. Those that only write a long
 // function of f32 (a GELU) are tw::map, which computes many elements side by side.
 #include <algorithm>
-#include <cctype>
 
 #include "codegen/cpu/program.h"
+#include "codegen/text/cpp_tokens.h"
 
 namespace tilewright {
 
@@ -22,18 +22,13 @@ constexpr std::size_t most_ops = 16;
 
 // Whether the loop's variable is nothing but the last term of subscripts: x[i], x[8 * k + i].
 bool is_only_position(const std::vector<std::string>& lines, std::string_view name) {
-  const auto is_in_name = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
-  for (const std::string_view line : lines)
-    for (std::size_t at = line.find(name); at != line.npos; at = line.find(name, at + 1)) {
-      const std::string_view before = line.substr(0, at), after = line.substr(at + name.size());
-      const bool is_part = (!before.empty() && is_in_name(before.back())) ||
-                           (!after.empty() && is_in_name(after.front()));
-      const bool is_position =
-          (before.ends_with('[') || before.ends_with(" + ")) && after.starts_with(']');
-      if (!is_part && !is_position) return false;
-    }
+  for (const std::string& line : lines) {
+    const std::vector<CppToken> tokens = tokenize_cpp(line, "a term");
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      if (tokens[i].is(name) && (i == 0 || !tokens[i - 1].is_one_of({"[", "+"}) ||
+                                 i + 1 == tokens.size() || !tokens[i + 1].is("]")))
+        return false;
+  }
   return true;
 }
 
