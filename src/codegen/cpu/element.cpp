@@ -91,7 +91,10 @@ Index ProgramWriter::reshaped(const Type& from, const Type& to, const Index& ind
 Placed ProgramWriter::named(Nest& nest, ir::Value value, const std::string& expression, int depth) {
   const Type& type = kernel_.type(value);
   const std::string name = nest.names.make(kernel_.name_of(value));
-  if (depth == 0) names_.reserve(name);
+  if (depth == 0) {
+    names_.reserve(name);
+    declared_[name] = type_text(type);
+  }
   const std::string prefix = type.is_pointer ? fmt::format("{} const", type_text(type))
                                              : fmt::format("const {}", type_text(type));
   nest.lines[static_cast<std::size_t>(depth)].push_back(
@@ -318,11 +321,15 @@ std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
   const Placed over = element(nest, op.operands[0], index);
   if (by.depth >= nest.depth() || over.depth < nest.depth()) return std::nullopt;
   Placed& divisor = nest.known[{op.operands[1].id, "divisor " + by.text}];
+  const char* kind = is_sum_of_softmax(op.operands[1]) ? "tw::PlainDivisor" : "tw::Divisor";
   if (divisor.text.empty()) {
     divisor = {nest.names.make("divisor"), by.depth};
-    if (by.depth == 0) names_.reserve(divisor.text);
+    if (by.depth == 0) {
+      names_.reserve(divisor.text);
+      declared_[divisor.text] = kind;
+    }
     nest.lines[static_cast<std::size_t>(by.depth)].push_back(
-        fmt::format("const auto {} = tw::Divisor({});", divisor.text, by.text));
+        fmt::format("const auto {} = {}({});", divisor.text, kind, by.text));
   }
   return fmt::format("{}.divide({})", divisor.text, operands[0].text);
 }
@@ -388,6 +395,24 @@ bool ProgramWriter::is_power_of_softmax(const ir::Op& op) const {
   return difference && difference->kind == OpKind::Subtract &&
          kernel_.type(difference->result()).is_tile() &&
          is_top_of(difference->operands[1], difference->operands[0]);
+}
+
+// The sum of a row's powers exp(x - max(x)): at least 1, since one of them is e^0.
+bool ProgramWriter::is_sum_of_softmax(ir::Value value) const {
+  const auto maker = [&](ir::Value of) {
+    const ir::Op* op = kernel_.maker(of);
+    while (op && (op->kind == OpKind::Splat || op->kind == OpKind::Broadcast))
+      op = kernel_.maker(op->operands[0]);
+    return op;
+  };
+  const ir::Op* sum = maker(value);
+  const ir::Op* only = sum && sum->kind == OpKind::Reduce ? only_op(*sum) : nullptr;
+  if (!only || only->kind != OpKind::Add || kernel_.type(sum->operands[0]).rank != 1) return false;
+  const ir::Op* power = kernel_.maker(sum->operands[0]);
+  if (!power || !is_power_of_softmax(*power)) return false;
+  const ir::Op& difference = *kernel_.maker(power->operands[0]);
+  const ir::Op* top = maker(difference.operands[1]);
+  return top && is_largest_of(*top, difference.operands[0]);
 }
 
 // exp(x) + c and x * (1 / y), of which sigmoids are made, as one function each.

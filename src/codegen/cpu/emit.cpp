@@ -88,10 +88,12 @@ class FileWriter {
     if (uses.print) include("print.h");
     // What the program needs of the library is known when it is written.
     TextWriter head = std::exchange(out_, TextWriter());
-    const Needs needs = program();
+    Needs needs = program();
     const std::string program_text = std::exchange(out_, std::move(head)).take();
-    if (needs.sums || needs.maps) include("rows.h");
+    if (needs.rows || needs.streamed_bytes > 0) include("lines.h");
+    if (needs.rows) include("rows.h");
     if (needs.streamed_bytes > 0) include("stream.h");
+    if (needs.late.step) include("late.h");
     out_.line("#include \"tw/entry.h\"");
     headers_.push_back({"tw/entry.h", cpu_entry_text});
     out_.line();
@@ -109,13 +111,15 @@ class FileWriter {
 
   struct Needs {
     std::int64_t arena_bytes, streamed_bytes;
-    bool sums, maps;
+    bool rows, maps;
+    LateRow late;
+    bool uses_arena;  // the program itself
   };
 
   // The function of one program.
   Needs program() {
     Names& names = names_;
-    for (const char* own : {"id", "programs", "arena", "launch", "parameters", "streams"})
+    for (const char* own : {"id", "programs", "arena", "launch", "parameters", "streams", "late"})
       names.make(own);
     const Schedule schedule(kernel_, {.shares_accumulators = true, .keep_broadcast_from = 4});
     TextWriter body;
@@ -124,13 +128,20 @@ class FileWriter {
       const ir::Type& type = kernel_.type(argument.value);
       const std::string name = names.make(kernel_.name_of(argument.value), "argument");
       parameters_.push_back({type_text(type), name});
-      writer.set_text(argument.value, name);
+      writer.set_argument(argument.value, name);
     }
     writer.write();
     std::vector<std::string> list = {"const TwCpuLaunch* launch", "const i32 (&id)[3]",
                                      "const i32 (&programs)[3]"};
     if (writer.arena_bytes() > 0) list.emplace_back("u8* arena");
     if (writer.streamed_bytes() > 0) list.emplace_back("bool streams");
+    const LateRow& late = writer.late();
+    if (late.step) {
+      late_row(late);
+      list.push_back(fmt::format("tw::Late<{}_late, {}>& late", symbol_, late.type));
+    }
+    for (const LateRow::Array& array : late.arrays)
+      list.push_back(fmt::format("{}* {}", array.type, array.name));
     for (const auto& [type, name] : parameters_) list.push_back(fmt::format("{} {}", type, name));
     out_.line("// Runs the program with this id.");
     wrapped(fmt::format("static void {}_program(", symbol_), list, ") {");
@@ -142,7 +153,47 @@ class FileWriter {
       out_.format("extern \"C\" const int {0}_communicates;", symbol_);
       out_.format("const int {0}_communicates = 1;", symbol_);
     }
-    return {writer.arena_bytes(), writer.streamed_bytes(), writer.uses_sums(), writer.uses_maps()};
+    return {writer.arena_bytes(),
+            writer.streamed_bytes(),
+            writer.uses_rows(),
+            writer.uses_maps(),
+            late,
+            writer.arena_bytes() > 0};
+  }
+
+  // What the elements of a late row are computed from.
+  void late_row(const LateRow& late) {
+    out_.line("// An element of the row that a program leaves to be written beside the next one.");
+    out_.open(fmt::format("struct {}_late", symbol_));
+    for (const auto& [type, name] : late.variables) out_.format("{} {};", type, name);
+    out_.open(fmt::format("f32 operator()(i64 {}) const", late.position));
+    for (const std::string& line : late.lines) out_.line(line);
+    out_.close();
+    out_.close(";");
+    out_.line();
+  }
+
+  // Two of each array of a late row; returns the arguments of program `number`.
+  std::string late_arrays(Needs& needs, const std::string& number) {
+    constexpr std::int64_t stack_limit = 64 << 10, alignment = 64;
+    const auto bytes_of = [&](const LateRow::Array& array) {
+      const std::int64_t bytes = array.size * array.element_bytes;
+      return (bytes + alignment - 1) / alignment * alignment;
+    };
+    std::int64_t total = 0;
+    for (const LateRow::Array& array : needs.late.arrays) total += 2 * bytes_of(array);
+    std::string arguments;
+    for (const auto& array : needs.late.arrays) {
+      if (total <= stack_limit) {
+        out_.format("alignas({}) {} {}[2][{}];", alignment, array.type, array.name, array.size);
+        arguments += fmt::format(", {}[{} & 1]", array.name, number);
+      } else {
+        arguments += fmt::format(", ({}*)(arena.bytes + {} + ({} & 1) * {})", array.type,
+                                 needs.arena_bytes, number, bytes_of(array));
+        needs.arena_bytes += 2 * bytes_of(array);
+      }
+    }
+    return arguments;
   }
 
   // A list in lines of at most 100 columns.
@@ -170,7 +221,7 @@ class FileWriter {
     }
   }
 
-  void entry(const Needs& needs) {
+  void entry(Needs& needs) {
     out_.line("// Runs programs `first` to `last` of the grid, x fastest.");
     out_.open(
         fmt::format("extern \"C\" void {}(const TwCpuLaunch* launch, void* const* parameters, "
@@ -179,14 +230,19 @@ class FileWriter {
     out_.line(
         "const i32 programs[3] = {i32(launch->grid[0]), i32(launch->grid[1]), "
         "i32(launch->grid[2])};");
+    // Parameters of the user's may be called like these.
+    const std::string number = names_.make("number"), row = names_.make("grid_row");
     std::string arguments = "launch, id, programs";
-    if (needs.arena_bytes > 0) {
-      out_.format("const tw::Arena arena({});", needs.arena_bytes);
-      arguments += ", arena.bytes";
-    }
+    const std::string arrays = late_arrays(needs, number);
+    if (needs.arena_bytes > 0) out_.format("const tw::Arena arena({});", needs.arena_bytes);
+    if (needs.uses_arena) arguments += ", arena.bytes";
     if (needs.streamed_bytes > 0) {
       out_.format("const bool streams = tw::is_large(launch, {});", needs.streamed_bytes);
       arguments += ", streams";
+    }
+    if (needs.late.step) {
+      out_.format("tw::Late<{}_late, {}> late;", symbol_, needs.late.type);
+      arguments += ", late" + arrays;
     }
     for (std::size_t k = 0; k < parameters_.size(); ++k) {
       const auto& [type, name] = parameters_[k];
@@ -194,8 +250,6 @@ class FileWriter {
       else out_.format("const auto {} = *({}*)parameters[{}];", name, type, k);
       arguments += ", " + name;
     }
-    // Parameters of the user's may be called like these.
-    const std::string number = names_.make("number"), row = names_.make("grid_row");
     out_.open(fmt::format("for (u64 {0} = first; {0} < last; ++{0})", number));
     out_.format("const u64 {} = {} / launch->grid[0];", row, number);
     out_.format("const i32 id[3] = {{i32({} % launch->grid[0]), i32({} % launch->grid[1]),", number,
@@ -203,6 +257,7 @@ class FileWriter {
     out_.format("                   i32({} / launch->grid[1])}};", row);
     out_.format("{}_program({});", symbol_, arguments);
     out_.close();
+    if (needs.late.step) out_.line("late.finish();");
     if (needs.streamed_bytes > 0) out_.line("if (streams) tw::finish_streams();");
     out_.close();
   }
@@ -234,8 +289,8 @@ class FileWriter {
     else if (!uses_.dot)
       source.options.insert(source.options.end(),
                             {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"});
-    // The elements of tw::map side by side.
-    if (needs.maps)
+    // Blocks of elements in registers, and those of tw::map side by side.
+    if (needs.late.step || needs.maps)
       source.options.insert(source.options.end(),
                             {"-fpeel-loops", "-fschedule-insns", "-fsched-pressure"});
     KernelSource::Kernel kernel{.name = kernel_.name};

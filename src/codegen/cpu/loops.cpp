@@ -44,6 +44,17 @@ std::vector<Loop> loops_over(const Type& shape, const std::vector<int>& axes) {
   return loops;
 }
 
+// The lines in a block of their own. Each of `once` has the same condition in front.
+std::vector<std::string> only_if(const std::string& condition, const std::vector<std::string>& own,
+                                 const std::vector<std::string>& once) {
+  if (own.empty()) return once;
+  std::vector<std::string> out{fmt::format("if ({}) {{", condition)};
+  for (const std::string& line : own) out.push_back("  " + line);
+  for (const std::string& line : once) out.push_back("  " + line);
+  out.emplace_back("}");
+  return out;
+}
+
 }  // namespace
 
 Nest ProgramWriter::make_nest(const Step& step, const Type& shape, const std::vector<int>& axes) {
@@ -226,6 +237,8 @@ void ProgramWriter::run_ops(Nest& nest, const Step& step) {
 // Writes the values that outlive the loop. An array may be that of a value which another of them
 // still reads (m = m_new, z = z * exp(m - m_new)), so all are computed before any is written.
 void ProgramWriter::keep(Nest& nest, const Step& step) {
+  // A sum keeps its terms; where it is taken at once, they are often not read again.
+  if (!nest.keeps.empty() && (nest.once.empty() || !is_read_behind_mask(nest))) return;
   std::vector<std::string> values;
   for (const ir::Value value : step.kept) {
     Placed made = element(nest, value, nest.own);
@@ -243,6 +256,7 @@ void ProgramWriter::keep(Nest& nest, const Step& step) {
 void ProgramWriter::find_blocks(Nest& nest) {
   nest.block_size = block_size;
   find_rows_ahead(nest);
+  if (!nest.sum.empty() || nest.mapped) return;  // the library's loops have blocks of their own
   const bool is_long = !nest.loops.empty() && nest.loops.back().size > nest.block_size;
   const auto writes = [&](const ir::Op* op) { return is_streamed(nest, *op); };
   const std::vector<const ir::Op*>& ops = nest.step->ops;
@@ -263,16 +277,13 @@ void ProgramWriter::elements(const Step& step) {
                                       [](const Reduction& r) { return !r.has_identity; });
   if (!is_ordered) find_split(step, nest);
   widen_sums(nest, reductions);
+  nest.is_largest = is_plain_largest(nest, reductions);
   begin_reductions(nest, reductions);
 
   std::vector<std::string> pragmas;
   std::string clauses;
   bool is_vector = is_simd(step) && !is_ordered;
-  if (is_vector && is_plain_sum(nest, reductions)) {
-    nest.sum = reductions[0].sums[0];
-    nest.sum_type = type_text(
-        reductions[0].wide.value_or(kernel_.type(reductions[0].op->operands[0]).element()));
-  }
+  if (is_vector) find_row_call(nest, reductions);
   for (const Reduction& reduction : reductions) {
     if (reduction.is_inner && reduction.clause.empty()) is_vector = false;
     else if (reduction.is_inner) clauses += " " + reduction.clause;
@@ -284,8 +295,8 @@ void ProgramWriter::elements(const Step& step) {
       nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
+  if (is_vector) nest.mapped = &step == late_.step ? stored_f32(nest) : mapped_value(nest);
   find_blocks(nest);
-  if (is_vector) nest.mapped = mapped_value(nest);
 
   const auto body = [&] {
     run_ops(nest, step);
@@ -315,6 +326,8 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
     return;
   }
   if (!nest.sum.empty() && part.once.empty()) return print_sum(nest, part);
+  if (nest.step == late_.step) return print_late(nest, part);
+  if (nest.mapped && !part.streamed.empty()) return print_map(nest, part);
   if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
     return print_blocks(nest, part, pragmas);
   fetch_ahead(nest, part, part.range.begin, part.range.end);
@@ -348,7 +361,6 @@ void ProgramWriter::print_blocks(Nest& nest, const Part& part,
 
 void ProgramWriter::print_loop(const Nest& nest, const Range& range, const Part& part,
                                const std::vector<std::string>& pragmas) {
-  if (nest.mapped && !part.streamed.empty()) return print_map(nest, range, part);
   const Loop& loop = nest.loops.back();
   // Sums that were done at once are not the loop's.
   for (const std::string& pragma : pragmas)
@@ -427,12 +439,21 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
       });
       return std::exchange(nest.lines.back(), {});
     };
+    const std::size_t before = nest.lines[0].size();
     Part part{range, write_body(true), {}};
     if (!nest.runs.empty()) {
       part.condition = fmt::format("{}", fmt::join(std::exchange(nest.runs, {}), " && "));
       part.run_lines = std::exchange(part.lines, write_body(false));
     }
     part.once = std::exchange(nest.once, {});
+    // Behind the mask's end there is often nothing: what only that part needs waits until it is
+    // known.
+    if (!part.once.empty() && part.lines.empty() && &range == &parts.back() && parts.size() > 1) {
+      const auto first = nest.lines[0].begin() + static_cast<std::ptrdiff_t>(before);
+      std::vector<std::string> needed(first, nest.lines[0].end());
+      nest.lines[0].erase(first, nest.lines[0].end());
+      part.once = only_if(fmt::format("{} < {}", range.begin, range.end), needed, part.once);
+    }
     part.first = nest.block_first;
     part.last = nest.block_last;
     part.streamed = nest.streamed;

@@ -82,7 +82,8 @@ void ProgramWriter::place_arrays() {
     const std::string& own_name = kernel_.name_of(owner);
     const std::string& name = own_name.empty() ? kernel_.name_of(value) : own_name;
     arrays_[owner.id] = names_.make(name.empty() ? "tile" : name + "_tile");
-    add(arrays_[owner.id], kernel_.type(owner));
+    if (late_arrays_.contains(owner.id)) add_late_array(owner);
+    else add(arrays_[owner.id], kernel_.type(owner));
   }
   ir::walk(kernel_.body, [&](const ir::Op& op) {
     for (std::size_t k = 0; op.kind == OpKind::Dot && k < 2; ++k) {
@@ -119,9 +120,10 @@ std::string ProgramWriter::array(ir::Value value) const {
 // ---- Steps
 
 void ProgramWriter::write() {
+  find_streams();
+  find_late();
   place_arrays();
   find_runs();
-  find_streams();
   steps(schedule_.steps());
 }
 
@@ -214,6 +216,7 @@ void ProgramWriter::define(ir::Value value, const std::string& expression) {
   if (type.is_pointer) out_.format("{} const {} = {};", type_text(type), name, expression);
   else out_.format("const {} {} = {};", type_text(type), name, expression);
   texts_[value.id] = name;
+  declared_[name] = type_text(type);
 }
 
 std::string ProgramWriter::scalar_expression(const ir::Op& op) {

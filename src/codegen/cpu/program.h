@@ -56,6 +56,26 @@ struct Streamed {
   std::string type, row, part, place;
 };
 
+// The last loop of a program that is left to be run while the next one computes (late.cpp).
+struct LateRow {
+  const Step* step = nullptr;       // that loop; null: there is none
+  const Step* meanwhile = nullptr;  // the loop of the next program that it runs beside
+  // What an element is computed from, and how.
+  struct Variable {
+    std::string type, name;
+  };
+  std::string type;  // of an element of the result
+  std::vector<Variable> variables;
+  std::vector<std::string> lines;
+  std::string position;
+  // Arrays that it reads: there are two of each, by turns.
+  struct Array {
+    std::string type, name;
+    std::int64_t size, element_bytes;
+  };
+  std::vector<Array> arrays;
+};
+
 // The statements of one nest while they are found.
 struct Nest {
   const Step* step = nullptr;  // whose loops these are: decides what is read from arrays
@@ -84,8 +104,11 @@ struct Nest {
   std::string block_first, block_last;
   std::vector<Streamed> streamed;
   std::vector<std::string> ahead;  // rows to ask for meanwhile
-  std::string sum, sum_type;  // of the sum that is all that the loop does; empty: there is more
-  ir::Value mapped;           // f32 of which the loop writes a row and does nothing else
+  // Of the sum, or the largest, that is all that the loop finds; empty: there is more to do.
+  std::string sum, sum_type;
+  bool is_largest = false;
+  std::string keeps;  // the array that keeps the terms of that sum, written along with it
+  ir::Value mapped;   // f32 of which the loop writes a row and does nothing else
 
   int depth() const { return static_cast<int>(loops.size()); }
 };
@@ -93,6 +116,11 @@ struct Nest {
 // The op of a reduction or scan that combines its two arguments by that op alone; null for any
 // other.
 const ir::Op* only_op(const ir::Op& reduce);
+
+// Lines of a loop in terms of a position of 64 bits: subscripts take all of it (x[i], x[8 * k +
+// i]), anything else is computed in 32 bits, as it was.
+std::vector<std::string> with_long_position(const std::vector<std::string>& lines,
+                                            std::string_view name);
 
 class ProgramWriter {
  public:
@@ -104,12 +132,16 @@ class ProgramWriter {
   std::int64_t arena_bytes() const { return arena_bytes_; }
   // Bytes of a program's results that may be large; 0: none.
   std::int64_t streamed_bytes() const { return streamed_bytes_; }
-  bool uses_sums() const { return uses_sums_; }
+  bool uses_rows() const { return uses_rows_; }
   bool uses_maps() const { return uses_maps_; }
+  const LateRow& late() const { return late_; }
   // Whether its programs wait for each other.
   bool communicates() const { return communicates_; }
   // The function's arguments are known by these names.
-  void set_text(ir::Value value, std::string text) { texts_[value.id] = std::move(text); }
+  void set_argument(ir::Value value, const std::string& name) {
+    texts_[value.id] = name;
+    declared_[name] = type_text(kernel_.type(value));
+  }
   void place_arrays();
 
  private:
@@ -143,6 +175,7 @@ class ProgramWriter {
   bool is_largest_of(const ir::Op& reduce, ir::Value tile) const;
   bool is_top_reshaped(const ir::Op& reshape, ir::Value top, ir::Value tile) const;
   bool is_power_of_softmax(const ir::Op& op) const;
+  bool is_sum_of_softmax(ir::Value value) const;
   std::optional<std::string> divided(Nest& nest, const ir::Op& op,
                                      const std::vector<OperandText>& operands, const Index& index);
   Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
@@ -244,10 +277,11 @@ class ProgramWriter {
   const ir::Op* met_first(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_light(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
-  void print_sum(const Nest& nest, const Part& part);
+  void print_sum(Nest& nest, const Part& part);
   bool has_math(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+  ir::Value stored_f32(const Nest& nest) const;
   ir::Value mapped_value(const Nest& nest) const;
-  void print_map(const Nest& nest, const Range& range, const Part& part);
+  void print_map(const Nest& nest, const Part& part);
 
   // ---- What becomes vector code (vector_loops.cpp)
   bool surely_vectorises(const Nest& nest) const;
@@ -272,6 +306,21 @@ class ProgramWriter {
   bool begins_at_line(const ir::Op& store) const;
   void fetch_ahead(const Nest& nest, const Part& part, const std::string& first,
                    const std::string& last);
+
+  // ---- The row that is left to the next program (late.cpp)
+  void find_late();
+  bool can_be_late(const Step& step, Nest& nest);
+  void find_late_arrays(ir::Value value, std::set<std::uint32_t>& seen);
+  void add_late_array(ir::Value owner);
+  bool is_beside(const Step& step, const ir::Type& row);
+  bool is_kept_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
+  bool is_plain_largest(const Nest& nest, const std::vector<Reduction>& reductions) const;
+  bool reads_array(const Nest& nest, ir::Value value, ir::Value array,
+                   std::set<std::uint32_t>& seen) const;
+  void find_row_call(Nest& nest, const std::vector<Reduction>& reductions);
+  bool is_read_behind_mask(const Nest& nest) const;
+  void print_late(const Nest& nest, const Part& part);
+  void print_meanwhile(const Nest& nest);
 
   // ---- Across elements (across.cpp)
   void across(const Step& step);
@@ -321,8 +370,12 @@ class ProgramWriter {
   std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;
   bool communicates_ = false;
-  bool uses_sums_ = false;
+  bool uses_rows_ = false;
   bool uses_maps_ = false;
+  LateRow late_;
+  std::set<std::uint32_t> late_arrays_;  // by the value that owns the array
+  // Variables of the function, with their types.
+  std::map<std::string, std::string> declared_;
   ir::Location last_location_;
 };
 

@@ -185,7 +185,7 @@ void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reducti
       if (reduction.has_identity && only)
         start = " = " + literal_text(type, *identity_of(*only, type));
       const bool is_extreme = reduction.is_inner && reduction.clause.starts_with("tw_");
-      if (is_extreme) {
+      if (is_extreme && !nest.is_largest) {
         const bool is_max = only->kind == OpKind::Maximum;
         const double least = (is_max ? -1 : 1) * std::numeric_limits<double>::infinity();
         start = " = " + literal_text(type, ir::AttributeValue{least});
@@ -194,6 +194,7 @@ void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reducti
         const std::string name = names_.make(wanted);
         nest.names.reserve(name);
         out_.format("{} {}{};", type_text(type), name, start);
+        declared_[name] = type_text(type);
         reduction.sums.push_back(name);
       } else if (reduction.is_inner) {
         const std::string name = nest.names.make(wanted);
@@ -209,7 +210,8 @@ void ProgramWriter::begin_reductions(Nest& nest, std::vector<Reduction>& reducti
         reduction.sums.push_back(fmt::format("{}[{}]", sums, reduced_place(nest, op).text));
       }
     }
-    if (reduction.is_inner && reduction.clause.starts_with("tw_")) begin_extreme(nest, reduction);
+    if (reduction.is_inner && reduction.clause.starts_with("tw_") && !nest.is_largest)
+      begin_extreme(nest, reduction);
     else if (!reduction.clause.empty())
       reduction.clause = fmt::format("reduction({} : {})", reduction.clause, reduction.sums[0]);
   }

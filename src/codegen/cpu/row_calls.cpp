@@ -2,7 +2,8 @@
 // codegen/cpu/row_calls.cpp — loops along a row that are calls of the library
 // (device_lib/cpu/rows.h). Those that only add floats (a mean, a variance) are tw::sum, which adds
 // to several sums by turns: one alone waits for each addition. Those that only write a long
-// function of f32 (a GELU) are tw::map, which computes many elements side by side.
+// function of f32 (a GELU) are tw::map, which computes many elements side by side. Programs that
+// leave their row to the next one (late.cpp) have more of them.
 #include <algorithm>
 
 #include "codegen/cpu/program.h"
@@ -20,19 +21,26 @@ constexpr std::int64_t shortest_row = 256;
 // Longer terms keep the processor busy as they are, and take the compiler four times as long.
 constexpr std::size_t most_ops = 16;
 
-// Whether the loop's variable is nothing but the last term of subscripts: x[i], x[8 * k + i].
-bool is_only_position(const std::vector<std::string>& lines, std::string_view name) {
+}  // namespace
+
+std::vector<std::string> with_long_position(const std::vector<std::string>& lines,
+                                            std::string_view name) {
+  std::vector<std::string> out;
   for (const std::string& line : lines) {
     const std::vector<CppToken> tokens = tokenize_cpp(line, "a term");
-    for (std::size_t i = 0; i < tokens.size(); ++i)
-      if (tokens[i].is(name) && (i == 0 || !tokens[i - 1].is_one_of({"[", "+"}) ||
-                                 i + 1 == tokens.size() || !tokens[i + 1].is("]")))
-        return false;
+    std::string written;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const bool is_subscript = i > 0 && tokens[i - 1].is_one_of({"[", "+"}) &&
+                                i + 1 < tokens.size() && tokens[i + 1].is("]");
+      if (!tokens[i].is(name) || is_subscript) continue;
+      written += line.substr(at, tokens[i].offset - at) + fmt::format("i32({})", name);
+      at = tokens[i].end();
+    }
+    out.push_back(written + line.substr(at));
   }
-  return true;
+  return out;
 }
-
-}  // namespace
 
 // The op that computes the value in this loop, if it is met for the first time.
 const ir::Op* ProgramWriter::met_first(const Nest& nest, ir::Value value,
@@ -59,8 +67,10 @@ bool ProgramWriter::is_plain_sum(const Nest& nest, const std::vector<Reduction>&
   const Type type = reduction.wide.value_or(own);
   const bool is_exact = reduction.wide && type.dtype == DType::Float64;
   std::set<std::uint32_t> seen;
-  return reduction.is_inner && reduction.clause.starts_with("reduction(+ ") && type.is_float() &&
-         !is_exact && nest.loops.back().size >= shortest_row && surely_vectorises(nest) &&
+  const ir::Op* only = only_op(*reduction.op);
+  return reduction.is_inner && only && only->kind == OpKind::Add && type.is_float() && !is_exact &&
+         size_of(type.dtype) >= 4 && nest.loops.back().size >= shortest_row &&
+         surely_vectorises(nest) &&
          std::all_of(step.ops.begin(), step.ops.end(),
                      [](const ir::Op* op) { return !op->facts().has(ir::Writes); }) &&
          is_light(nest, reduction.op->operands[0], seen);
@@ -75,9 +85,9 @@ bool ProgramWriter::has_math(const Nest& nest, ir::Value value,
                             [&](ir::Value operand) { return has_math(nest, operand, seen); }));
 }
 
-// The f32 that a loop of one store computes for each element; none when there is more to do, or
-// little. Smaller floats are rounded when the row is written.
-ir::Value ProgramWriter::mapped_value(const Nest& nest) const {
+// The f32 that a loop of one streamed store computes for each element; none when there is more to
+// do. Smaller floats are rounded when the row is written.
+ir::Value ProgramWriter::stored_f32(const Nest& nest) const {
   const Step& step = *nest.step;
   if (!step.kept.empty() || !step.reductions.empty() || !surely_vectorises(nest)) return {};
   const ir::Op* store = nullptr;
@@ -94,33 +104,45 @@ ir::Value ProgramWriter::mapped_value(const Nest& nest) const {
                           cast->kind == OpKind::Cast && cast->text("rounding").empty() &&
                           !schedule_.is_in_array(value, *nest.step);
   if (is_rounded) value = cast->operands[0];
+  return kernel_.type(value).dtype == DType::Float32 ? value : ir::Value{};
+}
+
+// The same where it takes long to compute.
+ir::Value ProgramWriter::mapped_value(const Nest& nest) const {
+  const ir::Value value = stored_f32(nest);
   std::set<std::uint32_t> seen;
-  const bool is_long = kernel_.type(value).dtype == DType::Float32 && has_math(nest, value, seen);
-  return is_long ? value : ir::Value{};
+  return value && has_math(nest, value, seen) ? value : ir::Value{};
 }
 
-void ProgramWriter::print_map(const Nest& nest, const Range& range, const Part& part) {
-  uses_maps_ = true;
-  const Streamed& streamed = part.streamed[0];
-  out_.open(fmt::format("tw::map({}, {}, {}, [&](i32 {})", range.begin, range.end, streamed.row,
-                        nest.loops.back().name));
-  for (const std::string& line : part.lines) out_.line(line);
-  out_.outdent();
-  const Type type = kernel_.type(streamed.store->operands[1]).element();
-  const Type wide{.dtype = DType::Float32};
-  if (type == wide) out_.line("});");
-  else out_.format("}}, [](f32 y) {{ return {}; }});", cast_text(wide, type, "y", ""));
-}
-
-void ProgramWriter::print_sum(const Nest& nest, const Part& part) {
-  uses_sums_ = true;
+void ProgramWriter::print_map(const Nest& nest, const Part& part) {
+  uses_rows_ = uses_maps_ = true;
+  fetch_ahead(nest, part, part.range.begin, part.range.end);
   const std::string& name = nest.loops.back().name;
-  out_.open(fmt::format("{} += tw::sum<{}>({}, {}, [&]({} {})", nest.sum, nest.sum_type,
-                        part.range.begin, part.range.end,
-                        is_only_position(part.lines, name) ? "i64" : "i32", name));
-  for (const std::string& line : part.lines) out_.line(line);
+  out_.open(fmt::format("tw::map({}, {}, &{}, streams, [&](i64 {})", part.range.begin,
+                        part.range.end, part.streamed[0].place, name));
+  for (const std::string& line : with_long_position(part.lines, name)) out_.line(line);
   out_.outdent();
   out_.line("});");
+}
+
+void ProgramWriter::print_sum(Nest& nest, const Part& part) {
+  uses_rows_ = true;
+  const std::string& name = nest.loops.back().name;
+  const std::string range = fmt::format("{}, {}", part.range.begin, part.range.end);
+  const bool has_more = nest.step == late_.meanwhile;
+  if (nest.is_largest)
+    out_.open(fmt::format("{0} = tw::max_number({0}, tw::largest({1}, [&](i64 {2})", nest.sum,
+                          range, name));
+  else if (!nest.keeps.empty())
+    out_.open(
+        fmt::format("{} += tw::sum_kept({}, {}, [&](i64 {})", nest.sum, range, nest.keeps, name));
+  else
+    out_.open(fmt::format("{} += tw::sum{}({}, [&](i64 {})", nest.sum,
+                          nest.sum_type == "f32" ? "" : "_" + nest.sum_type, range, name));
+  for (const std::string& line : with_long_position(part.lines, name)) out_.line(line);
+  if (has_more) print_meanwhile(nest);
+  out_.outdent();
+  out_.line(nest.is_largest ? "}));" : "});");
 }
 
 }  // namespace tilewright

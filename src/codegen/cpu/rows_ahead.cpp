@@ -109,6 +109,10 @@ const ir::Op* ProgramWriter::large_result(const Type& row) const {
 // meanwhile; without such a loop it is the one that writes the result.
 void ProgramWriter::find_rows_ahead(Nest& nest) {
   const Step& step = *nest.step;
+  if (late_.step) {
+    if (&step == late_.meanwhile) nest.ahead = next_rows(nest.shape);
+    return;
+  }
   const std::vector<ir::Op*>& all = kernel_.body.ops;
   const auto is_at_top = [&](const ir::Op* op) {
     return std::find(all.begin(), all.end(), op) != all.end();

@@ -38,32 +38,34 @@ inline f32 clamp(f32 x, const Limits& limits) {
   return limits.high < a ? limits.high : a;
 }
 
-// e^x is e^r * 2^n. Given x * log2(e) + `from`, where `from` is a rounder: e^r.
-inline f32 exp_rest(f32 x, f32 shifted, f32 from) {
+// e^x is e^r * 2^n. Given x * log2(e) + `from`, where `from` is a rounder: e^r, times a power of
+// two that costs nothing in the coefficients.
+inline f32 exp_rest(f32 x, f32 shifted, f32 from, f32 times) {
   const f32 n = shifted - from;
   const f32 r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, __builtin_fmaf(n, -0x1.62e400p-1f, x));
-  f32 p = 0x1.6d0c4ap-10f;
-  p = __builtin_fmaf(p, r, 0.008363773874f);
-  p = __builtin_fmaf(p, r, 0.04166655011f);
-  p = __builtin_fmaf(p, r, 0.1666657338f);
-  p = __builtin_fmaf(p, r, 0.5f);
-  return __builtin_fmaf(p, r * r, r) + 1.0f;
+  f32 p = 0x1.6d0c4ap-10f * times;
+  p = __builtin_fmaf(p, r, 0.008363773874f * times);
+  p = __builtin_fmaf(p, r, 0.04166655011f * times);
+  p = __builtin_fmaf(p, r, 0.1666657338f * times);
+  p = __builtin_fmaf(p, r, 0.5f * times);
+  p = __builtin_fmaf(p, r, times);
+  return __builtin_fmaf(p, r, times);
 }
 
 inline f32 exp(f32 x) {
   const f32 inside = clamp(x, exp_limits);
   const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, rounder);
-  return scale(exp_rest(inside, shifted, rounder), shifted);
+  return scale(exp_rest(inside, shifted, rounder, 1.0f), shifted);
 }
 
 // e^x of x that is not above 0 (the powers of a softmax), bit for bit as exp: it needs one limit,
-// and of the two factors of `scale` the second is a constant, since 2^(n + 64) is never too large.
+// and one factor, since 2^(n + 64) is never too large for what is 2^64 times too small.
 inline f32 exp_down(f32 x) {
   constexpr f32 from = 0x1.8p23f + 127 + 64;
   const f32 inside = exp_limits.low > x ? exp_limits.low : x;
   const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, from);
-  const f32 p = exp_rest(inside, shifted, from);
-  return p * bit_cast<f32>(bit_cast<u32>(shifted) << 23) * 0x1p-64f;
+  const f32 p = exp_rest(inside, shifted, from, 0x1p-64f);
+  return p * bit_cast<f32>(bit_cast<u32>(shifted) << 23);
 }
 
 // e^x + c, where no power below 2^-125 changes c: so the smallest are all taken for that, and a
@@ -72,8 +74,8 @@ inline f32 exp_plus(f32 x, f32 c) {
   constexpr f32 from = 0x1.8p23f + 126;
   const f32 inside = clamp(x, exp_plus_limits);
   const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, from);
-  const f32 p = exp_rest(inside, shifted, from);
-  return __builtin_fmaf(p + p, bit_cast<f32>(bit_cast<u32>(shifted) << 23), c);
+  const f32 p = exp_rest(inside, shifted, from, 2.0f);
+  return __builtin_fmaf(p, bit_cast<f32>(bit_cast<u32>(shifted) << 23), c);
 }
 
 inline f32 exp2(f32 x) {

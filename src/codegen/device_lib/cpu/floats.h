@@ -44,12 +44,20 @@ inline f32 divide_fast(f32 a, f32 b) { return a / b; }
 // and the largest numbers in range.
 struct Divisor {
   f32 inverse, scale;
+  Divisor() = default;
   explicit Divisor(f32 b) {
     const f32 size = __builtin_fabsf(b);
     scale = size < 0x1p-64f ? 0x1p64f : size > 0x1p64f ? 0x1p-64f : 1.0f;
     inverse = 1.0f / (b * scale);
   }
   f32 divide(f32 a) const { return a * inverse * scale; }
+};
+// The same for numbers whose inverse is surely in range, as the sum of a softmax's powers is.
+struct PlainDivisor {
+  f32 inverse;
+  PlainDivisor() = default;
+  explicit PlainDivisor(f32 b) : inverse(1.0f / b) {}
+  f32 divide(f32 a) const { return a * inverse; }
 };
 
 }  // namespace tw

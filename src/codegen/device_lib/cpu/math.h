@@ -6,8 +6,8 @@
 // The most that they and those of exponentials.h are off, in ulp, over all f32
 // (`bench/vector_math_ulp` measures it and reads the limits here; of pow over many pairs):
 //   cos 1.6   exp2 0.9      log10 1.1  rsqrt 1.5  tanh 1.4
-//   erf 1.2   exp_plus 1.3  log2 1.2   sin 1.6
-//   exp 1.1   log 1.0       pow 0.6    sqrt 0.5
+//   erf 1.2   exp_plus 1.5  log2 1.2   sin 1.6
+//   exp 1.0   log 1.0       pow 0.6    sqrt 0.5
 #pragma once
 
 namespace tw {

@@ -1,53 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/cpu/rows.h — what is done along a row: sums of floats, and functions of them.
+// device_lib/cpu/rows.h — what is done along a row: sums of floats, the largest, functions of them.
+//
+// Positions have 64 bits: `i + n` in 32 bits may wrap, and g++ 13 then reads the elements one by
+// one. Functions are inlined at any size: a loop over a closure in memory is no vector code.
 #pragma once
 
 namespace tw {
 
-// The sum of term(first) to term(last - 1). Four sums at a time, since an addition waits for the
-// one before it; and block by block, as exact as on a GPU, where each thread sums a few. Positions
-// have 64 bits: `i + n` in 32 bits may wrap, and g++ 13 then reads the elements one by one.
-template <class T, class Term>
-inline T sum(i64 first, i64 last, const Term& term) {
-  constexpr i64 block = 4096, lanes = 16;
-  T total = 0;
-  for (; first < last; first += block) {
-    const i64 end = last - first > block ? first + block : last;
-    const i64 n = (end - first) / (4 * lanes) * lanes;
-    T a = 0, b = 0, c = 0, d = 0;
-#pragma omp simd reduction(+ : a, b, c, d)
-    for (i64 i = first; i < first + n; ++i) {
-      a += term(i);
-      b += term(i + n);
-      c += term(i + 2 * n);
-      d += term(i + 3 * n);
-    }
-#pragma omp simd reduction(+ : a)
-    for (i64 i = first + 4 * n; i < end; ++i) a += term(i);
-    total += (a + b) + (c + d);
+// Calls use(block) for each block of term(first) to term(last - 1), and meanwhile(i) behind each
+// whole one; what lacks in the last is `other`.
+template <class Term, class Use, class Meanwhile>
+[[gnu::always_inline]] inline void by_blocks(i64 first, i64 last, f32 other, const Term& term,
+                                             const Use& use, const Meanwhile& meanwhile) {
+  i64 i = first;
+  for (; i + block <= last; i += block) {
+    Block some;
+#pragma omp simd
+    for (i64 k = 0; k < block; ++k) some.at[k] = term(i + k);
+    use(i, some);
+    meanwhile(i);
   }
-  return total;
+  const i64 rest = last - i;
+  if (rest <= 0) return;
+  Block some;
+#pragma omp simd
+  for (i64 k = 0; k < block; ++k) {
+    some.at[k] = other;
+    if (k < rest) some.at[k] = term(i + k);
+  }
+  use(i, some);
+}
+struct Nothing {
+  void operator()(i64) const {}
+};
+
+// The largest number; NaN where there is none.
+template <class Term>
+[[gnu::noinline]] bool has_number(i64 first, i64 last, const Term& term) {
+  for (i64 i = first; i < last; ++i)
+    if (term(i) == term(i)) return true;
+  return false;
+}
+template <class Term>
+[[gnu::always_inline]] inline f32 largest(i64 first, i64 last, const Term& term) {
+  Line a = Line{} - inf<f32>(), b = a;
+  by_blocks(
+      first, last, -inf<f32>(), term,
+      [&](i64, const Block& some) {
+        a = larger_lanes(some.low(), a);
+        b = larger_lanes(some.high(), b);
+      },
+      Nothing());
+  const f32 top = largest_lane(larger_lanes(a, b));
+  return top > -inf<f32>() || has_number(first, last, term) ? top : nan<f32>();
 }
 
-// row[0] = round(value(first)) and so on to value(last - 1), 64 at a time: a single vector's chain
-// of operations is so long that the processor does not see the next one's begin.
-template <class T, class Value, class Round>
-inline void map(i32 first, i32 last, T* row, const Value& value, const Round& round) {
-  constexpr i32 many = 64;
-  const i32 end = last - (last - first) % many;
-  for (i32 i = first; i < end; i += many) {
-    f32 some[many];
-#pragma omp simd
-    for (i32 k = 0; k < many; ++k) some[k] = value(i + k);
-#pragma omp simd
-    for (i32 k = 0; k < many; ++k) row[i - first + k] = round(some[k]);
+// The sum of term(first) to term(last - 1), with something else done meanwhile. Several sums at a
+// time, since an addition waits for the one before it; and 4096 elements by themselves, as exact as
+// on a GPU, where each thread sums a few.
+template <class Term, class Meanwhile = Nothing>
+[[gnu::always_inline]] inline f32 sum(i64 first, i64 last, const Term& term,
+                                      const Meanwhile& meanwhile = {}) {
+  constexpr i64 many = 4096;
+  f32 all = 0;
+  for (; first < last; first += many) {
+    Line a = {}, b = {};
+    by_blocks(
+        first, last - first > many ? first + many : last, 0, term,
+        [&](i64, const Block& some) {
+          a += some.low();
+          b += some.high();
+        },
+        meanwhile);
+    all += total(a + b);
   }
-#pragma omp simd
-  for (i32 i = end; i < last; ++i) row[i - first] = round(value(i));
+  return all;
 }
-template <class Value>
-inline void map(i32 first, i32 last, f32* row, const Value& value) {
-  map(first, last, row, value, [](f32 y) { return y; });
+
+// The same sum; row[first] to row[last - 1] are its terms afterwards.
+template <class Term, class Meanwhile>
+[[gnu::always_inline]] inline f32 sum_kept(i64 first, i64 last, f32* row, const Term& term,
+                                           const Meanwhile& meanwhile) {
+  constexpr i64 many = 4096;
+  f32 all = 0;
+  for (; first < last; first += many) {
+    const i64 end = last - first > many ? first + many : last;
+    Line a = {}, b = {};
+    by_blocks(
+        first, end, 0, term,
+        [&](i64 i, const Block& some) {
+          if (i + block <= end) round_all(some.at, row + i);
+          else put_some(some.at, row + i, end - i);
+          a += some.low();
+          b += some.high();
+        },
+        meanwhile);
+    all += total(a + b);
+  }
+  return all;
+}
+
+template <class Term>
+inline f64 sum_f64(i64 first, i64 last, const Term& term) {
+  f64 all = 0;
+#pragma omp simd reduction(+ : all)
+  for (i64 i = first; i < last; ++i) all += term(i);
+  return all;
+}
+
+// row[0] = value(first) and so on to value(last - 1), rounded, 64 at a time: a single vector's
+// chain of operations is so long that the processor does not see the next one's begin. Results that
+// stream go straight to memory, whole lines of them at once.
+template <class T, class Value>
+[[gnu::always_inline]] inline void map(i64 first, i64 last, T* row, bool streams,
+                                       const Value& value) {
+  constexpr i64 many = 64, line = line_bytes / sizeof(T);
+  T* const to = row - first;
+  streams = streams && (u64)row % sizeof(T) == 0;
+  const i64 past_line = streams ? (u64)row % line_bytes / sizeof(T) : 0;
+  i64 i = first;
+  i64 end = past_line == 0 ? first : min(last, first + line - past_line);
+  for (;;) {
+    // Before the first whole line, or behind the last one.
+#pragma omp simd
+    for (i64 k = i; k < end; ++k) to[k] = round_one(value(k), to);
+    if (end == last) return;
+    for (i = end; last - i >= many; i += many) {
+      alignas(line_bytes) f32 some[many];
+#pragma omp simd
+      for (i64 k = 0; k < many; ++k) some[k] = value(i + k);
+      if (streams) stream_all(some, to + i);
+      else round_all(some, to + i);
+    }
+    end = last;
+    if (i == last) return;
+  }
 }
 
 }  // namespace tw

@@ -77,6 +77,37 @@ inline f8e4m3 to_f8e4m3(f32 x) {
   return {u8(finite | (bits >> 24 & 0x80))};
 }
 
+// ---- Many at once (lines.h).
+
+inline f16 round_one(f32 x, const f16*) { return to_f16(x); }
+inline bf16 round_one(f32 x, const bf16*) { return to_bf16(x); }
+template <i64 count>
+inline void round_all(const f32 (&from)[count], f16* to) {
+#pragma omp simd
+  for (i64 k = 0; k < count; ++k) to[k] = to_f16(from[k]);
+}
+// `from` begins at a cache line. The instruction takes subnormal numbers for 0 and keeps the bits
+// of a NaN; a block with such a number goes the way of all others.
+template <i64 count>
+inline void round_all(const f32 (&from)[count], bf16* to) {
+#if defined(__AVX512BF16__) && defined(__AVX512DQ__) && !defined(__clang__)
+  typedef f32 Lanes __attribute__((vector_size(64), may_alias));
+  typedef short Words __attribute__((vector_size(64), may_alias, aligned(2)));
+  constexpr int nan_or_subnormal = 0xa1;
+  const auto* lanes = (const Lanes*)from;
+  int odd = 0;
+  for (i64 k = 0; k < count / 16; ++k)
+    odd |= __builtin_ia32_fpclassps512_mask(lanes[k], nan_or_subnormal, -1);
+  if (__builtin_expect(odd == 0, 1)) {
+    for (i64 k = 0; k < count / 32; ++k)
+      ((Words*)to)[k] = (Words)__builtin_ia32_cvtne2ps2bf16_v32hi(lanes[2 * k + 1], lanes[2 * k]);
+    return;
+  }
+#endif
+#pragma omp simd
+  for (i64 k = 0; k < count; ++k) to[k] = to_bf16(from[k]);
+}
+
 // ---- From f64, rounded once: first to f32 with the last bit set when something is lost.
 
 inline f32 to_odd(f64 x) {

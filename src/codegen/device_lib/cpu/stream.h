@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_lib/cpu/stream.h — results too large for the caches go around them, so that their old
-// lines need not be read first. A loop fills a part that stays in the nearest cache; whole lines of
-// it are then written to memory at once.
+// lines need not be read first.
 #pragma once
 
 namespace tw {
 
-// Elements of a part.
+// Elements of a part: a loop that is no call of rows.h fills one that stays in the nearest cache;
+// whole lines of it are then written to memory at once.
 constexpr i32 part_size = 1024;
 
 // From this many bytes of results on; they are as many per program.
@@ -25,7 +25,18 @@ inline void stream(const Launch* launch, T* to, const T* part, i32 count) {
 // Asks for elements that the next program of this thread will read.
 template <class T>
 inline void fetch_ahead(const T* from, i32 count) {
-  for (i32 i = 0; i < count; i += 64 / sizeof(T)) __builtin_prefetch(from + i);
+  for (i32 i = 0; i < count; i += line_bytes / sizeof(T)) __builtin_prefetch(from + i);
+}
+
+// The same for one block (lines.h). Long rows come no nearer than the second cache: in the first
+// they would take the place of the row that is being computed.
+template <class T>
+inline void fetch_block(const T* from) {
+  for (i64 i = 0; i < block; i += line_bytes / i64(sizeof(T))) __builtin_prefetch(from + i);
+}
+template <class T>
+inline void fetch_far_block(const T* from) {
+  for (i64 i = 0; i < block; i += line_bytes / i64(sizeof(T))) __builtin_prefetch(from + i, 0, 2);
 }
 
 // Behind all of a call's results: others may read them then.
