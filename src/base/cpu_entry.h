@@ -13,6 +13,19 @@ namespace tilewright {
 
 extern "C" {
 
+// A row of results that a program leaves to be written while the next one computes. The kernel's
+// own structure (device_lib/cpu/late.h) begins with it.
+struct TwLateRow {
+  // The next `count` elements, at most as many as a line has.
+  void (*compute)(TwLateRow* row, void* to, std::int64_t count);
+  char* to;
+  std::int64_t at;    // elements that are written
+  std::int64_t end;   // of all
+  std::int64_t held;  // elements of its last line, which are in `part`
+  std::int64_t element_bytes;
+  alignas(64) char part[128];
+};
+
 // What a kernel may call back into the library for; `size` lets an old kernel meet a newer library.
 struct TwCpuServices {
   std::uint64_t size;
@@ -27,6 +40,11 @@ struct TwCpuServices {
   void (*give_way)();
   // Copies results to memory around the caches; `bytes` that are no whole lines as usual.
   void (*stream)(void* to, const void* from, std::uint64_t bytes);
+  // Behind `end_row` only a part of the row's last line is not written; behind the last of all not
+  // even that.
+  void (*end_row)(TwLateRow* row, bool is_last);
+  // A row of `count` elements; those that do not stream are written at once.
+  void (*begin_row)(TwLateRow* row, void* to, std::int64_t count, bool streams);
 };
 
 struct TwCpuLaunch {

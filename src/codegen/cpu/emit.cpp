@@ -257,7 +257,7 @@ class FileWriter {
     out_.format("                   i32({} / launch->grid[1])}};", row);
     out_.format("{}_program({});", symbol_, arguments);
     out_.close();
-    if (needs.late.step) out_.line("late.finish();");
+    if (needs.late.step) out_.line("late.finish(launch);");
     if (needs.streamed_bytes > 0) out_.line("if (streams) tw::finish_streams();");
     out_.close();
   }

@@ -20,15 +20,16 @@ template <class Term, class Use, class Meanwhile>
     use(i, some);
     meanwhile(i);
   }
-  const i64 rest = last - i;
-  if (rest <= 0) return;
-  Block some;
+  if (i < last) {
+    const i64 rest = last - i;
+    Block some;
 #pragma omp simd
-  for (i64 k = 0; k < block; ++k) {
-    some.at[k] = other;
-    if (k < rest) some.at[k] = term(i + k);
+    for (i64 k = 0; k < block; ++k) {
+      some.at[k] = other;
+      if (k < rest) some.at[k] = term(i + k);
+    }
+    use(i, some);
   }
-  use(i, some);
 }
 struct Nothing {
   void operator()(i64) const {}
@@ -37,8 +38,10 @@ struct Nothing {
 // The largest number; NaN where there is none.
 template <class Term>
 [[gnu::noinline]] bool has_number(i64 first, i64 last, const Term& term) {
-  for (i64 i = first; i < last; ++i)
-    if (term(i) == term(i)) return true;
+  for (i64 i = first; i < last; ++i) {
+    const f32 x = term(i);
+    if (x == x) return true;
+  }
   return false;
 }
 template <class Term>
