@@ -43,13 +43,14 @@ struct Late : TwLateRow {
   }
   template <class Launch>
   void finish(const Launch* launch) {
+    while (at + block <= end) step();
     launch->services->end_row(this, true);
   }
 
   static void compute_some(TwLateRow* row, void* to, long count) {
-    constexpr i64 line = line_bytes / sizeof(T);
     const Value own = ((Late*)row)->value;
     const i64 first = row->at;
+    constexpr i64 line = line_bytes / sizeof(T);
     alignas(line_bytes) f32 some[line];
 #pragma omp simd
     for (i64 k = 0; k < line; ++k)

@@ -46,11 +46,12 @@ inline f32 largest_lane(Line x) {
 inline void stream_line(void* to, const void* from) {
 #if defined(__clang__)
   __builtin_nontemporal_store(*(const Line*)from, (Line*)to);
-#elif defined(__AVX512F__)
+#elif defined(__AVX512F__) && __has_builtin(__builtin_ia32_movntps512)
   __builtin_ia32_movntps512((f32*)to, *(const Line*)from);
-#elif defined(__AVX__)
-  __builtin_ia32_movntps256((f32*)to, ((const HalfLine*)from)[0]);
-  __builtin_ia32_movntps256((f32*)to + 8, ((const HalfLine*)from)[1]);
+#elif defined(__AVX__) && __has_builtin(__builtin_ia32_movntps256)
+  const auto* half = (const HalfLine*)from;
+  __builtin_ia32_movntps256((f32*)to, half[0]);
+  __builtin_ia32_movntps256((f32*)to + 8, half[1]);
 #else
   *(Line*)to = *(const Line*)from;
 #endif

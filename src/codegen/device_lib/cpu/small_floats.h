@@ -90,17 +90,22 @@ inline void round_all(const f32 (&from)[count], f16* to) {
 // of a NaN; a block with such a number goes the way of all others.
 template <i64 count>
 inline void round_all(const f32 (&from)[count], bf16* to) {
-#if defined(__AVX512BF16__) && defined(__AVX512DQ__) && !defined(__clang__)
+#if defined(__AVX512BF16__) && defined(__AVX512DQ__)
   typedef f32 Lanes __attribute__((vector_size(64), may_alias));
   typedef short Words __attribute__((vector_size(64), may_alias, aligned(2)));
-  constexpr int nan_or_subnormal = 0xa1;
   const auto* lanes = (const Lanes*)from;
-  int odd = 0;
-  for (i64 k = 0; k < count / 16; ++k)
-    odd |= __builtin_ia32_fpclassps512_mask(lanes[k], nan_or_subnormal, -1);
+  u32 odd = 0;
+  for (i64 k = 0; k < count / 16; ++k) {
+    u16 is_odd;  // NaN, or subnormal
+    asm("vfpclassps $0xa1, %1, %0" : "=k"(is_odd) : "v"(lanes[k]));
+    odd |= is_odd;
+  }
   if (__builtin_expect(odd == 0, 1)) {
-    for (i64 k = 0; k < count / 32; ++k)
-      ((Words*)to)[k] = (Words)__builtin_ia32_cvtne2ps2bf16_v32hi(lanes[2 * k + 1], lanes[2 * k]);
+    for (i64 k = 0; k < count / 32; ++k) {
+      Words words;
+      asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(words) : "v"(lanes[2 * k]), "v"(lanes[2 * k + 1]));
+      ((Words*)to)[k] = words;
+    }
     return;
   }
 #endif
