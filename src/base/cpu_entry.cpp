@@ -16,7 +16,8 @@ static_assert(offsetof(TwCpuServices, fail) == 8 && offsetof(TwCpuServices, emul
               offsetof(TwCpuServices, end_row) == 40 && offsetof(TwCpuServices, begin_row) == 48);
 
 static_assert(offsetof(TwLateRow, at) == 16 && offsetof(TwLateRow, held) == 32 &&
-                  offsetof(TwLateRow, part) == 64 && sizeof(TwLateRow) == 192,
+                  offsetof(TwLateRow, streams) == 44 && offsetof(TwLateRow, part) == 64 &&
+                  sizeof(TwLateRow) == 192,
               "device_lib/cpu/late.h must declare the same structure");
 
 const char* const cpu_entry_text = R"(struct TwEmulation;
@@ -28,7 +29,7 @@ struct TwCpuServices {
   void (*give_way)();
   void (*stream)(void* to, const void* from, unsigned long bytes);
   void (*end_row)(TwLateRow* row, bool is_last);
-  void (*begin_row)(TwLateRow* row, void* to, long count, bool streams);
+  void (*begin_row)(TwLateRow* row, void* to, long count);
 };
 struct TwCpuLaunch {
   unsigned grid[3];

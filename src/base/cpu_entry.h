@@ -22,7 +22,8 @@ struct TwLateRow {
   std::int64_t at;    // elements that are written
   std::int64_t end;   // of all
   std::int64_t held;  // elements of its last line, which are in `part`
-  std::int64_t element_bytes;
+  std::int32_t element_bytes;
+  bool streams;  // false: it stays in the caches, and is written at once
   alignas(64) char part[128];
 };
 
@@ -43,8 +44,8 @@ struct TwCpuServices {
   // Behind `end_row` only a part of the row's last line is not written; behind the last of all not
   // even that.
   void (*end_row)(TwLateRow* row, bool is_last);
-  // A row of `count` elements; those that do not stream are written at once.
-  void (*begin_row)(TwLateRow* row, void* to, std::int64_t count, bool streams);
+  // A row of `count` elements at `to`.
+  void (*begin_row)(TwLateRow* row, void* to, std::int64_t count);
 };
 
 struct TwCpuLaunch {

@@ -241,7 +241,7 @@ class FileWriter {
       arguments += ", streams";
     }
     if (needs.late.step) {
-      out_.format("tw::Late<{}_late, {}> late;", symbol_, needs.late.type);
+      out_.format("tw::Late<{}_late, {}> late(streams);", symbol_, needs.late.type);
       arguments += ", late" + arrays;
     }
     for (std::size_t k = 0; k < parameters_.size(); ++k) {

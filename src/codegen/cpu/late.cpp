@@ -205,8 +205,7 @@ void ProgramWriter::print_late(const Nest& nest, const Part& part) {
     late_.variables.push_back({found->second, name});
     values += (values.empty() ? "" : ", ") + name;
   }
-  out_.format("late.begin(launch, {{{}}}, &{}, {}, streams);", values, streamed.place,
-              part.range.end);
+  out_.format("late.begin(launch, {{{}}}, &{}, {});", values, streamed.place, part.range.end);
 }
 
 }  // namespace tilewright

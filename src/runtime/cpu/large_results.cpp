@@ -70,16 +70,6 @@ void put_held(TwLateRow& row) {
   row.held = 0;
 }
 
-// Results that stay in the caches.
-void write_plainly(TwLateRow& row) {
-  const std::int64_t line = elements_of_line(row);
-  while (row.end - row.at >= line) compute(row, place(row, row.at), line);
-  const std::int64_t rest = row.end - row.at;
-  char* const to = place(row, row.at);
-  compute(row, row.part, rest);
-  put(row, to, row.part, rest);
-}
-
 // A row often begins where the one before it ended: their common line is written at once.
 void begin_within_line(TwLateRow& row, std::int64_t past, bool joins) {
   const std::int64_t head = std::min(elements_of_line(row) - past, row.end);
@@ -102,23 +92,25 @@ void end_row(TwLateRow* row, bool is_last) {
     char* const to = place(*row, row->at);
     const std::int64_t count = std::min(row->end - row->at, line);
     compute(*row, row->part, count);
-    if (count == line) stream(to, row->part, line_bytes);
-    else row->held = count;
+    if (count < line) row->held = count;
+    else if (row->streams) stream(to, row->part, line_bytes);
+    else put(*row, to, row->part, count);
   }
   if (is_last && row->held > 0) put_held(*row);
 }
 
-void begin_row(TwLateRow* row, void* to, std::int64_t count, bool streams) {
+void begin_row(TwLateRow* row, void* to, std::int64_t count) {
   const auto address = reinterpret_cast<std::uintptr_t>(to);
   const auto bytes = static_cast<std::uintptr_t>(row->element_bytes);
   const auto past = static_cast<std::int64_t>(address % line_bytes / bytes);
+  // Elements that lie across lines are none that lines could be made of.
+  row->streams = row->streams && address % bytes == 0;
   const bool joins = row->held > 0 && row->held == past && to == place(*row, row->end);
   if (row->held > 0 && !joins) put_held(*row);
   row->to = static_cast<char*>(to);
   row->at = 0;
   row->end = count;
-  if (!streams || address % bytes != 0) write_plainly(*row);
-  else if (past > 0) begin_within_line(*row, past, joins);
+  if (row->streams && past > 0) begin_within_line(*row, past, joins);
 }
 
 }  // namespace tilewright

@@ -10,6 +10,6 @@ namespace tilewright {
 // The services of these names (base/cpu_entry.h).
 void stream(void* to, const void* from, std::uint64_t bytes);
 void end_row(TwLateRow* row, bool is_last);
-void begin_row(TwLateRow* row, void* to, std::int64_t count, bool streams);
+void begin_row(TwLateRow* row, void* to, std::int64_t count);
 
 }  // namespace tilewright

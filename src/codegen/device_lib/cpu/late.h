@@ -10,7 +10,9 @@
 struct TwLateRow {
   void (*compute)(TwLateRow* row, void* to, long count);
   void* to;
-  long at, end, held, element_bytes;
+  long at, end, held;
+  int element_bytes;
+  bool streams;
   alignas(64) char part[128];
 };
 
@@ -20,7 +22,7 @@ namespace tw {
 template <class Value, class T>
 struct Late : TwLateRow {
   Value value;
-  Late() : TwLateRow{compute_some, nullptr, 0, 0, 0, sizeof(T)} {}
+  explicit Late(bool is_large) : TwLateRow{compute_some, nullptr, 0, 0, 0, sizeof(T), is_large} {}
 
   // One more block, if there is one.
   [[gnu::always_inline]] void step() {
@@ -36,14 +38,23 @@ struct Late : TwLateRow {
 
   // A new row of `count` elements; what is left of the old one is written first.
   template <class Launch>
-  void begin(const Launch* launch, const Value& next, T* row, i64 count, bool streams) {
-    launch->services->end_row(this, false);
+  void begin(const Launch* launch, const Value& next, T* row, i64 count) {
+    if (streams) launch->services->end_row(this, false);
     value = next;
-    launch->services->begin_row(this, row, count, streams);
+    launch->services->begin_row(this, row, count);
+    if (!streams) finish(launch);
   }
   template <class Launch>
-  void finish(const Launch* launch) {
-    while (at + block <= end) step();
+  [[gnu::noinline]] void finish(const Launch* launch) {
+    const Value own = value;
+    for (; at + block <= end; at += block) {
+      const i64 first = at;
+      Block some;
+#pragma omp simd
+      for (i64 k = 0; k < block; ++k) some.at[k] = own(first + k);
+      if (streams) stream_all(some.at, (T*)to + first);
+      else round_all(some.at, (T*)to + first);
+    }
     launch->services->end_row(this, true);
   }
 
