@@ -31,9 +31,9 @@ bool is_sum_or_largest(const ir::Op& reduce, OpKind kind) {
 // ---- Which loops
 
 // Whether the loop only writes a row of f32 (rounded or not) from its first element on.
-bool ProgramWriter::can_be_late(const Step& step, Nest& nest) {
+bool ProgramWriter::can_be_late(const Step& step) {
   if (step.kind != Step::Kind::Elements || step.shape.numel() < shortest_late_row) return false;
-  nest = make_nest(step, step.shape, {});
+  Nest nest = make_nest(step, step.shape, {});
   find_split(step, nest);
   if (nest.loops.size() != 1 || !stored_f32(nest)) return false;
   const auto writes = [](const ir::Op* op) { return op->facts().has(ir::Writes); };
@@ -68,15 +68,13 @@ void ProgramWriter::find_late() {
     is_alone &= op.kind != OpKind::AtomicRmw && op.kind != OpKind::AtomicCas &&
                 op.kind != OpKind::Barrier && op.integer("volatile") == 0;
   });
-  Nest nest;
-  if (all.empty() || !is_alone || !can_be_late(all.back(), nest)) return;
+  if (all.empty() || !is_alone || !can_be_late(all.back())) return;
   const Step& last = all.back();
   for (std::size_t k = all.size() - 1; k-- > 0 && !late_.meanwhile;)
     if (is_beside(all[k], last.shape)) late_.meanwhile = &all[k];
   if (!late_.meanwhile) return;
   late_.step = &last;
   std::set<std::uint32_t> seen;
-  nest.step = &last;
   for (const ir::Op* op : last.ops)
     for (const ir::Value operand : op->operands) find_late_arrays(operand, seen);
 }
@@ -99,14 +97,14 @@ void ProgramWriter::add_late_array(ir::Value owner) {
   declared_[array(owner)] = element + "*";
 }
 
-bool ProgramWriter::reads_array(const Nest& nest, ir::Value value, ir::Value array,
+bool ProgramWriter::reads_array(const Step& step, ir::Value value, ir::Value array,
                                 std::set<std::uint32_t>& seen) const {
   if (!seen.insert(value.id).second || kernel_.type(value).is_scalar()) return false;
-  if (schedule_.is_in_array(value, *nest.step))
+  if (schedule_.is_in_array(value, step))
     return schedule_.storage(value) == schedule_.storage(array);
   const ir::Op* op = kernel_.maker(value);
   return op && std::any_of(op->operands.begin(), op->operands.end(), [&](ir::Value operand) {
-           return reads_array(nest, operand, array, seen);
+           return reads_array(step, operand, array, seen);
          });
 }
 
@@ -117,7 +115,7 @@ bool ProgramWriter::is_kept_sum(const Nest& nest, const std::vector<Reduction>& 
   const ir::Op& sum = *reductions[0].op;
   std::set<std::uint32_t> seen;
   const auto reads = [&](ir::Value operand) {
-    return reads_array(nest, operand, step.kept[0], seen);
+    return reads_array(step, operand, step.kept[0], seen);
   };
   const std::vector<ir::Value>& operands = kernel_.maker(step.kept[0])->operands;
   return reductions[0].is_inner && !reductions[0].wide && is_sum_or_largest(sum, OpKind::Add) &&
@@ -161,16 +159,11 @@ bool ProgramWriter::is_read_behind_mask(const Nest& nest) const {
   ir::walk(kernel_.body, [&](const ir::Op& op) {
     readers += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), kept));
   });
-  // The sum itself and one op of the late row.
   std::set<std::uint32_t> seen;
-  const bool is_last =
-      std::any_of(late_.step->ops.begin(), late_.step->ops.end(), [&](const ir::Op* op) {
-        return std::any_of(op->operands.begin(), op->operands.end(), [&](ir::Value operand) {
-          Nest late;
-          late.step = late_.step;
-          return reads_array(late, operand, kept, seen);
-        });
-      });
+  bool is_last = false;
+  for (const ir::Op* op : late_.step->ops)
+    for (const ir::Value operand : op->operands)
+      is_last |= reads_array(*late_.step, operand, kept, seen);
   constexpr int sum_and_row = 2;
   return readers != sum_and_row || !is_last;
 }

@@ -309,13 +309,13 @@ class ProgramWriter {
 
   // ---- The row that is left to the next program (late.cpp)
   void find_late();
-  bool can_be_late(const Step& step, Nest& nest);
+  bool can_be_late(const Step& step);
   void find_late_arrays(ir::Value value, std::set<std::uint32_t>& seen);
   void add_late_array(ir::Value owner);
   bool is_beside(const Step& step, const ir::Type& row);
   bool is_kept_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
   bool is_plain_largest(const Nest& nest, const std::vector<Reduction>& reductions) const;
-  bool reads_array(const Nest& nest, ir::Value value, ir::Value array,
+  bool reads_array(const Step& step, ir::Value value, ir::Value array,
                    std::set<std::uint32_t>& seen) const;
   void find_row_call(Nest& nest, const std::vector<Reduction>& reductions);
   bool is_read_behind_mask(const Nest& nest) const;

@@ -35,6 +35,9 @@ struct Nothing {
   void operator()(i64) const {}
 };
 
+// Elements that are added up by themselves: 512, or more when there would be more than 64 parts.
+inline i64 part_of_sum(i64 count) { return count > 64 * 512 ? (count / 64 + block) & -block : 512; }
+
 // The largest number; NaN where there is none.
 template <class Term>
 [[gnu::noinline]] bool has_number(i64 first, i64 last, const Term& term) {
@@ -59,12 +62,12 @@ template <class Term>
 }
 
 // The sum of term(first) to term(last - 1), with something else done meanwhile. Several sums at a
-// time, since an addition waits for the one before it; and 4096 elements by themselves, as exact as
-// on a GPU, where each thread sums a few.
+// time, since an addition waits for the one before it; and part by part, as exact as on a GPU,
+// where each thread sums a few.
 template <class Term, class Meanwhile = Nothing>
 [[gnu::always_inline]] inline f32 sum(i64 first, i64 last, const Term& term,
                                       const Meanwhile& meanwhile = {}) {
-  constexpr i64 many = 4096;
+  const i64 many = part_of_sum(last - first);
   f32 all = 0;
   for (; first < last; first += many) {
     Line a = {}, b = {};
@@ -84,7 +87,7 @@ template <class Term, class Meanwhile = Nothing>
 template <class Term, class Meanwhile>
 [[gnu::always_inline]] inline f32 sum_kept(i64 first, i64 last, f32* row, const Term& term,
                                            const Meanwhile& meanwhile) {
-  constexpr i64 many = 4096;
+  const i64 many = part_of_sum(last - first);
   f32 all = 0;
   for (; first < last; first += many) {
     const i64 end = last - first > many ? first + many : last;
