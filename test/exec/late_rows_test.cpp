@@ -45,6 +45,16 @@ def norm_kernel(x_ptr, out_ptr, stride, columns, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def band_kernel(x_ptr, out_ptr, first, columns, rows, BLOCK: tl.constexpr):
+    row = tl.program_id(0) + tl.arange(0, 1)[:, None]
+    column = tl.arange(0, BLOCK)[None, :]
+    inside = (column >= first) & (column < columns) & (row < rows)
+    x = tl.load(x_ptr + row * columns + column, mask=inside, other=-float("inf"))
+    power = tl.exp(x - tl.max(x, axis=1)[:, None])
+    tl.store(out_ptr + row * columns + column, power / tl.sum(power, axis=1)[:, None], mask=inside)
+
+
+@triton.jit
 def round_kernel(x_ptr, zero_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i, mask=i < n)
@@ -148,6 +158,27 @@ TEST(LateRows, SmallFloats) {
 TEST(LateRows, InPlace) {
   check_both({DType::Float32, 259, 259, 2, true});
   check_both({DType::BFloat16, 259, 259, 2, true});
+}
+
+// A tile of one row, with masks at both ends and one that leaves whole programs out.
+TEST(LateRows, RowsThatBeginLater) {
+  constexpr std::int64_t rows = 9, columns = 300;
+  const TritonKernel kernel = load_triton_source(source, "band_kernel");
+  const Tensor values =
+      randn({rows * columns}, RandomOptions{DType::Float32, Device::cpu()}.with_seed(5));
+  const std::vector<float> x = values.to_vector<float>();
+  for (const std::int64_t first : {0, 5, 40}) {
+    Tensor out = full({(rows + 1) * columns}, -7.0, {DType::Float32, Device::cpu()});
+    kernel[{rows + 1}](values, out, first, columns, rows, constant("BLOCK", block));
+    const std::vector<float> y = out.to_vector<float>();
+    for (std::int64_t i = 0; i < (rows + 1) * columns; ++i) {
+      const std::int64_t start = i / columns * columns + first;
+      const bool is_inside = i < rows * columns && i >= start;
+      const double expected =
+          is_inside ? softmax_of(x.data() + start, columns - first)[std::size_t(i - start)] : -7.0;
+      ASSERT_NEAR(y[static_cast<std::size_t>(i)], expected, 1e-6) << i << ", from " << first;
+    }
+  }
 }
 
 // NaN and infinities stay in their rows.

@@ -42,8 +42,9 @@ bool ProgramWriter::can_be_late(const Step& step) {
   const bool can_round =
       dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16;
   if (store.operands.size() <= 2) return can_round && !nest.split;
-  const ir::Op* bounds = kernel_.maker(nest.split);
-  return can_round && store.operands[2] == nest.split && constant(bounds->operands[0]) == 0;
+  if (!can_round || store.operands[2] != nest.split) return false;
+  const auto low = 2 * static_cast<std::size_t>(nest.loops[0].first);
+  return constant(kernel_.maker(nest.split)->operands[low]) == 0;
 }
 
 // Whether a loop over such a row is a sum that has time for the row of the program before.

@@ -154,6 +154,21 @@ bool ProgramWriter::needs_rest(const Step& step, const Nest& nest) const {
   return false;
 }
 
+// What the mask asks of dimensions of one element, which no loop runs over; empty: nothing.
+std::string ProgramWriter::bounds_without_loop(const Nest& nest, const ir::Op& bounds) {
+  std::string out;
+  const auto add = [&](const std::string& test) { out += (out.empty() ? "" : " && ") + test; };
+  for (int d = 0; d < nest.shape.rank; ++d) {
+    if (nest.shape.size(d) > 1) continue;
+    const ir::Value low = bounds.operands[2 * static_cast<std::size_t>(d)];
+    const ir::Value high = bounds.operands[2 * static_cast<std::size_t>(d) + 1];
+    const std::optional<std::int64_t> least = constant(low), most = constant(high);
+    if (!least || *least > 0) add(fmt::format("{} <= 0", atom(text(low))));
+    if (!most || *most < 1) add(fmt::format("{} > 0", atom(text(high))));
+  }
+  return out;
+}
+
 // Ranges of the innermost loop. Outer loops are narrowed when only the inside matters; else the
 // inside of a row outside the mask is empty.
 std::vector<ProgramWriter::Range> ProgramWriter::ranges(Nest& nest, bool rest) {
@@ -199,6 +214,14 @@ std::vector<ProgramWriter::Range> ProgramWriter::ranges(Nest& nest, bool rest) {
       if (cuts_high)
         inside += (inside.empty() ? "" : " && ") + fmt::format("{} < {}", loop.name, to);
     }
+  }
+  const std::string without_loop = bounds_without_loop(nest, bounds);
+  if (!without_loop.empty()) {
+    const std::string last = nest.names.make(inner.name + "_last");
+    names_.reserve(last);
+    out_.format("const i32 {} = {} ? {} : {};", last, without_loop, end, begin);
+    end = last;
+    is_cut_high = true;
   }
   if (!rest) return {{begin, end, true}};
   if (!inside.empty()) {

@@ -235,6 +235,7 @@ class ProgramWriter {
   void print_blocks(Nest& nest, const Part& part, const std::vector<std::string>& pragmas);
   void print_loop(const Nest& nest, const Range& range, const Part& part,
                   const std::vector<std::string>& pragmas);
+  std::string bounds_without_loop(const Nest& nest, const ir::Op& bounds);
   std::vector<Range> ranges(Nest& nest, bool needs_rest);
   void find_split(const Step& step, Nest& nest);
   void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;

@@ -355,5 +355,34 @@ kernel @inside(%x: *f32, %sums: *f32, %low: i64, %high: i64) tile {
              {.ulps = 8, .absolute = 1e-5});
 }
 
+// A dimension of one element has no loop, but its mask counts: with a sum that counts the outside,
+// and alone.
+TEST(CpuControl, BoundsOfOneElement) {
+  for (const auto& [low, high] :
+       {std::pair<std::int64_t, std::int64_t>{0, 1}, {0, 0}, {1, 1}, {-3, 5}, {1, 0}})
+    run_both(R"(
+kernel @one(%x: *f32, %y: *f32, %sums: *f32, %low: i64, %high: i64, %end: i64) tile {
+  %one = constant {value = 1} : i64
+  %zero = constant {value = 0} : i64
+  %p = affine %x, %zero, %one : *f32[1, 32]
+  %mask = bounds %low, %high, %zero, %end : b1[1, 32]
+  %other = constant {value = 0.25} : f32[1, 32]
+  %a = load %p, %mask, %other : f32[1, 32]
+  %s = reduce %a {axis = 1} : f32[1] (%c: f32, %d: f32) {
+    %f = add %c, %d : f32
+    yield %f
+  }
+  %q = affine %sums, %one : *f32[1]
+  store %q, %s
+  %r = affine %y, %zero, %one : *f32[1, 32]
+  %b = add %a, %a : f32[1, 32]
+  store %r, %b, %mask
+}
+)",
+             {Memory::random(f32, 32, 4), Memory::random(f32, 32, 5), Memory::random(f32, 1, 6),
+              low, high, std::int64_t{20}},
+             {1, 1, 1}, {.ulps = 8, .absolute = 1e-5});
+}
+
 }  // namespace
 }  // namespace tilewright::testing_cpu
