@@ -49,15 +49,11 @@ template <class Term>
 }
 template <class Term>
 [[gnu::always_inline]] inline f32 largest(i64 first, i64 last, const Term& term) {
-  Line a = Line{} - inf<f32>(), b = a;
+  Accumulator largest_yet(-inf<f32>());
   by_blocks(
       first, last, -inf<f32>(), term,
-      [&](i64, const Block& some) {
-        a = larger_lanes(some.low(), a);
-        b = larger_lanes(some.high(), b);
-      },
-      Nothing());
-  const f32 top = largest_lane(larger_lanes(a, b));
+      [&](i64, const Block& some) { largest_yet.take(some, Larger()); }, Nothing());
+  const f32 top = largest_yet.all(Larger());
   return top > -inf<f32>() || has_number(first, last, term) ? top : nan<f32>();
 }
 
@@ -70,15 +66,11 @@ template <class Term, class Meanwhile = Nothing>
   const i64 many = part_of_sum(last - first);
   f32 all = 0;
   for (; first < last; first += many) {
-    Line a = {}, b = {};
+    Accumulator sums(0);
     by_blocks(
         first, last - first > many ? first + many : last, 0, term,
-        [&](i64, const Block& some) {
-          a += some.low();
-          b += some.high();
-        },
-        meanwhile);
-    all += total(a + b);
+        [&](i64, const Block& some) { sums.take(some, Plus()); }, meanwhile);
+    all += sums.all(Plus());
   }
   return all;
 }
@@ -91,17 +83,16 @@ template <class Term, class Meanwhile>
   f32 all = 0;
   for (; first < last; first += many) {
     const i64 end = last - first > many ? first + many : last;
-    Line a = {}, b = {};
+    Accumulator sums(0);
     by_blocks(
         first, end, 0, term,
         [&](i64 i, const Block& some) {
           if (i + block <= end) round_all(some.at, row + i);
           else put_some(some.at, row + i, end - i);
-          a += some.low();
-          b += some.high();
+          sums.take(some, Plus());
         },
         meanwhile);
-    all += total(a + b);
+    all += sums.all(Plus());
   }
   return all;
 }
