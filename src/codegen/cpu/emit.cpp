@@ -175,17 +175,16 @@ class FileWriter {
 
   // Two of each array of a late row; returns the arguments of program `number`.
   std::string late_arrays(Needs& needs, const std::string& number) {
-    constexpr std::int64_t stack_limit = 64 << 10, alignment = 64;
-    const auto bytes_of = [&](const LateRow::Array& array) {
-      const std::int64_t bytes = array.size * array.element_bytes;
-      return (bytes + alignment - 1) / alignment * alignment;
+    const auto bytes_of = [](const LateRow::Array& array) {
+      return padded(array.size * array.element_bytes);
     };
     std::int64_t total = 0;
     for (const LateRow::Array& array : needs.late.arrays) total += 2 * bytes_of(array);
     std::string arguments;
     for (const auto& array : needs.late.arrays) {
       if (total <= stack_limit) {
-        out_.format("alignas({}) {} {}[2][{}];", alignment, array.type, array.name, array.size);
+        out_.format("alignas({}) {} {}[2][{}];", array_alignment, array.type, array.name,
+                    array.size);
         arguments += fmt::format(", {}[{} & 1]", array.name, number);
       } else {
         arguments += fmt::format(", ({}*)(arena.bytes + {} + ({} & 1) * {})", array.type,

@@ -21,7 +21,8 @@ constexpr std::int64_t shortest_late_row = 256;
 // From this many elements on the next row stays out of the first cache.
 constexpr std::int64_t shortest_far_row = 2048;
 
-bool is_sum_or_largest(const ir::Op& reduce, OpKind kind) {
+// Whether a reduction combines by that op alone, and a NaN has no say in it.
+bool is_plain(const ir::Op& reduce, OpKind kind) {
   const ir::Op* only = only_op(reduce);
   return only && only->kind == kind && only->text("nan") != "propagate";
 }
@@ -83,6 +84,7 @@ void ProgramWriter::find_late() {
 void ProgramWriter::find_late_arrays(ir::Value value, std::set<std::uint32_t>& seen) {
   if (!seen.insert(value.id).second || kernel_.type(value).is_scalar()) return;
   if (schedule_.is_in_array(value, *late_.step)) {
+    late_reads_.insert(value.id);
     late_arrays_.insert(schedule_.storage(value).id);
     return;
   }
@@ -119,11 +121,9 @@ bool ProgramWriter::is_kept_sum(const Nest& nest, const std::vector<Reduction>& 
     return reads_array(step, operand, step.kept[0], seen);
   };
   const std::vector<ir::Value>& operands = kernel_.maker(step.kept[0])->operands;
-  return reductions[0].is_inner && !reductions[0].wide && is_sum_or_largest(sum, OpKind::Add) &&
+  return reductions[0].is_inner && !reductions[0].wide && is_plain(sum, OpKind::Add) &&
          sum.operands[0] == step.kept[0] && kernel_.type(sum.operands[0]).dtype == DType::Float32 &&
-         surely_vectorises(nest) &&
-         std::none_of(step.ops.begin(), step.ops.end(),
-                      [](const ir::Op* op) { return op->facts().has(ir::Writes); }) &&
+         surely_vectorises(nest) && only_reads(step) &&
          std::none_of(operands.begin(), operands.end(), reads);
 }
 
@@ -136,11 +136,9 @@ bool ProgramWriter::is_plain_largest(const Nest& nest,
     return false;
   const ir::Op& largest = *reductions[0].op;
   std::set<std::uint32_t> seen;
-  return reductions[0].is_inner && is_sum_or_largest(largest, OpKind::Maximum) &&
+  return reductions[0].is_inner && is_plain(largest, OpKind::Maximum) &&
          kernel_.type(largest.operands[0]).dtype == DType::Float32 && surely_vectorises(nest) &&
-         std::none_of(step.ops.begin(), step.ops.end(),
-                      [](const ir::Op* op) { return op->facts().has(ir::Writes); }) &&
-         is_light(nest, largest.operands[0], seen);
+         only_reads(step) && is_light(nest, largest.operands[0], seen);
 }
 
 // A loop that finds one thing is a call of the library.
@@ -160,13 +158,8 @@ bool ProgramWriter::is_read_behind_mask(const Nest& nest) const {
   ir::walk(kernel_.body, [&](const ir::Op& op) {
     readers += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), kept));
   });
-  std::set<std::uint32_t> seen;
-  bool is_last = false;
-  for (const ir::Op* op : late_.step->ops)
-    for (const ir::Value operand : op->operands)
-      is_last |= reads_array(*late_.step, operand, kept, seen);
   constexpr int sum_and_row = 2;
-  return readers != sum_and_row || !is_last;
+  return readers != sum_and_row || !late_reads_.contains(kept.id);
 }
 
 // ---- Their text

@@ -12,10 +12,6 @@ using ir::OpKind;
 
 namespace {
 
-// Arrays of up to this many bytes in all live on the stack of the function.
-constexpr std::int64_t stack_limit = 64 << 10;
-constexpr std::int64_t alignment = 64;
-
 void count_uses(const ir::Region& region, std::vector<int>& uses) {
   constexpr int many = 2;
   std::vector<bool> is_here(uses.size(), false);
@@ -70,7 +66,7 @@ void ProgramWriter::place_arrays() {
   std::int64_t total = 0;
   const auto add = [&](const std::string& name, const ir::Type& type) {
     const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
-    arrays.push_back({name, type, (bytes + alignment - 1) / alignment * alignment});
+    arrays.push_back({name, type, padded(bytes)});
     total += arrays.back().bytes;
   };
   for (std::uint32_t id = 0; id < kernel_.value_count(); ++id) {
@@ -103,7 +99,7 @@ void ProgramWriter::place_arrays() {
   std::int64_t offset = 0;
   for (const auto& [name, type, bytes] : arrays) {
     if (is_on_stack)
-      out_.format("alignas({}) {} {}[{}];", alignment, type_text(type.element()), name,
+      out_.format("alignas({}) {} {}[{}];", array_alignment, type_text(type.element()), name,
                   type.numel());
     else
       out_.format("{}* const {} = ({}*)(arena + {});", type_text(type.element()), name,

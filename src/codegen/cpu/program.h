@@ -22,6 +22,14 @@
 
 namespace tilewright {
 
+// Arrays of up to this many bytes in all live on the stack of a function.
+constexpr std::int64_t stack_limit = 64 << 10;
+// Bytes of an array with its padding; each begins at a cache line.
+constexpr std::int64_t array_alignment = 64;
+inline std::int64_t padded(std::int64_t bytes) {
+  return (bytes + array_alignment - 1) / array_alignment * array_alignment;
+}
+
 // Text of a value or coordinate, and how many loops of the nest it depends on.
 struct Placed {
   std::string text;
@@ -277,6 +285,7 @@ class ProgramWriter {
   // ---- Loops that are calls of the library (row_calls.cpp)
   const ir::Op* met_first(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_light(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+  bool only_reads(const Step& step) const;
   bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
   void print_sum(Nest& nest, const Part& part);
   bool has_math(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
@@ -374,6 +383,7 @@ class ProgramWriter {
   bool uses_rows_ = false;
   bool uses_maps_ = false;
   LateRow late_;
+  std::set<std::uint32_t> late_reads_;   // tiles that the late row reads from arrays
   std::set<std::uint32_t> late_arrays_;  // by the value that owns the array
   // Variables of the function, with their types.
   std::map<std::string, std::string> declared_;

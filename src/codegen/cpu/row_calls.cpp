@@ -59,6 +59,11 @@ bool ProgramWriter::is_light(const Nest& nest, ir::Value value,
                                  [&](ir::Value operand) { return is_light(nest, operand, seen); });
 }
 
+bool ProgramWriter::only_reads(const Step& step) const {
+  return std::none_of(step.ops.begin(), step.ops.end(),
+                      [](const ir::Op* op) { return op->facts().has(ir::Writes); });
+}
+
 bool ProgramWriter::is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const {
   const Step& step = *nest.step;
   if (reductions.size() != 1 || !step.kept.empty() || nest.loops.empty()) return false;
@@ -70,9 +75,7 @@ bool ProgramWriter::is_plain_sum(const Nest& nest, const std::vector<Reduction>&
   const ir::Op* only = only_op(*reduction.op);
   return reduction.is_inner && only && only->kind == OpKind::Add && type.is_float() && !is_exact &&
          size_of(type.dtype) >= 4 && nest.loops.back().size >= shortest_row &&
-         surely_vectorises(nest) &&
-         std::all_of(step.ops.begin(), step.ops.end(),
-                     [](const ir::Op* op) { return !op->facts().has(ir::Writes); }) &&
+         surely_vectorises(nest) && only_reads(step) &&
          is_light(nest, reduction.op->operands[0], seen);
 }
 
