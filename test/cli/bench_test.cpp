@@ -113,12 +113,13 @@ TEST(Bench, ListsWhatThereIs) {
   EXPECT_THAT(r.output, HasSubstr("gelu           rows x columns"));
 }
 
+// In the foreground `timeout` interrupts once, not the command and then its whole group.
 TEST(Bench, InterruptedKeepsWhatThereIs) {
   const TemporaryFolder folder;
   const ProcessResult r = run_process(
-      {.arguments = {"timeout", "--preserve-status", "-s", "INT", "3", tilewright_path(), "bench",
-                     "add", "--dim", "16..1024", "--ways", "tile", "--seconds", "30", "--device",
-                     "cpu", "--no-ceiling", "--json"},
+      {.arguments = {"timeout", "--foreground", "--preserve-status", "-s", "INT", "3",
+                     tilewright_path(), "bench", "add", "--dim", "16..1024", "--ways", "tile",
+                     "--seconds", "30", "--device", "cpu", "--no-ceiling", "--json"},
        .environment = {"TILEWRIGHT_CACHE_DIR=" + folder.path()},
        .timeout_seconds = 100});
   EXPECT_EQ(r.exit_code, 130);
