@@ -37,6 +37,8 @@ constexpr const char* run_examples = R"x(Examples:
                                          one launch, and what it changed
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
+  tilewright run add.py:add_kernel ... --device emulate --target sm_80
+                                         its CUDA text on the CPU; finds races in shared memory
   tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
 Values: 1024, -1.5, inf, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
 zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Items of a tuple: ptrs.0=... ptrs.1=...; a tensor
@@ -200,7 +202,9 @@ std::function<void()> add_run(CLI::App& app) {
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
   verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch");
-  verb->add_option("--device", options->device, "cpu, cuda, cuda:N or interpret");
+  verb->add_option("--device", options->device, "cpu, cuda, cuda:N, emulate or interpret");
+  verb->add_option("--target", options->target,
+                   "With --device emulate: sm_80, ... (default sm_90a)");
   verb->add_flag("--bare", options->bare,
                  "Without the kernel's autotune and heuristics: all constants are given");
   verb->add_flag("--float64", options->float64,

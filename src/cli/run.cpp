@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/interrupt.h"
 #include "base/nearest.h"
 #include "base/table.h"
 #include "bench/json.h"
@@ -14,26 +15,18 @@
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/prints_aside.h"
+#include "cli/run_place.h"
 #include "cli/verbs.h"
 
 namespace tilewright::cli {
 namespace {
 
-struct Place {
-  Device device;
-  bool interpret = false;
-  std::string name() const { return interpret ? "interpret" : device.name(); }
-};
-
-Place place_of(const std::string& device, bool float64) {
-  if (device == "interpret" || (float64 && device.empty())) return {Device::cpu(), true};
-  if (float64)
+RunPlace place_of(const RunVerbOptions& options) {
+  const bool needs_interpreter = options.float64 && options.device.empty();
+  const std::string device = needs_interpreter ? "interpret" : options.device;
+  if (options.float64 && device != "interpret")
     throw UsageError{fmt::format("--float64 is for --device interpret, not for '{}'", device)};
-  if (device.empty()) return {default_device(), false};
-  if (device != "cpu" && !device.starts_with("cuda"))
-    throw UsageError{
-        fmt::format("'{}' is not a device; write cpu, cuda, cuda:N or interpret", device)};
-  return {Device::parse(device), false};
+  return parse_run_place(device, options.target, device.empty() ? default_device() : Device::cpu());
 }
 
 // A file that holds what the kernel needs: the values of `run` are converted, those of a file are
@@ -153,7 +146,7 @@ void print_json(const Outcome& outcome) {
                                   {"tensors", tensors}}));
 }
 
-void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Place& place,
+void launch(const RunVerbOptions& options, const TritonKernel& kernel, const RunPlace& place,
             const std::vector<NamedValue>& values, Outcome& outcome) {
   const LaunchArguments arguments(values);
   const Grid grid = grid_for(options.grid, kernel, values);
@@ -165,7 +158,8 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
                       .debug = options.debug,
                       .interpret = place.interpret,
                       .bare = options.bare,
-                      .float64 = options.float64};
+                      .float64 = options.float64,
+                      .emulate = place.emulate()};
   launch.grid = Grid([&](const Meta& meta) { return outcome.grid = grid.sizes(meta); });
   const StreamGuard on_device(Stream::default_of(place.device));
   const auto start = std::chrono::steady_clock::now();
@@ -177,12 +171,18 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
 }  // namespace
 
 void run_run(const RunVerbOptions& options) {
-  const Place place = place_of(options.device, options.float64);
+  const RunPlace place = place_of(options);
   const TritonKernel kernel = load_kernel(options.path);
   const std::vector<NamedValue> values =
       read_values(options.arguments, kernel, place.device, options.seed);
   const std::vector<Save> saves = saves_of(options, values);
   Outcome outcome{.kernel = kernel.name(), .place = place.name()};
+  const InterruptPlace while_running(
+      fmt::format("while kernel '{}' was compiled or run on {}; --device interpret names the line "
+                  "of a loop that does not end",
+                  kernel.name(), place.name()));
+  std::optional<PollsInterrupts> polls;  // these two name the line themselves
+  if (place.interpret || place.emulate() != nullptr) polls.emplace();
   std::optional<CrashHint> hint;  // the interpreter and a GPU report what goes outside
   if (place.device.is_cpu() && !place.interpret) hint.emplace(kernel.name());
   {
