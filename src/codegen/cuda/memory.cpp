@@ -267,7 +267,7 @@ void Emitter::part_accesses(const TileReads& reads, const std::vector<Preload>& 
     const bool is_met = std::any_of(
         reads.accesses.begin(), reads.accesses.end(),
         [&](const TileAccess& other) { return global_.order().must_order(*access.op, *other.op); });
-    if (!is_done && is_met) unparted_.push_back(value);
+    if (!is_done && is_met) refused_.unparted.push_back(value);
   }
 }
 
