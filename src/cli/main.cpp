@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 
@@ -32,10 +33,10 @@ int main(int count, char** arguments) {
     }
     return code;
   } catch (const tilewright::cli::UsageError& error) {
-    fmt::print(stderr, "tilewright: {}\n", error.sentence);
+    fmt::print(stderr, "tilewright: {}\n", tilewright::printable_lines(error.sentence));
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tilewright: {}\n", error.what());
+    fmt::print(stderr, "tilewright: {}\n", tilewright::printable_lines(error.what()));
     return 1;
   }
 }
