@@ -248,7 +248,7 @@ TEST_F(BenchPageKeys, DoubtsAreShownAsInTheTable) {
   const std::string page = folder_.path() + "/doubts.html";
   std::ofstream(page) << suite::report_html(report);
   browser_->open("file://" + page);
-  EXPECT_EQ(ask("[...document.querySelectorAll('section td:last-child')]"
+  EXPECT_EQ(ask("[...document.querySelectorAll('section > .scroll td:last-child')]"
                 ".map((e) => e.textContent).slice(0, 2)"),
             (json{"not steady", "wrong: off by 1"}));
   EXPECT_EQ(ask("document.querySelectorAll('td.doubt').length"), 4);
