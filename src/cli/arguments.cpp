@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/nearest.h"
+#include "base/quote.h"
 #include "cli/verbs.h"
 #include "tilewright/error.h"
 #include "tilewright/version.h"
@@ -395,7 +396,7 @@ std::function<void()> add_profile(CLI::App& app) {
   verb->add_flag("--by-stack", options->by_stack, "A row per place in the nesting of ranges");
   verb->add_option("--trace", options->trace, "Write a Chrome trace (JSON)");
   verb->add_option("--stacks", options->stacks, "Write folded stacks");
-  verb->add_option("--flame", options->flame, "Write a flame graph (SVG)");
+  verb->add_option("--flame", options->flame, "Write a flame graph (SVG; a click zooms, / searches)");
   add_json(*verb, options->json);
   return [options] { run_profile(*options); };
 }
@@ -484,11 +485,7 @@ void check_values(const CLI::App& app) {
 
 std::string command_text(int count, char** arguments) {
   std::string text = "tilewright";
-  for (int i = 1; i < count; ++i) {
-    const std::string word = arguments[i];
-    const bool is_plain = word.find_first_of(" \t\n'\"$&|;<>()*?[]{}`\\") == std::string::npos;
-    text += is_plain && !word.empty() ? " " + word : fmt::format(" '{}'", word);
-  }
+  for (int i = 1; i < count; ++i) text += " " + shell_word(arguments[i]);
   return text;
 }
 

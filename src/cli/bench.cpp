@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -96,6 +98,7 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request, Ben
   suite::Report report;
   report.version = version();
   report.command = options.command;
+  report.date = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
   report.device = request.device.name();
   report.device_name = request.device.properties().name;
   report.ceilings.problem = "--no-ceiling";

@@ -12,6 +12,7 @@
 #include "base/input_file.h"
 #include "base/nearest.h"
 #include "base/output_file.h"
+#include "base/quote.h"
 #include "cli/compile_report.h"
 #include "cli/kernel_path.h"
 #include "cli/machine_code.h"
@@ -248,7 +249,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   row.elements_per_thread =
       static_cast<double>(std::max<std::int64_t>(largest_tile(kernel.lowered.kernel), 1)) /
       threads.program;
-  add_resources(row, binary, input.function.name, dynamic_shared_bytes(source));
+  const std::string symbol = source.kernels.front().variants.front().steps.front().entry;
+  add_resources(row, binary, symbol, dynamic_shared_bytes(source));
   emit(options, row, "header", [&] {
     return launcher_header({source, binary, kernel, target, row.signature, row.threads});
   });
@@ -286,7 +288,7 @@ std::string numbered(const std::string& text, const std::string& name) {
     const std::size_t begin = line.find_first_not_of(" \t");
     ++number;
     if (begin != std::string::npos)
-      out += fmt::format("// {}:{}: {}\n", name, number, line.substr(begin));
+      out += cpp_comment(fmt::format("{}:{}: {}", name, number, line.substr(begin))) + "\n";
   }
   return out;
 }

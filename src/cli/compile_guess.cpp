@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "base/quote.h"
 #include "base/table.h"
 #include "bench/json.h"
 #include "cli/guess_files.h"
@@ -48,8 +49,8 @@ Row row_of(const python::DecoratedFunction& function, const IsolatedResult& resu
 void print_table(const std::vector<Row>& rows, std::size_t compiled) {
   Table table({{"kernel"}, {"file"}, {"seconds", Align::Right}, {"result"}}, 0);
   for (const Row& row : rows)
-    table.add({row.kernel.empty() ? "-" : row.kernel, row.file, fmt::format("{:.2f}", row.seconds),
-               row.ok ? "ok" : row.reason});
+    table.add({row.kernel.empty() ? "-" : row.kernel, printable(row.file),
+               fmt::format("{:.2f}", row.seconds), row.ok ? "ok" : row.reason});
   fmt::print("{}{} of {} compiled\n", table.to_string(), compiled, rows.size());
 }
 

@@ -47,7 +47,7 @@ constexpr const char* versions = R"(read line; echo '{"torch": "9.9", "triton": 
 TEST_F(Rivals, StandInTheSameTable) {
   const Json report = run(program(std::string(versions) + R"(
 while read line; do case "$line" in
-  *prepare*) echo '{"id": 0, "first_seconds": 0.5, "error": 1e-8}';;
+  *prepare*) echo '{"id": 0, "first_seconds": 0.5, "error": 1e-8, "bytes_moved": 1024, "kernels": 2}';;
   *measure*) echo '{"samples": [0.25, 0.25, 0.25], "host_seconds": 0, "clock": "wall"}';;
 esac; done
 )"));
@@ -57,6 +57,8 @@ esac; done
   EXPECT_EQ(eager["way"], "torch eager");
   EXPECT_EQ(eager["status"], "ok") << eager;
   EXPECT_EQ(eager["seconds"], 0.25);
+  EXPECT_EQ(eager["bytes_moved"], 1024) << "its own, not those of the operation";
+  EXPECT_EQ(eager["kernels"], 2);
   EXPECT_EQ(eager["rate"], 8 * 8 * 4 * 3 / 0.25);
   EXPECT_EQ(report["records"][4]["way"], "triton");
   EXPECT_EQ(report["records"][4]["status"], "not available");

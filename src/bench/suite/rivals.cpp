@@ -127,6 +127,8 @@ Contender contender_of(std::shared_ptr<Team> team, const Problem& problem, Recor
     return {record, {}};
   }
   record.first_seconds = answer.value("first_seconds", 0.0);
+  record.bytes_moved = answer.value("bytes_moved", 0.0);  // 0: it cannot be known
+  record.kernels = answer.value("kernels", 0);
   if (answer.contains("error") && answer["error"].is_number())
     record.error = answer["error"].get<double>();
   record.tolerance = tolerance_of(problem, 16);

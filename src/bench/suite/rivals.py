@@ -4,7 +4,8 @@
 # It reads JSON objects from its input and answers each with one JSON object on its output:
 #   {"do": "versions"}                                          -> {"torch": "2.11.0" or null, "triton": ..., "problem": "..."}
 #   {"do": "prepare", "op": .., "way": .., "shape": [..], "dtype": .., "device": .., "file": "kernel.py"}
-#                                                               -> {"error": .., "first_seconds": ..} or {"missing": ..} or {"problem": ..}
+#                                                               -> {"error": .., "first_seconds": .., "bytes_moved": .., "kernels": ..}
+#                                                                  or {"missing": ..} or {"problem": ..}
 #   {"do": "measure", "id": n, "seconds": s, "warmups": n, "trials": n} -> {"samples": [..], "host_seconds": ..}
 #   {"do": "quit"}
 import importlib.util
@@ -153,6 +154,46 @@ def triton_of(request, inputs, out):
     return lambda: kernel[(rows,)](*inputs, out, columns, 1e-5, BLOCK=block, num_warps=warps)
 
 
+# What a chain of tensor operations moves: each reads its inputs and writes its results once; views move nothing.
+def traffic_of(run):
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    def tensors_in(value):
+        if isinstance(value, torch.Tensor):
+            return [value]
+        if isinstance(value, (list, tuple)):
+            return [t for item in value for t in tensors_in(item)]
+        return []
+
+    def bytes_of(tensor):  # an expanded tensor is read once
+        return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+
+    class Traffic(TorchDispatchMode):
+        bytes_moved = kernels = 0
+
+        def __torch_dispatch__(self, function, types, arguments=(), options=None):
+            result = function(*arguments, **(options or {}))
+            read, written = tensors_in([*arguments, *(options or {}).values()]), tensors_in(result)
+            places = {t.untyped_storage().data_ptr() for t in read}
+            if any(t.untyped_storage().data_ptr() not in places for t in written):
+                self.bytes_moved += sum(bytes_of(t) for t in read + written)
+                self.kernels += 1
+            return result
+    with Traffic() as traffic:
+        run()
+    return {"bytes_moved": traffic.bytes_moved, "kernels": traffic.kernels}
+
+
+# Triton's kernel moves inputs and output once; what torch.compile fuses is not known.
+def moved_by(way, run, inputs, out):
+    if way == "torch.compile":
+        return {}
+    if way == "triton":
+        return {"bytes_moved": sum(t.numel() * t.element_size() for t in [*inputs, out]), "kernels": 1}
+    return traffic_of(run)
+
+
 def error_of(op, inputs, result):
     import torch
     if op == "dropout":
@@ -202,7 +243,9 @@ def prepare(request):
     first = time.perf_counter() - begin
     number = len(prepared)
     prepared[number] = (run, request["device"])
-    return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result)}
+    with torch.no_grad():
+        moved = moved_by(way, run, inputs, out)
+    return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result), **moved}
 
 
 def synchronize(device):

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/embedded.h"
+#include "base/quote.h"
 #include "codegen/cuda/emitter.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
@@ -240,7 +241,7 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
   out.name = kernel.name;
   for (const ir::KernelArgument& argument : kernel.arguments)
     out.parameters.push_back(parameter_of(kernel, argument));
-  LaunchPlan plan = direct_plan(kernel.name, kernel.arguments.size());
+  LaunchPlan plan = direct_plan(kernel_symbol(kernel.name), kernel.arguments.size());
   LaunchStep& step = plan.steps.front();
   plan_shape(kernel, emitted.shape, step);
   step.shared_bytes = constant(emitted.dynamic_bytes);
@@ -308,13 +309,12 @@ std::string self_contained(const KernelSource& source) {
     for (std::string_view part : twinned_parts)
       if (header.name == header_name(part))
         text = embedded_file(fmt::format("device_lib/emulate/cuda/{}.cuh", part));
-    out += fmt::format("#line 1 \"{}\"\n{}", header.name, text);
+    out += line_directive(1, header.name) + std::string(text);
   }
   std::string_view text = source.text;
   int line = 1;
   for (; text.starts_with("#include"); ++line) text.remove_prefix(text.find('\n') + 1);
-  return out +
-         fmt::format("#line {} \"{}.cu\"\n{}", line, source.name, without_line_directives(text));
+  return out + line_directive(line, source.name + ".cu") + without_line_directives(text);
 }
 
 // A cluster is one large block; emulated programs share no blocks.

@@ -60,8 +60,6 @@ std::string bare(const std::string& text);
 std::string_view scope_text(const ir::Op& atomic);
 // Whether a `while` only waits for an exchange (spin.cpp).
 bool is_spin(const Step& step);
-// As a C++ string literal.
-std::string c_string(std::string_view text);
 
 class Emitter {
  public:
