@@ -20,4 +20,8 @@ Grid grid_from_text(const TritonKernel& kernel, std::string text);
 // the arguments given here. Throws ArgumentError that says why it cannot be read.
 Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors);
 
+// `grid` evaluated once for each compiled form of the kernel: evaluating a text takes longer than a
+// launch. For launches that differ in nothing but their config, from one thread.
+Grid once_per_config(Grid grid);
+
 }  // namespace tilewright
