@@ -12,6 +12,7 @@
 #include "cli/argument_views.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
+#include "compiler/grid_text.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {
@@ -69,14 +70,9 @@ void give_values(Side& side, const Side* other, const std::vector<std::string>& 
   add_views(views, side.values);
 }
 
-// A grid as text is evaluated once; in the loop it would be timed.
-void fix_grid(Side& side, const std::string& text) {
-  const Grid grid = grid_for(text, side.kernel, {side.values, std::nullopt});
-  auto sizes = std::make_shared<std::optional<Dim3>>();
-  side.launch.grid = Grid([grid, sizes](const Meta& meta) {
-    if (!*sizes) *sizes = grid.sizes(meta);
-    return **sizes;
-  });
+// Otherwise the evaluation of a grid as text would be timed.
+void set_grid(Side& side, const std::string& text) {
+  side.launch.grid = once_per_config(grid_for(text, side.kernel, {side.values, std::nullopt}));
 }
 
 suite::Prepared prepared_from(const Side& side) {
@@ -214,8 +210,8 @@ BenchPair::BenchPair(const BenchVerbOptions& options, Device device)
         "'{}' and '{}' share no tensor that could be compared; give one as NAME=randn:f32[1024] "
         "under a name that both have",
         s.kernel.name, s.reference.name));
-  fix_grid(s.kernel, options.grid);
-  fix_grid(s.reference, options.grid);
+  set_grid(s.kernel, options.grid);
+  set_grid(s.reference, options.grid);
 }
 
 BenchPair::~BenchPair() = default;

@@ -236,6 +236,27 @@ TEST_F(UserKernels, ThatDoNotFit) {
                         "rows, seed"));
 }
 
+TEST_F(UserKernels, ConfigsHaveGridsOfTheirOwn) {
+  const std::string path = folder_.path() + "/tuned.py";
+  std::ofstream(path) << R"(import triton
+import triton.language as tl
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 2048}), triton.Config({"BLOCK": 32})], key=["n"])
+@triton.jit
+def total(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n)
+    if BLOCK == 2048:
+        for k in range(50):
+            v = v + tl.exp(tl.sin(v)) * 0
+    tl.store(out + i, v, mask=i < n)
+)";
+  const CommandResult r =
+      quick({path + ":total", "--like", "add", "--shape", "32x100", "--ways", "tile", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error << r.output;
+  EXPECT_EQ(parse_json(r.output)["records"].back()["status"], "ok");
+}
+
 // C++ that shares its elements among however many programs there are.
 TEST_F(UserKernels, OfCppStandBesideOurs) {
   const std::string path = folder_.path() + "/k.cpp";
@@ -274,6 +295,20 @@ def wrong(x, out, n, BLOCK: tl.constexpr):
 def broken(x, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + i, tl.log(-1 - tl.abs(tl.load(x + i, mask=i < n))), mask=i < n)
+
+@triton.autotune(configs=[triton.Config({"WIDTH": 1024}), triton.Config({"WIDTH": 16})], key=["n"])
+@triton.jit
+def tuned(x, out, n, WIDTH: tl.constexpr):
+    i = tl.program_id(0) * WIDTH + tl.arange(0, WIDTH)
+    v = tl.load(x + i, mask=i < n)
+    if WIDTH == 1024:
+        for k in range(50):
+            v = v + tl.exp(tl.sin(v)) * 0
+    tl.store(out + i, v * tl.sigmoid(v), mask=i < n)
+
+def launch(x, out, n):
+    plain[(triton.cdiv(n, 128),)](x, out, n, BLOCK=128)
+    tuned[lambda meta: (triton.cdiv(n, meta["WIDTH"]),)](x, out, n)
 )";
 
 class Pairs : public ::testing::Test {
@@ -317,6 +352,18 @@ TEST_F(Pairs, WrongOnesAndReferencesThatAreNotFiniteAreSaid) {
   EXPECT_EQ(records("wrong", "plain", 1)[1]["status"], "wrong");
   EXPECT_EQ(records("fast", "broken", 1)[1]["reason"],
             "cannot be checked: 'out' of the reference is not finite");
+}
+
+// The grid of one config is too small or too large for another one: results would be wrong, and
+// what does too little would win.
+TEST_F(Pairs, EveryConfigOfAnAutotunedKernelHasItsOwnGrid) {
+  const CommandResult r =
+      quick({path_ + ":tuned", "--reference", path_ + ":plain", "x=randn:f32[1000]",
+             "out=empty:f32[1000]", "n=1000", "BLOCK=128", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error << r.output;
+  const Json found = parse_json(r.output)["records"];
+  EXPECT_EQ(found[1]["status"], "ok");
+  EXPECT_LT(found[1]["error"], 1e-5);
 }
 
 TEST_F(Pairs, WrongInput) {
