@@ -16,6 +16,7 @@
 #include "cli/compile_report.h"
 #include "cli/kernel_path.h"
 #include "cli/machine_code.h"
+#include "cli/self_contained.h"
 #include "cli/verbs.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
@@ -241,8 +242,11 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   row.programs = threads.programs;
   row.cluster = threads.cluster;
   add_compiler_flags(options, source);
-  emit(options, row, "cuda", [&] { return without_line_directives(source.text); });
-  emit(options, row, "cpp", [&] { return source.text; });
+  const auto readable = [&](const std::string& text) {
+    return options.self_contained ? with_headers_inside(source, text) : text;
+  };
+  emit(options, row, "cuda", [&] { return readable(without_line_directives(source.text)); });
+  emit(options, row, "cpp", [&] { return readable(source.text); });
   if (!needs_binary(options, target)) return row;
   const Binary binary = compile(source, target);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -152,6 +152,39 @@ std::string Rivals::versions() const {
   return text;
 }
 
+Contender Rivals::contender(const Function& function, Record record) {
+  if (!team_->problem.empty()) {
+    record.status = Status::NotAvailable;
+    record.reason = team_->problem;
+    return {record, {}};
+  }
+  const auto rival = std::make_shared<Rival>(Rival{team_, {}});
+  Json inputs = Json::array();
+  for (const auto& [file, dtype] : function.inputs)
+    inputs.push_back({{"file", file}, {"dtype", dtype}});
+  rival->request = {{"do", "call"},
+                    {"function", function.expression},
+                    {"inputs", inputs},
+                    {"outputs", function.outputs},
+                    {"device", record.device}};
+  team_->options.show(fmt::format("{}: preparing {}", record.op, record.way));
+  try {
+    const Json answer = rival->prepare();
+    record.first_seconds = answer.value("first_seconds", 0.0);
+    if (!answer.contains("missing"))
+      return {record, [rival](double seconds) { return rival->measure(seconds); }};
+    record.status = Status::NotAvailable;
+    record.reason = answer["missing"];
+  } catch (const Interrupted&) {
+    record.status = Status::Failed;
+    record.reason = "interrupted";
+  } catch (const std::exception& error) {
+    record.status = Status::Failed;
+    record.reason = first_line(error.what());
+  }
+  return {record, {}};
+}
+
 std::vector<Contender> Rivals::contenders(const Problem& problem, std::int64_t dim) {
   std::vector<Contender> contenders;
   for (const char* name : names) {

@@ -6,6 +6,8 @@
 #   {"do": "prepare", "op": .., "way": .., "shape": [..], "dtype": .., "device": .., "file": "kernel.py"}
 #                                                               -> {"error": .., "first_seconds": .., "bytes_moved": .., "kernels": ..}
 #                                                                  or {"missing": ..} or {"problem": ..}
+#   {"do": "call", "function": "torch.nn.functional.gelu", "inputs": [{"file": .., "dtype": ..}], "outputs": [files], "device": ..}
+#                                                               -> as prepare; what the function returns is in the files
 #   {"do": "measure", "id": n, "seconds": s, "warmups": n, "trials": n} -> {"samples": [..], "host_seconds": ..}
 #   {"do": "quit"}
 import importlib.util
@@ -248,6 +250,32 @@ def prepare(request):
     return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result), **moved}
 
 
+# A function of the user's choice, on the tensors of a kernel of theirs.
+def call(request):
+    import numpy
+    import torch
+    device = request["device"]
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        return {"missing": "this PyTorch has no CUDA"}
+    function = eval(request["function"], {"torch": torch, "F": torch.nn.functional, "math": math})
+    inputs = [torch.from_numpy(numpy.load(each["file"])).to(device=device, dtype=getattr(torch, each["dtype"]))
+              for each in request["inputs"]]
+    prepared.clear()
+    begin = time.perf_counter()
+    with torch.no_grad():
+        results = function(*inputs)
+    synchronize(device)
+    first = time.perf_counter() - begin
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    if len(results) < len(request["outputs"]):
+        raise ValueError(f"it returns {len(results)} tensors, and the kernel writes {len(request['outputs'])}")
+    for result, file in zip(results, request["outputs"]):
+        wide = torch.float64 if result.is_floating_point() else torch.int64
+        numpy.save(file, result.detach().cpu().to(wide).numpy())
+    prepared[0] = (lambda: function(*inputs), device)
+    return {"id": 0, "first_seconds": first}
+
+
 def synchronize(device):
     if device.startswith("cuda"):
         import torch
@@ -306,7 +334,7 @@ def main():
                 torch, problem = version_of("torch")
                 answer(torch=torch, triton=version_of("triton")[0], problem=problem)
             else:
-                answer(**{"prepare": prepare, "measure": measure}[request["do"]](request))
+                answer(**{"call": call, "prepare": prepare, "measure": measure}[request["do"]](request))
         except Exception as problem:
             text = str(problem).strip().split("\n")[0]
             answer(problem=f"{type(problem).__name__}: {text}")
