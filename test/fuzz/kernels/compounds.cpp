@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz/kernels/compounds.cpp — loops, branches, pointers that they change, and ties.
+// fuzz/kernels/compounds.cpp — loops, branches, and pointers that they change.
 #include <algorithm>
 #include <utility>
 
@@ -9,21 +9,6 @@
 
 namespace tilewright::fuzz {
 namespace {
-
-// What a block defines is forgotten after it; what it assigns stays.
-class InnerScope {
- public:
-  explicit InnerScope(Draft& draft) : draft_(draft), outer_(draft.scope) { ++draft.scope.depth; }
-  ~InnerScope() {
-    for (std::size_t i = 0; i < outer_.pointers.size(); ++i)
-      outer_.pointers[i].room = draft_.scope.pointers[i].room;
-    draft_.scope = outer_;
-  }
-
- private:
-  Draft& draft_;
-  Scope outer_;
-};
 
 std::vector<std::size_t> pointer_variables(const Draft& draft, DType dtype) {
   std::vector<std::size_t> found;
@@ -66,6 +51,7 @@ void fill_loop(Draft& draft, Block& body, int rounds) {
   Block pointers;
   advance_pointers(draft, pointers);
   add_statements(draft, body, 1 + draft.pick(4));
+  if (draft.chance(35)) add_recurrence(draft, body);
   for (Statement& statement : pointers) {
     const bool in_front = draft.chance(20);
     body.insert(in_front ? body.begin() : body.end(), statement);
@@ -82,17 +68,8 @@ void add_for(Draft& draft, Block& block) {
   define_before_loop(draft, block);
   const InnerScope inner(draft);
   const int rounds = 2 + draft.pick(3);
-  const std::string counter = draft.fresh("t");
-  draft.scope.counters.push_back({counter, rounds - 1});
-  std::string range;
-  if (draft.has(Kind::Stages) && draft.chance(60))
-    range = fmt::format("tl.range({}, num_stages={})", rounds, 2 + draft.pick(3));
-  else if (rounds == 3 && draft.chance(50)) range = "range(m)";  // a number that is not known
-  else if (draft.chance(10)) range = fmt::format("range({}, -1, -1)", rounds - 1);
-  else if (draft.chance(10)) range = fmt::format("tl.static_range({})", rounds);
-  else range = fmt::format("range({})", rounds);
   Statement loop;
-  loop.branches.push_back({fmt::format("for {} in {}:", counter, range), {}});
+  loop.branches.push_back({for_header(draft, rounds), {}});
   fill_loop(draft, loop.branches[0].body, rounds);
   block.push_back(std::move(loop));
 }
@@ -167,7 +144,21 @@ void define_pointer_tile(Draft& draft, Block& block) {
 
 }  // namespace
 
+std::string for_header(Draft& draft, int rounds) {
+  const std::string counter = draft.fresh("t");
+  draft.scope.counters.push_back({counter, rounds - 1});
+  std::string range;
+  if (draft.has(Kind::Stages) && draft.chance(60))
+    range = fmt::format("tl.range({}, num_stages={})", rounds, 2 + draft.pick(3));
+  else if (rounds == 3 && draft.chance(50)) range = "range(m)";  // a number that is not known
+  else if (draft.chance(10)) range = fmt::format("range({}, -1, -1)", rounds - 1);
+  else if (draft.chance(10)) range = fmt::format("tl.static_range({})", rounds);
+  else range = fmt::format("range({})", rounds);
+  return fmt::format("for {} in {}:", counter, range);
+}
+
 bool add_compound(Draft& draft, Block& block) {
+  if (draft.scope.depth == 0 && draft.chance(40) && add_product_loop(draft, block)) return true;
   switch (draft.pick(4)) {
     case 0:
       if (!draft.has(Kind::Branches)) return false;
@@ -194,36 +185,6 @@ bool add_pointers(Draft& draft, Block& block) {
   if (!scalars) return false;
   define_pointer(draft, block);
   return true;
-}
-
-void add_tie(Draft& draft, Block& block) {
-  const std::string index = draft.fresh("k");
-  const std::string value = draft.fresh("s");
-  const std::string x = operand(draft, Form::Flat, i32).text;
-  const bool is_nan = draft.chance(40);
-  const std::string tied =
-      is_nan ? fmt::format(
-                   "tl.where((i * i * 5 + i * 3) % 11 == {}, float(\"nan\"), ({}).to(tl.float32))",
-                   draft.pick(5), x)
-             : fmt::format("({}) % {}", x, 2 + draft.pick(4));
-  const std::string same[] = {
-      fmt::format("tl.sum({}, axis=0)", x), fmt::format("tl.sum(tl.sort({}), axis=0)", x),
-      fmt::format("tl.sum(tl.where(i == {}, tl.cumsum({}, axis=0), 0), axis=0)", draft.size - 1, x),
-      fmt::format("tl.sum(tl.gather({}, {} - i, 0), axis=0)", x, draft.size - 1)};
-  const int one = draft.pick(4);
-  const int slot = draft.slots++ * draft.size;
-  const std::string spread = draft.fresh("d");
-  // Every thread must hold the same index: stored and read by others it has one value.
-  block.push_back(
-      {{fmt::format("{} = tl.{}({}, axis=0{})", index, draft.one_of({"argmax", "argmin"}), tied,
-                    is_nan ? "" : ", tie_break_left=False"),
-        fmt::format("if {} % 2 == 0:", index), fmt::format("    {} = {}", value, same[one]),
-        "else:", fmt::format("    {} = {}", value, same[(one + 1 + draft.pick(3)) % 4]),
-        fmt::format("tl.store(out + {} + i, {})", slot, index),
-        fmt::format("{} = tl.load(out + {} + ({} - i))", spread, slot, draft.size - 1),
-        fmt::format("tl.store(out + {0} + i, tl.max({1}, axis=0) - tl.min({1}, axis=0))", slot,
-                    spread)}});
-  draft.scope.scalars.push_back(value);
 }
 
 }  // namespace tilewright::fuzz

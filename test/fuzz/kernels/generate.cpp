@@ -16,7 +16,8 @@ namespace {
 void choose_kinds(Draft& draft, const Kinds& allowed) {
   for (int i = 0; i < kind_count; ++i) {
     const auto kind = static_cast<Kind>(i);
-    const int percent = kind == Kind::Loops ? 75 : kind == Kind::Programs ? 15 : 40;
+    const bool is_usual = kind == Kind::Loops || kind == Kind::Stores;
+    const int percent = is_usual ? 75 : kind == Kind::Programs ? 15 : 40;
     draft.kinds.set(kind, draft.chance(percent) && allowed.has(kind));
   }
 }
@@ -24,7 +25,7 @@ void choose_kinds(Draft& draft, const Kinds& allowed) {
 void choose_sizes(Draft& draft) {
   constexpr int sizes[] = {16, 32, 64, 128, 128, 256, 256, 256, 512, 1024};
   draft.size = sizes[draft.pick(10)];
-  if (draft.has(Kind::Products)) draft.size = std::max(draft.size, 256);
+  if (draft.has(Kind::Products)) draft.size = draft.chance(60) ? 256 : 1024;
   draft.rows = 4;
   while (draft.rows * draft.rows < draft.size) draft.rows *= 2;
   draft.columns = draft.size / draft.rows;
@@ -68,7 +69,8 @@ void add_arguments(Draft& draft) {
     program.pointers.push_back({name, shared, start});
   }
   if (draft.has(Kind::AliasedArguments) && count == 1) {
-    program.pointers.push_back({fmt::format("a{}", program.pointers.size()), 0, draft.pick(2) * (1 + draft.pick(5))});
+    program.pointers.push_back(
+        {fmt::format("a{}", program.pointers.size()), 0, draft.pick(2) * (1 + draft.pick(5))});
     chunk[0] = std::max(chunk[0], draft.room + program.pointers.back().start);
   }
   for (std::size_t i = 0; i < chunk.size(); ++i) program.memory[i].count = chunk[i] * program.grid;

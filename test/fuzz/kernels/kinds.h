@@ -14,7 +14,8 @@ enum class Kind : std::uint8_t {
   SelectedPointers,  // by if and where
   CastPointers,      // through integers
   GatheredPointers,  // through indices from memory, and tiles of pointers that loops carry
-  Atomics,
+  Stores,            // to memory that is read too
+  Atomics,           // on it
   Loops,
   Whiles,
   Branches,

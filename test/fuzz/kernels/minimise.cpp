@@ -7,8 +7,19 @@
 namespace tilewright::fuzz {
 namespace {
 
+// Without a half, a quarter, an eighth of its statements.
+void add_without_many(const Block& block, std::vector<Block>& out) {
+  for (std::size_t size = block.size() / 2; size >= 2; size /= 2)
+    for (std::size_t end = block.size(); end >= size; end -= size) {
+      Block without = block;
+      const auto last = without.begin() + static_cast<std::ptrdiff_t>(end);
+      without.erase(last - static_cast<std::ptrdiff_t>(size), last);
+      out.push_back(std::move(without));
+    }
+}
+
 // Every smaller body that is one step away: without a statement, or with the blocks of a compound
-// statement in its place. Larger steps first.
+// statement in its place.
 void add_smaller(const Block& block, std::vector<Block>& out) {
   for (std::size_t i = block.size(); i-- > 0;) {
     if (block[i].is_kept) continue;
@@ -19,6 +30,7 @@ void add_smaller(const Block& block, std::vector<Block>& out) {
       Block inlined = without;
       inlined.insert(inlined.begin() + static_cast<std::ptrdiff_t>(i), branch.body.begin(),
                      branch.body.end());
+      for (Statement& statement : inlined) statement.is_kept = false;
       out.push_back(std::move(inlined));
     }
   }
@@ -48,9 +60,11 @@ Minimised minimise(const Program& program, const Failure& failure, EvaluateOptio
   options.seconds = std::min(options.seconds, 20u);
   if (failure.place == Place::Interpreter) options.places.clear();
   std::size_t start = 0;
+  bool is_small = false;  // nothing larger than a statement can be left out
   while (true) {
     std::vector<Block> smaller;
-    add_smaller(best.program.body, smaller);
+    if (!is_small) add_without_many(best.program.body, smaller);
+    else add_smaller(best.program.body, smaller);
     bool found = false;
     // Goes on where the last success was: what could not be left out before it still cannot,
     // mostly.
@@ -66,7 +80,10 @@ Minimised minimise(const Program& program, const Failure& failure, EvaluateOptio
         found = true;
       }
     }
-    if (!found) return best;
+    if (found) continue;
+    if (is_small) return best;
+    is_small = true;
+    start = 0;
   }
 }
 

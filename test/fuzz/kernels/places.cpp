@@ -76,13 +76,14 @@ std::string part_index(Draft& draft, Form form) {
 std::string offset(Draft& draft, int room) {
   const int size = draft.size;
   const int free = room - size;
-  std::vector<std::string> texts = {"", "", ""};
+  std::vector<std::string> texts = {"", ""};
   if (free >= size / 2) texts.push_back(fmt::format(" + {}", size / 2));
   if (free >= size) texts.push_back(fmt::format(" + {}", size));
   if (free >= 3) texts.push_back(fmt::format(" + {}", 1 + draft.pick(3)));
   if (free >= size) texts.push_back(fmt::format(" + ({} & 1) * {}", scalar(draft), size));
   for (const LoopCounter& counter : draft.scope.counters) {
-    if (free >= counter.last * size) texts.push_back(fmt::format(" + {} * {}", counter.name, size));
+    if (free >= counter.last * size)
+      texts.insert(texts.end(), 3, fmt::format(" + {} * {}", counter.name, size));
     if (free >= (counter.last + 1) * size)
       texts.push_back(fmt::format(" + ({} + 1) * {}", counter.name, size));
   }

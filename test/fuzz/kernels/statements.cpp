@@ -74,6 +74,14 @@ void store_tile(Draft& draft, Block& block) {
                                 masked.empty() ? "" : ", mask=" + masked)}});
 }
 
+void store_some_result(Draft& draft, Block& block) {
+  if (draft.scope.tiles.empty()) return;
+  const TileVariable tile = draft.any(draft.scope.tiles);
+  store_result(draft, block, tile.form,
+               draft.chance(50) ? Expression{tile.name, tile.dtype}
+                                : operation(draft, tile.form, tile.dtype));
+}
+
 void define_scalar(Draft& draft, Block& block) {
   std::string value;
   switch (draft.pick(4)) {
@@ -137,17 +145,19 @@ void split_and_join(Draft& draft, Block& block) {
 
 void add_simple(Draft& draft, Block& block) {
   const int choice = draft.pick(100);
+  const bool stores = draft.has(Kind::Stores);
   if (choice < 20) define_tile(draft, block);
   else if (choice < 38) assign_tile(draft, block);
   else if (choice < 50) rename_tiles(draft, block);
-  else if (choice < 74) store_tile(draft, block);
-  else if (choice < 82) define_scalar(draft, block);
-  else if (choice < 86) store_scalar(draft, block);
-  else if (choice < 91 && draft.has(Kind::Atomics)) atomic(draft, block);
-  else if (choice < 94 && draft.has(Kind::Moves)) split_and_join(draft, block);
+  else if (choice < 68 && stores) store_tile(draft, block);
+  else if (choice < 72 && stores) store_scalar(draft, block);
+  else if (choice < 78 && draft.scope.depth > 0) store_some_result(draft, block);
+  else if (choice < 84) define_scalar(draft, block);
+  else if (choice < 89 && draft.has(Kind::Atomics) && stores) atomic(draft, block);
+  else if (choice < 93 && draft.has(Kind::Moves)) split_and_join(draft, block);
   else if (choice < 96 && draft.has(Kind::Ties)) add_tie(draft, block);
   else if (choice < 97) block.push_back({{"tl.debug_barrier()"}});
-  else store_tile(draft, block);
+  else assign_tile(draft, block);
 }
 
 }  // namespace
