@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "base/settings.h"
 #include "tilewright/error.h"
 
@@ -195,6 +196,7 @@ ProcessResult run_process(const ProcessRequest& request) {
   Pipe in;
   Pipe out;
   const pid_t pid = spawn(program, request, in, out);
+  const NotedGroup group(pid);
   in.close_read();
   out.close_write();
 

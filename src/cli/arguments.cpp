@@ -37,10 +37,22 @@ constexpr const char* run_examples = R"x(Examples:
                                          one launch, and what it changed
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
+  tilewright run add.py:add_kernel ... --device emulate --target sm_80
+                                         its CUDA text on the CPU; finds races in shared memory
+  tilewright run softmax.py:softmax_kernel x_ptr=randn:f32[64,781] --compare interpret,float64
+                                         the rest as the file's own launch has it; how many elements
+                                         differ, the first and the worst
+  tilewright run add.py:add_kernel ... --expect out=ref.npy
+                                         compares with a file; exit code 4 when an element differs
   tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
-Values: 1024, -1.5, inf, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
-zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Items of a tuple: ptrs.0=... ptrs.1=...; a tensor
-descriptor: a=randn:f32[128,128] a.block=64x64. Without --grid the file's own launch is read.)x";
+Values: 1024, 4k, 5:i64, 0.5:f64, inf, true, none, word, 'text', fp32, x.npy, bf16:x.npy,
+  randn:f32[1024,781], rand:, zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5, randint:i32[8]=0..10,
+  randn:f32[n,2*m] n=1000 m=64           sizes by name
+  randn:f32[64,781]@strides(1024,1)      rows that are further apart
+  @x, @x+4, @x+4[8,8]                    the memory of argument x, from its element 4 on
+  ptrs.0=... ptrs.1=...                  items of a tuple
+  a=randn:f32[128,128] a.block=64x64     a tensor descriptor
+What is not given is as in the file's own launch (the grid too) where the given tensors determine it.)x";
 
 constexpr const char* tune_examples = R"x(Examples:
   tilewright tune matmul.py:matmul_kernel --grid "cdiv(M, BLOCK_M), cdiv(N, BLOCK_N)"
@@ -199,8 +211,22 @@ std::function<void()> add_run(CLI::App& app) {
   verb->add_option("PATH", options->path, "FILE.py:KERNEL, or PATH with --guess")->required();
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
-  verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch");
-  verb->add_option("--device", options->device, "cpu, cuda, cuda:N or interpret");
+  verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch")
+      ->allow_extra_args(false);
+  verb->add_option("--expect", options->expects,
+                   "NAME=FILE.npy: what a tensor must hold after the launch, else exit code 4")
+      ->allow_extra_args(false);
+  verb->add_option("--compare", options->compares,
+                   "Runs it there too and compares, else exit code 4: cpu, cuda, emulate, "
+                   "interpret, float64, by comma")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->add_option("--tolerance", options->tolerance,
+                   "Of floats that are compared (default 1e-5 for f32, 2e-3 f16, 1.6e-2 bf16)")
+      ->check(CLI::Range(0.0, 1e6));
+  verb->add_option("--device", options->device, "cpu, cuda, cuda:N, emulate or interpret");
+  verb->add_option("--target", options->target,
+                   "With --device emulate: sm_80, ... (default sm_90a)");
   verb->add_flag("--bare", options->bare,
                  "Without the kernel's autotune and heuristics: all constants are given");
   verb->add_flag("--float64", options->float64,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/suite/user_kernel.h"
+#include "cli/argument_views.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "tilewright/error.h"
@@ -47,9 +48,14 @@ Side load_side(const std::string& path) {
 // The other side's values where it has them, so that both see the same numbers.
 void give_values(Side& side, const Side* other, const std::vector<std::string>& texts,
                  Device device) {
+  std::vector<std::string> views;
   for (const std::string& text : texts) {
-    const std::string name = parse_assignment(text, "NAME=VALUE").first;
+    const auto [name, content] = parse_assignment(text, "NAME=VALUE");
     if (!has_parameter(side.kernel, name)) continue;
+    if (is_view_text(content)) {
+      views.push_back(text);
+      continue;
+    }
     const NamedValue* known = other ? other->find(name) : nullptr;
     if (!known) {
       for (NamedValue& value : read_values({text}, side.kernel, device, side.values.size()))
@@ -60,11 +66,12 @@ void give_values(Side& side, const Side* other, const std::vector<std::string>& 
       side.values.push_back(*known);
     }
   }
+  add_views(views, side.values);
 }
 
 // A grid as text is evaluated once; in the loop it would be timed.
 void fix_grid(Side& side, const std::string& text) {
-  const Grid grid = grid_for(text, side.kernel, side.values);
+  const Grid grid = grid_for(text, side.kernel, {side.values, std::nullopt});
   auto sizes = std::make_shared<std::optional<Dim3>>();
   side.launch.grid = Grid([grid, sizes](const Meta& meta) {
     if (!*sizes) *sizes = grid.sizes(meta);

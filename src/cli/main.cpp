@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/main.cpp — the `tilewright` command: runs a verb; exit code 0, 1 (failure), 2 (wrong
-// command line) or what the verb says.
+// command line), 130 (interrupted) or what the verb says.
 #include <cstdio>
 #include <exception>
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 
@@ -24,6 +25,7 @@ int exit_code_of(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   try {
+    tilewright::handle_interrupts();
     const int code = exit_code_of(count, arguments);
     // A full disk or a closed pipe shows up here; a result that was not written is a failure.
     if (std::fflush(stdout) != 0) {
@@ -34,6 +36,9 @@ int main(int count, char** arguments) {
   } catch (const tilewright::cli::UsageError& error) {
     fmt::print(stderr, "tilewright: {}\n", error.sentence);
     return 2;
+  } catch (const tilewright::Interrupted& interrupted) {
+    fmt::print(stderr, "tilewright: interrupted: {}\n", interrupted.what());
+    return tilewright::interrupted_exit_code;
   } catch (const std::exception& error) {
     fmt::print(stderr, "tilewright: {}\n", error.what());
     return 1;

@@ -98,6 +98,9 @@ class LaunchKey {
   std::uint64_t words_[most_words];  // not initialised: most launches use a few
 };
 
+// In bits 13 to 31: which target's text is emulated; never 0.
+std::uint64_t emulated_bits(const Target& target);
+
 inline std::uint64_t LaunchOptions::word(std::size_t i) const {
   const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
     return static_cast<std::uint32_t>(low.value_or(-1)) |
@@ -108,6 +111,7 @@ inline std::uint64_t LaunchOptions::word(std::size_t i) const {
   return static_cast<std::uint64_t>(device.kind) | std::uint64_t{interpret} << 8 |
          std::uint64_t{launch.fp_fusion} << 9 | std::uint64_t{launch.flush_to_zero} << 10 |
          std::uint64_t{debug} << 11 | std::uint64_t{launch.bare} << 12 |
+         (launch.emulate != nullptr ? emulated_bits(*launch.emulate) : 0) |
          static_cast<std::uint64_t>(device.index) << 32;
 }
 

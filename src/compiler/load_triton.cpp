@@ -174,7 +174,7 @@ void TritonKernel::launch(const TritonLaunch& launch,
 void TritonKernel::precompile(std::string_view signature, const TritonLaunch& options) const {
   State& state = checked(state_);
   const LaunchPlace place{device_without_tensors(options),
-                          options.interpret || settings().interpret};
+                          options.interpret || settings().interpret, options.emulate};
   static_cast<void>(make_specialization(state, signature, options, place));
 }
 

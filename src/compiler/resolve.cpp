@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/settings.h"
+#include "codegen/cuda/emit.h"
 #include "compiler/constants.h"
 
 namespace tilewright {
@@ -204,6 +205,7 @@ void check_keys(const LaunchRequest& request, const Decorator& decorator,
 }  // namespace
 
 const Target& LaunchRequest::target() const {
+  if (place.emulate != nullptr) return *place.emulate;
   return place.interpret ? Target::host() : place.device.target();
 }
 
@@ -257,9 +259,11 @@ ResolvedLaunch resolve(const LaunchRequest& request, const python::ConfigValue* 
 
 std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolved) {
   const KernelOptions& o = resolved.options;
-  return fmt::format("{} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
-                     request.place.interpret, o.chooses_warps ? "~" : "", o.num_warps, o.num_stages,
-                     o.num_ctas, o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
+  return fmt::format("{} {} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
+                     request.place.interpret,
+                     request.place.emulate != nullptr ? request.place.emulate->name : "-",
+                     o.chooses_warps ? "~" : "", o.num_warps, o.num_stages, o.num_ctas,
+                     o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
                      signature_text(request.state.parameters, resolved.signature));
 }
 
@@ -281,6 +285,8 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   made.options = resolved.options;
   if (request.place.interpret) made.tiles = std::move(result.tiles);
   else result.source = emit_source(state.loader, result.tiles, request.target(), resolved.options);
+  if (request.place.emulate != nullptr && !request.place.interpret)
+    result.source = emulate_source(result.source);
   return result;
 }
 

@@ -37,6 +37,7 @@ struct Specialization {
 struct LaunchPlace {
   Device device;
   bool interpret = false;
+  const Target* emulate = nullptr;  // its CUDA text, on `device`, which is a CPU
 };
 
 // A launch with its arguments in their places: slots[i] belongs to parameter i, null when absent.

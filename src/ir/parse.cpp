@@ -188,15 +188,17 @@ class Parser {
     define(name, kernel_.add_argument(type, source_name(name.text)));
     if (!accept_sign('{')) return;
     do {
-      const Token fact = expect(Token::Kind::Word, "divisible or const");
+      const Token fact = expect(Token::Kind::Word, "divisible, const or memory");
       expect_sign('=');
       const std::int64_t value = parse_integer();
       if (fact.text == "divisible") kernel_.arguments.back().divisible = static_cast<int>(value);
       else if (fact.text == "const") kernel_.arguments.back().is_const = value != 0;
+      else if (fact.text == "memory") kernel_.arguments.back().memory = static_cast<int>(value);
       else
-        lexer_.fail(
-            fact.span,
-            fmt::format("an argument has no fact '{}'; there are divisible and const", fact.text));
+        lexer_.fail(fact.span,
+                    fmt::format("an argument has no fact '{}'; there are divisible, const and "
+                                "memory",
+                                fact.text));
     } while (accept_sign(','));
     expect_sign('}');
   }

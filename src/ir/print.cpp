@@ -82,6 +82,7 @@ class Printer {
     std::vector<std::string> facts;
     if (argument.divisible != 1) facts.push_back(fmt::format("divisible = {}", argument.divisible));
     if (argument.is_const) facts.emplace_back("const = 1");
+    if (argument.memory >= 0) facts.push_back(fmt::format("memory = {}", argument.memory));
     if (!facts.empty()) text += fmt::format(" {{{}}}", fmt::join(facts, ", "));
     return text;
   }

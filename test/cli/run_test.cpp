@@ -150,7 +150,8 @@ TEST_F(Run, PlacesThatAreNone) {
   CommandResult r = tilewright_command({"run", file_ + ":add", "--device", "interpreter"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error,
-            "tilewright: 'interpreter' is not a device; write cpu, cuda, cuda:N or interpret\n");
+            "tilewright: 'interpreter' is not a device; write cpu, cuda, cuda:N, emulate or "
+            "interpret\n");
   r = tilewright_command({"run", ""});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error, "tilewright: the path is empty; write FILE.py:KERNEL\n");

@@ -122,7 +122,7 @@ void ProgramWriter::concatenate(const Step& step) {
 void ProgramWriter::sort(const Step& step) {
   const ir::Op& op = *step.op;
   copy(step, {{op.result(), op.operands[0]}});
-  out_.format("tw::merge_runs<{}, {}, tw::Order::{}>({}, {});", op.integer("first"),
+  out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}>({}, {});", op.integer("first"),
               op.integer("last"), op.text("order"), array(op.result()),
               kernel_.type(op.result()).numel());
 }

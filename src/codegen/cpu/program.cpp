@@ -39,6 +39,7 @@ std::string escaped(std::string_view text) {
 ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule,
                              const CpuEmitOptions& options, TextWriter& out, Names& names)
     : kernel_(kernel),
+      order_of_memory_(kernel),
       schedule_(schedule),
       options_(options),
       out_(out),

@@ -85,11 +85,14 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape
   return out;
 }
 
-Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
-             const Attempt& attempt) {
+struct Trial {
+  Emitted emitted;
+  std::vector<ir::Value> unparted;
+};
+
+Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
+           const Attempt& attempt, const std::vector<bool>& apart) {
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
-  const std::vector<bool> apart =
-      attempt.moves_products ? stored_products(kernel) : std::vector<bool>{};
   const int recompute_limit =
       std::max(attempt.recompute_limit, shape.stows_row ? recompute_limit_of_rows : 0);
   const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
@@ -109,13 +112,34 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramSh
       kernel, schedule, alignments,
       {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)), apart});
   Emitter emitter(kernel, schedule, alignments, layouts, options, shape);
-  const Emitted out = run(emitter, options, shape);
-  if (has_dot(kernel) || !kernel.buffers.empty() || !emitter.shared().has_quiet_ends()) return out;
+  const Trial out{run(emitter, options, shape), emitter.unparted()};
+  const bool saves_shared =
+      !has_dot(kernel) && kernel.buffers.empty() && emitter.shared().has_quiet_ends();
+  const bool saves_global = emitter.global().has_feared_rounds();
+  if (!saves_shared && !saves_global) return out;
   // What is known of the ends of loops saves barriers at their begins.
   Emitter informed(kernel, schedule, alignments, layouts, options, shape);
-  informed.assume(emitter.shared().loop_ends());
-  const Emitted better = run(informed, options, shape);
-  return informed.shared().holds_assumed() ? better : out;
+  if (saves_shared) informed.assume(emitter.shared());
+  if (saves_global) informed.assume(emitter.global());
+  const Trial better{run(informed, options, shape), informed.unparted()};
+  return informed.holds_assumed() ? better : out;
+}
+
+// Loads that must be over before a store of their loop, but come with their elements, are kept
+// apart from it in another try.
+Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
+             const Attempt& attempt) {
+  std::vector<bool> apart = attempt.moves_products ? stored_products(kernel) : std::vector<bool>{};
+  while (true) {
+    Trial trial = emit(kernel, options, shape, attempt, apart);
+    if (trial.unparted.empty()) return std::move(trial.emitted);
+    apart.resize(kernel.value_count(), false);
+    for (const ir::Value value : trial.unparted) {
+      TW_CHECK(!apart[value.id], "the load '{}' stays in the loop of its store",
+               kernel.name_of(value));
+      apart[value.id] = true;
+    }
+  }
 }
 
 // The first attempt that fits, else the last one.

@@ -48,6 +48,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       hints_(find_access_hints(kernel)),
       wraps_(find_wrapping(kernel)),
       has_dot_(has_dot(kernel)),
+      global_(kernel),
       keeps_const_(!mixes_pointers(kernel)) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (ir::Value value : op.operands) ++uses_[value.id];
@@ -160,7 +161,7 @@ std::string Emitter::type_of(ir::Value value) const {
   const ir::Type& type = kernel_.type(value);
   const std::string text = type_text(type.element());
   if (!type.is_pointer || !keeps_const_) return text;
-  const ir::Value root = root_of(kernel_, value);
+  const ir::Value root = global_.order().argument_of(value);
   for (const ir::KernelArgument& argument : kernel_.arguments)
     if (argument.value == root && argument.is_const) return "const " + text;
   return text;
@@ -218,7 +219,7 @@ void Emitter::barrier() {
   barrier_end_ = out_.text().size();
   has_barrier_ = true;
   shared_.note_barrier();
-  memory_.clear();
+  global_.note_barrier();
 }
 
 std::string Emitter::owner_text(const Layout& layout) {

@@ -176,6 +176,7 @@ void Emitter::scalar_atomic(const ir::Op& op) {
   const ir::Value result = op.result();
   if (uses_[result.id] == 0) {
     statement(op, fmt::format("if ({}) {};", condition, call));
+    global_.note(op, nullptr);
     return;
   }
   const std::string name = new_name(result, "old");

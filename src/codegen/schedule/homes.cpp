@@ -39,7 +39,7 @@ bool Planner::can_repeat(ir::Value value, const Demand& wanted) const {
 bool Planner::can_sink(const ir::Op& op, const Demand& wanted) const {
   const ir::Op* source = op.kind == OpKind::Cast ? kernel_.maker(op.operands[0]) : nullptr;
   if (source && source->kind == OpKind::Load) return can_sink(*source, wanted);
-  return op.kind == OpKind::Load && op.integer("volatile") == 0 && !conflicts_.contains(&op) &&
+  return op.kind == OpKind::Load && op.integer("volatile") == 0 && !overwritten_.contains(&op) &&
          epochs_.at(&op) == wanted.epoch &&
          std::all_of(op.operands.begin(), op.operands.end(),
                      [&](ir::Value operand) { return chain_epochs_[operand.id] == -1; });

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "codegen/schedule/op_facts.h"
 #include "codegen/schedule/schedule.h"
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 
@@ -38,10 +40,7 @@ class Planner {
   struct MemoryOp {
     int step;
     bool is_write;
-    bool is_load_only;
-    bool is_store;
-    ir::Value root;
-    ir::Value pointer;
+    const ir::Op* op;
   };
   struct RegionState {
     int number = 0;
@@ -50,6 +49,7 @@ class Planner {
   };
   void number_epochs(const ir::Region& region);
   void find_conflicts(const ir::Region& region);
+  bool may_share_loop(const ir::Op& op, const MemoryOp& before) const;
   bool is_kept_load(const ir::Op& op) const;  // its tile is kept where several steps need it
   void note_chain(const ir::Op& op);
   void note_broadcast(const ir::Op& op);
@@ -96,12 +96,13 @@ class Planner {
 
   const ir::Kernel& kernel_;
   const ScheduleOptions options_;
+  const ir::MemoryOrder order_of_memory_;
   Schedule& out_;
 
-  std::vector<const ir::Op*> program_;                 // every op that is planned, in program order
-  std::unordered_map<const ir::Op*, int> epochs_;      // rises with every write
-  std::unordered_map<const ir::Op*, int> steps_of_;    // op to step
-  std::unordered_map<const ir::Op*, bool> conflicts_;  // loads that a later store may overwrite
+  std::vector<const ir::Op*> program_;               // every op that is planned, in program order
+  std::unordered_map<const ir::Op*, int> epochs_;    // rises with every write
+  std::unordered_map<const ir::Op*, int> steps_of_;  // op to step
+  std::unordered_set<const ir::Op*> overwritten_;    // loads of what may be written afterwards
   std::unordered_map<const ir::Region*, std::vector<int>> region_steps_;
   std::vector<PlannedStep> steps_;
   std::vector<int> costs_;         // by value: of its whole chain, down to what is in an array

@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_lib/cuda/reduce.cuh — values combined over the lanes of a warp and the warps of a block.
 //
-// `combine(a, b)` combines two values of any type T that can be copied as bytes.
+// `combine(a, b)` combines two values of any type T that can be copied as bytes. Where b, a could give
+// something else than a, b, `in_order(combine)` keeps lower lanes left of higher ones, so that all
+// lanes end with the same value.
 
 namespace tw {
+
+template <class Combine>
+struct InOrder {
+  Combine combine;
+  template <class T>
+  TW_DEVICE T operator()(T a, T b) const {
+    return combine(a, b);
+  }
+};
+template <class Combine>
+TW_DEVICE InOrder<Combine> in_order(Combine combine) {
+  return {combine};
+}
 
 template <class T>
 TW_DEVICE T shuffle_xor(T value, int lanes) {
@@ -22,6 +37,18 @@ TW_DEVICE T reduce_lanes(T value, Combine combine) {
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2)
     if (LaneBits & lanes) value = combine(value, shuffle_xor(value, lanes));
+  return value;
+}
+
+template <int LaneBits, class T, class Combine>
+TW_DEVICE T reduce_lanes(T value, InOrder<Combine> combine) {
+#pragma unroll
+  for (int lanes = 1; lanes < 32; lanes *= 2)
+    if (LaneBits & lanes) {
+      const T other = shuffle_xor(value, lanes);
+      const bool is_right = (threadIdx.x & lanes) != 0;
+      value = combine(is_right ? other : value, is_right ? value : other);
+    }
   return value;
 }
 
