@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/settings.h"
 #include "codegen/cuda/emit.h"
 #include "launch.h"
 #include "tilewright/error.h"
@@ -176,6 +177,9 @@ ChildResult run_child(const std::vector<Program>& programs, const EvaluateOption
   if (child == 0) {
     close(ends[0]);
     alarm(options.seconds);
+    Settings checked = settings();
+    checked.emulate_check = true;
+    const SettingsOverride with_checks(checked);
     Report report(ends[1]);
     Batch(programs, options, report).run(skipped);
     _exit(0);

@@ -18,9 +18,10 @@ namespace {
 constexpr const char* usage =
     "random_kernels [--first SEED] [--count N] [--batch N] [--kinds A,B] [--without A,B]\n"
     "               [--places cpu,emulated] [--attempts N] [--failures N] [--print]\n"
-    "Generates kernels with the seeds SEED to SEED + N - 1 (TILEWRIGHT_FUZZ_SEED and\n"
-    "TILEWRIGHT_FUZZ_COUNT unless given), runs them on the interpreter and on each place, and\n"
-    "prints those that differ, made smaller in at most N attempts. Stops after N failures.\n";
+    "Generates kernels with the seeds SEED to SEED + N - 1, runs them on the interpreter and at "
+    "each\n"
+    "place, and prints those that differ, made smaller in at most --attempts steps. Stops after\n"
+    "--failures of them. --without leaves kinds of statements out, --kinds all others.\n";
 
 struct Settings {
   unsigned first = 0;
@@ -67,8 +68,6 @@ void set(Settings& settings, const std::string& option, const char* value) {
 
 Settings parse(int count, char** arguments) {
   Settings settings;
-  if (const char* seed = std::getenv("TILEWRIGHT_FUZZ_SEED")) settings.first = number(seed);
-  if (const char* kernels = std::getenv("TILEWRIGHT_FUZZ_COUNT")) settings.count = number(kernels);
   for (int i = 1; i < count; ++i) {
     const std::string option = arguments[i];
     if (option == "--print") settings.prints = true;
