@@ -162,7 +162,7 @@ bool repeats(const KnownLaunch& known, const TritonKernel::State& state, const T
   const Settings& process = settings();
   const LaunchOptions options{launch, known.device, launch.interpret || process.interpret,
                               launch.debug || process.debug,
-                              overlap_word({slots, known.expected.size()})};
+                              Overlaps({slots, known.expected.size()}).word()};
   for (std::size_t i = 0; i < option_words; ++i)
     if (options.word(i) != known.words[i]) return false;
   return known.has_tensors || device_without_tensors(launch) == known.device;

@@ -68,7 +68,7 @@ struct LaunchOptions {
   const Device& device;
   bool interpret;
   bool debug;
-  std::uint64_t overlaps = 0;  // overlap_word of the arguments
+  std::uint64_t overlaps = 0;  // Overlaps::word of the arguments
 
   std::uint64_t word(std::size_t i) const;
 };

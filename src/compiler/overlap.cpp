@@ -2,20 +2,13 @@
 // compiler/overlap.cpp — pairs of pointers: few are given to a kernel, so all pairs are looked at.
 #include "compiler/overlap.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "base/hash.h"
-#include "compiler/launch_key.h"
 #include "compiler/specialize.h"
+#include "tilewright/error.h"
 
 namespace tilewright {
 namespace {
-
-struct Extent {
-  std::uint64_t begin, end;
-
-  bool meets(const Extent& other) const { return begin < other.end && other.begin < end; }
-};
 
 bool has_memory(const TritonArgument& argument) {
   return argument.kind == TritonArgument::Kind::Value && argument.value.bits != 0 &&
@@ -23,73 +16,62 @@ bool has_memory(const TritonArgument& argument) {
           argument.value.kind == Argument::Kind::Pointer);
 }
 
-Extent extent_of(const Argument& value) {
+}  // namespace
+
+Overlaps::Extent Overlaps::extent_of(const Argument& value) {
   if (value.kind != Argument::Kind::Memory || value.buffer == nullptr)
     return {value.bits, value.bits + 1};
   const auto begin = reinterpret_cast<std::uintptr_t>(value.buffer->data());
   return {begin, begin + value.buffer->size()};
 }
 
-template <class Visit>
-void for_each_pointer(std::span<const TritonArgument* const> slots, const Visit& visit) {
+Overlaps::Overlaps(std::span<const TritonArgument* const> slots) {
   for (const TritonArgument* slot : slots) {
     if (slot == nullptr) continue;
-    if (has_memory(*slot)) visit(slot->value);
+    if (has_memory(*slot)) add(slot->value);
     for (const TritonArgument& item : items_of(*slot))
-      if (has_memory(item)) visit(item.value);
+      if (has_memory(item)) add(item.value);
   }
 }
 
-}  // namespace
-
-std::uint64_t overlap_word(std::span<const TritonArgument* const> slots) {
-  constexpr std::size_t most = 64;  // more pointers than that are compared on the heap
-  Extent few[most];
-  std::size_t count = 0;
-  bool has_overlap = false;
-  for_each_pointer(slots, [&](const Argument& value) {
-    if (has_overlap || count == most) {
-      has_overlap = true;
-      return;
-    }
-    const Extent extent = extent_of(value);
-    for (std::size_t i = 0; i < count; ++i) has_overlap |= extent.meets(few[i]);
-    few[count++] = extent;
-  });
-  if (!has_overlap) return 0;
-  Hasher hasher;
-  bool is_any = false;
-  for (const PointerMemory& pointer : find_overlaps(slots)) {
-    hasher.add(std::int64_t{pointer.memory});
-    hasher.add(std::int64_t{pointer.address});
-    is_any |= pointer.memory >= 0;
-  }
-  return is_any ? hasher.finish().low | 1 : 0;
+void Overlaps::add(const Argument& value) {
+  if (count_ == most)
+    throw ArgumentError(fmt::format("a launch has more than {} pointers; pass fewer", most));
+  const std::size_t i = count_++;
+  pointers_[i] = {.argument = &value, .memory = -1, .address = -1};
+  extents_[i] = extent_of(value);
+  for (std::size_t j = 0; j < i; ++j)
+    if (extents_[i].meets(extents_[j])) [[unlikely]]
+      join(i, j);
 }
 
-std::vector<PointerMemory> find_overlaps(std::span<const TritonArgument* const> slots) {
-  std::vector<PointerMemory> out;
-  std::vector<Extent> extents;
-  for_each_pointer(slots, [&](const Argument& value) {
-    out.push_back({.argument = &value});
-    extents.push_back(extent_of(value));
-  });
-  // Each group has the number of its first pointer.
-  for (std::size_t i = 0; i < out.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!extents[i].meets(extents[j])) continue;
-      const int joined = out[j].memory >= 0 ? out[j].memory : static_cast<int>(j);
-      const int left = out[i].memory;
-      out[i].memory = out[j].memory = joined;
-      for (PointerMemory& other : out)
-        if (left >= 0 && other.memory == left) other.memory = joined;
-      const Argument& a = *out[i].argument;
-      const Argument& b = *out[j].argument;
-      if (a.bits != b.bits || a.dtype != b.dtype) continue;
-      if (out[j].address < 0) out[j].address = static_cast<int>(j);
-      out[i].address = out[j].address;
-    }
-  return out;
+// Each group has the number of one of its pointers.
+void Overlaps::join(std::size_t i, std::size_t j) {
+  is_any_ = true;
+  PointerMemory& a = pointers_[i];
+  PointerMemory& b = pointers_[j];
+  const int joined = b.memory >= 0 ? b.memory : static_cast<int>(j);
+  const int left = a.memory;
+  a.memory = b.memory = joined;
+  for (std::size_t k = 0; left >= 0 && k < count_; ++k)
+    if (pointers_[k].memory == left) pointers_[k].memory = joined;
+  if (a.argument->bits != b.argument->bits || a.argument->dtype != b.argument->dtype) return;
+  if (b.address < 0) b.address = static_cast<int>(j);
+  a.address = b.address;
+}
+
+std::uint64_t Overlaps::word() const {
+  if (!is_any_) return 0;
+  std::uint64_t word = 1;
+  const auto mix = [&](int number) {
+    word = (word ^ static_cast<std::uint64_t>(number + 1)) * 0x9e3779b97f4a7c15u;
+    word ^= word >> 32;
+  };
+  for (const PointerMemory& pointer : pointers()) {
+    mix(pointer.memory);
+    mix(pointer.address);
+  }
+  return word | 1;
 }
 
 }  // namespace tilewright

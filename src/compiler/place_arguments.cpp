@@ -103,7 +103,7 @@ void place_arguments(const TritonKernel::State& state, const TritonLaunch& launc
   place.emulate = launch.emulate;
   if (place.emulate != nullptr) check_emulated(state, place);
   key.finish({launch, place.device, place.interpret, launch.debug || process.debug,
-              overlap_word({slots, count})});
+              Overlaps({slots, count}).word()});
 }
 
 }  // namespace tilewright

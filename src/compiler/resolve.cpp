@@ -210,9 +210,9 @@ namespace {
 // Tells the types of pointers which of them lie in the same memory.
 void set_overlaps(LaunchRequest& request, const TritonArgument* const* slots) {
   const std::vector<TritonParameter>& parameters = request.state.parameters;
-  const std::vector<PointerMemory> found = find_overlaps({slots, parameters.size()});
+  const Overlaps found({slots, parameters.size()});
   const auto set = [&](ParameterType& type, const TritonArgument& argument) {
-    for (const PointerMemory& pointer : found) {
+    for (const PointerMemory& pointer : found.pointers()) {
       if (pointer.argument != &argument.value) continue;
       type.memory = pointer.memory;
       type.address = pointer.address;
