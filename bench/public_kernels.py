@@ -15,12 +15,15 @@ import gc
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+CASE_SECONDS = 60
 
 
 def arguments():
@@ -35,7 +38,12 @@ def arguments():
     parser.add_argument("--only", default="", help="cases whose project/name contains this")
     parser.add_argument("--json", help="file for all rows")
     parser.add_argument("--markdown", help="file for the table")
+    parser.add_argument("--dry-run", action="store_true", help="everything but launching and timing, on the CPU")
+    # Of the processes that it starts itself:
     parser.add_argument("--warm", metavar="I/N", help=argparse.SUPPRESS)
+    parser.add_argument("--rows", help=argparse.SUPPRESS)
+    parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if not options.prepare and not options.codes and not options.warm:
         parser.error("give --prepare ZIP on a machine with tilewright, or --codes ZIP on one with a GPU")
@@ -56,17 +64,25 @@ def reason(problem):
     return f"{type(problem).__name__}: {lines[0][:200] if lines else ''}"
 
 
+def out_of_time(*_):
+    raise TimeoutError(f"its host code takes more than {CASE_SECONDS} s")
+
+
 def run_case(case, size, left_out):
     """The case's host code; what goes wrong is a reason to leave it out."""
     import torch
     from public.cases import Maker
     torch.manual_seed(0)
+    signal.signal(signal.SIGALRM, out_of_time)
+    signal.alarm(CASE_SECONDS)
     try:
         case.function(Maker(), *size)
     except Exception as problem:  # noqa: BLE001 — public code may fail in any way
         if os.environ.get("PUBLIC_KERNELS_TRACE"):
             traceback.print_exc()
         left_out.append({"project": case.project, "case": case.name, "size": list(size), "why": reason(problem)})
+    finally:
+        signal.alarm(0)
     gc.collect()
 
 
@@ -91,9 +107,10 @@ def prepare(options):
 
     see_launches(compile_launch)
     for case, size in chosen_cases(options, repos):
-        before = len(archive.index)
+        before, begin = len(archive.index), time.monotonic()
         run_case(case, size, left_out)
-        print(f"{case.project} {case.name} {size}: {len(archive.index) - before} more", flush=True)
+        print(f"{case.project} {case.name} {size}: {len(archive.index) - before} more, "
+              f"{time.monotonic() - begin:.1f} s", flush=True)
     archive.write()
     kernels = {facts["kernel"] for facts in archive.index.values() if "error" not in facts}
     print(f"{len(kernels)} kernels, {len(archive.codes)} codes, {pathlib.Path(options.prepare).stat().st_size >> 10} KiB")
@@ -131,39 +148,113 @@ def start_warming(options, workers):
     return [subprocess.Popen(base + ["--warm", f"{i}/{workers}"], **quiet) for i in range(workers)]
 
 
-def contest(options):
-    begin = time.monotonic()
-    workers = start_warming(options, max(1, (os.cpu_count() or 2) - 2))
+def contestant(options):
+    """Runs cases from --from on and appends what it finds to --rows, a line of JSON each: a kernel that breaks
+    the process's use of the GPU costs the rest of its case, not of the run."""
+    from public.checkouts import make_importable
+    if options.dry_run:
+        from public.pretend_cuda import pretend_cuda
+        pretend_cuda()
     import torch
     import triton
-    from public.checkouts import make_importable
     repos = make_importable(options.repos)
     from public.launches import see_launches
-    from public.measure import Contest
+    from public.measure import Contest, DryContest
     from public.ours import Archive, Driver
     torch.autograd.set_multithreading_enabled(False)
+    driver = None if options.dry_run else Driver()
     torch.empty(1, device="cuda")
-    deadline = begin + options.budget - 15
-    both = Contest(Archive(options.codes), Driver(), repos, options.seconds, deadline)
-    for worker in workers:
-        worker.wait(timeout=max(1, deadline - time.monotonic()))
-    print(f"Triton's compiler was warmed after {time.monotonic() - begin:.0f} s", flush=True)
+    both = (DryContest if options.dry_run else Contest)(Archive(options.codes), driver, repos, options.seconds, options.deadline)
     see_launches(both)
-    left_out = []
-    for case, size in chosen_cases(options, repos):
-        if time.monotonic() > deadline:
-            left_out.append({"project": case.project, "case": case.name, "size": list(size), "why": "no time was left"})
-            continue
-        both.begin(case, size)
-        rows, start = len(both.rows), time.monotonic()
-        run_case(case, size, left_out)
-        torch.cuda.empty_cache()
-        told = " ".join(f"{r['ratio']:.2f}" if "ratio" in r else "-" for r in both.rows[rows:])
-        print(f"{case.project} {case.name} {size}: {told} ({time.monotonic() - start:.1f} s)", flush=True)
-    machine = (f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, Triton {triton.__version__}; "
-               f"{time.monotonic() - begin:.0f} s")
-    return {"machine": machine, "command": " ".join(["bench/public_kernels.py", *sys.argv[1:]]), "rows": both.rows,
-            "left_out": left_out}
+    cases = chosen_cases(options, repos)
+    with open(options.rows, "a", buffering=1) as out:
+        def tell(**line):
+            out.write(json.dumps(line) + "\n")
+
+        tell(machine=f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, Triton {triton.__version__}")
+        for number in range(options.first, len(cases)):
+            case, size = cases[number]
+            left_out, begin = [], time.monotonic()
+            both.begin(case, size)
+            tell(begins=number)
+            if begin > options.deadline:
+                left_out.append({"project": case.project, "case": case.name, "size": list(size), "why": "no time was left"})
+            else:
+                run_case(case, size, left_out)
+            told = " ".join(f"{r['ratio']:.2f}" if "ratio" in r else "-" for r in both.rows)
+            print(f"{case.project} {case.name} {size}: {told} ({time.monotonic() - begin:.1f} s)", flush=True)
+            tell(ends=number, rows=both.rows, left_out=left_out)
+            both.rows = []
+            if not options.dry_run:
+                try:
+                    torch.cuda.synchronize()
+                    torch.cuda.empty_cache()
+                except RuntimeError as problem:
+                    print(f"starting again: {reason(problem)}", flush=True)
+                    return 3
+    return 0
+
+
+def contest(options):
+    """Starts contestants until all cases are done or the time is."""
+    begin = time.monotonic()
+    deadline = begin + options.budget - 15
+    if not options.dry_run:
+        for worker in start_warming(options, max(1, (os.cpu_count() or 2) - 2)):
+            try:
+                worker.wait(timeout=max(1, begin + options.budget / 2 - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                worker.kill()
+        print(f"Triton's compiler was warmed after {time.monotonic() - begin:.0f} s", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = pathlib.Path(folder) / "rows"
+        rows.touch()
+        command = [sys.executable, __file__, "--repos", options.repos, "--only", options.only, "--codes", options.codes,
+                   "--seconds", str(options.seconds), "--rows", str(rows), "--deadline", str(deadline)]
+        command += ["--dry-run"] if options.dry_run else []
+        first = 0
+        while True:
+            ended = run_contestant(command + ["--from", str(first)], rows, deadline)
+            lines = [json.loads(line) for line in rows.read_text().splitlines()]
+            begun = [line["begins"] for line in lines if "begins" in line]
+            if ended or not begun or begun[-1] < first:
+                break
+            first = begun[-1] + 1
+    result = gather(lines, options)
+    result["machine"] += f"; {time.monotonic() - begin:.0f} s"
+    return result
+
+
+def run_contestant(command, rows, deadline):
+    """Whether it went through all cases; one that hangs is ended."""
+    process = subprocess.Popen(command)
+    size, since = rows.stat().st_size, time.monotonic()
+    while process.poll() is None:
+        time.sleep(0.5)
+        now = time.monotonic()
+        if rows.stat().st_size != size:
+            size, since = rows.stat().st_size, now
+        if now - since > 2 * CASE_SECONDS or now > deadline + 10:
+            process.kill()
+            process.wait()
+            return now > deadline
+    return process.returncode == 0
+
+
+def gather(lines, options):
+    result = {"machine": "", "command": " ".join(["bench/public_kernels.py", *sys.argv[1:]]), "rows": [], "left_out": []}
+    ended = set()
+    for line in lines:
+        result["machine"] = line.get("machine", result["machine"])
+        result["rows"] += line.get("rows", [])
+        result["left_out"] += line.get("left_out", [])
+        ended |= {line["ends"]} if "ends" in line else set()
+    result["died"] = [line["begins"] for line in lines if "begins" in line and line["begins"] not in ended]
+    if result["died"]:
+        cases = chosen_cases(options, pathlib.Path(options.repos).resolve())
+        result["left_out"] += [{"project": cases[n][0].project, "case": cases[n][0].name, "size": list(cases[n][1]),
+                                "why": "the process died or hung"} for n in result["died"]]
+    return result
 
 
 def main():
@@ -172,6 +263,8 @@ def main():
         return prepare(options)
     if options.warm:
         return warm(options)
+    if options.rows:
+        return contestant(options)
     result = contest(options)
     from public.table import markdown
     if options.json:
@@ -183,4 +276,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

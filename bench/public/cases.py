@@ -129,7 +129,7 @@ def liger_dyt(t, rows, columns):
 
 case("Liger", "poly_norm", ROWS)(lambda t, rows, columns: t.gradients(
     get(LIGER + "poly_norm", "LigerPolyNormFunction").apply(
-        t.randn(rows, columns, grad=True), t.randn(3, grad=True), t.randn(1, grad=True))))
+        t.randn(rows, columns, grad=True), t.randn(3, grad=True), t.randn(grad=True))))
 case("Liger", "relu_squared", ROWS)(apply_rows(LIGER + "relu_squared", "LigerReLUSquaredFunction"))
 case("Liger", "sparsemax", ROWS)(apply_rows(LIGER + "sparsemax", "LigerSparsemaxFunction", after=(-1,)))
 

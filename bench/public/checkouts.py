@@ -42,7 +42,7 @@ class Version(tuple):
 
 
 class StandIn(types.ModuleType):
-    """A module that is not installed: every name in it is an empty class."""
+    """A module that is not installed: its names are empty classes, its questions are answered no."""
 
     __path__ = []
     __version__ = "0"
@@ -54,6 +54,8 @@ class StandIn(types.ModuleType):
             return Version
         if name == "version":
             return self
+        if name.startswith("is_"):
+            return lambda *_: False
         value = type(name, (), {})
         setattr(self, name, value)
         return value

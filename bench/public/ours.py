@@ -10,7 +10,7 @@ import zipfile
 
 from public.launches import Unsupported, key_hash
 
-C_TYPES = {"void*": ctypes.c_uint64, "float": ctypes.c_float, "double": ctypes.c_double, "bool": ctypes.c_bool,
+C_TYPES = {"float": ctypes.c_float, "double": ctypes.c_double, "bool": ctypes.c_bool,
            **{f"std::{sign}int{bits}_t": getattr(ctypes, f"c_{sign}int{bits}")
               for sign in ("", "u") for bits in (8, 16, 32, 64)}}
 
@@ -113,7 +113,7 @@ class ClusterAttribute(ctypes.Structure):
                 ("z", ctypes.c_uint), ("rest", ctypes.c_char * 52)]
 
 
-class CudaError(Exception):
+class CudaError(RuntimeError):
     pass
 
 
@@ -169,7 +169,7 @@ def kernel_arguments(facts, launch):
         value = launch.arguments[name]
         if hasattr(value, "data_ptr"):
             value = value.data_ptr()
-        values.append(C_TYPES[kind](value))
+        values.append(ctypes.c_uint64(value) if kind.endswith("*") else C_TYPES[kind](value))
     array = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
     return values, array
 

@@ -42,17 +42,18 @@ class PretendCuda(TorchFunctionMode):
 
 
 LARGE = 1 << 18
-FILLED = ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full")
+FILLED = ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full",
+          "randint", "randint_like", "randperm", "arange")
 
 
 class ShapesAlone(TorchDispatchMode):
-    """What is computed from large tensors of floats has its shape and no content: nobody looks at it, and the
+    """What is computed from large tensors has its shape and no content: nobody looks at it, and the
     memory of the largest operations is never touched."""
 
     def __torch_dispatch__(self, op, types_, args=(), kwargs=None):
         kwargs = kwargs or {}
         tensors = [a for a in tree_flatten((args, kwargs))[0] if isinstance(a, torch.Tensor)]
-        large = any(a.numel() >= LARGE and a.is_floating_point() for a in tensors)
+        large = any(a.numel() >= LARGE for a in tensors)
         name = op.overloadpacket.__name__
         if getattr(op, "is_view", False) or not (large or name in FILLED):
             return op(*args, **kwargs)
