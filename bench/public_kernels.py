@@ -5,7 +5,11 @@
 is, sees each kernel that it launches, and runs that launch with Triton's and with Tilewright's machine code on
 the same tensors: results are compared, then both are timed in turns.
 
-    public_kernels.py --repos DIR --tilewright bin/tilewright --prepare codes.zip    (no GPU needed)
+    public_kernels.py --repos DIR --tilewright bin/tilewright --budget 480 --json out.json --markdown out.md
+
+or in two steps, of which only the second needs the GPU and only the first one Tilewright:
+
+    public_kernels.py --repos DIR --tilewright bin/tilewright --prepare codes.zip
     public_kernels.py --repos DIR --codes codes.zip --budget 480 --json out.json --markdown out.md
 
 DIR holds checkouts named Liger-Kernel, flash-linear-attention, unsloth and TritonBench; nothing of them is part
@@ -30,9 +34,9 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repos", required=True, help="folder with the checkouts")
     parser.add_argument("--prepare", metavar="ZIP", help="compile all launches with tilewright into ZIP; runs nothing")
-    parser.add_argument("--tilewright", default="tilewright", help="the command, for --prepare")
-    parser.add_argument("--target", default="sm_90a", help="for --prepare (default sm_90a)")
-    parser.add_argument("--codes", metavar="ZIP", help="what --prepare made")
+    parser.add_argument("--tilewright", default="tilewright", help="the command (default: tilewright)")
+    parser.add_argument("--target", default="sm_90a", help="of Tilewright's code (default sm_90a)")
+    parser.add_argument("--codes", metavar="ZIP", help="what --prepare made (default: compiled by --tilewright)")
     parser.add_argument("--budget", type=float, default=480, help="seconds that the whole run may take (default 480)")
     parser.add_argument("--seconds", type=float, default=0.2, help="timing per row (default 0.2)")
     parser.add_argument("--only", default="", help="cases whose project/name contains this")
@@ -45,12 +49,13 @@ def arguments():
     parser.add_argument("--deadline", type=float, help=argparse.SUPPRESS)
     parser.add_argument("--from", dest="first", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if not options.prepare and not options.codes and not options.warm:
-        parser.error("give --prepare ZIP on a machine with tilewright, or --codes ZIP on one with a GPU")
+    if options.dry_run and not options.codes:
+        parser.error("--dry-run needs --codes ZIP; make it with --prepare")
     if not pathlib.Path(options.repos).is_dir():
         parser.error(f"--repos: '{options.repos}' is no folder; clone the projects into one")
-    if options.codes and not pathlib.Path(options.codes).is_file():
-        parser.error(f"--codes: there is no file '{options.codes}'; make it with --prepare")
+    for path in (options.codes or "").split(os.pathsep) if options.codes else ():
+        if not pathlib.Path(path).is_file():
+            parser.error(f"--codes: there is no file '{path}'; make it with --prepare")
     return options
 
 
@@ -87,65 +92,66 @@ def run_case(case, size, left_out):
 
 
 def prepare(options):
+    """Compiles all launches with Tilewright into the zip file, and with --warm I/N a share of them, with Triton
+    into its cache too. The GPU is not used."""
     from public.checkouts import make_importable
     from public.pretend_cuda import pretend_cuda
     pretend_cuda()
     repos = make_importable(options.repos)
     from public.launches import see_launches
     from public.ours import Archive, Compiler
-    archive, compiler = Archive(options.prepare), Compiler(options.tilewright, options.target)
-    archive.index, archive.codes = {}, {}
-    left_out, failed = [], {}
+    archive, compiler = Archive(), Compiler(options.tilewright, options.target)
+    left_out, seen = [], set()
 
-    def compile_launch(launch, _):
+    def compile_launch(launch, original):
         key = launch.key(repos)
-        if archive.find(key)[0] is None:
-            facts, code = compiler.compile(launch)
-            archive.add(key, facts, code)
-            if "error" in facts:
-                failed[key[0]] = facts["error"]
+        if key in seen:
+            return
+        seen.add(key)
+        if options.prepare:
+            archive.add(key, *compiler.compile(launch))
+        if options.warm:
+            original(True)
 
     see_launches(compile_launch)
-    for case, size in chosen_cases(options, repos):
-        before, begin = len(archive.index), time.monotonic()
+    share, shares = map(int, (options.warm or "0/1").split("/"))
+    for case, size in chosen_cases(options, repos)[share::shares]:
+        before, begin = len(seen), time.monotonic()
         run_case(case, size, left_out)
-        print(f"{case.project} {case.name} {size}: {len(archive.index) - before} more, "
-              f"{time.monotonic() - begin:.1f} s", flush=True)
-    archive.write()
-    kernels = {facts["kernel"] for facts in archive.index.values() if "error" not in facts}
-    print(f"{len(kernels)} kernels, {len(archive.codes)} codes, {pathlib.Path(options.prepare).stat().st_size >> 10} KiB")
-    for kernel, why in failed.items():
+        print(f"{case.project} {case.name} {size}: {len(seen) - before} more, {time.monotonic() - begin:.1f} s", flush=True)
+        if options.prepare and options.warm:
+            archive.write(options.prepare)  # as far as it is: this process may be ended
+    if options.prepare:
+        archive.write(options.prepare)
+        tell_prepared(archive, left_out, pathlib.Path(options.prepare))
+
+
+def tell_prepared(archive, left_out, path):
+    compiled = {facts["kernel"] for facts in archive.index.values() if "error" not in facts}
+    print(f"{len(compiled)} kernels, {len(archive.codes)} codes, {path.stat().st_size >> 10} KiB")
+    for kernel, why in sorted({(f["kernel"], f["error"]) for f in archive.index.values() if "error" in f}):
         print(f"not compiled: {kernel}: {why}")
     for row in left_out:
         print(f"left out: {row['project']} {row['case']} {row['size']}: {row['why']}")
 
 
-def warm(options):
-    """Compiles a share of the launches with Triton into its cache; the GPU is not used."""
-    from public.checkouts import make_importable
-    from public.pretend_cuda import pretend_cuda
-    pretend_cuda()
-    repos = make_importable(options.repos)
-    from public.launches import see_launches
-    share, shares = map(int, options.warm.split("/"))
-    seen = set()
-
-    def compile_launch(launch, original):
-        key = launch.key(repos)
-        if key not in seen:
-            seen.add(key)
-            original(True)
-
-    see_launches(compile_launch)
-    cases = chosen_cases(options, repos)
-    for case, size in cases[share::shares]:
-        run_case(case, size, [])
-
-
-def start_warming(options, workers):
-    base = [sys.executable, __file__, "--repos", options.repos, "--only", options.only]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    return [subprocess.Popen(base + ["--warm", f"{i}/{workers}"], **quiet) for i in range(workers)]
+def warm_up(options, folder, until):
+    """All cores compile with Triton, and with Tilewright where no --codes were given; what is not ready by then is
+    made when it is needed."""
+    workers = max(1, (os.cpu_count() or 2) - 2)
+    base = [sys.executable, __file__, "--repos", options.repos, "--only", options.only, "--target", options.target]
+    started = []
+    for share in range(workers):
+        command = base + ["--warm", f"{share}/{workers}"]
+        if not options.codes:
+            command += ["--prepare", f"{folder}/{share}.zip", "--tilewright", options.tilewright]
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    for worker in started:
+        try:
+            worker.wait(timeout=max(1, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            worker.kill()
+    return options.codes or os.pathsep.join(str(p) for p in sorted(pathlib.Path(folder).glob("*.zip")))
 
 
 def contestant(options):
@@ -164,7 +170,7 @@ def contestant(options):
     torch.autograd.set_multithreading_enabled(False)
     driver = None if options.dry_run else Driver()
     torch.empty(1, device="cuda")
-    both = (DryContest if options.dry_run else Contest)(Archive(options.codes), driver, repos, options.seconds, options.deadline)
+    both = (DryContest if options.dry_run else Contest)(Archive(*options.codes.split(os.pathsep)), driver, repos, options.seconds, options.deadline)
     see_launches(both)
     cases = chosen_cases(options, repos)
     with open(options.rows, "a", buffering=1) as out:
@@ -199,17 +205,14 @@ def contest(options):
     """Starts contestants until all cases are done or the time is."""
     begin = time.monotonic()
     deadline = begin + options.budget - 15
-    if not options.dry_run:
-        for worker in start_warming(options, max(1, (os.cpu_count() or 2) - 2)):
-            try:
-                worker.wait(timeout=max(1, begin + options.budget / 2 - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                worker.kill()
-        print(f"Triton's compiler was warmed after {time.monotonic() - begin:.0f} s", flush=True)
     with tempfile.TemporaryDirectory() as folder:
+        codes = options.codes
+        if not options.dry_run:
+            codes = warm_up(options, folder, begin + options.budget * 0.4)
+            print(f"compiled after {time.monotonic() - begin:.0f} s", flush=True)
         rows = pathlib.Path(folder) / "rows"
         rows.touch()
-        command = [sys.executable, __file__, "--repos", options.repos, "--only", options.only, "--codes", options.codes,
+        command = [sys.executable, __file__, "--repos", options.repos, "--only", options.only, "--codes", codes,
                    "--seconds", str(options.seconds), "--rows", str(rows), "--deadline", str(deadline)]
         command += ["--dry-run"] if options.dry_run else []
         first = 0
@@ -259,10 +262,8 @@ def gather(lines, options):
 
 def main():
     options = arguments()
-    if options.prepare:
+    if options.prepare or options.warm:
         return prepare(options)
-    if options.warm:
-        return warm(options)
     if options.rows:
         return contestant(options)
     result = contest(options)

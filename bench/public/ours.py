@@ -76,15 +76,14 @@ def python_size(text):
 
 
 class Archive:
-    """Machine code by key in one zip file, with `index.json`."""
+    """Machine code by key in zip files, each with an `index.json`."""
 
-    def __init__(self, path):
-        self.path = pathlib.Path(path)
+    def __init__(self, *paths):
         self.index, self.codes = {}, {}
-        if self.path.is_file():
-            with zipfile.ZipFile(self.path) as file:
-                self.index = json.loads(file.read("index.json"))
-                self.codes = {n: file.read(n) for n in file.namelist() if n != "index.json"}
+        for path in paths:
+            with zipfile.ZipFile(path) as file:
+                self.index |= json.loads(file.read("index.json"))
+                self.codes |= {n: file.read(n) for n in file.namelist() if n != "index.json"}
 
     def find(self, key):
         name = key_hash(key)
@@ -96,8 +95,8 @@ class Archive:
         if code:
             self.codes[name] = code
 
-    def write(self):
-        with zipfile.ZipFile(self.path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+    def write(self, path):
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
             file.writestr("index.json", json.dumps(self.index, indent=1))
             for name, code in self.codes.items():
                 file.writestr(name, code)
