@@ -273,7 +273,7 @@ std::string emulated_entry(std::string_view symbol, std::string_view kernel_expr
       "unsigned long first, unsigned long last) {{\n"
       "  tw_emulate::run<&{1}, {2}>(\"{1}\", launch, parameters, first, last);\n"
       "}}\n",
-      symbol, kernel_expression, with_barriers);
+      symbol, kernel_expression, with_barriers || is_emulation_checked());
 }
 
 bool is_emulation_checked() {

@@ -367,11 +367,13 @@ std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
   return out;
 }
 
-// Halves the axis until one is left: lane i combines elements i and i + half.
+// Halves the axis until one is left: lane i combines elements i and i + half. With jitter and an
+// odd seed neighbours instead, since the order is the device's choice.
 void Program::reduce(const Op& op) {
   const Type type = operand(op, 0).type;
   const std::int64_t axis = op.integer("axis");
   std::vector<Tile> tiles = values_of(op.operands);
+  const bool by_neighbours = options_.jitter % 2 == 1;
   AxisView view(type, axis);
   while (view.length > 1) {
     const std::int64_t half = view.length / 2;
@@ -382,8 +384,10 @@ void Program::reduce(const Op& op) {
       for (std::int64_t o = 0; o < view.outer; ++o)
         for (std::int64_t k = 0; k < half; ++k)
           for (std::int64_t i = 0; i < view.inner; ++i) {
-            a.back().elements.push_back(tile.elements[view.index(o, k, i)]);
-            b.back().elements.push_back(tile.elements[view.index(o, k + half, i)]);
+            const std::int64_t first = by_neighbours ? 2 * k : k;
+            const std::int64_t second = by_neighbours ? 2 * k + 1 : k + half;
+            a.back().elements.push_back(tile.elements[view.index(o, first, i)]);
+            b.back().elements.push_back(tile.elements[view.index(o, second, i)]);
           }
     }
     tiles = combine(op, a, b);
