@@ -3,6 +3,7 @@
 #include "compiler/resolve.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -78,6 +79,15 @@ constexpr OptionName option_names[] = {
     {"num_ctas", &KernelOptions::num_ctas, &TritonLaunch::num_ctas},
 };
 
+// Which numbers are good ones check_options says; they must not wrap on the way there.
+int option_number(const Resolution& r, std::string_view by, std::string_view name,
+                  std::int64_t number) {
+  if (number >= std::numeric_limits<int>::min() && number <= std::numeric_limits<int>::max())
+    return static_cast<int>(number);
+  throw ArgumentError(fmt::format("{} of kernel '{}' sets {} to {}, which is out of all range", by,
+                                  r.kernel(), name, number));
+}
+
 void apply_config(Resolution& r, const python::ConfigValue& config) {
   const TritonLaunch& launch = r.request.launch;
   for (const auto& [name, value] : config.meta.items) {
@@ -91,10 +101,13 @@ void apply_config(Resolution& r, const python::ConfigValue& config) {
     r.set(parameter, value, "a config");
   }
   r.options.chooses_warps = false;
-  if (!launch.num_warps) r.options.num_warps = static_cast<int>(config.num_warps);
-  if (!launch.num_stages) r.options.num_stages = static_cast<int>(config.num_stages);
-  if (!launch.num_ctas) r.options.num_ctas = static_cast<int>(config.num_ctas);
-  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = static_cast<int>(*config.maxnreg);
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    return option_number(r, "a config", name, value);
+  };
+  if (!launch.num_warps) r.options.num_warps = number("num_warps", config.num_warps);
+  if (!launch.num_stages) r.options.num_stages = number("num_stages", config.num_stages);
+  if (!launch.num_ctas) r.options.num_ctas = number("num_ctas", config.num_ctas);
+  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = number("maxnreg", *config.maxnreg);
 }
 
 // True when a heuristic's result is an option of the launch rather than an argument.
@@ -107,7 +120,8 @@ bool set_option(Resolution& r, const std::string& name, const python::Value& val
           fmt::format("a heuristic of kernel '{}' sets '{}' to {}, not to an integer", r.kernel(),
                       name, python::repr(value)));
     r.options.chooses_warps = false;
-    if (!(r.request.launch.*entry.given)) r.options.*entry.option = static_cast<int>(*number);
+    if (!(r.request.launch.*entry.given))
+      r.options.*entry.option = option_number(r, "a heuristic", name, *number);
     return true;
   }
   return false;
@@ -313,8 +327,8 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   made.options = resolved.options;
   if (request.place.interpret) made.tiles = std::move(result.tiles);
   else result.source = emit_source(state.loader, result.tiles, request.target(), resolved.options);
-  if (request.place.emulate != nullptr && !request.place.interpret)
-    result.source = emulate_source(result.source);
+  made.is_emulated = request.place.emulate != nullptr && !request.place.interpret;
+  if (made.is_emulated) result.source = emulate_source(result.source);
   return result;
 }
 

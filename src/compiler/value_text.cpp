@@ -162,6 +162,17 @@ bool is_digits(std::string_view text) {
          std::string_view::npos;
 }
 
+// 1e400, 1e-400
+bool is_beyond_float64(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc::result_out_of_range && end == text.data() + text.size();
+}
+
+constexpr std::string_view beyond_float64 =
+    "the number is beyond what float64 holds (4.9e-324 to 1.8e308); write inf or 0";
+
 // An integer type takes no other number than the one that was written.
 void check_fill(std::string_view name, std::string_view text, const triton::Value& value,
                 const TensorText& parsed) {
@@ -201,6 +212,8 @@ TensorText parse_tensor_text(std::string_view name, std::string_view text) {
   if (parsed.maker == "full") {
     const auto value = after.starts_with('=') ? parse_constant(after.substr(1)) : std::nullopt;
     const auto number = value ? host_value_of(*value).number() : std::nullopt;
+    if (after.starts_with('=') && is_beyond_float64(after.substr(1)))
+      fail(name, text, std::string(beyond_float64));
     if (!number) fail(name, text, "its value is missing; write full:f32[8]=0.5");
     parsed.fill = *number;
     check_fill(name, text, *value, parsed);
@@ -245,6 +258,7 @@ ArgumentValue read_value(std::string_view name, std::string_view text,
   if (text.ends_with(".npy")) return load(name, text, options);
   if (text.find(':') != std::string_view::npos) return make(name, text, options);
   if (is_digits(text)) fail(name, text, "the number has more than 64 bits");
+  if (is_beyond_float64(text)) fail(name, text, std::string(beyond_float64));
   fail(
       name, text,
       "this is no number, true, false, none, type, 'text' in quotes, .npy file or generated tensor "

@@ -28,6 +28,16 @@ def row_sums(x, out, N: tl.constexpr):
 def doubled(x, n, N: tl.constexpr):
     i = tl.program_id(0) * N + tl.arange(0, N)
     tl.store(x + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+@triton.jit
+def unmasked(x, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(x + i, i.to(tl.float32))
+
+@triton.jit
+def endless(x):
+    while tl.load(x) < 1:
+        tl.store(x, tl.load(x) * 0.5)
 )";
 
 class Emulate : public ::testing::Test {
@@ -87,6 +97,17 @@ TEST_F(Emulate, AnAutotunedKernelTakesItsFirstConfig) {
   EXPECT_THAT(r.output, HasSubstr("199 of 200 changed  0, 2, 4, 6, 8, 10, ..."));
 }
 
+TEST_F(Emulate, AnAccessOutsideOfTheTensorsNamesTheLine) {
+  const CommandResult r = tilewright_command({"run", file_ + ":unmasked", "--grid", "1",
+                                              "x=zeros:f32[100]", "N=128", "--device", "emulate"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.output, "");
+  EXPECT_THAT(r.error, HasSubstr("tilewright: kernel 'unmasked', block (0, 0, 0), thread ("));
+  EXPECT_THAT(r.error, HasSubstr(" bytes outside of every tensor at line "));
+  EXPECT_THAT(r.error, HasSubstr(" (" + file_ + ":19): "));
+  EXPECT_THAT(r.error, HasSubstr(" bytes behind the end of 'x', which has 400 bytes"));
+}
+
 TEST_F(Emulate, WrongTargetsAreNamed) {
   expect_usage_error({"--target", "sm_80"},
                      "--target is for --device emulate; on other devices the device itself is the "
@@ -96,6 +117,56 @@ TEST_F(Emulate, WrongTargetsAreNamed) {
                      "sm_80, sm_90a, ...");
   expect_usage_error({"--device", "emulated"},
                      "'emulated' is not a device; write cpu, cuda, cuda:N, emulate or interpret");
+}
+
+// ---- Loops that do not end.
+
+class Endless : public Emulate, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(Endless, IsInterruptedWithExitCode130) {
+  const std::string device = GetParam();
+  const ProcessResult r =
+      run_process({.arguments = {"timeout", "--foreground", "--preserve-status", "-s", "INT", "4",
+                                 tilewright_path(), "run", file_ + ":endless", "--grid", "1",
+                                 "x=zeros:f32[1]", "--device", device},
+                   .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+                   .timeout_seconds = 60});
+  EXPECT_EQ(r.exit_code, 130) << r.output;
+  EXPECT_THAT(r.output, HasSubstr("tilewright: interrupted"));
+  EXPECT_THAT(r.output, HasSubstr("kernel 'endless'"));
+  if (device != "cpu") EXPECT_THAT(r.output, ::testing::ContainsRegex("k.py:2[34]"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Endless, ::testing::Values("interpret", "cpu", "emulate"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// The shell that stands for the compiler says its process number and sleeps.
+TEST_F(Emulate, AnInterruptedCommandLeavesNoCompilerBehind) {
+  const std::string compiler = folder_.path() + "/g++";
+  const std::string note = folder_.path() + "/compiler";
+  std::ofstream(compiler) << "#!/bin/sh\ncase \"$*\" in *-o*) echo $$ > " << note
+                          << "; exec sleep 50;; *) exec g++ \"$@\";; esac\n";
+  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+  for (const bool guess : {false, true}) {
+    std::filesystem::remove(note);
+    std::vector<std::string> arguments = {
+        "timeout", "--foreground", "--preserve-status", "-s", "INT", "3", tilewright_path(), "run"};
+    if (guess) arguments.insert(arguments.end(), {folder_.path(), "--guess", "--jobs", "2"});
+    else
+      arguments.insert(arguments.end(),
+                       {file_ + ":endless", "--grid", "1", "x=zeros:f32[1]", "--device", "cpu"});
+    const ProcessResult r =
+        run_process({.arguments = arguments,
+                     .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache",
+                                     "TILEWRIGHT_CXX=" + compiler},
+                     .timeout_seconds = 60});
+    EXPECT_EQ(r.exit_code, 130) << r.output;
+    EXPECT_THAT(r.output, HasSubstr("tilewright: interrupted"));
+    int process = 0;
+    std::ifstream(note) >> process;
+    ASSERT_GT(process, 0) << r.output;
+    EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(process) + "/exe"));
+  }
 }
 
 }  // namespace

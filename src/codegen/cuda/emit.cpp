@@ -6,6 +6,7 @@
 #include <bit>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/check.h"
 #include "base/embedded.h"
@@ -317,6 +318,24 @@ std::string self_contained(const KernelSource& source) {
   return out + line_directive(line, source.name + ".cu") + without_line_directives(text);
 }
 
+// Sets tw_emulate::source_map: messages of the checks then name lines of the user's file too.
+std::string source_map_text(const KernelSource& source) {
+  std::string_view text = source.text;
+  int first = 1;
+  for (; text.starts_with("#include"); ++first) text.remove_prefix(text.find('\n') + 1);
+  const SourceLines lines = source_lines(text);
+  if (lines.files.empty()) return "";
+  std::string numbers;
+  for (const auto& [line, file] : lines.lines) numbers += fmt::format("{{{},{}}},", line, file);
+  return fmt::format(
+      "static const TwSourceLine tw_source_lines[] = {{{}}};\n"
+      "static const char* const tw_source_files[] = {{{}}};\n"
+      "static const TwSourceMap tw_source_map = {{tw_source_lines, {}, {}, tw_source_files}};\n"
+      "[[gnu::used]] static const bool tw_has_source_map =\n"
+      "    (tw_emulate::source_map = &tw_source_map, true);\n",
+      numbers, fmt::join(lines.files, ", "), first, lines.lines.size());
+}
+
 // A cluster is one large block; emulated programs share no blocks.
 void join_cluster(LaunchStep& step) {
   if (step.cluster[0].empty()) return;
@@ -337,6 +356,7 @@ KernelSource emulate_source(const KernelSource& source) {
   out.language = Language::Cpp;
   out.name = source.name;
   out.text = emulation_prelude({&emulated, 1}) + emulated.text;
+  if (is_emulation_checked()) out.text += source_map_text(source);
   out.options = emulation_options();
   out.options.push_back("-fwrapv");
   out.kernels = source.kernels;

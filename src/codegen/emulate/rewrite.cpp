@@ -265,7 +265,8 @@ std::string emulated_entry(std::string_view symbol, std::string_view kernel_expr
       "unsigned long first, unsigned long last) {{\n"
       "  tw_emulate::run<&{1}, {2}>({3}, launch, parameters, first, last);\n"
       "}}\n",
-      symbol, kernel_expression, with_barriers, cpp_string(kernel_expression));
+      symbol, kernel_expression, with_barriers || is_emulation_checked(),
+      cpp_string(kernel_expression));
 }
 
 bool is_emulation_checked() {

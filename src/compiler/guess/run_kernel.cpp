@@ -16,6 +16,7 @@
 #include "compiler/value_text.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/order.h"
+#include "runtime/cpu/launch_memory.h"
 #include "tilewright/module.h"
 
 namespace tilewright {
@@ -151,6 +152,15 @@ class Trial {
         arguments.push_back(scalar(type, *number, 0));
       else arguments.emplace_back(tensors[next++]);
     }
+    std::vector<TwMemory> memory;
+    const std::vector<std::string> names = tensor_names(launch);
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      memory.push_back(
+          {.name = names[i].c_str(),
+           .address = reinterpret_cast<std::uintptr_t>(tensors[i].data()),
+           .bytes = static_cast<std::size_t>(tensors[i].numel()) * size_of(tensors[i].dtype())});
+    const LaunchMemoryScope scope(device_.emulate != nullptr ? std::span<const TwMemory>(memory)
+                                                             : std::span<const TwMemory>());
     function.launch({.grid = launch.grid}, arguments);
     device.synchronize();
     for (Tensor& tensor : tensors) tensor = tensor.to(Device::cpu());

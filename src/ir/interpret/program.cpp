@@ -368,11 +368,13 @@ std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
 }
 
 // Combines neighbours until one is left, so that what is left of a stays left of what is right of
-// it: a combination that is associative but not commutative has one result.
+// it: a combination that is associative but not commutative has one result. With jitter and an odd
+// seed halves instead, since the order is the device's choice.
 void Program::reduce(const Op& op) {
   const Type type = operand(op, 0).type;
   const std::int64_t axis = op.integer("axis");
   std::vector<Tile> tiles = values_of(op.operands);
+  const bool by_neighbours = options_.jitter % 2 == 0;
   AxisView view(type, axis);
   while (view.length > 1) {
     const std::int64_t half = view.length / 2;
@@ -383,8 +385,10 @@ void Program::reduce(const Op& op) {
       for (std::int64_t o = 0; o < view.outer; ++o)
         for (std::int64_t k = 0; k < half; ++k)
           for (std::int64_t i = 0; i < view.inner; ++i) {
-            a.back().elements.push_back(tile.elements[view.index(o, 2 * k, i)]);
-            b.back().elements.push_back(tile.elements[view.index(o, 2 * k + 1, i)]);
+            const std::int64_t first = by_neighbours ? 2 * k : k;
+            const std::int64_t second = by_neighbours ? 2 * k + 1 : k + half;
+            a.back().elements.push_back(tile.elements[view.index(o, first, i)]);
+            b.back().elements.push_back(tile.elements[view.index(o, second, i)]);
           }
     }
     tiles = combine(op, a, b);

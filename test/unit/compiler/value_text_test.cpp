@@ -112,6 +112,10 @@ TEST(ValueText, WrongTexts) {
             "generated tensor (randn:f32[1024,781])");
   EXPECT_EQ(error("99999999999999999999"),
             "x=99999999999999999999: the number has more than 64 bits");
+  for (const std::string text : {"1e400", "-1e400", "1e-400", "full:f32[8]=1e400"})
+    EXPECT_EQ(error(text), "x=" + text +
+                               ": the number is beyond what float64 holds (4.9e-324 to 1.8e308); "
+                               "write inf or 0");
   EXPECT_EQ(error("zeros:q7[4]").substr(0, 41), "x=zeros:q7[4]: unknown element type 'q7';");
   EXPECT_EQ(error("missing.npy"), "cannot open 'missing.npy': No such file or directory");
 }
