@@ -166,12 +166,47 @@ def k(x, y, R: tl.constexpr):
 )";
 
 TEST_F(Source, HelpersOfInductorMeanTheSame) {
-  const std::string file = folder_.path() + "/y.npy";
   for (const char* device : {"interpret", "cpu"}) {
     const CommandResult r = run(inductor, {"x=arange:f32[4,8]", "y=zeros:f32[4,8]", "R=8"}, device);
     ASSERT_EQ(r.exit_code, 0) << device << r.error;
     EXPECT_THAT(r.output, HasSubstr("7, 0, 0, 7, 3.5, 42, ...")) << device;
   }
+}
+
+// A loop over a row, as Inductor writes it: the first round sets what the others change.
+TEST_F(Source, AReductionOfInductorRuns) {
+  const std::string text = R"(
+from torch._inductor.runtime import triton_helpers, triton_heuristics
+from torch._inductor.runtime.triton_helpers import libdevice
+from torch._inductor.runtime.hints import ReductionHint, DeviceProperties
+triton_helpers.set_driver_to_gpu()
+
+@triton_heuristics.reduction(size_hints={'x': 4}, reduction_hint=ReductionHint.INNER,
+                             filename=__file__, triton_meta={'device': DeviceProperties(index=0)})
+@triton.jit
+def k(x, mean, scale, xnumel, rnumel, XBLOCK: tl.constexpr, RBLOCK: tl.constexpr):
+    xindex = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)[:, None]
+    m = tl.zeros([XBLOCK, RBLOCK], tl.float32)
+    s = tl.zeros([XBLOCK, RBLOCK], tl.float32)
+    w = tl.zeros([XBLOCK, RBLOCK], tl.float32)
+    for roffset in range(0, rnumel, RBLOCK):
+        r = roffset + tl.arange(0, RBLOCK)[None, :]
+        mask = (r < rnumel) & (xindex < xnumel)
+        v = tl.load(x + r + rnumel * xindex, mask, other=0.0)
+        next_m, next_s, next_w = triton_helpers.welford_reduce(v, m, s, w, roffset == 0)
+        m = tl.where(mask, next_m, m)
+        s = tl.where(mask, next_s, s)
+        w = tl.where(mask, next_w, w)
+    mm, ss, ww = triton_helpers.welford(m, s, w, 1)
+    tl.store(mean + xindex, mm[:, None], xindex < xnumel)
+    tl.store(scale + xindex, libdevice.rsqrt(ss[:, None] / rnumel), xindex < xnumel)
+)";
+  const CommandResult r =
+      run(text, {"x=arange:f32[4,52]", "mean=zeros:f32[4]", "scale=zeros:f32[4]", "xnumel=4",
+                 "rnumel=52", "XBLOCK=4", "RBLOCK=16"});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("25.5, 77.5, 129.5, 181.5"));
+  EXPECT_THAT(r.output, HasSubstr("0.0666297, 0.0666297, 0.0666297, 0.0666297"));
 }
 
 }  // namespace

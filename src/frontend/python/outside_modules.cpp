@@ -134,7 +134,7 @@ def online_softmax_reduce(lhs_max, lhs_sum, dim, use_fast_math: tl.constexpr = F
 
 
 @triton.jit
-def welford_reduce(value, mean, m2, weight, first_iteration):
+def welford_reduce(value, mean, m2, weight, first_iteration=False):
     if first_iteration:
         new_weight = tl.full(weight.shape, 1, weight.dtype)
         new_mean = value
