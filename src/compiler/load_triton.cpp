@@ -70,7 +70,10 @@ python::Value host_value(const TritonArgument& argument) {
     return python::make_tuple(std::move(items));
   }
   if (argument.kind == TritonArgument::Kind::Value && argument.value.kind != Argument::Kind::Scalar)
-    return python::TensorValue{fmt::format("torch.{}", name_of(argument.value.dtype)), {}, {}};
+    return python::TensorValue{.dtype = fmt::format("torch.{}", name_of(argument.value.dtype)),
+                               .shape = {},
+                               .strides = {},
+                               .has_shape = false};
   const TritonParameter constant{.is_constexpr = true};
   return host_value_of(parameter_type(specialize("", constant, argument)).constant);
 }

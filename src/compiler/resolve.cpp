@@ -26,7 +26,11 @@ using triton::ParameterType;
 python::Value seen(const TritonArgument* argument, const ParameterType& type) {
   if (type.kind == ParameterType::Kind::Constant) return host_value_of(type.constant);
   if (type.type.is_pointer)
-    return python::TensorValue{fmt::format("torch.{}", name_of(type.type.dtype)), {}, {}};
+    return python::TensorValue{.dtype = fmt::format("torch.{}", name_of(type.type.dtype)),
+                               .shape = {},
+                               .strides = {},
+                               .has_shape = false,
+                               .is_descriptor = type.kind == ParameterType::Kind::Descriptor};
   if (type.kind == ParameterType::Kind::Tuple) {
     std::vector<python::Value> items;
     for (std::size_t i = 0; i < type.items.size(); ++i)
@@ -88,6 +92,57 @@ int option_number(const Resolution& r, std::string_view by, std::string_view nam
                                   r.kernel(), name, number));
 }
 
+// The dict of a launch for a pre_hook, which may change its tensors; they are in `effects`.
+python::Value arguments_for_hook(
+    const Resolution& r, std::map<std::string, std::shared_ptr<python::TensorEffects>>& effects) {
+  python::DictValue given;
+  for (const auto& [name, value] : r.arguments.items) {
+    python::Value copy = value;
+    if (const auto* tensor = value.get_if<python::TensorValue>()) {
+      python::TensorValue changeable = *tensor;
+      changeable.effects = std::make_shared<python::TensorEffects>();
+      effects[*name.get_if<std::string>()] = changeable.effects;
+      copy = python::Value(changeable);
+    }
+    given.set(name, copy);
+  }
+  return python::make_dict(given.items);
+}
+
+[[noreturn]] void fail_hook(const Resolution& r, const std::string& why) {
+  throw ArgumentError(fmt::format(
+      "the pre_hook of a config of kernel '{}' cannot be run: {}; a pre_hook may set the "
+      "block_shape of descriptors, else do before the launch what it does and take it away",
+      r.kernel(), why));
+}
+
+// A hook runs before every launch with its config. What it does to blocks of descriptors is the
+// same each time and becomes a part of the signature.
+void run_pre_hook(Resolution& r, const python::ConfigValue& config) {
+  if (config.pre_hook == nullptr) return;
+  const auto* function = config.pre_hook->get_if<python::FunctionValue>();
+  if (function == nullptr || function->scope != nullptr)
+    fail_hook(r, "it is no function of the module");
+  std::map<std::string, std::shared_ptr<python::TensorEffects>> effects;
+  const python::Value given = arguments_for_hook(r, effects);
+  try {
+    r.evaluator.call(*config.pre_hook, {given});
+  } catch (const SyntaxOrTypeError& error) {
+    fail_hook(r,
+              fmt::format("line {}: {}", error.diagnostic().span.line, error.diagnostic().message));
+  }
+  for (const auto& [name, effect] : effects) {
+    if (effect->is_zeroed) fail_hook(r, fmt::format("it sets '{}' to zero", name));
+    if (!effect->block_shape) continue;
+    ParameterType& type = r.signature.at(name);
+    if (type.kind != ParameterType::Kind::Descriptor ||
+        type.block_shape.size() != effect->block_shape->size())
+      fail_hook(r, fmt::format("'{}' is no descriptor of {} dimensions", name,
+                               effect->block_shape->size()));
+    type.block_shape = *effect->block_shape;
+  }
+}
+
 void apply_config(Resolution& r, const python::ConfigValue& config) {
   const TritonLaunch& launch = r.request.launch;
   for (const auto& [name, value] : config.meta.items) {
@@ -108,6 +163,13 @@ void apply_config(Resolution& r, const python::ConfigValue& config) {
   if (!launch.num_stages) r.options.num_stages = number("num_stages", config.num_stages);
   if (!launch.num_ctas) r.options.num_ctas = number("num_ctas", config.num_ctas);
   if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = number("maxnreg", *config.maxnreg);
+}
+
+  if (!launch.num_warps) r.options.num_warps = static_cast<int>(config.num_warps);
+  if (!launch.num_stages) r.options.num_stages = static_cast<int>(config.num_stages);
+  if (!launch.num_ctas) r.options.num_ctas = static_cast<int>(config.num_ctas);
+  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = static_cast<int>(*config.maxnreg);
+  run_pre_hook(r, config);
 }
 
 // True when a heuristic's result is an option of the launch rather than an argument.

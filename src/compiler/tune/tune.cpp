@@ -122,10 +122,6 @@ void Tuning::read_configs() {
     }
   }
   for (const python::ConfigValue& config : configs) report_.configs.push_back({config});
-  if (std::any_of(configs.begin(), configs.end(),
-                  [](const python::ConfigValue& config) { return config.has_pre_hook; }))
-    report_.notes.push_back(
-        fmt::format("the pre_hook of configs of kernel '{}' is not run", report_.kernel));
 }
 
 TunePlace Tuning::place() const {

@@ -153,6 +153,11 @@ void Lowering::note(const std::string& message) {
     notes_.push_back(std::move(text));
 }
 
+int Lowering::num_warps() {
+  asked_for_warps_ = true;
+  return options_.num_warps;
+}
+
 // Loops may be lowered more than once; each line is printed once.
 void Lowering::print(const std::string& line) {
   const std::pair<const py::Node*, std::string> entry(place_, line);
@@ -220,6 +225,7 @@ LoweredKernel lower(py::ModuleLoader& loader, const py::DecoratedFunction& funct
   }
   out.notes = lowering.notes();
   out.printed = lowering.printed();
+  out.asks_for_warps = lowering.asked_for_warps();
   return out;
 }
 

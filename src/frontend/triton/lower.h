@@ -34,6 +34,7 @@ struct ParameterType {
 struct LowerOptions {
   bool debug = false;  // asserts and device_assert fire
   bool fp_fusion = true;
+  int num_warps = 4;    // what tl.extra.cuda.num_warps() gives
   python::Facts facts;  // what module-level code asks of the machine (evaluate.h)
 };
 
@@ -43,6 +44,7 @@ struct LoweredKernel {
   std::vector<std::string> argument_names;
   std::vector<std::string> notes;
   std::vector<std::string> printed;  // by tl.static_print
+  bool asks_for_warps = false;       // so many must run it as the options say
 };
 
 // `signature` holds every parameter of the function by name; those with a default may be absent.
