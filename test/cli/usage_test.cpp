@@ -53,7 +53,7 @@ TEST(Usage, HelpOfAnInnerVerb) {
 TEST(Usage, NoVerb) {
   expect_usage_error({},
                      "tilewright: tilewright needs a verb: bench, run, compile, tune, profile, "
-                     "info, cache, opt (see "
+                     "info, cache, opt, completion (see "
                      "tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
