@@ -114,6 +114,15 @@ def f(a):
   EXPECT_THAT(values->texts, ElementsAre("y=empty:float32[8]", "scale=1.0", "BLOCK=4"));
 }
 
+TEST(LaunchValues, SizesThatNoMemoryHoldsAreNotMade) {
+  const LaunchValues values = launch_of(R"(
+def f(a):
+    b = torch.empty((2**40, 2**40))
+    k[(1,)](a, b, 1, 1, a.view(-1, 2**62).shape[0])
+)");
+  EXPECT_THAT(values.texts, ElementsAre("n=1", "scale=1"));
+}
+
 TEST(LaunchValues, EndlessHostCodeEnds) {
   const LaunchValues values = launch_of(R"(
 def f(a):
