@@ -91,6 +91,18 @@ bool is_integer_constant(const TritonKernel& kernel, const std::string& text) {
          value.find_first_not_of("0123456789") == std::string::npos;
 }
 
+// A runtime parameter comes from nobody else: configs, heuristics and defaults set constants.
+void check_open_parameters(const TritonKernel& kernel, const LaunchValues& launch) {
+  for (const TritonParameter& parameter : kernel.state()->parameters) {
+    const auto problem = launch.problems.find(parameter.name);
+    if (problem == launch.problems.end() || parameter.is_constexpr || parameter.has_default)
+      continue;
+    throw ArgumentError(
+        fmt::format("kernel '{}' needs an argument for '{}'; the launch at {} does not tell: {}",
+                    kernel.name(), parameter.name, launch.place, problem->second));
+  }
+}
+
 }  // namespace
 
 KernelArguments read_arguments(const std::vector<std::string>& texts, const TritonKernel& kernel,
@@ -100,6 +112,7 @@ KernelArguments read_arguments(const std::vector<std::string>& texts, const Trit
   if (given.size() == kernel.parameters().size()) return arguments;
   arguments.launch = values_of_launch(kernel, given);
   if (!arguments.launch) return arguments;
+  check_open_parameters(kernel, *arguments.launch);
   std::vector<std::string>& added = arguments.launch->texts;
   if (options.leaves_sizes)
     std::erase_if(added,

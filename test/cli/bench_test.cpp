@@ -213,7 +213,11 @@ TEST_F(UserKernels, AreCheckedLikeOurs) {
   const CommandResult r = quick({python_ + ":odd", "--like", "gelu", "--shape", "8x16", "--ways",
                                  "tile", "amount=n", "--json"});
   EXPECT_EQ(r.exit_code, 1);
-  EXPECT_EQ(parse_json(r.output)["records"].back()["status"], "wrong");
+  const Json record = parse_json(r.output)["records"].back();
+  EXPECT_EQ(record["status"], "wrong");
+  EXPECT_THAT(record["reason"].get<std::string>(),
+              ::testing::MatchesRegex("off by .* is allowed; worst at row [0-9]+, column [0-9]+: "
+                                      ".*, expected .*"));
 }
 
 TEST_F(UserKernels, ThatDoNotFit) {

@@ -223,7 +223,10 @@ TEST_F(RunArguments, FromTheFilesOwnLaunch) {
 TEST_F(RunArguments, WhatALaunchLeavesOpen) {
   const CommandResult r = run({"x=ones:f32[8]", "--device=interpret"}, "weighted");
   EXPECT_EQ(r.exit_code, 1);
-  EXPECT_EQ(r.error, "tilewright: kernel 'weighted' needs an argument for 'weight'\n");
+  EXPECT_EQ(r.error,
+            "tilewright: kernel 'weighted' needs an argument for 'weight'; the launch at k.py:40 "
+            "does not "
+            "tell: '.data_ptr()' of NoneType is not evaluated\n");
 }
 
 TEST_F(RunArguments, SaveTakesOneValue) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -57,9 +57,19 @@ std::vector<std::int64_t> shape_of_call(const Call& call, std::size_t first,
   return shape;
 }
 
+// Refuses what no memory holds, before anything overflows.
+std::int64_t count_of(const std::vector<std::int64_t>& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : shape)
+    if (__builtin_mul_overflow(count, size, &count) || std::abs(count) > std::int64_t{1} << 50)
+      refuse("a tensor of this size");
+  return count;
+}
+
 WrapperValue made(std::string maker, std::string dtype, std::vector<std::int64_t> shape) {
   for (const std::int64_t size : shape)
     if (size < 0) refuse("a negative size");
+  static_cast<void>(count_of(shape));
   std::vector<std::int64_t> strides = dense_strides(shape);
   return {TensorValue{std::move(dtype), std::move(shape), std::move(strides)}, std::move(maker)};
 }
@@ -68,10 +78,6 @@ double number_of(const Node* node, const HostOperand& operand) {
   const auto number = operand(node).value.number();
   if (!number) refuse("a fill that is no number");
   return *number;
-}
-
-std::int64_t count_of(const std::vector<std::int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 // One size may be -1. Views of what is not contiguous would need torch's rules.

@@ -93,6 +93,24 @@ TEST(ValueText, IntegersAreFilledWithWhatIsWritten) {
   EXPECT_EQ(std::get<Tensor>(read("full:f32[1]=-inf")).item<float>(), -HUGE_VALF);
 }
 
+TEST(ValueText, StridesAndRanges) {
+  const auto tensor_of = [](const char* text) {
+    return std::get<Tensor>(read_value("x", text, {.device = Device::cpu(), .seed = 3}));
+  };
+  const Tensor strided = tensor_of("arange:f32[2,3]@strides(5,1)");
+  EXPECT_EQ(strided.strides(), Shape({5, 1}));
+  EXPECT_EQ(strided[1][2].item<float>(), 5.0f);
+  EXPECT_EQ(strided.buffer().size(), 8 * sizeof(float));
+  const Tensor repeated = tensor_of("arange:f32[2,3]@strides(0,1)");
+  EXPECT_EQ(repeated[1][2].item<float>(), 2.0f);
+  const Tensor turned = tensor_of("arange:i32[2,3]@strides(1,2)");
+  EXPECT_EQ(turned[1][2].item<int>(), 5);
+  for (const std::int8_t value : tensor_of("randint:i8[500]=-128..128").to_vector<std::int8_t>())
+    EXPECT_TRUE(value >= -128 && value <= 127);
+  EXPECT_EQ(tensor_of("randint:f16[9]=4..5").to(DType::Float32).to_vector<float>(),
+            std::vector<float>(9, 4.0f));
+}
+
 TEST(ValueText, WrongTexts) {
   const std::string form = "; a generated tensor is written as randn:f32[1024,781]";
   EXPECT_EQ(error("randm:f32[4]"),
