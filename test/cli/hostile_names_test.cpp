@@ -51,7 +51,8 @@ std::vector<std::string> hostile_names() {
           "%s%n {} {0}",
           "\xff\xfe",
           "\x1b[31m",
-          "tilewright"};
+          "tilewright",
+          "é漢"};
 }
 
 std::string read(const fs::path& path) {
@@ -134,6 +135,24 @@ TEST_F(HostileNames, OfSourcesInCudaCompile) {
     const CommandResult r = command({"compile", file, "--target", "sm_80"});
     EXPECT_EQ(r.exit_code, 0) << name << "\n" << r.error;
   }
+}
+
+TEST_F(HostileNames, OfTheCurrentFolderDoNotReachPtx) {
+  const std::string file = make("k.py");
+  const auto compile_in = [&](const std::string& folder, const std::string& option) {
+    fs::create_directory(folder_.path() + "/" + folder);
+    return run_process(
+        {.arguments = {"sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh",
+                       folder_.path() + "/" + folder, tilewright_path(), "compile", file,
+                       "--signature", "*fp32,*fp32,i32,1024", "--target", "sm_80", option},
+         .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+         .timeout_seconds = 120});
+  };
+  const ProcessResult r = compile_in("q\"x\n.visible", "-O3");
+  EXPECT_EQ(r.exit_code, 0) << r.output;
+  const ProcessResult debug = compile_in("q\\", "-G");
+  EXPECT_EQ(debug.exit_code, 1);
+  EXPECT_THAT(debug.output, HasSubstr("the current folder has a name that PTX cannot hold"));
 }
 
 TEST_F(HostileNames, OfFilesAreReadBackFromTheIr) {
