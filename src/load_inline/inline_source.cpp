@@ -87,6 +87,9 @@ bool is_host_macro(std::string_view name) {
 }  // namespace
 
 InlineSource make_inline_source(std::string text, std::string file, bool is_cuda) {
+  // Parts under this name are ours: macros are hidden from them and the emulation does not watch
+  // them.
+  if (file.starts_with("tilewright/")) file.insert(0, "./");
   InlineSource source{std::move(text), std::move(file), is_cuda, {}};
   source.outline = outline_of(source.text, source.file);
   return source;

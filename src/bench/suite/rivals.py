@@ -193,7 +193,10 @@ def moved_by(way, run, inputs, out):
         return {}
     if way == "triton":
         return {"bytes_moved": sum(t.numel() * t.element_size() for t in [*inputs, out]), "kernels": 1}
-    return traffic_of(run)
+    try:
+        return traffic_of(run)
+    except ImportError:  # PyTorch before 2.0 cannot be watched
+        return {}
 
 
 def error_of(op, inputs, result):
