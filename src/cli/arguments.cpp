@@ -13,6 +13,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/nearest.h"
+#include "base/quote.h"
+#include "cli/command_description.h"
 #include "cli/verbs.h"
 #include "tilewright/error.h"
 #include "tilewright/version.h"
@@ -73,8 +75,12 @@ constexpr const char* bench_examples = R"x(Examples:
                                            exit code 3 when something became slower
   tilewright bench softmax --rivals python3     PyTorch, torch.compile and Triton in the same table
   tilewright bench my.py:kernel --like softmax  a kernel of yours beside ours
+  tilewright bench my.py:kernel x=randn:f32[n] out=empty:f32[n] n=1k..4M BLOCK=512
+                                           a kernel of yours alone, swept over n
   tilewright bench my.py:fast --reference my.py:simple x=randn:f32[4096] out=empty:f32[4096] n=4096
                  BLOCK=512 --grid "cdiv(n, BLOCK)"   a kernel of yours beside another one of yours
+  tilewright bench my.py:kernel x=randn:f32[n] ... --reference torch:torch.nn.functional.gelu
+                                           beside a function of PyTorch on the same tensors
   tilewright bench matmul --explain        why each way is as fast as it is
   tilewright bench --list                  the operations and their ways)x";
 
@@ -85,6 +91,10 @@ constexpr const char* compile_examples = R"(Examples:
                                          the generated C++ of the kernel
   tilewright compile add.py:add --signature "..." --target sm_80,sm_90a --emit cubin,header -o out
                                          files to use without tilewright
+  tilewright compile softmax.py:softmax_kernel --guess
+                                         one kernel with a guessed signature
+  tilewright compile add.py:add --guess --emit cuda --self-contained > add.cu
+                                         one text for nvcc, without headers of ours
   tilewright compile src/kernels --guess --target sm_90a
                                          tries every kernel of a folder)";
 
@@ -287,11 +297,12 @@ std::function<void()> add_bench(CLI::App& app, const std::string& command) {
   verb->footer(bench_examples);
   CLI::Option* operation = verb->add_option(
       "OP", options->operation,
-      "gelu, softmax, ... (see --list), or FILE:KERNEL with --like or --reference");
+      "gelu, softmax, ... (see --list), or FILE:KERNEL with its arguments or --like");
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of a kernel of yours");
   verb->add_option("--like", options->like, "The operation that a kernel of yours does");
   verb->add_option("--reference", options->reference,
-                   "FILE.py:KERNEL that does the same as a kernel of yours, instead of --like");
+                   "FILE.py:KERNEL that does the same as a kernel of yours, instead of --like, or "
+                   "torch:FUNCTION (Python of --rivals, else python3)");
   verb->add_option("--grid", options->grid, "Of a kernel of yours: X[,Y[,Z]] or expressions");
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel of yours");
   CLI::Option* dim = verb->add_option("--dim", options->dims, "Size: 4096, 1k..8k, 256,1024");
@@ -334,13 +345,15 @@ std::function<void()> add_compile(CLI::App& app) {
   verb->add_option("--emit", options->emit,
                    "ir, cuda, cpp, ptx, cubin, header, sass, asm, by comma")
       ->delimiter(',');
+  verb->add_flag("--self-contained", options->self_contained,
+                 "Emit cuda and cpp with our device headers inside, to compile elsewhere");
   verb->add_option("-o,--output", options->folder, "Folder to write what is emitted to");
   add_kernel_options(*verb, *options);
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel: X[,Y[,Z]]");
   verb->add_option("-O", options->optimize, "Optimisation level, 0 to 3");
   verb->add_flag("-G", options->device_debug, "Debug information for device code");
-  CLI::Option* guess =
-      verb->add_flag("--guess", options->guess, "Tries every kernel of a file or folder");
+  CLI::Option* guess = verb->add_flag(
+      "--guess", options->guess, "Guesses the signature; of a file or folder, tries every kernel");
   verb->add_option("--stage", options->stage, "How far to go: ir, source, binary")->needs(guess);
   add_isolation(*verb, options->isolation, guess);
   add_json(*verb, options->json);
@@ -395,9 +408,39 @@ std::function<void()> add_profile(CLI::App& app) {
   verb->add_flag("--by-stack", options->by_stack, "A row per place in the nesting of ranges");
   verb->add_option("--trace", options->trace, "Write a Chrome trace (JSON)");
   verb->add_option("--stacks", options->stacks, "Write folded stacks");
-  verb->add_option("--flame", options->flame, "Write a flame graph (SVG)");
+  verb->add_option("--flame", options->flame, "Write a flame graph (SVG; a click zooms, / searches)");
   add_json(*verb, options->json);
   return [options] { run_profile(*options); };
+}
+
+// ---- The command as data, for completions and the manual page.
+
+constexpr const char* completion_examples = R"(Examples:
+  tilewright completion bash > /etc/bash_completion.d/tilewright
+  tilewright completion zsh > ~/.zfunc/_tilewright
+  tilewright completion fish > ~/.config/fish/completions/tilewright.fish
+  tilewright completion man | man -l -)";
+
+std::shared_ptr<std::string> add_completion(CLI::App& app) {
+  auto form = std::make_shared<std::string>();
+  CLI::App* verb =
+      app.add_subcommand("completion", "Writes a shell's completions, or the manual page");
+  verb->footer(completion_examples);
+  verb->add_option("FORM", *form, "bash, zsh, fish or man")->required();
+  return form;
+}
+
+DescribedVerb describe(const CLI::App& app) {
+  DescribedVerb verb{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
+  for (const CLI::Option* option : app.get_options({})) {
+    DescribedOption described{option->get_snames(), option->get_lnames(),
+                              option->get_items_expected_max() > 0, option->get_description()};
+    if (!option->get_positional()) verb.options.push_back(std::move(described));
+    else verb.positionals.push_back({{}, {option->get_name(true)}, true, described.text});
+  }
+  for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; }))
+    verb.verbs.push_back(describe(*inner));
+  return verb;
 }
 
 // ---- Wrong command lines.
@@ -484,11 +527,7 @@ void check_values(const CLI::App& app) {
 
 std::string command_text(int count, char** arguments) {
   std::string text = "tilewright";
-  for (int i = 1; i < count; ++i) {
-    const std::string word = arguments[i];
-    const bool is_plain = word.find_first_of(" \t\n'\"$&|;<>()*?[]{}`\\") == std::string::npos;
-    text += is_plain && !word.empty() ? " " + word : fmt::format(" '{}'", word);
-  }
+  for (int i = 1; i < count; ++i) text += " " + shell_word(arguments[i]);
   return text;
 }
 
@@ -508,6 +547,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
       {"info", add_info(app)},
       {"cache", add_cache(app)},
       {"opt", add_opt(app)}};
+  const std::shared_ptr<std::string> completion = add_completion(app);
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {
@@ -519,6 +559,10 @@ std::function<void()> parse_command_line(int count, char** arguments) {
     throw_parse_error(app, error);
   }
   check_values(innermost(app));
+  if (app.got_subcommand("completion")) {
+    const std::string text = written_description(describe(app), *completion);
+    return [text] { fmt::print("{}", text); };
+  }
   for (const auto& [name, run] : verbs)
     if (app.got_subcommand(name)) return run;
   throw InternalError("a parsed command line names no verb");

@@ -52,12 +52,12 @@ struct Judgement {
   bool differs = false;
 };
 
-Judgement judge_floats(double got, double expected, double tolerance, double scale) {
+Judgement judge_floats(double got, double expected, double allowed) {
   if (std::isnan(got) && std::isnan(expected)) return {};
   if (got == expected) return {};
   const double error = std::abs(got - expected);
   if (!std::isfinite(error)) return {std::numeric_limits<double>::infinity(), true};
-  return {error, error > tolerance * (std::abs(expected) + scale)};
+  return {error, error > allowed};
 }
 
 struct Counter {
@@ -77,13 +77,15 @@ struct Counter {
   }
 };
 
-Counter count_floats(const Tensor& got, const Tensor& expected, double tolerance) {
-  const std::vector<double> a = got.to(DType::Float64).to_vector<double>();
-  const std::vector<double> b = expected.to(DType::Float64).to_vector<double>();
-  const double scale = root_mean_square(b);
+// `allowed` takes the expected element.
+template <class Allowed>
+Counter count_floats(const Tensor& got, const std::vector<double>& expected,
+                     const Allowed& allowed) {
+  const std::vector<double> values = got.to(DType::Float64).to_vector<double>();
   Counter counter;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    counter.add(static_cast<std::int64_t>(i), judge_floats(a[i], b[i], tolerance, scale));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    counter.add(static_cast<std::int64_t>(i),
+                judge_floats(values[i], expected[i], allowed(expected[i])));
   return counter;
 }
 
@@ -102,6 +104,14 @@ Json element_json(const DifferentElement& element) {
   return {{"index", element.index}, {"value", element.value}, {"expected", element.expected}};
 }
 
+TensorDifference found(const Tensor& got, const Tensor& expected, const Counter& counter) {
+  TensorDifference result{.elements = got.numel(), .different = counter.different};
+  if (counter.different == 0) return result;
+  result.first = element_at(got, expected, counter.first);
+  result.worst = element_at(got, expected, counter.worst);
+  return result;
+}
+
 }  // namespace
 
 double tolerance_of(DType dtype) {
@@ -115,15 +125,22 @@ double tolerance_of(DType dtype) {
 TensorDifference find_differences(const Tensor& got, const Tensor& expected, double tolerance) {
   const Tensor a = got.to(Device::cpu());
   const Tensor b = expected.to(Device::cpu());
-  const bool is_float = is_floating(a.dtype()) || is_floating(b.dtype());
-  const Counter counter = is_float ? count_floats(a, b, tolerance) : count_integers(a, b);
-  TensorDifference result{.elements = a.numel(), .different = counter.different};
-  if (is_float) result.tolerance = tolerance;
-  if (counter.different > 0) {
-    result.first = element_at(a, b, counter.first);
-    result.worst = element_at(a, b, counter.worst);
-  }
+  if (!is_floating(a.dtype()) && !is_floating(b.dtype())) return found(a, b, count_integers(a, b));
+  const std::vector<double> wanted = b.to(DType::Float64).to_vector<double>();
+  const double scale = root_mean_square(wanted);
+  TensorDifference result = found(a, b, count_floats(a, wanted, [&](double element) {
+                                    return tolerance * (std::abs(element) + scale);
+                                  }));
+  result.tolerance = tolerance;
   return result;
+}
+
+TensorDifference find_differences_beyond(const Tensor& got, const Tensor& expected,
+                                         double absolute) {
+  const Tensor a = got.to(Device::cpu());
+  const Tensor b = expected.to(Device::cpu());
+  const std::vector<double> wanted = b.to(DType::Float64).to_vector<double>();
+  return found(a, b, count_floats(a, wanted, [&](double) { return absolute; }));
 }
 
 std::string difference_text(const TensorDifference& d) {

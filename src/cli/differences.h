@@ -35,6 +35,10 @@ double tolerance_of(DType dtype);
 // must be equal, as must NaN and infinities. Both tensors have one shape.
 TensorDifference find_differences(const Tensor& got, const Tensor& expected, double tolerance);
 
+// Elements that are further apart than `absolute`.
+TensorDifference find_differences_beyond(const Tensor& got, const Tensor& expected,
+                                         double absolute);
+
 // "3 of 1000 differ by more than 1e-05; first at [5]: 1.5, expected 2.5; worst at [7]: 1, expected
 // 9", or "equal", or "equal within 1e-05".
 std::string difference_text(const TensorDifference& difference);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/interrupt.h"
+#include "base/quote.h"
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 
@@ -34,13 +35,14 @@ int main(int count, char** arguments) {
     }
     return code;
   } catch (const tilewright::cli::UsageError& error) {
-    fmt::print(stderr, "tilewright: {}\n", error.sentence);
+    fmt::print(stderr, "tilewright: {}\n", tilewright::printable_lines(error.sentence));
     return 2;
   } catch (const tilewright::Interrupted& interrupted) {
-    fmt::print(stderr, "tilewright: interrupted: {}\n", interrupted.what());
+    fmt::print(stderr, "tilewright: interrupted: {}\n",
+               tilewright::printable_lines(interrupted.what()));
     return tilewright::interrupted_exit_code;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tilewright: {}\n", error.what());
+    fmt::print(stderr, "tilewright: {}\n", tilewright::printable_lines(error.what()));
     return 1;
   }
 }

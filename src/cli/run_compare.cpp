@@ -3,6 +3,7 @@
 #include "cli/run_compare.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,11 @@ const NamedValue& tensor_argument(const std::string& name, const std::vector<Nam
   }
   throw UsageError{fmt::format("--expect {}: no tensor argument has that name{}", name,
                                suggest_names(name, names))};
+}
+
+bool is_written(const NamedValue& value) {
+  const Tensor now = value.tensor()->to(Device::cpu()).contiguous();
+  return std::memcmp(now.data(), value.before.data(), now.nbytes()) != 0;
 }
 
 double allowed(const std::optional<double>& tolerance, const Tensor& tensor) {
@@ -70,9 +76,11 @@ std::vector<ComparedTensor> compare_runs(const std::string& with,
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Tensor* got = values[i].tensor();
     const Tensor* wanted = others[i].tensor();
-    if (got != nullptr && wanted != nullptr)
-      all.push_back(
-          {with, values[i].name, find_differences(*got, *wanted, allowed(tolerance, *got))});
+    if (got == nullptr || wanted == nullptr) continue;
+    ComparedTensor compared{with, values[i].name,
+                            find_differences(*got, *wanted, allowed(tolerance, *got))};
+    if (compared.difference.different > 0 || is_written(values[i]))
+      all.push_back(std::move(compared));
   }
   return all;
 }

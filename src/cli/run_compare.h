@@ -34,7 +34,8 @@ std::vector<ComparedTensor> compare_with_expected(const std::vector<Expected>& e
                                                   const std::vector<NamedValue>& values,
                                                   std::optional<double> tolerance);
 
-// Both lists are of the same arguments after runs at two places.
+// Both lists are of the same arguments after runs at two places. Tensors that were written, and
+// those that differ.
 std::vector<ComparedTensor> compare_runs(const std::string& with,
                                          const std::vector<NamedValue>& values,
                                          const std::vector<NamedValue>& others,

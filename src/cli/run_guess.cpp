@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
 #include "base/table.h"
 #include "bench/json.h"
 #include "cli/guess_files.h"
@@ -64,7 +65,8 @@ std::string counts_text(const std::map<std::string, int>& counts) {
 void print_table(const std::vector<Row>& rows, const std::map<std::string, int>& counts) {
   Table table({{"kernel"}, {"file"}, {"seconds", Align::Right}, {"result"}}, 0);
   for (const Row& row : rows)
-    table.add({row.kernel.empty() ? "-" : row.kernel, row.file, fmt::format("{:.2f}", row.seconds),
+    table.add({row.kernel.empty() ? "-" : row.kernel, printable(row.file),
+               fmt::format("{:.2f}", row.seconds),
                row.reason.empty() ? row.result : fmt::format("{}: {}", row.result, row.reason)});
   fmt::print("{}of {}: {}\n", table.to_string(), rows.size(), counts_text(counts));
 }

@@ -53,6 +53,8 @@ std::string kind_text(const ConfigOutcome& outcome) {
       return "left early";
     case Kind::Stored:
       return "of an earlier run";
+    case Kind::Same:
+      return "the same on this device as " + outcome.problem;
     case Kind::Skipped:
       return "skipped: " + outcome.problem;
   }
@@ -225,6 +227,7 @@ void run_tune(const TuneVerbOptions& options) {
                   {.configs = configs_for(options, r, request),
                    .seconds_per_config = options.seconds,
                    .is_forced = true,
+                   .compares_results = true,
                    .progress = [&](const std::string& what) { progress.show(what); },
                    .is_over = [] { return interrupts != 0; }});
   } catch (const Error&) {

@@ -119,6 +119,7 @@ struct CompileVerbOptions {
   std::string signature;
   std::vector<std::string> targets;  // else this machine's GPU, else sm_90a
   std::vector<std::string> emit;     // ir, cuda, cpp, ptx, cubin, header, sass, asm
+  bool self_contained = false;       // cuda and cpp with our device headers inside
   std::string folder;                // -o; else what is text goes to stdout
   bool guess = false;
   std::string stage = "binary";  // of guess: ir, source, binary

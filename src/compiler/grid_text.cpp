@@ -125,4 +125,14 @@ Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> te
   };
 }
 
+Grid once_per_config(Grid grid) {
+  auto known = std::make_shared<std::map<std::uint64_t, Dim3>>();
+  return [grid = std::move(grid), known](const Meta& meta) {
+    const std::uint64_t number = meta.view().specialization->number;
+    auto found = known->find(number);
+    if (found == known->end()) found = known->emplace(number, grid.sizes(meta)).first;
+    return found->second;
+  };
+}
+
 }  // namespace tilewright

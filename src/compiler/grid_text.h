@@ -23,4 +23,8 @@ Grid grid_from_text(const TritonKernel& kernel, std::string text);
 Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors,
                     const KernelLaunch* launch = nullptr);
 
+// `grid` evaluated once for each compiled form of the kernel: evaluating a text takes longer than a
+// launch. For launches that differ in nothing but their config, from one thread.
+Grid once_per_config(Grid grid);
+
 }  // namespace tilewright

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/settings.h"
+#include "compiler/overlap.h"
 
 namespace tilewright {
 namespace {
@@ -101,7 +102,8 @@ void place_arguments(const TritonKernel::State& state, const TritonLaunch& launc
   place.interpret = launch.interpret || process.interpret;
   place.emulate = launch.emulate;
   if (place.emulate != nullptr) check_emulated(state, place);
-  key.finish({launch, place.device, place.interpret, launch.debug || process.debug});
+  key.finish({launch, place.device, place.interpret, launch.debug || process.debug,
+              Overlaps({slots, count}).word()});
 }
 
 }  // namespace tilewright

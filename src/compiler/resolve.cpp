@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "codegen/cuda/emit.h"
 #include "compiler/constants.h"
+#include "compiler/overlap.h"
 
 namespace tilewright {
 namespace {
@@ -204,6 +205,32 @@ void check_keys(const LaunchRequest& request, const Decorator& decorator,
 
 }  // namespace
 
+namespace {
+
+// Tells the types of pointers which of them lie in the same memory.
+void set_overlaps(LaunchRequest& request, const TritonArgument* const* slots) {
+  const std::vector<TritonParameter>& parameters = request.state.parameters;
+  const Overlaps found({slots, parameters.size()});
+  const auto set = [&](ParameterType& type, const TritonArgument& argument) {
+    for (const PointerMemory& pointer : found.pointers()) {
+      if (pointer.argument != &argument.value) continue;
+      type.memory = pointer.memory;
+      type.address = pointer.address;
+    }
+  };
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (slots[i] == nullptr) continue;
+    ParameterType& type = request.given[parameters[i].name];
+    const std::span<const TritonArgument> items = items_of(*slots[i]);
+    if (type.kind == ParameterType::Kind::Descriptor) set(type, items[0]);
+    else if (type.kind == ParameterType::Kind::Tuple)
+      for (std::size_t k = 0; k < items.size(); ++k) set(type.items[k], items[k]);
+    else set(type, *slots[i]);
+  }
+}
+
+}  // namespace
+
 const Target& LaunchRequest::target() const {
   if (place.emulate != nullptr) return *place.emulate;
   return place.interpret ? Target::host() : place.device.target();
@@ -219,6 +246,7 @@ LaunchRequest request_of(TritonKernel::State& state, const TritonArgument* const
     request.arguments.set(parameter.name, seen(slots[i], type));
     request.given[parameter.name] = type;
   }
+  set_overlaps(request, slots);
   return request;
 }
 

@@ -2,6 +2,7 @@
 // compiler/triton_state.h — a loaded Triton kernel: its source, and what has been compiled from it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,8 +24,13 @@ struct ArgumentSource {
   int item = -1;  // the whole
 };
 
+// Counts from 1 and gives no number twice.
+std::uint64_t new_specialization_number();
+
 // One compiled form of a kernel. Immutable once it is in the table.
 struct Specialization {
+  // Tells it from every other one, also from those that are gone: addresses are used again.
+  std::uint64_t number = new_specialization_number();
   TritonSignature signature;  // with everything that configs and heuristics filled in
   KernelOptions options;
   std::vector<ArgumentSource> sources;  // of each argument of the compiled kernel

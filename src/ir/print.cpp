@@ -32,6 +32,7 @@ std::string quoted(std::string_view text) {
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", c);
     else out += c;
   }
   return out + "\"";

@@ -9,22 +9,13 @@
 
 #include "base/cpu_entry.h"
 #include "base/embedded.h"
+#include "base/quote.h"
 #include "codegen/cpu/program.h"
 
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
-
-// Names of the C library that a kernel's symbol must not hide from the functions it calls.
-std::string symbol_of(const std::string& name) {
-  static constexpr std::string_view taken[] = {
-      "main",    "printf", "snprintf", "strtod", "strtof", "memcpy",       "memset",
-      "memmove", "free",   "abs",      "fmod",   "fma",    "aligned_alloc"};
-  const bool is_taken = std::find(std::begin(taken), std::end(taken), name) != std::end(taken) ||
-                        ir::math_function(name) != nullptr;
-  return is_taken ? name + "_kernel" : name;
-}
 
 // Functions of f32 that exponentials.h has.
 bool is_exponential(const ir::Kernel& kernel, const ir::Op& op) {
@@ -68,13 +59,13 @@ class FileWriter {
   FileWriter(const ir::Kernel& kernel, const CpuEmitOptions& options)
       : kernel_(kernel),
         options_(options),
-        symbol_(symbol_of(kernel.name)),
+        symbol_(kernel_symbol(kernel.name)),
         uses_(uses_of(kernel)) {}
 
   KernelSource run() {
     const Uses& uses = uses_;
-    if (kernel_.files.empty()) out_.format("// Kernel {}.", kernel_.name);
-    else out_.format("// Kernel {} of {}.", kernel_.name, kernel_.files[0]);
+    const std::string of = kernel_.files.empty() ? "" : " of " + kernel_.files[0];
+    out_.line(cpp_comment(fmt::format("Kernel {}{}.", kernel_.name, of)));
     include("core.h");
     include("floats.h");
     if (uses.small_floats) include("small_floats.h");

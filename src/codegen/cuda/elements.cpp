@@ -169,6 +169,9 @@ void Emitter::elements_step(const Step& step) {
   ElementLoop loop = make_loop(step, layouts_.of_step(step));
   const TileReads reads = reads_of(kernel_, schedule_, step);
   const SharedUse use = shared_use(loop.frame, reads, step.kept);
+  for (const ir::Value value : step.kept)
+    if (layouts_.is_shared(value) && use.crossing.contains(array_name(value)))
+      refused_.unshared.push_back(value);
   const bool needs_global = needs_barrier(reads, *loop.frame.layout);
   if (needs_barrier(use) || needs_global) barrier();
   const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);

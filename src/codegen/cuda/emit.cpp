@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/embedded.h"
+#include "base/quote.h"
 #include "codegen/cuda/emitter.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
@@ -87,11 +88,16 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape
 
 struct Trial {
   Emitted emitted;
-  std::vector<ir::Value> unparted;
+  Emitter::Refused refused;
+};
+
+// Values that a schedule treats otherwise than it would by itself.
+struct Exceptions {
+  std::vector<bool> apart, unshared;
 };
 
 Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
-           const Attempt& attempt, const std::vector<bool>& apart) {
+           const Attempt& attempt, const Exceptions& exceptions) {
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
   const int recompute_limit =
       std::max(attempt.recompute_limit, shape.stows_row ? recompute_limit_of_rows : 0);
@@ -101,7 +107,8 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
                                    .pointer_limit = 24,
                                    .keeps_narrow = true,
                                    .repeats_from_loads = shape.stows_row,
-                                   .apart = apart});
+                                   .apart = exceptions.apart,
+                                   .unshared = exceptions.unshared});
   Alignments alignments(kernel);
   alignments.rotate(find_rotation(kernel, schedule, alignments, shape.threads()));
   // Few registers are enough where one tile becomes the next.
@@ -110,9 +117,10 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
     shape.resident = 0;
   const TileLayouts layouts(
       kernel, schedule, alignments,
-      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)), apart});
+      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)),
+       exceptions.apart});
   Emitter emitter(kernel, schedule, alignments, layouts, options, shape);
-  const Trial out{run(emitter, options, shape), emitter.unparted()};
+  const Trial out{run(emitter, options, shape), emitter.refused()};
   const bool saves_shared =
       !has_dot(kernel) && kernel.buffers.empty() && emitter.shared().has_quiet_ends();
   const bool saves_global = emitter.global().has_feared_rounds();
@@ -121,24 +129,32 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
   Emitter informed(kernel, schedule, alignments, layouts, options, shape);
   if (saves_shared) informed.assume(emitter.shared());
   if (saves_global) informed.assume(emitter.global());
-  const Trial better{run(informed, options, shape), informed.unparted()};
+  const Trial better{run(informed, options, shape), informed.refused()};
   return informed.holds_assumed() ? better : out;
 }
 
-// Loads that must be over before a store of their loop, but come with their elements, are kept
-// apart from it in another try.
+// Whether one of the values is new.
+bool add(const ir::Kernel& kernel, const std::vector<ir::Value>& values, std::vector<bool>& to) {
+  bool is_new = false;
+  to.resize(kernel.value_count(), false);
+  for (const ir::Value value : values) {
+    is_new |= !to[value.id];
+    to[value.id] = true;
+  }
+  return is_new;
+}
+
+// What the emitter finds impossible is excepted in another try.
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
              const Attempt& attempt) {
-  std::vector<bool> apart = attempt.moves_products ? stored_products(kernel) : std::vector<bool>{};
+  Exceptions exceptions;
+  if (attempt.moves_products) exceptions.apart = stored_products(kernel);
   while (true) {
-    Trial trial = emit(kernel, options, shape, attempt, apart);
-    if (trial.unparted.empty()) return std::move(trial.emitted);
-    apart.resize(kernel.value_count(), false);
-    for (const ir::Value value : trial.unparted) {
-      TW_CHECK(!apart[value.id], "the load '{}' stays in the loop of its store",
-               kernel.name_of(value));
-      apart[value.id] = true;
-    }
+    Trial trial = emit(kernel, options, shape, attempt, exceptions);
+    if (trial.refused.is_empty()) return std::move(trial.emitted);
+    const bool parts = add(kernel, trial.refused.unparted, exceptions.apart);
+    const bool unshares = add(kernel, trial.refused.unshared, exceptions.unshared);
+    TW_CHECK(parts || unshares, "the emitter refuses a schedule of kernel '{}' again", kernel.name);
   }
 }
 
@@ -225,7 +241,7 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
   out.name = kernel.name;
   for (const ir::KernelArgument& argument : kernel.arguments)
     out.parameters.push_back(parameter_of(kernel, argument));
-  LaunchPlan plan = direct_plan(kernel.name, kernel.arguments.size());
+  LaunchPlan plan = direct_plan(kernel_symbol(kernel.name), kernel.arguments.size());
   LaunchStep& step = plan.steps.front();
   plan_shape(kernel, emitted.shape, step);
   step.shared_bytes = constant(emitted.dynamic_bytes);
@@ -293,13 +309,12 @@ std::string self_contained(const KernelSource& source) {
     for (std::string_view part : twinned_parts)
       if (header.name == header_name(part))
         text = embedded_file(fmt::format("device_lib/emulate/cuda/{}.cuh", part));
-    out += fmt::format("#line 1 \"{}\"\n{}", header.name, text);
+    out += line_directive(1, header.name) + std::string(text);
   }
   std::string_view text = source.text;
   int line = 1;
   for (; text.starts_with("#include"); ++line) text.remove_prefix(text.find('\n') + 1);
-  return out +
-         fmt::format("#line {} \"{}.cu\"\n{}", line, source.name, without_line_directives(text));
+  return out + line_directive(line, source.name + ".cu") + without_line_directives(text);
 }
 
 // A cluster is one large block; emulated programs share no blocks.

@@ -60,8 +60,6 @@ std::string bare(const std::string& text);
 std::string_view scope_text(const ir::Op& atomic);
 // Whether a `while` only waits for an exchange (spin.cpp).
 bool is_spin(const Step& step);
-// As a C++ string literal.
-std::string c_string(std::string_view text);
 
 class Emitter {
  public:
@@ -79,8 +77,14 @@ class Emitter {
   void assume(const SharedMemory& other) { shared_.assume(other); }
   void assume(const GlobalMemory& other) { global_.assume(other.loop_ends()); }
   bool holds_assumed() const { return shared_.holds_assumed() && global_.holds_assumed(); }
-  // Loads that must be done by all threads before a store of the same loop, and cannot be there.
-  const std::vector<ir::Value>& unparted() const { return unparted_; }
+  // What this schedule cannot be written with.
+  struct Refused {
+    std::vector<ir::Value> unparted;  // loads that a store of their loop must wait for, and cannot
+    std::vector<ir::Value> unshared;  // tiles made in an array that other threads still read
+
+    bool is_empty() const { return unparted.empty() && unshared.empty(); }
+  };
+  const Refused& refused() const { return refused_; }
   std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
 
@@ -510,7 +514,7 @@ class Emitter {
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
   GlobalMemory global_;
-  std::vector<ir::Value> unparted_;
+  Refused refused_;
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;

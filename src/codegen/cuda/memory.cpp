@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/quote.h"
 #include "codegen/cuda/emitter.h"
 #include "codegen/schedule/op_facts.h"
 
@@ -267,7 +268,7 @@ void Emitter::part_accesses(const TileReads& reads, const std::vector<Preload>& 
     const bool is_met = std::any_of(
         reads.accesses.begin(), reads.accesses.end(),
         [&](const TileAccess& other) { return global_.order().must_order(*access.op, *other.op); });
-    if (!is_done && is_met) unparted_.push_back(value);
+    if (!is_done && is_met) refused_.unparted.push_back(value);
   }
 }
 
@@ -371,8 +372,8 @@ void Emitter::assert_element(Frame& frame, const ir::Op& op) {
   std::string condition = "!" + atom(element(frame, op.operands[0], frame.place));
   if (op.operands.size() > 1)
     condition += " && " + atom(element(frame, op.operands[1], frame.place));
-  statement(op,
-            fmt::format("if ({}) tw::assert_failed({});", condition, c_string(op.text("message"))));
+  statement(
+      op, fmt::format("if ({}) tw::assert_failed({});", condition, cpp_string(op.text("message"))));
 }
 
 }  // namespace tilewright

@@ -66,17 +66,16 @@ void Planner::number_epochs(const ir::Region& region) {
   }
 }
 
-// Loads of memory that an op behind them may write. Such a load is evaluated in its own step and
-// nowhere else: the write may be scheduled before another step that needs the value.
+// Loads of memory that an op behind them may write. Such a load is not repeated where its value is
+// needed: the write may be scheduled before that.
 void Planner::find_conflicts(const ir::Region& region) {
   std::vector<const ir::Op*> writes;  // behind the op that is looked at
   for (auto at = region.ops.rbegin(); at != region.ops.rend(); ++at) {
     const ir::Op& op = **at;
     if (is_combine_region(op)) continue;
-    if (op.kind == OpKind::Load &&
-        std::any_of(writes.begin(), writes.end(),
-                    [&](const ir::Op* write) { return order_of_memory_.must_order(op, *write); }))
-      overwritten_.insert(&op);
+    if (op.kind == OpKind::Load)
+      for (const ir::Op* write : writes)
+        if (order_of_memory_.must_order(op, *write)) overwritten_[&op].push_back(write);
     if (op.facts().has(ir::Writes)) writes.push_back(&op);
     for (const ir::Region& inner : op.regions) {
       find_conflicts(inner);

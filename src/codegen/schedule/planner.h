@@ -4,7 +4,6 @@
 #pragma once
 
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "codegen/schedule/op_facts.h"
@@ -74,6 +73,7 @@ class Planner {
   bool can_repeat(ir::Value value, const Demand& demand) const;
   bool can_reload(ir::Value value, int epoch) const;
   bool can_sink(const ir::Op& op, const Demand& wanted) const;
+  bool is_overwritten_before(const ir::Op& load, const Demand& wanted) const;
   bool is_widened_load(const ir::Op& op) const;
   bool is_cheap(ir::Value value) const;
   bool is_apart(ir::Value value) const {
@@ -102,7 +102,8 @@ class Planner {
   std::vector<const ir::Op*> program_;               // every op that is planned, in program order
   std::unordered_map<const ir::Op*, int> epochs_;    // rises with every write
   std::unordered_map<const ir::Op*, int> steps_of_;  // op to step
-  std::unordered_set<const ir::Op*> overwritten_;    // loads of what may be written afterwards
+  // Loads of what may be written afterwards, and by which ops.
+  std::unordered_map<const ir::Op*, std::vector<const ir::Op*>> overwritten_;
   std::unordered_map<const ir::Region*, std::vector<int>> region_steps_;
   std::vector<PlannedStep> steps_;
   std::vector<int> costs_;         // by value: of its whole chain, down to what is in an array

@@ -16,10 +16,7 @@ struct MemoryUse {
   std::vector<bool> reads, writes;  // by kernel argument
 };
 
-}  // namespace
-
-std::vector<std::size_t> updated_parameters(const KernelDraft& draft) {
-  const ir::Kernel& kernel = draft.tiles.lowered.kernel;
+MemoryUse memory_use(const ir::Kernel& kernel) {
   MemoryUse use{std::vector<bool>(kernel.arguments.size()),
                 std::vector<bool>(kernel.arguments.size())};
   const ir::MemoryOrder order(kernel);
@@ -33,11 +30,29 @@ std::vector<std::size_t> updated_parameters(const KernelDraft& draft) {
       if (op.facts().has(ir::Writes)) use.writes[i] = true;
     }
   });
-  std::vector<std::size_t> updated;
+  return use;
+}
+
+template <class Counts>
+std::vector<std::size_t> pointers_where(const KernelDraft& draft, const Counts& counts) {
+  const ir::Kernel& kernel = draft.tiles.lowered.kernel;
+  const MemoryUse use = memory_use(kernel);
+  std::vector<std::size_t> parameters;
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    if (use.reads[i] && use.writes[i] && kernel.type(kernel.arguments[i].value).is_pointer)
-      updated.push_back(draft.specialization->sources[i].parameter);
-  return updated;
+    if (counts(use, i) && kernel.type(kernel.arguments[i].value).is_pointer)
+      parameters.push_back(draft.specialization->sources[i].parameter);
+  return parameters;
+}
+
+}  // namespace
+
+std::vector<std::size_t> written_parameters(const KernelDraft& draft) {
+  return pointers_where(draft, [](const MemoryUse& use, std::size_t i) { return use.writes[i]; });
+}
+
+std::vector<std::size_t> updated_parameters(const KernelDraft& draft) {
+  return pointers_where(
+      draft, [](const MemoryUse& use, std::size_t i) { return use.reads[i] && use.writes[i]; });
 }
 
 SavedMemory::SavedMemory(const LaunchView& view, const Stream& stream,

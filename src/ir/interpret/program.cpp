@@ -367,7 +367,8 @@ std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
   return out;
 }
 
-// Halves the axis until one is left: lane i combines elements i and i + half.
+// Combines neighbours until one is left, so that what is left of a stays left of what is right of
+// it: a combination that is associative but not commutative has one result.
 void Program::reduce(const Op& op) {
   const Type type = operand(op, 0).type;
   const std::int64_t axis = op.integer("axis");
@@ -382,8 +383,8 @@ void Program::reduce(const Op& op) {
       for (std::int64_t o = 0; o < view.outer; ++o)
         for (std::int64_t k = 0; k < half; ++k)
           for (std::int64_t i = 0; i < view.inner; ++i) {
-            a.back().elements.push_back(tile.elements[view.index(o, k, i)]);
-            b.back().elements.push_back(tile.elements[view.index(o, k + half, i)]);
+            a.back().elements.push_back(tile.elements[view.index(o, 2 * k, i)]);
+            b.back().elements.push_back(tile.elements[view.index(o, 2 * k + 1, i)]);
           }
     }
     tiles = combine(op, a, b);

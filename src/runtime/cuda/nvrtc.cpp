@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/quote.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/library_search.h"
 #include "runtime/cuda/nvrtc_api.h"
@@ -21,12 +22,13 @@ using namespace cuda;
 class Program {
  public:
   Program(const NvrtcApi& api, const KernelSource& source) : api_(api), name_(source.name) {
+    const std::string file = source_name(name_);
     std::vector<const char*> texts, names;
     for (const NamedFile& header : source.headers) {
       texts.push_back(header.text.c_str());
       names.push_back(header.name.c_str());
     }
-    check(api_.nvrtcCreateProgram(&program_, source.text.c_str(), name_.c_str(),
+    check(api_.nvrtcCreateProgram(&program_, source.text.c_str(), file.c_str(),
                                   static_cast<int>(texts.size()), texts.data(), names.data()),
           "nvrtcCreateProgram");
     for (const std::string& expression : source.name_expressions)

@@ -105,8 +105,7 @@ TEST(ValueText, WrongTexts) {
   EXPECT_EQ(error("zeros:f32[1000000,1000000,1000000]"),
             "x=zeros:f32[1000000,1000000,1000000]: the tensor is too large");
   EXPECT_EQ(error("randn:i32[4]"),
-            "x=randn:i32[4]: random numbers are floats, not int32; use "
-            "arange, zeros or a .npy file");
+            "x=randn:i32[4]: random numbers are floats, not int32; use randint:int32[8]=0..10");
   EXPECT_EQ(error("full:f32[4]"), "x=full:f32[4]: its value is missing; write full:f32[8]=0.5");
   EXPECT_EQ(error("12abc"),
             "x=12abc: this is no number, true, false, none, type, 'text' in quotes, .npy file or "

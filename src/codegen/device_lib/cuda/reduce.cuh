@@ -11,7 +11,7 @@ template <class Combine>
 struct InOrder {
   Combine combine;
   template <class T>
-  TW_DEVICE T operator()(T a, T b) const {
+  __device__ T operator()(T a, T b) const {
     return combine(a, b);
   }
 };
