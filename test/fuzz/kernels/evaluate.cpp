@@ -24,6 +24,9 @@
 namespace tilewright::fuzz {
 namespace {
 
+// After so many the rest of a batch is not tried again.
+constexpr std::size_t most_crashes = 5;
+
 // What a child tells: "begin PROGRAM PLACE" before a run, "failure PROGRAM PLACE KIND BYTES" and
 // the message after it.
 class Report {
@@ -224,6 +227,7 @@ std::vector<Failure> evaluate(const std::vector<Program>& programs,
     }
     skipped[result.crash->program] = true;
     crashes.push_back(*result.crash);
+    if (crashes.size() >= most_crashes) return crashes;
   }
 }
 

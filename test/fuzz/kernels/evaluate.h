@@ -38,7 +38,7 @@ struct EvaluateOptions {
 };
 
 // Each program at each place, the programs of one call compiled as one text. In a process of its
-// own: a crash is that of one program, the others are run again without it.
+// own: a crash is that of one program, the others are run again without it (five times at most).
 std::vector<Failure> evaluate(const std::vector<Program>& programs, const EvaluateOptions& options);
 
 }  // namespace tilewright::fuzz

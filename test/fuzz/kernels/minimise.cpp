@@ -51,6 +51,21 @@ void add_smaller(const Block& block, std::vector<Block>& out) {
     }
 }
 
+// What was said, without the place where: a smaller kernel must be refused for the same reason.
+std::string reason(const Failure& failure) {
+  if (failure.kind != Failure::Kind::Refused) return {};
+  const std::string line = failure.message.substr(0, failure.message.find('\n'));
+  const std::size_t at = line.find("error: ");
+  std::string words;
+  for (const char letter : line.substr(at == std::string::npos ? 0 : at))
+    if (letter < '0' || letter > '9') words += letter;
+  return words;
+}
+
+bool is_alike(const Failure& a, const Failure& b) {
+  return a.place == b.place && a.kind == b.kind && reason(a) == reason(b);
+}
+
 }  // namespace
 
 Minimised minimise(const Program& program, const Failure& failure, EvaluateOptions options,
@@ -74,7 +89,7 @@ Minimised minimise(const Program& program, const Failure& failure, EvaluateOptio
       Program candidate = best.program;
       candidate.body = smaller[at];
       for (const Failure& got : evaluate({candidate}, options)) {
-        if (got.place != failure.place || got.kind != failure.kind || found) continue;
+        if (found || !is_alike(got, failure)) continue;
         best = {candidate, got};
         start = at;
         found = true;

@@ -49,6 +49,11 @@ Expression arithmetic(Draft& draft, Form form, DType dtype) {
   const auto made = [&](const char* format, int bound) -> Expression {
     return {fmt::format(fmt::runtime(format), a.text, b.text), dtype, bound};
   };
+  // Triton's maximum of bfloat16 is a float32.
+  const auto extreme = [&](const char* format, int bound) -> Expression {
+    const Expression wider = made(format, bound);
+    return convert({wider.text, dtype == bf16 ? f32 : dtype, bound}, dtype);
+  };
   const int larger = std::max(a.bound, b.bound);
   switch (draft.pick(6)) {
     case 0:
@@ -56,7 +61,7 @@ Expression arithmetic(Draft& draft, Form form, DType dtype) {
     case 1:
       return made("({} - {})", a.bound + b.bound);
     case 2:
-      return made("tl.maximum({}, {})", larger);
+      return extreme("tl.maximum({}, {})", larger);
     case 3:
       return made("tl.where({0} < {1}, {1}, {0})", larger);
     default:
@@ -64,7 +69,7 @@ Expression arithmetic(Draft& draft, Form form, DType dtype) {
   }
   if (is_floating(dtype)) {
     if (dtype == f32) return made("({} * {})", a.bound * b.bound);
-    return made("tl.minimum({}, {})", larger);
+    return extreme("tl.minimum({}, {})", larger);
   }
   switch (draft.pick(5)) {
     case 0:
