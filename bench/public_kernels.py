@@ -118,7 +118,8 @@ def prepare(options):
     for case, size in chosen_cases(options, repos)[share::shares]:
         before, begin = len(seen), time.monotonic()
         run_case(case, size, left_out)
-        print(f"{case.project} {case.name} {size}: {len(seen) - before} more, {time.monotonic() - begin:.1f} s", flush=True)
+        problem = left_out[-1]["why"] if left_out and left_out[-1]["case"] == case.name and left_out[-1]["size"] == list(size) else ""
+        print(f"{case.project} {case.name} {size}: {len(seen) - before} more, {time.monotonic() - begin:.1f} s {problem}", flush=True)
         if options.prepare and options.warm:
             archive.write(options.prepare)  # as far as it is: this process may be ended
     if options.prepare:

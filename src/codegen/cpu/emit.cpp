@@ -274,6 +274,7 @@ class FileWriter {
     // Products of tiles need -O3, which unrolls their loops; all else is as fast and made sooner
     // without. Unrolled loops of the user's make texts that take it minutes.
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
+    if (lines > 1500) source.options.emplace_back("-DTW_ALWAYS=");
     if (lines > 4000) source.options.emplace_back("-O1");
     else if (lines > 1500) source.options.emplace_back("-O2");
     else if (!uses_.dot)

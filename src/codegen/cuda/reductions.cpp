@@ -275,7 +275,8 @@ void Emitter::reduce_over_warps(const Reduction& reduction, int lanes, int warps
   const std::string slots = names_.make(reduction.total + "_slots");
   const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
   // As slots_per_warp of device_lib/cuda/reduce.cuh.
-  const int values = threads_ / 32 * (lanes != 31 ? 32 : warps > 7 ? 2 : 1);
+  const bool are_neighbours = (warps & (warps + 1)) == 0;
+  const int values = threads_ / 32 * (lanes != 31 ? 32 : warps > 7 && !are_neighbours ? 2 : 1);
   shared_.add(slots, reduction.type, std::int64_t{values} * reduction.registers, bytes,
               loop_depth_ > 0, {order_, order_});
   if (shared_.write_needs_barrier(slots)) barrier();
