@@ -163,12 +163,6 @@ void apply_config(Resolution& r, const python::ConfigValue& config) {
   if (!launch.num_stages) r.options.num_stages = number("num_stages", config.num_stages);
   if (!launch.num_ctas) r.options.num_ctas = number("num_ctas", config.num_ctas);
   if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = number("maxnreg", *config.maxnreg);
-}
-
-  if (!launch.num_warps) r.options.num_warps = static_cast<int>(config.num_warps);
-  if (!launch.num_stages) r.options.num_stages = static_cast<int>(config.num_stages);
-  if (!launch.num_ctas) r.options.num_ctas = static_cast<int>(config.num_ctas);
-  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = static_cast<int>(*config.maxnreg);
   run_pre_hook(r, config);
 }
 
