@@ -280,9 +280,10 @@ void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {
     for (CLI::Option* other : formats) flag->excludes(other);
     formats.push_back(flag);
   }
-  verb.add_flag("--explain", options.explain,
-                "Also say why: work, bounds, occupancy, waves, hardware counters, faults, loops without "
-                "vector code");
+  verb.add_flag(
+      "--explain", options.explain,
+      "Also say why: work, bounds, occupancy, waves, hardware counters, faults, loops without "
+      "vector code");
   verb.add_option("--html", options.html, "Also write a page with charts to this file");
   CLI::Option* baseline =
       verb.add_option("--baseline", options.baseline,

@@ -28,9 +28,9 @@ def sums_of_rows(x_ptr, y_ptr, out_ptr, rows, N: tl.constexpr):
 TEST(CudaWidths, AStoreBehindALoopDoesNotNarrowItsLoads) {
   const TileProgram program(rows_and_sums, "sums_of_rows",
                             "*bf16:16, *bf16:16, *fp32:16, i32, 1024", 4);
-  EXPECT_THAT(program.text(), HasSubstr("load_whole<8"));
-  EXPECT_THAT(program.text(), HasSubstr("store_whole<8>(y_ptr"));
-  EXPECT_THAT(program.text(), HasSubstr("<8, 4>(out_ptr"));
+  EXPECT_THAT(program.text(), HasSubstr("tw::load<8>(x_tile"));
+  EXPECT_THAT(program.text(), HasSubstr("tw::store<8>((y_ptr"));
+  EXPECT_THAT(program.text(), HasSubstr("tw::store<8, 4>(out_ptr"));
   Memory x = numbers(bf16, 3 * 1024, 1);
   Memory y = zeros(bf16, 3 * 1024);
   Memory out = zeros(f32, 1024);
