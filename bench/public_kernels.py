@@ -19,6 +19,7 @@ import gc
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,11 +168,12 @@ def contestant(options):
     repos = make_importable(options.repos)
     from public.launches import see_launches
     from public.measure import Contest, DryContest
-    from public.ours import Archive, Driver
+    from public.ours import Archive, Compiler, Driver
     torch.autograd.set_multithreading_enabled(False)
     driver = None if options.dry_run else Driver()
     torch.empty(1, device="cuda")
     both = (DryContest if options.dry_run else Contest)(Archive(*options.codes.split(os.pathsep)), driver, repos, options.seconds, options.deadline)
+    both.compiler = Compiler(options.tilewright, options.target) if shutil.which(options.tilewright) else None
     see_launches(both)
     cases = chosen_cases(options, repos)
     with open(options.rows, "a", buffering=1) as out:
@@ -214,7 +216,8 @@ def contest(options):
         rows = pathlib.Path(folder) / "rows"
         rows.touch()
         command = [sys.executable, __file__, "--repos", options.repos, "--only", options.only, "--codes", codes,
-                   "--seconds", str(options.seconds), "--rows", str(rows), "--deadline", str(deadline)]
+                   "--seconds", str(options.seconds), "--rows", str(rows), "--deadline", str(deadline),
+                   "--tilewright", options.tilewright, "--target", options.target]
         command += ["--dry-run"] if options.dry_run else []
         first = 0
         while True:
