@@ -40,9 +40,12 @@ void Overlaps::add(const Argument& value) {
   const std::size_t i = count_++;
   pointers_[i] = {.argument = &value, .memory = -1, .address = -1};
   extents_[i] = extent_of(value);
-  for (std::size_t j = 0; j < i; ++j)
-    if (extents_[i].meets(extents_[j])) [[unlikely]]
-      join(i, j);
+  for (std::size_t j = 0; j < i; ++j) {
+    if (!extents_[i].meets(extents_[j])) [[likely]]
+      continue;
+    join(i, j);
+    if (pointers_[i].address >= 0) return;  // as that pointer, which has met all others
+  }
 }
 
 // Each group has the number of one of its pointers.
@@ -63,13 +66,11 @@ void Overlaps::join(std::size_t i, std::size_t j) {
 std::uint64_t Overlaps::word() const {
   if (!is_any_) return 0;
   std::uint64_t word = 1;
-  const auto mix = [&](int number) {
-    word = (word ^ static_cast<std::uint64_t>(number + 1)) * 0x9e3779b97f4a7c15u;
-    word ^= word >> 32;
-  };
   for (const PointerMemory& pointer : pointers()) {
-    mix(pointer.memory);
-    mix(pointer.address);
+    const auto pair = static_cast<std::uint64_t>(pointer.memory + 1) << 16 |
+                      static_cast<std::uint64_t>(pointer.address + 1);
+    word = (word ^ pair) * 0x9e3779b97f4a7c15u;
+    word ^= word >> 29;
   }
   return word | 1;
 }
