@@ -15,6 +15,7 @@ or in two steps, of which only the second needs the GPU and only the first one T
 DIR holds checkouts named Liger-Kernel, flash-linear-attention, unsloth and TritonBench; nothing of them is part
 of this repository. Needs Python with torch and Triton."""
 import argparse
+import contextlib
 import gc
 import json
 import os
@@ -25,9 +26,11 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 CASE_SECONDS = 60
+warnings.simplefilter("ignore")  # of public code
 
 
 def arguments():
@@ -81,7 +84,8 @@ def run_case(case, size, left_out):
     signal.signal(signal.SIGALRM, out_of_time)
     signal.alarm(CASE_SECONDS)
     try:
-        case.function(Maker(), *size)
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # some print whole tensors
+            case.function(Maker(), *size)
     except Exception as problem:  # noqa: BLE001 — public code may fail in any way
         if os.environ.get("PUBLIC_KERNELS_TRACE"):
             traceback.print_exc()
