@@ -20,6 +20,7 @@ import gc
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -120,10 +121,11 @@ def prepare(options):
     see_launches(compile_launch)
     share, shares = map(int, (options.warm or "0/1").split("/"))
     for case, size in chosen_cases(options, repos)[share::shares]:
-        before, begin = len(seen), time.monotonic()
+        before, known, begin = len(seen), len(left_out), time.monotonic()
         run_case(case, size, left_out)
-        problem = left_out[-1]["why"] if left_out and left_out[-1]["case"] == case.name and left_out[-1]["size"] == list(size) else ""
-        print(f"{case.project} {case.name} {size}: {len(seen) - before} more, {time.monotonic() - begin:.1f} s {problem}", flush=True)
+        problem = "".join(r["why"] for r in left_out[known:])
+        print(f"{case.project} {case.name} {size}: {len(seen) - before} more, "
+              f"{time.monotonic() - begin:.1f} s {problem}", flush=True)
         if options.prepare and options.warm:
             archive.write(options.prepare)  # as far as it is: this process may be ended
     if options.prepare:
@@ -171,11 +173,13 @@ def contestant(options):
     repos = make_importable(options.repos)
     from public.launches import see_launches
     from public.measure import Contest, DryContest
-    from public.ours import Archive, Driver
+    from public.ours import Archive, Compiler, Driver
     torch.autograd.set_multithreading_enabled(False)
     driver = None if options.dry_run else Driver()
     torch.empty(1, device="cuda")
-    both = (DryContest if options.dry_run else Contest)(Archive(*options.codes.split(os.pathsep)), driver, repos, options.seconds, options.deadline)
+    compiler = Compiler(options.tilewright, options.target) if shutil.which(options.tilewright) else None
+    both = (DryContest if options.dry_run else Contest)(
+        Archive(*filter(None, options.codes.split(os.pathsep))), compiler, driver, repos, options.seconds, options.deadline)
     see_launches(both)
     cases = chosen_cases(options, repos)
     with open(options.rows, "a", buffering=1) as out:
@@ -218,6 +222,7 @@ def contest(options):
         rows = pathlib.Path(folder) / "rows"
         rows.touch()
         command = [sys.executable, __file__, "--repos", options.repos, "--only", options.only, "--codes", codes,
+                   "--tilewright", options.tilewright, "--target", options.target,
                    "--seconds", str(options.seconds), "--rows", str(rows), "--deadline", str(deadline)]
         command += ["--dry-run"] if options.dry_run else []
         first = 0

@@ -123,6 +123,7 @@ def pretend_cuda():
     for name, value in replaced.items():
         setattr(torch.cuda, name, value)
     torch._C._cuda_getCurrentRawStream = lambda *_: 0
+    torch._C._dynamo.guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype)
     triton.runtime.driver.set_active(Driver())
     modes = contextlib.ExitStack()
     modes.enter_context(ShapesAlone())
