@@ -15,6 +15,7 @@ or in two steps, of which only the second needs the GPU and only the first one T
 DIR holds checkouts named Liger-Kernel, flash-linear-attention, unsloth and TritonBench; nothing of them is part
 of this repository. Needs Python with torch and Triton."""
 import argparse
+import contextlib
 import gc
 import json
 import os
@@ -26,9 +27,11 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 CASE_SECONDS = 60
+warnings.simplefilter("ignore")  # of public code
 
 
 def arguments():
@@ -82,7 +85,8 @@ def run_case(case, size, left_out):
     signal.signal(signal.SIGALRM, out_of_time)
     signal.alarm(CASE_SECONDS)
     try:
-        case.function(Maker(), *size)
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):  # some print whole tensors
+            case.function(Maker(), *size)
     except Exception as problem:  # noqa: BLE001 — public code may fail in any way
         if os.environ.get("PUBLIC_KERNELS_TRACE"):
             traceback.print_exc()
@@ -117,10 +121,11 @@ def prepare(options):
     see_launches(compile_launch)
     share, shares = map(int, (options.warm or "0/1").split("/"))
     for case, size in chosen_cases(options, repos)[share::shares]:
-        before, begin = len(seen), time.monotonic()
+        before, known, begin = len(seen), len(left_out), time.monotonic()
         run_case(case, size, left_out)
-        problem = left_out[-1]["why"] if left_out and left_out[-1]["case"] == case.name and left_out[-1]["size"] == list(size) else ""
-        print(f"{case.project} {case.name} {size}: {len(seen) - before} more, {time.monotonic() - begin:.1f} s {problem}", flush=True)
+        problem = "".join(r["why"] for r in left_out[known:])
+        print(f"{case.project} {case.name} {size}: {len(seen) - before} more, "
+              f"{time.monotonic() - begin:.1f} s {problem}", flush=True)
         if options.prepare and options.warm:
             archive.write(options.prepare)  # as far as it is: this process may be ended
     if options.prepare:
@@ -172,8 +177,9 @@ def contestant(options):
     torch.autograd.set_multithreading_enabled(False)
     driver = None if options.dry_run else Driver()
     torch.empty(1, device="cuda")
-    both = (DryContest if options.dry_run else Contest)(Archive(*options.codes.split(os.pathsep)), driver, repos, options.seconds, options.deadline)
-    both.compiler = Compiler(options.tilewright, options.target) if shutil.which(options.tilewright) else None
+    compiler = Compiler(options.tilewright, options.target) if shutil.which(options.tilewright) else None
+    both = (DryContest if options.dry_run else Contest)(
+        Archive(*filter(None, options.codes.split(os.pathsep))), compiler, driver, repos, options.seconds, options.deadline)
     see_launches(both)
     cases = chosen_cases(options, repos)
     with open(options.rows, "a", buffering=1) as out:
@@ -216,8 +222,8 @@ def contest(options):
         rows = pathlib.Path(folder) / "rows"
         rows.touch()
         command = [sys.executable, __file__, "--repos", options.repos, "--only", options.only, "--codes", codes,
-                   "--seconds", str(options.seconds), "--rows", str(rows), "--deadline", str(deadline),
-                   "--tilewright", options.tilewright, "--target", options.target]
+                   "--tilewright", options.tilewright, "--target", options.target,
+                   "--seconds", str(options.seconds), "--rows", str(rows), "--deadline", str(deadline)]
         command += ["--dry-run"] if options.dry_run else []
         first = 0
         while True:

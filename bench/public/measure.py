@@ -114,13 +114,12 @@ def time_both(triton, ours, memory, flush, seconds):
 class Contest:
     """Runs every launch that it is shown with both sides."""
 
-    def __init__(self, archive, driver, repos, seconds, deadline):
-        self.archive, self.driver, self.repos = archive, driver, repos
+    def __init__(self, archive, compiler, driver, repos, seconds, deadline):
+        self.archive, self.compiler, self.driver, self.repos = archive, compiler, driver, repos
         self.seconds, self.deadline = seconds, deadline
         self.flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")  # several times the L2 cache
         self.processors = torch.cuda.get_device_properties(0).multi_processor_count
         self.rows, self.done, self.current = [], set(), None
-        self.compiler = None  # for launches that were not compiled ahead
 
     def begin(self, case, size):
         self.current, self.done = (case, size), set()
@@ -137,8 +136,9 @@ class Contest:
             return self.make(original)
         self.done.add(key)
         facts, code = self.archive.find(key)
-        if facts is None and self.compiler is not None:
-            facts, code = self.compiler.compile(launch)
+        if facts is None and self.compiler:
+            self.archive.add(key, *self.compiler.compile(launch))
+            facts, code = self.archive.find(key)
         if facts is None:
             self.row(launch, error="these arguments were not compiled ahead", signature=launch.signature())
         elif "error" in facts:

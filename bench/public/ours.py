@@ -2,7 +2,6 @@
 # public/ours.py — machine code of the same kernels by Tilewright, made ahead and launched on torch tensors.
 import ctypes
 import json
-import os
 import pathlib
 import re
 import subprocess
@@ -97,13 +96,10 @@ class Archive:
             self.codes[name] = code
 
     def write(self, path):
-        """Whole or not at all: the process may be ended meanwhile."""
-        part = f"{path}.part"
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
             file.writestr("index.json", json.dumps(self.index, indent=1))
             for name, code in self.codes.items():
                 file.writestr(name, code)
-        os.replace(part, path)
 
 
 class LaunchConfig(ctypes.Structure):

@@ -116,13 +116,14 @@ def pretend_cuda():
         "get_device_capability": lambda *_: (9, 0), "get_device_name": lambda *_: "NVIDIA H200",
         "get_device_properties": lambda *_: properties, "set_device": lambda *_: None,
         "synchronize": lambda *_: None, "empty_cache": lambda: None,
-        "device": Device, "manual_seed": lambda *_: None,
+        "device": Device, "_DeviceGuard": Device, "manual_seed": lambda *_: None,
         "is_bf16_supported": lambda *_: True,
         "current_stream": lambda *_: types.SimpleNamespace(cuda_stream=0),
     }
     for name, value in replaced.items():
         setattr(torch.cuda, name, value)
     torch._C._cuda_getCurrentRawStream = lambda *_: 0
+    torch._C._dynamo.guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype)
     triton.runtime.driver.set_active(Driver())
     modes = contextlib.ExitStack()
     modes.enter_context(ShapesAlone())
