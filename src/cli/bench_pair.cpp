@@ -335,12 +335,13 @@ BenchPair::BenchPair(const BenchVerbOptions& options, const std::vector<std::str
   s.check_names(texts);
   give_values(s.kernel, texts, device);
   s.check_tensors();
-  fix_grid(s.kernel, options.grid);
+  const std::string grid = grid_with_sizes(options.grid, given, parameters);
+  fix_grid(s.kernel, grid);
   if (!s.reference) return;
   give_values(*s.reference, texts, device);
   take_contents(*s.reference, s.kernel);
   s.check_shares();
-  fix_grid(*s.reference, options.grid);
+  fix_grid(*s.reference, grid);
 }
 
 BenchPair::~BenchPair() = default;
