@@ -332,12 +332,13 @@ BenchPair::BenchPair(const BenchVerbOptions& options, const std::vector<std::str
   s.check_names(texts);
   give_values(s.kernel, texts, device);
   s.check_tensors();
-  set_grid(s.kernel, options.grid);
+  const std::string grid = grid_with_sizes(options.grid, given, parameters);
+  set_grid(s.kernel, grid);
   if (!s.reference) return;
   give_values(*s.reference, texts, device);
   take_contents(*s.reference, s.kernel);
   s.check_shares();
-  set_grid(*s.reference, options.grid);
+  set_grid(*s.reference, grid);
 }
 
 BenchPair::~BenchPair() = default;

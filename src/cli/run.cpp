@@ -161,7 +161,8 @@ void print_json(const Outcome& outcome) {
 void launch(const RunVerbOptions& options, const TritonKernel& kernel, const RunPlace& place,
             const KernelArguments& given, Outcome& outcome) {
   const LaunchArguments arguments(given.values);
-  const Grid grid = grid_for(options.grid, kernel, given);
+  const Grid grid = grid_for(grid_with_sizes(options.grid, options.arguments, kernel.parameters()),
+                             kernel, given);
   const std::optional<LaunchValues>& own = given.launch;
   TritonLaunch launch{
       .num_warps = options.num_warps || !own ? options.num_warps : own->num_warps,

@@ -3,6 +3,7 @@
 #include "cli/symbolic_sizes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
@@ -171,6 +172,27 @@ std::vector<std::string> with_sizes(const std::vector<std::string>& texts,
            std::find(parameters.begin(), parameters.end(), name) == parameters.end();
   });
   return plain;
+}
+
+std::string grid_with_sizes(const std::string& grid, const std::vector<std::string>& texts,
+                            const std::vector<std::string>& parameters) {
+  const SizeReader reader(texts);
+  const auto is_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  std::string out;
+  for (std::size_t at = 0; at < grid.size();) {
+    std::size_t end = at;
+    while (end < grid.size() && is_word(grid[end])) ++end;
+    const std::string word = grid.substr(at, std::max<std::size_t>(end - at, 1));
+    const auto found = reader.numbers().find(word);
+    const bool is_parameter =
+        std::find(parameters.begin(), parameters.end(), word) != parameters.end();
+    out +=
+        found != reader.numbers().end() && !is_parameter ? fmt::format("{}", found->second) : word;
+    at += word.size();
+  }
+  return out;
 }
 
 std::vector<std::vector<std::string>> swept(const std::vector<std::string>& texts) {

@@ -13,6 +13,10 @@ namespace tilewright::cli {
 std::vector<std::string> with_sizes(const std::vector<std::string>& texts,
                                     const std::vector<std::string>& parameters);
 
+// A grid with numbers for the names of `texts` that are no parameters, which it could not see.
+std::string grid_with_sizes(const std::string& grid, const std::vector<std::string>& texts,
+                            const std::vector<std::string>& parameters);
+
 // One list of texts for each value of n=1k..1M or n=256,512; with several such names their values
 // go together one by one when they are equally many, else every one with every other. The list
 // itself when there is no sweep.

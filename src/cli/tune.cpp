@@ -192,7 +192,8 @@ Request request_for(const TuneVerbOptions& options) {
                                       r.kernel.name()));
     slot = &argument;
   }
-  r.launch.grid = grid_for(options.grid, r.kernel, r.given);
+  r.launch.grid =
+      grid_for(grid_with_sizes(options.grid, options.arguments, names), r.kernel, r.given);
   r.launch.maxnreg = options.maxnreg;
   return r;
 }

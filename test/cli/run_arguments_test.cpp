@@ -124,8 +124,9 @@ TEST_F(RunArguments, MemoryThatIsNoOthers) {
 TEST_F(RunArguments, SizesByName) {
   const CommandResult r =
       run({"x=ones:f32[n]", "y=ones:f32[2*n]", "out=zeros:f32[cdiv(n, m)*m]", "n=1k", "m=100",
-           "BLOCK=1024", "--grid=1", "--device=interpret", "--json"});
+           "BLOCK=1024", "--grid=m//50-1", "--device=interpret", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_EQ(parse_json(r.output)["grid"], Json({1, 1, 1}));
   const Json tensors = parse_json(r.output)["tensors"];
   EXPECT_EQ(tensors[0]["type"], "float32[1024]");
   EXPECT_EQ(tensors[1]["type"], "float32[2048]");
