@@ -158,7 +158,11 @@ std::string for_header(Draft& draft, int rounds) {
 }
 
 bool add_compound(Draft& draft, Block& block) {
-  if (draft.scope.depth == 0 && draft.chance(40) && add_product_loop(draft, block)) return true;
+  if (draft.scope.depth == 0) {
+    if (draft.chance(40) && add_product_loop(draft, block)) return true;
+    if (draft.chance(draft.has(Kind::Stages) ? 40 : 10) && add_row_loop(draft, block)) return true;
+    if (draft.chance(30) && add_state_loop(draft, block)) return true;
+  }
   switch (draft.pick(4)) {
     case 0:
       if (!draft.has(Kind::Branches)) return false;

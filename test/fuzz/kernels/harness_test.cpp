@@ -92,7 +92,8 @@ TEST(RandomKernels, ACrashIsThatOfOneKernel) {
   options.places = {Place::Cpu};
   options.tamper = [](Place, KernelSource& source) {
     if (name_of(source) == "two")
-      replace_first(source.text, "for (i32 ", "__builtin_trap(); for (i32 ");
+      replace_first(source.text,
+                    "const i32 programs[3] =", "__builtin_trap(); const i32 programs[3] =");
   };
   const auto failures =
       evaluate({small_program("one"), small_program("two"), small_program("three")}, options);
@@ -122,7 +123,10 @@ TEST(RandomKernels, GeneratedKernelsNoticeMissingBarriers) {
   EvaluateOptions options;
   options.places = {Place::Emulated};
   options.tamper = remove_barriers;
-  EXPECT_GE(evaluate(programs, options).size(), 5u);
+  int noticed = 0;
+  for (const Failure& failure : evaluate(programs, options))
+    noticed += failure.kind == Failure::Kind::Fault || failure.kind == Failure::Kind::Differs;
+  EXPECT_GE(noticed, 5);
 }
 
 }  // namespace

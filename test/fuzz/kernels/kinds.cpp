@@ -33,7 +33,8 @@ constexpr std::string_view kind_names[kind_count] = {"aliased_arguments",
                                                      "matrices",
                                                      "small_types",
                                                      "floats",
-                                                     "programs"};
+                                                     "programs",
+                                                     "exchanges"};
 
 }  // namespace
 

@@ -31,9 +31,10 @@ enum class Kind : std::uint8_t {
   Matrices,
   SmallTypes,
   Floats,
-  Programs,  // more than one
+  Programs,   // more than one
+  Exchanges,  // of tiles: x, y = y, x
 };
-inline constexpr int kind_count = static_cast<int>(Kind::Programs) + 1;
+inline constexpr int kind_count = static_cast<int>(Kind::Exchanges) + 1;
 
 class Kinds {
  public:

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz/kernels/patterns.cpp — a few statements that mean something only together: sums of products,
-// values of two rounds, conditions that depend on the order of elements.
+// fuzz/kernels/patterns.cpp — a few statements that mean something only together: sums of products
+// and rows, states, values of two rounds, conditions that depend on the order of elements.
 #include <fmt/format.h>
 
 #include "statement_parts.h"
 
 namespace tilewright::fuzz {
+namespace {
+
+std::vector<PointerVariable> arguments_of(const Draft& draft) {
+  std::vector<PointerVariable> found;
+  for (const PointerVariable& pointer : draft.scope.pointers)
+    if (pointer.memory >= 0) found.push_back(pointer);
+  return found;
+}
+
+}  // namespace
 
 void store_result(Draft& draft, Block& block, Form form, const Expression& value) {
   std::string round;
@@ -66,6 +76,74 @@ bool add_product_loop(Draft& draft, Block& block) {
   block.push_back(std::move(loop));
   const std::string moved = draft.chance(50) ? fmt::format("tl.trans({})", name) : name;
   store_result(draft, block, Form::Matrix, {fmt::format("{}.to(tl.int32)", moved)});
+  return true;
+}
+
+bool add_row_loop(Draft& draft, Block& block) {
+  if (!draft.has(Kind::Loops)) return false;
+  const std::string sum = draft.fresh("x");
+  const std::string total = draft.fresh("s");
+  block.push_back({{fmt::format("{} = tl.zeros([{}], tl.int32)", sum, draft.size)}});
+  block.push_back({{fmt::format("{} = 0", total)}});
+  Statement loop;
+  {
+    const InnerScope inner(draft);
+    const int rounds = 2 + draft.pick(3);
+    loop.branches.push_back({for_header(draft, rounds), {}});
+    draft.scope.rounds *= rounds;
+    Block& body = loop.branches[0].body;
+    for (int k = draft.pick(2); k >= 0; --k) {
+      const PointerVariable pointer = draft.any(arguments_of(draft));
+      const std::string row = draft.fresh("x");
+      body.push_back({{fmt::format("{} = tl.load({} + {} * {} + i{})", row, pointer.name,
+                                   draft.scope.counters.back().name, draft.size,
+                                   draft.chance(30) ? ", mask=i < n - 3, other=0" : "")}});
+      draft.scope.tiles.push_back({row, pointer.dtype, Form::Flat});
+      const Expression whole = convert({row, pointer.dtype}, i32);
+      if (draft.chance(50)) body.push_back({{fmt::format("{0} = {0} + {1}", sum, whole.text)}});
+      if (draft.has(Kind::Reductions) && draft.chance(50))
+        body.push_back({{fmt::format("{0} += tl.sum({1}, axis=0)", total, whole.text)}});
+      if (draft.chance(50)) store_result(draft, body, Form::Flat, {whole.text + " * 2"});
+    }
+    if (draft.chance(30)) add_statements(draft, body, 1);
+  }
+  block.push_back(std::move(loop));
+  draft.scope.tiles.push_back({sum, i32, Form::Flat});
+  draft.scope.scalars.push_back(total);
+  return true;
+}
+
+bool add_state_loop(Draft& draft, Block& block) {
+  if (!draft.has(Kind::Loops) || !draft.has(Kind::Matrices) || !draft.has(Kind::Reductions))
+    return false;
+  const std::string state = draft.fresh("x");
+  block.push_back({{fmt::format("{} = {}", state, operand(draft, Form::Matrix, i32).text)}});
+  draft.scope.tiles.push_back({state, i32, Form::Matrix});
+  Statement loop;
+  {
+    const InnerScope inner(draft);
+    const int rounds = 2 + draft.pick(3);
+    loop.branches.push_back({for_header(draft, rounds), {}});
+    draft.scope.rounds *= rounds;
+    Block& body = loop.branches[0].body;
+    const bool by_rows = draft.chance(50);
+    const char* down = by_rows ? "[:, None]" : "[None, :]";
+    const char* across = by_rows ? "[None, :]" : "[:, None]";
+    const Form in = by_rows ? Form::Rows : Form::Columns;
+    const Form out = by_rows ? Form::Columns : Form::Rows;
+    const std::string x = draft.fresh("x");
+    const std::string sum = draft.fresh("x");
+    body.push_back({{fmt::format("{} = {}", x, load(draft, in, i32).text)}});
+    body.push_back(
+        {{fmt::format("{} = tl.sum({} * {}{}, axis={})", sum, state, x, down, by_rows ? 0 : 1)}});
+    body.push_back(
+        {{fmt::format("{0} = {0} + {1}{2} * (3 - {3}){4}", state, x, down, sum, across)}});
+    store_result(draft, body, out,
+                 {fmt::format("tl.sum({} * ({}){}, axis={})", state, operand(draft, in, i32).text,
+                              down, by_rows ? 0 : 1)});
+    if (draft.chance(30)) add_statements(draft, body, 1);
+  }
+  block.push_back(std::move(loop));
   return true;
 }
 

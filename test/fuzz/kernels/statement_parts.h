@@ -29,6 +29,10 @@ bool add_pointers(Draft& draft, Block& block);
 std::string for_header(Draft& draft, int rounds);
 // Products added up over a loop; false when the kernel has none.
 bool add_product_loop(Draft& draft, Block& block);
+// Rows loaded round by round, added up and stored: what a pipeline loads ahead.
+bool add_row_loop(Draft& draft, Block& block);
+// A matrix that every round reduces, changes and reduces again.
+bool add_state_loop(Draft& draft, Block& block);
 // A value of this round and of the last one, both used.
 void add_recurrence(Draft& draft, Block& block);
 // A result of every round of the loops around, each in a place of its own.

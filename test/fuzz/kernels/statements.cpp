@@ -54,7 +54,8 @@ void rename_tiles(Draft& draft, Block& block) {
     return;
   }
   const auto& [a, b] = draft.any(pairs);
-  if (draft.chance(50)) block.push_back({{fmt::format("{0}, {1} = {1}, {0}", a.name, b.name)}});
+  if (draft.has(Kind::Exchanges))
+    block.push_back({{fmt::format("{0}, {1} = {1}, {0}", a.name, b.name)}});
   else block.push_back({{fmt::format("{} = {}", a.name, b.name)}});
 }
 
