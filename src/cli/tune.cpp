@@ -13,6 +13,7 @@
 #include "cli/crash_hint.h"
 #include "cli/kernel_arguments.h"
 #include "cli/progress.h"
+#include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
 #include "compiler/tune/config_text.h"
 #include "compiler/tune/propose.h"
@@ -165,7 +166,7 @@ void print_json(const TuneReport& report) {
 struct Request {
   Device device;
   TritonKernel kernel;
-  std::vector<NamedValue> values;
+  KernelArguments given;
   std::unique_ptr<LaunchArguments> arguments;
   std::vector<const TritonArgument*> slots;
   TritonLaunch launch;
@@ -175,10 +176,14 @@ Request request_for(const TuneVerbOptions& options) {
   Request r;
   r.device = options.device.empty() ? default_device() : Device::parse(options.device);
   r.kernel = load_kernel(options.path);
-  r.values = read_values(options.arguments, r.kernel, r.device, options.seed);
+  refuse_sweeps(options.arguments, "tilewright tune");
+  const bool has_list =
+      r.kernel.state()->is_autotuned() && options.configs.empty() && !options.propose;
+  r.given = read_arguments(options.arguments, r.kernel,
+                           {.device = r.device, .seed = options.seed, .leaves_sizes = !has_list});
   const std::vector<std::string> names = r.kernel.parameters();
   r.slots.resize(names.size());
-  r.arguments = std::make_unique<LaunchArguments>(r.values);
+  r.arguments = std::make_unique<LaunchArguments>(r.given.values);
   for (const TritonArgument& argument : r.arguments->get()) {
     const TritonArgument*& slot = r.slots[static_cast<std::size_t>(
         std::find(names.begin(), names.end(), argument.name) - names.begin())];
@@ -187,7 +192,7 @@ Request request_for(const TuneVerbOptions& options) {
                                       r.kernel.name()));
     slot = &argument;
   }
-  r.launch.grid = grid_for(options.grid, r.kernel, r.values);
+  r.launch.grid = grid_for(options.grid, r.kernel, r.given);
   r.launch.maxnreg = options.maxnreg;
   return r;
 }

@@ -50,7 +50,11 @@ struct RunVerbOptions {
   std::vector<std::string> arguments;  // NAME=VALUE
   std::string grid;                    // else that of the file's own launch
   std::vector<std::string> saves;      // NAME=FILE.npy
-  std::string device;                  // cpu, cuda, interpret; else the default device
+  std::vector<std::string> expects;    // NAME=FILE.npy, to compare with
+  std::vector<std::string> compares;   // devices and float64, to compare with
+  std::optional<double> tolerance;     // of those, else by type
+  std::string device;                  // cpu, cuda, emulate, interpret; else the default device
+  std::string target;                  // of `emulate`; else sm_90a
   bool bare = false;                   // without the kernel's autotune and heuristics
   bool float64 = false;                // interpret: floats are rounded once, at the end
   std::uint64_t seed = 0;
@@ -115,6 +119,7 @@ struct CompileVerbOptions {
   std::string signature;
   std::vector<std::string> targets;  // else this machine's GPU, else sm_90a
   std::vector<std::string> emit;     // ir, cuda, cpp, ptx, cubin, header, sass, asm
+  bool self_contained = false;       // cuda and cpp with our device headers inside
   std::string folder;                // -o; else what is text goes to stdout
   bool guess = false;
   std::string stage = "binary";  // of guess: ir, source, binary

@@ -141,6 +141,7 @@ void run(const LaunchView& view, const TritonLaunch& launch, const Argument* con
   const Dim3 grid = grid_of(view, launch);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   if (specialization.tiles) return interpret_launch(view, grid, launch.float64);
+  if (specialization.is_emulated) return emulate_launch(view, launch, grid);
   if (passed == nullptr || specialization.takes_items) return run_compiled(view, launch, grid);
   specialization.function.launch({.grid = grid, .stream = launch.stream},
                                  {passed, specialization.sources.size()});
@@ -177,7 +178,7 @@ void TritonKernel::launch(const TritonLaunch& launch,
 void TritonKernel::precompile(std::string_view signature, const TritonLaunch& options) const {
   State& state = checked(state_);
   const LaunchPlace place{device_without_tensors(options),
-                          options.interpret || settings().interpret};
+                          options.interpret || settings().interpret, options.emulate};
   static_cast<void>(make_specialization(state, signature, options, place));
 }
 

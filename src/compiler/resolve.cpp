@@ -3,6 +3,7 @@
 #include "compiler/resolve.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,7 +12,9 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/settings.h"
+#include "codegen/cuda/emit.h"
 #include "compiler/constants.h"
+#include "compiler/overlap.h"
 
 namespace tilewright {
 namespace {
@@ -80,6 +83,15 @@ constexpr OptionName option_names[] = {
     {"num_ctas", &KernelOptions::num_ctas, &TritonLaunch::num_ctas},
 };
 
+// Which numbers are good ones check_options says; they must not wrap on the way there.
+int option_number(const Resolution& r, std::string_view by, std::string_view name,
+                  std::int64_t number) {
+  if (number >= std::numeric_limits<int>::min() && number <= std::numeric_limits<int>::max())
+    return static_cast<int>(number);
+  throw ArgumentError(fmt::format("{} of kernel '{}' sets {} to {}, which is out of all range", by,
+                                  r.kernel(), name, number));
+}
+
 // The dict of a launch for a pre_hook, which may change its tensors; they are in `effects`.
 python::Value arguments_for_hook(
     const Resolution& r, std::map<std::string, std::shared_ptr<python::TensorEffects>>& effects) {
@@ -144,10 +156,13 @@ void apply_config(Resolution& r, const python::ConfigValue& config) {
     r.set(parameter, value, "a config");
   }
   r.options.chooses_warps = false;
-  if (!launch.num_warps) r.options.num_warps = static_cast<int>(config.num_warps);
-  if (!launch.num_stages) r.options.num_stages = static_cast<int>(config.num_stages);
-  if (!launch.num_ctas) r.options.num_ctas = static_cast<int>(config.num_ctas);
-  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = static_cast<int>(*config.maxnreg);
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    return option_number(r, "a config", name, value);
+  };
+  if (!launch.num_warps) r.options.num_warps = number("num_warps", config.num_warps);
+  if (!launch.num_stages) r.options.num_stages = number("num_stages", config.num_stages);
+  if (!launch.num_ctas) r.options.num_ctas = number("num_ctas", config.num_ctas);
+  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = number("maxnreg", *config.maxnreg);
   run_pre_hook(r, config);
 }
 
@@ -161,7 +176,8 @@ bool set_option(Resolution& r, const std::string& name, const python::Value& val
           fmt::format("a heuristic of kernel '{}' sets '{}' to {}, not to an integer", r.kernel(),
                       name, python::repr(value)));
     r.options.chooses_warps = false;
-    if (!(r.request.launch.*entry.given)) r.options.*entry.option = static_cast<int>(*number);
+    if (!(r.request.launch.*entry.given))
+      r.options.*entry.option = option_number(r, "a heuristic", name, *number);
     return true;
   }
   return false;
@@ -259,7 +275,34 @@ void check_keys(const LaunchRequest& request, const Decorator& decorator,
 
 }  // namespace
 
+namespace {
+
+// Tells the types of pointers which of them lie in the same memory.
+void set_overlaps(LaunchRequest& request, const TritonArgument* const* slots) {
+  const std::vector<TritonParameter>& parameters = request.state.parameters;
+  const Overlaps found({slots, parameters.size()});
+  const auto set = [&](ParameterType& type, const TritonArgument& argument) {
+    for (const PointerMemory& pointer : found.pointers()) {
+      if (pointer.argument != &argument.value) continue;
+      type.memory = pointer.memory;
+      type.address = pointer.address;
+    }
+  };
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (slots[i] == nullptr) continue;
+    ParameterType& type = request.given[parameters[i].name];
+    const std::span<const TritonArgument> items = items_of(*slots[i]);
+    if (type.kind == ParameterType::Kind::Descriptor) set(type, items[0]);
+    else if (type.kind == ParameterType::Kind::Tuple)
+      for (std::size_t k = 0; k < items.size(); ++k) set(type.items[k], items[k]);
+    else set(type, *slots[i]);
+  }
+}
+
+}  // namespace
+
 const Target& LaunchRequest::target() const {
+  if (place.emulate != nullptr) return *place.emulate;
   return place.interpret ? Target::host() : place.device.target();
 }
 
@@ -273,6 +316,7 @@ LaunchRequest request_of(TritonKernel::State& state, const TritonArgument* const
     request.arguments.set(parameter.name, seen(slots[i], type));
     request.given[parameter.name] = type;
   }
+  set_overlaps(request, slots);
   return request;
 }
 
@@ -313,9 +357,11 @@ ResolvedLaunch resolve(const LaunchRequest& request, const python::ConfigValue* 
 
 std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolved) {
   const KernelOptions& o = resolved.options;
-  return fmt::format("{} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
-                     request.place.interpret, o.chooses_warps ? "~" : "", o.num_warps, o.num_stages,
-                     o.num_ctas, o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
+  return fmt::format("{} {} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
+                     request.place.interpret,
+                     request.place.emulate != nullptr ? request.place.emulate->name : "-",
+                     o.chooses_warps ? "~" : "", o.num_warps, o.num_stages, o.num_ctas,
+                     o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
                      signature_text(request.state.parameters, resolved.signature));
 }
 
@@ -337,6 +383,8 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   made.options = resolved.options;
   if (request.place.interpret) made.tiles = std::move(result.tiles);
   else result.source = emit_source(state.loader, result.tiles, request.target(), resolved.options);
+  made.is_emulated = request.place.emulate != nullptr && !request.place.interpret;
+  if (made.is_emulated) result.source = emulate_source(result.source);
   return result;
 }
 

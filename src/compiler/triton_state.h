@@ -37,12 +37,14 @@ struct Specialization {
   bool takes_items = false;             // does any come from inside of a launch's argument?
   Function function;                    // compiled; empty when interpreted
   std::optional<TileKernel> tiles;      // interpreted
+  bool is_emulated = false;             // CUDA text on the CPU
 };
 
 // Where a launch is to run.
 struct LaunchPlace {
   Device device;
   bool interpret = false;
+  const Target* emulate = nullptr;  // its CUDA text, on `device`, which is a CPU
 };
 
 // A launch with its arguments in their places: slots[i] belongs to parameter i, null when absent.
@@ -100,6 +102,9 @@ bool heuristics_read_values(const python::DecoratedFunction& function);
 Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch);
 // Queues a compiled specialisation.
 void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid);
+
+// Runs emulated CUDA, which may touch the memory of the arguments and no other.
+void emulate_launch(const LaunchView& view, const TritonLaunch& launch, Dim3 grid);
 
 // Runs an interpreted specialisation. CUDA tensors are copied to the host and back. With `float64`
 // every float is a double inside and is rounded to the tensors' types once, after the launch.

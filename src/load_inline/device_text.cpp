@@ -2,6 +2,7 @@
 // load_inline/device_text.cpp — device code without its host surroundings.
 #include "load_inline/device_text.h"
 
+#include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/kernel_stubs.h"
 #include "load_inline/text_edits.h"
@@ -53,7 +54,7 @@ std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_ty
   out += torch_types(sources, with_torch_types);
   for (const InlineSource& source : sources)
     if (source.is_cuda)
-      out += line_directive(source.file) + device_code(source, false, false) + "\n";
+      out += line_directive(1, source.file) + device_code(source, false, false) + "\n";
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/cpu_entry.h"
+#include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/kernel_stubs.h"
 #include "load_inline/launch_syntax.h"
@@ -259,14 +260,14 @@ std::string torch_headers() {
 
 std::string bindings(std::span<const InlineSource> sources,
                      const std::vector<std::string>& functions) {
-  std::string out = line_directive("bindings");
+  std::string out = line_directive(1, "bindings");
   bool has_module = false;
   for (const InlineSource& source : sources)
     for (const Declaration& d : source.outline)
       has_module |= d.kind == Kind::MacroCall && d.name == "PYBIND11_MODULE";
   out += "static void tilewright_define() {\n  ::tilewright_inline::Module m;\n";
   for (const std::string& function : functions)
-    out += fmt::format("  m.def(\"{0}\", &{0});\n", function);
+    out += fmt::format("  m.def({}, &{});\n", cpp_string(function), function);
   if (has_module) out += "  tilewright_module(m);\n";
   out += fmt::format(
       "  (void)m;\n}}\n"
@@ -302,16 +303,17 @@ std::string gpu_host_text(std::span<const InlineSource> sources,
   out +=
       embedded_part("torch/small_floats.h") + embedded_part("torch/accessor.h") + torch_headers();
   for (const InlineSource& source : sources)
-    out += line_directive(source.file) + gpu_host_code(source) + "\n";
+    out += line_directive(1, source.file) + gpu_host_code(source) + "\n";
   return out + bindings(sources, functions);
 }
 
 std::string emulated_host_text(std::span<const InlineSource> sources,
                                const std::vector<std::string>& functions,
                                const std::string& stubs) {
-  std::string out = "#define TW_EMULATED 1\n" + torch_headers() + line_directive("stubs") + stubs;
+  std::string out =
+      "#define TW_EMULATED 1\n" + torch_headers() + line_directive(1, "stubs") + stubs;
   for (const InlineSource& source : sources)
-    out += line_directive(source.file) + emulated_host_code(source) + "\n";
+    out += line_directive(1, source.file) + emulated_host_code(source) + "\n";
   return out + bindings(sources, functions);
 }
 

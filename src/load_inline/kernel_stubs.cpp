@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/text_edits.h"
 
@@ -19,7 +20,8 @@ std::string argument_list(const Declaration& kernel) {
 }
 
 std::string name_expression(const Declaration& kernel) {
-  std::string out = fmt::format("::tilewright_inline::KernelName(\"{}\")", kernel.qualified_name);
+  std::string out =
+      fmt::format("::tilewright_inline::KernelName({})", cpp_string(kernel.qualified_name));
   for (const TemplateParameter& parameter : kernel.template_parameters) {
     if (parameter.name.empty()) continue;
     const std::string text = parameter.name + (parameter.is_pack ? "..." : "");
@@ -104,11 +106,11 @@ std::string emulated_stub(const Declaration& kernel, std::string_view text, bool
   if (is_overloaded)
     address = fmt::format("static_cast<void (*)({})>({})", parameter_types(kernel), address);
   const std::string body = fmt::format(
-      " {{ ::tilewright_inline::launch(\"{0}\", reinterpret_cast<void*>(+[](const TwCpuLaunch* l, "
+      " {{ ::tilewright_inline::launch({0}, reinterpret_cast<void*>(+[](const TwCpuLaunch* l, "
       "void* const* p, unsigned long "
-      "first, unsigned long last) {{ tw_emulate::run<{1}, {2}>(\"{0}\", l, p, first, last); "
+      "first, unsigned long last) {{ tw_emulate::run<{1}, {2}>({0}, l, p, first, last); "
       "}}){3}); }}",
-      kernel.qualified_name, address, uses_barriers, argument_list(kernel));
+      cpp_string(kernel.qualified_name), address, uses_barriers, argument_list(kernel));
   return in_namespace(kernel, stub_head(kernel, text) + body);
 }
 

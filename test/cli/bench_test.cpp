@@ -213,14 +213,18 @@ TEST_F(UserKernels, AreCheckedLikeOurs) {
   const CommandResult r = quick({python_ + ":odd", "--like", "gelu", "--shape", "8x16", "--ways",
                                  "tile", "amount=n", "--json"});
   EXPECT_EQ(r.exit_code, 1);
-  EXPECT_EQ(parse_json(r.output)["records"].back()["status"], "wrong");
+  const Json record = parse_json(r.output)["records"].back();
+  EXPECT_EQ(record["status"], "wrong");
+  EXPECT_THAT(record["reason"].get<std::string>(),
+              ::testing::MatchesRegex("off by .* is allowed; worst at row [0-9]+, column [0-9]+: "
+                                      ".*, expected .*"));
 }
 
 TEST_F(UserKernels, ThatDoNotFit) {
   expect_error({python_ + ":odd"}, 2,
                python_ +
-                   ":odd needs --like OP, the operation that it does, for its inputs and its "
-                   "reference, or --reference FILE.py:KERNEL and its arguments");
+                   ":odd needs its arguments (x=randn:f32[4096] n=4096), or --like OP, the "
+                   "operation that it does, for its inputs and its reference");
   expect_error({python_ + ":od", "--like", "gelu"}, 1,
                python_ + " has no kernel 'od'; did you mean 'odd'?");
   expect_error({python_ + ":odd", "--like", "gelu", "width=3"}, 1,
@@ -349,7 +353,11 @@ TEST_F(Pairs, AreComparedWithEachOther) {
 }
 
 TEST_F(Pairs, WrongOnesAndReferencesThatAreNotFiniteAreSaid) {
-  EXPECT_EQ(records("wrong", "plain", 1)[1]["status"], "wrong");
+  const Json wrong = records("wrong", "plain", 1)[1];
+  EXPECT_EQ(wrong["status"], "wrong");
+  EXPECT_THAT(wrong["reason"].get<std::string>(),
+              ::testing::MatchesRegex("'out' is off by .* is allowed; [0-9]+ of 1000 differ; first "
+                                      "at \\[0\\]: .*, expected .*; worst at .*"));
   EXPECT_EQ(records("fast", "broken", 1)[1]["reason"],
             "cannot be checked: 'out' of the reference is not finite");
 }
@@ -366,7 +374,24 @@ TEST_F(Pairs, EveryConfigOfAnAutotunedKernelHasItsOwnGrid) {
   EXPECT_LT(found[1]["error"], 1e-5);
 }
 
+TEST_F(Pairs, AKernelAloneIsSwept) {
+  const CommandResult r = quick({path_ + ":fast", "x=randn:f32[n]", "out=empty:f32[n]", "n=64..256",
+                                 "BLOCK=64", "--grid", "cdiv(n, BLOCK)", "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const Json found = parse_json(r.output)["records"];
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0]["shape"], Json({64}));
+  EXPECT_EQ(found[2]["shape"], Json({256}));
+  EXPECT_EQ(found[2]["way"], "fast");
+  EXPECT_EQ(found[2]["status"], "ok");
+  EXPECT_GT(found[2]["seconds"], 0);
+}
+
 TEST_F(Pairs, WrongInput) {
+  expect_error({path_ + ":fast", "n=5", "--grid", "1"}, 1,
+               "'fast' is given no tensor; write its arguments as NAME=randn:f32[1024]");
+  expect_error({path_ + ":fast", "x=ones:f32[8]", "--grid", "1", "--dim", "64"}, 2,
+               "--dim does not go with a kernel alone, where NAME=VALUE says everything");
   expect_error({"gelu", "--reference", path_ + ":plain"}, 2,
                "--reference goes with FILE.py:KERNEL, not with 'gelu'");
   std::vector<std::string> with_dim = arguments("fast", "plain");

@@ -191,6 +191,17 @@ TEST_F(Tune, WrongLists) {
                path + ": the list of configs is empty; give at least one");
   list("{\"BLOCK\": 3}");
   expect_error("work", {"--configs", path}, 1, path + ": must hold a list of configs, not object");
+  list("[{\"BLOCK\": 1e400}]");
+  expect_error("work", {"--configs", path}, 1,
+               path + ": the number '1e400' is beyond what float64 holds (up to 1.8e308)");
+  list("[{\"BLOCK\": 18446744073709551615}]");
+  expect_error("work", {"--configs", path}, 1,
+               path +
+                   ": config 1 sets 'BLOCK' to 18446744073709551615, which has more than 64 "
+                   "bits with its sign");
+  list("[{\"BLOCK\": 64, \"num_warps\": 4294967300}]");
+  expect_error("work", {"--configs", path}, 1,
+               "a config of kernel 'work' sets num_warps to 4294967300, which is out of all range");
   list("[\n {\"BLOCK\": 3,}\n]");
   expect_error("work", {"--configs", path}, 1,
                path +

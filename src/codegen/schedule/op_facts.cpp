@@ -87,14 +87,4 @@ bool has_dot(const ir::Kernel& kernel) {
   return found;
 }
 
-ir::Value root_of(const ir::Kernel& kernel, ir::Value pointer) {
-  for (const ir::Op* maker = kernel.maker(pointer); maker; maker = kernel.maker(pointer)) {
-    const bool goes_on = !maker->operands.empty() && kernel.type(maker->operands[0]).is_pointer &&
-                         (maker->facts().has(ir::Pure) && maker->kind != OpKind::Gather);
-    if (!goes_on) break;
-    pointer = maker->operands[0];
-  }
-  return pointer;
-}
-
 }  // namespace tilewright

@@ -7,34 +7,28 @@
 
 #include <fmt/format.h>
 
-#include "codegen/schedule/op_facts.h"
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 namespace {
 
 struct MemoryUse {
   std::vector<bool> reads, writes;  // by kernel argument
-
-  void add(const ir::Kernel& kernel, ir::Value pointer, std::vector<bool>& use) {
-    const ir::Value root = root_of(kernel, pointer);
-    bool is_known = false;
-    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-      if (!(kernel.arguments[i].value == root)) continue;
-      use[i] = true;
-      is_known = true;
-    }
-    // A pointer that a loop carries or memory holds: it may be any.
-    if (!is_known) use.assign(use.size(), true);
-  }
 };
 
 MemoryUse memory_use(const ir::Kernel& kernel) {
   MemoryUse use{std::vector<bool>(kernel.arguments.size()),
                 std::vector<bool>(kernel.arguments.size())};
+  const ir::MemoryOrder order(kernel);
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (op.operands.empty() || !kernel.type(op.operands[0]).is_pointer) return;
-    if (op.facts().has(ir::Reads)) use.add(kernel, op.operands[0], use.reads);
-    if (op.facts().has(ir::Writes)) use.add(kernel, op.operands[0], use.writes);
+    if (!ir::is_access(kernel, op)) return;
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+      const ir::Value argument = kernel.arguments[i].value;
+      if (!kernel.type(argument).is_pointer || !order.may_overlap(op.operands[0], argument))
+        continue;
+      if (op.facts().has(ir::Reads)) use.reads[i] = true;
+      if (op.facts().has(ir::Writes)) use.writes[i] = true;
+    }
   });
   return use;
 }

@@ -22,6 +22,8 @@ struct ParameterType {
   ir::Type type;                     // of Tensor: a scalar or a pointer; of Descriptor: its base
   int divisible = 1;                 // 16: the integer or the address is a multiple of it
   bool is_const = false;             // a pointer to const
+  int memory = -1;                   // of pointers: those with the same number may overlap
+  int address = -1;                  // those with the same number are the same pointer
   std::vector<ParameterType> items;  // of Tuple
   // Of a Descriptor, which the host made: kernel arguments "x" (the base), "x.shape.0"... and
   // "x.strides.0"..., all int64; the last stride is 1 and no argument.
