@@ -209,5 +209,30 @@ def k(x, mean, scale, xnumel, rnumel, XBLOCK: tl.constexpr, RBLOCK: tl.constexpr
   EXPECT_THAT(r.output, HasSubstr("0.0666297, 0.0666297, 0.0666297, 0.0666297"));
 }
 
+TEST_F(Source, InlinePtxIsAFunctionOnCudaAndASentenceElsewhere) {
+  const std::string text = R"(
+@triton.jit
+def k(x, y, PACK: tl.constexpr):
+    i = tl.arange(0, 32)
+    v = tl.load(x + i)
+    r = tl.inline_asm_elementwise("{ .reg .f32 t; mul.f32 t, $1, $2; ex2.approx.f32 $0, t; }",
+                                  "=r,r,f", [v, 2.0], dtype=tl.float32, is_pure=True, pack=PACK)
+    tl.store(y + i, r)
+)";
+  const std::vector<std::string> given = {"x=ones:f32[32]", "y=zeros:f32[32]", "PACK=1"};
+  EXPECT_EQ(run(text, given).error,
+            "tilewright: kernel 'k' holds inline PTX (tl.inline_asm_elementwise), which NVIDIA "
+            "GPUs alone run; write it with tl functions for the CPU\n");
+  EXPECT_THAT(run(text, given, "interpret").error, HasSubstr("is run by NVIDIA GPUs alone"));
+  EXPECT_THAT(run(text, {"x=ones:f32[32]", "y=zeros:f32[32]", "PACK=4"}).error,
+              HasSubstr("tl.inline_asm_elementwise has pack=4, which is not supported"));
+  const CommandResult cuda =
+      tilewright_command({"compile", folder_.path() + "/k.py:k", "--signature", "*fp32, *fp32, 1",
+                          "--target", "sm_90a", "--emit", "cuda"});
+  EXPECT_THAT(cuda.output + cuda.error,
+              HasSubstr("asm(\"{ .reg .f32 t; mul.f32 t, %1, %2; ex2.approx.f32 %0, t; }\" : "
+                        "\"=r\"(result) : \"r\"(__float_as_uint(a)), \"f\"(b));"));
+}
+
 }  // namespace
 }  // namespace tilewright::cli

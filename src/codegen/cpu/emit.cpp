@@ -11,6 +11,7 @@
 #include "base/embedded.h"
 #include "base/quote.h"
 #include "codegen/cpu/program.h"
+#include "tilewright/error.h"
 
 namespace tilewright {
 namespace {
@@ -311,6 +312,13 @@ class FileWriter {
 }  // namespace
 
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind == OpKind::InlineAsm)
+      throw ArgumentError(
+          fmt::format("kernel '{}' holds inline PTX (tl.inline_asm_elementwise), which NVIDIA GPUs "
+                      "alone run; write it with tl functions for the CPU",
+                      kernel.name));
+  });
   return FileWriter(kernel, options).run();
 }
 

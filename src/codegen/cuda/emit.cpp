@@ -12,6 +12,7 @@
 #include "base/embedded.h"
 #include "base/quote.h"
 #include "codegen/cuda/emitter.h"
+#include "codegen/cuda/inline_asm.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "codegen/emulate/rewrite.h"
@@ -288,7 +289,7 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
     source.headers.push_back({header_name(part), std::string(embedded_file(fmt::format(
                                                      "device_lib/cuda/{}.cuh", part)))});
   }
-  source.text += "\n" + emitted.text;
+  source.text += "\n" + inline_asm_functions(kernel) + emitted.text;
   // Without textures and launches from the device, which take the front end longer to read.
   source.options = {"--std=c++17", "--minimal", options.fp_fusion ? "--fmad=true" : "--fmad=false",
                     options.flush_denormals ? "--ftz=true" : "--ftz=false"};

@@ -71,6 +71,7 @@ int cost_of(const ir::Op& op) {
     case OpKind::Remainder:
     case OpKind::MultiplyHigh:
       return 4;
+    case OpKind::InlineAsm:
     case OpKind::Math:
       return 10;
     case OpKind::Load:

@@ -171,6 +171,43 @@ Value parts_of(const Value& owner, std::string_view name, const Arguments& argum
   return make_list(std::move(parts));
 }
 
+// What a field of str.format names: "{}" the next argument, "{0}" one by position, "{name}" a
+// keyword.
+const Value& format_argument(const std::string& field, std::size_t& next,
+                             const Arguments& arguments) {
+  for (const auto& [name, value] : arguments.keywords)
+    if (name == field) return value;
+  const bool is_number = !field.empty() && field.size() < 4 &&
+                         field.find_first_not_of("0123456789") == std::string::npos;
+  const std::size_t at = is_number ? std::stoul(field) : next;
+  if (field.empty()) ++next;
+  else if (!is_number)
+    throw Unsupported{fmt::format("the field '{{{}}}' of a format is not evaluated", field)};
+  if (at >= arguments.values.size())
+    throw Unsupported{fmt::format("there is no argument {} for the format", at)};
+  return arguments.values[at];
+}
+
+std::string formatted(const std::string& text, const Arguments& arguments) {
+  std::string out;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_brace = text[i] == '{' || text[i] == '}';
+    if (!is_brace || (i + 1 < text.size() && text[i + 1] == text[i])) {
+      out += text[i];
+      i += is_brace ? 1 : 0;
+      continue;
+    }
+    const std::size_t end = text.find('}', i);
+    if (text[i] == '}' || end == std::string::npos)
+      throw Unsupported{"a format with a single brace is not evaluated"};
+    out += str(format_argument(text.substr(i + 1, end - i - 1), next, arguments));
+    i = end;
+    if (out.size() > max_string_bytes) throw Unsupported{"the string is too long to be read"};
+  }
+  return out;
+}
+
 Value string_method(const Value& owner, std::string_view name, const Arguments& arguments) {
   const auto& text = *owner.get_if<std::string>();
   if (name == "lower") return changed_case(text, std::tolower);
@@ -186,6 +223,7 @@ Value string_method(const Value& owner, std::string_view name, const Arguments& 
     return all;
   }
   const auto* part = arguments.values.empty() ? nullptr : arguments.values[0].get_if<std::string>();
+  if (name == "format") return formatted(text, arguments);
   if (name == "split" || name == "strip") return parts_of(owner, name, arguments);
   if (name == "isdigit")
     return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;

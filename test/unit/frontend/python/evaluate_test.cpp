@@ -192,6 +192,8 @@ TEST(PythonEvaluate, WhatHostCodeAsksOfItsSurroundings) {
       {"import functools\ndef f(a, b, c=0):\n  return (a, b, c)\n"
        "g = functools.partial(f, 1, c=3)\nx = g(2), g(2, c=4)",
        "((1, 2, 3), (1, 2, 4))"},
+      {"x = '${a} {{{}}} {1}'.format(7, 8, a=9)", "'$9 {7} 8'"},
+      {"x = '{a:3}'.format(a=9)", "1:5: the field '{a:3}' of a format is not evaluated"},
       {"x = [3, 1, 2]\nx.sort()\nx.insert(0, 9)\nx.remove(2)", "[9, 1, 3]"},
       {"x = ' a.b '.strip().split('.'), 'a b'.split(), 'aXb'.replace('X', '-')",
        "(['a', 'b'], ['a', 'b'], 'a-b')"},
