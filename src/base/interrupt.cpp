@@ -16,9 +16,11 @@ namespace {
 
 constexpr int most_groups = 256;
 constexpr unsigned patience_seconds = 2;
+constexpr unsigned long_patience_seconds = 10;
 
 std::atomic<int> noted_groups[most_groups];
 std::atomic<bool> was_interrupted = false;
+std::atomic<bool> was_asked = false;  // by end_unless_soon
 std::atomic<int> pollers = 0;
 std::atomic<bool> says_nothing = false;
 
@@ -109,6 +111,16 @@ PollsInterrupts::PollsInterrupts() { ++pollers; }
 
 PollsInterrupts::~PollsInterrupts() {
   if (--pollers == 0) alarm(0);
+}
+
+void end_unless_soon() {
+  if (was_asked.exchange(true)) end_process(interrupted_exit_code);
+  alarm(long_patience_seconds);
+}
+
+void forget_interrupt() {
+  was_asked = false;
+  alarm(0);
 }
 
 bool is_interrupted() { return was_interrupted.load(std::memory_order_relaxed); }

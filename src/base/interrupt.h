@@ -59,4 +59,10 @@ class PollsInterrupts {
 };
 bool is_interrupted();
 
+// For verbs that handle SIGINT themselves, to keep what they have: called in their handler. A
+// second call, or ten seconds after the first without forget_interrupt(), the process ends as ever:
+// what runs may be a loop that does not end.
+void end_unless_soon();
+void forget_interrupt();
+
 }  // namespace tilewright

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/interrupt.h"
 #include "base/output_file.h"
 #include "base/table.h"
 #include "bench/suite/baseline.h"
@@ -37,11 +38,16 @@ class InterruptGuard {
  public:
   InterruptGuard() {
     struct sigaction action {};
-    action.sa_handler = [](int) { interrupted = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_handler = [](int) {
+      interrupted = true;
+      end_unless_soon();
+    };
     sigaction(SIGINT, &action, &previous_);
   }
-  ~InterruptGuard() { sigaction(SIGINT, &previous_, nullptr); }
+  ~InterruptGuard() {
+    forget_interrupt();
+    sigaction(SIGINT, &previous_, nullptr);
+  }
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "bench/json.h"
@@ -31,11 +32,17 @@ class InterruptScope {
  public:
   InterruptScope() {
     struct sigaction action {};
-    action.sa_handler = [](int) { interrupts = 1; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    action.sa_handler = [](int) {
+      interrupts = 1;
+      end_unless_soon();
+    };
+    action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, &previous_);
   }
-  ~InterruptScope() { sigaction(SIGINT, &previous_, nullptr); }
+  ~InterruptScope() {
+    forget_interrupt();
+    sigaction(SIGINT, &previous_, nullptr);
+  }
   InterruptScope(const InterruptScope&) = delete;
   InterruptScope& operator=(const InterruptScope&) = delete;
 

@@ -38,11 +38,19 @@ def unmasked(x, N: tl.constexpr):
 def endless(x):
     while tl.load(x) < 1:
         tl.store(x, tl.load(x) * 0.5)
+
+@triton.jit
+def endless_block(x, BLOCK: tl.constexpr):
+    while tl.load(x) < 1:
+        tl.store(x, tl.load(x) * BLOCK)
 )";
 
 class Emulate : public ::testing::Test {
  protected:
-  Emulate() { std::ofstream(file_) << emulated_source; }
+  Emulate() {
+    std::ofstream(file_) << emulated_source;
+    std::ofstream(configs_) << "[{\"BLOCK\": 1}, {\"BLOCK\": 2}]";
+  }
   CommandResult sums(std::vector<std::string> more, std::vector<std::string> environment = {}) {
     more.insert(more.begin(), {"run", file_ + ":row_sums", "--grid", "3", "x=arange:f32[3,128]",
                                "out=zeros:f32[3]", "N=128"});
@@ -57,6 +65,7 @@ class Emulate : public ::testing::Test {
 
   TemporaryFolder folder_;
   std::string file_ = folder_.path() + "/k.py";
+  std::string configs_ = folder_.path() + "/configs.json";
 };
 
 TEST_F(Emulate, RunsTheCudaTextOfTheTarget) {
@@ -140,6 +149,19 @@ TEST_P(Endless, IsInterruptedWithExitCode130) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Endless, ::testing::Values("interpret", "cpu", "emulate"),
                          [](const auto& device) { return std::string(device.param); });
+
+// The first interrupt asks the tuning to end, which such a kernel does not hear of.
+TEST_F(Emulate, ASecondInterruptEndsATuning) {
+  const ProcessResult r = run_process(
+      {.arguments = {"sh", "-c",
+                     "\"$@\" & p=$!; sleep 2.5; kill -INT $p; sleep 0.3; kill -INT $p; wait $p",
+                     "sh", tilewright_path(), "tune", file_ + ":endless_block", "--grid", "1",
+                     "x=zeros:f32[1]", "--device", "cpu", "--configs", configs_},
+       .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+       .timeout_seconds = 60});
+  EXPECT_EQ(r.exit_code, 130) << r.output;
+  EXPECT_THAT(r.output, HasSubstr("tilewright: interrupted"));
+}
 
 // The shell that stands for the compiler says its process number and sleeps.
 TEST_F(Emulate, AnInterruptedCommandLeavesNoCompilerBehind) {
