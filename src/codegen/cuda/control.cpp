@@ -104,26 +104,23 @@ std::string Emitter::put_aside(ir::Value value, ir::Value to, const Step& at) {
   return name;
 }
 
+// By the threads that hold the elements of `to`: later reads of theirs need no barrier.
 void Emitter::assign_aside(ir::Value to, const std::string& aside) {
-  if (layouts_.is_shared(to)) {
-    out_.open(
-        fmt::format("for (int i = thread; i < {}; i += {})", kernel_.type(to).numel(), threads_));
-    out_.format("{}[i] = {}[i];", array_name(to), aside);
-    out_.close();
-    shared_.note_write(array_name(to));
-    shared_.note_read(aside);
-    return;
-  }
+  const bool is_shared = layouts_.is_shared(to);
   ElementLoop loop = make_loop(at_end, layouts_.of_array(to));
+  Frame& frame = loop.frame;
   open_slices(loop);
   open_vectors(loop);
   open_elements(loop);
-  const std::string index = index_text(loop.frame, loop.frame.place);
-  out_.format("{}[{}] = {}[{}];", array_name(to), array_index(loop.frame, to, loop.frame.place),
-              aside, index);
+  const std::string index = array_index(frame, to, frame.place);
+  const std::string from = is_shared ? index : index_text(frame, frame.place);
+  const std::string owner = is_shared ? owner_text(*frame.layout) : "";
+  out_.format("{}{}[{}] = {}[{}];", owner.empty() ? "" : "if (" + owner + ") ", array_name(to),
+              index, aside, from);
   close_elements(loop);
   close_vectors(loop);
   close_slices(loop);
+  if (is_shared) shared_.note_write(array_name(to));
   shared_.note_read(aside);
 }
 

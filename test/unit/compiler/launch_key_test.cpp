@@ -148,16 +148,32 @@ TEST_F(LaunchKeyTest, DifferentCodeHasDifferentKeys) {
 TEST_F(LaunchKeyTest, EqualCodeSharesAKey) {
   const Tensor other = zeros({64}, {f32, Device::cpu()});
   const std::int64_t large = std::int64_t{1} << 40;
-  const Key key = key_of(plain, {x, x, 7, 7, 4});
+  const Key key = key_of(plain, {x, other, 7, 7, 4});
   EXPECT_EQ(key, key_of(plain, {other, x, 9, -3, 4}));
   EXPECT_TRUE(is_like(key, plain, {other, x, 9, -3, 4}));
-  EXPECT_NE(key, key_of(plain, {x, x, 32, 7, 4}));
+  EXPECT_NE(key, key_of(plain, {x, other, 32, 7, 4}));
   EXPECT_EQ(key_of(plain, {x, x, 16, 7, 4}), key_of(plain, {x, x, -32, 7, 4}));
   EXPECT_EQ(key_of(plain, {x, x, 16, 7, 4}), key_of(plain, {x, x, 0, 7, 4}));
   EXPECT_EQ(key_of(plain, {x, x, large + 1, 7, 4}), key_of(plain, {x, x, large + 2, 7, 4}));
   EXPECT_EQ(key_of(plain, {x, x, 0.5, 7, 4}), key_of(plain, {x, x, 0.1, 7, 4}));
   EXPECT_EQ(key_of(plain, {x, x, true, 7, 4}), key_of(plain, {x, x, false, 7, 4}));
   EXPECT_EQ(key_of(plain, {odd, x, 7, 7, 4}), key_of(plain, {x.slice(0, 2, 9), x, 7, 7, 4}));
+}
+
+TEST_F(LaunchKeyTest, HoldsWhichTensorsLieInTheSameMemory) {
+  const Tensor other = x.clone();
+  const Tensor part = x.slice(0, 16, 32);
+  const Key apart = key_of(plain, {x, other, 7, 7, 4});
+  const Key same = key_of(plain, {x, x, 7, 7, 4});
+  const Key overlapping = key_of(plain, {x, part, 7, 7, 4});
+  EXPECT_NE(apart, same);
+  EXPECT_NE(apart, overlapping);
+  EXPECT_NE(same, overlapping);
+  EXPECT_EQ(same, key_of(plain, {other, other, 7, 7, 4}));
+  EXPECT_EQ(overlapping, key_of(plain, {part, x, 7, 7, 4}));
+  EXPECT_TRUE(is_like(same, plain, {other, other, 7, 7, 4}));
+  EXPECT_FALSE(is_like(same, plain, {x, other, 7, 7, 4}));
+  EXPECT_FALSE(is_like(apart, plain, {x, x, 7, 7, 4}));
 }
 
 TEST_F(LaunchKeyTest, NamesMayComeInAnyOrder) {
@@ -180,13 +196,14 @@ TEST_F(LaunchKeyTest, NamesMayComeInAnyOrder) {
 }
 
 TEST_F(LaunchKeyTest, DecoratorsAndAnnotationsKeepValuesOut) {
-  const Key key = key_of(unspecialized, {x, x, 7, 7, 4});
-  EXPECT_EQ(key, key_of(unspecialized, {x, x, 1, 7, 4}));
-  EXPECT_EQ(key, key_of(unspecialized, {x, x, 16, 7, 4}));
-  EXPECT_EQ(key, key_of(unspecialized, {odd, x, 7, 7, 4}));
-  EXPECT_EQ(key, key_of(unspecialized, {x, x, 7, 1, 4}));
-  EXPECT_NE(key, key_of(unspecialized, {x, odd, 7, 7, 4}));
-  EXPECT_NE(key, key_of(unspecialized, {x, x, 7, 16, 4}));
+  const Tensor y = x.clone();
+  const Key key = key_of(unspecialized, {x, y, 7, 7, 4});
+  EXPECT_EQ(key, key_of(unspecialized, {x, y, 1, 7, 4}));
+  EXPECT_EQ(key, key_of(unspecialized, {x, y, 16, 7, 4}));
+  EXPECT_EQ(key, key_of(unspecialized, {odd, y, 7, 7, 4}));
+  EXPECT_EQ(key, key_of(unspecialized, {x, y, 7, 1, 4}));
+  EXPECT_NE(key, key_of(unspecialized, {y, odd, 7, 7, 4}));
+  EXPECT_NE(key, key_of(unspecialized, {x, y, 7, 16, 4}));
 }
 
 TEST_F(LaunchKeyTest, HoldsTheValuesOfTheAutotunersKey) {
@@ -196,7 +213,7 @@ TEST_F(LaunchKeyTest, HoldsTheValuesOfTheAutotunersKey) {
   EXPECT_TRUE(is_like(key, keyed, {x, x, 7, 9, 4}));
   EXPECT_NE(key_of(keyed, {x, x, 0.5, 7, 4}), key_of(keyed, {x, x, 0.1, 7, 4}));
   EXPECT_EQ(key, key_of(keyed, {x, x, 7, 9, 4}));
-  EXPECT_EQ(key_of(keyed, {x, x, x, 7, 4}), key_of(keyed, {x, x, x.clone(), 7, 4}));
+  EXPECT_EQ(key_of(keyed, {x, x, x.clone(), 7, 4}), key_of(keyed, {x, x, odd.clone(), 7, 4}));
   const TritonTuple seven = tuple(7, 7), nine = tuple(9, 7);
   EXPECT_NE(key_of(keyed, {x, x, seven, 7, 4}), key_of(keyed, {x, x, nine, 7, 4}));
   EXPECT_EQ(key_of(keyed, {x, x, 7, seven, 4}), key_of(keyed, {x, x, 7, nine, 4}));
