@@ -24,16 +24,18 @@ bool is_inside(const ir::Op& loop, const ir::Op& wanted) {
 bool GlobalMemory::is_ordered(const Use& before, const ir::Op& op, const Layout* layout) const {
   if (!order_.must_order(*before.op, op)) return true;
   const ir::Value pointer = op.operands[0];
+  const bool is_in_round = !before.loop || order_.is_same_in_rounds(*before.loop, pointer);
+  if (is_in_round && order_.is_apart(before.op->operands[0], pointer)) return true;
   const bool is_same_place = order_.is_same_place(before.op->operands[0], pointer);
-  if (before.loop && is_same_place && order_.is_apart_in_rounds(*before.loop, pointer)) return true;
+  if (before.loop && order_.is_apart_in_rounds(*before.loop, before.op->operands[0], pointer))
+    return true;
   if (before.is_anyone) return false;
   // Thread 0 alone writes scalars, one after the other.
   const bool are_writes = before.op->facts().has(ir::Writes) && op.facts().has(ir::Writes);
   if (!before.layout && !layout) return are_writes;
   const bool is_same_owner =
       before.layout && layout && *before.layout == *layout && layout->copy_bits() == 0;
-  return is_same_owner && is_same_place &&
-         (!before.loop || order_.is_same_in_rounds(*before.loop, pointer));
+  return is_same_owner && is_same_place && is_in_round;
 }
 
 bool GlobalMemory::needs_barrier(const ir::Op& op, const Layout* layout) {

@@ -66,6 +66,12 @@ void Planner::number_epochs(const ir::Region& region) {
   }
 }
 
+// In one round of the loops around both.
+bool Planner::must_order(const ir::Op& op, const ir::Op& other) const {
+  return order_of_memory_.must_order(op, other) &&
+         !order_of_memory_.is_apart(op.operands[0], other.operands[0]);
+}
+
 // Loads of memory that an op behind them may write. Such a load is not repeated where its value is
 // needed: the write may be scheduled before that.
 void Planner::find_conflicts(const ir::Region& region) {
@@ -75,7 +81,7 @@ void Planner::find_conflicts(const ir::Region& region) {
     if (is_combine_region(op)) continue;
     if (op.kind == OpKind::Load)
       for (const ir::Op* write : writes)
-        if (order_of_memory_.must_order(op, *write)) overwritten_[&op].push_back(write);
+        if (must_order(op, *write)) overwritten_[&op].push_back(write);
     if (op.facts().has(ir::Writes)) writes.push_back(&op);
     for (const ir::Region& inner : op.regions) {
       find_conflicts(inner);
@@ -217,9 +223,9 @@ bool Planner::may_share_loop(const ir::Op& op, const MemoryOp& before) const {
   const bool is_plain_load = op.kind == OpKind::Load && !effects_of(op).writes;
   if (before.is_write && is_plain_load) return false;
   if (before.op->kind == OpKind::Load && is_apart(before.op->result()) &&
-      order_of_memory_.must_order(op, *before.op))
+      must_order(op, *before.op))
     return false;
-  return !order_of_memory_.must_order(op, *before.op) ||
+  return !must_order(op, *before.op) ||
          order_of_memory_.is_same_place(op.operands[0], before.op->operands[0]);
 }
 
@@ -233,7 +239,7 @@ int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
     const bool are_elements = kind == Kind::Elements && step.kind == Kind::Elements;
     // Stores to different memory need no order among themselves.
     if (op.kind == OpKind::Store && before.op->kind == OpKind::Store && kind == Kind::Elements &&
-        !order_of_memory_.must_order(op, *before.op))
+        !must_order(op, *before.op))
       continue;
     level = std::max(level, are_elements && !may_share_loop(op, before) ? step.level + 1
                                                                         : after(step, kind, shape));

@@ -49,6 +49,7 @@ class Planner {
   void number_epochs(const ir::Region& region);
   void find_conflicts(const ir::Region& region);
   bool may_share_loop(const ir::Op& op, const MemoryOp& before) const;
+  bool must_order(const ir::Op& op, const ir::Op& other) const;
   bool is_kept_load(const ir::Op& op) const;  // its tile is kept where several steps need it
   void note_chain(const ir::Op& op);
   void note_broadcast(const ir::Op& op);

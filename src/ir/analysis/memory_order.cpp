@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include "ir/constant.h"
 
@@ -12,6 +13,27 @@ namespace {
 
 // What integers of an address are too large to be computed with here.
 constexpr std::int64_t far = std::int64_t{1} << 40;
+
+// Steps of `stride` elements, at most `most` of them either way.
+struct Steps {
+  std::int64_t stride, most;
+};
+
+// Whether the distance is a sum of steps, the largest strides first; `budget` bounds the search,
+// and what is not found out counts as true.
+bool can_reach(std::int64_t distance, std::span<const Steps> steps, int& budget) {
+  if (steps.empty()) return distance == 0;
+  if (--budget < 0) return true;
+  std::int64_t rest = 0;  // how far the others reach
+  for (const Steps& other : steps.subspan(1)) rest += other.stride * other.most;
+  const auto [stride, most] = steps.front();
+  const std::int64_t nearest = distance / stride;
+  for (std::int64_t by = rest / stride + 1, count = nearest - by; count <= nearest + by; ++count)
+    if (std::abs(count) <= most && std::abs(distance - count * stride) <= rest &&
+        can_reach(distance - count * stride, steps.subspan(1), budget))
+      return true;
+  return false;
+}
 
 bool defines(const Region& region, Value value) {
   const auto has = [&](const std::vector<Value>& values) {
@@ -176,6 +198,62 @@ bool MemoryOrder::is_same_place(Value pointer, Value other) const {
   return is_same() && is_injective(pointer);
 }
 
+void MemoryOrder::add_terms(Value amount, Base& base) const {
+  const Op* maker = kernel_.maker(amount);
+  if (const auto number = integer_constant(kernel_, amount); number && std::abs(*number) < far) {
+    base.constant += *number;
+    return;
+  }
+  if (maker && (maker->kind == OpKind::Add)) {
+    add_terms(maker->operands[0], base);
+    return add_terms(maker->operands[1], base);
+  }
+  const bool widens = maker && maker->kind == OpKind::Cast &&
+                      !kernel_.type(maker->operands[0]).is_float() &&
+                      !kernel_.type(maker->operands[0]).is_pointer;
+  if (widens || (maker && maker->kind == OpKind::Hint)) return add_terms(maker->operands[0], base);
+  base.terms.push_back(amount.id);
+}
+
+MemoryOrder::Base MemoryOrder::base_of(Value pointer) const {
+  Base base;
+  const Op* maker = kernel_.maker(pointer);
+  for (; maker; maker = kernel_.maker(pointer)) {
+    if (maker->kind == OpKind::Offset) add_terms(maker->operands[1], base);
+    else if (maker->kind != OpKind::Hint) break;
+    pointer = maker->operands[0];
+  }
+  base.root = pointer;
+  std::sort(base.terms.begin(), base.terms.end());
+  return base;
+}
+
+bool MemoryOrder::is_apart(Value pointer, Value other) const {
+  const Type& type = kernel_.type(pointer);
+  const Op* a = kernel_.maker(pointer);
+  const Op* b = kernel_.maker(other);
+  const bool are_tiles = type.is_tile();
+  if (type != kernel_.type(other)) return false;
+  if (are_tiles && (!a || !b || a->kind != OpKind::Affine || b->kind != OpKind::Affine))
+    return false;
+  const Base one = base_of(are_tiles ? a->operands[0] : pointer);
+  const Base two = base_of(are_tiles ? b->operands[0] : other);
+  if (one.root != two.root || one.terms != two.terms) return false;
+  std::vector<Steps> steps;
+  for (int d = 0; are_tiles && d < type.rank; ++d) {
+    const auto i = static_cast<std::size_t>(d) + 1;
+    const auto stride = integer_constant(kernel_, a->operands[i]);
+    if (type.size(d) == 1) continue;
+    if (!stride || stride != integer_constant(kernel_, b->operands[i]) || std::abs(*stride) >= far)
+      return false;
+    if (*stride != 0) steps.push_back({std::abs(*stride), type.size(d) - 1});
+  }
+  std::sort(steps.begin(), steps.end(),
+            [](const Steps& x, const Steps& y) { return x.stride > y.stride; });
+  int budget = 1000;
+  return !can_reach(two.constant - one.constant, steps, budget);
+}
+
 // ---- Rounds of a loop
 
 bool MemoryOrder::is_defined_in(const Op& loop, Value value) const {
@@ -247,15 +325,32 @@ std::int64_t MemoryOrder::step_of(const Op& loop, Value scalar) const {
   }
 }
 
-bool MemoryOrder::is_apart_in_rounds(const Op& loop, Value pointer) const {
-  const Op* maker = kernel_.maker(pointer);
-  if (loop.kind != OpKind::For) return false;
-  if (!kernel_.type(pointer).is_tile()) return step_of(loop, pointer) != 0;
-  if (!maker || maker->kind != OpKind::Affine) return false;
-  for (std::size_t i = 1; i < maker->operands.size(); ++i)
-    if (is_defined_in(loop, maker->operands[i])) return false;
-  const std::int64_t step = std::abs(step_of(loop, maker->operands[0]));
-  return step != 0 && extent_of(*maker) < step;
+// Rounds `count` apart are a multiple of the step and the distance of the bases apart: far enough
+// when that is beyond the last element for every count but 0.
+bool MemoryOrder::is_apart_in_rounds(const Op& loop, Value pointer, Value other) const {
+  const Op* a = kernel_.maker(pointer);
+  const Op* b = kernel_.maker(other);
+  const bool are_tiles = kernel_.type(pointer).is_tile();
+  if (loop.kind != OpKind::For || kernel_.type(pointer) != kernel_.type(other)) return false;
+  if (are_tiles && (!a || !b || a->kind != OpKind::Affine || b->kind != OpKind::Affine))
+    return false;
+  for (std::size_t i = 1; are_tiles && i < a->operands.size(); ++i)
+    if (a->operands[i] != b->operands[i] || is_defined_in(loop, a->operands[i])) return false;
+  const Value from = are_tiles ? a->operands[0] : pointer;
+  const Value to = are_tiles ? b->operands[0] : other;
+  const Base one = base_of(from);
+  const Base two = base_of(to);
+  const std::int64_t step = step_of(loop, from);
+  const std::int64_t extent = are_tiles ? extent_of(*a) : 0;
+  if (one.root != two.root || one.terms != two.terms || step == 0 || step != step_of(loop, to) ||
+      extent >= far)
+    return false;
+  const std::int64_t distance = two.constant - one.constant;
+  const std::int64_t nearest = -distance / step;
+  for (const std::int64_t count :
+       {nearest - 1, nearest, nearest + 1, std::int64_t{-1}, std::int64_t{1}})
+    if (count != 0 && std::abs(distance + count * step) <= extent) return false;
+  return true;
 }
 
 }  // namespace tilewright::ir

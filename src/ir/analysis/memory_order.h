@@ -34,10 +34,13 @@ class MemoryOrder {
   bool must_order(const Op& op, const Op& other) const;
   // Whether each element of one pointer is the same element of the other, and no other one.
   bool is_same_place(Value pointer, Value other) const;
+  // Whether no element of one pointer is an element of the other, both in the same round of the
+  // loops around them: affine tiles of one base, some known number of elements apart.
+  bool is_apart(Value pointer, Value other) const;
   // The same for two rounds of a loop: either nothing of the pointer changes, so that every round
   // is at the same place, or what two rounds touch never overlaps.
   bool is_same_in_rounds(const Op& loop, Value pointer) const;
-  bool is_apart_in_rounds(const Op& loop, Value pointer) const;
+  bool is_apart_in_rounds(const Op& loop, Value pointer, Value other) const;
 
  private:
   struct Origin {
@@ -50,6 +53,14 @@ class MemoryOrder {
   void trace(const Op& op, bool& changes);
   void unite(Value to, Value from, bool& changes);
   std::vector<Value> bases_of(Value pointer) const;
+  // A scalar pointer as an argument or op plus values plus a number of elements.
+  struct Base {
+    Value root;
+    std::vector<std::uint32_t> terms;  // sorted
+    std::int64_t constant = 0;
+  };
+  Base base_of(Value pointer) const;
+  void add_terms(Value amount, Base& base) const;
   bool is_injective(Value pointer) const;
   bool is_defined_in(const Op& loop, Value value) const;
   std::int64_t extent_of(const Op& affine) const;

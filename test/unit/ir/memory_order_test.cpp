@@ -32,7 +32,13 @@ class Analysed {
     return argument ? kernel_.name_of(argument) : "";
   }
   bool is_apart_in_rounds(std::size_t a) const {
-    return order_.is_apart_in_rounds(*loop_, pointer(a));
+    return order_.is_apart_in_rounds(*loop_, pointer(a), pointer(a));
+  }
+  bool is_apart(std::size_t a, std::size_t b) const {
+    return order_.is_apart(pointer(a), pointer(b));
+  }
+  bool is_apart_in_rounds(std::size_t a, std::size_t b) const {
+    return order_.is_apart_in_rounds(*loop_, pointer(a), pointer(b));
   }
   bool is_same_in_rounds(std::size_t a) const {
     return order_.is_same_in_rounds(*loop_, pointer(a));
@@ -131,6 +137,38 @@ TEST(MemoryOrder, RoundsOfALoop) {
   EXPECT_FALSE(Analysed(text("15", "%i")).is_apart_in_rounds(0));
   EXPECT_FALSE(Analysed(text("16", "%i")).is_same_in_rounds(0));
   EXPECT_FALSE(Analysed(text("16", "%zero")).is_apart_in_rounds(0));
+}
+
+// Rows of 64 elements in halves, as a rotary embedding has them.
+TEST(MemoryOrder, HalvesOfRowsAreApart) {
+  const auto text = [](const char* half, const char* row) {
+    return std::string("kernel @k(%x: *i32, %n: i32, %s: i64) tile {\n") +
+           "  %one = constant {value = 1} : i64\n  %half = constant {value = " + half +
+           "} : i64\n  %row = constant {value = " + row + R"(} : i64
+      %zero = constant {value = 0} : i32
+      %by = constant {value = 1} : i32
+      %size = constant {value = 64} : i32
+      %base = offset %x, %s : *i32
+      for %zero, %n, %by (%i: i32) {
+        %m = mul %i, %size : i32
+        %w = cast %m : i64
+        %at = offset %base, %w : *i32
+        %after = offset %at, %half : *i32
+        %p = affine %at, %row, %one : *i32[2, 32]
+        %q = affine %after, %row, %one : *i32[2, 32]
+        %a = load %p : i32[2, 32]
+        store %q, %a
+        yield
+      }
+    })";
+  };
+  EXPECT_TRUE(Analysed(text("32", "64")).is_apart(0, 1));
+  EXPECT_TRUE(Analysed(text("96", "64")).is_apart(0, 1));
+  EXPECT_FALSE(Analysed(text("31", "64")).is_apart(0, 1));
+  EXPECT_FALSE(Analysed(text("64", "64")).is_apart(0, 1));  // the second row
+  EXPECT_FALSE(Analysed(text("32", "64")).is_apart_in_rounds(0, 1));
+  EXPECT_TRUE(Analysed(text("32", "0")).is_apart_in_rounds(0, 1));
+  EXPECT_FALSE(Analysed(text("33", "0")).is_apart_in_rounds(0, 1));
 }
 
 }  // namespace
