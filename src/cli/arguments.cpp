@@ -38,6 +38,11 @@ constexpr const char* run_examples = R"x(Examples:
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
   tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
+  tilewright run gelu.cu:gelu x=randn:f32[1000]
+                                         a host function over torch::Tensor; without a GPU emulated
+  tilewright run gelu.cu:gelu_kernel x=randn:f32[1000] y=empty:f32[1000] n=1000 --grid "cdiv(n, 256)"
+                                         a CUDA kernel; templates by their arguments: scale<float>
+  tilewright run program.cu -- 1024      a CUDA program with main and its arguments, without nvcc
 Values: 1024, -1.5, inf, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
 zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Items of a tuple: ptrs.0=... ptrs.1=...; a tensor
 descriptor: a=randn:f32[128,128] a.block=64x64. Without --grid the file's own launch is read.)x";
@@ -194,11 +199,18 @@ void add_isolation(CLI::App& verb, Isolation& isolation, CLI::Option* guess) {
 
 std::function<void()> add_run(CLI::App& app) {
   auto options = std::make_shared<RunVerbOptions>();
-  CLI::App* verb = app.add_subcommand("run", "Runs one Triton kernel on given or generated inputs");
+  CLI::App* verb = app.add_subcommand("run", "Runs a Triton or CUDA kernel, a function or program");
   verb->footer(run_examples);
-  verb->add_option("PATH", options->path, "FILE.py:KERNEL, or PATH with --guess")->required();
-  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
+  verb->add_option("PATH", options->path,
+                   "FILE.py:KERNEL, FILE.cu:NAME, PROGRAM.cu, or PATH with --guess")
+      ->required();
+  verb->add_option("NAME=VALUE", options->arguments,
+                   "Arguments of the kernel; of a program, behind --, its own");
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  verb->add_option("--block", options->block, "Threads per block of a .cu kernel (default 256)");
+  verb->add_option("--shared", options->shared_bytes,
+                   "Bytes of dynamic shared memory of a .cu kernel")
+      ->check(CLI::Range(0, 232448));
   verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch");
   verb->add_option("--device", options->device, "cpu, cuda, cuda:N or interpret");
   verb->add_flag("--bare", options->bare,

@@ -14,6 +14,7 @@
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/prints_aside.h"
+#include "cli/run_cuda.h"
 #include "cli/verbs.h"
 
 namespace tilewright::cli {
@@ -99,13 +100,15 @@ TensorSummary summarize(const NamedValue& named) {
   const Tensor after = named.tensor()->to(Device::cpu()).contiguous();
   TensorSummary summary{named.name, tensor_type_text(after), after.numel()};
   const std::size_t bytes = size_of(after.dtype());
-  const auto* before_data = static_cast<const char*>(named.before.data());
+  const auto* before_data =
+      named.before.is_defined() ? static_cast<const char*>(named.before.data()) : nullptr;
   const auto* after_data = static_cast<const char*>(after.data());
   const bool is_float = is_floating(after.dtype());
   const Tensor wide = is_float ? after.to(DType::Float64) : Tensor();
   for (std::int64_t i = 0; i < after.numel(); ++i) {
     const std::size_t at = static_cast<std::size_t>(i) * bytes;
-    summary.changed += std::memcmp(before_data + at, after_data + at, bytes) != 0;
+    summary.changed +=
+        before_data == nullptr || std::memcmp(before_data + at, after_data + at, bytes) != 0;
     if (is_float && !std::isfinite(wide.data<double>()[i])) ++summary.not_finite;
   }
   const std::int64_t shown = std::min<std::int64_t>(after.numel(), 6);
@@ -119,11 +122,16 @@ struct Outcome {
   Dim3 grid;
   double seconds = 0;
   std::vector<TensorSummary> tensors;
+  std::string result;  // of a host function that returns no tensor
 };
 
 void print_text(const Outcome& outcome) {
-  fmt::print("{} on {}: grid {} x {} x {}, {:.3f} s with compiling\n", outcome.kernel,
-             outcome.place, outcome.grid.x, outcome.grid.y, outcome.grid.z, outcome.seconds);
+  const std::string grid = outcome.grid.x == 0 ? std::string()
+                                               : fmt::format("grid {} x {} x {}, ", outcome.grid.x,
+                                                             outcome.grid.y, outcome.grid.z);
+  fmt::print("{} on {}: {}{:.3f} s with compiling\n", outcome.kernel, outcome.place, grid,
+             outcome.seconds);
+  if (!outcome.result.empty()) fmt::print("  result  {}\n", outcome.result);
   Table table({{}, {}, {}, {}}, 2);
   for (const TensorSummary& t : outcome.tensors) {
     std::string state =
@@ -146,11 +154,13 @@ void print_json(const Outcome& outcome) {
                        {"changed", t.changed},
                        {"not_finite", t.not_finite},
                        {"first", t.first}});
-  fmt::print("{}\n", text_of(Json{{"kernel", outcome.kernel},
-                                  {"device", outcome.place},
-                                  {"grid", {outcome.grid.x, outcome.grid.y, outcome.grid.z}},
-                                  {"seconds", outcome.seconds},
-                                  {"tensors", tensors}}));
+  Json all{{"kernel", outcome.kernel},
+           {"device", outcome.place},
+           {"grid", {outcome.grid.x, outcome.grid.y, outcome.grid.z}},
+           {"seconds", outcome.seconds},
+           {"tensors", tensors}};
+  if (!outcome.result.empty()) all["result"] = outcome.result;
+  fmt::print("{}\n", text_of(all));
 }
 
 void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Place& place,
@@ -176,7 +186,22 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
 
 }  // namespace
 
+void report_run(const RunVerbOptions& options, const RunReport& report) {
+  const std::vector<Save> saves = saves_of(options, report.values);
+  Outcome outcome{.kernel = report.name,
+                  .place = report.place,
+                  .grid = report.grid,
+                  .seconds = report.seconds,
+                  .tensors = {},
+                  .result = report.result};
+  for (const NamedValue& value : report.values)
+    if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
+  for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
+  options.json ? print_json(outcome) : print_text(outcome);
+}
+
 void run_run(const RunVerbOptions& options) {
+  if (is_cuda_path(options.path)) return run_cuda(options);
   const Place place = place_of(options.device, options.float64);
   const TritonKernel kernel = load_kernel(options.path);
   const std::vector<NamedValue> values =

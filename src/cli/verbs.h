@@ -49,6 +49,8 @@ struct RunVerbOptions {
   std::string path;                    // FILE.py:KERNEL
   std::vector<std::string> arguments;  // NAME=VALUE
   std::string grid;                    // else that of the file's own launch
+  std::string block;                   // of a .cu kernel: threads per block, else 256
+  std::int64_t shared_bytes = 0;       // of a .cu kernel: dynamic shared memory
   std::vector<std::string> saves;      // NAME=FILE.npy
   std::string device;                  // cpu, cuda, interpret; else the default device
   bool bare = false;                   // without the kernel's autotune and heuristics

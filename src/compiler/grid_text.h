@@ -16,6 +16,10 @@ namespace tilewright {
 // parameters. Throws ArgumentError that quotes it.
 Grid grid_from_text(const TritonKernel& kernel, std::string text);
 
+// The same for a kernel that is not Triton's, with the numbers that its launch is given.
+Dim3 grid_from_numbers(const std::string& kernel, const std::string& text,
+                       const std::map<std::string, std::int64_t>& numbers);
+
 // The grid of the first launch of the kernel in its file, with the names of that place standing for
 // the arguments given here. Throws ArgumentError that says why it cannot be read.
 Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors);

@@ -64,7 +64,7 @@ EmulatedText emulated_text(std::span<const InlineSource> sources, const Emulatio
       out.sources.push_back(emulate_cuda(device_code(source, true, needs.with_host), source.file));
   if (!out.sources.empty()) out.sources[0].needs_standard_library |= needs.with_standard_library;
   out.text = needs.includes + emulation_prelude(out.sources) +
-             torch_types(sources, needs.with_host || needs.with_torch_types);
+             torch_types(sources, needs.with_host || needs.with_torch_types) + needs.headers;
   for (const EmulatedSource& source : out.sources) out.text += source.text;
   return out;
 }

@@ -23,6 +23,7 @@ struct EmulationNeeds {
   bool with_standard_library = false;  // the text includes standard headers
   bool with_torch_types = false;       // as above
   std::string includes;                // these, to stand in front
+  std::string headers;                 // these, between the emulation library and the sources
 };
 
 struct EmulatedText {

@@ -47,6 +47,14 @@ bool calls_unknown_macros(const std::vector<InlineSource>& sources) {
   return false;
 }
 
+std::string stub_declarations(const std::vector<InlineSource>& sources) {
+  std::string stubs;
+  for (const InlineSource& source : sources)
+    for (const Declaration& d : source.outline)
+      if (d.kind == Kind::Kernel && !d.has_body()) stubs += stub_declaration(d, source.text);
+  return stubs;
+}
+
 // NAME, NAME=value or NAME(x)=value
 void check_macro(const std::string& macro) {
   const std::string_view name = std::string_view(macro).substr(0, macro.find_first_of("=("));
@@ -61,7 +69,8 @@ void check_macro(const std::string& macro) {
 
 }  // namespace
 
-InlineProgram::InlineProgram(const InlineOptions& options, bool for_gpu) : options_(options) {
+InlineProgram::InlineProgram(const InlineOptions& options, bool for_gpu, bool is_whole)
+    : options_(options) {
   if (options.cuda_sources.empty() && options.cpp_sources.empty())
     throw ArgumentError("load_inline needs a source: give cuda_sources or cpp_sources");
   for (const std::string& macro : options.macros) check_macro(macro);
@@ -71,6 +80,7 @@ InlineProgram::InlineProgram(const InlineOptions& options, bool for_gpu) : optio
   add_sources();
   add_kernels();
   check_functions();
+  if (is_whole) check_main();
 }
 
 void InlineProgram::add_sources() {
@@ -227,10 +237,7 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
   const EmulatedText device = emulated_text(sources_, needs);
   std::string out = device.text;
   if (with_host) {
-    std::string stubs;
-    for (const InlineSource& source : sources_)
-      for (const Declaration& d : source.outline)
-        if (d.kind == Kind::Kernel && !d.has_body()) stubs += stub_declaration(d, source.text);
+    std::string stubs = stub_declarations(sources_);
     for (const InlineKernel& kernel : kernels_)
       stubs +=
           emulated_stub(*kernel.declaration, kernel.source->text,
@@ -309,6 +316,54 @@ KernelSource InlineProgram::gpu_host_source() const {
   call.kind = Parameter::Kind::Pointer;
   call.any_pointee = true;
   source.kernels.push_back({host_entry, {call}, {}, {}});
+  return source;
+}
+
+// ---- Whole programs.
+
+void InlineProgram::check_main() const {
+  for (const InlineSource& source : sources_)
+    for (const Declaration& d : source.outline)
+      if (d.kind == Kind::HostFunction && d.qualified_name == "main" && d.has_body()) return;
+  throw ArgumentError(
+      fmt::format("'{}' has no main, so it is no program; name a function or kernel of it to run",
+                  options_.name));
+}
+
+std::string InlineProgram::emulated_whole_program() const {
+  EmulationNeeds needs;
+  needs.with_host = true;
+  needs.with_standard_library = true;
+  needs.includes = program_includes(sources_);
+  needs.headers = "#define TW_EMULATED 1\n" + program_headers();
+  const EmulatedText device = emulated_text(sources_, needs);
+  std::string stubs = stub_declarations(sources_);
+  for (const InlineKernel& kernel : kernels_)
+    stubs += emulated_program_stub(*kernel.declaration, kernel.source->text,
+                                   device.uses_barriers(thread_name(kernel.name())),
+                                   kernel.is_overloaded);
+  return device.text + emulated_program_text(sources_, stubs);
+}
+
+KernelSource InlineProgram::program_source() const {
+  KernelSource source = empty_source(Language::Cpp);
+  const bool is_emulated = mode_ != InlineMode::Gpu;
+  source.text = is_emulated ? emulated_whole_program() : gpu_program_text(sources_);
+  source.options =
+      is_emulated ? emulation_options() : std::vector<std::string>{"-O2", "-fvisibility=hidden"};
+  const auto flags = host_flags(options_, is_emulated);
+  source.options.insert(source.options.end(), flags.begin(), flags.end());
+  hide_macros(source);
+  Parameter program;
+  program.kind = Parameter::Kind::Pointer;
+  program.any_pointee = true;
+  source.kernels.push_back({host_entry, {program}, {}, {}});
+  return source;
+}
+
+KernelSource InlineProgram::program_kernels(std::vector<std::string> name_expressions) const {
+  KernelSource source = gpu_source({});
+  source.name_expressions = std::move(name_expressions);
   return source;
 }
 

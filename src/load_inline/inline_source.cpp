@@ -19,30 +19,52 @@ std::string_view bare(std::string_view header) {
   return header.size() > 2 ? header.substr(1, header.size() - 2) : std::string_view{};
 }
 
-constexpr std::array<std::string_view, 16> cuda_headers = {
-    "cuda.h",           "cuda_runtime.h",   "cuda_runtime_api.h",  "device_launch_parameters.h",
-    "driver_types.h",   "vector_types.h",   "vector_functions.h",  "device_functions.h",
-    "math_functions.h", "math_constants.h", "cuda_profiler_api.h", "device_atomic_functions.h",
-    "builtin_types.h",  "host_defines.h",   "helper_cuda.h",       "sm_20_intrinsics.h"};
+constexpr std::array<std::string_view, 21> cuda_headers = {"cuda.h",
+                                                           "cuda_runtime.h",
+                                                           "cuda_runtime_api.h",
+                                                           "device_launch_parameters.h",
+                                                           "driver_types.h",
+                                                           "vector_types.h",
+                                                           "vector_functions.h",
+                                                           "device_functions.h",
+                                                           "math_functions.h",
+                                                           "math_constants.h",
+                                                           "cuda_profiler_api.h",
+                                                           "device_atomic_functions.h",
+                                                           "builtin_types.h",
+                                                           "host_defines.h",
+                                                           "helper_cuda.h",
+                                                           "sm_20_intrinsics.h",
+                                                           "helper_functions.h",
+                                                           "helper_timer.h",
+                                                           "helper_string.h",
+                                                           "exception.h",
+                                                           "driver_functions.h"};
 
-constexpr std::array<std::string_view, 66> standard_headers = {
-    "algorithm",   "any",        "array",     "assert.h",
-    "atomic",      "bitset",     "cassert",   "cctype",
-    "cerrno",      "cfloat",     "chrono",    "cinttypes",
-    "climits",     "cmath",      "complex",   "condition_variable",
-    "cstddef",     "cstdint",    "cstdio",    "cstdlib",
-    "cstring",     "ctime",      "ctype.h",   "deque",
-    "errno.h",     "exception",  "float.h",   "forward_list",
-    "fstream",     "functional", "future",    "initializer_list",
-    "inttypes.h",  "iomanip",    "iostream",  "iterator",
-    "limits",      "limits.h",   "list",      "map",
-    "math.h",      "memory",     "mutex",     "new",
-    "numeric",     "optional",   "ostream",   "queue",
-    "random",      "ratio",      "set",       "sstream",
-    "stdbool.h",   "stddef.h",   "stdexcept", "stdint.h",
-    "stdio.h",     "stdlib.h",   "string",    "string.h",
-    "string_view", "thread",     "tuple",     "type_traits",
-    "utility",     "vector"};
+constexpr std::array<std::string_view, 90> standard_headers = {
+    "algorithm",   "any",        "array",       "assert.h",
+    "atomic",      "bitset",     "cassert",     "cctype",
+    "cerrno",      "cfloat",     "chrono",      "cinttypes",
+    "climits",     "cmath",      "complex",     "condition_variable",
+    "cstddef",     "cstdint",    "cstdio",      "cstdlib",
+    "cstring",     "ctime",      "ctype.h",     "deque",
+    "errno.h",     "exception",  "float.h",     "forward_list",
+    "fstream",     "functional", "future",      "initializer_list",
+    "inttypes.h",  "iomanip",    "iostream",    "iterator",
+    "limits",      "limits.h",   "list",        "map",
+    "math.h",      "memory",     "mutex",       "new",
+    "numeric",     "optional",   "ostream",     "queue",
+    "random",      "ratio",      "set",         "sstream",
+    "stdbool.h",   "stddef.h",   "stdexcept",   "stdint.h",
+    "stdio.h",     "stdlib.h",   "string",      "string.h",
+    "string_view", "thread",     "tuple",       "type_traits",
+    "utility",     "vector",     "bit",         "concepts",
+    "cstdarg",     "csignal",    "cwchar",      "dirent.h",
+    "fcntl.h",     "filesystem", "getopt.h",    "iosfwd",
+    "istream",     "memory.h",   "numbers",     "pthread.h",
+    "signal.h",    "span",       "stack",       "stdarg.h",
+    "sys/stat.h",  "sys/time.h", "sys/types.h", "time.h",
+    "unistd.h",    "variant"};
 
 // Names of std that no kernel can use.
 constexpr std::array<std::string_view, 30> host_only_names = {
@@ -55,6 +77,13 @@ constexpr std::array<std::string_view, 30> host_only_names = {
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// cudaStream_t, cudaMalloc, ...: what only host code has. Textures are the device's as well.
+bool is_runtime_name(const CppToken& token) {
+  const std::string_view text = token.text;
+  return token.is_identifier() && text.size() > 4 && text.starts_with("cuda") && text[4] >= 'A' &&
+         text[4] <= 'Z' && text != "cudaTextureObject_t" && text != "cudaSurfaceObject_t";
 }
 
 bool mentions_host_only(std::string_view text) {
@@ -74,8 +103,13 @@ bool mentions_host_only(std::string_view text) {
     if (tokens[i].is("namespace") &&
         (tokens[i + 1].is("torch") || tokens[i + 1].is("at") || tokens[i + 1].is("pybind11")))
       return true;
+  return std::any_of(tokens.begin(), tokens.end(), is_runtime_name);
+}
+
+bool is_constant(std::string_view text) {
+  const auto tokens = tokenize_cpp(text, "declaration");
   return std::any_of(tokens.begin(), tokens.end(),
-                     [](const CppToken& t) { return t.is("cudaStream_t") || t.is("cudaError_t"); });
+                     [](const CppToken& t) { return t.is("const") || t.is("constexpr"); });
 }
 
 bool is_host_macro(std::string_view name) {
@@ -91,13 +125,13 @@ InlineSource make_inline_source(std::string text, std::string file, bool is_cuda
   return source;
 }
 
-std::string line_directive(const std::string& file) {
+std::string line_directive(const std::string& file, int line) {
   std::string escaped;
   for (char c : file) {
     if (c == '"' || c == '\\') escaped += '\\';
     escaped += c == '\n' ? ' ' : c;
   }
-  return fmt::format("#line 1 \"{}\"\n", escaped);
+  return fmt::format("#line {} \"{}\"\n", line, escaped);
 }
 
 std::string embedded_part(std::string_view name) {
@@ -155,8 +189,11 @@ bool is_device_visible(const InlineSource& source, const Declaration& d) {
       break;
   }
   if (d.is_device) return true;
-  return !mentions_host_only(
-      std::string_view(source.text).substr(d.range.begin, d.range.end - d.range.begin));
+  const std::string_view text =
+      std::string_view(source.text).substr(d.range.begin, d.range.end - d.range.begin);
+  // A kernel cannot use a variable of the host, unless it is a constant.
+  if (d.kind == Kind::Variable && !is_constant(text)) return false;
+  return !mentions_host_only(text);
 }
 
 bool mentions(std::span<const InlineSource> sources, std::string_view identifier) {

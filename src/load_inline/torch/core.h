@@ -126,6 +126,10 @@ class Text {
   ~Text() { delete[] data_; }
   const char* c_str() const { return data_ ? data_ : ""; }
   unsigned long size() const { return size_; }
+  void clear() {
+    size_ = 0;
+    if (data_) data_[0] = 0;
+  }
 
   Text& add(const char* text) { return add(text, __builtin_strlen(text)); }
   Text& add(const char* text, unsigned long size) {
