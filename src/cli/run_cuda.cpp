@@ -272,6 +272,7 @@ void launch_kernel(const RunVerbOptions& options, const CudaFile& file, Device d
         fmt::format("the kernel '{}' needs --grid, and --block unless 256 threads are meant, as in "
                     "--grid \"cdiv(n, 256)\" --block 256",
                     file.wanted)};
+  const auto start = Clock::now();
   const Function function = load_inline(inline_options(file, device)).kernel(file.wanted);
   std::vector<std::string> parameters;
   for (const Parameter& parameter : function.parameters()) parameters.push_back(parameter.name);
@@ -290,7 +291,6 @@ void launch_kernel(const RunVerbOptions& options, const CudaFile& file, Device d
       options.block.empty() ? Dim3(256) : grid_from_numbers(file.wanted, options.block, numbers);
   config.grid = report.grid = grid_from_numbers(file.wanted, options.grid, numbers);
   config.shared_bytes = static_cast<std::size_t>(options.shared_bytes);
-  const auto start = Clock::now();
   {
     std::optional<PrintsAside> aside;
     if (options.json) aside.emplace();

@@ -17,6 +17,9 @@ namespace tilewright {
 // and file.
 // `with_torch_types` brings c10::Half and the like even where the sources do not name them.
 std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_types = false);
+// The same of a whole program, without the types, aliases and constants that only its host code
+// names: those may need what NVRTC does not have (struct timeval, FILE).
+std::string nvrtc_program_text(std::span<const InlineSource> sources);
 
 struct EmulationNeeds {
   bool with_host = false;              // kernels are renamed, so that stubs can take their names

@@ -242,7 +242,7 @@ std::string gpu_host_code(const InlineSource& source, bool is_program) {
     if (d.kind == Kind::Directive) {
       const std::string_view header = included_header_of(source, d);
       if (is_torch_header(header) || is_cuda_header(header) || is_half_header(header) ||
-          is_standard_header(header))
+          is_standard_header(header) || is_device_header(header))
         edits.blank(d.range);
     } else if (d.kind == Kind::DeviceFunction || d.kind == Kind::Instantiation) {
       edits.blank(d.range);
@@ -302,6 +302,7 @@ std::string bindings(std::span<const InlineSource> sources,
   for (const std::string& function : functions)
     out += fmt::format("  m.def(\"{0}\", &{0});\n", function);
   if (has_module) out += "  tilewright_module(m);\n";
+  out += "  ::tilewright_inline::define_libraries();\n";
   out += fmt::format(
       "  (void)m;\n}}\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) void {}(const TwCpuLaunch*, void* "
@@ -356,8 +357,7 @@ namespace {
 // "<sys/time.h>": neither torch's nor CUDA's, nor one that the emulation must name.
 bool is_system_header(std::string_view header) {
   if (!header.starts_with('<') || is_torch_header(header) || is_cuda_header(header)) return false;
-  return !is_half_header(header) && unsupported_header(header).empty() &&
-         header.find("cooperative_groups") == std::string_view::npos;
+  return !is_half_header(header) && !is_device_header(header) && unsupported_header(header).empty();
 }
 
 std::string program_entry() {

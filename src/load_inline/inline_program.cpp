@@ -40,10 +40,16 @@ bool is_conditional(const Declaration& d) {
   return d.kind == Kind::Directive && d.name.starts_with("if");
 }
 
+// PYBIND11_MODULE(...) {...}, TORCH_LIBRARY(...) {...} and their kind name the functions to bind.
+bool is_binding(const Declaration& d) {
+  return d.kind == Kind::MacroCall &&
+         (d.name == "PYBIND11_MODULE" || d.name.starts_with("TORCH_LIBRARY"));
+}
+
 bool calls_unknown_macros(const std::vector<InlineSource>& sources) {
   for (const InlineSource& source : sources)
     for (const Declaration& d : source.outline)
-      if (d.kind == Kind::MacroCall && d.name != "PYBIND11_MODULE") return true;
+      if (d.kind == Kind::MacroCall && !is_binding(d)) return true;
   return false;
 }
 
@@ -98,8 +104,7 @@ void InlineProgram::add_sources() {
   add(options_.cuda_sources, "cuda_sources", ".cu", true);
   has_host_functions_ = !options_.functions.empty();
   for (const InlineSource& source : sources_)
-    for (const Declaration& d : source.outline)
-      has_host_functions_ |= d.kind == Kind::MacroCall && d.name == "PYBIND11_MODULE";
+    for (const Declaration& d : source.outline) has_host_functions_ |= is_binding(d);
 }
 
 void InlineProgram::add_kernels() {
@@ -255,7 +260,9 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
 
 std::string InlineProgram::cpp_program(const Wanted& wanted, bool with_host) const {
   std::string out = cpp_kernel_prelude();
-  if (with_host) out = gpu_host_text(sources_, options_.functions);
+  // The host text brings the calling convention itself.
+  if (with_host)
+    out = embedded_part("torch/program.h") + gpu_host_text(sources_, options_.functions);
   else
     for (const InlineSource& source : sources_)
       out += line_directive(source.file) + source.text + "\n";
@@ -348,6 +355,7 @@ std::string InlineProgram::emulated_whole_program() const {
 KernelSource InlineProgram::program_source() const {
   KernelSource source = empty_source(Language::Cpp);
   const bool is_emulated = mode_ != InlineMode::Gpu;
+  if (!is_emulated) check_managed();
   source.text = is_emulated ? emulated_whole_program() : gpu_program_text(sources_);
   source.options =
       is_emulated ? emulation_options() : std::vector<std::string>{"-O2", "-fvisibility=hidden"};
@@ -361,8 +369,24 @@ KernelSource InlineProgram::program_source() const {
   return source;
 }
 
+// The host's text would have a variable of its own.
+void InlineProgram::check_managed() const {
+  for (const InlineSource& source : sources_)
+    for (const Declaration& d : source.outline)
+      if (d.kind == Kind::Variable && d.is_device &&
+          source.text.substr(d.range.begin, d.range.end - d.range.begin).find("__managed__") !=
+              std::string::npos)
+        throw ArgumentError(fmt::format(
+            "'{}' of '{}' is a __managed__ variable, which a program run on a GPU cannot have "
+            "here; use cudaMallocManaged, or --device emulate",
+            d.name, options_.name));
+}
+
 KernelSource InlineProgram::program_kernels(std::vector<std::string> name_expressions) const {
-  KernelSource source = gpu_source({});
+  KernelSource source = empty_source(Language::Cuda);
+  source.text = nvrtc_program_text(sources_);
+  source.options = nvrtc_flags(options_).options;
+  hide_macros(source);
   source.name_expressions = std::move(name_expressions);
   return source;
 }

@@ -72,6 +72,7 @@ class InlineProgram {
   void add_kernels();
   void check_functions() const;
   void check_main() const;
+  void check_managed() const;
   std::string emulated_whole_program() const;
   KernelSource empty_source(Language language) const;
   void add_kernel(KernelSource& source, const InlineKernel& kernel,

@@ -93,9 +93,9 @@ bool mentions_host_only(std::string_view text) {
     const CppToken& space = tokens[i];
     const CppToken& name = tokens[i + 2];
     if (space.is("std") && contains(host_only_names, name.text)) return true;
-    const bool is_device_type = name.is("Half") || name.is("BFloat16") ||
-                                name.text.find("Accessor") != std::string_view::npos ||
-                                name.text.ends_with("PtrTraits");
+    const bool is_device_type =
+        name.is("Half") || name.is("BFloat16") || name.is("acc_type") || name.is("opmath_type") ||
+        name.text.find("Accessor") != std::string_view::npos || name.text.ends_with("PtrTraits");
     if ((space.is("torch") || space.is("at") || space.is("c10")) && !is_device_type) return true;
     if (space.is("pybind11") || space.is("py")) return true;
   }
@@ -165,6 +165,14 @@ bool is_torch_header(std::string_view header) {
 }
 
 bool is_cuda_header(std::string_view header) { return contains(cuda_headers, bare(header)); }
+
+bool is_device_header(std::string_view header) {
+  const std::string_view name = bare(header);
+  for (std::string_view prefix : {"cooperative_groups", "cub/", "curand_", "mma.h", "cuda_pipeline",
+                                  "cuda/", "cuda_fp8", "sm_"})
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
 
 bool is_standard_header(std::string_view header) {
   return contains(standard_headers, bare(header)) || bare(header).starts_with("unordered_");

@@ -33,6 +33,10 @@ struct dim3 {
   constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
   constexpr operator uint3() const { return {x, y, z}; }
 };
+// Sources make aliases of these; what is in them is the device's.
+namespace cooperative_groups {}
+namespace cub {}
+namespace nvcuda {}
 #endif
 
 typedef struct CUstream_st* cudaStream_t;

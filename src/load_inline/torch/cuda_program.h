@@ -6,6 +6,9 @@
 #include "load_inline/torch/cuda_abi.h"
 #include "load_inline/torch/cuda_launch.h"
 
+#define CUDART_VERSION 12000
+#define CUDART_CB
+
 // ---- Errors.
 
 enum cudaError_t : int {

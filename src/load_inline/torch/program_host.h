@@ -7,7 +7,6 @@
 
 #define __CUDACC__ 1
 #define __align__(n) __attribute__((aligned(n)))
-#define CUDART_VERSION 12000
 
 typedef unsigned char uchar;
 typedef unsigned int uint;
