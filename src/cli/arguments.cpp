@@ -277,7 +277,7 @@ std::function<void()> add_bench(CLI::App& app, const std::string& command) {
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of a kernel of yours");
   verb->add_option("--like", options->like, "The operation that a kernel of yours does");
   verb->add_option("--reference", options->reference,
-                   "FILE.py:KERNEL that does the same as a kernel of yours, instead of --like");
+                   "FILE.py:KERNEL or FILE.cu:NAME that does the same, instead of --like");
   verb->add_option("--grid", options->grid, "Of a kernel of yours: X[,Y[,Z]] or expressions");
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel of yours");
   CLI::Option* dim = verb->add_option("--dim", options->dims, "Size: 4096, 1k..8k, 256,1024");

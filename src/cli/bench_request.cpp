@@ -138,9 +138,11 @@ namespace {
 
 // A kernel and its reference have arguments instead of an operation at some sizes.
 void check_pair_options(const BenchVerbOptions& options) {
-  if (!is_file(options.operation) || options.operation.find(".py") == std::string::npos)
-    throw UsageError{
-        fmt::format("--reference goes with FILE.py:KERNEL, not with '{}'", options.operation)};
+  const bool has_arguments = options.operation.find(".py") != std::string::npos ||
+                             options.operation.find(".cu") != std::string::npos;
+  if (!is_file(options.operation) || !has_arguments)
+    throw UsageError{fmt::format(
+        "--reference goes with FILE.py:KERNEL or FILE.cu:NAME, not with '{}'", options.operation)};
   const std::pair<const char*, bool> others[] = {
       {"--like", !options.like.empty()},    {"--dim", !options.dims.empty()},
       {"--shape", !options.shapes.empty()}, {"--dtype", !options.dtypes.empty()},

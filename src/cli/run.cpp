@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "bench/json.h"
 #include "cli/crash_hint.h"
+#include "cli/cuda_call.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/prints_aside.h"

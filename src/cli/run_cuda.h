@@ -11,8 +11,6 @@
 
 namespace tilewright::cli {
 
-bool is_cuda_path(const std::string& path);  // FILE.cu or FILE.cu:NAME
-
 void run_cuda(const RunVerbOptions& options);
 
 // What a run left behind, printed and saved as `run` does for a Triton kernel (cli/run.cpp).

@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "bench/json.h"
+#include "cli/guess_cuda.h"
 #include "cli/guess_files.h"
 #include "cli/isolate.h"
 #include "cli/progress.h"
@@ -100,7 +101,10 @@ void run_run_guess(const RunVerbOptions& options) {
   const Device device = Device::parse(options.device.empty() ? "cpu" : options.device);
   python::ModuleLoader loader;
   Guesser guesser(loader);
-  const auto found = find_kernels(loader, guesser, options.path);
+  const bool has_cuda = has_cuda_files(options.path);
+  const auto found = has_cuda && !has_python_files(options.path)
+                         ? FoundKernels{}
+                         : find_kernels(loader, guesser, options.path);
   const auto& kernels = found.kernels;
   std::vector<Row> rows;
   for (const UnreadableFile& file : found.unreadable)
@@ -124,6 +128,18 @@ void run_run_guess(const RunVerbOptions& options) {
           rows[first + i] = row_of(kernels[i], result);
           progress.show(fmt::format("{} of {}: {}", ++ended, kernels.size(), kernels[i].name));
         });
+  }
+  if (has_cuda) {
+    Progress progress;
+    for (const CudaGuess& guess : guess_cuda(options.path, device, options.isolation,
+                                             [&](const std::string& text) { progress.show(text); }))
+      rows.push_back({.file = guess.file,
+                      .kernel = guess.kernel,
+                      .result = guess.result,
+                      .reason = guess.reason,
+                      .signature = "",
+                      .arguments = guess.arguments,
+                      .seconds = guess.seconds});
   }
   std::map<std::string, int> counts;
   for (const Row& row : rows) ++counts[row.result];

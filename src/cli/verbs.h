@@ -87,7 +87,7 @@ struct BenchVerbOptions {
   std::string operation;               // gelu, ..., or FILE.py:KERNEL, FILE.cu:KERNEL with `like`
   std::vector<std::string> arguments;  // of a kernel of the user's: NAME=VALUE
   std::string like;                    // the operation that a kernel of the user's does
-  std::string reference;               // else another kernel that does the same, FILE.py:KERNEL
+  std::string reference;               // else another that does the same, FILE.py:KERNEL or FILE.cu:NAME
   std::string grid;
   std::string block;
   std::string dims;

@@ -59,6 +59,9 @@ class EmulatedCuda final : public CudaRuntime {
     return cuda_error::success;
   }
 
+  int pin(void*, unsigned long, unsigned) override { return fault(); }
+  int unpin(void*) override { return fault(); }
+
   int copy(void* to, const void* from, unsigned long bytes, int direction, void*, int) override {
     if (const int code = fault(); code != 0) return code;
     if (bytes == 0) return cuda_error::success;

@@ -46,6 +46,15 @@ class GpuCuda final : public CudaRuntime {
                   "freeing memory");
   }
 
+  int pin(void* address, unsigned long bytes, unsigned flags) override {
+    make_current();
+    return answer(driver().cuMemHostRegister_v2(address, bytes, flags), "pinning memory");
+  }
+  int unpin(void* address) override {
+    make_current();
+    return answer(driver().cuMemHostUnregister(address), "unpinning memory");
+  }
+
   int copy(void* to, const void* from, unsigned long bytes, int, void* stream, int waits) override {
     make_current();
     if (bytes == 0) return cuda_error::success;

@@ -14,10 +14,9 @@ namespace {
 
 using Kind = Declaration::Kind;
 
-// Headers whose content the preludes hold. Emulation looks at CUDA's own itself.
-bool is_replaced(std::string_view header, bool for_emulation) {
-  if (is_torch_header(header) || is_standard_header(header)) return true;
-  return !for_emulation && is_cuda_header(header);
+// Headers whose content the preludes hold.
+bool is_replaced(std::string_view header) {
+  return is_torch_header(header) || is_standard_header(header) || is_cuda_header(header);
 }
 
 // ---- What device code names, over any number of steps.
@@ -86,7 +85,7 @@ std::string device_code(const InlineSource& source, bool for_emulation, bool ren
       continue;
     }
     if (d.kind == Kind::Directive) {
-      if (is_replaced(included_header_of(source, d), for_emulation)) edits.blank(d.range);
+      if (is_replaced(included_header_of(source, d))) edits.blank(d.range);
     } else if (!is_device_visible(source, d) || (for_emulation && d.kind == Kind::Instantiation)) {
       edits.blank(d.range);
     } else if (d.kind == Kind::Kernel && renames_kernels) {

@@ -388,17 +388,24 @@ std::string program_includes(std::span<const InlineSource> sources) {
   return out + standard_includes(sources).text;
 }
 
-std::string program_headers() {
+std::string program_headers(std::span<const InlineSource> sources) {
   std::string out;
   for (std::string_view name : {"torch/abi.h", "torch/core.h", "torch/cuda_abi.h",
                                 "torch/cuda_launch.h", "torch/cuda_program.h"})
     out += embedded_part(name);
+  const bool has_helpers =
+      std::any_of(sources.begin(), sources.end(), [](const InlineSource& source) {
+        return std::any_of(source.outline.begin(), source.outline.end(), [&](const Declaration& d) {
+          return included_header_of(source, d).find("helper_") == 1;
+        });
+      });
+  if (has_helpers) out += embedded_part("torch/sample_helpers.h");
   return out;
 }
 
 std::string gpu_program_text(std::span<const InlineSource> sources) {
   std::string out = program_includes(sources) + cpu_entry_text;
-  out += embedded_part("torch/small_floats.h") + program_headers() +
+  out += embedded_part("torch/small_floats.h") + program_headers(sources) +
          embedded_part("torch/program_host.h") + embedded_part("device_lib/emulate/cuda/types.cuh");
   for (const InlineSource& source : sources)
     out += line_directive(source.file) + gpu_host_code(source, true) + "\n";

@@ -39,7 +39,7 @@ std::string emulated_host_text(std::span<const InlineSource> sources,
 // system's headers that the sources include.
 std::string program_includes(std::span<const InlineSource> sources);
 // The CUDA runtime for host code; stands before the program's own text.
-std::string program_headers();
+std::string program_headers(std::span<const InlineSource> sources);
 std::string gpu_program_text(std::span<const InlineSource> sources);
 std::string emulated_program_text(std::span<const InlineSource> sources, const std::string& stubs);
 

@@ -342,7 +342,7 @@ std::string InlineProgram::emulated_whole_program() const {
   needs.with_host = true;
   needs.with_standard_library = true;
   needs.includes = program_includes(sources_);
-  needs.headers = "#define TW_EMULATED 1\n" + program_headers();
+  needs.headers = "#define TW_EMULATED 1\n" + program_headers(sources_);
   const EmulatedText device = emulated_text(sources_, needs);
   std::string stubs = stub_declarations(sources_);
   for (const InlineKernel& kernel : kernels_)

@@ -321,7 +321,7 @@ TEST_F(Pairs, WrongOnesAndReferencesThatAreNotFiniteAreSaid) {
 
 TEST_F(Pairs, WrongInput) {
   expect_error({"gelu", "--reference", path_ + ":plain"}, 2,
-               "--reference goes with FILE.py:KERNEL, not with 'gelu'");
+               "--reference goes with FILE.py:KERNEL or FILE.cu:NAME, not with 'gelu'");
   std::vector<std::string> with_dim = arguments("fast", "plain");
   with_dim.insert(with_dim.end(), {"--dim", "64"});
   expect_error(with_dim, 2, "--dim does not go with --reference, where NAME=VALUE says everything");

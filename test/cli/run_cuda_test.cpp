@@ -155,5 +155,90 @@ int main() { k<<<1, 5000>>>(); }
   EXPECT_NE(wrong.error.find("wrong.cu:1:"), std::string::npos) << wrong.error;
 }
 
+TEST_F(RunCuda, GuessTriesEveryProgramAndKernelOfAFolder) {
+  put("a.cu", "int main() { return 0; }\n");
+  put("b.cu", R"(
+__global__ void good(float* x, const int* index, float by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= by + index[i];
+}
+template <int N> __global__ void sized(float* x) { x[N] = 1; }
+__global__ void bad(float* x) { frobnicate(x); }
+)");
+  put("c.cu", "__global__ void k(float* x) { if (threadIdx.x == 3) __trap(); }\n");
+  const CommandResult r = tilewright_command({"run", folder_.path(), "--guess", "--jobs", "2"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto row = [&](const std::string& kernel) {
+    const std::size_t at = r.output.find("\n" + kernel + " ");
+    return at == std::string::npos ? "no row"
+                                   : r.output.substr(at + 1, r.output.find('\n', at + 1) - at - 1);
+  };
+  EXPECT_TRUE(row("main").ends_with("runs")) << r.output;
+  EXPECT_NE(row("good").find("does not compile"), std::string::npos) << "the file has a mistake";
+  EXPECT_NE(row("sized").find("cannot be guessed: its template parameter 'N' is no type"),
+            std::string::npos)
+      << r.output;
+  EXPECT_NE(row("k").find("__trap was called"), std::string::npos) << r.output;
+  put("b.cu", R"(
+__global__ void good(float* x, const int* index, float by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= by + index[i];
+}
+)");
+  const CommandResult one =
+      tilewright_command({"run", folder_.path() + "/b.cu:good", "--guess", "--json"});
+  EXPECT_NE(one.output.find("\"result\": \"runs\""), std::string::npos) << one.output << one.error;
+  EXPECT_NE(one.output.find("grid=4 block=256 x=randn:float32[65536] index=zeros:int32[65536] "
+                            "by=0.5 n=32"),
+            std::string::npos)
+      << one.output;
+}
+
+TEST_F(RunCuda, BenchComparesWithAReference) {
+  const std::string file = put("k.cu", R"(
+#include <torch/extension.h>
+__global__ void twice(const float* x, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * x[i];
+}
+__global__ void wrong(const float* x, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 3 * x[i];
+}
+torch::Tensor doubled(torch::Tensor x) { return x + x; }
+)");
+  const auto bench = [&](const std::string& kernel, const std::string& reference) {
+    return tilewright_command({"bench",
+                               kernel,
+                               "--reference",
+                               reference,
+                               "x=randn:f32[1000]",
+                               "out=zeros:f32[1000]",
+                               "n=1000",
+                               "BLOCK=256",
+                               "--grid",
+                               "cdiv(n, BLOCK)",
+                               "--block",
+                               "256",
+                               "--device",
+                               "cpu",
+                               "--warmup",
+                               "0",
+                               "--trials",
+                               "2",
+                               "--no-ceiling",
+                               "--json"});
+  };
+  const CommandResult function = bench(file + ":twice", file + ":doubled");
+  EXPECT_EQ(function.exit_code, 0) << function.error;
+  EXPECT_NE(function.output.find("\"error\": 0.0"), std::string::npos) << function.output;
+  const CommandResult wrong = bench(file + ":wrong", file + ":twice");
+  EXPECT_NE(wrong.output.find("'out' is off by 5.0e-01"), std::string::npos)
+      << wrong.output << wrong.error;
+  const CommandResult wrong_function = bench(file + ":wrong", file + ":doubled");
+  EXPECT_NE(wrong_function.output.find("is off by 5.0e-01"), std::string::npos)
+      << wrong_function.output << wrong_function.error;
+}
+
 }  // namespace
 }  // namespace tilewright::cli

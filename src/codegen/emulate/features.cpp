@@ -57,14 +57,17 @@ constexpr Feature unsupported_headers[] = {
 // The device library counts: a fiber remembers its asynchronous copies, and tensor cores take what
 // all lanes of a warp hold.
 constexpr std::string_view barriers[] = {
-    "__syncthreads",   "__syncthreads_and", "__syncthreads_or", "__syncthreads_count",
-    "__syncwarp",      "__activemask",      "__nanosleep",      "__shfl_sync",
-    "__shfl_up_sync",  "__shfl_down_sync",  "__shfl_xor_sync",  "__ballot_sync",
-    "__any_sync",      "__all_sync",        "__match_any_sync", "__match_all_sync",
-    "__reduce_*",      "this_thread_block", "thread_block",     "thread_block_tile",
-    "tiled_partition", "coalesced_threads", "coalesced_group",  "BlockReduce",
-    "BlockScan",       "WarpReduce",        "copy_async",       "commit_copies",
-    "wait_copies",     "load_matrices",     "load_matrices_*",  "mma_*",
+    "__syncthreads",       "__syncthreads_and", "__syncthreads_or",
+    "__syncthreads_count", "__syncwarp",        "__activemask",
+    "__nanosleep",         "__shfl_sync",       "__shfl_up_sync",
+    "__shfl_down_sync",    "__shfl_xor_sync",   "__ballot_sync",
+    "__any_sync",          "__all_sync",        "__match_any_sync",
+    "__match_all_sync",    "__reduce_*",        "this_thread_block",
+    "thread_block",        "thread_group",      "thread_block_tile",
+    "tiled_partition",     "coalesced_threads", "coalesced_group",
+    "BlockReduce",         "BlockScan",         "WarpReduce",
+    "copy_async",          "commit_copies",     "wait_copies",
+    "load_matrices",       "load_matrices_*",   "mma_*",
 };
 
 constexpr std::string_view half_names[] = {"half", "half2", "__half*", "__nv_bfloat16*",

@@ -33,6 +33,9 @@ struct TwCuda {
 
   virtual int allocate(void** address, unsigned long bytes, int memory_kind) = 0;
   virtual int release(void* address, int memory_kind) = 0;
+  // Host memory of the program's own that the device may copy from and to asynchronously.
+  virtual int pin(void* address, unsigned long bytes, unsigned flags) = 0;
+  virtual int unpin(void* address) = 0;
   virtual int copy(void* to, const void* from, unsigned long bytes, int direction, void* stream,
                    int waits) = 0;
   virtual int fill(void* address, int value, unsigned long bytes, void* stream, int waits) = 0;

@@ -412,6 +412,17 @@ inline cudaError_t cudaFreeHost(void* address) {
   return ::tilewright_inline::answered(
       ::tilewright_inline::cuda()->release(address, TwPinnedMemory));
 }
+enum : unsigned {
+  cudaHostRegisterDefault = 0,
+  cudaHostRegisterPortable = 1,
+  cudaHostRegisterMapped = 2
+};
+inline cudaError_t cudaHostRegister(void* address, size_t bytes, unsigned flags) {
+  return ::tilewright_inline::answered(::tilewright_inline::cuda()->pin(address, bytes, flags));
+}
+inline cudaError_t cudaHostUnregister(void* address) {
+  return ::tilewright_inline::answered(::tilewright_inline::cuda()->unpin(address));
+}
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
   *device = (T*)host;

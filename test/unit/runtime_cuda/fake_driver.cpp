@@ -174,6 +174,8 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
   return *stream = make_stream(current(), flags != CU_STREAM_NON_BLOCKING), CUDA_SUCCESS;
 }
+CUresult cuMemHostRegister_v2(void*, std::size_t, unsigned) { return CUDA_SUCCESS; }
+CUresult cuMemHostUnregister(void*) { return CUDA_SUCCESS; }
 CUresult cuStreamDestroy_v2(CUstream) { return CUDA_SUCCESS; }
 CUresult cuLaunchHostFunc(CUstream, CUhostFn function, void* data) {
   function(data);

@@ -119,6 +119,33 @@ thread_block_tile<Size> tiled_partition(const Parent&) {
   return {};
 }
 
+// Any group of this block, by value.
+class thread_group {
+ public:
+  thread_group(const thread_block&) {}
+  thread_group(const tw_lanes& lanes) : is_block_(false), lanes_(lanes) {}
+  void sync() const {
+    if (is_block_) __syncthreads();
+    else lanes_.sync();
+  }
+  unsigned thread_rank() const {
+    return is_block_ ? thread_block::thread_rank() : lanes_.thread_rank();
+  }
+  unsigned size() const { return is_block_ ? thread_block::size() : lanes_.size(); }
+  unsigned num_threads() const { return size(); }
+
+ private:
+  bool is_block_ = true;
+  tw_lanes lanes_{0};
+};
+template <class Parent>
+thread_group tiled_partition(const Parent&, unsigned size) {
+  if (size == 0 || size > 32 || (size & (size - 1)) != 0)
+    tw_emulate::fault("emulation has tiles of 1, 2, 4, 8, 16 and 32 threads");
+  const unsigned lanes = size >= 32 ? ~0u : (1u << size) - 1;
+  return tw_lanes(lanes << (tw_emulate::lane() & ~(size - 1)));
+}
+
 class coalesced_group : public tw_lanes {
  public:
   explicit coalesced_group(unsigned mask) : tw_lanes(mask) {}
