@@ -208,26 +208,10 @@ __global__ void wrong(const float* x, float* out, int n) {
 torch::Tensor doubled(torch::Tensor x) { return x + x; }
 )");
   const auto bench = [&](const std::string& kernel, const std::string& reference) {
-    return tilewright_command({"bench",
-                               kernel,
-                               "--reference",
-                               reference,
-                               "x=randn:f32[1000]",
-                               "out=zeros:f32[1000]",
-                               "n=1000",
-                               "BLOCK=256",
-                               "--grid",
-                               "cdiv(n, BLOCK)",
-                               "--block",
-                               "256",
-                               "--device",
-                               "cpu",
-                               "--warmup",
-                               "0",
-                               "--trials",
-                               "2",
-                               "--no-ceiling",
-                               "--json"});
+    return tilewright_command({"bench", kernel, "--reference", reference, "x=randn:f32[1000]",
+                               "out=zeros:f32[1000]", "n=1000", "--grid", "cdiv(n, 256)", "--block",
+                               "256", "--device", "cpu", "--warmup", "0", "--trials", "2",
+                               "--no-ceiling", "--json"});
   };
   const CommandResult function = bench(file + ":twice", file + ":doubled");
   EXPECT_EQ(function.exit_code, 0) << function.error;
