@@ -260,6 +260,7 @@ struct BenchPair::State {
   suite::Contender contender_of(const Side& side, const suite::RunOptions& options) const {
     suite::Contender contender{record_for(side), {}};
     const suite::Prepared prepared = prepared_from(side);
+    contender.record.note = prepared.note;
     try {
       prepared.run();
       device.synchronize();
@@ -315,7 +316,8 @@ bool BenchPair::run(const suite::RunOptions& options, const suite::Ceilings& cei
   State& s = *state_;
   std::vector<suite::Contender> contenders = {s.contender_of(s.reference, options),
                                               s.contender_of(s.kernel, options)};
-  contenders[0].record.note = "reference";
+  std::string& note = contenders[0].record.note;
+  note = note.empty() ? "reference" : "reference, " + note;
   const bool both_ran = contenders[0].measure && contenders[1].measure;
   if (both_ran) s.judge(contenders[1].record);
   const bool is_complete =

@@ -307,6 +307,7 @@ enum : unsigned {
   cudaDeviceScheduleSpin = 1,
   cudaDeviceScheduleYield = 2,
   cudaDeviceScheduleBlockingSync = 4,
+  cudaDeviceBlockingSync = 4,
   cudaDeviceMapHost = 8
 };
 enum : int { cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2 };
