@@ -203,6 +203,7 @@ void add_work(const std::string& path, std::vector<Work>& all, std::vector<CudaG
       throw ArgumentError(fmt::format("{} has no kernel '{}'{}", file.path, file.wanted,
                                       suggest_names(file.wanted, file.kernels())));
   } catch (const UserError& error) {
+    if (path.find(".cu:") != std::string::npos) throw;  // the one that was asked for
     unreadable.push_back({.file = path,
                           .kernel = "",
                           .result = "cannot be read",

@@ -103,7 +103,10 @@ void run_cuda(const RunVerbOptions& options) {
   const CudaFile file = read_cuda_file(options.path);
   const Device device = device_for(options.device);
   std::optional<CrashHint> hint;
-  if (device.is_cpu()) hint.emplace(file.wanted.empty() ? file.name : file.wanted);
+  if (device.is_cpu())
+    hint.emplace(fmt::format("'{}'", file.wanted.empty() ? file.name : file.wanted),
+                 "through a null pointer or outside of an allocation; TILEWRIGHT_EMULATE_CHECK=1 "
+                 "checks shared memory, and a GPU's own tools (compute-sanitizer) the rest");
   file.wanted.empty() && file.has_main() ? run_main(options, file, device)
                                          : run_call(options, file, device);
 }

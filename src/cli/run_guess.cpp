@@ -141,6 +141,8 @@ void run_run_guess(const RunVerbOptions& options) {
                       .arguments = guess.arguments,
                       .seconds = guess.seconds});
   }
+  if (rows.empty())
+    throw ArgumentError(fmt::format("there is no kernel or program in '{}'", options.path));
   std::map<std::string, int> counts;
   for (const Row& row : rows) ++counts[row.result];
   options.json ? print_json(rows, counts) : print_table(rows, counts);

@@ -150,6 +150,15 @@ int main() { k<<<1, 5000>>>(); }
       launch.error,
       "tilewright: a launch failed, and the program did not ask by cudaGetLastError: kernel "
       "'k' cannot be launched with a block of 5000 x 1 x 1 threads; 1 to 1024 are possible\n");
+  const CommandResult crash = run(put("crash.cu", R"(
+__global__ void k(int* p) { p[threadIdx.x] = 1; }
+int main() { k<<<1, 4>>>(nullptr); }
+)"));
+  EXPECT_NE(crash.exit_code, 0);
+  EXPECT_TRUE(
+      crash.error.starts_with("tilewright: 'crash.cu' crashed, most likely by an access "
+                              "through a null pointer"))
+      << crash.error;
   const CommandResult wrong = run(put("wrong.cu", "int main() { return x; }\n"));
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_NE(wrong.error.find("wrong.cu:1:"), std::string::npos) << wrong.error;
@@ -192,6 +201,18 @@ __global__ void good(float* x, const int* index, float by, int n) {
                             "by=0.5 n=32"),
             std::string::npos)
       << one.output;
+}
+
+TEST_F(RunCuda, GuessNeedsSomethingToTry) {
+  const CommandResult empty =
+      tilewright_command({"run", put("empty.cu", "int x = 1;\n"), "--guess"});
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_NE(empty.error.find("there is no kernel or program in"), std::string::npos) << empty.error;
+  const std::string file = put("k.cu", "__global__ void scale(float* x) { x[0] = 1; }\n");
+  const CommandResult unknown = tilewright_command({"run", file + ":scal", "--guess"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.error.find("has no kernel 'scal'; did you mean 'scale'?"), std::string::npos)
+      << unknown.error;
 }
 
 TEST_F(RunCuda, BenchComparesWithAReference) {
