@@ -390,8 +390,9 @@ std::string program_includes(std::span<const InlineSource> sources) {
 
 std::string program_headers(std::span<const InlineSource> sources) {
   std::string out;
-  for (std::string_view name : {"torch/abi.h", "torch/core.h", "torch/cuda_abi.h",
-                                "torch/cuda_launch.h", "torch/cuda_program.h"})
+  for (std::string_view name :
+       {"torch/abi.h", "torch/core.h", "torch/cuda_abi.h", "torch/cuda_launch.h",
+        "torch/cuda_device.h", "torch/cuda_memory.h", "torch/cuda_program.h"})
     out += embedded_part(name);
   const bool has_helpers =
       std::any_of(sources.begin(), sources.end(), [](const InlineSource& source) {
