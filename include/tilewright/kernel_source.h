@@ -147,6 +147,8 @@ struct KernelSource {
     std::vector<LaunchPlan>
         variants;  // the first whose conditions hold is used; empty: a direct launch of `name`
     std::optional<Cost> cost;
+    // What profiles call its launches where that is not the name; empty: they are not recorded.
+    std::optional<std::string> label = {};
   };
   std::vector<Kernel> kernels;
 };

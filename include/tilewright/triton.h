@@ -178,6 +178,9 @@ struct TritonLaunch {
   bool interpret = false;             // in the interpreter; so it is with TILEWRIGHT_INTERPRET=1
   bool bare = false;                  // without the kernel's autotune and heuristics: `kernel.fn`
   bool float64 = false;               // interpreter: floats are doubles until the end, a reference
+  // The CUDA text for this target runs on the CPU thread by thread, over tensors of the CPU; checked
+  // with TILEWRIGHT_EMULATE_CHECK=1. Null: code for the device of the tensors.
+  const Target* emulate = nullptr;
 };
 
 class TritonKernel {

@@ -8,7 +8,8 @@
 namespace tilewright {
 
 static_assert(offsetof(TwCpuLaunch, block) == 12 && offsetof(TwCpuLaunch, shared_bytes) == 24 &&
-                  offsetof(TwCpuLaunch, services) == 32,
+                  offsetof(TwCpuLaunch, services) == 32 && offsetof(TwCpuLaunch, memory) == 40 &&
+                  offsetof(TwCpuLaunch, memory_count) == 48 && sizeof(TwMemory) == 24,
               "cpu_entry_text below must declare the same structure");
 
 static_assert(offsetof(TwCpuServices, fail) == 8 && offsetof(TwCpuServices, emulation) == 16 &&
@@ -31,11 +32,18 @@ struct TwCpuServices {
   void (*end_row)(TwLateRow* row, bool is_last);
   void (*begin_row)(TwLateRow* row, void* to, long count);
 };
+struct TwMemory {
+  const char* name;
+  unsigned long address;
+  unsigned long bytes;
+};
 struct TwCpuLaunch {
   unsigned grid[3];
   unsigned block[3];
   unsigned long shared_bytes;
   const TwCpuServices* services;
+  const TwMemory* memory;
+  unsigned long memory_count;
 };
 )";
 

@@ -48,11 +48,21 @@ struct TwCpuServices {
   void (*begin_row)(TwLateRow* row, void* to, std::int64_t count);
 };
 
+// Memory that a launch may touch, with a name for messages.
+struct TwMemory {
+  const char* name;
+  std::uint64_t address;
+  std::uint64_t bytes;
+};
+
 struct TwCpuLaunch {
   std::uint32_t grid[3];
   std::uint32_t block[3];
   std::uint64_t shared_bytes;
   const TwCpuServices* services;
+  // Of emulated CUDA: all memory that its arguments point to; null: not known.
+  const TwMemory* memory = nullptr;
+  std::uint64_t memory_count = 0;
 };
 
 using TwCpuEntry = void (*)(const TwCpuLaunch* launch, void* const* parameters, std::uint64_t first,

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "base/settings.h"
 #include "tilewright/error.h"
 
@@ -195,6 +197,7 @@ ProcessResult run_process(const ProcessRequest& request) {
   Pipe in;
   Pipe out;
   const pid_t pid = spawn(program, request, in, out);
+  const NotedGroup group(pid);
   in.close_read();
   out.close_write();
 
@@ -207,11 +210,41 @@ ProcessResult run_process(const ProcessRequest& request) {
   return result;
 }
 
+namespace {
+
+std::atomic<pid_t> foreground_child = 0;
+
+// The keyboard's signals reach the program by themselves, those that were sent to us alone do not.
+void pass_on(int number, siginfo_t* info, void*) {
+  const pid_t child = foreground_child;
+  if (child > 0 && info->si_code <= 0) kill(child, number);
+}
+
+// While one lives, these signals are the program's.
+class PassesOn {
+ public:
+  explicit PassesOn(int number) : number_(number) {
+    struct sigaction action {};
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(number, &action, &previous_);
+  }
+  ~PassesOn() { sigaction(number_, &previous_, nullptr); }
+  PassesOn(const PassesOn&) = delete;
+  PassesOn& operator=(const PassesOn&) = delete;
+
+ private:
+  int number_;
+  struct sigaction previous_ {};
+};
+
+}  // namespace
+
 int run_in_foreground(const ProcessRequest& request) {
   const std::string program = checked_program(request);
   std::vector<std::string> arguments = request.arguments;
   std::vector<std::string> environment = merged_environment(request.environment);
-  // Keyboard signals reach the whole group: the program decides, and we wait for it.
+  // The program decides what an interrupt means, and we wait for it.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t keyboard;
@@ -220,15 +253,15 @@ int run_in_foreground(const ProcessRequest& request) {
   sigaddset(&keyboard, SIGQUIT);
   posix_spawnattr_setsigdefault(&attributes, &keyboard);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const auto previous_interrupt = std::signal(SIGINT, SIG_IGN);
-  const auto previous_quit = std::signal(SIGQUIT, SIG_IGN);
+  const PassesOn interrupt(SIGINT);
+  const PassesOn quit(SIGQUIT);
   pid_t pid = -1;
   const int status = posix_spawn(&pid, program.c_str(), nullptr, &attributes,
                                  pointers(arguments).data(), pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
+  if (status == 0) foreground_child = pid;
   const int code = status == 0 ? wait_for(pid) : 0;
-  std::signal(SIGINT, previous_interrupt);
-  std::signal(SIGQUIT, previous_quit);
+  foreground_child = 0;
   if (status != 0)
     throw MissingError(fmt::format("cannot start {}: {}", program, std::strerror(status)));
   return code;

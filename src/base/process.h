@@ -26,8 +26,8 @@ struct ProcessResult {
 ProcessResult run_process(const ProcessRequest& request);
 
 // The same, but the program has our standard input, output and error; `input` and the time limit
-// are not looked at. An interrupt from the keyboard goes to the program, and we go on when it has
-// ended. Returns its exit code, 128 + signal when it was killed.
+// are not looked at. An interrupt goes to the program, and we go on when it has ended.
+// Returns its exit code, 128 + signal when it was killed.
 int run_in_foreground(const ProcessRequest& request);
 
 // The absolute path of a program in PATH (or of a path itself); empty when there is none that can

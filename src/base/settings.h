@@ -50,7 +50,7 @@ struct Settings {
 
 const Settings& settings();
 
-// For tests: replaces the settings of this process until the returned value goes.
+// For tests and the command: replaces the settings of this process until the returned value goes.
 class SettingsOverride {
  public:
   explicit SettingsOverride(Settings replacement);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/quote.h"
 
 namespace tilewright {
 namespace {
@@ -25,6 +26,7 @@ void Table::add(std::vector<std::string> cells) {
   TW_CHECK(cells.size() <= columns_.size(), "{} cells in a table of {} columns", cells.size(),
            columns_.size());
   cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = printable_lines(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -13,6 +13,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/nearest.h"
+#include "base/quote.h"
+#include "cli/command_description.h"
 #include "cli/verbs.h"
 #include "tilewright/error.h"
 #include "tilewright/version.h"
@@ -37,15 +39,27 @@ constexpr const char* run_examples = R"x(Examples:
                                          one launch, and what it changed
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
+  tilewright run add.py:add_kernel ... --device emulate --target sm_80
+                                         its CUDA text on the CPU; finds races in shared memory
+  tilewright run softmax.py:softmax_kernel x_ptr=randn:f32[64,781] --compare interpret,float64
+                                         the rest as the file's own launch has it; how many elements
+                                         differ, the first and the worst
+  tilewright run add.py:add_kernel ... --expect out=ref.npy
+                                         compares with a file; exit code 4 when an element differs
   tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
   tilewright run gelu.cu:gelu x=randn:f32[1000]
                                          a host function over torch::Tensor; without a GPU emulated
   tilewright run gelu.cu:gelu_kernel x=randn:f32[1000] y=empty:f32[1000] n=1000 --grid "cdiv(n, 256)"
                                          a CUDA kernel; templates by their arguments: scale<float>
   tilewright run program.cu -- 1024      a CUDA program with main and its arguments, without nvcc
-Values: 1024, -1.5, inf, true, none, 'text', fp32, x.npy, bf16:x.npy, randn:f32[1024,781], rand:,
-zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5. Items of a tuple: ptrs.0=... ptrs.1=...; a tensor
-descriptor: a=randn:f32[128,128] a.block=64x64. Without --grid the file's own launch is read.)x";
+Values: 1024, 4k, 5:i64, 0.5:f64, inf, true, none, word, 'text', fp32, x.npy, bf16:x.npy,
+  randn:f32[1024,781], rand:, zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5, randint:i32[8]=0..10,
+  randn:f32[n,2*m] n=1000 m=64           sizes by name
+  randn:f32[64,781]@strides(1024,1)      rows that are further apart
+  @x, @x+4, @x+4[8,8]                    the memory of argument x, from its element 4 on
+  ptrs.0=... ptrs.1=...                  items of a tuple
+  a=randn:f32[128,128] a.block=64x64     a tensor descriptor
+What is not given is as in the file's own launch (the grid too) where the given tensors determine it.)x";
 
 constexpr const char* tune_examples = R"x(Examples:
   tilewright tune matmul.py:matmul_kernel --grid "cdiv(M, BLOCK_M), cdiv(N, BLOCK_N)"
@@ -66,8 +80,12 @@ constexpr const char* bench_examples = R"x(Examples:
                                            exit code 3 when something became slower
   tilewright bench softmax --rivals python3     PyTorch, torch.compile and Triton in the same table
   tilewright bench my.py:kernel --like softmax  a kernel of yours beside ours
+  tilewright bench my.py:kernel x=randn:f32[n] out=empty:f32[n] n=1k..4M BLOCK=512
+                                           a kernel of yours alone, swept over n
   tilewright bench my.py:fast --reference my.py:simple x=randn:f32[4096] out=empty:f32[4096] n=4096
                  BLOCK=512 --grid "cdiv(n, BLOCK)"   a kernel of yours beside another one of yours
+  tilewright bench my.py:kernel x=randn:f32[n] ... --reference torch:torch.nn.functional.gelu
+                                           beside a function of PyTorch on the same tensors
   tilewright bench matmul --explain        why each way is as fast as it is
   tilewright bench --list                  the operations and their ways)x";
 
@@ -78,6 +96,10 @@ constexpr const char* compile_examples = R"(Examples:
                                          the generated C++ of the kernel
   tilewright compile add.py:add --signature "..." --target sm_80,sm_90a --emit cubin,header -o out
                                          files to use without tilewright
+  tilewright compile softmax.py:softmax_kernel --guess
+                                         one kernel with a guessed signature
+  tilewright compile add.py:add --guess --emit cuda --self-contained > add.cu
+                                         one text for nvcc, without headers of ours
   tilewright compile src/kernels --guess --target sm_90a
                                          tries every kernel of a folder)";
 
@@ -211,8 +233,22 @@ std::function<void()> add_run(CLI::App& app) {
   verb->add_option("--shared", options->shared_bytes,
                    "Bytes of dynamic shared memory of a .cu kernel")
       ->check(CLI::Range(0, 232448));
-  verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch");
-  verb->add_option("--device", options->device, "cpu, cuda, cuda:N or interpret");
+  verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch")
+      ->allow_extra_args(false);
+  verb->add_option("--expect", options->expects,
+                   "NAME=FILE.npy: what a tensor must hold after the launch, else exit code 4")
+      ->allow_extra_args(false);
+  verb->add_option("--compare", options->compares,
+                   "Runs it there too and compares, else exit code 4: cpu, cuda, emulate, "
+                   "interpret, float64, by comma")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb->add_option("--tolerance", options->tolerance,
+                   "Of floats that are compared (default 1e-5 for f32, 2e-3 f16, 1.6e-2 bf16)")
+      ->check(CLI::Range(0.0, 1e6));
+  verb->add_option("--device", options->device, "cpu, cuda, cuda:N, emulate or interpret");
+  verb->add_option("--target", options->target,
+                   "With --device emulate: sm_80, ... (default sm_90a)");
   verb->add_flag("--bare", options->bare,
                  "Without the kernel's autotune and heuristics: all constants are given");
   verb->add_flag("--float64", options->float64,
@@ -256,8 +292,10 @@ void add_bench_output(CLI::App& verb, BenchVerbOptions& options) {
     for (CLI::Option* other : formats) flag->excludes(other);
     formats.push_back(flag);
   }
-  verb.add_flag("--explain", options.explain,
-                "Also say why: work, bounds, occupancy, waves, hardware counters, faults");
+  verb.add_flag(
+      "--explain", options.explain,
+      "Also say why: work, bounds, occupancy, waves, hardware counters, faults, loops without "
+      "vector code");
   verb.add_option("--html", options.html, "Also write a page with charts to this file");
   CLI::Option* baseline =
       verb.add_option("--baseline", options.baseline,
@@ -273,11 +311,13 @@ std::function<void()> add_bench(CLI::App& app, const std::string& command) {
   verb->footer(bench_examples);
   CLI::Option* operation = verb->add_option(
       "OP", options->operation,
-      "gelu, softmax, ... (see --list), or FILE:KERNEL with --like or --reference");
+      "gelu, softmax, ... (see --list), or FILE:KERNEL with its arguments or --like");
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of a kernel of yours");
   verb->add_option("--like", options->like, "The operation that a kernel of yours does");
-  verb->add_option("--reference", options->reference,
-                   "FILE.py:KERNEL or FILE.cu:NAME that does the same, instead of --like");
+  verb->add_option(
+      "--reference", options->reference,
+      "FILE.py:KERNEL or FILE.cu:NAME that does the same as a kernel of yours, instead "
+      "of --like, or torch:FUNCTION (Python of --rivals, else python3)");
   verb->add_option("--grid", options->grid, "Of a kernel of yours: X[,Y[,Z]] or expressions");
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel of yours");
   CLI::Option* dim = verb->add_option("--dim", options->dims, "Size: 4096, 1k..8k, 256,1024");
@@ -320,13 +360,15 @@ std::function<void()> add_compile(CLI::App& app) {
   verb->add_option("--emit", options->emit,
                    "ir, cuda, cpp, ptx, cubin, header, sass, asm, by comma")
       ->delimiter(',');
+  verb->add_flag("--self-contained", options->self_contained,
+                 "Emit cuda and cpp with our device headers inside, to compile elsewhere");
   verb->add_option("-o,--output", options->folder, "Folder to write what is emitted to");
   add_kernel_options(*verb, *options);
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel: X[,Y[,Z]]");
   verb->add_option("-O", options->optimize, "Optimisation level, 0 to 3");
   verb->add_flag("-G", options->device_debug, "Debug information for device code");
-  CLI::Option* guess =
-      verb->add_flag("--guess", options->guess, "Tries every kernel of a file or folder");
+  CLI::Option* guess = verb->add_flag(
+      "--guess", options->guess, "Guesses the signature; of a file or folder, tries every kernel");
   verb->add_option("--stage", options->stage, "How far to go: ir, source, binary")->needs(guess);
   add_isolation(*verb, options->isolation, guess);
   add_json(*verb, options->json);
@@ -381,9 +423,39 @@ std::function<void()> add_profile(CLI::App& app) {
   verb->add_flag("--by-stack", options->by_stack, "A row per place in the nesting of ranges");
   verb->add_option("--trace", options->trace, "Write a Chrome trace (JSON)");
   verb->add_option("--stacks", options->stacks, "Write folded stacks");
-  verb->add_option("--flame", options->flame, "Write a flame graph (SVG)");
+  verb->add_option("--flame", options->flame, "Write a flame graph (SVG; a click zooms, / searches)");
   add_json(*verb, options->json);
   return [options] { run_profile(*options); };
+}
+
+// ---- The command as data, for completions and the manual page.
+
+constexpr const char* completion_examples = R"(Examples:
+  tilewright completion bash > /etc/bash_completion.d/tilewright
+  tilewright completion zsh > ~/.zfunc/_tilewright
+  tilewright completion fish > ~/.config/fish/completions/tilewright.fish
+  tilewright completion man | man -l -)";
+
+std::shared_ptr<std::string> add_completion(CLI::App& app) {
+  auto form = std::make_shared<std::string>();
+  CLI::App* verb =
+      app.add_subcommand("completion", "Writes a shell's completions, or the manual page");
+  verb->footer(completion_examples);
+  verb->add_option("FORM", *form, "bash, zsh, fish or man")->required();
+  return form;
+}
+
+DescribedVerb describe(const CLI::App& app) {
+  DescribedVerb verb{app.get_name(), app.get_description(), app.get_footer(), {}, {}, {}};
+  for (const CLI::Option* option : app.get_options({})) {
+    DescribedOption described{option->get_snames(), option->get_lnames(),
+                              option->get_items_expected_max() > 0, option->get_description()};
+    if (!option->get_positional()) verb.options.push_back(std::move(described));
+    else verb.positionals.push_back({{}, {option->get_name(true)}, true, described.text});
+  }
+  for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; }))
+    verb.verbs.push_back(describe(*inner));
+  return verb;
 }
 
 // ---- Wrong command lines.
@@ -470,11 +542,7 @@ void check_values(const CLI::App& app) {
 
 std::string command_text(int count, char** arguments) {
   std::string text = "tilewright";
-  for (int i = 1; i < count; ++i) {
-    const std::string word = arguments[i];
-    const bool is_plain = word.find_first_of(" \t\n'\"$&|;<>()*?[]{}`\\") == std::string::npos;
-    text += is_plain && !word.empty() ? " " + word : fmt::format(" '{}'", word);
-  }
+  for (int i = 1; i < count; ++i) text += " " + shell_word(arguments[i]);
   return text;
 }
 
@@ -494,6 +562,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
       {"info", add_info(app)},
       {"cache", add_cache(app)},
       {"opt", add_opt(app)}};
+  const std::shared_ptr<std::string> completion = add_completion(app);
   try {
     app.parse(count, arguments);
   } catch (const CLI::Success& success) {
@@ -505,6 +574,10 @@ std::function<void()> parse_command_line(int count, char** arguments) {
     throw_parse_error(app, error);
   }
   check_values(innermost(app));
+  if (app.got_subcommand("completion")) {
+    const std::string text = written_description(describe(app), *completion);
+    return [text] { fmt::print("{}", text); };
+  }
   for (const auto& [name, run] : verbs)
     if (app.got_subcommand(name)) return run;
   throw InternalError("a parsed command line names no verb");

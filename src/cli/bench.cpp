@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +23,7 @@
 #include "cli/bench_request.h"
 #include "cli/crash_hint.h"
 #include "cli/progress.h"
+#include "cli/symbolic_sizes.h"
 #include "tilewright/version.h"
 
 namespace tilewright::cli {
@@ -62,7 +65,7 @@ void print_list() {
 
 std::unique_ptr<suite::Rivals> invited_rivals(const BenchVerbOptions& options,
                                               const BenchRequest& request, Progress& progress) {
-  if (!options.has_rivals) return nullptr;
+  if (!options.has_rivals && torch_reference(options).empty()) return nullptr;
   progress.show(fmt::format("asking {} for PyTorch and Triton", options.python));
   suite::RivalOptions wanted;
   wanted.python = options.python;
@@ -90,12 +93,14 @@ suite::Ceilings ceilings_of(const BenchVerbOptions& options, const BenchRequest&
   return suite::measure_ceilings(request.device, wanted);
 }
 
-suite::Report measure(const BenchVerbOptions& options, BenchRequest request, BenchPair* pair) {
+suite::Report measure(const BenchVerbOptions& options, BenchRequest request,
+                      std::unique_ptr<BenchPair> pair) {
   const InterruptGuard guard;
   Progress progress;
   suite::Report report;
   report.version = version();
   report.command = options.command;
+  report.date = fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(std::time(nullptr)));
   report.device = request.device.name();
   report.device_name = request.device.properties().name;
   report.ceilings.problem = "--no-ceiling";
@@ -104,12 +109,18 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request, Ben
     report.ceilings = ceilings_of(options, request);
   }
   request.run.is_interrupted = [] { return interrupted.load(); };
-  if (pair) {
-    request.run.show = [&](const std::string& text) { progress.show(text); };
-    report.is_interrupted = !pair->run(request.run, report.ceilings, report.records);
-  }
   const std::unique_ptr<suite::Rivals> rivals = invited_rivals(options, request, progress);
   if (rivals) report.rivals = rivals->versions();
+  const auto steps = pair ? swept(options.arguments) : std::vector<std::vector<std::string>>();
+  for (std::size_t i = 0; i < steps.size() && !report.is_interrupted; ++i) {
+    request.run.show = [&, i](const std::string& text) {
+      progress.show(fmt::format("[{}/{}] {}", i + 1, steps.size(), text));
+    };
+    // The memory of one step is freed before the next one takes its own.
+    if (i > 0) pair.reset();
+    if (i > 0) pair = std::make_unique<BenchPair>(options, steps[i], request.device);
+    report.is_interrupted = !pair->run(request.run, report.ceilings, rivals.get(), report.records);
+  }
   std::size_t done = 0;
   for (const suite::Case& each : request.cases) {
     request.run.show = [&, done](const std::string& text) {
@@ -166,10 +177,11 @@ void run_bench(const BenchVerbOptions& options) {
   if (!options.baseline.empty()) before = suite::read_report(options.baseline);
   if (!options.html.empty()) check_output(options.html);
   std::unique_ptr<BenchPair> pair;
-  if (!options.reference.empty()) pair = std::make_unique<BenchPair>(options, request.device);
+  if (is_pair(options))
+    pair = std::make_unique<BenchPair>(options, swept(options.arguments).front(), request.device);
   std::optional<CrashHint> hint;  // our own kernels do not crash
   if (!options.like.empty() || pair) hint.emplace(options.operation);
-  const suite::Report report = measure(options, std::move(request), pair.get());
+  const suite::Report report = measure(options, std::move(request), std::move(pair));
   fmt::print("{}", text_of_report(report, options.format));
   std::fflush(stdout);  // what was measured is shown even if the page cannot be written
   if (!options.html.empty()) write_output(options.html, suite::report_html(report));

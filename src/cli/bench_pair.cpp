@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/bench_pair.cpp — both kernels get tensors of their own with the same contents; what differs
-// afterwards is the error.
+// cli/bench_pair.cpp — a kernel, and a reference with tensors of its own and the same contents;
+// what differs afterwards is the error.
 #include "cli/bench_pair.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "bench/suite/user_kernel.h"
 #include "cli/cuda_call.h"
+#include "cli/differences.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
+#include "cli/symbolic_sizes.h"
+#include "compiler/grid_text.h"
+#include "compiler/triton_state.h"
+#include "runtime/cpu/temporary_folder.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {
@@ -27,6 +31,7 @@ struct Side {
   std::shared_ptr<CudaCall> cuda;                                     // instead, of a .cu file
   std::shared_ptr<HostValue> result = std::make_shared<HostValue>();  // of a host function
   std::vector<NamedValue> values;
+  std::optional<LaunchValues> own_launch;  // of the kernel's file
   TritonLaunch launch;
   int lines = 0;
 
@@ -60,59 +65,54 @@ Side load_side(const std::string& path, Device device) {
   return side;
 }
 
-std::vector<NamedValue> read_side_value(const Side& side, const std::string& text, Device device) {
-  const std::uint64_t seed = side.values.size();
-  if (!side.cuda) return read_values({text}, side.kernel, device, seed);
-  return values_for({text}, side.name, side.parameters, {.device = device, .seed = seed});
-}
-
-// The other side's values where it has them, so that both see the same numbers.
-void give_values(Side& side, const Side* other, const std::vector<std::string>& texts,
-                 Device device) {
-  for (const std::string& text : texts) {
-    const std::string name = parse_assignment(text, "NAME=VALUE").first;
-    if (!has_parameter(side, name)) continue;
-    const NamedValue* known = other ? other->find(name) : nullptr;
-    if (!known) {
-      for (NamedValue& value : read_side_value(side, text, device))
-        side.values.push_back(std::move(value));
-    } else if (known->tensor()) {
-      side.values.push_back({name, known->before.to(device).clone(), known->before});
-    } else {
-      side.values.push_back(*known);
-    }
-  }
-}
-
-// Whole numbers among all arguments: the grid of a CUDA kernel may name one that only the other
-// side takes.
-std::map<std::string, std::int64_t> whole_numbers(const std::vector<std::string>& texts) {
-  std::map<std::string, std::int64_t> numbers;
-  for (const std::string& text : texts) {
-    const auto [name, value] = parse_assignment(text, "NAME=VALUE");
-    std::int64_t number = 0;
-    const char* const end = value.data() + value.size();
-    const auto [last, error] = std::from_chars(value.data(), end, number);
-    if (error == std::errc() && last == end) numbers[name] = number;
-  }
-  return numbers;
-}
-
-// A grid as text is evaluated once; in the loop it would be timed.
-void fix_grid(Side& side, const BenchVerbOptions& options) {
-  const std::string& text = options.grid;
+void give_values(Side& side, const std::vector<std::string>& texts, Device device) {
+  std::vector<std::string> own;
+  for (const std::string& text : texts)
+    if (has_parameter(side, parse_assignment(text, "NAME=VALUE").first)) own.push_back(text);
   if (side.cuda) {
-    const bool is_kernel = side.cuda->is_kernel();
-    return side.cuda->bind(side.values, {.grid = is_kernel ? text : "",
-                                         .block = is_kernel ? options.block : "",
-                                         .numbers = whole_numbers(options.arguments)});
+    side.values = values_for(own, side.name, side.parameters, {.device = device});
+    return;
   }
-  const Grid grid = grid_for(text, side.kernel, side.values);
-  auto sizes = std::make_shared<std::optional<Dim3>>();
-  side.launch.grid = Grid([grid, sizes](const Meta& meta) {
-    if (!*sizes) *sizes = grid.sizes(meta);
-    return **sizes;
-  });
+  KernelArguments read = read_arguments(own, side.kernel, {.device = device});
+  side.values = std::move(read.values);
+  side.own_launch = std::move(read.launch);
+  if (!side.own_launch) return;
+  side.launch.num_warps = side.own_launch->num_warps;
+  side.launch.num_stages = side.own_launch->num_stages;
+}
+
+// Both sides see the same numbers: also those that `empty:` left, and random ones that one side has
+// no parameter for.
+void take_contents(Side& side, const Side& other) {
+  for (NamedValue& value : side.values) {
+    const NamedValue* known = other.find(value.name);
+    if (value.tensor() == nullptr || known == nullptr || known->tensor() == nullptr) continue;
+    value.tensor()->copy_from(known->before);
+    value.before = value.tensor()->to(Device::cpu()).clone();
+  }
+}
+
+// As .npy can hold it.
+Tensor storable(const Tensor& tensor) {
+  const bool is_known = !is_floating(tensor.dtype()) || size_of(tensor.dtype()) > 2 ||
+                        tensor.dtype() == DType::Float16;
+  return is_known ? tensor : tensor.to(DType::Float32);
+}
+
+// The grid may name a number that only the other side takes. Without once_per_config the evaluation
+// of a grid as text would be timed.
+void set_grid(Side& side, const BenchVerbOptions& options, const std::vector<std::string>& given) {
+  const std::string grid = grid_with_sizes(options.grid, given, side.parameters);
+  if (!side.cuda) {
+    side.launch.grid = once_per_config(grid_for(grid, side.kernel, {side.values, side.own_launch}));
+    return;
+  }
+  CudaShape shape;  // a host function has none
+  if (side.cuda->is_kernel()) {
+    shape.grid = grid;
+    shape.block = grid_with_sizes(options.block, given, side.parameters);
+  }
+  side.cuda->bind(side.values, shape);
 }
 
 suite::Prepared prepared_cuda(const Side& side) {
@@ -135,7 +135,7 @@ suite::Prepared prepared_from(const Side& side) {
 }
 
 // Of sums in another order, relative to the largest value.
-double tolerance_of(DType dtype) {
+double tolerance_of_pair(DType dtype) {
   if (!is_floating(dtype)) return 0;
   if (dtype == DType::Float64) return 1e-10;
   if (dtype == DType::Float32) return 1e-4;
@@ -143,9 +143,15 @@ double tolerance_of(DType dtype) {
   return dtype == DType::BFloat16 ? 3e-2 : 0.25;
 }
 
+struct Compared {
+  std::string name;
+  Tensor got, wanted;
+};
+
 struct Difference {
   double error = 0;
   double tolerance = 0;
+  double allowed = 0;  // of an element
   std::string problem;
 };
 
@@ -157,19 +163,62 @@ Difference difference(const Tensor& wanted, const Tensor& got, const std::string
   double largest = 0, most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!std::isfinite(a[i]))
-      return {0, 0, fmt::format("cannot be checked: '{}' of the reference is not finite", name)};
+      return {0, 0, 0, fmt::format("cannot be checked: '{}' of the reference is not finite", name)};
     largest = std::max(largest, std::abs(a[i]));
     const double off = std::abs(a[i] - b[i]);
     most = std::isnan(off) ? INFINITY : std::max(most, off);
   }
-  return {largest > 0 ? most / largest : most, tolerance_of(wanted.dtype()), {}};
+  const double tolerance = tolerance_of_pair(got.dtype());
+  return {
+      largest > 0 ? most / largest : most, tolerance, tolerance * (largest > 0 ? largest : 1), {}};
 }
 
 }  // namespace
 
 struct BenchPair::State {
   Device device;
-  Side reference, kernel;
+  std::optional<Side> reference;
+  std::string function;  // in Python, instead of a reference
+  Side kernel;
+
+  void check_names(const std::vector<std::string>& texts) const {
+    for (const std::string& text : texts) {
+      const std::string name = parse_assignment(text, "NAME=VALUE").first;
+      if (has_parameter(kernel, name)) continue;
+      if (!reference && kernel.cuda)
+        throw ArgumentError(fmt::format("'{}' has no parameter '{}'{}", kernel.name, name,
+                                        suggest_names(name, kernel.parameters)));
+      if (!reference)
+        static_cast<void>(parameter_named(kernel.name, kernel.kernel.state()->parameters,
+                                          name.substr(0, name.find('.'))));
+      else if (!has_parameter(*reference, name))
+        throw ArgumentError(fmt::format("neither '{}' nor '{}' has a parameter '{}'", kernel.name,
+                                        reference->name, name));
+    }
+  }
+
+  void check_tensors() const {
+    const bool has_tensor = std::any_of(kernel.values.begin(), kernel.values.end(),
+                                        [](const auto& value) { return value.tensor(); });
+    if (has_tensor) return;
+    if (reference) throw nothing_shared();
+    throw ArgumentError(fmt::format(
+        "'{}' is given no tensor; write its arguments as NAME=randn:f32[1024]", kernel.name));
+  }
+
+  void check_shares() const {
+    const bool shares = std::any_of(
+        kernel.values.begin(), kernel.values.end(),
+        [&](const auto& value) { return value.tensor() && reference->find(value.name); });
+    if (!shares) throw nothing_shared();
+  }
+
+  ArgumentError nothing_shared() const {
+    return ArgumentError(fmt::format(
+        "'{}' and '{}' share no tensor that could be compared; give one as NAME=randn:f32[1024] "
+        "under a name that both have",
+        kernel.name, reference->name));
+  }
 
   suite::Record record_for(const Side& side) const {
     suite::Record record;
@@ -191,70 +240,151 @@ struct BenchPair::State {
     return record;
   }
 
+  static bool returns(const Side& side) {
+    return side.cuda && !side.cuda->is_kernel() &&
+           !std::holds_alternative<std::monostate>(*side.result);
+  }
+
   // What a side made: what its host function returned, else the tensors that it changed.
   static std::vector<Tensor> outputs_of(const Side& side) {
     if (const auto* tensor = std::get_if<Tensor>(side.result.get())) return {*tensor};
     if (const auto* list = std::get_if<std::vector<Tensor>>(side.result.get())) return *list;
     std::vector<Tensor> changed;
     for (const NamedValue& value : side.values)
-      if (value.tensor() && !bytes_equal(value.before, value.tensor()->to(Device::cpu())))
-        changed.push_back(*value.tensor());
+      if (value.tensor() && !is_unchanged(value)) changed.push_back(*value.tensor());
     return changed;
   }
 
-  static bool bytes_equal(const Tensor& a, const Tensor& b) {
-    const Tensor x = a.contiguous(), y = b.contiguous();
-    return std::memcmp(x.data(), y.data(), x.nbytes()) == 0;
+  static bool is_unchanged(const NamedValue& value) {
+    const Tensor now = value.tensor()->to(Device::cpu()).contiguous();
+    const Tensor before = value.before.contiguous();
+    return std::memcmp(now.data(), before.data(), now.nbytes()) == 0;
   }
 
-  // Host functions have their results, which no name of the other side stands for.
-  void judge_results(suite::Record& record) const {
-    const std::vector<Tensor> wanted = outputs_of(reference), got = outputs_of(kernel);
-    bool fits = wanted.size() == got.size() && !got.empty();
-    for (std::size_t i = 0; fits && i < got.size(); ++i)
-      fits = got[i].is_defined() && wanted[i].is_defined() && got[i].numel() == wanted[i].numel();
-    if (!fits) {
-      record.status = suite::Status::Failed;
-      record.reason = fmt::format(
-          "cannot be checked: {} gives {} tensors and {} gives {}, or their sizes differ",
-          reference.name, wanted.size(), kernel.name, got.size());
-      return;
-    }
+  static bool fits(const std::vector<Tensor>& wanted, const std::vector<Tensor>& got) {
+    if (wanted.size() != got.size() || got.empty()) return false;
     for (std::size_t i = 0; i < got.size(); ++i)
-      judge_tensor(wanted[i], got[i], fmt::format("result {}", i), record);
+      if (!got[i].is_defined() || !wanted[i].is_defined() || got[i].numel() != wanted[i].numel())
+        return false;
+    return true;
   }
 
-  // Every tensor that both have is compared; the worst counts.
+  void cannot_check(suite::Record& record, std::size_t wanted, std::size_t got) const {
+    record.status = suite::Status::Failed;
+    record.reason =
+        fmt::format("cannot be checked: {} gives {} tensors and {} gives {}, or their sizes differ",
+                    reference->name, wanted, kernel.name, got);
+  }
+
+  // Every tensor that both have is compared; the worst counts. Host functions have their results,
+  // which no name of the other side stands for.
   void judge(suite::Record& record) const {
-    record.error = 0.0;
-    const auto returns = [](const Side& side) {
-      return side.cuda && !side.cuda->is_kernel() &&
-             !std::holds_alternative<std::monostate>(*side.result);
-    };
-    if (returns(kernel) || returns(reference)) return judge_results(record);
+    std::vector<Compared> all;
+    if (returns(kernel) || returns(*reference)) {
+      const std::vector<Tensor> wanted = outputs_of(*reference), got = outputs_of(kernel);
+      if (!fits(wanted, got)) return cannot_check(record, wanted.size(), got.size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        all.push_back(
+            {fmt::format("result {}", i), got[i], wanted[i].contiguous().view(got[i].shape())});
+      return judge(record, all);
+    }
     for (const NamedValue& value : kernel.values) {
-      const NamedValue* wanted = reference.find(value.name);
-      if (!value.tensor() || !wanted || !wanted->tensor()) continue;
-      judge_tensor(*wanted->tensor(), *value.tensor(), value.name, record);
+      const NamedValue* wanted = reference->find(value.name);
+      if (value.tensor() && wanted && wanted->tensor())
+        all.push_back({value.name, *value.tensor(), *wanted->tensor()});
+    }
+    judge(record, all);
+  }
+
+  static void judge(suite::Record& record, const std::vector<Compared>& all) {
+    record.error = 0.0;
+    for (const auto& [name, got, wanted] : all) {
+      const Difference d = difference(wanted, got, name);
+      if (!d.problem.empty()) {
+        record.status = suite::Status::Failed;
+        record.reason = d.problem;
+        return;
+      }
+      record.error = std::max(*record.error, d.error);
+      record.tolerance = std::max(record.tolerance, d.tolerance);
+      if (d.error <= d.tolerance) continue;
+      record.status = suite::Status::Wrong;
+      record.reason = fmt::format(
+          "'{}' is off by {:.1e} of the reference's largest value, {:.1e} is allowed; {}", name,
+          d.error, d.tolerance, difference_text(find_differences_beyond(got, wanted, d.allowed)));
     }
   }
 
-  static void judge_tensor(const Tensor& wanted, const Tensor& got, const std::string& name,
-                           suite::Record& record) {
-    const Difference d = difference(wanted, got, name);
-    if (!d.problem.empty()) {
-      record.status = suite::Status::Failed;
-      record.reason = d.problem;
-      return;
+  // The tensors that the kernel has written, or those that it has not, in the order of parameters.
+  std::vector<const NamedValue*> tensors(bool written) const {
+    std::vector<const NamedValue*> found;
+    for (const std::string& name : kernel.parameters) {
+      const NamedValue* value = kernel.find(name);
+      if (value == nullptr || value->tensor() == nullptr) continue;
+      if (is_unchanged(*value) != written) found.push_back(value);
     }
-    record.error = std::max(*record.error, d.error);
-    record.tolerance = std::max(record.tolerance, d.tolerance);
-    if (d.error <= d.tolerance || record.status == suite::Status::Failed) return;
-    record.status = suite::Status::Wrong;
-    record.reason = fmt::format(
-        "'{}' is off by {:.1e} of the reference's largest value, {:.1e} "
-        "is allowed",
-        name, d.error, d.tolerance);
+    return found;
+  }
+
+  // What a function of PyTorch is compared with; `wanted` comes later.
+  std::vector<Compared> torch_outputs() const {
+    std::vector<Compared> outputs;
+    if (returns(kernel)) {
+      for (const Tensor& tensor : outputs_of(kernel))
+        if (tensor.is_defined())
+          outputs.push_back({fmt::format("result {}", outputs.size()), tensor, {}});
+      return outputs;
+    }
+    for (const NamedValue* value : tensors(true))
+      outputs.push_back({value->name, *value->tensor(), {}});
+    return outputs;
+  }
+
+  // The function gets what the kernel has read but not written; what it returns stands for what the
+  // kernel has written. A kernel that works in place is given what was there before.
+  suite::Contender torch_contender(suite::Rivals& rivals, suite::Record& judged) const {
+    const auto folder = std::make_shared<TemporaryFolder>();
+    suite::Rivals::Function call{function, {}, {}};
+    const std::vector<Compared> outputs = torch_outputs();
+    std::vector<const NamedValue*> inputs = tensors(false);
+    if (inputs.empty()) inputs = tensors(true);
+    for (const NamedValue* input : inputs) {
+      const std::string path = folder->path() + "/" + input->name + ".npy";
+      save_npy(path, storable(input->before));
+      call.inputs.emplace_back(path, name_of(input->before.dtype()));
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      call.outputs.push_back(fmt::format("{}/expected_{}.npy", folder->path(), i));
+    suite::Record record = record_for(kernel);
+    record.way = function;
+    record.lines = record.kernels = 0;
+    record.bytes_moved = 0;
+    record.note = "reference";
+    suite::Contender contender = rivals.contender(call, record);
+    if (!contender.measure) return contender;
+    compare_with_files(call, outputs, judged);
+    // A process that is started again reads the files again.
+    contender.measure = [folder, measure = contender.measure](double seconds) {
+      return measure(seconds);
+    };
+    return contender;
+  }
+
+  static void compare_with_files(const suite::Rivals::Function& call, std::vector<Compared> outputs,
+                                 suite::Record& judged) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      const Tensor& got = outputs[i].got;
+      const Tensor wanted = load_npy(call.outputs[i], Device::cpu()).contiguous();
+      if (wanted.numel() != got.numel()) {
+        judged.status = suite::Status::Failed;
+        judged.reason =
+            fmt::format("cannot be checked: '{}' is {}, and the reference returns {}",
+                        outputs[i].name, tensor_type_text(got), tensor_type_text(wanted));
+        return;
+      }
+      outputs[i].wanted = wanted.view(got.shape());
+    }
+    judge(judged, outputs);
   }
 
   suite::Contender contender_of(const Side& side, const suite::RunOptions& options) const {
@@ -282,44 +412,53 @@ struct BenchPair::State {
   }
 };
 
-BenchPair::BenchPair(const BenchVerbOptions& options, Device device)
+std::string torch_reference(const BenchVerbOptions& options) {
+  constexpr std::string_view mark = "torch:";
+  return options.reference.starts_with(mark) ? options.reference.substr(mark.size())
+                                             : std::string();
+}
+
+BenchPair::BenchPair(const BenchVerbOptions& options, const std::vector<std::string>& given,
+                     Device device)
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.device = device;
   s.kernel = load_side(options.operation, device);
-  s.reference = load_side(options.reference, device);
-  if (s.kernel.name == s.reference.name) s.reference.name += " (reference)";
-  for (const std::string& text : options.arguments) {
-    const std::string name = parse_assignment(text, "NAME=VALUE").first;
-    if (!has_parameter(s.kernel, name) && !has_parameter(s.reference, name))
-      throw ArgumentError(fmt::format("neither '{}' nor '{}' has a parameter '{}'", s.kernel.name,
-                                      s.reference.name, name));
+  std::vector<std::string> parameters = s.kernel.parameters;
+  s.function = torch_reference(options);
+  if (!options.reference.empty() && s.function.empty()) {
+    s.reference = load_side(options.reference, device);
+    if (s.kernel.name == s.reference->name) s.reference->name += " (reference)";
+    for (const std::string& name : s.reference->parameters) parameters.push_back(name);
   }
-  give_values(s.kernel, nullptr, options.arguments, device);
-  give_values(s.reference, &s.kernel, options.arguments, device);
-  const bool shares =
-      std::any_of(s.kernel.values.begin(), s.kernel.values.end(),
-                  [&](const auto& v) { return v.tensor() && s.reference.find(v.name); });
-  if (!shares)
-    throw ArgumentError(fmt::format(
-        "'{}' and '{}' share no tensor that could be compared; give one as NAME=randn:f32[1024] "
-        "under a name that both have",
-        s.kernel.name, s.reference.name));
-  fix_grid(s.kernel, options);
-  fix_grid(s.reference, options);
+  const std::vector<std::string> texts = with_sizes(given, parameters);
+  s.check_names(texts);
+  give_values(s.kernel, texts, device);
+  s.check_tensors();
+  set_grid(s.kernel, options, given);
+  if (!s.reference) return;
+  give_values(*s.reference, texts, device);
+  take_contents(*s.reference, s.kernel);
+  s.check_shares();
+  set_grid(*s.reference, options, given);
 }
 
 BenchPair::~BenchPair() = default;
 
 bool BenchPair::run(const suite::RunOptions& options, const suite::Ceilings& ceilings,
-                    std::vector<suite::Record>& records) {
+                    suite::Rivals* rivals, std::vector<suite::Record>& records) {
   State& s = *state_;
-  std::vector<suite::Contender> contenders = {s.contender_of(s.reference, options),
-                                              s.contender_of(s.kernel, options)};
-  std::string& note = contenders[0].record.note;
-  note = note.empty() ? "reference" : "reference, " + note;
-  const bool both_ran = contenders[0].measure && contenders[1].measure;
+  std::vector<suite::Contender> contenders;
+  if (s.reference) {
+    contenders.push_back(s.contender_of(*s.reference, options));
+    std::string& note = contenders[0].record.note;
+    note = note.empty() ? "reference" : "reference, " + note;
+  }
+  contenders.push_back(s.contender_of(s.kernel, options));
+  const bool both_ran = s.reference && contenders[0].measure && contenders[1].measure;
   if (both_ran) s.judge(contenders[1].record);
+  if (!s.function.empty() && contenders[0].measure)
+    contenders.push_back(s.torch_contender(*rivals, contenders[0].record));
   const bool is_complete =
       suite::hold_contest(contenders, {.rounds = options.trials ? 1 : 3,
                                        .seconds = options.seconds,

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/bench_pair.h — `tilewright bench FILE.py:KERNEL --reference FILE.py:OTHER NAME=VALUE ...`: a
-// kernel beside another one that does the same, on arguments as `tilewright run` takes them.
+// cli/bench_pair.h — `tilewright bench FILE.py:KERNEL NAME=VALUE ... [--reference FILE.py:OTHER]`:
+// a kernel alone or beside another one that does the same, on arguments as `tilewright run` takes
+// them. Either may be FILE.cu:NAME.
 #pragma once
 
 #include <memory>
 
+#include "bench/suite/rivals.h"
 #include "bench/suite/run.h"
 #include "cli/verbs.h"
 
 namespace tilewright::cli {
 
+// "torch.nn.functional.gelu" of --reference torch:torch.nn.functional.gelu; empty for kernels.
+std::string torch_reference(const BenchVerbOptions& options);
+
 class BenchPair {
  public:
   // Throws what loading the kernels and reading the arguments throws, before anything is measured.
-  BenchPair(const BenchVerbOptions& options, Device device);
+  // `arguments` are those of one step of a sweep.
+  BenchPair(const BenchVerbOptions& options, const std::vector<std::string>& arguments,
+            Device device);
   ~BenchPair();
 
-  // Two records: the reference's, and that of the kernel, compared with it. False when interrupted.
-  bool run(const suite::RunOptions& options, const suite::Ceilings& ceilings,
+  // Adds the reference's record where there is one, and that of the kernel, compared with it. False
+  // when interrupted.
+  // `rivals` are needed for a reference in Python.
+  bool run(const suite::RunOptions& options, const suite::Ceilings& ceilings, suite::Rivals* rivals,
            std::vector<suite::Record>& records);
 
  private:

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "bench/suite/sizes.h"
 #include "bench/suite/user_kernel.h"
+#include "cli/cuda_call.h"
 #include "cli/kernel_path.h"
 #include "tilewright/error.h"
 
@@ -23,6 +24,10 @@ bool is_file(const std::string& text) {
   return false;
 }
 
+bool is_triton_kernel(const std::string& text) {
+  return text.ends_with(".py") || text.find(".py:") != std::string::npos;
+}
+
 const suite::Operation& operation_of(const BenchVerbOptions& options) {
   if (options.operation.empty())
     throw UsageError{"tilewright bench needs an operation (see tilewright bench --list)"};
@@ -33,10 +38,11 @@ const suite::Operation& operation_of(const BenchVerbOptions& options) {
     return suite::operation_named(options.operation);
   }
   if (options.like.empty())
-    throw UsageError{fmt::format(
-        "{} needs --like OP, the operation that it does, for its inputs and its reference, or "
-        "--reference FILE.py:KERNEL and its arguments",
-        options.operation)};
+    throw UsageError{
+        fmt::format("{} needs its arguments (x=randn:f32[4096] n=4096), or --like OP, the "
+                    "operation that it does, "
+                    "for its inputs and its reference",
+                    options.operation)};
   return suite::operation_named(options.like);
 }
 
@@ -136,29 +142,38 @@ void check_way_names(const BenchVerbOptions& options, const suite::Operation& op
 
 namespace {
 
-// A kernel and its reference have arguments instead of an operation at some sizes.
+// A kernel of the user's has arguments instead of an operation at some sizes.
 void check_pair_options(const BenchVerbOptions& options) {
-  const bool has_arguments = options.operation.find(".py") != std::string::npos ||
-                             options.operation.find(".cu") != std::string::npos;
-  if (!is_file(options.operation) || !has_arguments)
+  const char* beside = options.reference.empty() ? "a kernel alone" : "--reference";
+  if (!is_triton_kernel(options.operation) && !is_cuda_path(options.operation))
     throw UsageError{fmt::format(
         "--reference goes with FILE.py:KERNEL or FILE.cu:NAME, not with '{}'", options.operation)};
   const std::pair<const char*, bool> others[] = {
-      {"--like", !options.like.empty()},    {"--dim", !options.dims.empty()},
-      {"--shape", !options.shapes.empty()}, {"--dtype", !options.dtypes.empty()},
-      {"--ways", !options.ways.empty()},    {"--rivals", options.has_rivals}};
+      {"--like", !options.like.empty()},
+      {"--dim", !options.dims.empty()},
+      {"--shape", !options.shapes.empty()},
+      {"--dtype", !options.dtypes.empty()},
+      {"--ways", !options.ways.empty()},
+      {"--rivals", options.has_rivals && !options.reference.starts_with("torch:")}};
   for (const auto& [name, is_given] : others)
     if (is_given)
       throw UsageError{
-          fmt::format("{} does not go with --reference, where NAME=VALUE says everything", name)};
+          fmt::format("{} does not go with {}, where NAME=VALUE says everything", name, beside)};
 }
 
 }  // namespace
 
+bool is_pair(const BenchVerbOptions& options) {
+  const bool has_parameters =
+      is_triton_kernel(options.operation) || is_cuda_path(options.operation);
+  const bool is_alone = has_parameters && options.like.empty() && !options.arguments.empty();
+  return is_alone || !options.reference.empty();
+}
+
 BenchRequest bench_request(const BenchVerbOptions& options) {
   BenchRequest request;
   request.run = run_options(options);
-  if (!options.reference.empty()) {
+  if (is_pair(options)) {
     check_pair_options(options);
     request.device = options.device.empty() ? default_device() : Device::parse(options.device);
     return request;

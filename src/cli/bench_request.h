@@ -22,4 +22,7 @@ BenchRequest bench_request(const BenchVerbOptions& options);
 // What takes part at a case.
 std::vector<suite::Entry> bench_entries(const BenchVerbOptions& options, const suite::Case& which);
 
+// A kernel of the user's on arguments as `tilewright run` takes them, alone or beside another.
+bool is_pair(const BenchVerbOptions& options);
+
 }  // namespace tilewright::cli

@@ -12,9 +12,11 @@
 #include "base/input_file.h"
 #include "base/nearest.h"
 #include "base/output_file.h"
+#include "base/quote.h"
 #include "cli/compile_report.h"
 #include "cli/kernel_path.h"
 #include "cli/machine_code.h"
+#include "cli/self_contained.h"
 #include "cli/verbs.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
@@ -240,15 +242,19 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   row.programs = threads.programs;
   row.cluster = threads.cluster;
   add_compiler_flags(options, source);
-  emit(options, row, "cuda", [&] { return without_line_directives(source.text); });
-  emit(options, row, "cpp", [&] { return source.text; });
+  const auto readable = [&](const std::string& text) {
+    return options.self_contained ? with_headers_inside(source, text) : text;
+  };
+  emit(options, row, "cuda", [&] { return readable(without_line_directives(source.text)); });
+  emit(options, row, "cpp", [&] { return readable(source.text); });
   if (!needs_binary(options, target)) return row;
   const Binary binary = compile(source, target);
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   row.elements_per_thread =
       static_cast<double>(std::max<std::int64_t>(largest_tile(kernel.lowered.kernel), 1)) /
       threads.program;
-  add_resources(row, binary, input.function.name, dynamic_shared_bytes(source));
+  const std::string symbol = source.kernels.front().variants.front().steps.front().entry;
+  add_resources(row, binary, symbol, dynamic_shared_bytes(source));
   emit(options, row, "header", [&] {
     return launcher_header({source, binary, kernel, target, row.signature, row.threads});
   });
@@ -286,7 +292,7 @@ std::string numbered(const std::string& text, const std::string& name) {
     const std::size_t begin = line.find_first_not_of(" \t");
     ++number;
     if (begin != std::string::npos)
-      out += fmt::format("// {}:{}: {}\n", name, number, line.substr(begin));
+      out += cpp_comment(fmt::format("{}:{}: {}", name, number, line.substr(begin))) + "\n";
   }
   return out;
 }

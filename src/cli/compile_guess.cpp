@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "base/quote.h"
 #include "base/table.h"
 #include "bench/json.h"
 #include "cli/guess_files.h"
 #include "cli/isolate.h"
+#include "cli/kernel_path.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "compiler/compile.h"
@@ -48,8 +50,8 @@ Row row_of(const python::DecoratedFunction& function, const IsolatedResult& resu
 void print_table(const std::vector<Row>& rows, std::size_t compiled) {
   Table table({{"kernel"}, {"file"}, {"seconds", Align::Right}, {"result"}}, 0);
   for (const Row& row : rows)
-    table.add({row.kernel.empty() ? "-" : row.kernel, row.file, fmt::format("{:.2f}", row.seconds),
-               row.ok ? "ok" : row.reason});
+    table.add({row.kernel.empty() ? "-" : row.kernel, printable(row.file),
+               fmt::format("{:.2f}", row.seconds), row.ok ? "ok" : row.reason});
   fmt::print("{}{} of {} compiled\n", table.to_string(), compiled, rows.size());
 }
 
@@ -65,9 +67,32 @@ void print_json(const std::vector<Row>& rows, std::size_t compiled) {
              text_of(Json{{"kernels", kernels}, {"compiled", compiled}, {"total", rows.size()}}));
 }
 
+// One kernel by name: its guessed signature, and then all that `compile` says and emits.
+void compile_one(const CompileVerbOptions& options, const KernelPath& path, const Target& target) {
+  python::ModuleLoader loader;
+  Guesser guesser(loader);
+  const auto function = find_kernel(loader, loader.load(path.file), path.kernel);
+  const TryOutcome outcome = try_kernel(loader, guesser, function, target, GuessStage::Source);
+  if (!outcome.ok)
+    throw ArgumentError(fmt::format("no guessed signature of '{}' compiles: {} (tried first: {})",
+                                    path.kernel, outcome.reason, outcome.signature));
+  CompileVerbOptions one = options;
+  one.guess = false;
+  one.signature = outcome.signature;
+  run_compile(one);
+}
+
 }  // namespace
 
 void run_compile_guess(const CompileVerbOptions& options) {
+  if (!options.signature.empty())
+    throw UsageError{"--signature says what --guess would guess; leave one out"};
+  const KernelPath path = parse_kernel_path(options.path);
+  if (!path.kernel.empty() && path.file.ends_with(".py"))
+    return compile_one(options, path,
+                       Target::parse(options.targets.empty() ? "sm_90a" : options.targets[0]));
+  if (!options.emit.empty() || !options.folder.empty())
+    throw UsageError{"--emit and -o go with one kernel: write FILE.py:KERNEL --guess"};
   if (options.targets.size() > 1)
     throw UsageError{"--guess compiles for one target; give one with --target"};
   const Target target = Target::parse(options.targets.empty() ? "sm_90a" : options.targets[0]);

@@ -3,6 +3,7 @@
 #include "cli/config_file.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,12 @@ Json parse(const std::string& path) {
         fmt::format("{}:{}:{}: this is no JSON; a list of configs looks like "
                     "[{{\"BLOCK\": 64, \"num_warps\": 4}}]",
                     path, line, column));
+  } catch (const Json::out_of_range& error) {
+    // "... number overflow parsing '1e400'"
+    const std::string what = error.what();
+    const std::size_t quote = std::min(what.find('\''), what.size());
+    throw FormatError(fmt::format("{}: the number {} is beyond what float64 holds (up to 1.8e308)",
+                                  path, what.substr(quote)));
   }
 }
 
@@ -61,15 +68,25 @@ class Reader {
     if (set_config_option(option, name, 0)) {
       if (!value.is_number_integer())
         fail(fmt::format("sets {} to {}, not to a whole number", name, value.dump()));
-      set_config_option(config, name, value.get<std::int64_t>());
+      set_config_option(config, name, integer(name, value));
       return;
     }
     config.meta.set(name, constant(name, value));
   }
 
+  std::int64_t integer(const std::string& name, const Json& value) const {
+    const bool is_beyond = value.is_number_unsigned() &&
+                           value.get<std::uint64_t>() >
+                               static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    if (is_beyond)
+      fail(fmt::format("sets '{}' to {}, which has more than 64 bits with its sign", name,
+                       value.dump()));
+    return value.get<std::int64_t>();
+  }
+
   python::Value constant(const std::string& name, const Json& value) const {
     if (value.is_boolean()) return value.get<bool>();
-    if (value.is_number_integer()) return value.get<std::int64_t>();
+    if (value.is_number_integer()) return integer(name, value);
     if (value.is_number()) return value.get<double>();
     if (value.is_string()) return value.get<std::string>();
     if (value.is_null()) return {};

@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "base/nearest.h"
+#include "cli/argument_views.h"
 #include "cli/kernel_path.h"
+#include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
 #include "compiler/grid_text.h"
 #include "load_inline/local_includes.h"
@@ -176,7 +178,7 @@ std::vector<NamedValue> values_for(const std::vector<std::string>& given,
                                    const std::vector<std::string>& parameters,
                                    const ValueTextOptions& options) {
   std::map<std::string, std::string> texts;
-  for (const std::string& text : given) {
+  for (const std::string& text : with_sizes(given, parameters)) {
     const auto [name, value] = parse_assignment(text, "NAME=VALUE");
     if (std::find(parameters.begin(), parameters.end(), name) == parameters.end())
       throw ArgumentError(fmt::format("'{}' has no parameter '{}'{}", function, name,
@@ -185,15 +187,21 @@ std::vector<NamedValue> values_for(const std::vector<std::string>& given,
       throw UsageError{fmt::format("'{}' is given twice", name)};
   }
   std::vector<NamedValue> values;
+  std::vector<std::string> views;
   std::uint64_t seed = options.seed;
   for (const std::string& name : parameters) {
     const auto text = texts.find(name);
     if (text == texts.end()) continue;
+    if (is_view_text(text->second)) {
+      views.push_back(name + "=" + text->second);
+      continue;
+    }
     NamedValue value{
         name, read_value(name, text->second, {.device = options.device, .seed = seed++}), {}};
     if (const Tensor* tensor = value.tensor()) value.before = tensor->to(Device::cpu()).clone();
     values.push_back(std::move(value));
   }
+  add_views(views, values);
   return values;
 }
 
@@ -248,8 +256,7 @@ void CudaCall::bind_kernel(const std::vector<NamedValue>& values, const CudaShap
   std::vector<Argument> arguments;
   for (const Parameter& parameter : kernel_.parameters())
     arguments.push_back(argument_of(parameter, *given_for(*kept, parameter.name)));
-  auto numbers = shape.numbers;
-  numbers.merge(integers_in(values));
+  const std::map<std::string, std::int64_t> numbers = integers_in(values);
   config_.block = shape.block.empty() ? Dim3(256) : grid_from_numbers(name_, shape.block, numbers);
   config_.grid = grid_from_numbers(name_, shape.grid, numbers);
   config_.shared_bytes = shape.shared_bytes;

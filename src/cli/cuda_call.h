@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,7 +41,6 @@ struct CudaShape {
   std::string grid;   // sizes, or expressions over the values
   std::string block;  // else 256
   std::size_t shared_bytes = 0;
-  std::map<std::string, std::int64_t> numbers = {};  // further names in grid and block
 };
 
 class CudaCall {

@@ -41,7 +41,7 @@ std::vector<std::string> cuda_files(const std::string& path) {
 
 // ---- One piece of work: a program, or a kernel of a file.
 
-struct Work {
+struct CudaWork {
   std::shared_ptr<const CudaFile> shared;
   const Declaration* kernel = nullptr;  // of the file; null: the program
   const CudaFile& file() const { return *shared; }
@@ -84,7 +84,7 @@ std::vector<std::string> guessed_arguments(const Function& function) {
   return texts;
 }
 
-CudaShape guessed_shape(const Work& work) {
+CudaShape guessed_shape(const CudaWork& work) {
   const std::string_view text =
       std::string_view(work.file().source.text)
           .substr(work.kernel->range.begin, work.kernel->range.end - work.kernel->range.begin);
@@ -103,7 +103,7 @@ std::string join(const std::vector<std::string>& texts, const CudaShape& shape) 
 
 // ---- Running.
 
-std::vector<NamedValue> values_after(const Work& work, const std::string& name,
+std::vector<NamedValue> values_after(const CudaWork& work, const std::string& name,
                                      const CudaShape& shape, Device device, CudaGuess& guess) {
   CudaFile file = work.file();
   file.wanted = name;
@@ -136,7 +136,7 @@ std::string first_difference(const std::vector<NamedValue>& a, const std::vector
   return {};
 }
 
-void run_guessed_kernel(const Work& work, Device device, CudaGuess& guess) {
+void run_guessed_kernel(const CudaWork& work, Device device, CudaGuess& guess) {
   std::string name;
   try {
     name = instance_of(*work.kernel);
@@ -153,14 +153,14 @@ void run_guessed_kernel(const Work& work, Device device, CudaGuess& guess) {
   guess.result = guess.reason.empty() ? "agrees" : "disagrees";
 }
 
-void run_guessed_program(const Work& work, Device device, CudaGuess& guess) {
+void run_guessed_program(const CudaWork& work, Device device, CudaGuess& guess) {
   const int code = run_program(inline_options(work.file(), device), {});
   guess.result = code == 0 ? "runs" : "fails";
   if (code != 0) guess.reason = fmt::format("exit code {}", code);
 }
 
 // In the child: result, reason and arguments, a line each.
-std::string run_work(const Work& work, Device device) {
+std::string run_work(const CudaWork& work, Device device) {
   if (std::freopen("/dev/null", "w", stdout) == nullptr)
     throw EnvironmentError("/dev/null cannot be opened");
   CudaGuess guess;
@@ -174,7 +174,7 @@ std::string run_work(const Work& work, Device device) {
   return fmt::format("{}\n{}\n{}", guess.result, guess.reason, guess.arguments);
 }
 
-CudaGuess guess_of(const Work& work, const IsolatedResult& result) {
+CudaGuess guess_of(const CudaWork& work, const IsolatedResult& result) {
   CudaGuess guess{.file = work.file().path,
                   .kernel = work.kernel ? work.kernel->qualified_name : "main",
                   .result = "does not end well",
@@ -189,7 +189,8 @@ CudaGuess guess_of(const Work& work, const IsolatedResult& result) {
   return guess;
 }
 
-void add_work(const std::string& path, std::vector<Work>& all, std::vector<CudaGuess>& unreadable) {
+void add_work(const std::string& path, std::vector<CudaWork>& all,
+              std::vector<CudaGuess>& unreadable) {
   try {
     const auto shared = std::make_shared<const CudaFile>(read_cuda_file(path));
     const CudaFile& file = *shared;
@@ -220,7 +221,7 @@ std::vector<CudaGuess> guess_cuda(const std::string& path, Device device,
                                   const Isolation& isolation,
                                   const std::function<void(const std::string&)>& show) {
   std::vector<CudaGuess> guesses;
-  std::vector<Work> all;
+  std::vector<CudaWork> all;
   for (const std::string& file : cuda_files(path)) add_work(file, all, guesses);
   const std::size_t first = guesses.size();
   guesses.resize(first + all.size());

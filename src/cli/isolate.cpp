@@ -14,11 +14,13 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {
@@ -33,6 +35,7 @@ struct Child {
   int file = -1;  // the pipe's end to read from
   Clock::time_point start;
   std::string text;
+  std::unique_ptr<NotedGroup> group;
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start).count(); }
 };
@@ -62,8 +65,12 @@ Child start_child(std::size_t index, const Work& work) {
   if (pipe(ends) != 0)
     throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   std::fflush(nullptr);  // or the child would print it again
-  Child child{
-      .index = index, .process = fork(), .file = ends[0], .start = Clock::now(), .text = ""};
+  Child child{.index = index,
+              .process = fork(),
+              .file = ends[0],
+              .start = Clock::now(),
+              .text = "",
+              .group = nullptr};
   if (child.process < 0) {
     close(ends[0]);
     close(ends[1]);
@@ -71,21 +78,39 @@ Child start_child(std::size_t index, const Work& work) {
   }
   if (child.process == 0) {
     close(ends[0]);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for a child whose parent was killed
+    setpgid(0, 0);
+    // Nobody waits for a child whose parent was killed. It ends its own compilers first.
+    handle_interrupts_in_child();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (const int nowhere = open("/dev/null", O_WRONLY); nowhere >= 0)
       dup2(nowhere, STDOUT_FILENO);  // what kernels print is no part of the table or the JSON
     run_child(work, index, ends[1]);
   }
+  setpgid(child.process, child.process);
+  child.group = std::make_unique<NotedGroup>(child.process);
   close(ends[1]);
   return child;
 }
 
+// It gets a second to end what it has started.
+void end_child(pid_t process) {
+  kill(process, SIGTERM);
+  for (int i = 0; i < 100; ++i) {
+    if (waitpid(process, nullptr, WNOHANG) != 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(process, SIGKILL);
+  while (waitpid(process, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 IsolatedResult finish(Child& child, bool in_time, double limit_seconds) {
   close(child.file);
-  if (!in_time) kill(child.process, SIGKILL);
   int status = 0;
-  while (waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (!in_time) end_child(child.process);
+  else
+    while (waitpid(child.process, &status, 0) < 0 && errno == EINTR) {
+    }
   IsolatedResult result{.text = std::move(child.text), .problem = "", .seconds = child.seconds()};
   if (!in_time) {
     result.problem = fmt::format("took longer than {} s", limit_seconds);

@@ -7,7 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/argument_views.h"
 #include "cli/kernel_path.h"
+#include "cli/scalar_types.h"
+#include "cli/symbolic_sizes.h"
+#include "compiler/constants.h"
 #include "compiler/grid_text.h"
 #include "compiler/guess/guess.h"
 #include "compiler/triton_state.h"
@@ -25,14 +29,37 @@ TritonKernel load_kernel(const std::string& text) {
   return load_triton(path.file, chosen_kernel(path, names));
 }
 
+namespace {
+
+// ieee for 'ieee', where only a constant can stand.
+bool is_bare_word(const TritonParameter& parameter, const std::string& text) {
+  constexpr std::string_view letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-";
+  return parameter.is_constexpr && std::isalpha(static_cast<unsigned char>(text[0])) != 0 &&
+         text.find_first_not_of(letters) == std::string::npos && !parse_constant(text);
+}
+
+}  // namespace
+
 std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
                                     const TritonKernel& kernel, Device device, std::uint64_t seed) {
   std::vector<NamedValue> values;
-  for (const std::string& text : texts) {
-    const auto [name, value] = parse_assignment(text, "NAME=VALUE");
+  std::vector<std::string> views;
+  for (const std::string& text : with_sizes(texts, kernel.parameters())) {
+    auto [name, value] = parse_assignment(text, "NAME=VALUE");
     const std::string parameter = name.substr(0, name.find('.'));
-    static_cast<void>(parameter_named(kernel.name(), kernel.state()->parameters, parameter));
+    const TritonParameter& declared =
+        parameter_named(kernel.name(), kernel.state()->parameters, parameter);
     if (name == parameter + ".block") {
+      values.push_back({name, triton::Value::text(value), {}});
+      continue;
+    }
+    if (is_view_text(value)) {
+      views.push_back(text);
+      continue;
+    }
+    value = take_scalar_type(kernel, name, value);
+    if (!value.empty() && is_bare_word(declared, value)) {
       values.push_back({name, triton::Value::text(value), {}});
       continue;
     }
@@ -41,7 +68,67 @@ std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
     if (const Tensor* tensor = values.back().tensor())
       values.back().before = tensor->to(Device::cpu()).clone();
   }
+  add_views(views, values);
   return values;
+}
+
+namespace {
+
+std::map<std::string, python::Value> seen_by_host(const std::vector<NamedValue>& values) {
+  std::map<std::string, python::Value> seen;
+  for (const NamedValue& value : values) {
+    const std::string parameter = value.name.substr(0, value.name.find('.'));
+    const Tensor* tensor = value.tensor();
+    seen[parameter] = tensor != nullptr ? described(*tensor)
+                                        : host_value_of(std::get<triton::Value>(value.value));
+  }
+  return seen;
+}
+
+bool is_integer_constant(const TritonKernel& kernel, const std::string& text) {
+  const auto [name, value] = parse_assignment(text, "NAME=VALUE");
+  return parameter_named(kernel.name(), kernel.state()->parameters, name).is_constexpr &&
+         value.find_first_not_of("0123456789") == std::string::npos;
+}
+
+// A runtime parameter comes from nobody else: configs, heuristics and defaults set constants.
+void check_open_parameters(const TritonKernel& kernel, const LaunchValues& launch) {
+  for (const TritonParameter& parameter : kernel.state()->parameters) {
+    const auto problem = launch.problems.find(parameter.name);
+    if (problem == launch.problems.end() || parameter.is_constexpr || parameter.has_default)
+      continue;
+    throw ArgumentError(
+        fmt::format("kernel '{}' needs an argument for '{}'; the launch at {} does not tell: {}",
+                    kernel.name(), parameter.name, launch.place, problem->second));
+  }
+}
+
+}  // namespace
+
+KernelArguments read_arguments(const std::vector<std::string>& texts, const TritonKernel& kernel,
+                               const ReadOptions& options) {
+  KernelArguments arguments{read_values(texts, kernel, options.device, options.seed), std::nullopt};
+  const std::map<std::string, python::Value> given = seen_by_host(arguments.values);
+  if (given.size() == kernel.parameters().size()) return arguments;
+  arguments.launch = values_of_launch(kernel, given);
+  if (!arguments.launch) return arguments;
+  check_open_parameters(kernel, *arguments.launch);
+  std::vector<std::string>& added = arguments.launch->texts;
+  if (options.leaves_sizes)
+    std::erase_if(added,
+                  [&](const std::string& text) { return is_integer_constant(kernel, text); });
+  std::vector<std::string> views;
+  std::uint64_t seed = options.seed + texts.size();
+  for (const std::string& text : added) {
+    if (is_view_text(parse_assignment(text, "NAME=VALUE").second)) {
+      views.push_back(text);
+      continue;
+    }
+    for (NamedValue& value : read_values({text}, kernel, options.device, seed++))
+      arguments.values.push_back(std::move(value));
+  }
+  add_views(views, arguments.values);
+  return arguments;
 }
 
 namespace {
@@ -136,12 +223,13 @@ LaunchArguments::LaunchArguments(const std::vector<NamedValue>& values) {
 }
 
 Grid grid_for(const std::string& text, const TritonKernel& kernel,
-              const std::vector<NamedValue>& values) {
+              const KernelArguments& arguments) {
   if (!text.empty()) return grid_from_text(kernel, text);
   std::map<std::string, Tensor> tensors;
-  for (const NamedValue& value : values)
+  for (const NamedValue& value : arguments.values)
     if (value.tensor() != nullptr) tensors.emplace(value.name, *value.tensor());
-  return grid_from_file(kernel, std::move(tensors));
+  return grid_from_file(kernel, std::move(tensors),
+                        arguments.launch ? &arguments.launch->launch : nullptr);
 }
 
 }  // namespace tilewright::cli

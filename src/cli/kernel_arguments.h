@@ -4,9 +4,11 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/launch_values.h"
 #include "compiler/value_text.h"
 #include "tilewright/triton.h"
 
@@ -26,6 +28,22 @@ TritonKernel load_kernel(const std::string& path);
 std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
                                     const TritonKernel& kernel, Device device, std::uint64_t seed);
 
+struct KernelArguments {
+  std::vector<NamedValue> values;
+  std::optional<LaunchValues> launch;  // what the file's own launch added to those given
+};
+
+struct ReadOptions {
+  Device device;
+  std::uint64_t seed = 0;
+  bool leaves_sizes = false;  // integer constants of the launch are left out, for a tuner to choose
+};
+
+// The values of `texts`, and what the file's own launch gives for the rest as far as they determine
+// it.
+KernelArguments read_arguments(const std::vector<std::string>& texts, const TritonKernel& kernel,
+                               const ReadOptions& options);
+
 // The arguments of a launch: values by their names, items of tuples put together, and descriptors
 // where "x.block=64x64" stands beside the tensor x. Holds what they point to.
 class LaunchArguments {
@@ -42,6 +60,6 @@ class LaunchArguments {
 
 // The text's, else that of the file's own launch.
 Grid grid_for(const std::string& text, const TritonKernel& kernel,
-              const std::vector<NamedValue>& values);
+              const KernelArguments& arguments);
 
 }  // namespace tilewright::cli

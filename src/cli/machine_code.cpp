@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/process.h"
+#include "base/quote.h"
 #include "runtime/components.h"
 #include "tilewright/error.h"
 
@@ -100,14 +101,14 @@ std::string with_source_lines(const std::string& code, const std::string& lines)
   std::istringstream in(code);
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("nvdisasm warning")) {
-      out += fmt::format("// {}\n", line);
+      out += cpp_comment(line) + "\n";
     } else if (!line.starts_with(line_mark)) {
       out += line + "\n";
     } else if (const std::string place = place_of(line); !place.empty() && place != shown) {
       shown = place;
       const auto text = texts.find(place);
-      out += text == texts.end() ? fmt::format("// {}\n", place)
-                                 : fmt::format("// {}: {}\n", place, text->second);
+      const std::string line_text = text == texts.end() ? "" : ": " + text->second;
+      out += cpp_comment(place + line_text) + "\n";
     }
   }
   return out;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/main.cpp — the `tilewright` command: runs a verb; exit code 0, 1 (failure), 2 (wrong
-// command line) or what the verb says.
+// command line), 130 (interrupted) or what the verb says.
 #include <cstdio>
 #include <exception>
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
+#include "base/quote.h"
 #include "cli/arguments.h"
 #include "cli/verbs.h"
 
@@ -24,6 +26,7 @@ int exit_code_of(int count, char** arguments) {
 
 int main(int count, char** arguments) {
   try {
+    tilewright::handle_interrupts();
     const int code = exit_code_of(count, arguments);
     // A full disk or a closed pipe shows up here; a result that was not written is a failure.
     if (std::fflush(stdout) != 0) {
@@ -32,10 +35,14 @@ int main(int count, char** arguments) {
     }
     return code;
   } catch (const tilewright::cli::UsageError& error) {
-    fmt::print(stderr, "tilewright: {}\n", error.sentence);
+    fmt::print(stderr, "tilewright: {}\n", tilewright::printable_lines(error.sentence));
     return 2;
+  } catch (const tilewright::Interrupted& interrupted) {
+    fmt::print(stderr, "tilewright: interrupted: {}\n",
+               tilewright::printable_lines(interrupted.what()));
+    return tilewright::interrupted_exit_code;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tilewright: {}\n", error.what());
+    fmt::print(stderr, "tilewright: {}\n", tilewright::printable_lines(error.what()));
     return 1;
   }
 }

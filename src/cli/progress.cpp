@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
+
 namespace tilewright::cli {
 namespace {
 
@@ -24,7 +26,7 @@ Progress::~Progress() {
 
 void Progress::show(const std::string& text) {
   if (!is_terminal_) return;
-  fmt::print(stderr, "{}{} ...", clear_line, text);
+  fmt::print(stderr, "{}{} ...", clear_line, printable(text));
   std::fflush(stderr);
 }
 

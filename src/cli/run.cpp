@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/interrupt.h"
 #include "base/nearest.h"
 #include "base/table.h"
 #include "bench/json.h"
@@ -15,27 +16,21 @@
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/prints_aside.h"
+#include "cli/run_compare.h"
 #include "cli/run_cuda.h"
+#include "cli/run_place.h"
+#include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
 
 namespace tilewright::cli {
 namespace {
 
-struct Place {
-  Device device;
-  bool interpret = false;
-  std::string name() const { return interpret ? "interpret" : device.name(); }
-};
-
-Place place_of(const std::string& device, bool float64) {
-  if (device == "interpret" || (float64 && device.empty())) return {Device::cpu(), true};
-  if (float64)
+RunPlace place_of(const RunVerbOptions& options) {
+  const bool needs_interpreter = options.float64 && options.device.empty();
+  const std::string device = needs_interpreter ? "interpret" : options.device;
+  if (options.float64 && device != "interpret")
     throw UsageError{fmt::format("--float64 is for --device interpret, not for '{}'", device)};
-  if (device.empty()) return {default_device(), false};
-  if (device != "cpu" && !device.starts_with("cuda"))
-    throw UsageError{
-        fmt::format("'{}' is not a device; write cpu, cuda, cuda:N or interpret", device)};
-  return {Device::parse(device), false};
+  return parse_run_place(device, options.target, device.empty() ? default_device() : Device::cpu());
 }
 
 // A file that holds what the kernel needs: the values of `run` are converted, those of a file are
@@ -123,6 +118,8 @@ struct Outcome {
   Dim3 grid;
   double seconds = 0;
   std::vector<TensorSummary> tensors;
+  std::optional<LaunchValues> launch;  // of the file, where it gave arguments
+  std::vector<ComparedTensor> compared;
   std::string result;  // of a host function that returns no tensor
 };
 
@@ -133,6 +130,9 @@ void print_text(const Outcome& outcome) {
   fmt::print("{} on {}: {}{:.3f} s with compiling\n", outcome.kernel, outcome.place, grid,
              outcome.seconds);
   if (!outcome.result.empty()) fmt::print("  result  {}\n", outcome.result);
+  if (outcome.launch && !outcome.launch->texts.empty())
+    fmt::print("  as the launch at {}: {}\n", outcome.launch->place,
+               fmt::join(outcome.launch->texts, " "));
   Table table({{}, {}, {}, {}}, 2);
   for (const TensorSummary& t : outcome.tensors) {
     std::string state =
@@ -144,6 +144,7 @@ void print_text(const Outcome& outcome) {
     table.add({t.name, t.type, state, values});
   }
   fmt::print("{}", table.to_string());
+  print_compared(outcome.compared);
 }
 
 void print_json(const Outcome& outcome) {
@@ -161,22 +162,29 @@ void print_json(const Outcome& outcome) {
            {"seconds", outcome.seconds},
            {"tensors", tensors}};
   if (!outcome.result.empty()) all["result"] = outcome.result;
+  if (outcome.launch)
+    all["launch"] = {{"place", outcome.launch->place}, {"arguments", outcome.launch->texts}};
+  if (!outcome.compared.empty()) all["compared"] = compared_json(outcome.compared);
   fmt::print("{}\n", text_of(all));
 }
 
-void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Place& place,
-            const std::vector<NamedValue>& values, Outcome& outcome) {
-  const LaunchArguments arguments(values);
-  const Grid grid = grid_for(options.grid, kernel, values);
-  TritonLaunch launch{.num_warps = options.num_warps,
-                      .num_stages = options.num_stages,
-                      .maxnreg = options.maxnreg,
-                      .fp_fusion = !options.no_fp_fusion,
-                      .flush_to_zero = options.flush_to_zero,
-                      .debug = options.debug,
-                      .interpret = place.interpret,
-                      .bare = options.bare,
-                      .float64 = options.float64};
+void launch(const RunVerbOptions& options, const TritonKernel& kernel, const RunPlace& place,
+            const KernelArguments& given, Outcome& outcome) {
+  const LaunchArguments arguments(given.values);
+  const Grid grid = grid_for(grid_with_sizes(options.grid, options.arguments, kernel.parameters()),
+                             kernel, given);
+  const std::optional<LaunchValues>& own = given.launch;
+  TritonLaunch launch{
+      .num_warps = options.num_warps || !own ? options.num_warps : own->num_warps,
+      .num_stages = options.num_stages || !own ? options.num_stages : own->num_stages,
+      .maxnreg = options.maxnreg,
+      .fp_fusion = !options.no_fp_fusion,
+      .flush_to_zero = options.flush_to_zero,
+      .debug = options.debug,
+      .interpret = place.interpret,
+      .bare = options.bare,
+      .float64 = options.float64,
+      .emulate = place.emulate()};
   launch.grid = Grid([&](const Meta& meta) { return outcome.grid = grid.sizes(meta); });
   const StreamGuard on_device(Stream::default_of(place.device));
   const auto start = std::chrono::steady_clock::now();
@@ -185,41 +193,89 @@ void launch(const RunVerbOptions& options, const TritonKernel& kernel, const Pla
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// The options of a run at a place of --compare.
+RunVerbOptions at_place(const RunVerbOptions& options, const std::string& name) {
+  RunVerbOptions other = options;
+  other.float64 = name == "float64";
+  other.device = other.float64 ? "interpret" : name;
+  if (name != "emulate") other.target.clear();
+  return other;
+}
+
+// The same launch at each place of --compare, from the same memory.
+void compare_places(const RunVerbOptions& options, const TritonKernel& kernel,
+                    const KernelArguments& given, Outcome& outcome) {
+  for (const std::string& name : options.compares) {
+    const RunVerbOptions other = at_place(options, name);
+    const RunPlace place = place_of(other);
+    const KernelArguments again =
+        read_arguments(options.arguments, kernel, {.device = place.device, .seed = options.seed});
+    restore(given.values, again.values);
+    Outcome ignored;
+    launch(other, kernel, place, again, ignored);
+    for (ComparedTensor& each : compare_runs(name, given.values, again.values, options.tolerance))
+      outcome.compared.push_back(std::move(each));
+  }
+}
+
+// A name that is no place is found before anything runs.
+void check_places(const RunVerbOptions& options) {
+  for (const std::string& name : options.compares)
+    static_cast<void>(place_of(at_place(options, name)));
+}
+
 }  // namespace
 
 void report_run(const RunVerbOptions& options, const RunReport& report) {
   const std::vector<Save> saves = saves_of(options, report.values);
+  const std::vector<Expected> expected = read_expected(options.expects, report.values);
   Outcome outcome{.kernel = report.name,
                   .place = report.place,
                   .grid = report.grid,
                   .seconds = report.seconds,
                   .tensors = {},
+                  .launch = {},
+                  .compared = compare_with_expected(expected, report.values, options.tolerance),
                   .result = report.result};
   for (const NamedValue& value : report.values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
   for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
   options.json ? print_json(outcome) : print_text(outcome);
+  if (has_difference(outcome.compared)) throw ExitWith{difference_code};
 }
 
 void run_run(const RunVerbOptions& options) {
   if (is_cuda_path(options.path)) return run_cuda(options);
-  const Place place = place_of(options.device, options.float64);
+  const RunPlace place = place_of(options);
   const TritonKernel kernel = load_kernel(options.path);
-  const std::vector<NamedValue> values =
-      read_values(options.arguments, kernel, place.device, options.seed);
+  refuse_sweeps(options.arguments, "tilewright run");
+  const KernelArguments given =
+      read_arguments(options.arguments, kernel, {.device = place.device, .seed = options.seed});
+  const std::vector<NamedValue>& values = given.values;
   const std::vector<Save> saves = saves_of(options, values);
-  Outcome outcome{.kernel = kernel.name(), .place = place.name()};
+  const std::vector<Expected> expected = read_expected(options.expects, values);
+  check_places(options);
+  Outcome outcome{.kernel = kernel.name(), .place = place.name(), .launch = given.launch};
+  const InterruptPlace while_running(
+      fmt::format("while kernel '{}' was compiled or run on {}; --device interpret names the line "
+                  "of a loop that does not end",
+                  kernel.name(), place.name()));
+  std::optional<PollsInterrupts> polls;  // these two name the line themselves
+  if (place.interpret || place.emulate() != nullptr) polls.emplace();
   std::optional<CrashHint> hint;  // the interpreter and a GPU report what goes outside
   if (place.device.is_cpu() && !place.interpret) hint.emplace(kernel.name());
   {
     std::optional<PrintsAside> aside;
     if (options.json) aside.emplace();
-    launch(options, kernel, place, values, outcome);
+    launch(options, kernel, place, given, outcome);
+    outcome.compared = compare_with_expected(expected, values, options.tolerance);
+    compare_places(options, kernel, given, outcome);
   }
   for (const NamedValue& value : values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
   for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
   options.json ? print_json(outcome) : print_text(outcome);
+  if (has_difference(outcome.compared)) throw ExitWith{difference_code};
 }
 
 }  // namespace tilewright::cli

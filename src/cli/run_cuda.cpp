@@ -4,13 +4,16 @@
 
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/interrupt.h"
 #include "cli/crash_hint.h"
 #include "cli/cuda_call.h"
 #include "cli/prints_aside.h"
+#include "cli/symbolic_sizes.h"
 #include "tilewright/error.h"
 #include "tilewright/load_inline.h"
 
@@ -37,6 +40,20 @@ Device device_for(const std::string& name) {
 
 std::string place_name(Device device) { return device.is_cuda() ? device.name() : "cpu, emulated"; }
 
+// A CUDA source is the same text at every place: there is no other one to compare with or to
+// choose.
+void refuse_triton_options(const RunVerbOptions& options) {
+  const std::pair<const char*, bool> others[] = {{"--compare", !options.compares.empty()},
+                                                 {"--target", !options.target.empty()},
+                                                 {"--float64", options.float64}};
+  for (const auto& [name, is_given] : others)
+    if (is_given)
+      throw UsageError{
+          fmt::format("{} goes with FILE.py:KERNEL, not with '{}'; --expect NAME=FILE.npy compares "
+                      "with a file",
+                      name, options.path)};
+}
+
 // ---- Calls and launches.
 
 void add_result(const HostValue& result, std::vector<NamedValue>& values) {
@@ -62,14 +79,20 @@ std::string number_in(const HostValue& result) {
 
 void run_call(const RunVerbOptions& options, const CudaFile& file, Device device) {
   const auto start = Clock::now();
+  refuse_sweeps(options.arguments, "tilewright run");
   CudaCall call(file, device);
   RunReport report{.name = call.name(), .place = place_name(device)};
   report.values = values_for(options.arguments, call.name(), call.parameters(),
                              {.device = device, .seed = options.seed});
-  call.bind(report.values,
-            {options.grid, options.block, static_cast<std::size_t>(options.shared_bytes)});
+  const auto with_numbers = [&](const std::string& text) {
+    return grid_with_sizes(text, options.arguments, call.parameters());
+  };
+  call.bind(report.values, {with_numbers(options.grid), with_numbers(options.block),
+                            static_cast<std::size_t>(options.shared_bytes)});
   report.grid = call.is_kernel() ? call.config().grid : Dim3{0, 0, 0};
   HostValue result;
+  std::optional<PollsInterrupts> polls;  // the emulation names the line itself
+  if (device.is_cpu() && call.is_kernel()) polls.emplace();
   {
     std::optional<PrintsAside> aside;
     if (options.json) aside.emplace();
@@ -86,10 +109,11 @@ void run_call(const RunVerbOptions& options, const CudaFile& file, Device device
 // ---- Programs.
 
 void run_main(const RunVerbOptions& options, const CudaFile& file, Device device) {
-  if (!options.grid.empty() || !options.block.empty() || !options.saves.empty() || options.json)
+  if (!options.grid.empty() || !options.block.empty() || !options.saves.empty() ||
+      !options.expects.empty() || options.json)
     throw UsageError{fmt::format(
-        "{} is run as a program with main, which takes no --grid, --block, --save or --json; its "
-        "own arguments go behind --, and {}:NAME runs one function or kernel of it",
+        "{} is run as a program with main, which takes no --grid, --block, --save, --expect or "
+        "--json; its own arguments go behind --, and {}:NAME runs one function or kernel of it",
         file.path, file.path)};
   if (options.device.empty() && device.is_cpu())
     fmt::print(stderr, "tilewright: {} is emulated on the CPU: {}\n", file.name, why_no_cuda());
@@ -100,6 +124,7 @@ void run_main(const RunVerbOptions& options, const CudaFile& file, Device device
 }  // namespace
 
 void run_cuda(const RunVerbOptions& options) {
+  refuse_triton_options(options);
   const CudaFile file = read_cuda_file(options.path);
   const Device device = device_for(options.device);
   std::optional<CrashHint> hint;
@@ -107,6 +132,9 @@ void run_cuda(const RunVerbOptions& options) {
     hint.emplace(fmt::format("'{}'", file.wanted.empty() ? file.name : file.wanted),
                  "through a null pointer or outside of an allocation; TILEWRIGHT_EMULATE_CHECK=1 "
                  "checks shared memory, and a GPU's own tools (compute-sanitizer) the rest");
+  const InterruptPlace while_running(fmt::format("while '{}' was compiled or run on {}",
+                                                 file.wanted.empty() ? file.name : file.wanted,
+                                                 place_name(device)));
   file.wanted.empty() && file.has_main() ? run_main(options, file, device)
                                          : run_call(options, file, device);
 }

@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
 #include "base/table.h"
 #include "bench/json.h"
 #include "cli/guess_cuda.h"
 #include "cli/guess_files.h"
 #include "cli/isolate.h"
 #include "cli/progress.h"
+#include "cli/run_place.h"
 #include "cli/verbs.h"
 #include "compiler/compile.h"
 #include "compiler/guess/run_kernel.h"
@@ -64,7 +66,8 @@ std::string counts_text(const std::map<std::string, int>& counts) {
 void print_table(const std::vector<Row>& rows, const std::map<std::string, int>& counts) {
   Table table({{"kernel"}, {"file"}, {"seconds", Align::Right}, {"result"}}, 0);
   for (const Row& row : rows)
-    table.add({row.kernel.empty() ? "-" : row.kernel, row.file, fmt::format("{:.2f}", row.seconds),
+    table.add({row.kernel.empty() ? "-" : row.kernel, printable(row.file),
+               fmt::format("{:.2f}", row.seconds),
                row.reason.empty() ? row.result : fmt::format("{}: {}", row.result, row.reason)});
   fmt::print("{}of {}: {}\n", table.to_string(), rows.size(), counts_text(counts));
 }
@@ -98,7 +101,10 @@ void check_device(Device device) {
 void run_run_guess(const RunVerbOptions& options) {
   if (!options.arguments.empty() || !options.grid.empty() || !options.saves.empty())
     throw UsageError{"--guess makes the arguments and the grid itself; leave them and --save out"};
-  const Device device = Device::parse(options.device.empty() ? "cpu" : options.device);
+  const RunPlace place = parse_run_place(options.device, options.target, Device::cpu());
+  if (place.interpret)
+    throw UsageError{
+        "--guess compares a device with the interpreter; write --device cpu, cuda or emulate"};
   python::ModuleLoader loader;
   Guesser guesser(loader);
   const bool has_cuda = has_cuda_files(options.path);
@@ -115,7 +121,7 @@ void run_run_guess(const RunVerbOptions& options) {
                     .signature = "",
                     .arguments = "",
                     .seconds = 0});
-  check_device(device);
+  check_device(place.device);
   const std::size_t first = rows.size();
   rows.resize(first + kernels.size());
   {
@@ -123,7 +129,9 @@ void run_run_guess(const RunVerbOptions& options) {
     Progress progress;
     run_isolated(
         kernels.size(), options.isolation,
-        [&](std::size_t i) { return encoded(run_kernel(loader, guesser, kernels[i], device)); },
+        [&](std::size_t i) {
+          return encoded(run_kernel(loader, guesser, kernels[i], {place.device, place.emulate()}));
+        },
         [&](std::size_t i, const IsolatedResult& result) {
           rows[first + i] = row_of(kernels[i], result);
           progress.show(fmt::format("{} of {}: {}", ++ended, kernels.size(), kernels[i].name));
@@ -131,7 +139,7 @@ void run_run_guess(const RunVerbOptions& options) {
   }
   if (has_cuda) {
     Progress progress;
-    for (const CudaGuess& guess : guess_cuda(options.path, device, options.isolation,
+    for (const CudaGuess& guess : guess_cuda(options.path, place.device, options.isolation,
                                              [&](const std::string& text) { progress.show(text); }))
       rows.push_back({.file = guess.file,
                       .kernel = guess.kernel,

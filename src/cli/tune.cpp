@@ -13,6 +13,7 @@
 #include "cli/crash_hint.h"
 #include "cli/kernel_arguments.h"
 #include "cli/progress.h"
+#include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
 #include "compiler/tune/config_text.h"
 #include "compiler/tune/propose.h"
@@ -52,6 +53,8 @@ std::string kind_text(const ConfigOutcome& outcome) {
       return "left early";
     case Kind::Stored:
       return "of an earlier run";
+    case Kind::Same:
+      return "the same on this device as " + outcome.problem;
     case Kind::Skipped:
       return "skipped: " + outcome.problem;
   }
@@ -163,7 +166,7 @@ void print_json(const TuneReport& report) {
 struct Request {
   Device device;
   TritonKernel kernel;
-  std::vector<NamedValue> values;
+  KernelArguments given;
   std::unique_ptr<LaunchArguments> arguments;
   std::vector<const TritonArgument*> slots;
   TritonLaunch launch;
@@ -173,10 +176,14 @@ Request request_for(const TuneVerbOptions& options) {
   Request r;
   r.device = options.device.empty() ? default_device() : Device::parse(options.device);
   r.kernel = load_kernel(options.path);
-  r.values = read_values(options.arguments, r.kernel, r.device, options.seed);
+  refuse_sweeps(options.arguments, "tilewright tune");
+  const bool has_list =
+      r.kernel.state()->is_autotuned() && options.configs.empty() && !options.propose;
+  r.given = read_arguments(options.arguments, r.kernel,
+                           {.device = r.device, .seed = options.seed, .leaves_sizes = !has_list});
   const std::vector<std::string> names = r.kernel.parameters();
   r.slots.resize(names.size());
-  r.arguments = std::make_unique<LaunchArguments>(r.values);
+  r.arguments = std::make_unique<LaunchArguments>(r.given.values);
   for (const TritonArgument& argument : r.arguments->get()) {
     const TritonArgument*& slot = r.slots[static_cast<std::size_t>(
         std::find(names.begin(), names.end(), argument.name) - names.begin())];
@@ -185,7 +192,8 @@ Request request_for(const TuneVerbOptions& options) {
                                       r.kernel.name()));
     slot = &argument;
   }
-  r.launch.grid = grid_for(options.grid, r.kernel, r.values);
+  r.launch.grid =
+      grid_for(grid_with_sizes(options.grid, options.arguments, names), r.kernel, r.given);
   r.launch.maxnreg = options.maxnreg;
   return r;
 }
@@ -220,6 +228,7 @@ void run_tune(const TuneVerbOptions& options) {
                   {.configs = configs_for(options, r, request),
                    .seconds_per_config = options.seconds,
                    .is_forced = true,
+                   .compares_results = true,
                    .progress = [&](const std::string& what) { progress.show(what); },
                    .is_over = [] { return interrupts != 0; }});
   } catch (const Error&) {

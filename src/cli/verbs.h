@@ -52,7 +52,11 @@ struct RunVerbOptions {
   std::string block;                   // of a .cu kernel: threads per block, else 256
   std::int64_t shared_bytes = 0;       // of a .cu kernel: dynamic shared memory
   std::vector<std::string> saves;      // NAME=FILE.npy
-  std::string device;                  // cpu, cuda, interpret; else the default device
+  std::vector<std::string> expects;    // NAME=FILE.npy, to compare with
+  std::vector<std::string> compares;   // devices and float64, to compare with
+  std::optional<double> tolerance;     // of those, else by type
+  std::string device;                  // cpu, cuda, emulate, interpret; else the default device
+  std::string target;                  // of `emulate`; else sm_90a
   bool bare = false;                   // without the kernel's autotune and heuristics
   bool float64 = false;                // interpret: floats are rounded once, at the end
   std::uint64_t seed = 0;
@@ -87,7 +91,7 @@ struct BenchVerbOptions {
   std::string operation;               // gelu, ..., or FILE.py:KERNEL, FILE.cu:KERNEL with `like`
   std::vector<std::string> arguments;  // of a kernel of the user's: NAME=VALUE
   std::string like;                    // the operation that a kernel of the user's does
-  std::string reference;               // else another that does the same, FILE.py:KERNEL or FILE.cu:NAME
+  std::string reference;               // else another, FILE.py:KERNEL, FILE.cu:NAME, torch:FUNCTION
   std::string grid;
   std::string block;
   std::string dims;
@@ -117,6 +121,7 @@ struct CompileVerbOptions {
   std::string signature;
   std::vector<std::string> targets;  // else this machine's GPU, else sm_90a
   std::vector<std::string> emit;     // ir, cuda, cpp, ptx, cubin, header, sass, asm
+  bool self_contained = false;       // cuda and cpp with our device headers inside
   std::string folder;                // -o; else what is text goes to stdout
   bool guess = false;
   std::string stage = "binary";  // of guess: ir, source, binary

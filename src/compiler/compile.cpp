@@ -91,6 +91,7 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
   triton::LowerOptions lowering;
   lowering.debug = options.debug;
   lowering.fp_fusion = options.fp_fusion;
+  lowering.num_warps = options.num_warps;
   lowering.facts = facts_of(target);
   const auto lower = [&](const PipelineOptions& pipeline) {
     TileKernel result;
@@ -134,6 +135,7 @@ KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
   // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
   emitting.chooses_shape |=
       options.num_ctas == 1 && largest_tile(tiles) > 64 * 32 * options.num_warps;
+  emitting.chooses_shape &= !kernel.lowered.asks_for_warps;
   return emit_cuda(tiles, emitting);
 }
 

@@ -8,7 +8,8 @@
 
 #include "base/diagnostic.h"
 #include "base/nearest.h"
-#include "compiler/guess/launches.h"
+#include "compiler/guess/host_run.h"
+#include "compiler/launch_values.h"
 #include "compiler/triton_state.h"
 
 namespace tilewright {
@@ -72,30 +73,17 @@ Dim3 evaluate_text(const std::string& kernel, const std::string& text,
   }
 }
 
-python::Value described(const Tensor& tensor) {
-  return python::TensorValue{fmt::format("torch.{}", name_of(tensor.dtype())), tensor.shape(),
-                             tensor.strides()};
-}
-
-// Host code calls its arguments by names of its own: those that stand alone at the launch mean our
-// values.
-Names names_at(const KernelLaunch& launch, const TritonKernel::State& state,
-               const python::DictValue& values) {
-  Names names;
-  for (std::size_t i = 0; i < state.parameters.size(); ++i) {
-    const auto* name = python::cast_if<python::Name>(launch.argument(state.parameters[i].name, i));
-    const python::Value* value = values.find(state.parameters[i].name);
-    if (name != nullptr && value != nullptr) names.emplace(name->id, *value);
-  }
-  return names;
-}
-
-Dim3 evaluate_launch(const TritonKernel::State& state, const KernelLaunch& launch,
+// Host code has names of its own: those that it computes up to the launch.
+Dim3 evaluate_launch(const TritonKernel& kernel, const KernelLaunch& launch,
                      const python::DictValue& values) {
+  const TritonKernel::State& state = *kernel.state();
   python::ModuleLoader& loader = const_cast<python::ModuleLoader&>(state.loader);
   const std::lock_guard lock(state.mutex);
   python::Evaluator evaluator(loader, {.facts = python::nvidia_facts(9, 0)});
-  const Names names = names_at(launch, state, values);
+  std::map<std::string, python::Value> given;
+  for (const auto& [name, value] : values.items) given[*name.get_if<std::string>()] = value;
+  const Names names =
+      HostRun(loader, evaluator, launch, names_at_launch(launch, kernel, given)).names();
   const python::Node* node = followed_grid(launch);
   if (python::is<python::FunctionDef>(node)) {
     python::Scope scope;
@@ -124,22 +112,34 @@ Dim3 grid_from_numbers(const std::string& kernel, const std::string& text,
   return evaluate_text(kernel, text, values);
 }
 
-Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors) {
+Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors,
+                    const KernelLaunch* chosen) {
   const TritonKernel::State& state = *kernel.state();
   const auto launches = find_launches(*state.function.module, state.name);
   if (launches.empty())
     throw ArgumentError(fmt::format("{} does not launch '{}', so its grid must be given (--grid)",
                                     state.function.module->tree->source.file, state.name));
-  return [&state, launch = launches.front(), tensors = std::move(tensors)](const Meta& meta) {
+  return [kernel, launch = chosen != nullptr ? *chosen : launches.front(),
+          tensors = std::move(tensors)](const Meta& meta) {
     python::DictValue values = meta_values(meta.view());
     for (const auto& [name, tensor] : tensors) values.set(name, described(tensor));
     try {
-      return evaluate_launch(state, launch, values);
+      return evaluate_launch(kernel, launch, values);
     } catch (const UserError& error) {
       throw ArgumentError(
           fmt::format("the grid of the launch at {}:{} cannot be read ({}); it must be given",
                       launch.module->tree->source.file, launch.call->span.line, sentence(error)));
     }
+  };
+}
+
+Grid once_per_config(Grid grid) {
+  auto known = std::make_shared<std::map<std::uint64_t, Dim3>>();
+  return [grid = std::move(grid), known](const Meta& meta) {
+    const std::uint64_t number = meta.view().specialization->number;
+    auto found = known->find(number);
+    if (found == known->end()) found = known->emplace(number, grid.sizes(meta)).first;
+    return found->second;
   };
 }
 

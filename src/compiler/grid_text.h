@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/guess/launches.h"
 #include "tilewright/tensor.h"
 #include "tilewright/triton.h"
 
@@ -20,8 +21,14 @@ Grid grid_from_text(const TritonKernel& kernel, std::string text);
 Dim3 grid_from_numbers(const std::string& kernel, const std::string& text,
                        const std::map<std::string, std::int64_t>& numbers);
 
-// The grid of the first launch of the kernel in its file, with the names of that place standing for
-// the arguments given here. Throws ArgumentError that says why it cannot be read.
-Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors);
+// The grid of a launch of the kernel in its file (the first one unless one is given), with the
+// names of that place standing for the arguments given here. Throws ArgumentError that says why it
+// cannot be read.
+Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors,
+                    const KernelLaunch* launch = nullptr);
+
+// `grid` evaluated once for each compiled form of the kernel: evaluating a text takes longer than a
+// launch. For launches that differ in nothing but their config, from one thread.
+Grid once_per_config(Grid grid);
 
 }  // namespace tilewright

@@ -85,10 +85,12 @@ struct Memory {
   }
 
  private:
-  // Doubles of one buffer are kept once, however many arguments point into it.
+  // Doubles and copies of one buffer are kept once, however many arguments point into it: two would
+  // not see each other's stores.
   int buffer_of(const std::string& name, const Buffer& buffer, DType dtype) {
-    for (std::size_t i = 0; float64 && i < copies.size(); ++i)
-      if (source_of(copies[i]) == buffer.data() && buffers[i].shadow_dtype == dtype)
+    const bool is_copied = float64 || !buffer.is_host_accessible();
+    for (std::size_t i = 0; is_copied && i < copies.size(); ++i)
+      if (source_of(copies[i]) == buffer.data() && (!float64 || buffers[i].shadow_dtype == dtype))
         return static_cast<int>(i);
     copies.push_back(reachable(buffer));
     const Buffer& host = copies.back().host;

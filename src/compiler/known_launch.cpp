@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/settings.h"
+#include "compiler/overlap.h"
 #include "compiler/place_arguments.h"
 
 namespace tilewright {
@@ -160,7 +161,8 @@ bool repeats(const KnownLaunch& known, const TritonKernel::State& state, const T
     return false;
   const Settings& process = settings();
   const LaunchOptions options{launch, known.device, launch.interpret || process.interpret,
-                              launch.debug || process.debug};
+                              launch.debug || process.debug,
+                              Overlaps({slots, known.expected.size()}).word()};
   for (std::size_t i = 0; i < option_words; ++i)
     if (options.word(i) != known.words[i]) return false;
   return known.has_tensors || device_without_tensors(launch) == known.device;

@@ -5,6 +5,7 @@
 
 #include "compiler/faults.h"
 #include "compiler/launcher_header.h"
+#include "compiler/scalar_loops.h"
 #include "compiler/triton_state.h"
 #include "ir/cost.h"
 #include "runtime/compile.h"
@@ -91,7 +92,10 @@ LaunchFacts launch_facts(const TritonKernel& kernel, const TritonLaunch& launch,
   const KernelSource source = emit_source(state.loader, tiles, target, specialization.options);
   if (target.is_cuda()) add_sizes(facts, source.kernels.front(), target);
   add_cost(facts, view, grid, tiles.lowered.kernel, source.kernels.front());
-  if (!target.is_cuda()) return facts;
+  if (!target.is_cuda()) {
+    facts.faults = faults_in_loops(source, target);
+    return facts;
+  }
   facts.faults = faults_in_tiles(tiles.lowered.kernel);
   facts.shared_bytes = dynamic_shared_bytes(source);
   add_resources(facts, source, target);

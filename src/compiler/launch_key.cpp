@@ -8,6 +8,14 @@
 #include "compiler/specialize.h"
 
 namespace tilewright {
+
+std::uint64_t emulated_bits(const Target& target) {
+  const auto major = static_cast<std::uint64_t>(target.capability_major);
+  const auto minor = static_cast<std::uint64_t>(target.capability_minor);
+  const bool is_specific = target.name.ends_with('a');
+  return (major << 6 | minor << 2 | std::uint64_t{is_specific} << 1 | 1) << 13;
+}
+
 namespace {
 
 // As specialize.h says. The value of a constant matters as a whole; a null pointer is None.

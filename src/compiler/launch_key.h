@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/launch_key.h — what tells launches apart that need different code, as a row of words.
 //
-// Three words of options; one for each parameter, 0 when it is absent, else the type of its
+// Four words of options and of what overlaps; one for each parameter, 0 when it is absent, else the type of its
 // argument and what is known of the value (specialize.h); the values that are constants or that
 // heuristics and the autotuner read; a hash of each text, tuple and descriptor. Equal rows mean
 // equal code. Arguments of different types may have rows of their own although the code is the
@@ -59,7 +59,7 @@ struct KeyRules {
   explicit KeyRules(std::span<const TritonParameter> kernel);
 };
 
-inline constexpr std::size_t option_words = 3;  // before those of the parameters
+inline constexpr std::size_t option_words = 4;  // before those of the parameters
 inline constexpr std::size_t long_words = 2;    // of each text, tuple and descriptor, behind all
 
 // What a launch says beside its arguments.
@@ -68,6 +68,7 @@ struct LaunchOptions {
   const Device& device;
   bool interpret;
   bool debug;
+  std::uint64_t overlaps = 0;  // Overlaps::word of the arguments
 
   std::uint64_t word(std::size_t i) const;
 };
@@ -98,6 +99,9 @@ class LaunchKey {
   std::uint64_t words_[most_words];  // not initialised: most launches use a few
 };
 
+// In bits 13 to 31: which target's text is emulated; never 0.
+std::uint64_t emulated_bits(const Target& target);
+
 inline std::uint64_t LaunchOptions::word(std::size_t i) const {
   const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
     return static_cast<std::uint32_t>(low.value_or(-1)) |
@@ -105,9 +109,11 @@ inline std::uint64_t LaunchOptions::word(std::size_t i) const {
   };
   if (i == 1) return pair(launch.num_warps, launch.num_stages);
   if (i == 2) return pair(launch.num_ctas, launch.maxnreg);
+  if (i == 3) return overlaps;
   return static_cast<std::uint64_t>(device.kind) | std::uint64_t{interpret} << 8 |
          std::uint64_t{launch.fp_fusion} << 9 | std::uint64_t{launch.flush_to_zero} << 10 |
          std::uint64_t{debug} << 11 | std::uint64_t{launch.bare} << 12 |
+         (launch.emulate != nullptr ? emulated_bits(*launch.emulate) : 0) |
          static_cast<std::uint64_t>(device.index) << 32;
 }
 

@@ -8,6 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/quote.h"
+#include "codegen/text/names.h"
 #include "tilewright/error.h"
 #include "tilewright/version.h"
 
@@ -23,6 +25,19 @@ std::string c_type(const Parameter& parameter) {
   if (parameter.kind == Parameter::Kind::Pointer)
     return fmt::format("{}{}*", parameter.is_const ? "const " : "", name);
   return std::string(name);
+}
+
+// The kernel's parameters under names that C++ has not taken, nor the launcher for itself.
+std::vector<std::string> parameter_names(const KernelSource::Kernel& kernel) {
+  Names names;
+  for (const char* own :
+       {"stream", "grid", "arguments", "loaded", "cluster", "config", "detail", "blocks_x",
+        "blocks_y", "blocks_z", "threads_x", "threads_y", "threads_z", "std"})
+    names.reserve(own);
+  names.reserve(kernel_symbol(kernel.name));
+  std::vector<std::string> out;
+  for (const Parameter& parameter : kernel.parameters) out.push_back(names.make(parameter.name));
+  return out;
 }
 
 std::string hex_bytes(const std::vector<std::byte>& bytes) {
@@ -49,14 +64,15 @@ const LaunchStep* only_step(const KernelSource::Kernel& kernel) {
 // "&x, &n, &grid_x": what the kernel takes, in its order.
 std::vector<std::string> kernel_arguments(const KernelSource::Kernel& kernel,
                                           const LaunchStep* step) {
+  const std::vector<std::string> names = parameter_names(kernel);
   std::vector<std::string> arguments;
   if (step == nullptr) {
-    for (const Parameter& parameter : kernel.parameters) arguments.push_back("&" + parameter.name);
+    for (const std::string& name : names) arguments.push_back("&" + name);
     return arguments;
   }
   for (const KernelParameter& parameter : step->parameters) {
     if (parameter.kind == KernelParameter::Kind::Argument)
-      arguments.push_back("&" + kernel.parameters[static_cast<std::size_t>(parameter.index)].name);
+      arguments.push_back("&" + names[static_cast<std::size_t>(parameter.index)]);
     else arguments.push_back(fmt::format("&grid.{}", "xyz"[parameter.index]));
   }
   return arguments;
@@ -180,14 +196,13 @@ constexpr std::string_view ask_processors = R"(
 // Wrong promises would be wrong results: the launcher refuses them.
 std::string checks(const LauncherRequest& request, const KernelSource::Kernel& kernel) {
   std::string text;
+  const std::vector<std::string> names = parameter_names(kernel);
   const auto& arguments = request.kernel.lowered.kernel.arguments;
   for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
     if (arguments[i].divisible % 16 != 0) continue;
-    const Parameter& parameter = kernel.parameters[i];
-    text +=
-        parameter.kind == Parameter::Kind::Pointer
-            ? fmt::format("  if (reinterpret_cast<std::uintptr_t>({}) % 16 != 0)\n", parameter.name)
-            : fmt::format("  if ({} % 16 != 0)\n", parameter.name);
+    text += kernel.parameters[i].kind == Parameter::Kind::Pointer
+                ? fmt::format("  if (reinterpret_cast<std::uintptr_t>({}) % 16 != 0)\n", names[i])
+                : fmt::format("  if ({} % 16 != 0)\n", names[i]);
     text += "    return CUDA_ERROR_INVALID_VALUE;\n";
   }
   return text;
@@ -217,7 +232,7 @@ struct {name}_loaded {{
 {processors}  {name}_loaded() {{
     CUmodule module = nullptr;
     result = cuModuleLoadData(&module, {name}_cubin);
-    if (result == CUDA_SUCCESS) result = cuModuleGetFunction(&function, module, "{entry}");
+    if (result == CUDA_SUCCESS) result = cuModuleGetFunction(&function, module, {entry});
     if (result == CUDA_SUCCESS && {shared} > 48 * 1024)
       result = cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                   {shared});{ask_processors}
@@ -252,23 +267,26 @@ std::string launcher_header(const LauncherRequest& request) {
   const KernelSource::Kernel& kernel = request.source.kernels.front();
   const LaunchStep* step = only_step(kernel);
   std::string parameters;
-  for (const Parameter& parameter : kernel.parameters)
-    parameters += fmt::format(", {} {}", c_type(parameter), parameter.name);
+  const std::vector<std::string> names = parameter_names(kernel);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    parameters += fmt::format(", {} {}", c_type(kernel.parameters[i]), names[i]);
   const std::vector<std::string> arguments = kernel_arguments(kernel, step);
-  return fmt::format("// {} for {}, made by tilewright {}.\n// Signature: {}\n", kernel.name,
-                     request.target.name, version(), request.signature) +
-         fmt::format(
-             fmt::runtime(body), fmt::arg("target", request.target.name),
-             fmt::arg("name", kernel.name), fmt::arg("bytes", hex_bytes(request.binary.bytes)),
-             fmt::arg("entry", step == nullptr ? kernel.name : step->entry),
-             fmt::arg("shared", dynamic_shared_bytes(request.source)),
-             fmt::arg("parameters", parameters), fmt::arg("checks", checks(request, kernel)),
-             fmt::arg("arguments", arguments.empty()
-                                       ? "nullptr"
-                                       : fmt::format("{}", fmt::join(arguments, ", "))),
-             fmt::arg("processors", uses_processors(step) ? "  int processors = 1;\n" : ""),
-             fmt::arg("ask_processors", uses_processors(step) ? ask_processors : ""),
-             fmt::arg("launch", launch_text(request, kernel.name, step)));
+  return cpp_comment(fmt::format("{} for {}, made by tilewright {}.", kernel.name,
+                                 request.target.name, version())) +
+         "\n" + cpp_comment("Signature: " + request.signature) + "\n" +
+         fmt::format(fmt::runtime(body), fmt::arg("target", request.target.name),
+                     fmt::arg("name", kernel_symbol(kernel.name)),
+                     fmt::arg("bytes", hex_bytes(request.binary.bytes)),
+                     fmt::arg("entry", cpp_string(step == nullptr ? kernel.name : step->entry)),
+                     fmt::arg("shared", dynamic_shared_bytes(request.source)),
+                     fmt::arg("parameters", parameters),
+                     fmt::arg("checks", checks(request, kernel)),
+                     fmt::arg("arguments", arguments.empty()
+                                               ? "nullptr"
+                                               : fmt::format("{}", fmt::join(arguments, ", "))),
+                     fmt::arg("processors", uses_processors(step) ? "  int processors = 1;\n" : ""),
+                     fmt::arg("ask_processors", uses_processors(step) ? ask_processors : ""),
+                     fmt::arg("launch", launch_text(request, kernel.name, step)));
 }
 
 }  // namespace tilewright

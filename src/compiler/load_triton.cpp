@@ -70,7 +70,10 @@ python::Value host_value(const TritonArgument& argument) {
     return python::make_tuple(std::move(items));
   }
   if (argument.kind == TritonArgument::Kind::Value && argument.value.kind != Argument::Kind::Scalar)
-    return python::TensorValue{fmt::format("torch.{}", name_of(argument.value.dtype)), {}, {}};
+    return python::TensorValue{.dtype = fmt::format("torch.{}", name_of(argument.value.dtype)),
+                               .shape = {},
+                               .strides = {},
+                               .has_shape = false};
   const TritonParameter constant{.is_constexpr = true};
   return host_value_of(parameter_type(specialize("", constant, argument)).constant);
 }
@@ -138,6 +141,7 @@ void run(const LaunchView& view, const TritonLaunch& launch, const Argument* con
   const Dim3 grid = grid_of(view, launch);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   if (specialization.tiles) return interpret_launch(view, grid, launch.float64);
+  if (specialization.is_emulated) return emulate_launch(view, launch, grid);
   if (passed == nullptr || specialization.takes_items) return run_compiled(view, launch, grid);
   specialization.function.launch({.grid = grid, .stream = launch.stream},
                                  {passed, specialization.sources.size()});
@@ -174,7 +178,7 @@ void TritonKernel::launch(const TritonLaunch& launch,
 void TritonKernel::precompile(std::string_view signature, const TritonLaunch& options) const {
   State& state = checked(state_);
   const LaunchPlace place{device_without_tensors(options),
-                          options.interpret || settings().interpret};
+                          options.interpret || settings().interpret, options.emulate};
   static_cast<void>(make_specialization(state, signature, options, place));
 }
 

@@ -8,16 +8,52 @@
 #include "base/settings.h"
 #include "compiler/resolve.h"
 #include "compiler/tune/tune.h"
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 namespace {
 
 using python::Decorator;
 
+// Whether the kernel writes memory that two of its arguments reach.
+bool writes_overlap(const ir::Kernel& kernel) {
+  const ir::MemoryOrder order(kernel);
+  bool writes = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (!op.facts().has(ir::Writes) || !ir::is_access(kernel, op)) return;
+    for (const ir::KernelArgument& argument : kernel.arguments)
+      writes |= argument.memory >= 0 && order.may_overlap(op.operands[0], argument.value);
+  });
+  return writes;
+}
+
+bool has_overlaps(const triton::ParameterType& type) {
+  return type.memory >= 0 || std::any_of(type.items.begin(), type.items.end(), has_overlaps);
+}
+
+void forget_overlaps(triton::ParameterType& type) {
+  type.memory = type.address = -1;
+  for (triton::ParameterType& item : type.items) forget_overlaps(item);
+}
+
+// Arguments that overlap need code of their own only where the kernel writes to them.
+void drop_idle_overlaps(const LaunchRequest& request, ResolvedLaunch& resolved) {
+  TritonSignature& signature = resolved.signature;
+  const bool has_any = std::any_of(signature.begin(), signature.end(), [](const auto& parameter) {
+    return has_overlaps(parameter.second);
+  });
+  if (!has_any || request.state.compiled.contains(code_key(request, resolved))) return;
+  const TileKernel tiles = lower_to_tiles(request.state.loader, request.state.function, signature,
+                                          request.target(), resolved.options);
+  if (writes_overlap(tiles.lowered.kernel)) return;
+  for (auto& [name, type] : signature) forget_overlaps(type);
+}
+
 // What is compiled for this config, by now or already. Needs the kernel's lock.
 const Specialization& specialization_of(const LaunchRequest& request,
                                         const python::ConfigValue* config) {
-  const ResolvedLaunch resolved = resolve(request, config);
+  ResolvedLaunch resolved = resolve(request, config);
+  drop_idle_overlaps(request, resolved);
   const std::string key = code_key(request, resolved);
   const auto found = request.state.compiled.find(key);
   if (found != request.state.compiled.end()) return *found->second;

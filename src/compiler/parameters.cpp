@@ -40,12 +40,11 @@ std::optional<ir::Type> annotated_type(const std::string& name) {
   }
 }
 
-std::optional<python::Value> value_of(python::Evaluator& evaluator,
-                                      const python::LoadedModule& module,
+std::optional<python::Value> value_of(python::Evaluator& evaluator, const python::Moment& moment,
                                       const python::Node* node) {
   if (node == nullptr) return std::nullopt;
   try {
-    return evaluator.evaluate(module, node);
+    return evaluator.evaluate(*moment.module, node, {}, moment);
   } catch (const UserError&) {
     return std::nullopt;
   }
@@ -70,7 +69,7 @@ std::vector<TritonParameter> read_parameters(python::ModuleLoader& loader,
     read.is_const = annotation == "const";
     if (!read.is_constexpr) read.type = annotated_type(annotation);
     read.has_default = parameter.default_value != nullptr;
-    read.default_value = value_of(evaluator, *function.module, parameter.default_value);
+    read.default_value = value_of(evaluator, function.moment, parameter.default_value);
     read.specializes = !holds(options.do_not_specialize, read.name);
     read.specializes_alignment =
         read.specializes && !holds(options.do_not_specialize_on_alignment, read.name);

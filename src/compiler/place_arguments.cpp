@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/settings.h"
+#include "compiler/overlap.h"
 
 namespace tilewright {
 namespace {
@@ -58,6 +59,18 @@ class DeviceOfTensors {
                                   state.parameters[parameter].name, state.name));
 }
 
+void check_emulated(const TritonKernel::State& state, const LaunchPlace& place) {
+  if (!place.device.is_cpu())
+    throw ArgumentError(
+        fmt::format("kernel '{}' is to be emulated on the CPU, but its arguments are on {}; move "
+                    "them to the CPU",
+                    state.name, place.device.name()));
+  if (!place.emulate->is_cuda())
+    throw ArgumentError(fmt::format(
+        "kernel '{}' cannot be emulated for the target {}, which has no CUDA text; sm_90a has one",
+        state.name, place.emulate->name));
+}
+
 }  // namespace
 
 Device device_without_tensors(const TritonLaunch& launch) {
@@ -87,7 +100,10 @@ void place_arguments(const TritonKernel::State& state, const TritonLaunch& launc
   const Settings& process = settings();
   place.device = tensors.device(launch);
   place.interpret = launch.interpret || process.interpret;
-  key.finish({launch, place.device, place.interpret, launch.debug || process.debug});
+  place.emulate = launch.emulate;
+  if (place.emulate != nullptr) check_emulated(state, place);
+  key.finish({launch, place.device, place.interpret, launch.debug || process.debug,
+              Overlaps({slots, count}).word()});
 }
 
 }  // namespace tilewright

@@ -3,6 +3,7 @@
 #include "compiler/resolve.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,7 +12,9 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/settings.h"
+#include "codegen/cuda/emit.h"
 #include "compiler/constants.h"
+#include "compiler/overlap.h"
 
 namespace tilewright {
 namespace {
@@ -23,7 +26,11 @@ using triton::ParameterType;
 python::Value seen(const TritonArgument* argument, const ParameterType& type) {
   if (type.kind == ParameterType::Kind::Constant) return host_value_of(type.constant);
   if (type.type.is_pointer)
-    return python::TensorValue{fmt::format("torch.{}", name_of(type.type.dtype)), {}, {}};
+    return python::TensorValue{.dtype = fmt::format("torch.{}", name_of(type.type.dtype)),
+                               .shape = {},
+                               .strides = {},
+                               .has_shape = false,
+                               .is_descriptor = type.kind == ParameterType::Kind::Descriptor};
   if (type.kind == ParameterType::Kind::Tuple) {
     std::vector<python::Value> items;
     for (std::size_t i = 0; i < type.items.size(); ++i)
@@ -76,6 +83,66 @@ constexpr OptionName option_names[] = {
     {"num_ctas", &KernelOptions::num_ctas, &TritonLaunch::num_ctas},
 };
 
+// Which numbers are good ones check_options says; they must not wrap on the way there.
+int option_number(const Resolution& r, std::string_view by, std::string_view name,
+                  std::int64_t number) {
+  if (number >= std::numeric_limits<int>::min() && number <= std::numeric_limits<int>::max())
+    return static_cast<int>(number);
+  throw ArgumentError(fmt::format("{} of kernel '{}' sets {} to {}, which is out of all range", by,
+                                  r.kernel(), name, number));
+}
+
+// The dict of a launch for a pre_hook, which may change its tensors; they are in `effects`.
+python::Value arguments_for_hook(
+    const Resolution& r, std::map<std::string, std::shared_ptr<python::TensorEffects>>& effects) {
+  python::DictValue given;
+  for (const auto& [name, value] : r.arguments.items) {
+    python::Value copy = value;
+    if (const auto* tensor = value.get_if<python::TensorValue>()) {
+      python::TensorValue changeable = *tensor;
+      changeable.effects = std::make_shared<python::TensorEffects>();
+      effects[*name.get_if<std::string>()] = changeable.effects;
+      copy = python::Value(changeable);
+    }
+    given.set(name, copy);
+  }
+  return python::make_dict(given.items);
+}
+
+[[noreturn]] void fail_hook(const Resolution& r, const std::string& why) {
+  throw ArgumentError(fmt::format(
+      "the pre_hook of a config of kernel '{}' cannot be run: {}; a pre_hook may set the "
+      "block_shape of descriptors, else do before the launch what it does and take it away",
+      r.kernel(), why));
+}
+
+// A hook runs before every launch with its config. What it does to blocks of descriptors is the
+// same each time and becomes a part of the signature.
+void run_pre_hook(Resolution& r, const python::ConfigValue& config) {
+  if (config.pre_hook == nullptr) return;
+  const auto* function = config.pre_hook->get_if<python::FunctionValue>();
+  if (function == nullptr || function->scope != nullptr)
+    fail_hook(r, "it is no function of the module");
+  std::map<std::string, std::shared_ptr<python::TensorEffects>> effects;
+  const python::Value given = arguments_for_hook(r, effects);
+  try {
+    r.evaluator.call(*config.pre_hook, {given});
+  } catch (const SyntaxOrTypeError& error) {
+    fail_hook(r,
+              fmt::format("line {}: {}", error.diagnostic().span.line, error.diagnostic().message));
+  }
+  for (const auto& [name, effect] : effects) {
+    if (effect->is_zeroed) fail_hook(r, fmt::format("it sets '{}' to zero", name));
+    if (!effect->block_shape) continue;
+    ParameterType& type = r.signature.at(name);
+    if (type.kind != ParameterType::Kind::Descriptor ||
+        type.block_shape.size() != effect->block_shape->size())
+      fail_hook(r, fmt::format("'{}' is no descriptor of {} dimensions", name,
+                               effect->block_shape->size()));
+    type.block_shape = *effect->block_shape;
+  }
+}
+
 void apply_config(Resolution& r, const python::ConfigValue& config) {
   const TritonLaunch& launch = r.request.launch;
   for (const auto& [name, value] : config.meta.items) {
@@ -89,10 +156,14 @@ void apply_config(Resolution& r, const python::ConfigValue& config) {
     r.set(parameter, value, "a config");
   }
   r.options.chooses_warps = false;
-  if (!launch.num_warps) r.options.num_warps = static_cast<int>(config.num_warps);
-  if (!launch.num_stages) r.options.num_stages = static_cast<int>(config.num_stages);
-  if (!launch.num_ctas) r.options.num_ctas = static_cast<int>(config.num_ctas);
-  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = static_cast<int>(*config.maxnreg);
+  const auto number = [&](std::string_view name, std::int64_t value) {
+    return option_number(r, "a config", name, value);
+  };
+  if (!launch.num_warps) r.options.num_warps = number("num_warps", config.num_warps);
+  if (!launch.num_stages) r.options.num_stages = number("num_stages", config.num_stages);
+  if (!launch.num_ctas) r.options.num_ctas = number("num_ctas", config.num_ctas);
+  if (!launch.maxnreg && config.maxnreg) r.options.maxnreg = number("maxnreg", *config.maxnreg);
+  run_pre_hook(r, config);
 }
 
 // True when a heuristic's result is an option of the launch rather than an argument.
@@ -105,7 +176,8 @@ bool set_option(Resolution& r, const std::string& name, const python::Value& val
           fmt::format("a heuristic of kernel '{}' sets '{}' to {}, not to an integer", r.kernel(),
                       name, python::repr(value)));
     r.options.chooses_warps = false;
-    if (!(r.request.launch.*entry.given)) r.options.*entry.option = static_cast<int>(*number);
+    if (!(r.request.launch.*entry.given))
+      r.options.*entry.option = option_number(r, "a heuristic", name, *number);
     return true;
   }
   return false;
@@ -203,7 +275,34 @@ void check_keys(const LaunchRequest& request, const Decorator& decorator,
 
 }  // namespace
 
+namespace {
+
+// Tells the types of pointers which of them lie in the same memory.
+void set_overlaps(LaunchRequest& request, const TritonArgument* const* slots) {
+  const std::vector<TritonParameter>& parameters = request.state.parameters;
+  const Overlaps found({slots, parameters.size()});
+  const auto set = [&](ParameterType& type, const TritonArgument& argument) {
+    for (const PointerMemory& pointer : found.pointers()) {
+      if (pointer.argument != &argument.value) continue;
+      type.memory = pointer.memory;
+      type.address = pointer.address;
+    }
+  };
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (slots[i] == nullptr) continue;
+    ParameterType& type = request.given[parameters[i].name];
+    const std::span<const TritonArgument> items = items_of(*slots[i]);
+    if (type.kind == ParameterType::Kind::Descriptor) set(type, items[0]);
+    else if (type.kind == ParameterType::Kind::Tuple)
+      for (std::size_t k = 0; k < items.size(); ++k) set(type.items[k], items[k]);
+    else set(type, *slots[i]);
+  }
+}
+
+}  // namespace
+
 const Target& LaunchRequest::target() const {
+  if (place.emulate != nullptr) return *place.emulate;
   return place.interpret ? Target::host() : place.device.target();
 }
 
@@ -217,6 +316,7 @@ LaunchRequest request_of(TritonKernel::State& state, const TritonArgument* const
     request.arguments.set(parameter.name, seen(slots[i], type));
     request.given[parameter.name] = type;
   }
+  set_overlaps(request, slots);
   return request;
 }
 
@@ -257,9 +357,11 @@ ResolvedLaunch resolve(const LaunchRequest& request, const python::ConfigValue* 
 
 std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolved) {
   const KernelOptions& o = resolved.options;
-  return fmt::format("{} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
-                     request.place.interpret, o.chooses_warps ? "~" : "", o.num_warps, o.num_stages,
-                     o.num_ctas, o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
+  return fmt::format("{} {} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
+                     request.place.interpret,
+                     request.place.emulate != nullptr ? request.place.emulate->name : "-",
+                     o.chooses_warps ? "~" : "", o.num_warps, o.num_stages, o.num_ctas,
+                     o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
                      signature_text(request.state.parameters, resolved.signature));
 }
 
@@ -281,6 +383,8 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   made.options = resolved.options;
   if (request.place.interpret) made.tiles = std::move(result.tiles);
   else result.source = emit_source(state.loader, result.tiles, request.target(), resolved.options);
+  made.is_emulated = request.place.emulate != nullptr && !request.place.interpret;
+  if (made.is_emulated) result.source = emulate_source(result.source);
   return result;
 }
 

@@ -185,11 +185,13 @@ std::string signature_item(const ParameterType& type) {
     for (const ParameterType& item : type.items) items.push_back(signature_item(item));
     return fmt::format("({})", fmt::join(items, ", "));
   }
+  const std::string memory =
+      type.memory < 0 ? "" : fmt::format(" in memory {}, address {}", type.memory, type.address);
   if (type.kind == ParameterType::Kind::Descriptor)
-    return fmt::format("tensordesc<{}[{}]>", name_of(type.type.dtype),
-                       fmt::join(type.block_shape, ","));
-  return fmt::format("{}{}{}{}", type.type.is_pointer ? "*" : "", type.is_const ? "k" : "",
-                     name_of(type.type.dtype), type.divisible % 16 == 0 ? ":16" : "");
+    return fmt::format("tensordesc<{}[{}]>{}", name_of(type.type.dtype),
+                       fmt::join(type.block_shape, ","), memory);
+  return fmt::format("{}{}{}{}{}", type.type.is_pointer ? "*" : "", type.is_const ? "k" : "",
+                     name_of(type.type.dtype), type.divisible % 16 == 0 ? ":16" : "", memory);
 }
 
 std::string signature_text(std::span<const TritonParameter> parameters,

@@ -2,6 +2,7 @@
 // compiler/triton_state.h — a loaded Triton kernel: its source, and what has been compiled from it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,20 +24,27 @@ struct ArgumentSource {
   int item = -1;  // the whole
 };
 
+// Counts from 1 and gives no number twice.
+std::uint64_t new_specialization_number();
+
 // One compiled form of a kernel. Immutable once it is in the table.
 struct Specialization {
+  // Tells it from every other one, also from those that are gone: addresses are used again.
+  std::uint64_t number = new_specialization_number();
   TritonSignature signature;  // with everything that configs and heuristics filled in
   KernelOptions options;
   std::vector<ArgumentSource> sources;  // of each argument of the compiled kernel
   bool takes_items = false;             // does any come from inside of a launch's argument?
   Function function;                    // compiled; empty when interpreted
   std::optional<TileKernel> tiles;      // interpreted
+  bool is_emulated = false;             // CUDA text on the CPU
 };
 
 // Where a launch is to run.
 struct LaunchPlace {
   Device device;
   bool interpret = false;
+  const Target* emulate = nullptr;  // its CUDA text, on `device`, which is a CPU
 };
 
 // A launch with its arguments in their places: slots[i] belongs to parameter i, null when absent.
@@ -94,6 +102,9 @@ bool heuristics_read_values(const python::DecoratedFunction& function);
 Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch);
 // Queues a compiled specialisation.
 void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid);
+
+// Runs emulated CUDA, which may touch the memory of the arguments and no other.
+void emulate_launch(const LaunchView& view, const TritonLaunch& launch, Dim3 grid);
 
 // Runs an interpreted specialisation. CUDA tensors are copied to the host and back. With `float64`
 // every float is a double inside and is rounded to the tensors' types once, after the launch.

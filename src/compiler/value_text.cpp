@@ -2,7 +2,9 @@
 // compiler/value_text.cpp — numbers, files and generated tensors from text.
 #include "compiler/value_text.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,8 +16,8 @@
 namespace tilewright {
 namespace {
 
-const std::vector<std::string> makers = {"randn", "rand",   "zeros", "ones",
-                                         "empty", "arange", "full"};
+const std::vector<std::string> makers = {"randn", "rand",   "randint", "zeros",
+                                         "ones",  "arange", "empty",   "full"};
 
 [[noreturn]] void fail(std::string_view name, std::string_view text, const std::string& problem) {
   throw ArgumentError(fmt::format("{}={}: {}", name, text, problem));
@@ -49,6 +51,18 @@ Shape parse_shape(std::string_view name, std::string_view text, std::string_view
   return shape;
 }
 
+// Whole numbers that are equally likely, by the generator of uniform ones.
+Tensor make_integers(const TensorText& t, std::uint64_t seed) {
+  const Tensor uniform =
+      rand(t.shape, RandomOptions(DType::Float64, Device::cpu()).with_seed(seed));
+  std::vector<std::int64_t> values;
+  const double span = static_cast<double>(t.high) - static_cast<double>(t.low);
+  for (const double number : uniform.to_vector<double>())
+    values.push_back(
+        std::min(t.low + static_cast<std::int64_t>(std::floor(number * span)), t.high - 1));
+  return tensor(values, t.shape, Device::cpu()).to(t.dtype);
+}
+
 // On the host: making numbers on a GPU would compile kernels first, which takes longer than the
 // copy.
 Tensor make_on_host(const TensorText& t, std::uint64_t seed) {
@@ -61,11 +75,63 @@ Tensor make_on_host(const TensorText& t, std::uint64_t seed) {
     for (const std::int64_t size : t.shape) count *= size;
     return arange(0, static_cast<double>(count), 1, place).reshape(t.shape);
   }
+  if (t.maker == "randint") return make_integers(t, seed);
   const bool narrow = size_of(t.dtype) == 1;  // the generators make 16 bits and more
   const RandomOptions random =
       RandomOptions(narrow ? DType::Float32 : t.dtype, Device::cpu()).with_seed(seed);
   const Tensor made = t.maker == "randn" ? randn(t.shape, random) : rand(t.shape, random);
   return made.to(t.dtype);
+}
+
+// The same elements, as far apart as the strides say. What repeats (stride 0) is taken from its
+// first element.
+Tensor restrided(std::string_view name, std::string_view text, const Tensor& made,
+                 const Shape& strides) {
+  if (strides.size() != made.shape().size())
+    fail(name, text,
+         fmt::format("it has {} dimensions and {} strides", made.shape().size(), strides.size()));
+  std::int64_t reach = 1;
+  Tensor values = made.to(Device::cpu());
+  Shape own = strides;
+  for (std::size_t i = 0; i < strides.size(); ++i) {
+    const std::int64_t size = made.shape()[i];
+    if (size == 0) return made;
+    std::int64_t last = 0;
+    if (__builtin_mul_overflow(size - 1, strides[i], &last) ||
+        __builtin_add_overflow(reach, last, &reach) || reach > (std::int64_t{1} << 40))
+      fail(name, text, "the tensor is too large");
+    if (strides[i] == 0) values = values.slice(static_cast<int>(i), 0, 1);
+    if (strides[i] == 0) own[i] = 1;
+  }
+  const Tensor memory = zeros({reach}, {made.dtype(), Device::cpu()});
+  Tensor(memory.buffer(), made.dtype(), values.shape(), own, memory.offset()).copy_from(values);
+  const Tensor there = memory.to(made.device());
+  return Tensor(there.buffer(), made.dtype(), made.shape(), strides, there.offset());
+}
+
+// "-5..5"
+void parse_range(std::string_view name, std::string_view text, std::string_view range,
+                 TensorText& parsed) {
+  const std::size_t dots = range.find("..");
+  const auto number = [&](std::string_view part, std::int64_t& value) {
+    const auto [end, status] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return !part.empty() && status == std::errc{} && end == part.data() + part.size();
+  };
+  if (dots == std::string_view::npos || !number(range.substr(0, dots), parsed.low) ||
+      !number(range.substr(dots + 2), parsed.high))
+    fail(name, text, fmt::format("'{}' is no range; write randint:i32[8]=0..10", range));
+  if (parsed.low >= parsed.high)
+    fail(name, text, fmt::format("the range {} is empty: its end does not belong to it", range));
+}
+
+void check_range(std::string_view name, std::string_view text, const TensorText& parsed) {
+  constexpr std::int64_t exact = std::int64_t{1} << 52;
+  if (parsed.low < -exact || parsed.high > exact) fail(name, text, "its range goes beyond 2^52");
+  for (const std::int64_t end : {parsed.low, parsed.high - 1}) {
+    const auto value = static_cast<double>(end);
+    if (full({}, value, {parsed.dtype, Device::cpu()}).item<double>() != value)
+      fail(name, text, fmt::format("{} cannot hold {}", name_of(parsed.dtype), end));
+  }
 }
 
 Tensor make(std::string_view name, std::string_view text, const ValueTextOptions& options) {
@@ -95,6 +161,17 @@ bool is_digits(std::string_view text) {
   return text.find_first_not_of("0123456789", text.starts_with('-') ? 1 : 0) ==
          std::string_view::npos;
 }
+
+// 1e400, 1e-400
+bool is_beyond_float64(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc::result_out_of_range && end == text.data() + text.size();
+}
+
+constexpr std::string_view beyond_float64 =
+    "the number is beyond what float64 holds (4.9e-324 to 1.8e308); write inf or 0";
 
 // An integer type takes no other number than the one that was written.
 void check_fill(std::string_view name, std::string_view text, const triton::Value& value,
@@ -135,27 +212,53 @@ TensorText parse_tensor_text(std::string_view name, std::string_view text) {
   if (parsed.maker == "full") {
     const auto value = after.starts_with('=') ? parse_constant(after.substr(1)) : std::nullopt;
     const auto number = value ? host_value_of(*value).number() : std::nullopt;
+    if (after.starts_with('=') && is_beyond_float64(after.substr(1)))
+      fail(name, text, std::string(beyond_float64));
     if (!number) fail(name, text, "its value is missing; write full:f32[8]=0.5");
     parsed.fill = *number;
     check_fill(name, text, *value, parsed);
     after = {};
   }
+  if (parsed.maker == "randint") {
+    if (after.starts_with('=')) parse_range(name, text, after.substr(1), parsed);
+    if (after.starts_with('=')) after = {};
+    check_range(name, text, parsed);
+  }
   if (!after.empty()) fail(name, text, fmt::format("'{}' does not belong there; {}", after, form));
   const bool is_random = parsed.maker == "randn" || parsed.maker == "rand";
   if (is_random && !is_floating(parsed.dtype))
     fail(name, text,
-         fmt::format("random numbers are floats, not {}; use arange, zeros or a .npy file",
+         fmt::format("random numbers are floats, not {0}; use randint:{0}[8]=0..10",
                      name_of(parsed.dtype)));
   return parsed;
+}
+
+StridedText split_strides(std::string_view name, std::string_view text) {
+  constexpr std::string_view mark = "@strides(";
+  const std::size_t begin = text.find(mark);
+  if (begin == std::string_view::npos) return {std::string(text), std::nullopt};
+  const std::size_t first = begin + mark.size();
+  const std::size_t end = text.find(')', first);
+  if (end == std::string_view::npos) fail(name, text, "its strides do not end with )");
+  std::string rest(text.substr(0, begin));
+  rest += text.substr(end + 1);
+  return {rest, parse_shape(name, text, text.substr(first, end - first))};
 }
 
 ArgumentValue read_value(std::string_view name, std::string_view text,
                          const ValueTextOptions& options) {
   if (text.empty()) fail(name, text, "the value is missing");
+  if (const StridedText strided = split_strides(name, text); strided.strides) {
+    const ArgumentValue made = read_value(name, strided.text, options);
+    if (!std::holds_alternative<Tensor>(made))
+      fail(name, text, "strides are those of a tensor, which this is not");
+    return restrided(name, text, std::get<Tensor>(made), *strided.strides);
+  }
   if (const auto constant = parse_constant(text)) return *constant;
   if (text.ends_with(".npy")) return load(name, text, options);
   if (text.find(':') != std::string_view::npos) return make(name, text, options);
   if (is_digits(text)) fail(name, text, "the number has more than 64 bits");
+  if (is_beyond_float64(text)) fail(name, text, std::string(beyond_float64));
   fail(
       name, text,
       "this is no number, true, false, none, type, 'text' in quotes, .npy file or generated tensor "

@@ -75,6 +75,7 @@ struct KernelArgument {
   Value value;
   int divisible = 1;      // the address or integer is a multiple of this
   bool is_const = false;  // a pointer that is only read
+  int memory = -1;        // pointers with the same number may overlap; -1: with no other argument
 };
 
 // Memory of a program that asynchronous copies write to: `slots` tiles of one type.

@@ -49,7 +49,7 @@ class Lexer {
  private:
   static bool is_word(char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
-           c == '+' || c == '*';
+           c == '+' || c == '*' || static_cast<unsigned char>(c) >= 0x80;
   }
   int column() const { return static_cast<int>(at_ - line_start_) + 1; }
 
@@ -101,11 +101,27 @@ class Lexer {
   Token token_;
 };
 
+// \n, \x1b, and any other character as itself.
 std::string unquoted(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) out += text[i];
-    else out += text[++i] == 'n' ? '\n' : text[i];
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    const char escape = text[++i];
+    unsigned char byte = 0;
+    const std::string_view digits = text.substr(i + 1, 2);
+    const char* const end = digits.data() + digits.size();
+    if (escape == 'n') {
+      out += '\n';
+    } else if (escape == 'x' && digits.size() == 2 &&
+               std::from_chars(digits.data(), end, byte, 16).ptr == end) {
+      out += static_cast<char>(byte);
+      i += 2;
+    } else {
+      out += escape;
+    }
   }
   return out;
 }
@@ -188,15 +204,17 @@ class Parser {
     define(name, kernel_.add_argument(type, source_name(name.text)));
     if (!accept_sign('{')) return;
     do {
-      const Token fact = expect(Token::Kind::Word, "divisible or const");
+      const Token fact = expect(Token::Kind::Word, "divisible, const or memory");
       expect_sign('=');
       const std::int64_t value = parse_integer();
       if (fact.text == "divisible") kernel_.arguments.back().divisible = static_cast<int>(value);
       else if (fact.text == "const") kernel_.arguments.back().is_const = value != 0;
+      else if (fact.text == "memory") kernel_.arguments.back().memory = static_cast<int>(value);
       else
-        lexer_.fail(
-            fact.span,
-            fmt::format("an argument has no fact '{}'; there are divisible and const", fact.text));
+        lexer_.fail(fact.span,
+                    fmt::format("an argument has no fact '{}'; there are divisible, const and "
+                                "memory",
+                                fact.text));
     } while (accept_sign(','));
     expect_sign('}');
   }

@@ -32,6 +32,7 @@ std::string quoted(std::string_view text) {
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", c);
     else out += c;
   }
   return out + "\"";
@@ -82,6 +83,7 @@ class Printer {
     std::vector<std::string> facts;
     if (argument.divisible != 1) facts.push_back(fmt::format("divisible = {}", argument.divisible));
     if (argument.is_const) facts.emplace_back("const = 1");
+    if (argument.memory >= 0) facts.push_back(fmt::format("memory = {}", argument.memory));
     if (!facts.empty()) text += fmt::format(" {{{}}}", fmt::join(facts, ", "));
     return text;
   }

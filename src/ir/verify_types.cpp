@@ -63,6 +63,9 @@ class TypeRules {
         return check_same(op, result(op).is_int() || result(op).is_bool(), "integers or bools");
       case OpKind::Math:
         return check_math(op);
+      case OpKind::InlineAsm:
+        return require(op, is_number(result(op)) && !op.operands.empty() && op.operands.size() <= 3,
+                       "1 to 3 operands must give a number");
       case OpKind::Compare:
         return check_compare(op);
       case OpKind::Select:

@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/kernel_stubs.h"
 #include "load_inline/text_edits.h"
@@ -118,7 +119,7 @@ std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_ty
   out += torch_types(sources, with_torch_types);
   for (const InlineSource& source : sources)
     if (source.is_cuda)
-      out += line_directive(source.file) + device_code(source, false, false) + "\n";
+      out += line_directive(1, source.file) + device_code(source, false, false) + "\n";
   return out;
 }
 
@@ -128,7 +129,7 @@ std::string nvrtc_program_text(std::span<const InlineSource> sources) {
   if (mentions(sources, "std")) out += embedded_part("torch/device_std.cuh");
   out += torch_types(sources, false);
   for (const InlineSource& source : sources)
-    out += line_directive(source.file) + device_code(source, false, false, &used) + "\n";
+    out += line_directive(1, source.file) + device_code(source, false, false, &used) + "\n";
   return out;
 }
 

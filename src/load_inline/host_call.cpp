@@ -10,6 +10,8 @@
 
 #include "base/check.h"
 #include "base/cpu_entry.h"
+#include "base/events.h"
+#include "base/nvtx.h"
 #include "load_inline/host_launch.h"
 #include "load_inline/host_tensor.h"
 #include "runtime/cpu/thread_pool.h"
@@ -351,6 +353,8 @@ HostValue call_host_function(const Function& entry, const HostContext& context,
                                     function.parameter_count,
                                     function.parameter_count == 1 ? "" : "s", arguments.size()));
   RunningCall call{.context = context, .function = function.name};
+  const NvtxScope range(nvtx_takes_launches() ? function.name : std::string());
+  const EventScope event(EventKind::Range, function.name);
   const BoxedArguments boxed(arguments, context);
   TwCall request{&host_api, &call, number, boxed.values().data(),
                  static_cast<long>(boxed.values().size())};

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/cpu_entry.h"
+#include "base/events.h"
 #include "runtime/cpu/services.h"
 #include "runtime/cpu/thread_pool.h"
 
@@ -57,6 +58,9 @@ void launch_emulated(const TwLaunch& launch) {
   const auto entry = reinterpret_cast<TwCpuEntry>(launch.entry);
   const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   ProgramCost unknown = 0;
+  EventScope event(EventKind::Launch, launch.kernel);
+  if (event.is_heard())
+    event.describe(fmt::format("grid {} {} {}", launch.grid[0], launch.grid[1], launch.grid[2]));
   try {
     run_programs(blocks, unknown, [&](std::uint64_t first, std::uint64_t last) {
       entry(&description, launch.parameters, first, last);

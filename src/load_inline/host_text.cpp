@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/cpu_entry.h"
+#include "base/quote.h"
 #include "codegen/emulate/features.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/kernel_stubs.h"
@@ -225,8 +226,8 @@ void register_symbol(const Declaration& d, TextEdits& edits) {
   if (!d.is_device || d.name.empty() || d.is_template) return;
   edits.insert(d.range.end,
                fmt::format(" static ::tilewright_inline::SymbolRecord tw_symbol_{0}((const "
-                           "void*)&{0}, \"{1}\", sizeof {0});",
-                           d.name, d.qualified_name));
+                           "void*)&{0}, {1}, sizeof {0});",
+                           d.name, cpp_string(d.qualified_name)));
 }
 
 bool is_overloaded(const InlineSource& source, const Declaration& kernel) {
@@ -293,14 +294,14 @@ std::string torch_headers() {
 
 std::string bindings(std::span<const InlineSource> sources,
                      const std::vector<std::string>& functions) {
-  std::string out = line_directive("bindings");
+  std::string out = line_directive(1, "bindings");
   bool has_module = false;
   for (const InlineSource& source : sources)
     for (const Declaration& d : source.outline)
       has_module |= d.kind == Kind::MacroCall && d.name == "PYBIND11_MODULE";
   out += "static void tilewright_define() {\n  ::tilewright_inline::Module m;\n";
   for (const std::string& function : functions)
-    out += fmt::format("  m.def(\"{0}\", &{0});\n", function);
+    out += fmt::format("  m.def({}, &{});\n", cpp_string(function), function);
   if (has_module) out += "  tilewright_module(m);\n";
   out += "  ::tilewright_inline::define_libraries();\n";
   out += fmt::format(
@@ -337,16 +338,17 @@ std::string gpu_host_text(std::span<const InlineSource> sources,
   out +=
       embedded_part("torch/small_floats.h") + embedded_part("torch/accessor.h") + torch_headers();
   for (const InlineSource& source : sources)
-    out += line_directive(source.file) + gpu_host_code(source, false) + "\n";
+    out += line_directive(1, source.file) + gpu_host_code(source, false) + "\n";
   return out + bindings(sources, functions);
 }
 
 std::string emulated_host_text(std::span<const InlineSource> sources,
                                const std::vector<std::string>& functions,
                                const std::string& stubs) {
-  std::string out = "#define TW_EMULATED 1\n" + torch_headers() + line_directive("stubs") + stubs;
+  std::string out =
+      "#define TW_EMULATED 1\n" + torch_headers() + line_directive(1, "stubs") + stubs;
   for (const InlineSource& source : sources)
-    out += line_directive(source.file) + emulated_host_code(source, false) + "\n";
+    out += line_directive(1, source.file) + emulated_host_code(source, false) + "\n";
   return out + bindings(sources, functions);
 }
 
@@ -361,7 +363,7 @@ bool is_system_header(std::string_view header) {
 }
 
 std::string program_entry() {
-  return line_directive("entries") +
+  return line_directive(1, "entries") +
          fmt::format(
              "extern \"C\" __attribute__((visibility(\"default\"))) void {}(const TwCpuLaunch*, "
              "void* const* parameters, unsigned long, unsigned long) {{\n"
@@ -409,14 +411,14 @@ std::string gpu_program_text(std::span<const InlineSource> sources) {
   out += embedded_part("torch/small_floats.h") + program_headers(sources) +
          embedded_part("torch/program_host.h") + embedded_part("device_lib/emulate/cuda/types.cuh");
   for (const InlineSource& source : sources)
-    out += line_directive(source.file) + gpu_host_code(source, true) + "\n";
+    out += line_directive(1, source.file) + gpu_host_code(source, true) + "\n";
   return out + program_entry();
 }
 
 std::string emulated_program_text(std::span<const InlineSource> sources, const std::string& stubs) {
-  std::string out = line_directive("stubs") + stubs;
+  std::string out = line_directive(1, "stubs") + stubs;
   for (const InlineSource& source : sources)
-    out += line_directive(source.file) + emulated_host_code(source, true) + "\n";
+    out += line_directive(1, source.file) + emulated_host_code(source, true) + "\n";
   return out + program_entry();
 }
 

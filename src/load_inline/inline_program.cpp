@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/nearest.h"
+#include "base/quote.h"
 #include "load_inline/compiler_flags.h"
 #include "load_inline/cpp_kernels.h"
 #include "load_inline/device_text.h"
@@ -227,7 +228,8 @@ KernelSource InlineProgram::gpu_source(const Wanted& wanted) const {
     source.kernels.push_back({host_launch_name(text),
                               std::vector<Parameter>(count, address),
                               {direct_plan(text, count)},
-                              {}});
+                              {},
+                              text});
   }
   return source;
 }
@@ -249,7 +251,7 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
                         device.uses_barriers(thread_name(kernel.name())), kernel.is_overloaded);
     out += emulated_host_text(sources_, options_.functions, stubs);
   }
-  out += line_directive("entries");
+  out += line_directive(1, "entries");
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::string name = expression_text(wanted[i].first->name(), wanted[i].second.arguments);
     const std::string expression = with_host ? thread_name(name) : name;
@@ -265,8 +267,8 @@ std::string InlineProgram::cpp_program(const Wanted& wanted, bool with_host) con
     out = embedded_part("torch/program.h") + gpu_host_text(sources_, options_.functions);
   else
     for (const InlineSource& source : sources_)
-      out += line_directive(source.file) + source.text + "\n";
-  out += line_directive("entries");
+      out += line_directive(1, source.file) + source.text + "\n";
+  out += line_directive(1, "entries");
   for (std::size_t i = 0; i < wanted.size(); ++i)
     out += cpp_kernel_entry(entry_symbol(i),
                             expression_text(wanted[i].first->name(), wanted[i].second.arguments),
@@ -291,7 +293,7 @@ KernelSource InlineProgram::cpu_source(const Wanted& wanted, bool with_host) con
     Parameter call;
     call.kind = Parameter::Kind::Pointer;
     call.any_pointee = true;
-    source.kernels.push_back({host_entry, {call}, {}, {}});
+    source.kernels.push_back({host_entry, {call}, {}, {}, ""});
   }
   return source;
 }
@@ -322,7 +324,7 @@ KernelSource InlineProgram::gpu_host_source() const {
   Parameter call;
   call.kind = Parameter::Kind::Pointer;
   call.any_pointee = true;
-  source.kernels.push_back({host_entry, {call}, {}, {}});
+  source.kernels.push_back({host_entry, {call}, {}, {}, ""});
   return source;
 }
 

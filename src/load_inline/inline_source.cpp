@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/embedded.h"
+#include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 
 namespace tilewright {
@@ -120,22 +121,16 @@ bool is_host_macro(std::string_view name) {
 }  // namespace
 
 InlineSource make_inline_source(std::string text, std::string file, bool is_cuda) {
+  // Parts under this name are ours: macros are hidden from them and the emulation does not watch
+  // them.
+  if (file.starts_with("tilewright/")) file.insert(0, "./");
   InlineSource source{std::move(text), std::move(file), is_cuda, {}};
   source.outline = outline_of(source.text, source.file);
   return source;
 }
 
-std::string line_directive(const std::string& file, int line) {
-  std::string escaped;
-  for (char c : file) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    escaped += c == '\n' ? ' ' : c;
-  }
-  return fmt::format("#line {} \"{}\"\n", line, escaped);
-}
-
 std::string embedded_part(std::string_view name) {
-  std::string out = line_directive(fmt::format("tilewright/{}", name));
+  std::string out = line_directive(1, fmt::format("tilewright/{}", name));
   std::string_view rest = embedded_file(name);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;

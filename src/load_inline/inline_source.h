@@ -19,9 +19,6 @@ struct InlineSource {
 
 InlineSource make_inline_source(std::string text, std::string file, bool is_cuda);
 
-// `#line 1 "gelu.cu"`, so that what follows is named as the user's own.
-std::string line_directive(const std::string& file, int line = 1);
-
 // A header of ours as text to stand in front of the user's, without its includes of other headers
 // of ours.
 std::string embedded_part(std::string_view name);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/text_edits.h"
 
@@ -20,7 +21,8 @@ std::string argument_list(const Declaration& kernel) {
 
 // A KernelName with its template arguments.
 std::string kernel_name(const Declaration& kernel) {
-  std::string out = fmt::format("::tilewright_inline::KernelName(\"{}\")", kernel.qualified_name);
+  std::string out =
+      fmt::format("::tilewright_inline::KernelName({})", cpp_string(kernel.qualified_name));
   for (const TemplateParameter& parameter : kernel.template_parameters) {
     if (parameter.name.empty()) continue;
     const std::string text = parameter.name + (parameter.is_pack ? "..." : "");
@@ -124,9 +126,9 @@ std::string emulated_entry_lambda(const Declaration& kernel, bool uses_barriers,
                                   bool is_overloaded) {
   return fmt::format(
       "[](const TwCpuLaunch* l, void* const* p, unsigned long first, unsigned long last) {{ "
-      "tw_emulate::run<{1}, {2}>(\"{0}\", l, p, first, last); }}",
-      kernel.qualified_name, address_expression(kernel, thread_name(kernel.name), is_overloaded),
-      uses_barriers);
+      "tw_emulate::run<{1}, {2}>({0}, l, p, first, last); }}",
+      cpp_string(kernel.qualified_name),
+      address_expression(kernel, thread_name(kernel.name), is_overloaded), uses_barriers);
 }
 
 }  // namespace
@@ -134,9 +136,9 @@ std::string emulated_entry_lambda(const Declaration& kernel, bool uses_barriers,
 std::string emulated_stub(const Declaration& kernel, std::string_view text, bool uses_barriers,
                           bool is_overloaded) {
   const std::string body = fmt::format(
-      " {{ ::tilewright_inline::launch(\"{}\", reinterpret_cast<void*>(+{}){}); }}",
-      kernel.qualified_name, emulated_entry_lambda(kernel, uses_barriers, is_overloaded),
-      argument_list(kernel));
+      " {{ ::tilewright_inline::launch({}, reinterpret_cast<void*>(+{}){}); }}",
+      cpp_string(kernel.qualified_name),
+      emulated_entry_lambda(kernel, uses_barriers, is_overloaded), argument_list(kernel));
   return in_namespace(kernel, stub_head(kernel, text) + body);
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/input_file.h"
+#include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/inline_source.h"
 
@@ -32,9 +33,9 @@ class LocalIncludes {
       at = token.end();
       if (!seen_.insert(fs::weakly_canonical(found).string()).second) continue;
       const std::string inner = std::string(header.substr(1, header.size() - 2));
-      out += line_directive(inner) + expand(found, inner);
+      out += line_directive(1, inner) + expand(found, inner);
       if (!out.ends_with('\n')) out += '\n';
-      out += line_directive(name, token.line);
+      out += line_directive(token.line, name);
     }
     return out.append(text, at);
   }

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/output_file.h"
+#include "base/quote.h"
 #include "profile/trace.h"
 #include "tilewright/profile.h"
 
@@ -15,17 +16,6 @@ namespace {
 
 constexpr std::size_t flush_bytes = 4 << 20;
 
-// As a JSON string, quotes included. Bytes that are no ASCII pass as they are (names are UTF-8).
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", c);
-    else out += c;
-  }
-  return out + '"';
-}
-
 // The host is process 0, device d is process d + 1.
 int process_of(const TraceEvent& event) { return event.device + 1; }
 
@@ -33,7 +23,7 @@ class Writer {
  public:
   Writer(const Trace& trace, fmt::memory_buffer& text, const std::function<void()>& flush)
       : trace_(trace), text_(text), flush_(flush), begin_(trace.begin()) {
-    for (const std::string& name : trace.texts) quoted_.push_back(quoted(name));
+    for (const std::string& name : trace.texts) quoted_.push_back(json_string(name));
     for (const TraceEvent& event : trace.events)
       if (is_on_device(event.kind) && event.correlation != 0) started_.insert(event.correlation);
   }
@@ -99,7 +89,7 @@ class Writer {
       if (device) name += " " + device->name;
       separate();
       put(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":{}}}}})", process,
-          quoted(name));
+          json_string(name));
     }
     for (const auto& [process, thread] : lanes) {
       separate();

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// profile/flame_graph.cpp — the host's own time by place in the nesting: folded stacks, and an SVG.
+// profile/flame_graph.cpp — the host's own time by place in the nesting: folded stacks, and an SVG
+// that can be searched and zoomed in a browser.
 #include <algorithm>
+#include <functional>
 #include <map>
 
+#include "base/embedded.h"
 #include "base/output_file.h"
+#include "base/quote.h"
+#include "base/unicode.h"
 #include "base/units.h"
 #include "profile/nesting.h"
 #include "tilewright/profile.h"
@@ -11,31 +16,25 @@
 namespace tilewright {
 namespace {
 
-std::map<std::string, std::int64_t> fold(const Trace& trace) {
-  const Nesting nesting = nest(trace);
-  std::map<std::string, std::int64_t> stacks;
-  for (std::uint32_t i = 0; i < trace.events.size(); ++i)
-    if (is_on_host(trace.events[i].kind) && nesting.self_host[i] > 0)
-      stacks[stack_of(trace, nesting, i, ";")] += nesting.self_host[i];
-  return stacks;
-}
-
 struct Node {
   std::map<std::string, Node> children;
+  std::int64_t self = 0;
   std::int64_t total = 0;
 };
 
 Node tree_of(const Trace& trace) {
+  const Nesting nesting = nest(trace);
   Node root;
-  for (const auto& [stack, nanoseconds] : fold(trace)) {
+  for (std::uint32_t i = 0; i < trace.events.size(); ++i) {
+    const std::int64_t self = nesting.self_host[i];
+    if (!is_on_host(trace.events[i].kind) || self <= 0) continue;
     Node* at = &root;
-    at->total += nanoseconds;
-    for (std::size_t begin = 0; begin <= stack.size();) {
-      const std::size_t end = std::min(stack.find(';', begin), stack.size());
-      at = &at->children[stack.substr(begin, end - begin)];
-      at->total += nanoseconds;
-      begin = end + 1;
+    at->total += self;
+    for (const std::uint32_t event : path_to(trace, nesting, i)) {
+      at = &at->children[trace.name(trace.events[event])];
+      at->total += self;
     }
+    at->self += self;
   }
   return root;
 }
@@ -46,21 +45,18 @@ int depth_of(const Node& node) {
   return depth;
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
+void fold(fmt::memory_buffer& text, const Node& node, const std::string& stack) {
+  if (node.self > 0)
+    fmt::format_to(std::back_inserter(text), "{} {}\n", stack, (node.self + 500) / 1000);
+  for (const auto& [name, child] : node.children)
+    fold(text, child, stack.empty() ? folded_frame(name) : stack + ";" + folded_frame(name));
 }
+
+// ---- The picture.
 
 constexpr double width = 1200;
 constexpr int row_height = 20;
-constexpr int head_height = 40;
+constexpr int head_height = 72;
 
 // A warm colour that is always the same for a name.
 std::string colour_of(const std::string& name) {
@@ -68,52 +64,92 @@ std::string colour_of(const std::string& name) {
   return fmt::format("hsl({},70%,{}%)", 10 + number % 45, 60 + number / 64 % 15);
 }
 
-void draw(fmt::memory_buffer& text, const Node& node, const std::string& name, double left,
-          double scale, int level) {
-  const double size = static_cast<double>(node.total) * scale;
-  if (size < 0.3) return;
-  if (level >= 0) {
-    const int top = head_height + level * row_height;
-    const std::string label =
-        fmt::format("{}: {}", name, format_seconds(static_cast<double>(node.total) * 1e-9));
-    const auto room = static_cast<std::size_t>(size / 7);
-    std::string shown = name;
-    if (shown.size() > room) shown = room < 4 ? "" : shown.substr(0, room - 2) + "..";
-    fmt::format_to(std::back_inserter(text),
-                   "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" "
-                   "fill=\"{}\" rx=\"2\"/><text x=\"{:.1f}\" y=\"{}\">{}</text></g>\n",
-                   escaped(label), left, top, std::max(size - 0.5, 0.3), row_height - 1,
-                   colour_of(name), left + 3, top + 14, escaped(shown));
-  }
-  for (const auto& [child_name, child] : node.children) {
-    draw(text, child, child_name, left, scale, level + 1);
-    left += static_cast<double>(child.total) * scale;
-  }
+// What the script does when the window is wider is done here for viewers without scripts.
+std::string fitting(const std::string& name, double size) {
+  const auto room = static_cast<std::size_t>(size / 7);
+  if (name.size() <= room) return name;
+  return room < 4 ? "" : std::string(cut_utf8(name, room - 2)) + "..";
 }
+
+class Drawing {
+ public:
+  Drawing(fmt::memory_buffer& text, const Node& root) : text_(text), root_(root) {}
+
+  void run() {
+    const int height = head_height + depth_of(root_) * row_height + 10;
+    head(height);
+    double begin = 0;
+    for (const auto& [name, child] : root_.children) {
+      frame(child, printable(name), begin, 0);
+      begin += share(child);
+    }
+    put("<script><![CDATA[\n{}]]></script>\n</svg>\n", embedded_file("flame_graph.js"));
+  }
+
+ private:
+  template <class... T>
+  void put(fmt::format_string<T...> format, T&&... values) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<T>(values)...);
+  }
+  double share(const Node& node) const {
+    return static_cast<double>(node.total) / static_cast<double>(root_.total);
+  }
+
+  void head(int height) {
+    put("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100%\" height=\"{1}\" "
+        "viewBox=\"0 0 {0} {1}\" data-height=\"{1}\" data-row-height=\"{2}\" "
+        "data-head-height=\"{3}\" font-family=\"monospace\" font-size=\"12\">\n"
+        "<title>Flame graph: host time by call</title>\n"
+        "<style>.frame {{ cursor: pointer; }} .frame.found rect {{ fill: #7c3aed; }} "
+        ".frame.found text {{ fill: #ffffff; }} .frame:focus-visible rect {{ stroke: #000000; "
+        "stroke-width: 2; }}</style>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fffdf8\"/>\n",
+        static_cast<int>(width), height, row_height, head_height);
+    put("<text x=\"10\" y=\"24\" font-size=\"15\">Host time by call, {} in all</text>\n",
+        format_seconds(static_cast<double>(root_.total) * 1e-9));
+    put("<foreignObject x=\"10\" y=\"34\" width=\"98%\" height=\"32\">"
+        "<div xmlns=\"http://www.w3.org/1999/xhtml\" style=\"font:12px monospace\">"
+        "<input id=\"search\" type=\"search\" placeholder=\"Search (/)\" aria-label=\"Search\" "
+        "style=\"width:10em\"/> <button id=\"reset\" type=\"button\" disabled=\"disabled\">Show "
+        "all "
+        "(Esc)</button> <span id=\"status\" role=\"status\"></span></div></foreignObject>\n");
+  }
+
+  // `begin` is the part of the whole time that lies to the left.
+  void frame(const Node& node, const std::string& name, double begin, int level) {
+    const double size = share(node) * width;
+    if (size < 0.005) return;
+    const std::string time = format_seconds(static_cast<double>(node.total) * 1e-9);
+    const int top = head_height + level * row_height;
+    put("<g class=\"frame\" tabindex=\"0\" role=\"button\" data-name=\"{}\" data-begin=\"{:.7f}\" "
+        "data-end=\"{:.7f}\" data-level=\"{}\"><title>{}: {}, {:.1f}%</title>",
+        xml_text(name), begin, begin + share(node), level, xml_text(name), time, 100 * share(node));
+    put("<rect x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" rx=\"2\"/>"
+        "<text x=\"{:.1f}\" y=\"{}\">{}</text></g>\n",
+        begin * width, top, std::max(size - 0.5, 0.3), row_height - 1, colour_of(name),
+        begin * width + 3, top + 14, xml_text(fitting(name, size)));
+    for (const auto& [child_name, child] : node.children) {
+      frame(child, printable(child_name), begin, level + 1);
+      begin += share(child);
+    }
+  }
+
+  fmt::memory_buffer& text_;
+  const Node& root_;
+};
 
 }  // namespace
 
 void Profile::folded_stacks(const std::string& path) const {
   write_output(path, [&](fmt::memory_buffer& text, const std::function<void()>&) {
-    for (const auto& [stack, nanoseconds] : fold(trace()))
-      fmt::format_to(std::back_inserter(text), "{} {}\n", stack, (nanoseconds + 500) / 1000);
+    fold(text, tree_of(trace()), "");
   });
 }
 
 void Profile::flame_graph(const std::string& path) const {
   const Node root = tree_of(trace());
   write_output(path, [&](fmt::memory_buffer& text, const std::function<void()>&) {
-    const int height = head_height + depth_of(root) * row_height + 10;
-    fmt::format_to(std::back_inserter(text),
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-                   "viewBox=\"0 0 {0} {1}\" font-family=\"monospace\" font-size=\"12\">\n"
-                   "<rect width=\"100%\" height=\"100%\" fill=\"#fffdf8\"/>\n"
-                   "<text x=\"10\" y=\"24\" font-size=\"15\">Host time by call, {2} in all; point "
-                   "at a box for its time</text>\n",
-                   static_cast<int>(width), height,
-                   format_seconds(static_cast<double>(root.total) * 1e-9));
-    if (root.total > 0) draw(text, root, "", 0, width / static_cast<double>(root.total), -1);
-    fmt::format_to(std::back_inserter(text), "</svg>\n");
+    Drawing(text, root).run();
   });
 }
 

@@ -2,6 +2,7 @@
 // profile/nesting.cpp — one walk over the events in order of time with a stack per thread.
 #include "profile/nesting.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace tilewright {
@@ -44,15 +45,21 @@ Nesting nest(const Trace& trace) {
   return result;
 }
 
-std::string stack_of(const Trace& trace, const Nesting& nesting, std::uint32_t event,
-                     const char* separator) {
+std::vector<std::uint32_t> path_to(const Trace& trace, const Nesting& nesting,
+                                   std::uint32_t event) {
   std::vector<std::uint32_t> path;
   for (std::uint32_t at = event; at != Nesting::none; at = nesting.parent[at])
     if (has_place(trace.events[at])) path.push_back(at);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+std::string stack_of(const Trace& trace, const Nesting& nesting, std::uint32_t event,
+                     const char* separator) {
   std::string out;
-  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+  for (const std::uint32_t at : path_to(trace, nesting, event)) {
     if (!out.empty()) out += separator;
-    out += trace.name(trace.events[*at]);
+    out += trace.name(trace.events[at]);
   }
   return out;
 }

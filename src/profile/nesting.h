@@ -20,7 +20,10 @@ struct Nesting {
 // The trace must be finished.
 Nesting nest(const Trace& trace);
 
-// "step;forward;gelu" from the outermost event on.
+// The events around it from the outermost on, and itself.
+std::vector<std::uint32_t> path_to(const Trace& trace, const Nesting& nesting, std::uint32_t event);
+
+// Their names: "step > forward > gelu".
 std::string stack_of(const Trace& trace, const Nesting& nesting, std::uint32_t event,
                      const char* separator);
 

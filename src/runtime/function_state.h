@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/backend.h"
@@ -19,6 +20,7 @@ struct StepState {
   const LaunchStep* step = nullptr;
   LoadedKernel* kernel = nullptr;
   LaunchLimits limits{};
+  std::string_view label = {};  // of its launches in profiles; empty: they are not recorded
 };
 
 struct VariantState {

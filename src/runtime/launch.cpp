@@ -45,7 +45,8 @@ void send(const FunctionState& function, const StepState& step, const PreparedLa
   if (function.logs_launches) [[unlikely]]
     log_launch(function, step, launch);
   const NvtxScope range(function.range);
-  EventScope event(EventKind::Launch, step.step->entry);
+  if (step.label.empty()) return step.kernel->launch(launch);  // its caller records it
+  EventScope event(EventKind::Launch, step.label);
   if (event.is_heard()) [[unlikely]]
     event.describe(fmt::format("grid {} {} {}", launch.grid[0], launch.grid[1], launch.grid[2]));
   step.kernel->launch(launch);

@@ -168,14 +168,17 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
     function.usual.push_back(usual_argument(parameter));
   function.processors = module.device.target().processors;
   function.logs_launches = logs("launch");
-  if (nvtx_takes_launches()) function.range = fmt::format("{} ({})", kernel.name, module.name);
+  const std::string& label = kernel.label ? *kernel.label : kernel.name;
+  if (nvtx_takes_launches() && !label.empty())
+    function.range = fmt::format("{} ({})", label, module.name);
   for (const LaunchPlan& plan : kernel.variants) {
     check_plan(plan, kernel);
     VariantState& variant = function.variants.emplace_back();
     variant.plan = &plan;
     for (const LaunchStep& step : plan.steps) {
       LoadedKernel& loaded = entry_of(module, step.entry);
-      variant.steps.push_back({&step, &loaded, launch_limits(module.device, loaded)});
+      variant.steps.push_back({&step, &loaded, launch_limits(module.device, loaded),
+                               plan.steps.size() == 1 ? label : step.entry});
     }
   }
   const std::size_t count = kernel.parameters.size();

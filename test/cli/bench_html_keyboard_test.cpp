@@ -57,6 +57,7 @@ suite::Report sample_report() {
   suite::Report report;
   report.version = "1";
   report.command = "tilewright bench gelu --dim 16..64";
+  report.date = "2026-11-16 16:30 UTC";
   report.device = "cpu";
   report.device_name = "a machine";
   report.ceilings = {1e10, 1e11, ""};
@@ -139,9 +140,11 @@ TEST_F(BenchPageKeys, EnterAndSpaceOperateLinksButtonsAndTables) {
   focus_on("#theme");
   press("Enter");
   EXPECT_EQ(theme(), "dark");
-  EXPECT_EQ(ask("document.getElementById('theme').getAttribute('aria-pressed')"), "true");
+  // A button says what it does, not what is.
+  EXPECT_EQ(ask("document.activeElement.textContent"), "Light colours");
   press("Space");
   EXPECT_EQ(theme(), "light");
+  EXPECT_EQ(ask("document.activeElement.textContent"), "Dark colours");
 
   focus_on("details summary");
   press("Enter");
@@ -202,7 +205,7 @@ TEST_F(BenchPageKeys, ArrowsGoThroughTheValuesOfEveryChart) {
 }
 
 TEST_F(BenchPageKeys, WideTablesScrollByArrows) {
-  browser_->resize(320, 700);
+  browser_->resize(660, 700);
   focus_on("section > .scroll");
   // A browser on a busy machine may get the key before it has laid the page out anew: as a user
   // would, press again until the table moves.
@@ -216,12 +219,71 @@ TEST_F(BenchPageKeys, WideTablesScrollByArrows) {
     now = moved();
   }
   EXPECT_GT(now, 0);
-  EXPECT_LE(ask("document.documentElement.scrollWidth"), 320);  // the page itself does not
+  EXPECT_LE(ask("document.documentElement.scrollWidth"), 660);  // the page itself does not
+}
+
+TEST_F(BenchPageKeys, NothingIsCutOnANarrowScreen) {
+  ask("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+  for (const int width : {420, 320}) {
+    browser_->resize(width, 900);
+    EXPECT_LE(ask("new Promise((done) => setTimeout(() => done("
+                  "document.documentElement.scrollWidth), 200))"),
+              width);
+    EXPECT_EQ(ask("[...document.querySelectorAll('.scroll, pre, dd, h1')].filter((e) => "
+                  "e.scrollWidth > e.clientWidth + 1).map((e) => e.outerHTML).join()"),
+              "");
+  }
+  // Each cell stands beside the title of its column.
+  EXPECT_EQ(ask("getComputedStyle(document.querySelector('section > .scroll td'), '::before')"
+                ".content"),
+            "\"time\"");
+}
+
+TEST_F(BenchPageKeys, DoubtsAreShownAsInTheTable) {
+  suite::Report report = sample_report();
+  report.records.resize(2);
+  report.records[0].runs = 20;  // and not stable
+  report.records[1].status = suite::Status::Wrong;
+  report.records[1].reason = "off by 1";
+  const std::string page = folder_.path() + "/doubts.html";
+  std::ofstream(page) << suite::report_html(report);
+  browser_->open("file://" + page);
+  EXPECT_EQ(ask("[...document.querySelectorAll('section > .scroll td:last-child')]"
+                ".map((e) => e.textContent).slice(0, 2)"),
+            (json{"not steady", "wrong: off by 1"}));
+  EXPECT_EQ(ask("document.querySelectorAll('td.doubt').length"), 4);
+  EXPECT_EQ(ask("charts[0].chart.data.datasets[0].words"),
+            (json{"768 ns, not steady", "256 ns, wrong"}));
+}
+
+TEST_F(BenchPageKeys, AWayHasOneColourAndItsOwnIntensity) {
+  suite::Report report = sample_report();
+  report.records.resize(2);
+  report.records[0].bytes_moved *= 9;  // nine kernels
+  report.records[1].way = "torch.compile";
+  report.records[1].bytes_moved = 0;
+  const std::string page = folder_.path() + "/colours.html";
+  std::ofstream(page) << suite::report_html(report);
+  browser_->open("file://" + page);
+  // Bars, timeline, roofline: the first dataset of the last is the line.
+  ASSERT_EQ(ask("charts.length"), 3);
+  const json bar = ask("charts[0].chart.data.datasets[0].backgroundColor");
+  EXPECT_NE(bar[0], bar[1]);
+  const json events = ask("charts[1].chart.data.datasets[0].backgroundColor");
+  EXPECT_EQ(events, (json{bar[0], bar[0], bar[0], bar[1], bar[1], bar[1]}));
+  EXPECT_EQ(ask("charts[2].chart.data.datasets.slice(1).map((d) => d.borderColor)"), bar);
+  const json points = ask("charts[2].chart.data.datasets.slice(1).map((d) => d.data[0].x)");
+  EXPECT_NEAR(points[0].get<double>(), 1.0 / 9, 1e-9);
+  EXPECT_NEAR(points[1].get<double>(), 1, 1e-9);
+  EXPECT_EQ(ask("charts[2].chart.data.datasets[2].data[0].perByte"), "at most 1.00");
+  EXPECT_EQ(ask("[...document.querySelectorAll('figure .legend button')]"
+                ".map((e) => e.textContent.slice(2))"),
+            (json{"ceiling", "manual", "torch.compile"}));
 }
 
 TEST_F(BenchPageKeys, AScreenReaderIsToldEverything) {
   EXPECT_EQ(ask("document.documentElement.lang"), "en");
-  EXPECT_EQ(ask("document.title"), "Tilewright: gelu on a machine");
+  EXPECT_EQ(ask("document.title"), "gelu, 3 sizes, float32 on a machine - tilewright bench");
   ask("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
   std::map<std::string, std::vector<std::string>> names;  // by role
   int level = 0;
@@ -231,7 +293,7 @@ TEST_F(BenchPageKeys, AScreenReaderIsToldEverything) {
     EXPECT_LE(one.level, level + 1) << one.name;  // no level is left out
     level = one.level;
   }
-  EXPECT_EQ(names["heading"].front(), "gelu on a machine");
+  EXPECT_EQ(names["heading"].front(), "gelu, 3 sizes, float32 on a machine");
   for (const char* role : {"banner", "main", "contentinfo"})
     EXPECT_EQ(names[role].size(), 1u) << role;
   for (const char* role : {"heading", "button", "image", "region", "table", "columnheader"})
@@ -259,7 +321,7 @@ TEST_F(BenchPageKeys, ColoursStandOutLightAndDark) {
     const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
     const low = [];
     for (const ground of ['--page', '--card']) {
-      for (const text of ['--text', '--quiet', '--accent', '--bad'])
+      for (const text of ['--text', '--quiet', '--accent', '--bad', '--doubt'])
         if (!(ratio(text, ground) >= 4.5)) low.push(`${text} on ${ground}: ${ratio(text, ground)}`);
       for (let i = 0; i < 10; ++i)
         if (!(ratio(`--hue-${i}`, ground) >= 3)) low.push(`--hue-${i} on ${ground}: ${ratio(`--hue-${i}`, ground)}`);

@@ -9,6 +9,7 @@
 namespace tilewright::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -47,6 +48,12 @@ TEST_F(BenchPage, HoldsEverythingItNeeds) {
   EXPECT_THAT(page, Not(HasSubstr("<script src")));
   EXPECT_THAT(page, Not(HasSubstr("<link")));
   EXPECT_THAT(page, Not(HasSubstr("@DATA@")));
+  // What it is, when and how it was made, also without its script.
+  EXPECT_THAT(page, HasSubstr("<title>gelu 16x16 float32 on "));
+  EXPECT_THAT(page, HasSubstr("<h1 id=\"title\">gelu 16x16 float32 on "));
+  EXPECT_THAT(page, ContainsRegex("<p class=\"quiet\" id=\"subtitle\">20[0-9][0-9]-[0-9][0-9]-"
+                                  "[0-9][0-9] [0-9][0-9]:[0-9][0-9] UTC, tilewright "));
+  EXPECT_THAT(page, HasSubstr("Made by <code>tilewright bench gelu --dim 16 --ways manual,tile"));
 }
 
 TEST_F(BenchPage, ThatCannotBeWrittenIsSaidBeforeMeasuring) {
@@ -80,7 +87,7 @@ TEST_F(BenchPage, IsDrawnByABrowser) {
   EXPECT_THAT(r.output, HasSubstr("<summary>Why tile takes"));
   // What hovering tells is also in tables that open, and every chart is named.
   EXPECT_THAT(r.output, HasSubstr("<summary>Events of the timeline</summary>"));
-  EXPECT_THAT(r.output, HasSubstr("<td>gelu_kernel</td>"));
+  EXPECT_THAT(r.output, HasSubstr("<td data-title=\"event\">gelu_kernel</td>"));
   EXPECT_THAT(r.output, HasSubstr("<summary>Points of the roofline</summary>"));
   EXPECT_EQ(count_of(r.output, "<canvas"),
             count_of(r.output, "<canvas role=\"img\" aria-label=\""));

@@ -10,6 +10,7 @@
 #include "bench/suite/helper_process.h"
 #include "command.h"
 #include "tilewright/error.h"
+#include "tilewright/tensor.h"
 
 namespace tilewright::cli {
 namespace {
@@ -21,7 +22,7 @@ class Rivals : public ::testing::Test {
   // A program that is given the place of Python: it knows the protocol, or breaks it.
   std::string program(const std::string& body) {
     const std::string path = folder_.path() + "/python";
-    std::ofstream(path) << "#!/bin/sh\n" << body;
+    std::ofstream(path) << "#!/bin/sh\nFOLDER=" << folder_.path() << "\n" << body;
     chmod(path.c_str(), 0755);
     return path;
   }
@@ -47,7 +48,7 @@ constexpr const char* versions = R"(read line; echo '{"torch": "9.9", "triton": 
 TEST_F(Rivals, StandInTheSameTable) {
   const Json report = run(program(std::string(versions) + R"(
 while read line; do case "$line" in
-  *prepare*) echo '{"id": 0, "first_seconds": 0.5, "error": 1e-8}';;
+  *prepare*) echo '{"id": 0, "first_seconds": 0.5, "error": 1e-8, "bytes_moved": 1024, "kernels": 2}';;
   *measure*) echo '{"samples": [0.25, 0.25, 0.25], "host_seconds": 0, "clock": "wall"}';;
 esac; done
 )"));
@@ -57,10 +58,59 @@ esac; done
   EXPECT_EQ(eager["way"], "torch eager");
   EXPECT_EQ(eager["status"], "ok") << eager;
   EXPECT_EQ(eager["seconds"], 0.25);
+  EXPECT_EQ(eager["bytes_moved"], 1024) << "its own, not those of the operation";
+  EXPECT_EQ(eager["kernels"], 2);
   EXPECT_EQ(eager["rate"], 8 * 8 * 4 * 3 / 0.25);
   EXPECT_EQ(report["records"][4]["way"], "triton");
   EXPECT_EQ(report["records"][4]["status"], "not available");
   EXPECT_EQ(report["records"][4]["reason"], "not installed");
+}
+
+// The helper copies a file of the test to where the function's result belongs.
+TEST_F(Rivals, AFunctionOfPyTorchBesideAKernelOfTheUsers) {
+  const std::string kernel = folder_.path() + "/k.py";
+  std::ofstream(kernel) << R"(import triton
+import triton.language as tl
+
+@triton.jit
+def twice(x, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+)";
+  const auto bench = [&](double factor) {
+    std::vector<double> values;
+    for (int i = 0; i < 8; ++i) values.push_back(factor * i);
+    save_npy(folder_.path() + "/result.npy", tensor(values, {2, 4}, Device::cpu()));
+    const std::string python = program(std::string(versions) + R"x(
+read line; echo "$line" > $FOLDER/request
+cp $FOLDER/result.npy "$(echo "$line" | sed 's/.*"\([^"]*_expected.npy\)".*/\1/')"
+echo '{"id": 0, "first_seconds": 0.5}'
+while read line; do echo '{"samples": [0.25, 0.25, 0.25], "host_seconds": 0, "clock": "wall"}'; done
+)x");
+    return tilewright_command({"bench", kernel + ":twice", "x=arange:f32[2,4]",
+                               "out=zeros:f32[2,4]", "n=8", "BLOCK=8", "--grid=1", "--reference",
+                               "torch:torch.add", "--rivals", python, "--device", "cpu", "--trials",
+                               "2", "--no-ceiling", "--json"});
+  };
+  const CommandResult good = bench(2);
+  EXPECT_EQ(good.exit_code, 0) << good.error << good.output;
+  const Json records = parse_json(good.output)["records"];
+  ASSERT_EQ(records.size(), 2U);
+  EXPECT_EQ(records[0]["way"], "twice");
+  EXPECT_EQ(records[0]["error"], 0.0);
+  EXPECT_EQ(records[1]["way"], "torch.add");
+  EXPECT_EQ(records[1]["seconds"], 0.25);
+  std::ostringstream request;
+  request << std::ifstream(folder_.path() + "/request").rdbuf();
+  const Json asked = parse_json(request.str());
+  EXPECT_EQ(asked["function"], "torch.add");
+  ASSERT_EQ(asked["inputs"].size(), 1U);
+  EXPECT_EQ(asked["inputs"][0]["dtype"], "float32");
+  const CommandResult bad = bench(3);
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_THAT(parse_json(bad.output)["records"][0]["reason"].get<std::string>(),
+              HasSubstr("7 of 8 differ; first at [0, 1]: 2, expected 3; worst at [1, 3]: 14, "
+                        "expected 21"));
 }
 
 TEST_F(Rivals, WithoutPyTorchAreNotInstalled) {

@@ -213,14 +213,18 @@ TEST_F(UserKernels, AreCheckedLikeOurs) {
   const CommandResult r = quick({python_ + ":odd", "--like", "gelu", "--shape", "8x16", "--ways",
                                  "tile", "amount=n", "--json"});
   EXPECT_EQ(r.exit_code, 1);
-  EXPECT_EQ(parse_json(r.output)["records"].back()["status"], "wrong");
+  const Json record = parse_json(r.output)["records"].back();
+  EXPECT_EQ(record["status"], "wrong");
+  EXPECT_THAT(record["reason"].get<std::string>(),
+              ::testing::MatchesRegex("off by .* is allowed; worst at row [0-9]+, column [0-9]+: "
+                                      ".*, expected .*"));
 }
 
 TEST_F(UserKernels, ThatDoNotFit) {
   expect_error({python_ + ":odd"}, 2,
                python_ +
-                   ":odd needs --like OP, the operation that it does, for its inputs and its "
-                   "reference, or --reference FILE.py:KERNEL and its arguments");
+                   ":odd needs its arguments (x=randn:f32[4096] n=4096), or --like OP, the "
+                   "operation that it does, for its inputs and its reference");
   expect_error({python_ + ":od", "--like", "gelu"}, 1,
                python_ + " has no kernel 'od'; did you mean 'odd'?");
   expect_error({python_ + ":odd", "--like", "gelu", "width=3"}, 1,
@@ -234,6 +238,27 @@ TEST_F(UserKernels, ThatDoNotFit) {
               HasSubstr("failed: parameter 'amount' of kernel 'odd' matches nothing of gelu; "
                         "give amount=VALUE with a number or one of x, out, columns, eps, n, "
                         "rows, seed"));
+}
+
+TEST_F(UserKernels, ConfigsHaveGridsOfTheirOwn) {
+  const std::string path = folder_.path() + "/tuned.py";
+  std::ofstream(path) << R"(import triton
+import triton.language as tl
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 2048}), triton.Config({"BLOCK": 32})], key=["n"])
+@triton.jit
+def total(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n)
+    if BLOCK == 2048:
+        for k in range(50):
+            v = v + tl.exp(tl.sin(v)) * 0
+    tl.store(out + i, v, mask=i < n)
+)";
+  const CommandResult r =
+      quick({path + ":total", "--like", "add", "--shape", "32x100", "--ways", "tile", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error << r.output;
+  EXPECT_EQ(parse_json(r.output)["records"].back()["status"], "ok");
 }
 
 // C++ that shares its elements among however many programs there are.
@@ -274,6 +299,20 @@ def wrong(x, out, n, BLOCK: tl.constexpr):
 def broken(x, out, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + i, tl.log(-1 - tl.abs(tl.load(x + i, mask=i < n))), mask=i < n)
+
+@triton.autotune(configs=[triton.Config({"WIDTH": 1024}), triton.Config({"WIDTH": 16})], key=["n"])
+@triton.jit
+def tuned(x, out, n, WIDTH: tl.constexpr):
+    i = tl.program_id(0) * WIDTH + tl.arange(0, WIDTH)
+    v = tl.load(x + i, mask=i < n)
+    if WIDTH == 1024:
+        for k in range(50):
+            v = v + tl.exp(tl.sin(v)) * 0
+    tl.store(out + i, v * tl.sigmoid(v), mask=i < n)
+
+def launch(x, out, n):
+    plain[(triton.cdiv(n, 128),)](x, out, n, BLOCK=128)
+    tuned[lambda meta: (triton.cdiv(n, meta["WIDTH"]),)](x, out, n)
 )";
 
 class Pairs : public ::testing::Test {
@@ -314,12 +353,45 @@ TEST_F(Pairs, AreComparedWithEachOther) {
 }
 
 TEST_F(Pairs, WrongOnesAndReferencesThatAreNotFiniteAreSaid) {
-  EXPECT_EQ(records("wrong", "plain", 1)[1]["status"], "wrong");
+  const Json wrong = records("wrong", "plain", 1)[1];
+  EXPECT_EQ(wrong["status"], "wrong");
+  EXPECT_THAT(wrong["reason"].get<std::string>(),
+              ::testing::MatchesRegex("'out' is off by .* is allowed; [0-9]+ of 1000 differ; first "
+                                      "at \\[0\\]: .*, expected .*; worst at .*"));
   EXPECT_EQ(records("fast", "broken", 1)[1]["reason"],
             "cannot be checked: 'out' of the reference is not finite");
 }
 
+// The grid of one config is too small or too large for another one: results would be wrong, and
+// what does too little would win.
+TEST_F(Pairs, EveryConfigOfAnAutotunedKernelHasItsOwnGrid) {
+  const CommandResult r =
+      quick({path_ + ":tuned", "--reference", path_ + ":plain", "x=randn:f32[1000]",
+             "out=empty:f32[1000]", "n=1000", "BLOCK=128", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error << r.output;
+  const Json found = parse_json(r.output)["records"];
+  EXPECT_EQ(found[1]["status"], "ok");
+  EXPECT_LT(found[1]["error"], 1e-5);
+}
+
+TEST_F(Pairs, AKernelAloneIsSwept) {
+  const CommandResult r = quick({path_ + ":fast", "x=randn:f32[n]", "out=empty:f32[n]", "n=64..256",
+                                 "BLOCK=64", "--grid", "cdiv(n, BLOCK)", "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const Json found = parse_json(r.output)["records"];
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[0]["shape"], Json({64}));
+  EXPECT_EQ(found[2]["shape"], Json({256}));
+  EXPECT_EQ(found[2]["way"], "fast");
+  EXPECT_EQ(found[2]["status"], "ok");
+  EXPECT_GT(found[2]["seconds"], 0);
+}
+
 TEST_F(Pairs, WrongInput) {
+  expect_error({path_ + ":fast", "n=5", "--grid", "1"}, 1,
+               "'fast' is given no tensor; write its arguments as NAME=randn:f32[1024]");
+  expect_error({path_ + ":fast", "x=ones:f32[8]", "--grid", "1", "--dim", "64"}, 2,
+               "--dim does not go with a kernel alone, where NAME=VALUE says everything");
   expect_error({"gelu", "--reference", path_ + ":plain"}, 2,
                "--reference goes with FILE.py:KERNEL or FILE.cu:NAME, not with 'gelu'");
   std::vector<std::string> with_dim = arguments("fast", "plain");

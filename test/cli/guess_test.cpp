@@ -202,5 +202,40 @@ TEST(Guess, DescriptorsThatTheHostMakes) {
                                  "tensordesc<float32[1,16,64]>"));
 }
 
+constexpr const char* ordered = R"(import triton
+import triton.language as tl
+
+@triton.jit
+def twice(out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i // 2, i.to(tl.float32))
+
+@triton.jit
+def product(x, y, out, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    at = i[:, None] * BLOCK + i[None, :]
+    z = tl.dot(tl.load(x + at), tl.load(y + at))
+    tl.store(out + at, tl.dot(z, tl.load(x + at)))
+)";
+
+TEST(Guess, EmulatedKernelsAndWhatDependsOnOrder) {
+  const TemporaryFolder folder;
+  write(folder.path() + "/kernels.py", ordered);
+  const CommandResult r = tilewright_command(
+      {"run", folder.path(), "--guess", "--device", "emulate", "--target", "sm_80", "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto kernels = parse_json(r.output)["kernels"];
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0]["result"], "order-dependent input");
+  EXPECT_THAT(kernels[0]["reason"].get<std::string>(),
+              testing::HasSubstr("kernels.py:7:5: kernel 'twice': one store writes out[0] more "
+                                 "than once, with different values"));
+  // Products of float32 in TF32, twice: far from the interpreter's, within what rounding explains.
+  EXPECT_EQ(kernels[1]["result"], "agrees") << kernels[1]["reason"];
+  EXPECT_EQ(tilewright_command({"run", folder.path(), "--guess", "--device", "interpret"}).error,
+            "tilewright: --guess compares a device with the interpreter; write --device cpu, cuda "
+            "or emulate\n");
+}
+
 }  // namespace
 }  // namespace tilewright::cli

@@ -181,5 +181,15 @@ TEST_F(ProfileVerb, SaysWhatIsWrongBeforeTheProgramRuns) {
          "cannot write '/nonexistent/t.json': No such file or directory");
 }
 
+// A signal to the command alone, not from the keyboard, which reaches both.
+TEST(Profile, AnInterruptEndsTheProgram) {
+  const ProcessResult r =
+      run_process({.arguments = {"timeout", "--foreground", "--preserve-status", "-s", "INT", "1",
+                                 tilewright_path(), "profile", "--", "sleep", "50"},
+                   .timeout_seconds = 30});
+  EXPECT_FALSE(r.timed_out);
+  EXPECT_EQ(r.exit_code, 130) << r.output;
+}
+
 }  // namespace
 }  // namespace tilewright::cli

@@ -54,6 +54,25 @@ TEST_F(RunCuda, HostFunctions) {
   EXPECT_NE(count.output.find("result  3\n"), std::string::npos) << count.output << count.error;
 }
 
+TEST_F(RunCuda, SizesByNameAndExpectedResults) {
+  const std::string file = put("k.cu", kernels);
+  const CommandResult add = run(file + ":ns::scale<float, 1>",
+                                {"x=ones:f32[2*m]", "by=3", "n=6", "m=3", "--grid",
+                                 "cdiv(2 * m, 4)", "--block", "4", "--expect", "x=full:f32[6]=3"});
+  EXPECT_EQ(add.exit_code, 0) << add.error << add.output;
+  EXPECT_NE(add.output.find("grid 2 x 1 x 1"), std::string::npos) << add.output;
+  const CommandResult other =
+      run(file + ":plus", {"x=ones:f32[3]", "by=1", "--expect", "result=full:f32[3]=3"});
+  EXPECT_EQ(other.exit_code, 4) << other.error;
+  EXPECT_NE(other.output.find("3 of 3 differ"), std::string::npos) << other.output;
+  const CommandResult compared = run(file + ":plus", {"x=ones:f32[3]", "by=1", "--compare", "cpu"});
+  EXPECT_EQ(compared.exit_code, 2);
+  EXPECT_NE(compared.error.find("--compare goes with FILE.py:KERNEL"), std::string::npos)
+      << compared.error;
+  const CommandResult swept = run(file + ":plus", {"x=ones:f32[n]", "by=1", "n=1..4"});
+  EXPECT_EQ(swept.exit_code, 2);
+}
+
 TEST_F(RunCuda, KernelsByNameAndTemplateArguments) {
   const std::string file = put("k.cu", kernels);
   const CommandResult add = run(
@@ -210,6 +229,16 @@ TEST_F(RunCuda, GuessNeedsSomethingToTry) {
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_NE(unknown.error.find("has no kernel 'scal'; did you mean 'scale'?"), std::string::npos)
       << unknown.error;
+}
+
+TEST_F(RunCuda, BenchMeasuresAKernelAloneAndSwept) {
+  const std::string file = put("k.cu", kernels);
+  const CommandResult alone = tilewright_command(
+      {"bench", file + ":ns::scale<float, 1>", "x=ones:f32[n]", "by=1", "n=256,512", "--grid",
+       "cdiv(n, 256)", "--device", "cpu", "--warmup", "0", "--trials", "2", "--no-ceiling"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.error;
+  EXPECT_NE(alone.output.find(" 256 float32 on cpu"), std::string::npos) << alone.output;
+  EXPECT_NE(alone.output.find(" 512 float32 on cpu"), std::string::npos) << alone.output;
 }
 
 TEST_F(RunCuda, BenchComparesWithAReference) {

@@ -55,8 +55,8 @@ class Run : public ::testing::Test {
     file_ = folder_.path() + "/k.py";
     std::ofstream(file_) << run_source;
   }
-  CommandResult run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"run", file_ + ":add", "--device", "interpret"});
+  CommandResult run(std::vector<std::string> arguments, const std::string& kernel = "add") {
+    arguments.insert(arguments.begin(), {"run", file_ + ":" + kernel, "--device", "interpret"});
     return tilewright_command(arguments);
   }
   std::vector<std::string> good(std::vector<std::string> more = {}) {
@@ -64,8 +64,9 @@ class Run : public ::testing::Test {
                                "n=100", "BLOCK=32"});
     return more;
   }
-  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& text) {
-    const CommandResult r = run(arguments);
+  void expect_error(const std::vector<std::string>& arguments, int code, const std::string& text,
+                    const std::string& kernel = "add") {
+    const CommandResult r = run(arguments, kernel);
     EXPECT_EQ(r.exit_code, code);
     EXPECT_EQ(r.output, "");
     EXPECT_EQ(r.error, "tilewright: " + text + "\n");
@@ -138,7 +139,11 @@ TEST_F(Run, WrongInput) {
                "--save BLOCK: no tensor argument has that name; there are: x, y, out");
   expect_error(good({"--grid", "1", "--save", "x=a.npy", "--save", "out=a.npy"}), 2,
                "--save: 'x' and 'out' would both be written to 'a.npy'");
-  expect_error({"x=zeros:f32[4]", "--grid", "1"}, 1, "kernel 'add' needs an argument for 'y'");
+  expect_error({"x=zeros:f32[4]", "--grid", "1"}, 1,
+               "kernel 'add' needs an argument for 'y'; the launch at k.py:35 does not tell: the "
+               "value of 'b' is not known: 'b' is not defined in " +
+                   file_);
+  expect_error({"n=4", "--grid", "1"}, 1, "kernel 'scaled' needs an argument for 'x'", "scaled");
   expect_error({"x=zeros:q32[4]", "--grid", "1"}, 1,
                "x=zeros:q32[4]: unknown element type 'q32'; there are: float64, float32, float16, "
                "bfloat16, float8_e4m3, float8_e5m2, int8, int16, int32, int64, uint8, uint16, ...");
@@ -150,7 +155,8 @@ TEST_F(Run, PlacesThatAreNone) {
   CommandResult r = tilewright_command({"run", file_ + ":add", "--device", "interpreter"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error,
-            "tilewright: 'interpreter' is not a device; write cpu, cuda, cuda:N or interpret\n");
+            "tilewright: 'interpreter' is not a device; write cpu, cuda, cuda:N, emulate or "
+            "interpret\n");
   r = tilewright_command({"run", ""});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error, "tilewright: the path is empty; write FILE.py:KERNEL\n");

@@ -38,6 +38,11 @@ def plain(x, y, n, BLOCK: tl.constexpr):
 def rows(x, y, n, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(y + tl.program_id(0) * n + i, tl.load(x + tl.program_id(0) * n + i, mask=i < n), mask=i < n)
+
+@triton.jit
+def sums(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + tl.program_id(0), tl.sum(tl.load(x + i, mask=i < n, other=0.0)))
 )";
 
 class Tune : public ::testing::Test {
@@ -121,6 +126,48 @@ TEST_F(Tune, ConfigsFromAFileAreWhatLaterLaunchesTake) {
   EXPECT_THAT(run.output, HasSubstr("grid 4 x 1 x 1"));
 }
 
+// A grid that does not depend on BLOCK: the config with the smallest one leaves out half and is
+// fast.
+TEST_F(Tune, AConfigWithAnotherResultIsNamedAndCannotWin) {
+  std::vector<std::string> words = arguments(
+      "plain", {"--json", "--configs", list(R"([{"BLOCK": 64}, {"BLOCK": 16}, {"BLOCK": 128}])")});
+  words[5] = "8";
+  const CommandResult r = tilewright_command(words);
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  const Json out = parse_json(r.output);
+  EXPECT_EQ(out["configs"].back()["constants"]["BLOCK"], 16);
+  EXPECT_EQ(out["configs"].back()["state"],
+            "skipped: its result differs from that of BLOCK=64, num_warps=4, num_stages=3 and 1 "
+            "more: 'y' is off by 1.0e+00 of its largest value, 1.0e-04 is allowed");
+  EXPECT_NE(out["winner"]["constants"]["BLOCK"], 16);
+}
+
+TEST_F(Tune, WhatEveryConfigUsesInItsOwnWayIsNoResult) {
+  const CommandResult r = tune("sums", {"--json", "--seconds", "0.01", "--configs",
+                                        list(R"([{"BLOCK": 64}, {"BLOCK": 16}, {"BLOCK": 128}])")});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  const Json out = parse_json(r.output);
+  EXPECT_EQ(out["notes"],
+            Json({"every config leaves something else in 'y', which is taken for scratch memory "
+                  "and not compared"}));
+  for (const Json& config : out["configs"]) EXPECT_TRUE(config.contains("seconds"));
+}
+
+TEST_F(Tune, ConfigsThatMeanTheSameOnACpuAreTimedOnce) {
+  const CommandResult r = tune("plain", {"--json", "--seconds", "0.01", "--configs",
+                                         list(R"([{"BLOCK": 64}, {"BLOCK": 64, "num_warps": 8},
+                              {"BLOCK": 64, "num_stages": 1}])")});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  const Json out = parse_json(r.output);
+  EXPECT_TRUE(out["configs"][0].contains("seconds"));
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    EXPECT_FALSE(out["configs"][i].contains("seconds"));
+    EXPECT_EQ(out["configs"][i]["state"],
+              "the same on this device as BLOCK=64, num_warps=4, num_stages=3");
+  }
+  EXPECT_EQ(out["winner"]["num_warps"], 4);
+}
+
 TEST_F(Tune, AKernelWithoutAListGetsProposals) {
   const CommandResult r = tune("plain", {"--json", "--seconds", "0.01"});
   ASSERT_EQ(r.exit_code, 0) << r.error;
@@ -144,6 +191,17 @@ TEST_F(Tune, WrongLists) {
                path + ": the list of configs is empty; give at least one");
   list("{\"BLOCK\": 3}");
   expect_error("work", {"--configs", path}, 1, path + ": must hold a list of configs, not object");
+  list("[{\"BLOCK\": 1e400}]");
+  expect_error("work", {"--configs", path}, 1,
+               path + ": the number '1e400' is beyond what float64 holds (up to 1.8e308)");
+  list("[{\"BLOCK\": 18446744073709551615}]");
+  expect_error("work", {"--configs", path}, 1,
+               path +
+                   ": config 1 sets 'BLOCK' to 18446744073709551615, which has more than 64 "
+                   "bits with its sign");
+  list("[{\"BLOCK\": 64, \"num_warps\": 4294967300}]");
+  expect_error("work", {"--configs", path}, 1,
+               "a config of kernel 'work' sets num_warps to 4294967300, which is out of all range");
   list("[\n {\"BLOCK\": 3,}\n]");
   expect_error("work", {"--configs", path}, 1,
                path +

@@ -53,7 +53,7 @@ TEST(Usage, HelpOfAnInnerVerb) {
 TEST(Usage, NoVerb) {
   expect_usage_error({},
                      "tilewright: tilewright needs a verb: bench, run, compile, tune, profile, "
-                     "info, cache, opt (see "
+                     "info, cache, opt, completion (see "
                      "tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
@@ -70,7 +70,7 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
   expect_usage_error(
       {"frobnicate", "--json"},
       "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, compile, tune, "
-      "profile, info, cache, opt (see tilewright --help)");
+      "profile, info, cache, opt, completion (see tilewright --help)");
   expect_usage_error(
       {"inof", "--help"},
       "tilewright: tilewright has no verb 'inof'; did you mean 'info'? (see tilewright --help)");

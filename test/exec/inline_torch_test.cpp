@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // exec/inline_torch_test.cpp — sources written for PyTorch's load_inline, with their host
 // functions.
+#include <map>
+
 #include "inline_on.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 namespace {
@@ -51,6 +54,26 @@ TEST_P(InlineTorch, Gelu) {
     std::vector<double> expected;
     for (double v : numbers(x)) expected.push_back(gelu_reference(v));
     expect_near(y, expected, 1e-6);
+  }
+}
+
+TEST_P(InlineTorch, AProfileNamesTheFunctionAndItsKernels) {
+  const InlineModule m = load(gelu_source, {"gelu"});
+  const Tensor x = random({1000}), y = random({1000});
+  const Profile p = profile([&] {
+    const Tensor unused = m("gelu", x);
+    m.kernel("gelu_forward")[{4, 256}](x, y, 1000);
+    device().synchronize();
+  });
+  std::map<std::string, std::string> kinds;
+  for (const ProfileRow& row : p.rows({.row_limit = 0, .sort_by = "name", .group_by_stack = true}))
+    kinds[row.name] = row.kind;
+  EXPECT_EQ(kinds["gelu"], "range");
+  EXPECT_EQ(kinds["gelu > gelu_forward"], "launch");
+  EXPECT_EQ(kinds["gelu_forward"], "launch");
+  for (const auto& [name, kind] : kinds) {
+    EXPECT_EQ(name.find("tw_host_call"), std::string::npos) << name;
+    EXPECT_EQ(name.find("entry_"), std::string::npos) << name;
   }
 }
 

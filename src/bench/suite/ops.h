@@ -44,6 +44,7 @@ struct Problem {
 struct Check {
   double error = 0;       // largest difference, relative to the largest value of the reference
   std::int64_t rows = 0;  // how many rows were compared
+  std::string worst;      // "row 3, column 5: 1.5, expected 2"; empty where nothing differs
   std::string problem;    // why nothing can be said: the reference itself is not finite
 };
 

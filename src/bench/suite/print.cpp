@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/quote.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "bench/suite/ops.h"
@@ -30,23 +31,6 @@ std::string percent_text(const Record& r) {
   return fmt::format("{:.{}f}%", r.percent_of_ceiling, r.percent_of_ceiling < 10 ? 1 : 0);
 }
 
-std::string remark(const Record& r) {
-  Cells parts;
-  if (r.status == Status::Interrupted)
-    parts.push_back(fmt::format("interrupted after {} runs", r.runs));
-  else if (r.status != Status::Ok)
-    parts.push_back(fmt::format("{}: {}", name_of(r.status), r.reason));
-  if (!r.note.empty()) parts.push_back(r.note);
-  // Where queueing takes as long as the work, the device waits for the host.
-  if (r.host_seconds > 0.5 * r.seconds && r.is_measured())
-    parts.push_back(fmt::format("host {} per run", format_seconds(r.host_seconds)));
-  if (r.graph_seconds > 0)
-    parts.push_back(fmt::format("in a graph {}", format_seconds(r.graph_seconds)));
-  if (r.is_measured() && !r.is_stable && r.status == Status::Ok && r.runs >= 11)
-    parts.emplace_back("not steady");
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
 const Cells titles = {"way",   "time",    "p10..p90", "rate",  "of ceiling",
                       "moved", "kernels", "lines",    "error", ""};
 
@@ -60,7 +44,7 @@ Cells cells_of(const Record& r) {
           r.kernels > 0 ? fmt::format("{}", r.kernels) : "-",
           r.lines > 0 ? fmt::format("{}", r.lines) : "-",
           r.error ? fmt::format("{:.1e}", *r.error) : "-",
-          remark(r)};
+          remark_of(r)};
 }
 
 bool is_same_case(const Record& a, const Record& b) {
@@ -131,23 +115,33 @@ std::string explanations_text(Group group) {
 
 std::string markdown_line(const Cells& cells) {
   std::string line = "|";
-  for (std::string cell : cells) {
-    std::replace(cell.begin(), cell.end(), '|', '/');
-    line += fmt::format(" {} |", cell);
-  }
+  for (const std::string& cell : cells) line += fmt::format(" {} |", markdown_text(cell));
   return line + "\n";
-}
-
-std::string csv_cell(std::string text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
 }
 
 std::string number(double value) { return value > 0 ? fmt::format("{:.6g}", value) : ""; }
 
 }  // namespace
+
+bool is_unsteady(const Record& r) {
+  return r.is_measured() && !r.is_stable && r.status == Status::Ok && r.runs >= 11;
+}
+
+std::string remark_of(const Record& r) {
+  Cells parts;
+  if (r.status == Status::Interrupted)
+    parts.push_back(fmt::format("interrupted after {} runs", r.runs));
+  else if (r.status != Status::Ok)
+    parts.push_back(fmt::format("{}: {}", name_of(r.status), r.reason));
+  if (!r.note.empty()) parts.push_back(r.note);
+  // Where queueing takes as long as the work, the device waits for the host.
+  if (r.host_seconds > 0.5 * r.seconds && r.is_measured())
+    parts.push_back(fmt::format("host {} per run", format_seconds(r.host_seconds)));
+  if (r.graph_seconds > 0)
+    parts.push_back(fmt::format("in a graph {}", format_seconds(r.graph_seconds)));
+  if (is_unsteady(r)) parts.emplace_back("not steady");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
 
 std::string report_text(const Report& report) {
   std::string out = machine_line(report) + "\n";
@@ -163,7 +157,7 @@ std::string report_text(const Report& report) {
 std::string report_markdown(const Report& report) {
   std::string out = machine_line(report) + "\n";
   for (const Group& group : groups_of(report.records)) {
-    out += fmt::format("\n{}\n\n{}", heading(group.front()), markdown_line(titles));
+    out += fmt::format("\n{}\n\n{}", markdown_text(heading(group.front())), markdown_line(titles));
     out += "|---|" + [] {
       std::string rest;
       for (std::size_t i = 2; i < titles.size(); ++i) rest += "---:|";
@@ -182,9 +176,9 @@ std::string report_csv(const Report& report) {
       "op,way,device,dtype,shape,seconds,p10,p90,rate,unit,percent_of_ceiling,bytes,bytes_moved,"
       "kernels,lines,runs,error,status,reason\n";
   for (const Record& r : report.records)
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{},{},{},{},{},{}\n", r.op,
-                       csv_cell(r.way), r.device, r.dtype, shape_text(r.shape), number(r.seconds),
-                       number(r.p10), number(r.p90), number(r.rate), r.unit,
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.0f},{:.0f},{},{},{},{},{},{}\n",
+                       csv_cell(r.op), csv_cell(r.way), r.device, r.dtype, shape_text(r.shape),
+                       number(r.seconds), number(r.p10), number(r.p90), number(r.rate), r.unit,
                        number(r.percent_of_ceiling), r.bytes, r.bytes_moved, r.kernels, r.lines,
                        r.runs, r.error ? fmt::format("{:.3e}", *r.error) : "", name_of(r.status),
                        csv_cell(r.reason));

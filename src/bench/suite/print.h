@@ -8,6 +8,10 @@
 
 namespace tilewright::suite {
 
+// What a reader must know beside the numbers: why there are none, and what puts them in doubt.
+std::string remark_of(const Record& record);
+bool is_unsteady(const Record& record);  // the median is not known well
+
 std::string report_text(const Report& report);
 std::string report_markdown(const Report& report);
 std::string report_csv(const Report& report);  // a title line, then a line per record

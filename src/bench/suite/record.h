@@ -96,6 +96,7 @@ struct Fit {
 struct Report {
   std::string version;
   std::string command;
+  std::string date;         // of its start: "2026-11-16 16:30 UTC"
   std::string device;       // "cpu", "cuda:0"
   std::string device_name;  // "NVIDIA H200"
   std::string rivals;       // versions of PyTorch and Triton; empty when none were asked for

@@ -10,6 +10,7 @@
 #include "base/input_file.h"
 #include "bench/json.h"
 #include "bench/suite/explain.h"
+#include "bench/suite/print.h"
 #include "tilewright/error.h"
 
 namespace tilewright::suite {
@@ -52,6 +53,8 @@ Json record_json(const Record& record) {
   });
   out["error"] = record.error && std::isfinite(*record.error) ? Json(*record.error) : Json();
   out["status"] = name_of(record.status);
+  out["not_steady"] = is_unsteady(record);
+  out["remark"] = remark_of(record);
   if (record.evidence && !record.evidence->timeline.empty())
     for (const TimelineEvent& bar : record.evidence->timeline)
       out["timeline"].push_back(
@@ -87,6 +90,7 @@ Report report_of(const Json& json) {
   Report report;
   report.version = json.value("version", "");
   report.command = json.value("command", "");
+  report.date = json.value("date", "");
   report.device = json.value("device", "");
   report.device_name = json.value("device_name", "");
   report.rivals = json.value("rivals", "");
@@ -105,6 +109,7 @@ std::string_view name_of(Status status) {
 std::string report_json(const Report& report) {
   Json out = {{"version", report.version},
               {"command", report.command},
+              {"date", report.date},
               {"device", report.device},
               {"device_name", report.device_name},
               {"rivals", report.rivals},

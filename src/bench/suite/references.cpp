@@ -38,20 +38,26 @@ Row row_of(const Tensor& tensor, std::int64_t row) {
 // Keeps the worst of what it has seen.
 class Comparison {
  public:
-  void add(std::int64_t row, const Row& expected, const Row& got) {
+  void add(std::int64_t row, const Row& expected, const Row& got, std::int64_t column = 0) {
     ++check_.rows;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (!std::isfinite(expected[i]) && check_.problem.empty())
         check_.problem =
             fmt::format("the reference is {} at row {}, column {}", expected[i], row, i);
       top_ = std::max(top_, std::abs(expected[i]));
-      const double difference = std::abs(got[i] - expected[i]);
-      largest_ = std::isnan(difference) ? INFINITY : std::max(largest_, difference);
+      const double distance = std::abs(got[i] - expected[i]);
+      const double difference = std::isnan(distance) ? INFINITY : distance;
+      if (difference <= largest_) continue;
+      largest_ = difference;
+      worst_ = {row, column + static_cast<std::int64_t>(i), got[i], expected[i]};
     }
   }
   Check result() const {
     Check check = check_;
     check.error = top_ > 0 ? largest_ / top_ : largest_;
+    if (largest_ > 0)
+      check.worst = fmt::format("row {}, column {}: {:.9g}, expected {:.9g}", worst_.row,
+                                worst_.column, worst_.got, worst_.expected);
     return check;
   }
 
@@ -59,6 +65,10 @@ class Comparison {
   Check check_;
   double top_ = 0;
   double largest_ = 0;
+  struct Element {
+    std::int64_t row = 0, column = 0;
+    double got = 0, expected = 0;
+  } worst_;
 };
 
 // For operations whose output has a row for each row of x.
@@ -179,7 +189,7 @@ Check check_matmul(const Problem& problem, const Tensor& out) {
       for (std::int64_t j = 0; j < width; ++j)
         expected[static_cast<std::size_t>(j)] = dot(left.data(), columns.data() + j * k, k);
       comparison.add(row, expected,
-                     doubles_of(out.slice(0, row, row + 1).slice(1, first, first + width)));
+                     doubles_of(out.slice(0, row, row + 1).slice(1, first, first + width)), first);
     }
   }
   return comparison.result();
@@ -207,7 +217,7 @@ Check check_attention(const Problem& problem, const Tensor& out) {
         for (std::int64_t d = 0; d < head; ++d)
           expected[static_cast<std::size_t>(d)] +=
               weights[static_cast<std::size_t>(j)] * values[static_cast<std::size_t>(j * head + d)];
-      comparison.add(row, expected, row_of(at(out, i), row));
+      comparison.add(i * length + row, expected, row_of(at(out, i), row));
     }
   }
   return comparison.result();

@@ -127,6 +127,8 @@ Contender contender_of(std::shared_ptr<Team> team, const Problem& problem, Recor
     return {record, {}};
   }
   record.first_seconds = answer.value("first_seconds", 0.0);
+  record.bytes_moved = answer.value("bytes_moved", 0.0);  // 0: it cannot be known
+  record.kernels = answer.value("kernels", 0);
   if (answer.contains("error") && answer["error"].is_number())
     record.error = answer["error"].get<double>();
   record.tolerance = tolerance_of(problem, 16);
@@ -148,6 +150,39 @@ std::string Rivals::versions() const {
   std::string text = "PyTorch " + team_->torch;
   if (!team_->triton.empty()) text += ", Triton " + team_->triton;
   return text;
+}
+
+Contender Rivals::contender(const Function& function, Record record) {
+  if (!team_->problem.empty()) {
+    record.status = Status::NotAvailable;
+    record.reason = team_->problem;
+    return {record, {}};
+  }
+  const auto rival = std::make_shared<Rival>(Rival{team_, {}});
+  Json inputs = Json::array();
+  for (const auto& [file, dtype] : function.inputs)
+    inputs.push_back({{"file", file}, {"dtype", dtype}});
+  rival->request = {{"do", "call"},
+                    {"function", function.expression},
+                    {"inputs", inputs},
+                    {"outputs", function.outputs},
+                    {"device", record.device}};
+  team_->options.show(fmt::format("{}: preparing {}", record.op, record.way));
+  try {
+    const Json answer = rival->prepare();
+    record.first_seconds = answer.value("first_seconds", 0.0);
+    if (!answer.contains("missing"))
+      return {record, [rival](double seconds) { return rival->measure(seconds); }};
+    record.status = Status::NotAvailable;
+    record.reason = answer["missing"];
+  } catch (const Interrupted&) {
+    record.status = Status::Failed;
+    record.reason = "interrupted";
+  } catch (const std::exception& error) {
+    record.status = Status::Failed;
+    record.reason = first_line(error.what());
+  }
+  return {record, {}};
 }
 
 std::vector<Contender> Rivals::contenders(const Problem& problem, std::int64_t dim) {

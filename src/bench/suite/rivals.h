@@ -30,6 +30,17 @@ class Rivals {
   ~Rivals();
 
   std::vector<Contender> contenders(const Problem& problem, std::int64_t dim);
+
+  // A Python function on tensors from files: torch.nn.functional.gelu, or any expression over torch
+  // and F that can be called.
+  struct Function {
+    std::string expression;
+    std::vector<std::pair<std::string, std::string>> inputs;  // .npy file, dtype
+    std::vector<std::string> outputs;                         // files for what it returns
+  };
+  // It has run once and written its outputs where the record is Ok.
+  Contender contender(const Function& function, Record record);
+
   // "PyTorch 2.11.0, Triton 3.6.0", or why there are none.
   std::string versions() const;
 

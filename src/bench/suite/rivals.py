@@ -4,7 +4,10 @@
 # It reads JSON objects from its input and answers each with one JSON object on its output:
 #   {"do": "versions"}                                          -> {"torch": "2.11.0" or null, "triton": ..., "problem": "..."}
 #   {"do": "prepare", "op": .., "way": .., "shape": [..], "dtype": .., "device": .., "file": "kernel.py"}
-#                                                               -> {"error": .., "first_seconds": ..} or {"missing": ..} or {"problem": ..}
+#                                                               -> {"error": .., "first_seconds": .., "bytes_moved": .., "kernels": ..}
+#                                                                  or {"missing": ..} or {"problem": ..}
+#   {"do": "call", "function": "torch.nn.functional.gelu", "inputs": [{"file": .., "dtype": ..}], "outputs": [files], "device": ..}
+#                                                               -> as prepare; what the function returns is in the files
 #   {"do": "measure", "id": n, "seconds": s, "warmups": n, "trials": n} -> {"samples": [..], "host_seconds": ..}
 #   {"do": "quit"}
 import importlib.util
@@ -153,6 +156,49 @@ def triton_of(request, inputs, out):
     return lambda: kernel[(rows,)](*inputs, out, columns, 1e-5, BLOCK=block, num_warps=warps)
 
 
+# What a chain of tensor operations moves: each reads its inputs and writes its results once; views move nothing.
+def traffic_of(run):
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    def tensors_in(value):
+        if isinstance(value, torch.Tensor):
+            return [value]
+        if isinstance(value, (list, tuple)):
+            return [t for item in value for t in tensors_in(item)]
+        return []
+
+    def bytes_of(tensor):  # an expanded tensor is read once
+        return min(tensor.numel() * tensor.element_size(), tensor.untyped_storage().nbytes())
+
+    class Traffic(TorchDispatchMode):
+        bytes_moved = kernels = 0
+
+        def __torch_dispatch__(self, function, types, arguments=(), options=None):
+            result = function(*arguments, **(options or {}))
+            read, written = tensors_in([*arguments, *(options or {}).values()]), tensors_in(result)
+            places = {t.untyped_storage().data_ptr() for t in read}
+            if any(t.untyped_storage().data_ptr() not in places for t in written):
+                self.bytes_moved += sum(bytes_of(t) for t in read + written)
+                self.kernels += 1
+            return result
+    with Traffic() as traffic:
+        run()
+    return {"bytes_moved": traffic.bytes_moved, "kernels": traffic.kernels}
+
+
+# Triton's kernel moves inputs and output once; what torch.compile fuses is not known.
+def moved_by(way, run, inputs, out):
+    if way == "torch.compile":
+        return {}
+    if way == "triton":
+        return {"bytes_moved": sum(t.numel() * t.element_size() for t in [*inputs, out]), "kernels": 1}
+    try:
+        return traffic_of(run)
+    except ImportError:  # PyTorch before 2.0 cannot be watched
+        return {}
+
+
 def error_of(op, inputs, result):
     import torch
     if op == "dropout":
@@ -202,7 +248,35 @@ def prepare(request):
     first = time.perf_counter() - begin
     number = len(prepared)
     prepared[number] = (run, request["device"])
-    return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result)}
+    with torch.no_grad():
+        moved = moved_by(way, run, inputs, out)
+    return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result), **moved}
+
+
+# A function of the user's choice, on the tensors of a kernel of theirs.
+def call(request):
+    import numpy
+    import torch
+    device = request["device"]
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        return {"missing": "this PyTorch has no CUDA"}
+    function = eval(request["function"], {"torch": torch, "F": torch.nn.functional, "math": math})
+    inputs = [torch.from_numpy(numpy.load(each["file"])).to(device=device, dtype=getattr(torch, each["dtype"]))
+              for each in request["inputs"]]
+    prepared.clear()
+    begin = time.perf_counter()
+    with torch.no_grad():
+        results = function(*inputs)
+    synchronize(device)
+    first = time.perf_counter() - begin
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    if len(results) < len(request["outputs"]):
+        raise ValueError(f"it returns {len(results)} tensors, and the kernel writes {len(request['outputs'])}")
+    for result, file in zip(results, request["outputs"]):
+        wide = torch.float64 if result.is_floating_point() else torch.int64
+        numpy.save(file, result.detach().cpu().to(wide).numpy())
+    prepared[0] = (lambda: function(*inputs), device)
+    return {"id": 0, "first_seconds": first}
 
 
 def synchronize(device):
@@ -263,7 +337,7 @@ def main():
                 torch, problem = version_of("torch")
                 answer(torch=torch, triton=version_of("triton")[0], problem=problem)
             else:
-                answer(**{"prepare": prepare, "measure": measure}[request["do"]](request))
+                answer(**{"call": call, "prepare": prepare, "measure": measure}[request["do"]](request))
         except Exception as problem:
             text = str(problem).strip().split("\n")[0]
             answer(problem=f"{type(problem).__name__}: {text}")

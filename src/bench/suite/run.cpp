@@ -48,6 +48,7 @@ void judge(Record& record, const Problem& problem, int roundings) {
   record.status = Status::Wrong;
   record.reason = fmt::format("off by {:.1e} of the largest value, {:.1e} is allowed", check.error,
                               record.tolerance);
+  if (!check.worst.empty()) record.reason += "; worst at " + check.worst;
 }
 
 void add_to(Turn& turn, const BenchResult& result) {

@@ -94,13 +94,8 @@ Prepared prepare_triton(const UserKernel& user, const TritonKernel& kernel,
                         const Problem& problem) {
   const std::vector<Slot> slots = slots_of(kernel);
   const std::vector<Bound> bound = bind_slots(slots, problem, user, has_configs(kernel));
-  const Grid grid = grid_of(user, kernel, problem, slots);
-  // A grid as text is evaluated once; in the loop it would be timed.
-  auto sizes = std::make_shared<std::optional<Dim3>>();
-  TritonLaunch launch{.grid = Grid([grid, sizes](const Meta& meta) {
-                        if (!*sizes) *sizes = grid.sizes(meta);
-                        return **sizes;
-                      })};
+  // Otherwise the evaluation of a grid as text would be timed.
+  const TritonLaunch launch{.grid = once_per_config(grid_of(user, kernel, problem, slots))};
   const auto arguments = [slots, bound] {
     std::vector<TritonArgument> made;
     for (std::size_t i = 0; i < slots.size(); ++i)

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/quote.h"
 #include "codegen/cpu/program.h"
 
 namespace tilewright {
@@ -122,7 +123,7 @@ void ProgramWriter::concatenate(const Step& step) {
 void ProgramWriter::sort(const Step& step) {
   const ir::Op& op = *step.op;
   copy(step, {{op.result(), op.operands[0]}});
-  out_.format("tw::merge_runs<{}, {}, tw::Order::{}>({}, {});", op.integer("first"),
+  out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}>({}, {});", op.integer("first"),
               op.integer("last"), op.text("order"), array(op.result()),
               kernel_.type(op.result()).numel());
 }
@@ -146,13 +147,9 @@ void ProgramWriter::histogram(const Step& step) {
 // One line per element, as the interpreter prints it.
 void ProgramWriter::print(const Step& step) {
   const ir::Op& op = *step.op;
-  std::string prefix;
-  for (const char c : op.text("prefix")) {
-    if (c == '"' || c == '\\') prefix += '\\';
-    prefix += c == '\n' ? ' ' : c;
-  }
+  const std::string prefix = cpp_string(op.text("prefix"));
   if (op.operands.empty()) {
-    out_.format("tw::print_line(id, -1, \"{}\", {{}});", prefix);
+    out_.format("tw::print_line(id, -1, {}, {{}});", prefix);
     return;
   }
   for (const ir::Value value : op.operands) {
@@ -166,7 +163,7 @@ void ProgramWriter::print(const Step& step) {
       else if (!type.is_float())
         shown = fmt::format("tw::print_text({}({}))", type.dtype == DType::UInt64 ? "u64" : "i64",
                             written);
-      nest.lines.back().push_back(fmt::format("tw::print_line(id, {}, \"{}\", {});",
+      nest.lines.back().push_back(fmt::format("tw::print_line(id, {}, {}, {});",
                                               type.is_scalar() ? "-1" : linear(type, nest.own).text,
                                               prefix, shown));
     });

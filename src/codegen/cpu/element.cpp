@@ -83,7 +83,8 @@ Index ProgramWriter::reshaped(const Type& from, const Type& to, const Index& ind
             ? "0"
             : fmt::format("i32(u32({}) {})", number.text, text.substr(atom(number.text).size())),
         number.depth};
-    if (text == atom(number.text)) out.at[static_cast<std::size_t>(d)] = number;
+    // A coordinate is an operand of whatever is computed from it.
+    if (text == atom(number.text)) out.at[static_cast<std::size_t>(d)] = {text, number.depth};
   }
   return out;
 }

@@ -9,22 +9,14 @@
 
 #include "base/cpu_entry.h"
 #include "base/embedded.h"
+#include "base/quote.h"
 #include "codegen/cpu/program.h"
+#include "tilewright/error.h"
 
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
-
-// Names of the C library that a kernel's symbol must not hide from the functions it calls.
-std::string symbol_of(const std::string& name) {
-  static constexpr std::string_view taken[] = {
-      "main",    "printf", "snprintf", "strtod", "strtof", "memcpy",       "memset",
-      "memmove", "free",   "abs",      "fmod",   "fma",    "aligned_alloc"};
-  const bool is_taken = std::find(std::begin(taken), std::end(taken), name) != std::end(taken) ||
-                        ir::math_function(name) != nullptr;
-  return is_taken ? name + "_kernel" : name;
-}
 
 // Functions of f32 that exponentials.h has.
 bool is_exponential(const ir::Kernel& kernel, const ir::Op& op) {
@@ -68,13 +60,13 @@ class FileWriter {
   FileWriter(const ir::Kernel& kernel, const CpuEmitOptions& options)
       : kernel_(kernel),
         options_(options),
-        symbol_(symbol_of(kernel.name)),
+        symbol_(kernel_symbol(kernel.name)),
         uses_(uses_of(kernel)) {}
 
   KernelSource run() {
     const Uses& uses = uses_;
-    if (kernel_.files.empty()) out_.format("// Kernel {}.", kernel_.name);
-    else out_.format("// Kernel {} of {}.", kernel_.name, kernel_.files[0]);
+    const std::string of = kernel_.files.empty() ? "" : " of " + kernel_.files[0];
+    out_.line(cpp_comment(fmt::format("Kernel {}{}.", kernel_.name, of)));
     include("core.h");
     include("floats.h");
     if (uses.small_floats) include("small_floats.h");
@@ -283,6 +275,7 @@ class FileWriter {
     // Products of tiles need -O3, which unrolls their loops; all else is as fast and made sooner
     // without. Unrolled loops of the user's make texts that take it minutes.
     const auto lines = std::count(source.text.begin(), source.text.end(), '\n');
+    if (lines > 1500) source.options.emplace_back("-DTW_ALWAYS=");
     if (lines > 4000) source.options.emplace_back("-O1");
     else if (lines > 1500) source.options.emplace_back("-O2");
     else if (!uses_.dot)
@@ -319,6 +312,13 @@ class FileWriter {
 }  // namespace
 
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind == OpKind::InlineAsm)
+      throw ArgumentError(
+          fmt::format("kernel '{}' holds inline PTX (tl.inline_asm_elementwise), which NVIDIA GPUs "
+                      "alone run; write it with tl functions for the CPU",
+                      kernel.name));
+  });
   return FileWriter(kernel, options).run();
 }
 

@@ -167,7 +167,7 @@ bool ProgramWriter::is_read_behind_mask(const Nest& nest) const {
 void ProgramWriter::print_meanwhile(const Nest& nest) {
   const std::string& name = nest.loops.back().name;
   out_.outdent();
-  out_.open(fmt::format("}}, [&](i64 {})", name));
+  out_.open(fmt::format("}}, [&](i64 {}) TW_ALWAYS", name));
   const char* fetch = nest.shape.numel() >= shortest_far_row ? "fetch_far_block" : "fetch_block";
   for (const std::string& row : nest.ahead)
     out_.format("if (streams) tw::{}({} + {});", fetch, row, name);

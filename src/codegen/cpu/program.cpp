@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/quote.h"
+#include "base/unicode.h"
 
 namespace tilewright {
 
@@ -23,22 +25,12 @@ void count_uses(const ir::Region& region, std::vector<int>& uses) {
   }
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else if (static_cast<unsigned char>(c) < 32) out += ' ';
-    else out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule,
                              const CpuEmitOptions& options, TextWriter& out, Names& names)
     : kernel_(kernel),
+      order_of_memory_(kernel),
       schedule_(schedule),
       options_(options),
       out_(out),
@@ -156,13 +148,11 @@ void ProgramWriter::comment(const ir::Op& op) {
   std::string text =
       options_.line_text ? std::string(options_.line_text(place.file, place.line)) : "";
   text.erase(0, text.find_first_not_of(" \t"));
-  // A backslash at the end of a comment would take the next line in.
   while (!text.empty() && (text.back() == '\\' || text.back() == '\r' || text.back() == ' '))
     text.pop_back();
-  if (text.size() > 90) text = text.substr(0, 87) + "...";
-  const std::string name = file.substr(file.rfind('/') + 1);
-  if (text.empty()) out_.format("// {}:{}", name, place.line);
-  else out_.format("// {}:{}: {}", name, place.line, text);
+  if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
+  const std::string where = fmt::format("{}:{}", file.substr(file.rfind('/') + 1), place.line);
+  out_.line(cpp_comment(text.empty() ? where : fmt::format("{}: {}", where, text)));
 }
 
 void ProgramWriter::comment_lines(const std::vector<const ir::Op*>& ops) {
@@ -285,8 +275,8 @@ void ProgramWriter::check(const ir::Op& op, const std::string& condition,
     place = fmt::format("{}:{}:{}: {}", kernel_.files[op.location.file], op.location.line,
                         op.location.column, place);
   const std::string line =
-      fmt::format("if (!{}) tw::fail(launch, id, \"{}: assertion failed: {}\");", atom(condition),
-                  escaped(place), escaped(op.text("message")));
+      fmt::format("if (!{}) tw::fail(launch, id, {});", atom(condition),
+                  cpp_string(fmt::format("{}: assertion failed: {}", place, op.text("message"))));
   if (lines) lines->push_back(line);
   else out_.line(line);
 }

@@ -19,6 +19,7 @@
 #include "codegen/schedule/schedule.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 
@@ -360,7 +361,13 @@ class ProgramWriter {
   void assign(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
   void share_names(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
 
+  // The one argument that an access goes through; none when it may be several.
+  ir::Value argument_of(const ir::Op& access) const {
+    return order_of_memory_.argument_of(access.operands[0]);
+  }
+
   const ir::Kernel& kernel_;
+  const ir::MemoryOrder order_of_memory_;
   const Schedule& schedule_;
   const CpuEmitOptions& options_;
   TextWriter& out_;

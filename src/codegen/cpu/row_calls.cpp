@@ -121,7 +121,7 @@ void ProgramWriter::print_map(const Nest& nest, const Part& part) {
   uses_rows_ = uses_maps_ = true;
   fetch_ahead(nest, part, part.range.begin, part.range.end);
   const std::string& name = nest.loops.back().name;
-  out_.open(fmt::format("tw::map({}, {}, &{}, streams, [&](i64 {})", part.range.begin,
+  out_.open(fmt::format("tw::map({}, {}, &{}, streams, [&](i64 {}) TW_ALWAYS", part.range.begin,
                         part.range.end, part.streamed[0].place, name));
   for (const std::string& line : with_long_position(part.lines, name)) out_.line(line);
   out_.outdent();
@@ -134,13 +134,13 @@ void ProgramWriter::print_sum(Nest& nest, const Part& part) {
   const std::string range = fmt::format("{}, {}", part.range.begin, part.range.end);
   const bool has_more = nest.step == late_.meanwhile;
   if (nest.is_largest)
-    out_.open(fmt::format("{0} = tw::max_number({0}, tw::largest({1}, [&](i64 {2})", nest.sum,
-                          range, name));
+    out_.open(fmt::format("{0} = tw::max_number({0}, tw::largest({1}, [&](i64 {2}) TW_ALWAYS",
+                          nest.sum, range, name));
   else if (!nest.keeps.empty())
-    out_.open(
-        fmt::format("{} += tw::sum_kept({}, {}, [&](i64 {})", nest.sum, range, nest.keeps, name));
+    out_.open(fmt::format("{} += tw::sum_kept({}, {}, [&](i64 {}) TW_ALWAYS", nest.sum, range,
+                          nest.keeps, name));
   else
-    out_.open(fmt::format("{} += tw::sum{}({}, [&](i64 {})", nest.sum,
+    out_.open(fmt::format("{} += tw::sum{}({}, [&](i64 {}) TW_ALWAYS", nest.sum,
                           nest.sum_type == "f32" ? "" : "_" + nest.sum_type, range, name));
   for (const std::string& line : with_long_position(part.lines, name)) out_.line(line);
   if (has_more) print_meanwhile(nest);

@@ -100,7 +100,7 @@ std::vector<std::string> ProgramWriter::next_rows(const Type& row) {
 const ir::Op* ProgramWriter::large_result(const Type& row) const {
   for (const ir::Op* op : kernel_.body.ops)
     if (op->kind == OpKind::Store && is_row_of(kernel_.type(op->operands[1]), row) &&
-        streamed_arguments_.contains(root_of(kernel_, op->operands[0]).id))
+        streamed_arguments_.contains(argument_of(*op).id))
       return op;
   return nullptr;
 }

@@ -19,19 +19,21 @@ constexpr std::int64_t shortest_row_bytes = 256;
 
 }  // namespace
 
-// Arguments that the kernel only writes.
+// Arguments that the kernel only writes, and that it writes through no other pointer.
 void ProgramWriter::find_streams() {
-  std::set<std::uint32_t> read;
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if (op.facts().has(ir::Reads)) read.insert(root_of(kernel_, op.operands[0]).id);
-  });
+  const auto is_used_otherwise = [&](const ir::Value argument) {
+    bool is_used = false;
+    ir::walk(kernel_.body, [&](const ir::Op& op) {
+      is_used |= ir::is_access(kernel_, op) &&
+                 order_of_memory_.may_overlap(op.operands[0], argument) &&
+                 (op.facts().has(ir::Reads) || argument_of(op) != argument);
+    });
+    return is_used;
+  };
   ir::walk(kernel_.body, [&](const ir::Op& op) {
     if (op.kind != OpKind::Store || !kernel_.type(op.operands[0]).is_tile()) return;
-    const ir::Value root = root_of(kernel_, op.operands[0]);
-    const bool is_argument =
-        std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
-                    [&](const ir::KernelArgument& argument) { return argument.value == root; });
-    if (is_argument && !read.contains(root.id)) streamed_arguments_.insert(root.id);
+    const ir::Value argument = argument_of(op);
+    if (argument && !is_used_otherwise(argument)) streamed_arguments_.insert(argument.id);
   });
 }
 
@@ -45,8 +47,7 @@ bool ProgramWriter::is_streamed(const Nest& nest, const ir::Op& store) const {
   const Loop& row = nest.loops.back();
   return !type.is_bool() && !type.is_pointer &&
          row.size * static_cast<std::int64_t>(type.element_bytes()) >= shortest_row_bytes &&
-         row.last == type.rank &&
-         streamed_arguments_.contains(root_of(kernel_, store.operands[0]).id) &&
+         row.last == type.rank && streamed_arguments_.contains(argument_of(store).id) &&
          is_vector_access(nest, store);
 }
 
@@ -66,7 +67,7 @@ std::string ProgramWriter::streamed_element(Nest& nest, const ir::Op& store) {
     Index start = nest.own;
     start.at.back() = {first, nest.depth() - 1};
     const Type type = kernel_.type(store.operands[1]);
-    const std::string name = kernel_.name_of(root_of(kernel_, store.operands[0]));
+    const std::string name = kernel_.name_of(argument_of(store));
     nest.streamed.push_back({&store, type_text(type.element()), nest.names.make(name + "_row"),
                              nest.names.make(name + "_part"),
                              access(nest, store.operands[0], start).text});

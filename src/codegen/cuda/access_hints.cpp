@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/schedule/op_facts.h"
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 namespace {
@@ -63,9 +64,10 @@ AccessHints find_access_hints(const ir::Kernel& kernel) {
   const Dependences dependences(kernel);
   AccessHints hints;
   if (dependences.axes() == 0) return hints;
-  std::unordered_map<std::uint32_t, int> loads;  // by the root of their pointers
+  const ir::MemoryOrder order(kernel);
+  std::unordered_map<std::uint32_t, int> loads;  // by the argument of their pointers
   for (const Dependences::Access& access : dependences.accesses())
-    if (access.op->kind == OpKind::Load) ++loads[root_of(kernel, access.op->operands[0]).id];
+    if (access.op->kind == OpKind::Load) ++loads[order.argument_of(access.op->operands[0]).id];
   int long_weights = 0;
   for (const Dependences::Access& access : dependences.accesses()) {
     if (access.op->kind != OpKind::Load || access.op->integer("volatile") != 0) continue;
@@ -73,7 +75,7 @@ AccessHints find_access_hints(const ir::Kernel& kernel) {
     const bool is_own = (access.bits & wanted) == wanted;
     hints.has_shared |= !is_own;
     if (!is_own) long_weights += kernel.type(access.op->result()).numel() >= long_row ? 1 : 0;
-    else if (loads[root_of(kernel, access.op->operands[0]).id] == 1) hints.once.insert(access.op);
+    else if (loads[order.argument_of(access.op->operands[0]).id] == 1) hints.once.insert(access.op);
   }
   if (!has_dot(kernel) && long_weights <= 1) hints.streaming = hints.once;
   return hints;

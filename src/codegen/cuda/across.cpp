@@ -130,7 +130,7 @@ void Emitter::emit_sort(const Step& step) {
   out_.format("{}[{}] = {};", runs, e, element(frame, op.operands[0], frame.place));
   out_.close();
   barrier();
-  out_.format("tw::merge_runs<{}, {}, tw::Order::{}>({}, {});", op.integer("first"),
+  out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}>({}, {});", op.integer("first"),
               op.integer("last"), op.text("order"), runs, type.numel());
   for_each_result(step, [&](Frame& result) {
     return fmt::format("{}[{}]", runs, index_text(result, result.place));

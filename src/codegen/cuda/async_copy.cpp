@@ -84,9 +84,11 @@ std::string Emitter::begin_copy(const Step& step) {
   const ir::Op& op = *step.ops.front();
   const ElementLoop loop = copy_loop(step);
   const TileReads reads = reads_of(kernel_, schedule_, step);
-  synchronize(loop.frame, reads, {});
-  if (shared_.write_needs_barrier(buffer_name(op))) barrier();
-  order_memory(step, reads, *loop.frame.layout);
+  const SharedUse use = shared_use(loop.frame, reads, {});
+  const bool needs_global = needs_barrier(reads, *loop.frame.layout);
+  if (needs_barrier(use) || shared_.write_needs_barrier(buffer_name(op)) || needs_global) barrier();
+  note(use);
+  note_accesses(reads, *loop.frame.layout);
   shared_.note_use(buffer_name(op));
   const std::string to = slot_text(op, op.operands[1]);
   const std::string slot = names_.make(buffers_.at(kernel_.buffer_of(op)) + "_slot");

@@ -213,7 +213,9 @@ void Emitter::emit_for(const Step& step) {
     out_.line("#pragma unroll 1");
   out_.open(fmt::format("for ({} {} = {}; {}; {} += {})", type_of(body.arguments[0]), index,
                         scalar(op.operands[0]), condition, index, by));
+  const GlobalMemory::Uses used_before = global_.uses();
   shared_.begin_loop(step.order);
+  global_.begin_loop(op);
   if (ahead_ && ahead_->reads_ahead)
     shared_.note_barrier();  // the one inside the product, or before the loop
   ++loop_depth_;
@@ -223,6 +225,7 @@ void Emitter::emit_for(const Step& step) {
   --loop_depth_;
   out_.close();
   shared_.end_loop(step.order);
+  global_.end_loop(op, used_before);
   std::swap(ahead, ahead_);
   for (std::size_t i = 0; i < op.results.size(); ++i)
     if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(carried[i]);
@@ -238,7 +241,9 @@ void Emitter::emit_while(const Step& step) {
   note_line(op.location);
   out_.line("#pragma unroll 1");
   out_.open("while (true)");
+  const GlobalMemory::Uses used_before = global_.uses();
   shared_.forget();
+  global_.begin_loop(op);
   ++loop_depth_;
   steps(step.regions[0]);
   const ir::Op& condition = *head.ops.back();
@@ -247,11 +252,14 @@ void Emitter::emit_while(const Step& step) {
   out_.format("const bool {} = {};", name, goes_on);
   enter(from(condition.operands, 1), body.arguments, at_end);
   out_.format("if (!{}) break;", name);
+  const GlobalMemory::Uses used_by_head = global_.uses();
   steps(step.regions[1]);
   enter(body.ops.back()->operands, head.arguments, at_end);
   --loop_depth_;
   out_.close();
   shared_.forget();
+  global_.end_loop(op, used_before);
+  global_.merge(used_by_head);
   for (std::size_t i = 0; i < op.results.size(); ++i)
     if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(body.arguments[i]);
 }
@@ -261,13 +269,14 @@ void Emitter::emit_if(const Step& step) {
   declare_carried(op.results, {}, step);
   note_line(op.location);
   const SharedMemory::States before = shared_.states();
-  const std::vector<MemoryUse> used_before = memory_;
+  const GlobalMemory::Uses used_before = global_.uses();
   out_.open(fmt::format("if ({})", scalar(op.operands[0])));
   steps(step.regions[0]);
   enter(op.regions[0].ops.back()->operands, op.results, at_end);
   const bool has_else = !step.regions[1].empty() || !op.results.empty();
   const SharedMemory::States after = shared_.states();
-  const std::vector<MemoryUse> used_after = std::exchange(memory_, used_before);
+  const GlobalMemory::Uses used_after = global_.uses();
+  global_.restore(used_before);
   shared_.restore(before);
   if (has_else) {
     out_.outdent();
@@ -277,7 +286,7 @@ void Emitter::emit_if(const Step& step) {
   }
   out_.close();
   shared_.merge(after);
-  memory_.insert(memory_.end(), used_after.begin(), used_after.end());
+  global_.merge(used_after);
 }
 
 }  // namespace tilewright

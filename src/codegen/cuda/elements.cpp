@@ -122,11 +122,9 @@ void Emitter::declare_array(ir::Value value) {
   arrays_[storage.id] = name;
 }
 
-// Barriers that must stand before a step, for what it reads from and writes to shared memory.
-void Emitter::synchronize(const Frame& frame, const TileReads& reads,
-                          const std::vector<ir::Value>& written) {
-  std::set<std::string> crossing, own;
-  bool needs = false;
+Emitter::SharedUse Emitter::shared_use(const Frame& frame, const TileReads& reads,
+                                       const std::vector<ir::Value>& written) {
+  SharedUse use;
   for (const TileRead& read : reads.arrays) {
     if (!layouts_.is_shared(read.value)) continue;
     // Of copies, one thread writes and the others read.
@@ -135,21 +133,32 @@ void Emitter::synchronize(const Frame& frame, const TileReads& reads,
         layouts_.of_array(read.value).layout.copy_bits() == 0 &&
         plan_conversion(layouts_.of_array(read.value).layout, *frame.layout, read.map).kind ==
             Conversion::Kind::Registers;
-    const std::string name = array_name(read.value);
-    if (is_own) {
-      own.insert(name);
-      continue;
-    }
-    crossing.insert(name);
-    needs |= shared_.read_needs_barrier(name);
+    (is_own ? use.own : use.crossing).insert(array_name(read.value));
   }
   for (ir::Value value : written)
-    if (layouts_.is_shared(value)) needs |= shared_.write_needs_barrier(array_name(value));
-  if (needs) barrier();
-  for (const std::string& name : own) shared_.note_use(name);
-  for (const std::string& name : crossing) shared_.note_read(name);
-  for (ir::Value value : written)
-    if (layouts_.is_shared(value)) shared_.note_write(array_name(value));
+    if (layouts_.is_shared(value)) use.written.insert(array_name(value));
+  return use;
+}
+
+// Whether a barrier must stand before a step, for what it reads from and writes to shared memory.
+bool Emitter::needs_barrier(const SharedUse& use) const {
+  return std::any_of(use.crossing.begin(), use.crossing.end(),
+                     [&](const std::string& name) { return shared_.read_needs_barrier(name); }) ||
+         std::any_of(use.written.begin(), use.written.end(),
+                     [&](const std::string& name) { return shared_.write_needs_barrier(name); });
+}
+
+void Emitter::note(const SharedUse& use) {
+  for (const std::string& name : use.own) shared_.note_use(name);
+  for (const std::string& name : use.crossing) shared_.note_read(name);
+  for (const std::string& name : use.written) shared_.note_write(name);
+}
+
+void Emitter::synchronize(const Frame& frame, const TileReads& reads,
+                          const std::vector<ir::Value>& written) {
+  const SharedUse use = shared_use(frame, reads, written);
+  if (needs_barrier(use)) barrier();
+  note(use);
 }
 
 // ---- The step
@@ -159,8 +168,14 @@ void Emitter::elements_step(const Step& step) {
   for (ir::Value value : step.kept) declare_array(value);
   ElementLoop loop = make_loop(step, layouts_.of_step(step));
   const TileReads reads = reads_of(kernel_, schedule_, step);
-  synchronize(loop.frame, reads, step.kept);
-  const bool needs_barrier_inside = order_memory(step, reads, *loop.frame.layout);
+  const SharedUse use = shared_use(loop.frame, reads, step.kept);
+  for (const ir::Value value : step.kept)
+    if (layouts_.is_shared(value) && use.crossing.contains(array_name(value)))
+      refused_.unshared.push_back(value);
+  const bool needs_global = needs_barrier(reads, *loop.frame.layout);
+  if (needs_barrier(use) || needs_global) barrier();
+  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);
+  note(use);
   std::vector<Reduction> reductions;
   for (const ir::Op* op : step.reductions) reductions.push_back(begin_reduction(loop, *op));
 
@@ -177,11 +192,7 @@ void Emitter::elements_step(const Step& step) {
   preloads.erase(late, preloads.end());
   stow_kept(loop, late_loads);
   emit_preloads(loop, preloads, false);
-  if (needs_barrier_inside) {
-    const std::vector<MemoryUse> uses = memory_;
-    barrier();
-    memory_ = uses;
-  }
+  if (needs_barrier_inside) part_accesses(reads, preloads);
   if (late_loads.empty() && reductions.empty() && is_only_loaded(step, preloads))
     return close_slices(loop);
   open_vectors(loop);
@@ -220,6 +231,7 @@ void Emitter::elements_step(const Step& step) {
     for (const VectorAccess& store : stores) vector_store(loop.frame, store, vectors[store.op]);
   close_vectors(loop);
   close_slices(loop);
+  note(use);  // again: a barrier inside the loop has not seen all of it
   for (const Reduction& reduction : reductions) end_reduction(loop, reduction);
 }
 
@@ -290,6 +302,14 @@ bool Emitter::is_late(const ElementLoop& loop, const Preload& preload, bool is_c
                      [](const ir::Op* op) { return op->kind == OpKind::Store; });
 }
 
+// Whether a step reads a tile whose array is that of the value, which the step makes.
+bool Emitter::reads_storage_of(const Step& step, ir::Value value) const {
+  const TileReads reads = reads_of(kernel_, schedule_, step);
+  return std::any_of(reads.arrays.begin(), reads.arrays.end(), [&](const TileRead& read) {
+    return schedule_.storage(read.value) == schedule_.storage(value);
+  });
+}
+
 void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside) {
   if (preloads.empty()) return;
   const Step& step = *loop.frame.step;
@@ -297,10 +317,11 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, b
   const int count = 1 << bits;
   for (Preload& preload : preloads) {
     const ir::Type& type = kernel_.type(preload.value);
-    // A load that is kept in registers goes there at once.
+    // A load that is kept in registers goes there at once, unless the step still reads what was
+    // there before.
     const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
     if (is_kept && !layouts_.is_shared(preload.value) && preload.place == loop.frame.place &&
-        !type.is_bool() && preload.access) {
+        !type.is_bool() && preload.access && !reads_storage_of(step, preload.value)) {
       preload.tile = array_name(preload.value);
       continue;
     }

@@ -6,10 +6,13 @@
 #include <bit>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/check.h"
 #include "base/embedded.h"
+#include "base/quote.h"
 #include "codegen/cuda/emitter.h"
+#include "codegen/cuda/inline_asm.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "codegen/emulate/rewrite.h"
@@ -85,11 +88,19 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape
   return out;
 }
 
-Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
-             const Attempt& attempt) {
+struct Trial {
+  Emitted emitted;
+  Emitter::Refused refused;
+};
+
+// Values that a schedule treats otherwise than it would by itself.
+struct Exceptions {
+  std::vector<bool> apart, unshared;
+};
+
+Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
+           const Attempt& attempt, const Exceptions& exceptions) {
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
-  const std::vector<bool> apart =
-      attempt.moves_products ? stored_products(kernel) : std::vector<bool>{};
   const int recompute_limit =
       std::max(attempt.recompute_limit, shape.stows_row ? recompute_limit_of_rows : 0);
   const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
@@ -98,7 +109,8 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramSh
                                    .pointer_limit = 24,
                                    .keeps_narrow = true,
                                    .repeats_from_loads = shape.stows_row,
-                                   .apart = apart});
+                                   .apart = exceptions.apart,
+                                   .unshared = exceptions.unshared});
   Alignments alignments(kernel);
   alignments.rotate(find_rotation(kernel, schedule, alignments, shape.threads()));
   // Few registers are enough where one tile becomes the next.
@@ -107,15 +119,45 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramSh
     shape.resident = 0;
   const TileLayouts layouts(
       kernel, schedule, alignments,
-      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)), apart});
+      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)),
+       exceptions.apart});
   Emitter emitter(kernel, schedule, alignments, layouts, options, shape);
-  const Emitted out = run(emitter, options, shape);
-  if (has_dot(kernel) || !kernel.buffers.empty() || !emitter.shared().has_quiet_ends()) return out;
+  const Trial out{run(emitter, options, shape), emitter.refused()};
+  const bool saves_shared =
+      !has_dot(kernel) && kernel.buffers.empty() && emitter.shared().has_quiet_ends();
+  const bool saves_global = emitter.global().has_feared_rounds();
+  if (!saves_shared && !saves_global) return out;
   // What is known of the ends of loops saves barriers at their begins.
   Emitter informed(kernel, schedule, alignments, layouts, options, shape);
-  informed.assume(emitter.shared().loop_ends());
-  const Emitted better = run(informed, options, shape);
-  return informed.shared().holds_assumed() ? better : out;
+  if (saves_shared) informed.assume(emitter.shared());
+  if (saves_global) informed.assume(emitter.global());
+  const Trial better{run(informed, options, shape), informed.refused()};
+  return informed.holds_assumed() ? better : out;
+}
+
+// Whether one of the values is new.
+bool add(const ir::Kernel& kernel, const std::vector<ir::Value>& values, std::vector<bool>& to) {
+  bool is_new = false;
+  to.resize(kernel.value_count(), false);
+  for (const ir::Value value : values) {
+    is_new |= !to[value.id];
+    to[value.id] = true;
+  }
+  return is_new;
+}
+
+// What the emitter finds impossible is excepted in another try.
+Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
+             const Attempt& attempt) {
+  Exceptions exceptions;
+  if (attempt.moves_products) exceptions.apart = stored_products(kernel);
+  while (true) {
+    Trial trial = emit(kernel, options, shape, attempt, exceptions);
+    if (trial.refused.is_empty()) return std::move(trial.emitted);
+    const bool parts = add(kernel, trial.refused.unparted, exceptions.apart);
+    const bool unshares = add(kernel, trial.refused.unshared, exceptions.unshared);
+    TW_CHECK(parts || unshares, "the emitter refuses a schedule of kernel '{}' again", kernel.name);
+  }
 }
 
 // The first attempt that fits, else the last one.
@@ -201,7 +243,7 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
   out.name = kernel.name;
   for (const ir::KernelArgument& argument : kernel.arguments)
     out.parameters.push_back(parameter_of(kernel, argument));
-  LaunchPlan plan = direct_plan(kernel.name, kernel.arguments.size());
+  LaunchPlan plan = direct_plan(kernel_symbol(kernel.name), kernel.arguments.size());
   LaunchStep& step = plan.steps.front();
   plan_shape(kernel, emitted.shape, step);
   step.shared_bytes = constant(emitted.dynamic_bytes);
@@ -247,7 +289,7 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
     source.headers.push_back({header_name(part), std::string(embedded_file(fmt::format(
                                                      "device_lib/cuda/{}.cuh", part)))});
   }
-  source.text += "\n" + emitted.text;
+  source.text += "\n" + inline_asm_functions(kernel) + emitted.text;
   // Without textures and launches from the device, which take the front end longer to read.
   source.options = {"--std=c++17", "--minimal", options.fp_fusion ? "--fmad=true" : "--fmad=false",
                     options.flush_denormals ? "--ftz=true" : "--ftz=false"};
@@ -269,13 +311,30 @@ std::string self_contained(const KernelSource& source) {
     for (std::string_view part : twinned_parts)
       if (header.name == header_name(part))
         text = embedded_file(fmt::format("device_lib/emulate/cuda/{}.cuh", part));
-    out += fmt::format("#line 1 \"{}\"\n{}", header.name, text);
+    out += line_directive(1, header.name) + std::string(text);
   }
   std::string_view text = source.text;
   int line = 1;
   for (; text.starts_with("#include"); ++line) text.remove_prefix(text.find('\n') + 1);
-  return out +
-         fmt::format("#line {} \"{}.cu\"\n{}", line, source.name, without_line_directives(text));
+  return out + line_directive(line, source.name + ".cu") + without_line_directives(text);
+}
+
+// Sets tw_emulate::source_map: messages of the checks then name lines of the user's file too.
+std::string source_map_text(const KernelSource& source) {
+  std::string_view text = source.text;
+  int first = 1;
+  for (; text.starts_with("#include"); ++first) text.remove_prefix(text.find('\n') + 1);
+  const SourceLines lines = source_lines(text);
+  if (lines.files.empty()) return "";
+  std::string numbers;
+  for (const auto& [line, file] : lines.lines) numbers += fmt::format("{{{},{}}},", line, file);
+  return fmt::format(
+      "static const TwSourceLine tw_source_lines[] = {{{}}};\n"
+      "static const char* const tw_source_files[] = {{{}}};\n"
+      "static const TwSourceMap tw_source_map = {{tw_source_lines, {}, {}, tw_source_files}};\n"
+      "[[gnu::used]] static const bool tw_has_source_map =\n"
+      "    (tw_emulate::source_map = &tw_source_map, true);\n",
+      numbers, fmt::join(lines.files, ", "), first, lines.lines.size());
 }
 
 // A cluster is one large block; emulated programs share no blocks.
@@ -298,6 +357,7 @@ KernelSource emulate_source(const KernelSource& source) {
   out.language = Language::Cpp;
   out.name = source.name;
   out.text = emulation_prelude({&emulated, 1}) + emulated.text;
+  if (is_emulation_checked()) out.text += source_map_text(source);
   out.options = emulation_options();
   out.options.push_back("-fwrapv");
   out.kernels = source.kernels;

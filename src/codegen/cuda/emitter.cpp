@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/quote.h"
+#include "base/unicode.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/schedule/op_facts.h"
 
@@ -48,6 +50,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       hints_(find_access_hints(kernel)),
       wraps_(find_wrapping(kernel)),
       has_dot_(has_dot(kernel)),
+      global_(kernel),
       keeps_const_(!mixes_pointers(kernel)) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (ir::Value value : op.operands) ++uses_[value.id];
@@ -61,8 +64,8 @@ std::string Emitter::run() {
   const std::string parameters = parameter_list();
   steps(schedule_.steps());
   TextWriter out;
-  out.open(fmt::format("extern \"C\" __global__ void {} {}({})", launch_bounds(), kernel_.name,
-                       parameters));
+  out.open(fmt::format("extern \"C\" __global__ void {} {}({})", launch_bounds(),
+                       kernel_symbol(kernel_.name), parameters));
   for (const std::string& line : thread_lines()) out.line(line);
   for (const std::string& line : prologue_) out.line(line);
   for (const std::string& line : shared_.declarations()) out.line(line);
@@ -160,7 +163,7 @@ std::string Emitter::type_of(ir::Value value) const {
   const ir::Type& type = kernel_.type(value);
   const std::string text = type_text(type.element());
   if (!type.is_pointer || !keeps_const_) return text;
-  const ir::Value root = root_of(kernel_, value);
+  const ir::Value root = global_.order().argument_of(value);
   for (const ir::KernelArgument& argument : kernel_.arguments)
     if (argument.value == root && argument.is_const) return "const " + text;
   return text;
@@ -189,11 +192,10 @@ void Emitter::note_line(const ir::Location& location) {
   const std::size_t first = text.find_first_not_of(" \t");
   text = first == std::string_view::npos ? std::string_view{} : text.substr(first);
   while (text.ends_with('\\') || text.ends_with('\r') || text.ends_with(' ')) text.remove_suffix(1);
-  const std::string name = std::filesystem::path(file).filename().string();
-  out_.line(text.empty() ? fmt::format("// {}:{}", name, location.line)
-                         : fmt::format("// {}:{}: {}", name, location.line, text.substr(0, 90)));
-  if (options_.line_directives)
-    out_.raw(fmt::format("#line {} {}\n", location.line, c_string(file)));
+  const std::string place =
+      fmt::format("{}:{}", std::filesystem::path(file).filename().string(), location.line);
+  out_.line(cpp_comment(text.empty() ? place : fmt::format("{}: {}", place, cut_utf8(text, 90))));
+  if (options_.line_directives) out_.raw(line_directive(location.line, file));
 }
 
 void Emitter::statement(const ir::Op& op, const std::string& text) {
@@ -218,7 +220,7 @@ void Emitter::barrier() {
   barrier_end_ = out_.text().size();
   has_barrier_ = true;
   shared_.note_barrier();
-  memory_.clear();
+  global_.note_barrier();
 }
 
 std::string Emitter::owner_text(const Layout& layout) {

@@ -23,6 +23,7 @@
 #include "base/text_writer.h"
 #include "codegen/cuda/access_hints.h"
 #include "codegen/cuda/emit.h"
+#include "codegen/cuda/global_memory.h"
 #include "codegen/cuda/layouts.h"
 #include "codegen/cuda/shared_memory.h"
 #include "codegen/cuda/space.h"
@@ -59,8 +60,6 @@ std::string bare(const std::string& text);
 std::string_view scope_text(const ir::Op& atomic);
 // Whether a `while` only waits for an exchange (spin.cpp).
 bool is_spin(const Step& step);
-// As a C++ string literal.
-std::string c_string(std::string_view text);
 
 class Emitter {
  public:
@@ -73,7 +72,19 @@ class Emitter {
   // nor have arrays there, and those of a cluster must only meet in sums over all of it.
   bool fits_shape() const;
   const SharedMemory& shared() const { return shared_; }
-  void assume(const SharedMemory::LoopStates& ends) { shared_.assume(ends); }  // before it runs
+  const GlobalMemory& global() const { return global_; }
+  // What another run of the emitter found out about the ends of loops; before it runs.
+  void assume(const SharedMemory& other) { shared_.assume(other); }
+  void assume(const GlobalMemory& other) { global_.assume(other.loop_ends()); }
+  bool holds_assumed() const { return shared_.holds_assumed() && global_.holds_assumed(); }
+  // What this schedule cannot be written with.
+  struct Refused {
+    std::vector<ir::Value> unparted;  // loads that a store of their loop must wait for, and cannot
+    std::vector<ir::Value> unshared;  // tiles made in an array that other threads still read
+
+    bool is_empty() const { return unparted.empty() && unshared.empty(); }
+  };
+  const Refused& refused() const { return refused_; }
   std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
 
@@ -143,21 +154,15 @@ class Emitter {
   std::string joined_element(Frame& frame, const ir::Op& op, const Place& place);
 
   // ---- Memory
-  // What was read from or written to global memory since the last barrier.
-  struct MemoryUse {
-    ir::Value root;
-    ir::Value pointer;
-    const Layout* layout = nullptr;  // of the threads that did it; none: all did the same
-    bool is_write = false;
-  };
+  struct Preload;
   // Writes a barrier first when another thread may have used the same memory in a way that must
-  // come before: Triton's programs have one order of memory accesses.
+  // come before, and notes the access.
   void order_memory(const ir::Op& op, const Layout* layout);
-  bool conflicts(const ir::Op& op, const Layout* layout) const;
-  bool is_same_pointer(ir::Value a, ir::Value b) const;
-  // The same for a loop over elements; true when a barrier must stand between its loads and its
-  // stores.
-  bool order_memory(const Step& step, const TileReads& reads, const Layout& layout);
+  bool needs_barrier(const TileReads& reads, const Layout& layout);
+  // Notes the accesses of a loop over elements; true when a barrier must stand between its loads
+  // and its stores.
+  bool note_accesses(const TileReads& reads, const Layout& layout);
+  void part_accesses(const TileReads& reads, const std::vector<Preload>& preloads);
   struct VectorAccess {
     const ir::Op* op = nullptr;
     Place place;
@@ -243,12 +248,23 @@ class Emitter {
   std::vector<VectorKeep> plan_vector_keeps(ElementLoop& loop,
                                             const std::vector<Preload>& preloads);
   bool is_only_loaded(const Step& step, const std::vector<Preload>& preloads);
+  bool reads_storage_of(const Step& step, ir::Value value) const;
   static bool keeps_all(const Step& step, const std::vector<VectorKeep>& keeps);
   void keep_vector(ElementLoop& loop, const VectorKeep& kept);
   void element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors,
                    const std::vector<VectorKeep>& keeps);
   void keep(ElementLoop& loop, ir::Value value, const std::vector<VectorKeep>& keeps);
   void flush_delayed();
+  // Arrays in shared memory that a step uses.
+  struct SharedUse {
+    std::set<std::string> own;       // read by the threads that wrote them
+    std::set<std::string> crossing;  // read by others too
+    std::set<std::string> written;
+  };
+  SharedUse shared_use(const Frame& frame, const TileReads& reads,
+                       const std::vector<ir::Value>& written);
+  bool needs_barrier(const SharedUse& use) const;
+  void note(const SharedUse& use);
   void synchronize(const Frame& frame, const TileReads& reads,
                    const std::vector<ir::Value>& written);
   std::string array_base(ir::Value value, ir::Value storage) const;
@@ -497,7 +513,8 @@ class Emitter {
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
-  std::vector<MemoryUse> memory_;
+  GlobalMemory global_;
+  Refused refused_;
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;

@@ -119,6 +119,8 @@ void TileLayouts::unite(int a, int b) {
   into.accesses.insert(into.accesses.end(), from.accesses.begin(), from.accesses.end());
   into.access_bytes.insert(into.access_bytes.end(), from.access_bytes.begin(),
                            from.access_bytes.end());
+  into.access_depths.insert(into.access_depths.end(), from.access_depths.begin(),
+                            from.access_depths.end());
   if (!into.dot || (from.dot && !into.dot->uses_mma)) into.dot = from.dot;
   into.is_copy |= from.is_copy;
 }
@@ -162,6 +164,7 @@ void TileLayouts::note_reads(int reader, const TileReads& reads) {
     if (shape.contiguous < 0) continue;
     group.accesses.push_back(shape);
     group.access_bytes.push_back(static_cast<int>(size_of(type.dtype)));
+    group.access_depths.push_back(loop_depth_);
   }
 }
 
@@ -245,7 +248,10 @@ void TileLayouts::visit_control(const Step& step) {
       for (std::size_t k = 0; k < op.results.size(); ++k)
         copied(op.regions[0].ops.back()->operands[k + 1], op.regions[1].arguments[k], at_end);
   }
+  const int is_loop = op.kind != OpKind::If ? 1 : 0;
+  loop_depth_ += is_loop;
   for (const Steps& region : step.regions) visit(region);
+  loop_depth_ -= is_loop;
   for (std::size_t k = 0; k < op.results.size(); ++k) {
     if (!is_tile(kernel_, op.results[k])) continue;
     node_of(op.results[k]);
@@ -318,8 +324,13 @@ void TileLayouts::choose_by_access(int node) {
       log_width = access.log_width;
       contiguous = access.contiguous;
     }
+  // Sums of f32 that are stored behind a loop do not narrow its loads of bf16: they take two words.
+  int deepest = 0;
   for (std::size_t i = 0; i < group.accesses.size(); ++i)
     if (group.accesses[i].contiguous == contiguous)
+      deepest = std::max(deepest, group.access_depths[i]);
+  for (std::size_t i = 0; i < group.accesses.size(); ++i)
+    if (group.accesses[i].contiguous == contiguous && group.access_depths[i] == deepest)
       log_width = std::min(log_width, log2_of(16 / group.access_bytes[i]));
   // Every thread should have something before one has a wide vector.
   const int spare = bits_of_type(shape) - 5 - log_warps_;

@@ -3,11 +3,11 @@
 //
 // Loops and arrays that are read element by element share one layout. The biggest choose first, by
 // their memory accesses: the contiguous dimension of the widest access is dealt out first, in
-// vectors of up to 16 bytes. Smaller ones take the layout in which their bigger neighbour (a
-// broadcast that reads them, a reduction that makes them) has each element in the right thread
-// already. Before all of them come the results of products, which are laid out as the instructions
-// want them. An array whose readers then find every element in their own registers lives in
-// registers; any other one lives in shared memory.
+// vectors of up to 16 bytes for those in the deepest loop. Smaller ones take the layout in which
+// their bigger neighbour (a broadcast that reads them, a reduction that makes them) has each
+// element in the right thread already. Before all of them come the results of products, which are
+// laid out as the instructions want them. An array whose readers then find every element in their
+// own registers lives in registers; any other one lives in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -85,8 +85,9 @@ class TileLayouts {
     ir::Type shape;
     std::vector<AccessShape> accesses;
     std::vector<int> access_bytes;
-    const DotPlan* dot = nullptr;  // one of the products that are made in it
-    bool is_copy = false;          // of asynchronous copies, which should be wide above all
+    std::vector<int> access_depths;  // in how many loops each one stands
+    const DotPlan* dot = nullptr;    // one of the products that are made in it
+    bool is_copy = false;            // of asynchronous copies, which should be wide above all
     bool is_laid = false;
   };
   struct OperandRead {  // of a product
@@ -118,6 +119,7 @@ class TileLayouts {
   const Alignments& alignments_;
   const int log_warps_;
   const std::vector<bool> apart_;
+  int loop_depth_ = 0;  // of the step that is visited
   const DotOptions dot_options_;
   std::vector<int> parents_;   // of the sets of nodes
   std::vector<Group> groups_;  // by node; that of the set's root counts

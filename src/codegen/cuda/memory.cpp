@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/quote.h"
 #include "codegen/cuda/emitter.h"
 #include "codegen/schedule/op_facts.h"
 
@@ -227,53 +228,48 @@ void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::
 
 // ---- Order
 
-// The same addresses: regions have ops of their own for them.
-bool Emitter::is_same_pointer(ir::Value a, ir::Value b) const {
-  if (a == b) return true;
-  const ir::Op* one = kernel_.maker(a);
-  const ir::Op* other = kernel_.maker(b);
-  return one && other && one->kind == OpKind::Affine && other->kind == OpKind::Affine &&
-         one->operands == other->operands && kernel_.type(a) == kernel_.type(b);
-}
-
-bool Emitter::conflicts(const ir::Op& op, const Layout* layout) const {
-  if (op.operands.empty() || !kernel_.type(op.operands[0]).is_pointer) return false;
-  const ir::Value pointer = op.operands[0];
-  const ir::Value root = root_of(kernel_, pointer);
-  const bool is_write = op.facts().has(ir::Writes);
-  return std::any_of(memory_.begin(), memory_.end(), [&](const MemoryUse& before) {
-    if (before.root != root || (!before.is_write && !is_write)) return false;
-    const bool is_private = is_same_pointer(before.pointer, pointer) && before.layout && layout &&
-                            *before.layout == *layout && layout->copy_bits() == 0;
-    // Thread 0 alone writes scalars, one after the other.
-    const bool is_one_thread = !before.layout && !layout && before.is_write && is_write;
-    return !is_private && !is_one_thread;
-  });
-}
-
 void Emitter::order_memory(const ir::Op& op, const Layout* layout) {
-  if (conflicts(op, layout)) barrier();
-  if (op.operands.empty() || !kernel_.type(op.operands[0]).is_pointer) return;
-  memory_.push_back(
-      {root_of(kernel_, op.operands[0]), op.operands[0], layout, op.facts().has(ir::Writes)});
+  if (global_.needs_barrier(op, layout)) barrier();
+  global_.note(op, layout);
 }
 
-bool Emitter::order_memory(const Step& step, const TileReads& reads, const Layout& layout) {
-  const auto is_write = [](const TileAccess& access) { return access.op->facts().has(ir::Writes); };
+bool Emitter::needs_barrier(const TileReads& reads, const Layout& layout) {
   bool needs = false;
-  for (const TileAccess& access : reads.accesses) needs |= conflicts(*access.op, &layout);
-  if (needs) barrier();
   for (const TileAccess& access : reads.accesses)
-    if (!is_write(access)) order_memory(*access.op, &layout);
+    needs |= global_.needs_barrier(*access.op, &layout);
+  return needs;
+}
+
+bool Emitter::note_accesses(const TileReads& reads, const Layout& layout) {
+  const auto is_write = [](const TileAccess& access) { return access.op->facts().has(ir::Writes); };
+  for (const TileAccess& access : reads.accesses)
+    if (!is_write(access)) global_.note(*access.op, &layout);
   bool needs_inside = false;
-  for (const ir::Op* op : step.ops)
-    if (op->facts().has(ir::Writes)) needs_inside |= conflicts(*op, &layout);
-  if (needs_inside) memory_.clear();
   for (const TileAccess& access : reads.accesses)
-    if (is_write(access))
-      memory_.push_back(
-          {root_of(kernel_, access.op->operands[0]), access.op->operands[0], &layout, true});
+    needs_inside |= is_write(access) && global_.needs_barrier(*access.op, &layout);
+  if (needs_inside) global_.note_barrier();
+  for (const TileAccess& access : reads.accesses)
+    if (is_write(access)) global_.note(*access.op, &layout);
   return needs_inside;
+}
+
+// The barrier between the loads and the stores of a loop. A load that comes only with its element
+// would come after it, and must have a loop of its own.
+void Emitter::part_accesses(const TileReads& reads, const std::vector<Preload>& preloads) {
+  const GlobalMemory::Uses uses = global_.uses();
+  barrier();
+  global_.restore(uses);
+  for (const TileAccess& access : reads.accesses) {
+    if (access.op->kind != OpKind::Load) continue;
+    const ir::Value value = access.op->result();
+    const bool is_done = std::any_of(preloads.begin(), preloads.end(), [&](const Preload& preload) {
+      return preload.value == value && preload.access.has_value();
+    });
+    const bool is_met = std::any_of(
+        reads.accesses.begin(), reads.accesses.end(),
+        [&](const TileAccess& other) { return global_.order().must_order(*access.op, *other.op); });
+    if (!is_done && is_met) refused_.unparted.push_back(value);
+  }
 }
 
 // ---- Single elements
@@ -376,8 +372,8 @@ void Emitter::assert_element(Frame& frame, const ir::Op& op) {
   std::string condition = "!" + atom(element(frame, op.operands[0], frame.place));
   if (op.operands.size() > 1)
     condition += " && " + atom(element(frame, op.operands[1], frame.place));
-  statement(op,
-            fmt::format("if ({}) tw::assert_failed({});", condition, c_string(op.text("message"))));
+  statement(
+      op, fmt::format("if ({}) tw::assert_failed({});", condition, cpp_string(op.text("message"))));
 }
 
 }  // namespace tilewright

@@ -33,6 +33,24 @@ const ir::Op* only_op(const ir::Region& region) {
   return is_plain ? op : nullptr;
 }
 
+// Whether a region gives the same for (b, a) as for (a, b): each result is a commutative op of the
+// two values that it replaces.
+bool is_symmetric(const ir::Region& region) {
+  const std::size_t count = region.arguments.size() / 2;
+  const std::vector<ir::Value>& results = region.ops.back()->operands;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ir::Value a = region.arguments[i], b = region.arguments[count + i];
+    const auto is_own = [&](const ir::Op* op) {
+      return !op->results.empty() && op->result() == results[i] &&
+             op->facts().has(ir::Commutative) &&
+             ((op->operands[0] == a && op->operands[1] == b) ||
+              (op->operands[0] == b && op->operands[1] == a));
+    };
+    if (std::none_of(region.ops.begin(), region.ops.end(), is_own)) return false;
+  }
+  return true;
+}
+
 constexpr ir::Type wide_type{.dtype = DType::Float32};
 
 // What the total of a reduction without a name is called.
@@ -127,7 +145,11 @@ std::string Emitter::combine_lambda(const ir::Op& op, const std::string& type) {
 // ---- A reduction around its loop
 
 std::string Emitter::combine_lambda(const Reduction& reduction) {
-  if (!reduction.is_wide) return combine_lambda(*reduction.op, reduction.type);
+  if (!reduction.is_wide) {
+    const std::string lambda = combine_lambda(*reduction.op, reduction.type);
+    return is_symmetric(reduction.op->regions[0]) ? lambda
+                                                  : fmt::format("tw::in_order({})", lambda);
+  }
   const std::string name = names_.make("combine");
   out_.format("const auto {} = [](f32 a, f32 b) {{ return a + b; }};", name);
   return name;
@@ -253,7 +275,8 @@ void Emitter::reduce_over_warps(const Reduction& reduction, int lanes, int warps
   const std::string slots = names_.make(reduction.total + "_slots");
   const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
   // As slots_per_warp of device_lib/cuda/reduce.cuh.
-  const int values = threads_ / 32 * (lanes != 31 ? 32 : warps > 7 ? 2 : 1);
+  const bool are_neighbours = (warps & (warps + 1)) == 0;
+  const int values = threads_ / 32 * (lanes != 31 ? 32 : warps > 7 && !are_neighbours ? 2 : 1);
   shared_.add(slots, reduction.type, std::int64_t{values} * reduction.registers, bytes,
               loop_depth_ > 0, {order_, order_});
   if (shared_.write_needs_barrier(slots)) barrier();
@@ -265,6 +288,7 @@ void Emitter::reduce_over_warps(const Reduction& reduction, int lanes, int warps
     out_.format("tw::reduce_block<{}, {}, {}>({}, {}, {});", lanes, warps, reduction.registers,
                 reduction.total, slots, lambda);
   shared_.note_barrier();
+  global_.note_barrier();
   shared_.note_read(slots);
 }
 

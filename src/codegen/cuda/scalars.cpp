@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/quote.h"
 #include "codegen/cuda/emitter.h"
 #include "codegen/schedule/op_facts.h"
 #include "ir/constant.h"
@@ -14,17 +15,6 @@ namespace {
 using ir::OpKind;
 
 }  // namespace
-
-std::string c_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else if (static_cast<unsigned char>(c) < 32) out += ' ';
-    else out += c;
-  }
-  return out + "\"";
-}
 
 std::string bare(const std::string& text) {
   if (!text.starts_with('(')) return text;
@@ -176,6 +166,7 @@ void Emitter::scalar_atomic(const ir::Op& op) {
   const ir::Value result = op.result();
   if (uses_[result.id] == 0) {
     statement(op, fmt::format("if ({}) {};", condition, call));
+    global_.note(op, nullptr);
     return;
   }
   const std::string name = new_name(result, "old");
@@ -206,7 +197,7 @@ std::string Emitter::print_call(const ir::Op& op, ir::Value value, const std::st
     arguments += ", " + index;
   }
   format += " %s";
-  arguments += ", " + c_string(op.text("prefix"));
+  arguments += ", " + cpp_string(op.text("prefix"));
   if (value) {
     const ir::Type& type = kernel_.type(value);
     const bool is_hex = (op.integer("hex") != 0 && !type.is_float()) || type.is_pointer;
@@ -225,8 +216,8 @@ void Emitter::assert_scalar(const ir::Op& op) {
   std::string condition = "!" + atom(scalar(op.operands[0]));
   if (op.operands.size() > 1) condition += " && " + atom(scalar(op.operands[1]));
   parts_.insert("check");
-  statement(op,
-            fmt::format("if ({}) tw::assert_failed({});", condition, c_string(op.text("message"))));
+  statement(
+      op, fmt::format("if ({}) tw::assert_failed({});", condition, cpp_string(op.text("message"))));
 }
 
 }  // namespace tilewright

@@ -122,6 +122,7 @@ void Emitter::emit_shared_lines(const Step& step, const ScanShape& shape, const 
   if (warps > 1) {
     has_barrier_ = true;
     shared_.note_barrier();
+    global_.note_barrier();
     shared_.note_read(slots);
     for (ir::Value result : step.op->results) shared_.note_write(array_name(result));
   }

@@ -50,12 +50,19 @@ std::int64_t SharedMemory::free_place(const Array& array) const {
 
 bool SharedMemory::write_needs_barrier(const std::string& name) const {
   const std::string& own = array_of(name);
-  if (states_.at(own).is_read) return true;
-  if (!has_shared_places_) return false;
-  const auto array = std::find_if(arrays_.begin(), arrays_.end(),
-                                  [&](const Array& other) { return other.name == own; });
-  return std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& other) {
-    return other.name != own && meet_in_place(*array, other) && states_.at(other.name).is_used;
+  return states_.at(own).is_read || shares_used_place(own);
+}
+
+// Whether the place of an array is that of another one which was used since the last barrier.
+bool SharedMemory::shares_used_place(const std::string& name) const {
+  const std::vector<Array>& all = planned_.empty() ? arrays_ : planned_;
+  const auto array =
+      std::find_if(all.begin(), all.end(), [&](const Array& other) { return other.name == name; });
+  if (array == all.end()) return true;
+  return std::any_of(all.begin(), all.end(), [&](const Array& other) {
+    const auto state = states_.find(other.name);
+    return other.name != name && meet_in_place(*array, other) && state != states_.end() &&
+           state->second.is_used;
   });
 }
 
@@ -100,15 +107,20 @@ bool SharedMemory::has_quiet_ends() const {
 }
 
 bool SharedMemory::holds_assumed() const {
-  return std::all_of(assumed_.begin(), assumed_.end(), [&](const auto& loop) {
-    const auto found = loop_ends_.find(loop.first);
-    return found != loop_ends_.end() &&
-           std::all_of(found->second.begin(), found->second.end(), [&](const auto& end) {
-             const auto assumed = loop.second.find(end.first);
-             return end.first.empty() ||
-                    (assumed != loop.second.end() && end.second.is_within(assumed->second));
-           });
-  });
+  const bool is_placed_as_planned =
+      planned_.empty() ||
+      std::equal(arrays_.begin(), arrays_.end(), planned_.begin(), planned_.end(),
+                 [](const Array& a, const Array& b) { return a.is_placed_as(b); });
+  return is_placed_as_planned &&
+         std::all_of(assumed_.begin(), assumed_.end(), [&](const auto& loop) {
+           const auto found = loop_ends_.find(loop.first);
+           return found != loop_ends_.end() &&
+                  std::all_of(found->second.begin(), found->second.end(), [&](const auto& end) {
+                    const auto assumed = loop.second.find(end.first);
+                    return end.first.empty() ||
+                           (assumed != loop.second.end() && end.second.is_within(assumed->second));
+                  });
+         });
 }
 
 void SharedMemory::restore(const States& states) {

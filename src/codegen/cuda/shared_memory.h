@@ -25,6 +25,10 @@ class SharedMemory {
     std::int64_t bytes = 0;
     Lifetime lifetime;
     std::int64_t offset = 0;
+
+    bool is_placed_as(const Array& other) const {
+      return name == other.name && offset == other.offset && bytes == other.bytes;
+    }
   };
 
   // In a loop a new array counts as read by others, since the iteration before did that, unless a
@@ -61,8 +65,12 @@ class SharedMemory {
   };
   using States = std::map<std::string, State>;
   using LoopStates = std::map<int, States>;  // at the end of a loop's body
-  void assume(const LoopStates& ends) { assumed_ = ends; }
-  const LoopStates& loop_ends() const { return loop_ends_; }
+  // What another run of the emitter found: how loops end, and where all arrays lie, those too that
+  // come later in the text but were used in a round before.
+  void assume(const SharedMemory& other) {
+    assumed_ = other.loop_ends_;
+    planned_ = other.arrays_;
+  }
   bool has_quiet_ends() const;  // an array that nobody has used since the loop's last barrier
   bool holds_assumed() const;   // whether the loops did end as assumed, or with less
   const States& states() const { return states_; }
@@ -83,9 +91,11 @@ class SharedMemory {
     return found == views_.end() ? name : found->second;
   }
   std::int64_t free_place(const Array& array) const;
+  bool shares_used_place(const std::string& name) const;
 
   static constexpr std::int64_t most_static = 48 * 1024;
   std::vector<Array> arrays_;
+  std::vector<Array> planned_;  // of the run that is assumed
   States states_ = {{"", {}}};  // "": of arrays that are still to come
   LoopStates assumed_;
   LoopStates loop_ends_;

@@ -65,6 +65,26 @@ std::string repeat_line_directives(std::string_view text) {
   return out;
 }
 
+SourceLines source_lines(std::string_view text) {
+  SourceLines out;
+  int number = 0;
+  std::size_t file = 0;
+  each_line(text, [&](std::string_view line) {
+    if (!trimmed(line).starts_with(directive)) {
+      out.lines.emplace_back(has_code(line) ? number : 0, file);
+      return;
+    }
+    const SourceLine at = SourceLine::parse(trimmed(line));
+    const std::size_t quote = std::min(at.file.find('"'), at.file.size());
+    const std::string name(at.file.substr(quote, at.file.rfind('"') + 1 - quote));
+    file = static_cast<std::size_t>(std::find(out.files.begin(), out.files.end(), name) -
+                                    out.files.begin());
+    if (file == out.files.size()) out.files.push_back(name);
+    number = at.line;
+  });
+  return out;
+}
+
 std::string without_line_directives(std::string_view text) {
   std::string out;
   each_line(text, [&](std::string_view line) {

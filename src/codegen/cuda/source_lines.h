@@ -13,10 +13,19 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace tilewright {
 
 std::string repeat_line_directives(std::string_view text);
+
+// Which line of which file each line of the text without directives comes from.
+struct SourceLines {
+  std::vector<std::string> files;                  // as the directives name them, in quotes
+  std::vector<std::pair<int, std::size_t>> lines;  // number (0: none) and file of each
+};
+SourceLines source_lines(std::string_view text);
 
 // As a person wants to read it.
 std::string without_line_directives(std::string_view text);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/quote.h"
+
 namespace tilewright {
 namespace {
 
@@ -117,8 +119,8 @@ class Marker {
   }
 
   void insert_call(std::string_view function, std::string_view name) {
-    out_.push_back(
-        {tokens_[at_].end(), fmt::format(" tw_emulate::{}(\"{}\", {});", function, name, name)});
+    out_.push_back({tokens_[at_].end(),
+                    fmt::format(" tw_emulate::{}({}, {});", function, cpp_string(name), name)});
   }
 
   // Each declarator's name is the identifier before its '[', '=', ',' or the end.

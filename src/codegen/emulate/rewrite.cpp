@@ -8,6 +8,7 @@
 
 #include "base/cpu_entry.h"
 #include "base/embedded.h"
+#include "base/quote.h"
 #include "base/settings.h"
 #include "codegen/emulate/check_marks.h"
 #include "codegen/emulate/features.h"
@@ -41,7 +42,7 @@ class Rewriter {
     }
     out_.defined = std::move(mentions.defined);
     out_.reaches_barrier = std::move(mentions.reaching);
-    out_.text = fmt::format("#line 1 \"{}\"\n{}", escaped(name_), edited());
+    out_.text = line_directive(1, name_) + edited();
     return std::move(out_);
   }
 
@@ -51,15 +52,6 @@ class Rewriter {
     std::size_t length;
     std::string replacement;
   };
-
-  static std::string escaped(std::string_view name) {
-    std::string out;
-    for (char c : name) {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c == '\n' ? ' ' : c;
-    }
-    return out;
-  }
 
   void replace(const CppToken& token, std::string replacement) {
     edits_.push_back({token.offset, token.text.size(), std::move(replacement)});
@@ -275,8 +267,8 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources) {
   if (any(&EmulatedSource::has_groups)) parts.push_back("cooperative_groups.cuh");
   if (any(&EmulatedSource::has_cub)) parts.push_back("cub.cuh");
   for (std::string_view part : parts)
-    out += fmt::format("#line 1 \"tilewright/emulate/{0}\"\n{1}", part,
-                       embedded_file(fmt::format("device_lib/emulate/cuda/{}", part)));
+    out += line_directive(1, fmt::format("tilewright/emulate/{}", part)) +
+           std::string(embedded_file(fmt::format("device_lib/emulate/cuda/{}", part)));
   return out;
 }
 
@@ -286,9 +278,10 @@ std::string emulated_entry(std::string_view symbol, std::string_view kernel_expr
       "extern \"C\" __attribute__((visibility(\"default\"))) void {0}(const TwCpuLaunch* launch, "
       "void* const* parameters, "
       "unsigned long first, unsigned long last) {{\n"
-      "  tw_emulate::run<&{1}, {2}>(\"{1}\", launch, parameters, first, last);\n"
+      "  tw_emulate::run<&{1}, {2}>({3}, launch, parameters, first, last);\n"
       "}}\n",
-      symbol, kernel_expression, with_barriers);
+      symbol, kernel_expression, with_barriers || is_emulation_checked(),
+      cpp_string(kernel_expression));
 }
 
 bool is_emulation_checked() {

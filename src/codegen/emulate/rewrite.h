@@ -45,7 +45,8 @@ bool uses_barriers(const EmulatedSource& source, std::string_view kernel_express
 // What must stand before the texts of `sources`: the calling convention and the emulation library.
 std::string emulation_prelude(std::span<const EmulatedSource> sources);
 
-// The CPU entry of one kernel, to stand after the texts: an extern "C" function `symbol`.
+// The CPU entry of one kernel, to stand after the texts: an extern "C" function `symbol`. With
+// checks its threads are always fibers, so that one which does what it must not can be left.
 // `kernel_expression` names the kernel as the source does: "scale", "ns::scale", "scale<float, 4>".
 std::string emulated_entry(std::string_view symbol, std::string_view kernel_expression,
                            bool with_barriers);

@@ -34,13 +34,27 @@ bool Planner::can_repeat(ir::Value value, const Demand& wanted) const {
   return can_reload(value, is_inside ? -3 : wanted.epoch);
 }
 
+// Whether a write could change what the load reads before it is wanted. In the step of a write to
+// the same place every element is read before it is written.
+bool Planner::is_overwritten_before(const ir::Op& load, const Demand& wanted) const {
+  const auto found = overwritten_.find(&load);
+  if (found == overwritten_.end()) return false;
+  const int order = steps_[static_cast<std::size_t>(wanted.step)].order;
+  return std::any_of(found->second.begin(), found->second.end(), [&](const ir::Op* write) {
+    const auto step = steps_of_.find(write);
+    return step == steps_of_.end() || wanted.access != Access::Same ||
+           !order_of_memory_.is_same_place(load.operands[0], write->operands[0]) ||
+           steps_[static_cast<std::size_t>(step->second)].order < order;
+  });
+}
+
 // A load, or one that is cast to another type, may wait for the one step that needs it, when
 // nothing is written in between.
 bool Planner::can_sink(const ir::Op& op, const Demand& wanted) const {
   const ir::Op* source = op.kind == OpKind::Cast ? kernel_.maker(op.operands[0]) : nullptr;
   if (source && source->kind == OpKind::Load) return can_sink(*source, wanted);
-  return op.kind == OpKind::Load && op.integer("volatile") == 0 && !conflicts_.contains(&op) &&
-         epochs_.at(&op) == wanted.epoch &&
+  return op.kind == OpKind::Load && op.integer("volatile") == 0 &&
+         !is_overwritten_before(op, wanted) && epochs_.at(&op) == wanted.epoch &&
          std::all_of(op.operands.begin(), op.operands.end(),
                      [&](ir::Value operand) { return chain_epochs_[operand.id] == -1; });
 }

@@ -71,6 +71,7 @@ int cost_of(const ir::Op& op) {
     case OpKind::Remainder:
     case OpKind::MultiplyHigh:
       return 4;
+    case OpKind::InlineAsm:
     case OpKind::Math:
       return 10;
     case OpKind::Load:
@@ -84,16 +85,6 @@ bool has_dot(const ir::Kernel& kernel) {
   bool found = false;
   ir::walk(kernel.body, [&](const ir::Op& op) { found |= op.kind == OpKind::Dot; });
   return found;
-}
-
-ir::Value root_of(const ir::Kernel& kernel, ir::Value pointer) {
-  for (const ir::Op* maker = kernel.maker(pointer); maker; maker = kernel.maker(pointer)) {
-    const bool goes_on = !maker->operands.empty() && kernel.type(maker->operands[0]).is_pointer &&
-                         (maker->facts().has(ir::Pure) && maker->kind != OpKind::Gather);
-    if (!goes_on) break;
-    pointer = maker->operands[0];
-  }
-  return pointer;
 }
 
 }  // namespace tilewright

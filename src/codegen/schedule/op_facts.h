@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/schedule/op_facts.h — what the schedule must know of an op: is it a view of other tiles,
-// what does it do to memory, what does it cost, where does a pointer come from.
+// what does it do to memory, what does it cost.
 #pragma once
 
 #include "ir/kernel.h"
@@ -33,9 +33,6 @@ Effects effects_of(const ir::Op& op);
 
 // About one for an arithmetic op; what a loop must not repeat is far beyond any limit.
 int cost_of(const ir::Op& op);
-
-// The kernel argument (or unknown maker) that a pointer is computed from.
-ir::Value root_of(const ir::Kernel& kernel, ir::Value pointer);
 
 bool has_dot(const ir::Kernel& kernel);  // a product of tiles, anywhere
 

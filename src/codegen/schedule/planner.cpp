@@ -29,6 +29,7 @@ int join_epochs(int a, int b) {
 Planner::Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Schedule& out)
     : kernel_(kernel),
       options_(options),
+      order_of_memory_(kernel),
       out_(out),
       costs_(kernel.value_count(), 0),
       chain_epochs_(kernel.value_count(), no_loads),
@@ -65,20 +66,23 @@ void Planner::number_epochs(const ir::Region& region) {
   }
 }
 
-// A load and a later store through the same argument at other places: the store must not run in
-// the load's loop, nor before the load is done for all elements.
+// Loads of memory that an op behind them may write. Such a load is not repeated where its value is
+// needed: the write may be scheduled before that.
 void Planner::find_conflicts(const ir::Region& region) {
-  std::unordered_map<std::uint32_t, std::vector<ir::Value>> stored;  // root to pointers
+  std::vector<const ir::Op*> writes;  // behind the op that is looked at
   for (auto at = region.ops.rbegin(); at != region.ops.rend(); ++at) {
     const ir::Op& op = **at;
-    if (!is_combine_region(op))
-      for (const ir::Region& inner : op.regions) find_conflicts(inner);
-    if (op.operands.empty() || !kernel_.type(op.operands[0]).is_pointer) continue;
-    const ir::Value root = root_of(kernel_, op.operands[0]);
-    if (op.facts().has(ir::Writes)) stored[root.id].push_back(op.operands[0]);
+    if (is_combine_region(op)) continue;
     if (op.kind == OpKind::Load)
-      for (const ir::Value pointer : stored[root.id])
-        if (pointer != op.operands[0]) conflicts_[&op] = true;
+      for (const ir::Op* write : writes)
+        if (order_of_memory_.must_order(op, *write)) overwritten_[&op].push_back(write);
+    if (op.facts().has(ir::Writes)) writes.push_back(&op);
+    for (const ir::Region& inner : op.regions) {
+      find_conflicts(inner);
+      ir::walk(inner, [&](const ir::Op& nested) {
+        if (nested.facts().has(ir::Writes)) writes.push_back(&nested);
+      });
+    }
   }
 }
 
@@ -104,7 +108,7 @@ void Planner::note_broadcast(const ir::Op& op) {
 
 bool Planner::is_kept_load(const ir::Op& op) const {
   return op.kind == OpKind::Load && (kernel_.type(op.result()).numel() < options_.reload_from ||
-                                     op.integer("volatile") != 0 || conflicts_.contains(&op));
+                                     op.integer("volatile") != 0 || overwritten_.contains(&op));
 }
 
 // The cost of computing an element of the op's result from what is in arrays and memory.
@@ -207,6 +211,18 @@ int Planner::level_by_operand(ir::Value operand, Kind kind, const ir::Type& shap
   return is_same || is_cheap ? step->level : step->level + 1;
 }
 
+// Whether both ops may run in one loop, element by element in the order of the program. Loads run
+// before all stores of their loop, so a load behind a write needs a loop of its own.
+bool Planner::may_share_loop(const ir::Op& op, const MemoryOp& before) const {
+  const bool is_plain_load = op.kind == OpKind::Load && !effects_of(op).writes;
+  if (before.is_write && is_plain_load) return false;
+  if (before.op->kind == OpKind::Load && is_apart(before.op->result()) &&
+      order_of_memory_.must_order(op, *before.op))
+    return false;
+  return !order_of_memory_.must_order(op, *before.op) ||
+         order_of_memory_.is_same_place(op.operands[0], before.op->operands[0]);
+}
+
 int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
                              const RegionState& state) const {
   const Effects effects = effects_of(op);
@@ -214,20 +230,13 @@ int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
   for (const MemoryOp& before : state.memory) {
     if (!effects.writes && !(effects.reads && before.is_write)) continue;
     const PlannedStep& step = steps_[static_cast<std::size_t>(before.step)];
-    int earliest = after(step, kind, shape);
-    const bool shares_loop = kind == Kind::Elements && step.kind == Kind::Elements;
-    const bool is_plain_load = effects.reads && !effects.writes;
-    // Stores through different arguments need no order among themselves.
-    if (op.kind == OpKind::Store && before.is_store && kind == Kind::Elements &&
-        before.root != root_of(kernel_, op.operands[0]))
+    const bool are_elements = kind == Kind::Elements && step.kind == Kind::Elements;
+    // Stores to different memory need no order among themselves.
+    if (op.kind == OpKind::Store && before.op->kind == OpKind::Store && kind == Kind::Elements &&
+        !order_of_memory_.must_order(op, *before.op))
       continue;
-    // A loop that has stored is over for later loads.
-    if (shares_loop && before.is_write && is_plain_load) earliest = step.level + 1;
-    if (shares_loop && before.is_load_only && !op.operands.empty() &&
-        kernel_.type(op.operands[0]).is_pointer && before.pointer != op.operands[0] &&
-        before.root == root_of(kernel_, op.operands[0]))
-      earliest = step.level + 1;
-    level = std::max(level, earliest);
+    level = std::max(level, are_elements && !may_share_loop(op, before) ? step.level + 1
+                                                                        : after(step, kind, shape));
   }
   return level;
 }
@@ -280,14 +289,7 @@ void Planner::plan_op(const ir::Op& op, RegionState& state) {
   steps_of_[&op] = number;
   const Effects effects = effects_of(op);
   if (effects.reads || effects.writes) {
-    const bool has_pointer = !op.operands.empty() && kernel_.type(op.operands[0]).is_pointer;
-    const ir::Value pointer = has_pointer ? op.operands[0] : ir::Value{};
-    state.memory.push_back({.step = number,
-                            .is_write = effects.writes,
-                            .is_load_only = op.kind == OpKind::Load && !effects.writes,
-                            .is_store = op.kind == OpKind::Store,
-                            .root = has_pointer ? root_of(kernel_, pointer) : ir::Value{},
-                            .pointer = pointer});
+    state.memory.push_back({.step = number, .is_write = effects.writes, .op = &op});
   }
 }
 

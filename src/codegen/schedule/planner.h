@@ -8,6 +8,7 @@
 
 #include "codegen/schedule/op_facts.h"
 #include "codegen/schedule/schedule.h"
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 
@@ -38,10 +39,7 @@ class Planner {
   struct MemoryOp {
     int step;
     bool is_write;
-    bool is_load_only;
-    bool is_store;
-    ir::Value root;
-    ir::Value pointer;
+    const ir::Op* op;
   };
   struct RegionState {
     int number = 0;
@@ -50,6 +48,7 @@ class Planner {
   };
   void number_epochs(const ir::Region& region);
   void find_conflicts(const ir::Region& region);
+  bool may_share_loop(const ir::Op& op, const MemoryOp& before) const;
   bool is_kept_load(const ir::Op& op) const;  // its tile is kept where several steps need it
   void note_chain(const ir::Op& op);
   void note_broadcast(const ir::Op& op);
@@ -74,6 +73,7 @@ class Planner {
   bool can_repeat(ir::Value value, const Demand& demand) const;
   bool can_reload(ir::Value value, int epoch) const;
   bool can_sink(const ir::Op& op, const Demand& wanted) const;
+  bool is_overwritten_before(const ir::Op& load, const Demand& wanted) const;
   bool is_widened_load(const ir::Op& op) const;
   bool is_cheap(ir::Value value) const;
   bool is_apart(ir::Value value) const {
@@ -96,12 +96,14 @@ class Planner {
 
   const ir::Kernel& kernel_;
   const ScheduleOptions options_;
+  const ir::MemoryOrder order_of_memory_;
   Schedule& out_;
 
-  std::vector<const ir::Op*> program_;                 // every op that is planned, in program order
-  std::unordered_map<const ir::Op*, int> epochs_;      // rises with every write
-  std::unordered_map<const ir::Op*, int> steps_of_;    // op to step
-  std::unordered_map<const ir::Op*, bool> conflicts_;  // loads that a later store may overwrite
+  std::vector<const ir::Op*> program_;               // every op that is planned, in program order
+  std::unordered_map<const ir::Op*, int> epochs_;    // rises with every write
+  std::unordered_map<const ir::Op*, int> steps_of_;  // op to step
+  // Loads of what may be written afterwards, and by which ops.
+  std::unordered_map<const ir::Op*, std::vector<const ir::Op*>> overwritten_;
   std::unordered_map<const ir::Region*, std::vector<int>> region_steps_;
   std::vector<PlannedStep> steps_;
   std::vector<int> costs_;         // by value: of its whole chain, down to what is in an array

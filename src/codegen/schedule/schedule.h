@@ -72,6 +72,8 @@ struct ScheduleOptions {
   // By value: kept in an array, and read from there by steps after the one that makes it. Shorter
   // than the values: none of the others.
   std::vector<bool> apart = {};
+  // By value, as above: never made in the array of the tile that it replaces in a loop.
+  std::vector<bool> unshared = {};
 };
 
 class Schedule {

@@ -31,6 +31,7 @@ void Planner::use_array_of(ir::Value value, ir::Value owner) {
 // Whether `next` may be written over `carried` while the body runs: nothing reads the old elements
 // afterwards, and what reads them in the same loop reads the same element.
 bool Planner::may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const {
+  if (next.id < options_.unshared.size() && options_.unshared[next.id]) return false;
   // A product that shares its accumulator's array is written where that is.
   const ir::Value written = out_.storages_[next.id] && kernel_.maker(next)->kind == OpKind::Dot
                                 ? kernel_.maker(next)->operands[2]

@@ -243,6 +243,13 @@ std::string bitcast(const Type& result, Operands in) {
   return fmt::format("tw::bit_cast<{}>({})", element_name(result.dtype), in[0].text);
 }
 
+// A call of the function that codegen/cuda/inline_asm writes.
+std::string inline_asm(const ir::Op& op, Operands in) {
+  std::string text = fmt::format("{}({}", op.text("function"), in[0].text);
+  for (std::size_t i = 1; i < in.size(); ++i) text += ", " + in[i].text;
+  return text + ")";
+}
+
 std::string math(const ir::Op& op, const Type& result, Operands in) {
   std::string text = fmt::format("tw::{}({}", op.text("function"), in[0].text);
   for (std::size_t i = 1; i < in.size(); ++i) text += ", " + in[i].text;
@@ -302,6 +309,8 @@ std::string expression_text(const ir::Op& op, const Type& result, Operands in) {
       return bitcast(result, in);
     case OpKind::Math:
       return math(op, result, in);
+    case OpKind::InlineAsm:
+      return inline_asm(op, in);
     case OpKind::Offset:
       return fmt::format("{} + {}", in[0].text, in[1].text);
     case OpKind::Hint:

@@ -5,6 +5,10 @@
 #include <cctype>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
+#include "ir/op.h"
+
 namespace tilewright {
 namespace {
 
@@ -60,7 +64,35 @@ std::string identifier(std::string_view wanted) {
   return clean;
 }
 
+// Names of the C library and of CUDA that a kernel must not hide from what it calls.
+bool is_function_of_language(std::string_view name) {
+  static const std::unordered_set<std::string_view> functions = {
+      "abs",    "aligned_alloc", "assert", "clock",  "clock64",   "div",    "fma",      "fmod",
+      "free",   "ldiv",          "malloc", "max",    "memchr",    "memcmp", "memcpy",   "memmove",
+      "memset", "min",           "printf", "rsqrtf", "saturatef", "sincos", "snprintf", "strlen",
+      "strtod", "strtof",        "trap",   "exit",   "abort",     "signal", "labs",     "llabs"};
+  const std::string_view stem = name.ends_with('f') ? name.substr(0, name.size() - 1) : name;
+  return functions.contains(name) || ir::math_function(name) != nullptr ||
+         ir::math_function(stem) != nullptr;
+}
+
 }  // namespace
+
+std::string kernel_symbol(std::string_view name) {
+  std::string symbol;
+  for (const char c : name) {
+    const bool is_plain = c == '_' || (std::isalnum(static_cast<unsigned char>(c)) != 0 &&
+                                       static_cast<unsigned char>(c) < 128);
+    if (is_plain) symbol += c;
+    else symbol += fmt::format("_{:02x}", static_cast<unsigned char>(c));
+  }
+  const bool begins_well = !symbol.empty() && !symbol.starts_with("__") &&
+                           std::isdigit(static_cast<unsigned char>(symbol[0])) == 0;
+  const bool is_own =
+      symbol == name && begins_well && !reserved().contains(name) && !is_function_of_language(name);
+  if (is_own) return symbol;
+  return fmt::format("{}{}_kernel", begins_well ? "" : "k", symbol);
+}
 
 std::string Names::make(std::string_view wanted, std::string_view otherwise) {
   std::string base = identifier(wanted);

@@ -8,6 +8,10 @@
 
 namespace tilewright {
 
+// The symbol of a kernel's entry point: its name, where C++, CUDA and PTX let it be one. Python's
+// names may be keywords (`double`), functions of the language (`min`) or in any script.
+std::string kernel_symbol(std::string_view name);
+
 class Names {
  public:
   // `wanted` made a C++ identifier that is neither a keyword nor a name of the device library nor

@@ -14,9 +14,11 @@ struct RunOutcome {
   enum class Kind {
     Agrees,
     Disagrees,
-    // The interpreter found an access out of bounds, an endless loop, or a result that depends on
-    // the order of the programs.
-    CannotRun,
+    Fails,  // compiles, but does not run to its end on the device
+    // The interpreter found that one store writes an element twice, or that programs touch the same
+    // elements: devices may differ, and nobody is wrong.
+    OrderDependent,
+    CannotRun,  // the interpreter found an access out of bounds or an endless loop
     DoesNotCompile,
   };
   Kind kind = Kind::DoesNotCompile;
@@ -27,9 +29,17 @@ struct RunOutcome {
 
 std::string_view name_of(RunOutcome::Kind kind);
 
+// What is compared with the interpreter.
+struct RunDevice {
+  Device device;
+  const Target* emulate = nullptr;  // the CUDA text for this target on `device`, which is a CPU
+
+  const Target& target() const { return emulate != nullptr ? *emulate : device.target(); }
+};
+
 // Tries guesses and sizes until the interpreter accepts one; throws nothing that a kernel can
 // cause.
 RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
-                      const python::DecoratedFunction& function, Device device);
+                      const python::DecoratedFunction& function, const RunDevice& device);
 
 }  // namespace tilewright

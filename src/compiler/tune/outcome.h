@@ -14,8 +14,9 @@ struct ConfigOutcome {
   enum class Kind : std::uint8_t {
     Unmeasured,  // interrupted, or the only one left
     Timed,
-    Slower,   // left the rotation early
-    Stored,   // timed by an earlier run
+    Slower,  // left the rotation early
+    Stored,  // timed by an earlier run
+    Same,  // means the same as an earlier one, `problem`: on a CPU warps and stages change nothing
     Skipped,  // `problem` says why
   };
   python::ConfigValue config;

@@ -28,7 +28,9 @@ class Pruner {
 
   // The dict's functions, one after the other, over the list.
   std::vector<Value> prune(const KernelAutotune& autotune, std::vector<Value> configs) {
-    const Value rules = evaluator_.evaluate(*autotune.decorator->module, autotune.content.prune);
+    const Value rules =
+        evaluator_.evaluate(*autotune.content.prune_moment.module, autotune.content.prune, {},
+                            autotune.content.prune_moment);
     if (rules.is_none()) return configs;
     if (rules.dict() == nullptr)
       throw ArgumentError(
@@ -46,21 +48,21 @@ class Pruner {
   std::vector<Value> call_early(const Value& early, const std::vector<Value>& configs) {
     const Value left = evaluator_.call(
         early, {python::make_list(configs), python::make_dict(request_.arguments.items)},
-        constants());
+        keywords());
     if (left.items() == nullptr)
       throw ArgumentError(
           fmt::format("early_config_prune must return a list, not {}", python::type_name(left)));
     return *left.items();
   }
 
-  // What a launch in Python gives by keyword.
-  python::Keywords constants() const {
-    python::Keywords keywords;
+  // What a launch in Python may give by keyword: it is not known which of the numbers it does.
+  python::Keywords keywords() const {
+    python::Keywords all;
     for (const TritonParameter& parameter : request_.state.parameters)
       if (const Value* value = request_.arguments.find(parameter.name);
-          value != nullptr && parameter.is_constexpr)
-        keywords.emplace_back(parameter.name, *value);
-    return keywords;
+          value != nullptr && !value->is<python::TensorValue>())
+        all.emplace_back(parameter.name, *value);
+    return all;
   }
 
   double estimate(const Value& model, const python::ConfigValue& config) {

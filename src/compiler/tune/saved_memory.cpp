@@ -7,43 +7,52 @@
 
 #include <fmt/format.h>
 
-#include "codegen/schedule/op_facts.h"
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 namespace {
 
 struct MemoryUse {
   std::vector<bool> reads, writes;  // by kernel argument
-
-  void add(const ir::Kernel& kernel, ir::Value pointer, std::vector<bool>& use) {
-    const ir::Value root = root_of(kernel, pointer);
-    bool is_known = false;
-    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-      if (!(kernel.arguments[i].value == root)) continue;
-      use[i] = true;
-      is_known = true;
-    }
-    // A pointer that a loop carries or memory holds: it may be any.
-    if (!is_known) use.assign(use.size(), true);
-  }
 };
+
+MemoryUse memory_use(const ir::Kernel& kernel) {
+  MemoryUse use{std::vector<bool>(kernel.arguments.size()),
+                std::vector<bool>(kernel.arguments.size())};
+  const ir::MemoryOrder order(kernel);
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (!ir::is_access(kernel, op)) return;
+    for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+      const ir::Value argument = kernel.arguments[i].value;
+      if (!kernel.type(argument).is_pointer || !order.may_overlap(op.operands[0], argument))
+        continue;
+      if (op.facts().has(ir::Reads)) use.reads[i] = true;
+      if (op.facts().has(ir::Writes)) use.writes[i] = true;
+    }
+  });
+  return use;
+}
+
+template <class Counts>
+std::vector<std::size_t> pointers_where(const KernelDraft& draft, const Counts& counts) {
+  const ir::Kernel& kernel = draft.tiles.lowered.kernel;
+  const MemoryUse use = memory_use(kernel);
+  std::vector<std::size_t> parameters;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (counts(use, i) && kernel.type(kernel.arguments[i].value).is_pointer)
+      parameters.push_back(draft.specialization->sources[i].parameter);
+  return parameters;
+}
 
 }  // namespace
 
+std::vector<std::size_t> written_parameters(const KernelDraft& draft) {
+  return pointers_where(draft, [](const MemoryUse& use, std::size_t i) { return use.writes[i]; });
+}
+
 std::vector<std::size_t> updated_parameters(const KernelDraft& draft) {
-  const ir::Kernel& kernel = draft.tiles.lowered.kernel;
-  MemoryUse use{std::vector<bool>(kernel.arguments.size()),
-                std::vector<bool>(kernel.arguments.size())};
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (op.operands.empty() || !kernel.type(op.operands[0]).is_pointer) return;
-    if (op.facts().has(ir::Reads)) use.add(kernel, op.operands[0], use.reads);
-    if (op.facts().has(ir::Writes)) use.add(kernel, op.operands[0], use.writes);
-  });
-  std::vector<std::size_t> updated;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    if (use.reads[i] && use.writes[i] && kernel.type(kernel.arguments[i].value).is_pointer)
-      updated.push_back(draft.specialization->sources[i].parameter);
-  return updated;
+  return pointers_where(
+      draft, [](const MemoryUse& use, std::size_t i) { return use.reads[i] && use.writes[i]; });
 }
 
 SavedMemory::SavedMemory(const LaunchView& view, const Stream& stream,

@@ -15,7 +15,9 @@
 
 namespace tilewright {
 
-// Parameters through which the kernel both reads and writes memory, by index.
+// Parameters through which the kernel writes memory, and those through which it reads it as well,
+// by index.
+std::vector<std::size_t> written_parameters(const KernelDraft& draft);
 std::vector<std::size_t> updated_parameters(const KernelDraft& draft);
 
 class SavedMemory {

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include "base/settings.h"
+#include "codegen/schedule/op_facts.h"
 #include "compiler/tune/config_text.h"
 #include "compiler/tune/key.h"
 #include "compiler/tune/prune.h"
+#include "compiler/tune/results.h"
 #include "compiler/tune/rotation.h"
 #include "compiler/tune/saved_memory.h"
 #include "compiler/tune/stopwatch.h"
@@ -75,6 +77,11 @@ class Tuning {
   std::vector<std::size_t> named(const std::vector<std::string>& names) const;
   SavedMemory save_memory(const Stream& stream) const;
   void time_all();
+  bool find_grids();
+  void leave_out_same();
+  void compare_results(const Stream& stream);
+  void run_for_results(const Stream& stream, ResultComparison& results);
+  void note_differences(const ResultComparison& results);
   void rotate_all(const Stream& stream, const SavedMemory& memory);
   void take_times(const std::vector<Candidate>& candidates);
   void choose();
@@ -115,10 +122,6 @@ void Tuning::read_configs() {
     }
   }
   for (const python::ConfigValue& config : configs) report_.configs.push_back({config});
-  if (std::any_of(configs.begin(), configs.end(),
-                  [](const python::ConfigValue& config) { return config.has_pre_hook; }))
-    report_.notes.push_back(
-        fmt::format("the pre_hook of configs of kernel '{}' is not run", report_.kernel));
 }
 
 TunePlace Tuning::place() const {
@@ -262,16 +265,16 @@ class Tuning::LaunchTurns : public Turns {
 void Tuning::time_all() {
   const Stream stream =
       request_.launch.stream ? *request_.launch.stream : current_stream(request_.place.device);
-  grids_.resize(trials_.size());
-  for (std::size_t i = 0; i < trials_.size(); ++i) {
-    if (candidates_[i].is_out) continue;
-    grids_[i] = grid_of(view_of(i), request_.launch);
-    if (grids_[i].count() > 0) continue;
+  if (!find_grids()) {
     if (options_.is_forced) report_.notes.push_back("the grid is empty, so nothing can be timed");
     return;
   }
+  leave_out_same();
   std::optional<SavedMemory> saved;
   try {
+    if (options_.compares_results) compare_results(stream);
+    if (report_.was_interrupted) return;
+    if (runnable_count() == 0) fail();
     saved.emplace(save_memory(stream));
   } catch (const ArgumentError& error) {
     report_.notes.push_back(fmt::format("kernel '{}' cannot be tuned with these arguments: {}",
@@ -290,6 +293,100 @@ void Tuning::time_all() {
     throw;
   }
   memory.bring_back();
+}
+
+// False when one of them is empty.
+bool Tuning::find_grids() {
+  grids_.resize(trials_.size());
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (report_.configs[i].kind == Kind::Skipped) continue;
+    grids_[i] = grid_of(view_of(i), request_.launch);
+    if (grids_[i].count() == 0) return false;
+  }
+  return true;
+}
+
+// The same code on the same grid.
+void Tuning::leave_out_same() {
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (report_.configs[i].kind == Kind::Skipped) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      const Kind kind = report_.configs[j].kind;
+      if (kind == Kind::Skipped || kind == Kind::Same) continue;
+      const bool is_same = trials_[i].code == trials_[j].code && grids_[i].x == grids_[j].x &&
+                           grids_[i].y == grids_[j].y && grids_[i].z == grids_[j].z;
+      if (!is_same) continue;
+      report_.configs[i].kind = Kind::Same;
+      report_.configs[i].timing = {};
+      report_.configs[i].problem = config_text(report_.configs[j].config);
+      candidates_[i].is_out = true;
+      break;
+    }
+  }
+}
+
+void Tuning::compare_results(const Stream& stream) {
+  std::size_t first = trials_.size();
+  for (std::size_t i = trials_.size(); i-- > 0;)
+    if (!candidates_[i].is_out) first = i;
+  if (first == trials_.size()) return;
+  const KernelDraft& draft = trials_[first].draft;
+  ResultComparison results(view_of(first), written_parameters(draft),
+                           has_dot(draft.tiles.lowered.kernel), stream);
+  try {
+    run_for_results(stream, results);
+  } catch (const OutOfMemory& error) {
+    report_.notes.push_back(
+        fmt::format("the results of the configs are not compared: {}", error.what()));
+    return;
+  }
+  if (!report_.was_interrupted) note_differences(results);
+}
+
+// All memory that the kernel writes is as before each run: what a config leaves out must show.
+void Tuning::run_for_results(const Stream& stream, ResultComparison& results) {
+  std::vector<std::size_t> zeroed, written;
+  std::size_t first = trials_.size();
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    if (candidates_[i].is_out) continue;
+    first = std::min(first, i);
+    for (const std::size_t parameter : written_parameters(trials_[i].draft))
+      written.push_back(parameter);
+  }
+  if (autotune_) zeroed = named(autotune_->content.reset_to_zero);
+  const SavedMemory memory(view_of(first), stream, written, zeroed);
+  for (std::size_t i = first; i < trials_.size() && !is_over(); ++i) {
+    if (candidates_[i].is_out) continue;
+    show(fmt::format("comparing {}", config_text(report_.configs[i].config)));
+    try {
+      memory.before_run();
+      run_compiled(view_of(i), request_.launch, grids_[i]);
+      stream.synchronize();
+    } catch (const UserError& error) {
+      report_.configs[i].skip(error.what());
+      candidates_[i].is_out = true;
+      continue;
+    }
+    results.take(i);
+  }
+  report_.was_interrupted = is_over();
+  memory.bring_back();
+}
+
+void Tuning::note_differences(const ResultComparison& results) {
+  for (const ResultProblem& problem : results.problems()) {
+    const std::string like = config_text(report_.configs[problem.like].config);
+    const std::string others =
+        problem.count > 1 ? fmt::format(" and {} more", problem.count - 1) : std::string();
+    report_.configs[problem.config].skip(
+        fmt::format("its result differs from that of {}{}: {}", like, others, problem.what));
+    candidates_[problem.config].is_out = true;
+  }
+  for (const std::string& name : results.scratch())
+    report_.notes.push_back(fmt::format(
+        "every config leaves something else in '{}', which is taken for scratch memory and not "
+        "compared",
+        name));
 }
 
 void Tuning::rotate_all(const Stream& stream, const SavedMemory& memory) {
@@ -315,7 +412,7 @@ void Tuning::take_times(const std::vector<Candidate>& candidates) {
 void Tuning::choose() {
   for (std::size_t i = 0; i < report_.configs.size(); ++i) {
     const ConfigOutcome& outcome = report_.configs[i];
-    if (outcome.kind == Kind::Skipped) continue;
+    if (outcome.kind == Kind::Skipped || outcome.kind == Kind::Same) continue;
     const ConfigOutcome* best = report_.best();
     const bool is_timed = outcome.timing.samples > 0;
     if (best == nullptr ||

@@ -3,7 +3,8 @@
 //
 // Configs are compiled in parallel, hopeless ones skipped, the others timed in rotation with the
 // launch's own arguments, whose memory is as before in the end. What is measured goes to the store
-// at once; a config that fails is skipped with its reason.
+// at once; a config that fails is skipped with its reason, and configs that mean the same are timed
+// once.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@ namespace tilewright {
 struct TuneOptions {
   std::vector<python::ConfigValue> configs = {};  // else those of the kernel's autotune
   double seconds_per_config = 0.1;                // of timing
-  bool is_forced = false;  // measures again although there is a winner, also a single config
+  bool is_forced = false;         // measures again although there is a winner, also a single config
+  bool compares_results = false;  // configs whose results differ from the others' cannot win
   std::function<void(const std::string&)> progress = {};  // what is being done
   std::function<bool()> is_over = {};                     // true interrupts
 };

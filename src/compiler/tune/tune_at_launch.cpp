@@ -82,7 +82,8 @@ std::optional<python::ConfigValue> tune_now(const LaunchRequest& request,
 }  // namespace
 
 bool is_tuned_at_launch(const LaunchRequest& request) {
-  if (!settings().autotune || request.place.interpret || request.launch.bare) return false;
+  if (!settings().autotune || request.launch.bare) return false;
+  if (request.place.interpret || request.place.emulate != nullptr) return false;
   return request.state.is_autotuned() || lacks_constants(request);
 }
 

@@ -218,6 +218,9 @@ bool less(const Value& left, const Value& right) {
   const auto* text = left.get_if<std::string>();
   const auto* other = right.get_if<std::string>();
   if (text != nullptr && other != nullptr) return *text < *other;
+  const auto* version = left.get_if<VersionValue>();
+  const auto* later = right.get_if<VersionValue>();
+  if (version != nullptr && later != nullptr) return version->release < later->release;
   const bool sequences = (left.list() != nullptr && right.list() != nullptr) ||
                          (left.tuple() != nullptr && right.tuple() != nullptr);
   if (!sequences) bad_operands("<", left, right);

@@ -315,6 +315,8 @@ bool is_instance(const Value& value, const Value& type) {
   if (outside == nullptr) throw Unsupported{"isinstance needs a type"};
   const std::string& name = outside->name;
   const std::string own = type_name(value);
+  if (const auto* tensor = value.get_if<TensorValue>(); tensor && tensor->is_descriptor)
+    return name.ends_with(".TensorDescriptor");
   if (name == "builtins.int") return own == "int" || own == "bool";
   return name == own || name == "builtins." + own;
 }
@@ -377,7 +379,10 @@ Value config(const Arguments& arguments) {
     else if (name == "num_stages") result->num_stages = whole(value);
     else if (name == "num_ctas") result->num_ctas = whole(value);
     else if (name == "maxnreg" && !value.is_none()) result->maxnreg = whole(value);
-    else if (name == "pre_hook") result->has_pre_hook = !value.is_none();
+    else if (name == "pre_hook" && is_function(value))
+      result->pre_hook = std::make_shared<const Value>(value);
+    else if (name == "pre_hook" && !value.is_none())
+      throw Unsupported{"the pre_hook of a triton.Config must be a function"};
   };
   expect_count(arguments, 0, std::size(positions));
   for (std::size_t i = 0; i < arguments.values.size(); ++i) set(positions[i], arguments.values[i]);
@@ -389,12 +394,6 @@ Value config(const Arguments& arguments) {
 Value identity(const Arguments& arguments) {
   expect_count(arguments, 1, 1);
   return arguments.values[0];
-}
-
-// os.getenv and os.environ.get: the environment is taken to be empty.
-Value no_environment(const Arguments& arguments) {
-  expect_count(arguments, 1, 2);
-  return arguments.values.size() == 2 ? arguments.values[1] : Value();
 }
 
 // torch.iinfo(torch.int32) stays a name, whose `.max` is a known constant.
@@ -449,8 +448,6 @@ Builtin find_builtin(std::string_view name) {
       {"math.pow", power},
       {"math.prod", product},
       {"math.sqrt", of_float<std::sqrt>},
-      {"os.environ.get", no_environment},
-      {"os.getenv", no_environment},
       {"torch.finfo", type_limits<false>},
       {"torch.iinfo", type_limits<true>},
       {"triton.Config", config},
@@ -463,7 +460,7 @@ Builtin find_builtin(std::string_view name) {
       {"triton.language.next_power_of_2", next_power_of_2},
   };
   const auto found = known.find(name);
-  return found == known.end() ? nullptr : found->second;
+  return found == known.end() ? find_host_builtin(name) : found->second;
 }
 
 }  // namespace tilewright::python

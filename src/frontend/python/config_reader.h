@@ -27,6 +27,7 @@ struct Autotune {
   std::vector<std::string> reset_to_zero;
   std::vector<std::string> restore_value;
   const Node* prune = nullptr;  // of prune_configs_by: the list is read unpruned
+  Moment prune_moment = {};
 };
 
 struct Heuristic {

@@ -16,8 +16,7 @@ std::string last_part(const std::string& dotted) {
 }
 
 // The full name of what a decorator calls, as far as it can be told.
-std::string full_name(ModuleLoader& loader, const LoadedModule& module, const Node* callee) {
-  const Binding binding = loader.resolve(module, callee);
+std::string full_name(const Binding& binding, const Node* callee) {
   if (!binding.external.empty()) return binding.external;
   if (binding.kind == Binding::Kind::Function)
     return fmt::format("{}.{}", binding.module->name, cast<FunctionDef>(binding.node).name);
@@ -50,13 +49,44 @@ void sort_out(Decorator& decorator) {
   }
 }
 
-Decorator read_decorator(ModuleLoader& loader, const LoadedModule& module, const Node* node) {
+// The call, when it is one of functools.partial with a function to call.
+const Call* partial_call(ModuleLoader& loader, const Node* node, const Moment& moment) {
+  const auto* call = cast_if<Call>(node);
+  if (call == nullptr || call->arguments.empty()) return nullptr;
+  const Binding callee = loader.resolve(*moment.module, call->function, {moment, {}});
+  return callee.external == "functools.partial" ? call : nullptr;
+}
+
+// What a decorator calls: through functools.partial the function inside, whose arguments are noted.
+std::string called_name(ModuleLoader& loader, Decorator& decorator, const Node* callee,
+                        Moment moment) {
+  constexpr std::size_t most_partials = 10;
+  while (decorator.partials.size() < most_partials) {
+    const Node* made = callee;
+    Moment then = moment;
+    const Binding binding = loader.resolve(*moment.module, callee, {moment, {}});
+    if (binding.kind == Binding::Kind::Constant) {
+      made = binding.node;
+      then = {binding.module, binding.statement};
+    }
+    const Call* partial = partial_call(loader, made, then);
+    if (partial == nullptr) return full_name(binding, callee);
+    decorator.partials.insert(decorator.partials.begin(), {partial, then});
+    callee = partial->arguments[0];
+    moment = then;
+  }
+  return dotted_name(callee);
+}
+
+Decorator read_decorator(ModuleLoader& loader, const Moment& moment, const Node* node) {
   Decorator decorator;
   decorator.node = node;
-  decorator.module = &module;
-  decorator.call = cast_if<Call>(node);
+  decorator.module = moment.module;
+  decorator.moment = moment;
+  // @functools.partial(triton.jit, ...): the whole is what decorates
+  if (partial_call(loader, node, moment) == nullptr) decorator.call = cast_if<Call>(node);
   const Node* callee = decorator.call == nullptr ? node : decorator.call->function;
-  decorator.name = full_name(loader, module, callee);
+  decorator.name = called_name(loader, decorator, callee, moment);
   if (decorator.name.empty()) decorator.name = std::string(name_of(callee->kind));
   sort_out(decorator);
   return decorator;
@@ -68,8 +98,10 @@ DecoratedFunction read_function(ModuleLoader& loader, const LoadedModule& module
   result.name = std::string(function.name);
   result.module = &module;
   result.function = &function;
+  result.moment = moment_of(module, &function);
+  result.moment.module = &module;
   for (const Node* node : function.decorators)
-    result.decorators.push_back(read_decorator(loader, module, node));
+    result.decorators.push_back(read_decorator(loader, result.moment, node));
   return result;
 }
 
@@ -88,7 +120,7 @@ DecoratedFunction read_decorators(ModuleLoader& loader, std::string_view name,
   result.name = std::string(name);
   std::vector<Decorator> outer;
   for (std::size_t i = 0; i < binding.wrappers.size(); ++i)
-    outer.push_back(read_decorator(loader, *binding.wrapper_modules[i], binding.wrappers[i]));
+    outer.push_back(read_decorator(loader, binding.wrapper_moments[i], binding.wrappers[i]));
   result.decorators.insert(result.decorators.begin(), outer.begin(), outer.end());
   return result;
 }

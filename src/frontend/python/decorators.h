@@ -20,7 +20,15 @@ struct Decorator {
   const Node* node = nullptr;            // the decorating expression
   const Call* call = nullptr;            // its arguments, when it has any
   const LoadedModule* module = nullptr;  // where it is written
-  std::string note;                      // what was skipped, for Other and for look-alikes
+  Moment moment;                         // when it is evaluated
+  // `tuned = functools.partial(triton.autotune, key=["n"])`: calls whose arguments come before and
+  // beside those of `call`, the innermost first.
+  struct Partial {
+    const Call* call = nullptr;
+    Moment moment;
+  };
+  std::vector<Partial> partials;
+  std::string note;  // what was skipped, for Other and for look-alikes
 };
 
 // A function with all that decorates it, `@` form and call form alike.
@@ -28,6 +36,7 @@ struct DecoratedFunction {
   std::string name;  // under which the module knows it
   const LoadedModule* module = nullptr;
   const FunctionDef* function = nullptr;
+  Moment moment;                      // when its defaults are evaluated
   std::vector<Decorator> decorators;  // outermost first
 
   bool is_jit() const { return find(Decorator::Kind::Jit) != nullptr; }

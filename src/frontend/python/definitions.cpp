@@ -14,6 +14,7 @@ class Collector {
 
  private:
   void statement(const Node& node) {
+    statement_ = &node;
     switch (node.kind) {
       case Kind::FunctionDef:
         return add(cast<FunctionDef>(&node).name, {Definition::Form::Function, &node});
@@ -37,11 +38,19 @@ class Collector {
   // What stands in a block may or may not have run.
   void block(const Node& node) {
     const bool outer = conditional_;
+    const bool outer_unguarded = unguarded_;
     conditional_ = true;
     if (const auto* branch = cast_if<If>(&node)) {
+      guards_.push_back({&node, true});
       body(branch->body);
+      guards_.back().when = false;
       body(branch->otherwise);
-    } else if (const auto* attempt = cast_if<Try>(&node)) {
+      guards_.pop_back();
+      conditional_ = outer;
+      return;
+    }
+    unguarded_ = true;
+    if (const auto* attempt = cast_if<Try>(&node)) {
       body(attempt->body);
       for (const Node* handler : attempt->handlers) body(cast<ExceptHandler>(handler).body);
       body(attempt->otherwise);
@@ -58,6 +67,7 @@ class Collector {
       body(repeat->otherwise);
     }
     conditional_ = outer;
+    unguarded_ = outer_unguarded;
   }
 
   void assign(const Assign& node) {
@@ -107,11 +117,17 @@ class Collector {
 
   void add(std::string_view name, Definition definition) {
     definition.conditional = conditional_;
+    definition.statement = statement_;
+    definition.guards = guards_;
+    definition.is_only_guarded = !unguarded_;
     found_.names[std::string(name)].push_back(definition);
   }
 
   Definitions found_;
+  const Node* statement_ = nullptr;
+  std::vector<Guard> guards_;
   bool conditional_ = false;
+  bool unguarded_ = false;  // inside a `try`, a loop or a `with`
 };
 
 }  // namespace

@@ -12,6 +12,12 @@
 
 namespace tilewright::python {
 
+// An `if` around a definition: it is made when the test's truth is `when`.
+struct Guard {
+  const Node* statement = nullptr;  // If
+  bool when = true;
+};
+
 struct Definition {
   enum class Form {
     Function,    // node: FunctionDef
@@ -23,10 +29,13 @@ struct Definition {
   };
   Form form = Form::Opaque;
   const Node* node = nullptr;
+  const Node* statement = nullptr;  // that makes it, for its place among the others
   std::string_view module;
   std::string_view symbol;
-  int level = 0;             // dots of a relative import
-  bool conditional = false;  // inside `if`, `try` or another block: one of several may hold
+  int level = 0;                 // dots of a relative import
+  bool conditional = false;      // inside `if`, `try` or another block: one of several may hold
+  std::vector<Guard> guards;     // of the blocks around it those that are `if`, outermost first
+  bool is_only_guarded = false;  // are they all?
 };
 
 struct Definitions {

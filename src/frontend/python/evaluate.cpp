@@ -19,18 +19,36 @@ constexpr int max_depth = 100;
 }  // namespace
 
 Value Evaluator::evaluate(const LoadedModule& module, const Node* expression,
-                          std::map<std::string, Value, std::less<>> names) {
-  scopes_.push_back(std::make_unique<Scope>(Scope{std::move(names), nullptr}));
-  return Interpreter(*this, module, scopes_.back().get(), 0).expression(expression);
+                          std::map<std::string, Value, std::less<>> names, const Moment& moment) {
+  Scope* scope = nullptr;
+  if (!names.empty()) {
+    scopes_.push_back(std::make_unique<Scope>(Scope{std::move(names), nullptr}));
+    scope = scopes_.back().get();
+  }
+  return Interpreter(*this, module, scope, 0, moment).expression(expression);
+}
+
+Binding Evaluator::lookup(const LoadedModule& module, std::string_view name) {
+  return Interpreter(*this, module, nullptr, 0, {}).lookup(module, name);
+}
+
+Value Evaluator::constant(const Binding& binding, std::string_view name) {
+  try {
+    return Interpreter(*this, *binding.module, nullptr, 0, {}).constant(binding, name);
+  } catch (const Unsupported& problem) {
+    fail_at(binding.module->tree->source, binding.node->span, problem.message);
+  }
 }
 
 Value Evaluator::call(const Value& function, const std::vector<Value>& arguments,
                       const Keywords& keywords) {
-  const auto* target = function.get_if<FunctionValue>();
+  const Value* inside = &function;
+  while (inside->partial() != nullptr) inside = &inside->partial()->function;
+  const auto* target = inside->get_if<FunctionValue>();
   if (target == nullptr)
     throw ArgumentError(fmt::format("a {} cannot be called", type_name(function)));
   try {
-    return Interpreter(*this, *target->module, nullptr, 0)
+    return Interpreter(*this, *target->module, nullptr, 0, {})
         .call_value(function, arguments, keywords);
   } catch (const Unsupported& problem) {
     fail_at(target->module->tree->source, target->node->span, problem.message);
@@ -143,7 +161,7 @@ Value Interpreter::name(const Name& node) {
     const auto found = scope->names.find(node.id);
     if (found != scope->names.end()) return found->second;
   }
-  return from_binding(shared_.loader_.lookup(module_, node.id), node.id);
+  return from_binding(lookup(module_, node.id), node.id);
 }
 
 Value Interpreter::from_binding(const Binding& binding, std::string_view name) {
@@ -161,6 +179,7 @@ Value Interpreter::from_binding(const Binding& binding, std::string_view name) {
       const auto fact = shared_.options_.facts.find(binding.external);
       if (fact != shared_.options_.facts.end()) return fact->second;
       if (const Value* known = find_constant(binding.external)) return *known;
+      if (binding.external == "os.environ") return environment_dict();
       return ExternalValue{binding.external};
     }
     case Binding::Kind::Submodule:
@@ -175,21 +194,6 @@ Value Interpreter::from_binding(const Binding& binding, std::string_view name) {
   throw Unsupported{fmt::format("the value of '{}' is not known: {}", name, binding.reason)};
 }
 
-// A module's constant is evaluated where it is defined, once; statements that change it later in
-// the module are run too.
-Value Interpreter::constant(const Binding& binding, std::string_view name) {
-  const std::string full = fmt::format("{}.{}", binding.module->name, name);
-  const auto fact = shared_.options_.facts.find(full);
-  if (fact != shared_.options_.facts.end()) return fact->second;
-  const auto known = shared_.constants_.find(binding.node);
-  if (known != shared_.constants_.end()) return known->second;
-  Interpreter home(shared_, *binding.module, nullptr, depth_ + 1);
-  Value value = home.expression(binding.node);
-  home.apply_changes(value, name, binding.node);
-  shared_.constants_[binding.node] = value;
-  return value;
-}
-
 // The first name of a dotted expression, when it is the module's and no local one.
 bool Interpreter::is_global(const Node* node) const {
   while (const auto* owner = cast_if<Attribute>(node)) node = owner->value;
@@ -202,33 +206,11 @@ bool Interpreter::is_global(const Node* node) const {
 
 Value Interpreter::attribute(const Attribute& node) {
   if (is_global(&node)) {
-    const Binding binding = shared_.loader_.resolve(module_, &node);
+    const Binding binding = shared_.loader_.resolve(module_, &node, how());
     if (binding) return from_binding(binding, node.name);
   }
   const Value owner = expression(node.value);
-  if (const auto* outside = owner.get_if<ExternalValue>()) {
-    Binding binding;
-    binding.kind = Binding::Kind::External;
-    binding.external = fmt::format("{}.{}", outside->name, node.name);
-    return from_binding(binding, node.name);
-  }
-  if (const auto* inside = owner.get_if<ModuleValue>())
-    return from_binding(shared_.loader_.lookup(*inside->module, node.name), node.name);
-  if (const ConfigValue* config = owner.config()) {
-    if (node.name == "kwargs") return make_dict(config->meta.items);
-    if (node.name == "num_warps") return config->num_warps;
-    if (node.name == "num_stages") return config->num_stages;
-    if (node.name == "num_ctas") return config->num_ctas;
-    if (node.name == "maxnreg") return config->maxnreg ? Value(*config->maxnreg) : Value();
-  }
-  if (const auto* tensor = owner.get_if<TensorValue>()) {
-    if (node.name == "dtype") return ExternalValue{tensor->dtype};
-    if (node.name == "shape") return make_tuple({tensor->shape.begin(), tensor->shape.end()});
-    if (node.name == "ndim") return static_cast<std::int64_t>(tensor->shape.size());
-  }
-  if (node.name == "value" && (owner.number() || owner.is<std::string>()))
-    return owner;  // of a constexpr
-  throw Unsupported{fmt::format("'.{}' of {} is not evaluated", node.name, type_name(owner))};
+  return attribute_of(owner, std::string(node.name));
 }
 
 Value Interpreter::subscript(const Subscript& node) {

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,15 @@ class Evaluator {
   explicit Evaluator(ModuleLoader& loader, EvaluateOptions options = {})
       : loader_(loader), options_(std::move(options)) {}
 
-  // An expression of the module, with further names.
+  // An expression of the module, with further names. Names of the module are what they are at that
+  // moment: the end of the module, unless another is given.
   Value evaluate(const LoadedModule& module, const Node* expression,
-                 std::map<std::string, Value, std::less<>> names = {});
+                 std::map<std::string, Value, std::less<>> names = {}, const Moment& moment = {});
+  // What a name means at the end of its module: of definitions inside `if` the one that was made,
+  // where that can be told.
+  Binding lookup(const LoadedModule& module, std::string_view name);
+  // The value of a Constant: its expression, and what the module does to it later.
+  Value constant(const Binding& binding, std::string_view name);
   // Calls a function or lambda that an evaluation gave.
   Value call(const Value& function, const std::vector<Value>& arguments,
              const Keywords& keywords = {});
@@ -55,7 +62,10 @@ class Evaluator {
 
   ModuleLoader& loader_;
   EvaluateOptions options_;
-  std::map<const Node*, Value> constants_;
+  // By expression and the statement before which they are asked for; null: the end.
+  std::map<std::pair<const Node*, const Node*>, Value> constants_;
+  // Tests of `if` around definitions; empty where they cannot be evaluated, or are being so.
+  std::map<const Node*, std::optional<bool>> guards_;
   std::vector<std::unique_ptr<Scope>> scopes_;
   long steps_ = 0;
 };

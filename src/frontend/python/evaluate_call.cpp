@@ -39,12 +39,23 @@ Value Interpreter::call(const Call& node) {
   }
   const auto* member = cast_if<Attribute>(node.function);
   if (member != nullptr) {
-    const bool global = is_global(member) && shared_.loader_.resolve(module_, member);
+    const bool global = is_named_call(*member);
     const Value owner = global ? Value() : expression(member->value);
     const bool named = global || owner.is<ExternalValue>() || owner.is<ModuleValue>();
     if (!named) return method(owner, member->name, arguments, keywords);
   }
   return call_value(expression(node.function), arguments, keywords);
+}
+
+// Is a name called, and no method of a value: triton.cdiv, but not triton.__version__.split?
+bool Interpreter::is_named_call(const Attribute& member) {
+  if (!is_global(&member)) return false;
+  const Binding binding = shared_.loader_.resolve(module_, &member, how());
+  if (binding.kind != Binding::Kind::External) return static_cast<bool>(binding);
+  if (find_builtin(binding.external) != nullptr) return true;
+  const std::string owner = binding.external.substr(0, binding.external.rfind('.'));
+  return !shared_.options_.facts.contains(owner) && find_constant(owner) == nullptr &&
+         owner != "os.environ";
 }
 
 Value Interpreter::call_value(const Value& callee, const std::vector<Value>& arguments,
@@ -53,6 +64,14 @@ Value Interpreter::call_value(const Value& callee, const std::vector<Value>& arg
     return call_function(*function, arguments, keywords);
   if (const auto* outside = callee.get_if<ExternalValue>())
     return call_external(outside->name, arguments, keywords);
+  if (const PartialValue* partial = callee.partial()) {
+    std::vector<Value> all = partial->arguments;
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    Keywords named = keywords;
+    for (const auto& [name, value] : partial->keywords)
+      if (find_keyword(keywords, name) == nullptr) named.emplace_back(name, value);
+    return call_value(partial->function, all, named);
+  }
   throw Unsupported{fmt::format("{} cannot be called", type_name(callee))};
 }
 
@@ -72,6 +91,8 @@ Value Interpreter::call_external(const std::string& name, const std::vector<Valu
   const auto fact = shared_.options_.facts.find(as_call);
   if (fact != shared_.options_.facts.end()) return fact->second;
   if (has_member_facts(shared_.options_.facts, as_call)) return ExternalValue{as_call};
+  if (name == "builtins.hasattr") return call_hasattr(arguments);
+  if (name == "builtins.getattr") return call_getattr(arguments);
   const Builtin builtin = find_builtin(name);
   if (builtin == nullptr)
     throw Unsupported{fmt::format("a call of '{}' is not evaluated while reading a file", name)};
@@ -86,7 +107,7 @@ Value Interpreter::call_external(const std::string& name, const std::vector<Valu
 Value Interpreter::call_function(const FunctionValue& function, const std::vector<Value>& arguments,
                                  const Keywords& keywords) {
   Scope* scope = new_scope(function.scope);
-  Interpreter frame(shared_, *function.module, scope, depth_ + 1);
+  Interpreter frame(shared_, *function.module, scope, depth_ + 1, moment_);
   frame.step(*function.node);
   if (const auto* lambda = cast_if<Lambda>(function.node)) {
     frame.bind_parameters(lambda->parameters, *scope, arguments, keywords);

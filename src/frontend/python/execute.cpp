@@ -18,8 +18,8 @@ bool changes(const Node& node, std::string_view name) {
     return reference != nullptr && reference->id == name;
   };
   if (const auto* call = cast_if<Call>(&node)) {
-    static constexpr std::array<std::string_view, 8> mutators = {
-        "add", "append", "clear", "extend", "insert", "pop", "remove", "update"};
+    static constexpr std::array<std::string_view, 10> mutators = {
+        "add", "append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort", "update"};
     const auto* member = cast_if<Attribute>(call->function);
     if (member != nullptr && is_it(member->value) &&
         std::find(mutators.begin(), mutators.end(), member->name) != mutators.end())
@@ -34,6 +34,8 @@ bool changes(const Node& node, std::string_view name) {
       if (element != nullptr && is_it(element->value)) return true;
     }
   }
+  if (const auto* loop = cast_if<For>(&node); loop != nullptr && is_it(loop->iterable))
+    return true;  // its items may be changed
   if (is<FunctionDef>(&node) || is<ClassDef>(&node)) return false;
   bool found = false;
   for_each_child(node, [&](const Node& child) { found = found || changes(child, name); });
@@ -171,6 +173,8 @@ void Interpreter::assign(const Node* target, const Value& value) {
     return;
   }
   if (const auto* subscript = cast_if<Subscript>(target)) return assign_element(*subscript, value);
+  if (const auto* attribute = cast_if<Attribute>(target))
+    return assign_attribute(*attribute, value);
   const auto* tuple = cast_if<Tuple>(target);
   const auto* list = cast_if<List>(target);
   if (tuple == nullptr && list == nullptr)
@@ -203,14 +207,41 @@ void Interpreter::assign_element(const Subscript& target, const Value& value) {
   list->items[static_cast<std::size_t>(at)] = value;
 }
 
+// Of configs, and of the descriptors that a pre_hook is given.
+void Interpreter::assign_attribute(const Attribute& target, const Value& value) {
+  const Value owner = expression(target.value);
+  const auto* tensor = owner.get_if<TensorValue>();
+  if (tensor != nullptr && tensor->effects != nullptr && target.name == "block_shape") {
+    std::vector<std::int64_t> sizes;
+    for (const Value& size : iterate(value)) {
+      if (!size.integer()) throw Unsupported{"a block_shape holds ints"};
+      sizes.push_back(*size.integer());
+    }
+    tensor->effects->block_shape = std::move(sizes);
+    return;
+  }
+  if (owner.config() != nullptr) {
+    ConfigValue& config = **owner.get_if<std::shared_ptr<ConfigValue>>();
+    const std::optional<std::int64_t> number = value.integer();
+    if (target.name == "num_warps" && number) return void(config.num_warps = *number);
+    if (target.name == "num_stages" && number) return void(config.num_stages = *number);
+    if (target.name == "pre_hook" && is_function(value))
+      return void(config.pre_hook = std::make_shared<const Value>(value));
+  }
+  throw Unsupported{
+      fmt::format("an assignment to '.{}' of {} is not evaluated", target.name, type_name(owner))};
+}
+
 // A value that the module changes after its definition (a list that it fills, `N += 1`): the
 // statements that do so are run on it.
-void Interpreter::apply_changes(Value& value, std::string_view name, const Node* definition) {
+void Interpreter::apply_changes(Value& value, std::string_view name, const Node* definition,
+                                const Moment& until) {
   bool after = false;
   const NodeList body = module_.tree->root->body;
-  for (std::size_t i = 0; i < body.size(); ++i) {
+  for (std::size_t i = 0; i < body.size() && until.is_past(module_, *body[i]); ++i) {
     const Node* node = body[i];
     if (after && !is<FunctionDef>(node) && !is<ClassDef>(node) && changes(*node, name)) {
+      moment_ = {&module_, node};
       scope_ = new_scope(nullptr);
       scope_->names[std::string(name)] = value;
       block(body.subspan(i, 1));

@@ -10,6 +10,9 @@ namespace tilewright::python {
 
 const Value* find_constant(std::string_view name) {
   static const std::map<std::string_view, Value> known = {
+      {"torch.__version__", "2.11.0"},
+      {"triton.__version__", "3.6.0"},
+      {"sys.version_info", make_tuple({3, 12, 0})},
       {"math.e", 2.718281828459045},
       {"math.inf", std::numeric_limits<double>::infinity()},
       {"math.nan", std::numeric_limits<double>::quiet_NaN()},

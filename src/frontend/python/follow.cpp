@@ -10,8 +10,6 @@
 namespace tilewright::python {
 namespace {
 
-constexpr std::size_t all_definitions = static_cast<std::size_t>(-1);
-
 bool is_reference(const Node* node) {
   while (const auto* attribute = cast_if<Attribute>(node)) node = attribute->value;
   return is<Name>(node);
@@ -19,8 +17,8 @@ bool is_reference(const Node* node) {
 
 }  // namespace
 
-Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name, std::size_t index) {
-  const Definition& definition = module.definitions.names.find(name)->second[index];
+Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name,
+                             const Definition& definition) {
   Binding binding;
   binding.module = &module;
   binding.node = definition.node;
@@ -32,7 +30,7 @@ Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name, 
       binding.kind = Binding::Kind::Class;
       return binding;
     case Definition::Form::Value:
-      return follow_value(module, name, index);
+      return follow_value(module, definition);
     case Definition::Form::Import:
       return import_module(module, definition.module, 0);
     case Definition::Form::ImportFrom:
@@ -46,34 +44,32 @@ Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name, 
 }
 
 // `exp = tl.exp` is followed; `f = triton.jit(f)` is the function f; anything else is a constant.
-Binding ModuleLoader::follow_value(const LoadedModule& module, std::string_view name,
-                                   std::size_t index) {
-  const Node* value = module.definitions.names.find(name)->second[index].node;
+// Names mean what they did when the statement ran.
+Binding ModuleLoader::follow_value(const LoadedModule& module, const Definition& definition) {
+  const Node* value = definition.node;
+  const Moment then{&module, definition.statement};
   if (is_reference(value)) {
-    Binding binding = follow_expression(module, value, name, index);
+    Binding binding = follow_expression(module, value, then);
     const bool opaque_member = !binding && is<Attribute>(value);
     if (!opaque_member) return binding;
   }
   if (const auto* call = cast_if<Call>(value)) {
-    Binding binding = wrapped_function(module, *call, name, index);
+    Binding binding = wrapped_function(module, *call, then);
     if (binding) return binding;
   }
   Binding binding;
   binding.kind = Binding::Kind::Constant;
   binding.module = &module;
   binding.node = value;
+  binding.statement = definition.statement;
   return binding;
 }
 
-// As resolve(), but `name` itself means its definition before number `index`.
 Binding ModuleLoader::follow_expression(const LoadedModule& module, const Node* node,
-                                        std::string_view name, std::size_t index) {
-  if (const auto* reference = cast_if<Name>(node)) {
-    const bool itself = reference->id == name;
-    return lookup_before(module, reference->id, itself ? index : all_definitions);
-  }
+                                        const Moment& moment) {
+  if (const auto* reference = cast_if<Name>(node)) return lookup_at(module, reference->id, moment);
   if (const auto* attribute = cast_if<Attribute>(node)) {
-    const Binding owner = follow_expression(module, attribute->value, name, index);
+    const Binding owner = follow_expression(module, attribute->value, moment);
     return member(owner, attribute->name);
   }
   Binding binding;
@@ -81,34 +77,32 @@ Binding ModuleLoader::follow_expression(const LoadedModule& module, const Node* 
   return binding;
 }
 
-Binding ModuleLoader::resolve(const LoadedModule& module, const Node* expression) {
-  return follow_expression(module, expression, {}, all_definitions);
-}
-
 // triton.jit(f), triton.heuristics({...})(f), libentry()(triton.jit(f))
 Binding ModuleLoader::wrapped_function(const LoadedModule& module, const Call& call,
-                                       std::string_view name, std::size_t index) {
+                                       const Moment& moment) {
   Binding inner;
   const bool one_argument = call.arguments.size() == 1 && call.keywords.empty();
-  if (!one_argument || !is_wrapper(module, call.function)) return inner;
+  if (!one_argument || !is_wrapper(module, call.function, moment)) return inner;
   const Node* argument = call.arguments[0];
   if (const auto* nested = cast_if<Call>(argument))
-    inner = wrapped_function(module, *nested, name, index);
-  else if (is_reference(argument)) inner = follow_expression(module, argument, name, index);
+    inner = wrapped_function(module, *nested, moment);
+  else if (is_reference(argument)) inner = follow_expression(module, argument, moment);
   if (inner.kind != Binding::Kind::Function) return {};
   inner.wrappers.insert(inner.wrappers.begin(), call.function);
-  inner.wrapper_modules.insert(inner.wrapper_modules.begin(), &module);
+  inner.wrapper_moments.insert(inner.wrapper_moments.begin(), moment);
   return inner;
 }
 
 // Does this callee decorate kernels? Judged by the last name, which Triton's own and libraries'
 // decorators share.
-bool ModuleLoader::is_wrapper(const LoadedModule& module, const Node* callee) {
+bool ModuleLoader::is_wrapper(const LoadedModule& module, const Node* callee,
+                              const Moment& moment) {
   static constexpr std::array<std::string_view, 6> known = {
       "autotune", "fla_cache_autotune", "heuristics", "jit", "libentry", "libtuner"};
   const auto* call = cast_if<Call>(callee);
   std::string name = dotted_name(call == nullptr ? callee : call->function);
-  const Binding binding = resolve(module, call == nullptr ? callee : call->function);
+  const Binding binding =
+      follow_expression(module, call == nullptr ? callee : call->function, moment);
   if (!binding.external.empty()) name = binding.external;
   const std::size_t dot = name.rfind('.');
   if (dot != std::string::npos) name = name.substr(dot + 1);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // frontend/python/interpreter.h — one frame of the evaluator: a module and a scope, in which nodes
-// are evaluated. Its methods are spread over evaluate.cpp, evaluate_call.cpp and execute.cpp.
+// are evaluated. Its methods are spread over evaluate.cpp, attributes.cpp,
+// moments.cpp, evaluate_call.cpp and execute.cpp.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,8 +17,9 @@ namespace tilewright::python {
 
 class Interpreter {
  public:
-  Interpreter(Evaluator& evaluator, const LoadedModule& module, Scope* scope, int depth)
-      : shared_(evaluator), module_(module), scope_(scope), depth_(depth) {}
+  Interpreter(Evaluator& evaluator, const LoadedModule& module, Scope* scope, int depth,
+              const Moment& moment)
+      : shared_(evaluator), module_(module), scope_(scope), depth_(depth), moment_(moment) {}
 
   Value expression(const Node* node);
   Value call_value(const Value& callee, const std::vector<Value>& arguments,
@@ -24,6 +27,9 @@ class Interpreter {
   // Runs statements; true when one returned, with its value in result().
   bool run(NodeList statements);
   const Value& result() const { return result_; }
+  Value constant(const Binding& binding, std::string_view name);
+  // Names of the module as they are now.
+  Binding lookup(const LoadedModule& module, std::string_view name);
 
  private:
   // How a block was left.
@@ -33,9 +39,15 @@ class Interpreter {
   Value dispatch(const Node& node);
   Value name(const Name& node);
   Value from_binding(const Binding& binding, std::string_view name);
-  Value constant(const Binding& binding, std::string_view name);
+  Lookup how();
+  std::optional<bool> was_made(const LoadedModule& module, const Definition& definition);
+  std::optional<bool> truth_of(const LoadedModule& module, const Node* branch);
   bool is_global(const Node* node) const;
   Value attribute(const Attribute& node);
+  std::optional<bool> has_attribute(const Value& owner, const std::string& name);
+  Value attribute_of(const Value& owner, const std::string& name);
+  Value call_hasattr(const std::vector<Value>& arguments);
+  Value call_getattr(const std::vector<Value>& arguments);
   Value subscript(const Subscript& node);
   Value slice(const Value& value, const Slice& slice);
   Value bool_op(const BoolOp& node);
@@ -51,6 +63,7 @@ class Interpreter {
 
   // evaluate_call.cpp
   Value call(const Call& node);
+  bool is_named_call(const Attribute& member);
   Value method(const Value& owner, std::string_view name, const std::vector<Value>& arguments,
                const Keywords& keywords);
   Value call_function(const FunctionValue& function, const std::vector<Value>& arguments,
@@ -68,12 +81,14 @@ class Interpreter {
   Exit while_loop(const While& node);
   void assign(const Node* target, const Value& value);
   void assign_element(const Subscript& target, const Value& value);
+  void assign_attribute(const Attribute& target, const Value& value);
   Exit attempt(const Try& node);
   void import(Node* statement);
-  void apply_changes(Value& value, std::string_view name, const Node* definition);
+  void apply_changes(Value& value, std::string_view name, const Node* definition,
+                     const Moment& until);
 
   Scope* new_scope(Scope* parent);
-  Interpreter inner(Scope* scope) { return {shared_, module_, scope, depth_ + 1}; }
+  Interpreter inner(Scope* scope) { return {shared_, module_, scope, depth_ + 1, moment_}; }
   void step(const Node& node);
   [[noreturn]] void fail(const Node& node, const std::string& message) const;
 
@@ -81,6 +96,7 @@ class Interpreter {
   const LoadedModule& module_;
   Scope* scope_;
   int depth_;
+  Moment moment_;
   Value result_;
 };
 
@@ -95,8 +111,13 @@ struct Arguments {
 };
 using Builtin = Value (*)(const Arguments&);
 Builtin find_builtin(std::string_view name);
+Builtin find_host_builtin(std::string_view name);  // builtins_host.cpp
 // methods.cpp: value.name(...)
 Value call_method(const Value& owner, std::string_view name, const Arguments& arguments);
+// methods.cpp: value.name; empty where there is none
+std::optional<Value> member_of(const Value& owner, std::string_view name);
+// builtins_host.cpp: os.environ as it is
+Value environment_dict();
 // facts.cpp: constants such as math.pi and torch.iinfo(torch.int32).max; null for others.
 const Value* find_constant(std::string_view name);
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "frontend/python/outside_modules.h"
 #include "frontend/python/parser.h"
 
 namespace tilewright::python {
@@ -16,7 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t all_definitions = static_cast<std::size_t>(-1);
 constexpr std::size_t max_chain = 200;
 
 Binding unresolved(std::string reason) {
@@ -78,7 +78,49 @@ bool is_none(const Binding& binding) {
   return binding.kind == Binding::Kind::Constant && is<NoneLiteral>(binding.node);
 }
 
+// The best of what may hold: a Triton builtin, then the last that resolves and is not the `None` of
+// a fallback.
+Binding most_likely(std::vector<Binding> candidates) {
+  if (candidates.size() > 1) {
+    for (const Binding& candidate : candidates)
+      if (is_triton_builtin(candidate)) return candidate;
+    for (auto candidate = candidates.rbegin(); candidate != candidates.rend(); ++candidate)
+      if (*candidate && !is_none(*candidate)) return *candidate;
+  }
+  return candidates.back();
+}
+
+// Puts `value` into `place` for a scope.
+class HowScope {
+ public:
+  HowScope(const Lookup*& place, const Lookup* value) : place_(place), before_(place) {
+    place = value;
+  }
+  ~HowScope() { place_ = before_; }
+  HowScope(const HowScope&) = delete;
+  HowScope& operator=(const HowScope&) = delete;
+
+ private:
+  const Lookup*& place_;
+  const Lookup* before_;
+};
+
 }  // namespace
+
+bool Moment::is_past(const LoadedModule& other, const Node& other_statement) const {
+  if (statement == nullptr || module != &other) return true;
+  const Span& now = statement->span;
+  const Span& then = other_statement.span;
+  return then.line != now.line ? then.line < now.line : then.column < now.column;
+}
+
+Moment moment_of(const LoadedModule& module, const Node* function) {
+  const auto found = module.definitions.names.find(cast<FunctionDef>(function).name);
+  if (found == module.definitions.names.end()) return {};
+  for (const Definition& definition : found->second)
+    if (definition.node == function) return {&module, definition.statement};
+  return {};
+}
 
 bool is_external_package(std::string_view dotted) {
   static constexpr std::array<std::string_view, 34> known = {
@@ -168,43 +210,58 @@ const LoadedModule& ModuleLoader::add(const std::string& path, Source source) {
   return *place;
 }
 
-Binding ModuleLoader::lookup(const LoadedModule& module, std::string_view name) {
-  return lookup_before(module, name, all_definitions);
+Binding ModuleLoader::lookup(const LoadedModule& module, std::string_view name, const Lookup& how) {
+  const HowScope scope(how_, &how);
+  return lookup_at(module, name, how.moment);
 }
 
-// Only the definitions before number `end` count: the right side of `f = triton.jit(f)` means the
+Binding ModuleLoader::resolve(const LoadedModule& module, const Node* expression,
+                              const Lookup& how) {
+  const HowScope scope(how_, &how);
+  return follow_expression(module, expression, how.moment);
+}
+
+// Only the definitions before the moment count: the right side of `f = triton.jit(f)` means the
 // earlier f.
-Binding ModuleLoader::lookup_before(const LoadedModule& module, std::string_view name,
-                                    std::size_t end) {
-  const Place place{&module,
-                    fmt::format("{}#{}", name, end == all_definitions ? "" : std::to_string(end))};
+Binding ModuleLoader::lookup_at(const LoadedModule& module, std::string_view name,
+                                const Moment& moment) {
+  const bool is_reading = moment.module == &module && moment.statement != nullptr;
+  const Span now = is_reading ? moment.statement->span : Span{};
+  const Place place{&module, fmt::format("{}#{}:{}", name, now.line, now.column)};
   const bool cycle = std::find(active_.begin(), active_.end(), place) != active_.end();
   if (cycle || active_.size() > max_chain)
     return unresolved(fmt::format("'{}' in {} is defined in terms of itself", name, module.file));
   active_.push_back(place);
-  Binding binding = choose(module, name, end);
+  Binding binding = choose(module, name, moment);
   active_.pop_back();
   return binding;
 }
 
-// Of several definitions the last wins; where they are conditional, a Triton builtin is preferred,
-// then the last that resolves and is not the `None` of a fallback.
-Binding ModuleLoader::choose(const LoadedModule& module, std::string_view name, std::size_t end) {
+std::optional<bool> ModuleLoader::was_made(const LoadedModule& module,
+                                           const Definition& definition) const {
+  if (!definition.conditional) return true;
+  if (how_ == nullptr || !how_->was_made) return std::nullopt;
+  return how_->was_made(module, definition);
+}
+
+// Of several definitions the last wins that is known to have been made; where that cannot be told,
+// the most likely one.
+Binding ModuleLoader::choose(const LoadedModule& module, std::string_view name,
+                             const Moment& moment) {
   const auto found = module.definitions.names.find(name);
-  const std::size_t known =
-      found == module.definitions.names.end() ? 0 : std::min(end, found->second.size());
+  if (found == module.definitions.names.end()) return follow_star_imports(module, name);
+  const std::vector<Definition>& all = found->second;
+  std::size_t known = all.size();
+  while (known > 0 && !moment.is_past(module, *all[known - 1].statement)) --known;
   if (known == 0) return follow_star_imports(module, name);
-  std::size_t first = known - 1;
-  while (first > 0 && found->second[first].conditional) --first;
-  std::vector<Binding> candidates;
-  for (std::size_t i = first; i < known; ++i) candidates.push_back(follow(module, name, i));
-  if (candidates.size() > 1) {
-    for (const Binding& candidate : candidates)
-      if (is_triton_builtin(candidate)) return candidate;
-    for (auto candidate = candidates.rbegin(); candidate != candidates.rend(); ++candidate)
-      if (*candidate && !is_none(*candidate)) return *candidate;
+  std::vector<Binding> candidates, left_out;
+  for (std::size_t i = known; i-- > 0;) {
+    const std::optional<bool> made = was_made(module, all[i]);
+    std::vector<Binding>& list = made.value_or(true) ? candidates : left_out;
+    list.insert(list.begin(), follow(module, name, all[i]));
+    if (made.value_or(false)) break;
   }
-  return candidates.back();
+  return most_likely(candidates.empty() ? std::move(left_out) : std::move(candidates));
 }
 
 Binding ModuleLoader::follow_star_imports(const LoadedModule& module, std::string_view name) {
@@ -212,7 +269,7 @@ Binding ModuleLoader::follow_star_imports(const LoadedModule& module, std::strin
        star != module.definitions.star_imports.rend(); ++star) {
     const Binding source = import_module(module, star->module, star->level);
     if (source.kind != Binding::Kind::Submodule) continue;
-    Binding binding = lookup(*source.module, name);
+    Binding binding = lookup_at(*source.module, name, {});
     if (binding && binding.external != fmt::format("builtins.{}", name)) return binding;
   }
   if (is_builtin(name)) return external(fmt::format("builtins.{}", name));
@@ -277,6 +334,18 @@ Binding ModuleLoader::module_at(const std::string& base) {
   return unresolved(fmt::format("there is no {}.py", base));
 }
 
+// A name of a package whose files are not read; some of their modules are known as texts.
+Binding ModuleLoader::outside(const std::string& name) {
+  const std::string_view text = outside_module(name);
+  if (text.empty()) return external(name);
+  const std::string file = fmt::format("<{}>", name);
+  const auto known = modules_.find(absolute(file));
+  Binding binding;
+  binding.kind = Binding::Kind::Submodule;
+  binding.module = known != modules_.end() ? known->second.get() : &load_text(file, text);
+  return binding;
+}
+
 Binding ModuleLoader::import_module(const LoadedModule& from, std::string_view dotted, int level) {
   std::string relative(dotted);
   std::replace(relative.begin(), relative.end(), '.', '/');
@@ -292,7 +361,7 @@ Binding ModuleLoader::import_module(const LoadedModule& from, std::string_view d
                                  from.file, found.reason);
     return found;
   }
-  if (is_external_package(dotted)) return external(std::string(dotted));
+  if (is_external_package(dotted)) return outside(std::string(dotted));
   for (const std::string& root : search_roots(from, dotted)) {
     Binding binding = module_at(root + "/" + relative);
     const bool missing =
@@ -327,7 +396,7 @@ Binding ModuleLoader::import_symbol(const LoadedModule& from, const Definition& 
 // An attribute of a module: what it defines or, in a package, a file beside it. A package may
 // import its own files, so what it defines may lead back to the file.
 Binding ModuleLoader::module_member(const LoadedModule& owner, std::string_view name) {
-  Binding binding = lookup(owner, name);
+  Binding binding = lookup_at(owner, name, {});
   const bool builtin = binding.external == fmt::format("builtins.{}", name);
   if (binding && !builtin) return binding;
   if (owner.is_package) {
@@ -342,7 +411,7 @@ Binding ModuleLoader::module_member(const LoadedModule& owner, std::string_view 
 Binding ModuleLoader::member(const Binding& owner, std::string_view name) {
   switch (owner.kind) {
     case Binding::Kind::External:
-      return external(fmt::format("{}.{}", owner.external, name));
+      return outside(fmt::format("{}.{}", owner.external, name));
     case Binding::Kind::Submodule:
       return module_member(*owner.module, name);
     case Binding::Kind::Class: {

@@ -37,6 +37,9 @@ class Equality {
     if (const auto* function = left.get_if<FunctionValue>())
       return function->node == right.get_if<FunctionValue>()->node;
     if (left.config() != nullptr) return left.config() == right.config();
+    if (left.partial() != nullptr) return left.partial() == right.partial();
+    if (const auto* version = left.get_if<VersionValue>())
+      return version->release == right.get_if<VersionValue>()->release;
     return false;
   }
 
@@ -149,6 +152,10 @@ class Repr {
   std::string operator()(const TensorValue& value) {
     return fmt::format("<tensor {}>", value.dtype);
   }
+  std::string operator()(const std::shared_ptr<PartialValue>& value) {
+    return fmt::format("functools.partial({})", text(value->function));
+  }
+  std::string operator()(const VersionValue& value) { return value.text; }
 
  private:
   std::string text(const Value& value) {
@@ -212,6 +219,10 @@ std::optional<double> Value::number() const {
   return std::nullopt;
 }
 
+bool is_function(const Value& value) {
+  return value.is<FunctionValue>() || value.partial() != nullptr;
+}
+
 Value make_list(std::vector<Value> items) {
   auto result = std::make_shared<ListValue>();
   for (const Value& item : items) nest(result->depth, item);
@@ -261,8 +272,10 @@ bool truth(const Value& value) {
 
 std::string type_name(const Value& value) {
   static constexpr const char* names[] = {
-      "NoneType", "bool", "int",      "float",         "str",    "list",          "tuple",
-      "set",      "dict", "function", "external name", "module", "triton.Config", "torch.Tensor"};
+      "NoneType",      "bool",   "int",           "float",        "str",
+      "list",          "tuple",  "set",           "dict",         "function",
+      "external name", "module", "triton.Config", "torch.Tensor", "functools.partial",
+      "version"};
   static_assert(std::size(names) == std::variant_size_v<Value::Storage>);
   return names[value.storage().index()];
 }

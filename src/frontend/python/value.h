@@ -67,6 +67,15 @@ struct ExternalValue {
   std::string name;
 };
 
+// functools.partial(function, ...)
+struct PartialValue;
+
+// packaging.version.parse("3.6.0"): the numbers in front, without zeros at the end.
+struct VersionValue {
+  std::vector<std::int64_t> release;
+  std::string text;
+};
+
 struct ModuleValue {
   const LoadedModule* module = nullptr;
 };
@@ -78,7 +87,13 @@ struct ConfigValue {
   std::int64_t num_stages = 3;
   std::int64_t num_ctas = 1;
   std::optional<std::int64_t> maxnreg;
-  bool has_pre_hook = false;
+  std::shared_ptr<const Value> pre_hook = {};  // a function; null without one
+};
+
+// What a pre_hook does to an argument.
+struct TensorEffects {
+  bool is_zeroed = false;
+  std::optional<std::vector<std::int64_t>> block_shape;  // of a descriptor
 };
 
 // A tensor argument, as heuristics and grids may ask about it.
@@ -86,15 +101,18 @@ struct TensorValue {
   std::string dtype;  // "torch.float32"
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;
+  bool has_shape = true;
+  bool is_descriptor = false;
+  std::shared_ptr<TensorEffects> effects = {};  // for pre_hooks; null where nothing may be changed
 };
 
 class Value {
  public:
-  using Storage =
-      std::variant<std::monostate, bool, std::int64_t, double, std::string,
-                   std::shared_ptr<ListValue>, std::shared_ptr<TupleValue>,
-                   std::shared_ptr<SetValue>, std::shared_ptr<DictValue>, FunctionValue,
-                   ExternalValue, ModuleValue, std::shared_ptr<ConfigValue>, TensorValue>;
+  using Storage = std::variant<std::monostate, bool, std::int64_t, double, std::string,
+                               std::shared_ptr<ListValue>, std::shared_ptr<TupleValue>,
+                               std::shared_ptr<SetValue>, std::shared_ptr<DictValue>, FunctionValue,
+                               ExternalValue, ModuleValue, std::shared_ptr<ConfigValue>,
+                               TensorValue, std::shared_ptr<PartialValue>, VersionValue>;
 
   Value() = default;  // None
   Value(const char* value) : storage_(std::string(value)) {}
@@ -121,6 +139,7 @@ class Value {
   const SetValue* set() const { return pointer<SetValue>(); }
   const DictValue* dict() const { return pointer<DictValue>(); }
   const ConfigValue* config() const { return pointer<ConfigValue>(); }
+  const PartialValue* partial() const { return pointer<PartialValue>(); }
   // The items of a list, tuple or set; null for all else.
   const std::vector<Value>* items() const;
   // A bool counts as 0 or 1.
@@ -137,6 +156,15 @@ class Value {
 
   Storage storage_;
 };
+
+struct PartialValue {
+  Value function;
+  std::vector<Value> arguments;
+  std::vector<std::pair<std::string, Value>> keywords;
+};
+
+// Can it be called: a def, a lambda, or a functools.partial?
+bool is_function(const Value& value);
 
 Value make_list(std::vector<Value> items);
 Value make_tuple(std::vector<Value> items);

@@ -27,7 +27,13 @@ Value ignored(Call& call) {
   return {};
 }
 
+// Numbers of the launch, which are constants here.
+Value warps(Call& call) { return Value::integer(call.host.num_warps()); }
+Value threads(Call& call) { return Value::integer(32 * call.host.num_warps()); }
+
 constexpr BuiltinRow cuda_rows[] = {
+    {"num_threads", "", threads},
+    {"num_warps", "", warps},
     {"gdc_wait", "", ignored},
     {"gdc_launch_dependents", "", ignored},
 };

@@ -3,6 +3,7 @@
 #include "frontend/triton/lower.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -46,8 +47,12 @@ class Parameters {
     const ir::Value made = out_.kernel.add_argument(parameter.type, name);
     out_.kernel.arguments.back().divisible = parameter.divisible;
     out_.kernel.arguments.back().is_const = parameter.is_const;
+    out_.kernel.arguments.back().memory = parameter.memory;
     out_.argument_names.push_back(shown);
-    return made;
+    // The same pointer once more is one value to the kernel: what it does at one element through
+    // both is then seen to be the same place.
+    if (parameter.address < 0) return made;
+    return addresses_.try_emplace(parameter.address, made).first->second;
   }
 
   Value descriptor(const ParameterType& parameter, const std::string& name,
@@ -73,6 +78,7 @@ class Parameters {
 
   Lowering& lowering_;
   LoweredKernel& out_;
+  std::map<int, ir::Value> addresses_;
 };
 
 void check_signature(const Lowering& lowering, const py::DecoratedFunction& function,
@@ -147,6 +153,11 @@ void Lowering::note(const std::string& message) {
     notes_.push_back(std::move(text));
 }
 
+int Lowering::num_warps() {
+  asked_for_warps_ = true;
+  return options_.num_warps;
+}
+
 // Loops may be lowered more than once; each line is printed once.
 void Lowering::print(const std::string& line) {
   const std::pair<const py::Node*, std::string> entry(place_, line);
@@ -214,6 +225,7 @@ LoweredKernel lower(py::ModuleLoader& loader, const py::DecoratedFunction& funct
   }
   out.notes = lowering.notes();
   out.printed = lowering.printed();
+  out.asks_for_warps = lowering.asked_for_warps();
   return out;
 }
 

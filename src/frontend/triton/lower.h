@@ -22,6 +22,8 @@ struct ParameterType {
   ir::Type type;                     // of Tensor: a scalar or a pointer; of Descriptor: its base
   int divisible = 1;                 // 16: the integer or the address is a multiple of it
   bool is_const = false;             // a pointer to const
+  int memory = -1;                   // of pointers: those with the same number may overlap
+  int address = -1;                  // those with the same number are the same pointer
   std::vector<ParameterType> items;  // of Tuple
   // Of a Descriptor, which the host made: kernel arguments "x" (the base), "x.shape.0"... and
   // "x.strides.0"..., all int64; the last stride is 1 and no argument.
@@ -32,6 +34,7 @@ struct ParameterType {
 struct LowerOptions {
   bool debug = false;  // asserts and device_assert fire
   bool fp_fusion = true;
+  int num_warps = 4;    // what tl.extra.cuda.num_warps() gives
   python::Facts facts;  // what module-level code asks of the machine (evaluate.h)
 };
 
@@ -41,6 +44,7 @@ struct LoweredKernel {
   std::vector<std::string> argument_names;
   std::vector<std::string> notes;
   std::vector<std::string> printed;  // by tl.static_print
+  bool asks_for_warps = false;       // so many must run it as the options say
 };
 
 // `signature` holds every parameter of the function by name; those with a default may be absent.

@@ -129,15 +129,47 @@ Value Lowering::converted(const TypeValue& type, const CallArguments& arguments)
   return semantic_.cast(semantic_.tensor(value), type.type);
 }
 
+// A launch from C++ or the command line has no functions to give: the name of one in the kernel's
+// file stands for it.
+std::optional<Value> Lowering::function_named(const Value& name) {
+  const auto* constant = name.get_if<Constant>();
+  const auto* text = constant == nullptr ? nullptr : std::get_if<std::string>(&constant->value);
+  if (text == nullptr || active_.empty()) return std::nullopt;
+  try {
+    const Value found = global(*active_.front().caller, nullptr, false, *text);
+    if (found.get_if<Function>() != nullptr) return found;
+  } catch (const Mistake&) {
+    // then it is a text like any other
+  }
+  return std::nullopt;
+}
+
 Value Lowering::call(const Value& function, const CallArguments& arguments) {
   if (const auto* builtin = function.get_if<Builtin>())
     return call_builtin(semantic_, *this, *builtin, arguments);
   if (const auto* type = function.get_if<Class>()) return instance(*type, arguments);
   if (const auto* type = function.get_if<TypeValue>()) return converted(*type, arguments);
-  const auto* target = function.get_if<Function>();
+  const std::optional<Value> named = function_named(function);
+  const auto* target = (named ? *named : function).get_if<Function>();
   if (target == nullptr)
     throw Mistake{fmt::format("{} cannot be called", describe(kernel(), function)), ""};
   return target->is_jit ? call_function(*target, arguments) : call_plain(*target, arguments);
+}
+
+// Names in it mean what they did when the function was defined.
+Value Lowering::default_value(const Function& function, const py::Node* node) {
+  const py::Moment moment = py::moment_of(*function.module, function.node);
+  const bool has_names = py::is<py::Name>(node) || py::is<py::BinOp>(node) ||
+                         py::is<py::Attribute>(node) || py::is<py::Call>(node);
+  if (moment.statement != nullptr && has_names) {
+    try {
+      return from_python(evaluator_.evaluate(*function.module, node, {}, moment));
+    } catch (const SyntaxOrTypeError&) {
+    } catch (const Mistake&) {
+      // what Python's values cannot hold
+    }
+  }
+  return Frame(*this, *function.module, function.node, Frame::Mode::Plain).expression(node);
 }
 
 // Positions first, then names, then defaults; what is left over goes to *args.
@@ -167,8 +199,7 @@ void Lowering::bind(Frame& frame, const Function& function, const CallArguments&
     } else if (given != nullptr) {
       frame.set(name, *given);
     } else if (parameter.default_value != nullptr) {
-      Frame outside(*this, *function.module, function.node, Frame::Mode::Plain);
-      frame.set(name, outside.expression(parameter.default_value));
+      frame.set(name, default_value(function, parameter.default_value));
     } else {
       throw Mistake{
           fmt::format("'{}' needs an argument for its parameter '{}'", function.name, name), ""};

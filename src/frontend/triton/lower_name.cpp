@@ -140,7 +140,7 @@ Value Lowering::module_constant(const py::Binding& binding, std::string_view nam
   if (known != constants_.end()) return known->second;
   Value value;
   try {
-    value = from_python(evaluator_.evaluate(*binding.module, binding.node));
+    value = from_python(evaluator_.constant(binding, name));
   } catch (const SyntaxOrTypeError& error) {
     try {
       value = Frame(*this, *binding.module, nullptr, Frame::Mode::Plain).expression(binding.node);
@@ -220,7 +220,10 @@ Value Lowering::global(const py::LoadedModule& module, const py::FunctionDef* fu
   if (function != nullptr)
     for (const py::FunctionDef* around : functions_around(module, *function))
       if (std::optional<Value> found = enclosing_name(module, *around, name)) return *found;
-  const py::Binding binding = loader_.lookup(module, name);
+  py::Binding binding = evaluator_.lookup(module, name);
+  // Functions that a module defines twice under `if` do the same on different machines (one by
+  // inline PTX): the loader prefers the one that can be compiled everywhere. Numbers differ.
+  if (binding.kind != py::Binding::Kind::Constant) binding = loader_.lookup(module, name);
   const bool is_own = binding && !std::string_view(binding.external).starts_with("builtins.");
   if (!is_own)  // `from triton.language import *`: the loader does not know what is in there
     for (const std::string& package : loader_.external_stars(module))

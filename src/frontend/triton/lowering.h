@@ -44,6 +44,8 @@ class Lowering final : public Host {
   Value call(const Value& function, const CallArguments& arguments) override;
   void note(const std::string& message) override;
   void print(const std::string& line) override;
+  int num_warps() override;
+  bool asked_for_warps() const { return asked_for_warps_; }
 
   // ---- Names (lower_name.cpp)
   // What a global name stands for; throws Mistake.
@@ -58,6 +60,8 @@ class Lowering final : public Host {
   Value call_function(const Function& function, const CallArguments& arguments);
   // The parameters of `function` as names in `frame`.
   void bind(Frame& frame, const Function& function, const CallArguments& arguments);
+  Value default_value(const Function& function, const py::Node* node);
+  std::optional<Value> function_named(const Value& name);
 
   // ---- Places and errors (lower.cpp)
   ir::Location location(const py::LoadedModule& module, const py::Node& node);
@@ -88,6 +92,7 @@ class Lowering final : public Host {
   std::vector<std::pair<const py::Node*, std::string>> printed_;  // with the call that prints
   std::vector<ActiveCall> active_;
   std::map<const py::Node*, Value> constants_;
+  bool asked_for_warps_ = false;
   std::map<const py::FunctionDef*, std::vector<const py::FunctionDef*>> around_;
   const py::LoadedModule* place_module_ = nullptr;
   const py::Node* place_ = nullptr;

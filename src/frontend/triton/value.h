@@ -144,6 +144,8 @@ class Host {
   virtual void note(const std::string& message) = 0;
   // A line of tl.static_print.
   virtual void print(const std::string& line) = 0;
+  // How many warps run a program; to ask makes the number binding.
+  virtual int num_warps() { return 4; }
 };
 
 // "int32[64, 32]", "pointer<float32>", "int1": how messages name a type.

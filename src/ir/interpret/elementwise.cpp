@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "tilewright/error.h"
 
 namespace tilewright::ir {
 namespace {
@@ -276,6 +277,10 @@ Tile interpret_elementwise(const Op& op, const Type& result, std::span<const Til
       return moved(result, *in[0], *in[1]);
     case OpKind::Math:
       return math(op, result, in, float64);
+    case OpKind::InlineAsm:
+      throw ArgumentError(
+          "inline PTX (tl.inline_asm_elementwise) is run by NVIDIA GPUs alone; write it with tl "
+          "functions for the interpreter");
     case OpKind::Fma:
       return map(result, in, [&](std::size_t i) -> Element {
         if (!result.is_float())

@@ -23,6 +23,8 @@
 
 namespace tilewright::ir {
 
+class OrderWatch;
+
 // Memory that the kernel may touch.
 struct InterpretBuffer {
   std::string name;
@@ -44,7 +46,9 @@ using InterpretArgument = std::variant<std::int64_t, double, InterpretPointer>;
 struct InterpretOptions {
   std::int64_t grid[3] = {1, 1, 1};
   bool float64 = false;
-  bool reversed = false;  // the last program first
+  bool reversed = false;        // the last program first
+  std::uint64_t jitter = 0;     // a seed: ops round as some device might (jitter.h); 0: as defined
+  OrderWatch* order = nullptr;  // is told of every access to memory (order.h)
   // Ops executed by one program before it counts as endless; 0: no limit.
   std::int64_t max_ops = 100'000'000;
   std::function<void(const std::string&)>

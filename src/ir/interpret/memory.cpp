@@ -47,6 +47,12 @@ std::string Memory::problem(std::int64_t pointer, DType dtype, std::string_view 
                      buffer.name, static_cast<std::int64_t>(buffer.bytes) / size, name_of(dtype));
 }
 
+std::string Memory::element_name(std::int64_t pointer, DType dtype) const {
+  const InterpretBuffer& buffer = buffers_[static_cast<std::size_t>(buffer_of(pointer))];
+  return fmt::format("{}[{}]", buffer.name,
+                     (TaggedPointer::address(pointer) - begin_of(buffer)) / size_of(dtype));
+}
+
 double* Memory::shadow(std::int64_t pointer, DType dtype) const {
   if (!float64_) return nullptr;
   const InterpretBuffer& buffer = buffers_[static_cast<std::size_t>(buffer_of(pointer))];

@@ -22,6 +22,7 @@ class Memory {
   std::string problem(std::int64_t pointer, DType dtype, std::string_view verb) const;
 
   // Of places that have no problem.
+  std::string element_name(std::int64_t pointer, DType dtype) const;  // "x[1024]"
   Element read(std::int64_t pointer, DType dtype) const;
   void write(std::int64_t pointer, DType dtype, Element element) const;
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "ir/interpret/elementwise.h"
 #include "ir/interpret/shapes.h"
 #include "tilewright/error.h"
@@ -27,15 +28,26 @@ std::string element_text(const Type& type, Element element, bool hex) {
 
 }  // namespace
 
+std::uint64_t Program::jitter_seed(const InterpretOptions& options,
+                                   std::array<std::int64_t, 3> id) {
+  if (options.jitter == 0) return 0;
+  std::uint64_t seed = options.jitter;
+  for (const std::int64_t part : id)
+    seed = seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(part) + 1;
+  return seed | 1;
+}
+
+std::string Program::place_of(const Op& op) const {
+  if (op.location.line <= 0) return fmt::format("kernel '{}'", kernel_.name);
+  const std::string file =
+      op.location.file < kernel_.files.size() ? kernel_.files[op.location.file] : kernel_.name;
+  return fmt::format("{}:{}:{}: kernel '{}'", file, op.location.line, op.location.column,
+                     kernel_.name);
+}
+
 void Program::fail(const Op& op, const std::string& what) const {
-  std::string place = fmt::format("kernel '{}'", kernel_.name);
-  if (op.location.line > 0) {
-    const std::string file =
-        op.location.file < kernel_.files.size() ? kernel_.files[op.location.file] : kernel_.name;
-    place = fmt::format("{}:{}:{}: kernel '{}'", file, op.location.line, op.location.column,
-                        kernel_.name);
-  }
-  throw UserError(fmt::format("{}: {} (program {}, {}, {})", place, what, id_[0], id_[1], id_[2]));
+  throw UserError(
+      fmt::format("{}: {} (program {}, {}, {})", place_of(op), what, id_[0], id_[1], id_[2]));
 }
 
 const Op* Program::run_region(const Region& region) {
@@ -65,6 +77,8 @@ std::vector<Element> Program::scalars(const Op& op) const {
 void Program::run_op(const Op& op) {
   if (options_.max_ops > 0 && ++steps_ > options_.max_ops)
     fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+  if (is_interrupted())
+    throw Interrupted(fmt::format("{} (program {}, {}, {})", place_of(op), id_[0], id_[1], id_[2]));
   if (const std::string problem = copies_.use_problem(op); !problem.empty()) fail(op, problem);
   if (op.facts().has(Elementwise)) return elementwise(op);
   switch (op.kind) {
@@ -130,8 +144,10 @@ void Program::constant(const Op& op) {
 void Program::elementwise(const Op& op) {
   const Tile* operands[3];
   for (std::size_t i = 0; i < op.operands.size(); ++i) operands[i] = &operand(op, i);
-  set_result(op, interpret_elementwise(op, result_type(op), {operands, op.operands.size()},
-                                       options_.float64));
+  const std::span<const Tile* const> all(operands, op.operands.size());
+  if (jitter_.is_on() && Jitter::applies(op, result_type(op)))
+    return set_result(op, jitter_.elementwise(op, result_type(op), all));
+  set_result(op, interpret_elementwise(op, result_type(op), all, options_.float64));
 }
 
 void Program::shape_op(const Op& op) {
@@ -175,6 +191,9 @@ void Program::shape_op(const Op& op) {
           op,
           histogram_tile(operand(op, 0), op.operands.size() > 1 ? &operand(op, 1) : nullptr, type));
     case OpKind::Dot:
+      if (jitter_.is_on() && Jitter::applies(op, type))
+        return set_result(op,
+                          jitter_.dot(op, type, operand(op, 0), operand(op, 1), operand(op, 2)));
       return set_result(
           op, dot_tiles(operand(op, 0), operand(op, 1), operand(op, 2), type, options_.float64));
     case OpKind::Affine:
@@ -191,6 +210,7 @@ void Program::shape_op(const Op& op) {
 Element Program::checked_read(const Op& op, std::int64_t pointer, DType dtype) const {
   if (const std::string problem = memory_.problem(pointer, dtype, "reads"); !problem.empty())
     fail(op, fmt::format("{} {}", op.facts().name, problem));
+  if (options_.order != nullptr) note_order(op, pointer, dtype, {}, false);
   return memory_.read(pointer, dtype);
 }
 
@@ -198,7 +218,24 @@ void Program::checked_write(const Op& op, std::int64_t pointer, DType dtype,
                             Element element) const {
   if (const std::string problem = memory_.problem(pointer, dtype, "writes"); !problem.empty())
     fail(op, fmt::format("{} {}", op.facts().name, problem));
+  if (options_.order == nullptr) return memory_.write(pointer, dtype, element);
+  const Element before = memory_.read(pointer, dtype);
   memory_.write(pointer, dtype, element);
+  const bool changes = memory_.read(pointer, dtype).i != before.i;
+  note_order(op, pointer, dtype, {.changes = changes}, true);
+}
+
+void Program::note_order(const Op& op, std::int64_t pointer, DType dtype, OrderWatch::Access access,
+                         bool writes) const {
+  access.address = TaggedPointer::address(pointer);
+  access.is_store = op.kind == OpKind::Store;
+  access.is_atomic = op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas;
+  OrderWatch& order = *options_.order;
+  const std::string found = writes ? order.note_write(access) : order.note_read(access);
+  if (found.empty()) return;
+  order.set_finding(
+      fmt::format("{}: {}", place_of(op),
+                  fmt::format(fmt::runtime(found), memory_.element_name(pointer, dtype))));
 }
 
 Tile Program::read_tile(const Op& op, const Tile& pointers, const Tile* mask,
@@ -252,6 +289,7 @@ void Program::read_buffer(const Op& op) {
 }
 
 void Program::store(const Op& op) {
+  if (options_.order != nullptr) options_.order->begin_store();
   const Tile& pointers = operand(op, 0);
   for (std::size_t i = 0; i < pointers.size(); ++i)
     if (op.operands.size() < 3 || operand(op, 2).at(i).i)
@@ -276,10 +314,12 @@ void Program::atomic_rmw(const Op& op) {
     const Tile a{type.element(), {old}};
     const Tile b{type.element(), {operand(op, 1).at(i)}};
     const Tile* both[] = {&a, &b};
-    const Element value =
-        kind == "xchg"
-            ? b.elements[0]
-            : interpret_elementwise(combine_op, type.element(), both, options_.float64).elements[0];
+    const Tile combined =
+        kind == "xchg" ? b
+        : jitter_.is_on() && Jitter::applies(combine_op, type.element())
+            ? jitter_.elementwise(combine_op, type.element(), both)
+            : interpret_elementwise(combine_op, type.element(), both, options_.float64);
+    const Element value = combined.elements[0];
     checked_write(op, pointers.elements[i].i, type.dtype, value);
     out.elements[i] = old;
   }
@@ -327,11 +367,14 @@ std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
   return out;
 }
 
-// Halves the axis until one is left: lane i combines elements i and i + half.
+// Combines neighbours until one is left, so that what is left of a stays left of what is right of
+// it: a combination that is associative but not commutative has one result. With jitter and an odd
+// seed halves instead, since the order is the device's choice.
 void Program::reduce(const Op& op) {
   const Type type = operand(op, 0).type;
   const std::int64_t axis = op.integer("axis");
   std::vector<Tile> tiles = values_of(op.operands);
+  const bool by_neighbours = options_.jitter % 2 == 0;
   AxisView view(type, axis);
   while (view.length > 1) {
     const std::int64_t half = view.length / 2;
@@ -342,8 +385,10 @@ void Program::reduce(const Op& op) {
       for (std::int64_t o = 0; o < view.outer; ++o)
         for (std::int64_t k = 0; k < half; ++k)
           for (std::int64_t i = 0; i < view.inner; ++i) {
-            a.back().elements.push_back(tile.elements[view.index(o, k, i)]);
-            b.back().elements.push_back(tile.elements[view.index(o, k + half, i)]);
+            const std::int64_t first = by_neighbours ? 2 * k : k;
+            const std::int64_t second = by_neighbours ? 2 * k + 1 : k + half;
+            a.back().elements.push_back(tile.elements[view.index(o, first, i)]);
+            b.back().elements.push_back(tile.elements[view.index(o, second, i)]);
           }
     }
     tiles = combine(op, a, b);

@@ -8,7 +8,9 @@
 
 #include "ir/interpret/copies.h"
 #include "ir/interpret/interpret.h"
+#include "ir/interpret/jitter.h"
 #include "ir/interpret/memory.h"
+#include "ir/interpret/order.h"
 #include "ir/interpret/tile.h"
 
 namespace tilewright::ir {
@@ -22,7 +24,8 @@ class Program {
         options_(options),
         id_(id),
         values_(kernel.value_count()),
-        copies_(kernel) {}
+        copies_(kernel),
+        jitter_(jitter_seed(options, id)) {}
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
   void run() { run_region(kernel_.body); }
@@ -36,7 +39,10 @@ class Program {
   void set_result(const Op& op, Tile tile, std::size_t i = 0) {
     set(op.results[i], std::move(tile));
   }
+  std::string place_of(const Op& op) const;  // "k.py:12:5: kernel 'k'"
   [[noreturn]] void fail(const Op& op, const std::string& what) const;
+  // Another one for each program; 0 stays 0.
+  static std::uint64_t jitter_seed(const InterpretOptions& options, std::array<std::int64_t, 3> id);
 
   const Op* run_region(const Region& region);  // the op that ended it, or null
   void run_op(const Op& op);
@@ -68,6 +74,8 @@ class Program {
   // control flow.
   std::vector<Tile> combine(const Op& op, const std::vector<Tile>& a, const std::vector<Tile>& b);
   Element checked_read(const Op& op, std::int64_t pointer, DType dtype) const;
+  void note_order(const Op& op, std::int64_t pointer, DType dtype, OrderWatch::Access access,
+                  bool writes) const;
   void checked_write(const Op& op, std::int64_t pointer, DType dtype, Element element) const;
 
   const Kernel& kernel_;
@@ -76,6 +84,7 @@ class Program {
   std::array<std::int64_t, 3> id_;
   std::vector<Tile> values_;
   Copies copies_;
+  Jitter jitter_;
   std::int64_t steps_ = 0;
 };
 

@@ -28,7 +28,7 @@ Element element_of(const Type& type, const AttributeValue& value) {
 Value fold_constants(Rewriter& rewriter, const Op& op) {
   if (!op.facts().has(ir::Elementwise) || op.operands.empty() || op.operands.size() > 3) return {};
   const Type& type = rewriter.type(op.result());
-  if (type.is_pointer) return {};
+  if (type.is_pointer || op.kind == OpKind::InlineAsm) return {};
   Tile tiles[3];
   const Tile* operands[3];
   for (std::size_t i = 0; i < op.operands.size(); ++i) {

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
+
+#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 namespace {
@@ -25,63 +26,10 @@ bool is_repeatable(const Op& op) {
          op.kind != OpKind::Gather && op.kind != OpKind::Histogram && op.kind != OpKind::Sort;
 }
 
-// The arguments of loops, by what they begin as and what they are next.
-struct Carried {
-  Value initial;
-  Value next;
-};
-
-class Roots {
- public:
-  explicit Roots(const Kernel& kernel) : kernel_(kernel) {
-    for (const ir::KernelArgument& argument : kernel.arguments)
-      arguments_.insert(argument.value.id);
-    ir::walk(kernel.body, [&](const Op& op) {
-      if (op.kind != OpKind::For) return;
-      for (std::size_t k = 0; k < op.results.size(); ++k) {
-        carried_[op.regions[0].arguments[k + 1].id] = {op.operands[k + 3],
-                                                       op.regions[0].ops.back()->operands[k]};
-        carried_[op.results[k].id] = carried_[op.regions[0].arguments[k + 1].id];
-      }
-    });
-  }
-
-  // The kernel argument that a pointer is computed from; none when that is not sure.
-  Value of(Value pointer) const {
-    std::set<std::uint32_t> seen;
-    return trace(pointer, seen).value_or(Value{});
-  }
-
- private:
-  // No value: the pointer has been seen on the way, and says nothing new.
-  std::optional<Value> trace(Value pointer, std::set<std::uint32_t>& seen) const {
-    while (const Op* maker = kernel_.maker(pointer)) {
-      const bool goes_on = maker->facts().has(ir::Pure) && !maker->operands.empty() &&
-                           kernel_.type(maker->operands[0]).is_pointer &&
-                           maker->kind != OpKind::Gather && maker->kind != OpKind::Join &&
-                           maker->kind != OpKind::Concatenate;
-      if (!goes_on) break;
-      pointer = maker->operands[0];
-    }
-    if (arguments_.contains(pointer.id)) return pointer;
-    const auto found = carried_.find(pointer.id);
-    if (found == carried_.end()) return Value{};
-    if (!seen.insert(pointer.id).second) return std::nullopt;
-    const auto initial = trace(found->second.initial, seen);
-    const auto next = trace(found->second.next, seen);
-    if (!next) return initial;
-    return initial == next ? next : std::optional(Value{});
-  }
-
-  const Kernel& kernel_;
-  std::set<std::uint32_t> arguments_;
-  std::map<std::uint32_t, Carried> carried_;
-};
-
 class CandidateFinder {
  public:
   CandidateFinder(const Kernel& kernel, const AxisAnalysis& axes, Op& loop)
-      : kernel_(kernel), axes_(axes), loop_(loop), body_(loop.regions[0]), roots_(kernel) {
+      : kernel_(kernel), axes_(axes), loop_(loop), body_(loop.regions[0]), order_(kernel) {
     for (Op* op : body_.ops)
       for (const Value result : op->results) makers_[result.id] = op;
     for (std::size_t k = 1; k < body_.arguments.size(); ++k) slots_[body_.arguments[k].id] = k - 1;
@@ -158,7 +106,7 @@ class CandidateFinder {
           if (!op.facts().has(ir::Writes)) return;
           break;
       }
-      written_.push_back(roots_.of(op.operands[0]));
+      written_.push_back(&op);
     });
   }
 
@@ -170,12 +118,9 @@ class CandidateFinder {
     return is_found;
   }
 
-  // Arguments are taken to be different memory, as everywhere; what is not known may be any.
   bool may_be_written(const Op& load) const {
-    if (written_.empty()) return false;
-    const Value root = roots_.of(load.operands[0]);
-    return !root || std::any_of(written_.begin(), written_.end(),
-                                [&](Value other) { return !other || other == root; });
+    return std::any_of(written_.begin(), written_.end(),
+                       [&](const Op* write) { return order_.must_order(load, *write); });
   }
 
   // ---- From products to loads
@@ -275,10 +220,10 @@ class CandidateFinder {
   const AxisAnalysis& axes_;
   Op& loop_;
   const Region& body_;
-  const Roots roots_;
+  const ir::MemoryOrder order_;
   std::map<std::uint32_t, Op*> makers_;         // of the values of the body
   std::map<std::uint32_t, std::size_t> slots_;  // carried arguments to their numbers
-  std::vector<Value> written_;                  // roots; none: unknown
+  std::vector<const Op*> written_;              // what the loop writes to memory by
   bool has_order_ = false;
   std::set<const Op*> fed_;
   std::set<std::uint32_t> seen_;

@@ -11,6 +11,7 @@
 #include "base/cpu_entry.h"
 #include "base/dynamic_library.h"
 #include "runtime/cpu/communicating.h"
+#include "runtime/cpu/launch_memory.h"
 #include "runtime/cpu/services.h"
 #include "runtime/cpu/temporary_folder.h"
 #include "runtime/cpu/thread_pool.h"
@@ -33,10 +34,13 @@ class CpuKernel : public LoadedKernel {
       : name_(std::move(name)), entry_(entry), order_(order) {}
 
   void launch(const PreparedLaunch& launch) override {
+    const std::span<const TwMemory> memory = launch_memory();
     const TwCpuLaunch description = {.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
                                      .block = {launch.block[0], launch.block[1], launch.block[2]},
                                      .shared_bytes = launch.shared_bytes,
-                                     .services = &cpu_services()};
+                                     .services = &cpu_services(),
+                                     .memory = memory.data(),
+                                     .memory_count = memory.size()};
     const std::uint64_t programs = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
     const auto run = [&](std::uint64_t first, std::uint64_t last) {
       entry_(&description, launch.parameters, first, last);

@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/quote.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/library_search.h"
 #include "runtime/cuda/nvrtc_api.h"
@@ -21,12 +23,13 @@ using namespace cuda;
 class Program {
  public:
   Program(const NvrtcApi& api, const KernelSource& source) : api_(api), name_(source.name) {
+    const std::string file = source_name(name_);
     std::vector<const char*> texts, names;
     for (const NamedFile& header : source.headers) {
       texts.push_back(header.text.c_str());
       names.push_back(header.name.c_str());
     }
-    check(api_.nvrtcCreateProgram(&program_, source.text.c_str(), name_.c_str(),
+    check(api_.nvrtcCreateProgram(&program_, source.text.c_str(), file.c_str(),
                                   static_cast<int>(texts.size()), texts.data(), names.data()),
           "nvrtcCreateProgram");
     for (const std::string& expression : source.name_expressions)
@@ -133,6 +136,13 @@ void check_target(const NvrtcApi& api, const Target& target) {
       wanted > *newest ? "a newer" : "an older"));
 }
 
+// NVRTC writes the current folder into the PTX of a text with lines, as it is.
+bool can_ptx_hold_folder() {
+  std::error_code unknown;
+  const std::string folder = std::filesystem::current_path(unknown).string();
+  return source_name(folder) == folder;
+}
+
 // `architecture` is sm_90a, or compute_90a for PTX alone, which is not assembled.
 std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& source,
                                      const std::string& architecture) {
@@ -141,7 +151,12 @@ std::vector<std::string> all_options(const NvrtcApi& api, const KernelSource& so
   const bool has_debug = std::any_of(
       source.options.begin(), source.options.end(),
       [](const std::string& option) { return option == "--device-debug" || option == "-G"; });
-  if (!has_debug) options.emplace_back("--generate-line-info");
+  const bool can_have_lines = can_ptx_hold_folder();
+  if (has_debug && !can_have_lines)
+    throw EnvironmentError(
+        "the current folder has a name that PTX cannot hold (quotes, backslashes, control "
+        "characters), so there can be no debug information; change to another one");
+  if (!has_debug && can_have_lines) options.emplace_back("--generate-line-info");
   // From 12.9 on NVRTC keeps a cache of its own where there is a driver; what it takes from there
   // has no report of registers and spills, and our cache does the rest.
   const int version = api.major * 100 + api.minor;

@@ -117,7 +117,7 @@ TEST(Printing, CsvQuotesAndMarkdownEscapes) {
   failed.reason = "a \"b\", c | d";
   const Report report = report_with({failed});
   EXPECT_THAT(report_csv(report), HasSubstr(",failed,\"a \"\"b\"\", c | d\"\n"));
-  EXPECT_THAT(report_markdown(report), HasSubstr("| failed: a \"b\", c / d |\n"));
+  EXPECT_THAT(report_markdown(report), HasSubstr("| failed: a \"b\", c \\| d |\n"));
 }
 
 class ReportFile : public ::testing::Test {

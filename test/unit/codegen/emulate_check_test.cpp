@@ -224,6 +224,26 @@ INSTANTIATE_TEST_SUITE_P(Planted, EmulateCheck, ::testing::ValuesIn(planted_bugs
                          [](const auto& test) { return std::string(test.param.kernel); });
 
 // What is right stays quiet, in any order of the threads.
+TEST(EmulateChecks, ANullPointerIsAnErrorWithItsLine) {
+  NEEDS_CHECKS();
+  const EmulatedModule writes = module_with_check(true, R"(
+__global__ void through_null(float* x) {
+  if (threadIdx.x == 3) *x = 1;
+})",
+                                                  {"through_null"});
+  float* const nowhere = nullptr;
+  for (int i = 0; i < 2; ++i) {  // the thread's stack is used again
+    try {
+      writes.run("through_null", {.block = {64, 1, 1}}, nowhere);
+      FAIL() << "must throw";
+    } catch (const KernelFault& fault) {
+      EXPECT_STREQ(fault.what(),
+                   "kernel 'through_null', block (0, 0, 0), thread (3, 0, 0): writes 4 bytes "
+                   "through a null pointer at line 3");
+    }
+  }
+}
+
 TEST(EmulateChecks, RightKernelsRun) {
   NEEDS_CHECKS();
   static const EmulatedModule right = module_with_check(true, with_library(R"(

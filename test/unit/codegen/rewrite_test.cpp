@@ -166,7 +166,7 @@ TEST(Rewrite, NamesInStringsAndCommentsAreLeftAlone) {
 }
 
 TEST(Rewrite, OddNamesOfFilesAreQuoted) {
-  EXPECT_EQ(emulate_cuda("", "a\"b\\c.cu").text, "#line 1 \"a\\\"b\\\\c.cu\"\n\n");
+  EXPECT_EQ(emulate_cuda("", "a\"b\\c.cu").text, "#line 1 \"a_b_c.cu\"\n\n");
 }
 
 TEST(Rewrite, TheEntryNamesTheKernel) {

@@ -60,7 +60,7 @@ kernel @sums(%in: *f32, %out: *f32) tile {{
 )",
                                           term)));
   };
-  EXPECT_THAT(text_of("add %x, %x"), HasSubstr("tw::sum(0, 512, [&](i64 i) {"));
+  EXPECT_THAT(text_of("add %x, %x"), HasSubstr("tw::sum(0, 512, [&](i64 i) TW_ALWAYS {"));
   EXPECT_THAT(text_of("add %x, %n"), AllOf(HasSubstr("in[i]"), HasSubstr("f32(i32(i))")));
 }
 

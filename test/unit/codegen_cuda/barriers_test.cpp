@@ -137,11 +137,11 @@ TEST(SharedMemory, EndsOfLoopsAreKnownTheSecondTime) {
   EXPECT_TRUE(run(first, true));
   EXPECT_TRUE(first.has_quiet_ends());
   SharedMemory second;
-  second.assume(first.loop_ends());
+  second.assume(first);
   EXPECT_FALSE(run(second, true));
   EXPECT_TRUE(second.holds_assumed());
   SharedMemory other;
-  other.assume(first.loop_ends());
+  other.assume(first);
   EXPECT_FALSE(run(other, false));
   EXPECT_FALSE(other.holds_assumed());
 }

@@ -203,6 +203,8 @@ TEST_F(LaunchKeyTest, HoldsTheValuesOfTheAutotunersKey) {
 }
 
 TEST_F(LaunchKeyTest, HoldsTheOptions) {
+  const Target ampere = Target::parse("sm_80"), hopper = Target::parse("sm_90"),
+               hopper_specific = Target::parse("sm_90a");
   const std::vector<TritonLaunch> launches = {
       {},
       {.num_warps = 8},
@@ -215,6 +217,9 @@ TEST_F(LaunchKeyTest, HoldsTheOptions) {
       {.debug = true},
       {.interpret = true},
       {.bare = true},
+      {.emulate = &ampere},
+      {.emulate = &hopper},
+      {.emulate = &hopper_specific},
   };
   std::vector<Key> keys;
   for (const TritonLaunch& launch : launches)

@@ -93,6 +93,24 @@ TEST(ValueText, IntegersAreFilledWithWhatIsWritten) {
   EXPECT_EQ(std::get<Tensor>(read("full:f32[1]=-inf")).item<float>(), -HUGE_VALF);
 }
 
+TEST(ValueText, StridesAndRanges) {
+  const auto tensor_of = [](const char* text) {
+    return std::get<Tensor>(read_value("x", text, {.device = Device::cpu(), .seed = 3}));
+  };
+  const Tensor strided = tensor_of("arange:f32[2,3]@strides(5,1)");
+  EXPECT_EQ(strided.strides(), Shape({5, 1}));
+  EXPECT_EQ(strided[1][2].item<float>(), 5.0f);
+  EXPECT_EQ(strided.buffer().size(), 8 * sizeof(float));
+  const Tensor repeated = tensor_of("arange:f32[2,3]@strides(0,1)");
+  EXPECT_EQ(repeated[1][2].item<float>(), 2.0f);
+  const Tensor turned = tensor_of("arange:i32[2,3]@strides(1,2)");
+  EXPECT_EQ(turned[1][2].item<int>(), 5);
+  for (const std::int8_t value : tensor_of("randint:i8[500]=-128..128").to_vector<std::int8_t>())
+    EXPECT_TRUE(value >= -128 && value <= 127);
+  EXPECT_EQ(tensor_of("randint:f16[9]=4..5").to(DType::Float32).to_vector<float>(),
+            std::vector<float>(9, 4.0f));
+}
+
 TEST(ValueText, WrongTexts) {
   const std::string form = "; a generated tensor is written as randn:f32[1024,781]";
   EXPECT_EQ(error("randm:f32[4]"),
@@ -105,14 +123,17 @@ TEST(ValueText, WrongTexts) {
   EXPECT_EQ(error("zeros:f32[1000000,1000000,1000000]"),
             "x=zeros:f32[1000000,1000000,1000000]: the tensor is too large");
   EXPECT_EQ(error("randn:i32[4]"),
-            "x=randn:i32[4]: random numbers are floats, not int32; use "
-            "arange, zeros or a .npy file");
+            "x=randn:i32[4]: random numbers are floats, not int32; use randint:int32[8]=0..10");
   EXPECT_EQ(error("full:f32[4]"), "x=full:f32[4]: its value is missing; write full:f32[8]=0.5");
   EXPECT_EQ(error("12abc"),
             "x=12abc: this is no number, true, false, none, type, 'text' in quotes, .npy file or "
             "generated tensor (randn:f32[1024,781])");
   EXPECT_EQ(error("99999999999999999999"),
             "x=99999999999999999999: the number has more than 64 bits");
+  for (const std::string text : {"1e400", "-1e400", "1e-400", "full:f32[8]=1e400"})
+    EXPECT_EQ(error(text), "x=" + text +
+                               ": the number is beyond what float64 holds (4.9e-324 to 1.8e308); "
+                               "write inf or 0");
   EXPECT_EQ(error("zeros:q7[4]").substr(0, 41), "x=zeros:q7[4]: unknown element type 'q7';");
   EXPECT_EQ(error("missing.npy"), "cannot open 'missing.npy': No such file or directory");
 }

@@ -9,6 +9,7 @@
 #include "load_inline/compile_errors.h"
 #include "load_inline/compiler_flags.h"
 #include "load_inline/device_text.h"
+#include "load_inline/hidden_macros.h"
 #include "load_inline/host_text.h"
 #include "load_inline/inline_program.h"
 #include "load_inline/kernel_stubs.h"
@@ -136,6 +137,17 @@ TEST(HostText, IncludesOnlyWhatIsUsed) {
   const std::vector<InlineSource> plain = {make_inline_source(
       "#include <math.h>\nfloat f(float x) { return std::max(x, 1.f); }", "a.cu", true)};
   EXPECT_FALSE(standard_includes(plain).beyond_basic);
+}
+
+// Macros and checks of the emulation are for the user's parts, which #line directives name.
+TEST(DeviceText, AFileOfAFolderNamedLikeOursIsTheUsers) {
+  const std::vector<InlineSource> named = {
+      make_inline_source("__global__ void k() {}", "tilewright/k.cu", true)};
+  KernelSource source;
+  source.text = nvrtc_text(named);
+  source.options = {"-DN=4"};
+  hide_macros(source);
+  EXPECT_NE(source.text.find("#define N 4\n#line 1 \"./tilewright/k.cu\"\n"), std::string::npos);
 }
 
 TEST(KernelStubs, Names) {

@@ -139,7 +139,32 @@ TEST(FlameGraph, FoldsStacksAndDrawsThem) {
   p.folded_stacks(stacks.path());
   EXPECT_EQ(read(stacks.path()), "step 50\nstep;a<b> 50\n");
   p.flame_graph(flame.path());
-  EXPECT_THAT(read(flame.path()), HasSubstr("<title>a&lt;b&gt;: 50.0 us</title>"));
+  EXPECT_THAT(read(flame.path()), HasSubstr("<title>a&lt;b&gt;: 50.0 us, 50.0%</title>"));
+}
+
+TEST(FlameGraph, NamesNeitherPartNorEndStacks) {
+  Made made;
+  made.host(TraceKind::Range, "a;b 7\nc", 0, 100);
+  made.trace.finish();
+  const Profile p(std::make_shared<Trace>(made.trace));
+  const OutputFile stacks("stacks.txt");
+  p.folded_stacks(stacks.path());
+  EXPECT_EQ(read(stacks.path()), "a,b 7\\nc 100\n");
+}
+
+TEST(ChromeTrace, IsJsonWhateverTheNames) {
+  Made made;
+  for (const char* name : {"\xff\xfe", "</script>", "\u2028", "\"\\\x01", "{}%s"})
+    made.host(TraceKind::Range, name, 0, 10);
+  made.trace.finish();
+  const OutputFile file("trace.json");
+  Profile(std::make_shared<Trace>(made.trace)).chrome_trace(file.path());
+  const auto json = parse_json(read(file.path()));
+  std::vector<std::string> names;
+  for (const auto& event : json.at("traceEvents"))
+    if (event.at("ph") == "X") names.push_back(event.at("name"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("\ufffd\ufffd", "</script>", "\u2028",
+                                                     "\"\\\x01", "{}%s"));
 }
 
 }  // namespace

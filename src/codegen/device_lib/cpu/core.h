@@ -26,6 +26,12 @@ struct f8e5m2 {
   u8 bits;
 };
 
+// Functions of one element: a call that stays a call keeps its loop from becoming vector code, and
+// a compiler keeps those that it meets twice. Texts that would be too long are compiled without it.
+#ifndef TW_ALWAYS
+#define TW_ALWAYS __attribute__((always_inline))
+#endif
+
 namespace tw {
 
 template <class To, class From>

@@ -13,7 +13,7 @@ constexpr f32 rounder = 0x1.8p23f + 254;
 
 // p * 2^n for n from -252 to 254, given n + rounder; in two steps, so that subnormal results are
 // rounded once. Half of n + 254 is the exponent of half the way, with its bias.
-inline f32 scale(f32 p, f32 shifted) {
+TW_ALWAYS inline f32 scale(f32 p, f32 shifted) {
   const u32 whole = bit_cast<u32>(shifted);
   const u32 half = whole >> 1;
   return p * bit_cast<f32>(half << 23) * bit_cast<f32>((whole - half) << 23);
@@ -21,7 +21,7 @@ inline f32 scale(f32 p, f32 shifted) {
 
 // Where to clamp, hidden from the compiler: of a choice between vectors and a number that it knows
 // it makes two instructions (a mask, then a blend), of one with a variable a single minimum.
-inline f32 hidden(f32 x) {
+TW_ALWAYS inline f32 hidden(f32 x) {
   asm("" : "+r"(x));
   return x;
 }
@@ -33,14 +33,14 @@ static Limits exp_plus_limits = {hidden(-86.6f), hidden(89.0f)};
 static Limits exp2_limits = {hidden(-160.0f), hidden(130.0f)};
 
 // In this order of operands each line is one instruction, and NaN stays.
-inline f32 clamp(f32 x, const Limits& limits) {
+TW_ALWAYS inline f32 clamp(f32 x, const Limits& limits) {
   const f32 a = limits.low > x ? limits.low : x;
   return limits.high < a ? limits.high : a;
 }
 
 // e^x is e^r * 2^n. Given x * log2(e) + `from`, where `from` is a rounder: e^r, times a power of
 // two that costs nothing in the coefficients.
-inline f32 exp_rest(f32 x, f32 shifted, f32 from, f32 times) {
+TW_ALWAYS inline f32 exp_rest(f32 x, f32 shifted, f32 from, f32 times) {
   const f32 n = shifted - from;
   const f32 r = __builtin_fmaf(n, -0x1.7f7d1cp-20f, __builtin_fmaf(n, -0x1.62e400p-1f, x));
   f32 p = 0x1.6d0c4ap-10f * times;
@@ -52,7 +52,7 @@ inline f32 exp_rest(f32 x, f32 shifted, f32 from, f32 times) {
   return __builtin_fmaf(p, r, times);
 }
 
-inline f32 exp(f32 x) {
+TW_ALWAYS inline f32 exp(f32 x) {
   const f32 inside = clamp(x, exp_limits);
   const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, rounder);
   return scale(exp_rest(inside, shifted, rounder, 1.0f), shifted);
@@ -60,7 +60,7 @@ inline f32 exp(f32 x) {
 
 // e^x of x that is not above 0 (the powers of a softmax), bit for bit as exp: it needs one limit,
 // and one factor, since 2^(n + 64) is never too large for what is 2^64 times too small.
-inline f32 exp_down(f32 x) {
+TW_ALWAYS inline f32 exp_down(f32 x) {
   constexpr f32 from = 0x1.8p23f + 127 + 64;
   const f32 inside = exp_limits.low > x ? exp_limits.low : x;
   const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, from);
@@ -70,7 +70,7 @@ inline f32 exp_down(f32 x) {
 
 // e^x + c, where no power below 2^-125 changes c: so the smallest are all taken for that, and a
 // single factor 2^(n-1), whose bias is in the rounder, does for the two of `scale`.
-inline f32 exp_plus(f32 x, f32 c) {
+TW_ALWAYS inline f32 exp_plus(f32 x, f32 c) {
   constexpr f32 from = 0x1.8p23f + 126;
   const f32 inside = clamp(x, exp_plus_limits);
   const f32 shifted = __builtin_fmaf(inside, 0x1.715476p+0f, from);
@@ -78,7 +78,7 @@ inline f32 exp_plus(f32 x, f32 c) {
   return __builtin_fmaf(p, bit_cast<f32>(bit_cast<u32>(shifted) << 23), c);
 }
 
-inline f32 exp2(f32 x) {
+TW_ALWAYS inline f32 exp2(f32 x) {
   const f32 inside = clamp(x, exp2_limits);
   const f32 shifted = inside + rounder;
   const f32 r = inside - (shifted - rounder);
@@ -98,7 +98,7 @@ inline f32 exp2(f32 x) {
 struct LogParts {
   f32 t, n;
 };
-inline LogParts log_parts(f32 x) {
+TW_ALWAYS inline LogParts log_parts(f32 x) {
   const bool is_tiny = x < 0x1p-126f;
   const u32 bits = bit_cast<u32>(is_tiny ? x * 0x1p23f : x);
   const u32 shifted = bits - 0x3f3504f3u;  // the root of 1/2
@@ -107,7 +107,7 @@ inline LogParts log_parts(f32 x) {
   return {mantissa - 1.0f, f32(n - (is_tiny ? 23 : 0))};
 }
 // log(1 + t) - t, divided by t * t.
-inline f32 log_tail(f32 t) {
+TW_ALWAYS inline f32 log_tail(f32 t) {
   f32 p = 0.06971611471f;
   p = __builtin_fmaf(p, t, -0.1147973385f);
   p = __builtin_fmaf(p, t, 0.1168541992f);
@@ -119,18 +119,18 @@ inline f32 log_tail(f32 t) {
   p = __builtin_fmaf(p, t, 0.3333333118f);
   return __builtin_fmaf(p, t, -0.5f);
 }
-inline f32 log_limits(f32 x, f32 y) {
+TW_ALWAYS inline f32 log_limits(f32 x, f32 y) {
   const f32 at_end = x == 0 ? -inf<f32>() : x < 0 ? nan<f32>() : x;
   const bool is_inside = x > 0 && x < inf<f32>();
   return is_inside ? y : at_end;
 }
-inline f32 log(f32 x) {
+TW_ALWAYS inline f32 log(f32 x) {
   const LogParts parts = log_parts(x);
   const f32 t = parts.t;
   const f32 low = __builtin_fmaf(parts.n, 0x1.7f7d1cp-20f, t * t * log_tail(t));
   return log_limits(x, __builtin_fmaf(parts.n, 0x1.62e400p-1f, low + t));
 }
-inline f32 log2(f32 x) {
+TW_ALWAYS inline f32 log2(f32 x) {
   const LogParts parts = log_parts(x);
   const f32 t = parts.t;
   const f32 tail = t * t * log_tail(t);
@@ -138,7 +138,7 @@ inline f32 log2(f32 x) {
   const f32 low = __builtin_fmaf(t, 0x1.547652p-8f, tail * 0x1.715476p+0f);
   return log_limits(x, __builtin_fmaf(t, 0x1.7p+0f, low) + parts.n);
 }
-inline f32 log10(f32 x) {
+TW_ALWAYS inline f32 log10(f32 x) {
   const LogParts parts = log_parts(x);
   const f32 t = parts.t;
   const f32 tail = t * t * log_tail(t);
@@ -150,13 +150,13 @@ inline f32 log10(f32 x) {
 
 // ---- Roots
 
-inline f32 sqrt(f32 x) { return __builtin_sqrtf(x); }
-inline f32 sqrt_rn(f32 x) { return __builtin_sqrtf(x); }
-inline f32 rsqrt(f32 x) { return 1.0f / __builtin_sqrtf(x); }
+TW_ALWAYS inline f32 sqrt(f32 x) { return __builtin_sqrtf(x); }
+TW_ALWAYS inline f32 sqrt_rn(f32 x) { return __builtin_sqrtf(x); }
+TW_ALWAYS inline f32 rsqrt(f32 x) { return 1.0f / __builtin_sqrtf(x); }
 
 // ---- Hyperbolic tangent and error function
 
-inline f32 tanh(f32 x) {
+TW_ALWAYS inline f32 tanh(f32 x) {
   const f32 magnitude = __builtin_fabsf(x);
   const f32 s = x * x;
   f32 p = -0.006096714166f;
@@ -169,7 +169,7 @@ inline f32 tanh(f32 x) {
   return magnitude < 0.625f ? small : __builtin_copysignf(large, x);
 }
 
-inline f32 erf(f32 x) {
+TW_ALWAYS inline f32 erf(f32 x) {
   const f32 magnitude = __builtin_fabsf(x);
   const f32 s = x * x;
   f32 p = 7.875875063e-5f;

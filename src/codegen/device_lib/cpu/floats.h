@@ -5,7 +5,7 @@
 namespace tw {
 
 // Toward zero.
-inline f32 to_f32_rtz(f64 x) {
+TW_ALWAYS inline f32 to_f32_rtz(f64 x) {
   const f32 near = f32(x);
   const bool is_large = __builtin_fabs(f64(near)) > __builtin_fabs(x);
   return is_large ? bit_cast<f32>(bit_cast<u32>(near) - 1) : near;
@@ -14,31 +14,31 @@ inline f32 to_f32_rtz(f64 x) {
 // ---- The smaller and the larger: `_number` prefers a number to NaN, `_nan` keeps NaN.
 
 template <class T>
-inline T larger(T a, T b) {
+TW_ALWAYS inline T larger(T a, T b) {
   const T bigger = a > b ? a : b;
   return b == b ? bigger : a;
 }
 template <class T>
-inline T smaller(T a, T b) {
+TW_ALWAYS inline T smaller(T a, T b) {
   const T lower = a < b ? a : b;
   return b == b ? lower : a;
 }
-inline f32 max_number(f32 a, f32 b) { return larger(a, b); }
-inline f64 max_number(f64 a, f64 b) { return larger(a, b); }
-inline f32 min_number(f32 a, f32 b) { return smaller(a, b); }
-inline f64 min_number(f64 a, f64 b) { return smaller(a, b); }
-inline f32 max_nan(f32 a, f32 b) { return a != a || a > b ? a : b; }
-inline f64 max_nan(f64 a, f64 b) { return a != a || a > b ? a : b; }
-inline f32 min_nan(f32 a, f32 b) { return a != a || a < b ? a : b; }
-inline f64 min_nan(f64 a, f64 b) { return a != a || a < b ? a : b; }
+TW_ALWAYS inline f32 max_number(f32 a, f32 b) { return larger(a, b); }
+TW_ALWAYS inline f64 max_number(f64 a, f64 b) { return larger(a, b); }
+TW_ALWAYS inline f32 min_number(f32 a, f32 b) { return smaller(a, b); }
+TW_ALWAYS inline f64 min_number(f64 a, f64 b) { return smaller(a, b); }
+TW_ALWAYS inline f32 max_nan(f32 a, f32 b) { return a != a || a > b ? a : b; }
+TW_ALWAYS inline f64 max_nan(f64 a, f64 b) { return a != a || a > b ? a : b; }
+TW_ALWAYS inline f32 min_nan(f32 a, f32 b) { return a != a || a < b ? a : b; }
+TW_ALWAYS inline f64 min_nan(f64 a, f64 b) { return a != a || a < b ? a : b; }
 
-inline f32 abs(f32 x) { return __builtin_fabsf(x); }
-inline f64 abs(f64 x) { return __builtin_fabs(x); }
-inline f32 fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
-inline f64 fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
-inline f32 fmod(f32 a, f32 b) { return __builtin_fmodf(a, b); }
-inline f64 fmod(f64 a, f64 b) { return __builtin_fmod(a, b); }
-inline f32 divide_fast(f32 a, f32 b) { return a / b; }
+TW_ALWAYS inline f32 abs(f32 x) { return __builtin_fabsf(x); }
+TW_ALWAYS inline f64 abs(f64 x) { return __builtin_fabs(x); }
+TW_ALWAYS inline f32 fma(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
+TW_ALWAYS inline f64 fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+TW_ALWAYS inline f32 fmod(f32 a, f32 b) { return __builtin_fmodf(a, b); }
+TW_ALWAYS inline f64 fmod(f64 a, f64 b) { return __builtin_fmod(a, b); }
+TW_ALWAYS inline f32 divide_fast(f32 a, f32 b) { return a / b; }
 
 // Divides many numbers by one: off by at most 1.5 ulp. The scale keeps the inverse of the smallest
 // and the largest numbers in range.

@@ -19,7 +19,7 @@ struct Quarter {
   i32 n;  // whole quarters, modulo 4
 };
 // Large arguments are m * 2^21, m * 2^42, ... and the quarters in such a power count modulo 4.
-inline Quarter quarter(f32 x) {
+TW_ALWAYS inline Quarter quarter(f32 x) {
   const f32 size = __builtin_fabsf(x);
   const bool a = size >= 0x1p45f, b = size >= 0x1p66f, c = size >= 0x1p87f, d = size >= 0x1p108f;
   const f64 m = x * (d ? 0x1p-84f : c ? 0x1p-63f : b ? 0x1p-42f : a ? 0x1p-21f : 1.0f);
@@ -40,7 +40,7 @@ inline Quarter quarter(f32 x) {
   const f64 r = ((high - (shifted - magic)) + low) * 0x1.921fb54442d18p+0;
   return {f32(r), i32(bit_cast<i64>(shifted))};
 }
-inline f32 sin_or_cos(f32 r, i32 n) {
+TW_ALWAYS inline f32 sin_or_cos(f32 r, i32 n) {
   const f32 s = r * r;
   f32 p = 2.724686872e-6f;
   p = __builtin_fmaf(p, s, -0.0001984006304f);
@@ -55,11 +55,11 @@ inline f32 sin_or_cos(f32 r, i32 n) {
   const f32 y = n & 1 ? cosine : sine;
   return n & 2 ? -y : y;
 }
-inline f32 sin(f32 x) {
+TW_ALWAYS inline f32 sin(f32 x) {
   const Quarter at = quarter(x);
   return sin_or_cos(at.r, at.n);
 }
-inline f32 cos(f32 x) {
+TW_ALWAYS inline f32 cos(f32 x) {
   const Quarter at = quarter(x);
   return sin_or_cos(at.r, at.n + 1);
 }
@@ -67,7 +67,7 @@ inline f32 cos(f32 x) {
 // ---- Any power, in double: 2^(y log2 |x|)
 
 // log2 of a magnitude: t / (t + 2) is half the odd part of the logarithm of 1 + t.
-inline f64 wide_log2(f32 magnitude) {
+TW_ALWAYS inline f64 wide_log2(f32 magnitude) {
   const LogParts parts = log_parts(magnitude);
   const f64 t = parts.t;
   const f64 s = t / (t + 2), z = s * s;
@@ -80,7 +80,7 @@ inline f64 wide_log2(f32 magnitude) {
   const f32 finite = magnitude == 0 ? -inf<f32>() : parts.n;
   return __builtin_fma(s, p, f64(magnitude < inf<f32>() ? finite : magnitude));
 }
-inline f32 wide_exp2(f64 x) {
+TW_ALWAYS inline f32 wide_exp2(f64 x) {
   const f64 above = -160 > x ? -160.0 : x;
   const f64 inside = 130 < above ? 130.0 : above;
   const f64 magic = 0x1.8p52;
@@ -96,7 +96,7 @@ inline f32 wide_exp2(f64 x) {
   p = __builtin_fma(p, r, 0x1.ffffffffa7135p-1);
   return f32(p * bit_cast<f64>((bit_cast<u64>(shifted) + 1023) << 52));
 }
-inline f32 pow(f32 x, f32 y) {
+TW_ALWAYS inline f32 pow(f32 x, f32 y) {
   const f32 size = wide_exp2(f64(y) * wide_log2(__builtin_fabsf(x)));
   // Negative numbers have whole powers only; the odd ones keep the sign.
   const f32 half = y * 0.5f;
@@ -111,44 +111,44 @@ inline f32 pow(f32 x, f32 y) {
 
 // ---- Whole numbers
 
-inline f32 floor(f32 x) { return __builtin_floorf(x); }
-inline f64 floor(f64 x) { return __builtin_floor(x); }
-inline f32 ceil(f32 x) { return __builtin_ceilf(x); }
-inline f64 ceil(f64 x) { return __builtin_ceil(x); }
-inline f32 trunc(f32 x) { return __builtin_truncf(x); }
-inline f64 trunc(f64 x) { return __builtin_trunc(x); }
-inline f32 rint(f32 x) { return __builtin_rintf(x); }
-inline f64 rint(f64 x) { return __builtin_rint(x); }
-inline f32 round(f32 x) {
+TW_ALWAYS inline f32 floor(f32 x) { return __builtin_floorf(x); }
+TW_ALWAYS inline f64 floor(f64 x) { return __builtin_floor(x); }
+TW_ALWAYS inline f32 ceil(f32 x) { return __builtin_ceilf(x); }
+TW_ALWAYS inline f64 ceil(f64 x) { return __builtin_ceil(x); }
+TW_ALWAYS inline f32 trunc(f32 x) { return __builtin_truncf(x); }
+TW_ALWAYS inline f64 trunc(f64 x) { return __builtin_trunc(x); }
+TW_ALWAYS inline f32 rint(f32 x) { return __builtin_rintf(x); }
+TW_ALWAYS inline f64 rint(f64 x) { return __builtin_rint(x); }
+TW_ALWAYS inline f32 round(f32 x) {
   const f32 whole = __builtin_truncf(x);
   const f32 away = __builtin_fabsf(x - whole) >= 0.5f ? 1.0f : 0.0f;
   return __builtin_copysignf(__builtin_fabsf(whole) + away, x);
 }
-inline f64 round(f64 x) { return __builtin_round(x); }
-inline f32 copysign(f32 x, f32 y) { return __builtin_copysignf(x, y); }
-inline f64 copysign(f64 x, f64 y) { return __builtin_copysign(x, y); }
+TW_ALWAYS inline f64 round(f64 x) { return __builtin_round(x); }
+TW_ALWAYS inline f32 copysign(f32 x, f32 y) { return __builtin_copysignf(x, y); }
+TW_ALWAYS inline f64 copysign(f64 x, f64 y) { return __builtin_copysign(x, y); }
 
 // ---- Tests
 
-inline i32 isnan(f32 x) { return x != x; }
-inline i32 isnan(f64 x) { return x != x; }
-inline i32 isinf(f32 x) { return __builtin_fabsf(x) == inf<f32>(); }
-inline i32 isinf(f64 x) { return __builtin_fabs(x) == inf<f64>(); }
-inline i32 isfinite(f32 x) { return __builtin_fabsf(x) < inf<f32>(); }
-inline i32 isfinite(f64 x) { return __builtin_fabs(x) < inf<f64>(); }
-inline i32 signbit(f32 x) { return i32(bit_cast<u32>(x) >> 31); }
-inline i32 signbit(f64 x) { return i32(bit_cast<u64>(x) >> 63); }
+TW_ALWAYS inline i32 isnan(f32 x) { return x != x; }
+TW_ALWAYS inline i32 isnan(f64 x) { return x != x; }
+TW_ALWAYS inline i32 isinf(f32 x) { return __builtin_fabsf(x) == inf<f32>(); }
+TW_ALWAYS inline i32 isinf(f64 x) { return __builtin_fabs(x) == inf<f64>(); }
+TW_ALWAYS inline i32 isfinite(f32 x) { return __builtin_fabsf(x) < inf<f32>(); }
+TW_ALWAYS inline i32 isfinite(f64 x) { return __builtin_fabs(x) < inf<f64>(); }
+TW_ALWAYS inline i32 signbit(f32 x) { return i32(bit_cast<u32>(x) >> 31); }
+TW_ALWAYS inline i32 signbit(f64 x) { return i32(bit_cast<u64>(x) >> 63); }
 
 // ---- From the C library
 
 #define TW_LIBRARY_F64(name) \
-  inline f64 name(f64 x) { return __builtin_##name(x); }
-#define TW_LIBRARY(name)                                    \
-  inline f32 name(f32 x) { return __builtin_##name##f(x); } \
+  TW_ALWAYS inline f64 name(f64 x) { return __builtin_##name(x); }
+#define TW_LIBRARY(name)                                              \
+  TW_ALWAYS inline f32 name(f32 x) { return __builtin_##name##f(x); } \
   TW_LIBRARY_F64(name)
-#define TW_LIBRARY_2(name)                                            \
-  inline f32 name(f32 x, f32 y) { return __builtin_##name##f(x, y); } \
-  inline f64 name(f64 x, f64 y) { return __builtin_##name(x, y); }
+#define TW_LIBRARY_2(name)                                                      \
+  TW_ALWAYS inline f32 name(f32 x, f32 y) { return __builtin_##name##f(x, y); } \
+  TW_ALWAYS inline f64 name(f64 x, f64 y) { return __builtin_##name(x, y); }
 
 TW_LIBRARY_F64(exp)
 TW_LIBRARY_F64(exp2)
@@ -175,17 +175,19 @@ TW_LIBRARY(atanh)
 TW_LIBRARY(erfc)
 TW_LIBRARY_F64(lgamma)
 TW_LIBRARY_F64(tgamma)
-inline f32 lgamma(f32 x) { return f32(__builtin_lgamma(x)); }  // the library's own are 4 ulp off
-inline f32 tgamma(f32 x) { return f32(__builtin_tgamma(x)); }
+TW_ALWAYS inline f32 lgamma(f32 x) {
+  return f32(__builtin_lgamma(x));
+}  // the library's own are 4 ulp off
+TW_ALWAYS inline f32 tgamma(f32 x) { return f32(__builtin_tgamma(x)); }
 TW_LIBRARY_2(atan2)
-inline f64 pow(f64 x, f64 y) { return __builtin_pow(x, y); }
+TW_ALWAYS inline f64 pow(f64 x, f64 y) { return __builtin_pow(x, y); }
 TW_LIBRARY_2(hypot)
 TW_LIBRARY_2(nextafter)
-inline f64 sqrt_rn(f64 x) { return __builtin_sqrt(x); }
-inline f64 rsqrt(f64 x) { return 1 / __builtin_sqrt(x); }
+TW_ALWAYS inline f64 sqrt_rn(f64 x) { return __builtin_sqrt(x); }
+TW_ALWAYS inline f64 rsqrt(f64 x) { return 1 / __builtin_sqrt(x); }
 
 // The inverse of erf by Newton's method, on the side where no digits cancel.
-inline f64 erfinv(f64 x) {
+TW_ALWAYS inline f64 erfinv(f64 x) {
   const f64 magnitude = __builtin_fabs(x);
   if (!(magnitude < 1)) return magnitude == 1 ? x * inf<f64>() : nan<f64>();
   const f64 w = -__builtin_log((1 - magnitude) * (1 + magnitude));
@@ -199,6 +201,6 @@ inline f64 erfinv(f64 x) {
   }
   return __builtin_copysign(y, x);
 }
-inline f32 erfinv(f32 x) { return f32(erfinv(f64(x))); }
+TW_ALWAYS inline f32 erfinv(f32 x) { return f32(erfinv(f64(x))); }
 
 }  // namespace tw

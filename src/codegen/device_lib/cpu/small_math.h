@@ -5,11 +5,11 @@
 namespace tw {
 
 #define TW_SMALL_MATH_OF(type, name) \
-  inline type name(type x) { return to_##type(name(to_f32(x))); }
+  TW_ALWAYS inline type name(type x) { return to_##type(name(to_f32(x))); }
 #define TW_SMALL_MATH_2_OF(type, name) \
-  inline type name(type x, type y) { return to_##type(name(to_f32(x), to_f32(y))); }
+  TW_ALWAYS inline type name(type x, type y) { return to_##type(name(to_f32(x), to_f32(y))); }
 #define TW_SMALL_TEST_OF(type, name) \
-  inline i32 name(type x) { return name(to_f32(x)); }
+  TW_ALWAYS inline i32 name(type x) { return name(to_f32(x)); }
 #define TW_SMALL(macro, name) \
   macro(f16, name) macro(bf16, name) macro(f8e4m3, name) macro(f8e5m2, name)
 #define TW_SMALL_MATH(name) TW_SMALL(TW_SMALL_MATH_OF, name)

@@ -4,7 +4,7 @@
 
 namespace tw {
 
-enum class Order { alternating, ascending, descending };
+enum class SortOrder { alternating, ascending, descending };
 
 // Neighbouring runs of `distance` elements: each of the first with its partner in the second.
 template <bool falls, class T>
@@ -21,13 +21,13 @@ inline void exchange(T* low, i32 distance) {
 
 // Stage s merges runs of 2^s elements, rising ones where bit s of the index is 0, falling ones where
 // it is 1; the last stage in the order given.
-template <i32 first, i32 last, Order last_order, class T>
+template <i32 first, i32 last, SortOrder last_order, class T>
 void merge_runs(T* x, i32 count) {
   for (i32 stage = first; stage <= last; ++stage) {
-    const bool alternates = stage < last || last_order == Order::alternating;
+    const bool alternates = stage < last || last_order == SortOrder::alternating;
     for (i32 distance = 1 << (stage - 1); distance > 0; distance /= 2)
       for (i32 low = 0; low < count; low += 2 * distance) {
-        const bool falls = alternates ? (low >> stage & 1) != 0 : last_order == Order::descending;
+        const bool falls = alternates ? (low >> stage & 1) != 0 : last_order == SortOrder::descending;
         if (falls) exchange<true>(x + low, distance);
         else exchange<false>(x + low, distance);
       }

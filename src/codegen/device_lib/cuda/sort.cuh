@@ -3,12 +3,12 @@
 
 namespace tw {
 
-enum class Order { alternating, ascending, descending };
+enum class SortOrder { alternating, ascending, descending };
 
 // Stage s merges runs of 2^s elements, rising ones where bit s of the index is 0, falling ones where it
 // is 1; the last stage in the order given. A step compares elements whose indices differ in one bit.
 // All threads of the block take part; `x` must be there for all before, and is afterwards.
-template <int First, int Last, Order LastOrder, class T>
+template <int First, int Last, SortOrder LastOrder, class T>
 TW_DEVICE void merge_runs(T* x, int count) {
 #pragma unroll 1
   for (int stage = First; stage <= Last; ++stage) {
@@ -18,8 +18,8 @@ TW_DEVICE void merge_runs(T* x, int count) {
         const int low = (pair >> bit << (bit + 1)) + (pair & ((1 << bit) - 1));
         const T a = x[low];
         const T b = x[low + (1 << bit)];
-        const bool alternates = stage < Last || LastOrder == Order::alternating;
-        const bool falls = alternates ? (low >> stage & 1) != 0 : LastOrder == Order::descending;
+        const bool alternates = stage < Last || LastOrder == SortOrder::alternating;
+        const bool falls = alternates ? (low >> stage & 1) != 0 : LastOrder == SortOrder::descending;
         if (falls ? a < b : a > b) {
           x[low] = b;
           x[low + (1 << bit)] = a;

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "base/settings.h"
+#include "codegen/device_lib/emulate/module_memory.h"
 #include "codegen/device_lib/emulate/scheduler.h"
 #include "tilewright/error.h"
 
@@ -71,6 +73,27 @@ void touch(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind, std::
                      .line = line});
 }
 
+void begin(const TwSourceMap* source, const void* code, TwRange* image, TwRange* locals) {
+  Scheduler::of_this_thread().set_source(source);
+  find_module(code, *image, *locals);
+}
+
+// Host code beside the kernels is instrumented too: outside of blocks nothing is done.
+void touch_outside(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind,
+                   std::uint32_t line) {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  if (scheduler.is_running())
+    scheduler.touch_outside({.address = address,
+                             .bytes = bytes,
+                             .kind = static_cast<Shadow::Kind>(kind),
+                             .line = line});
+}
+
+void tick(std::uint32_t line) {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  if (is_interrupted() && scheduler.is_running()) scheduler.interrupt(line);
+}
+
 }  // namespace
 
 const TwEmulation* emulation_services() {
@@ -84,7 +107,10 @@ const TwEmulation* emulation_services() {
                                      .wait_copies = wait_copies,
                                      .note_shared = note_shared,
                                      .name_shared = name_shared,
-                                     .touch = touch};
+                                     .touch = touch,
+                                     .begin = begin,
+                                     .touch_outside = touch_outside,
+                                     .tick = tick};
   return &table;
 }
 

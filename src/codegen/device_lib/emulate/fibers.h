@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "base/cpu_entry.h"
+#include "codegen/device_lib/emulate/source_map.h"
 
 namespace tilewright {
 
@@ -48,6 +49,12 @@ struct TwThreadPlace {
   std::uint32_t thread[3];
 };
 
+// From the first to behind the last address.
+struct TwRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
 struct TwEmulation {
   std::uint64_t size;
   // Runs all threads of one block: thread(context, index) for each, numbered with x fastest.
@@ -69,6 +76,14 @@ struct TwEmulation {
                       std::uint64_t element_bytes);
   void (*name_shared)(const char* name, std::uint64_t address, std::uint64_t element_bytes);
   void (*touch)(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind, std::uint32_t line);
+  // With checks, before the blocks: where lines of the text come from (or null), and the image and
+  // this thread's thread-local memory of the module that `code` is in.
+  void (*begin)(const TwSourceMap* source, const void* code, TwRange* image, TwRange* locals);
+  // An access to memory that is not the launch's: ends the block, does not return.
+  void (*touch_outside)(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind,
+                        std::uint32_t line);
+  // Now and then while a thread runs; does not return when the command is interrupted.
+  void (*tick)(std::uint32_t line);
 };
 
 }  // extern "C"

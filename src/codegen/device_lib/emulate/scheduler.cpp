@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/interrupt.h"
 
 namespace tilewright {
 namespace {
@@ -80,17 +81,21 @@ void Scheduler::add_fibers(std::uint32_t count) {
     const auto index = static_cast<std::uint32_t>(fibers_.size());
     if (index % stacks_per_pool == 0)
       stacks_.push_back(std::make_unique<StackPool>(stacks_per_pool));
-    const StackPool& pool = *stacks_.back();
     auto fiber = std::make_unique<Fiber>();
     fiber->scheduler = this;
     fiber->index = index;
-    // Stacks that all begin at the same offset of a page would share a few sets of the first-level
-    // cache.
-    const std::size_t offset = index * 320 % 4096;
-    prepare(fiber->context, pool.bottom(index % stacks_per_pool), pool.usable_bytes() - offset,
-            &Scheduler::fiber_main, fiber.get());
+    prepare_fiber(*fiber);
     fibers_.push_back(std::move(fiber));
   }
+}
+
+void Scheduler::prepare_fiber(Fiber& fiber) {
+  const StackPool& pool = *stacks_[fiber.index / stacks_per_pool];
+  // Stacks that all begin at the same offset of a page would share a few sets of the first-level
+  // cache.
+  const std::size_t offset = fiber.index * 320 % 4096;
+  prepare(fiber.context, pool.bottom(fiber.index % stacks_per_pool), pool.usable_bytes() - offset,
+          &Scheduler::fiber_main, &fiber);
 }
 
 // A fiber lives as long as its scheduler: it runs one thread of a block after the other and is
@@ -128,6 +133,20 @@ void Scheduler::leave(Fiber& fiber) {
   warp.live &= ~(1u << (fiber.index % 32));
   if (!failure_) complete_after_exit(warp);
   switch_from(fiber.context);
+}
+
+// No exception may pass through code that the compiler takes for one that cannot throw. Device code
+// has nothing to clean up: the fiber's stack is begun anew when it runs its next thread.
+void Scheduler::abandon(std::exception_ptr why) {
+  Fiber& self = *running_;
+  cancel(std::move(why));
+  self.has_ended = true;
+  --live_;
+  warps_[self.index / 32].live &= ~(1u << (self.index % 32));
+  prepare_fiber(self);
+  Context nobody;
+  switch_from(nobody);
+  TW_UNREACHABLE("an abandoned thread was continued");
 }
 
 // ---- Choosing who runs.
@@ -203,12 +222,13 @@ void Scheduler::check_same_barrier() {
   for (const Fiber* fiber : at_block_) {
     if (fiber->request->line == first.request->line) continue;
     return cancel(std::make_exception_ptr(KernelFault(fmt::format(
-        "kernel '{}', block {}, threads {} and {}: they meet at different barriers, {} at line {} "
-        "and {} at line {}",
+        "kernel '{}', block {}, threads {} and {}: they meet at different barriers, {} at {} "
+        "and {} at {}",
         job_->kernel, format_place(job_->block, job_->launch->grid),
         format_place(first.index, job_->launch->block),
-        format_place(fiber->index, job_->launch->block), first.request->name, first.request->line,
-        fiber->request->name, fiber->request->line))));
+        format_place(fiber->index, job_->launch->block), first.request->name,
+        line_text(source_, first.request->line), fiber->request->name,
+        line_text(source_, fiber->request->line)))));
   }
 }
 
@@ -336,6 +356,46 @@ void Scheduler::touch(Shadow::Access access) {
   if (const Shadow::Finding finding = shadow_.touch(access)) report(finding);
 }
 
+namespace {
+
+// "16 bytes behind the end of 'x', which has 400 bytes": the memory that is nearest.
+std::string nearest_memory(const TwCpuLaunch& launch, std::uint64_t address) {
+  const TwMemory* nearest = nullptr;
+  std::uint64_t least = ~std::uint64_t{0};
+  const auto distance = [&](const TwMemory& memory) {
+    const std::uint64_t end = memory.address + memory.bytes;
+    if (address < memory.address) return memory.address - address;
+    return address < end ? 0 : address - end;  // within: its last bytes are outside
+  };
+  for (std::uint64_t i = 0; i < launch.memory_count; ++i)
+    if (distance(launch.memory[i]) < least) {
+      nearest = &launch.memory[i];
+      least = distance(*nearest);
+    }
+  if (nearest == nullptr) return "the launch has no memory";
+  const bool is_before = address < nearest->address;
+  return fmt::format("{} bytes {} of '{}', which has {} bytes", least,
+                     is_before ? "before the begin" : "behind the end", nearest->name,
+                     nearest->bytes);
+}
+
+}  // namespace
+
+void Scheduler::touch_outside(const Shadow::Access& access) {
+  const bool is_null = access.address < 65536;
+  const bool is_read = access.kind == Shadow::Kind::Read || access.kind == Shadow::Kind::AtomicRead;
+  abandon(std::make_exception_ptr(KernelFault(fmt::format(
+      "{}: {} {} bytes {} at {}{}", thread_name(*running_), is_read ? "reads" : "writes",
+      access.bytes, is_null ? "through a null pointer" : "outside of every tensor",
+      line_text(source_, access.line),
+      is_null ? "" : ": " + nearest_memory(*job_->launch, access.address)))));
+}
+
+void Scheduler::interrupt(std::uint32_t line) {
+  abandon(std::make_exception_ptr(
+      Interrupted(fmt::format("{} is at {}", thread_name(*running_), line_text(source_, line)))));
+}
+
 // ---- Failure.
 
 std::string Scheduler::thread_name(const Fiber& fiber) const {
@@ -388,7 +448,7 @@ std::string Scheduler::stuck_message() const {
   for (std::uint32_t i = 0; i < sizes[0] * sizes[1] * sizes[2]; ++i) {
     const TwWait* request = fibers_[i]->request;
     std::string place;
-    if (request) place = fmt::format("{} (line {})", request->name, request->line);
+    if (request) place = fmt::format("{} ({})", request->name, line_text(source_, request->line));
     if (request && request->kind != TwWait::Block)
       place += fmt::format(" with mask {:#010x}", request->mask);
     threads_at[place].push_back(i);

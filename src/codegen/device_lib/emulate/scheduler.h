@@ -45,6 +45,14 @@ class Scheduler {
   // throw.
   void touch(Shadow::Access access);
   Shadow& shadow() { return shadow_; }
+  // Where the lines of the text come from, for messages; may be null.
+  void set_source(const TwSourceMap* source) {
+    source_ = source;
+    shadow_.set_source(source);
+  }
+  // The running fiber cannot go on: it is left as it is, the block ends with an error.
+  [[noreturn]] void touch_outside(const Shadow::Access& access);
+  [[noreturn]] void interrupt(std::uint32_t line);
 
  private:
   struct Fiber {
@@ -71,6 +79,8 @@ class Scheduler {
   void start_block(const Job& job);
   void add_fibers(std::uint32_t count);
   void leave(Fiber& fiber);
+  void prepare_fiber(Fiber& fiber);
+  [[noreturn]] void abandon(std::exception_ptr why);
 
   // Choosing who runs.
   std::uint64_t random();
@@ -108,6 +118,7 @@ class Scheduler {
   std::uint64_t idle_yields_ = 0;  // since a thread last passed a barrier or ended
   std::exception_ptr failure_;
   Shadow shadow_;
+  const TwSourceMap* source_ = nullptr;
 };
 
 // "(1, 0, 0)": the place of linear index `index` in a grid or block of these sizes.

@@ -141,14 +141,14 @@ Shadow::Finding Shadow::touch(const Access& access) {
 Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintptr_t at) {
   const Moment moment = now(access);
   if (cell.state == Cell::State::Arriving)
-    return {fmt::format("'{}' is {} at line {}, but the asynchronous copy into it from line {} has "
+    return {fmt::format("'{}' is {} at {}, but the asynchronous copy into it from {} has "
                         "not been waited for by the thread that started it",
-                        element_name(at), writes(access.kind) ? "written" : "read", access.line,
-                        cell.write.line),
+                        element_name(at), writes(access.kind) ? "written" : "read",
+                        line_text(source_, access.line), line_text(source_, cell.write.line)),
             cell.write.thread != access.thread, cell.write.thread, access.thread};
   if (cell.state == Cell::State::Unwritten && reads(access.kind))
-    return {fmt::format("'{}' is read at line {}, but no thread has written it", element_name(at),
-                        access.line),
+    return {fmt::format("'{}' is read at {}, but no thread has written it", element_name(at),
+                        line_text(source_, access.line)),
             false, 0, access.thread};
   if (cell.state == Cell::State::Written && is_race(cell.write, moment))
     return race(cell.write, "written", access, at);
@@ -161,9 +161,9 @@ Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintp
 Shadow::Finding Shadow::race(const Moment& before, const char* did, const Access& after,
                              std::uintptr_t at) const {
   const bool same_warp = before.thread / 32u == after.thread / 32;
-  return {fmt::format("'{}' is {} at line {} and {} at line {} without a barrier between; {}",
-                      element_name(at), did, before.line, writes(after.kind) ? "written" : "read",
-                      after.line,
+  return {fmt::format("'{}' is {} at {} and {} at {} without a barrier between; {}",
+                      element_name(at), did, line_text(source_, before.line),
+                      writes(after.kind) ? "written" : "read", line_text(source_, after.line),
                       same_warp ? "put __syncwarp() or __syncthreads() there"
                                 : "the threads are of different warps: put __syncthreads() there"),
           true, before.thread, after.thread};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "codegen/device_lib/emulate/copies.h"
+#include "codegen/device_lib/emulate/source_map.h"
 
 namespace tilewright {
 
@@ -48,6 +49,8 @@ class Shadow {
   // All memory counts as unwritten, and no array is known.
   void start_block(std::uint32_t threads);
   void add_array(const Array& array);
+  // Where the lines of accesses come from; may be null.
+  void set_source(const TwSourceMap* source) { source_ = source; }
   // A pointer into an array under a name of its own.
   void add_name(const Array& part);
 
@@ -104,6 +107,7 @@ class Shadow {
   std::vector<Thread> threads_;
   std::uint32_t generation_ = 0;
   std::uint32_t epoch_ = 0;
+  const TwSourceMap* source_ = nullptr;
 };
 
 }  // namespace tilewright

@@ -34,7 +34,7 @@ std::string configs(const std::string& decorator) {
     Value meta = make_dict(config.meta.items);
     out += fmt::format("{} w{} s{} c{}{}{}; ", repr(meta), config.num_warps, config.num_stages,
                        config.num_ctas, config.maxnreg ? fmt::format(" r{}", *config.maxnreg) : "",
-                       config.has_pre_hook ? " hook" : "");
+                       config.pre_hook ? " hook" : "");
   }
   out += "key";
   for (const std::string& name : tune.key) out += " " + name;
@@ -62,6 +62,47 @@ TEST(PythonConfigReader, ConfigsByComprehensionFunctionAndName) {
                     "[triton.Config({'BLOCK': 8}), triton.Config({'BLOCK': 16})])), key=['N'])"),
             "{'BLOCK': 16} w4 s3 c1; key N");
   EXPECT_EQ(configs("@triton.autotune(configs=[], key=['N'])"), "{} w4 s3 c1; key N");
+}
+
+// Python evaluates decorators where they stand.
+TEST(PythonConfigReader, NamesAreWhatTheyAreAtTheDecorator) {
+  const std::string use = "@triton.autotune(configs=CONFIGS, key=KEY)\n";
+  const std::string after =
+      "@triton.jit\ndef k(x, N, BLOCK: tl.constexpr): pass\n"
+      "CONFIGS = [triton.testing.Benchmark(['N'])]\nKEY = 3\nSIZE = 5\n";
+  Kernel kernel(
+      "SIZE = 8\nKEY = ['N']\nCONFIGS = [triton.Config({'BLOCK': SIZE})]\n"
+      "CONFIGS.append(triton.Config({'BLOCK': 2 * SIZE}))\nSIZE = 4\n" +
+      use + after + "CONFIGS.append(1)\n");
+  const Autotune tune =
+      read_autotune(kernel.evaluator, *kernel.function.find(Decorator::Kind::Autotune));
+  ASSERT_EQ(tune.configs.size(), 2u);
+  EXPECT_EQ(repr(make_dict(tune.configs[0].meta.items)), "{'BLOCK': 8}");
+  EXPECT_EQ(repr(make_dict(tune.configs[1].meta.items)), "{'BLOCK': 16}");
+  EXPECT_EQ(tune.key, std::vector<std::string>{"N"});
+}
+
+TEST(PythonConfigReader, DecoratorsThroughPartial) {
+  EXPECT_EQ(configs("import functools\nN = 16\n"
+                    "tuned = functools.partial(triton.autotune, key=['N'])\n"
+                    "wider = functools.partial(tuned, configs=[triton.Config({'BLOCK': N})])\n"
+                    "N = 32\n@wider()"),
+            "{'BLOCK': 16} w4 s3 c1; key N");
+  EXPECT_EQ(configs("from functools import partial\n"
+                    "tuned = partial(triton.autotune, [triton.Config({'BLOCK': 4})])\n"
+                    "@tuned(['x'])"),
+            "{'BLOCK': 4} w4 s3 c1; key x");
+  EXPECT_EQ(configs("import functools\n@functools.partial(triton.autotune, "
+                    "configs=[triton.Config({'BLOCK': 4})], key=['N'])"),
+            "{'BLOCK': 4} w4 s3 c1; key N");
+}
+
+TEST(PythonConfigReader, ConfigsThatTheModuleSortsAndChanges) {
+  EXPECT_EQ(configs("C = [triton.Config({'BLOCK': b}) for b in (16, 64, 32)]\n"
+                    "C.sort(key=lambda c: c.kwargs['BLOCK'], reverse=True)\n"
+                    "for c in C:\n  c.num_warps = 8\n"
+                    "@triton.autotune(configs=C, key=[])"),
+            "{'BLOCK': 64} w8 s3 c1; {'BLOCK': 32} w8 s3 c1; {'BLOCK': 16} w8 s3 c1; key");
 }
 
 TEST(PythonConfigReader, UnreadableConfigsAreNamed) {

@@ -104,12 +104,14 @@ TEST(PythonModuleLoader, CallFormDecoratorsKeepTheFunction) {
 }
 
 TEST(PythonModuleLoader, CyclesEnd) {
+  const PythonProject project({{"t.py", "from u import a\n"}, {"u.py", "from t import a\n"}});
   ModuleLoader loader;
-  const LoadedModule& module = loader.load_text("t.py", "a = b\nb = a\n");
-  const Binding binding = loader.lookup(module, "a");
+  const Binding binding = loader.lookup(loader.load(project.path("t.py")), "a");
   EXPECT_EQ(describe(binding), "none");
   EXPECT_TRUE(binding.reason.starts_with("'a' in ")) << binding.reason;
   EXPECT_TRUE(binding.reason.ends_with("t.py is defined in terms of itself")) << binding.reason;
+  const LoadedModule& early = loader.load_text("early.py", "a = b\nb = a\n");
+  EXPECT_EQ(describe(loader.lookup(early, "a")), "none");
 }
 
 TEST(PythonModuleLoader, RelativeAndAbsoluteImports) {

@@ -63,8 +63,8 @@ TEST(Names, Unknown) {
             "tl.static_range or tl.constexpr)");
   EXPECT_EQ(wrong("triton.language.barrier"),
             "tl.barrier does not exist in Triton (use tl.debug_barrier())");
-  EXPECT_EQ(wrong("triton.language.inline_asm_elementwise"),
-            "tl.inline_asm_elementwise (inline PTX) is not supported (write it with tl functions)");
+  EXPECT_EQ(wrong("triton.language.extern_elementwise"),
+            "tl.extern_elementwise is not supported (use a libdevice function)");
   EXPECT_EQ(wrong("triton.language.pow"),
             "tl.pow is not known (use libdevice.pow, after 'from triton.language.extra import "
             "libdevice')");

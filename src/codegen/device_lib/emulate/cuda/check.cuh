@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_lib/emulate/cuda/check.cuh — every access to shared memory is shown to the library's shadow
-// of it (device_lib/emulate/shadow.h).
+// of it (device_lib/emulate/shadow.h), and every other one must be to memory of the launch.
 //
 // The host compiler is told to instrument accesses as for its thread sanitizer; the functions which
 // it then calls are these, not the sanitizer's. Names and lines come from the rewriter: it puts
@@ -8,19 +8,70 @@
 
 #define TW_UNCHECKED __attribute__((no_sanitize("thread")))
 // Accesses stay with their statement: neither they nor the line move over this.
-#define TW_AT tw_emulate::at_line = __LINE__, tw_emulate::keep_order();
+#define TW_AT tw_emulate::at(__LINE__);
 
 namespace tw_emulate {
 
 enum AccessKind : unsigned { Read, Write, AtomicRead, AtomicWrite, AtomicUpdate };
 
+// What the module has of its own, and the memory of the launch that was touched last.
+static constinit thread_local TwRange module_image = {0, 0};
+static constinit thread_local TwRange module_locals = {0, 0};
+static constinit thread_local TwRange last_memory = {0, 0};
+static constinit thread_local const TwCpuLaunch* checked_launch = nullptr;
+
+TW_UNCHECKED inline __attribute__((always_inline)) bool holds(const TwRange& range,
+                                                              unsigned long address,
+                                                              unsigned long bytes) {
+  return address >= range.begin && address + bytes <= range.end;
+}
+
+// Below this no memory is ever mapped; where the launch's memory is not known, all else is good.
+constexpr unsigned long null_bytes = 65536;
+constexpr unsigned long stack_bytes = 256 << 10;
+
+TW_UNCHECKED inline void note_memory(const TwCpuLaunch* launch) {
+  checked_launch = launch;
+  last_memory = {launch->memory ? 0 : null_bytes, launch->memory ? 0 : ~0ul};
+  emulation->begin(source_map, (const void*)&fault, &module_image, &module_locals);
+}
+
+TW_UNCHECKED static __attribute__((noinline)) void touch_memory(unsigned long address,
+                                                                unsigned long bytes,
+                                                                unsigned kind) {
+  // Stacks grow downward: what belongs to callers lies above.
+  const unsigned long here = (unsigned long)__builtin_frame_address(0);
+  if (address - here < stack_bytes || holds(module_image, address, bytes)) return;
+  // The library's table of functions; and what runs before the first launch.
+  if (address - (unsigned long)emulation < sizeof(TwEmulation) || !checked_launch) return;
+  for (unsigned long i = 0; i < checked_launch->memory_count; ++i) {
+    const TwMemory& memory = checked_launch->memory[i];
+    const TwRange range = {memory.address, memory.address + memory.bytes};
+    if (!holds(range, address, bytes)) continue;
+    last_memory = range;
+    return;
+  }
+  emulation->touch_outside(address, bytes, kind, at_line);
+}
+
 TW_UNCHECKED static void touch(const volatile void* p, unsigned long bytes, unsigned kind) {
   const unsigned long address = (unsigned long)p;
   if (address < shared_end && address + bytes > shared_begin)
     emulation->touch(address, bytes, kind, at_line);
+  else if (!holds(last_memory, address, bytes) && !holds(module_locals, address, bytes))
+    touch_memory(address, bytes, kind);
 }
 
+TW_UNCHECKED static void touch_read(const void* p, unsigned long bytes) { touch(p, bytes, Read); }
+
 inline __attribute__((always_inline)) void keep_order() { __asm__ volatile("" : : : "memory"); }
+
+static constinit thread_local unsigned statements = 0;
+inline __attribute__((always_inline)) void at(unsigned line) {
+  at_line = line;
+  if (++statements % 65536 == 0) emulation->tick(line);
+  keep_order();
+}
 
 template <class T>
 struct Element {

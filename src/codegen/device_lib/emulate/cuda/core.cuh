@@ -66,6 +66,21 @@ struct TwThreadPlace {
   unsigned thread[3];
 };
 
+struct TwSourceLine {
+  unsigned line;
+  unsigned file;
+};
+struct TwSourceMap {
+  const TwSourceLine* lines;
+  unsigned first;
+  unsigned count;
+  const char* const* files;
+};
+struct TwRange {
+  unsigned long begin;
+  unsigned long end;
+};
+
 struct TwEmulation {
   unsigned long size;
   void (*run_block)(const TwCpuLaunch* launch, const char* kernel, unsigned long block,
@@ -80,6 +95,9 @@ struct TwEmulation {
                       unsigned long element_bytes);
   void (*name_shared)(const char* name, unsigned long address, unsigned long element_bytes);
   void (*touch)(unsigned long address, unsigned long bytes, unsigned kind, unsigned line);
+  void (*begin)(const TwSourceMap* source, const void* code, TwRange* image, TwRange* locals);
+  void (*touch_outside)(unsigned long address, unsigned long bytes, unsigned kind, unsigned line);
+  void (*tick)(unsigned line);
 };
 
 // ---- Indices.
@@ -139,6 +157,10 @@ static constinit thread_local unsigned dynamic_bytes = 0;
 static constinit thread_local unsigned long shared_begin = ~0ul;
 static constinit thread_local unsigned long shared_end = 0;
 inline void note_thread_begin();
+inline void note_memory(const TwCpuLaunch* launch);
+static void touch_read(const void* p, unsigned long bytes);
+// A generated text sets it: where its lines come from.
+static const TwSourceMap* source_map = nullptr;
 #endif
 
 // Other threads of the block may run inside `call`; the indices are this thread's own again
@@ -189,9 +211,12 @@ inline __attribute__((always_inline)) void call(void (*kernel)(Parameter...), vo
   call(kernel, values, FirstIndices<sizeof...(Parameter)>{});
 }
 
+// Around the kernel: what these touch is the library's memory, not the launch's.
+#define TW_AROUND_KERNEL __attribute__((no_sanitize("thread")))
+
 // One thread of a block that runs as fibers.
 template <auto Kernel>
-void run_fiber(void* parameters, unsigned index) {
+TW_AROUND_KERNEL void run_fiber(void* parameters, unsigned index) {
   thread_number = index;
   threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y,
                index / blockDim.x / blockDim.y};
@@ -235,7 +260,7 @@ struct BlockLock {
 
 // Dynamic shared memory begins as garbage (as floating numbers: not a number), and ends where the
 // launch said.
-inline void prepare_shared(const TwCpuLaunch* launch) {
+TW_AROUND_KERNEL inline void prepare_shared(const TwCpuLaunch* launch) {
 #ifdef TW_EMULATE_CHECK
   shared_begin = ~0ul;
   shared_end = 0;
@@ -256,11 +281,14 @@ inline void prepare_shared(const TwCpuLaunch* launch) {
 }
 
 template <auto Kernel, bool UsesBarriers>
-inline void run(const char* name, const TwCpuLaunch* launch, void* const* parameters,
+TW_AROUND_KERNEL inline void run(const char* name, const TwCpuLaunch* launch, void* const* parameters,
                 unsigned long first, unsigned long last) {
   const BlockLock lock;
   kernel_name = name;
   emulation = launch->services->emulation;
+#ifdef TW_EMULATE_CHECK
+  note_memory(launch);
+#endif
   gridDim = dim3(launch->grid[0], launch->grid[1], launch->grid[2]);
   blockDim = dim3(launch->block[0], launch->block[1], launch->block[2]);
   for (unsigned long block = first; block < last; ++block) {

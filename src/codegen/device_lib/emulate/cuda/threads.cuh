@@ -59,6 +59,9 @@ inline void relax() {
 // ---- Asynchronous copies.
 
 inline void start_copy(void* shared, const void* global, unsigned bytes, int line) {
+#ifdef TW_EMULATE_CHECK
+  if (global) touch_read(global, bytes);
+#endif
   emulation->start_copy(shared, global, bytes, unsigned(line));
 }
 inline void commit_copies() { emulation->commit_copies(); }

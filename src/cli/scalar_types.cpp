@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/scalar_types.cpp — the type goes into the kernel's own table of parameters.
+#include "cli/scalar_types.h"
+
+#include <fmt/format.h>
+
+#include "compiler/constants.h"
+#include "compiler/triton_state.h"
+#include "tilewright/tensor.h"
+
+namespace tilewright::cli {
+namespace {
+
+bool holds_number(DType dtype, const triton::Value& number) {
+  const auto& content = number.get_if<triton::Constant>()->value;
+  const auto* integer = std::get_if<triton::Int128>(&content);
+  if (is_floating(dtype)) return true;
+  if (integer == nullptr) return false;
+  const auto wanted = static_cast<std::int64_t>(*integer);
+  return tensor({wanted}, Device::cpu()).to(dtype).item<std::int64_t>() == wanted;
+}
+
+bool is_number(const triton::Value& value) {
+  const auto* constant = value.get_if<triton::Constant>();
+  return constant != nullptr && (std::holds_alternative<triton::Int128>(constant->value) ||
+                                 std::holds_alternative<double>(constant->value));
+}
+
+}  // namespace
+
+std::string take_scalar_type(const TritonKernel& kernel, const std::string& name,
+                             const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return text;
+  const auto number = parse_constant(std::string_view(text).substr(0, colon));
+  if (!number || !is_number(*number)) return text;
+  DType dtype = DType::Int32;
+  try {
+    dtype = parse_dtype(std::string_view(text).substr(colon + 1));
+  } catch (const ArgumentError& error) {
+    throw ArgumentError(fmt::format("{}={}: {}", name, text, error.what()));
+  }
+  TritonKernel::State& state = *kernel.state();
+  for (TritonParameter& parameter : state.parameters) {
+    if (parameter.name != name) continue;
+    if (parameter.is_constexpr)
+      throw ArgumentError(
+          fmt::format("{}={}: '{}' is a tl.constexpr, which has no type; leave out :{}", name, text,
+                      name, text.substr(colon + 1)));
+    if (!holds_number(dtype, *number))
+      throw ArgumentError(fmt::format("{}={}: {} cannot hold {}", name, text, name_of(dtype),
+                                      text.substr(0, colon)));
+    parameter.type = ir::Type::scalar(dtype);
+    state.key_rules = KeyRules(state.parameters);
+  }
+  return text.substr(0, colon);
+}
+
+}  // namespace tilewright::cli

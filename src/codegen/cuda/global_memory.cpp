@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/global_memory.cpp — pairs of accesses that no barrier parts yet.
+#include "codegen/cuda/global_memory.h"
+
+#include <algorithm>
+
+namespace tilewright {
+namespace {
+
+bool holds(const GlobalMemory::Uses& uses, const GlobalMemory::Use& use) {
+  return std::find(uses.begin(), uses.end(), use) != uses.end();
+}
+
+bool is_inside(const ir::Op& loop, const ir::Op& wanted) {
+  bool found = false;
+  for (const ir::Region& region : loop.regions)
+    ir::walk(region, [&](const ir::Op& op) { found |= &op == &wanted; });
+  return found;
+}
+
+}  // namespace
+
+// Whether both accesses are in order without a barrier: they never meet, or one thread makes both.
+bool GlobalMemory::is_ordered(const Use& before, const ir::Op& op, const Layout* layout) const {
+  if (!order_.must_order(*before.op, op)) return true;
+  const ir::Value pointer = op.operands[0];
+  const bool is_same_place = order_.is_same_place(before.op->operands[0], pointer);
+  if (before.loop && is_same_place && order_.is_apart_in_rounds(*before.loop, pointer)) return true;
+  if (before.is_anyone) return false;
+  // Thread 0 alone writes scalars, one after the other.
+  const bool are_writes = before.op->facts().has(ir::Writes) && op.facts().has(ir::Writes);
+  if (!before.layout && !layout) return are_writes;
+  const bool is_same_owner =
+      before.layout && layout && *before.layout == *layout && layout->copy_bits() == 0;
+  return is_same_owner && is_same_place &&
+         (!before.loop || order_.is_same_in_rounds(*before.loop, pointer));
+}
+
+bool GlobalMemory::needs_barrier(const ir::Op& op, const Layout* layout) {
+  bool needs = false;
+  bool is_feared = false;
+  for (const Use& before : uses_) {
+    if (is_ordered(before, op, layout)) continue;
+    needs = true;
+    is_feared |= before.is_anyone;
+  }
+  has_feared_rounds_ |= is_feared;
+  return needs;
+}
+
+void GlobalMemory::note(const ir::Op& op, const Layout* layout) {
+  if (!ir::is_access(kernel_, op)) return;
+  const Use use{.op = &op, .layout = layout};
+  if (!holds(uses_, use)) uses_.push_back(use);
+}
+
+void GlobalMemory::merge(const Uses& uses) {
+  for (const Use& use : uses)
+    if (!holds(uses_, use)) uses_.push_back(use);
+}
+
+void GlobalMemory::begin_loop(const ir::Op& loop) {
+  if (const auto found = assumed_.find(&loop); found != assumed_.end()) return merge(found->second);
+  for (const ir::Region& region : loop.regions)
+    ir::walk(region, [&](const ir::Op& op) {
+      if (ir::is_access(kernel_, op)) merge({{.op = &op, .is_anyone = true, .loop = &loop}});
+    });
+}
+
+void GlobalMemory::end_loop(const ir::Op& loop, const Uses& before) {
+  Uses& end = loop_ends_[&loop];
+  for (Use use : uses_) {
+    if (is_inside(loop, *use.op)) use.loop = &loop;
+    if (!holds(end, use)) end.push_back(use);
+  }
+  merge(before);
+}
+
+bool GlobalMemory::holds_assumed() const {
+  return std::all_of(assumed_.begin(), assumed_.end(), [&](const auto& loop) {
+    const auto found = loop_ends_.find(loop.first);
+    return found != loop_ends_.end() &&
+           std::all_of(found->second.begin(), found->second.end(),
+                       [&](const Use& use) { return holds(loop.second, use); });
+  });
+}
+
+}  // namespace tilewright

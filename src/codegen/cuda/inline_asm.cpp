@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/inline_asm.cpp — Triton's templates ($0) as those of CUDA (%0), and registers for
+// values of other types.
+#include "codegen/cuda/inline_asm.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+#include "codegen/text/expressions.h"
+
+namespace tilewright {
+namespace {
+
+// A text of the user's as a literal of C++: nothing in it can end the literal.
+std::string asm_literal(std::string_view text) {
+  std::string out = "\"";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool is_escaped = text[i] == '$' && i + 1 < text.size() && text[i + 1] == '$';
+    if (is_escaped) ++i;
+    if (c == '%') out += "%%";
+    else if (c == '$' && !is_escaped) out += '%';
+    else if (c == '"' || c == '\\' || c < 32 || c > 126) out += fmt::format("\\{:03o}", c);
+    else out += text[i];
+  }
+  return out + "\"";
+}
+
+std::string_view register_type(char constraint) {
+  switch (constraint) {
+    case 'r':
+      return "unsigned";
+    case 'f':
+      return "float";
+    case 'l':
+      return "long long";
+    default:
+      return "double";
+  }
+}
+
+// A value in a register of this constraint, and back.
+std::string to_register(char constraint, const ir::Type& type, const std::string& value) {
+  if (type.is_float() && constraint == 'r') return fmt::format("__float_as_uint({})", value);
+  if (type.is_float() && constraint == 'l') return fmt::format("__double_as_longlong({})", value);
+  if (!type.is_float() && constraint == 'f') return fmt::format("__uint_as_float({})", value);
+  if (!type.is_float() && constraint == 'd') return fmt::format("__longlong_as_double({})", value);
+  return value;
+}
+
+std::string from_register(char constraint, const ir::Type& type) {
+  if (type.is_float() && constraint == 'r') return "__uint_as_float(result)";
+  if (type.is_float() && constraint == 'l') return "__longlong_as_double(result)";
+  if (!type.is_float() && constraint == 'f') return "__float_as_uint(result)";
+  if (!type.is_float() && constraint == 'd') return "__double_as_longlong(result)";
+  return "result";
+}
+
+std::string function_of(const ir::Kernel& kernel, const ir::Op& op) {
+  const std::string_view constraints = op.text("constraints");
+  std::string parameters, inputs;
+  for (std::size_t i = 0; i < op.operands.size(); ++i) {
+    const ir::Type type = kernel.type(op.operands[i]).element();
+    const std::string name(1, static_cast<char>('a' + i));
+    parameters += fmt::format("{}{} {}", i == 0 ? "" : ", ", type_text(type), name);
+    inputs += fmt::format("{}\"{}\"({})", i == 0 ? "" : ", ", constraints[i + 1],
+                          to_register(constraints[i + 1], type, name));
+  }
+  const ir::Type result = kernel.type(op.result()).element();
+  return fmt::format(
+      "__device__ __forceinline__ {} {}({}) {{\n  {} result;\n  asm({} : \"={}\"(result) : {});\n"
+      "  return {};\n}}\n\n",
+      type_text(result), op.text("function"), parameters, register_type(constraints[0]),
+      asm_literal(op.text("asm")), constraints[0], inputs, from_register(constraints[0], result));
+}
+
+}  // namespace
+
+std::string inline_asm_functions(const ir::Kernel& kernel) {
+  std::string text;
+  std::set<std::string, std::less<>> known;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind != ir::OpKind::InlineAsm) return;
+    if (known.emplace(op.text("function")).second) text += function_of(kernel, op);
+  });
+  return text;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/analysis/memory_order.cpp — origins by a fixed point, then questions about pairs of pointers.
+#include "ir/analysis/memory_order.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "ir/constant.h"
+
+namespace tilewright::ir {
+namespace {
+
+// What integers of an address are too large to be computed with here.
+constexpr std::int64_t far = std::int64_t{1} << 40;
+
+bool defines(const Region& region, Value value) {
+  const auto has = [&](const std::vector<Value>& values) {
+    return std::find(values.begin(), values.end(), value) != values.end();
+  };
+  if (has(region.arguments)) return true;
+  return std::any_of(region.ops.begin(), region.ops.end(), [&](const Op* op) {
+    return has(op->results) || std::any_of(op->regions.begin(), op->regions.end(),
+                                           [&](const Region& r) { return defines(r, value); });
+  });
+}
+
+}  // namespace
+
+bool is_access(const Kernel& kernel, const Op& op) {
+  return (op.facts().has(Reads) || op.facts().has(Writes)) && !op.operands.empty() &&
+         kernel.type(op.operands[0]).is_pointer;
+}
+
+// ---- Origins
+
+bool MemoryOrder::Origin::add(const Origin& other) {
+  const std::size_t before = arguments.size();
+  const bool was_unknown = is_unknown;
+  is_unknown |= other.is_unknown;
+  std::vector<std::uint32_t> all;
+  std::set_union(arguments.begin(), arguments.end(), other.arguments.begin(), other.arguments.end(),
+                 std::back_inserter(all));
+  arguments = std::move(all);
+  return arguments.size() != before || is_unknown != was_unknown;
+}
+
+MemoryOrder::MemoryOrder(const Kernel& kernel) : kernel_(kernel), origins_(kernel.value_count()) {
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const KernelArgument& argument = kernel.arguments[i];
+    origins_[argument.value.id].arguments = {static_cast<std::uint32_t>(i)};
+    memories_.push_back(argument.memory >= 0 ? argument.memory : -1 - static_cast<int>(i));
+  }
+  // Every round of the walk carries an origin at least one loop further.
+  for (bool changes = true; changes;) {
+    changes = false;
+    trace(kernel.body, changes);
+  }
+}
+
+void MemoryOrder::unite(Value to, Value from, bool& changes) {
+  if (kernel_.type(to).is_pointer && kernel_.type(from).is_pointer)
+    changes |= origins_[to.id].add(origins_[from.id]);
+}
+
+void MemoryOrder::trace(const Region& region, bool& changes) {
+  for (const Op* op : region.ops) trace(*op, changes);
+}
+
+void MemoryOrder::trace(const Op& op, bool& changes) {
+  for (const Region& region : op.regions) trace(region, changes);
+  const std::size_t count = op.results.size();
+  switch (op.kind) {
+    case OpKind::If:
+      for (const Region& region : op.regions)
+        for (std::size_t k = 0; k < count; ++k)
+          unite(op.results[k], region.ops.back()->operands[k], changes);
+      return;
+    case OpKind::For:
+      for (std::size_t k = 0; k < count; ++k) {
+        const Value carried = op.regions[0].arguments[k + 1];
+        unite(carried, op.operands[k + 3], changes);
+        unite(carried, op.regions[0].ops.back()->operands[k], changes);
+        unite(op.results[k], carried, changes);
+      }
+      return;
+    case OpKind::While: {
+      const Op& condition = *op.regions[0].ops.back();
+      for (std::size_t k = 0; k < op.operands.size(); ++k) {
+        unite(op.regions[0].arguments[k], op.operands[k], changes);
+        unite(op.regions[0].arguments[k], op.regions[1].ops.back()->operands[k], changes);
+      }
+      for (std::size_t k = 0; k < count; ++k) {
+        unite(op.regions[1].arguments[k], condition.operands[k + 1], changes);
+        unite(op.results[k], condition.operands[k + 1], changes);
+      }
+      return;
+    }
+    default:
+      break;
+  }
+  for (const Value result : op.results) {
+    if (!kernel_.type(result).is_pointer) continue;
+    Origin origin;
+    bool is_handed_on = false;
+    for (const Value operand : op.operands)
+      if (kernel_.type(operand).is_pointer) {
+        origin.add(origins_[operand.id]);
+        is_handed_on = true;
+      }
+    origin.is_unknown |= !is_handed_on || !op.facts().has(Pure) || !op.regions.empty();
+    changes |= origins_[result.id].add(origin);
+  }
+}
+
+Value MemoryOrder::argument_of(Value pointer) const {
+  const Origin& origin = origins_[pointer.id];
+  if (origin.is_unknown || origin.arguments.size() != 1) return {};
+  return kernel_.arguments[origin.arguments.front()].value;
+}
+
+bool MemoryOrder::may_overlap(Value pointer, Value other) const {
+  const Origin& a = origins_[pointer.id];
+  const Origin& b = origins_[other.id];
+  if (a.is_unknown || b.is_unknown) return true;
+  return std::any_of(a.arguments.begin(), a.arguments.end(), [&](std::uint32_t i) {
+    return std::any_of(b.arguments.begin(), b.arguments.end(),
+                       [&](std::uint32_t j) { return memories_[i] == memories_[j]; });
+  });
+}
+
+bool MemoryOrder::must_order(const Op& op, const Op& other) const {
+  if (!is_access(kernel_, op) || !is_access(kernel_, other)) return false;
+  return (op.facts().has(Writes) || other.facts().has(Writes)) &&
+         may_overlap(op.operands[0], other.operands[0]);
+}
+
+// ---- Places
+
+// Whether no address stands in the tile twice. Strides that are no constants are taken to be right.
+bool MemoryOrder::is_injective(Value pointer) const {
+  const Op* maker = kernel_.maker(pointer);
+  while (maker && (maker->kind == OpKind::Hint || maker->kind == OpKind::Reshape ||
+                   maker->kind == OpKind::Permute)) {
+    pointer = maker->operands[0];
+    maker = kernel_.maker(pointer);
+  }
+  const Type& type = kernel_.type(pointer);
+  if (type.numel() == 1) return true;
+  if (!maker || maker->kind != OpKind::Affine) return false;
+  struct Dimension {
+    std::int64_t stride, size;
+  };
+  std::vector<Dimension> known;
+  for (int d = 0; d < type.rank; ++d) {
+    const auto stride = integer_constant(kernel_, maker->operands[static_cast<std::size_t>(d) + 1]);
+    if (stride && type.size(d) > 1) known.push_back({std::abs(*stride), type.size(d)});
+  }
+  std::sort(known.begin(), known.end(),
+            [](const Dimension& a, const Dimension& b) { return a.stride < b.stride; });
+  std::int64_t reached = 0;  // the last address of the dimensions so far
+  for (const Dimension& dimension : known) {
+    if (dimension.stride <= reached) return false;
+    reached += dimension.stride * (dimension.size - 1);
+  }
+  return true;
+}
+
+bool MemoryOrder::is_same_place(Value pointer, Value other) const {
+  const auto is_same = [&] {
+    if (pointer == other) return true;
+    const Op* a = kernel_.maker(pointer);
+    const Op* b = kernel_.maker(other);
+    return a && b && a->kind == OpKind::Affine && b->kind == OpKind::Affine &&
+           a->operands == b->operands && kernel_.type(pointer) == kernel_.type(other);
+  };
+  return is_same() && is_injective(pointer);
+}
+
+// ---- Rounds of a loop
+
+bool MemoryOrder::is_defined_in(const Op& loop, Value value) const {
+  return std::any_of(loop.regions.begin(), loop.regions.end(),
+                     [&](const Region& region) { return defines(region, value); });
+}
+
+// What the pointer is made of at this element: itself, or the operands of an affine one.
+std::vector<Value> MemoryOrder::bases_of(Value pointer) const {
+  const Op* maker = kernel_.maker(pointer);
+  if (maker && maker->kind == OpKind::Affine) return maker->operands;
+  return {pointer};
+}
+
+bool MemoryOrder::is_same_in_rounds(const Op& loop, Value pointer) const {
+  const std::vector<Value> bases = bases_of(pointer);
+  return std::none_of(bases.begin(), bases.end(),
+                      [&](Value base) { return is_defined_in(loop, base); });
+}
+
+// How many elements behind the first one the last one may be; `far` when that is not known.
+std::int64_t MemoryOrder::extent_of(const Op& affine) const {
+  const Type& type = kernel_.type(affine.result());
+  std::int64_t extent = 0;
+  for (int d = 0; d < type.rank; ++d) {
+    if (type.size(d) == 1) continue;
+    const auto stride = integer_constant(kernel_, affine.operands[static_cast<std::size_t>(d) + 1]);
+    if (!stride || std::abs(*stride) >= far) return far;
+    extent += std::abs(*stride) * (type.size(d) - 1);
+    if (extent >= far) return far;
+  }
+  return extent;
+}
+
+// By how much a scalar grows from one round of a `for` to the next, when that is the same constant
+// in every round; 0 when it is not known, or does not change.
+std::int64_t MemoryOrder::step_of(const Op& loop, Value scalar) const {
+  const Region& body = loop.regions[0];
+  if (scalar == body.arguments[0]) return integer_constant(kernel_, loop.operands[2]).value_or(0);
+  for (std::size_t k = 1; k < body.arguments.size(); ++k) {
+    if (body.arguments[k] != scalar) continue;
+    const Op* next = kernel_.maker(body.ops.back()->operands[k - 1]);
+    const bool is_sum = next && (next->kind == OpKind::Offset || next->kind == OpKind::Add);
+    if (!is_sum || next->operands[0] != scalar) return 0;
+    return integer_constant(kernel_, next->operands[1]).value_or(0);
+  }
+  const Op* maker = kernel_.maker(scalar);
+  if (!maker || !is_defined_in(loop, scalar)) return 0;
+  const auto stays = [&](Value value) { return !is_defined_in(loop, value); };
+  const auto bounded = [](std::int64_t step) { return std::abs(step) < far ? step : 0; };
+  switch (maker->kind) {
+    case OpKind::Cast:
+    case OpKind::Hint:
+      return kernel_.type(maker->operands[0]).is_float() ? 0 : step_of(loop, maker->operands[0]);
+    case OpKind::Offset:
+    case OpKind::Add: {
+      if (stays(maker->operands[1])) return step_of(loop, maker->operands[0]);
+      if (stays(maker->operands[0])) return step_of(loop, maker->operands[1]);
+      return 0;
+    }
+    case OpKind::Multiply: {
+      const auto by = integer_constant(kernel_, maker->operands[1]);
+      if (!by || std::abs(*by) >= (far >> 20)) return 0;
+      const std::int64_t step = step_of(loop, maker->operands[0]);
+      return std::abs(step) < (std::int64_t{1} << 20) ? bounded(step * *by) : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+bool MemoryOrder::is_apart_in_rounds(const Op& loop, Value pointer) const {
+  const Op* maker = kernel_.maker(pointer);
+  if (loop.kind != OpKind::For) return false;
+  if (!kernel_.type(pointer).is_tile()) return step_of(loop, pointer) != 0;
+  if (!maker || maker->kind != OpKind::Affine) return false;
+  for (std::size_t i = 1; i < maker->operands.size(); ++i)
+    if (is_defined_in(loop, maker->operands[i])) return false;
+  const std::int64_t step = std::abs(step_of(loop, maker->operands[0]));
+  return step != 0 && extent_of(*maker) < step;
+}
+
+}  // namespace tilewright::ir

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuzz/kernels/launch.cpp — memory between guards, a launch, and the first element that differs.
+#include "launch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/cuda/emit.h"
+#include "compiler/triton_state.h"
+#include "ir/interpret/tile.h"
+#include "tilewright/tensor.h"
+
+namespace tilewright::fuzz {
+namespace {
+
+constexpr std::int64_t guard_bytes = 512;
+constexpr unsigned char guard_byte = 0xA5;
+
+std::vector<unsigned char> image_of(const Memory& memory, unsigned seed) {
+  const std::size_t width = size_of(memory.dtype);
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(memory.count) * width);
+  if (memory.fill == Memory::Fill::Zero) return bytes;
+  std::mt19937 random(seed);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(memory.period));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+  for (std::int64_t i = 0; i < memory.count; ++i) {
+    std::int64_t value = static_cast<std::int64_t>(random() % 101);
+    if (is_floating(memory.dtype) || is_signed(memory.dtype)) value -= 50;
+    if (memory.fill == Memory::Fill::Permutation)
+      value = order[static_cast<std::size_t>(i % memory.period)];
+    ir::Element element;
+    if (is_floating(memory.dtype)) element.f = static_cast<double>(value);
+    else element.i = value;
+    ir::write_element(memory.dtype, element, &bytes[static_cast<std::size_t>(i) * width]);
+  }
+  return bytes;
+}
+
+bool is_same(DType dtype, const unsigned char* a, const unsigned char* b) {
+  if (!is_floating(dtype)) return std::memcmp(a, b, size_of(dtype)) == 0;
+  const double x = ir::read_element(dtype, a).f;
+  const double y = ir::read_element(dtype, b).f;
+  return x == y || (std::isnan(x) && std::isnan(y));
+}
+
+std::string element_text(DType dtype, const unsigned char* at) {
+  const ir::Element element = ir::read_element(dtype, at);
+  return is_floating(dtype) ? fmt::format("{}", element.f) : fmt::format("{}", element.i);
+}
+
+}  // namespace
+
+// The arguments of a launch over fresh memory.
+class Launch::Arguments {
+ public:
+  Arguments(const Program& program, const Images& images, std::int64_t guard)
+      : program_(program), guard_(guard) {
+    for (const auto& image : images) add_memory(image);
+    for (const PointerArgument& pointer : program.pointers) add(pointer);
+    for (const IntegerArgument& integer : program.integers) {
+      arguments_.emplace_back(integer.value);
+      if (integer.is_constant) arguments_.back().name = integer.name;
+    }
+  }
+
+  const std::vector<TritonArgument>& arguments() const { return arguments_; }
+
+  const TritonArgument& named(const std::string& name) const {
+    for (std::size_t i = 0; i < program_.pointers.size(); ++i)
+      if (program_.pointers[i].name == name) return arguments_[i];
+    for (std::size_t i = 0; i < program_.integers.size(); ++i)
+      if (program_.integers[i].name == name) return arguments_[program_.pointers.size() + i];
+    TW_UNREACHABLE("no argument '{}'", name);
+  }
+
+  Images contents(std::string* complaint) const {
+    Images images;
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const auto bytes = memory_[i].to_vector<std::uint8_t>();
+      const auto is_guard = [](unsigned char byte) { return byte == guard_byte; };
+      if (!std::all_of(bytes.begin(), bytes.begin() + guard_, is_guard) ||
+          !std::all_of(bytes.end() - guard_, bytes.end(), is_guard))
+        *complaint = fmt::format("buffer{}: written outside of it", i);
+      images.emplace_back(bytes.begin() + guard_, bytes.end() - guard_);
+    }
+    return images;
+  }
+
+ private:
+  void add_memory(const std::vector<unsigned char>& image) {
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(guard_), guard_byte);
+    bytes.insert(bytes.end(), image.begin(), image.end());
+    bytes.insert(bytes.end(), static_cast<std::size_t>(guard_), guard_byte);
+    memory_.push_back(tensor(bytes, Device::cpu()));
+    // Alignment is part of what a kernel is compiled for: it must be the same at every place.
+    TW_CHECK(reinterpret_cast<std::uintptr_t>(memory_.back().data()) % 64 == 0,
+             "memory is aligned to less");
+  }
+  void add(const PointerArgument& pointer) {
+    const Memory& memory = program_.memory[pointer.memory];
+    const auto offset = guard_ / static_cast<std::int64_t>(size_of(memory.dtype)) + pointer.start;
+    views_.push_back(std::make_unique<Tensor>(memory_[pointer.memory].buffer(), memory.dtype,
+                                              Shape{memory.count - pointer.start}, Shape{1},
+                                              offset));
+    arguments_.emplace_back(*views_.back());
+  }
+
+  const Program& program_;
+  std::int64_t guard_;
+  std::vector<Tensor> memory_;
+  std::vector<std::unique_ptr<Tensor>> views_;
+  std::vector<TritonArgument> arguments_;
+};
+
+Launch::Launch(const Program& program)
+    : program_(program), kernel_(load_triton_source(source_of(program), program.name)) {
+  for (std::size_t i = 0; i < program.memory.size(); ++i)
+    initial_.push_back(image_of(program.memory[i], static_cast<unsigned>(i + 1)));
+  const Arguments arguments(program, initial_, 0);
+  TritonLaunch launch{.grid = program.grid};
+  if (program.warps > 0) launch.num_warps = program.warps;
+  launch.interpret = true;
+  kernel_.launch(launch, arguments.arguments());
+  std::string ignored;
+  expected_ = arguments.contents(&ignored);
+}
+
+KernelSource Launch::source_for(Place place) {
+  TritonKernel::State& state = *kernel_.state();
+  TW_CHECK(state.compiled.size() == 1, "one specialisation");
+  const Specialization& specialization = *state.compiled.begin()->second;
+  const Target target = place == Place::Cpu ? Target::host() : Target::parse("sm_90a");
+  const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
+                                          target, specialization.options);
+  return emit_source(state.loader, tiles, target, specialization.options);
+}
+
+std::string Launch::run(const Function& function) {
+  const Specialization& specialization = *kernel_.state()->compiled.begin()->second;
+  const Arguments arguments(program_, initial_, guard_bytes);
+  std::vector<Argument> values;
+  for (const ArgumentSource& from : specialization.sources)
+    values.push_back(arguments.named(kernel_.state()->parameters[from.parameter].name).value);
+  function.launch({.grid = Dim3(program_.grid)}, values);
+  std::string complaint;
+  const Images got = arguments.contents(&complaint);
+  for (std::size_t m = 0; m < got.size(); ++m) {
+    const DType dtype = program_.memory[m].dtype;
+    const std::size_t width = size_of(dtype);
+    std::size_t wrong = 0;
+    std::size_t first = 0;
+    for (std::size_t i = got[m].size() / width; i-- > 0;)
+      if (!is_same(dtype, &got[m][i * width], &expected_[m][i * width])) first = i, ++wrong;
+    if (wrong > 0)
+      return fmt::format("buffer{}: {} of {} elements differ, first [{}]: {} instead of {}", m,
+                         wrong, got[m].size() / width, first,
+                         element_text(dtype, &got[m][first * width]),
+                         element_text(dtype, &expected_[m][first * width]));
+  }
+  return complaint;
+}
+
+KernelSource merge(const std::vector<KernelSource>& sources) {
+  KernelSource out = sources.front();
+  out.text.clear();
+  out.kernels.clear();
+  out.headers.clear();
+  std::string bodies;
+  for (const KernelSource& source : sources) {
+    // A header comes after those that stand before it in any of the sources.
+    std::size_t at = 0;
+    for (const NamedFile& header : source.headers) {
+      const auto found = std::find_if(out.headers.begin(), out.headers.end(),
+                                      [&](const NamedFile& h) { return h.name == header.name; });
+      if (found != out.headers.end()) {
+        at = static_cast<std::size_t>(found - out.headers.begin()) + 1;
+        continue;
+      }
+      out.headers.insert(out.headers.begin() + static_cast<std::ptrdiff_t>(at), header);
+      ++at;
+    }
+    std::string_view text = source.text;
+    while (text.starts_with("#include") || text.starts_with("//"))
+      text.remove_prefix(text.find('\n') + 1);
+    bodies += text;
+    out.kernels.insert(out.kernels.end(), source.kernels.begin(), source.kernels.end());
+  }
+  for (const NamedFile& header : out.headers)
+    out.text += fmt::format("#include \"{}\"\n", header.name);
+  out.text += bodies;
+  return out;
+}
+
+}  // namespace tilewright::fuzz

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuzz/kernels/launch.h — one generated kernel: its memory, its reference by the interpreter, its
+// text for a place, and the comparison.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "evaluate.h"
+#include "tilewright/module.h"
+#include "tilewright/triton.h"
+
+namespace tilewright::fuzz {
+
+class Launch {
+ public:
+  // Runs the interpreter; throws what it throws.
+  explicit Launch(const Program& program);
+
+  KernelSource source_for(Place place);
+  // Runs a compiled kernel and says what differs first; empty: nothing.
+  std::string run(const Function& function);
+
+ private:
+  using Images = std::vector<std::vector<unsigned char>>;
+  class Arguments;
+
+  const Program& program_;
+  TritonKernel kernel_;
+  Images initial_;
+  Images expected_;
+};
+
+// The texts of several kernels as one. Their headers are given once.
+KernelSource merge(const std::vector<KernelSource>& sources);
+
+}  // namespace tilewright::fuzz

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuzz/kernels/patterns.cpp — a few statements that mean something only together: sums of products
+// and rows, states, values of two rounds, conditions that depend on the order of elements.
+#include <fmt/format.h>
+
+#include "statement_parts.h"
+
+namespace tilewright::fuzz {
+namespace {
+
+std::vector<PointerVariable> arguments_of(const Draft& draft) {
+  std::vector<PointerVariable> found;
+  for (const PointerVariable& pointer : draft.scope.pointers)
+    if (pointer.memory >= 0) found.push_back(pointer);
+  return found;
+}
+
+}  // namespace
+
+void store_result(Draft& draft, Block& block, Form form, const Expression& value) {
+  std::string round;
+  for (const LoopCounter& counter : draft.scope.counters)
+    round = round.empty() ? counter.name
+                          : fmt::format("({} * {} + {})", round, counter.last + 1, counter.name);
+  const std::string part = round.empty() ? "" : fmt::format(" + {} * {}", round, draft.size);
+  const int begin = draft.slots * draft.size;
+  draft.slots += draft.scope.rounds;
+  block.push_back({{fmt::format("tl.store(out + {}{} + {}, {})", begin, part,
+                                index(draft, form, true), convert(value, i32).text)}});
+}
+
+void add_recurrence(Draft& draft, Block& block) {
+  if (draft.scope.tiles.empty()) return;
+  const TileVariable next = draft.any(draft.scope.tiles);
+  const std::string last = draft.fresh("x");
+  block.push_back({{fmt::format("{} = {}", last, next.name)}});
+  const Expression value = draft.chance(60) ? load(draft, next.form, next.dtype)
+                                            : operation(draft, next.form, next.dtype);
+  block.push_back({{fmt::format("{} = {}", next.name, value.text)}});
+  if (draft.chance(40)) add_statements(draft, block, 1);
+  const Expression a = convert({next.name, next.dtype}, i32);
+  const Expression b = convert({last, next.dtype}, i32);
+  store_result(draft, block, next.form, {fmt::format("{} * 3 - {}", a.text, b.text)});
+}
+
+bool add_product_loop(Draft& draft, Block& block) {
+  if (!draft.has(Kind::Products) || !draft.has(Kind::Loops)) return false;
+  if (draft.rows != draft.columns || draft.rows < 16) return false;
+  DType dtype = draft.rows >= 32 ? i8 : f16;
+  for (const PointerVariable& pointer : draft.scope.pointers)
+    if (pointer.dtype == f16 || pointer.dtype == bf16 || (pointer.dtype == i8 && draft.rows >= 32))
+      dtype = pointer.dtype;
+  const DType sums = dtype == i8 ? i32 : f32;
+  const std::string name = draft.fresh("acc");
+  block.push_back({{fmt::format("{} = tl.zeros([{}, {}], {})", name, draft.rows, draft.rows,
+                                type_text(sums))}});
+  const auto operand_text = [&] {
+    bool is_there = false;
+    for (const PointerVariable& pointer : draft.scope.pointers) is_there |= pointer.dtype == dtype;
+    return is_there ? load(draft, Form::Matrix, dtype).text
+                    : convert(load(draft, Form::Matrix, i32), dtype).text;
+  };
+  Statement loop;
+  {
+    const InnerScope inner(draft);
+    const int rounds = 2 + draft.pick(3);
+    loop.branches.push_back({for_header(draft, rounds), {}});
+    draft.scope.rounds *= rounds;
+    Block& body = loop.branches[0].body;
+    if (draft.chance(30)) add_statements(draft, body, 1);
+    body.push_back({{fmt::format(
+        "{} += tl.dot({}, {})", name, operand_text(),
+        draft.chance(50) ? fmt::format("tl.trans({})", operand_text()) : operand_text())}});
+    if (draft.chance(30)) add_statements(draft, body, 1);
+  }
+  block.push_back(std::move(loop));
+  const std::string moved = draft.chance(50) ? fmt::format("tl.trans({})", name) : name;
+  store_result(draft, block, Form::Matrix, {fmt::format("{}.to(tl.int32)", moved)});
+  return true;
+}
+
+bool add_row_loop(Draft& draft, Block& block) {
+  if (!draft.has(Kind::Loops)) return false;
+  const std::string sum = draft.fresh("x");
+  const std::string total = draft.fresh("s");
+  block.push_back({{fmt::format("{} = tl.zeros([{}], tl.int32)", sum, draft.size)}});
+  block.push_back({{fmt::format("{} = 0", total)}});
+  Statement loop;
+  {
+    const InnerScope inner(draft);
+    const int rounds = 2 + draft.pick(3);
+    loop.branches.push_back({for_header(draft, rounds), {}});
+    draft.scope.rounds *= rounds;
+    Block& body = loop.branches[0].body;
+    for (int k = draft.pick(2); k >= 0; --k) {
+      const PointerVariable pointer = draft.any(arguments_of(draft));
+      const std::string row = draft.fresh("x");
+      body.push_back({{fmt::format("{} = tl.load({} + {} * {} + i{})", row, pointer.name,
+                                   draft.scope.counters.back().name, draft.size,
+                                   draft.chance(30) ? ", mask=i < n - 3, other=0" : "")}});
+      draft.scope.tiles.push_back({row, pointer.dtype, Form::Flat});
+      const Expression whole = convert({row, pointer.dtype}, i32);
+      if (draft.chance(50)) body.push_back({{fmt::format("{0} = {0} + {1}", sum, whole.text)}});
+      if (draft.has(Kind::Reductions) && draft.chance(50))
+        body.push_back({{fmt::format("{0} += tl.sum({1}, axis=0)", total, whole.text)}});
+      if (draft.chance(50)) store_result(draft, body, Form::Flat, {whole.text + " * 2"});
+    }
+    if (draft.chance(30)) add_statements(draft, body, 1);
+  }
+  block.push_back(std::move(loop));
+  draft.scope.tiles.push_back({sum, i32, Form::Flat});
+  draft.scope.scalars.push_back(total);
+  return true;
+}
+
+bool add_state_loop(Draft& draft, Block& block) {
+  if (!draft.has(Kind::Loops) || !draft.has(Kind::Matrices) || !draft.has(Kind::Reductions))
+    return false;
+  const std::string state = draft.fresh("x");
+  block.push_back({{fmt::format("{} = {}", state, operand(draft, Form::Matrix, i32).text)}});
+  draft.scope.tiles.push_back({state, i32, Form::Matrix});
+  Statement loop;
+  {
+    const InnerScope inner(draft);
+    const int rounds = 2 + draft.pick(3);
+    loop.branches.push_back({for_header(draft, rounds), {}});
+    draft.scope.rounds *= rounds;
+    Block& body = loop.branches[0].body;
+    const bool by_rows = draft.chance(50);
+    const char* down = by_rows ? "[:, None]" : "[None, :]";
+    const char* across = by_rows ? "[None, :]" : "[:, None]";
+    const Form in = by_rows ? Form::Rows : Form::Columns;
+    const Form out = by_rows ? Form::Columns : Form::Rows;
+    const std::string x = draft.fresh("x");
+    const std::string sum = draft.fresh("x");
+    body.push_back({{fmt::format("{} = {}", x, load(draft, in, i32).text)}});
+    body.push_back(
+        {{fmt::format("{} = tl.sum({} * {}{}, axis={})", sum, state, x, down, by_rows ? 0 : 1)}});
+    body.push_back(
+        {{fmt::format("{0} = {0} + {1}{2} * (3 - {3}){4}", state, x, down, sum, across)}});
+    store_result(draft, body, out,
+                 {fmt::format("tl.sum({} * ({}){}, axis={})", state, operand(draft, in, i32).text,
+                              down, by_rows ? 0 : 1)});
+    if (draft.chance(30)) add_statements(draft, body, 1);
+  }
+  block.push_back(std::move(loop));
+  return true;
+}
+
+void add_tie(Draft& draft, Block& block) {
+  const std::string index = draft.fresh("k");
+  const std::string value = draft.fresh("s");
+  const std::string x = operand(draft, Form::Flat, i32).text;
+  const bool is_nan = draft.chance(40);
+  const std::string tied =
+      is_nan ? fmt::format(
+                   "tl.where((i * i * 5 + i * 3) % 11 == {}, float(\"nan\"), ({}).to(tl.float32))",
+                   draft.pick(5), x)
+             : fmt::format("({}) % {}", x, 2 + draft.pick(4));
+  const std::string same[] = {
+      fmt::format("tl.sum({}, axis=0)", x), fmt::format("tl.sum(tl.sort({}), axis=0)", x),
+      fmt::format("tl.sum(tl.where(i == {}, tl.cumsum({}, axis=0), 0), axis=0)", draft.size - 1, x),
+      fmt::format("tl.sum(tl.gather({}, {} - i, 0), axis=0)", x, draft.size - 1)};
+  const int one = draft.pick(4);
+  const int slot = draft.slots++ * draft.size;
+  const std::string spread = draft.fresh("d");
+  // Every thread must hold the same index: stored and read by others it has one value.
+  block.push_back(
+      {{fmt::format("{} = tl.{}({}, axis=0{})", index, draft.one_of({"argmax", "argmin"}), tied,
+                    is_nan ? "" : ", tie_break_left=False"),
+        fmt::format("if {} % 2 == 0:", index), fmt::format("    {} = {}", value, same[one]),
+        "else:", fmt::format("    {} = {}", value, same[(one + 1 + draft.pick(3)) % 4]),
+        fmt::format("tl.store(out + {} + i, {})", slot, index),
+        fmt::format("{} = tl.load(out + {} + ({} - i))", spread, slot, draft.size - 1),
+        fmt::format("tl.store(out + {0} + i, tl.max({1}, axis=0) - tl.min({1}, axis=0))", slot,
+                    spread)}});
+  draft.scope.scalars.push_back(value);
+}
+
+}  // namespace tilewright::fuzz

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuzz/kernels/statement_parts.h — statements that are more than an assignment or a store.
+#pragma once
+
+#include "draft.h"
+
+namespace tilewright::fuzz {
+
+// What a block defines is forgotten after it; what it assigns stays.
+class InnerScope {
+ public:
+  explicit InnerScope(Draft& draft) : draft_(draft), outer_(draft.scope) { ++draft.scope.depth; }
+  ~InnerScope() {
+    for (std::size_t i = 0; i < outer_.pointers.size(); ++i)
+      outer_.pointers[i].room = draft_.scope.pointers[i].room;
+    draft_.scope = outer_;
+  }
+
+ private:
+  Draft& draft_;
+  Scope outer_;
+};
+
+// A loop or a branch with statements in it; false when the kernel has none of them.
+bool add_compound(Draft& draft, Block& block);
+// Defines or changes a pointer; false when the kernel has none of them.
+bool add_pointers(Draft& draft, Block& block);
+// "for t in range(3):" with a new counter in scope.
+std::string for_header(Draft& draft, int rounds);
+// Products added up over a loop; false when the kernel has none.
+bool add_product_loop(Draft& draft, Block& block);
+// Rows loaded round by round, added up and stored: what a pipeline loads ahead.
+bool add_row_loop(Draft& draft, Block& block);
+// A matrix that every round reduces, changes and reduces again.
+bool add_state_loop(Draft& draft, Block& block);
+// A value of this round and of the last one, both used.
+void add_recurrence(Draft& draft, Block& block);
+// A result of every round of the loops around, each in a place of its own.
+void store_result(Draft& draft, Block& block, Form form, const Expression& value);
+// A scalar that may differ with the order of elements, as a condition around collectives of which
+// both sides give the same.
+void add_tie(Draft& draft, Block& block);
+
+}  // namespace tilewright::fuzz
