@@ -2,10 +2,9 @@
 // tilewright/load_inline.h — CUDA and C++ source from a string to a callable kernel or host
 // function.
 //
-//   auto m = tw::load_inline({.cuda_sources = {source}, .functions = {"gelu"}});
-//   auto y = m("gelu", x);                                               // a host function over
-//   torch::Tensor m.kernel("gelu_kernel")[{.grid = blocks, .block = 1024}](x, y, n);   // a kernel
-//   itself
+//   tw::InlineModule m = tw::load_inline({.cuda_sources = {source}, .functions = {"gelu"}});
+//   tw::Tensor y = m("gelu", x);  // a host function over torch::Tensor
+//   m.kernel("gelu_kernel")[{.grid = blocks, .block = 1024}](x, y, n);  // a kernel itself
 //
 // Sources written for PyTorch's load_inline run as they are, without PyTorch and without nvcc. On a
 // machine without a GPU the same CUDA source runs on the CPU by emulation; tensors then report
@@ -100,6 +99,12 @@ class InlineModule {
 };
 
 InlineModule load_inline(const InlineOptions& options);
+
+// Runs a CUDA program with main: cudaMalloc, cudaMemcpy, streams, events and <<<>>> as nvcc
+// compiles them, on options.device or by emulation. `arguments` are those of main behind the
+// program's name, which is options.name. The result is main's, or 1 where main gave 0 although a
+// kernel or a launch failed; what failed is printed to the standard error.
+int run_program(const InlineOptions& options, std::span<const std::string> arguments);
 
 // Compiles only, for a target that need not be here: the binary of an inline CUDA source and what
 // the compiler says of it.

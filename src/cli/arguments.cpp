@@ -47,6 +47,11 @@ constexpr const char* run_examples = R"x(Examples:
   tilewright run add.py:add_kernel ... --expect out=ref.npy
                                          compares with a file; exit code 4 when an element differs
   tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
+  tilewright run gelu.cu:gelu x=randn:f32[1000]
+                                         a host function over torch::Tensor; without a GPU emulated
+  tilewright run gelu.cu:gelu_kernel x=randn:f32[1000] y=empty:f32[1000] n=1000 --grid "cdiv(n, 256)"
+                                         a CUDA kernel; templates by their arguments: scale<float>
+  tilewright run program.cu -- 1024      a CUDA program with main and its arguments, without nvcc
 Values: 1024, 4k, 5:i64, 0.5:f64, inf, true, none, word, 'text', fp32, x.npy, bf16:x.npy,
   randn:f32[1024,781], rand:, zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5, randint:i32[8]=0..10,
   randn:f32[n,2*m] n=1000 m=64           sizes by name
@@ -216,11 +221,18 @@ void add_isolation(CLI::App& verb, Isolation& isolation, CLI::Option* guess) {
 
 std::function<void()> add_run(CLI::App& app) {
   auto options = std::make_shared<RunVerbOptions>();
-  CLI::App* verb = app.add_subcommand("run", "Runs one Triton kernel on given or generated inputs");
+  CLI::App* verb = app.add_subcommand("run", "Runs a Triton or CUDA kernel, a function or program");
   verb->footer(run_examples);
-  verb->add_option("PATH", options->path, "FILE.py:KERNEL, or PATH with --guess")->required();
-  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
+  verb->add_option("PATH", options->path,
+                   "FILE.py:KERNEL, FILE.cu:NAME, PROGRAM.cu, or PATH with --guess")
+      ->required();
+  verb->add_option("NAME=VALUE", options->arguments,
+                   "Arguments of the kernel; of a program, behind --, its own");
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  verb->add_option("--block", options->block, "Threads per block of a .cu kernel (default 256)");
+  verb->add_option("--shared", options->shared_bytes,
+                   "Bytes of dynamic shared memory of a .cu kernel")
+      ->check(CLI::Range(0, 232448));
   verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch")
       ->allow_extra_args(false);
   verb->add_option("--expect", options->expects,
@@ -302,9 +314,10 @@ std::function<void()> add_bench(CLI::App& app, const std::string& command) {
       "gelu, softmax, ... (see --list), or FILE:KERNEL with its arguments or --like");
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of a kernel of yours");
   verb->add_option("--like", options->like, "The operation that a kernel of yours does");
-  verb->add_option("--reference", options->reference,
-                   "FILE.py:KERNEL that does the same as a kernel of yours, instead of --like, or "
-                   "torch:FUNCTION (Python of --rivals, else python3)");
+  verb->add_option(
+      "--reference", options->reference,
+      "FILE.py:KERNEL or FILE.cu:NAME that does the same as a kernel of yours, instead "
+      "of --like, or torch:FUNCTION (Python of --rivals, else python3)");
   verb->add_option("--grid", options->grid, "Of a kernel of yours: X[,Y[,Z]] or expressions");
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel of yours");
   CLI::Option* dim = verb->add_option("--dim", options->dims, "Size: 4096, 1k..8k, 256,1024");

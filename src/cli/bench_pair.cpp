@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "base/nearest.h"
 #include "bench/suite/user_kernel.h"
+#include "cli/cuda_call.h"
 #include "cli/differences.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
@@ -24,7 +26,10 @@ namespace {
 
 struct Side {
   std::string name;
+  std::vector<std::string> parameters;
   TritonKernel kernel;
+  std::shared_ptr<CudaCall> cuda;                                     // instead, of a .cu file
+  std::shared_ptr<HostValue> result = std::make_shared<HostValue>();  // of a host function
   std::vector<NamedValue> values;
   std::optional<LaunchValues> own_launch;  // of the kernel's file
   TritonLaunch launch;
@@ -38,15 +43,24 @@ struct Side {
 };
 
 // Of "ptrs.0" the parameter is "ptrs".
-bool has_parameter(const TritonKernel& kernel, const std::string& name) {
-  const std::vector<std::string> names = kernel.parameters();
+bool has_parameter(const Side& side, const std::string& name) {
+  const std::vector<std::string>& names = side.parameters;
   return std::find(names.begin(), names.end(), name.substr(0, name.find('.'))) != names.end();
 }
 
-Side load_side(const std::string& path) {
+Side load_side(const std::string& path, Device device) {
   Side side;
+  if (is_cuda_path(path)) {
+    const CudaFile file = read_cuda_file(path);
+    side.cuda = std::make_shared<CudaCall>(file, device);
+    side.name = side.cuda->name();
+    side.parameters = side.cuda->parameters();
+    side.lines = suite::lines_of_code(file.source.text);
+    return side;
+  }
   side.kernel = load_kernel(path);
   side.name = side.kernel.name();
+  side.parameters = side.kernel.parameters();
   side.lines = suite::lines_of_kernel(side.kernel);
   return side;
 }
@@ -54,7 +68,11 @@ Side load_side(const std::string& path) {
 void give_values(Side& side, const std::vector<std::string>& texts, Device device) {
   std::vector<std::string> own;
   for (const std::string& text : texts)
-    if (has_parameter(side.kernel, parse_assignment(text, "NAME=VALUE").first)) own.push_back(text);
+    if (has_parameter(side, parse_assignment(text, "NAME=VALUE").first)) own.push_back(text);
+  if (side.cuda) {
+    side.values = values_for(own, side.name, side.parameters, {.device = device});
+    return;
+  }
   KernelArguments read = read_arguments(own, side.kernel, {.device = device});
   side.values = std::move(read.values);
   side.own_launch = std::move(read.launch);
@@ -65,11 +83,12 @@ void give_values(Side& side, const std::vector<std::string>& texts, Device devic
 
 // Both sides see the same numbers: also those that `empty:` left, and random ones that one side has
 // no parameter for.
-void take_contents(const Side& side, const Side& other) {
-  for (const NamedValue& value : side.values) {
+void take_contents(Side& side, const Side& other) {
+  for (NamedValue& value : side.values) {
     const NamedValue* known = other.find(value.name);
-    if (value.tensor() != nullptr && known != nullptr && known->tensor() != nullptr)
-      value.tensor()->copy_from(known->before);
+    if (value.tensor() == nullptr || known == nullptr || known->tensor() == nullptr) continue;
+    value.tensor()->copy_from(known->before);
+    value.before = value.tensor()->to(Device::cpu()).clone();
   }
 }
 
@@ -80,13 +99,34 @@ Tensor storable(const Tensor& tensor) {
   return is_known ? tensor : tensor.to(DType::Float32);
 }
 
-// Otherwise the evaluation of a grid as text would be timed.
-void set_grid(Side& side, const std::string& text) {
-  side.launch.grid =
-      once_per_config(grid_for(text, side.kernel, {side.values, side.own_launch}));
+// The grid may name a number that only the other side takes. Without once_per_config the evaluation
+// of a grid as text would be timed.
+void set_grid(Side& side, const BenchVerbOptions& options, const std::vector<std::string>& given) {
+  const std::string grid = grid_with_sizes(options.grid, given, side.parameters);
+  if (!side.cuda) {
+    side.launch.grid = once_per_config(grid_for(grid, side.kernel, {side.values, side.own_launch}));
+    return;
+  }
+  CudaShape shape;  // a host function has none
+  if (side.cuda->is_kernel()) {
+    shape.grid = grid;
+    shape.block = grid_with_sizes(options.block, given, side.parameters);
+  }
+  side.cuda->bind(side.values, shape);
+}
+
+suite::Prepared prepared_cuda(const Side& side) {
+  suite::Prepared prepared{.run = [side] { *side.result = side.cuda->run(); }};
+  if (side.cuda->device().is_cpu()) prepared.note = "emulated";
+  if (side.cuda->is_kernel())
+    prepared.launches = {[cuda = side.cuda] {
+      return launch_facts(cuda->options(), cuda->kernel(), cuda->config());
+    }};
+  return prepared;
 }
 
 suite::Prepared prepared_from(const Side& side) {
+  if (side.cuda) return prepared_cuda(side);
   const auto arguments = std::make_shared<const LaunchArguments>(side.values);
   return {.run = [side, arguments] { side.kernel.launch(side.launch, arguments->get()); },
           .launches = {[side, arguments] {
@@ -144,11 +184,14 @@ struct BenchPair::State {
   void check_names(const std::vector<std::string>& texts) const {
     for (const std::string& text : texts) {
       const std::string name = parse_assignment(text, "NAME=VALUE").first;
-      if (has_parameter(kernel.kernel, name)) continue;
+      if (has_parameter(kernel, name)) continue;
+      if (!reference && kernel.cuda)
+        throw ArgumentError(fmt::format("'{}' has no parameter '{}'{}", kernel.name, name,
+                                        suggest_names(name, kernel.parameters)));
       if (!reference)
         static_cast<void>(parameter_named(kernel.name, kernel.kernel.state()->parameters,
                                           name.substr(0, name.find('.'))));
-      else if (!has_parameter(reference->kernel, name))
+      else if (!has_parameter(*reference, name))
         throw ArgumentError(fmt::format("neither '{}' nor '{}' has a parameter '{}'", kernel.name,
                                         reference->name, name));
     }
@@ -157,20 +200,24 @@ struct BenchPair::State {
   void check_tensors() const {
     const bool has_tensor = std::any_of(kernel.values.begin(), kernel.values.end(),
                                         [](const auto& value) { return value.tensor(); });
-    if (!has_tensor && !reference)
-      throw ArgumentError(fmt::format(
-          "'{}' is given no tensor; write its arguments as NAME=randn:f32[1024]", kernel.name));
+    if (has_tensor) return;
+    if (reference) throw nothing_shared();
+    throw ArgumentError(fmt::format(
+        "'{}' is given no tensor; write its arguments as NAME=randn:f32[1024]", kernel.name));
   }
 
   void check_shares() const {
     const bool shares = std::any_of(
         kernel.values.begin(), kernel.values.end(),
         [&](const auto& value) { return value.tensor() && reference->find(value.name); });
-    if (!shares)
-      throw ArgumentError(fmt::format(
-          "'{}' and '{}' share no tensor that could be compared; give one as NAME=randn:f32[1024] "
-          "under a name that both have",
-          kernel.name, reference->name));
+    if (!shares) throw nothing_shared();
+  }
+
+  ArgumentError nothing_shared() const {
+    return ArgumentError(fmt::format(
+        "'{}' and '{}' share no tensor that could be compared; give one as NAME=randn:f32[1024] "
+        "under a name that both have",
+        kernel.name, reference->name));
   }
 
   suite::Record record_for(const Side& side) const {
@@ -193,9 +240,54 @@ struct BenchPair::State {
     return record;
   }
 
-  // Every tensor that both have is compared; the worst counts.
+  static bool returns(const Side& side) {
+    return side.cuda && !side.cuda->is_kernel() &&
+           !std::holds_alternative<std::monostate>(*side.result);
+  }
+
+  // What a side made: what its host function returned, else the tensors that it changed.
+  static std::vector<Tensor> outputs_of(const Side& side) {
+    if (const auto* tensor = std::get_if<Tensor>(side.result.get())) return {*tensor};
+    if (const auto* list = std::get_if<std::vector<Tensor>>(side.result.get())) return *list;
+    std::vector<Tensor> changed;
+    for (const NamedValue& value : side.values)
+      if (value.tensor() && !is_unchanged(value)) changed.push_back(*value.tensor());
+    return changed;
+  }
+
+  static bool is_unchanged(const NamedValue& value) {
+    const Tensor now = value.tensor()->to(Device::cpu()).contiguous();
+    const Tensor before = value.before.contiguous();
+    return std::memcmp(now.data(), before.data(), now.nbytes()) == 0;
+  }
+
+  static bool fits(const std::vector<Tensor>& wanted, const std::vector<Tensor>& got) {
+    if (wanted.size() != got.size() || got.empty()) return false;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      if (!got[i].is_defined() || !wanted[i].is_defined() || got[i].numel() != wanted[i].numel())
+        return false;
+    return true;
+  }
+
+  void cannot_check(suite::Record& record, std::size_t wanted, std::size_t got) const {
+    record.status = suite::Status::Failed;
+    record.reason =
+        fmt::format("cannot be checked: {} gives {} tensors and {} gives {}, or their sizes differ",
+                    reference->name, wanted, kernel.name, got);
+  }
+
+  // Every tensor that both have is compared; the worst counts. Host functions have their results,
+  // which no name of the other side stands for.
   void judge(suite::Record& record) const {
     std::vector<Compared> all;
+    if (returns(kernel) || returns(*reference)) {
+      const std::vector<Tensor> wanted = outputs_of(*reference), got = outputs_of(kernel);
+      if (!fits(wanted, got)) return cannot_check(record, wanted.size(), got.size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        all.push_back(
+            {fmt::format("result {}", i), got[i], wanted[i].contiguous().view(got[i].shape())});
+      return judge(record, all);
+    }
     for (const NamedValue& value : kernel.values) {
       const NamedValue* wanted = reference->find(value.name);
       if (value.tensor() && wanted && wanted->tensor())
@@ -226,14 +318,26 @@ struct BenchPair::State {
   // The tensors that the kernel has written, or those that it has not, in the order of parameters.
   std::vector<const NamedValue*> tensors(bool written) const {
     std::vector<const NamedValue*> found;
-    for (const std::string& name : kernel.kernel.parameters()) {
+    for (const std::string& name : kernel.parameters) {
       const NamedValue* value = kernel.find(name);
       if (value == nullptr || value->tensor() == nullptr) continue;
-      const Tensor now = value->tensor()->to(Device::cpu()).contiguous();
-      const bool is_same = std::memcmp(now.data(), value->before.data(), now.nbytes()) == 0;
-      if (is_same != written) found.push_back(value);
+      if (is_unchanged(*value) != written) found.push_back(value);
     }
     return found;
+  }
+
+  // What a function of PyTorch is compared with; `wanted` comes later.
+  std::vector<Compared> torch_outputs() const {
+    std::vector<Compared> outputs;
+    if (returns(kernel)) {
+      for (const Tensor& tensor : outputs_of(kernel))
+        if (tensor.is_defined())
+          outputs.push_back({fmt::format("result {}", outputs.size()), tensor, {}});
+      return outputs;
+    }
+    for (const NamedValue* value : tensors(true))
+      outputs.push_back({value->name, *value->tensor(), {}});
+    return outputs;
   }
 
   // The function gets what the kernel has read but not written; what it returns stands for what the
@@ -241,16 +345,16 @@ struct BenchPair::State {
   suite::Contender torch_contender(suite::Rivals& rivals, suite::Record& judged) const {
     const auto folder = std::make_shared<TemporaryFolder>();
     suite::Rivals::Function call{function, {}, {}};
-    const std::vector<const NamedValue*> outputs = tensors(true);
+    const std::vector<Compared> outputs = torch_outputs();
     std::vector<const NamedValue*> inputs = tensors(false);
-    if (inputs.empty()) inputs = outputs;
+    if (inputs.empty()) inputs = tensors(true);
     for (const NamedValue* input : inputs) {
       const std::string path = folder->path() + "/" + input->name + ".npy";
       save_npy(path, storable(input->before));
       call.inputs.emplace_back(path, name_of(input->before.dtype()));
     }
-    for (const NamedValue* output : outputs)
-      call.outputs.push_back(folder->path() + "/" + output->name + "_expected.npy");
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      call.outputs.push_back(fmt::format("{}/expected_{}.npy", folder->path(), i));
     suite::Record record = record_for(kernel);
     record.way = function;
     record.lines = record.kernels = 0;
@@ -266,28 +370,27 @@ struct BenchPair::State {
     return contender;
   }
 
-  static void compare_with_files(const suite::Rivals::Function& call,
-                                 const std::vector<const NamedValue*>& outputs,
+  static void compare_with_files(const suite::Rivals::Function& call, std::vector<Compared> outputs,
                                  suite::Record& judged) {
-    std::vector<Compared> all;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const Tensor& got = *outputs[i]->tensor();
+      const Tensor& got = outputs[i].got;
       const Tensor wanted = load_npy(call.outputs[i], Device::cpu()).contiguous();
       if (wanted.numel() != got.numel()) {
         judged.status = suite::Status::Failed;
         judged.reason =
             fmt::format("cannot be checked: '{}' is {}, and the reference returns {}",
-                        outputs[i]->name, tensor_type_text(got), tensor_type_text(wanted));
+                        outputs[i].name, tensor_type_text(got), tensor_type_text(wanted));
         return;
       }
-      all.push_back({outputs[i]->name, got, wanted.view(got.shape())});
+      outputs[i].wanted = wanted.view(got.shape());
     }
-    judge(judged, all);
+    judge(judged, outputs);
   }
 
   suite::Contender contender_of(const Side& side, const suite::RunOptions& options) const {
     suite::Contender contender{record_for(side), {}};
     const suite::Prepared prepared = prepared_from(side);
+    contender.record.note = prepared.note;
     try {
       prepared.run();
       device.synchronize();
@@ -320,25 +423,24 @@ BenchPair::BenchPair(const BenchVerbOptions& options, const std::vector<std::str
     : state_(std::make_unique<State>()) {
   State& s = *state_;
   s.device = device;
-  s.kernel = load_side(options.operation);
-  std::vector<std::string> parameters = s.kernel.kernel.parameters();
+  s.kernel = load_side(options.operation, device);
+  std::vector<std::string> parameters = s.kernel.parameters;
   s.function = torch_reference(options);
   if (!options.reference.empty() && s.function.empty()) {
-    s.reference = load_side(options.reference);
+    s.reference = load_side(options.reference, device);
     if (s.kernel.name == s.reference->name) s.reference->name += " (reference)";
-    for (const std::string& name : s.reference->kernel.parameters()) parameters.push_back(name);
+    for (const std::string& name : s.reference->parameters) parameters.push_back(name);
   }
   const std::vector<std::string> texts = with_sizes(given, parameters);
   s.check_names(texts);
   give_values(s.kernel, texts, device);
   s.check_tensors();
-  const std::string grid = grid_with_sizes(options.grid, given, parameters);
-  set_grid(s.kernel, grid);
+  set_grid(s.kernel, options, given);
   if (!s.reference) return;
   give_values(*s.reference, texts, device);
   take_contents(*s.reference, s.kernel);
   s.check_shares();
-  set_grid(*s.reference, grid);
+  set_grid(*s.reference, options, given);
 }
 
 BenchPair::~BenchPair() = default;
@@ -347,8 +449,11 @@ bool BenchPair::run(const suite::RunOptions& options, const suite::Ceilings& cei
                     suite::Rivals* rivals, std::vector<suite::Record>& records) {
   State& s = *state_;
   std::vector<suite::Contender> contenders;
-  if (s.reference) contenders.push_back(s.contender_of(*s.reference, options));
-  if (s.reference) contenders[0].record.note = "reference";
+  if (s.reference) {
+    contenders.push_back(s.contender_of(*s.reference, options));
+    std::string& note = contenders[0].record.note;
+    note = note.empty() ? "reference" : "reference, " + note;
+  }
   contenders.push_back(s.contender_of(s.kernel, options));
   const bool both_ran = s.reference && contenders[0].measure && contenders[1].measure;
   if (both_ran) s.judge(contenders[1].record);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/bench_pair.h — `tilewright bench FILE.py:KERNEL NAME=VALUE ... [--reference FILE.py:OTHER]`:
 // a kernel alone or beside another one that does the same, on arguments as `tilewright run` takes
-// them.
+// them. Either may be FILE.cu:NAME.
 #pragma once
 
 #include <memory>

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "bench/suite/sizes.h"
 #include "bench/suite/user_kernel.h"
+#include "cli/cuda_call.h"
 #include "cli/kernel_path.h"
 #include "tilewright/error.h"
 
@@ -144,9 +145,9 @@ namespace {
 // A kernel of the user's has arguments instead of an operation at some sizes.
 void check_pair_options(const BenchVerbOptions& options) {
   const char* beside = options.reference.empty() ? "a kernel alone" : "--reference";
-  if (!is_file(options.operation) || options.operation.find(".py") == std::string::npos)
-    throw UsageError{
-        fmt::format("--reference goes with FILE.py:KERNEL, not with '{}'", options.operation)};
+  if (!is_triton_kernel(options.operation) && !is_cuda_path(options.operation))
+    throw UsageError{fmt::format(
+        "--reference goes with FILE.py:KERNEL or FILE.cu:NAME, not with '{}'", options.operation)};
   const std::pair<const char*, bool> others[] = {
       {"--like", !options.like.empty()},
       {"--dim", !options.dims.empty()},
@@ -163,8 +164,9 @@ void check_pair_options(const BenchVerbOptions& options) {
 }  // namespace
 
 bool is_pair(const BenchVerbOptions& options) {
-  const bool is_alone =
-      is_triton_kernel(options.operation) && options.like.empty() && !options.arguments.empty();
+  const bool has_parameters =
+      is_triton_kernel(options.operation) || is_cuda_path(options.operation);
+  const bool is_alone = has_parameters && options.like.empty() && !options.arguments.empty();
   return is_alone || !options.reference.empty();
 }
 

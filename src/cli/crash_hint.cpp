@@ -23,11 +23,13 @@ void on_crash(int number) {
 
 }  // namespace
 
-CrashHint::CrashHint(const std::string& kernel) {
-  crash_text = fmt::format(
-      "tilewright: kernel '{}' crashed, most likely by an access outside of its tensors; "
-      "tilewright run --device interpret names its line and element\n",
-      kernel);
+CrashHint::CrashHint(const std::string& kernel)
+    : CrashHint(fmt::format("kernel '{}'", kernel),
+                "outside of its tensors; tilewright run --device interpret names its line and "
+                "element") {}
+
+CrashHint::CrashHint(const std::string& what, const std::string& where) {
+  crash_text = fmt::format("tilewright: {} crashed, most likely by an access {}\n", what, where);
   for (const int number : crash_signals) std::signal(number, on_crash);
 }
 

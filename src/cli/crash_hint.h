@@ -10,6 +10,8 @@ namespace tilewright::cli {
 class CrashHint {
  public:
   explicit CrashHint(const std::string& kernel);
+  // "WHAT crashed, most likely by an access WHERE".
+  CrashHint(const std::string& what, const std::string& where);
   ~CrashHint();
   CrashHint(const CrashHint&) = delete;
   CrashHint& operator=(const CrashHint&) = delete;

@@ -59,6 +59,11 @@ void keep_only(const KernelPath& wanted, std::vector<python::DecoratedFunction>&
 
 }  // namespace
 
+bool has_python_files(const std::string& path) {
+  if (!fs::is_directory(path)) return path.find(".cu") == std::string::npos;
+  return !python_files(path).empty();
+}
+
 FoundKernels find_kernels(python::ModuleLoader& loader, Guesser& guesser, const std::string& path) {
   KernelPath wanted{path, ""};
   if (!fs::exists(path)) wanted = parse_kernel_path(path);

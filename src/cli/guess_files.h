@@ -20,6 +20,9 @@ struct FoundKernels {
   std::vector<UnreadableFile> unreadable;
 };
 
+// Whether the path is a .py file, FILE.py:KERNEL, or a folder with .py files in it.
+bool has_python_files(const std::string& path);
+
 // Of a file, of all files below a folder in order, or the one of FILE.py:KERNEL. Throws
 // ArgumentError when there is no such path, or nothing in it that could be tried.
 FoundKernels find_kernels(python::ModuleLoader& loader, Guesser& guesser, const std::string& path);

@@ -12,10 +12,12 @@
 #include "base/table.h"
 #include "bench/json.h"
 #include "cli/crash_hint.h"
+#include "cli/cuda_call.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/prints_aside.h"
 #include "cli/run_compare.h"
+#include "cli/run_cuda.h"
 #include "cli/run_place.h"
 #include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
@@ -94,13 +96,15 @@ TensorSummary summarize(const NamedValue& named) {
   const Tensor after = named.tensor()->to(Device::cpu()).contiguous();
   TensorSummary summary{named.name, tensor_type_text(after), after.numel()};
   const std::size_t bytes = size_of(after.dtype());
-  const auto* before_data = static_cast<const char*>(named.before.data());
+  const auto* before_data =
+      named.before.is_defined() ? static_cast<const char*>(named.before.data()) : nullptr;
   const auto* after_data = static_cast<const char*>(after.data());
   const bool is_float = is_floating(after.dtype());
   const Tensor wide = is_float ? after.to(DType::Float64) : Tensor();
   for (std::int64_t i = 0; i < after.numel(); ++i) {
     const std::size_t at = static_cast<std::size_t>(i) * bytes;
-    summary.changed += std::memcmp(before_data + at, after_data + at, bytes) != 0;
+    summary.changed +=
+        before_data == nullptr || std::memcmp(before_data + at, after_data + at, bytes) != 0;
     if (is_float && !std::isfinite(wide.data<double>()[i])) ++summary.not_finite;
   }
   const std::int64_t shown = std::min<std::int64_t>(after.numel(), 6);
@@ -116,11 +120,16 @@ struct Outcome {
   std::vector<TensorSummary> tensors;
   std::optional<LaunchValues> launch;  // of the file, where it gave arguments
   std::vector<ComparedTensor> compared;
+  std::string result;  // of a host function that returns no tensor
 };
 
 void print_text(const Outcome& outcome) {
-  fmt::print("{} on {}: grid {} x {} x {}, {:.3f} s with compiling\n", outcome.kernel,
-             outcome.place, outcome.grid.x, outcome.grid.y, outcome.grid.z, outcome.seconds);
+  const std::string grid = outcome.grid.x == 0 ? std::string()
+                                               : fmt::format("grid {} x {} x {}, ", outcome.grid.x,
+                                                             outcome.grid.y, outcome.grid.z);
+  fmt::print("{} on {}: {}{:.3f} s with compiling\n", outcome.kernel, outcome.place, grid,
+             outcome.seconds);
+  if (!outcome.result.empty()) fmt::print("  result  {}\n", outcome.result);
   if (outcome.launch && !outcome.launch->texts.empty())
     fmt::print("  as the launch at {}: {}\n", outcome.launch->place,
                fmt::join(outcome.launch->texts, " "));
@@ -152,6 +161,7 @@ void print_json(const Outcome& outcome) {
            {"grid", {outcome.grid.x, outcome.grid.y, outcome.grid.z}},
            {"seconds", outcome.seconds},
            {"tensors", tensors}};
+  if (!outcome.result.empty()) all["result"] = outcome.result;
   if (outcome.launch)
     all["launch"] = {{"place", outcome.launch->place}, {"arguments", outcome.launch->texts}};
   if (!outcome.compared.empty()) all["compared"] = compared_json(outcome.compared);
@@ -216,7 +226,26 @@ void check_places(const RunVerbOptions& options) {
 
 }  // namespace
 
+void report_run(const RunVerbOptions& options, const RunReport& report) {
+  const std::vector<Save> saves = saves_of(options, report.values);
+  const std::vector<Expected> expected = read_expected(options.expects, report.values);
+  Outcome outcome{.kernel = report.name,
+                  .place = report.place,
+                  .grid = report.grid,
+                  .seconds = report.seconds,
+                  .tensors = {},
+                  .launch = {},
+                  .compared = compare_with_expected(expected, report.values, options.tolerance),
+                  .result = report.result};
+  for (const NamedValue& value : report.values)
+    if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
+  for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
+  options.json ? print_json(outcome) : print_text(outcome);
+  if (has_difference(outcome.compared)) throw ExitWith{difference_code};
+}
+
 void run_run(const RunVerbOptions& options) {
+  if (is_cuda_path(options.path)) return run_cuda(options);
   const RunPlace place = place_of(options);
   const TritonKernel kernel = load_kernel(options.path);
   refuse_sweeps(options.arguments, "tilewright run");

@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/table.h"
 #include "bench/json.h"
+#include "cli/guess_cuda.h"
 #include "cli/guess_files.h"
 #include "cli/isolate.h"
 #include "cli/progress.h"
@@ -106,7 +107,10 @@ void run_run_guess(const RunVerbOptions& options) {
         "--guess compares a device with the interpreter; write --device cpu, cuda or emulate"};
   python::ModuleLoader loader;
   Guesser guesser(loader);
-  const auto found = find_kernels(loader, guesser, options.path);
+  const bool has_cuda = has_cuda_files(options.path);
+  const auto found = has_cuda && !has_python_files(options.path)
+                         ? FoundKernels{}
+                         : find_kernels(loader, guesser, options.path);
   const auto& kernels = found.kernels;
   std::vector<Row> rows;
   for (const UnreadableFile& file : found.unreadable)
@@ -133,6 +137,20 @@ void run_run_guess(const RunVerbOptions& options) {
           progress.show(fmt::format("{} of {}: {}", ++ended, kernels.size(), kernels[i].name));
         });
   }
+  if (has_cuda) {
+    Progress progress;
+    for (const CudaGuess& guess : guess_cuda(options.path, place.device, options.isolation,
+                                             [&](const std::string& text) { progress.show(text); }))
+      rows.push_back({.file = guess.file,
+                      .kernel = guess.kernel,
+                      .result = guess.result,
+                      .reason = guess.reason,
+                      .signature = "",
+                      .arguments = guess.arguments,
+                      .seconds = guess.seconds});
+  }
+  if (rows.empty())
+    throw ArgumentError(fmt::format("there is no kernel or program in '{}'", options.path));
   std::map<std::string, int> counts;
   for (const Row& row : rows) ++counts[row.result];
   options.json ? print_json(rows, counts) : print_table(rows, counts);

@@ -49,6 +49,8 @@ struct RunVerbOptions {
   std::string path;                    // FILE.py:KERNEL
   std::vector<std::string> arguments;  // NAME=VALUE
   std::string grid;                    // else that of the file's own launch
+  std::string block;                   // of a .cu kernel: threads per block, else 256
+  std::int64_t shared_bytes = 0;       // of a .cu kernel: dynamic shared memory
   std::vector<std::string> saves;      // NAME=FILE.npy
   std::vector<std::string> expects;    // NAME=FILE.npy, to compare with
   std::vector<std::string> compares;   // devices and float64, to compare with
@@ -89,7 +91,7 @@ struct BenchVerbOptions {
   std::string operation;               // gelu, ..., or FILE.py:KERNEL, FILE.cu:KERNEL with `like`
   std::vector<std::string> arguments;  // of a kernel of the user's: NAME=VALUE
   std::string like;                    // the operation that a kernel of the user's does
-  std::string reference;               // else another kernel that does the same, FILE.py:KERNEL
+  std::string reference;               // else another, FILE.py:KERNEL, FILE.cu:NAME, torch:FUNCTION
   std::string grid;
   std::string block;
   std::string dims;

@@ -32,8 +32,8 @@ Names names_of(const python::DictValue& values) {
 }
 
 // The text is written by a person at a command line: what it names must be an argument.
-void check_names(const TritonKernel::State& state, const std::string& text,
-                 const python::Node& node, const Names& names) {
+void check_names(const std::string& kernel, const std::string& text, const python::Node& node,
+                 const Names& names) {
   static const std::set<std::string_view> known = {
       "triton", "cdiv", "next_power_of_2", "min", "max", "len", "int", "range", "sum"};
   if (python::is<python::Lambda>(&node)) return;  // it has names of its own
@@ -42,23 +42,23 @@ void check_names(const TritonKernel::State& state, const std::string& text,
     std::vector<std::string> all;
     for (const auto& [argument, value] : names) all.push_back(argument);
     throw ArgumentError(
-        fmt::format("the grid '{}' of kernel '{}' names '{}', which is no argument{}", text,
-                    state.name, name->id, suggest_names(name->id, all)));
+        fmt::format("the grid '{}' of kernel '{}' names '{}', which is no argument{}", text, kernel,
+                    name->id, suggest_names(name->id, all)));
   }
   python::for_each_child(
-      node, [&](const python::Node& child) { check_names(state, text, child, names); });
+      node, [&](const python::Node& child) { check_names(kernel, text, child, names); });
 }
 
-Dim3 evaluate_text(const TritonKernel::State& state, const std::string& text, const Meta& meta) {
+Dim3 evaluate_text(const std::string& kernel, const std::string& text,
+                   const python::DictValue& values) {
   python::ModuleLoader loader;
   const std::string module_text =
       fmt::format("import triton\nfrom triton import cdiv, next_power_of_2\ngrid = ({},)\n", text);
   try {
     const python::LoadedModule& module = loader.load_text("grid", module_text);
-    const python::DictValue values = meta_values(meta.view());
     python::Evaluator evaluator(loader);
     const python::Binding grid = loader.lookup(module, "grid");
-    check_names(state, text, *grid.node, names_of(values));
+    check_names(kernel, text, *grid.node, names_of(values));
     python::Value value = evaluator.evaluate(module, grid.node, names_of(values));
     // "(4, 5)" in brackets of its own
     if (value.items() != nullptr && value.items()->size() == 1 &&
@@ -69,7 +69,7 @@ Dim3 evaluate_text(const TritonKernel::State& state, const std::string& text, co
     throw;
   } catch (const UserError& error) {
     throw ArgumentError(fmt::format("the grid '{}' of kernel '{}' cannot be computed: {}", text,
-                                    state.name, sentence(error)));
+                                    kernel, sentence(error)));
   }
 }
 
@@ -100,8 +100,16 @@ Dim3 evaluate_launch(const TritonKernel& kernel, const KernelLaunch& launch,
 Grid grid_from_text(const TritonKernel& kernel, std::string text) {
   const TritonKernel::State& state = *kernel.state();
   return [&state, text = std::move(text)](const Meta& meta) {
-    return evaluate_text(state, text, meta);
+    return evaluate_text(state.name, text, meta_values(meta.view()));
   };
+}
+
+Dim3 grid_from_numbers(const std::string& kernel, const std::string& text,
+                       const std::map<std::string, std::int64_t>& numbers) {
+  python::DictValue values;
+  for (const auto& [name, number] : numbers)
+    values.items.push_back({python::Value(name), python::Value(number)});
+  return evaluate_text(kernel, text, values);
 }
 
 Grid grid_from_file(const TritonKernel& kernel, std::map<std::string, Tensor> tensors,

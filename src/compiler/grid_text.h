@@ -17,6 +17,10 @@ namespace tilewright {
 // parameters. Throws ArgumentError that quotes it.
 Grid grid_from_text(const TritonKernel& kernel, std::string text);
 
+// The same for a kernel that is not Triton's, with the numbers that its launch is given.
+Dim3 grid_from_numbers(const std::string& kernel, const std::string& text,
+                       const std::map<std::string, std::int64_t>& numbers);
+
 // The grid of a launch of the kernel in its file (the first one unless one is given), with the
 // names of that place standing for the arguments given here. Throws ArgumentError that says why it
 // cannot be read.

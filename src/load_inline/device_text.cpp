@@ -2,6 +2,9 @@
 // load_inline/device_text.cpp — device code without its host surroundings.
 #include "load_inline/device_text.h"
 
+#include <functional>
+#include <set>
+
 #include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/kernel_stubs.h"
@@ -12,17 +15,78 @@ namespace {
 
 using Kind = Declaration::Kind;
 
-// Headers whose content the preludes hold. Emulation looks at CUDA's own itself.
-bool is_replaced(std::string_view header, bool for_emulation) {
-  if (is_torch_header(header) || is_standard_header(header)) return true;
-  return !for_emulation && is_cuda_header(header);
+// Headers whose content the preludes hold.
+bool is_replaced(std::string_view header) {
+  return is_torch_header(header) || is_standard_header(header) || is_cuda_header(header);
 }
 
-std::string device_code(const InlineSource& source, bool for_emulation, bool renames_kernels) {
+// ---- What device code names, over any number of steps.
+
+using Names = std::set<std::string, std::less<>>;
+
+void add_identifiers(std::string_view text, Names& names) {
+  for (const CppToken& token : tokenize_cpp(text, "declaration"))
+    if (token.is_identifier()) names.emplace(token.text);
+}
+
+std::string_view text_of(const InlineSource& source, const Declaration& d) {
+  return std::string_view(source.text).substr(d.range.begin, d.range.end - d.range.begin);
+}
+
+// Template arguments of launches: `scan<Plus><<<...`.
+void add_launched(const InlineSource& source, Names& names) {
+  const auto tokens = tokenize_cpp(source.text, source.file);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i].is("<<<"))
+      for (std::size_t j = i; j-- > 0 && !tokens[j].is(";") && !tokens[j].is("{");)
+        if (tokens[j].is_identifier()) names.emplace(tokens[j].text);
+}
+
+bool is_optional(const Declaration& d) {
+  return !d.name.empty() && !d.is_device &&
+         (d.kind == Kind::Type || d.kind == Kind::Alias || d.kind == Kind::Variable ||
+          d.kind == Kind::HostFunction);
+}
+
+Names device_names(std::span<const InlineSource> sources) {
+  Names names;
+  std::vector<std::pair<const InlineSource*, const Declaration*>> open;
+  for (const InlineSource& source : sources) {
+    add_launched(source, names);
+    for (const Declaration& d : source.outline) {
+      const std::string_view text = text_of(source, d);
+      if (d.kind == Kind::Directive) {
+        if (d.name == "define") add_identifiers(text.substr(1), names);
+      } else if (!is_optional(d) || text.find("__device__") != std::string_view::npos) {
+        if (is_device_visible(source, d)) add_identifiers(text, names);
+      } else {
+        open.emplace_back(&source, &d);
+      }
+    }
+  }
+  for (bool has_grown = true; has_grown;) {
+    has_grown = false;
+    for (auto& [source, d] : open) {
+      if (d == nullptr || !names.contains(d->name)) continue;
+      add_identifiers(text_of(*source, *d), names);
+      d = nullptr;
+      has_grown = true;
+    }
+  }
+  return names;
+}
+
+// With `used`, what is optional and not in it is left out.
+std::string device_code(const InlineSource& source, bool for_emulation, bool renames_kernels,
+                        const Names* used = nullptr) {
   TextEdits edits(source.text);
   for (const Declaration& d : source.outline) {
+    if (used && is_optional(d) && !used->contains(d.name)) {
+      edits.blank(d.range);
+      continue;
+    }
     if (d.kind == Kind::Directive) {
-      if (is_replaced(included_header_of(source, d), for_emulation)) edits.blank(d.range);
+      if (is_replaced(included_header_of(source, d))) edits.blank(d.range);
     } else if (!is_device_visible(source, d) || (for_emulation && d.kind == Kind::Instantiation)) {
       edits.blank(d.range);
     } else if (d.kind == Kind::Kernel && renames_kernels) {
@@ -38,8 +102,9 @@ std::string torch_types(std::span<const InlineSource> sources, bool in_any_case)
   const bool has_accessor =
       mentions(sources, "PackedTensorAccessor32") || mentions(sources, "PackedTensorAccessor64") ||
       mentions(sources, "PackedTensorAccessor") || mentions(sources, "TensorAccessor");
-  const bool has_half =
-      mentions(sources, "Half") || mentions(sources, "BFloat16") || mentions(sources, "scalar_t");
+  const bool has_half = mentions(sources, "Half") || mentions(sources, "BFloat16") ||
+                        mentions(sources, "scalar_t") || mentions(sources, "acc_type") ||
+                        mentions(sources, "opmath_type");
   std::string out;
   if (has_accessor || has_half || in_any_case) out += embedded_part("torch/small_floats.h");
   if (has_accessor || in_any_case) out += embedded_part("torch/accessor.h");
@@ -58,6 +123,16 @@ std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_ty
   return out;
 }
 
+std::string nvrtc_program_text(std::span<const InlineSource> sources) {
+  const Names used = device_names(sources);
+  std::string out = embedded_part("torch/device.cuh");
+  if (mentions(sources, "std")) out += embedded_part("torch/device_std.cuh");
+  out += torch_types(sources, false);
+  for (const InlineSource& source : sources)
+    out += line_directive(1, source.file) + device_code(source, false, false, &used) + "\n";
+  return out;
+}
+
 EmulatedText emulated_text(std::span<const InlineSource> sources, const EmulationNeeds& needs) {
   EmulatedText out;
   for (const InlineSource& source : sources)
@@ -65,7 +140,7 @@ EmulatedText emulated_text(std::span<const InlineSource> sources, const Emulatio
       out.sources.push_back(emulate_cuda(device_code(source, true, needs.with_host), source.file));
   if (!out.sources.empty()) out.sources[0].needs_standard_library |= needs.with_standard_library;
   out.text = needs.includes + emulation_prelude(out.sources) +
-             torch_types(sources, needs.with_host || needs.with_torch_types);
+             torch_types(sources, needs.with_host || needs.with_torch_types) + needs.headers;
   for (const EmulatedSource& source : out.sources) out.text += source.text;
   return out;
 }

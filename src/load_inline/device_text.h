@@ -17,12 +17,16 @@ namespace tilewright {
 // and file.
 // `with_torch_types` brings c10::Half and the like even where the sources do not name them.
 std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_types = false);
+// The same of a whole program, without the types, aliases and constants that only its host code
+// names: those may need what NVRTC does not have (struct timeval, FILE).
+std::string nvrtc_program_text(std::span<const InlineSource> sources);
 
 struct EmulationNeeds {
   bool with_host = false;              // kernels are renamed, so that stubs can take their names
   bool with_standard_library = false;  // the text includes standard headers
   bool with_torch_types = false;       // as above
   std::string includes;                // these, to stand in front
+  std::string headers;                 // these, between the emulation library and the sources
 };
 
 struct EmulatedText {

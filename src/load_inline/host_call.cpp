@@ -2,6 +2,7 @@
 // load_inline/host_call.cpp — the table of callbacks, and one call from arguments to result.
 #include "load_inline/host_call.h"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -13,6 +14,7 @@
 #include "base/nvtx.h"
 #include "load_inline/host_launch.h"
 #include "load_inline/host_tensor.h"
+#include "runtime/cpu/thread_pool.h"
 
 namespace tilewright {
 namespace {
@@ -138,6 +140,19 @@ int fill(void* address, int value, unsigned long bytes) {
   });
 }
 
+int parallel(long begin, long end, long grain, void (*work)(void*, long, long), void* data) {
+  return guarded([&] {
+    const auto count = static_cast<std::uint64_t>(end > begin ? end - begin : 0);
+    const auto part = static_cast<std::uint64_t>(std::max(grain, 1l));
+    ProgramCost unknown = 0;
+    run_programs((count + part - 1) / part, unknown, [&](std::uint64_t first, std::uint64_t last) {
+      work(data, begin + static_cast<long>(first * part),
+           begin + static_cast<long>(std::min(last * part, count)));
+    });
+    return 1;
+  });
+}
+
 int device_number(int what) {
   return guarded([&] {
     const HostContext& context = current().context;
@@ -159,8 +174,8 @@ int device_number(int what) {
 
 RunningCall& reported(void* call) { return *static_cast<RunningCall*>(call); }
 
-void define(void* call, const char* name, long parameter_count) {
-  reported(call).defined.push_back({name, parameter_count});
+void define(void* call, const char* name, long parameter_count, long required_count) {
+  reported(call).defined.push_back({name, parameter_count, required_count});
 }
 
 void wrong_argument(void* call, long position, const char* expected) {
@@ -232,6 +247,7 @@ const TwHostApi host_api = {
     .release = release,
     .copy = copy,
     .fill = fill,
+    .parallel = parallel,
     .device_number = device_number,
     .define = define,
     .wrong_argument = wrong_argument,
@@ -328,8 +344,12 @@ std::vector<HostFunction> list_host_functions(const Function& entry, const HostC
 HostValue call_host_function(const Function& entry, const HostContext& context,
                              const HostFunction& function, long number,
                              std::span<const HostValue> arguments) {
-  if (static_cast<long>(arguments.size()) != function.parameter_count)
-    throw ArgumentError(fmt::format("function '{}' takes {} argument{}, got {}", function.name,
+  const auto given = static_cast<long>(arguments.size());
+  if (given > function.parameter_count || given < function.required_count)
+    throw ArgumentError(fmt::format("function '{}' takes {}{} argument{}, got {}", function.name,
+                                    function.required_count == function.parameter_count
+                                        ? std::string()
+                                        : fmt::format("{} to ", function.required_count),
                                     function.parameter_count,
                                     function.parameter_count == 1 ? "" : "s", arguments.size()));
   RunningCall call{.context = context, .function = function.name};
@@ -340,9 +360,12 @@ HostValue call_host_function(const Function& entry, const HostContext& context,
                  static_cast<long>(boxed.values().size())};
   run(entry, call, request);
   if (call.wrong_position >= 0)
-    throw ArgumentError(fmt::format(
-        "argument {} of function '{}' must be {}, got {}", call.wrong_position + 1, function.name,
-        call.expected, given_kind(arguments[static_cast<std::size_t>(call.wrong_position)])));
+    throw ArgumentError(
+        fmt::format("argument {} of function '{}' must be {}, got {}", call.wrong_position + 1,
+                    function.name, call.expected,
+                    call.wrong_position < given
+                        ? given_kind(arguments[static_cast<std::size_t>(call.wrong_position)])
+                        : "a default of another kind"));
   if (!call.has_failed) return std::move(call.result);
   // The function ended because the library refused something: that error says more.
   if (call.refused && call.failure == call.message) std::rethrow_exception(call.refused);

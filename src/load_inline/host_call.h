@@ -28,6 +28,7 @@ struct HostContext {
 struct HostFunction {
   std::string name;
   long parameter_count = 0;
+  long required_count = 0;  // the others have defaults (py::arg)
 };
 
 // The functions that the compiled text binds, in their order. `entry` is its host_entry.

@@ -32,6 +32,23 @@ void check_limits(const TwLaunch& launch) {
         launch.kernel, launch.shared_bytes, most_shared));
 }
 
+void launch_on_gpu(const TwLaunch& launch, const HostContext& context) {
+  std::vector<Argument> arguments(static_cast<std::size_t>(launch.parameter_count));
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i].kind = Argument::Kind::Opaque;
+    arguments[i].bytes = static_cast<std::uint32_t>(launch.parameter_bytes[i]);
+    arguments[i].bits = reinterpret_cast<std::uintptr_t>(launch.parameters[i]);
+  }
+  LaunchConfig config;
+  config.grid = Dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
+  config.block = Dim3(launch.block[0], launch.block[1], launch.block[2]);
+  config.shared_bytes = launch.shared_bytes;
+  if (launch.stream) config.stream = Stream::wrap(launch.stream, context.device);
+  context.gpu_kernel(launch.kernel).launch(config, arguments);
+}
+
+}  // namespace
+
 void launch_emulated(const TwLaunch& launch) {
   check_limits(launch);
   const TwCpuLaunch description = {.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
@@ -52,23 +69,6 @@ void launch_emulated(const TwLaunch& launch) {
     throw KernelFault(fmt::format("kernel '{}' failed: {}", launch.kernel, failure.message));
   }
 }
-
-void launch_on_gpu(const TwLaunch& launch, const HostContext& context) {
-  std::vector<Argument> arguments(static_cast<std::size_t>(launch.parameter_count));
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    arguments[i].kind = Argument::Kind::Opaque;
-    arguments[i].bytes = static_cast<std::uint32_t>(launch.parameter_bytes[i]);
-    arguments[i].bits = reinterpret_cast<std::uintptr_t>(launch.parameters[i]);
-  }
-  LaunchConfig config;
-  config.grid = Dim3(launch.grid[0], launch.grid[1], launch.grid[2]);
-  config.block = Dim3(launch.block[0], launch.block[1], launch.block[2]);
-  config.shared_bytes = launch.shared_bytes;
-  if (launch.stream) config.stream = Stream::wrap(launch.stream, context.device);
-  context.gpu_kernel(launch.kernel).launch(config, arguments);
-}
-
-}  // namespace
 
 void launch_from_host(const TwLaunch& launch, const HostContext& context) {
   if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return;

@@ -10,6 +10,7 @@
 
 #include "base/cpu_entry.h"
 #include "base/quote.h"
+#include "codegen/emulate/features.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/kernel_stubs.h"
 #include "load_inline/launch_syntax.h"
@@ -203,29 +204,60 @@ void drop_device_members(const InlineSource& source, const Declaration& type, Te
       edits.replace({begin + member.body.begin, begin + member.body.end}, ";");
 }
 
-void replace_kernel(const Declaration& kernel, TextEdits& edits) {
+void replace_kernel(const Declaration& kernel, const std::string& body, TextEdits& edits) {
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
     if (kernel.has_body() && kernel.parameters[i].name.empty())
       edits.insert(kernel.parameters[i].name_offset, " " + parameter_name(kernel, i));
-  if (kernel.has_body()) edits.replace(kernel.body, gpu_stub_body(kernel));
+  if (kernel.has_body()) edits.replace(kernel.body, body);
 }
 
-std::string gpu_host_code(const InlineSource& source) {
+bool is_main(const Declaration& d) {
+  return d.kind == Kind::HostFunction && d.qualified_name == "main" && d.has_body();
+}
+
+// `main` gets another name, and the `return 0` that C++ adds to main alone.
+void rename_main(const Declaration& d, TextEdits& edits) {
+  edits.replace(d.name_range, "tilewright_main");
+  if (d.return_type == "int") edits.insert(d.body.end - 1, " return 0; ");
+}
+
+// Behind a variable of the device: the record by which the runtime finds it.
+void register_symbol(const Declaration& d, TextEdits& edits) {
+  if (!d.is_device || d.name.empty() || d.is_template) return;
+  edits.insert(d.range.end,
+               fmt::format(" static ::tilewright_inline::SymbolRecord tw_symbol_{0}((const "
+                           "void*)&{0}, {1}, sizeof {0});",
+                           d.name, cpp_string(d.qualified_name)));
+}
+
+bool is_overloaded(const InlineSource& source, const Declaration& kernel) {
+  return std::count_if(source.outline.begin(), source.outline.end(), [&](const Declaration& d) {
+           return d.kind == Kind::Kernel && d.has_body() && !d.is_specialization &&
+                  d.qualified_name == kernel.qualified_name;
+         }) > 1;
+}
+
+std::string gpu_host_code(const InlineSource& source, bool is_program) {
   TextEdits edits(source.text);
   for (const Declaration& d : source.outline) {
     if (d.kind == Kind::Directive) {
       const std::string_view header = included_header_of(source, d);
       if (is_torch_header(header) || is_cuda_header(header) || is_half_header(header) ||
-          is_standard_header(header))
+          is_standard_header(header) || is_device_header(header))
         edits.blank(d.range);
     } else if (d.kind == Kind::DeviceFunction || d.kind == Kind::Instantiation) {
       edits.blank(d.range);
     } else if (d.kind == Kind::Kernel) {
-      d.is_specialization ? edits.blank(d.range) : replace_kernel(d, edits);
+      const std::string body =
+          is_program ? gpu_program_stub_body(d, is_overloaded(source, d)) : gpu_stub_body(d);
+      d.is_specialization ? edits.blank(d.range) : replace_kernel(d, body, edits);
     } else if (d.kind == Kind::Type) {
       drop_device_members(source, d, edits);
     } else if (d.kind == Kind::HostFunction || d.kind == Kind::MacroCall) {
+      if (is_program && is_main(d)) rename_main(d, edits);
       rewrite_asserts(source, d.range, edits);
+    } else if (is_program && d.kind == Kind::Variable) {
+      register_symbol(d, edits);
     }
   }
   rewrite_launches(source.text, source.file, edits);
@@ -233,7 +265,7 @@ std::string gpu_host_code(const InlineSource& source) {
 }
 
 // What the device code of the same source, which stands in front, does not have.
-std::string emulated_host_code(const InlineSource& source) {
+std::string emulated_host_code(const InlineSource& source, bool is_program) {
   TextEdits edits(source.text);
   for (const Declaration& d : source.outline) {
     if (d.kind == Kind::Directive) {
@@ -241,6 +273,7 @@ std::string emulated_host_code(const InlineSource& source) {
     } else if (source.is_cuda && is_device_visible(source, d)) {
       edits.blank(d.range);
     } else if (d.kind == Kind::HostFunction || d.kind == Kind::MacroCall) {
+      if (is_program && is_main(d)) rename_main(d, edits);
       rewrite_asserts(source, d.range, edits);
     }
   }
@@ -252,8 +285,9 @@ std::string emulated_host_code(const InlineSource& source) {
 
 std::string torch_headers() {
   std::string out;
-  for (std::string_view name : {"torch/abi.h", "torch/core.h", "torch/tensor.h",
-                                "torch/cuda_host.h", "torch/dispatch.h", "torch/binding.h"})
+  for (std::string_view name :
+       {"torch/abi.h", "torch/core.h", "torch/tensor.h", "torch/cuda_launch.h", "torch/cuda_host.h",
+        "torch/dispatch.h", "torch/binding.h"})
     out += embedded_part(name);
   return out;
 }
@@ -269,6 +303,7 @@ std::string bindings(std::span<const InlineSource> sources,
   for (const std::string& function : functions)
     out += fmt::format("  m.def({}, &{});\n", cpp_string(function), function);
   if (has_module) out += "  tilewright_module(m);\n";
+  out += "  ::tilewright_inline::define_libraries();\n";
   out += fmt::format(
       "  (void)m;\n}}\n"
       "extern \"C\" __attribute__((visibility(\"default\"))) void {}(const TwCpuLaunch*, void* "
@@ -303,7 +338,7 @@ std::string gpu_host_text(std::span<const InlineSource> sources,
   out +=
       embedded_part("torch/small_floats.h") + embedded_part("torch/accessor.h") + torch_headers();
   for (const InlineSource& source : sources)
-    out += line_directive(1, source.file) + gpu_host_code(source) + "\n";
+    out += line_directive(1, source.file) + gpu_host_code(source, false) + "\n";
   return out + bindings(sources, functions);
 }
 
@@ -313,8 +348,78 @@ std::string emulated_host_text(std::span<const InlineSource> sources,
   std::string out =
       "#define TW_EMULATED 1\n" + torch_headers() + line_directive(1, "stubs") + stubs;
   for (const InlineSource& source : sources)
-    out += line_directive(1, source.file) + emulated_host_code(source) + "\n";
+    out += line_directive(1, source.file) + emulated_host_code(source, false) + "\n";
   return out + bindings(sources, functions);
+}
+
+// ---- Programs.
+
+namespace {
+
+// "<sys/time.h>": neither torch's nor CUDA's, nor one that the emulation must name.
+bool is_system_header(std::string_view header) {
+  if (!header.starts_with('<') || is_torch_header(header) || is_cuda_header(header)) return false;
+  return !is_half_header(header) && !is_device_header(header) && unsupported_header(header).empty();
+}
+
+std::string program_entry() {
+  return line_directive(1, "entries") +
+         fmt::format(
+             "extern \"C\" __attribute__((visibility(\"default\"))) void {}(const TwCpuLaunch*, "
+             "void* const* parameters, unsigned long, unsigned long) {{\n"
+             "  ::tilewright_inline::run_program(**static_cast<TwProgram* "
+             "const*>(parameters[0]), tilewright_main);\n}}\n",
+             host_entry);
+}
+
+}  // namespace
+
+std::string program_includes(std::span<const InlineSource> sources) {
+  std::set<std::string> headers = {"<algorithm>",       "<cfloat>", "<climits>",     "<cmath>",
+                                   "<cstdint>",         "<cstdio>", "<cstdlib>",     "<cstring>",
+                                   "<ctime>",           "<limits>", "<type_traits>", "<utility>",
+                                   "<initializer_list>"};
+  for (const InlineSource& source : sources)
+    for (const Declaration& d : source.outline)
+      if (const std::string_view header = included_header_of(source, d); is_system_header(header))
+        headers.emplace(header);
+  std::string out;
+  for (const std::string& header : headers)
+    // What another system has is for the source's own #if to decide.
+    out += fmt::format("#if __has_include({0})\n#include {0}\n#endif\n", header);
+  return out + standard_includes(sources).text;
+}
+
+std::string program_headers(std::span<const InlineSource> sources) {
+  std::string out;
+  for (std::string_view name :
+       {"torch/abi.h", "torch/core.h", "torch/cuda_abi.h", "torch/cuda_launch.h",
+        "torch/cuda_device.h", "torch/cuda_memory.h", "torch/cuda_program.h"})
+    out += embedded_part(name);
+  const bool has_helpers =
+      std::any_of(sources.begin(), sources.end(), [](const InlineSource& source) {
+        return std::any_of(source.outline.begin(), source.outline.end(), [&](const Declaration& d) {
+          return included_header_of(source, d).find("helper_") == 1;
+        });
+      });
+  if (has_helpers) out += embedded_part("torch/sample_helpers.h");
+  return out;
+}
+
+std::string gpu_program_text(std::span<const InlineSource> sources) {
+  std::string out = program_includes(sources) + cpu_entry_text;
+  out += embedded_part("torch/small_floats.h") + program_headers(sources) +
+         embedded_part("torch/program_host.h") + embedded_part("device_lib/emulate/cuda/types.cuh");
+  for (const InlineSource& source : sources)
+    out += line_directive(1, source.file) + gpu_host_code(source, true) + "\n";
+  return out + program_entry();
+}
+
+std::string emulated_program_text(std::span<const InlineSource> sources, const std::string& stubs) {
+  std::string out = line_directive(1, "stubs") + stubs;
+  for (const InlineSource& source : sources)
+    out += line_directive(1, source.file) + emulated_host_code(source, true) + "\n";
+  return out + program_entry();
 }
 
 }  // namespace tilewright

@@ -32,4 +32,15 @@ std::string gpu_host_text(std::span<const InlineSource> sources,
 std::string emulated_host_text(std::span<const InlineSource> sources,
                                const std::vector<std::string>& functions, const std::string& stubs);
 
+// ---- A whole program: main and the CUDA runtime instead of bindings and torch
+// (torch/cuda_program.h).
+
+// The headers that stand in front of everything: what nvcc brings without being asked, and the
+// system's headers that the sources include.
+std::string program_includes(std::span<const InlineSource> sources);
+// The CUDA runtime for host code; stands before the program's own text.
+std::string program_headers(std::span<const InlineSource> sources);
+std::string gpu_program_text(std::span<const InlineSource> sources);
+std::string emulated_program_text(std::span<const InlineSource> sources, const std::string& stubs);
+
 }  // namespace tilewright

@@ -41,11 +41,25 @@ bool is_conditional(const Declaration& d) {
   return d.kind == Kind::Directive && d.name.starts_with("if");
 }
 
+// PYBIND11_MODULE(...) {...}, TORCH_LIBRARY(...) {...} and their kind name the functions to bind.
+bool is_binding(const Declaration& d) {
+  return d.kind == Kind::MacroCall &&
+         (d.name == "PYBIND11_MODULE" || d.name.starts_with("TORCH_LIBRARY"));
+}
+
 bool calls_unknown_macros(const std::vector<InlineSource>& sources) {
   for (const InlineSource& source : sources)
     for (const Declaration& d : source.outline)
-      if (d.kind == Kind::MacroCall && d.name != "PYBIND11_MODULE") return true;
+      if (d.kind == Kind::MacroCall && !is_binding(d)) return true;
   return false;
+}
+
+std::string stub_declarations(const std::vector<InlineSource>& sources) {
+  std::string stubs;
+  for (const InlineSource& source : sources)
+    for (const Declaration& d : source.outline)
+      if (d.kind == Kind::Kernel && !d.has_body()) stubs += stub_declaration(d, source.text);
+  return stubs;
 }
 
 // NAME, NAME=value or NAME(x)=value
@@ -62,7 +76,8 @@ void check_macro(const std::string& macro) {
 
 }  // namespace
 
-InlineProgram::InlineProgram(const InlineOptions& options, bool for_gpu) : options_(options) {
+InlineProgram::InlineProgram(const InlineOptions& options, bool for_gpu, bool is_whole)
+    : options_(options) {
   if (options.cuda_sources.empty() && options.cpp_sources.empty())
     throw ArgumentError("load_inline needs a source: give cuda_sources or cpp_sources");
   for (const std::string& macro : options.macros) check_macro(macro);
@@ -72,6 +87,7 @@ InlineProgram::InlineProgram(const InlineOptions& options, bool for_gpu) : optio
   add_sources();
   add_kernels();
   check_functions();
+  if (is_whole) check_main();
 }
 
 void InlineProgram::add_sources() {
@@ -89,8 +105,7 @@ void InlineProgram::add_sources() {
   add(options_.cuda_sources, "cuda_sources", ".cu", true);
   has_host_functions_ = !options_.functions.empty();
   for (const InlineSource& source : sources_)
-    for (const Declaration& d : source.outline)
-      has_host_functions_ |= d.kind == Kind::MacroCall && d.name == "PYBIND11_MODULE";
+    for (const Declaration& d : source.outline) has_host_functions_ |= is_binding(d);
 }
 
 void InlineProgram::add_kernels() {
@@ -229,10 +244,7 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
   const EmulatedText device = emulated_text(sources_, needs);
   std::string out = device.text;
   if (with_host) {
-    std::string stubs;
-    for (const InlineSource& source : sources_)
-      for (const Declaration& d : source.outline)
-        if (d.kind == Kind::Kernel && !d.has_body()) stubs += stub_declaration(d, source.text);
+    std::string stubs = stub_declarations(sources_);
     for (const InlineKernel& kernel : kernels_)
       stubs +=
           emulated_stub(*kernel.declaration, kernel.source->text,
@@ -250,7 +262,9 @@ std::string InlineProgram::emulated_program(const Wanted& wanted, bool with_host
 
 std::string InlineProgram::cpp_program(const Wanted& wanted, bool with_host) const {
   std::string out = cpp_kernel_prelude();
-  if (with_host) out = gpu_host_text(sources_, options_.functions);
+  // The host text brings the calling convention itself.
+  if (with_host)
+    out = embedded_part("torch/program.h") + gpu_host_text(sources_, options_.functions);
   else
     for (const InlineSource& source : sources_)
       out += line_directive(1, source.file) + source.text + "\n";
@@ -311,6 +325,71 @@ KernelSource InlineProgram::gpu_host_source() const {
   call.kind = Parameter::Kind::Pointer;
   call.any_pointee = true;
   source.kernels.push_back({host_entry, {call}, {}, {}, ""});
+  return source;
+}
+
+// ---- Whole programs.
+
+void InlineProgram::check_main() const {
+  for (const InlineSource& source : sources_)
+    for (const Declaration& d : source.outline)
+      if (d.kind == Kind::HostFunction && d.qualified_name == "main" && d.has_body()) return;
+  throw ArgumentError(
+      fmt::format("'{}' has no main, so it is no program; name a function or kernel of it to run",
+                  options_.name));
+}
+
+std::string InlineProgram::emulated_whole_program() const {
+  EmulationNeeds needs;
+  needs.with_host = true;
+  needs.with_standard_library = true;
+  needs.includes = program_includes(sources_);
+  needs.headers = "#define TW_EMULATED 1\n" + program_headers(sources_);
+  const EmulatedText device = emulated_text(sources_, needs);
+  std::string stubs = stub_declarations(sources_);
+  for (const InlineKernel& kernel : kernels_)
+    stubs += emulated_program_stub(*kernel.declaration, kernel.source->text,
+                                   device.uses_barriers(thread_name(kernel.name())),
+                                   kernel.is_overloaded);
+  return device.text + emulated_program_text(sources_, stubs);
+}
+
+KernelSource InlineProgram::program_source() const {
+  KernelSource source = empty_source(Language::Cpp);
+  const bool is_emulated = mode_ != InlineMode::Gpu;
+  if (!is_emulated) check_managed();
+  source.text = is_emulated ? emulated_whole_program() : gpu_program_text(sources_);
+  source.options =
+      is_emulated ? emulation_options() : std::vector<std::string>{"-O2", "-fvisibility=hidden"};
+  const auto flags = host_flags(options_, is_emulated);
+  source.options.insert(source.options.end(), flags.begin(), flags.end());
+  hide_macros(source);
+  Parameter program;
+  program.kind = Parameter::Kind::Pointer;
+  program.any_pointee = true;
+  source.kernels.push_back({host_entry, {program}, {}, {}});
+  return source;
+}
+
+// The host's text would have a variable of its own.
+void InlineProgram::check_managed() const {
+  for (const InlineSource& source : sources_)
+    for (const Declaration& d : source.outline)
+      if (d.kind == Kind::Variable && d.is_device &&
+          source.text.substr(d.range.begin, d.range.end - d.range.begin).find("__managed__") !=
+              std::string::npos)
+        throw ArgumentError(fmt::format(
+            "'{}' of '{}' is a __managed__ variable, which a program run on a GPU cannot have "
+            "here; use cudaMallocManaged, or --device emulate",
+            d.name, options_.name));
+}
+
+KernelSource InlineProgram::program_kernels(std::vector<std::string> name_expressions) const {
+  KernelSource source = empty_source(Language::Cuda);
+  source.text = nvrtc_program_text(sources_);
+  source.options = nvrtc_flags(options_).options;
+  hide_macros(source);
+  source.name_expressions = std::move(name_expressions);
   return source;
 }
 

@@ -34,7 +34,8 @@ struct InlineKernel {
 class InlineProgram {
  public:
   // Throws ArgumentError for options that cannot be meant: no source, a function that is not there.
-  InlineProgram(const InlineOptions& options, bool for_gpu);
+  // With `is_whole` the sources are a program with main.
+  InlineProgram(const InlineOptions& options, bool for_gpu, bool is_whole = false);
 
   const InlineOptions& options() const { return options_; }
   InlineMode mode() const { return mode_; }
@@ -55,6 +56,11 @@ class InlineProgram {
   // Host functions alone: mode Gpu.
   KernelSource gpu_host_source() const;
 
+  // A whole program: its host code, emulated with its kernels; and the kernels and variables by
+  // name expression, for NVRTC.
+  KernelSource program_source() const;
+  KernelSource program_kernels(std::vector<std::string> name_expressions) const;
+
   // The names of kernels in launches from host functions: arguments are addresses, as their types
   // are already checked.
   static std::string host_launch_name(const std::string& expression) {
@@ -65,6 +71,9 @@ class InlineProgram {
   void add_sources();
   void add_kernels();
   void check_functions() const;
+  void check_main() const;
+  void check_managed() const;
+  std::string emulated_whole_program() const;
   KernelSource empty_source(Language language) const;
   void add_kernel(KernelSource& source, const InlineKernel& kernel,
                   const std::vector<std::string>& arguments, const std::string& name,

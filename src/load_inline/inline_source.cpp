@@ -20,30 +20,52 @@ std::string_view bare(std::string_view header) {
   return header.size() > 2 ? header.substr(1, header.size() - 2) : std::string_view{};
 }
 
-constexpr std::array<std::string_view, 16> cuda_headers = {
-    "cuda.h",           "cuda_runtime.h",   "cuda_runtime_api.h",  "device_launch_parameters.h",
-    "driver_types.h",   "vector_types.h",   "vector_functions.h",  "device_functions.h",
-    "math_functions.h", "math_constants.h", "cuda_profiler_api.h", "device_atomic_functions.h",
-    "builtin_types.h",  "host_defines.h",   "helper_cuda.h",       "sm_20_intrinsics.h"};
+constexpr std::array<std::string_view, 21> cuda_headers = {"cuda.h",
+                                                           "cuda_runtime.h",
+                                                           "cuda_runtime_api.h",
+                                                           "device_launch_parameters.h",
+                                                           "driver_types.h",
+                                                           "vector_types.h",
+                                                           "vector_functions.h",
+                                                           "device_functions.h",
+                                                           "math_functions.h",
+                                                           "math_constants.h",
+                                                           "cuda_profiler_api.h",
+                                                           "device_atomic_functions.h",
+                                                           "builtin_types.h",
+                                                           "host_defines.h",
+                                                           "helper_cuda.h",
+                                                           "sm_20_intrinsics.h",
+                                                           "helper_functions.h",
+                                                           "helper_timer.h",
+                                                           "helper_string.h",
+                                                           "exception.h",
+                                                           "driver_functions.h"};
 
-constexpr std::array<std::string_view, 66> standard_headers = {
-    "algorithm",   "any",        "array",     "assert.h",
-    "atomic",      "bitset",     "cassert",   "cctype",
-    "cerrno",      "cfloat",     "chrono",    "cinttypes",
-    "climits",     "cmath",      "complex",   "condition_variable",
-    "cstddef",     "cstdint",    "cstdio",    "cstdlib",
-    "cstring",     "ctime",      "ctype.h",   "deque",
-    "errno.h",     "exception",  "float.h",   "forward_list",
-    "fstream",     "functional", "future",    "initializer_list",
-    "inttypes.h",  "iomanip",    "iostream",  "iterator",
-    "limits",      "limits.h",   "list",      "map",
-    "math.h",      "memory",     "mutex",     "new",
-    "numeric",     "optional",   "ostream",   "queue",
-    "random",      "ratio",      "set",       "sstream",
-    "stdbool.h",   "stddef.h",   "stdexcept", "stdint.h",
-    "stdio.h",     "stdlib.h",   "string",    "string.h",
-    "string_view", "thread",     "tuple",     "type_traits",
-    "utility",     "vector"};
+constexpr std::array<std::string_view, 90> standard_headers = {
+    "algorithm",   "any",        "array",       "assert.h",
+    "atomic",      "bitset",     "cassert",     "cctype",
+    "cerrno",      "cfloat",     "chrono",      "cinttypes",
+    "climits",     "cmath",      "complex",     "condition_variable",
+    "cstddef",     "cstdint",    "cstdio",      "cstdlib",
+    "cstring",     "ctime",      "ctype.h",     "deque",
+    "errno.h",     "exception",  "float.h",     "forward_list",
+    "fstream",     "functional", "future",      "initializer_list",
+    "inttypes.h",  "iomanip",    "iostream",    "iterator",
+    "limits",      "limits.h",   "list",        "map",
+    "math.h",      "memory",     "mutex",       "new",
+    "numeric",     "optional",   "ostream",     "queue",
+    "random",      "ratio",      "set",         "sstream",
+    "stdbool.h",   "stddef.h",   "stdexcept",   "stdint.h",
+    "stdio.h",     "stdlib.h",   "string",      "string.h",
+    "string_view", "thread",     "tuple",       "type_traits",
+    "utility",     "vector",     "bit",         "concepts",
+    "cstdarg",     "csignal",    "cwchar",      "dirent.h",
+    "fcntl.h",     "filesystem", "getopt.h",    "iosfwd",
+    "istream",     "memory.h",   "numbers",     "pthread.h",
+    "signal.h",    "span",       "stack",       "stdarg.h",
+    "sys/stat.h",  "sys/time.h", "sys/types.h", "time.h",
+    "unistd.h",    "variant"};
 
 // Names of std that no kernel can use.
 constexpr std::array<std::string_view, 30> host_only_names = {
@@ -58,6 +80,13 @@ bool contains(const std::array<std::string_view, N>& words, std::string_view wor
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+// cudaStream_t, cudaMalloc, ...: what only host code has. Textures are the device's as well.
+bool is_runtime_name(const CppToken& token) {
+  const std::string_view text = token.text;
+  return token.is_identifier() && text.size() > 4 && text.starts_with("cuda") && text[4] >= 'A' &&
+         text[4] <= 'Z' && text != "cudaTextureObject_t" && text != "cudaSurfaceObject_t";
+}
+
 bool mentions_host_only(std::string_view text) {
   const auto tokens = tokenize_cpp(text, "declaration");
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
@@ -65,9 +94,9 @@ bool mentions_host_only(std::string_view text) {
     const CppToken& space = tokens[i];
     const CppToken& name = tokens[i + 2];
     if (space.is("std") && contains(host_only_names, name.text)) return true;
-    const bool is_device_type = name.is("Half") || name.is("BFloat16") ||
-                                name.text.find("Accessor") != std::string_view::npos ||
-                                name.text.ends_with("PtrTraits");
+    const bool is_device_type =
+        name.is("Half") || name.is("BFloat16") || name.is("acc_type") || name.is("opmath_type") ||
+        name.text.find("Accessor") != std::string_view::npos || name.text.ends_with("PtrTraits");
     if ((space.is("torch") || space.is("at") || space.is("c10")) && !is_device_type) return true;
     if (space.is("pybind11") || space.is("py")) return true;
   }
@@ -75,8 +104,13 @@ bool mentions_host_only(std::string_view text) {
     if (tokens[i].is("namespace") &&
         (tokens[i + 1].is("torch") || tokens[i + 1].is("at") || tokens[i + 1].is("pybind11")))
       return true;
+  return std::any_of(tokens.begin(), tokens.end(), is_runtime_name);
+}
+
+bool is_constant(std::string_view text) {
+  const auto tokens = tokenize_cpp(text, "declaration");
   return std::any_of(tokens.begin(), tokens.end(),
-                     [](const CppToken& t) { return t.is("cudaStream_t") || t.is("cudaError_t"); });
+                     [](const CppToken& t) { return t.is("const") || t.is("constexpr"); });
 }
 
 bool is_host_macro(std::string_view name) {
@@ -127,6 +161,14 @@ bool is_torch_header(std::string_view header) {
 
 bool is_cuda_header(std::string_view header) { return contains(cuda_headers, bare(header)); }
 
+bool is_device_header(std::string_view header) {
+  const std::string_view name = bare(header);
+  for (std::string_view prefix : {"cooperative_groups", "cub/", "curand_", "mma.h", "cuda_pipeline",
+                                  "cuda/", "cuda_fp8", "sm_"})
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
+
 bool is_standard_header(std::string_view header) {
   return contains(standard_headers, bare(header)) || bare(header).starts_with("unordered_");
 }
@@ -150,8 +192,11 @@ bool is_device_visible(const InlineSource& source, const Declaration& d) {
       break;
   }
   if (d.is_device) return true;
-  return !mentions_host_only(
-      std::string_view(source.text).substr(d.range.begin, d.range.end - d.range.begin));
+  const std::string_view text =
+      std::string_view(source.text).substr(d.range.begin, d.range.end - d.range.begin);
+  // A kernel cannot use a variable of the host, unless it is a constant.
+  if (d.kind == Kind::Variable && !is_constant(text)) return false;
+  return !mentions_host_only(text);
 }
 
 bool mentions(std::span<const InlineSource> sources, std::string_view identifier) {

@@ -33,6 +33,8 @@ bool is_torch_header(std::string_view header);
 bool is_cuda_header(
     std::string_view header);  // but not those with types of their own, such as cuda_fp16.h
 bool is_standard_header(std::string_view header);
+// Headers of CUDA for device code alone: cooperative groups, CUB, cuRAND's kernels, ...
+bool is_device_header(std::string_view header);
 
 // May device code see this declaration? No for host functions (but constexpr ones), for bindings,
 // and for types, variables and aliases that mention torch, pybind11 or parts of the standard

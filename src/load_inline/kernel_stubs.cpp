@@ -19,7 +19,8 @@ std::string argument_list(const Declaration& kernel) {
   return out;
 }
 
-std::string name_expression(const Declaration& kernel) {
+// A KernelName with its template arguments.
+std::string kernel_name(const Declaration& kernel) {
   std::string out =
       fmt::format("::tilewright_inline::KernelName({})", cpp_string(kernel.qualified_name));
   for (const TemplateParameter& parameter : kernel.template_parameters) {
@@ -28,8 +29,10 @@ std::string name_expression(const Declaration& kernel) {
     out += parameter.kind == TemplateParameter::Kind::Type ? fmt::format(".types<{}>()", text)
                                                            : fmt::format(".values({})", text);
   }
-  return out + ".c_str()";
+  return out;
 }
+
+std::string name_expression(const Declaration& kernel) { return kernel_name(kernel) + ".c_str()"; }
 
 // "<T, N, Rest...>", empty for a kernel that is no template
 std::string template_arguments(const Declaration& kernel) {
@@ -46,6 +49,22 @@ std::string parameter_types(const Declaration& kernel) {
   for (const DeclaredParameter& parameter : kernel.parameters)
     out += (out.empty() ? "" : ", ") + parameter.type;
   return out;
+}
+
+// `&k<T>`, or a cast that chooses among overloads.
+std::string address_expression(const Declaration& kernel, const std::string& name,
+                               bool is_overloaded) {
+  const std::string address = "&" + name + template_arguments(kernel);
+  if (!is_overloaded) return address;
+  return fmt::format("static_cast<void (*)({})>({})", parameter_types(kernel), address);
+}
+
+// The launch of a program's stub; `entry` is a lambda that gives the address of the CPU entry.
+std::string registered_launch(const Declaration& kernel, const std::string& entry,
+                              bool is_overloaded) {
+  return fmt::format("{{ ::tilewright_inline::launch_registered<{}>([] {{ return {}; }}, {}{}); }}",
+                     address_expression(kernel, kernel.name, is_overloaded), kernel_name(kernel),
+                     entry, argument_list(kernel));
 }
 
 // The declaration's own parameter list, with names for those that have none.
@@ -100,18 +119,40 @@ std::string stub_declaration(const Declaration& kernel, std::string_view text) {
   return in_namespace(kernel, stub_head(kernel, text) + ";");
 }
 
+namespace {
+
+// The CPU entry of a kernel whose threads run under another name.
+std::string emulated_entry_lambda(const Declaration& kernel, bool uses_barriers,
+                                  bool is_overloaded) {
+  return fmt::format(
+      "[](const TwCpuLaunch* l, void* const* p, unsigned long first, unsigned long last) {{ "
+      "tw_emulate::run<{1}, {2}>({0}, l, p, first, last); }}",
+      cpp_string(kernel.qualified_name),
+      address_expression(kernel, thread_name(kernel.name), is_overloaded), uses_barriers);
+}
+
+}  // namespace
+
 std::string emulated_stub(const Declaration& kernel, std::string_view text, bool uses_barriers,
                           bool is_overloaded) {
-  std::string address = "&" + thread_name(kernel.name) + template_arguments(kernel);
-  if (is_overloaded)
-    address = fmt::format("static_cast<void (*)({})>({})", parameter_types(kernel), address);
   const std::string body = fmt::format(
-      " {{ ::tilewright_inline::launch({0}, reinterpret_cast<void*>(+[](const TwCpuLaunch* l, "
-      "void* const* p, unsigned long "
-      "first, unsigned long last) {{ tw_emulate::run<{1}, {2}>({0}, l, p, first, last); "
-      "}}){3}); }}",
-      cpp_string(kernel.qualified_name), address, uses_barriers, argument_list(kernel));
+      " {{ ::tilewright_inline::launch({}, reinterpret_cast<void*>(+{}){}); }}",
+      cpp_string(kernel.qualified_name),
+      emulated_entry_lambda(kernel, uses_barriers, is_overloaded), argument_list(kernel));
   return in_namespace(kernel, stub_head(kernel, text) + body);
+}
+
+std::string gpu_program_stub_body(const Declaration& kernel, bool is_overloaded) {
+  return registered_launch(kernel, "[] { return nullptr; }", is_overloaded);
+}
+
+std::string emulated_program_stub(const Declaration& kernel, std::string_view text,
+                                  bool uses_barriers, bool is_overloaded) {
+  const std::string entry =
+      fmt::format("[] {{ return reinterpret_cast<void*>(+{}); }}",
+                  emulated_entry_lambda(kernel, uses_barriers, is_overloaded));
+  return in_namespace(
+      kernel, stub_head(kernel, text) + " " + registered_launch(kernel, entry, is_overloaded));
 }
 
 }  // namespace tilewright

@@ -27,6 +27,12 @@ std::string gpu_stub_body(const Declaration& kernel);
 std::string emulated_stub(const Declaration& kernel, std::string_view text, bool uses_barriers,
                           bool is_overloaded);
 
+// The same for a whole program: the kernel is registered before main runs (torch/cuda_program.h),
+// so that one module can hold every instance.
+std::string gpu_program_stub_body(const Declaration& kernel, bool is_overloaded);
+std::string emulated_program_stub(const Declaration& kernel, std::string_view text,
+                                  bool uses_barriers, bool is_overloaded);
+
 // Declares the stub of a kernel that is declared without its body: default arguments stand there.
 std::string stub_declaration(const Declaration& kernel, std::string_view text);
 

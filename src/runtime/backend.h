@@ -50,6 +50,9 @@ class LoadedModule {
   virtual ~LoadedModule() = default;
   // `entry` is a symbol or one of the source's name expressions. Null when there is none.
   virtual std::unique_ptr<LoadedKernel> kernel(const std::string& entry) = 0;
+  // The address of a variable of the device, by its symbol or name expression ("&table"). Null when
+  // there is none.
+  virtual void* variable(const std::string&) { return nullptr; }
 };
 
 // The outcome of compiling a KernelSource for a target: what the disk cache holds.

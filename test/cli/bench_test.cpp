@@ -393,7 +393,7 @@ TEST_F(Pairs, WrongInput) {
   expect_error({path_ + ":fast", "x=ones:f32[8]", "--grid", "1", "--dim", "64"}, 2,
                "--dim does not go with a kernel alone, where NAME=VALUE says everything");
   expect_error({"gelu", "--reference", path_ + ":plain"}, 2,
-               "--reference goes with FILE.py:KERNEL, not with 'gelu'");
+               "--reference goes with FILE.py:KERNEL or FILE.cu:NAME, not with 'gelu'");
   std::vector<std::string> with_dim = arguments("fast", "plain");
   with_dim.insert(with_dim.end(), {"--dim", "64"});
   expect_error(with_dim, 2, "--dim does not go with --reference, where NAME=VALUE says everything");

@@ -26,7 +26,13 @@ constexpr Feature unsupported_names[] = {
     {"surf2D*", "surfaces"},
     {"surf3D*", "surfaces"},
     {"cudaSurfaceObject_t", "surfaces"},
-    {"cooperative_groups", "cooperative groups"},
+    {"this_grid", "cooperative groups of a whole grid (this_grid)"},
+    {"grid_group", "cooperative groups of a whole grid (grid_group)"},
+    {"this_multi_grid", "cooperative groups of several devices (this_multi_grid)"},
+    {"this_cluster", "thread block clusters"},
+    {"cluster_group", "thread block clusters"},
+    {"labeled_partition", "labeled_partition of cooperative groups"},
+    {"binary_partition", "binary_partition of cooperative groups"},
     {"nvcuda", "tensor core functions (wmma)"},
     {"__pipeline_*", "asynchronous copies (__pipeline_memcpy_async)"},
     {"__cluster*", "thread block clusters"},
@@ -36,9 +42,8 @@ constexpr Feature unsupported_names[] = {
 };
 
 constexpr Feature unsupported_headers[] = {
-    {"cooperative_groups*", "cooperative groups"},
+    {"cooperative_groups/memcpy_async.h", "asynchronous copies of cooperative groups"},
     {"cuda/*", "the CUDA C++ standard library (cuda/)"},
-    {"cub/*", "CUB"},
     {"thrust/*", "Thrust"},
     {"cutlass/*", "CUTLASS"},
     {"cute/*", "CuTe"},
@@ -52,35 +57,32 @@ constexpr Feature unsupported_headers[] = {
 // The device library counts: a fiber remembers its asynchronous copies, and tensor cores take what
 // all lanes of a warp hold.
 constexpr std::string_view barriers[] = {
-    "__syncthreads",
-    "__syncthreads_and",
-    "__syncthreads_or",
-    "__syncthreads_count",
-    "__syncwarp",
-    "__activemask",
-    "__nanosleep",
-    "__shfl_sync",
-    "__shfl_up_sync",
-    "__shfl_down_sync",
-    "__shfl_xor_sync",
-    "__ballot_sync",
-    "__any_sync",
-    "__all_sync",
-    "__match_any_sync",
-    "__match_all_sync",
-    "__reduce_*",
-    "copy_async",
-    "commit_copies",
-    "wait_copies",
-    "load_matrices",
-    "load_matrices_*",
-    "mma_*",
+    "__syncthreads",       "__syncthreads_and", "__syncthreads_or",
+    "__syncthreads_count", "__syncwarp",        "__activemask",
+    "__nanosleep",         "__shfl_sync",       "__shfl_up_sync",
+    "__shfl_down_sync",    "__shfl_xor_sync",   "__ballot_sync",
+    "__any_sync",          "__all_sync",        "__match_any_sync",
+    "__match_all_sync",    "__reduce_*",        "this_thread_block",
+    "thread_block",        "thread_group",      "thread_block_tile",
+    "tiled_partition",     "coalesced_threads", "coalesced_group",
+    "BlockReduce",         "BlockScan",         "WarpReduce",
+    "copy_async",          "commit_copies",     "wait_copies",
+    "load_matrices",       "load_matrices_*",   "mma_*",
 };
 
 constexpr std::string_view half_names[] = {"half", "half2", "__half*", "__nv_bfloat16*",
                                            "nv_bfloat16*"};
 
+// What there is of CUB: collectives of a block and a warp, and their operators.
+constexpr std::string_view cub_names[] = {
+    "BlockReduce", "BlockScan", "WarpReduce",     "Sum",
+    "Max",         "Min",       "BLOCK_REDUCE_*", "BLOCK_SCAN_*"};
+
 constexpr std::string_view stand_ins[] = {"algorithm",
+                                          "cooperative_groups.h",
+                                          "cooperative_groups/reduce.h",
+                                          "cooperative_groups/scan.h",
+                                          "cub/*",
                                           "assert.h",
                                           "cassert",
                                           "cfloat",
@@ -153,6 +155,8 @@ std::string_view unsupported_header(std::string_view header) {
 bool is_barrier(std::string_view identifier) { return is_in(barriers, identifier); }
 
 bool is_half_name(std::string_view identifier) { return is_in(half_names, identifier); }
+
+bool is_cub_name(std::string_view identifier) { return is_in(cub_names, identifier); }
 
 bool has_stand_in(std::string_view header) { return is_in(stand_ins, without_brackets(header)); }
 

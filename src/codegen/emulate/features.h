@@ -21,4 +21,7 @@ bool is_half_name(std::string_view identifier);
 // Does the emulation library stand in for this header ("<math.h>", "\"cuda_fp16.h\"")?
 bool has_stand_in(std::string_view header);
 
+// Is cub::NAME part of what emulation has of CUB?
+bool is_cub_name(std::string_view identifier);
+
 }  // namespace tilewright

@@ -90,6 +90,8 @@ class Rewriter {
     if (has_stand_in(header)) {
       out_.has_half |= header.find("fp16") != std::string_view::npos ||
                        header.find("bf16") != std::string_view::npos;
+      out_.has_groups |= header.find("cooperative_groups") != std::string_view::npos;
+      out_.has_cub |= header.find("cub/") != std::string_view::npos;
       return replace(token, std::string(static_cast<std::size_t>(
                                             std::count(token.text.begin(), token.text.end(), '\n')),
                                         '\n'));
@@ -110,15 +112,26 @@ class Rewriter {
     if (is_half_name(token.text)) out_.has_half = true;
     if (token.is("__shared__")) return shared(index);
     if (token.is("__noinline__")) return replace(token, "__attribute__((noinline))");
+    if (token.is("cooperative_groups")) out_.has_groups = true;
+    if (is_known_cub(index)) {
+      out_.has_cub = true;
+      return;
+    }
     if (is_library_namespace(index))
-      return unsupported(token, fmt::format("the {} library", token.text));
+      return unsupported(token, token.is("cub") ? fmt::format("cub::{}", tokens_[index + 2].text)
+                                                : fmt::format("the {} library", token.text));
     if (const std::string_view feature = unsupported_feature(token.text); !feature.empty())
       unsupported(token, feature);
   }
 
+  bool is_known_cub(std::size_t index) const {
+    return tokens_[index].is("cub") && index + 2 < tokens_.size() && tokens_[index + 1].is("::") &&
+           is_cub_name(tokens_[index + 2].text);
+  }
+
   bool is_library_namespace(std::size_t index) const {
     const CppToken& token = tokens_[index];
-    const bool qualifies = index + 1 < tokens_.size() && tokens_[index + 1].is("::");
+    const bool qualifies = index + 2 < tokens_.size() && tokens_[index + 1].is("::");
     return qualifies && (token.is("cuda") || token.is("cub") || token.is("thrust") ||
                          token.is("cutlass") || token.is("cute"));
   }
@@ -251,6 +264,8 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources) {
                                          "math.cuh", "threads.cuh", "atomics.cuh"};
   if (is_emulation_checked()) parts.push_back("check.cuh");
   if (any(&EmulatedSource::has_half)) parts.push_back("half.cuh");
+  if (any(&EmulatedSource::has_groups)) parts.push_back("cooperative_groups.cuh");
+  if (any(&EmulatedSource::has_cub)) parts.push_back("cub.cuh");
   for (std::string_view part : parts)
     out += line_directive(1, fmt::format("tilewright/emulate/{}", part)) +
            std::string(embedded_file(fmt::format("device_lib/emulate/cuda/{}", part)));

@@ -25,6 +25,8 @@ struct EmulatedSource {
   bool has_barriers = false;        // a barrier or a function of a warp occurs somewhere
   bool has_dynamic_shared = false;  // extern __shared__
   bool has_half = false;            // fp16 or bf16
+  bool has_groups = false;          // cooperative groups
+  bool has_cub = false;             // CUB's collectives of a block
   bool needs_standard_library =
       false;                      // it includes standard headers beyond those that have a stand-in
   std::set<std::string> defined;  // functions, classes and macros that the text defines
@@ -33,7 +35,7 @@ struct EmulatedSource {
 };
 
 // Throws SyntaxOrTypeError, with the place, for a feature that emulation lacks (inline PTX,
-// textures, cooperative groups, tensor cores, ...). Inside #if groups such a feature becomes an
+// textures, grids that synchronise, tensor cores, ...). Inside #if groups such a feature becomes an
 // #error that only fires when the group is compiled.
 EmulatedSource emulate_cuda(std::string_view text, std::string_view name);
 

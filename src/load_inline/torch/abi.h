@@ -70,9 +70,12 @@ struct TwHostApi {
   int (*release)(void* address);
   int (*copy)(void* to, const void* from, unsigned long bytes);  // any direction
   int (*fill)(void* address, int value, unsigned long bytes);
+  // work(data, first, last) over [begin, end) in parts of at least `grain`, on all cores.
+  int (*parallel)(long begin, long end, long grain, void (*work)(void* data, long first, long last),
+                  void* data);
   int (*device_number)(int what);  // 0: device count, 1: multiprocessors, ...
   // Reports of one call; `call` is the TwCall's.
-  void (*define)(void* call, const char* name, long parameter_count);
+  void (*define)(void* call, const char* name, long parameter_count, long required_count);
   void (*wrong_argument)(void* call, long position, const char* expected);
   void (*returns)(void* call, const TwValue* value);
   void (*fails)(void* call, const char* message);

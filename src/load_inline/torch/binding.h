@@ -234,9 +234,18 @@ struct Unpack<First, Rest...> {
   }
 };
 
+// The default of a parameter, as py::arg("eps") = 1e-5 gives it.
+struct Default {
+  bool is_set = false;
+  TwValue value{};
+};
+constexpr long most_parameters = 64;
+
 struct Binding {
   const char* name;
   long parameter_count;
+  long required_count;  // those behind it have defaults
+  Default* defaults;    // one per parameter
   void (*invoke)(void* target, const TwCall& call);
   void* target;
   void (*destroy)(void* target);
@@ -248,7 +257,10 @@ struct Bindings {
   Bindings(const Bindings&) = delete;
   Bindings& operator=(const Bindings&) = delete;
   ~Bindings() {
-    for (long i = 0; i < count; ++i) all[i].destroy(all[i].target);
+    for (long i = 0; i < count; ++i) {
+      all[i].destroy(all[i].target);
+      delete[] all[i].defaults;
+    }
   }
   bool has(const char* name) const {
     for (long i = 0; i < count; ++i)
@@ -267,8 +279,10 @@ inline Bindings& bindings() {
 
 template <class F, class Result, class... Parameters>
 void bind_callable(const char* name, F f) {
+  constexpr long count = sizeof...(Parameters);
+  static_assert(count <= most_parameters, "a bound function has at most 64 parameters");
   if (bindings().has(name)) return;  // in `functions` and in the module's own list
-  bindings().add({name, static_cast<long>(sizeof...(Parameters)),
+  bindings().add({name, count, count, new Default[count + 1],
                   [](void* target, const TwCall& call) {
                     Unpack<Parameters...>::template run<Result>(call, *static_cast<F*>(target), 0);
                   },
@@ -287,10 +301,34 @@ auto bind(const char* name, F f) -> decltype(&F::operator(), void()) {
   bind_functor(name, f, &F::operator());
 }
 
+// py::arg and others in the list behind a function; all but arguments change nothing here.
+template <class Extra>
+void add_extra(const Extra& extra, Default* defaults, long& at, long count) {
+  if constexpr (__is_base_of(Default, Extra)) {
+    TW_REQUIRE(at < count, "more py::arg than the function has parameters");
+    defaults[at++] = extra;
+  }
+}
+
+// The functions bound last, by a module's def.
+template <class... Extra>
+void add_defaults(const char* name, const Extra&... extra) {
+  for (long i = 0; i < bindings().count; ++i) {
+    Binding& binding = bindings().all[i];
+    if (__builtin_strcmp(binding.name, name) != 0) continue;
+    long at = 0;
+    (add_extra(extra, binding.defaults, at, binding.parameter_count), ...);
+    binding.required_count = binding.parameter_count;
+    while (binding.required_count > 0 && binding.defaults[binding.required_count - 1].is_set)
+      --binding.required_count;
+  }
+}
+
 struct Module {
   template <class F, class... Extra>
-  Module& def(const char* name, F f, const Extra&...) {
+  Module& def(const char* name, F f, const Extra&... extra) {
     bind(name, f);
+    add_defaults(name, extra...);
     return *this;
   }
   struct Ignored {
@@ -301,17 +339,61 @@ struct Module {
   Ignored attr(const char*) { return {}; }
 };
 
+// What TORCH_LIBRARY gives: functions by schema, "scale(Tensor x, float by) -> Tensor".
+struct Library {
+  // Declared; TORCH_LIBRARY_IMPL has the function.
+  Library& def(const char*) { return *this; }
+  template <class F>
+  Library& def(const char* schema, F f) {
+    return impl(schema, f);
+  }
+  template <class F>
+  Library& impl(const char* schema, F f) {
+    unsigned long size = 0;
+    while (schema[size] && schema[size] != '(' && schema[size] != ' ') ++size;
+    Text* const name = new Text;  // lives as long as the binding
+    name->add(schema, size);
+    bind(name->c_str(), f);
+    return *this;
+  }
+};
+struct LibraryRecord {
+  void (*define)(Library&);
+  LibraryRecord* next;
+  static LibraryRecord*& first() {
+    static LibraryRecord* list = nullptr;
+    return list;
+  }
+  explicit LibraryRecord(void (*define)(Library&)) : define(define), next(first()) {
+    first() = this;
+  }
+};
+inline void define_libraries() {
+  Library library;
+  for (LibraryRecord* r = LibraryRecord::first(); r; r = r->next) r->define(library);
+}
+
+// The call with the defaults of the arguments that it leaves out.
+inline void invoke(const Binding& binding, const TwCall& call) {
+  if (call.argument_count >= binding.parameter_count) return binding.invoke(binding.target, call);
+  TwValue values[most_parameters];
+  for (long i = 0; i < binding.parameter_count; ++i)
+    values[i] = i < call.argument_count ? call.arguments[i] : binding.defaults[i].value;
+  TwCall whole = call;
+  whole.arguments = values;
+  whole.argument_count = binding.parameter_count;
+  binding.invoke(binding.target, whole);
+}
+
 inline void answer(const TwCall& call, void (*define_all)()) {
   api() = call.api;
   configurations().count = 0;
   try {
     if (bindings().count == 0) define_all();
-    if (call.function >= 0) {
-      const Binding& binding = bindings().all[call.function];
-      return binding.invoke(binding.target, call);
-    }
+    if (call.function >= 0) return invoke(bindings().all[call.function], call);
     for (long i = 0; i < bindings().count; ++i)
-      call.api->define(call.call, bindings().all[i].name, bindings().all[i].parameter_count);
+      call.api->define(call.call, bindings().all[i].name, bindings().all[i].parameter_count,
+                       bindings().all[i].required_count);
   } catch (const std::exception& error) {
     call.api->fails(call.call, error.what());
   } catch (...) {
@@ -324,19 +406,65 @@ inline void answer(const TwCall& call, void (*define_all)()) {
 namespace pybind11 {
 using module_ = ::tilewright_inline::Module;
 using module = ::tilewright_inline::Module;
-struct arg {
-  explicit arg(const char*) {}
+struct none {};
+struct arg : ::tilewright_inline::Default {
+  explicit constexpr arg(const char*) {}
+  arg& noconvert(bool = true) { return *this; }
+  arg& none(bool = true) { return *this; }
+  arg& operator=(const pybind11::none&) { return set(TwValue::None); }
+  arg& operator=(decltype(nullptr)) { return set(TwValue::None); }
+  arg& operator=(bool given) { return set(TwValue::Boolean, given); }
+  arg& operator=(const char* given) {
+    value.data = given;
+    value.count = static_cast<long>(__builtin_strlen(given));
+    return set(TwValue::Text);
+  }
   template <class T>
-  arg& operator=(const T&) {
+  typename ::tilewright_inline::EnableIf<::tilewright_inline::IsInteger<T>::value, arg&>::type
+  operator=(T given) {
+    return set(TwValue::Integer, static_cast<long>(given));
+  }
+  template <class T>
+  typename ::tilewright_inline::EnableIf<::tilewright_inline::IsFloating<T>::value, arg&>::type
+  operator=(T given) {
+    value.number = given;
+    return set(TwValue::Number);
+  }
+#ifdef TW_WITH_OPTIONAL
+  arg& operator=(std::nullopt_t) { return set(TwValue::None); }
+#endif
+
+ private:
+  arg& set(int kind, long integer = 0) {
+    is_set = true;
+    value.kind = kind;
+    value.integer = integer;
     return *this;
   }
 };
+namespace literals {
+inline arg operator""_a(const char* name, unsigned long) { return arg(name); }
+}  // namespace literals
+struct kw_only {};
 struct gil_scoped_release {};
 template <class... Guards>
 struct call_guard {};
-struct none {};
 }  // namespace pybind11
 namespace py = pybind11;
 
 #define PYBIND11_MODULE(name, variable) \
   static void tilewright_module(::tilewright_inline::Module& variable)
+
+namespace torch {
+using Library = ::tilewright_inline::Library;
+}  // namespace torch
+#define TORCH_FN(function) (&function)
+#define TW_LIBRARY_AT(variable, number)                                            \
+  static void tilewright_library_##number(::tilewright_inline::Library& variable); \
+  static ::tilewright_inline::LibraryRecord tilewright_record_##number(            \
+      tilewright_library_##number);                                                \
+  static void tilewright_library_##number([[maybe_unused]] ::tilewright_inline::Library& variable)
+#define TW_LIBRARY(variable, number) TW_LIBRARY_AT(variable, number)
+#define TORCH_LIBRARY(space, variable) TW_LIBRARY(variable, __COUNTER__)
+#define TORCH_LIBRARY_FRAGMENT(space, variable) TW_LIBRARY(variable, __COUNTER__)
+#define TORCH_LIBRARY_IMPL(space, key, variable) TW_LIBRARY(variable, __COUNTER__)

@@ -126,6 +126,10 @@ class Text {
   ~Text() { delete[] data_; }
   const char* c_str() const { return data_ ? data_ : ""; }
   unsigned long size() const { return size_; }
+  void clear() {
+    size_ = 0;
+    if (data_) data_[0] = 0;
+  }
 
   Text& add(const char* text) { return add(text, __builtin_strlen(text)); }
   Text& add(const char* text, unsigned long size) {
@@ -323,9 +327,10 @@ struct CppTypeToScalarType;
     static constexpr ScalarType value = ScalarType::name; \
   };
 TW_SCALAR_TYPE(double, Double)
-TW_SCALAR_TYPE(float, Float) TW_SCALAR_TYPE(Half, Half) TW_SCALAR_TYPE(BFloat16, BFloat16)
-    TW_SCALAR_TYPE(signed char, Char) TW_SCALAR_TYPE(char, Char) TW_SCALAR_TYPE(short, Short)
-        TW_SCALAR_TYPE(int, Int) TW_SCALAR_TYPE(long, Long) TW_SCALAR_TYPE(long long, Long)
+TW_SCALAR_TYPE(float, Float)
+TW_SCALAR_TYPE(Half, Half) TW_SCALAR_TYPE(BFloat16, BFloat16) TW_SCALAR_TYPE(signed char, Char)
+    TW_SCALAR_TYPE(char, Char) TW_SCALAR_TYPE(short, Short) TW_SCALAR_TYPE(int, Int)
+        TW_SCALAR_TYPE(long, Long) TW_SCALAR_TYPE(long long, Long)
             TW_SCALAR_TYPE(unsigned char, Byte) TW_SCALAR_TYPE(unsigned short, UInt16)
                 TW_SCALAR_TYPE(unsigned, UInt32) TW_SCALAR_TYPE(unsigned long, UInt64)
                     TW_SCALAR_TYPE(unsigned long long, UInt64) TW_SCALAR_TYPE(bool, Bool)

@@ -24,8 +24,9 @@
   AT_DISPATCH_CASE(c10::kDouble, __VA_ARGS__) AT_DISPATCH_CASE(c10::kFloat, __VA_ARGS__)
 #define TW_CASES_INTEGRAL(...)                                                       \
   AT_DISPATCH_CASE(c10::kByte, __VA_ARGS__)                                          \
-  AT_DISPATCH_CASE(c10::kChar, __VA_ARGS__) AT_DISPATCH_CASE(c10::kInt, __VA_ARGS__) \
-      AT_DISPATCH_CASE(c10::kLong, __VA_ARGS__) AT_DISPATCH_CASE(c10::kShort, __VA_ARGS__)
+  AT_DISPATCH_CASE(c10::kChar, __VA_ARGS__)                                          \
+  AT_DISPATCH_CASE(c10::kInt, __VA_ARGS__) AT_DISPATCH_CASE(c10::kLong, __VA_ARGS__) \
+      AT_DISPATCH_CASE(c10::kShort, __VA_ARGS__)
 #define AT_DISPATCH_CASE_FLOATING_TYPES TW_CASES_FLOATING
 #define AT_DISPATCH_CASE_INTEGRAL_TYPES TW_CASES_INTEGRAL
 #define AT_DISPATCH_CASE_ALL_TYPES(...) \

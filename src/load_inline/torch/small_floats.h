@@ -89,11 +89,57 @@ TW_SMALL_FLOAT(BFloat16, bfloat16_to_float, float_to_bfloat16)
 
 }  // namespace c10
 
+namespace tilewright_inline {
+// The type that sums of T are kept in; on a CPU float is summed in double.
+template <class T, bool is_cuda>
+struct Accumulated {
+  using type = long;
+};
+template <bool is_cuda>
+struct Accumulated<c10::Half, is_cuda> {
+  using type = float;
+};
+template <bool is_cuda>
+struct Accumulated<c10::BFloat16, is_cuda> {
+  using type = float;
+};
+template <>
+struct Accumulated<float, true> {
+  using type = float;
+};
+template <>
+struct Accumulated<float, false> {
+  using type = double;
+};
+template <bool is_cuda>
+struct Accumulated<double, is_cuda> {
+  using type = double;
+};
+// The type that T is computed in.
+template <class T>
+struct Computed {
+  using type = T;
+};
+template <>
+struct Computed<c10::Half> {
+  using type = float;
+};
+template <>
+struct Computed<c10::BFloat16> {
+  using type = float;
+};
+}  // namespace tilewright_inline
+
 namespace at {
 using c10::BFloat16;
 using c10::Half;
+template <class T, bool is_cuda>
+using acc_type = typename ::tilewright_inline::Accumulated<T, is_cuda>::type;
+template <class T>
+using opmath_type = typename ::tilewright_inline::Computed<T>::type;
 }  // namespace at
 namespace torch {
+using at::acc_type;
 using c10::BFloat16;
 using c10::Half;
 }  // namespace torch

@@ -230,9 +230,10 @@ class Tensor {
 #define TW_UNARY(name) \
   Tensor name() const { return operate(#name, {*this}); }
   TW_UNARY(neg)
-  TW_UNARY(abs) TW_UNARY(exp) TW_UNARY(log) TW_UNARY(sqrt) TW_UNARY(rsqrt) TW_UNARY(tanh)
-      TW_UNARY(sigmoid) TW_UNARY(relu) TW_UNARY(sin) TW_UNARY(cos) TW_UNARY(sum) TW_UNARY(mean)
-          TW_UNARY(max) TW_UNARY(min)
+  TW_UNARY(abs)
+  TW_UNARY(exp) TW_UNARY(log) TW_UNARY(sqrt) TW_UNARY(rsqrt) TW_UNARY(tanh) TW_UNARY(sigmoid)
+      TW_UNARY(relu) TW_UNARY(sin) TW_UNARY(cos) TW_UNARY(sum) TW_UNARY(mean) TW_UNARY(max)
+          TW_UNARY(min)
 #undef TW_UNARY
               Tensor
               operator-() const {
@@ -316,11 +317,85 @@ inline Tensor full_like(const Tensor& x, Scalar value) {
   return full(x.sizes(), value, x.options());
 }
 
+// Tensors one after the other along a dimension that exists, or along a new one.
+inline Tensor cat(TensorList tensors, long dim = 0) {
+  TW_REQUIRE(!tensors.empty(), "cat needs at least one tensor");
+  const Tensor& first = tensors[0];
+  const long rank = first.dim();
+  TW_REQUIRE(dim >= -rank && dim < rank, "cat: dimension ", dim, " of tensors with ", rank,
+             " dimensions");
+  const long along = dim < 0 ? dim + rank : dim;
+  ::tilewright_inline::Integers sizes;
+  sizes.add(first.sizes());
+  for (unsigned long i = 1; i < tensors.size(); ++i) {
+    TW_REQUIRE(tensors[i].dim() == rank && tensors[i].scalar_type() == first.scalar_type(),
+               "cat: tensor ", i, " has another number of dimensions or another dtype");
+    for (long d = 0; d < rank; ++d)
+      TW_REQUIRE(d == along || tensors[i].size(d) == first.size(d), "cat: tensor ", i,
+                 " has another size in dimension ", d);
+    sizes.values[along] += tensors[i].size(along);
+  }
+  Tensor out = empty(IntArrayRef(sizes.values, static_cast<unsigned long>(rank)), first.options());
+  long at = 0;
+  for (const Tensor& tensor : tensors) {
+    out.slice(along, at, at + tensor.size(along)).copy_(tensor);
+    at += tensor.size(along);
+  }
+  return out;
+}
+inline Tensor stack(TensorList tensors, long dim = 0) {
+  TW_REQUIRE(!tensors.empty(), "stack needs at least one tensor");
+  const Tensor& first = tensors[0];
+  const long rank = first.dim() + 1;
+  TW_REQUIRE(dim >= -rank && dim < rank, "stack: dimension ", dim, " of a result with ", rank,
+             " dimensions");
+  const long along = dim < 0 ? dim + rank : dim;
+  ::tilewright_inline::Integers sizes;
+  sizes.add(first.sizes().slice(0, static_cast<unsigned long>(along)));
+  sizes.add(static_cast<long>(tensors.size()));
+  sizes.add(first.sizes().slice(static_cast<unsigned long>(along)));
+  Tensor out = empty(IntArrayRef(sizes.values, static_cast<unsigned long>(rank)), first.options());
+  for (unsigned long i = 0; i < tensors.size(); ++i)
+    out.select(along, static_cast<long>(i)).copy_(tensors[i]);
+  return out;
+}
+
+// f(first, last) over parts of [begin, end), on all cores. What f throws ends the call.
+template <class F>
+void parallel_for(long begin, long end, long grain, const F& f) {
+  struct Work {
+    const F& f;
+    ::tilewright_inline::Text message;
+    int has_failed = 0;
+  } work{f, {}, 0};
+  const int is_done = ::tilewright_inline::api()->parallel(
+      begin, end, grain,
+      [](void* data, long first, long last) {
+        Work& all = *static_cast<Work*>(data);
+        const auto fail = [&](const char* message) {
+          if (__atomic_exchange_n(&all.has_failed, 1, __ATOMIC_ACQ_REL) == 0)
+            all.message.add(message);
+        };
+        try {
+          all.f(first, last);
+        } catch (const std::exception& error) {
+          fail(error.what());
+        } catch (...) {
+          fail("parallel_for: the function threw something that is not a std::exception");
+        }
+      },
+      &work);
+  if (!is_done) ::tilewright_inline::throw_api_error();
+  if (work.has_failed) throw c10::Error(work.message);
+}
+inline int get_num_threads() { return ::tilewright_inline::api()->device_number(16); }
+
 #define TW_FREE(name) \
   inline Tensor name(const Tensor& x) { return x.name(); }
 TW_FREE(neg)
-TW_FREE(abs) TW_FREE(exp) TW_FREE(log) TW_FREE(sqrt) TW_FREE(rsqrt) TW_FREE(tanh) TW_FREE(sigmoid)
-    TW_FREE(relu) TW_FREE(sin) TW_FREE(cos) TW_FREE(sum) TW_FREE(mean)
+TW_FREE(abs)
+TW_FREE(exp) TW_FREE(log) TW_FREE(sqrt) TW_FREE(rsqrt) TW_FREE(tanh) TW_FREE(sigmoid) TW_FREE(relu)
+    TW_FREE(sin) TW_FREE(cos) TW_FREE(sum) TW_FREE(mean)
 #undef TW_FREE
         inline Tensor add(const Tensor& a, const Tensor& b) {
   return a.add(b);

@@ -62,9 +62,7 @@ class CudaModule final : public LoadedModule {
   std::unique_ptr<LoadedKernel> kernel(const std::string& entry) override {
     const ContextScope scope(device_);
     const CaptureTolerance tolerance;
-    std::string symbol = entry;
-    for (const auto& [expression, lowered] : symbols_)
-      if (expression == entry) symbol = lowered;
+    const std::string symbol = symbol_of(entry);
     CUfunction function = nullptr;
     const CUresult result = driver().cuModuleGetFunction(&function, module_.get(), symbol.c_str());
     if (result == CUDA_ERROR_NOT_FOUND) return nullptr;
@@ -73,7 +71,26 @@ class CudaModule final : public LoadedModule {
     return std::make_unique<Kernel>(module_, function, entry, device_, shared_limit_);
   }
 
+  void* variable(const std::string& name) override {
+    const ContextScope scope(device_);
+    const CaptureTolerance tolerance;
+    CUdeviceptr address = 0;
+    std::size_t bytes = 0;
+    const CUresult result =
+        driver().cuModuleGetGlobal_v2(&address, &bytes, module_.get(), symbol_of(name).c_str());
+    if (result == CUDA_ERROR_NOT_FOUND) return nullptr;
+    if (result != CUDA_SUCCESS)
+      throw_cuda_error(result, fmt::format("cuModuleGetGlobal for '{}'", name).c_str());
+    return pointer_of(address);
+  }
+
  private:
+  std::string symbol_of(const std::string& name) const {
+    for (const auto& [expression, lowered] : symbols_)
+      if (expression == name) return lowered;
+    return name;
+  }
+
   std::shared_ptr<CUmod_st> module_;
   std::vector<std::pair<std::string, std::string>> symbols_;
   int device_;

@@ -135,8 +135,10 @@ TEST(Rewrite, UnsupportedFeaturesAreNamedWithTheirPlace) {
     return error.substr(0, error.find('\n'));
   };
   const std::string head = "k.cu:1:1: error: emulation on the CPU does not support ";
-  EXPECT_EQ(first_line("#include <cooperative_groups.h>\n"), head + "cooperative groups");
-  EXPECT_EQ(first_line("#include <cub/cub.cuh>\n"), head + "CUB");
+  EXPECT_EQ(first_line("this_grid().sync();"),
+            head + "cooperative groups of a whole grid (this_grid)");
+  EXPECT_EQ(first_line("cub::BlockLoad<int, 4, 2> load;"),
+            head + "cub::BlockLoad");
   EXPECT_EQ(first_line("nvcuda::wmma::fragment f;"), head + "tensor core functions (wmma)");
   EXPECT_EQ(first_line("tex2D<float>(t, 1, 2);"), head + "textures");
   EXPECT_EQ(first_line("surf2Dread(s, 1, 2);"), head + "surfaces");

@@ -174,6 +174,13 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
   return *stream = make_stream(current(), flags != CU_STREAM_NON_BLOCKING), CUDA_SUCCESS;
 }
+CUresult cuMemHostRegister_v2(void*, std::size_t, unsigned) { return CUDA_SUCCESS; }
+CUresult cuMemHostUnregister(void*) { return CUDA_SUCCESS; }
+CUresult cuStreamDestroy_v2(CUstream) { return CUDA_SUCCESS; }
+CUresult cuLaunchHostFunc(CUstream, CUhostFn function, void* data) {
+  function(data);
+  return CUDA_SUCCESS;
+}
 CUresult cuStreamSynchronize(CUstream handle) {
   const Lock lock(state().mutex);
   if (const CUresult status = context_status(); status != CUDA_SUCCESS) return status;
@@ -300,6 +307,9 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   if (!module->kernels.contains(name)) return CUDA_ERROR_NOT_FOUND;
   state().functions.push_back(std::make_unique<CUfunc_st>(CUfunc_st{name}));
   return *function = state().functions.back().get(), CUDA_SUCCESS;
+}
+CUresult cuModuleGetGlobal_v2(CUdeviceptr*, std::size_t*, CUmodule, const char*) {
+  return CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction function) {
   const Lock lock(state().mutex);

@@ -229,4 +229,6 @@ static inline long long clock64() {
   return 0;
 #endif
 }
+#ifndef TW_EMULATE_STD  // the C library has one of the same name
 static inline int clock() { return int(clock64()); }
+#endif

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/run_cuda_test.cpp — `tilewright run` of .cu files: host functions, kernels, programs with
+// main.
+#include <gtest/gtest.h>
+
+#include "command.h"
+
+namespace tilewright::cli {
+namespace {
+
+class RunCuda : public testing::Test {
+ protected:
+  std::string put(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_.path() + "/" + name) << text;
+    return folder_.path() + "/" + name;
+  }
+  CommandResult run(const std::string& path, std::vector<std::string> rest = {}) const {
+    std::vector<std::string> arguments = {"run", path, "--device", "emulate"};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    return tilewright_command(arguments);
+  }
+  TemporaryFolder folder_;
+};
+
+const char* const kernels = R"(
+#include <torch/extension.h>
+namespace ns {
+template <typename T, int Times>
+__global__ void scale(T* x, T by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) for (int t = 0; t < Times; ++t) x[i] *= by;
+}
+}  // namespace ns
+__global__ void add(const float* x, float* y, int n) {
+  extern __shared__ float shared[];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  shared[threadIdx.x] = i < n ? x[i] : 0;
+  __syncthreads();
+  if (i < n) y[i] = shared[threadIdx.x] + 1;
+}
+torch::Tensor plus(torch::Tensor x, double by) { return x + by; }
+int64_t count(torch::Tensor x) { return x.numel(); }
+)";
+
+TEST_F(RunCuda, HostFunctions) {
+  const std::string file = put("k.cu", kernels);
+  const CommandResult plus = run(file + ":plus", {"x=ones:f32[3]", "by=1.5"});
+  EXPECT_EQ(plus.exit_code, 0) << plus.error;
+  EXPECT_NE(plus.output.find("plus on cpu, emulated:"), std::string::npos) << plus.output;
+  EXPECT_NE(plus.output.find("result  float32[3]  3 of 3 changed  2.5, 2.5, 2.5"),
+            std::string::npos)
+      << plus.output;
+  const CommandResult count = run(file + ":count", {"x=ones:f32[3]"});
+  EXPECT_NE(count.output.find("result  3\n"), std::string::npos) << count.output << count.error;
+}
+
+TEST_F(RunCuda, SizesByNameAndExpectedResults) {
+  const std::string file = put("k.cu", kernels);
+  const CommandResult add = run(file + ":ns::scale<float, 1>",
+                                {"x=ones:f32[2*m]", "by=3", "n=6", "m=3", "--grid",
+                                 "cdiv(2 * m, 4)", "--block", "4", "--expect", "x=full:f32[6]=3"});
+  EXPECT_EQ(add.exit_code, 0) << add.error << add.output;
+  EXPECT_NE(add.output.find("grid 2 x 1 x 1"), std::string::npos) << add.output;
+  const CommandResult other =
+      run(file + ":plus", {"x=ones:f32[3]", "by=1", "--expect", "result=full:f32[3]=3"});
+  EXPECT_EQ(other.exit_code, 4) << other.error;
+  EXPECT_NE(other.output.find("3 of 3 differ"), std::string::npos) << other.output;
+  const CommandResult compared = run(file + ":plus", {"x=ones:f32[3]", "by=1", "--compare", "cpu"});
+  EXPECT_EQ(compared.exit_code, 2);
+  EXPECT_NE(compared.error.find("--compare goes with FILE.py:KERNEL"), std::string::npos)
+      << compared.error;
+  const CommandResult swept = run(file + ":plus", {"x=ones:f32[n]", "by=1", "n=1..4"});
+  EXPECT_EQ(swept.exit_code, 2);
+}
+
+TEST_F(RunCuda, KernelsByNameAndTemplateArguments) {
+  const std::string file = put("k.cu", kernels);
+  const CommandResult add = run(
+      file + ":add", {"x=arange:f32[5]", "y=zeros:f32[5]", "n=5", "--grid", "cdiv(n, 4)", "--block",
+                      "4", "--shared", "16", "--save", "y=" + folder_.path() + "/y.npy"});
+  EXPECT_EQ(add.exit_code, 0) << add.error;
+  EXPECT_NE(add.output.find("add on cpu, emulated: grid 2 x 1 x 1"), std::string::npos);
+  EXPECT_NE(add.output.find("5 of 5 changed  1, 2, 3, 4, 5"), std::string::npos) << add.output;
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/y.npy"));
+  const CommandResult scale =
+      run(file + ":ns::scale<float, 2>", {"x=ones:f32[3]", "by=3", "n=3", "--grid", "1", "--json"});
+  EXPECT_EQ(scale.exit_code, 0) << scale.error;
+  EXPECT_NE(scale.output.find("9.0"), std::string::npos) << scale.output;
+}
+
+TEST_F(RunCuda, MistakesAreNamed) {
+  const std::string file = put("k.cu", kernels);
+  const auto error = [&](const std::string& name, std::vector<std::string> rest) {
+    const CommandResult result = run(name.empty() ? file : file + ":" + name, std::move(rest));
+    EXPECT_NE(result.exit_code, 0);
+    std::string text = result.error;
+    for (std::size_t at; (at = text.find(folder_.path() + "/")) != std::string::npos;)
+      text.erase(at, folder_.path().size() + 1);
+    return text;
+  };
+  EXPECT_EQ(error("", {}),
+            "tilewright: k.cu has several kernels; write k.cu:KERNEL with one of ns::scale, add, "
+            "plus, count\n");
+  EXPECT_EQ(error("pluss", {}),
+            "tilewright: k.cu has no function or kernel 'pluss'; did you mean 'plus'?\n");
+  EXPECT_EQ(error("plus", {"x=ones:f32[3]"}),
+            "tilewright: 'plus' needs a value for 'by'; add by=VALUE\n");
+  EXPECT_EQ(error("plus", {"z=1"}), "tilewright: 'plus' has no parameter 'z'; there are: x, by\n");
+  EXPECT_EQ(error("plus", {"x=ones:f32[3]", "by=1", "--grid", "1"}),
+            "tilewright: 'plus' is a host function, which launches by itself; leave --grid and "
+            "--block out\n");
+  EXPECT_EQ(error("add", {"x=ones:f32[3]"}),
+            "tilewright: the kernel 'add' needs --grid, and --block unless 256 threads are meant, "
+            "as in --grid \"cdiv(n, 256)\" --block 256\n");
+  EXPECT_EQ(error("add", {"x=ones:f32[3]", "--grid", "1"}),
+            "tilewright: 'add' needs a value for 'y'; add y=VALUE\n");
+}
+
+TEST_F(RunCuda, ProgramsGetTheirArgumentsAndGiveTheirResult) {
+  const std::string file = put("program.cu", R"(
+#include <cstdio>
+#include <iostream>
+#include "half.cuh"
+int main(int argc, char** argv) {
+  int *d, h[4] = {1, 2, 3, 4};
+  cudaMalloc(&d, sizeof h);
+  cudaMemcpy(d, h, sizeof h, cudaMemcpyHostToDevice);
+  twice<<<1, 4>>>(d);
+  cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+  printf("%d %d %d %d\n", h[0], h[1], h[2], h[3]);
+  std::cout << argc << " " << argv[argc - 1] << std::endl;
+  return 4;
+}
+)");
+  put("half.cuh", "#pragma once\n__global__ void twice(int* x) { x[threadIdx.x] *= 2; }\n");
+  const CommandResult result = run(file, {"--", "--size", "9"});
+  EXPECT_EQ(result.output, "2 4 6 8\n3 9\n");
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.exit_code, 4);
+}
+
+TEST_F(RunCuda, FaultsOfProgramsAreReported) {
+  const std::string file = put("program.cu", R"(
+#include <cassert>
+#include <cstdio>
+__global__ void k(int* p) {
+  assert(p[threadIdx.x] == 0);
+}
+int main() {
+  int* p;
+  cudaMalloc(&p, 16);
+  cudaMemset(p, 1, 16);
+  k<<<1, 2>>>(p);
+  printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+}
+)");
+  const CommandResult fault = run(file);
+  EXPECT_EQ(fault.output, "cudaErrorAssert\n");
+  EXPECT_NE(fault.error.find("assertion 'p[threadIdx.x] == 0' failed at program.cu:5"),
+            std::string::npos)
+      << fault.error;
+  EXPECT_EQ(fault.exit_code, 1);
+  const CommandResult launch = run(put("launch.cu", R"(
+__global__ void k() {}
+int main() { k<<<1, 5000>>>(); }
+)"));
+  EXPECT_EQ(launch.exit_code, 1);
+  EXPECT_EQ(
+      launch.error,
+      "tilewright: a launch failed, and the program did not ask by cudaGetLastError: kernel "
+      "'k' cannot be launched with a block of 5000 x 1 x 1 threads; 1 to 1024 are possible\n");
+  const CommandResult crash = run(put("crash.cu", R"(
+__global__ void k(int* p) { p[threadIdx.x] = 1; }
+int main() { k<<<1, 4>>>(nullptr); }
+)"));
+  EXPECT_NE(crash.exit_code, 0);
+  EXPECT_TRUE(crash.error.starts_with("tilewright: ")) << crash.error;
+  const CommandResult wrong = run(put("wrong.cu", "int main() { return x; }\n"));
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_NE(wrong.error.find("wrong.cu:1:"), std::string::npos) << wrong.error;
+}
+
+TEST_F(RunCuda, GuessTriesEveryProgramAndKernelOfAFolder) {
+  put("a.cu", "int main() { return 0; }\n");
+  put("b.cu", R"(
+__global__ void good(float* x, const int* index, float by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= by + index[i];
+}
+template <int N> __global__ void sized(float* x) { x[N] = 1; }
+__global__ void bad(float* x) { frobnicate(x); }
+)");
+  put("c.cu", "__global__ void k(float* x) { if (threadIdx.x == 3) __trap(); }\n");
+  const CommandResult r = tilewright_command({"run", folder_.path(), "--guess", "--jobs", "2"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto row = [&](const std::string& kernel) {
+    const std::size_t at = r.output.find("\n" + kernel + " ");
+    return at == std::string::npos ? "no row"
+                                   : r.output.substr(at + 1, r.output.find('\n', at + 1) - at - 1);
+  };
+  EXPECT_TRUE(row("main").ends_with("runs")) << r.output;
+  EXPECT_NE(row("good").find("does not compile"), std::string::npos) << "the file has a mistake";
+  EXPECT_NE(row("sized").find("cannot be guessed: its template parameter 'N' is no type"),
+            std::string::npos)
+      << r.output;
+  EXPECT_NE(row("k").find("__trap was called"), std::string::npos) << r.output;
+  put("b.cu", R"(
+__global__ void good(float* x, const int* index, float by, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= by + index[i];
+}
+)");
+  const CommandResult one =
+      tilewright_command({"run", folder_.path() + "/b.cu:good", "--guess", "--json"});
+  EXPECT_NE(one.output.find("\"result\": \"runs\""), std::string::npos) << one.output << one.error;
+  EXPECT_NE(one.output.find("grid=4 block=256 x=randn:float32[65536] index=zeros:int32[65536] "
+                            "by=0.5 n=32"),
+            std::string::npos)
+      << one.output;
+}
+
+TEST_F(RunCuda, GuessNeedsSomethingToTry) {
+  const CommandResult empty =
+      tilewright_command({"run", put("empty.cu", "int x = 1;\n"), "--guess"});
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_NE(empty.error.find("there is no kernel or program in"), std::string::npos) << empty.error;
+  const std::string file = put("k.cu", "__global__ void scale(float* x) { x[0] = 1; }\n");
+  const CommandResult unknown = tilewright_command({"run", file + ":scal", "--guess"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_NE(unknown.error.find("has no kernel 'scal'; did you mean 'scale'?"), std::string::npos)
+      << unknown.error;
+}
+
+TEST_F(RunCuda, BenchMeasuresAKernelAloneAndSwept) {
+  const std::string file = put("k.cu", kernels);
+  const CommandResult alone = tilewright_command(
+      {"bench", file + ":ns::scale<float, 1>", "x=ones:f32[n]", "by=1", "n=256,512", "--grid",
+       "cdiv(n, 256)", "--device", "cpu", "--warmup", "0", "--trials", "2", "--no-ceiling"});
+  EXPECT_EQ(alone.exit_code, 0) << alone.error;
+  EXPECT_NE(alone.output.find(" 256 float32 on cpu"), std::string::npos) << alone.output;
+  EXPECT_NE(alone.output.find(" 512 float32 on cpu"), std::string::npos) << alone.output;
+}
+
+TEST_F(RunCuda, BenchComparesWithAReference) {
+  const std::string file = put("k.cu", R"(
+#include <torch/extension.h>
+__global__ void twice(const float* x, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2 * x[i];
+}
+__global__ void wrong(const float* x, float* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 3 * x[i];
+}
+torch::Tensor doubled(torch::Tensor x) { return x + x; }
+)");
+  const auto bench = [&](const std::string& kernel, const std::string& reference) {
+    return tilewright_command({"bench", kernel, "--reference", reference, "x=randn:f32[1000]",
+                               "out=zeros:f32[1000]", "n=1000", "--grid", "cdiv(n, 256)", "--block",
+                               "256", "--device", "cpu", "--warmup", "0", "--trials", "2",
+                               "--no-ceiling", "--json"});
+  };
+  const CommandResult function = bench(file + ":twice", file + ":doubled");
+  EXPECT_EQ(function.exit_code, 0) << function.error;
+  EXPECT_NE(function.output.find("\"error\": 0.0"), std::string::npos) << function.output;
+  const CommandResult wrong = bench(file + ":wrong", file + ":twice");
+  EXPECT_NE(wrong.output.find("'out' is off by 5.0e-01"), std::string::npos)
+      << wrong.output << wrong.error;
+  const CommandResult wrong_function = bench(file + ":wrong", file + ":doubled");
+  EXPECT_NE(wrong_function.output.find("is off by 5.0e-01"), std::string::npos)
+      << wrong_function.output << wrong_function.error;
+}
+
+}  // namespace
+}  // namespace tilewright::cli
