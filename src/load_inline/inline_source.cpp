@@ -113,6 +113,16 @@ bool is_constant(std::string_view text) {
                      [](const CppToken& t) { return t.is("const") || t.is("constexpr"); });
 }
 
+// `template <int Bytes> struct Word;`: the name of a type comes last but one, right behind its key.
+bool is_forward_declaration(std::string_view text) {
+  const auto tokens = tokenize_cpp(text, "declaration");
+  std::size_t end = tokens.size();
+  while (end > 0 && !tokens[end - 1].is(";")) --end;
+  if (end < 3 || !tokens[end - 2].is_identifier()) return false;
+  const CppToken& key = tokens[end - 3];
+  return key.is("struct") || key.is("class") || key.is("union");
+}
+
 bool is_host_macro(std::string_view name) {
   return name.starts_with("PYBIND11_") || name.starts_with("TORCH_") ||
          name.starts_with("STABLE_TORCH");
@@ -195,7 +205,7 @@ bool is_device_visible(const InlineSource& source, const Declaration& d) {
   const std::string_view text =
       std::string_view(source.text).substr(d.range.begin, d.range.end - d.range.begin);
   // A kernel cannot use a variable of the host, unless it is a constant.
-  if (d.kind == Kind::Variable && !is_constant(text)) return false;
+  if (d.kind == Kind::Variable && !is_constant(text) && !is_forward_declaration(text)) return false;
   return !mentions_host_only(text);
 }
 

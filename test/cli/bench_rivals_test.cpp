@@ -83,7 +83,7 @@ def twice(x, out, n, BLOCK: tl.constexpr):
     save_npy(folder_.path() + "/result.npy", tensor(values, {2, 4}, Device::cpu()));
     const std::string python = program(std::string(versions) + R"x(
 read line; echo "$line" > $FOLDER/request
-cp $FOLDER/result.npy "$(echo "$line" | sed 's/.*"\([^"]*_expected.npy\)".*/\1/')"
+cp $FOLDER/result.npy "$(echo "$line" | sed 's/.*"\([^"]*expected_0.npy\)".*/\1/')"
 echo '{"id": 0, "first_seconds": 0.5}'
 while read line; do echo '{"samples": [0.25, 0.25, 0.25], "host_seconds": 0, "clock": "wall"}'; done
 )x");
