@@ -28,7 +28,10 @@ Overlaps::Extent Overlaps::extent_of(const Argument& value) {
 Overlaps::Overlaps(std::span<const TritonArgument* const> slots) {
   for (const TritonArgument* slot : slots) {
     if (slot == nullptr) continue;
-    if (has_memory(*slot)) add(slot->value);
+    if (slot->kind == TritonArgument::Kind::Value) {
+      if (has_memory(*slot)) add(slot->value);
+      continue;
+    }
     for (const TritonArgument& item : items_of(*slot))
       if (has_memory(item)) add(item.value);
   }
