@@ -32,6 +32,11 @@ struct EmulatedEvent {
 
 class EmulatedCuda final : public CudaRuntime {
  public:
+  // What the program did not free: its process would have ended here.
+  ~EmulatedCuda() override {
+    for (void* const memory : owned_) std::free(memory);
+  }
+
   int allocate(void** address, unsigned long bytes, int kind) override {
     if (const int code = fault(); code != 0) return code;
     if (address == nullptr) return refuse(cuda_error::invalid_value, "the address is null");
@@ -42,6 +47,10 @@ class EmulatedCuda final : public CudaRuntime {
       return refuse(cuda_error::out_of_memory, fmt::format("{} bytes cannot be allocated", bytes));
     std::memset(memory, 0xff, std::min<unsigned long>(bytes, 64ul << 20));
     note_memory(memory, {bytes, kind});
+    {
+      const std::lock_guard lock(owned_mutex_);
+      owned_.insert(memory);
+    }
     *address = memory;
     return cuda_error::success;
   }
@@ -55,6 +64,10 @@ class EmulatedCuda final : public CudaRuntime {
                     kind == TwPinnedMemory
                         ? "cudaFreeHost of an address that cudaMallocHost did not give"
                         : "cudaFree of an address that cudaMalloc did not give");
+    {
+      const std::lock_guard lock(owned_mutex_);
+      owned_.erase(address);
+    }
     std::free(address);
     return cuda_error::success;
   }
@@ -233,6 +246,8 @@ class EmulatedCuda final : public CudaRuntime {
   std::map<void*, EmulatedEvent> events_;
   std::atomic<int> fault_{0};
   std::string fault_sentence_;
+  std::mutex owned_mutex_;
+  std::set<void*> owned_;
 };
 
 int EmulatedCuda::attribute(int* value, int what, int device) {

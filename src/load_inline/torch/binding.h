@@ -351,11 +351,26 @@ struct Library {
   Library& impl(const char* schema, F f) {
     unsigned long size = 0;
     while (schema[size] && schema[size] != '(' && schema[size] != ' ') ++size;
-    Text* const name = new Text;  // lives as long as the binding
-    name->add(schema, size);
-    bind(name->c_str(), f);
+    Text& name = Names::all().next();
+    name.add(schema, size);
+    bind(name.c_str(), f);
     return *this;
   }
+
+ private:
+  // They live as long as the bindings.
+  struct Names {
+    Text texts[256];
+    long count = 0;
+    Text& next() {
+      TW_REQUIRE(count < 256, "at most 256 functions can be bound");
+      return texts[count++];
+    }
+    static Names& all() {
+      static Names names;
+      return names;
+    }
+  };
 };
 struct LibraryRecord {
   void (*define)(Library&);
