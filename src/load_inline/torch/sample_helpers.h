@@ -3,6 +3,11 @@
 // helper_timer.h: checks, the device, options and timers.
 #pragma once
 
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <chrono>
 #include <string>
 
