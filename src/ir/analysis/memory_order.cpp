@@ -198,19 +198,25 @@ bool MemoryOrder::is_same_place(Value pointer, Value other) const {
   return is_same() && is_injective(pointer);
 }
 
+// Whether a cast is between integers and loses no bits.
+bool MemoryOrder::keeps_value(const Op& cast) const {
+  const Type& from = kernel_.type(cast.operands[0]);
+  const Type& to = kernel_.type(cast.result());
+  return !from.is_float() && !from.is_pointer && !to.is_float() && !to.is_pointer &&
+         !to.is_bool() && to.element_bytes() >= from.element_bytes();
+}
+
 void MemoryOrder::add_terms(Value amount, Base& base) const {
   const Op* maker = kernel_.maker(amount);
   if (const auto number = integer_constant(kernel_, amount); number && std::abs(*number) < far) {
     base.constant += *number;
     return;
   }
-  if (maker && (maker->kind == OpKind::Add)) {
+  if (maker && maker->kind == OpKind::Add) {
     add_terms(maker->operands[0], base);
     return add_terms(maker->operands[1], base);
   }
-  const bool widens = maker && maker->kind == OpKind::Cast &&
-                      !kernel_.type(maker->operands[0]).is_float() &&
-                      !kernel_.type(maker->operands[0]).is_pointer;
+  const bool widens = maker && maker->kind == OpKind::Cast && keeps_value(*maker);
   if (widens || (maker && maker->kind == OpKind::Hint)) return add_terms(maker->operands[0], base);
   base.terms.push_back(amount.id);
 }
@@ -306,8 +312,9 @@ std::int64_t MemoryOrder::step_of(const Op& loop, Value scalar) const {
   const auto bounded = [](std::int64_t step) { return std::abs(step) < far ? step : 0; };
   switch (maker->kind) {
     case OpKind::Cast:
+      return keeps_value(*maker) ? step_of(loop, maker->operands[0]) : 0;
     case OpKind::Hint:
-      return kernel_.type(maker->operands[0]).is_float() ? 0 : step_of(loop, maker->operands[0]);
+      return step_of(loop, maker->operands[0]);
     case OpKind::Offset:
     case OpKind::Add: {
       if (stays(maker->operands[1])) return step_of(loop, maker->operands[0]);

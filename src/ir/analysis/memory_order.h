@@ -61,6 +61,7 @@ class MemoryOrder {
   };
   Base base_of(Value pointer) const;
   void add_terms(Value amount, Base& base) const;
+  bool keeps_value(const Op& cast) const;
   bool is_injective(Value pointer) const;
   bool is_defined_in(const Op& loop, Value value) const;
   std::int64_t extent_of(const Op& affine) const;
