@@ -43,7 +43,7 @@ def arguments():
     parser.add_argument("--codes", metavar="ZIP", help="what --prepare made (default: compiled by --tilewright)")
     parser.add_argument("--budget", type=float, default=480, help="seconds that the whole run may take (default 480)")
     parser.add_argument("--seconds", type=float, default=0.2, help="timing per row (default 0.2)")
-    parser.add_argument("--only", default="", help="cases whose project/name contains this")
+    parser.add_argument("--only", default="", help="cases whose project/name contains one of these, separated by commas")
     parser.add_argument("--json", help="file for all rows")
     parser.add_argument("--markdown", help="file for the table")
     parser.add_argument("--dry-run", action="store_true", help="everything but launching and timing, on the CPU")
@@ -65,7 +65,8 @@ def arguments():
 
 def chosen_cases(options, repos):
     from public.cases import all_cases
-    return [(case, size) for case in all_cases(repos) if options.only in f"{case.project}/{case.name}" for size in case.sizes]
+    wanted = options.only.split(",")
+    return [(case, size) for case in all_cases(repos) if any(part in f"{case.project}/{case.name}" for part in wanted) for size in case.sizes]
 
 
 def reason(problem):
