@@ -109,6 +109,7 @@ constexpr const char* opt_examples = R"(Examples:
   tilewright opt - --print-after-all < kernel.tir    the kernel after every pass
   tilewright opt kernel.tir --verify-only            only whether the kernel is valid
   tilewright opt kernel.tir --target sm_90a --layouts   which thread holds which element
+  tilewright opt kernel.tir --sweeps                    in which loops it runs, and what they keep
   tilewright opt --list                              every pass with what it does)";
 
 constexpr const char* profile_examples = R"(Examples:
@@ -392,8 +393,11 @@ std::function<void()> add_opt(CLI::App& app) {
       ->excludes(print);
   CLI::Option* layouts = verb->add_flag("--layouts", options->layouts,
                                         "Draw which thread holds which element of each kept tile");
-  verb->add_option("--num-warps", options->num_warps, "Warps of those threads (default 4)")
-      ->needs(layouts);
+  verb->add_flag("--sweeps", options->sweeps,
+                 "Go on to the Laid stage: in which loops over elements the target runs the kernel")
+      ->excludes(layouts);
+  verb->add_option("--num-warps", options->num_warps,
+                   "Warps per program, for --layouts and --sweeps (default 4)");
   verb->add_flag("--list", options->list, "List the passes")->excludes(file);
   return [options] {
     if (options->file.empty() && !options->list)

@@ -8,7 +8,9 @@
 
 #include "base/input_file.h"
 #include "cli/verbs.h"
+#include "codegen/cpu/emit.h"
 #include "codegen/cuda/describe_layouts.h"
+#include "codegen/cuda/emit.h"
 #include "compiler/pipeline.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -56,14 +58,29 @@ std::vector<const PassEntry*> passes_of(const OptOptions& options) {
   return passes;
 }
 
+void check_warps(int num_warps) {
+  if (num_warps < 1 || num_warps > 32 || (num_warps & (num_warps - 1)) != 0)
+    throw ArgumentError(
+        fmt::format("num_warps is {}, but must be a power of two from 1 to 32", num_warps));
+}
+
+ir::Kernel in_sweeps(const ir::Kernel& kernel, const Target& target, int num_warps) {
+  check_warps(num_warps);
+  if (kernel.stage != ir::Stage::Tile)
+    throw UserError(fmt::format(
+        "--sweeps goes on from the tile stage, but kernel '{}' is at another one: leave --passes "
+        "out, or let them end in find_access_forms",
+        kernel.name));
+  return target.is_cuda() ? laid_for_cuda(kernel, {.target = target, .num_warps = num_warps})
+                          : laid_for_cpu(kernel);
+}
+
 void print_layouts(const ir::Kernel& kernel, const Target& target, int num_warps) {
   if (!target.is_cuda())
     throw ArgumentError(fmt::format(
         "--layouts is for CUDA targets, and {} has no threads to draw: give --target sm_90a",
         target.name));
-  if (num_warps < 1 || num_warps > 32 || (num_warps & (num_warps - 1)) != 0)
-    throw ArgumentError(
-        fmt::format("num_warps is {}, but must be a power of two from 1 to 32", num_warps));
+  check_warps(num_warps);
   fmt::print("{}", describe_layouts(kernel, {.target = target, .num_warps = num_warps}));
 }
 
@@ -85,6 +102,11 @@ void run_opt(const OptOptions& options) {
     pass->run(kernel, target);
     ir::verify(kernel);
     if (options.print_after_all) fmt::print("// after {}\n{}", pass->name, ir::print(kernel));
+  }
+  if (options.sweeps) {
+    kernel = in_sweeps(kernel, target, options.num_warps);
+    ir::verify(kernel);
+    if (options.print_after_all) fmt::print("// in sweeps\n{}", ir::print(kernel));
   }
   if (options.layouts) return print_layouts(kernel, target, options.num_warps);
   if (!options.print_after_all) fmt::print("{}", ir::print(kernel));

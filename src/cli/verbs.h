@@ -159,7 +159,8 @@ struct OptOptions {
   bool print_after_all = false;
   bool verify_only = false;
   bool layouts = false;  // instead of the kernel: who holds its tiles, for a CUDA target
-  int num_warps = 4;     // of those
+  bool sweeps = false;   // goes on to the Laid stage
+  int num_warps = 4;     // of those two, for a CUDA target
   bool list = false;
 };
 void run_opt(const OptOptions& options);

@@ -5,7 +5,7 @@
 // Ops live in the kernel that made them; a Value is a number that the kernel knows the type, name
 // and maker of. A region is a list of ops with arguments. Regions by op: reduce and scan have one
 // (2n scalar arguments, yields n); for has one (index, carried..); while has two (condition, body);
-// if has two (then, else). A region sees the values outside it.
+// if has two (then, else); sweep has one, without arguments. A region sees the values outside it.
 #pragma once
 
 #include <cstdint>

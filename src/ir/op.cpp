@@ -13,6 +13,7 @@ namespace {
 constexpr int Any = -1;
 constexpr std::uint8_t Every = 0b1111;
 constexpr std::uint8_t FromTile = 0b1110;
+constexpr std::uint8_t OnlyLaid = 0b0100;
 
 AttributeRule parse_rule(std::string_view text) {
   const auto colon = text.find(':');

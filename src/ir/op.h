@@ -19,7 +19,7 @@ enum class OpKind : std::uint8_t {
 enum class Stage : std::uint8_t {
   Source,  // what the front end made
   Tile,    // canonical, with access forms
-  Laid,    // every tile has a layout
+  Laid,    // tile ops stand in sweeps: walks over the elements of a shape
   Final,   // buffers, barriers and issue of asynchronous work are ops
 };
 

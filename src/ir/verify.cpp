@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/verify_laid.h"
 #include "ir/verify_types.h"
 
 namespace tilewright::ir {
@@ -21,6 +22,7 @@ class Verifier {
     for (const KernelArgument& argument : kernel_.arguments) define(nullptr, argument.value);
     check_buffers();
     check_region(kernel_.body, nullptr);
+    if (kernel_.stage == Stage::Laid) verify_laid(kernel_);
   }
 
  private:
@@ -89,6 +91,7 @@ class Verifier {
       case OpKind::Reduce:
       case OpKind::Scan:
       case OpKind::For:
+      case OpKind::Sweep:
         return 1;
       case OpKind::While:
       case OpKind::If:

@@ -114,6 +114,8 @@ class TypeRules {
         return check_while(op);
       case OpKind::If:
         return check_if(op);
+      case OpKind::Sweep:
+        return check_sweep(op);
       case OpKind::Yield:
       case OpKind::Condition:
         return;  // checked with the op that owns the region
@@ -493,6 +495,11 @@ class TypeRules {
       check_region_types(op, region, {}, types_of(op.results));
       require(op, last(op, region).kind == OpKind::Yield, "a branch must end in yield");
     }
+  }
+
+  void check_sweep(const Op& op) const {
+    check_region_types(op, 0, {}, types_of(op.results));
+    require(op, last(op, 0).kind == OpKind::Yield, "a sweep must end in yield");
   }
 
   const Kernel& kernel_;

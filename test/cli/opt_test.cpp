@@ -115,8 +115,22 @@ TEST_F(OptVerb, WrongArguments) {
               HasSubstr("--passes"));
   EXPECT_THAT(error({"opt", file(kernel), "--layouts"}, 1),
               HasSubstr("has no threads to draw: give --target sm_90a\n"));
+  EXPECT_THAT(error({"opt", file(kernel), "--sweeps", "--passes", "canonicalize"}, 1),
+              HasSubstr("--sweeps goes on from the tile stage"));
   EXPECT_EQ(error({"opt", file(kernel), "--target", "sm_90a", "--layouts", "--num-warps", "3"}, 1),
             "tilewright: num_warps is 3, but must be a power of two from 1 to 32\n");
+}
+
+TEST_F(OptVerb, GoesOnToSweeps) {
+  for (const char* target : {"cpu", "sm_90a"}) {
+    const CommandResult r =
+        tilewright_command({"opt", "--target", target, "--sweeps", file(kernel)});
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    EXPECT_THAT(r.output, HasSubstr(") laid "));
+    EXPECT_THAT(r.output, HasSubstr("sweep {shape = ["));
+    const CommandResult again = tilewright_command({"opt", "--verify-only", file(r.output)});
+    EXPECT_EQ(again.exit_code, 0) << again.error;
+  }
 }
 
 TEST_F(OptVerb, DrawsLayouts) {

@@ -11,12 +11,17 @@
 #include "base/embedded.h"
 #include "base/quote.h"
 #include "codegen/cpu/program.h"
+#include "codegen/schedule/form_sweeps.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
+
+ScheduleOptions schedule_options() {
+  return {.shares_accumulators = true, .keep_broadcast_from = 4};
+}
 
 // Functions of f32 that exponentials.h has.
 bool is_exponential(const ir::Kernel& kernel, const ir::Op& op) {
@@ -113,7 +118,7 @@ class FileWriter {
     Names& names = names_;
     for (const char* own : {"id", "programs", "arena", "launch", "parameters", "streams", "late"})
       names.make(own);
-    const Schedule schedule(kernel_, {.shares_accumulators = true, .keep_broadcast_from = 4});
+    const Schedule schedule(kernel_, schedule_options());
     TextWriter body;
     ProgramWriter writer(kernel_, schedule, options_, body, names);
     for (const ir::KernelArgument& argument : kernel_.arguments) {
@@ -310,6 +315,10 @@ class FileWriter {
 };
 
 }  // namespace
+
+ir::Kernel laid_for_cpu(const ir::Kernel& kernel) {
+  return form_sweeps(kernel, Schedule(kernel, schedule_options()));
+}
 
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
   ir::walk(kernel.body, [&](const ir::Op& op) {

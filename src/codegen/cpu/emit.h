@@ -21,6 +21,9 @@ struct CpuEmitOptions {
   std::function<std::string_view(int file, int line)> line_text;
 };
 
+// The kernel in the sweeps in which it is emitted.
+ir::Kernel laid_for_cpu(const ir::Kernel& kernel);
+
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options = {});
 
 }  // namespace tilewright

@@ -16,6 +16,7 @@
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "codegen/emulate/rewrite.h"
+#include "codegen/schedule/form_sweeps.h"
 #include "codegen/schedule/op_facts.h"
 #include "tilewright/error.h"
 
@@ -61,6 +62,7 @@ struct Emitted {
   std::string largest;             // arrays in shared memory
   ProgramShape shape;
   bool fits_shape = true;
+  ScheduleOptions schedule;
 };
 
 // Tiles that are kept from one loop to another, as large as the largest.
@@ -103,14 +105,15 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
   const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
   const int recompute_limit =
       std::max(attempt.recompute_limit, shape.stows_row ? recompute_limit_of_rows : 0);
-  const Schedule schedule(kernel, {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
-                                   .recompute_limit = recompute_limit,
-                                   .keep_broadcast_from = attempt.keep_broadcast_from,
-                                   .pointer_limit = 24,
-                                   .keeps_narrow = true,
-                                   .repeats_from_loads = shape.stows_row,
-                                   .apart = exceptions.apart,
-                                   .unshared = exceptions.unshared});
+  const ScheduleOptions schedule_options{.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
+                                         .recompute_limit = recompute_limit,
+                                         .keep_broadcast_from = attempt.keep_broadcast_from,
+                                         .pointer_limit = 24,
+                                         .keeps_narrow = true,
+                                         .repeats_from_loads = shape.stows_row,
+                                         .apart = exceptions.apart,
+                                         .unshared = exceptions.unshared};
+  const Schedule schedule(kernel, schedule_options);
   Alignments alignments(kernel);
   alignments.rotate(find_rotation(kernel, schedule, alignments, shape.threads()));
   // Few registers are enough where one tile becomes the next.
@@ -122,7 +125,8 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
       {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)),
        exceptions.apart});
   Emitter emitter(kernel, schedule, alignments, layouts, options, shape);
-  const Trial out{run(emitter, options, shape), emitter.refused()};
+  Trial out{run(emitter, options, shape), emitter.refused()};
+  out.emitted.schedule = schedule_options;
   const bool saves_shared =
       !has_dot(kernel) && kernel.buffers.empty() && emitter.shared().has_quiet_ends();
   const bool saves_global = emitter.global().has_feared_rounds();
@@ -131,7 +135,8 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
   Emitter informed(kernel, schedule, alignments, layouts, options, shape);
   if (saves_shared) informed.assume(emitter.shared());
   if (saves_global) informed.assume(emitter.global());
-  const Trial better{run(informed, options, shape), informed.refused()};
+  Trial better{run(informed, options, shape), informed.refused()};
+  better.emitted.schedule = schedule_options;
   return informed.holds_assumed() ? better : out;
 }
 
@@ -252,6 +257,10 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
 }
 
 }  // namespace
+
+ir::Kernel laid_for_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  return form_sweeps(kernel, Schedule(kernel, emit_smallest(kernel, options).schedule));
+}
 
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   return emit_smallest(kernel, options).shared_bytes;

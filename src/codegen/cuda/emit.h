@@ -53,6 +53,9 @@ struct CudaEmitOptions {
 // number of warps that is no power of two from 1 to 32.
 KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
 
+// The kernel in the sweeps in which it is emitted.
+ir::Kernel laid_for_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
+
 // What a block of the kernel needs, also when that is more than it can have.
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options);
 

@@ -114,6 +114,8 @@ void Program::run_op(const Op& op) {
       return while_loop(op);
     case OpKind::If:
       return branch(op);
+    case OpKind::Sweep:
+      return sweep(op);
     case OpKind::Print:
       return print(op);
     case OpKind::Assert:
@@ -469,6 +471,11 @@ void Program::while_loop(const Op& op) {
 
 void Program::branch(const Op& op) {
   const Op* end = run_region(op.regions[operand(op, 0).elements[0].i ? 0 : 1]);
+  for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
+}
+
+void Program::sweep(const Op& op) {
+  const Op* end = run_region(op.regions[0]);
   for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
 }
 

@@ -67,6 +67,7 @@ class Program {
   void for_loop(const Op& op);
   void while_loop(const Op& op);
   void branch(const Op& op);
+  void sweep(const Op& op);
   void print(const Op& op);
   void check_assert(const Op& op);
 

@@ -66,7 +66,10 @@ class Batch {
         left.push_back(i);
       });
     }
-    for (const Place place : options_.places) run_at(place, left);
+    for (const Place place : options_.places) {
+      if (place == Place::Laid) run_laid(left);
+      else run_at(place, left);
+    }
   }
 
  private:
@@ -81,6 +84,16 @@ class Batch {
       report_.failure(program, place, kind, error.what());
     }
     return false;
+  }
+
+  void run_laid(const std::vector<std::size_t>& programs) {
+    for (const std::size_t i : programs) {
+      report_.begin(i, Place::Laid);
+      guarded(i, Place::Laid, Failure::Kind::Fault, [&] {
+        const std::string wrong = launches_[i]->run_laid();
+        if (!wrong.empty()) report_.failure(i, Place::Laid, Failure::Kind::Differs, wrong);
+      });
+    }
   }
 
   // Texts that are compiled with the same flags are one text.
@@ -212,7 +225,7 @@ ChildResult run_child(const std::vector<Program>& programs, const EvaluateOption
 }  // namespace
 
 std::string_view name_of(Place place) {
-  constexpr std::string_view names[] = {"interpreter", "cpu", "emulated"};
+  constexpr std::string_view names[] = {"interpreter", "cpu", "emulated", "laid"};
   return names[static_cast<std::size_t>(place)];
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz/kernels/evaluate.h — generated kernels on the interpreter, the CPU and as checked emulation
-// of their CUDA text; what differs.
+// fuzz/kernels/evaluate.h — generated kernels on the interpreter, in the sweeps of both targets, on
+// the CPU and as checked emulation of their CUDA text; what differs.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,12 @@
 
 namespace tilewright::fuzz {
 
-enum class Place : std::uint8_t { Interpreter, Cpu, Emulated };
+enum class Place : std::uint8_t {
+  Interpreter,
+  Cpu,
+  Emulated,
+  Laid,  // interpreted at the Laid stage, as scheduled for a CPU and for CUDA
+};
 std::string_view name_of(Place place);
 
 struct Failure {
@@ -31,7 +36,7 @@ struct Failure {
 std::string_view name_of(Failure::Kind kind);
 
 struct EvaluateOptions {
-  std::vector<Place> places = {Place::Cpu, Place::Emulated};
+  std::vector<Place> places = {Place::Laid, Place::Cpu, Place::Emulated};
   unsigned seconds = 300;  // for all programs together
   // Changes the generated text before it is compiled: for planted bugs.
   std::function<void(Place, KernelSource&)> tamper = {};

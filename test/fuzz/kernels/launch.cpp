@@ -11,9 +11,13 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
-#include "compiler/triton_state.h"
+#include "ir/interpret/interpret.h"
 #include "ir/interpret/tile.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "ir/verify.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright::fuzz {
@@ -132,14 +136,60 @@ Launch::Launch(const Program& program)
   expected_ = arguments.contents(&ignored);
 }
 
-KernelSource Launch::source_for(Place place) {
+TileKernel Launch::tiles_for(const Target& target) {
   TritonKernel::State& state = *kernel_.state();
   TW_CHECK(state.compiled.size() == 1, "one specialisation");
   const Specialization& specialization = *state.compiled.begin()->second;
+  return lower_to_tiles(state.loader, state.function, specialization.signature, target,
+                        specialization.options);
+}
+
+KernelSource Launch::source_for(Place place) {
   const Target target = place == Place::Cpu ? Target::host() : Target::parse("sm_90a");
-  const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
-                                          target, specialization.options);
-  return emit_source(state.loader, tiles, target, specialization.options);
+  const TileKernel tiles = tiles_for(target);
+  TritonKernel::State& state = *kernel_.state();
+  return emit_source(state.loader, tiles, target, state.compiled.begin()->second->options);
+}
+
+std::string Launch::run_laid() {
+  const std::string on_cpu = run_sweeps(laid_for_cpu(tiles_for(Target::host()).lowered.kernel));
+  if (!on_cpu.empty()) return "sweeps of the CPU: " + on_cpu;
+  const Target cuda = Target::parse("sm_90a");
+  const CudaEmitOptions options{.target = cuda,
+                                .num_warps = program_.warps > 0 ? program_.warps : 4};
+  const std::string on_cuda = run_sweeps(laid_for_cuda(tiles_for(cuda).lowered.kernel, options));
+  return on_cuda.empty() ? "" : "sweeps of CUDA: " + on_cuda;
+}
+
+std::string Launch::run_sweeps(const ir::Kernel& laid) const {
+  ir::verify(laid);
+  const std::string text = ir::print(laid);
+  const ir::Kernel read = ir::parse(text);
+  ir::verify(read);
+  TW_CHECK(ir::print(read) == text, "the text of a kernel changes when it is read back");
+  Images images = initial_;
+  std::vector<ir::InterpretBuffer> buffers;
+  for (std::size_t m = 0; m < images.size(); ++m)
+    buffers.push_back(
+        {.name = fmt::format("buffer{}", m), .data = images[m].data(), .bytes = images[m].size()});
+  std::vector<ir::InterpretArgument> arguments;
+  for (const ir::KernelArgument& argument : read.arguments)
+    arguments.push_back(interpreted(read.name_of(argument.value)));
+  ir::InterpretOptions options;
+  options.grid[0] = program_.grid;
+  ir::interpret(read, buffers, arguments, options);
+  return difference(images);
+}
+
+ir::InterpretArgument Launch::interpreted(const std::string& name) const {
+  for (const PointerArgument& pointer : program_.pointers)
+    if (pointer.name == name)
+      return ir::InterpretPointer{static_cast<int>(pointer.memory),
+                                  pointer.start * static_cast<std::int64_t>(size_of(
+                                                      program_.memory[pointer.memory].dtype))};
+  for (const IntegerArgument& integer : program_.integers)
+    if (integer.name == name) return std::int64_t{integer.value};
+  TW_UNREACHABLE("no argument '{}'", name);
 }
 
 std::string Launch::run(const Function& function) {
@@ -150,7 +200,11 @@ std::string Launch::run(const Function& function) {
     values.push_back(arguments.named(kernel_.state()->parameters[from.parameter].name).value);
   function.launch({.grid = Dim3(program_.grid)}, values);
   std::string complaint;
-  const Images got = arguments.contents(&complaint);
+  const std::string wrong = difference(arguments.contents(&complaint));
+  return wrong.empty() ? complaint : wrong;
+}
+
+std::string Launch::difference(const Images& got) const {
   for (std::size_t m = 0; m < got.size(); ++m) {
     const DType dtype = program_.memory[m].dtype;
     const std::size_t width = size_of(dtype);
@@ -164,7 +218,7 @@ std::string Launch::run(const Function& function) {
                          element_text(dtype, &got[m][first * width]),
                          element_text(dtype, &expected_[m][first * width]));
   }
-  return complaint;
+  return "";
 }
 
 KernelSource merge(const std::vector<KernelSource>& sources) {

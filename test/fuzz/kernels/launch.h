@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
+#include "compiler/triton_state.h"
 #include "evaluate.h"
+#include "ir/interpret/interpret.h"
 #include "tilewright/module.h"
 #include "tilewright/triton.h"
 
@@ -20,10 +22,16 @@ class Launch {
   KernelSource source_for(Place place);
   // Runs a compiled kernel and says what differs first; empty: nothing.
   std::string run(const Function& function);
+  // Interprets the kernel in the sweeps of each target, read back from their text.
+  std::string run_laid();
 
  private:
   using Images = std::vector<std::vector<unsigned char>>;
   class Arguments;
+  TileKernel tiles_for(const Target& target);
+  std::string run_sweeps(const ir::Kernel& laid) const;
+  ir::InterpretArgument interpreted(const std::string& name) const;
+  std::string difference(const Images& got) const;
 
   const Program& program_;
   TritonKernel kernel_;

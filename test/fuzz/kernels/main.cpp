@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* usage =
     "random_kernels [--first SEED] [--count N] [--batch N] [--kinds A,B] [--without A,B]\n"
-    "               [--places cpu,emulated] [--attempts N] [--failures N] [--print]\n"
+    "               [--places laid,cpu,emulated] [--attempts N] [--failures N] [--print]\n"
     "Generates kernels with the seeds SEED to SEED + N - 1, runs them on the interpreter and at "
     "each\n"
     "place, and prints those that differ, made smaller in at most --attempts steps. Stops after\n"
@@ -44,10 +44,11 @@ unsigned number(const char* text) {
 
 std::vector<Place> parse_places(const std::string& text) {
   std::vector<Place> places;
+  if (text.find("laid") != std::string::npos) places.push_back(Place::Laid);
   if (text.find("cpu") != std::string::npos) places.push_back(Place::Cpu);
   if (text.find("emulated") != std::string::npos) places.push_back(Place::Emulated);
   if (places.empty())
-    throw std::invalid_argument(fmt::format("'{}' names no place: cpu, emulated", text));
+    throw std::invalid_argument(fmt::format("'{}' names no place: laid, cpu, emulated", text));
   return places;
 }
 

@@ -130,5 +130,44 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"for %i, %i, %x (%j: i32) { yield }", "a bound must be i32, is f32"},
         Case{"yield\nbarrier", "only the last op of a region may end it"}));
 
+// ---- The Laid stage
+
+std::string verdict_laid(const std::string& ops) {
+  const Kernel kernel = parse("kernel @k(%p: *f32[8], %t: f32[8], %c: b1) laid {\n" + ops + "\n}");
+  try {
+    verify(kernel);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "valid";
+}
+
+TEST(Verify, OpsOnElementsStandInSweeps) {
+  using testing::HasSubstr;
+  EXPECT_EQ(verdict_laid("%y = sweep {shape = [8]} : f32[8] {\n %x = add %t, %t : f32[8]\n"
+                         " store %p, %x\n yield %x\n}"),
+            "valid");
+  EXPECT_THAT(verdict_laid("%x = add %t, %t : f32[8]"),
+              HasSubstr("rule L1: an op on the elements"));
+  EXPECT_THAT(verdict_laid("sweep {shape = [4]} {\n store %p, %t\n yield\n}"),
+              HasSubstr("rule L1: what a sweep stores has the shape of the sweep"));
+  EXPECT_EQ(verdict_laid("%x = reshape %t : f32[2, 4]"), "valid");
+}
+
+TEST(Verify, ASweepHoldsNoOtherWalk) {
+  using testing::HasSubstr;
+  EXPECT_THAT(verdict_laid("sweep {shape = [8]} {\n sweep {shape = [8]} {\n yield\n}\n yield\n}"),
+              HasSubstr("rule L2"));
+  EXPECT_THAT(
+      verdict_laid("sweep {shape = [8]} {\n if %c {\n yield\n} then {\n yield\n}\n yield\n}"),
+      HasSubstr("rule L2"));
+  EXPECT_THAT(verdict_laid("%y = sweep {shape = [8]} : f32 {\n yield %t\n}"), HasSubstr("yield"));
+}
+
+TEST(Verify, SweepsBelongToTheLaidStage) {
+  EXPECT_THAT(verdict("sweep {shape = [8]} {\n yield\n}"),
+              testing::HasSubstr("the op is not legal at this stage"));
+}
+
 }  // namespace
 }  // namespace tilewright::ir

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/verify_laid.cpp — the rules of verify_laid.h.
+#include "ir/verify_laid.h"
+
+#include <algorithm>
+
+#include "ir/verify_types.h"
+
+namespace tilewright::ir {
+namespace {
+
+class LaidRules {
+ public:
+  explicit LaidRules(const Kernel& kernel) : kernel_(kernel) {}
+
+  void check(const Region& region, const Op* sweep) const {
+    for (const Op* op : region.ops) {
+      const Place place = place_of(*op);
+      if (sweep && (op->kind == OpKind::Sweep || place == Place::Outside))
+        fail_verification(kernel_, op, "rule L2: it cannot stand in a sweep");
+      if (!sweep && place == Place::Inside && has_tile(*op))
+        fail_verification(kernel_, op,
+                          "rule L1: an op on the elements of a tile stands in a sweep");
+      if (sweep && op->results.empty() && place == Place::Inside)
+        check_shape(*op, *sweep, "stores");
+      if (sweep && op->kind == OpKind::Reduce) check_shape(*op, *sweep, "reduces");
+      if (op->kind == OpKind::Reduce || op->kind == OpKind::Scan) continue;  // scalars
+      for (const Region& inner : op->regions)
+        check(inner, op->kind == OpKind::Sweep ? op : nullptr);
+    }
+  }
+
+ private:
+  enum class Place { Inside, Outside, Either };
+
+  // Where an op on tiles may stand.
+  static Place place_of(const Op& op) {
+    switch (op.kind) {
+      case OpKind::Scan:
+      case OpKind::Dot:
+      case OpKind::Gather:
+      case OpKind::Concatenate:
+      case OpKind::Histogram:
+      case OpKind::Sort:
+      case OpKind::Print:
+      case OpKind::ReadBuffer:
+      case OpKind::CommitCopies:
+      case OpKind::WaitCopies:
+      case OpKind::Barrier:
+      case OpKind::For:
+      case OpKind::While:
+      case OpKind::If:
+        return Place::Outside;
+      case OpKind::Load:
+      case OpKind::Store:
+      case OpKind::AtomicRmw:
+      case OpKind::AtomicCas:
+      case OpKind::CopyAsync:
+      case OpKind::Reduce:
+      case OpKind::Assert:
+        return Place::Inside;
+      case OpKind::Hint:
+        return Place::Either;
+      default:
+        return op.facts().has(Elementwise) ? Place::Inside : Place::Either;
+    }
+  }
+
+  bool has_tile(const Op& op) const {
+    const auto is_tile = [&](Value value) { return kernel_.type(value).is_tile(); };
+    return std::any_of(op.operands.begin(), op.operands.end(), is_tile) ||
+           std::any_of(op.results.begin(), op.results.end(), is_tile);
+  }
+
+  void check_shape(const Op& op, const Op& sweep, const std::string& what) const {
+    const std::vector<std::int64_t> shape = sweep.integers("shape");
+    const Type& type = kernel_.type(op.operands[0]);
+    const auto sizes = type.shape();
+    if (!std::equal(shape.begin(), shape.end(), sizes.begin(), sizes.end()))
+      fail_verification(kernel_, &op,
+                        "rule L1: what a sweep " + what + " has the shape of the sweep");
+  }
+
+  const Kernel& kernel_;
+};
+
+}  // namespace
+
+void verify_laid(const Kernel& kernel) { LaidRules(kernel).check(kernel.body, nullptr); }
+
+}  // namespace tilewright::ir
