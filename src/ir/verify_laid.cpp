@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/analysis/memory_order.h"
 #include "ir/verify_types.h"
 
 namespace tilewright::ir {
@@ -11,7 +12,7 @@ namespace {
 
 class LaidRules {
  public:
-  explicit LaidRules(const Kernel& kernel) : kernel_(kernel) {}
+  explicit LaidRules(const Kernel& kernel) : kernel_(kernel), order_(kernel) {}
 
   void check(const Region& region, const Op* sweep) const {
     for (const Op* op : region.ops) {
@@ -27,6 +28,7 @@ class LaidRules {
       if (op->kind == OpKind::Reduce || op->kind == OpKind::Scan) continue;  // scalars
       for (const Region& inner : op->regions)
         check(inner, op->kind == OpKind::Sweep ? op : nullptr);
+      if (op->kind == OpKind::Sweep) check_order(op->regions[0]);
     }
   }
 
@@ -81,7 +83,25 @@ class LaidRules {
                         "rule L1: what a sweep " + what + " has the shape of the sweep");
   }
 
+  void check_order(const Region& sweep) const {
+    std::vector<const Op*> accesses;
+    for (const Op* op : sweep.ops) {
+      if (!op->facts().has(Reads) && !op->facts().has(Writes)) continue;
+      for (const Op* before : accesses) check_pair(*before, *op);
+      accesses.push_back(op);
+    }
+  }
+
+  void check_pair(const Op& before, const Op& op) const {
+    if (!order_.must_order(before, op)) return;
+    const Value first = before.operands[0], second = op.operands[0];
+    if (!order_.is_apart(first, second) && !order_.is_same_place(first, second))
+      fail_verification(kernel_, &op,
+                        "rule L4: it may meet another element of an access before it in its sweep");
+  }
+
   const Kernel& kernel_;
+  const MemoryOrder order_;
 };
 
 }  // namespace

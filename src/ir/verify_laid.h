@@ -5,6 +5,8 @@
 //       of the tiles it stores and reduces. Outside stand scalars, control flow, ops that move data
 //       across elements, and views of tiles for them.
 //   L2  A sweep holds neither a sweep nor control flow nor ops that move data across elements.
+//   L4  Accesses of a sweep that may meet, one of them a write, are of the same element: elements
+//       are walked in any order.
 #pragma once
 
 #include "ir/kernel.h"

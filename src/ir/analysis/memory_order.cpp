@@ -93,6 +93,7 @@ void MemoryOrder::trace(const Op& op, bool& changes) {
   const std::size_t count = op.results.size();
   switch (op.kind) {
     case OpKind::If:
+    case OpKind::Sweep:
       for (const Region& region : op.regions)
         for (std::size_t k = 0; k < count; ++k)
           unite(op.results[k], region.ops.back()->operands[k], changes);

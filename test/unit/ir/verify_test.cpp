@@ -133,7 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
 // ---- The Laid stage
 
 std::string verdict_laid(const std::string& ops) {
-  const Kernel kernel = parse("kernel @k(%p: *f32[8], %t: f32[8], %c: b1) laid {\n" + ops + "\n}");
+  const Kernel kernel =
+      parse("kernel @k(%p: *f32[8], %t: f32[8], %c: b1, %q: *f32) laid {\n" + ops + "\n}");
   try {
     verify(kernel);
   } catch (const InternalError& error) {
@@ -162,6 +163,22 @@ TEST(Verify, ASweepHoldsNoOtherWalk) {
       verdict_laid("sweep {shape = [8]} {\n if %c {\n yield\n} then {\n yield\n}\n yield\n}"),
       HasSubstr("rule L2"));
   EXPECT_THAT(verdict_laid("%y = sweep {shape = [8]} : f32 {\n yield %t\n}"), HasSubstr("yield"));
+}
+
+TEST(Verify, ElementsOfASweepAreWalkedInAnyOrder) {
+  const auto in_sweep = [](const std::string& second) {
+    return verdict_laid(R"(
+      %one = constant {value = 1} : i64
+      %two = constant {value = 2} : i64
+      sweep {shape = [8]} {
+        %ps = affine %q, %one : *f32[8]
+        %more = affine %q, %two : *f32[8]
+        %x = load %ps : f32[8]
+        store )" + second +
+                        ", %x\n yield\n}");
+  };
+  EXPECT_EQ(in_sweep("%ps"), "valid");
+  EXPECT_THAT(in_sweep("%more"), testing::HasSubstr("rule L4: it may meet another element"));
 }
 
 TEST(Verify, SweepsBelongToTheLaidStage) {
