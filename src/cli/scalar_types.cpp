@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/constants.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/constants.h"
+#include "compiler/triton/triton_state.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright::cli {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/emulate_launch.cpp — a launch of emulated CUDA: it is told where its tensors end.
-#include "compiler/triton_state.h"
+#include "compiler/triton/triton_state.h"
 #include "runtime/cpu/launch_memory.h"
 
 namespace tilewright {

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/constants.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/constants.h"
+#include "compiler/triton/triton_state.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/plan.h"
 #include "tilewright/tensor.h"

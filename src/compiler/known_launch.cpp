@@ -7,7 +7,7 @@
 
 #include "base/settings.h"
 #include "compiler/overlap.h"
-#include "compiler/place_arguments.h"
+#include "compiler/triton/place_arguments.h"
 
 namespace tilewright {
 namespace {

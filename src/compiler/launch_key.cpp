@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/specialize.h"
+#include "compiler/triton/specialize.h"
 
 namespace tilewright {
 

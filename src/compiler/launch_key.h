@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "compiler/parameters.h"
+#include "compiler/triton/parameters.h"
 #include "runtime/arguments.h"
 #include "tilewright/triton.h"
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "compiler/compile.h"
+#include "compiler/triton/compile.h"
 #include "runtime/backend.h"
 
 namespace tilewright {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/specialize.h"
+#include "compiler/triton/specialize.h"
 #include "tilewright/error.h"
 
 namespace tilewright {

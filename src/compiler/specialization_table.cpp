@@ -2,7 +2,7 @@
 // compiler/specialization_table.cpp — the writing side: at most half full, doubled when it is.
 #include "compiler/specialization_table.h"
 
-#include "compiler/triton_state.h"
+#include "compiler/triton/triton_state.h"
 
 namespace tilewright {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
-#include "compiler/tune/config_text.h"
+#include "compiler/triton/tune/config_text.h"
 
 namespace tilewright {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/resolve.h"
+#include "compiler/triton/resolve.h"
 
 namespace tilewright {
 

@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "codegen/cuda/emit.h"
 #include "compare.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/triton_state.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/nvrtc_api.h"

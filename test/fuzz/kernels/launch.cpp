@@ -12,7 +12,7 @@
 
 #include "base/check.h"
 #include "codegen/cuda/emit.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/triton_state.h"
 #include "ir/interpret/tile.h"
 #include "tilewright/tensor.h"
 

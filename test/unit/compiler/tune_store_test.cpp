@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/tune/config_text.h"
+#include "compiler/triton/tune/config_text.h"
 #include "compiler/tune/outcome.h"
 
 namespace tilewright {
