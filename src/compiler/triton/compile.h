@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/compile.h — a jit function with a signature becomes IR, and then source for a target.
+// compiler/triton/compile.h — a jit function with a signature becomes IR, and then source for a
+// target.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "compiler/compile.h"
 #include "compiler/triton/signature.h"
 #include "frontend/triton/lower.h"
-#include "tilewright/kernel_source.h"
-#include "tilewright/target.h"
 
 namespace tilewright {
-
-// Triton's launch options, with its defaults.
-struct KernelOptions {
-  int num_warps = 4;
-  int num_stages = 3;
-  int num_ctas = 1;
-  bool chooses_warps = false;  // nobody has asked for the numbers of warps and CTAs
-  std::optional<int> maxnreg = {};
-  bool fp_fusion = true;
-  bool flush_to_zero = false;
-  bool debug = false;  // asserts fire
-};
-
-// Throws ArgumentError: warps are a power of two up to 32, stages and CTAs at least 1.
-void check_options(std::string_view kernel, const KernelOptions& options);
 
 struct TileKernel {
   triton::LoweredKernel lowered;   // at stage Tile

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/launch_facts.cpp — compiles the launch's specialisation once more, keeping what the
-// runtime throws away.
+// compiler/triton/launch_facts.cpp — compiles the launch's specialisation once more, keeping what
+// the runtime throws away.
 #include "compiler/triton/launch_facts.h"
 
 #include "compiler/faults.h"
@@ -80,7 +80,7 @@ LaunchFacts launch_facts(const TritonKernel& kernel, const TritonLaunch& launch,
   TritonKernel::State& state = *kernel.state();
   const TritonArgument* slots[max_slots];
   LaunchPlace place;
-  const Specialization& specialization =
+  const TritonSpecialization& specialization =
       find_specialization(state, launch, arguments, slots, place);
   const LaunchView view{state, slots, &specialization};
   const Target& target = place.device.target();

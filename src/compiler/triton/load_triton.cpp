@@ -11,8 +11,10 @@
 #include "base/nearest.h"
 #include "base/nvtx.h"
 #include "base/settings.h"
+#include "compiler/triton/argument_key.h"
 #include "compiler/triton/constants.h"
 #include "compiler/triton/place_arguments.h"
+#include "compiler/triton/repeated_launch.h"
 #include "compiler/triton/triton_state.h"
 
 namespace tilewright {
@@ -36,7 +38,7 @@ void mark_keys(TritonKernel::State& state, python::Evaluator& evaluator) {
   const bool all = heuristics_read_values(state.function);
   for (TritonParameter& parameter : state.parameters)
     parameter.is_keyed_by_value = all || is_tune_key(keys, parameter.name);
-  state.key_rules = KeyRules(state.parameters);
+  state.key_rules = key_rules_of(state.parameters);
 }
 
 TritonKernel make_kernel(std::shared_ptr<TritonKernel::State> state,
@@ -109,20 +111,33 @@ python::DictValue meta_values(const LaunchView& view) {
 
 Dim3 grid_of(const LaunchView& view, const TritonLaunch& launch) {
   const Dim3 grid = launch.grid.sizes(Meta(view));
-  if (grid.x >= 0 && grid.y >= 0 && grid.z >= 0) return grid;
-  throw ArgumentError(
-      fmt::format("the grid of kernel '{}' is {} x {} x {}; no size may be negative",
-                  view.kernel.name, grid.x, grid.y, grid.z));
+  check_grid(view.kernel.name, grid);
+  return grid;
 }
 
+namespace {
+
+// The compiled kernel's arguments from those of the launch.
+class PassedArguments {
+ public:
+  explicit PassedArguments(const LaunchView& view) {
+    const std::vector<ArgumentSource>& sources = view.specialization->sources;
+    TW_CHECK(sources.size() <= max_slots, "kernel '{}' has {} arguments", view.kernel.name,
+             sources.size());
+    for (const ArgumentSource& source : sources) arguments_[count_++] = &view.value(source);
+  }
+  std::span<const Argument* const> all() const { return {arguments_, count_}; }
+
+ private:
+  std::size_t count_ = 0;
+  const Argument* arguments_[max_slots];
+};
+
+}  // namespace
+
 void run_compiled(const LaunchView& view, const TritonLaunch& launch, Dim3 grid) {
-  const std::vector<ArgumentSource>& sources = view.specialization->sources;
-  TW_CHECK(sources.size() <= max_slots, "kernel '{}' has {} arguments", view.kernel.name,
-           sources.size());
-  const Argument* arguments[max_slots];
-  for (std::size_t i = 0; i < sources.size(); ++i) arguments[i] = &view.value(sources[i]);
-  view.specialization->function.launch({.grid = grid, .stream = launch.stream},
-                                       std::span<const Argument* const>(arguments, sources.size()));
+  run_compiled(
+      {view.kernel.name, *view.specialization, PassedArguments(view).all(), grid, launch.stream});
 }
 
 TritonKernel::Bound TritonKernel::operator[](std::initializer_list<std::int64_t> grid) const {
@@ -140,21 +155,22 @@ void run(const LaunchView& view, const TritonLaunch& launch, const Argument* con
   const Specialization& specialization = *view.specialization;
   const Dim3 grid = grid_of(view, launch);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
-  if (specialization.tiles) return interpret_launch(view, grid, launch.float64);
-  if (specialization.is_emulated) return emulate_launch(view, launch, grid);
-  if (passed == nullptr || specialization.takes_items) return run_compiled(view, launch, grid);
-  specialization.function.launch({.grid = grid, .stream = launch.stream},
-                                 {passed, specialization.sources.size()});
+  const auto run_with = [&](std::span<const Argument* const> arguments) {
+    run_launch({view.kernel.name, specialization, arguments, grid, launch.stream}, launch.float64);
+  };
+  if (passed == nullptr || specialization.takes_items) return run_with(PassedArguments(view).all());
+  run_with({passed, specialization.sources.size()});
 }
 
 }  // namespace
 
-const Specialization& find_specialization(TritonKernel::State& state, const TritonLaunch& launch,
-                                          std::span<const TritonArgument> arguments,
-                                          const TritonArgument** slots, LaunchPlace& place) {
+const TritonSpecialization& find_specialization(TritonKernel::State& state,
+                                                const TritonLaunch& launch,
+                                                std::span<const TritonArgument> arguments,
+                                                const TritonArgument** slots, LaunchPlace& place) {
   LaunchKey key(state.key_rules);
   place_arguments(state, launch, arguments, slots, place, key);
-  if (const Specialization* found = state.table.find(key)) return *found;
+  if (const Specialization* found = state.table.find(key)) return as_triton(*found);
   return make_specialization(state, key, slots, launch, place);
 }
 
@@ -168,10 +184,10 @@ void TritonKernel::launch(const TritonLaunch& launch,
     const KnownLaunch* const known = state.table.recent(i);
     if (known == nullptr) break;
     if (repeats(*known, state, launch, arguments, slots, passed)) [[likely]]
-      return run({state, slots, known->value}, launch, passed);
+      return run({state, slots, &as_triton(*known->value)}, launch, passed);
   }
   LaunchPlace place;
-  const Specialization& found = find_specialization(state, launch, arguments, slots, place);
+  const TritonSpecialization& found = find_specialization(state, launch, arguments, slots, place);
   run({state, slots, &found}, launch, nullptr);
 }
 

@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/make_specialization.cpp — the long way of a first launch: a config is chosen, its code
-// is compiled and remembered.
+// compiler/triton/make_specialization.cpp — the long way of a first launch: a config is chosen, its
+// code is compiled and remembered.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/settings.h"
+#include "compiler/memory_use.h"
 #include "compiler/triton/resolve.h"
 #include "compiler/triton/tune/tune.h"
-#include "ir/analysis/memory_order.h"
 
 namespace tilewright {
 namespace {
 
 using python::Decorator;
-
-// Whether the kernel writes memory that two of its arguments reach.
-bool writes_overlap(const ir::Kernel& kernel) {
-  const ir::MemoryOrder order(kernel);
-  bool writes = false;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (!op.facts().has(ir::Writes) || !ir::is_access(kernel, op)) return;
-    for (const ir::KernelArgument& argument : kernel.arguments)
-      writes |= argument.memory >= 0 && order.may_overlap(op.operands[0], argument.value);
-  });
-  return writes;
-}
 
 bool has_overlaps(const triton::ParameterType& type) {
   return type.memory >= 0 || std::any_of(type.items.begin(), type.items.end(), has_overlaps);
@@ -50,8 +38,8 @@ void drop_idle_overlaps(const LaunchRequest& request, ResolvedLaunch& resolved) 
 }
 
 // What is compiled for this config, by now or already. Needs the kernel's lock.
-const Specialization& specialization_of(const LaunchRequest& request,
-                                        const python::ConfigValue* config) {
+const TritonSpecialization& specialization_of(const LaunchRequest& request,
+                                              const python::ConfigValue* config) {
   ResolvedLaunch resolved = resolve(request, config);
   drop_idle_overlaps(request, resolved);
   const std::string key = code_key(request, resolved);
@@ -63,8 +51,8 @@ const Specialization& specialization_of(const LaunchRequest& request,
 }
 
 // The first config that compiles; when none does, the error of the first.
-const Specialization& first_valid(const LaunchRequest& request,
-                                  const std::vector<python::ConfigValue>& configs) {
+const TritonSpecialization& first_valid(const LaunchRequest& request,
+                                        const std::vector<python::ConfigValue>& configs) {
   std::exception_ptr first_error;
   for (const python::ConfigValue& config : configs) {
     try {
@@ -76,7 +64,7 @@ const Specialization& first_valid(const LaunchRequest& request,
   std::rethrow_exception(first_error);
 }
 
-const Specialization& untuned(const LaunchRequest& request) {
+const TritonSpecialization& untuned(const LaunchRequest& request) {
   const std::optional<KernelAutotune> autotune = autotune_of(request);
   if (!autotune) return specialization_of(request, nullptr);
   return first_valid(request, autotune->content.configs);
@@ -93,11 +81,12 @@ bool asks_only_for_none(const python::Node* node) {
 
 }  // namespace
 
-const Specialization& make_specialization(TritonKernel::State& state, const LaunchKey& key,
-                                          const TritonArgument* const* slots,
-                                          const TritonLaunch& launch, const LaunchPlace& place) {
+const TritonSpecialization& make_specialization(TritonKernel::State& state, const LaunchKey& key,
+                                                const TritonArgument* const* slots,
+                                                const TritonLaunch& launch,
+                                                const LaunchPlace& place) {
   std::unique_lock lock(state.mutex);
-  if (const Specialization* found = state.table.find(key)) return *found;
+  if (const Specialization* found = state.table.find(key)) return as_triton(*found);
   const LaunchRequest request = request_of(state, slots, launch, place);
   std::optional<python::ConfigValue> tuned;
   if (is_tuned_at_launch(request)) {
@@ -105,13 +94,14 @@ const Specialization& make_specialization(TritonKernel::State& state, const Laun
     tuned = tuned_config(request, slots);
     lock.lock();
   }
-  const Specialization& made = tuned ? specialization_of(request, &*tuned) : untuned(request);
+  const TritonSpecialization& made = tuned ? specialization_of(request, &*tuned) : untuned(request);
   state.table.add(key, KnownLaunch(state.key_rules, key, place.device, made));
   return made;
 }
 
-const Specialization& make_specialization(TritonKernel::State& state, std::string_view text,
-                                          const TritonLaunch& launch, const LaunchPlace& place) {
+const TritonSpecialization& make_specialization(TritonKernel::State& state, std::string_view text,
+                                                const TritonLaunch& launch,
+                                                const LaunchPlace& place) {
   const std::lock_guard lock(state.mutex);
   return untuned(request_of(state, text, launch, place));
 }

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/settings.h"
-#include "compiler/overlap.h"
+#include "compiler/triton/argument_key.h"
 
 namespace tilewright {
 namespace {
@@ -59,18 +59,6 @@ class DeviceOfTensors {
                                   state.parameters[parameter].name, state.name));
 }
 
-void check_emulated(const TritonKernel::State& state, const LaunchPlace& place) {
-  if (!place.device.is_cpu())
-    throw ArgumentError(
-        fmt::format("kernel '{}' is to be emulated on the CPU, but its arguments are on {}; move "
-                    "them to the CPU",
-                    state.name, place.device.name()));
-  if (!place.emulate->is_cuda())
-    throw ArgumentError(fmt::format(
-        "kernel '{}' cannot be emulated for the target {}, which has no CUDA text; sm_90a has one",
-        state.name, place.emulate->name));
-}
-
 }  // namespace
 
 Device device_without_tensors(const TritonLaunch& launch) {
@@ -95,15 +83,17 @@ void place_arguments(const TritonKernel::State& state, const TritonLaunch& launc
     if (slots[last] != nullptr) throw_twice(state, last);
     slots[last] = &argument;
     tensors.add(last, argument);
-    key.add(last, argument);
+    add_argument(key, state.key_rules, last, argument);
   }
   const Settings& process = settings();
   place.device = tensors.device(launch);
   place.interpret = launch.interpret || process.interpret;
   place.emulate = launch.emulate;
-  if (place.emulate != nullptr) check_emulated(state, place);
-  key.finish({launch, place.device, place.interpret, launch.debug || process.debug,
-              Overlaps({slots, count}).word()});
+  check_emulated(state.name, place);
+  Overlaps overlaps;
+  add_pointers(overlaps, {slots, count});
+  key.finish(option_words_of(
+      launch, {place.device, place.interpret, launch.debug || process.debug, overlaps.word()}));
 }
 
 }  // namespace tilewright

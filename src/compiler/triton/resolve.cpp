@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/resolve.cpp — arguments, a config and heuristics to a signature, and that to source.
+// compiler/triton/resolve.cpp — arguments, a config and heuristics to a signature, and that to
+// source.
 #include "compiler/triton/resolve.h"
 
 #include <algorithm>
@@ -12,9 +13,8 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/settings.h"
-#include "codegen/cuda/emit.h"
+#include "compiler/triton/argument_key.h"
 #include "compiler/triton/constants.h"
-#include "compiler/overlap.h"
 
 namespace tilewright {
 namespace {
@@ -280,7 +280,8 @@ namespace {
 // Tells the types of pointers which of them lie in the same memory.
 void set_overlaps(LaunchRequest& request, const TritonArgument* const* slots) {
   const std::vector<TritonParameter>& parameters = request.state.parameters;
-  const Overlaps found({slots, parameters.size()});
+  Overlaps found;
+  add_pointers(found, {slots, parameters.size()});
   const auto set = [&](ParameterType& type, const TritonArgument& argument) {
     for (const PointerMemory& pointer : found.pointers()) {
       if (pointer.argument != &argument.value) continue;
@@ -300,11 +301,6 @@ void set_overlaps(LaunchRequest& request, const TritonArgument* const* slots) {
 }
 
 }  // namespace
-
-const Target& LaunchRequest::target() const {
-  if (place.emulate != nullptr) return *place.emulate;
-  return place.interpret ? Target::host() : place.device.target();
-}
 
 LaunchRequest request_of(TritonKernel::State& state, const TritonArgument* const* slots,
                          const TritonLaunch& launch, const LaunchPlace& place) {
@@ -369,8 +365,8 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   TritonKernel::State& state = request.state;
   check_options(state.name, resolved.options);
   KernelDraft result;
-  result.specialization = std::make_unique<Specialization>();
-  Specialization& made = *result.specialization;
+  result.specialization = std::make_unique<TritonSpecialization>();
+  TritonSpecialization& made = *result.specialization;
   result.tiles = lower_to_tiles(state.loader, state.function, resolved.signature, request.target(),
                                 resolved.options);
   for (const std::string& note : result.tiles.lowered.notes) log_line("compile", note);
@@ -379,19 +375,22 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
     made.sources.push_back(source_of(request, resolved, name));
     made.takes_items |= made.sources.back().item >= 0;
   }
+  made.names = result.tiles.lowered.argument_names;
   made.signature = resolved.signature;
   made.options = resolved.options;
-  if (request.place.interpret) made.tiles = std::move(result.tiles);
-  else result.source = emit_source(state.loader, result.tiles, request.target(), resolved.options);
-  made.is_emulated = request.place.emulate != nullptr && !request.place.interpret;
-  if (made.is_emulated) result.source = emulate_source(result.source);
+  if (request.place.interpret) {
+    made.tiles = std::move(result.tiles.lowered.kernel);
+    return result;
+  }
+  made.is_emulated = request.place.emulate != nullptr;
+  result.source = place_source(
+      emit_source(state.loader, result.tiles, request.target(), resolved.options), request.place);
   return result;
 }
 
 void load_draft(KernelDraft& draft, Device device) {
   if (draft.specialization->tiles) return;  // interpreted
-  draft.specialization->function =
-      Module::load(draft.source, device).function(draft.source.kernels.front().name);
+  draft.specialization->function = load_function(draft.source, device);
 }
 
 }  // namespace tilewright

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/resolve.h — a launch before its code exists: what its arguments say, filled in by a
-// config and by heuristics, and drafted as source.
+// compiler/triton/resolve.h — a launch before its code exists: what its arguments say, filled in by
+// a config and by heuristics, and drafted as source.
 //
 // All that reads the kernel's files needs the kernel's lock; load_draft needs none.
 #pragma once
@@ -20,7 +20,7 @@ struct LaunchRequest {
   const TritonLaunch& launch;
   LaunchPlace place;
 
-  const Target& target() const;
+  const Target& target() const { return place.target(); }
 };
 LaunchRequest request_of(TritonKernel::State& state, const TritonArgument* const* slots,
                          const TritonLaunch& launch, const LaunchPlace& place);
@@ -51,8 +51,8 @@ std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolve
 
 // A kernel as source, not compiled yet.
 struct KernelDraft {
-  std::unique_ptr<Specialization> specialization;  // without its function
-  TileKernel tiles;                                // for the interpreter: in the specialisation
+  std::unique_ptr<TritonSpecialization> specialization;  // without its function
+  TileKernel tiles;  // for the interpreter: in the specialisation, without its kernel here
   KernelSource source;
 };
 KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved);

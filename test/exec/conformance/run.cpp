@@ -222,7 +222,7 @@ class CaseRun {
   Images initial_;
   Images plain_;
   Images reference_;
-  const Specialization* specialization_ = nullptr;
+  const TritonSpecialization* specialization_ = nullptr;
   std::vector<std::string> complaints_;
 };
 

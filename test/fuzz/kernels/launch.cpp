@@ -135,7 +135,7 @@ Launch::Launch(const Program& program)
 KernelSource Launch::source_for(Place place) {
   TritonKernel::State& state = *kernel_.state();
   TW_CHECK(state.compiled.size() == 1, "one specialisation");
-  const Specialization& specialization = *state.compiled.begin()->second;
+  const TritonSpecialization& specialization = *state.compiled.begin()->second;
   const Target target = place == Place::Cpu ? Target::host() : Target::parse("sm_90a");
   const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
                                           target, specialization.options);
@@ -143,7 +143,7 @@ KernelSource Launch::source_for(Place place) {
 }
 
 std::string Launch::run(const Function& function) {
-  const Specialization& specialization = *kernel_.state()->compiled.begin()->second;
+  const TritonSpecialization& specialization = *kernel_.state()->compiled.begin()->second;
   const Arguments arguments(program_, initial_, guard_bytes);
   std::vector<Argument> values;
   for (const ArgumentSource& from : specialization.sources)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/triton/resolve.h"
-#include "compiler/tune/outcome.h"
+#include "compiler/triton/tune/report.h"
 
 namespace tilewright {
 

@@ -12,11 +12,12 @@
 #include "compiler/triton/tune/config_text.h"
 #include "compiler/triton/tune/key.h"
 #include "compiler/triton/tune/prune.h"
+#include "compiler/triton/tune/trials.h"
+#include "compiler/triton/tune/tuned_memory.h"
 #include "compiler/tune/results.h"
 #include "compiler/tune/rotation.h"
 #include "compiler/tune/saved_memory.h"
 #include "compiler/tune/stopwatch.h"
-#include "compiler/triton/tune/trials.h"
 
 namespace tilewright {
 namespace {
@@ -117,11 +118,11 @@ void Tuning::read_configs() {
     if (!pruned.note.empty()) report_.notes.push_back(pruned.note);
     configs = std::move(pruned.configs);
     for (const python::ConfigValue& config : pruned.dropped) {
-      report_.configs.push_back({config});
+      report_.configs.emplace_back(config);
       report_.configs.back().skip("left out by prune_configs_by");
     }
   }
-  for (const python::ConfigValue& config : configs) report_.configs.push_back({config});
+  for (const python::ConfigValue& config : configs) report_.configs.emplace_back(config);
 }
 
 TunePlace Tuning::place() const {
@@ -136,7 +137,7 @@ bool Tuning::take_stored_winner() {
   const StoredConfig* stored = earlier_.find(earlier_.winner);
   const std::optional<python::ConfigValue> config = parse_config_text(earlier_.winner);
   if (stored == nullptr || !config) return false;
-  std::vector<ConfigOutcome> only = {{*config}};
+  std::vector<ConfigOutcome> only = {ConfigOutcome(*config)};
   const auto never = [] { return false; };
   std::vector<Trial> trials = make_trials(
       request_, only, 1, [](std::size_t) {}, never);
@@ -228,7 +229,8 @@ SavedMemory Tuning::save_memory(const Stream& stream) const {
     if (!candidates_[i].is_out) first = i;
   for (const std::size_t parameter : updated_parameters(trials_[first].draft))
     restored.push_back(parameter);
-  return SavedMemory(view_of(first), stream, restored, zeroed);
+  const LaunchView view = view_of(first);
+  return SavedMemory(stream, values_of(view, restored), values_of(view, zeroed));
 }
 
 // Launches with the caller's arguments.
@@ -331,8 +333,8 @@ void Tuning::compare_results(const Stream& stream) {
     if (!candidates_[i].is_out) first = i;
   if (first == trials_.size()) return;
   const KernelDraft& draft = trials_[first].draft;
-  ResultComparison results(view_of(first), written_parameters(draft),
-                           has_dot(draft.tiles.lowered.kernel), stream);
+  ResultComparison results(values_of(view_of(first), written_parameters(draft)),
+                           tilewright::has_dot(draft.tiles.lowered.kernel), stream);
   try {
     run_for_results(stream, results);
   } catch (const OutOfMemory& error) {
@@ -354,7 +356,8 @@ void Tuning::run_for_results(const Stream& stream, ResultComparison& results) {
       written.push_back(parameter);
   }
   if (autotune_) zeroed = named(autotune_->content.reset_to_zero);
-  const SavedMemory memory(view_of(first), stream, written, zeroed);
+  const LaunchView view = view_of(first);
+  const SavedMemory memory(stream, values_of(view, written), values_of(view, zeroed));
   for (std::size_t i = first; i < trials_.size() && !is_over(); ++i) {
     if (candidates_[i].is_out) continue;
     show(fmt::format("comparing {}", config_text(report_.configs[i].config)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/tune/tune.h — chooses the fastest config of a kernel for a launch, and remembers it.
+// compiler/triton/tune/tune.h — chooses the fastest config of a kernel for a launch, and remembers
+// it.
 //
 // Configs are compiled in parallel, hopeless ones skipped, the others timed in rotation with the
 // launch's own arguments, whose memory is as before in the end. What is measured goes to the store
@@ -10,7 +11,7 @@
 #include <functional>
 
 #include "compiler/triton/resolve.h"
-#include "compiler/tune/outcome.h"
+#include "compiler/triton/tune/report.h"
 
 namespace tilewright {
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // unit/compiler/launch_key_test.cpp — launches whose arguments or options say different things of
 // the code have different keys; those that say the same share one.
-#include "compiler/launch_key.h"
+#include "compiler/triton/argument_key.h"
 
 #include <gtest/gtest.h>
 
 #include "base/settings.h"
 #include "compiler/triton/place_arguments.h"
+#include "compiler/triton/repeated_launch.h"
 #include "compiler/triton/resolve.h"
 
 namespace tilewright {
