@@ -32,6 +32,8 @@ constexpr std::string_view passes[] = {
     "hoist_loop_invariants",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
+    // Facts for choosing among functions: nothing changes values afterwards.
+    "note_ranges",
 };
 
 // Rounds that are known, and the scalars of addresses ahead.

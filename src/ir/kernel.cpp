@@ -17,6 +17,11 @@ std::int64_t Op::integer(std::string_view name, std::int64_t otherwise) const {
   return value ? std::get<std::int64_t>(*value) : otherwise;
 }
 
+double Op::number(std::string_view name, double otherwise) const {
+  const AttributeValue* value = find(name);
+  return value ? std::get<double>(*value) : otherwise;
+}
+
 std::string_view Op::text(std::string_view name, std::string_view otherwise) const {
   const AttributeValue* value = find(name);
   return value ? std::string_view(std::get<std::string>(*value)) : otherwise;

@@ -65,6 +65,7 @@ struct Op {
   const AttributeValue* find(std::string_view name) const;  // null when absent
   // The attribute's value, or `otherwise` when it is absent.
   std::int64_t integer(std::string_view name, std::int64_t otherwise = 0) const;
+  double number(std::string_view name, double otherwise) const;
   std::string_view text(std::string_view name, std::string_view otherwise = {}) const;
   std::vector<std::int64_t> integers(std::string_view name) const;
   void set(std::string_view name, AttributeValue value);

@@ -15,6 +15,7 @@
 #include "passes/hoist_loop_invariants.h"
 #include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
+#include "passes/note_ranges.h"
 #include "passes/pipeline_loops.h"
 #include "passes/turn_loads.h"
 #include "tilewright/error.h"
@@ -35,6 +36,8 @@ constexpr PassEntry passes[] = {
      "loads the rows of a loop with stages one iteration ahead; for CUDA"},
     {"load_before_branches", load_before_branches,
      "loads what a lock protects before branches inside it; for CUDA"},
+    {"note_ranges", note_ranges,
+     "notes between which numbers divisors and arguments of functions lie"},
     {"pipeline_loops", pipeline_loops,
      "copies what matrix products need some iterations ahead; for CUDA"},
     {"turn_loads", turn_loads,

@@ -101,14 +101,15 @@ ProductBlocks cuda_blocks(std::int64_t m, std::int64_t n, DType dtype) {
   return {128, m * n >= std::int64_t{2048} * 2048 ? 256 : 128, 64};
 }
 
-// A block has no more rows than the result. Short elements are worth long steps along k: each takes
-// the sums out of their registers once.
+// A block has no more rows than the result. Large blocks copy less of the operands, where there are
+// two for each processor. Each step along k takes the sums out of their registers once: it is as
+// long as the nearest caches allow.
 ProductBlocks cpu_blocks(std::int64_t m, std::int64_t n, DType dtype, int processors) {
   if (m <= 16) return {16, 64, 64};
-  const std::int64_t tall = m <= 32 ? 32 : 64;
-  if (dtype == DType::Float32) return {tall, 64, 32};
-  const bool is_large = cdiv(m, 2 * tall) * cdiv(n, 64) >= 4 * std::int64_t{processors};
-  return {is_large ? 2 * tall : tall, 64, 128};
+  const std::int64_t deep = dtype == DType::Float32 ? 128 : 256;
+  if (m <= 32) return {32, 64, deep};
+  const bool is_large = cdiv(m, 128) * cdiv(n, 128) >= 2 * std::int64_t{processors};
+  return is_large ? ProductBlocks{128, 128, deep} : ProductBlocks{64, 64, deep};
 }
 
 Prepared tile_matmul(const Problem& problem, const Way& way) {

@@ -14,6 +14,9 @@ using ir::Type;
 
 namespace {
 
+// Divisors whose inverse is surely in range (device_lib/cpu/floats.h).
+constexpr double least_plain_divisor = 0x1p-64, most_plain_divisor = 0x1p64;
+
 std::string key_of(const Index& index) {
   std::string key;
   for (const Placed& coordinate : index.at) key += coordinate.text + ",";
@@ -322,7 +325,9 @@ std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
   const Placed over = element(nest, op.operands[0], index);
   if (by.depth >= nest.depth() || over.depth < nest.depth()) return std::nullopt;
   Placed& divisor = nest.known[{op.operands[1].id, "divisor " + by.text}];
-  const char* kind = is_sum_of_softmax(op.operands[1]) ? "tw::PlainDivisor" : "tw::Divisor";
+  const bool is_in_range = op.number("divisor_from", 0) >= least_plain_divisor &&
+                           op.number("divisor_to", HUGE_VAL) <= most_plain_divisor;
+  const char* kind = is_in_range ? "tw::PlainDivisor" : "tw::Divisor";
   if (divisor.text.empty()) {
     divisor = {nest.names.make("divisor"), by.depth};
     if (by.depth == 0) {
@@ -342,78 +347,6 @@ const ir::Op* ProgramWriter::only_for_this(const Nest& nest, ir::Value value, Op
   const bool is_free = op && op->kind == kind && type.is_tile() && uses_[value.id] == 1 &&
                        !schedule_.is_in_array(value, *nest.step);
   return is_free && type.dtype == DType::Float32 ? op : nullptr;
-}
-
-// Whether a value is at least the largest of the elements of `tile` that it meets: their maximum
-// along an axis, put back there, or the larger of that and anything.
-bool ProgramWriter::is_top_of(ir::Value value, ir::Value tile) const {
-  const ir::Op* op = kernel_.maker(value);
-  if (!op) return false;
-  switch (op->kind) {
-    case OpKind::Splat:
-    case OpKind::Broadcast:
-    case OpKind::Hint:
-      return is_top_of(op->operands[0], tile);
-    case OpKind::Maximum:
-      return is_top_of(op->operands[0], tile) || is_top_of(op->operands[1], tile);
-    case OpKind::Reshape: {
-      const ir::Op* inner = kernel_.maker(op->operands[0]);
-      if (inner && inner->kind == OpKind::Maximum) {
-        const auto is_top = [&](ir::Value side) { return is_top_reshaped(*op, side, tile); };
-        return is_top(inner->operands[0]) || is_top(inner->operands[1]);
-      }
-      return is_top_reshaped(*op, op->operands[0], tile);
-    }
-    case OpKind::Reduce:
-      return kernel_.type(tile).rank == 1 && is_largest_of(*op, tile);
-    default:
-      return false;
-  }
-}
-
-bool ProgramWriter::is_largest_of(const ir::Op& reduce, ir::Value tile) const {
-  const ir::Op* only = reduce.kind == OpKind::Reduce ? only_op(reduce) : nullptr;
-  return only && only->kind == OpKind::Maximum && reduce.operands[0] == tile;
-}
-
-// The axis that the maximum took away is back, as one of size 1, where it was.
-bool ProgramWriter::is_top_reshaped(const ir::Op& reshape, ir::Value top, ir::Value tile) const {
-  const ir::Op* reduce = kernel_.maker(top);
-  const Type& type = kernel_.type(reshape.result());
-  const Type& whole = kernel_.type(tile);
-  if (!reduce || !is_largest_of(*reduce, tile) || type.rank != whole.rank) return false;
-  for (int d = 0; d < type.rank; ++d)
-    if (type.size(d) != (d == reduce->integer("axis") ? 1 : whole.size(d))) return false;
-  return true;
-}
-
-// exp of a difference from the largest, as in a softmax.
-bool ProgramWriter::is_power_of_softmax(const ir::Op& op) const {
-  if (op.kind != OpKind::Math || op.text("function") != "exp" ||
-      kernel_.type(op.result()).dtype != DType::Float32)
-    return false;
-  const ir::Op* difference = kernel_.maker(op.operands[0]);
-  return difference && difference->kind == OpKind::Subtract &&
-         kernel_.type(difference->result()).is_tile() &&
-         is_top_of(difference->operands[1], difference->operands[0]);
-}
-
-// The sum of a row's powers exp(x - max(x)): at least 1, since one of them is e^0.
-bool ProgramWriter::is_sum_of_softmax(ir::Value value) const {
-  const auto maker = [&](ir::Value of) {
-    const ir::Op* op = kernel_.maker(of);
-    while (op && (op->kind == OpKind::Splat || op->kind == OpKind::Broadcast))
-      op = kernel_.maker(op->operands[0]);
-    return op;
-  };
-  const ir::Op* sum = maker(value);
-  const ir::Op* only = sum && sum->kind == OpKind::Reduce ? only_op(*sum) : nullptr;
-  if (!only || only->kind != OpKind::Add || kernel_.type(sum->operands[0]).rank != 1) return false;
-  const ir::Op* power = kernel_.maker(sum->operands[0]);
-  if (!power || !is_power_of_softmax(*power)) return false;
-  const ir::Op& difference = *kernel_.maker(power->operands[0]);
-  const ir::Op* top = maker(difference.operands[1]);
-  return top && is_largest_of(*top, difference.operands[0]);
 }
 
 // exp(x) + c and x * (1 / y), of which sigmoids are made, as one function each.
@@ -462,7 +395,10 @@ Placed ProgramWriter::computed(Nest& nest, const ir::Op& op, ir::Value value, co
   }
   const std::optional<std::string> product = divided(nest, op, operands, index);
   std::string expression = product ? *product : expression_text(op, kernel_.type(value), operands);
-  if (is_power_of_softmax(op)) expression = fmt::format("tw::exp_down({})", operands[0].text);
+  const bool is_power = op.kind == OpKind::Math && op.text("function") == "exp" &&
+                        kernel_.type(op.result()).dtype == DType::Float32;
+  if (is_power && op.number("argument_to", HUGE_VAL) <= 0)
+    expression = fmt::format("tw::exp_down({})", operands[0].text);
   if (depth == nest.depth() && is_inlined(op, expression)) return {atom(expression), depth};
   return named(nest, value, expression, depth);
 }

@@ -180,11 +180,6 @@ class ProgramWriter {
   Placed computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
   const ir::Op* only_for_this(const Nest& nest, ir::Value value, ir::OpKind kind) const;
   std::optional<Placed> merged(Nest& nest, const ir::Op& op, const Index& index);
-  bool is_top_of(ir::Value value, ir::Value tile) const;
-  bool is_largest_of(const ir::Op& reduce, ir::Value tile) const;
-  bool is_top_reshaped(const ir::Op& reshape, ir::Value top, ir::Value tile) const;
-  bool is_power_of_softmax(const ir::Op& op) const;
-  bool is_sum_of_softmax(ir::Value value) const;
   std::optional<std::string> divided(Nest& nest, const ir::Op& op,
                                      const std::vector<OperandText>& operands, const Index& index);
   Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
