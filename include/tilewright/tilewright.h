@@ -8,6 +8,7 @@
 #include "tilewright/dlpack.h"
 #include "tilewright/dtype.h"
 #include "tilewright/error.h"
+#include "tilewright/ir.h"
 #include "tilewright/kernel_source.h"
 #include "tilewright/load_inline.h"
 #include "tilewright/module.h"

@@ -16,8 +16,8 @@
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/symbolic_sizes.h"
-#include "compiler/grid_text.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/grid_text.h"
+#include "compiler/triton/triton_state.h"
 #include "runtime/cpu/temporary_folder.h"
 #include "tilewright/error.h"
 

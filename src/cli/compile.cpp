@@ -20,10 +20,10 @@
 #include "cli/verbs.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
-#include "compiler/compile.h"
 #include "compiler/faults.h"
-#include "compiler/guess/guess.h"
 #include "compiler/launcher_header.h"
+#include "compiler/triton/compile.h"
+#include "compiler/triton/guess/guess.h"
 #include "ir/print.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
@@ -256,7 +256,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   const std::string symbol = source.kernels.front().variants.front().steps.front().entry;
   add_resources(row, binary, symbol, dynamic_shared_bytes(source));
   emit(options, row, "header", [&] {
-    return launcher_header({source, binary, kernel, target, row.signature, row.threads});
+    return launcher_header(
+        {source, binary, kernel.lowered.kernel, target, row.signature, row.threads});
   });
   row.faults = faults_in_tiles(kernel.lowered.kernel);
   emit_from_binary(options, row, source, binary, source.text);

@@ -14,8 +14,8 @@
 #include "cli/kernel_path.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "compiler/compile.h"
-#include "compiler/guess/try_kernel.h"
+#include "compiler/triton/compile.h"
+#include "compiler/triton/guess/try_kernel.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {

@@ -10,7 +10,7 @@
 #include "base/input_file.h"
 #include "base/nearest.h"
 #include "bench/json.h"
-#include "compiler/tune/config_text.h"
+#include "compiler/triton/tune/config_text.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {

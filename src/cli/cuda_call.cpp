@@ -14,7 +14,7 @@
 #include "cli/kernel_path.h"
 #include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
-#include "compiler/grid_text.h"
+#include "compiler/triton/grid_text.h"
 #include "load_inline/local_includes.h"
 #include "load_inline/signature.h"
 #include "tilewright/error.h"

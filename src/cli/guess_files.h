@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/guess/guess.h"
+#include "compiler/triton/guess/guess.h"
 #include "frontend/python/module_loader.h"
 
 namespace tilewright::cli {

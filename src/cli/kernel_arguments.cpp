@@ -11,10 +11,10 @@
 #include "cli/kernel_path.h"
 #include "cli/scalar_types.h"
 #include "cli/symbolic_sizes.h"
-#include "compiler/constants.h"
-#include "compiler/grid_text.h"
-#include "compiler/guess/guess.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/constants.h"
+#include "compiler/triton/grid_text.h"
+#include "compiler/triton/guess/guess.h"
+#include "compiler/triton/triton_state.h"
 
 namespace tilewright::cli {
 

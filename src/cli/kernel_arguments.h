@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/launch_values.h"
-#include "compiler/value_text.h"
+#include "compiler/triton/launch_values.h"
+#include "compiler/triton/value_text.h"
 #include "tilewright/triton.h"
 
 namespace tilewright::cli {

@@ -12,8 +12,8 @@
 #include "codegen/cuda/describe_layouts.h"
 #include "codegen/cuda/emit.h"
 #include "compiler/pipeline.h"
-#include "ir/parse.h"
 #include "ir/print.h"
+#include "ir/read.h"
 #include "ir/verify.h"
 #include "passes/passes.h"
 #include "tilewright/error.h"
@@ -31,15 +31,6 @@ std::string input_text(const std::string& file) {
 // Golden files hold a kernel, this line, and what a pass makes of it; only the first counts here.
 std::string_view first_kernel(std::string_view text) {
   return text.substr(0, text.find("\n// ----"));
-}
-
-// What is wrong with the user's text is the user's error, not ours.
-void verify_input(const ir::Kernel& kernel, const std::string& name) {
-  try {
-    ir::verify(kernel);
-  } catch (const InternalError& error) {
-    throw UserError(fmt::format("{}: {}", name, error.what()));
-  }
 }
 
 void list_passes() {
@@ -92,8 +83,7 @@ void run_opt(const OptOptions& options) {
   const std::vector<const PassEntry*> passes = passes_of(options);
   const std::string name = options.file == "-" ? "<input>" : options.file;
   const std::string text = input_text(options.file);
-  ir::Kernel kernel = ir::parse(first_kernel(text), name);
-  verify_input(kernel, name);
+  ir::Kernel kernel = ir::read(first_kernel(text), name).kernel;
   if (options.verify_only) {
     fmt::print("{}: kernel '{}' is valid\n", name, kernel.name);
     return;

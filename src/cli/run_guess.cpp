@@ -14,8 +14,8 @@
 #include "cli/progress.h"
 #include "cli/run_place.h"
 #include "cli/verbs.h"
-#include "compiler/compile.h"
-#include "compiler/guess/run_kernel.h"
+#include "compiler/triton/compile.h"
+#include "compiler/triton/guess/run_kernel.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {

@@ -4,8 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "compiler/constants.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/argument_key.h"
+#include "compiler/triton/constants.h"
+#include "compiler/triton/triton_state.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright::cli {
@@ -51,7 +52,7 @@ std::string take_scalar_type(const TritonKernel& kernel, const std::string& name
       throw ArgumentError(fmt::format("{}={}: {} cannot hold {}", name, text, name_of(dtype),
                                       text.substr(0, colon)));
     parameter.type = ir::Type::scalar(dtype);
-    state.key_rules = KeyRules(state.parameters);
+    state.key_rules = key_rules_of(state.parameters);
   }
   return text.substr(0, colon);
 }

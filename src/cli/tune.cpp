@@ -16,9 +16,9 @@
 #include "cli/progress.h"
 #include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
-#include "compiler/tune/config_text.h"
-#include "compiler/tune/propose.h"
-#include "compiler/tune/tune.h"
+#include "compiler/triton/tune/config_text.h"
+#include "compiler/triton/tune/propose.h"
+#include "compiler/triton/tune/tune.h"
 
 namespace tilewright::cli {
 namespace {

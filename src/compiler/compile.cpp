@@ -1,36 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/compile.cpp — front end, passes, emitter, one after the other.
+// compiler/compile.cpp — passes and emitter, one after the other.
 #include "compiler/compile.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 
-#include "base/diagnostic.h"
 #include "base/events.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/program_shape.h"
 #include "compiler/pipeline.h"
-#include "ir/print.h"
+#include "ir/clone.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
-namespace {
-
-// A line that cannot be found is no reason to fail: it only makes the text easier to read.
-std::string_view source_line(python::ModuleLoader& loader, const std::vector<std::string>& files,
-                             int file, int line) {
-  if (file < 0 || static_cast<std::size_t>(file) >= files.size() || line < 1) return {};
-  try {
-    const python::LoadedModule& module = loader.load(files[static_cast<std::size_t>(file)]);
-    return line_of(module.tree->source.text, line);
-  } catch (const Error&) {
-    return {};
-  }
-}
-
-}  // namespace
 
 void check_options(std::string_view kernel, const KernelOptions& options) {
   const auto warps = static_cast<unsigned>(options.num_warps);
@@ -50,12 +35,6 @@ void check_options(std::string_view kernel, const KernelOptions& options) {
         fmt::format("maxnreg of kernel '{}' must be 16 to 255, not {}", kernel, *options.maxnreg));
 }
 
-python::Facts facts_of(const Target& target) {
-  // Host code that asks for a GPU while there is none still has to be read: it was written for one.
-  return target.is_cuda() ? python::nvidia_facts(target.capability_major, target.capability_minor)
-                          : python::nvidia_facts(9, 0);
-}
-
 namespace {
 
 CudaEmitOptions cuda_options(const Target& target, const KernelOptions& options) {
@@ -69,73 +48,66 @@ CudaEmitOptions cuda_options(const Target& target, const KernelOptions& options)
 }
 
 // How many stages the loops may have when those they have are too many; 0 when all is well.
-int fewer_stages(const TileKernel& kernel, const Target& target, const KernelOptions& options) {
+int fewer_stages(const ir::Kernel& kernel, const Target& target, const KernelOptions& options) {
   std::int64_t bytes = 0;
   int stages = 0;
-  for (const ir::KernelBuffer& buffer : kernel.lowered.kernel.buffers) {
+  for (const ir::KernelBuffer& buffer : kernel.buffers) {
     bytes +=
         buffer.slots * buffer.type.numel() * static_cast<std::int64_t>(buffer.type.element_bytes());
     stages = std::max(stages, buffer.slots);
   }
   // What is far from the limit needs no proof.
   if (stages < 2 || bytes * 4 < target.shared_bytes_per_block_optin) return 0;
-  const std::int64_t needed = shared_bytes_of(kernel.lowered.kernel, cuda_options(target, options));
+  const std::int64_t needed = shared_bytes_of(kernel, cuda_options(target, options));
   return needed <= target.shared_bytes_per_block_optin ? 0 : stages - 1;
 }
 
 }  // namespace
 
-TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedFunction& function,
-                          const TritonSignature& signature, const Target& target,
-                          const KernelOptions& options, bool keep_source_ir) {
-  triton::LowerOptions lowering;
-  lowering.debug = options.debug;
-  lowering.fp_fusion = options.fp_fusion;
-  lowering.num_warps = options.num_warps;
-  lowering.facts = facts_of(target);
-  const auto lower = [&](const PipelineOptions& pipeline) {
-    TileKernel result;
-    {
-      const EventScope event(EventKind::Compile, "front end");
-      result.lowered = triton::lower(loader, function, signature, lowering);
-    }
-    const EventScope event(EventKind::Compile, "passes");
-    if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
-    run_pipeline(result.lowered.kernel, target, pipeline);
-    return result;
-  };
+std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
+                                    const KernelOptions& options) {
+  if (kernel.stage != ir::Stage::Source) return {};
+  const EventScope event(EventKind::Compile, "passes");
   std::vector<std::string> notes;
+  PipelineOptions pipeline{.num_stages = options.num_stages, .notes = &notes};
   // 16 registers of each thread. Where nobody asked for warps there are enough of them to wait for
   // memory in turn.
-  const std::int64_t ahead = options.chooses_warps ? 0 : std::int64_t{options.num_warps} * 32 * 64;
-  TileKernel result =
-      lower({.num_stages = options.num_stages, .ahead_bytes = ahead, .notes = &notes});
-  while (const int stages = fewer_stages(result, target, options)) {
-    result = lower({.num_stages = options.num_stages, .most_stages = stages, .ahead_bytes = ahead});
+  pipeline.ahead_bytes = options.chooses_warps ? 0 : std::int64_t{options.num_warps} * 32 * 64;
+  std::optional<ir::Kernel> source;  // for another try
+  if (target.is_cuda() && options.num_stages > 1) source = ir::clone(kernel);
+  run_pipeline(kernel, target, pipeline);
+  while (const int stages = fewer_stages(kernel, target, options)) {
+    kernel = ir::clone(*source);
+    pipeline.most_stages = stages;
+    pipeline.notes = nullptr;
+    run_pipeline(kernel, target, pipeline);
     notes.assign(1, fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
                                 "shared memory that a block has",
                                 stages, stages == 1 ? "stage" : "stages",
                                 target.shared_bytes_per_block_optin));
   }
-  result.notes = std::move(notes);
-  return result;
+  return notes;
 }
 
-KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
-                         const Target& target, const KernelOptions& options) {
+void check_target(const ir::Kernel& kernel, const Target& target) {
+  if (kernel.buffers.empty() || target.has_cp_async) return;
+  throw ArgumentError(
+      fmt::format("kernel '{}' has asynchronous copies into buffers, which {} has not; give the "
+                  "kernel at stage source",
+                  kernel.name, target.name));
+}
+
+KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
+                         const KernelOptions& options, const LineText& line_text) {
   const EventScope event(EventKind::Compile, "emitter");
-  const ir::Kernel& tiles = kernel.lowered.kernel;
-  const auto line_text = [&](int file, int line) {
-    return source_line(loader, tiles.files, file, line);
-  };
   if (!target.is_cuda()) return emit_cpu(tiles, {.target = target, .line_text = line_text});
   CudaEmitOptions emitting = cuda_options(target, options);
-  emitting.line_directives = true;  // so that profilers find the lines of the .py file
+  emitting.line_directives = true;  // so that profilers find the lines of the user's file
   emitting.line_text = line_text;
   // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
   emitting.chooses_shape |=
       options.num_ctas == 1 && largest_tile(tiles) > 64 * 32 * options.num_warps;
-  emitting.chooses_shape &= !kernel.lowered.asks_for_warps;
+  emitting.chooses_shape &= !options.keeps_warps;
   return emit_cuda(tiles, emitting);
 }
 

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/compile.h — a jit function with a signature becomes IR, and then source for a target.
+// compiler/compile.h — a kernel of the IR becomes source for a target: passes, then an emitter.
+//
+// This is the core of the compiler. What makes kernels (compiler/triton, ir_kernel.h) stands on it;
+// it knows of no language that kernels are written in.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "compiler/signature.h"
-#include "frontend/triton/lower.h"
+#include "ir/kernel.h"
 #include "tilewright/kernel_source.h"
 #include "tilewright/target.h"
 
 namespace tilewright {
 
-// Triton's launch options, with its defaults.
+// Options of a launch, with Triton's defaults.
 struct KernelOptions {
   int num_warps = 4;
   int num_stages = 3;
   int num_ctas = 1;
   bool chooses_warps = false;  // nobody has asked for the numbers of warps and CTAs
+  bool keeps_warps = false;    // the kernel asks how many warps there are: so many run it
   std::optional<int> maxnreg = {};
   bool fp_fusion = true;
   bool flush_to_zero = false;
@@ -28,21 +33,23 @@ struct KernelOptions {
 // Throws ArgumentError: warps are a power of two up to 32, stages and CTAs at least 1.
 void check_options(std::string_view kernel, const KernelOptions& options);
 
-struct TileKernel {
-  triton::LoweredKernel lowered;   // at stage Tile
-  std::string source_ir;           // at stage Source, as text; when it was asked for
-  std::vector<std::string> notes;  // what could not be done as it was asked for, in sentences
-};
+// From stage Source to stage Tile, with loops of no more stages than fit the target. Returns what
+// could not be done as it was asked for, in sentences. A kernel at stage Tile has been through this
+// and stays as it is.
+std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
+                                    const KernelOptions& options);
 
-// What host code may ask of this target while it is read (config lists, module constants).
-python::Facts facts_of(const Target& target);
+// Throws ArgumentError when a kernel at stage Tile has been made for another kind of machine: with
+// asynchronous copies, for one that has none.
+void check_target(const ir::Kernel& kernel, const Target& target);
 
-TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedFunction& function,
-                          const TritonSignature& signature, const Target& target,
-                          const KernelOptions& options, bool keep_source_ir = false);
+// The text of a line of the user's source (file as in Kernel::files), without its end; empty when
+// it is unknown.
+using LineText = std::function<std::string_view(int file, int line)>;
 
-// The text for the target. `loader` gives the lines of the source that the text quotes.
-KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
-                         const Target& target, const KernelOptions& options);
+// The text for the target of a kernel at stage Tile. Throws ArgumentError when the kernel needs
+// more than the target has.
+KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
+                         const KernelOptions& options, const LineText& line_text = {});
 
 }  // namespace tilewright

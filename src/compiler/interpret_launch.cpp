@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "compiler/constants.h"
-#include "compiler/triton_state.h"
+#include "compiler/run_launch.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/plan.h"
 #include "tilewright/tensor.h"
@@ -37,14 +36,27 @@ HostCopy reachable(const Buffer& buffer) {
   return copy;
 }
 
-ir::InterpretArgument scalar(const Argument& value, const ir::Type& type) {
-  if (!type.is_float()) {
-    return integer_of_bits(value.dtype, value.bits);
+// A scalar as a double; integers by their type.
+double number_of(const Argument& value) {
+  switch (value.dtype) {
+    case DType::Float64:
+      return std::bit_cast<double>(value.bits);
+    case DType::Float32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits));
+    case DType::BFloat16:
+      return bfloat16_to_float(static_cast<std::uint16_t>(value.bits));
+    case DType::Float16:
+      return half_to_float(static_cast<std::uint16_t>(value.bits));
+    case DType::UInt64:
+      return static_cast<double>(value.bits);
+    default:
+      return static_cast<double>(integer_of_bits(value.dtype, value.bits));
   }
-  TritonParameter constant{.is_constexpr = true};
-  const auto seen =
-      host_value_of(parameter_type(specialize("", constant, TritonArgument(value))).constant);
-  const double number = seen.number().value_or(0);
+}
+
+ir::InterpretArgument scalar(const Argument& value, const ir::Type& type) {
+  if (!type.is_float()) return integer_of_bits(value.dtype, value.bits);
+  const double number = number_of(value);
   return type.dtype == DType::Float64 ? number : static_cast<double>(static_cast<float>(number));
 }
 
@@ -111,24 +123,23 @@ struct Memory {
 
 }  // namespace
 
-void interpret_launch(const LaunchView& view, Dim3 grid, bool float64) {
-  const Specialization& specialization = *view.specialization;
-  const ir::Kernel& kernel = specialization.tiles->lowered.kernel;
+void run_interpreted(const ReadyLaunch& launch, bool float64) {
+  const ir::Kernel& kernel = *launch.specialization.tiles;
   Memory memory{.float64 = float64};
   std::vector<ir::InterpretArgument> arguments;
-  for (std::size_t i = 0; i < specialization.sources.size(); ++i) {
-    const Argument& value = view.value(specialization.sources[i]);
+  for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
+    const Argument& value = *launch.arguments[i];
     const ir::Type& type = kernel.type(kernel.arguments[i].value);
-    const std::string& name = specialization.tiles->lowered.argument_names[i];
     if (type.is_pointer)
-      arguments.emplace_back(memory.add(view.kernel.name, name, value, type.dtype));
+      arguments.emplace_back(
+          memory.add(launch.kernel, launch.specialization.names[i], value, type.dtype));
     else arguments.push_back(scalar(value, type));
   }
   ir::InterpretOptions options;
   options.float64 = float64;
-  options.grid[0] = grid.x;
-  options.grid[1] = grid.y;
-  options.grid[2] = grid.z;
+  options.grid[0] = launch.grid.x;
+  options.grid[1] = launch.grid.y;
+  options.grid[2] = launch.grid.z;
   ir::interpret(kernel, memory.buffers, arguments, options);
   memory.finish();
 }

@@ -4,10 +4,9 @@
 #pragma once
 
 #include "compiler/launch_key.h"
+#include "compiler/specialization.h"
 
 namespace tilewright {
-
-struct Specialization;
 
 // What a parameter's argument must be to lead to the same code.
 struct ExpectedArgument {
@@ -42,11 +41,25 @@ struct KnownLaunch {
   bool is_of(const LaunchKey& key) const;
 };
 
-// Is the launch like the known one? Then `slots` has its arguments by parameter, and `passed`, with
-// room for one more than max_slots, the values by the compiled kernel's order. What is wrong with a
-// launch is left to place_arguments. Takes no lock, allocates nothing.
-bool repeats(const KnownLaunch& known, const TritonKernel::State& state, const TritonLaunch& launch,
-             std::span<const TritonArgument> arguments, const TritonArgument** slots,
-             const Argument** passed);
+// All bits in which a value differs from what is expected.
+inline std::uint64_t difference_of(const ExpectedArgument& expected, const Argument& value) {
+  const std::uint64_t bits = value.bits;
+  std::uint64_t traits = usual_traits(bits);
+  std::uint64_t difference = type_word(value) ^ expected.type;
+  if (expected.is_rare) {
+    traits |= rare_traits(bits);
+    difference |= (bits & expected.value_mask) ^ expected.value;
+  }
+  return difference | ((traits & expected.mask) ^ expected.traits);
+}
+
+inline std::uint64_t difference_of(const Device& a, const Device& b) {
+  return (static_cast<std::uint64_t>(a.kind) ^ static_cast<std::uint64_t>(b.kind)) |
+         (static_cast<std::uint64_t>(a.index) ^ static_cast<std::uint64_t>(b.index));
+}
+
+// Are these arguments, one per parameter, those of a launch like the known one? What is wrong with
+// them is left to the long way. Takes no lock, allocates nothing.
+bool repeats(const KnownLaunch& known, std::span<const Argument> arguments);
 
 }  // namespace tilewright

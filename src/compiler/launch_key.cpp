@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/launch_key.cpp — the rules of a kernel's parameters, and what only some launches have.
+// compiler/launch_key.cpp — the words of values, and the row that they make.
 #include "compiler/launch_key.h"
 
 #include <algorithm>
-#include <array>
-
-#include "compiler/specialize.h"
 
 namespace tilewright {
 
-std::uint64_t emulated_bits(const Target& target) {
-  const auto major = static_cast<std::uint64_t>(target.capability_major);
-  const auto minor = static_cast<std::uint64_t>(target.capability_minor);
-  const bool is_specific = target.name.ends_with('a');
-  return (major << 6 | minor << 2 | std::uint64_t{is_specific} << 1 | 1) << 13;
+std::uint64_t emulated_word(const Target& target) {
+  return hash_bytes(std::as_bytes(std::span(target.name))).low | 1;
 }
 
 namespace {
-
-// As specialize.h says. The value of a constant matters as a whole; a null pointer is None.
-std::uint64_t traits_for(const TritonParameter& parameter) {
-  if (parameter.is_constexpr) return IsNull;
-  std::uint64_t traits = IsNull | IsBeyondInt32 | IsBeyondInt63;
-  if (parameter.specializes && !parameter.type) traits |= IsOne;
-  if (parameter.specializes_alignment) traits |= IsMultipleOf16;
-  return traits;
-}
 
 constexpr std::uint8_t telling(Argument::Kind kind, DType dtype) {
   if (kind == Argument::Kind::Memory) return IsMultipleOf16;
@@ -47,7 +32,12 @@ constexpr auto telling_table = [] {
 }();
 static_assert(dtype_count <= 16);
 
-// Of a value: its type and its traits that matter. Never 0.
+}  // namespace
+
+std::uint64_t telling_traits(std::uint32_t type) {
+  return telling_table[(type & 3) << 4 | (type >> 8 & 15)];
+}
+
 std::uint64_t word_of(const KeyRule& rule, const Argument& value) {
   const std::uint32_t type = type_word(value);
   const std::uint64_t traits = usual_traits(value.bits) | rare_traits(value.bits);
@@ -55,54 +45,10 @@ std::uint64_t word_of(const KeyRule& rule, const Argument& value) {
          std::uint64_t{1} << 40;
 }
 
-bool is_tensor(const TritonArgument& argument) {
-  return argument.kind == TritonArgument::Kind::Value &&
-         argument.value.kind == Argument::Kind::Memory;
-}
-
-}  // namespace
-
-// Of what is no value: its kind and, of a type, which.
-std::uint64_t word_of_other(const TritonArgument& argument) {
-  return static_cast<std::uint64_t>(argument.kind) << 48 | static_cast<std::uint64_t>(argument.type)
-                                                               << 56;
-}
-
-// Is it more than a word can say?
-bool is_long(const TritonArgument& argument) {
-  return argument.kind != TritonArgument::Kind::None && argument.kind != TritonArgument::Kind::Type;
-}
-
-// Of a text, tuple or descriptor.
-Hash128 long_content(const KeyRule& rule, std::size_t parameter, const TritonArgument& argument) {
-  using Kind = TritonArgument::Kind;
-  Hasher hasher;
-  const auto add = [&](std::uint64_t number) { hasher.add(static_cast<std::int64_t>(number)); };
-  add(parameter);  // arguments with names come in any order
-  if (argument.kind == Kind::Text) hasher.add(argument.text);
-  if (argument.kind == Kind::Descriptor) {
-    add(static_cast<std::uint64_t>(argument.descriptor->padding()));
-    for (const std::int64_t size : argument.descriptor->block_shape()) hasher.add(size);
-    add(word_of(rule, argument.descriptor->items()[0].value));
-  }
-  if (argument.kind == Kind::Tuple)
-    for (const TritonArgument& item : argument.tuple->items()) {
-      const bool is_value = item.kind == Kind::Value;
-      add(is_value ? word_of(rule, item.value) : word_of_other(item));
-      if (is_value && rule.value_mask != 0) add(item.value.bits);
-      if (item.kind == Kind::Text) hasher.add(item.text);
-    }
-  return hasher.finish();
-}
-
-std::uint64_t telling_traits(std::uint32_t type) {
-  return telling_table[(type & 3) << 4 | (type >> 8 & 15)];
-}
-
-KeyRules::KeyRules(std::span<const TritonParameter> kernel) {
-  for (const TritonParameter& parameter : kernel) {
-    KeyRule rule{.traits = traits_for(parameter)};
-    if (parameter.is_constexpr || parameter.is_keyed_by_value) {
+KeyRules::KeyRules(std::span<const Parameter> kernel) {
+  for (const Parameter& parameter : kernel) {
+    KeyRule rule{.traits = parameter.traits};
+    if (parameter.is_keyed_by_value) {
       rule.value_mask = ~std::uint64_t{0};
       rule.value_word = option_words + kernel.size() + values++;
     }
@@ -116,26 +62,26 @@ LaunchKey::LaunchKey(const KeyRules& rules)
   std::fill_n(words_, count_, 0);
 }
 
-void LaunchKey::add(std::size_t parameter, const TritonArgument& argument) {
+void LaunchKey::add(std::size_t parameter, const Argument& value) {
   const KeyRule& rule = rules_[parameter];
   ++given_;
-  if (argument.kind == TritonArgument::Kind::Value) {
-    const bool is_scalar = argument.value.kind == Argument::Kind::Scalar;
-    has_tensors_ |= is_tensor(argument);
-    words_[option_words + parameter] = word_of(rule, argument.value);
-    words_[rule.value_word] = is_scalar ? argument.value.bits : 0;
-    return;
-  }
-  words_[option_words + parameter] = word_of_other(argument);
-  if (!is_long(argument)) return;
-  for (const TritonArgument& item : items_of(argument)) has_tensors_ |= is_tensor(item);
-  const Hash128 content = long_content(rule, parameter, argument);
+  has_tensors_ |= value.kind == Argument::Kind::Memory;
+  words_[option_words + parameter] = word_of(rule, value);
+  words_[rule.value_word] = value.kind == Argument::Kind::Scalar ? value.bits : 0;
+}
+
+void LaunchKey::add_other(std::size_t parameter, std::uint64_t word) {
+  ++given_;
+  words_[option_words + parameter] = word;
+}
+
+void LaunchKey::add_content(const Hash128& content) {
   words_[count_++] = content.low;
   words_[count_++] = content.high;
 }
 
-void LaunchKey::finish(const LaunchOptions& options) {
-  for (std::size_t i = 0; i < option_words; ++i) words_[i] = options.word(i);
+void LaunchKey::finish(const OptionWords& options) {
+  std::copy(options.begin(), options.end(), words_);
   hash_ = hash_bytes(std::as_bytes(words())).low;
 }
 

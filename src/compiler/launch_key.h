@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/launch_key.h — what tells launches apart that need different code, as a row of words.
 //
-// Four words of options and of what overlaps; one for each parameter, 0 when it is absent, else the type of its
-// argument and what is known of the value (specialize.h); the values that are constants or that
-// heuristics and the autotuner read; a hash of each text, tuple and descriptor. Equal rows mean
-// equal code. Arguments of different types may have rows of their own although the code is the
-// same: the type of an integer, say, is that of the caller.
+// Five words of options and of what overlaps; one for each parameter, 0 when it is absent, else the
+// type of its argument and what is known of the value; the values that matter as a whole; a hash of
+// each argument that is more than a value. Equal rows mean equal code. Arguments of different types
+// may have rows of their own although the code is the same: the type of an integer, say, is that of
+// the caller.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/hash.h"
-#include "compiler/parameters.h"
 #include "runtime/arguments.h"
-#include "tilewright/triton.h"
+#include "tilewright/target.h"
 
 namespace tilewright {
 
@@ -56,32 +57,59 @@ struct KeyRules {
   std::size_t values = 0;  // how many values matter
 
   KeyRules() = default;
-  explicit KeyRules(std::span<const TritonParameter> kernel);
+  // The traits that matter and whether the value itself does, by parameter.
+  struct Parameter {
+    std::uint64_t traits = 0;
+    bool is_keyed_by_value = false;
+  };
+  explicit KeyRules(std::span<const Parameter> kernel);
 };
 
-inline constexpr std::size_t option_words = 4;  // before those of the parameters
-inline constexpr std::size_t long_words = 2;    // of each text, tuple and descriptor, behind all
+inline constexpr std::size_t option_words = 5;  // before those of the parameters
+inline constexpr std::size_t long_words = 2;    // of each argument that is more, behind all
+using OptionWords = std::array<std::uint64_t, option_words>;
 
-// What a launch says beside its arguments.
-struct LaunchOptions {
-  const TritonLaunch& launch;
+// What tells launches apart beside their arguments and what the caller has set.
+struct LaunchConditions {
   const Device& device;
-  bool interpret;
-  bool debug;
+  bool interpret = false;
+  bool debug = false;
   std::uint64_t overlaps = 0;  // Overlaps::word of the arguments
-
-  std::uint64_t word(std::size_t i) const;
 };
+
+// Of the target whose text is emulated; never 0.
+std::uint64_t emulated_word(const Target& target);
+
+// `Launch` is what the caller has set: TritonLaunch or IrLaunch.
+template <class Launch>
+OptionWords option_words_of(const Launch& launch, const LaunchConditions& conditions) {
+  const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
+    return static_cast<std::uint32_t>(low.value_or(-1)) |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(high.value_or(-1))) << 32;
+  };
+  std::uint64_t flags =
+      static_cast<std::uint64_t>(conditions.device.kind) |
+      std::uint64_t{conditions.interpret} << 8 | std::uint64_t{launch.fp_fusion} << 9 |
+      std::uint64_t{launch.flush_to_zero} << 10 | std::uint64_t{conditions.debug} << 11 |
+      static_cast<std::uint64_t>(conditions.device.index) << 32;
+  if constexpr (requires { launch.bare; }) flags |= std::uint64_t{launch.bare} << 12;
+  return {flags, pair(launch.num_warps, launch.num_stages), pair(launch.num_ctas, launch.maxnreg),
+          conditions.overlaps, launch.emulate != nullptr ? emulated_word(*launch.emulate) : 0};
+}
 
 // The row of a launch, written down. Lives on its stack and allocates nothing.
 class LaunchKey {
  public:
   explicit LaunchKey(const KeyRules& rules);
 
-  // The argument of a parameter that has none yet.
-  void add(std::size_t parameter, const TritonArgument& argument);
+  // The argument of a parameter that has none yet: a value, or what is none, by its word and, where
+  // that does not say all, its content.
+  void add(std::size_t parameter, const Argument& value);
+  void add_other(std::size_t parameter, std::uint64_t word);
+  void add_content(const Hash128& content);
+  void note_tensor() { has_tensors_ = true; }  // inside of an argument
   // After all arguments.
-  void finish(const LaunchOptions& options);
+  void finish(const OptionWords& options);
 
   std::uint64_t hash() const { return hash_; }
   std::size_t given() const { return given_; }       // how many arguments there were
@@ -99,28 +127,8 @@ class LaunchKey {
   std::uint64_t words_[most_words];  // not initialised: most launches use a few
 };
 
-// In bits 13 to 31: which target's text is emulated; never 0.
-std::uint64_t emulated_bits(const Target& target);
-
-inline std::uint64_t LaunchOptions::word(std::size_t i) const {
-  const auto pair = [](const std::optional<int>& low, const std::optional<int>& high) {
-    return static_cast<std::uint32_t>(low.value_or(-1)) |
-           static_cast<std::uint64_t>(static_cast<std::uint32_t>(high.value_or(-1))) << 32;
-  };
-  if (i == 1) return pair(launch.num_warps, launch.num_stages);
-  if (i == 2) return pair(launch.num_ctas, launch.maxnreg);
-  if (i == 3) return overlaps;
-  return static_cast<std::uint64_t>(device.kind) | std::uint64_t{interpret} << 8 |
-         std::uint64_t{launch.fp_fusion} << 9 | std::uint64_t{launch.flush_to_zero} << 10 |
-         std::uint64_t{debug} << 11 | std::uint64_t{launch.bare} << 12 |
-         (launch.emulate != nullptr ? emulated_bits(*launch.emulate) : 0) |
-         static_cast<std::uint64_t>(device.index) << 32;
-}
-
-// The word of None or a type, and of what has more to say than a word: that it is one.
-std::uint64_t word_of_other(const TritonArgument& argument);
-bool is_long(const TritonArgument& argument);
-Hash128 long_content(const KeyRule& rule, std::size_t parameter, const TritonArgument& argument);
+// The word of a value: its type and its traits that matter. Never 0.
+std::uint64_t word_of(const KeyRule& rule, const Argument& value);
 
 // The traits that matter of values of a type, which is the first word of an argument (type_word):
 // the others would be chance.

@@ -197,7 +197,7 @@ constexpr std::string_view ask_processors = R"(
 std::string checks(const LauncherRequest& request, const KernelSource::Kernel& kernel) {
   std::string text;
   const std::vector<std::string> names = parameter_names(kernel);
-  const auto& arguments = request.kernel.lowered.kernel.arguments;
+  const auto& arguments = request.kernel.arguments;
   for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
     if (arguments[i].divisible % 16 != 0) continue;
     text += kernel.parameters[i].kind == Parameter::Kind::Pointer

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "compiler/compile.h"
+#include "ir/kernel.h"
 #include "runtime/backend.h"
 
 namespace tilewright {
@@ -15,10 +15,10 @@ namespace tilewright {
 struct LauncherRequest {
   const KernelSource& source;  // one kernel, one variant, one step
   const Binary& binary;
-  const TileKernel& kernel;
+  const ir::Kernel& kernel;  // at stage Tile
   const Target& target;
   std::string signature;  // for the comment
-  int threads = 128;  // of a block, where the plan does not say
+  int threads = 128;      // of a block, where the plan does not say
 };
 
 // Throws ArgumentError for a kernel that needs more than one launch, workspaces or tensor maps.

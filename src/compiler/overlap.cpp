@@ -4,19 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "compiler/specialize.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
-namespace {
-
-bool has_memory(const TritonArgument& argument) {
-  return argument.kind == TritonArgument::Kind::Value && argument.value.bits != 0 &&
-         (argument.value.kind == Argument::Kind::Memory ||
-          argument.value.kind == Argument::Kind::Pointer);
-}
-
-}  // namespace
 
 Overlaps::Extent Overlaps::extent_of(const Argument& value) {
   if (value.kind != Argument::Kind::Memory || value.buffer == nullptr)
@@ -25,19 +15,11 @@ Overlaps::Extent Overlaps::extent_of(const Argument& value) {
   return {begin, begin + value.buffer->size()};
 }
 
-Overlaps::Overlaps(std::span<const TritonArgument* const> slots) {
-  for (const TritonArgument* slot : slots) {
-    if (slot == nullptr) continue;
-    if (slot->kind == TritonArgument::Kind::Value) {
-      if (has_memory(*slot)) add(slot->value);
-      continue;
-    }
-    for (const TritonArgument& item : items_of(*slot))
-      if (has_memory(item)) add(item.value);
-  }
+Overlaps::Overlaps(std::span<const Argument> arguments) {
+  for (const Argument& argument : arguments) add(argument);
 }
 
-void Overlaps::add(const Argument& value) {
+void Overlaps::add_pointer(const Argument& value) {
   if (count_ == most)
     throw ArgumentError(fmt::format("a launch has more than {} pointers; pass fewer", most));
   const std::size_t i = count_++;

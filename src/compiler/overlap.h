@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tilewright/triton.h"
+#include "tilewright/module.h"
 
 namespace tilewright {
 
@@ -21,12 +21,19 @@ struct PointerMemory {
   int address;  // those with the same number have the same address and type
 };
 
-// Of all pointers of a launch, in the order of the parameters and, inside of a tuple, of its items.
-// `slots` has the arguments by parameter, null where there is none. Part of every launch: allocates
-// nothing.
+// Of all pointers of a launch, in the order in which they are added. Part of every launch:
+// allocates nothing.
 class Overlaps {
  public:
-  explicit Overlaps(std::span<const TritonArgument* const> slots);
+  Overlaps() {}  // not defaulted: that would let the arrays be cleared
+  explicit Overlaps(std::span<const Argument> arguments);
+
+  // Takes what points to memory and passes over all else. The argument lives as long as this.
+  void add(const Argument& value) {
+    const bool points =
+        value.kind == Argument::Kind::Memory || value.kind == Argument::Kind::Pointer;
+    if (points && value.bits != 0) add_pointer(value);
+  }
 
   std::span<const PointerMemory> pointers() const { return {pointers_.data(), count_}; }
   // 0 when no two pointers overlap, else a number that tells which do and how.
@@ -38,7 +45,7 @@ class Overlaps {
     bool meets(const Extent& other) const { return begin < other.end && other.begin < end; }
   };
   static Extent extent_of(const Argument& value);
-  void add(const Argument& value);
+  void add_pointer(const Argument& value);
   void join(std::size_t i, std::size_t j);
 
   static constexpr std::size_t most = 512;  // pointers; launches with more are refused

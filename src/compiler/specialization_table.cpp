@@ -2,14 +2,7 @@
 // compiler/specialization_table.cpp — the writing side: at most half full, doubled when it is.
 #include "compiler/specialization_table.h"
 
-#include "compiler/triton_state.h"
-
 namespace tilewright {
-
-std::uint64_t new_specialization_number() {
-  static std::atomic<std::uint64_t> last = 0;
-  return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 // In turns. Two threads may remember the same one twice, which costs a comparison.
 void SpecializationTable::remember(const KnownLaunch& found) const {

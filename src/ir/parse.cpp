@@ -132,7 +132,7 @@ class Parser {
  public:
   Parser(std::string_view text, const std::string& file) : lexer_(text, file) { advance(); }
 
-  Kernel run() {
+  ParsedKernel run() {
     expect_word("kernel");
     kernel_.name = std::string(expect(Token::Kind::At, "the kernel's @name").text);
     expect_sign('(');
@@ -151,7 +151,7 @@ class Parser {
     parse_ops(kernel_.body);
     expect_sign('}');
     if (token_.kind != Token::Kind::End) lexer_.fail(token_.span, "nothing may follow the kernel");
-    return std::move(kernel_);
+    return {std::move(kernel_), std::move(places_)};
   }
 
  private:
@@ -329,6 +329,7 @@ class Parser {
       while (accept_sign(','));
       expect_sign('=');
     }
+    const Span place = token_.span;
     const OpKind kind = parse_op_name();
     std::vector<Value> operands;
     // After an op that takes nothing a %name begins the next one.
@@ -338,6 +339,7 @@ class Parser {
     }
     Op* op = kernel_.make_op(kind, std::move(operands), {}, {});
     region.ops.push_back(op);
+    places_.emplace(op, place);
     parse_op_attributes(*op);
     parse_result_types(*op, results);
     parse_location(*op);
@@ -445,12 +447,19 @@ class Parser {
   Lexer lexer_;
   Token token_;
   Kernel kernel_;
+  std::unordered_map<const Op*, Span> places_;
   std::map<std::string, Value> values_;
   int depth_ = 0;
 };
 
 }  // namespace
 
-Kernel parse(std::string_view text, const std::string& file) { return Parser(text, file).run(); }
+Kernel parse(std::string_view text, const std::string& file) {
+  return Parser(text, file).run().kernel;
+}
+
+ParsedKernel parse_with_places(std::string_view text, const std::string& file) {
+  return Parser(text, file).run();
+}
 
 }  // namespace tilewright::ir

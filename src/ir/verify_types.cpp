@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/verify.h"
 
 namespace tilewright::ir {
 namespace {
@@ -510,9 +511,12 @@ class TypeRules {
 void verify_types(const Kernel& kernel, const Op& op) { TypeRules(kernel).check(op); }
 
 void fail_verification(const Kernel& kernel, const Op* op, const std::string& rule) {
-  if (!op) throw InternalError(fmt::format("kernel '{}' is not valid: {}", kernel.name, rule));
-  throw InternalError(fmt::format("kernel '{}' is not valid at op '{}' (source line {}): {}",
-                                  kernel.name, op->facts().name, op->location.line, rule));
+  if (!op)
+    throw VerificationError(fmt::format("kernel '{}' is not valid: {}", kernel.name, rule), op,
+                            rule);
+  throw VerificationError(fmt::format("kernel '{}' is not valid at op '{}' (source line {}): {}",
+                                      kernel.name, op->facts().name, op->location.line, rule),
+                          op, rule);
 }
 
 }  // namespace tilewright::ir

@@ -9,7 +9,7 @@
 
 namespace tilewright::ir {
 
-// Throws InternalError. The op's structure must be right already.
+// Throws VerificationError. The op's structure must be right already.
 void verify_types(const Kernel& kernel, const Op& op);
 
 // What is wrong with a kernel: at an op, or (null) with the whole.

@@ -92,8 +92,8 @@ TEST_F(OptVerb, AKernelThatIsNotValidIsTheUsersError) {
   const CommandResult r = tilewright_command({"opt", path, "--verify-only"});
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_EQ(r.error, "tilewright: " + path +
-                         ": kernel 'k' is not valid at op 'store' (source line 0): the value must "
-                         "be f32, is i32\n");
+                         ":2:3: error: op 'store' of kernel 'k' is not valid: the value must be "
+                         "f32, is i32\n      store %x, %n\n      ^^^^^\n");
 }
 
 TEST_F(OptVerb, WrongArguments) {

@@ -67,11 +67,41 @@ TEST(Examples, TheProgramOfTheReadmeRuns) {
 }
 
 // The indented lines of the comment at the head of the header.
-TEST(Examples, ThoseOfLoadInlineCompile) {
-  std::istringstream lines(read("include/tilewright/load_inline.h"));
+std::string head_of(const std::string& header) {
+  std::istringstream lines(read("include/tilewright/" + header));
   std::string body;
   for (std::string line; std::getline(lines, line) && line.starts_with("//");)
     if (line.starts_with("//   ")) body += line.substr(4) + "\n";
+  return body;
+}
+
+TEST(Examples, TheKernelOfIrRuns) {
+  const std::string body = head_of("ir.h");
+  ASSERT_NE(body.find("load_ir("), std::string::npos);
+  const Folder folder;
+  const std::string binary = folder.path + "/example";
+  const ProcessResult built =
+      compiled(folder,
+               "#include <tilewright/tilewright.h>\n"
+               "namespace tw = tilewright;\n"
+               "int main() {\n"
+               "  const int n = 3000;\n"
+               "  const tw::Tensor x = tw::ones({n}, {tw::f32, tw::Device::cpu()});\n" +
+                   body +
+                   "  for (const float value : x.to_vector<float>()) if (value != 2) return 1;\n"
+                   "  return 0;\n}\n",
+               {"-o", binary, TW_LIBRARY_FILE,
+                "-Wl,-rpath," + fs::path(TW_LIBRARY_FILE).parent_path().string()});
+  ASSERT_EQ(built.exit_code, 0) << built.output;
+  const ProcessResult ran =
+      run_process({.arguments = {binary},
+                   .environment = {"TILEWRIGHT_CACHE_DIR=" + folder.path + "/cache"},
+                   .timeout_seconds = 120});
+  EXPECT_EQ(ran.exit_code, 0) << ran.output;
+}
+
+TEST(Examples, ThoseOfLoadInlineCompile) {
+  const std::string body = head_of("load_inline.h");
   ASSERT_NE(body.find("load_inline("), std::string::npos);
   const Folder folder;
   const ProcessResult built = compiled(folder,

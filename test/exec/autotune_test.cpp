@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "base/settings.h"
-#include "compiler/resolve.h"
-#include "compiler/tune/config_text.h"
-#include "compiler/tune/key.h"
-#include "compiler/tune/tune.h"
+#include "compiler/triton/resolve.h"
+#include "compiler/triton/tune/config_text.h"
+#include "compiler/triton/tune/key.h"
+#include "compiler/triton/tune/tune.h"
 #include "tilewright/triton.h"
 
 namespace tw = tilewright;

@@ -6,8 +6,8 @@
 // With TW_UPDATE_GOLDEN set in the environment the files are rewritten instead; read the difference
 // before committing it.
 #include "codegen/cuda/source_lines.h"
-#include "compiler/compile.h"
-#include "compiler/signature.h"
+#include "compiler/triton/compile.h"
+#include "compiler/triton/signature.h"
 #include "golden.h"
 
 namespace tilewright {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/suite/record.h"
-#include "compiler/launch_facts.h"
+#include "compiler/triton/launch_facts.h"
 #include "profile/counters.h"
 
 namespace tilewright::suite {

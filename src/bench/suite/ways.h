@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/suite/ops.h"
-#include "compiler/launch_facts.h"
+#include "compiler/triton/launch_facts.h"
 
 namespace tilewright::suite {
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/tune/outcome.h — what a tuning says of each config.
+// compiler/tune/outcome.h — what a tuning says of each candidate.
 #pragma once
 
+#include <span>
 #include <string>
-#include <vector>
 
 #include "compiler/tune/store.h"
-#include "frontend/python/value.h"
 
 namespace tilewright {
 
-struct ConfigOutcome {
+struct TrialOutcome {
   enum class Kind : std::uint8_t {
     Unmeasured,  // interrupted, or the only one left
     Timed,
@@ -19,7 +18,6 @@ struct ConfigOutcome {
     Same,  // means the same as an earlier one, `problem`: on a CPU warps and stages change nothing
     Skipped,  // `problem` says why
   };
-  python::ConfigValue config;
   Kind kind = Kind::Unmeasured;
   Timing timing = {};
   std::string problem = {};
@@ -36,27 +34,8 @@ struct ConfigOutcome {
   }
 };
 
-struct TuneReport {
-  std::string kernel;
-  std::string device;
-  std::string key;
-  std::vector<ConfigOutcome> configs;
-  int winner = -1;
-  bool was_stored = false;  // the winner was known and nothing was measured
-  bool was_interrupted = false;
-  double seconds = 0;
-  std::vector<std::string> notes;
-
-  const ConfigOutcome* best() const {
-    return winner < 0 ? nullptr : &configs[static_cast<std::size_t>(winner)];
-  }
-};
-
-// Skips what need not be timed: configs of which no block fits a multiprocessor, and those that
+// Skips what need not be timed: candidates of which no block fits a multiprocessor, and those that
 // spill much where others spill nothing.
-void skip_hopeless(std::vector<ConfigOutcome>& configs);
-
-// One error with the reason of every config.
-std::string all_failed_text(const TuneReport& report);
+void skip_hopeless(std::span<TrialOutcome* const> trials);
 
 }  // namespace tilewright

@@ -66,22 +66,19 @@ const ResultComparison::Group& ResultComparison::Part::largest() const {
   });
 }
 
-ResultComparison::ResultComparison(const LaunchView& view,
-                                   const std::vector<std::size_t>& parameters, bool has_dot,
+ResultComparison::ResultComparison(const std::vector<NamedArgument>& arguments, bool has_dot,
                                    const Stream& stream)
     : stream_(stream) {
-  for (const std::size_t i : parameters)
-    if (view.slots[i] != nullptr) add(view.kernel.parameters[i].name, *view.slots[i], has_dot);
+  for (const NamedArgument& argument : arguments) add(argument, has_dot);
 }
 
-void ResultComparison::add(const std::string& name, const TritonArgument& argument, bool has_dot) {
-  for (const TritonArgument& item : items_of(argument)) add(name, item, has_dot);
-  if (argument.kind != TritonArgument::Kind::Value) return;
-  const Argument& value = argument.value;
+void ResultComparison::add(const NamedArgument& argument, bool has_dot) {
+  const Argument& value = *argument.value;
   if (value.kind != Argument::Kind::Memory || value.buffer == nullptr) return;
   const auto is_it = [&](const Part& part) { return part.buffer.state() == value.buffer->state(); };
   if (std::any_of(parts_.begin(), parts_.end(), is_it)) return;
-  parts_.push_back({name, *value.buffer, value.dtype, result_tolerance(value.dtype, has_dot), {}});
+  parts_.push_back(
+      {argument.name, *value.buffer, value.dtype, result_tolerance(value.dtype, has_dot), {}});
 }
 
 void ResultComparison::take(std::size_t config) {

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/resolve.h"
+#include "compiler/tune/saved_memory.h"
+#include "tilewright/tensor.h"
 
 namespace tilewright {
 
@@ -21,10 +22,9 @@ struct ResultProblem {
 
 class ResultComparison {
  public:
-  // Of the arguments in `parameters` those that are tensors are compared; `has_dot` allows for
-  // products that round their operands (TF32). Throws OutOfMemory while results are taken.
-  ResultComparison(const LaunchView& view, const std::vector<std::size_t>& parameters, bool has_dot,
-                   const Stream& stream);
+  // Of the arguments those that are tensors are compared; `has_dot` allows for products that round
+  // their operands (TF32). Throws OutOfMemory while results are taken.
+  ResultComparison(const std::vector<NamedArgument>& arguments, bool has_dot, const Stream& stream);
 
   // Takes the results of a config's run, which has ended.
   void take(std::size_t config);
@@ -50,7 +50,7 @@ class ResultComparison {
     bool is_scratch() const;
     const Group& largest() const;
   };
-  void add(const std::string& name, const TritonArgument& argument, bool has_dot);
+  void add(const NamedArgument& argument, bool has_dot);
   void take(Part& part, std::size_t config) const;
 
   Stream stream_;

@@ -11,21 +11,22 @@
 #include <string>
 #include <vector>
 
-#include "compiler/resolve.h"
+#include "tilewright/module.h"
 
 namespace tilewright {
 
-// Parameters through which the kernel writes memory, and those through which it reads it as well,
-// by index.
-std::vector<std::size_t> written_parameters(const KernelDraft& draft);
-std::vector<std::size_t> updated_parameters(const KernelDraft& draft);
+// An argument of a launch with the name of its parameter.
+struct NamedArgument {
+  std::string name;
+  const Argument* value = nullptr;
+};
 
 class SavedMemory {
  public:
-  // Throws ArgumentError when one of them was given as an address, whose size nobody knows, and
-  // OutOfMemory.
-  SavedMemory(const LaunchView& view, const Stream& stream,
-              const std::vector<std::size_t>& restored, const std::vector<std::size_t>& zeroed);
+  // Scalars and null pointers among them are passed over. Throws ArgumentError when one of them was
+  // given as an address, whose size nobody knows, and OutOfMemory.
+  SavedMemory(const Stream& stream, const std::vector<NamedArgument>& restored,
+              const std::vector<NamedArgument>& zeroed = {});
 
   void before_run() const;  // queues the copies and fills
   void bring_back() const;  // and waits
@@ -37,7 +38,7 @@ class SavedMemory {
     Buffer copy;
     bool is_zeroed = false;
   };
-  void add(const std::string& name, const TritonArgument& argument, bool is_zeroed);
+  void add(const NamedArgument& argument, bool is_zeroed);
 
   Stream stream_;
   std::vector<Part> parts_;

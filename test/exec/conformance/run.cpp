@@ -10,7 +10,7 @@
 #include "base/check.h"
 #include "codegen/cuda/emit.h"
 #include "compare.h"
-#include "compiler/triton_state.h"
+#include "compiler/triton/triton_state.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/nvrtc_api.h"
@@ -222,7 +222,7 @@ class CaseRun {
   Images initial_;
   Images plain_;
   Images reference_;
-  const Specialization* specialization_ = nullptr;
+  const TritonSpecialization* specialization_ = nullptr;
   std::vector<std::string> complaints_;
 };
 

@@ -139,7 +139,7 @@ Launch::Launch(const Program& program)
 TileKernel Launch::tiles_for(const Target& target) {
   TritonKernel::State& state = *kernel_.state();
   TW_CHECK(state.compiled.size() == 1, "one specialisation");
-  const Specialization& specialization = *state.compiled.begin()->second;
+  const TritonSpecialization& specialization = *state.compiled.begin()->second;
   return lower_to_tiles(state.loader, state.function, specialization.signature, target,
                         specialization.options);
 }
@@ -193,7 +193,7 @@ ir::InterpretArgument Launch::interpreted(const std::string& name) const {
 }
 
 std::string Launch::run(const Function& function) {
-  const Specialization& specialization = *kernel_.state()->compiled.begin()->second;
+  const TritonSpecialization& specialization = *kernel_.state()->compiled.begin()->second;
   const Arguments arguments(program_, initial_, guard_bytes);
   std::vector<Argument> values;
   for (const ArgumentSource& from : specialization.sources)

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "compiler/triton_state.h"
+#include "compiler/triton/triton_state.h"
 #include "evaluate.h"
 #include "ir/interpret/interpret.h"
 #include "tilewright/module.h"

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/cuda/shared_memory.h"
-#include "compiler/compile.h"
-#include "compiler/signature.h"
+#include "compiler/triton/compile.h"
+#include "compiler/triton/signature.h"
 #include "tile_program.h"
 #include "tilewright/error.h"
 

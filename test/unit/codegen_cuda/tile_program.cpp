@@ -10,9 +10,9 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/compile.h"
+#include "compiler/triton/compile.h"
 #include "compiler/pipeline.h"
-#include "compiler/signature.h"
+#include "compiler/triton/signature.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/tile.h"
 #include "ir/parse.h"

@@ -43,7 +43,7 @@ Loaded load_emulated(const KernelSource& source);
 
 class TileProgram {
  public:
-  // `signature` in the form of compiler/signature.h. The source gets the imports that it needs.
+  // `signature` in the form of compiler/triton/signature.h. The source gets the imports that it needs.
   TileProgram(const std::string& python, const std::string& name, const std::string& signature,
               int num_warps = 4, const std::string& target = "sm_90a");
   // Textual IR at stage Source or Tile.

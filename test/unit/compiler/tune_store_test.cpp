@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/tune/config_text.h"
-#include "compiler/tune/outcome.h"
+#include "compiler/triton/tune/config_text.h"
+#include "compiler/triton/tune/report.h"
 
 namespace tilewright {
 namespace {

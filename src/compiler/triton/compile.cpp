@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/triton/compile.cpp — the front end, and what the core of the compiler makes of its IR.
+#include "compiler/triton/compile.h"
+
+#include "base/diagnostic.h"
+#include "base/events.h"
+#include "ir/print.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+// A line that cannot be found is no reason to fail: it only makes the text easier to read.
+std::string_view source_line(python::ModuleLoader& loader, const std::vector<std::string>& files,
+                             int file, int line) {
+  if (file < 0 || static_cast<std::size_t>(file) >= files.size() || line < 1) return {};
+  try {
+    const python::LoadedModule& module = loader.load(files[static_cast<std::size_t>(file)]);
+    return line_of(module.tree->source.text, line);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+python::Facts facts_of(const Target& target) {
+  // Host code that asks for a GPU while there is none still has to be read: it was written for one.
+  return target.is_cuda() ? python::nvidia_facts(target.capability_major, target.capability_minor)
+                          : python::nvidia_facts(9, 0);
+}
+
+TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedFunction& function,
+                          const TritonSignature& signature, const Target& target,
+                          const KernelOptions& options, bool keep_source_ir) {
+  triton::LowerOptions lowering;
+  lowering.debug = options.debug;
+  lowering.fp_fusion = options.fp_fusion;
+  lowering.num_warps = options.num_warps;
+  lowering.facts = facts_of(target);
+  TileKernel result;
+  {
+    const EventScope event(EventKind::Compile, "front end");
+    result.lowered = triton::lower(loader, function, signature, lowering);
+  }
+  if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
+  result.notes = run_passes(result.lowered.kernel, target, options);
+  return result;
+}
+
+KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
+                         const Target& target, const KernelOptions& options) {
+  const ir::Kernel& tiles = kernel.lowered.kernel;
+  KernelOptions chosen = options;
+  chosen.keeps_warps |= kernel.lowered.asks_for_warps;
+  return emit_source(tiles, target, chosen, [&](int file, int line) {
+    return source_line(loader, tiles.files, file, line);
+  });
+}
+
+}  // namespace tilewright
