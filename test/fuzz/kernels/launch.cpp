@@ -55,6 +55,10 @@ std::string element_text(DType dtype, const unsigned char* at) {
   return is_floating(dtype) ? fmt::format("{}", element.f) : fmt::format("{}", element.i);
 }
 
+Target target_of(Place place) {
+  return place == Place::Cpu ? Target::host() : Target::parse("sm_90a");
+}
+
 }  // namespace
 
 // The arguments of a launch over fresh memory.
@@ -132,21 +136,26 @@ Launch::Launch(const Program& program)
   expected_ = arguments.contents(&ignored);
 }
 
-KernelSource Launch::source_for(Place place) {
-  TritonKernel::State& state = *kernel_.state();
+const Specialization& Launch::specialization() const {
+  const TritonKernel::State& state = *kernel_.state();
   TW_CHECK(state.compiled.size() == 1, "one specialisation");
-  const Specialization& specialization = *state.compiled.begin()->second;
-  const Target target = place == Place::Cpu ? Target::host() : Target::parse("sm_90a");
-  const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
-                                          target, specialization.options);
-  return emit_source(state.loader, tiles, target, specialization.options);
+  return *state.compiled.begin()->second;
+}
+
+TileKernel Launch::lower(Place place) {
+  TritonKernel::State& state = *kernel_.state();
+  return lower_to_tiles(state.loader, state.function, specialization().signature, target_of(place),
+                        specialization().options);
+}
+
+KernelSource Launch::emit(Place place, const TileKernel& tiles) {
+  return emit_source(kernel_.state()->loader, tiles, target_of(place), specialization().options);
 }
 
 std::string Launch::run(const Function& function) {
-  const Specialization& specialization = *kernel_.state()->compiled.begin()->second;
   const Arguments arguments(program_, initial_, guard_bytes);
   std::vector<Argument> values;
-  for (const ArgumentSource& from : specialization.sources)
+  for (const ArgumentSource& from : specialization().sources)
     values.push_back(arguments.named(kernel_.state()->parameters[from.parameter].name).value);
   function.launch({.grid = Dim3(program_.grid)}, values);
   std::string complaint;

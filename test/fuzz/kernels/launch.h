@@ -6,9 +6,14 @@
 #include <memory>
 #include <optional>
 
+#include "compiler/compile.h"
 #include "evaluate.h"
 #include "tilewright/module.h"
 #include "tilewright/triton.h"
+
+namespace tilewright {
+struct Specialization;
+}
 
 namespace tilewright::fuzz {
 
@@ -17,13 +22,16 @@ class Launch {
   // Runs the interpreter; throws what it throws.
   explicit Launch(const Program& program);
 
-  KernelSource source_for(Place place);
+  KernelSource source_for(Place place) { return emit(place, lower(place)); }
+  TileKernel lower(Place place);
+  KernelSource emit(Place place, const TileKernel& tiles);
   // Runs a compiled kernel and says what differs first; empty: nothing.
   std::string run(const Function& function);
 
  private:
   using Images = std::vector<std::vector<unsigned char>>;
   class Arguments;
+  const Specialization& specialization() const;
 
   const Program& program_;
   TritonKernel kernel_;
