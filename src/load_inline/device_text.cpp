@@ -20,6 +20,26 @@ bool is_replaced(std::string_view header) {
   return is_torch_header(header) || is_standard_header(header) || is_cuda_header(header);
 }
 
+// <cub/cub.cuh> includes algorithms of the whole device, which are host code.
+bool is_all_of_cub(std::string_view header) {
+  return header == "<cub/cub.cuh>" || header == "\"cub/cub.cuh\"";
+}
+
+bool is_cccl_header(std::string_view header) {
+  const std::string_view name = header.substr(header.empty() ? 0 : 1);
+  for (std::string_view prefix : {"cooperative_groups", "cub/", "cuda/", "thrust/"})
+    if (name.starts_with(prefix)) return true;
+  return false;
+}
+
+template <class Wanted>
+bool includes(std::span<const InlineSource> sources, const Wanted& is_wanted) {
+  for (const InlineSource& source : sources)
+    for (const Declaration& d : source.outline)
+      if (is_wanted(included_header_of(source, d))) return true;
+  return false;
+}
+
 // ---- What device code names, over any number of steps.
 
 using Names = std::set<std::string, std::less<>>;
@@ -86,7 +106,8 @@ std::string device_code(const InlineSource& source, bool for_emulation, bool ren
       continue;
     }
     if (d.kind == Kind::Directive) {
-      if (is_replaced(included_header_of(source, d))) edits.blank(d.range);
+      const std::string_view header = included_header_of(source, d);
+      if (is_replaced(header) || (!for_emulation && is_all_of_cub(header))) edits.blank(d.range);
     } else if (!is_device_visible(source, d) || (for_emulation && d.kind == Kind::Instantiation)) {
       edits.blank(d.range);
     } else if (d.kind == Kind::Kernel && renames_kernels) {
@@ -111,12 +132,20 @@ std::string torch_types(std::span<const InlineSource> sources, bool in_any_case)
   return out;
 }
 
+// Headers of CCCL come first: what they define is not defined again.
+std::string nvrtc_prelude(std::span<const InlineSource> sources) {
+  std::string out;
+  if (includes(sources, is_cccl_header)) out += embedded_part("torch/device_cccl.cuh");
+  if (includes(sources, is_all_of_cub)) out += embedded_part("torch/device_cub.cuh");
+  out += embedded_part("torch/device.cuh");
+  if (mentions(sources, "std")) out += embedded_part("torch/device_std.cuh");
+  return out;
+}
+
 }  // namespace
 
 std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_types) {
-  std::string out = embedded_part("torch/device.cuh");
-  if (mentions(sources, "std")) out += embedded_part("torch/device_std.cuh");
-  out += torch_types(sources, with_torch_types);
+  std::string out = nvrtc_prelude(sources) + torch_types(sources, with_torch_types);
   for (const InlineSource& source : sources)
     if (source.is_cuda)
       out += line_directive(1, source.file) + device_code(source, false, false) + "\n";
@@ -125,9 +154,7 @@ std::string nvrtc_text(std::span<const InlineSource> sources, bool with_torch_ty
 
 std::string nvrtc_program_text(std::span<const InlineSource> sources) {
   const Names used = device_names(sources);
-  std::string out = embedded_part("torch/device.cuh");
-  if (mentions(sources, "std")) out += embedded_part("torch/device_std.cuh");
-  out += torch_types(sources, false);
+  std::string out = nvrtc_prelude(sources) + torch_types(sources, false);
   for (const InlineSource& source : sources)
     out += line_directive(1, source.file) + device_code(source, false, false, &used) + "\n";
   return out;

@@ -179,5 +179,32 @@ TEST_F(Rivals, OfARealPython) {
   }
 }
 
+TEST_F(Rivals, AFunctionOfARealPyTorch) {
+  const char* python = std::getenv("TILEWRIGHT_RIVALS_PYTHON");
+  if (python == nullptr) GTEST_SKIP() << "TILEWRIGHT_RIVALS_PYTHON names no Python with PyTorch";
+  const std::string kernel = folder_.path() + "/k.py";
+  std::ofstream(kernel) << R"(import triton
+import triton.language as tl
+
+@triton.jit
+def gelu(x, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(out + i, 0.5 * v * (1 + tl.erf(v * 0.7071067811865476)), mask=i < n)
+)";
+  const auto beside = [&](const std::string& function) {
+    return tilewright_command({"bench", kernel + ":gelu", "x=randn:f32[100]", "out=zeros:f32[100]",
+                               "n=100", "BLOCK=128", "--grid=1", "--reference", "torch:" + function,
+                               "--rivals", python, "--device", "cpu", "--trials", "2",
+                               "--no-ceiling", "--json"});
+  };
+  const CommandResult exact = beside("torch.nn.functional.gelu");
+  EXPECT_EQ(exact.exit_code, 0) << exact.error << exact.output;
+  EXPECT_LT(parse_json(exact.output)["records"][0]["error"], 1e-6);
+  const CommandResult near = beside("lambda x: F.gelu(x, approximate='tanh')");
+  EXPECT_EQ(near.exit_code, 1) << "the other form of GELU";
+  EXPECT_EQ(parse_json(near.output)["records"][0]["status"], "wrong");
+}
+
 }  // namespace
 }  // namespace tilewright::cli

@@ -2,6 +2,7 @@
 // load_inline/torch/device.cuh — what kernels expect of <stdint.h>, <limits.h>, <float.h> and <math.h>, for NVRTC.
 #pragma once
 
+#ifndef TW_HAS_CCCL
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -12,6 +13,7 @@ typedef unsigned int uint32_t;
 typedef unsigned long uint64_t;
 typedef long intptr_t;
 typedef unsigned long uintptr_t;
+#endif
 typedef unsigned int uint;
 
 #ifndef INFINITY

@@ -52,6 +52,7 @@ void fill_loop(Draft& draft, Block& body, int rounds) {
   advance_pointers(draft, pointers);
   add_statements(draft, body, 1 + draft.pick(4));
   if (draft.chance(35)) add_recurrence(draft, body);
+  if (draft.has(Kind::Stores) && draft.chance(30)) add_relay(draft, body);
   for (Statement& statement : pointers) {
     const bool in_front = draft.chance(20);
     body.insert(in_front ? body.begin() : body.end(), statement);
@@ -82,7 +83,11 @@ void add_while(Draft& draft, Block& block) {
   draft.scope.counters.push_back({counter, rounds - 1});
   block.push_back({{counter + " = 0"}});
   Statement loop;
-  loop.branches.push_back({fmt::format("while {} < {}:", counter, rounds), {}});
+  // What a condition reads is read once more than the body runs.
+  const std::string asked = draft.chance(40) ? fmt::format(" and tl.load({}) % 7 != 3",
+                                                           scalar_access(draft, i32).pointers)
+                                             : "";
+  loop.branches.push_back({fmt::format("while {} < {}{}:", counter, rounds, asked), {}});
   fill_loop(draft, loop.branches[0].body, rounds);
   loop.branches[0].body.push_back({.text = {counter + " += 1"}, .is_kept = true});
   block.push_back(std::move(loop));
@@ -151,6 +156,7 @@ std::string for_header(Draft& draft, int rounds) {
   if (draft.has(Kind::Stages) && draft.chance(60))
     range = fmt::format("tl.range({}, num_stages={})", rounds, 2 + draft.pick(3));
   else if (rounds == 3 && draft.chance(50)) range = "range(m)";  // a number that is not known
+  else if (draft.chance(6)) range = "range(m - 3)";              // no round at all
   else if (draft.chance(10)) range = fmt::format("range({}, -1, -1)", rounds - 1);
   else if (draft.chance(10)) range = fmt::format("tl.static_range({})", rounds);
   else range = fmt::format("range({})", rounds);

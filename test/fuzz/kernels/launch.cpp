@@ -59,6 +59,10 @@ std::string element_text(DType dtype, const unsigned char* at) {
   return is_floating(dtype) ? fmt::format("{}", element.f) : fmt::format("{}", element.i);
 }
 
+Target target_of(Place place) {
+  return place == Place::Cpu ? Target::host() : Target::parse("sm_90a");
+}
+
 }  // namespace
 
 // The arguments of a launch over fresh memory.
@@ -136,28 +140,29 @@ Launch::Launch(const Program& program)
   expected_ = arguments.contents(&ignored);
 }
 
-TileKernel Launch::tiles_for(const Target& target) {
-  TritonKernel::State& state = *kernel_.state();
+const TritonSpecialization& Launch::specialization() const {
+  const TritonKernel::State& state = *kernel_.state();
   TW_CHECK(state.compiled.size() == 1, "one specialisation");
-  const TritonSpecialization& specialization = *state.compiled.begin()->second;
-  return lower_to_tiles(state.loader, state.function, specialization.signature, target,
-                        specialization.options);
+  return *state.compiled.begin()->second;
 }
 
-KernelSource Launch::source_for(Place place) {
-  const Target target = place == Place::Cpu ? Target::host() : Target::parse("sm_90a");
-  const TileKernel tiles = tiles_for(target);
+TileKernel Launch::lower(Place place) {
   TritonKernel::State& state = *kernel_.state();
-  return emit_source(state.loader, tiles, target, state.compiled.begin()->second->options);
+  return lower_to_tiles(state.loader, state.function, specialization().signature, target_of(place),
+                        specialization().options);
+}
+
+KernelSource Launch::emit(Place place, const TileKernel& tiles) {
+  return emit_source(kernel_.state()->loader, tiles, target_of(place), specialization().options);
 }
 
 std::string Launch::run_laid() {
-  const std::string on_cpu = run_sweeps(laid_for_cpu(tiles_for(Target::host()).lowered.kernel));
+  const std::string on_cpu = run_sweeps(laid_for_cpu(lower(Place::Cpu).lowered.kernel));
   if (!on_cpu.empty()) return "sweeps of the CPU: " + on_cpu;
   const Target cuda = Target::parse("sm_90a");
   const CudaEmitOptions options{.target = cuda,
                                 .num_warps = program_.warps > 0 ? program_.warps : 4};
-  const std::string on_cuda = run_sweeps(laid_for_cuda(tiles_for(cuda).lowered.kernel, options));
+  const std::string on_cuda = run_sweeps(laid_for_cuda(lower(Place::Emulated).lowered.kernel, options));
   return on_cuda.empty() ? "" : "sweeps of CUDA: " + on_cuda;
 }
 
@@ -193,10 +198,9 @@ ir::InterpretArgument Launch::interpreted(const std::string& name) const {
 }
 
 std::string Launch::run(const Function& function) {
-  const TritonSpecialization& specialization = *kernel_.state()->compiled.begin()->second;
   const Arguments arguments(program_, initial_, guard_bytes);
   std::vector<Argument> values;
-  for (const ArgumentSource& from : specialization.sources)
+  for (const ArgumentSource& from : specialization().sources)
     values.push_back(arguments.named(kernel_.state()->parameters[from.parameter].name).value);
   function.launch({.grid = Dim3(program_.grid)}, values);
   std::string complaint;

@@ -19,7 +19,9 @@ class Launch {
   // Runs the interpreter; throws what it throws.
   explicit Launch(const Program& program);
 
-  KernelSource source_for(Place place);
+  KernelSource source_for(Place place) { return emit(place, lower(place)); }
+  TileKernel lower(Place place);
+  KernelSource emit(Place place, const TileKernel& tiles);
   // Runs a compiled kernel and says what differs first; empty: nothing.
   std::string run(const Function& function);
   // Interprets the kernel in the sweeps of each target, read back from their text.
@@ -28,7 +30,7 @@ class Launch {
  private:
   using Images = std::vector<std::vector<unsigned char>>;
   class Arguments;
-  TileKernel tiles_for(const Target& target);
+  const TritonSpecialization& specialization() const;
   std::string run_sweeps(const ir::Kernel& laid) const;
   ir::InterpretArgument interpreted(const std::string& name) const;
   std::string difference(const Images& got) const;

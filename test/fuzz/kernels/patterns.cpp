@@ -147,6 +147,85 @@ bool add_state_loop(Draft& draft, Block& block) {
   return true;
 }
 
+namespace {
+
+// A tile of the same shape whose elements come from other elements of `x`.
+std::string seen_from_elsewhere(Draft& draft, Form form, const std::string& x) {
+  std::vector<std::string> texts = {x + " * 3"};
+  const bool is_flat = form == Form::Flat;
+  const bool is_matrix = form == Form::Matrix;
+  const int last = draft.size - 1;
+  const auto add = [&](bool is_possible, const std::string& text) {
+    if (is_possible) texts.insert(texts.end(), 2, text);
+  };
+  add(is_flat && draft.has(Kind::Gathers), fmt::format("tl.gather({}, {} - i, 0)", x, last));
+  add(is_flat && draft.has(Kind::Sorts), fmt::format("tl.flip({}, 0)", x));
+  add(draft.has(Kind::Scans), fmt::format("tl.cumsum({}, axis=0)", x));
+  add(!is_matrix && draft.has(Kind::Reductions), fmt::format("tl.sum({}, axis=0)", x));
+  add(is_matrix && draft.has(Kind::Reductions), fmt::format("tl.sum({}, axis=1)[:, None]", x));
+  add(is_matrix && draft.has(Kind::Moves) && draft.rows == draft.columns,
+      fmt::format("tl.trans({})", x));
+  return draft.any(texts);
+}
+
+}  // namespace
+
+void add_update(Draft& draft, Block& block) {
+  constexpr Form forms[] = {Form::Flat, Form::Matrix, Form::Matrix, Form::Rows, Form::Columns};
+  const Form form = draft.has(Kind::Matrices) ? forms[draft.pick(5)] : Form::Flat;
+  const std::string at = draft.fresh("q");
+  const std::string old = draft.fresh("x");
+  block.push_back({{fmt::format("{} = {}", at, access(draft, form, i32, true).pointers)}});
+  block.push_back({{fmt::format("{} = tl.load({})", old, at)}});
+  draft.scope.tiles.push_back({old, i32, form});
+  if (draft.has(Kind::Reductions) && draft.chance(40)) {
+    const std::string sum = draft.fresh("s");
+    block.push_back({{fmt::format("{} = tl.sum({}, axis=0)", sum,
+                                  convert(load(draft, Form::Flat, i32), i32).text)}});
+    draft.scope.scalars.push_back(sum);
+    store_result(draft, block, form, {fmt::format("{} * {}", old, sum)});
+    block.push_back({{fmt::format("tl.store({}, {})", at, draft.pick(9))}});
+    return;
+  }
+  if (draft.chance(30)) add_statements(draft, block, 1);
+  block.push_back({{fmt::format("tl.store({0}, {1} + 2 * ({2}))", at, old,
+                                seen_from_elsewhere(draft, form, old))}});
+}
+
+void add_relay(Draft& draft, Block& block) {
+  const PointerVariable pointer = any_pointer(draft, i32);
+  const LoopCounter counter = draft.scope.counters.back();
+  const std::string x = draft.fresh("x");
+  std::string from;
+  std::string to;
+  if (pointer.room >= (counter.last + 2) * draft.size && draft.chance(50)) {
+    from = fmt::format(" + {} * {}", counter.name, draft.size);
+    to = fmt::format(" + ({} + 1) * {}", counter.name, draft.size);
+  }
+  const std::string moved = draft.one_of({fmt::format("({} - i)", draft.size - 1),
+                                          fmt::format("(i ^ {})", draft.size / 2),
+                                          fmt::format("((i + 1) % {})", draft.size)});
+  block.push_back({{fmt::format("{} = tl.load({}{} + {})", x, pointer.name, from, moved)}});
+  draft.scope.tiles.push_back({x, i32, Form::Flat});
+  if (draft.chance(30)) add_statements(draft, block, 1);
+  const std::string stored = fmt::format("tl.store({}{} + i, {} + 1)", pointer.name, to, x);
+  if (draft.has(Kind::Branches) && draft.chance(30))
+    block.push_back({{fmt::format("if {}:", condition(draft)), "    " + stored}});
+  else block.push_back({{stored}});
+}
+
+void add_shared_places(Draft& draft, Block& block) {
+  const PointerVariable pointer = any_pointer(draft, i32);
+  const std::string name = draft.fresh("q");
+  const bool is_matrix = draft.has(Kind::Matrices) && draft.chance(40);
+  const std::string at =
+      is_matrix ? fmt::format("tl.broadcast_to({}, {})", draft.one_of({"r[:, None]", "c[None, :]"}),
+                              shape_text(draft, Form::Matrix))
+                : draft.one_of({"i // 4", "(i & 15)", "(i ^ 1) // 2"});
+  block.push_back({{fmt::format("{} = {} + {}", name, pointer.name, at),
+                    fmt::format("tl.store({0}, tl.load({0}) * 3 + 1)", name)}});
+}
+
 void add_tie(Draft& draft, Block& block) {
   const std::string index = draft.fresh("k");
   const std::string value = draft.fresh("s");

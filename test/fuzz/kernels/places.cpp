@@ -86,6 +86,9 @@ std::string offset(Draft& draft, int room) {
       texts.insert(texts.end(), 3, fmt::format(" + {} * {}", counter.name, size));
     if (free >= (counter.last + 1) * size)
       texts.push_back(fmt::format(" + ({} + 1) * {}", counter.name, size));
+    if (draft.has(Kind::SmallTypes) && free >= 128 && size <= 128)  // 0 and 128 in turn
+      texts.insert(texts.end(), 2,
+                   fmt::format(" + ({} * 128).to(tl.uint8).to(tl.int32)", counter.name));
   }
   return draft.any(texts);
 }

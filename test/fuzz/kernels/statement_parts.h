@@ -37,6 +37,12 @@ bool add_state_loop(Draft& draft, Block& block);
 void add_recurrence(Draft& draft, Block& block);
 // A result of every round of the loops around, each in a place of its own.
 void store_result(Draft& draft, Block& block, Form form, const Expression& value);
+// A tile that is loaded, used and stored in the same place.
+void add_update(Draft& draft, Block& block);
+// What this round stores the next one loads, every element by another thread.
+void add_relay(Draft& draft, Block& block);
+// A load and a store of addresses that stand in the tile several times; all copies store the same.
+void add_shared_places(Draft& draft, Block& block);
 // A scalar that may differ with the order of elements, as a condition around collectives of which
 // both sides give the same.
 void add_tie(Draft& draft, Block& block);

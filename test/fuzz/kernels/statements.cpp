@@ -107,8 +107,20 @@ void store_scalar(Draft& draft, Block& block) {
       {{fmt::format("tl.store({}, {})", scalar_access(draft, i32).pointers, scalar(draft))}});
 }
 
+// By one thread; what all threads load afterwards.
+void scalar_atomic(Draft& draft, Block& block) {
+  const PointerVariable pointer = any_pointer(draft, i32);
+  const std::string name = draft.fresh("x");
+  block.push_back({{fmt::format("tl.atomic_{}({} + {}, {})", draft.one_of({"add", "max", "xor"}),
+                                pointer.name, draft.pick(draft.size), scalar(draft))}});
+  block.push_back({{fmt::format("{} = tl.load({} + {})", name, pointer.name,
+                                index(draft, Form::Flat, false))}});
+  draft.scope.tiles.push_back({name, i32, Form::Flat});
+}
+
 // What an atomic returns is defined where no element meets another.
 void atomic(Draft& draft, Block& block) {
+  if (draft.chance(30)) return scalar_atomic(draft, block);
   const Form form = draft.has(Kind::Matrices) && draft.chance(30) ? Form::Matrix : Form::Flat;
   const std::string name = draft.one_of({"add", "add", "max", "min", "xor", "xchg"});
   const bool is_apart = name == "xchg" || draft.chance(50);
@@ -148,6 +160,7 @@ void add_simple(Draft& draft, Block& block) {
   const int choice = draft.pick(100);
   const bool stores = draft.has(Kind::Stores);
   if (choice < 20) define_tile(draft, block);
+  else if (choice < 23 && stores) add_update(draft, block);
   else if (choice < 38) assign_tile(draft, block);
   else if (choice < 50) rename_tiles(draft, block);
   else if (choice < 68 && stores) store_tile(draft, block);
@@ -158,6 +171,7 @@ void add_simple(Draft& draft, Block& block) {
   else if (choice < 93 && draft.has(Kind::Moves)) split_and_join(draft, block);
   else if (choice < 96 && draft.has(Kind::Ties)) add_tie(draft, block);
   else if (choice < 97) block.push_back({{"tl.debug_barrier()"}});
+  else if (choice < 98 && stores) add_shared_places(draft, block);
   else assign_tile(draft, block);
 }
 
