@@ -8,9 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
 #include "compare.h"
 #include "compiler/triton/triton_state.h"
+#include "ir/parse.h"
+#include "ir/print.h"
+#include "ir/verify.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/nvrtc_api.h"
@@ -140,6 +144,12 @@ class CaseRun {
       case Place::Sm90a:
         compile_only(Target::parse(place_name(place)));
         break;
+      case Place::Laid:
+        interpret_sweeps(laid_for_cpu(tiles_for(Target::host()).lowered.kernel));
+        interpret_sweeps(
+            laid_for_cuda(tiles_for(Target::parse("sm_90a")).lowered.kernel,
+                          {.target = Target::parse("sm_90a"), .num_warps = one_.num_warps}));
+        break;
     }
     return complaints_;
   }
@@ -162,14 +172,32 @@ class CaseRun {
     judge(arguments);
   }
 
-  // The text for the target, for the same specialisation that the interpreter was given.
-  KernelSource source_for(const Target& target) {
+  // For the same specialisation that the interpreter was given.
+  TileKernel tiles_for(const Target& target) {
     TritonKernel::State& state = *kernel_.state();
     TW_CHECK(state.compiled.size() == 1, "one specialisation");
     specialization_ = state.compiled.begin()->second.get();
-    const TileKernel tiles = lower_to_tiles(
-        state.loader, state.function, specialization_->signature, target, specialization_->options);
-    return emit_source(state.loader, tiles, target, specialization_->options);
+    return lower_to_tiles(state.loader, state.function, specialization_->signature, target,
+                          specialization_->options);
+  }
+
+  KernelSource source_for(const Target& target) {
+    const TileKernel tiles = tiles_for(target);
+    return emit_source(kernel_.state()->loader, tiles, target, specialization_->options);
+  }
+
+  // In place of the kernel that the specialisation has for the interpreter.
+  void interpret_sweeps(const ir::Kernel& laid) {
+    const std::string text = ir::print(laid);
+    ir::Kernel read = ir::parse(text);
+    ir::verify(read);
+    if (ir::print(read) != text) complaints_.emplace_back("the text changes when it is read back");
+    specialization_->tiles = std::move(read);
+    const Arguments arguments(one_, initial_, Device::cpu(), guard_bytes);
+    TritonLaunch launch = options();
+    launch.interpret = true;
+    kernel_.launch(launch, arguments.arguments());
+    judge(arguments);
   }
 
   void emulate() {
@@ -222,14 +250,15 @@ class CaseRun {
   Images initial_;
   Images plain_;
   Images reference_;
-  const TritonSpecialization* specialization_ = nullptr;
+  TritonSpecialization* specialization_ = nullptr;
   std::vector<std::string> complaints_;
 };
 
 }  // namespace
 
 std::string place_name(Place place) {
-  constexpr const char* names[] = {"interpreter", "cpu", "emulated", "cuda", "sm_80", "sm_90a"};
+  constexpr const char* names[] = {"interpreter", "cpu",    "emulated", "cuda",
+                                   "sm_80",       "sm_90a", "laid"};
   return names[static_cast<std::size_t>(place)];
 }
 

@@ -16,9 +16,11 @@ enum class Place : std::uint8_t {
   Cuda,
   Sm80,  // only compiled
   Sm90a,
+  Laid,  // interpreted in the sweeps of the CPU and of sm_90a
 };
 inline constexpr Place all_places[] = {Place::Interpreter, Place::Cpu,  Place::Emulated,
-                                       Place::Cuda,        Place::Sm80, Place::Sm90a};
+                                       Place::Cuda,        Place::Sm80, Place::Sm90a,
+                                       Place::Laid};
 std::string place_name(Place place);
 
 // Why nothing can run there on this machine; empty when it can.
