@@ -72,8 +72,14 @@ std::optional<ProgramWriter::Strided> ProgramWriter::strided(ir::Value value) co
 }
 
 // The operand where it is; what is in no array is written to one first.
-ProgramWriter::Strided ProgramWriter::operand_of_dot(const Step& step, ir::Value value) {
-  if (const std::optional<Strided> found = strided(value)) return *found;
+ProgramWriter::DotOperand ProgramWriter::operand_of_dot(const Step& step, ir::Value value) {
+  if (std::optional<DotOperand> found = operand_in_place(value)) return std::move(*found);
+  const auto with_texts = [](const Strided& operand) {
+    DotOperand out{operand.base, {}};
+    for (const std::int64_t stride : operand.strides) out.strides.push_back(std::to_string(stride));
+    return out;
+  };
+  if (const std::optional<Strided> found = strided(value)) return with_texts(*found);
   const Type& type = kernel_.type(value);
   const std::string& name = operand_arrays_.at({step.op, value.id});
   Nest nest = make_nest(step, type, {});
@@ -82,7 +88,7 @@ ProgramWriter::Strided ProgramWriter::operand_of_dot(const Step& step, ir::Value
     nest.lines.back().push_back(
         fmt::format("{}[{}] = {};", name, linear(type, nest.own).text, copied(type, made.text)));
   });
-  return {name, row_major(type)};
+  return with_texts({name, row_major(type)});
 }
 
 void ProgramWriter::dot(const Step& step) {
@@ -92,15 +98,16 @@ void ProgramWriter::dot(const Step& step) {
   if (!schedule_.is_in_array(op.operands[2], step) ||
       schedule_.storage(op.operands[2]) != schedule_.storage(op.result()))
     copy(step, {{op.result(), op.operands[2]}});
-  const Strided a = operand_of_dot(step, op.operands[0]);
-  const Strided b = operand_of_dot(step, op.operands[1]);
-  const Strided c{array(op.result()), row_major(result)};
+  const DotOperand a = operand_of_dot(step, op.operands[0]);
+  const DotOperand b = operand_of_dot(step, op.operands[1]);
+  DotOperand c{array(op.result()), {}};
+  for (const std::int64_t stride : row_major(result)) c.strides.push_back(std::to_string(stride));
 
   // The first dimension of three counts independent products.
   const bool is_batched = result.rank == 3;
   const std::size_t m = is_batched ? 1 : 0, n = m + 1;
   const std::string batch = is_batched ? names_.make("batch") : "";
-  const auto place = [&](const Strided& operand) {
+  const auto place = [&](const DotOperand& operand) {
     return is_batched ? fmt::format("{} + {} * {}", operand.base, batch, operand.strides[0])
                       : operand.base;
   };

@@ -292,6 +292,16 @@ void ProgramWriter::elements(const Step& step) {
   std::vector<const ir::Op*> all = step.ops;
   all.insert(all.end(), step.reductions.begin(), step.reductions.end());
   comment_lines(all);
+  if (!stays_in_place(step)) return element_loops(step);
+  const std::string is_whole = wholeness(step);
+  for (const ir::Value value : step.kept) in_place_[value.id] = is_whole;
+  if (is_whole == "true") return;
+  out_.open(fmt::format("if (!{})", is_whole));
+  element_loops(step);
+  out_.close();
+}
+
+void ProgramWriter::element_loops(const Step& step) {
   std::vector<int> axes;
   for (const ir::Op* op : step.reductions) axes.push_back(static_cast<int>(op->integer("axis")));
   Nest nest = make_nest(step, step.shape, axes);

@@ -110,6 +110,7 @@ std::string ProgramWriter::array(ir::Value value) const {
 void ProgramWriter::write() {
   find_streams();
   find_late();
+  find_in_place(kernel_.body);
   place_arrays();
   find_runs();
   steps(schedule_.steps());

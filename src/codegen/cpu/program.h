@@ -211,6 +211,7 @@ class ProgramWriter {
   // ---- Loops (loops.cpp)
   Nest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes);
   void elements(const Step& step);
+  void element_loops(const Step& step);
   void find_blocks(Nest& nest);
   void run_ops(Nest& nest, const Step& step);
   void keep(Nest& nest, const Step& step);
@@ -342,9 +343,20 @@ class ProgramWriter {
     std::string base;
     std::vector<std::int64_t> strides;  // by dimension, in elements
   };
+  struct DotOperand {
+    std::string base;
+    std::vector<std::string> strides;
+  };
   void dot(const Step& step);
   std::optional<Strided> strided(ir::Value value) const;
-  Strided operand_of_dot(const Step& step, ir::Value value);
+  DotOperand operand_of_dot(const Step& step, ir::Value value);
+
+  // ---- Operands of products that are read in memory (in_place.cpp)
+  void find_in_place(const ir::Region& region);
+  bool can_stay_in_place(const ir::Op& load, const ir::Region& region) const;
+  bool stays_in_place(const Step& step) const;
+  std::string wholeness(const Step& step);
+  std::optional<DotOperand> operand_in_place(ir::Value value);
 
   // ---- Control flow (control.cpp)
   void control(const Step& step);
@@ -374,6 +386,8 @@ class ProgramWriter {
   std::map<std::uint32_t, std::string> runs_;
   // Of operands of products that are in no array of their own, by op and operand.
   std::map<std::pair<const ir::Op*, std::uint32_t>, std::string> operand_arrays_;
+  // Loads that one product alone reads, and the condition under which it reads them in memory.
+  std::map<std::uint32_t, std::string> in_place_;
   std::set<std::uint32_t> streamed_arguments_;
   std::set<const ir::Op*> streamed_stores_;
   std::int64_t streamed_bytes_ = 0;

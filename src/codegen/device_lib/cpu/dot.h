@@ -230,8 +230,9 @@ inline void pack(typename Kind::Word* to, const X* x, i64 down, i64 step, i64 in
 
 // A block of `rows` x `vectors` vectors of the result, over `words` words along k.
 template <class Kind, i32 rows, i32 vectors, i32 lanes>
-inline void dot_block(typename Kind::Sum* c, i64 c_row, const typename Kind::Word* a, i64 a_row,
-                      i64 a_column, const typename Kind::Word* b, i64 b_row, i32 words) {
+TW_ALWAYS inline void dot_block(typename Kind::Sum* c, i64 c_row, const typename Kind::Word* a,
+                                i64 a_row, i64 a_column, const typename Kind::Word* b, i64 b_row,
+                                i32 words) {
   typedef typename VectorOf<typename Kind::Sum, lanes>::type V;
   typedef typename VectorOf<typename Kind::Word, lanes>::type W;
   V sums[rows][vectors];
@@ -255,6 +256,16 @@ inline void dot_block(typename Kind::Sum* c, i64 c_row, const typename Kind::Wor
   for (i32 i = 0; i < rows; ++i)
 #pragma GCC unroll 16
     for (i32 j = 0; j < vectors; ++j) *(V*)(c + i * c_row + j * lanes) = sums[i][j];
+}
+
+// The same as a call: inside a larger function the compiler may keep some of the sums in memory,
+// and then takes half as long again.
+template <class Kind, i32 rows, i32 vectors, i32 lanes>
+__attribute__((noinline)) static void dot_long_block(typename Kind::Sum* c, i64 c_row,
+                                                     const typename Kind::Word* a, i64 a_row,
+                                                     i64 a_column, const typename Kind::Word* b,
+                                                     i64 b_row, i32 words) {
+  dot_block<Kind, rows, vectors, lanes>(c, c_row, a, a_row, a_column, b, b_row, words);
 }
 
 // ---- The matrix unit (AMX): tiles of 16 rows of 64 bytes.
@@ -376,10 +387,12 @@ inline void dot(C* c, const A* a, i64 a_row, i64 a_column, const B* b, i64 b_row
           dot_tiles<down, across>(sums + m * sums_row, sums_row, left + m * left_row, left_row,
                                   right, width, words);
       } else {
+        constexpr bool is_long = words >= 32;
+        constexpr auto block = is_long ? dot_long_block<Kind, rows, vectors, lanes>
+                                       : dot_block<Kind, rows, vectors, lanes>;
         for (i32 m = 0; m < M; m += rows)
-          dot_block<Kind, rows, vectors, lanes>(sums + m * sums_row, sums_row, left + m * left_row,
-                                                left_row, left_column, right,
-                                                is_packed ? width : b_row, words);
+          block(sums + m * sums_row, sums_row, left + m * left_row, left_row, left_column, right,
+                is_packed ? width : b_row, words);
       }
       if constexpr (packs_c)
         for (i32 m = 0; m < M; ++m)
