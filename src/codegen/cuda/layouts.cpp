@@ -367,19 +367,16 @@ void TileLayouts::choose_by_access(int node) {
 }
 
 // A thread of a scan should have consecutive elements of its lines. Which rows the threads of a
-// warp have does not matter to memory, as long as each row fills whole sectors.
+// warp have does not matter to memory, as long as no access has its neighbours along the axis and
+// each row fills whole sectors.
 void TileLayouts::deal_out_axis(const Group& group, TileLayout& tile) const {
   constexpr int sector = 32;
   if (group.scan_axis < 0) return;
-  const bool is_along_rows = group.scan_axis == tile.contiguous;
-  int bytes = 0;  // of a row, of the narrowest access
   for (std::size_t i = 0; i < group.accesses.size(); ++i) {
-    const int row =
-        group.access_bytes[i]
-        << group.shape.log_sizes[static_cast<std::size_t>(group.accesses[i].contiguous)];
-    bytes = i == 0 ? row : std::min(bytes, row);
+    const int dimension = group.accesses[i].contiguous;
+    const int log_row = group.shape.log_sizes[static_cast<std::size_t>(dimension)];
+    if (dimension == group.scan_axis || group.access_bytes[i] << log_row < sector) return;
   }
-  if (!group.accesses.empty() && (is_along_rows || bytes < sector)) return;
   tile.layout =
       with_axis_in_registers(tile.layout, sizes_of(group.shape), group.scan_axis, tile.log_vector);
 }

@@ -96,7 +96,7 @@ TEST(CudaScans, FollowEachOtherInALoop) {
     Memory x = numbers(DType::Int32, std::size_t{5 * 32 * 64}, 7);
     Memory out = zeros(DType::Int32, std::size_t{5 * 32 * 64});
     program.expect_same({.arguments = {&x, &out, std::int64_t{5}}});
-    EXPECT_EQ(program.text().find("_shared"), std::string::npos) << "no tile leaves its registers";
+    EXPECT_EQ(program.text().find("x_shared"), std::string::npos) << "no tile leaves its registers";
   }
 }
 
