@@ -371,7 +371,7 @@ void TileLayouts::choose_by_access(int node) {
 // each row fills whole sectors.
 void TileLayouts::deal_out_axis(const Group& group, TileLayout& tile) const {
   constexpr int sector = 32;
-  if (group.scan_axis < 0) return;
+  if (group.scan_axis < 0 || group.scan_axis == tile.contiguous) return;
   for (std::size_t i = 0; i < group.accesses.size(); ++i) {
     const int dimension = group.accesses[i].contiguous;
     const int log_row = group.shape.log_sizes[static_cast<std::size_t>(dimension)];
@@ -444,8 +444,8 @@ void TileLayouts::choose_buffer_swizzles() {
   }
 }
 
-// Operands of a product, and what is stored after it, are read by lines; they stand as their memory
-// accesses go.
+// Operands of a product, and what is stored after it, are read by lines, transposed loads across
+// them; they stand as their memory accesses go.
 void TileLayouts::choose_swizzles() {
   for (const auto& [storage, node] : nodes_) {
     const ir::Type& type = kernel_.type({storage});
@@ -454,8 +454,12 @@ void TileLayouts::choose_swizzles() {
       continue;
     }
     const bool has_lines = has_lines_[storage] && type.rank >= 2 && !type.is_bool();
-    swizzles_[storage] = has_lines ? Swizzle::lines(sizes_of(type), layouts_.at(node).contiguous,
-                                                    static_cast<int>(type.element_bytes()))
+    const ir::Op* maker = kernel_.maker({storage});
+    const bool is_crossed =
+        storage < apart_.size() && apart_[storage] && maker && maker->kind == OpKind::Load;
+    const auto lines = is_crossed ? Swizzle::crossed_lines : Swizzle::lines;
+    swizzles_[storage] = has_lines ? lines(sizes_of(type), layouts_.at(node).contiguous,
+                                           static_cast<int>(type.element_bytes()))
                                    : Swizzle::none(sizes_of(type));
   }
 }

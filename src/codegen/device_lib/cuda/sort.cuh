@@ -28,23 +28,27 @@ TW_DEVICE int sort_place(int index) {
   return log_own > most_log_sorted ? index : index ^ (index >> log_own & 31);
 }
 
-// An element whose order among others is the reverse; NaN stays NaN.
+// An element whose order among others is the reverse where `all` is ~0; 0 leaves it as it is. NaN stays
+// NaN. By arithmetic: a branch on it would be moved around shuffles, which then wait for both sides.
 template <class T>
-TW_DEVICE T flipped(T x) {
-  return T(~x);
+TW_DEVICE T flipped(T x, u32 all) {
+  return T(x ^ T(i32(all)));
 }
-TW_DEVICE bool flipped(bool x) { return !x; }
-TW_DEVICE f64 flipped(f64 x) { return bit_cast<f64>(bit_cast<u64>(x) ^ 1ull << 63); }
-TW_DEVICE f32 flipped(f32 x) { return bit_cast<f32>(bit_cast<u32>(x) ^ 1u << 31); }
-TW_DEVICE f16 flipped(f16 x) { return f16{u16(x.bits ^ 0x8000)}; }
-TW_DEVICE bf16 flipped(bf16 x) { return bf16{u16(x.bits ^ 0x8000)}; }
-TW_DEVICE f8e4m3 flipped(f8e4m3 x) { return f8e4m3{u8(x.bits ^ 0x80)}; }
-TW_DEVICE f8e5m2 flipped(f8e5m2 x) { return f8e5m2{u8(x.bits ^ 0x80)}; }
+TW_DEVICE bool flipped(bool x, u32 all) { return x != (all != 0); }
+TW_DEVICE f64 flipped(f64 x, u32 all) { return bit_cast<f64>(bit_cast<u64>(x) ^ u64(all & 1) << 63); }
+TW_DEVICE f32 flipped(f32 x, u32 all) { return bit_cast<f32>(bit_cast<u32>(x) ^ all << 31); }
+TW_DEVICE f16 flipped(f16 x, u32 all) { return f16{u16(x.bits ^ (all & 0x8000))}; }
+TW_DEVICE bf16 flipped(bf16 x, u32 all) { return bf16{u16(x.bits ^ (all & 0x8000))}; }
+TW_DEVICE f8e4m3 flipped(f8e4m3 x, u32 all) { return f8e4m3{u8(x.bits ^ (all & 0x80))}; }
+TW_DEVICE f8e5m2 flipped(f8e5m2 x, u32 all) { return f8e5m2{u8(x.bits ^ (all & 0x80))}; }
+
+// ~0 where the bit is set.
+TW_DEVICE u32 all_by_bit(int number, int bit) { return 0u - (u32(number) >> bit & 1); }
 
 template <int Count, class T>
-TW_DEVICE void flip_all(T* x, bool flips) {
+TW_DEVICE void flip_all(T* x, u32 all) {
 #pragma unroll
-  for (int i = 0; i < Count; ++i) x[i] = flips ? flipped(x[i]) : x[i];
+  for (int i = 0; i < Count; ++i) x[i] = flipped(x[i], all);
 }
 
 // One step over bit `Bit` of the register's number. Equal elements and NaN stay where they are.
@@ -71,11 +75,11 @@ TW_DEVICE void merge_registers(T* x) {
 
 template <int Count, class T>
 TW_DEVICE void sort_lanes(T* x, int lane, int bit) {
-  const bool is_high = (lane & bit) != 0;
+  const u32 is_high = all_by_bit(lane, bit);
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
-    const T other = shuffle_xor(x[i], bit);
-    const bool takes = is_high ? x[i] < other : other < x[i];
+    const T other = shuffle_xor(x[i], 1 << bit);
+    const bool takes = flipped(other, is_high) < flipped(x[i], is_high);
     x[i] = takes ? other : x[i];
   }
 }
@@ -139,7 +143,7 @@ struct SortedRun {
     const auto flip_falling = [&] {
 #pragma unroll
       for (int i = 0; i < count; ++i)
-        if (i >> Stage & 1) x[i] = flipped(x[i]);
+        if (i >> Stage & 1) x[i] = flipped(x[i], ~0u);
     };
     flip_falling();
     merge_registers<count, Stage - 1, 0>(x);
@@ -165,10 +169,10 @@ struct SortedRun {
   }
   __device__ void merge_lanes(int lane_bits) {
 #pragma unroll 1
-    for (int bit = 1 << lane_bits >> 1; bit > 0; bit /= 2) sort_lanes<count>(x, worker, bit);
+    for (int bit = lane_bits - 1; bit >= 0; --bit) sort_lanes<count>(x, worker, bit);
     merge_registers<count, log_own - 1, 0>(x);
   }
-  __device__ bool falls(int stage) const { return (worker >> (stage - log_own) & 1) != 0; }
+  __device__ u32 falls(int stage) const { return all_by_bit(worker, stage - log_own); }
 
   // The stages in which runs begin and end at a thread's own, the last one apart.
   template <int First, int Last>
@@ -195,7 +199,7 @@ struct SortedRun {
     }
   }
   template <int Stage>
-  __device__ void last_stage(bool is_falling) {
+  __device__ void last_stage(u32 is_falling) {
     flip_all<count>(x, is_falling);
     merge_warps<Stage>();
     if constexpr (Stage >= log_own) merge_lanes(Stage < first_warp ? Stage - log_own : 5);
@@ -243,7 +247,7 @@ TW_DEVICE void merge_runs(T* x) {
     run.template read<0, 0>();
     constexpr bool alternates = LastOrder == SortOrder::alternating;
     run.template alternating_stages<First, alternates ? Last : Last - 1>();
-    if constexpr (!alternates) run.template last_stage<Last>(LastOrder == SortOrder::descending);
+    if constexpr (!alternates) run.template last_stage<Last>(LastOrder == SortOrder::descending ? ~0u : 0u);
     run.template write<0, 0>();
     __syncthreads();
   }
