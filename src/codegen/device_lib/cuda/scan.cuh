@@ -170,12 +170,15 @@ TW_DEVICE void scan_registers(T* x, T* slots, Combine combine) {
         const int last = IsReverse ? lane & ~Bits::lanes : lane | Bits::lanes;
         total.add(Bits::lanes == 0 ? until[item] : shuffle_from(until[item], last), true, combine);
       }
-      if constexpr (Bits::lanes != 0)
+      // The last element of a stretch has what the lanes before come to already.
+      const int first = first_of(line, chunk);
+      T& last = x[first | inner(stretch - 1)];
+      last = before.is_some ? combine(before.value, until[item]) : until[item];
+      if constexpr (Bits::lanes != 0 && stretch > 1)
         before.add(shuffle_from(until[item], previous), rank != 0, combine);
       if (chunk + 1 < chunks) carried.add(total.value, true, combine);
-      const int first = first_of(line, chunk);
 #pragma unroll
-      for (int i = 0; i < stretch; ++i)
+      for (int i = 0; i < stretch - 1; ++i)
         if (before.is_some) x[first | inner(i)] = combine(before.value, x[first | inner(i)]);
     }
   }
