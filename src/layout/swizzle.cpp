@@ -24,6 +24,30 @@ std::uint64_t moved_chunks(int line, int chunk_bits, int element_bytes) {
   return std::uint64_t{1} << (element_bytes == 4 ? (line + 1) % chunk_bits : line);
 }
 
+// Lines along a dimension; `moved(line)` is what bit number `line` of a line's number adds to
+// places.
+template <class Moved>
+BitMatrix places_of_lines(LogSizes sizes, int contiguous, const Moved& moved) {
+  const int bits = index_bits(sizes);
+  const int along = sizes[static_cast<std::size_t>(contiguous)];
+  const int low = first_bit(sizes, contiguous);
+  std::vector<std::uint64_t> columns(static_cast<std::size_t>(bits));
+  int line = 0;
+  for (int j = 0; j < bits; ++j) {
+    const bool is_along = j >= low && j < low + along;
+    const std::uint64_t place = std::uint64_t{1} << (is_along ? j - low : along + line);
+    columns[static_cast<std::size_t>(j)] = is_along ? place : place | moved(line++);
+  }
+  return BitMatrix(bits, std::move(columns));
+}
+
+int log_run_of(LogSizes sizes, int contiguous, int log_bytes) {
+  TW_CHECK(contiguous >= 0 && contiguous < static_cast<int>(sizes.size()),
+           "lines along dimension {} of {}", contiguous, sizes.size());
+  return std::min<int>(std::max(log_chunk_bytes - log_bytes, 0),
+                       sizes[static_cast<std::size_t>(contiguous)]);
+}
+
 }  // namespace
 
 Swizzle Swizzle::none(LogSizes sizes) {
@@ -33,30 +57,31 @@ Swizzle Swizzle::none(LogSizes sizes) {
 }
 
 Swizzle Swizzle::lines(LogSizes sizes, int contiguous, int element_bytes) {
-  TW_CHECK(contiguous >= 0 && contiguous < static_cast<int>(sizes.size()),
-           "lines along dimension {} of {}", contiguous, sizes.size());
-  const int bits = index_bits(sizes);
   const int log_bytes = std::countr_zero(static_cast<unsigned>(element_bytes));
+  const int log_run = log_run_of(sizes, contiguous, log_bytes);
   const int along = sizes[static_cast<std::size_t>(contiguous)];
-  const int low = first_bit(sizes, contiguous);
-  const int log_run = std::min(std::max(log_chunk_bytes - log_bytes, 0), along);
   // Line bits below `skip` choose among the lines that share 128 bytes already.
   const int chunk_bits = std::min(along - log_run, log_bank_bytes - log_chunk_bytes);
   const int skip = std::max(log_bank_bytes - log_bytes - along, 0);
-  std::vector<std::uint64_t> columns(static_cast<std::size_t>(bits));
-  int line = 0;
-  for (int j = 0; j < bits; ++j) {
-    const bool is_along = j >= low && j < low + along;
-    if (is_along) {
-      columns[static_cast<std::size_t>(j)] = std::uint64_t{1} << (j - low);
-      continue;
-    }
-    columns[static_cast<std::size_t>(j)] =
-        std::uint64_t{1} << (along + line) | moved_chunks(line - skip, chunk_bits, element_bytes)
-                                                 << log_run;
-    ++line;
-  }
-  return {BitMatrix(bits, std::move(columns)), contiguous, log_run};
+  const auto moved = [&](int line) {
+    return moved_chunks(line - skip, chunk_bits, element_bytes) << log_run;
+  };
+  return {places_of_lines(sizes, contiguous, moved), contiguous, log_run};
+}
+
+Swizzle Swizzle::crossed_lines(LogSizes sizes, int contiguous, int element_bytes) {
+  const int log_bytes = std::countr_zero(static_cast<unsigned>(element_bytes));
+  const int log_run = log_run_of(sizes, contiguous, log_bytes);
+  const int along = sizes[static_cast<std::size_t>(contiguous)];
+  const int own_lines = std::max(log_chunk_bytes - log_bytes, 0);  // of a thread
+  const auto moved = [&](int line) -> std::uint64_t {
+    const int group = line - own_lines;
+    const int to = log_run + group;
+    // A line whose own place is that far already needs nothing.
+    const bool moves = group >= 0 && to < log_bank_bytes - log_bytes && to < along + line;
+    return moves ? std::uint64_t{1} << to : 0;
+  };
+  return {places_of_lines(sizes, contiguous, moved), contiguous, log_run};
 }
 
 }  // namespace tilewright

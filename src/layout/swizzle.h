@@ -23,6 +23,9 @@ struct Swizzle {
   static Swizzle none(LogSizes sizes);
   // Lines along `contiguous`, of elements of this many bytes, with chunks changed.
   static Swizzle lines(LogSizes sizes, int contiguous, int element_bytes);
+  // The same for lines that are read across: each thread has as many lines as a chunk has elements,
+  // and those of eight neighbouring threads are in different groups of banks.
+  static Swizzle crossed_lines(LogSizes sizes, int contiguous, int element_bytes);
 
   // From whatever `place` is over to the place in the array.
   IndexMap operator()(const IndexMap& place) const { return compose({matrix, 0}, place); }

@@ -2,6 +2,7 @@
 // codegen/cuda/across.cpp — ops that move data between elements, the plain way: operands are in
 // shared memory, and every thread takes what it needs from there.
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -110,31 +111,37 @@ void Emitter::emit_concatenate(const Step& step) {
   });
 }
 
-// Sorted in shared memory, in the order of the index, whatever the layouts before and after.
+// Elements change threads through an array in shared memory, of which each takes consecutive ones.
 void Emitter::emit_sort(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Type& type = kernel_.type(op.result());
   const std::string runs = names_.make("runs_shared");
   shared_.add(runs, type_of(op.result()), type.numel(), static_cast<int>(size_of(type.dtype)),
-              loop_depth_ > 0);
-  parts_.insert("sort");
+              loop_depth_ > 0, {order_, order_});
+  parts_.insert({"reduce", "sort"});
   note_line(op.location);
-  Frame frame{.step = &step};
-  synchronize(frame, reads_of(kernel_, schedule_, step, op.operands), {});
   if (shared_.write_needs_barrier(runs)) barrier();
-  const std::string e = names_.make("e");
-  out_.open(
-      fmt::format("for (int {0} = thread; {0} < {1}; {0} += {2})", e, type.numel(), threads_));
-  frame.space.variables = {{e, bits_of_type(type)}};
-  frame.place = IndexMap::identity(bits_of_type(type));
-  out_.format("{}[{}] = {};", runs, e, element(frame, op.operands[0], frame.place));
-  out_.close();
+  const std::string sizes = fmt::format("{}, {}", bits_of_type(type),
+                                        std::countr_zero(static_cast<unsigned>(threads_)));
+  const auto at = [&](Frame& frame) {
+    return fmt::format("{}[tw::sort_place<{}>({})]", runs, sizes, index_text(frame, frame.place));
+  };
+  ElementLoop loop = make_loop(step, layouts_.of_array(op.result()));
+  synchronize(loop.frame, reads_of(kernel_, schedule_, step, op.operands), {});
+  open_slices(loop);
+  open_vectors(loop);
+  open_elements(loop);
+  const std::string owner = owner_text(*loop.frame.layout);
+  const std::string value = element(loop.frame, op.operands[0], loop.frame.place);
+  out_.format("{}{} = {};", owner.empty() ? "" : "if (" + owner + ") ", at(loop.frame), value);
+  close_elements(loop);
+  close_vectors(loop);
+  close_slices(loop);
+  shared_.note_write(runs);
   barrier();
-  out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}>({}, {});", op.integer("first"),
-              op.integer("last"), op.text("order"), runs, type.numel());
-  for_each_result(step, [&](Frame& result) {
-    return fmt::format("{}[{}]", runs, index_text(result, result.place));
-  });
+  out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}, {}>({});", op.integer("first"),
+              op.integer("last"), op.text("order"), sizes, runs);
+  for_each_result(step, at);
   shared_.note_read(runs);
 }
 

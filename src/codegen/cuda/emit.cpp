@@ -15,6 +15,7 @@
 #include "codegen/cuda/inline_asm.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
+#include "codegen/cuda/transposed_loads.h"
 #include "codegen/emulate/rewrite.h"
 #include "codegen/schedule/form_sweeps.h"
 #include "codegen/schedule/op_facts.h"
@@ -42,7 +43,7 @@ bool is_wanted(const std::set<std::string>& parts, std::string_view part) {
 // The more may be repeated, the less must be kept. The first whose arrays fit is taken.
 constexpr int unlimited = 1 << 20;
 struct Attempt {
-  bool moves_products;  // through shared memory before they are stored
+  bool moves_products;  // and transposed loads, through shared memory
   bool reloads;
   int recompute_limit;
   int keep_broadcast_from;
@@ -155,7 +156,12 @@ bool add(const ir::Kernel& kernel, const std::vector<ir::Value>& values, std::ve
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
              const Attempt& attempt) {
   Exceptions exceptions;
-  if (attempt.moves_products) exceptions.apart = stored_products(kernel);
+  if (attempt.moves_products) {
+    exceptions.apart = stored_products(kernel);
+    const std::vector<bool> transposed = transposed_loads(kernel, Alignments(kernel));
+    for (std::size_t i = 0; i < transposed.size(); ++i)
+      if (transposed[i]) exceptions.apart[i] = true;
+  }
   while (true) {
     Trial trial = emit(kernel, options, shape, attempt, exceptions);
     if (trial.refused.is_empty()) return std::move(trial.emitted);

@@ -336,6 +336,9 @@ class Emitter {
                          const std::string& lambda);
   void emit_own_lines(const Step& step, const ScanShape& shape, const std::string& type,
                       const std::string& lambda);
+  void emit_register_scan(const Step& step, const ScanPlan& plan);
+  void scan_registers(const ir::Op& op, const ScanPlan& plan, const std::string& type,
+                      const std::string& running);
 
   // ---- Products
   // What a product adds up: the array of its result, or one of its own where that is in shared

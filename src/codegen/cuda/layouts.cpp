@@ -122,6 +122,7 @@ void TileLayouts::unite(int a, int b) {
   into.access_depths.insert(into.access_depths.end(), from.access_depths.begin(),
                             from.access_depths.end());
   if (!into.dot || (from.dot && !into.dot->uses_mma)) into.dot = from.dot;
+  if (into.scan_axis < 0) into.scan_axis = from.scan_axis;
   into.is_copy |= from.is_copy;
 }
 
@@ -192,7 +193,8 @@ void TileLayouts::visit_elements(const Step& step) {
     }
 }
 
-// Every operand is read at any place, so that it must be in shared memory.
+// Every operand is read at any place, so that it must be in shared memory; those of scans only
+// where the layout asks for it.
 void TileLayouts::visit_across(const Step& step) {
   for (ir::Value result : step.op->results)
     if (is_tile(kernel_, result)) node_of(result);
@@ -201,12 +203,25 @@ void TileLayouts::visit_across(const Step& step) {
     is_shared_[schedule_.storage(step.op->result()).id] = true;
     return;
   }
-  if (step.op->kind == OpKind::Scan)
-    for (ir::Value result : step.op->results) is_shared_[schedule_.storage(result).id] = true;
+  if (step.op->kind == OpKind::Scan) return visit_scan(step);
+  if (step.op->kind == OpKind::Sort) {
+    note_reads(node_of(step.op->result()), reads_of(kernel_, schedule_, step, step.op->operands));
+    return;
+  }
   for (const TileRead& read : reads_of(kernel_, schedule_, step, step.op->operands).arrays) {
     node_of(read.value);
     is_shared_[schedule_.storage(read.value).id] = true;
   }
+}
+
+// Operands and results are laid out alike.
+void TileLayouts::visit_scan(const Step& step) {
+  const ir::Op& op = *step.op;
+  const int node = node_of(op.results[0]);
+  for (ir::Value result : op.results) unite(node, node_of(result));
+  note_reads(node, reads_of(kernel_, schedule_, step, op.operands));
+  groups_[static_cast<std::size_t>(find(node))].scan_axis = static_cast<int>(op.integer("axis"));
+  scan_steps_.push_back(&step);
 }
 
 // The sum that a product is added to is read like an operand of an elementwise op.
@@ -347,7 +362,23 @@ void TileLayouts::choose_by_access(int node) {
   // A loop handles the registers that stand for neighbours along the contiguous dimension together.
   out.log_vector = std::min(log_width, out.layout.registers().columns());
   out.contiguous = contiguous;
+  deal_out_axis(group, out);
   layouts_[node] = std::move(out);
+}
+
+// A thread of a scan should have consecutive elements of its lines. Which rows the threads of a
+// warp have does not matter to memory, as long as no access has its neighbours along the axis and
+// each row fills whole sectors.
+void TileLayouts::deal_out_axis(const Group& group, TileLayout& tile) const {
+  constexpr int sector = 32;
+  if (group.scan_axis < 0 || group.scan_axis == tile.contiguous) return;
+  for (std::size_t i = 0; i < group.accesses.size(); ++i) {
+    const int dimension = group.accesses[i].contiguous;
+    const int log_row = group.shape.log_sizes[static_cast<std::size_t>(dimension)];
+    if (dimension == group.scan_axis || group.access_bytes[i] << log_row < sector) return;
+  }
+  tile.layout =
+      with_axis_in_registers(tile.layout, sizes_of(group.shape), group.scan_axis, tile.log_vector);
 }
 
 // ---- Registers or shared memory
@@ -360,6 +391,7 @@ void TileLayouts::decide_shared() {
     const int most = tile.is_unrolled ? most_sums : most_registers;
     if (tile.layout.register_count() * words > most) is_shared_[storage] = true;
   }
+  decide_scans();
   for (const OperandRead& read : operand_reads_) {
     const ProductLayouts& wanted = plan_of(*read.dot).layouts;
     const bool is_held =
@@ -381,6 +413,26 @@ void TileLayouts::decide_shared() {
         is_shared_[schedule_.storage(result).id] = true;
 }
 
+// In registers where each thread holds few elements and the layout deals them out in order.
+void TileLayouts::decide_scans() {
+  for (const Step* step : scan_steps_) {
+    const ir::Op& op = *step->op;
+    const ir::Type& type = kernel_.type(op.operands[0]);
+    const Layout& layout = of_array(op.results[0]).layout;
+    int words = 0;
+    for (ir::Value operand : op.operands)
+      words += kernel_.type(operand).element_bytes() > 4 ? 2 : 1;
+    const auto plan = plan_scan(layout, sizes_of(type), static_cast<int>(op.integer("axis")));
+    if (plan && layout.register_count() * words <= most_scanned) {
+      scans_[&op] = *plan;
+      continue;
+    }
+    for (ir::Value result : op.results) is_shared_[schedule_.storage(result).id] = true;
+    for (const TileRead& read : reads_of(kernel_, schedule_, *step, op.operands).arrays)
+      is_shared_[schedule_.storage(read.value).id] = true;
+  }
+}
+
 // Lines as memory is read.
 void TileLayouts::choose_buffer_swizzles() {
   for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
@@ -392,8 +444,8 @@ void TileLayouts::choose_buffer_swizzles() {
   }
 }
 
-// Operands of a product, and what is stored after it, are read by lines; they stand as their memory
-// accesses go.
+// Operands of a product, and what is stored after it, are read by lines, transposed loads across
+// them; they stand as their memory accesses go.
 void TileLayouts::choose_swizzles() {
   for (const auto& [storage, node] : nodes_) {
     const ir::Type& type = kernel_.type({storage});
@@ -402,8 +454,12 @@ void TileLayouts::choose_swizzles() {
       continue;
     }
     const bool has_lines = has_lines_[storage] && type.rank >= 2 && !type.is_bool();
-    swizzles_[storage] = has_lines ? Swizzle::lines(sizes_of(type), layouts_.at(node).contiguous,
-                                                    static_cast<int>(type.element_bytes()))
+    const ir::Op* maker = kernel_.maker({storage});
+    const bool is_crossed =
+        storage < apart_.size() && apart_[storage] && maker && maker->kind == OpKind::Load;
+    const auto lines = is_crossed ? Swizzle::crossed_lines : Swizzle::lines;
+    swizzles_[storage] = has_lines ? lines(sizes_of(type), layouts_.at(node).contiguous,
+                                           static_cast<int>(type.element_bytes()))
                                    : Swizzle::none(sizes_of(type));
   }
 }

@@ -16,6 +16,7 @@
 
 #include "codegen/cuda/alignment.h"
 #include "codegen/cuda/dot_plan.h"
+#include "codegen/cuda/scan_plan.h"
 #include "codegen/cuda/tile_reads.h"
 #include "codegen/schedule/schedule.h"
 #include "layout/layout.h"
@@ -46,6 +47,8 @@ class TileLayouts {
   static constexpr int most_registers = 64;
   // The same for tiles that are laid out like the result of a product.
   static constexpr int most_sums = 256;
+  // Words of a tile that one thread scans in registers.
+  static constexpr int most_scanned = 64;
 
   struct Options {
     Target target;
@@ -70,6 +73,12 @@ class TileLayouts {
     return swizzles_.at(schedule_.storage(value).id);
   }
   const DotPlan& plan_of(const ir::Op& dot) const { return dots_.at(&dot); }
+  // How a scan is made in registers; null when it goes through shared memory.
+  const ScanPlan* scan_plan_of(const ir::Op& scan) const {
+    const auto found = scans_.find(&scan);
+    return found == scans_.end() ? nullptr : &found->second;
+  }
+  bool has_scans() const { return !scans_.empty(); }
   // Whether the array of its result is laid out as the product's instruction wants it.
   bool fits(const ir::Op& dot) const;
   // The layout that a reduction over the step leaves its results in, one register per result.
@@ -87,6 +96,7 @@ class TileLayouts {
     std::vector<int> access_bytes;
     std::vector<int> access_depths;  // in how many loops each one stands
     const DotPlan* dot = nullptr;    // one of the products that are made in it
+    int scan_axis = -1;              // of a scan that is made in it
     bool is_copy = false;            // of asynchronous copies, which should be wide above all
     bool is_laid = false;
   };
@@ -103,6 +113,7 @@ class TileLayouts {
   void visit(const Steps& steps);
   void visit_elements(const Step& step);
   void visit_across(const Step& step);
+  void visit_scan(const Step& step);
   void visit_dot(const Step& step);
   void visit_control(const Step& step);
   void note_reads(int reader, const TileReads& reads);
@@ -110,6 +121,8 @@ class TileLayouts {
   void choose(int node);
   bool pull(int node);
   void choose_by_access(int node);
+  void deal_out_axis(const Group& group, TileLayout& tile) const;
+  void decide_scans();
   void decide_shared();
   void choose_buffer_swizzles();
   void choose_swizzles();
@@ -126,6 +139,8 @@ class TileLayouts {
   std::vector<Relation> relations_;
   std::unordered_map<const ir::Op*, DotPlan> dots_;
   std::vector<OperandRead> operand_reads_;
+  std::vector<const Step*> scan_steps_;
+  std::unordered_map<const ir::Op*, ScanPlan> scans_;
   std::unordered_map<std::uint32_t, int> nodes_;  // storage to node
   std::unordered_map<int, int> steps_;            // order of a step to its node, later to the root
   std::unordered_map<int, TileLayout> layouts_;   // by root

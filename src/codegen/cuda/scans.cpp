@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/scans.cpp — running combinations along an axis. Where there are fewer lines than
-// threads, several threads share a line: each combines its own stretch, learns from lanes and warps
-// what comes before it, and goes over its stretch once more. Where there are many lines, a thread
-// has whole ones for itself.
+// codegen/cuda/scans.cpp — running combinations along an axis. Where the layout allows it they are
+// made in registers (register_scans.cpp), else here, over operands and results in shared memory.
+// Where there are fewer lines than threads, several threads share a line: each combines its own
+// stretch, learns from lanes and warps what comes before it, and goes over its stretch once more.
+// Where there are many lines, a thread has whole ones for itself.
 #include <algorithm>
 #include <bit>
 
@@ -38,6 +39,7 @@ struct Emitter::ScanShape {
 
 void Emitter::emit_scan(const Step& step) {
   const ir::Op& op = *step.op;
+  if (const ScanPlan* plan = layouts_.scan_plan_of(op)) return emit_register_scan(step, *plan);
   for (ir::Value result : op.results) declare_array(result);
   note_line(op.location);
   Frame anywhere{.step = &step};

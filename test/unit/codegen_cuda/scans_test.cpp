@@ -34,6 +34,15 @@ def pairs(x_ptr, out_ptr, M: tl.constexpr, N: tl.constexpr, AXIS: tl.constexpr,
     a, b = tl.associative_scan((x % 7 + 1, x % 11), AXIS, affine, reverse=REVERSE)
     tl.store(out_ptr + i, a * 1000 + b)
     tl.store(out_ptr + M * N + i, tl.associative_scan(x, AXIS, last, reverse=REVERSE))
+
+@triton.jit
+def blocks(x_ptr, out_ptr, T, M: tl.constexpr, N: tl.constexpr, REVERSE: tl.constexpr):
+    before = tl.zeros([N], tl.int32)
+    for t in range(0, T):
+        i = (t * M + tl.arange(0, M))[:, None] * N + tl.arange(0, N)[None, :]
+        x = tl.load(x_ptr + i)
+        tl.store(out_ptr + i, tl.cumsum(x, 0, reverse=REVERSE) + before[None, :])
+        before += tl.sum(x, 0)
 )";
 
 struct Case {
@@ -68,13 +77,28 @@ TEST_P(CudaScan, AddsUp) {
 }
 
 // One line over several warps, over one, over lanes; more threads than elements; lines for single
-// threads, and several lines for each.
-INSTANTIATE_TEST_SUITE_P(Shapes, CudaScan,
-                         ::testing::Combine(::testing::Values(Case{1, 512, 1, 4}, Case{1, 64, 1, 4},
-                                                              Case{2, 128, 1, 4}, Case{16, 8, 0, 2},
-                                                              Case{8, 32, 0, 1}, Case{64, 4, 1, 1},
-                                                              Case{4, 2, 1, 1}),
-                                            ::testing::Bool()));
+// threads, and several lines for each; several chunks of a line per thread; columns of rows; too
+// many elements for registers.
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, CudaScan,
+    ::testing::Combine(::testing::Values(Case{1, 512, 1, 4}, Case{1, 64, 1, 4}, Case{2, 128, 1, 4},
+                                         Case{16, 8, 0, 2}, Case{8, 32, 0, 1}, Case{64, 4, 1, 1},
+                                         Case{4, 2, 1, 1}, Case{1, 2048, 1, 2}, Case{2, 512, 1, 1},
+                                         Case{64, 32, 0, 4}, Case{8, 128, 0, 2},
+                                         Case{1, 8192, 1, 1}),
+                       ::testing::Bool()));
+
+// The slots of one round are not written before those of the round before were read.
+TEST(CudaScans, FollowEachOtherInALoop) {
+  for (const char* reverse : {"False", "True"}) {
+    const TileProgram program(source, "blocks",
+                              fmt::format("*i32:16, *i32:16, i32, 32, 64, {}", reverse), 4);
+    Memory x = numbers(DType::Int32, std::size_t{5 * 32 * 64}, 7);
+    Memory out = zeros(DType::Int32, std::size_t{5 * 32 * 64});
+    program.expect_same({.arguments = {&x, &out, std::int64_t{5}}});
+    EXPECT_EQ(program.text().find("x_shared"), std::string::npos) << "no tile leaves its registers";
+  }
+}
 
 }  // namespace
 }  // namespace tilewright

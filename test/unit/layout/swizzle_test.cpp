@@ -25,8 +25,25 @@ TEST(Swizzle, NoneIsRowMajorOrder) {
 TEST(Swizzle, EveryElementHasItsOwnPlace) {
   for (const Sizes& sizes : {Sizes{4, 4}, Sizes{7, 5}, Sizes{1, 6}, Sizes{6, 1}, Sizes{2, 4, 5}})
     for (int contiguous = 0; contiguous < static_cast<int>(sizes.size()); ++contiguous)
-      for (int bytes : {1, 2, 4, 8})
+      for (int bytes : {1, 2, 4, 8}) {
         EXPECT_TRUE(Swizzle::lines(sizes, contiguous, bytes).matrix.is_invertible());
+        EXPECT_TRUE(Swizzle::crossed_lines(sizes, contiguous, bytes).matrix.is_invertible());
+      }
+}
+
+// Eight threads that read one element each, four lines apart, from eight groups of banks.
+TEST(Swizzle, LinesThatAreReadAcrossAreInEightGroupsOfBanks) {
+  for (const Sizes& sizes : {Sizes{3, 9}, Sizes{5, 7}, Sizes{6, 6}}) {
+    const Swizzle swizzle = Swizzle::crossed_lines(sizes, 0, 4);
+    const std::uint64_t columns = std::uint64_t{1} << sizes[1];
+    for (std::uint64_t row : {0, 5})
+      for (std::uint64_t own = 0; own < 4; ++own) {
+        std::set<std::uint64_t> groups;
+        for (std::uint64_t thread = 0; thread < 8; ++thread)
+          groups.insert(swizzle.matrix(row * columns + thread * 4 + own) / 4 % 8);
+        EXPECT_EQ(groups.size(), 8u);
+      }
+  }
 }
 
 TEST(Swizzle, NeighboursOfARunStayNeighbours) {
