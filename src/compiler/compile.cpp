@@ -105,8 +105,7 @@ KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
   emitting.line_directives = true;  // so that profilers find the lines of the user's file
   emitting.line_text = line_text;
   // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
-  emitting.chooses_shape |=
-      options.num_ctas == 1 && largest_tile(tiles) > 64 * 32 * options.num_warps;
+  emitting.chooses_shape |= options.num_ctas == 1 && has_too_few_warps(tiles, options.num_warps);
   emitting.chooses_shape &= !options.keeps_warps;
   return emit_cuda(tiles, emitting);
 }

@@ -18,7 +18,6 @@ namespace {
 using ir::OpKind;
 
 constexpr int log_slice = 4;  // elements of one slice of a big tile
-constexpr std::int64_t most_words_held = 96;
 
 // Of the value that a load without a name becomes by a cast.
 std::string name_of_cast(const ir::Kernel& kernel, ir::Value load) {
@@ -55,7 +54,7 @@ Emitter::ElementLoop Emitter::make_loop(const Step& step, const TileLayout& layo
 
 void Emitter::open_slices(ElementLoop& loop) {
   if (loop.log_slices == 0) return;
-  out_.line("#pragma unroll 1");
+  out_.line(loop.unrolls_slices ? "#pragma unroll" : "#pragma unroll 1");
   out_.open(fmt::format("for (int s = 0; s < {}; ++s)", 1 << loop.log_slices));
   loop.frame.scopes.emplace_back();
 }
@@ -175,6 +174,7 @@ void Emitter::elements_step(const Step& step) {
   const bool needs_global = needs_barrier(reads, *loop.frame.layout);
   if (needs_barrier(use) || needs_global) barrier();
   const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);
+  if (!needs_barrier_inside) slice_streamed(loop, reads);
   note(use);
   std::vector<Reduction> reductions;
   for (const ir::Op* op : step.reductions) reductions.push_back(begin_reduction(loop, *op));
@@ -271,22 +271,6 @@ std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
       out.push_back({read.value, place, std::nullopt, "", false});
   }
   return out;
-}
-
-// Registers of a thread for all that the loop reads, when all of it is there before the first
-// vector is worked on.
-std::int64_t Emitter::words_held(const ElementLoop& loop, const TileReads& reads,
-                                 const std::vector<Preload>& preloads) const {
-  std::int64_t bytes = 0;
-  for (const Preload& preload : preloads)
-    if (preload.access)
-      bytes += static_cast<std::int64_t>(kernel_.type(preload.value).element_bytes())
-               << (loop.log_vector + loop.log_vectors);
-  for (const TileRead& read : reads.arrays)
-    if (!layouts_.is_shared(read.value) && !is_stowed(read.value))
-      bytes += static_cast<std::int64_t>(kernel_.type(read.value).element_bytes()) *
-               layouts_.of_array(read.value).layout.register_count();
-  return bytes / 4;
 }
 
 // What many programs read comes from a near cache: where registers are scarce they are not for all
@@ -410,7 +394,7 @@ void Emitter::keep_vector(ElementLoop& loop, const VectorKeep& kept) {
   std::string from = kept.from;
   if (!kept.is_own && loop.log_vectors > 0)
     from = fmt::format("{} + k * {}", kept.from, 1 << loop.log_vector);
-  out_.format("{}tw::store<{}>({}, {});", owner.empty() ? "" : "if (" + owner + ") ",
+  out_.format("{}tw::store_shared<{}>({}, {});", owner.empty() ? "" : "if (" + owner + ") ",
               1 << loop.log_vector, sum_text(array_name(kept.value), index), from);
 }
 

@@ -101,9 +101,13 @@ std::string Emitter::parameter_list() {
 // must fit is no limit, but takes that away.
 std::string Emitter::launch_bounds() const {
   constexpr std::int64_t few_words = 64;
+  constexpr int registers_of_slices = 128;
   const int threads = shape_.programs * shape_.warps * 32;  // of a block
   int resident = shape_.resident;
   if (resident == 0 && options_.max_registers == 0 && loop_words_ > few_words) resident = 1;
+  // What the compiler would keep from one slice to the next takes the place of other blocks.
+  if (resident == 0 && options_.max_registers == 0 && has_rolled_slices_)
+    resident = options_.target.registers_per_processor / (registers_of_slices * threads);
   return resident > 0 ? fmt::format("__launch_bounds__({}, {})", threads, resident)
                       : fmt::format("__launch_bounds__({})", threads);
 }

@@ -217,6 +217,7 @@ class Emitter {
     int log_vector = 0;
     int log_vectors = 0;
     int log_slices = 0;
+    bool unrolls_slices = false;
   };
   struct Preload {  // read in vectors before the elements are worked on
     ir::Value value;
@@ -241,6 +242,14 @@ class Emitter {
   std::vector<Preload> plan_preloads(ElementLoop& loop);
   // Of all vectors in a loop of their own, or inside the loop over vectors.
   void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside);
+  // Loads in slices what is more than this many registers of a thread (streamed_loop.cpp).
+  static constexpr std::int64_t most_words_held = 96;
+  void slice_streamed(ElementLoop& loop, const TileReads& reads);
+  void widen_slices(ElementLoop& loop, const TileReads& reads);
+  static void set_slices(ElementLoop& loop, int log_vectors);
+  bool has_registers_by_slice(const ElementLoop& loop, const TileReads& reads) const;
+  bool is_streamed(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
+  std::int64_t words_loaded(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
   std::int64_t words_held(const ElementLoop& loop, const TileReads& reads,
                           const std::vector<Preload>& preloads) const;
   bool is_late(const ElementLoop& loop, const Preload& preload, bool is_crowded) const;
@@ -521,8 +530,9 @@ class Emitter {
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;
-  std::int64_t loop_words_ = 0;  // the most registers that a step of a loop loads and adds to
-  std::optional<Ahead> ahead_;   // of the loop that is written
+  bool has_rolled_slices_ = false;  // a loop over slices that stays a loop
+  std::int64_t loop_words_ = 0;     // the most registers that a step of a loop loads and adds to
+  std::optional<Ahead> ahead_;      // of the loop that is written
   // Operands of products, left ones first, that are held: the array of the words of all steps.
   std::map<std::pair<const ir::Op*, bool>, std::string> held_;
   bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers

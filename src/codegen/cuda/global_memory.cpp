@@ -27,8 +27,7 @@ bool GlobalMemory::is_ordered(const Use& before, const ir::Op& op, const Layout*
   const bool is_in_round = !before.loop || order_.is_same_in_rounds(*before.loop, pointer);
   if (is_in_round && order_.is_apart(before.op->operands[0], pointer)) return true;
   const bool is_same_place = order_.is_same_place(before.op->operands[0], pointer);
-  if (before.loop && order_.is_apart_in_rounds(*before.loop, before.op->operands[0], pointer))
-    return true;
+  if (before.loop && order_.is_apart_in_rounds(*before.loop, *before.op, op)) return true;
   if (before.is_anyone) return false;
   // Thread 0 alone writes scalars, one after the other.
   const bool are_writes = before.op->facts().has(ir::Writes) && op.facts().has(ir::Writes);

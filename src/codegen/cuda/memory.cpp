@@ -129,11 +129,6 @@ std::string Emitter::vector_template(const Frame& frame, const VectorAccess& acc
   std::string cache = cache_text(*access.op);
   // Behind a branch the hint costs more than it brings.
   if (guard.suffix == "_guarded" && lingers(*access.op)) cache.clear();
-  // Products come to their stores through shared memory, and NVRTC would store them word by word,
-  // as it does the elements of a scan.
-  const bool comes_apart = has_dot_ || layouts_.has_scans();
-  if (access.op->kind == OpKind::Store && comes_apart && cache.empty())
-    cache = "<tw::Cache::Together>";
   std::string out = fmt::format("{}", count);
   if (access.width != count || !cache.empty()) out += fmt::format(", {}", access.width);
   if (!cache.empty()) out += ", " + cache.substr(1, cache.size() - 2);

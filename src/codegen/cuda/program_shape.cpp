@@ -195,6 +195,42 @@ std::int64_t largest_tile(const ir::Kernel& kernel) {
   return largest;
 }
 
+namespace {
+
+// Whether every tile of that many elements is only summed up along columns while it is loaded. More
+// warps would then add a sum over warps for every column.
+bool sums_columns_only(const ir::Kernel& kernel, std::int64_t elements) {
+  constexpr std::int64_t few_columns = 32;
+  const Schedule schedule(kernel, {.reload_from = INT64_MAX,
+                                   .recompute_limit = 6,
+                                   .keep_broadcast_from = 4,
+                                   .pointer_limit = 24,
+                                   .keeps_narrow = true});
+  bool sums = false;
+  bool others = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    const bool stores = op.kind == OpKind::Store && kernel.type(op.operands[0]).numel() == elements;
+    others |= !is_plain(op.kind) || op.kind == OpKind::For || stores;
+    for (const ir::Value value : op.results)
+      others |= kernel.type(value).numel() == elements && schedule.home(value) == Home::Stored;
+    if (op.kind != OpKind::Reduce || kernel.type(op.operands[0]).numel() != elements) return;
+    sums = true;
+    others |= op.integer("axis") + 1 == kernel.type(op.operands[0]).rank ||
+              kernel.type(op.result()).numel() < few_columns;
+  });
+  return sums && !others;
+}
+
+}  // namespace
+
+bool has_too_few_warps(const ir::Kernel& kernel, int warps) {
+  constexpr int most_slices = 4;
+  const std::int64_t elements = largest_tile(kernel);
+  const std::int64_t held = std::int64_t{TileLayouts::most_registers} * 32 * warps;
+  if (elements <= held) return false;
+  return elements > most_slices * held || !sums_columns_only(kernel, elements);
+}
+
 int first_program_axis(const ir::Kernel& kernel) {
   std::int64_t axis = 3;
   ir::walk(kernel.body, [&](const ir::Op& op) {

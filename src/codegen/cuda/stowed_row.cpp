@@ -138,7 +138,7 @@ void Emitter::stow_vector(ElementLoop& loop, const VectorAccess& access) {
   loop.frame.is_whole_vector = true;
   const std::string target = sum_text(row, stowed_index(loop.frame, access.place));
   loop.frame.is_whole_vector = false;
-  out_.format("tw::store<{}>({}, {});", 1 << loop.log_vector, target, part);
+  out_.format("tw::store_shared<{}>({}, {});", 1 << loop.log_vector, target, part);
 }
 
 }  // namespace tilewright

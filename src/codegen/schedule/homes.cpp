@@ -48,17 +48,6 @@ bool Planner::is_overwritten_before(const ir::Op& load, const Demand& wanted) co
   });
 }
 
-// A load, or one that is cast to another type, may wait for the one step that needs it, when
-// nothing is written in between.
-bool Planner::can_sink(const ir::Op& op, const Demand& wanted) const {
-  const ir::Op* source = op.kind == OpKind::Cast ? kernel_.maker(op.operands[0]) : nullptr;
-  if (source && source->kind == OpKind::Load) return can_sink(*source, wanted);
-  return op.kind == OpKind::Load && op.integer("volatile") == 0 &&
-         !is_overwritten_before(op, wanted) && epochs_.at(&op) == wanted.epoch &&
-         std::all_of(op.operands.begin(), op.operands.end(),
-                     [&](ir::Value operand) { return chain_epochs_[operand.id] == -1; });
-}
-
 // Whether this is a load in a wider type: the load itself takes less space.
 bool Planner::is_widened_load(const ir::Op& op) const {
   if (op.kind != OpKind::Cast || !options_.keeps_narrow) return false;
@@ -83,12 +72,18 @@ Home Planner::home_for(const ir::Op& op, ir::Value value) const {
   // Wanted in one other place, each element once: it is computed there instead.
   const Demand& only = wanted.front();
   const bool is_load_itself = op.kind == OpKind::Load && options_.repeats_from_loads;
-  const bool is_same_there =
-      !is_load_itself && (chain_epochs_[value.id] == -1 || chain_epochs_[value.id] == only.epoch);
-  const bool moves = wanted.size() == 1 && only.access <= Access::Once &&
-                     steps_[static_cast<std::size_t>(only.step)].kind == Kind::Elements &&
-                     steps_[static_cast<std::size_t>(only.step)].region == regions_[value.id] &&
-                     (is_same_there || can_sink(op, only));
+  const auto is_possible_there = [&](const Demand& d) {
+    const int loaded = chain_epochs_[value.id];
+    return (!is_load_itself && (loaded == -1 || loaded == d.epoch)) || can_sink(op, d) ||
+           can_sink_chain(op, d);
+  };
+  const bool moves =
+      only.access <= Access::Once &&
+      steps_[static_cast<std::size_t>(only.step)].kind == Kind::Elements &&
+      region_of(only) == regions_[value.id] &&
+      std::all_of(wanted.begin(), wanted.end(), [&](const Demand& d) {
+        return d.step == only.step && d.access == only.access && is_possible_there(d);
+      });
   const bool has_array_access = std::any_of(
       wanted.begin(), wanted.end(), [](const Demand& d) { return d.access == Access::Array; });
   return moves || (is_widened_load(op) && !has_array_access) ? Home::Recomputed : Home::Stored;

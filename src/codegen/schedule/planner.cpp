@@ -43,6 +43,7 @@ void Planner::run() {
   number_epochs(kernel_.body);
   find_conflicts(kernel_.body);
   for (const ir::Op* op : program_) note_chain(*op);
+  note_users();
   plan_region(kernel_.body);
   decide_homes();
   share_arrays();
@@ -51,17 +52,22 @@ void Planner::run() {
 
 // ---- Facts of the whole program
 
+void Planner::next_epoch(const ir::Op& write) {
+  ++epoch_;
+  fences_before_.push_back(fences_before_.back() + (write.kind == OpKind::Store ? 0 : 1));
+}
+
 void Planner::number_epochs(const ir::Region& region) {
   for (const ir::Op* op : region.ops) {
     program_.push_back(op);
     const bool is_control = !op->regions.empty() && !is_combine_region(*op);
     const bool writes = effects_of(*op).writes;
     epochs_[op] = epoch_;
-    if (writes) ++epoch_;
+    if (writes) next_epoch(*op);
     if (!is_control) continue;
     for (const ir::Region& inner : op->regions) {
       number_epochs(inner);
-      if (writes) ++epoch_;
+      if (writes) next_epoch(*op);
     }
   }
 }
@@ -229,6 +235,21 @@ bool Planner::may_share_loop(const ir::Op& op, const MemoryOp& before) const {
          order_of_memory_.is_same_place(op.operands[0], before.op->operands[0]);
 }
 
+// Whether no element of a tile of the region meets another: a loop over all of them can then do
+// everything with each and keep nothing.
+bool Planner::is_streamed(const ir::Region& region) const {
+  return std::all_of(region.ops.begin(), region.ops.end(), [&](const ir::Op* op) {
+    const Kind kind = kind_of(*op);
+    return op->kind != OpKind::Reduce && (kind == Kind::Scalar || kind == Kind::Elements);
+  });
+}
+
+// Whether this is a load that need not wait for a store before it.
+bool Planner::loads_other_memory(const ir::Op& op, const ir::Op& before) const {
+  return op.kind == OpKind::Load && op.integer("volatile") == 0 && before.kind == OpKind::Store &&
+         !must_order(op, before);
+}
+
 int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
                              const RegionState& state) const {
   const Effects effects = effects_of(op);
@@ -241,6 +262,7 @@ int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
     if (op.kind == OpKind::Store && before.op->kind == OpKind::Store && kind == Kind::Elements &&
         !must_order(op, *before.op))
       continue;
+    if (state.is_streamed && loads_other_memory(op, *before.op)) continue;
     level = std::max(level, are_elements && !may_share_loop(op, before) ? step.level + 1
                                                                         : after(step, kind, shape));
   }
@@ -300,7 +322,7 @@ void Planner::plan_op(const ir::Op& op, RegionState& state) {
 }
 
 void Planner::plan_region(const ir::Region& region) {
-  RegionState state{.number = region_count_++};
+  RegionState state{.number = region_count_++, .is_streamed = is_streamed(region)};
   for (const ir::Value argument : region.arguments) regions_[argument.id] = state.number;
   for (const ir::Op* op : region.ops) {
     plan_op(*op, state);

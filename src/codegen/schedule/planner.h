@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/schedule/planner.h — makes a Schedule: levels (planner.cpp), then homes (homes.cpp), then
-// shared arrays (storage.cpp).
+// codegen/schedule/planner.h — makes a Schedule: levels (planner.cpp), then homes (homes.cpp,
+// sink.cpp), then shared arrays (storage.cpp).
 #pragma once
 
 #include <unordered_map>
@@ -43,13 +43,17 @@ class Planner {
   };
   struct RegionState {
     int number = 0;
+    bool is_streamed = false;
     std::vector<int> steps;
     std::vector<MemoryOp> memory;
   };
   void number_epochs(const ir::Region& region);
+  void next_epoch(const ir::Op& write);
   void find_conflicts(const ir::Region& region);
   bool may_share_loop(const ir::Op& op, const MemoryOp& before) const;
   bool must_order(const ir::Op& op, const ir::Op& other) const;
+  bool is_streamed(const ir::Region& region) const;
+  bool loads_other_memory(const ir::Op& op, const ir::Op& before) const;
   bool is_kept_load(const ir::Op& op) const;  // its tile is kept where several steps need it
   void note_chain(const ir::Op& op);
   void note_broadcast(const ir::Op& op);
@@ -73,7 +77,6 @@ class Planner {
   Home home_for(const ir::Op& op, ir::Value value) const;
   bool can_repeat(ir::Value value, const Demand& demand) const;
   bool can_reload(ir::Value value, int epoch) const;
-  bool can_sink(const ir::Op& op, const Demand& wanted) const;
   bool is_overwritten_before(const ir::Op& load, const Demand& wanted) const;
   bool is_widened_load(const ir::Op& op) const;
   bool is_cheap(ir::Value value) const;
@@ -84,6 +87,18 @@ class Planner {
   void demand_operands(const ir::Op& op, int step, Access access, int epoch);
   Steps make_steps(const ir::Region& region);
   Step make_step(const PlannedStep& planned);
+
+  // ---- Ops that wait for the loop that needs them (sink.cpp)
+  void note_users();
+  bool can_sink(const ir::Op& op, const Demand& wanted) const;
+  bool can_sink_chain(const ir::Op& op, const Demand& wanted) const;
+  bool collect_chain(ir::Value value, const Demand& wanted,
+                     std::vector<const ir::Op*>& chain) const;
+  bool is_used_only_at(ir::Value value, const Demand& wanted,
+                       const std::vector<const ir::Op*>& chain) const;
+  int region_of(const Demand& wanted) const {
+    return steps_[static_cast<std::size_t>(wanted.step)].region;
+  }
 
   // ---- Shared arrays (storage.cpp)
   void share_arrays();
@@ -100,9 +115,12 @@ class Planner {
   const ir::MemoryOrder order_of_memory_;
   Schedule& out_;
 
-  std::vector<const ir::Op*> program_;               // every op that is planned, in program order
-  std::unordered_map<const ir::Op*, int> epochs_;    // rises with every write
-  std::unordered_map<const ir::Op*, int> steps_of_;  // op to step
+  std::vector<const ir::Op*> program_;             // every op that is planned, in program order
+  std::unordered_map<const ir::Op*, int> epochs_;  // rises with every write
+  std::vector<int> fences_before_ = {0};           // by epoch: writes that are no plain stores
+  std::unordered_map<const ir::Op*, std::size_t> positions_;  // in program_
+  std::vector<std::vector<const ir::Op*>> users_;             // by value
+  std::unordered_map<const ir::Op*, int> steps_of_;           // op to step
   // Loads of what may be written afterwards, and by which ops.
   std::unordered_map<const ir::Op*, std::vector<const ir::Op*>> overwritten_;
   std::unordered_map<const ir::Region*, std::vector<int>> region_steps_;

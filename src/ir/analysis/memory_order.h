@@ -41,6 +41,8 @@ class MemoryOrder {
   // is at the same place, or what two rounds touch never overlaps.
   bool is_same_in_rounds(const Op& loop, Value pointer) const;
   bool is_apart_in_rounds(const Op& loop, Value pointer, Value other) const;
+  // Of two accesses, whose masks count too.
+  bool is_apart_in_rounds(const Op& loop, const Op& access, const Op& other) const;
 
  private:
   struct Origin {
@@ -66,6 +68,10 @@ class MemoryOrder {
   bool is_defined_in(const Op& loop, Value value) const;
   std::int64_t extent_of(const Op& affine) const;
   std::int64_t step_of(const Op& loop, Value scalar) const;
+  Value plain(Value value) const;
+  bool is_non_negative(Value value) const;
+  Value unit_of(const Op& loop, Value scalar) const;
+  bool is_at_most(Value high, Value unit) const;
 
   const Kernel& kernel_;
   std::vector<Origin> origins_;  // by value

@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
     const i32 i_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-    tw::store<8>(q_shared + i_3, q_tile + k * 8);
+    tw::store_shared<8>(q_shared + i_3, q_tile + k * 8);
   }
   // attention.py:37: for start in range(0, end, BLOCK_N):
   if ((0ll < t)) {
@@ -308,7 +308,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       out[v] = t_13;
     }
     const i32 i_26 = (thread & 3) * 2 + ((thread >> 2 & 7) * 72 ^ (k >> 1 & 7) * 8) + (thread >> 5) * 2048 + (k & 1) * 512 + (k >> 4) * 1024;
-    tw::store<2>(kept_shared + i_26, out);
+    tw::store_shared<2>(kept_shared + i_26, out);
   }
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
@@ -332,6 +332,6 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     const i32 i_28 = (thread >> 3) + k * 16;
     const i32 i_29 = (thread & 7) * 8;
-    tw::store_whole<8, 8, tw::Cache::Together>(((out_ptr + t_2) + t_4) + i_28 * 64 + i_29, out_3, i_28 < t_5);
+    tw::store_whole<8>(((out_ptr + t_2) + t_4) + i_28 * 64 + i_29, out_3, i_28 < t_5);
   }
 }

@@ -63,7 +63,7 @@ TEST(Schedule, LoadsOfSmallTilesAreKeptWhenAsked) {
             "elements [1024]: %y div, store\n");
 }
 
-TEST(Schedule, ALoadAfterAStoreBeginsANewLoop) {
+TEST(Schedule, ALoadAfterAStoreToItsMemoryBeginsANewLoop) {
   EXPECT_EQ(plan(R"(
 kernel @k(%x: *f32, %y: *f32) tile {
   %one = constant {value = 1} : i64
@@ -71,14 +71,82 @@ kernel @k(%x: *f32, %y: *f32) tile {
   %q = affine %y, %one : *f32[64]
   %a = load %p : f32[64]
   store %q, %a
-  %b = load %p : f32[64]
+  %b = load %q : f32[64]
   %c = add %a, %b : f32[64]
-  store %q, %c
+  store %p, %c
 }
 )"),
             "scalar: %one constant\n"
             "elements [64]: %a load, store; keeps %a\n"
             "elements [64]: %b load, %c add, store\n");
+}
+
+const std::string loads_between_stores = R"(
+  %one = constant {value = 1} : i64
+  %p = affine %x, %one : *f32[64]
+  %q = affine %y, %one : *f32[64]
+  %r = affine %z, %one : *f32[64]
+  %a = load %p : f32[64]
+  store %q, %a
+  %b = load %r : f32[64]
+  %c = add %a, %b : f32[64]
+  store %q, %c
+}
+)";
+
+TEST(Schedule, ALoadOfOtherMemoryWaitsForNoStore) {
+  EXPECT_EQ(plan("kernel @k(%x: *f32, %y: *f32, %z: *f32) tile {" + loads_between_stores),
+            "scalar: %one constant\n"
+            "elements [64]: %a load, store, %b load, %c add, store\n");
+}
+
+// %s is computed where it is stored, and so %a and %b are loaded only there. %w must be an array.
+const std::string sum_and_product = R"(
+kernel @k(%x: *f32, %y: *f32, %w: *f32, %u: *f32, %v: *f32) tile {
+  %one = constant {value = 1} : i64
+  %zero = constant {value = 0} : i64
+  %width = constant {value = 64} : i64
+  %p = affine %x, %width, %one : *f32[4,64]
+  %next = offset %x, %one : *f32
+  %shifted = affine %next, %width, %one : *f32[4,64]
+  %q = affine %y, %width, %one : *f32[4,64]
+  %r = affine %w, %zero, %one : *f32[1,64]
+  %m = affine %u, %width, %one : *f32[4,64]
+  %n = affine %v, %width, %one : *f32[4,64]
+  %a = load %p : f32[4,64]
+  %b = load %q : f32[4,64]
+  %s = add %a, %b : f32[4,64]
+  %row = load %r : f32[1,64]
+  %rows = broadcast %row : f32[4,64]
+  %t = mul %a, %rows : f32[4,64]
+  %d = mul %t, %b : f32[4,64]
+  SYNC
+  store %m, %s
+  store %n, %d
+}
+)";
+
+std::string with_sync(std::string text, const std::string& op) {
+  return text.replace(text.find("SYNC"), 4, op);
+}
+
+TEST(Schedule, AChainOfOpsWaitsForTheLoopThatNeedsIt) {
+  EXPECT_EQ(plan(with_sync(sum_and_product, ""), {.reload_from = 4096}),
+            "scalar: %one constant\n"
+            "scalar: %zero constant\n"
+            "scalar: %width constant\n"
+            "scalar: %next offset\n"
+            "elements [1, 64]: %row load; keeps %row\n"
+            "elements [4, 64]: %t mul, %d mul, store, store\n");
+}
+
+// A store to what they read, and a barrier, must come after the loads.
+TEST(Schedule, AChainDoesNotWaitPastWhatOrdersItsMemory) {
+  for (const std::string op : {"store %shifted, %d", "barrier"}) {
+    const std::string steps = plan(with_sync(sum_and_product, op), {.reload_from = 4096});
+    EXPECT_NE(steps.find("%a load"), std::string::npos) << steps;
+    EXPECT_LT(steps.find("%a load"), steps.find("store")) << steps;
+  }
 }
 
 TEST(Schedule, AShiftInPlaceReadsEverythingFirst) {

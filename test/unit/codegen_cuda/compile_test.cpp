@@ -25,11 +25,13 @@ struct Accesses {
   int copies = 0;    // from global to shared memory
   int matrices = 0;  // reads of four matrices or fewer
   int products = 0;  // of matrices, by tensor cores
+  int doubles = 0;   // sums and products of f64
 };
 
 // Walks the machine code of the one kernel in a cubin: instructions of 16 bytes, opcode in the low
 // 12 bits (0x981 loads from global memory, 0x986 and 0x386 store, 0xfae copies, 0x83b reads
-// matrices, 0x23c multiplies them), width in bits 73 to 75 (6: 128).
+// matrices, 0x23c multiplies them, 0x228, 0x229 and 0x22b compute with f64), width in bits 73 to 75
+// (6: 128).
 Accesses accesses_of(const Binary& binary) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.bytes.data());
   const auto read = [&](std::size_t at, auto value) {
@@ -54,6 +56,7 @@ Accesses accesses_of(const Binary& binary) {
       out.copies += opcode == 0xfae;
       out.matrices += opcode == 0x83b;
       out.products += opcode == 0x23c;
+      out.doubles += opcode == 0x228 || opcode == 0x229 || opcode == 0x22b;
     }
   }
   return out;
@@ -89,6 +92,47 @@ TEST_P(CudaCompile, WithoutSpillsInVectors) {
     printf("%s %s: %d registers, %zu bytes, %d of %d loads, %d of %d stores, %.3f s\n", c.kernel,
            target, resources[0].registers, resources[0].code_bytes, accesses.loads_128,
            accesses.loads, accesses.stores_128, accesses.stores, report.seconds);
+}
+
+// Results that are computed one by one are still stored in one piece, with and without a mask.
+TEST(CudaStores, AreOneInstructionEach) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  for (const char* mask : {"(rows < n)[:, None]", "None"}) {
+    const std::string source = fmt::format(R"(
+@triton.jit
+def gate_kernel(x_ptr, out_ptr, n):
+    rows = tl.program_id(0).to(tl.int64) * 64 + tl.arange(0, 64)
+    at = rows[:, None] * 4096 + tl.arange(0, 64)[None, :]
+    x = tl.load(x_ptr + at, mask={0}).to(tl.float32)
+    y = tl.where(x < 20.0, tl.log(1 + tl.exp(x)), x)
+    tl.store(out_ptr + at, y, mask={0})
+)",
+                                           mask);
+    const TileProgram program(source, "gate_kernel", "*bf16:16, *fp32:16, i32", 16, "sm_90a");
+    const Accesses accesses =
+        accesses_of(compile(program.source(), Target::parse("sm_90a"), nullptr));
+    EXPECT_EQ(accesses.stores, 2) << program.text();
+    EXPECT_EQ(accesses.stores_128, 2) << program.text();
+  }
+}
+
+// One instruction of the type itself; f64 would be exact too, at a fraction of the speed.
+TEST(CudaArithmetic, ShortMultiplyAddsNeedNoDoubles) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  const char* source = R"(
+@triton.jit
+def fma_kernel(x_ptr, y_ptr, z_ptr, out_ptr):
+    at = tl.arange(0, 1024)
+    z = tl.fma(tl.load(x_ptr + at), tl.load(y_ptr + at), tl.load(z_ptr + at))
+    tl.store(out_ptr + at, z)
+)";
+  for (const std::string type : {"fp16", "bf16"})
+    for (const char* target : {"sm_80", "sm_90a"}) {
+      const TileProgram program(source, "fma_kernel",
+                                fmt::format("*{0}:16, *{0}:16, *{0}:16, *{0}:16", type), 4, target);
+      EXPECT_EQ(accesses_of(compile(program.source(), Target::parse(target), nullptr)).doubles, 0)
+          << type << " " << target;
+    }
 }
 
 class CudaProducts : public ::testing::TestWithParam<std::tuple<Case, const char*>> {};

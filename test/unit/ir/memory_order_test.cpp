@@ -40,6 +40,9 @@ class Analysed {
   bool is_apart_in_rounds(std::size_t a, std::size_t b) const {
     return order_.is_apart_in_rounds(*loop_, pointer(a), pointer(b));
   }
+  bool are_apart_in_rounds(std::size_t a, std::size_t b) const {
+    return order_.is_apart_in_rounds(*loop_, *accesses_[a], *accesses_[b]);
+  }
   bool is_same_in_rounds(std::size_t a) const {
     return order_.is_same_in_rounds(*loop_, pointer(a));
   }
@@ -137,6 +140,50 @@ TEST(MemoryOrder, RoundsOfALoop) {
   EXPECT_FALSE(Analysed(text("15", "%i")).is_apart_in_rounds(0));
   EXPECT_FALSE(Analysed(text("16", "%i")).is_same_in_rounds(0));
   EXPECT_FALSE(Analysed(text("16", "%zero")).is_apart_in_rounds(0));
+}
+
+// One row of %d elements per round, of which each program has a part.
+TEST(MemoryOrder, AMaskKeepsRoundsWithinTheirRows) {
+  const auto text = [](const std::string& high, const std::string& by) {
+    return R"(kernel @k(%x: *i32, %n: i32, %d: i32, %s: i64) tile {
+      %one = constant {value = 1} : i64
+      %zero = constant {value = 0} : i64
+      %first = constant {value = 0} : i32
+      %next = constant {value = 1} : i32
+      %size = constant {value = 64} : i32
+      %pid = program_id {axis = 0} : i32
+      %part = mul %pid, %size : i32
+      %start = cast %part : i64
+      %row = cast %d : i64
+      %less = sub %row, %start : i64
+      %away = neg %start : i64
+      %sum = add %away, %row : i64
+      %more = add %row, %start : i64
+      %odd = sub %row, %s : i64
+      %base = offset %x, %start : *i32
+      for %first, %n, %next (%i: i32) {
+        %w = cast %i : i64
+        %m = mul %w, )" +
+           by + R"( : i64
+        %at = offset %base, %m : *i32
+        %p = affine %at, %one : *i32[64]
+        %mask = bounds %zero, )" +
+           high + R"( : b1[64]
+        %a = load %p, %mask : i32[64]
+        store %p, %a, %mask
+        store %p, %a
+        yield
+      }
+    })";
+  };
+  for (const char* high : {"%row", "%less", "%sum"}) {
+    EXPECT_TRUE(Analysed(text(high, "%row")).are_apart_in_rounds(0, 1)) << high;
+    EXPECT_TRUE(Analysed(text(high, "%row")).are_apart_in_rounds(1, 1)) << high;
+    EXPECT_FALSE(Analysed(text(high, "%row")).are_apart_in_rounds(1, 2)) << high;  // no mask
+    EXPECT_FALSE(Analysed(text(high, "%s")).are_apart_in_rounds(1, 1)) << high;    // other rows
+  }
+  EXPECT_FALSE(Analysed(text("%more", "%row")).are_apart_in_rounds(1, 1));
+  EXPECT_FALSE(Analysed(text("%odd", "%row")).are_apart_in_rounds(1, 1));  // %s may be negative
 }
 
 // Rows of 64 elements in halves, as a rotary embedding has them.

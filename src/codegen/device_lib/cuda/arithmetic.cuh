@@ -142,24 +142,32 @@ TW_DEVICE T fmod(T a, T b) {
   else return from_f32<T>(::fmodf(to_f32(a), to_f32(b)));
 }
 
-// a * b + c with one rounding. The products of short floats are exact in f64; their sum with c is
-// rounded to odd there, by way of its error, before it is rounded to the type.
+// a * b + c of short floats with one rounding, by way of f64: the product is exact there; its sum
+// with c is rounded to odd, by way of its error, before it is rounded to the type.
+template <class T>
+TW_DEVICE T fma_by_f64(T a, T b, T c) {
+  const f64 product = f64(to_f32(a)) * f64(to_f32(b));
+  const f64 addend = to_f32(c);
+  const f64 sum = __dadd_rn(product, addend);
+  const f64 part = __dsub_rn(sum, product);
+  const f64 error = __dadd_rn(__dsub_rn(product, __dsub_rn(sum, part)), __dsub_rn(addend, part));
+  if (!(error != 0) || sum - sum != 0) return cast<T>(sum);
+  u64 bits = bit_cast<u64>(sum);
+  if ((error < 0) != (sum < 0)) --bits;
+  return cast<T>(bit_cast<f64>(bits | 1));
+}
+
+// a * b + c with one rounding.
 template <class T>
 TW_DEVICE T fma(T a, T b, T c) {
   if constexpr (is_same<T, f32>) return ::fmaf(a, b, c);
   else if constexpr (is_same<T, f64>) return ::fma(a, b, c);
   else if constexpr (!IsShort<T>::value) return T(u64(a) * u64(b) + u64(c));
-  else {
-    const f64 product = f64(to_f32(a)) * f64(to_f32(b));
-    const f64 addend = to_f32(c);
-    const f64 sum = __dadd_rn(product, addend);
-    const f64 part = __dsub_rn(sum, product);
-    const f64 error = __dadd_rn(__dsub_rn(product, __dsub_rn(sum, part)), __dsub_rn(addend, part));
-    if (!(error != 0) || sum - sum != 0) return cast<T>(sum);
-    u64 bits = bit_cast<u64>(sum);
-    if ((error < 0) != (sum < 0)) --bits;
-    return cast<T>(bit_cast<f64>(bits | 1));
-  }
+  else if constexpr (is_same<T, f16>)
+    return {ptx::fma_f16(a.bits, b.bits, c.bits, [&] { return fma_by_f64(a, b, c).bits; })};
+  else if constexpr (is_same<T, bf16>)
+    return {ptx::fma_bf16(a.bits, b.bits, c.bits, [&] { return fma_by_f64(a, b, c).bits; })};
+  else return fma_by_f64(a, b, c);
 }
 
 }  // namespace tw

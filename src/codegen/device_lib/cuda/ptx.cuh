@@ -67,6 +67,27 @@ TW_DEVICE unsigned short f32_to_bf16(float x) {
   return bits;
 }
 
+// ---- a * b + c of 16-bit floats, rounded once. `otherwise` computes it where the processor has no
+// such instruction.
+
+template <class Otherwise>
+TW_DEVICE unsigned short fma_f16(unsigned short a, unsigned short b, unsigned short c, Otherwise) {
+  unsigned short bits;
+  asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(bits) : "h"(a), "h"(b), "h"(c));
+  return bits;
+}
+template <class Otherwise>
+TW_DEVICE unsigned short fma_bf16(unsigned short a, unsigned short b, unsigned short c,
+                                  Otherwise otherwise) {
+#if __CUDA_ARCH__ >= 800
+  unsigned short bits;
+  asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(bits) : "h"(a), "h"(b), "h"(c));
+  return bits;
+#else
+  return otherwise();
+#endif
+}
+
 // ---- Loads that say how long the line is wanted.
 
 #define TW_EVICT_LOADS(name, level)                                                            \
@@ -159,18 +180,19 @@ TW_DEVICE void keep_whole(unsigned& v) { asm("" : "+r"(v)); }
 TW_DEVICE void keep_whole(unsigned short&) {}
 TW_DEVICE void keep_whole(unsigned char&) {}
 
-// ---- Stores that stay whole, as the compiler's own may not when the words come one by one.
+// ---- Stores to global memory that stay whole: the compiler takes its own apart where the words are
+// computed one by one.
 
-TW_DEVICE void store_together(uint4* p, uint4 v) {
+TW_DEVICE void store_whole(uint4* p, uint4 v) {
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(v.x), "r"(v.y), "r"(v.z),
                "r"(v.w)
                : "memory");
 }
-TW_DEVICE void store_together(uint2* p, uint2 v) {
+TW_DEVICE void store_whole(uint2* p, uint2 v) {
   asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(p), "r"(v.x), "r"(v.y) : "memory");
 }
 template <class T>
-TW_DEVICE void store_together(T* p, T value) {
+TW_DEVICE void store_whole(T* p, T value) {
   *p = value;
 }
 

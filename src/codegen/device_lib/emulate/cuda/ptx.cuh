@@ -81,6 +81,17 @@ TW_DEVICE unsigned short f32_to_bf16(float x) {
   return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+template <class Otherwise>
+TW_DEVICE unsigned short fma_f16(unsigned short, unsigned short, unsigned short,
+                                 Otherwise otherwise) {
+  return otherwise();
+}
+template <class Otherwise>
+TW_DEVICE unsigned short fma_bf16(unsigned short, unsigned short, unsigned short,
+                                  Otherwise otherwise) {
+  return otherwise();
+}
+
 template <class T>
 TW_DEVICE T load_evict_first(const T* p) {
   return *p;
@@ -99,7 +110,7 @@ template <class T>
 TW_DEVICE void keep_whole(T&) {}
 
 template <class T>
-TW_DEVICE void store_together(T* p, T value) {
+TW_DEVICE void store_whole(T* p, T value) {
   *p = value;
 }
 
