@@ -97,51 +97,34 @@ class Counter {
   const Type& type(Value value) const { return kernel_.type(value); }
 
   Work count(const Op& op) {
-    switch (op.kind) {
-      case OpKind::Load:
-      case OpKind::Store:
-      case OpKind::AtomicRmw:
-      case OpKind::AtomicCas:
-      case OpKind::CopyAsync:
-        return access(op);
-      case OpKind::Reduce:
-      case OpKind::Scan:
-        return combination(op);
-      case OpKind::For:
+    if (op.facts().is(Family::Access)) return access(op);
+    if (op.facts().has(Combines)) return combination(op);
+    if (op.facts().is(Family::Control)) return control(op);
+    return {.flops = number(flops_of(op))};
+  }
+
+  Work control(const Op& op) {
+    switch (control_op(op.kind)) {
+      case ControlOp::For:
         return loop(op);
-      case OpKind::While:
+      case ControlOp::While:
         return endless(op);
-      case OpKind::If:
+      case ControlOp::If:
         return branch(op);
-      default:
-        return {.flops = number(flops_of(op))};
+      case ControlOp::Sweep:
+        return count(op.regions[0]);
     }
+    return {};
   }
 
   std::int64_t flops_of(const Op& op) const {
-    if (op.kind == OpKind::Dot) {
+    const int flops = op.facts().flops;
+    if (flops == OpFacts::by_shape) {
       const Type& a = type(op.operands[0]);
       return 2 * type(op.result()).numel() * a.size(a.rank - 1);
     }
     if (op.results.empty() || !type(op.result()).is_float()) return 0;
-    const std::int64_t elements = type(op.result()).numel();
-    switch (op.kind) {
-      case OpKind::Add:
-      case OpKind::Subtract:
-      case OpKind::Multiply:
-      case OpKind::Divide:
-      case OpKind::Remainder:
-      case OpKind::Minimum:
-      case OpKind::Maximum:
-      case OpKind::Negate:
-      case OpKind::Absolute:
-      case OpKind::Math:
-        return elements;
-      case OpKind::Fma:
-        return 2 * elements;
-      default:
-        return 0;
-    }
+    return flops * type(op.result()).numel();
   }
 
   // Elements at different addresses, as far as an access form shows it.
@@ -164,8 +147,8 @@ class Counter {
     const std::int64_t bytes = distinct_elements(op.operands[0]) *
                                static_cast<std::int64_t>(size_of(type(op.operands[0]).dtype));
     Work work;
-    if (op.kind != OpKind::Store) work.bytes_read = number(bytes);
-    if (op.kind != OpKind::Load && op.kind != OpKind::CopyAsync) work.bytes_written = number(bytes);
+    if (op.facts().has(Reads)) work.bytes_read = number(bytes);
+    if (op.facts().has(Writes)) work.bytes_written = number(bytes);
     return work;
   }
 
@@ -218,20 +201,25 @@ class Counter {
         return PlanExpression{{Kind::Argument, static_cast<std::int64_t>(i)}};
     const Op* op = kernel_.maker(value);
     if (!op) return std::nullopt;
-    switch (op->kind) {
-      case OpKind::Constant:
-        return number(op->integer("value"));
-      case OpKind::NumPrograms:
-        return PlanExpression{{Kind::Grid, op->integer("axis")}};
-      case OpKind::ProgramId:
+    if (op->facts().is(Family::Source)) return source(*op);
+    if (op->kind == OpKind::Cast || op->kind == OpKind::Hint)
+      return type(op->operands[0]).is_int() ? expression(op->operands[0]) : std::nullopt;
+    return arithmetic(*op);
+  }
+
+  std::optional<PlanExpression> source(const Op& op) {
+    switch (source_op(op.kind)) {
+      case SourceOp::Constant:
+        return number(op.integer("value"));
+      case SourceOp::NumPrograms:
+        return PlanExpression{{Kind::Grid, op.integer("axis")}};
+      case SourceOp::ProgramId:
         is_exact_ = false;  // the middle program stands for all
-        return apply(Kind::Divide, {{Kind::Grid, op->integer("axis")}}, number(2));
-      case OpKind::Cast:
-      case OpKind::Hint:
-        return type(op->operands[0]).is_int() ? expression(op->operands[0]) : std::nullopt;
-      default:
-        return arithmetic(*op);
+        return apply(Kind::Divide, {{Kind::Grid, op.integer("axis")}}, number(2));
+      case SourceOp::Arange:
+        break;  // no scalar
     }
+    return std::nullopt;
   }
 
   std::optional<PlanExpression> arithmetic(const Op& op) {

@@ -61,6 +61,13 @@ struct Op {
 
   const OpFacts& facts() const { return facts_of(kind); }
   Value result() const { return results.front(); }
+  // The operand that says which elements count; none when all do.
+  Value mask() const {
+    const int at = facts().mask;
+    return at >= 0 && operands.size() > static_cast<std::size_t>(at)
+               ? operands[static_cast<std::size_t>(at)]
+               : Value{};
+  }
 
   const AttributeValue* find(std::string_view name) const;  // null when absent
   // The attribute's value, or `otherwise` when it is absent.

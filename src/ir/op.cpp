@@ -11,6 +11,9 @@ namespace tilewright::ir {
 namespace {
 
 constexpr int Any = -1;
+constexpr int NoMask = -1;
+constexpr int Never = OpFacts::never;
+constexpr int ByShape = OpFacts::by_shape;
 constexpr std::uint8_t Every = 0b1111;
 constexpr std::uint8_t FromTile = 0b1110;
 constexpr std::uint8_t OnlyLaid = 0b0100;
@@ -42,11 +45,18 @@ std::span<const AttributeRule> parse_rules(std::string_view text) {
 }
 
 std::vector<OpFacts> make_table() {
+  using enum IntegerUse;
+  using enum Neutral;
+  using enum VectorForm;
   return {
-#define OP(kind, name, operands, results, traits, stages, attributes, meaning) \
-  OpFacts{name, operands, results, traits, stages, parse_rules(attributes), meaning},
+#define OP(kind, family, name, operands, results, regions, traits, map, integers, mask, neutral, \
+           cost, flops, vector, stages, attributes, meaning)                                     \
+  OpFacts{OpKind::kind, Family::family, name,    operands,                                       \
+          results,      regions,        traits,  map,                                            \
+          integers,     mask,           neutral, cost,                                           \
+          flops,        vector,         stages,  parse_rules(attributes),                        \
+          meaning},
 #include "ir/ops.def"
-#undef OP
   };
 }
 
@@ -61,7 +71,25 @@ constexpr MathFacts math_functions[] = {
 #undef FN
 };
 
+template <class Kinds>
+Kinds of_family(OpKind kind, Family family) {
+  TW_CHECK(facts_of(kind).family == family, "'{}' is of another family of ops",
+           facts_of(kind).name);
+  return static_cast<Kinds>(kind);
+}
+
 }  // namespace
+
+SourceOp source_op(OpKind kind) { return of_family<SourceOp>(kind, Family::Source); }
+ViewOp view_op(OpKind kind) { return of_family<ViewOp>(kind, Family::View); }
+ElementwiseOp elementwise_op(OpKind kind) {
+  return of_family<ElementwiseOp>(kind, Family::Elementwise);
+}
+AccessOp access_op(OpKind kind) { return of_family<AccessOp>(kind, Family::Access); }
+AcrossOp across_op(OpKind kind) { return of_family<AcrossOp>(kind, Family::Across); }
+ControlOp control_op(OpKind kind) { return of_family<ControlOp>(kind, Family::Control); }
+SyncOp sync_op(OpKind kind) { return of_family<SyncOp>(kind, Family::Sync); }
+CheckOp check_op(OpKind kind) { return of_family<CheckOp>(kind, Family::Check); }
 
 const OpFacts& facts_of(OpKind kind) { return table()[static_cast<std::size_t>(kind)]; }
 std::span<const OpFacts> all_ops() { return table(); }

@@ -34,9 +34,7 @@ const Op* Rewriter::made_by(Value value, OpKind kind) const {
 
 std::optional<AttributeValue> Rewriter::constant_of(Value value) const {
   const Op* op = kernel().maker(value);
-  while (op && (op->kind == OpKind::Splat || op->kind == OpKind::Broadcast ||
-                op->kind == OpKind::Reshape))
-    op = kernel().maker(op->operands[0]);
+  while (op && op->facts().maps(Spread | Repeated | Reshaped)) op = kernel().maker(op->operands[0]);
   if (!op || op->kind != OpKind::Constant) return std::nullopt;
   return *op->find("value");
 }
@@ -54,7 +52,7 @@ Value Rewriter::constant_like(const Type& type, const AttributeValue& value) {
 
 void Rewriter::inline_region(const Op& op, const Region& region) {
   for (Op* inner : region.ops) {
-    if (!inner->facts().has(Ends)) {
+    if (!inner->facts().is(Family::Ends)) {
       insert(inner);
       continue;
     }

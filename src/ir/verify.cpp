@@ -57,14 +57,14 @@ class Verifier {
     for (std::size_t i = 0; i < region.ops.size(); ++i) {
       const Op& op = *region.ops[i];
       check_structure(op);
-      require(op, !op.facts().has(Ends) || i + 1 == region.ops.size(),
+      require(op, !op.facts().is(Family::Ends) || i + 1 == region.ops.size(),
               "only the last op of a region may end it");
       for (const Region& inner : op.regions) check_region(inner, &op);
       verify_types(kernel_, op);
       for (const Value value : op.results) define(&op, value);
       defined.insert(defined.end(), op.results.begin(), op.results.end());
     }
-    if (owner && (region.ops.empty() || !region.ops.back()->facts().has(Ends)))
+    if (owner && (region.ops.empty() || !region.ops.back()->facts().is(Family::Ends)))
       fail(owner, "a region must end in yield or condition");
     // Out of scope again: values of a region are not visible after it.
     for (const Value value : defined) is_defined_[value.id] = owner == nullptr;
@@ -81,24 +81,9 @@ class Verifier {
     for (const Value value : op.operands)
       require(op, value.id < is_defined_.size() && is_defined_[value.id],
               "an operand is used before its definition or outside its region");
-    require(op, op.regions.size() == regions_of(op.kind),
-            fmt::format("needs {} regions, has {}", regions_of(op.kind), op.regions.size()));
+    require(op, op.regions.size() == static_cast<std::size_t>(facts.regions),
+            fmt::format("needs {} regions, has {}", facts.regions, op.regions.size()));
     check_attributes(op);
-  }
-
-  static std::size_t regions_of(OpKind kind) {
-    switch (kind) {
-      case OpKind::Reduce:
-      case OpKind::Scan:
-      case OpKind::For:
-      case OpKind::Sweep:
-        return 1;
-      case OpKind::While:
-      case OpKind::If:
-        return 2;
-      default:
-        return 0;
-    }
   }
 
   void check_attributes(const Op& op) const {

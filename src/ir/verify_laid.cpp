@@ -17,7 +17,7 @@ class LaidRules {
   void check(const Region& region, const Op* sweep) const {
     for (const Op* op : region.ops) {
       const Place place = place_of(*op);
-      if (sweep && (op->kind == OpKind::Sweep || place == Place::Outside))
+      if (sweep && place == Place::Outside)
         fail_verification(kernel_, op, "rule L2: it cannot stand in a sweep");
       if (!sweep && place == Place::Inside && has_tile(*op))
         fail_verification(kernel_, op,
@@ -25,7 +25,7 @@ class LaidRules {
       if (sweep && op->results.empty() && place == Place::Inside)
         check_shape(*op, *sweep, "stores");
       if (sweep && op->kind == OpKind::Reduce) check_shape(*op, *sweep, "reduces");
-      if (op->kind == OpKind::Reduce || op->kind == OpKind::Scan) continue;  // scalars
+      if (op->facts().has(Combines)) continue;  // scalars
       for (const Region& inner : op->regions)
         check(inner, op->kind == OpKind::Sweep ? op : nullptr);
       if (op->kind == OpKind::Sweep) check_order(op->regions[0]);
@@ -37,35 +37,23 @@ class LaidRules {
 
   // Where an op on tiles may stand.
   static Place place_of(const Op& op) {
-    switch (op.kind) {
-      case OpKind::Scan:
-      case OpKind::Dot:
-      case OpKind::Gather:
-      case OpKind::Concatenate:
-      case OpKind::Histogram:
-      case OpKind::Sort:
-      case OpKind::Print:
-      case OpKind::ReadBuffer:
-      case OpKind::CommitCopies:
-      case OpKind::WaitCopies:
-      case OpKind::Barrier:
-      case OpKind::For:
-      case OpKind::While:
-      case OpKind::If:
+    switch (op.facts().family) {
+      case Family::Across:
+      case Family::Control:
+      case Family::Sync:
         return Place::Outside;
-      case OpKind::Load:
-      case OpKind::Store:
-      case OpKind::AtomicRmw:
-      case OpKind::AtomicCas:
-      case OpKind::CopyAsync:
-      case OpKind::Reduce:
-      case OpKind::Assert:
+      case Family::Elementwise:
+      case Family::Access:
+      case Family::Reduction:
         return Place::Inside;
-      case OpKind::Hint:
-        return Place::Either;
-      default:
-        return op.facts().has(Elementwise) ? Place::Inside : Place::Either;
+      case Family::Check:  // an assumption is about a scalar
+        return op.kind == OpKind::Assume ? Place::Either : Place::Inside;
+      case Family::Source:
+      case Family::View:
+      case Family::Ends:
+        break;
     }
+    return Place::Either;
   }
 
   bool has_tile(const Op& op) const {

@@ -10,7 +10,6 @@ namespace tilewright {
 
 using ir::Kernel;
 using ir::Op;
-using ir::OpKind;
 using ir::Region;
 using ir::Type;
 using ir::Value;
@@ -54,21 +53,25 @@ class AxisVisitor {
   }
 
   void visit(const Op& op) {
-    switch (op.kind) {
-      case OpKind::For:
-        return visit_for(op);
-      case OpKind::While:
-        return visit_while(op);
-      case OpKind::If:
-        return visit_if(op);
-      default:
-        break;
-    }
+    if (op.facts().is(ir::Family::Control)) return visit_control(op);
     for (const Region& region : op.regions) visit(region);
     if (op.results.size() != 1 || !op.regions.empty() || !op.facts().has(ir::Pure)) return;
     std::vector<const AxisInfo*> operands;
     for (const Value operand : op.operands) operands.push_back(&at(operand));
     at(op.result()) = transfer(kernel_, op, operands);
+  }
+
+  void visit_control(const Op& op) {
+    switch (ir::control_op(op.kind)) {
+      case ir::ControlOp::For:
+        return visit_for(op);
+      case ir::ControlOp::While:
+        return visit_while(op);
+      case ir::ControlOp::If:
+        return visit_if(op);
+      case ir::ControlOp::Sweep:
+        return visit(op.regions[0]);
+    }
   }
 
   // Facts only get weaker from round to round, and each can do so some forty times at most.
@@ -161,10 +164,8 @@ std::int64_t AxisAnalysis::pointer_width(const Op& access, int dimension) const 
 
 std::int64_t AxisAnalysis::vector_width(const Op& access, int dimension) const {
   std::int64_t width = pointer_width(access, dimension);
-  const std::size_t mask = access.kind == OpKind::Load ? 1 : 2;
-  if (access.kind != OpKind::AtomicCas && access.operands.size() > mask)
-    width = std::min(
-        width, of(access.operands[mask]).dimensions[static_cast<std::size_t>(dimension)].constant);
+  if (const Value mask = access.mask())
+    width = std::min(width, of(mask).dimensions[static_cast<std::size_t>(dimension)].constant);
   return width;
 }
 

@@ -20,22 +20,14 @@ bool has_effect(const Op& op);
 bool regions_have_effect(const Op& op) {
   for (const Region& region : op.regions)
     for (const Op* inner : region.ops)
-      if (!inner->facts().has(ir::Ends) && has_effect(*inner)) return true;
+      if (!inner->facts().is(ir::Family::Ends) && has_effect(*inner)) return true;
   return false;
 }
 
 bool has_effect(const Op& op) {
-  switch (op.kind) {
-    case OpKind::Load:
-      return op.integer("volatile") != 0;
-    case OpKind::For:
-    case OpKind::If:
-      return regions_have_effect(op);
-    case OpKind::While:
-      return true;
-    default:
-      return op.facts().has(ir::Writes) || op.facts().has(ir::Effect);
-  }
+  const ir::OpFacts& facts = op.facts();
+  if (facts.has(ir::Writes) || facts.has(ir::Effect) || op.integer("volatile") != 0) return true;
+  return facts.has(ir::Nested) && regions_have_effect(op);
 }
 
 // Values of which position k goes together: a result of `if` and what each side yields for it; a
@@ -49,7 +41,7 @@ class Sweep {
   void run() {
     find_carried(kernel_.body);
     ir::walk(kernel_.body, [&](const Op& op) {
-      if (!op.facts().has(ir::Ends) && has_effect(op)) keep(op);
+      if (!op.facts().is(ir::Family::Ends) && has_effect(op)) keep(op);
     });
     while (!work_.empty()) {
       const Value value = work_.back();
@@ -113,8 +105,9 @@ class Sweep {
   }
 
   void sweep(Region& region) {
-    std::erase_if(region.ops,
-                  [&](const Op* op) { return !op->facts().has(ir::Ends) && !kept_.contains(op); });
+    std::erase_if(region.ops, [&](const Op* op) {
+      return !op->facts().is(ir::Family::Ends) && !kept_.contains(op);
+    });
     for (Op* op : region.ops) {
       if (op->kind == OpKind::For || op->kind == OpKind::If) drop_unused(*op);
       for (Region& inner : op->regions) sweep(inner);

@@ -21,18 +21,6 @@ using ir::Region;
 using ir::Type;
 using ir::Value;
 
-bool is_access(const Op& op) {
-  return op.kind == OpKind::Load || op.kind == OpKind::Store || op.kind == OpKind::AtomicRmw ||
-         op.kind == OpKind::AtomicCas;
-}
-
-// Which operand is the mask; 0 when there is none.
-std::size_t mask_operand(const Op& op) {
-  if (op.kind == OpKind::AtomicCas) return 0;
-  const std::size_t at = op.kind == OpKind::Load ? 1 : 2;
-  return op.operands.size() > at ? at : 0;
-}
-
 class Finder {
  public:
   Finder(Kernel& kernel, const LoopDepths& depths)
@@ -42,7 +30,7 @@ class Finder {
     std::vector<Op*> out;
     for (Op* op : region.ops) {
       for (Region& inner : op->regions) run(inner);
-      if (is_access(*op)) rewrite(*op, out);
+      if (op->facts().is(ir::Family::Access)) rewrite(*op, out);
       out.push_back(op);
     }
     region.ops = std::move(out);
@@ -63,7 +51,7 @@ class Finder {
       out.insert(out.end(), scratch.ops.begin(), scratch.ops.end());
     };
     put(0, &Finder::pointer_form);
-    if (const std::size_t mask = mask_operand(op)) put(mask, &Finder::mask_form);
+    if (op.mask()) put(static_cast<std::size_t>(op.facts().mask), &Finder::mask_form);
   }
 
   // The tile as `affine`; none when it has no such form, or has it already.

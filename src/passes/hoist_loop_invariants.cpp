@@ -10,7 +10,6 @@ namespace {
 
 using ir::Kernel;
 using ir::Op;
-using ir::OpKind;
 using ir::Region;
 using ir::Value;
 
@@ -23,7 +22,7 @@ class Hoister {
     mark(region.arguments, depth);
     std::vector<Op*> out;
     for (Op* op : region.ops) {
-      const bool is_loop = op->kind == OpKind::For || op->kind == OpKind::While;
+      const bool is_loop = op->facts().has(ir::Loops);
       for (Region& inner : op->regions) {
         run(inner, depth + (is_loop ? 1 : 0));
         if (is_loop) take_invariants(inner, depth, out);

@@ -16,9 +16,7 @@ using ir::OpKind;
 using ir::Region;
 using ir::Value;
 
-bool is_atomic(const Op& op) {
-  return op.kind == OpKind::AtomicCas || op.kind == OpKind::AtomicRmw;
-}
+bool is_atomic(const Op& op) { return op.facts().is_atomic(); }
 
 // Waits for another program.
 bool is_spin(const Op& op) {

@@ -6,7 +6,7 @@
 #   same machine code   the compilers make the same of both: code, constants, registers, spills, shared memory
 #   differs             listed, with the numbers that changed and the first line
 # Kernels in the IR's text form are compared as `opt` prints them in sweeps, with their layouts for CUDA; they have no second grade.
-# A kernel that both refuse with the same words is the same; one that only one refuses differs.
+# A kernel that only one refuses differs; what both refuse is counted apart (--refused lists it, with what either says).
 import argparse
 import collections
 import concurrent.futures
@@ -60,6 +60,10 @@ def line_of(text, number):
     return text.splitlines()[number - 1].strip() if text else ""
 
 
+def refusals(a, b):
+    return [a] if a == b else [f"{a} -> {b}"]
+
+
 def compare_triton(base, head, file, kernel, signature, configuration):
     types = ["--signature", signature] if signature else ["--guess"]
     arguments = [f"{file}:{kernel}", *types, *CONFIGURATIONS[configuration]]
@@ -67,10 +71,10 @@ def compare_triton(base, head, file, kernel, signature, configuration):
     name = f"{file}:{kernel}" + (f" ({signature})" if signature else "")
     if a_refused != b_refused:
         return Difference(name, configuration, DIFFERS, [f"only {'BASE' if a_refused else 'HEAD'} refuses: {a if a_refused else b}"])
-    if a == b:
-        return Difference(name, configuration, SAME, [a] if a_refused else [], a_refused)
     if a_refused:
-        return Difference(name, configuration, DIFFERS, [f"refused in other words: {a} -> {b}"])
+        return Difference(name, configuration, SAME, refusals(a, b), True)
+    if a == b:
+        return Difference(name, configuration, SAME, [])
     (a_headers, a), (b_headers, b) = (tokens.split_headers(whole, tool.text(["compile", *arguments])[0])
                                       for whole, tool in ((a, base), (b, head)))
     place = tokens.first_difference(a, b, kept=[kernel])
@@ -93,12 +97,12 @@ def compare_ir(base, head, file, configuration):
     target = CONFIGURATIONS[configuration][1]
     for shown in ([["--sweeps"], ["--layouts"]] if target.startswith("sm_") else [["--sweeps"]]):
         a, b = (tool.text(["opt", file, "--target", target, *shown]) for tool in (base, head))
+        if a[1] and b[1]:
+            return Difference(file, configuration, SAME, refusals(a[0], b[0]), True)
         if a != b:
             pairs = zip(a[0].splitlines() + [""], b[0].splitlines() + [""])
             first = next((f"{x.strip()} -> {y.strip()}" for x, y in pairs if x != y), "one has more lines")
             return Difference(file, configuration, DIFFERS, [f"opt {shown[0]}: {first}"])
-        if a[1]:
-            return Difference(file, configuration, SAME, [a[0]], True)
     return Difference(file, configuration, SAME, [])
 
 
@@ -176,7 +180,7 @@ def main():
     if options.refused:
         for one in found:
             if one.refused:
-                print(f"refused by both: {one.kernel} for {one.configuration}: {one.reasons[0].splitlines()[0]}")
+                print(f"refused by both: {one.kernel} for {one.configuration}: {' '.join(one.reasons[0].split())}")
     report(found, options.show)
     return 1 if any(one.grade == DIFFERS for one in found) else 0
 

@@ -19,24 +19,25 @@ constexpr const char* simd = "#pragma omp simd";
 }  // namespace
 
 void ProgramWriter::across(const Step& step) {
-  switch (step.op->kind) {
-    case OpKind::Scan:
+  switch (ir::across_op(step.op->kind)) {
+    case ir::AcrossOp::Scan:
       return scan(step);
-    case OpKind::Dot:
+    case ir::AcrossOp::Dot:
       return dot(step);
-    case OpKind::Gather:
+    case ir::AcrossOp::Gather:
       return gather(step);
-    case OpKind::Concatenate:
+    case ir::AcrossOp::Concatenate:
       return concatenate(step);
-    case OpKind::Sort:
+    case ir::AcrossOp::Sort:
       return sort(step);
-    case OpKind::Histogram:
+    case ir::AcrossOp::Histogram:
       return histogram(step);
-    case OpKind::Print:
+    case ir::AcrossOp::Print:
       return print(step);
-    default:
-      TW_UNREACHABLE("'{}' does not move data across elements", step.op->facts().name);
+    case ir::AcrossOp::ReadBuffer:
+      break;
   }
+  TW_UNREACHABLE("'{}' is for machines that copy asynchronously", step.op->facts().name);
 }
 
 // In the result's array, one slice after the other along the axis.

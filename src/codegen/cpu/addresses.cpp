@@ -21,7 +21,7 @@ bool is_index(const Type& type) {
 }
 
 bool is_mapped_view(const ir::Op& op) {
-  return op.kind == OpKind::Broadcast || op.kind == OpKind::Reshape || op.kind == OpKind::Hint;
+  return op.facts().maps(ir::Same | ir::Repeated | ir::Reshaped);
 }
 
 }  // namespace
@@ -142,10 +142,9 @@ void ProgramWriter::find_runs(ir::Value value) {
     if (is_row && is_index(type) && schedule_.storage(value) == value) runs_[value.id] = "";
     return;
   }
-  const bool goes_on = op->kind == OpKind::Offset || op->kind == OpKind::Add ||
-                       op->kind == OpKind::Cast || is_mapped_view(*op);
-  for (const ir::Value operand : op->operands)
-    if (goes_on) find_runs(operand);
+  const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
+  if (!is_sum && op->kind != OpKind::Cast && !is_mapped_view(*op)) return;
+  for (const ir::Value operand : op->operands) find_runs(operand);
 }
 
 void ProgramWriter::find_runs() {

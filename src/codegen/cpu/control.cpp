@@ -27,7 +27,7 @@ bool defines(const ir::Op& op, ir::Value value) {
 // A loop waits for another program when it looks at memory with an atomic or a volatile load, or
 // at one place again and again.
 bool looks_at_memory(const ir::Op& loop, const ir::Op& op) {
-  if (op.kind == OpKind::AtomicCas || op.kind == OpKind::AtomicRmw) return true;
+  if (op.facts().is_atomic()) return true;
   if (op.kind == OpKind::Load) return op.integer("volatile") != 0 || !defines(loop, op.operands[0]);
   return std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& region) {
     return std::any_of(region.ops.begin(), region.ops.end(),
@@ -42,14 +42,17 @@ const Step region_end{.kind = Step::Kind::Control, .order = 1 << 30};
 }  // namespace
 
 void ProgramWriter::control(const Step& step) {
-  switch (step.op->kind) {
-    case OpKind::For:
+  switch (ir::control_op(step.op->kind)) {
+    case ir::ControlOp::For:
       return for_loop(step);
-    case OpKind::While:
+    case ir::ControlOp::While:
       return while_loop(step);
-    default:
+    case ir::ControlOp::If:
       return branch(step);
+    case ir::ControlOp::Sweep:
+      break;
   }
+  TW_UNREACHABLE("'{}' is written as the loop that it holds", step.op->facts().name);
 }
 
 // Variables and arrays `to` with the values of `from` as they are before the step.

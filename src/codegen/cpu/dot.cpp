@@ -50,9 +50,7 @@ std::optional<ProgramWriter::Strided> ProgramWriter::strided(ir::Value value) co
   if (schedule_.home(value) == Home::Stored) return Strided{array(value), row_major(type)};
   const ir::Op* op = kernel_.maker(value);
   if (!op || op->operands.empty() || op->results.size() != 1) return std::nullopt;
-  const bool is_known = op->kind == OpKind::Hint || op->kind == OpKind::Permute ||
-                        op->kind == OpKind::Reshape || op->kind == OpKind::Broadcast;
-  if (!is_known) return std::nullopt;
+  if (!op->facts().maps(ir::Same | ir::Permuted | ir::Reshaped | ir::Repeated)) return std::nullopt;
   std::optional<Strided> out = strided(op->operands[0]);
   if (!out) return std::nullopt;
   const Type& from = kernel_.type(op->operands[0]);

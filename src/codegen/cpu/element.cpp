@@ -151,19 +151,14 @@ Placed ProgramWriter::arm(Nest& nest, ir::Value value, const Index& index) {
 Placed ProgramWriter::viewed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index) {
   const Type& type = kernel_.type(value);
   const auto& at = index.at;
-  switch (op.kind) {
-    case OpKind::Constant:
-      return {literal_text(type, *op.find("value")), 0};
-    case OpKind::Arange: {
-      const std::int64_t start = op.integer("start");
-      if (at[0].text == "0") return {fmt::format("{}", start), 0};
-      return {start == 0 ? at[0].text : fmt::format("({} + {})", at[0].text, start), at[0].depth};
-    }
-    case OpKind::Splat:
+  const ir::OpFacts& facts = op.facts();
+  if (facts.is(ir::Family::Source)) return indexed(op, index);
+  switch (ir::view_op(op.kind)) {
+    case ir::ViewOp::Splat:
       return {text(op.operands[0]), 0};
-    case OpKind::Hint:
+    case ir::ViewOp::Hint:
       return element(nest, op.operands[0], index);
-    case OpKind::Broadcast: {
+    case ir::ViewOp::Broadcast: {
       const Type& from = kernel_.type(op.operands[0]);
       Index inner = index;
       if (!(from == type)) inner.linear.reset();
@@ -171,27 +166,39 @@ Placed ProgramWriter::viewed(Nest& nest, const ir::Op& op, ir::Value value, cons
         if (from.size(d) == 1) inner.at[static_cast<std::size_t>(d)] = {"0", 0};
       return element(nest, op.operands[0], inner);
     }
-    case OpKind::Reshape:
+    case ir::ViewOp::Reshape:
       return element(nest, op.operands[0], reshaped(type, kernel_.type(op.operands[0]), index));
-    case OpKind::Permute: {
+    case ir::ViewOp::Permute: {
       Index inner{std::vector<Placed>(type.rank), {}};
       const std::vector<std::int64_t> order = op.integers("order");
       for (std::size_t d = 0; d < order.size(); ++d)
         inner.at[static_cast<std::size_t>(order[d])] = at[d];
       return element(nest, op.operands[0], inner);
     }
-    case OpKind::Join:
+    case ir::ViewOp::Join:
       return joined(nest, op, index);
-    case OpKind::Split: {
+    case ir::ViewOp::Split: {
       Index inner{at, {}};
       inner.at.push_back({value == op.results[0] ? "0" : "1", 0});
       return element(nest, op.operands[0], inner);
     }
-    case OpKind::Affine:
+    case ir::ViewOp::Affine:
       return affine(nest, op, index);
-    default:
-      TW_UNREACHABLE("'{}' is no view", op.facts().name);
+    case ir::ViewOp::Bounds:
+      break;  // a condition
   }
+  TW_UNREACHABLE("'{}' is no view", facts.name);
+}
+
+// A constant, or the index itself.
+Placed ProgramWriter::indexed(const ir::Op& op, const Index& index) {
+  if (op.kind == OpKind::Constant)
+    return {literal_text(kernel_.type(op.result()), *op.find("value")), 0};
+  TW_CHECK(op.kind == OpKind::Arange, "'{}' has no elements", op.facts().name);
+  const Placed& at = index.at[0];
+  const std::int64_t start = op.integer("start");
+  if (at.text == "0") return {fmt::format("{}", start), 0};
+  return {start == 0 ? at.text : fmt::format("({} + {})", at.text, start), at.depth};
 }
 
 Placed ProgramWriter::joined(Nest& nest, const ir::Op& op, const Index& index) {

@@ -45,8 +45,7 @@ Uses uses_of(const ir::Kernel& kernel) {
       const ir::Type& type = kernel.type(op.operands[0]);
       uses.small_math |= type.is_float() && size_of(type.dtype) < 4;
     }
-    uses.atomics |=
-        op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas || op.integer("volatile") != 0;
+    uses.atomics |= op.facts().is_atomic() || op.integer("volatile") != 0;
     uses.dot |= op.kind == OpKind::Dot;
     uses.scan |= op.kind == OpKind::Scan;
     uses.sort |= op.kind == OpKind::Sort;

@@ -48,7 +48,7 @@ bool ProgramWriter::can_stay_in_place(const ir::Op& load, const ir::Region& regi
 void ProgramWriter::find_in_place(const ir::Region& region) {
   if (late_.step) return;  // rows of the program before are written at any time
   for (const ir::Op* op : region.ops) {
-    if (op->kind != OpKind::Reduce && op->kind != OpKind::Scan)
+    if (!op->facts().has(ir::Combines))
       for (const ir::Region& inner : op->regions) find_in_place(inner);
     if (op->kind != OpKind::Dot) continue;
     for (const std::size_t side : {0, 1}) {

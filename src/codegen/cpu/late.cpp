@@ -67,8 +67,8 @@ void ProgramWriter::find_late() {
   const Steps& all = schedule_.steps();
   bool is_alone = true;
   ir::walk(kernel_.body, [&](const ir::Op& op) {
-    is_alone &= op.kind != OpKind::AtomicRmw && op.kind != OpKind::AtomicCas &&
-                op.kind != OpKind::Barrier && op.integer("volatile") == 0;
+    is_alone &=
+        !op.facts().is_atomic() && !op.facts().is(ir::Family::Sync) && op.integer("volatile") == 0;
   });
   if (all.empty() || !is_alone || !can_be_late(all.back())) return;
   const Step& last = all.back();

@@ -146,8 +146,7 @@ bool ProgramWriter::needs_rest(const Step& step, const Nest& nest) const {
   for (const ir::Op* op : step.ops) {
     if (op->kind == OpKind::Assert) return true;
     if (!op->facts().has(ir::Writes)) continue;
-    if (op->kind == OpKind::AtomicCas || op->operands.size() < 3 || !implies_split(op->operands[2]))
-      return true;
+    if (!op->mask() || !implies_split(op->mask())) return true;
     for (const ir::Value result : op->results)
       if (schedule_.home(result) != Home::None) return true;
   }
@@ -241,8 +240,8 @@ std::vector<ProgramWriter::Range> ProgramWriter::ranges(Nest& nest, bool rest) {
 
 bool ProgramWriter::is_simd(const Step& step) const {
   return std::none_of(step.ops.begin(), step.ops.end(), [](const ir::Op* op) {
-    return op->kind == OpKind::AtomicRmw || op->kind == OpKind::AtomicCas ||
-           op->kind == OpKind::Assert || op->integer("volatile") != 0;
+    return op->facts().is_atomic() || op->facts().is(ir::Family::Check) ||
+           op->integer("volatile") != 0;
   });
 }
 
@@ -510,7 +509,7 @@ void ProgramWriter::print_nest(Nest& nest, const std::vector<std::string>& pragm
 
 void ProgramWriter::effect(Nest& nest, const ir::Op& op) {
   std::vector<std::string>& lines = nest.lines.back();
-  if (op.kind == OpKind::AtomicRmw || op.kind == OpKind::AtomicCas) return atomic(nest, op);
+  if (op.facts().is_atomic()) return atomic(nest, op);
   if (op.kind == OpKind::Assert) {
     const Placed holds = element(nest, op.operands[0], nest.own);
     std::string condition_text = holds.text;

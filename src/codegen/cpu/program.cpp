@@ -19,7 +19,7 @@ void count_uses(const ir::Region& region, std::vector<int>& uses) {
   std::vector<bool> is_here(uses.size(), false);
   for (const ir::Op* op : region.ops) {
     for (const ir::Value operand : op->operands)
-      uses[operand.id] += is_here[operand.id] && !op->facts().has(ir::Ends) ? 1 : many;
+      uses[operand.id] += is_here[operand.id] && !op->facts().is(ir::Family::Ends) ? 1 : many;
     for (const ir::Region& inner : op->regions) count_uses(inner, uses);
     for (const ir::Value result : op->results) is_here[result.id] = true;
   }
@@ -170,7 +170,7 @@ void ProgramWriter::comment_lines(const std::vector<const ir::Op*>& ops) {
 
 const ir::AttributeValue* ProgramWriter::constant_value(ir::Value value) const {
   const ir::Op* maker = kernel_.maker(value);
-  while (maker && (maker->kind == OpKind::Splat || maker->kind == OpKind::Broadcast))
+  while (maker && maker->facts().maps(ir::Spread | ir::Repeated))
     maker = kernel_.maker(maker->operands[0]);
   return maker && maker->kind == OpKind::Constant ? maker->find("value") : nullptr;
 }
@@ -213,42 +213,30 @@ std::string ProgramWriter::scalar_expression(const ir::Op& op) {
 }
 
 void ProgramWriter::scalar(const ir::Op& op) {
-  switch (op.kind) {
-    case OpKind::Constant:
-    case OpKind::Barrier:
-    case OpKind::Assume:
-      return;
-    default:
-      break;
-  }
-  if (op.facts().has(ir::Elementwise) && is_inlined(op, scalar_expression(op))) {
+  const ir::OpFacts& facts = op.facts();
+  // One thread runs a program, so nothing waits; constants are written where they are used.
+  if (op.kind == OpKind::Constant || op.kind == OpKind::Assume || facts.is(ir::Family::Sync))
+    return;
+  if (facts.has(ir::Elementwise) && is_inlined(op, scalar_expression(op))) {
     texts_[op.result().id] = atom(scalar_expression(op));
     return;
   }
   comment(op);
-  switch (op.kind) {
-    case OpKind::ProgramId:
-      return define(op.result(), fmt::format("id[{}]", op.integer("axis")));
-    case OpKind::NumPrograms:
-      return define(op.result(), fmt::format("programs[{}]", op.integer("axis")));
-    case OpKind::Assert: {
-      std::string condition = text(op.operands[0]);
-      if (op.operands.size() > 1)
-        condition = fmt::format("({} || !{})", condition, atom(text(op.operands[1])));
-      return check(op, condition, nullptr);
-    }
-    case OpKind::Print:
-      return print({.kind = Step::Kind::Across, .op = &op});
-    case OpKind::Splat:
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-    case OpKind::Permute:
-      return define(op.result(), text(op.operands[0]));
-    default:
-      if (op.facts().has(ir::Reads) || op.facts().has(ir::Writes)) return scalar_memory(op);
-      TW_CHECK(op.facts().has(ir::Elementwise), "'{}' is no op on scalars", op.facts().name);
-      return define(op.result(), scalar_expression(op));
+  if (facts.is(ir::Family::Source))
+    return define(op.result(),
+                  fmt::format("{}[{}]", op.kind == OpKind::ProgramId ? "id" : "programs",
+                              op.integer("axis")));
+  if (facts.is(ir::Family::Check)) {
+    std::string condition = text(op.operands[0]);
+    if (op.mask()) condition = fmt::format("({} || !{})", condition, atom(text(op.mask())));
+    return check(op, condition, nullptr);
   }
+  if (op.kind == OpKind::Print) return print({.kind = Step::Kind::Across, .op = &op});
+  if (facts.maps(ir::Spread | ir::Repeated | ir::Reshaped | ir::Permuted))
+    return define(op.result(), text(op.operands[0]));
+  if (facts.has(ir::Reads) || facts.has(ir::Writes)) return scalar_memory(op);
+  TW_CHECK(facts.has(ir::Elementwise), "'{}' is no op on scalars", facts.name);
+  define(op.result(), scalar_expression(op));
 }
 
 // The scalar forms are elements of a nest without loops.

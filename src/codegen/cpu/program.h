@@ -175,6 +175,7 @@ class ProgramWriter {
   Placed element(Nest& nest, ir::Value value, const Index& index);
   Placed viewed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
   Placed joined(Nest& nest, const ir::Op& op, const Index& index);
+  Placed indexed(const ir::Op& op, const Index& index);
   Placed affine(Nest& nest, const ir::Op& op, const Index& index);
   Placed arm(Nest& nest, ir::Value value, const Index& index);
   Placed computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);

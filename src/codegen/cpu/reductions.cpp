@@ -32,22 +32,20 @@ std::optional<ir::AttributeValue> identity_of(const ir::Op& op, const Type& type
     if (is_float) return static_cast<double>(value);
     return static_cast<std::int64_t>(value);
   };
-  switch (op.kind) {
-    case OpKind::Add:
-    case OpKind::Or:
-    case OpKind::Xor:
-      return number(0);
-    case OpKind::Multiply:
-      return number(1);
-    case OpKind::And:
-      return number(-1);
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-      break;
-    default:
-      return std::nullopt;
-  }
   const bool is_max = op.kind == OpKind::Maximum;
+  if (!is_max && op.kind != OpKind::Minimum) {
+    if (!op.facts().has(ir::Commutative)) return std::nullopt;
+    switch (op.facts().neutral) {
+      case ir::Neutral::Zero:
+        return number(0);
+      case ir::Neutral::One:
+        return number(1);
+      case ir::Neutral::AllOnes:
+        return number(-1);
+      case ir::Neutral::NoNumber:
+        return std::nullopt;
+    }
+  }
   if (type.is_bool()) return number(is_max ? 0 : 1);
   if (!is_float) return is_max ? smallest(type.dtype) : largest(type.dtype);
   // A NaN loses against every number, unless it is to be kept.
@@ -61,33 +59,23 @@ std::string clause_of(const ir::Op& op, const Type& type) {
   const bool is_wide = type.dtype == DType::Float32 || type.dtype == DType::Float64 ||
                        (type.is_int() && size_of(type.dtype) >= 4);
   if (!is_wide) return "";
-  switch (op.kind) {
-    case OpKind::Add:
-      return "+";
-    case OpKind::Multiply:
-      return "*";
-    case OpKind::And:
-      return "&";
-    case OpKind::Or:
-      return "|";
-    case OpKind::Xor:
-      return "^";
-    case OpKind::Minimum:
-    case OpKind::Maximum: {
-      const std::string name = op.kind == OpKind::Minimum ? "min" : "max";
-      if (!type.is_float()) return name;
-      return "tw_" + name + (op.text("nan") == "propagate" ? "_nan" : "_number");
-    }
-    default:
-      return "";
+  constexpr std::pair<OpKind, const char*> clauses[] = {
+      {OpKind::Add, "+"}, {OpKind::Multiply, "*"},  {OpKind::And, "&"},      {OpKind::Or, "|"},
+      {OpKind::Xor, "^"}, {OpKind::Minimum, "min"}, {OpKind::Maximum, "max"}};
+  for (const auto& [kind, name] : clauses) {
+    if (kind != op.kind) continue;
+    const bool is_extreme = kind == OpKind::Minimum || kind == OpKind::Maximum;
+    if (!is_extreme || !type.is_float()) return name;
+    return fmt::format("tw_{}{}", name, op.text("nan") == "propagate" ? "_nan" : "_number");
   }
+  return "";
 }
 
 // The region of a reduction as steps: scalars and control flow in program order.
 Steps steps_of(const ir::Region& region) {
   Steps steps;
   for (const ir::Op* op : region.ops) {
-    if (op->facts().has(ir::Ends)) continue;
+    if (op->facts().is(ir::Family::Ends)) continue;
     Step step{.kind = op->regions.empty() ? Step::Kind::Scalar : Step::Kind::Control,
               .order = 1 << 30,
               .op = op};
@@ -266,8 +254,7 @@ bool ProgramWriter::accumulate_once(Nest& nest, const Reduction& reduction, cons
   if (is_sum)
     term = fmt::format("{} * {}({} - {})", atom(term), type_text(type), nest.part_end,
                        nest.part_begin);
-  else if (only->kind == OpKind::Add || only->kind == OpKind::Multiply || only->kind == OpKind::Xor)
-    return false;
+  else if (!only->facts().has(ir::Idempotent)) return false;
   if (!reduction.seen.empty()) {
     nest.once.push_back(fmt::format("if ({} < {}) {{", nest.part_begin, nest.part_end));
     for (const std::string& line : extreme(reduction, atom(term))) nest.once.push_back("  " + line);

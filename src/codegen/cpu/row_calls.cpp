@@ -21,6 +21,9 @@ constexpr std::int64_t shortest_row = 256;
 // Longer terms keep the processor busy as they are, and take the compiler four times as long.
 constexpr std::size_t most_ops = 16;
 
+// A function or a division of floats.
+bool is_costly(const ir::Op& op) { return op.facts().flops > 0 && op.facts().cost >= 4; }
+
 }  // namespace
 
 std::vector<std::string> with_long_position(const std::vector<std::string>& lines,
@@ -53,8 +56,7 @@ bool ProgramWriter::is_light(const Nest& nest, ir::Value value,
                              std::set<std::uint32_t>& seen) const {
   const ir::Op* op = met_first(nest, value, seen);
   if (!op) return true;
-  const bool is_long = op->kind == OpKind::Math || op->kind == OpKind::Divide ||
-                       op->kind == OpKind::Remainder || seen.size() > most_ops;
+  const bool is_long = is_costly(*op) || seen.size() > most_ops;
   return !is_long && std::all_of(op->operands.begin(), op->operands.end(),
                                  [&](ir::Value operand) { return is_light(nest, operand, seen); });
 }

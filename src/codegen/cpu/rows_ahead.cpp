@@ -61,24 +61,17 @@ std::optional<std::string> ProgramWriter::growth(ir::Value value) {
   }
   if (std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); }))
     return "";
-  switch (op->kind) {
-    case OpKind::Cast:
-    case OpKind::Hint:
-      return parts[0];
-    case OpKind::Add:
-    case OpKind::Offset:
-      if (parts[0].empty() || parts[1].empty()) return parts[0] + parts[1];
-      return fmt::format("{} + {}", parts[0], parts[1]);
-    case OpKind::Multiply: {
-      const std::size_t grows = parts[0].empty() ? 1 : 0;
-      const ir::Value by = op->operands[1 - grows];
-      if (!parts[1 - grows].empty() || !is_written(by)) return std::nullopt;
-      const std::string factor = atom(text(by));
-      return parts[grows] == "1" ? factor : fmt::format("{} * {}", atom(parts[grows]), factor);
-    }
-    default:
-      return std::nullopt;
+  if (op->kind == OpKind::Cast || op->kind == OpKind::Hint) return parts[0];
+  if (op->kind == OpKind::Add || op->kind == OpKind::Offset) {
+    if (parts[0].empty() || parts[1].empty()) return parts[0] + parts[1];
+    return fmt::format("{} + {}", parts[0], parts[1]);
   }
+  if (op->kind != OpKind::Multiply) return std::nullopt;
+  const std::size_t grows = parts[0].empty() ? 1 : 0;
+  const ir::Value by = op->operands[1 - grows];
+  if (!parts[1 - grows].empty() || !is_written(by)) return std::nullopt;
+  const std::string factor = atom(text(by));
+  return parts[grows] == "1" ? factor : fmt::format("{} * {}", atom(parts[grows]), factor);
 }
 
 // Where the next program's rows of this length begin.

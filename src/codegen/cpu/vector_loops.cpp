@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/check.h"
 #include "codegen/cpu/program.h"
 
 namespace tilewright {
@@ -26,24 +27,19 @@ bool is_small_float(const Type& type) {
 bool has_vector_form(const ir::Kernel& kernel, const ir::Op& op) {
   const Type from = kernel.type(op.operands[0]).element();
   const Type to = kernel.type(op.result()).element();
-  switch (op.kind) {
-    case OpKind::Divide:
-      return to.is_float();
-    case OpKind::Remainder:
-    case OpKind::MultiplyHigh:
-      return false;
-    case OpKind::Select:  // a condition keeps a struct out of vector registers
-      return !is_small_float(to);
-    case OpKind::Cast:
-      if (is_small_float(to)) return from.dtype == DType::Float32;
-      return from.is_float() == to.is_float() || (!from.is_float() && size_of(from.dtype) <= 4);
-    case OpKind::Math:
-      return to.dtype == DType::Float32 &&
-             std::find(std::begin(vector_functions), std::end(vector_functions),
-                       op.text("function")) != std::end(vector_functions);
-    default:
-      return op.facts().has(ir::Elementwise);
+  if (op.facts().vector != ir::VectorForm::ByType)
+    return op.facts().vector == ir::VectorForm::HasVector;
+  if (op.kind == OpKind::Divide) return to.is_float();
+  // A condition keeps a struct out of vector registers.
+  if (op.kind == OpKind::Select) return !is_small_float(to);
+  if (op.kind == OpKind::Cast) {
+    if (is_small_float(to)) return from.dtype == DType::Float32;
+    return from.is_float() == to.is_float() || (!from.is_float() && size_of(from.dtype) <= 4);
   }
+  TW_CHECK(op.kind == OpKind::Math, "whether '{}' has a vector form", op.facts().name);
+  return to.dtype == DType::Float32 &&
+         std::find(std::begin(vector_functions), std::end(vector_functions), op.text("function")) !=
+             std::end(vector_functions);
 }
 
 }  // namespace
@@ -61,9 +57,9 @@ bool ProgramWriter::is_vector_access(const Nest& nest, const ir::Op& op) const {
     if (!stride || *stride < 0 || *stride > 1) return false;
     break;
   }
-  const std::size_t mask = op.kind == OpKind::Store ? 2 : 1;
-  if (op.operands.size() <= mask || op.operands[mask] == nest.split) return true;
-  const ir::Op* bounds = kernel_.maker(op.operands[mask]);
+  const ir::Value mask = op.mask();
+  if (!mask || mask == nest.split) return true;
+  const ir::Op* bounds = kernel_.maker(mask);
   return bounds && bounds->kind == OpKind::Bounds && size_of(type.dtype) >= 4;
 }
 
@@ -73,24 +69,13 @@ bool ProgramWriter::is_vector_value(const Nest& nest, ir::Value value,
   if (type.is_scalar() || !seen.insert(value.id).second) return true;
   const ir::Op* op = kernel_.maker(value);
   if (!op || schedule_.is_in_array(value, *nest.step)) return true;
-  switch (op->kind) {
-    case OpKind::Constant:
-    case OpKind::Arange:
-    case OpKind::Splat:
-    case OpKind::Affine:
-    case OpKind::Bounds:
-      return true;
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-      return is_vector_value(nest, op->operands[0], seen);
-    case OpKind::Load:
-      return is_vector_access(nest, *op) &&
-             (op->operands.size() < 3 || is_vector_value(nest, op->operands[2], seen));
-    default:
-      if (!has_vector_form(kernel_, *op)) return false;
-      return std::all_of(op->operands.begin(), op->operands.end(),
-                         [&](ir::Value operand) { return is_vector_value(nest, operand, seen); });
-  }
+  const auto is_vector = [&](ir::Value operand) { return is_vector_value(nest, operand, seen); };
+  if (op->facts().maps(ir::Alike | ir::Spread | ir::ByIndex)) return true;
+  if (op->facts().maps(ir::Repeated | ir::Reshaped)) return is_vector(op->operands[0]);
+  if (op->kind == OpKind::Load)
+    return is_vector_access(nest, *op) && (op->operands.size() < 3 || is_vector(op->operands[2]));
+  return has_vector_form(kernel_, *op) &&
+         std::all_of(op->operands.begin(), op->operands.end(), is_vector);
 }
 
 bool ProgramWriter::surely_vectorises(const Nest& nest) const {

@@ -39,7 +39,7 @@ class Dependences {
         bits = 1u << op->integer("axis");
         axes_ |= bits;
       }
-      const bool is_loop = op->kind == OpKind::For || op->kind == OpKind::While;
+      const bool is_loop = op->facts().has(ir::Loops);
       for (const ir::Region& inner : op->regions) {
         for (const ir::Value argument : inner.arguments)
           bits_[argument.id] = bits | (is_loop ? in_loop : 0);

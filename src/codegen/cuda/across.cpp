@@ -11,28 +11,25 @@
 #include "codegen/schedule/op_facts.h"
 
 namespace tilewright {
-using ir::OpKind;
 
 void Emitter::across_step(const Step& step) {
-  switch (step.op->kind) {
-    case OpKind::Dot:
+  switch (ir::across_op(step.op->kind)) {
+    case ir::AcrossOp::Dot:
       return emit_dot(step);
-    case OpKind::ReadBuffer:
+    case ir::AcrossOp::ReadBuffer:
       return emit_read_buffer(*step.op);
-    case OpKind::Gather:
+    case ir::AcrossOp::Gather:
       return emit_gather(step);
-    case OpKind::Concatenate:
+    case ir::AcrossOp::Concatenate:
       return emit_concatenate(step);
-    case OpKind::Scan:
+    case ir::AcrossOp::Scan:
       return emit_scan(step);
-    case OpKind::Sort:
+    case ir::AcrossOp::Sort:
       return emit_sort(step);
-    case OpKind::Histogram:
+    case ir::AcrossOp::Histogram:
       return emit_histogram(step);
-    case OpKind::Print:
+    case ir::AcrossOp::Print:
       return emit_print(step);
-    default:
-      TW_UNREACHABLE("'{}' moves no data between elements", step.op->facts().name);
   }
 }
 
@@ -121,8 +118,8 @@ void Emitter::emit_sort(const Step& step) {
   parts_.insert({"reduce", "sort"});
   note_line(op.location);
   if (shared_.write_needs_barrier(runs)) barrier();
-  const std::string sizes = fmt::format("{}, {}", bits_of_type(type),
-                                        std::countr_zero(static_cast<unsigned>(threads_)));
+  const std::string sizes =
+      fmt::format("{}, {}", bits_of_type(type), std::countr_zero(static_cast<unsigned>(threads_)));
   const auto at = [&](Frame& frame) {
     return fmt::format("{}[tw::sort_place<{}>({})]", runs, sizes, index_text(frame, frame.place));
   };

@@ -42,7 +42,7 @@ void Alignments::visit(const ir::Region& region) {
 }
 
 void Alignments::visit(const ir::Op& op) {
-  if (op.kind == OpKind::For || op.kind == OpKind::While) return visit_loop(op);
+  if (op.facts().has(ir::Loops)) return visit_loop(op);
   for (const ir::Region& region : op.regions) visit(region);
   if (op.kind == OpKind::If) {
     for (std::size_t k = 0; k < op.results.size(); ++k)
@@ -82,40 +82,54 @@ void Alignments::visit_loop(const ir::Op& op) {
 }
 
 std::int64_t Alignments::result_of(const ir::Op& op) const {
+  if (op.facts().is(ir::Family::Elementwise)) return result_of_arithmetic(op);
+  if (op.kind == OpKind::Constant) {
+    const auto* number = std::get_if<std::int64_t>(op.find("value"));
+    return number ? power_in(*number) : 1;
+  }
+  if (op.kind != OpKind::Hint) return 1;
+  const std::vector<std::int64_t> divisible = op.integers("divisible");
+  return std::max(known_[op.operands[0].id], divisible.empty() ? 1 : power_in(divisible.front()));
+}
+
+std::int64_t Alignments::result_of_arithmetic(const ir::Op& op) const {
   const auto of_operand = [&](std::size_t i) { return known_[op.operands[i].id]; };
-  switch (op.kind) {
-    case OpKind::Constant: {
-      const auto* number = std::get_if<std::int64_t>(op.find("value"));
-      return number ? power_in(*number) : 1;
-    }
-    case OpKind::Add:
-    case OpKind::Subtract:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
+  switch (ir::elementwise_op(op.kind)) {
+    case ir::ElementwiseOp::Add:
+    case ir::ElementwiseOp::Subtract:
+    case ir::ElementwiseOp::Minimum:
+    case ir::ElementwiseOp::Maximum:
       return std::min(of_operand(0), of_operand(1));
-    case OpKind::Select:
+    case ir::ElementwiseOp::Select:
       return std::min(of_operand(1), of_operand(2));
-    case OpKind::Multiply:
+    case ir::ElementwiseOp::Multiply:
       return std::min(of_operand(0) * of_operand(1), most);
-    case OpKind::And:
+    case ir::ElementwiseOp::And:
       return std::max(of_operand(0), of_operand(1));
-    case OpKind::Negate:
+    case ir::ElementwiseOp::Negate:
       return of_operand(0);
-    case OpKind::Cast:
+    case ir::ElementwiseOp::Cast:
+    case ir::ElementwiseOp::Bitcast:
       return kernel_.type(op.operands[0]).is_float() ? 1 : of_operand(0);
-    case OpKind::Bitcast:
-      return kernel_.type(op.operands[0]).is_float() ? 1 : of_operand(0);
-    case OpKind::Hint: {
-      const std::vector<std::int64_t> divisible = op.integers("divisible");
-      return std::max(of_operand(0), divisible.empty() ? 1 : power_in(divisible.front()));
-    }
-    case OpKind::Offset: {
+    case ir::ElementwiseOp::Offset: {
       const auto size = static_cast<std::int64_t>(size_of(kernel_.type(op.result()).dtype));
       return std::min(of_operand(0), std::min(of_operand(1) * size, most));
     }
-    default:
-      return 1;
+    case ir::ElementwiseOp::MultiplyHigh:
+    case ir::ElementwiseOp::Divide:
+    case ir::ElementwiseOp::Remainder:
+    case ir::ElementwiseOp::Or:
+    case ir::ElementwiseOp::Xor:
+    case ir::ElementwiseOp::ShiftLeft:
+    case ir::ElementwiseOp::ShiftRight:
+    case ir::ElementwiseOp::Absolute:
+    case ir::ElementwiseOp::Fma:
+    case ir::ElementwiseOp::Compare:
+    case ir::ElementwiseOp::InlineAsm:
+    case ir::ElementwiseOp::Math:
+      break;  // nothing is known
   }
+  return 1;
 }
 
 }  // namespace tilewright

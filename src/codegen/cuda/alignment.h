@@ -34,6 +34,7 @@ class Alignments {
   void visit(const ir::Op& op);
   void visit_loop(const ir::Op& op);
   std::int64_t result_of(const ir::Op& op) const;
+  std::int64_t result_of_arithmetic(const ir::Op& op) const;
   // Returns whether something changed.
   bool lower(ir::Value value, std::int64_t to);
 

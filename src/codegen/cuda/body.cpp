@@ -215,30 +215,26 @@ std::string Emitter::computed_element(Frame& frame, const ir::Op& op, ir::Value 
 
 std::string Emitter::view_element(Frame& frame, const ir::Op& op, ir::Value value,
                                   const Place& place) {
-  const ir::Type& type = kernel_.type(value);
-  switch (op.kind) {
-    case OpKind::Constant:
-      return literal_text(type, *op.find("value"));
-    case OpKind::Splat:
-      return scalar(op.operands[0]);
-    case OpKind::Arange: {
-      const std::string index = coordinate(frame, place, type, 0);
-      const std::int64_t start = op.integer("start");
-      return start == 0 ? atom(index) : fmt::format("({} + {})", index, start);
-    }
-    case OpKind::Affine: {
-      const std::string offset = offset_text(frame, op, place);
-      const std::string sum = sum_text(scalar(op.operands[0]), offset);
-      if (type.is_pointer) return atom(sum);
-      return fmt::format("{}({})", type_of(value), sum);
-    }
-    case OpKind::Bounds:
-      return atom(bounds_text(frame, op, place));
-    case OpKind::Join:
-      return joined_element(frame, op, place);
-    default:
-      return element(frame, op.operands[0], compose(view_map(kernel_, op, value), place));
+  const ir::OpFacts& facts = op.facts();
+  if (facts.maps(ir::Alike)) return literal_text(kernel_.type(value), *op.find("value"));
+  if (facts.maps(ir::Spread)) return scalar(op.operands[0]);
+  if (facts.maps(ir::Merged)) return joined_element(frame, op, place);
+  if (facts.maps(ir::ByIndex)) return indexed_element(frame, op, place);
+  return element(frame, op.operands[0], compose(view_map(kernel_, op, value), place));
+}
+
+// An element made of scalars and its index.
+std::string Emitter::indexed_element(Frame& frame, const ir::Op& op, const Place& place) {
+  const ir::Type& type = kernel_.type(op.result());
+  if (op.kind == OpKind::Bounds) return atom(bounds_text(frame, op, place));
+  if (op.kind == OpKind::Arange) {
+    const std::string index = coordinate(frame, place, type, 0);
+    const std::int64_t start = op.integer("start");
+    return start == 0 ? atom(index) : fmt::format("({} + {})", index, start);
   }
+  TW_CHECK(op.kind == OpKind::Affine, "'{}' is no function of the index", op.facts().name);
+  const std::string sum = sum_text(scalar(op.operands[0]), offset_text(frame, op, place));
+  return type.is_pointer ? atom(sum) : fmt::format("{}({})", type_of(op.result()), sum);
 }
 
 std::string Emitter::joined_element(Frame& frame, const ir::Op& op, const Place& place) {

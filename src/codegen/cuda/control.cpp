@@ -52,16 +52,17 @@ void Emitter::steps(const Steps& all) {
 }
 
 void Emitter::control_step(const Step& step) {
-  switch (step.op->kind) {
-    case OpKind::For:
+  switch (ir::control_op(step.op->kind)) {
+    case ir::ControlOp::For:
       return emit_for(step);
-    case OpKind::While:
+    case ir::ControlOp::While:
       return emit_while(step);
-    case OpKind::If:
+    case ir::ControlOp::If:
       return emit_if(step);
-    default:
-      TW_UNREACHABLE("'{}' is no control flow", step.op->facts().name);
+    case ir::ControlOp::Sweep:
+      break;
   }
+  TW_UNREACHABLE("'{}' is written as the loop that it holds", step.op->facts().name);
 }
 
 // Variables that change: each begins as the value given for it.

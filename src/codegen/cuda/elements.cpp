@@ -403,28 +403,17 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
   Frame& frame = loop.frame;
   const Step& step = *frame.step;
   for (const ir::Op* op : step.ops) {
-    switch (op->kind) {
-      case OpKind::Load:
-        element(frame, op->result(), frame.place);
-        break;
-      case OpKind::Store:
-        if (const auto found = vectors.find(op); found != vectors.end()) {
-          std::string value = element(frame, op->operands[1], frame.place);
-          statement(*op, fmt::format("{}[{}] = {};", found->second, loop.log_vector > 0 ? "v" : "0",
-                                     bare(value)));
-        } else {
-          store_element(frame, *op);
-        }
-        break;
-      case OpKind::AtomicRmw:
-      case OpKind::AtomicCas:
-        atomic_element(frame, *op);
-        break;
-      case OpKind::Assert:
-        assert_element(frame, *op);
-        break;
-      default:
-        break;
+    if (op->kind == OpKind::Load) element(frame, op->result(), frame.place);
+    if (op->facts().is_atomic()) atomic_element(frame, *op);
+    if (op->facts().is(ir::Family::Check)) assert_element(frame, *op);
+    if (op->kind == OpKind::Store) {
+      if (const auto found = vectors.find(op); found != vectors.end()) {
+        std::string value = element(frame, op->operands[1], frame.place);
+        statement(*op, fmt::format("{}[{}] = {};", found->second, loop.log_vector > 0 ? "v" : "0",
+                                   bare(value)));
+      } else {
+        store_element(frame, *op);
+      }
     }
     for (ir::Value value : op->results)
       if (std::count(step.kept.begin(), step.kept.end(), value) != 0) keep(loop, value, keeps);

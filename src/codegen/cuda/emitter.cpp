@@ -23,10 +23,10 @@ constexpr std::string_view axes = "xyz";
 bool mixes_pointers(const ir::Kernel& kernel) {
   bool mixes = false;
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    const bool is_control = op.kind == OpKind::For || op.kind == OpKind::While ||
-                            op.kind == OpKind::If || op.kind == OpKind::Select ||
-                            op.kind == OpKind::Cast || op.kind == OpKind::Bitcast;
-    for (ir::Value value : op.results) mixes |= is_control && kernel.type(value).is_pointer;
+    // Pointers are chosen and cast as elements are; moving one keeps what it points to.
+    const bool may_mix = op.facts().is(ir::Family::Control) ||
+                         (op.facts().is(ir::Family::Elementwise) && op.kind != OpKind::Offset);
+    for (ir::Value value : op.results) mixes |= may_mix && kernel.type(value).is_pointer;
   });
   return mixes;
 }

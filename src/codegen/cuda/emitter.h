@@ -112,6 +112,9 @@ class Emitter {
   std::string operation_text(const ir::Op& op, std::span<const OperandText> operands) const;
   void note_parts(const ir::Op& op, const std::string& text);
   void define_scalar(const ir::Op& op, const std::string& text);
+  void source_scalar(const ir::Op& op);
+  void access_scalar(const ir::Op& op);
+  void sync_step(const ir::Op& op);
   void scalar_load(const ir::Op& op);
   void scalar_store(const ir::Op& op);
   void scalar_atomic(const ir::Op& op);
@@ -152,6 +155,7 @@ class Emitter {
   std::string bound_text(ir::Value bound);
   std::string bounds_text(Frame& frame, const ir::Op& bounds, const Place& place, int without = -1);
   std::string joined_element(Frame& frame, const ir::Op& op, const Place& place);
+  std::string indexed_element(Frame& frame, const ir::Op& op, const Place& place);
 
   // ---- Memory
   struct Preload;

@@ -15,7 +15,10 @@ namespace {
 
 using ir::OpKind;
 
-std::size_t mask_operand(const ir::Op& op) { return op.kind == OpKind::Load ? 1 : 2; }
+// A view whose elements are those of its one operand.
+bool is_mapped(const ir::Op& op) {
+  return op.facts().maps(ir::Same | ir::Repeated | ir::Reshaped | ir::Permuted);
+}
 
 ir::AttributeValue zero_of(const ir::Type& type) {
   if (type.is_float()) return 0.0;
@@ -46,8 +49,7 @@ bool Emitter::lingers(const ir::Op& op) const {
 
 bool Emitter::is_uniform_tile(ir::Value value) const {
   const ir::Op* maker = kernel_.maker(value);
-  while (maker && (maker->kind == OpKind::Broadcast || maker->kind == OpKind::Reshape ||
-                   maker->kind == OpKind::Permute || maker->kind == OpKind::Hint)) {
+  while (maker && is_mapped(*maker)) {
     if (!is_tile(kernel_, maker->operands[0])) return true;
     maker = kernel_.maker(maker->operands[0]);
   }
@@ -56,9 +58,7 @@ bool Emitter::is_uniform_tile(ir::Value value) const {
 
 std::string Emitter::uniform_text(ir::Value value) {
   const ir::Op* maker = kernel_.maker(value);
-  while (maker->kind == OpKind::Broadcast || maker->kind == OpKind::Reshape ||
-         maker->kind == OpKind::Permute || maker->kind == OpKind::Hint)
-    maker = kernel_.maker(maker->operands[0]);
+  while (is_mapped(*maker)) maker = kernel_.maker(maker->operands[0]);
   if (maker->kind == OpKind::Splat) return scalar(maker->operands[0]);
   return literal_text(kernel_.type(maker->result()), *maker->find("value"));
 }
@@ -72,11 +72,10 @@ std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, 
   VectorAccess out{.op = &op, .place = place};
   out.affine = kernel_.maker(op.operands[0]);
   if (out.affine && out.affine->kind != OpKind::Affine) out.affine = nullptr;
-  const std::size_t mask = mask_operand(op);
-  if (op.operands.size() > mask) {
-    out.bounds = kernel_.maker(op.operands[mask]);
+  if (const ir::Value mask = op.mask()) {
+    out.bounds = kernel_.maker(mask);
     if (out.bounds && out.bounds->kind != OpKind::Bounds) out.bounds = nullptr;
-    if (!out.bounds) out.mask = op.operands[mask];
+    if (!out.bounds) out.mask = mask;
   }
   if (op.kind == OpKind::Load && op.operands.size() > 2 && !is_uniform_tile(op.operands[2]))
     return std::nullopt;
@@ -331,11 +330,10 @@ std::string Emitter::atomic_call(const ir::Op& op, const std::string& pointer,
 // Where several threads hold the element, one does it and the others get its result through shared
 // memory.
 void Emitter::atomic_element(Frame& frame, const ir::Op& op) {
-  const bool has_mask = op.kind == OpKind::AtomicRmw && op.operands.size() > 2;
   const std::string owner = owner_text(*frame.layout);
   std::string condition = owner;
-  if (has_mask) {
-    const std::string mask = element(frame, op.operands[2], frame.place);
+  if (op.mask()) {
+    const std::string mask = element(frame, op.mask(), frame.place);
     condition = condition.empty() ? bare(mask) : condition + " && " + atom(mask);
   }
   std::vector<std::string> values = {element(frame, op.operands[1], frame.place)};

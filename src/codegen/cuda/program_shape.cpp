@@ -28,25 +28,6 @@ struct Work {
   bool is_aligned = true;     // all of these go in vectors of 16 bytes
 };
 
-bool is_plain(OpKind kind) {
-  switch (kind) {
-    case OpKind::Dot:
-    case OpKind::Scan:
-    case OpKind::Sort:
-    case OpKind::Gather:
-    case OpKind::Concatenate:
-    case OpKind::Histogram:
-    case OpKind::Print:
-    case OpKind::CopyAsync:
-    case OpKind::ReadBuffer:
-    case OpKind::AtomicCas:
-    case OpKind::While:
-      return false;
-    default:
-      return true;
-  }
-}
-
 Work work_of(const ir::Kernel& kernel) {
   Work work{.elements = largest_tile(kernel)};
   const Alignments alignments(kernel);
@@ -54,7 +35,7 @@ Work work_of(const ir::Kernel& kernel) {
     return kernel.type(value).is_tile() && kernel.type(value).numel() == work.elements;
   };
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    work.is_plain &= is_plain(op.kind);
+    work.is_plain &= !op.facts().has(ir::FixedShape);
     work.has_program |= op.kind == OpKind::ProgramId;
     work.has_reduction |= op.kind == OpKind::Reduce;
     const bool is_access = op.kind == OpKind::Load || op.kind == OpKind::Store;
@@ -178,8 +159,7 @@ bool has_lock(const ir::Kernel& kernel) {
   bool has = false;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind == OpKind::While)
-      for (const ir::Op* inner : op.regions[0].ops)
-        has |= inner->kind == OpKind::AtomicCas || inner->kind == OpKind::AtomicRmw;
+      for (const ir::Op* inner : op.regions[0].ops) has |= inner->facts().is_atomic();
   });
   return has;
 }
@@ -210,7 +190,7 @@ bool sums_columns_only(const ir::Kernel& kernel, std::int64_t elements) {
   bool others = false;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     const bool stores = op.kind == OpKind::Store && kernel.type(op.operands[0]).numel() == elements;
-    others |= !is_plain(op.kind) || op.kind == OpKind::For || stores;
+    others |= op.facts().has(ir::FixedShape) || op.kind == OpKind::For || stores;
     for (const ir::Value value : op.results)
       others |= kernel.type(value).numel() == elements && schedule.home(value) == Home::Stored;
     if (op.kind != OpKind::Reduce || kernel.type(op.operands[0]).numel() != elements) return;

@@ -55,19 +55,13 @@ constexpr ir::Type wide_type{.dtype = DType::Float32};
 
 // What the total of a reduction without a name is called.
 std::string_view total_name(const ir::Op* single) {
-  if (!single) return "total";
-  switch (single->kind) {
-    case OpKind::Add:
-      return "sum";
-    case OpKind::Maximum:
-      return "maximum";
-    case OpKind::Minimum:
-      return "minimum";
-    case OpKind::Multiply:
-      return "product";
-    default:
-      return "total";
-  }
+  constexpr std::pair<OpKind, std::string_view> names[] = {{OpKind::Add, "sum"},
+                                                           {OpKind::Maximum, "maximum"},
+                                                           {OpKind::Minimum, "minimum"},
+                                                           {OpKind::Multiply, "product"}};
+  for (const auto& [kind, name] : names)
+    if (single && single->kind == kind) return name;
+  return "total";
 }
 
 }  // namespace

@@ -22,30 +22,7 @@ constexpr std::int64_t wide_enough = 8;   // bytes that are aligned without a ro
 
 // Whether the op means the same when all tiles have their elements in another order.
 bool is_free_of_order(const ir::Kernel& kernel, const ir::Op& op) {
-  switch (op.kind) {
-    case OpKind::Constant:
-    case OpKind::ProgramId:
-    case OpKind::NumPrograms:
-    case OpKind::Arange:
-    case OpKind::Splat:
-    case OpKind::Affine:
-    case OpKind::Bounds:
-    case OpKind::Load:
-    case OpKind::Store:
-    case OpKind::Reduce:
-    case OpKind::For:
-    case OpKind::While:
-    case OpKind::If:
-    case OpKind::Yield:
-    case OpKind::Condition:
-    case OpKind::Assert:
-    case OpKind::Assume:
-    case OpKind::Barrier:
-      return true;
-    default:
-      return op.facts().has(ir::Elementwise) || op.operands.empty() ||
-             !is_tile(kernel, op.operands[0]);
-  }
+  return op.facts().has(ir::AnyOrder) || op.operands.empty() || !is_tile(kernel, op.operands[0]);
 }
 
 // The size of all tiles of a kernel, if they are rank 1, equal, and free of order; else 0.
@@ -101,14 +78,12 @@ class Phases {
   }
 
   void note_access(const ir::Op& op) {
-    const std::size_t mask = op.kind == OpKind::Load ? 1 : 2;
     const ir::Op* affine = kernel_.maker(op.operands[0]);
-    const ir::Op* bounds = op.operands.size() > mask ? kernel_.maker(op.operands[mask]) : nullptr;
-    const bool is_row =
-        affine && affine->kind == OpKind::Affine &&
-        ir::integer_constant(kernel_, affine->operands[1]) == 1 &&
-        (op.operands.size() <= mask || (bounds && bounds->kind == OpKind::Bounds)) &&
-        op.integer("volatile") == 0;
+    const ir::Op* bounds = op.mask() ? kernel_.maker(op.mask()) : nullptr;
+    const bool is_row = affine && affine->kind == OpKind::Affine &&
+                        ir::integer_constant(kernel_, affine->operands[1]) == 1 &&
+                        (!op.mask() || (bounds && bounds->kind == OpKind::Bounds)) &&
+                        op.integer("volatile") == 0;
     are_rows_ &= is_row;
     if (!is_row) return;
     const ir::Value base = affine->operands[0];
@@ -137,24 +112,17 @@ class Phases {
     const ir::Op* maker = kernel_.maker(value);
     if (!maker) return value;
     const std::int64_t elements = vector_bytes / bytes;
-    switch (maker->kind) {
-      case OpKind::Offset:
-        if (is_multiple(maker->operands[1], elements)) return start_of(maker->operands[0], bytes);
-        if (is_multiple(maker->operands[0], vector_bytes))
-          return start_of(maker->operands[1], bytes);
-        return value;
-      case OpKind::Add:
-        if (is_multiple(maker->operands[1], elements)) return start_of(maker->operands[0], bytes);
-        if (is_multiple(maker->operands[0], elements)) return start_of(maker->operands[1], bytes);
-        return value;
-      case OpKind::Cast: {
-        const ir::Type& from = kernel_.type(maker->operands[0]);
-        const bool is_number = !from.is_pointer && !from.is_float() && !from.is_bool();
-        return is_number && from.element_bytes() >= 4 ? start_of(maker->operands[0], bytes) : value;
-      }
-      default:
-        return value;
+    const bool is_offset = maker->kind == OpKind::Offset;
+    if (is_offset || maker->kind == OpKind::Add) {
+      if (is_multiple(maker->operands[1], elements)) return start_of(maker->operands[0], bytes);
+      if (is_multiple(maker->operands[0], is_offset ? vector_bytes : elements))
+        return start_of(maker->operands[1], bytes);
+      return value;
     }
+    if (maker->kind != OpKind::Cast) return value;
+    const ir::Type& from = kernel_.type(maker->operands[0]);
+    const bool is_number = !from.is_pointer && !from.is_float() && !from.is_bool();
+    return is_number && from.element_bytes() >= 4 ? start_of(maker->operands[0], bytes) : value;
   }
 
   const ir::Kernel& kernel_;

@@ -43,8 +43,7 @@ std::string Emitter::scalar(ir::Value value) {
 
 std::optional<std::int64_t> Emitter::constant_of(ir::Value value) const {
   for (const ir::Op* maker = kernel_.maker(value);
-       maker && (maker->kind == OpKind::Splat || maker->kind == OpKind::Broadcast ||
-                 maker->kind == OpKind::Reshape);
+       maker && maker->facts().maps(ir::Spread | ir::Repeated | ir::Reshaped);
        maker = kernel_.maker(value))
     value = maker->operands[0];
   return ir::integer_constant(kernel_, value);
@@ -78,33 +77,24 @@ void Emitter::define_scalar(const ir::Op& op, const std::string& text) {
 }
 
 void Emitter::scalar_step(const ir::Op& op) {
-  switch (op.kind) {
-    case OpKind::Constant:
-    case OpKind::Assume:
+  switch (op.facts().family) {
+    case ir::Family::Source:
+      return source_scalar(op);
+    case ir::Family::Access:
+      return access_scalar(op);
+    case ir::Family::Sync:
+      return sync_step(op);
+    case ir::Family::Check:
+      if (op.kind == OpKind::Assert) assert_scalar(op);
       return;
-    case OpKind::ProgramId:
-      return define_scalar(op, program_text(static_cast<int>(op.integer("axis"))));
-    case OpKind::NumPrograms:
-      return define_scalar(op, program_count_text(static_cast<int>(op.integer("axis"))));
-    case OpKind::Load:
-      return scalar_load(op);
-    case OpKind::Store:
-      return scalar_store(op);
-    case OpKind::AtomicRmw:
-    case OpKind::AtomicCas:
-      return scalar_atomic(op);
-    case OpKind::Barrier:
-      note_line(op.location);
-      return barrier();
-    case OpKind::CommitCopies:
-      return emit_commit(op);
-    case OpKind::WaitCopies:
-      return emit_wait(op);
-    case OpKind::Print:
+    case ir::Family::Across:
+      TW_CHECK(op.kind == OpKind::Print, "'{}' on scalars", op.facts().name);
       return print_scalars(op);
-    case OpKind::Assert:
-      return assert_scalar(op);
-    default:
+    case ir::Family::View:
+    case ir::Family::Elementwise:
+    case ir::Family::Reduction:
+    case ir::Family::Control:
+    case ir::Family::Ends:
       break;
   }
   TW_CHECK(op.facts().has(ir::Elementwise), "'{}' on scalars", op.facts().name);
@@ -115,6 +105,48 @@ void Emitter::scalar_step(const ir::Op& op) {
   const std::string text = operation_text(op, operands);
   note_parts(op, text);
   define_scalar(op, text);
+}
+
+void Emitter::source_scalar(const ir::Op& op) {
+  const auto axis = static_cast<int>(op.integer("axis"));
+  switch (ir::source_op(op.kind)) {
+    case ir::SourceOp::Constant:
+      return;  // written where it is used
+    case ir::SourceOp::ProgramId:
+      return define_scalar(op, program_text(axis));
+    case ir::SourceOp::NumPrograms:
+      return define_scalar(op, program_count_text(axis));
+    case ir::SourceOp::Arange:
+      break;
+  }
+  TW_UNREACHABLE("'{}' on scalars", op.facts().name);
+}
+
+void Emitter::access_scalar(const ir::Op& op) {
+  switch (ir::access_op(op.kind)) {
+    case ir::AccessOp::Load:
+      return scalar_load(op);
+    case ir::AccessOp::Store:
+      return scalar_store(op);
+    case ir::AccessOp::AtomicRmw:
+    case ir::AccessOp::AtomicCas:
+      return scalar_atomic(op);
+    case ir::AccessOp::CopyAsync:
+      break;
+  }
+  TW_UNREACHABLE("'{}' on scalars", op.facts().name);
+}
+
+void Emitter::sync_step(const ir::Op& op) {
+  switch (ir::sync_op(op.kind)) {
+    case ir::SyncOp::Barrier:
+      note_line(op.location);
+      return barrier();
+    case ir::SyncOp::CommitCopies:
+      return emit_commit(op);
+    case ir::SyncOp::WaitCopies:
+      return emit_wait(op);
+  }
 }
 
 void Emitter::scalar_load(const ir::Op& op) {
@@ -158,8 +190,7 @@ void Emitter::scalar_atomic(const ir::Op& op) {
   note_line(op.location);
   barrier();
   std::string condition = "thread == 0";
-  const bool has_mask = op.kind == OpKind::AtomicRmw && op.operands.size() > 2;
-  if (has_mask) condition += " && " + atom(scalar(op.operands[2]));
+  if (op.mask()) condition += " && " + atom(scalar(op.mask()));
   std::vector<std::string> values = {scalar(op.operands[1])};
   if (op.kind == OpKind::AtomicCas) values.push_back(scalar(op.operands[2]));
   const std::string call = atomic_call(op, scalar(op.operands[0]), values);

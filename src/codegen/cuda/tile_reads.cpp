@@ -60,18 +60,24 @@ class Walk {
 
 IndexMap view_map(const ir::Kernel& kernel, const ir::Op& op, ir::Value result) {
   const LogSizes sizes = sizes_of(kernel.type(result));
-  switch (op.kind) {
-    case OpKind::Broadcast:
+  switch (op.facts().map) {
+    case ir::Repeated:
       return broadcast_map(sizes_of(kernel.type(op.operands[0])), sizes);
-    case OpKind::Permute:
+    case ir::Permuted:
       return permute_map(sizes_of(kernel.type(op.operands[0])), op.integers("order"));
-    case OpKind::Split:
+    case ir::Halved:
       return split_map(sizes, result == op.results[1] ? 1 : 0);
-    case OpKind::Join:
+    case ir::Merged:
       return join_map(sizes_of(kernel.type(op.operands[0])));
-    default:
-      return IndexMap::identity(index_bits(sizes));
+    case ir::NoMap:
+    case ir::Same:
+    case ir::Spread:
+    case ir::Reshaped:
+    case ir::ByIndex:
+    case ir::Alike:
+      break;
   }
+  return IndexMap::identity(index_bits(sizes));
 }
 
 TileReads reads_of(const ir::Kernel& kernel, const Schedule& schedule, const Step& step) {

@@ -6,37 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "base/check.h"
+
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
-
-// The result is as much an index as the operands are.
-bool passes_on(OpKind kind) {
-  switch (kind) {
-    case OpKind::Add:
-    case OpKind::Subtract:
-    case OpKind::Multiply:
-    case OpKind::Divide:
-    case OpKind::Remainder:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::Negate:
-    case OpKind::Fma:
-    case OpKind::ShiftLeft:
-    case OpKind::Cast:
-    case OpKind::Select:
-    case OpKind::Hint:
-    case OpKind::Affine:
-    case OpKind::Splat:
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-    case OpKind::Permute:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool is_integer(const ir::Kernel& kernel, ir::Value value) { return kernel.type(value).is_int(); }
 
@@ -76,35 +51,29 @@ class Finder {
 
   bool uses_data(const ir::Op& op, std::size_t index, const ir::Op* parent) {
     const ir::Value value = op.operands[index];
-    if (passes_on(op.kind)) {
-      const ir::Value result = op.results[0];
-      return is_data_[result.id] ||
-             !(is_integer(kernel_, result) || kernel_.type(result).is_pointer);
-    }
     const bool is_scalar = kernel_.type(value).is_scalar();
-    switch (op.kind) {
-      case OpKind::Offset:
-      case OpKind::Bounds:
-      case OpKind::For:
-      case OpKind::ReadBuffer:
-      case OpKind::CopyAsync:
-        return false;
-      case OpKind::Gather:
-        return index == 0;
-      case OpKind::Compare:
-        return !is_scalar && !is_index(value);
-      case OpKind::Condition:
-        return !is_scalar;
-      case OpKind::Yield:
-        return !is_scalar || yields_data(*parent, index);
-      default:
+    switch (op.facts().integers) {
+      case ir::IntegerUse::Data:
         return true;
+      case ir::IntegerUse::Index:
+        return false;
+      case ir::IntegerUse::HandsOn: {
+        const ir::Value result = op.results[0];
+        return is_data_[result.id] ||
+               !(is_integer(kernel_, result) || kernel_.type(result).is_pointer);
+      }
+      case ir::IntegerUse::ByUse:
+        break;
     }
+    if (op.kind == OpKind::Gather) return index == 0;
+    if (op.kind == OpKind::Compare) return !is_scalar && !is_index(value);
+    TW_CHECK(op.facts().is(ir::Family::Ends), "how '{}' uses integers", op.facts().name);
+    return !is_scalar || (op.kind == OpKind::Yield && yields_data(*parent, index));
   }
 
   // Results of a loop or branch, and what the next iteration begins with.
   bool yields_data(const ir::Op& parent, std::size_t index) const {
-    if (parent.kind == OpKind::Reduce || parent.kind == OpKind::Scan) return true;
+    if (parent.facts().has(ir::Combines)) return true;
     const bool is_result = index < parent.results.size() && is_data_[parent.results[index].id];
     if (parent.kind != OpKind::For) return is_result;
     const std::vector<ir::Value>& arguments = parent.regions[0].arguments;  // the index is first
@@ -122,7 +91,7 @@ class Finder {
     const ir::Op* maker = kernel_.maker(value);
     if (!maker) return kernel_.type(value).is_scalar();
     if (maker->operands.empty()) return true;
-    return passes_on(maker->kind) && is_integer(kernel_, value) &&
+    return maker->facts().integers == ir::IntegerUse::HandsOn && is_integer(kernel_, value) &&
            std::all_of(maker->operands.begin(), maker->operands.end(),
                        [&](ir::Value operand) { return is_index(operand); });
   }
@@ -140,23 +109,41 @@ class Finder {
 std::vector<bool> find_wrapping(const ir::Kernel& kernel) { return Finder(kernel).run(); }
 
 std::string wrapping_text(const ir::Op& op, std::span<const OperandText> in) {
-  switch (op.kind) {
-    case OpKind::Add:
+  if (!op.facts().is(ir::Family::Elementwise)) return "";
+  switch (ir::elementwise_op(op.kind)) {
+    case ir::ElementwiseOp::Add:
       return fmt::format("tw::wrap_add({}, {})", in[0].text, in[1].text);
-    case OpKind::Subtract:
+    case ir::ElementwiseOp::Subtract:
       return fmt::format("tw::wrap_subtract({}, {})", in[0].text, in[1].text);
-    case OpKind::Multiply:
+    case ir::ElementwiseOp::Multiply:
       return fmt::format("tw::wrap_multiply({}, {})", in[0].text, in[1].text);
-    case OpKind::Negate:
+    case ir::ElementwiseOp::Negate:
       return fmt::format("tw::wrap_negate({})", in[0].text);
-    case OpKind::Fma:
+    case ir::ElementwiseOp::Fma:
       return fmt::format("tw::wrap_add(tw::wrap_multiply({}, {}), {})", in[0].text, in[1].text,
                          in[2].text);
-    case OpKind::ShiftLeft:
+    case ir::ElementwiseOp::ShiftLeft:
       return fmt::format("tw::shift_left({}, {})", in[0].text, in[1].text);
-    default:
-      return "";
+    case ir::ElementwiseOp::MultiplyHigh:
+    case ir::ElementwiseOp::Divide:
+    case ir::ElementwiseOp::Remainder:
+    case ir::ElementwiseOp::Minimum:
+    case ir::ElementwiseOp::Maximum:
+    case ir::ElementwiseOp::And:
+    case ir::ElementwiseOp::Or:
+    case ir::ElementwiseOp::Xor:
+    case ir::ElementwiseOp::ShiftRight:
+    case ir::ElementwiseOp::Absolute:
+    case ir::ElementwiseOp::Compare:
+    case ir::ElementwiseOp::Select:
+    case ir::ElementwiseOp::Cast:
+    case ir::ElementwiseOp::Bitcast:
+    case ir::ElementwiseOp::InlineAsm:
+    case ir::ElementwiseOp::Math:
+    case ir::ElementwiseOp::Offset:
+      break;  // cannot overflow, or wraps by itself
   }
+  return "";
 }
 
 }  // namespace tilewright

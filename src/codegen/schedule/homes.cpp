@@ -113,7 +113,7 @@ void Planner::decide_computed(const ir::Op& op) {
 
 void Planner::decide(const ir::Op& op) {
   const int epoch = epochs_.at(&op);
-  if (op.facts().has(ir::Ends)) {
+  if (op.facts().is(ir::Family::Ends)) {
     for (const ir::Value value : op.operands) {
       if (!is_tile(kernel_, value)) continue;
       const ir::Op* maker = kernel_.maker(value);
@@ -148,7 +148,7 @@ void Planner::decide_homes() {
   out_.homes_.assign(kernel_.value_count(), Home::None);
   out_.available_.assign(kernel_.value_count(), 0);
   for (const ir::Op* op : program_)
-    if (op->kind != OpKind::Reduce && op->kind != OpKind::Scan)
+    if (!op->facts().has(ir::Combines))
       for (const ir::Region& region : op->regions)
         for (const ir::Value argument : region.arguments)
           if (is_tile(kernel_, argument)) out_.homes_[argument.id] = Home::Stored;

@@ -12,49 +12,24 @@ Access through(Access outer, Access inner) { return std::max(outer, inner); }
 
 bool is_tile(const ir::Kernel& kernel, ir::Value value) { return kernel.type(value).is_tile(); }
 
-bool is_view(const ir::Op& op) {
-  switch (op.kind) {
-    case OpKind::Constant:
-    case OpKind::Arange:
-    case OpKind::Splat:
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-    case OpKind::Permute:
-    case OpKind::Join:
-    case OpKind::Split:
-    case OpKind::Hint:
-    case OpKind::Affine:
-    case OpKind::Bounds:
-      return true;
-    default:
-      return false;
-  }
-}
+bool is_view(const ir::Op& op) { return op.facts().map != ir::NoMap; }
 
-bool is_uniform(const ir::Op& op) {
-  return op.kind == OpKind::Constant || op.kind == OpKind::Splat;
-}
+bool is_uniform(const ir::Op& op) { return op.facts().maps(ir::Alike | ir::Spread); }
 
 Access access_of_view(const ir::Kernel& kernel, const ir::Op& op) {
-  switch (op.kind) {
-    case OpKind::Hint:
-      return Access::Same;
-    case OpKind::Broadcast:
-      return kernel.type(op.operands[0]) == kernel.type(op.result()) ? Access::Same
-                                                                     : Access::Repeated;
-    case OpKind::Join:
-      return Access::Repeated;  // both sides are computed for every element
-    default:
-      return Access::Once;
-  }
+  const ir::OpFacts& facts = op.facts();
+  if (facts.maps(ir::Same)) return Access::Same;
+  if (facts.maps(ir::Merged)) return Access::Repeated;  // both sides are computed for every element
+  if (!facts.maps(ir::Repeated)) return Access::Once;
+  return kernel.type(op.operands[0]) == kernel.type(op.result()) ? Access::Same : Access::Repeated;
 }
 
 Effects effects_of(const ir::Op& op) {
   Effects effects;
   const ir::OpFacts& facts = op.facts();
   effects.reads = facts.has(ir::Reads);
-  effects.writes = facts.has(ir::Writes) || (facts.has(ir::Effect) && op.regions.empty());
-  if (op.kind == OpKind::Load && op.integer("volatile") != 0) effects.writes = true;
+  effects.writes = facts.has(ir::Writes) || (facts.has(ir::Effect) && !facts.has(ir::Nested)) ||
+                   op.integer("volatile") != 0;
   for (const ir::Region& region : op.regions)
     for (const ir::Op* inner : region.ops) {
       const Effects more = effects_of(*inner);
@@ -62,23 +37,6 @@ Effects effects_of(const ir::Op& op) {
       effects.writes |= more.writes;
     }
   return effects;
-}
-
-int cost_of(const ir::Op& op) {
-  constexpr int never = 1000;
-  switch (op.kind) {
-    case OpKind::Divide:
-    case OpKind::Remainder:
-    case OpKind::MultiplyHigh:
-      return 4;
-    case OpKind::InlineAsm:
-    case OpKind::Math:
-      return 10;
-    case OpKind::Load:
-      return 2;
-    default:
-      return op.facts().has(ir::Elementwise) && op.facts().has(ir::Pure) ? 1 : never;
-  }
 }
 
 bool has_dot(const ir::Kernel& kernel) {

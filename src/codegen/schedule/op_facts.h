@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/schedule/op_facts.h — what the schedule must know of an op: is it a view of other tiles,
-// what does it do to memory, what does it cost.
+// what does it do to memory.
 #pragma once
 
 #include "ir/kernel.h"
@@ -30,9 +30,6 @@ struct Effects {
 };
 // Of the op and everything inside it.
 Effects effects_of(const ir::Op& op);
-
-// About one for an arithmetic op; what a loop must not repeat is far beyond any limit.
-int cost_of(const ir::Op& op);
 
 bool has_dot(const ir::Kernel& kernel);  // a product of tiles, anywhere
 

@@ -15,10 +15,6 @@ using Kind = Step::Kind;
 constexpr int no_loads = -1;
 constexpr int mixed_loads = -2;
 
-bool is_combine_region(const ir::Op& op) {
-  return op.kind == OpKind::Reduce || op.kind == OpKind::Scan;
-}
-
 int join_epochs(int a, int b) {
   if (a == no_loads || a == b) return b;
   return b == no_loads ? a : mixed_loads;
@@ -60,7 +56,7 @@ void Planner::next_epoch(const ir::Op& write) {
 void Planner::number_epochs(const ir::Region& region) {
   for (const ir::Op* op : region.ops) {
     program_.push_back(op);
-    const bool is_control = !op->regions.empty() && !is_combine_region(*op);
+    const bool is_control = op->facts().is(ir::Family::Control);
     const bool writes = effects_of(*op).writes;
     epochs_[op] = epoch_;
     if (writes) next_epoch(*op);
@@ -84,7 +80,7 @@ void Planner::find_conflicts(const ir::Region& region) {
   std::vector<const ir::Op*> writes;  // behind the op that is looked at
   for (auto at = region.ops.rbegin(); at != region.ops.rend(); ++at) {
     const ir::Op& op = **at;
-    if (is_combine_region(op)) continue;
+    if (op.facts().has(ir::Combines)) continue;
     if (op.kind == OpKind::Load)
       for (const ir::Op* write : writes)
         if (must_order(op, *write)) overwritten_[&op].push_back(write);
@@ -129,7 +125,7 @@ void Planner::note_chain(const ir::Op& op) {
   const bool is_chain = is_view(op) || op.kind == OpKind::Load || (op.facts().has(ir::Elementwise));
   if (!is_chain) return;
   note_broadcast(op);
-  int cost = is_view(op) ? 0 : cost_of(op);
+  int cost = is_view(op) ? 0 : op.facts().cost;
   int epoch = no_loads;
   if (op.kind == OpKind::Load) {
     epoch = is_kept_load(op) ? mixed_loads : epochs_[&op];
@@ -164,24 +160,12 @@ bool Planner::is_cheap(ir::Value value) const {
 // ---- Levels
 
 Kind Planner::kind_of(const ir::Op& op) const {
-  if (!op.regions.empty() && !is_combine_region(op)) return Kind::Control;
+  if (op.facts().is(ir::Family::Control)) return Kind::Control;
   const auto tile = [&](ir::Value value) { return is_tile(kernel_, value); };
   const bool has_tile = std::any_of(op.operands.begin(), op.operands.end(), tile) ||
                         std::any_of(op.results.begin(), op.results.end(), tile);
   if (!has_tile) return Kind::Scalar;
-  switch (op.kind) {
-    case OpKind::Scan:
-    case OpKind::Dot:
-    case OpKind::Gather:
-    case OpKind::Concatenate:
-    case OpKind::Histogram:
-    case OpKind::Sort:
-    case OpKind::Print:
-    case OpKind::ReadBuffer:
-      return Kind::Across;
-    default:
-      return Kind::Elements;
-  }
+  return op.facts().is(ir::Family::Across) ? Kind::Across : Kind::Elements;
 }
 
 // The lowest level at which a step of this kind runs after that one.
@@ -304,7 +288,7 @@ int Planner::step_for(const ir::Op& op, Kind kind, int level, const ir::Type& sh
 }
 
 void Planner::plan_op(const ir::Op& op, RegionState& state) {
-  if (op.facts().has(ir::Ends)) return;
+  if (op.facts().is(ir::Family::Ends)) return;
   const Kind kind = kind_of(op);
   // Loops run over the operands of a reduction and of ops without results, else over the result.
   const bool by_operand = op.results.empty() || op.kind == OpKind::Reduce;

@@ -112,7 +112,7 @@ void Planner::share_arrays() {
   for (const ir::Op* op : program_)
     if (op->kind == OpKind::Dot && options_.shares_accumulators) share_accumulator(*op);
   for (const ir::Op* op : program_) {
-    if (op->kind == OpKind::For || op->kind == OpKind::While) share_loop(*op);
+    if (op->facts().has(ir::Loops)) share_loop(*op);
     if (op->kind == OpKind::If) share_branch(*op);
   }
 }

@@ -265,59 +265,57 @@ std::string math(const ir::Op& op, const Type& result, Operands in) {
 }  // namespace
 
 std::string expression_text(const ir::Op& op, const Type& result, Operands in) {
-  switch (op.kind) {
-    case OpKind::Add:
+  if (op.facts().maps(ir::Same)) return in[0].text;
+  switch (ir::elementwise_op(op.kind)) {
+    case ir::ElementwiseOp::Add:
       return infix(result, in, "+");
-    case OpKind::Subtract:
+    case ir::ElementwiseOp::Subtract:
       return infix(result, in, "-");
-    case OpKind::Multiply:
+    case ir::ElementwiseOp::Multiply:
       return multiply(result, in);
-    case OpKind::MultiplyHigh:
+    case ir::ElementwiseOp::MultiplyHigh:
       return call2("mulhi", in);
-    case OpKind::Divide:
+    case ir::ElementwiseOp::Divide:
       return divide(op, result, in);
-    case OpKind::Remainder:
+    case ir::ElementwiseOp::Remainder:
       return remainder(result, in);
-    case OpKind::Minimum:
-    case OpKind::Maximum:
+    case ir::ElementwiseOp::Minimum:
+    case ir::ElementwiseOp::Maximum:
       return extreme(op, result, in);
-    case OpKind::And:
+    case ir::ElementwiseOp::And:
       return bitwise(result, in, "&");
-    case OpKind::Or:
+    case ir::ElementwiseOp::Or:
       return bitwise(result, in, "|");
-    case OpKind::Xor:
+    case ir::ElementwiseOp::Xor:
       return bitwise(result, in, "^");
-    case OpKind::ShiftLeft:
-    case OpKind::ShiftRight:
+    case ir::ElementwiseOp::ShiftLeft:
+    case ir::ElementwiseOp::ShiftRight:
       return shift(op, result, in);
-    case OpKind::Negate:
+    case ir::ElementwiseOp::Negate:
       return narrowed(result, "-" + atom(in[0].text));
-    case OpKind::Absolute:
+    case ir::ElementwiseOp::Absolute:
       return is_signed(result.dtype) || result.is_float() ? call("tw::abs", in[0].text)
                                                           : in[0].text;
-    case OpKind::Fma:
+    case ir::ElementwiseOp::Fma:
       if (result.is_int())
         return narrowed(result, fmt::format("{} * {} + {}", in[0].text, in[1].text, in[2].text));
       return fmt::format("tw::fma({}, {}, {})", in[0].text, in[1].text, in[2].text);
-    case OpKind::Compare:
+    case ir::ElementwiseOp::Compare:
       return compare(op, in);
-    case OpKind::Select:
+    case ir::ElementwiseOp::Select:
       return fmt::format("{} ? {} : {}", in[0].text, in[1].text, in[2].text);
-    case OpKind::Cast:
+    case ir::ElementwiseOp::Cast:
       return cast_text(in[0].type, result, in[0].text, op.text("rounding"));
-    case OpKind::Bitcast:
+    case ir::ElementwiseOp::Bitcast:
       return bitcast(result, in);
-    case OpKind::Math:
+    case ir::ElementwiseOp::Math:
       return math(op, result, in);
-    case OpKind::InlineAsm:
+    case ir::ElementwiseOp::InlineAsm:
       return inline_asm(op, in);
-    case OpKind::Offset:
+    case ir::ElementwiseOp::Offset:
       return fmt::format("{} + {}", in[0].text, in[1].text);
-    case OpKind::Hint:
-      return in[0].text;
-    default:
-      TW_UNREACHABLE("'{}' is no op of one element", op.facts().name);
   }
+  TW_UNREACHABLE("'{}' is no op of one element", op.facts().name);
 }
 
 }  // namespace tilewright

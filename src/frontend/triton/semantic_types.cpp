@@ -27,19 +27,16 @@ bool fits(const Value& number, DType dtype) {
   return *integer >= range_of(dtype).first && *integer <= range_of(dtype).second;
 }
 
-OpKind bool_kind(OpKind kind) {
-  switch (kind) {
-    case OpKind::Add:
-    case OpKind::Subtract:
-      return OpKind::Xor;
-    case OpKind::Multiply:
-    case OpKind::Minimum:
-      return OpKind::And;
-    case OpKind::Maximum:
-      return OpKind::Or;
-    default:
-      return kind;
-  }
+// The op that does on bools what another does on 0 and 1.
+std::optional<OpKind> bool_kind(OpKind kind) {
+  constexpr std::pair<OpKind, OpKind> kinds[] = {
+      {OpKind::Add, OpKind::Xor},      {OpKind::Subtract, OpKind::Xor},
+      {OpKind::Multiply, OpKind::And}, {OpKind::Minimum, OpKind::And},
+      {OpKind::Maximum, OpKind::Or},   {OpKind::And, OpKind::And},
+      {OpKind::Or, OpKind::Or},        {OpKind::Xor, OpKind::Xor}};
+  for (const auto& [number, on_bools] : kinds)
+    if (number == kind) return on_bools;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -182,9 +179,8 @@ ir::Value Semantic::select(const Value& condition, const Value& a, const Value& 
 
 ir::Value Semantic::arithmetic(OpKind kind, ir::Value a, ir::Value b) {
   if (!type(a).is_bool()) return builder_.binary(kind, a, b);
-  const OpKind on_bools = bool_kind(kind);
-  if (on_bools == OpKind::And || on_bools == OpKind::Or || on_bools == OpKind::Xor)
-    return builder_.binary(on_bools, a, b);
+  if (const std::optional<OpKind> on_bools = bool_kind(kind))
+    return builder_.binary(*on_bools, a, b);
   const ir::Value wide = builder_.binary(kind, builder_.cast(a, u32), builder_.cast(b, u32));
   return builder_.cast(wide, b1);
 }

@@ -90,37 +90,7 @@ void MemoryOrder::trace(const Region& region, bool& changes) {
 
 void MemoryOrder::trace(const Op& op, bool& changes) {
   for (const Region& region : op.regions) trace(region, changes);
-  const std::size_t count = op.results.size();
-  switch (op.kind) {
-    case OpKind::If:
-    case OpKind::Sweep:
-      for (const Region& region : op.regions)
-        for (std::size_t k = 0; k < count; ++k)
-          unite(op.results[k], region.ops.back()->operands[k], changes);
-      return;
-    case OpKind::For:
-      for (std::size_t k = 0; k < count; ++k) {
-        const Value carried = op.regions[0].arguments[k + 1];
-        unite(carried, op.operands[k + 3], changes);
-        unite(carried, op.regions[0].ops.back()->operands[k], changes);
-        unite(op.results[k], carried, changes);
-      }
-      return;
-    case OpKind::While: {
-      const Op& condition = *op.regions[0].ops.back();
-      for (std::size_t k = 0; k < op.operands.size(); ++k) {
-        unite(op.regions[0].arguments[k], op.operands[k], changes);
-        unite(op.regions[0].arguments[k], op.regions[1].ops.back()->operands[k], changes);
-      }
-      for (std::size_t k = 0; k < count; ++k) {
-        unite(op.regions[1].arguments[k], condition.operands[k + 1], changes);
-        unite(op.results[k], condition.operands[k + 1], changes);
-      }
-      return;
-    }
-    default:
-      break;
-  }
+  if (op.facts().is(Family::Control)) return trace_control(op, changes);
   for (const Value result : op.results) {
     if (!kernel_.type(result).is_pointer) continue;
     Origin origin;
@@ -132,6 +102,38 @@ void MemoryOrder::trace(const Op& op, bool& changes) {
       }
     origin.is_unknown |= !is_handed_on || !op.facts().has(Pure) || !op.regions.empty();
     changes |= origins_[result.id].add(origin);
+  }
+}
+
+void MemoryOrder::trace_control(const Op& op, bool& changes) {
+  const std::size_t count = op.results.size();
+  switch (control_op(op.kind)) {
+    case ControlOp::If:
+    case ControlOp::Sweep:
+      for (const Region& region : op.regions)
+        for (std::size_t k = 0; k < count; ++k)
+          unite(op.results[k], region.ops.back()->operands[k], changes);
+      return;
+    case ControlOp::For:
+      for (std::size_t k = 0; k < count; ++k) {
+        const Value carried = op.regions[0].arguments[k + 1];
+        unite(carried, op.operands[k + 3], changes);
+        unite(carried, op.regions[0].ops.back()->operands[k], changes);
+        unite(op.results[k], carried, changes);
+      }
+      return;
+    case ControlOp::While: {
+      const Op& condition = *op.regions[0].ops.back();
+      for (std::size_t k = 0; k < op.operands.size(); ++k) {
+        unite(op.regions[0].arguments[k], op.operands[k], changes);
+        unite(op.regions[0].arguments[k], op.regions[1].ops.back()->operands[k], changes);
+      }
+      for (std::size_t k = 0; k < count; ++k) {
+        unite(op.regions[1].arguments[k], condition.operands[k + 1], changes);
+        unite(op.results[k], condition.operands[k + 1], changes);
+      }
+      return;
+    }
   }
 }
 
@@ -162,8 +164,7 @@ bool MemoryOrder::must_order(const Op& op, const Op& other) const {
 // Whether no address stands in the tile twice. Strides that are no constants are taken to be right.
 bool MemoryOrder::is_injective(Value pointer) const {
   const Op* maker = kernel_.maker(pointer);
-  while (maker && (maker->kind == OpKind::Hint || maker->kind == OpKind::Reshape ||
-                   maker->kind == OpKind::Permute)) {
+  while (maker && maker->facts().maps(Same | Reshaped | Permuted)) {
     pointer = maker->operands[0];
     maker = kernel_.maker(pointer);
   }
@@ -207,6 +208,12 @@ bool MemoryOrder::keeps_value(const Op& cast) const {
          !to.is_bool() && to.element_bytes() >= from.element_bytes();
 }
 
+// The integer that the op gives as it is: a hint, or a cast without loss; none for other ops.
+Value MemoryOrder::handed_on(const Op& op) const {
+  const bool is_same = op.kind == OpKind::Hint || (op.kind == OpKind::Cast && keeps_value(op));
+  return is_same ? op.operands[0] : Value{};
+}
+
 void MemoryOrder::add_terms(Value amount, Base& base) const {
   const Op* maker = kernel_.maker(amount);
   if (const auto number = integer_constant(kernel_, amount); number && std::abs(*number) < far) {
@@ -217,8 +224,7 @@ void MemoryOrder::add_terms(Value amount, Base& base) const {
     add_terms(maker->operands[0], base);
     return add_terms(maker->operands[1], base);
   }
-  const bool widens = maker && maker->kind == OpKind::Cast && keeps_value(*maker);
-  if (widens || (maker && maker->kind == OpKind::Hint)) return add_terms(maker->operands[0], base);
+  if (const Value same = maker ? handed_on(*maker) : Value{}) return add_terms(same, base);
   base.terms.push_back(amount.id);
 }
 
@@ -311,26 +317,16 @@ std::int64_t MemoryOrder::step_of(const Op& loop, Value scalar) const {
   if (!maker || !is_defined_in(loop, scalar)) return 0;
   const auto stays = [&](Value value) { return !is_defined_in(loop, value); };
   const auto bounded = [](std::int64_t step) { return std::abs(step) < far ? step : 0; };
-  switch (maker->kind) {
-    case OpKind::Cast:
-      return keeps_value(*maker) ? step_of(loop, maker->operands[0]) : 0;
-    case OpKind::Hint:
-      return step_of(loop, maker->operands[0]);
-    case OpKind::Offset:
-    case OpKind::Add: {
-      if (stays(maker->operands[1])) return step_of(loop, maker->operands[0]);
-      if (stays(maker->operands[0])) return step_of(loop, maker->operands[1]);
-      return 0;
-    }
-    case OpKind::Multiply: {
-      const auto by = integer_constant(kernel_, maker->operands[1]);
-      if (!by || std::abs(*by) >= (far >> 20)) return 0;
-      const std::int64_t step = step_of(loop, maker->operands[0]);
-      return std::abs(step) < (std::int64_t{1} << 20) ? bounded(step * *by) : 0;
-    }
-    default:
-      return 0;
+  if (const Value same = handed_on(*maker)) return step_of(loop, same);
+  if (maker->kind == OpKind::Offset || maker->kind == OpKind::Add) {
+    if (stays(maker->operands[1])) return step_of(loop, maker->operands[0]);
+    return stays(maker->operands[0]) ? step_of(loop, maker->operands[1]) : 0;
   }
+  if (maker->kind != OpKind::Multiply) return 0;
+  const auto by = integer_constant(kernel_, maker->operands[1]);
+  if (!by || std::abs(*by) >= (far >> 20)) return 0;
+  const std::int64_t step = step_of(loop, maker->operands[0]);
+  return std::abs(step) < (std::int64_t{1} << 20) ? bounded(step * *by) : 0;
 }
 
 // Rounds `count` apart are a multiple of the step and the distance of the bases apart: far enough

@@ -53,6 +53,7 @@ class MemoryOrder {
   };
   void trace(const Region& region, bool& changes);
   void trace(const Op& op, bool& changes);
+  void trace_control(const Op& op, bool& changes);
   void unite(Value to, Value from, bool& changes);
   std::vector<Value> bases_of(Value pointer) const;
   // A scalar pointer as an argument or op plus values plus a number of elements.
@@ -64,6 +65,7 @@ class MemoryOrder {
   Base base_of(Value pointer) const;
   void add_terms(Value amount, Base& base) const;
   bool keeps_value(const Op& cast) const;
+  Value handed_on(const Op& op) const;
   bool is_injective(Value pointer) const;
   bool is_defined_in(const Op& loop, Value value) const;
   std::int64_t extent_of(const Op& affine) const;

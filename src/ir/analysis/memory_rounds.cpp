@@ -9,23 +9,13 @@
 #include "ir/constant.h"
 
 namespace tilewright::ir {
-namespace {
-
-Value mask_of(const Op& access) {
-  const std::size_t at = access.kind == OpKind::Load ? 1 : 2;
-  const bool has_mask = access.kind == OpKind::Load || access.kind == OpKind::Store;
-  return has_mask && access.operands.size() > at ? access.operands[at] : Value{};
-}
-
-}  // namespace
 
 // The integer that casts without loss and hints hand on.
 Value MemoryOrder::plain(Value value) const {
-  const Op* maker = kernel_.maker(value);
-  while (maker &&
-         (maker->kind == OpKind::Hint || (maker->kind == OpKind::Cast && keeps_value(*maker)))) {
-    value = maker->operands[0];
-    maker = kernel_.maker(value);
+  for (const Op* maker = kernel_.maker(value); maker; maker = kernel_.maker(value)) {
+    const Value same = handed_on(*maker);
+    if (!same) break;
+    value = same;
   }
   return value;
 }
@@ -61,21 +51,13 @@ Value MemoryOrder::unit_of(const Op& loop, Value scalar) const {
     if (stays(maker->operands[0])) return ask(maker->operands[1], maker->operands[0]);
     return Value{};
   };
-  switch (maker->kind) {
-    case OpKind::Cast:
-      return keeps_value(*maker) ? unit_of(loop, maker->operands[0]) : Value{};
-    case OpKind::Hint:
-      return unit_of(loop, maker->operands[0]);
-    case OpKind::Offset:
-    case OpKind::Add:
-      return of_other([&](Value changes, Value) { return unit_of(loop, changes); });
-    case OpKind::Multiply:
-      return of_other([&](Value changes, Value unit) {
-        return step_of(loop, changes) != 0 ? plain(unit) : Value{};
-      });
-    default:
-      return {};
-  }
+  if (const Value same = handed_on(*maker)) return unit_of(loop, same);
+  if (maker->kind == OpKind::Offset || maker->kind == OpKind::Add)
+    return of_other([&](Value changes, Value) { return unit_of(loop, changes); });
+  if (maker->kind != OpKind::Multiply) return {};
+  return of_other([&](Value changes, Value unit) {
+    return step_of(loop, changes) != 0 ? plain(unit) : Value{};
+  });
 }
 
 // Whether `high` is at most `unit`: the unit itself, or that less something.
@@ -99,10 +81,10 @@ bool MemoryOrder::is_apart_in_rounds(const Op& loop, const Op& access, const Op&
   const Value pointer = access.operands[0];
   if (is_apart_in_rounds(loop, pointer, other.operands[0])) return true;
   const Op* affine = kernel_.maker(pointer);
-  const Value mask = mask_of(access);
+  const Value mask = access.mask();
   const Op* bounds = mask ? kernel_.maker(mask) : nullptr;
-  if (loop.kind != OpKind::For || pointer != other.operands[0] || mask != mask_of(other) ||
-      !bounds || bounds->kind != OpKind::Bounds || !affine || affine->kind != OpKind::Affine)
+  if (loop.kind != OpKind::For || pointer != other.operands[0] || mask != other.mask() || !bounds ||
+      bounds->kind != OpKind::Bounds || !affine || affine->kind != OpKind::Affine)
     return false;
   const Value unit = unit_of(loop, affine->operands[0]);
   if (!unit) return false;

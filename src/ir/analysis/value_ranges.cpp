@@ -107,8 +107,7 @@ void ValueRanges::note(const Op& op) {
 
 bool ValueRanges::is_never_nan(Value value) const {
   const Op* op = kernel_.maker(value);
-  while (op && (op->kind == OpKind::Splat || op->kind == OpKind::Broadcast))
-    op = kernel_.maker(op->operands[0]);
+  while (op && op->facts().maps(Spread | Repeated)) op = kernel_.maker(op->operands[0]);
   if (!op || op->kind != OpKind::Constant) return false;
   const auto* number = std::get_if<double>(op->find("value"));
   return number && !std::isnan(*number);
@@ -151,53 +150,80 @@ Range ValueRanges::of_reduction(const Op& op) const {
   return out;
 }
 
-Range ValueRanges::of_result(const Op& op) const {
-  switch (op.kind) {
-    case OpKind::Constant: {
-      const auto* number = std::get_if<double>(op.find("value"));
-      return number && !std::isnan(*number) ? Range{*number, *number} : Range{};
-    }
-    case OpKind::Splat:
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-    case OpKind::Permute:
-    case OpKind::Split:
-    case OpKind::Gather:
-    case OpKind::Hint:
-    case OpKind::Sort:
-      return of(op.operands[0]);
-    case OpKind::Join:
-    case OpKind::Concatenate:
-      return joined(of(op.operands[0]), of(op.operands[1]));
-    case OpKind::Select:
+Range ValueRanges::of_cast(const Op& op) const {
+  const Type& from = kernel_.type(op.operands[0]);
+  if (from.is_float()) return of(op.operands[0]);
+  return is_signed(from.dtype) ? Range{} : Range{0, infinity};
+}
+
+Range ValueRanges::of_elementwise(const Op& op) const {
+  switch (elementwise_op(op.kind)) {
+    case ElementwiseOp::Select:
       return joined(of(op.operands[1]), of(op.operands[2]));
-    case OpKind::Cast: {
-      const Type& from = kernel_.type(op.operands[0]);
-      if (from.is_float()) return of(op.operands[0]);
-      return is_signed(from.dtype) ? Range{} : Range{0, infinity};
-    }
-    case OpKind::Add:
-    case OpKind::Subtract:
-    case OpKind::Multiply:
+    case ElementwiseOp::Cast:
+      return of_cast(op);
+    case ElementwiseOp::Add:
+    case ElementwiseOp::Subtract:
+    case ElementwiseOp::Multiply:
       return of_binary(op);
-    case OpKind::Divide:
+    case ElementwiseOp::Divide:
       return widened(quotient(of(op.operands[0]), of(op.operands[1])));
-    case OpKind::Fma:
+    case ElementwiseOp::Fma:
       return sum(product(of(op.operands[0]), of(op.operands[1])), of(op.operands[2]));
-    case OpKind::Maximum:
-    case OpKind::Minimum:
+    case ElementwiseOp::Maximum:
+    case ElementwiseOp::Minimum:
       return of_larger(op, op.kind == OpKind::Maximum);
-    case OpKind::Negate:
+    case ElementwiseOp::Negate:
       return negated(of(op.operands[0]));
-    case OpKind::Absolute:
+    case ElementwiseOp::Absolute:
       return magnitude(of(op.operands[0]));
-    case OpKind::Math:
+    case ElementwiseOp::Math:
       return of_function(op.text("function"), of(op.operands[0]));
-    case OpKind::Reduce:
-      return of_reduction(op);
-    default:
-      return {};
+    case ElementwiseOp::Remainder:
+    case ElementwiseOp::Bitcast:
+    case ElementwiseOp::InlineAsm:
+      break;  // any float
+    case ElementwiseOp::MultiplyHigh:
+    case ElementwiseOp::And:
+    case ElementwiseOp::Or:
+    case ElementwiseOp::Xor:
+    case ElementwiseOp::ShiftLeft:
+    case ElementwiseOp::ShiftRight:
+    case ElementwiseOp::Compare:
+    case ElementwiseOp::Offset:
+      break;  // no float
   }
+  return {};
+}
+
+Range ValueRanges::of_across(const Op& op) const {
+  switch (across_op(op.kind)) {
+    case AcrossOp::Gather:
+    case AcrossOp::Sort:
+      return of(op.operands[0]);
+    case AcrossOp::Concatenate:
+      return joined(of(op.operands[0]), of(op.operands[1]));
+    case AcrossOp::ReadBuffer:
+    case AcrossOp::Scan:
+    case AcrossOp::Dot:
+    case AcrossOp::Histogram:
+    case AcrossOp::Print:
+      break;
+  }
+  return {};
+}
+
+Range ValueRanges::of_result(const Op& op) const {
+  const OpFacts& facts = op.facts();
+  if (facts.is(Family::Elementwise)) return of_elementwise(op);
+  if (facts.is(Family::Across)) return of_across(op);
+  if (facts.is(Family::Reduction)) return of_reduction(op);
+  if (facts.maps(Merged)) return joined(of(op.operands[0]), of(op.operands[1]));
+  if (facts.maps(Same | Spread | Repeated | Reshaped | Permuted | Halved))
+    return of(op.operands[0]);
+  if (!facts.maps(Alike)) return {};
+  const auto* number = std::get_if<double>(op.find("value"));
+  return number && !std::isnan(*number) ? Range{*number, *number} : Range{};
 }
 
 // ---- Tiles and their maxima
@@ -208,10 +234,8 @@ std::optional<int> ValueRanges::axis_of_maximum(Value value, Value tile) const {
   const Op* reshape = nullptr;
   const Op* op = kernel_.maker(value);
   for (; op && op->kind != OpKind::Reduce; op = kernel_.maker(op->operands[0])) {
-    const bool is_same =
-        op->kind == OpKind::Splat || op->kind == OpKind::Broadcast || op->kind == OpKind::Hint;
     if (op->kind == OpKind::Reshape && !reshape) reshape = op;
-    else if (!is_same) return std::nullopt;
+    else if (!op->facts().maps(Spread | Repeated | Same)) return std::nullopt;
   }
   const Op* only = op && op->operands.size() == 1 ? only_combining(*op) : nullptr;
   if (!only || only->kind != OpKind::Maximum || op->operands[0] != tile) return std::nullopt;
@@ -229,8 +253,7 @@ bool ValueRanges::is_nowhere_below(Value value, Value tile) const {
   if (axis_of_maximum(value, tile)) return true;
   const Op* op = kernel_.maker(value);
   if (!op) return false;
-  if (op->kind == OpKind::Splat || op->kind == OpKind::Broadcast || op->kind == OpKind::Hint)
-    return is_nowhere_below(op->operands[0], tile);
+  if (op->facts().maps(Spread | Repeated | Same)) return is_nowhere_below(op->operands[0], tile);
   if (op->kind != OpKind::Maximum) return false;
   return is_nowhere_below(op->operands[0], tile) || is_nowhere_below(op->operands[1], tile);
 }

@@ -41,6 +41,9 @@ class ValueRanges {
   void note(const Op& op);
   Range of_result(const Op& op) const;
   Range of_binary(const Op& op) const;
+  Range of_cast(const Op& op) const;
+  Range of_elementwise(const Op& op) const;
+  Range of_across(const Op& op) const;
   Range of_larger(const Op& op, bool is_maximum) const;
   Range of_reduction(const Op& op) const;
   std::optional<Attained> attained(Value value) const;

@@ -11,16 +11,7 @@ namespace {
 
 // Ops whose result is the operand's elements at other places: generated code does not copy them.
 bool is_view(const Op& op) {
-  switch (op.kind) {
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-    case OpKind::Permute:
-    case OpKind::Split:
-    case OpKind::Hint:
-      return true;
-    default:
-      return false;
-  }
+  return op.facts().maps(Same | Repeated | Reshaped | Permuted | Halved);
 }
 
 }  // namespace

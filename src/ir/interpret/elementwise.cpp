@@ -57,36 +57,46 @@ bool less(DType dtype, std::int64_t a, std::int64_t b) {
 }
 
 std::int64_t integer_binary(const Op& op, DType dtype, std::int64_t a, std::int64_t b) {
-  switch (op.kind) {
-    case OpKind::Add:
+  switch (elementwise_op(op.kind)) {
+    case ElementwiseOp::Add:
       return static_cast<std::int64_t>(bits_of(a) + bits_of(b));
-    case OpKind::Subtract:
+    case ElementwiseOp::Subtract:
       return static_cast<std::int64_t>(bits_of(a) - bits_of(b));
-    case OpKind::Multiply:
+    case ElementwiseOp::Multiply:
       return static_cast<std::int64_t>(bits_of(a) * bits_of(b));
-    case OpKind::MultiplyHigh:
+    case ElementwiseOp::MultiplyHigh:
       return multiply_high(dtype, a, b);
-    case OpKind::Divide:
+    case ElementwiseOp::Divide:
       return divide(dtype, a, b);
-    case OpKind::Remainder:
+    case ElementwiseOp::Remainder:
       return remainder(dtype, a, b);
-    case OpKind::Minimum:
+    case ElementwiseOp::Minimum:
       return less(dtype, a, b) ? a : b;
-    case OpKind::Maximum:
+    case ElementwiseOp::Maximum:
       return less(dtype, a, b) ? b : a;
-    case OpKind::And:
+    case ElementwiseOp::And:
       return a & b;
-    case OpKind::Or:
+    case ElementwiseOp::Or:
       return a | b;
-    case OpKind::Xor:
+    case ElementwiseOp::Xor:
       return a ^ b;
-    case OpKind::ShiftLeft:
+    case ElementwiseOp::ShiftLeft:
       return shift_left(dtype, a, b);
-    case OpKind::ShiftRight:
+    case ElementwiseOp::ShiftRight:
       return shift_right(dtype, a, b);
-    default:
-      TW_UNREACHABLE("'{}' is no integer op of two operands", op.facts().name);
+    case ElementwiseOp::Negate:
+    case ElementwiseOp::Absolute:
+    case ElementwiseOp::Fma:
+    case ElementwiseOp::Compare:
+    case ElementwiseOp::Select:
+    case ElementwiseOp::Cast:
+    case ElementwiseOp::Bitcast:
+    case ElementwiseOp::InlineAsm:
+    case ElementwiseOp::Math:
+    case ElementwiseOp::Offset:
+      break;
   }
+  TW_UNREACHABLE("'{}' is no integer op of two operands", op.facts().name);
 }
 
 // ---- Floats: computed in double, rounded by the caller. Sum, difference, product, quotient and
@@ -94,24 +104,40 @@ std::int64_t integer_binary(const Op& op, DType dtype, std::int64_t a, std::int6
 
 double float_binary(const Op& op, double a, double b) {
   const bool propagates = op.text("nan") == "propagate" && (std::isnan(a) || std::isnan(b));
-  switch (op.kind) {
-    case OpKind::Add:
+  switch (elementwise_op(op.kind)) {
+    case ElementwiseOp::Add:
       return a + b;
-    case OpKind::Subtract:
+    case ElementwiseOp::Subtract:
       return a - b;
-    case OpKind::Multiply:
+    case ElementwiseOp::Multiply:
       return a * b;
-    case OpKind::Divide:
+    case ElementwiseOp::Divide:
       return a / b;
-    case OpKind::Remainder:
+    case ElementwiseOp::Remainder:
       return std::fmod(a, b);
-    case OpKind::Minimum:
+    case ElementwiseOp::Minimum:
       return propagates ? std::numeric_limits<double>::quiet_NaN() : std::fmin(a, b);
-    case OpKind::Maximum:
+    case ElementwiseOp::Maximum:
       return propagates ? std::numeric_limits<double>::quiet_NaN() : std::fmax(a, b);
-    default:
-      TW_UNREACHABLE("'{}' is no float op of two operands", op.facts().name);
+    case ElementwiseOp::MultiplyHigh:
+    case ElementwiseOp::And:
+    case ElementwiseOp::Or:
+    case ElementwiseOp::Xor:
+    case ElementwiseOp::ShiftLeft:
+    case ElementwiseOp::ShiftRight:
+    case ElementwiseOp::Negate:
+    case ElementwiseOp::Absolute:
+    case ElementwiseOp::Fma:
+    case ElementwiseOp::Compare:
+    case ElementwiseOp::Select:
+    case ElementwiseOp::Cast:
+    case ElementwiseOp::Bitcast:
+    case ElementwiseOp::InlineAsm:
+    case ElementwiseOp::Math:
+    case ElementwiseOp::Offset:
+      break;
   }
+  TW_UNREACHABLE("'{}' is no float op of two operands", op.facts().name);
 }
 
 // One rounding: in the type itself where C++ has it; a product of two short floats is exact in
@@ -255,33 +281,32 @@ Tile math(const Op& op, const Type& result, std::span<const Tile* const> operand
 
 Tile interpret_elementwise(const Op& op, const Type& result, std::span<const Tile* const> in,
                            bool float64) {
-  switch (op.kind) {
-    case OpKind::Negate:
-    case OpKind::Absolute:
+  if (op.facts().maps(Same)) return map(result, in, [&](std::size_t i) { return in[0]->at(i); });
+  switch (elementwise_op(op.kind)) {
+    case ElementwiseOp::Negate:
+    case ElementwiseOp::Absolute:
       return unary(op, result, *in[0], float64);
-    case OpKind::Compare:
+    case ElementwiseOp::Compare:
       return compared(op, result, *in[0], *in[1]);
-    case OpKind::Select:
+    case ElementwiseOp::Select:
       return map(result, in,
                  [&](std::size_t i) { return in[0]->at(i).i ? in[1]->at(i) : in[2]->at(i); });
-    case OpKind::Cast:
+    case ElementwiseOp::Cast:
       return map(result, in, [&](std::size_t i) {
         return cast(op, in[0]->type, result, in[0]->at(i), float64);
       });
-    case OpKind::Bitcast:
+    case ElementwiseOp::Bitcast:
       return map(result, in,
                  [&](std::size_t i) { return bitcast(in[0]->type, result, in[0]->at(i)); });
-    case OpKind::Hint:
-      return map(result, in, [&](std::size_t i) { return in[0]->at(i); });
-    case OpKind::Offset:
+    case ElementwiseOp::Offset:
       return moved(result, *in[0], *in[1]);
-    case OpKind::Math:
+    case ElementwiseOp::Math:
       return math(op, result, in, float64);
-    case OpKind::InlineAsm:
+    case ElementwiseOp::InlineAsm:
       throw ArgumentError(
           "inline PTX (tl.inline_asm_elementwise) is run by NVIDIA GPUs alone; write it with tl "
           "functions for the interpreter");
-    case OpKind::Fma:
+    case ElementwiseOp::Fma:
       return map(result, in, [&](std::size_t i) -> Element {
         if (!result.is_float())
           return {.i = wrap(result.dtype, static_cast<std::int64_t>(bits_of(in[0]->at(i).i) *
@@ -290,9 +315,22 @@ Tile interpret_elementwise(const Op& op, const Type& result, std::span<const Til
         const DType dtype = float64 ? DType::Float64 : result.dtype;
         return {.f = round_to(dtype, fused(dtype, in[0]->at(i).f, in[1]->at(i).f, in[2]->at(i).f))};
       });
-    default:
-      return binary(op, result, *in[0], *in[1], float64);
+    case ElementwiseOp::Add:
+    case ElementwiseOp::Subtract:
+    case ElementwiseOp::Multiply:
+    case ElementwiseOp::MultiplyHigh:
+    case ElementwiseOp::Divide:
+    case ElementwiseOp::Remainder:
+    case ElementwiseOp::Minimum:
+    case ElementwiseOp::Maximum:
+    case ElementwiseOp::And:
+    case ElementwiseOp::Or:
+    case ElementwiseOp::Xor:
+    case ElementwiseOp::ShiftLeft:
+    case ElementwiseOp::ShiftRight:
+      break;
   }
+  return binary(op, result, *in[0], *in[1], float64);
 }
 
 }  // namespace tilewright::ir

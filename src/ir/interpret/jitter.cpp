@@ -46,20 +46,8 @@ double Jitter::chance() {
 
 bool Jitter::applies(const Op& op, const Type& result) {
   if (!result.is_float()) return false;
-  switch (op.kind) {
-    case OpKind::Add:
-    case OpKind::Subtract:
-    case OpKind::Multiply:
-    case OpKind::Divide:
-    case OpKind::Remainder:
-    case OpKind::Fma:
-    case OpKind::Dot:
-      return true;
-    case OpKind::Math:
-      return !is_one_of(exact_functions, op.text("function"));
-    default:
-      return false;
-  }
+  if (op.kind == OpKind::Math) return !is_one_of(exact_functions, op.text("function"));
+  return op.facts().has(Inexact);
 }
 
 Tile Jitter::elementwise(const Op& op, const Type& result, std::span<const Tile* const> operands) {

@@ -52,7 +52,14 @@ class Program {
 
   void constant(const Op& op);
   void elementwise(const Op& op);
-  void shape_op(const Op& op);
+  void source(const Op& op);
+  void view(const Op& op);
+  void access(const Op& op);
+  void across(const Op& op);
+  void control(const Op& op);
+  void sync(const Op& op);
+  void check(const Op& op);
+  void dot(const Op& op);
   // Of the pointers and, where there are any, mask and other.
   Tile read_tile(const Op& op, const Tile& pointers, const Tile* mask, const Tile* other) const;
   void load(const Op& op);

@@ -37,7 +37,7 @@ class Carrier {
     std::vector<Op*> out;
     for (Op* op : region.ops) {
       substitution_.apply(op->operands);
-      const bool is_loop = op->kind == OpKind::For || op->kind == OpKind::While;
+      const bool is_loop = op->facts().has(ir::Loops);
       for (Region& inner : op->regions) run(inner, depth + (is_loop ? 1 : 0));
       Region before, after;
       if (op->kind == OpKind::For) rewrite_loop(*op, depth, before, after);
@@ -95,14 +95,14 @@ class Carrier {
         value = op->operands[0];
         continue;
       }
-      const bool moves =
-          op->kind == OpKind::Add || op->kind == OpKind::Subtract || op->kind == OpKind::Offset;
-      if (!moves) return std::nullopt;
+      const bool takes_away = op->kind == OpKind::Subtract;
+      const bool adds = op->kind == OpKind::Add || op->kind == OpKind::Offset;
+      if (!adds && !takes_away) return std::nullopt;
       std::size_t moved = 0;
       if (op->kind == OpKind::Add && uniform(op->operands[0])) moved = 1;
       std::optional<Step> step = uniform(op->operands[1 - moved]);
       if (!step) return std::nullopt;
-      step->is_taken_away = op->kind == OpKind::Subtract;
+      step->is_taken_away = takes_away;
       steps.push_back(*step);
       value = op->operands[moved];
     }

@@ -69,44 +69,62 @@ std::optional<Linear> Decomposer::find_integers(Value tile) {
   const Op* op = kernel_.maker(tile);
   if (!op) return std::nullopt;
   const std::size_t rank = type(tile).rank;
-  switch (op->kind) {
-    case OpKind::Constant:
-      if (type(tile).dtype == DType::UInt64 && op->integer("value") < 0) return std::nullopt;
-      return Linear{ir::wrap(type(tile).dtype, op->integer("value")), std::vector<Sum>(rank)};
-    case OpKind::Arange:
-      return Linear{op->integer("start"), {1}};
-    case OpKind::Splat:
-      if (type(tile).dtype == DType::UInt64) return std::nullopt;  // has values beyond i64
-      return Linear{Sum::of(kernel_, op->operands[0]), std::vector<Sum>(rank)};
-    case OpKind::Broadcast:
-    case OpKind::Hint:
-      return integers(op->operands[0]);
-    case OpKind::Reshape:
-    case OpKind::Permute: {
-      const auto from = integers(op->operands[0]);
-      return from ? reshaped(*from, *op) : std::nullopt;
-    }
-    case OpKind::Add:
-    case OpKind::Subtract:
-    case OpKind::Negate:
-      return arithmetic(*op);
-    case OpKind::Multiply:
-    case OpKind::ShiftLeft:
-      return scaled(*op);
-    case OpKind::Cast:
-      return cast(*op);
-    case OpKind::Remainder:
-      return remainder(*op);
-    case OpKind::Affine: {
-      if (!is_wide_signed(type(tile).dtype)) return std::nullopt;
-      Linear linear{Sum::of(kernel_, op->operands[0]), {}};
-      for (std::size_t d = 0; d < rank; ++d)
-        linear.strides.push_back(Sum::of(kernel_, op->operands[d + 1]));
-      return linear;
-    }
-    default:
-      return std::nullopt;
+  const ir::OpFacts& facts = op->facts();
+  if (facts.is(ir::Family::Elementwise)) return computed(*op);
+  if (facts.maps(ir::Repeated | ir::Same)) return integers(op->operands[0]);
+  if (facts.maps(ir::Reshaped | ir::Permuted)) {
+    const auto from = integers(op->operands[0]);
+    return from ? reshaped(*from, *op) : std::nullopt;
   }
+  const DType dtype = type(tile).dtype;
+  if (facts.maps(ir::Alike)) {
+    if (dtype == DType::UInt64 && op->integer("value") < 0) return std::nullopt;
+    return Linear{ir::wrap(dtype, op->integer("value")), std::vector<Sum>(rank)};
+  }
+  if (facts.maps(ir::Spread)) {
+    if (dtype == DType::UInt64) return std::nullopt;  // has values beyond i64
+    return Linear{Sum::of(kernel_, op->operands[0]), std::vector<Sum>(rank)};
+  }
+  if (op->kind == OpKind::Arange) return Linear{op->integer("start"), {1}};
+  if (op->kind != OpKind::Affine || !is_wide_signed(dtype)) return std::nullopt;
+  Linear linear{Sum::of(kernel_, op->operands[0]), {}};
+  for (std::size_t d = 0; d < rank; ++d)
+    linear.strides.push_back(Sum::of(kernel_, op->operands[d + 1]));
+  return linear;
+}
+
+std::optional<Linear> Decomposer::computed(const Op& op) {
+  switch (ir::elementwise_op(op.kind)) {
+    case ir::ElementwiseOp::Add:
+    case ir::ElementwiseOp::Subtract:
+    case ir::ElementwiseOp::Negate:
+      return arithmetic(op);
+    case ir::ElementwiseOp::Multiply:
+    case ir::ElementwiseOp::ShiftLeft:
+      return scaled(op);
+    case ir::ElementwiseOp::Cast:
+      return cast(op);
+    case ir::ElementwiseOp::Remainder:
+      return remainder(op);
+    case ir::ElementwiseOp::MultiplyHigh:
+    case ir::ElementwiseOp::Divide:
+    case ir::ElementwiseOp::Minimum:
+    case ir::ElementwiseOp::Maximum:
+    case ir::ElementwiseOp::And:
+    case ir::ElementwiseOp::Or:
+    case ir::ElementwiseOp::Xor:
+    case ir::ElementwiseOp::ShiftRight:
+    case ir::ElementwiseOp::Absolute:
+    case ir::ElementwiseOp::Fma:
+    case ir::ElementwiseOp::Compare:
+    case ir::ElementwiseOp::Select:
+    case ir::ElementwiseOp::Bitcast:
+    case ir::ElementwiseOp::InlineAsm:
+    case ir::ElementwiseOp::Math:
+    case ir::ElementwiseOp::Offset:
+      break;
+  }
+  return std::nullopt;
 }
 
 // a + b, a - b, -a
@@ -200,40 +218,32 @@ std::optional<PointerForm> Decomposer::pointers(Value tile) {
   const Op* op = kernel_.maker(tile);
   if (!op) return std::nullopt;
   const std::size_t rank = type(tile).rank;
-  switch (op->kind) {
-    case OpKind::Splat:
-      return PointerForm{op->operands[0], {0, std::vector<Sum>(rank)}};
-    case OpKind::Affine: {
-      PointerForm form{op->operands[0], {0, {}}};
-      for (std::size_t d = 0; d < rank; ++d) {
-        const bool is_single = type(tile).log_sizes[d] == 0;
-        form.elements.strides.push_back(is_single ? Sum() : Sum::of(kernel_, op->operands[d + 1]));
-      }
-      return form;
-    }
-    case OpKind::Broadcast:
-    case OpKind::Hint:
-      return pointers(op->operands[0]);
-    case OpKind::Reshape:
-    case OpKind::Permute: {
-      auto form = pointers(op->operands[0]);
-      if (!form) return std::nullopt;
-      const auto elements = reshaped(form->elements, *op);
-      if (!elements) return std::nullopt;
-      return PointerForm{form->pointer, *elements};
-    }
-    case OpKind::Offset: {
-      auto form = pointers(op->operands[0]);
-      const auto moved = form ? integers(op->operands[1]) : std::nullopt;
-      if (!moved) return std::nullopt;
-      form->elements.base = form->elements.base + moved->base;
-      for (std::size_t d = 0; d < rank; ++d)
-        form->elements.strides[d] = form->elements.strides[d] + moved->strides[d];
-      return form;
-    }
-    default:
-      return std::nullopt;
+  const ir::OpFacts& facts = op->facts();
+  if (facts.maps(ir::Spread)) return PointerForm{op->operands[0], {0, std::vector<Sum>(rank)}};
+  if (facts.maps(ir::Repeated | ir::Same)) return pointers(op->operands[0]);
+  if (facts.maps(ir::Reshaped | ir::Permuted)) {
+    auto form = pointers(op->operands[0]);
+    if (!form) return std::nullopt;
+    const auto elements = reshaped(form->elements, *op);
+    if (!elements) return std::nullopt;
+    return PointerForm{form->pointer, *elements};
   }
+  if (op->kind == OpKind::Affine) {
+    PointerForm form{op->operands[0], {0, {}}};
+    for (std::size_t d = 0; d < rank; ++d) {
+      const bool is_single = type(tile).log_sizes[d] == 0;
+      form.elements.strides.push_back(is_single ? Sum() : Sum::of(kernel_, op->operands[d + 1]));
+    }
+    return form;
+  }
+  if (op->kind != OpKind::Offset) return std::nullopt;
+  auto form = pointers(op->operands[0]);
+  const auto moved = form ? integers(op->operands[1]) : std::nullopt;
+  if (!moved) return std::nullopt;
+  form->elements.base = form->elements.base + moved->base;
+  for (std::size_t d = 0; d < rank; ++d)
+    form->elements.strides[d] = form->elements.strides[d] + moved->strides[d];
+  return form;
 }
 
 }  // namespace tilewright

@@ -49,6 +49,7 @@ class Decomposer {
   const ir::Type& type(ir::Value value) const { return kernel_.type(value); }
 
   std::optional<Linear> find_integers(ir::Value tile);
+  std::optional<Linear> computed(const ir::Op& op);
   std::optional<Linear> arithmetic(const ir::Op& op);
   std::optional<Linear> scaled(const ir::Op& op);
   std::optional<Linear> cast(const ir::Op& op);
@@ -62,6 +63,7 @@ class Decomposer {
   Sum quotient(const Sum& sum, std::int64_t divisor);
   MaskForm mask_of_shape_op(const ir::Op& op);
   MaskForm mask_of_bounds(const ir::Op& op);
+  MaskForm mask_of_negation(const ir::Op& op);
   MaskForm residue(ir::Value tile) const;
   MaskForm empty_mask(const ir::Type& shape) const;
 

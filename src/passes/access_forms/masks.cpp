@@ -84,44 +84,33 @@ MaskForm Decomposer::residue(Value tile) const {
 MaskForm Decomposer::mask(Value tile) {
   const Op* op = kernel_.maker(tile);
   if (!op) return residue(tile);
-  switch (op->kind) {
-    case OpKind::Constant: {
-      MaskForm form = empty_mask(type(tile));
-      if (op->integer("value") == 0) form.highs[0].push_back(0);
-      return form;
-    }
-    case OpKind::Splat: {
-      MaskForm form = empty_mask(type(tile));
-      form.conditions.push_back(op->operands[0]);
-      return form;
-    }
-    case OpKind::And: {
-      MaskForm form = mask(op->operands[0]);
-      append(form, mask(op->operands[1]));
-      return form;
-    }
-    case OpKind::Xor: {
-      const Op* inner = kernel_.maker(op->operands[0]);
-      const Op* constant = kernel_.maker(op->operands[1]);
-      const bool is_negation = inner && inner->kind == OpKind::Compare && constant &&
-                               constant->kind == OpKind::Constant && constant->integer("value");
-      return is_negation && type(inner->operands[0]).is_int()
-                 ? compare(*inner, opposite(inner->text("is")))
-                 : residue(tile);
-    }
-    case OpKind::Compare:
-      return compare(*op, op->text("is"));
-    case OpKind::Broadcast:
-    case OpKind::Reshape:
-    case OpKind::Permute:
-      return mask_of_shape_op(*op);
-    case OpKind::Hint:
-      return mask(op->operands[0]);
-    case OpKind::Bounds:
-      return mask_of_bounds(*op);
-    default:
-      return residue(tile);
+  const ir::OpFacts& facts = op->facts();
+  if (facts.maps(ir::Repeated | ir::Reshaped | ir::Permuted)) return mask_of_shape_op(*op);
+  if (facts.maps(ir::Same)) return mask(op->operands[0]);
+  if (op->kind == OpKind::Bounds) return mask_of_bounds(*op);
+  if (op->kind == OpKind::Compare) return compare(*op, op->text("is"));
+  if (op->kind == OpKind::Xor) return mask_of_negation(*op);
+  if (op->kind == OpKind::And) {
+    MaskForm form = mask(op->operands[0]);
+    append(form, mask(op->operands[1]));
+    return form;
   }
+  if (!facts.maps(ir::Alike | ir::Spread)) return residue(tile);
+  MaskForm form = empty_mask(type(tile));
+  if (facts.maps(ir::Spread)) form.conditions.push_back(op->operands[0]);
+  else if (op->integer("value") == 0) form.highs[0].push_back(0);
+  return form;
+}
+
+// A comparison of integers, exclusive or true.
+MaskForm Decomposer::mask_of_negation(const Op& op) {
+  const Op* inner = kernel_.maker(op.operands[0]);
+  const Op* constant = kernel_.maker(op.operands[1]);
+  const bool is_negation = inner && inner->kind == OpKind::Compare && constant &&
+                           constant->kind == OpKind::Constant && constant->integer("value");
+  return is_negation && type(inner->operands[0]).is_int()
+             ? compare(*inner, opposite(inner->text("is")))
+             : residue(op.result());
 }
 
 MaskForm Decomposer::mask_of_bounds(const Op& op) {

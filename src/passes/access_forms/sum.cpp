@@ -104,7 +104,7 @@ void LoopDepths::visit(const ir::Region& region, int depth) {
   for (const Value argument : region.arguments) set(argument, depth);
   for (const Op* op : region.ops) {
     for (const Value result : op->results) set(result, depth);
-    const bool is_loop = op->kind == OpKind::For || op->kind == OpKind::While;
+    const bool is_loop = op->facts().has(ir::Loops);
     for (const ir::Region& inner : op->regions) visit(inner, depth + (is_loop ? 1 : 0));
   }
 }

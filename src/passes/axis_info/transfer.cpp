@@ -155,9 +155,9 @@ AxisInfo quotient_info(const AxisInfo& a, const AxisInfo& b) {
 }
 
 // x % n: groups that neither cross a multiple of n nor start elsewhere than at one stay contiguous.
-// For a negative x that is not so where a group begins at a multiple of n. Like Triton we say that no
-// kernel means this: rows = (program * BLOCK + arange) % n are indices, and of program and BLOCK no
-// more is known than that they are integers.
+// For a negative x that is not so where a group begins at a multiple of n. Like Triton we say that
+// no kernel means this: rows = (program * BLOCK + arange) % n are indices, and of program and BLOCK
+// no more is known than that they are integers.
 AxisInfo remainder_info(const AxisInfo& a, const AxisInfo& b) {
   AxisInfo info = elementwise_info(a, b, std::min(a.divisor(), b.divisor()));
   info.is_not_negative = a.is_not_negative;
@@ -279,70 +279,103 @@ AxisInfo join(const AxisInfo& a, const AxisInfo& b) {
   return info;
 }
 
-AxisInfo transfer(const Kernel& kernel, const Op& op, Operands in) {
-  const Type& type = kernel.type(op.results.front());
-  if (type.is_float()) return unknown_info(type);
-  switch (op.kind) {
-    case OpKind::Constant:
+namespace {
+
+AxisInfo source_info(const Op& op, const Type& type) {
+  switch (ir::source_op(op.kind)) {
+    case ir::SourceOp::Constant:
       return type.is_pointer ? unknown_info(type)
                              : constant_info(type, ir::wrap(type.dtype, op.integer("value")));
-    case OpKind::ProgramId:
-    case OpKind::NumPrograms: {
+    case ir::SourceOp::ProgramId:
+    case ir::SourceOp::NumPrograms: {
       AxisInfo info = unknown_info(type);
       info.is_not_negative = true;
       return info;
     }
-    case OpKind::Arange:
+    case ir::SourceOp::Arange:
       return arange_info(op, type);
-    case OpKind::Splat:
+  }
+  return unknown_info(type);
+}
+
+AxisInfo view_info(const Kernel& kernel, const Op& op, const Type& type, Operands in) {
+  switch (ir::view_op(op.kind)) {
+    case ir::ViewOp::Splat:
       return splat_info(type, *in[0]);
-    case OpKind::Broadcast:
+    case ir::ViewOp::Broadcast:
       return broadcast_info(kernel.type(op.operands[0]), type, *in[0]);
-    case OpKind::Reshape:
+    case ir::ViewOp::Reshape:
       return reshape_info(kernel.type(op.operands[0]), type, *in[0]);
-    case OpKind::Permute:
+    case ir::ViewOp::Permute:
       return permute_info(op, *in[0]);
-    case OpKind::Add:
-    case OpKind::Subtract:
+    case ir::ViewOp::Hint:
+      return hint_info(op, *in[0]);
+    case ir::ViewOp::Affine:
+      return affine_info(type, in);
+    case ir::ViewOp::Bounds:
+      return bounds_info(type, in);
+    case ir::ViewOp::Join:
+    case ir::ViewOp::Split:
+      break;
+  }
+  return unknown_info(type);
+}
+
+AxisInfo computed_info(const Kernel& kernel, const Op& op, const Type& type, Operands in) {
+  switch (ir::elementwise_op(op.kind)) {
+    case ir::ElementwiseOp::Add:
+    case ir::ElementwiseOp::Subtract:
       return sum_info(op, *in[0], *in[1], 1);
-    case OpKind::Offset:
+    case ir::ElementwiseOp::Offset:
       return sum_info(op, *in[0], *in[1], static_cast<std::int64_t>(size_of(type.dtype)));
-    case OpKind::Multiply:
+    case ir::ElementwiseOp::Multiply:
       return product_info(*in[0], *in[1]);
-    case OpKind::ShiftLeft:
+    case ir::ElementwiseOp::ShiftLeft:
       return shift_left_info(type, *in[0], *in[1]);
-    case OpKind::Divide:
+    case ir::ElementwiseOp::Divide:
       return quotient_info(*in[0], *in[1]);
-    case OpKind::Remainder:
+    case ir::ElementwiseOp::Remainder:
       return remainder_info(*in[0], *in[1]);
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::Or:
-    case OpKind::Xor:
+    case ir::ElementwiseOp::Minimum:
+    case ir::ElementwiseOp::Maximum:
+    case ir::ElementwiseOp::Or:
+    case ir::ElementwiseOp::Xor:
       return elementwise_info(*in[0], *in[1], std::min(in[0]->divisor(), in[1]->divisor()));
-    case OpKind::And:
+    case ir::ElementwiseOp::And:
       return elementwise_info(*in[0], *in[1], std::max(in[0]->divisor(), in[1]->divisor()));
-    case OpKind::Negate:
-    case OpKind::Absolute: {
+    case ir::ElementwiseOp::Negate:
+    case ir::ElementwiseOp::Absolute: {
       AxisInfo info = elementwise_info(*in[0], *in[0], in[0]->divisor());
       info.is_not_negative = op.kind == OpKind::Absolute;
       return info;
     }
-    case OpKind::Select:
+    case ir::ElementwiseOp::Select:
       return select_info(*in[0], *in[1], *in[2]);
-    case OpKind::Compare:
+    case ir::ElementwiseOp::Compare:
       return compare_info(op, *in[0], *in[1]);
-    case OpKind::Cast:
+    case ir::ElementwiseOp::Cast:
       return cast_info(kernel.type(op.operands[0]), type, *in[0]);
-    case OpKind::Hint:
-      return hint_info(op, *in[0]);
-    case OpKind::Affine:
-      return affine_info(type, in);
-    case OpKind::Bounds:
-      return bounds_info(type, in);
-    default:
-      return unknown_info(type);
+    case ir::ElementwiseOp::MultiplyHigh:
+    case ir::ElementwiseOp::ShiftRight:
+    case ir::ElementwiseOp::Fma:
+    case ir::ElementwiseOp::Bitcast:
+    case ir::ElementwiseOp::InlineAsm:
+    case ir::ElementwiseOp::Math:
+      break;
   }
+  return unknown_info(type);
+}
+
+}  // namespace
+
+AxisInfo transfer(const Kernel& kernel, const Op& op, Operands in) {
+  const Type& type = kernel.type(op.results.front());
+  const ir::OpFacts& facts = op.facts();
+  if (type.is_float()) return unknown_info(type);
+  if (facts.is(ir::Family::Source)) return source_info(op, type);
+  if (facts.is(ir::Family::View)) return view_info(kernel, op, type, in);
+  if (facts.is(ir::Family::Elementwise)) return computed_info(kernel, op, type, in);
+  return unknown_info(type);
 }
 
 }  // namespace tilewright

@@ -54,10 +54,7 @@ Value constant_right(Rewriter& rewriter, const Op& op) {
 
 // x + 0, x - 0, x | 0, x ^ 0, x << 0, x >> 0 => x; for floats only x - 0, since -0 + 0 is 0
 Value neutral_zero(Rewriter& rewriter, const Op& op) {
-  const bool is_candidate = op.kind == OpKind::Add || op.kind == OpKind::Subtract ||
-                            op.kind == OpKind::Or || op.kind == OpKind::Xor ||
-                            op.kind == OpKind::ShiftLeft || op.kind == OpKind::ShiftRight ||
-                            op.kind == OpKind::Offset;
+  const bool is_candidate = op.facts().neutral == ir::Neutral::Zero;
   if (!is_candidate || !rewriter.is_constant(op.operands[1], 0)) return {};
   if (rewriter.type(op.result()).is_float()) {
     const auto zero = rewriter.constant_of(op.operands[1]);
@@ -69,7 +66,7 @@ Value neutral_zero(Rewriter& rewriter, const Op& op) {
 
 // x * 1, x / 1 => x
 Value neutral_one(Rewriter& rewriter, const Op& op) {
-  if (op.kind != OpKind::Multiply && op.kind != OpKind::Divide) return {};
+  if (op.facts().neutral != ir::Neutral::One) return {};
   return rewriter.is_constant(op.operands[1], 1) ? op.operands[0] : Value{};
 }
 
@@ -131,18 +128,9 @@ Value same_operands(Rewriter& rewriter, const Op& op) {
   if (!op.facts().has(ir::Elementwise)) return {};
   if (op.operands.size() != 2 || op.operands[0] != op.operands[1]) return {};
   const Type& type = rewriter.type(op.result());
-  switch (op.kind) {
-    case OpKind::And:
-    case OpKind::Or:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-      return op.operands[0];
-    case OpKind::Subtract:
-    case OpKind::Xor:
-      return type.is_float() ? Value{} : rewriter.constant(type, std::int64_t{0});
-    default:
-      return {};
-  }
+  if (op.facts().has(ir::Idempotent)) return op.operands[0];
+  const bool cancels = op.kind == OpKind::Subtract || op.kind == OpKind::Xor;
+  return cancels && !type.is_float() ? rewriter.constant(type, std::int64_t{0}) : Value{};
 }
 
 // integer compare(x, x) => constant

@@ -20,7 +20,7 @@ Value known_branch(Rewriter& rewriter, const Op& op) {
 
 // assert true, assume true are nothing
 Value known_promise(Rewriter& rewriter, const Op& op) {
-  const bool is_promise = op.kind == OpKind::Assert || op.kind == OpKind::Assume;
+  const bool is_promise = op.facts().is(ir::Family::Check);
   if (is_promise && rewriter.is_constant(op.operands[0], 1)) rewriter.erase(op);
   return {};
 }

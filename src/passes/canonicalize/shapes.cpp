@@ -11,14 +11,13 @@ using ir::Rewriter;
 using ir::Type;
 using ir::Value;
 
-bool is_shape_op(OpKind kind) {
-  return kind == OpKind::Splat || kind == OpKind::Broadcast || kind == OpKind::Reshape ||
-         kind == OpKind::Permute;
+bool is_shape_op(const Op& op) {
+  return op.facts().maps(ir::Spread | ir::Repeated | ir::Reshaped | ir::Permuted);
 }
 
 // splat(constant), broadcast(constant), reshape(constant), permute(constant) => constant tile
 Value constant_shape(Rewriter& rewriter, const Op& op) {
-  if (!is_shape_op(op.kind)) return {};
+  if (!is_shape_op(op)) return {};
   const Op* constant = rewriter.made_by(op.operands[0], OpKind::Constant);
   return constant ? rewriter.constant_like(rewriter.type(op.result()), *constant->find("value"))
                   : Value{};
@@ -26,7 +25,7 @@ Value constant_shape(Rewriter& rewriter, const Op& op) {
 
 // broadcast(splat x), reshape(splat x), permute(splat x) => splat x
 Value shape_of_splat(Rewriter& rewriter, const Op& op) {
-  if (!is_shape_op(op.kind) || op.kind == OpKind::Splat) return {};
+  if (!is_shape_op(op) || op.kind == OpKind::Splat) return {};
   const Op* splat = rewriter.made_by(op.operands[0], OpKind::Splat);
   return splat ? rewriter.splat(splat->operands[0], rewriter.type(op.result())) : Value{};
 }

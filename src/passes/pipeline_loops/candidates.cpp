@@ -20,12 +20,6 @@ using ir::Region;
 using ir::Type;
 using ir::Value;
 
-// An op that may be repeated for another iteration at little cost.
-bool is_repeatable(const Op& op) {
-  return op.facts().has(ir::Pure) && op.regions.empty() && op.kind != OpKind::Dot &&
-         op.kind != OpKind::Gather && op.kind != OpKind::Histogram && op.kind != OpKind::Sort;
-}
-
 class CandidateFinder {
  public:
   CandidateFinder(const Kernel& kernel, const AxisAnalysis& axes, Op& loop)
@@ -88,25 +82,12 @@ class CandidateFinder {
 
   void note_writes(const Region& region) {
     ir::walk(region, [&](const Op& op) {
-      switch (op.kind) {
-        case OpKind::Load:
-          has_order_ |= op.integer("volatile") != 0;
-          return;
-        case OpKind::AtomicCas:
-        case OpKind::AtomicRmw:
-          // Who looks at the result may wait for another program.
-          has_order_ |= is_used(op.result());
-          break;
-        case OpKind::Barrier:
-        case OpKind::CopyAsync:
-        case OpKind::WaitCopies:
-          has_order_ = true;
-          return;
-        default:
-          if (!op.facts().has(ir::Writes)) return;
-          break;
-      }
-      written_.push_back(&op);
+      const ir::OpFacts& facts = op.facts();
+      has_order_ |=
+          op.integer("volatile") != 0 || facts.is(ir::Family::Sync) || op.kind == OpKind::CopyAsync;
+      // Who looks at the result may wait for another program.
+      if (facts.is_atomic()) has_order_ |= is_used(op.result());
+      if (facts.has(ir::Writes)) written_.push_back(&op);
     });
   }
 
@@ -132,7 +113,7 @@ class CandidateFinder {
       fed_.insert(found->second);
       return;
     }
-    if (!is_repeatable(*found->second)) return;
+    if (!found->second->facts().has(ir::Repeatable)) return;
     for (const Value operand : found->second->operands)
       if (kernel_.type(operand).is_tile()) follow_operand(operand);
   }
@@ -149,13 +130,9 @@ class CandidateFinder {
 
   bool is_zero(Value value) const {
     const Op* op = kernel_.maker(value);
-    while (op && op->kind != OpKind::Constant) {
-      const bool goes_on = op->kind == OpKind::Splat || op->kind == OpKind::Broadcast ||
-                           op->kind == OpKind::Reshape || op->kind == OpKind::Permute;
-      if (!goes_on) return false;
+    while (op && op->facts().maps(ir::Spread | ir::Repeated | ir::Reshaped | ir::Permuted))
       op = kernel_.maker(op->operands[0]);
-    }
-    if (!op) return false;
+    if (!op || op->kind != OpKind::Constant) return false;
     const ir::AttributeValue& number = *op->find("value");
     if (const auto* real = std::get_if<double>(&number)) return *real == 0 && !std::signbit(*real);
     return std::get<std::int64_t>(number) == 0;
@@ -185,7 +162,7 @@ class CandidateFinder {
     // A number in memory that says which tile comes next is read ahead too.
     const bool is_index =
         op.kind == OpKind::Load && kernel_.type(value).is_scalar() && !may_be_written(op);
-    if (!is_index && !is_repeatable(op)) return false;
+    if (!is_index && !op.facts().has(ir::Repeatable)) return false;
     slice.ops.insert(&op);
     return add_operands(op, slice);
   }
