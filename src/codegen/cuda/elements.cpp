@@ -193,6 +193,7 @@ void Emitter::elements_step(const Step& step) {
   stow_kept(loop, late_loads);
   emit_preloads(loop, preloads, false);
   if (needs_barrier_inside) part_accesses(reads, preloads);
+  begin_fenced(reads, preloads, step);
   if (late_loads.empty() && reductions.empty() && is_only_loaded(step, preloads))
     return close_slices(loop);
   open_vectors(loop);
@@ -204,8 +205,9 @@ void Emitter::elements_step(const Step& step) {
   std::vector<VectorAccess> stores;
   for (const ir::Op* op : step.ops) {
     if (!op->facts().has(ir::Writes)) continue;
-    const auto access =
-        op->kind == OpKind::Store ? vector_access(loop.frame, *op, loop.frame.place) : std::nullopt;
+    const auto access = op->kind == OpKind::Store || adds_in_vectors(*op)
+                            ? vector_access(loop.frame, *op, loop.frame.place)
+                            : std::nullopt;
     can_all &= access.has_value();
     if (access) stores.push_back(*access);
   }
@@ -228,9 +230,13 @@ void Emitter::elements_step(const Step& step) {
   }
   for (const VectorKeep& kept : keeps) keep_vector(loop, kept);
   if (can_all)
-    for (const VectorAccess& store : stores) vector_store(loop.frame, store, vectors[store.op]);
+    for (const VectorAccess& store : stores) {
+      if (store.op->kind == OpKind::Store) vector_store(loop.frame, store, vectors[store.op]);
+      else vector_add(loop.frame, store, vectors[store.op]);
+    }
   close_vectors(loop);
   close_slices(loop);
+  end_fenced();
   note(use);  // again: a barrier inside the loop has not seen all of it
   for (const Reduction& reduction : reductions) end_reduction(loop, reduction);
 }
@@ -408,15 +414,17 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
         element(frame, op->result(), frame.place);
         break;
       case OpKind::Store:
+      case OpKind::AtomicRmw:
         if (const auto found = vectors.find(op); found != vectors.end()) {
           std::string value = element(frame, op->operands[1], frame.place);
           statement(*op, fmt::format("{}[{}] = {};", found->second, loop.log_vector > 0 ? "v" : "0",
                                      bare(value)));
-        } else {
+        } else if (op->kind == OpKind::Store) {
           store_element(frame, *op);
+        } else {
+          atomic_element(frame, *op);
         }
         break;
-      case OpKind::AtomicRmw:
       case OpKind::AtomicCas:
         atomic_element(frame, *op);
         break;
