@@ -106,11 +106,13 @@ MUTANTS = [
     Mutant("lost_barrier", "a barrier for global memory does not make a shared write be forgotten",
            [Edit(ELEMENTS, "if (needs_barrier(use) || needs_global) barrier();\n"
                            "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
+                           "  if (!needs_barrier_inside) slice_streamed(loop, reads);\n"
                            "  note(use);",
                  "if (needs_barrier(use) || (!MUTANT && needs_global)) barrier();\n"
                  "  if (MUTANT) note(use);\n"
                  "  if (MUTANT && needs_global) barrier();\n"
                  "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
+                 "  if (!needs_barrier_inside) slice_streamed(loop, reads);\n"
                  "  if (!MUTANT) note(use);"),
             drop(ELEMENTS, "note(use);  // again: a barrier inside the loop has not seen all of it")]),
     Mutant("barrier_inside", "a barrier between loads and stores of a loop has not seen what the loop does later",
