@@ -242,6 +242,50 @@ def reshaped_index(x, y, BLOCK: tl.constexpr):
     tl.store(y + r * (BLOCK // 4) + c, tl.reshape((i * 2 + 4) % 61, [4, BLOCK // 4]))
 
 
+# ---- Tiles that a region hands on after the array of the loop's tile has been written again
+
+@triton.jit
+def initial_handed_on(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    first = tl.load(x + (i ^ 3))
+    now = first
+    kept = i
+    for t in range(3):
+        kept = first
+        next = tl.load(x + ((i * 13 + t) % BLOCK))
+        tl.store(y + t * BLOCK + i, next * 3 - now)
+        now = next
+    tl.store(x + i, now + 7 * kept)
+
+
+@triton.jit
+def carried_handed_on(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    now = i
+    for t in range(3):
+        next = tl.load(x + (i ^ t))
+        tl.store(y + t * BLOCK + i, next)
+        if t % 2 == 1:
+            v = now
+        else:
+            v = i
+        tl.store(y + (3 + t) * BLOCK + i, v)
+        now = next
+
+
+@triton.jit
+def accumulator_handed_on(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, 16)
+    at = i[:, None] * 16 + i[None, :]
+    kept = tl.zeros([16, 16], tl.float32)
+    ones = tl.full([16, 16], 1, tl.float16)
+    for t in range(3):
+        tl.store(y + t * BLOCK + at, kept.to(tl.int32))
+        c = tl.load(x + t * BLOCK + at).to(tl.float32)
+        tl.store(y + (3 + t) * BLOCK + at, tl.dot(ones, ones, c).to(tl.int32))
+        kept = c
+
+
 # ---- Two arguments, which the test gives one memory too
 
 @triton.jit

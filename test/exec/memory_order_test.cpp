@@ -74,7 +74,7 @@ std::vector<OrderCase> order_cases() {
        {"store_store", "late_reload", "late_store", "count_up", "carried_pointer", "carried_stores",
         "carried_gather", "if_pointer", "where_pointer", "cast_pointer", "while_reversed",
         "if_in_loop", "empty_loop", "scalar_atomic", "previous", "lost_barrier", "sort_and_atomic",
-        "reshaped_index"})
+        "reshaped_index", "initial_handed_on", "carried_handed_on", "accumulator_handed_on"})
     cases.push_back({kernel});
   cases.push_back({"add_transposed"});
   cases.push_back({"previous", 16});

@@ -193,6 +193,7 @@ void Emitter::elements_step(const Step& step) {
   stow_kept(loop, late_loads);
   emit_preloads(loop, preloads, false);
   if (needs_barrier_inside) part_accesses(reads, preloads);
+  begin_fenced(reads, preloads, step);
   if (late_loads.empty() && reductions.empty() && is_only_loaded(step, preloads))
     return close_slices(loop);
   open_vectors(loop);
@@ -204,8 +205,9 @@ void Emitter::elements_step(const Step& step) {
   std::vector<VectorAccess> stores;
   for (const ir::Op* op : step.ops) {
     if (!op->facts().has(ir::Writes)) continue;
-    const auto access =
-        op->kind == OpKind::Store ? vector_access(loop.frame, *op, loop.frame.place) : std::nullopt;
+    const auto access = op->kind == OpKind::Store || adds_in_vectors(*op)
+                            ? vector_access(loop.frame, *op, loop.frame.place)
+                            : std::nullopt;
     can_all &= access.has_value();
     if (access) stores.push_back(*access);
   }
@@ -228,9 +230,13 @@ void Emitter::elements_step(const Step& step) {
   }
   for (const VectorKeep& kept : keeps) keep_vector(loop, kept);
   if (can_all)
-    for (const VectorAccess& store : stores) vector_store(loop.frame, store, vectors[store.op]);
+    for (const VectorAccess& store : stores) {
+      if (store.op->kind == OpKind::Store) vector_store(loop.frame, store, vectors[store.op]);
+      else vector_add(loop.frame, store, vectors[store.op]);
+    }
   close_vectors(loop);
   close_slices(loop);
+  end_fenced();
   note(use);  // again: a barrier inside the loop has not seen all of it
   for (const Reduction& reduction : reductions) end_reduction(loop, reduction);
 }
@@ -403,17 +409,17 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
   Frame& frame = loop.frame;
   const Step& step = *frame.step;
   for (const ir::Op* op : step.ops) {
+    const ir::OpFacts& facts = op->facts();
     if (op->kind == OpKind::Load) element(frame, op->result(), frame.place);
-    if (op->facts().is_atomic()) atomic_element(frame, *op);
-    if (op->facts().is(ir::Family::Check)) assert_element(frame, *op);
-    if (op->kind == OpKind::Store) {
-      if (const auto found = vectors.find(op); found != vectors.end()) {
-        std::string value = element(frame, op->operands[1], frame.place);
-        statement(*op, fmt::format("{}[{}] = {};", found->second, loop.log_vector > 0 ? "v" : "0",
-                                   bare(value)));
-      } else {
-        store_element(frame, *op);
-      }
+    if (facts.is(ir::Family::Check)) assert_element(frame, *op);
+    if (const auto found = vectors.find(op); found != vectors.end() && facts.has(ir::Writes)) {
+      std::string value = element(frame, op->operands[1], frame.place);
+      statement(*op, fmt::format("{}[{}] = {};", found->second, loop.log_vector > 0 ? "v" : "0",
+                                 bare(value)));
+    } else if (facts.is_atomic()) {
+      atomic_element(frame, *op);
+    } else if (op->kind == OpKind::Store) {
+      store_element(frame, *op);
     }
     for (ir::Value value : op->results)
       if (std::count(step.kept.begin(), step.kept.end(), value) != 0) keep(loop, value, keeps);

@@ -187,6 +187,11 @@ class Emitter {
   std::string load_element(Frame& frame, const ir::Op& op, const Place& place);
   void store_element(Frame& frame, const ir::Op& op);
   void atomic_element(Frame& frame, const ir::Op& op);
+  bool adds_in_vectors(const ir::Op& op) const;
+  void vector_add(Frame& frame, const VectorAccess& access, const std::string& from);
+  std::string_view order_of(const ir::Op& atomic) const;
+  void begin_fenced(const TileReads& reads, const std::vector<Preload>& preloads, const Step& step);
+  void end_fenced();
   void assert_element(Frame& frame, const ir::Op& op);
   void single_load(Frame& frame, const VectorAccess& access, const std::string& into);
   std::string other_text(const ir::Op& load);
@@ -535,6 +540,7 @@ class Emitter {
   ir::Location last_line_;
   int loop_depth_ = 0;
   bool has_rolled_slices_ = false;  // a loop over slices that stays a loop
+  const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
   std::int64_t loop_words_ = 0;     // the most registers that a step of a loop loads and adds to
   std::optional<Ahead> ahead_;      // of the loop that is written
   // Operands of products, left ones first, that are held: the array of the words of all steps.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/memory.cpp — loads, stores and atomics of tiles: whole vectors where pointers and
-// masks allow it, else element by element.
+// codegen/cuda/memory.cpp — loads and stores of tiles: whole vectors where pointers and masks allow
+// it, else element by element.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -308,58 +308,6 @@ void Emitter::store_element(Frame& frame, const ir::Op& op) {
                     ? fmt::format("tw::store_one{}({}, {});", cache_text(op), pointer, value)
                     : fmt::format("tw::store_if{}({}, {}, {});", cache_text(op), condition, pointer,
                                   value));
-}
-
-std::string_view scope_text(const ir::Op& atomic) {
-  const std::string_view scope = atomic.text("scope", "gpu");
-  return scope == "cta" ? "Block" : scope == "sys" ? "System" : "Device";
-}
-
-std::string Emitter::atomic_call(const ir::Op& op, const std::string& pointer,
-                                 const std::vector<std::string>& values, std::string_view order) {
-  parts_.insert("atomics");
-  if (order.empty()) order = op.text("order", "acq_rel") == "relaxed" ? "Relaxed" : "Ordered";
-  std::string_view name = op.kind == OpKind::AtomicCas ? "cas" : op.text("op");
-  if (name == "fadd") name = "add";
-  std::string text = fmt::format("tw::atomic_{}<tw::Order::{}, tw::Scope::{}>({}", name, order,
-                                 scope_text(op), pointer);
-  for (const std::string& value : values) text += ", " + value;
-  return text + ")";
-}
-
-// Where several threads hold the element, one does it and the others get its result through shared
-// memory.
-void Emitter::atomic_element(Frame& frame, const ir::Op& op) {
-  const std::string owner = owner_text(*frame.layout);
-  std::string condition = owner;
-  if (op.mask()) {
-    const std::string mask = element(frame, op.mask(), frame.place);
-    condition = condition.empty() ? bare(mask) : condition + " && " + atom(mask);
-  }
-  std::vector<std::string> values = {element(frame, op.operands[1], frame.place)};
-  if (op.kind == OpKind::AtomicCas) values.push_back(element(frame, op.operands[2], frame.place));
-  const std::string call = atomic_call(op, element(frame, op.operands[0], frame.place), values);
-  const ir::Value result = op.result();
-  if (uses_[result.id] == 0) {
-    statement(op, condition.empty() ? call + ";" : fmt::format("if ({}) {};", condition, call));
-    return;
-  }
-  const std::string name = new_name(result, "old");
-  const std::string type = type_of(result);
-  statement(op, condition.empty() ? fmt::format("{} {} = {};", type, name, call)
-                                  : fmt::format("{} {} = {{}};", type, name));
-  if (!condition.empty()) out_.format("if ({}) {} = {};", condition, name, call);
-  if (!owner.empty()) {
-    const std::string slots = names_.make(name + "_shared");
-    const ir::Type& tile = kernel_.type(result);
-    shared_.add(slots, type, tile.numel(), static_cast<std::int64_t>(tile.element_bytes()), true);
-    barrier();
-    const std::string index = index_text(frame, frame.place);
-    out_.format("if ({}) {}[{}] = {};", owner, slots, index, name);
-    barrier();
-    out_.format("{} = {}[{}];", name, slots, index);
-  }
-  frame.remember(Frame::key(result, frame.place), name);
 }
 
 void Emitter::assert_element(Frame& frame, const ir::Op& op) {

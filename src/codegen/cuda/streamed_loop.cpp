@@ -16,6 +16,8 @@ using ir::OpKind;
 constexpr std::int64_t most_words_of_slice = 72;
 // Enough to keep memory busy.
 constexpr std::int64_t least_words_of_slice = 32;
+// Elements of a thread in a loop whose slices are unrolled: more make NVRTC slow.
+constexpr int log_most_unrolled = 8;
 
 }  // namespace
 
@@ -65,12 +67,19 @@ void Emitter::set_slices(ElementLoop& loop, int log_vectors) {
 }
 
 // A loop over more than registers hold that only sums up or stores what it loads: its slices are as
-// long as keeps memory busy.
+// long as keeps memory busy. Arrays of which a slice reads registers of its own would lie in memory
+// if the loop over slices stayed one.
 void Emitter::widen_slices(ElementLoop& loop, const TileReads& reads) {
   const Step& step = *loop.frame.step;
-  if (!step.kept.empty() || !reads.arrays.empty()) return;
+  if (!step.kept.empty()) return;
   const std::vector<Preload> preloads = plan_preloads(loop);
   if (preloads.empty()) return;
+  if (has_registers_by_slice(loop, reads)) {
+    if (loop.log_vector + loop.log_vectors + loop.log_slices > log_most_unrolled) return;
+    loop.unrolls_slices = true;
+  } else if (!reads.arrays.empty()) {
+    return;
+  }
   while (loop.log_slices > 0 && 2 * words_loaded(loop, preloads) <= least_words_of_slice)
     set_slices(loop, loop.log_vectors + 1);
 }

@@ -103,6 +103,7 @@ class Planner {
   // ---- Shared arrays (storage.cpp)
   void share_arrays();
   void share_loop(const ir::Op& op);
+  bool is_yielded(ir::Value value, const ir::Op* end = nullptr) const;
   void share_branch(const ir::Op& op);
   void share_accumulator(const ir::Op& op);
   bool may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const;

@@ -28,6 +28,15 @@ void Planner::use_array_of(ir::Value value, ir::Value owner) {
     out_.storages_[out_.storage(value).id] = out_.storage(owner);
 }
 
+// Whether another region than that of `end` hands the value on: it is read where that region ends,
+// which no demand tells.
+bool Planner::is_yielded(ir::Value value, const ir::Op* end) const {
+  const std::vector<const ir::Op*>& users = users_[value.id];
+  return std::any_of(users.begin(), users.end(), [&](const ir::Op* user) {
+    return user != end && user->facts().is(ir::Family::Ends);
+  });
+}
+
 // Whether `next` may be written over `carried` while the body runs: nothing reads the old elements
 // afterwards, and what reads them in the same loop reads the same element.
 bool Planner::may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const {
@@ -45,7 +54,8 @@ bool Planner::may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end
                           op.operands[0] != carried && op.operands[1] != carried;
   if ((maker->kind != Kind::Elements || op.kind == OpKind::Reduce) && !is_dot_sum) return false;
   if (std::count(end.operands.begin(), end.operands.end(), next) != 1 ||
-      std::count(end.operands.begin(), end.operands.end(), carried) != 0)
+      std::count(end.operands.begin(), end.operands.end(), carried) != 0 ||
+      is_yielded(carried, &end))
     return false;
   const auto is_harmless = [&](const Demand& d) {
     const PlannedStep& reader = steps_[static_cast<std::size_t>(d.step)];
@@ -73,7 +83,7 @@ void Planner::share_loop(const ir::Op& op) {
     // An initial value that nothing else reads is made in place.
     const ir::Value initial = op.operands[inputs + k];
     const PlannedStep* maker = step_of(initial);
-    const bool is_only_here = demands_[initial.id].size() == 1 &&
+    const bool is_only_here = demands_[initial.id].size() == 1 && !is_yielded(initial) &&
                               std::count(op.operands.begin(), op.operands.end(), initial) == 1;
     if (maker && maker->kind == Kind::Elements && out_.homes_[initial.id] == Home::Stored &&
         !out_.storages_[initial.id] && is_only_here && maker->region == regions_[op.results[k].id])
@@ -102,8 +112,9 @@ void Planner::share_accumulator(const ir::Op& op) {
   const ir::Value accumulator = op.operands[2];
   const PlannedStep* maker = step_of(accumulator);
   if (maker && maker->kind == Kind::Elements && out_.homes_[accumulator.id] == Home::Stored &&
-      demands_[accumulator.id].size() == 1 && accumulator != op.operands[0] &&
-      accumulator != op.operands[1] && maker->region == regions_[op.result().id])
+      demands_[accumulator.id].size() == 1 && !is_yielded(accumulator) &&
+      accumulator != op.operands[0] && accumulator != op.operands[1] &&
+      maker->region == regions_[op.result().id])
     use_array_of(op.result(), accumulator);
 }
 

@@ -169,6 +169,13 @@ def added(x_ptr, bin_ptr, out_ptr, n, BINS: tl.constexpr, BLOCK: tl.constexpr):
     tl.atomic_add(out_ptr + BINS, tl.sum(tl.where(mask, x, 0), 0).to(x.dtype))
 
 @triton.jit
+def added_rows(x_ptr, out_ptr, also_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * n + i, mask=i < n, other=0)
+    tl.atomic_add(out_ptr + i, x, mask=i < n)
+    tl.atomic_add(also_ptr + i, x + x, mask=i < n, sem="relaxed")
+
+@triton.jit
 def extremes(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < n
@@ -212,6 +219,15 @@ Family atomics() {
            .kernel = "added",
            .arguments = {input(dtype, n, Fill::Small), input(u32, n), input(dtype, 9, Fill::Zero),
                          n, constant_of("BINS", 8), constant_of("BLOCK", 128)},
+           .grid = 3,
+           .exact = true});
+  for (const DType dtype : {f32, f16, bf16, f64})
+    for (const std::int64_t n : {7, 300, 512})
+      family.cases.push_back(
+          {.what = fmt::format("{} n={}", name_of(dtype), n),
+           .kernel = "added_rows",
+           .arguments = {input(dtype, 3 * n, Fill::Small), input(dtype, n, Fill::Zero),
+                         input(dtype, n, Fill::Zero), n, constant_of("BLOCK", 512)},
            .grid = 3,
            .exact = true});
   for (const DType dtype : {i32, u32, i64, f32})

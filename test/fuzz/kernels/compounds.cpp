@@ -18,6 +18,16 @@ std::vector<std::size_t> pointer_variables(const Draft& draft, DType dtype) {
   return found;
 }
 
+// Advances a pointer in a loop inside of another one. Accesses that stand before it in the outer
+// loop, and pointers made from it there, are of later rounds too: their room must not become less.
+void advance_by_reserve(Draft& draft, PointerVariable& pointer, Block& body) {
+  const int step = 1 + draft.pick(3);
+  const int needed = step * draft.scope.rounds;
+  if (pointer.reserve < needed) return;
+  pointer.reserve -= needed;
+  body.push_back({{fmt::format("{} += {}", pointer.name, step)}});
+}
+
 // What the rounds of a loop do to pointers. Their room is that of the last round from the start, so
 // that any access in the loop is inside.
 void advance_pointers(Draft& draft, Block& body) {
@@ -36,6 +46,14 @@ void advance_pointers(Draft& draft, Block& body) {
       continue;
     }
     for (const std::size_t at : found) {
+      if (draft.scope.counters.size() > 1) {
+        advance_by_reserve(draft, pointers[at], body);
+        continue;
+      }
+      if (pointers[at].room >= 3 * draft.size && draft.chance(40)) {
+        pointers[at].reserve += draft.size;
+        pointers[at].room -= draft.size;
+      }
       const int step = draft.chance(70) ? draft.size : 1 + draft.pick(3);
       const int needed = step * draft.scope.rounds;
       if (pointers[at].room - needed < draft.size || draft.chance(30)) continue;

@@ -36,6 +36,7 @@ struct PointerVariable {
   DType dtype = DType::Int32;
   int room = 0;
   int memory = -1;  // that of an argument; of a variable it is unknown
+  int reserve = 0;  // more elements, by which loops inside of loops may advance it
 };
 
 // A tile of pointers, all different.

@@ -118,7 +118,7 @@ TEST(RandomKernels, TextThatDoesNotCompileIsThatOfOneKernel) {
 // The generator's own kernels need their barriers: without any, most of those that have one fail.
 TEST(RandomKernels, GeneratedKernelsNoticeMissingBarriers) {
   std::vector<Program> programs;
-  for (unsigned seed = 0; seed < 24; ++seed)
+  for (unsigned seed = 0; seed < 40; ++seed)
     programs.push_back(generate(seed, parse_kinds("loops,reductions,scans,sorts,matrices")));
   EvaluateOptions options;
   options.places = {Place::Emulated};

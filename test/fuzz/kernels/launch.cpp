@@ -162,7 +162,8 @@ std::string Launch::run_laid() {
   const Target cuda = Target::parse("sm_90a");
   const CudaEmitOptions options{.target = cuda,
                                 .num_warps = program_.warps > 0 ? program_.warps : 4};
-  const std::string on_cuda = run_sweeps(laid_for_cuda(lower(Place::Emulated).lowered.kernel, options));
+  const std::string on_cuda =
+      run_sweeps(laid_for_cuda(lower(Place::Emulated).lowered.kernel, options));
   return on_cuda.empty() ? "" : "sweeps of CUDA: " + on_cuda;
 }
 

@@ -226,6 +226,37 @@ void add_shared_places(Draft& draft, Block& block) {
                     fmt::format("tl.store({0}, tl.load({0}) * 3 + 1)", name)}});
 }
 
+void add_handed_on(Draft& draft, Block& block) {
+  const std::string first = draft.fresh("x");
+  const std::string now = draft.fresh("x");
+  const std::string kept = draft.fresh("x");
+  block.push_back({{fmt::format("{} = {}", first, load(draft, Form::Flat, i32).text),
+                    fmt::format("{} = {}", now, first), fmt::format("{} = i", kept)}});
+  Statement loop;
+  {
+    const InnerScope inner(draft);
+    const int rounds = 2 + draft.pick(2);
+    loop.branches.push_back({for_header(draft, rounds), {}});
+    draft.scope.rounds *= rounds;
+    Block& body = loop.branches[0].body;
+    const std::string next = draft.fresh("x");
+    body.push_back({{fmt::format("{} = {}", next, load(draft, Form::Flat, i32).text)}});
+    store_result(draft, body, Form::Flat, {fmt::format("{} * 3 - {}", next, now), i32});
+    if (draft.chance(50)) {  // the loop hands on what it began with
+      body.push_back({{fmt::format("{} = {}", kept, first)}});
+    } else {  // a branch hands on what the loop carries
+      body.push_back(
+          {{fmt::format("if {}:", condition(draft)), fmt::format("    {} = {}", kept, now),
+            "else:", fmt::format("    {} = i * 5", kept)}});
+      store_result(draft, body, Form::Flat, {kept, i32});
+    }
+    body.push_back({{fmt::format("{} = {}", now, next)}});
+  }
+  block.push_back(std::move(loop));
+  for (const std::string& name : {first, now, kept})
+    draft.scope.tiles.push_back({name, i32, Form::Flat});
+}
+
 void add_tie(Draft& draft, Block& block) {
   const std::string index = draft.fresh("k");
   const std::string value = draft.fresh("s");

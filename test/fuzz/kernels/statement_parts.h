@@ -11,8 +11,10 @@ class InnerScope {
  public:
   explicit InnerScope(Draft& draft) : draft_(draft), outer_(draft.scope) { ++draft.scope.depth; }
   ~InnerScope() {
-    for (std::size_t i = 0; i < outer_.pointers.size(); ++i)
+    for (std::size_t i = 0; i < outer_.pointers.size(); ++i) {
       outer_.pointers[i].room = draft_.scope.pointers[i].room;
+      outer_.pointers[i].reserve = draft_.scope.pointers[i].reserve;
+    }
     draft_.scope = outer_;
   }
 
@@ -35,6 +37,9 @@ bool add_row_loop(Draft& draft, Block& block);
 bool add_state_loop(Draft& draft, Block& block);
 // A value of this round and of the last one, both used.
 void add_recurrence(Draft& draft, Block& block);
+// A tile that a region hands on while the loop that began with it, or carries it, has written the
+// next one.
+void add_handed_on(Draft& draft, Block& block);
 // A result of every round of the loops around, each in a place of its own.
 void store_result(Draft& draft, Block& block, Form form, const Expression& value);
 // A tile that is loaded, used and stored in the same place.

@@ -172,6 +172,8 @@ void add_simple(Draft& draft, Block& block) {
   else if (choice < 96 && draft.has(Kind::Ties)) add_tie(draft, block);
   else if (choice < 97) block.push_back({{"tl.debug_barrier()"}});
   else if (choice < 98 && stores) add_shared_places(draft, block);
+  else if (choice < 99 && draft.scope.depth < 2 && draft.has(Kind::Loops))
+    add_handed_on(draft, block);
   else assign_tile(draft, block);
 }
 

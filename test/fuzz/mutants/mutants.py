@@ -36,6 +36,7 @@ def force(file, condition, value):
 ANALYSIS = "src/ir/analysis/memory_order.cpp"
 PLANNER = "src/codegen/schedule/planner.cpp"
 HOMES = "src/codegen/schedule/homes.cpp"
+STORAGE = "src/codegen/schedule/storage.cpp"
 GLOBAL = "src/codegen/cuda/global_memory.cpp"
 SHARED = "src/codegen/cuda/shared_memory.cpp"
 ELEMENTS = "src/codegen/cuda/elements.cpp"
@@ -77,6 +78,8 @@ MUTANTS = [
                  "    const auto step = steps_of_.find(write);")]),
     Mutant("transposed_in_place", "a load that is needed transposed does not wait for its own store",
            [force(HOMES, "wanted.access != Access::Same", False)]),
+    Mutant("handed_on", "a tile that a region hands on is still read where the region ends",
+           [force(STORAGE, 'user->facts().is(ir::Family::Ends)', False)]),
     Mutant("nested_writes", "writes inside loops and branches overwrite what was loaded before them",
            [drop(PLANNER, "if (nested.facts().has(ir::Writes)) writes.push_back(&nested);")]),
     Mutant("reshape_index", "the index of a reshape is an operand on the CPU",
@@ -103,11 +106,13 @@ MUTANTS = [
     Mutant("lost_barrier", "a barrier for global memory does not make a shared write be forgotten",
            [Edit(ELEMENTS, "if (needs_barrier(use) || needs_global) barrier();\n"
                            "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
+                           "  if (!needs_barrier_inside) slice_streamed(loop, reads);\n"
                            "  note(use);",
                  "if (needs_barrier(use) || (!MUTANT && needs_global)) barrier();\n"
                  "  if (MUTANT) note(use);\n"
                  "  if (MUTANT && needs_global) barrier();\n"
                  "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
+                 "  if (!needs_barrier_inside) slice_streamed(loop, reads);\n"
                  "  if (!MUTANT) note(use);"),
             drop(ELEMENTS, "note(use);  // again: a barrier inside the loop has not seen all of it")]),
     Mutant("barrier_inside", "a barrier between loads and stores of a loop has not seen what the loop does later",

@@ -40,7 +40,7 @@ def rounds(x_ptr, out_ptr, T, M: tl.constexpr, N: tl.constexpr):
 TEST(CudaTransposedLoads, GoThroughSharedMemoryInVectors) {
   const TileProgram program(source, "transposed", "*i32:16, *i32:16, i32:16, 8, 128", 2);
   EXPECT_THAT(program.text(), HasSubstr("tw::load_whole<4"));
-  EXPECT_THAT(program.text(), HasSubstr("tw::store<4>(x_shared"));
+  EXPECT_THAT(program.text(), HasSubstr("tw::store_shared<4>(x_shared"));
   EXPECT_THAT(program.text(), HasSubstr("tw::store<4>(out_ptr"));
   Memory x = numbers(DType::Int32, std::size_t{8 * 128}, 3);
   Memory out = zeros(DType::Int32, std::size_t{8 * 128});

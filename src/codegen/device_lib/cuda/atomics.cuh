@@ -76,9 +76,51 @@ template <Order O, Scope S, class T>
 TW_DEVICE T atomic_add(T* p, T value) {
   using B = bits_type<T>;
   if constexpr (is_same<T, f32> || is_same<T, f64>) return add_word<O, S>(p, value);
-  else if constexpr (IsShort<T>::value)
-    return atomic_update<O, S>(p, [&](T old) { return old + value; });
+  else if constexpr (IsShort<T>::value) {
+    const auto by_exchange = [&] {
+      return atomic_update<O, S>(p, [&](T old) { return old + value; });
+    };
+    const auto bits = [&] { return by_exchange().bits; };
+    const auto at = reinterpret_cast<unsigned short*>(p);
+    constexpr bool is_ordered = O != Order::Relaxed;
+    if constexpr (is_same<T, f16>)
+      return {ptx::add_one_f16<int(S), is_ordered>(at, value.bits, bits)};
+    else if constexpr (is_same<T, bf16>)
+      return {ptx::add_one_bf16<int(S), is_ordered>(at, value.bits, bits)};
+    else return by_exchange();
+  }
   else return T(add_word<O, S>(reinterpret_cast<B*>(p), B(value)));
+}
+
+// values[0 .. Count) onto p[0 .. Count), `Width` of them by one instruction; p is aligned to that.
+// The old values are nobody's.
+template <Order O, Scope S, int Count, int Width, class T>
+TW_DEVICE void add_vector(T* p, const T* values) {
+  if constexpr (O != Order::Relaxed) fence<S>();
+#pragma unroll
+  for (int i = 0; i < Count; i += Width) {
+    const auto one = [&](int k) { atomic_add<Order::Relaxed, S>(p + i + k, values[i + k]); };
+    if constexpr (is_same<T, f32>) ptx::add_f32<int(S), Width>(p + i, values + i, one);
+    else {
+      const auto at = reinterpret_cast<unsigned short*>(p + i);
+      const auto bits = reinterpret_cast<const unsigned short*>(values + i);
+      if constexpr (is_same<T, f16>) ptx::add_f16<int(S), Width>(at, bits, one);
+      else ptx::add_bf16<int(S), Width>(at, bits, one);
+    }
+  }
+}
+// All of the vector or nothing of it.
+template <Order O, Scope S, int Count, int Width, class T>
+TW_DEVICE void add_vector_whole(T* p, const T* values, bool inside) {
+  if (inside) add_vector<O, S, Count, Width>(p, values);
+}
+// The elements from `first` to before `end` only.
+template <Order O, Scope S, int Count, int Width, class T>
+TW_DEVICE void add_vector_guarded(T* p, const T* values, i64 first, i64 end) {
+  if (first <= 0 && end >= Count) return add_vector<O, S, Count, Width>(p, values);
+#pragma unroll
+  for (int i = 0; i < Count; ++i)
+    if (first <= i && i < end) atomic_add<O, S>(p + i, values[i]);
 }
 
 // The order of floats is that of their bits: as signed integers without the sign bit, the other way

@@ -205,47 +205,51 @@ TW_DEVICE void fence() {
   else asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
-#define TW_ATOM(name, type, constraint, instruction)                                             \
+#define TW_ATOM(name, order, type, constraint, instruction)                                      \
   template <int Scope>                                                                           \
   TW_DEVICE type name(type* p, type value) {                                                     \
     type old;                                                                                    \
     if constexpr (Scope == 0)                                                                    \
-      asm volatile("atom.acq_rel.cta.global." instruction " %0, [%1], %2;"                       \
+      asm volatile("atom." order ".cta.global." instruction " %0, [%1], %2;"                     \
                    : "=" constraint(old)                                                         \
                    : "l"(p), constraint(value)                                                   \
                    : "memory");                                                                  \
     else if constexpr (Scope == 1)                                                               \
-      asm volatile("atom.acq_rel.gpu.global." instruction " %0, [%1], %2;"                       \
+      asm volatile("atom." order ".gpu.global." instruction " %0, [%1], %2;"                     \
                    : "=" constraint(old)                                                         \
                    : "l"(p), constraint(value)                                                   \
                    : "memory");                                                                  \
     else                                                                                         \
-      asm volatile("atom.acq_rel.sys.global." instruction " %0, [%1], %2;"                       \
+      asm volatile("atom." order ".sys.global." instruction " %0, [%1], %2;"                     \
                    : "=" constraint(old)                                                         \
                    : "l"(p), constraint(value)                                                   \
                    : "memory");                                                                  \
     return old;                                                                                  \
   }
-TW_ATOM(atom_add, float, "f", "add.f32")
-TW_ATOM(atom_add, double, "d", "add.f64")
-TW_ATOM(atom_add, unsigned, "r", "add.u32")
-TW_ATOM(atom_add, unsigned long long, "l", "add.u64")
-TW_ATOM(atom_min, int, "r", "min.s32")
-TW_ATOM(atom_min, unsigned, "r", "min.u32")
-TW_ATOM(atom_min, long long, "l", "min.s64")
-TW_ATOM(atom_min, unsigned long long, "l", "min.u64")
-TW_ATOM(atom_max, int, "r", "max.s32")
-TW_ATOM(atom_max, unsigned, "r", "max.u32")
-TW_ATOM(atom_max, long long, "l", "max.s64")
-TW_ATOM(atom_max, unsigned long long, "l", "max.u64")
-TW_ATOM(atom_and, unsigned, "r", "and.b32")
-TW_ATOM(atom_and, unsigned long long, "l", "and.b64")
-TW_ATOM(atom_or, unsigned, "r", "or.b32")
-TW_ATOM(atom_or, unsigned long long, "l", "or.b64")
-TW_ATOM(atom_xor, unsigned, "r", "xor.b32")
-TW_ATOM(atom_xor, unsigned long long, "l", "xor.b64")
-TW_ATOM(atom_exch, unsigned, "r", "exch.b32")
-TW_ATOM(atom_exch, unsigned long long, "l", "exch.b64")
+TW_ATOM(atom_add_f16, "acq_rel", unsigned short, "h", "add.noftz.f16")
+TW_ATOM(relaxed_add_f16, "relaxed", unsigned short, "h", "add.noftz.f16")
+TW_ATOM(atom_add_bf16, "acq_rel", unsigned short, "h", "add.noftz.bf16")  // from sm_90 on
+TW_ATOM(relaxed_add_bf16, "relaxed", unsigned short, "h", "add.noftz.bf16")
+TW_ATOM(atom_add, "acq_rel", float, "f", "add.f32")
+TW_ATOM(atom_add, "acq_rel", double, "d", "add.f64")
+TW_ATOM(atom_add, "acq_rel", unsigned, "r", "add.u32")
+TW_ATOM(atom_add, "acq_rel", unsigned long long, "l", "add.u64")
+TW_ATOM(atom_min, "acq_rel", int, "r", "min.s32")
+TW_ATOM(atom_min, "acq_rel", unsigned, "r", "min.u32")
+TW_ATOM(atom_min, "acq_rel", long long, "l", "min.s64")
+TW_ATOM(atom_min, "acq_rel", unsigned long long, "l", "min.u64")
+TW_ATOM(atom_max, "acq_rel", int, "r", "max.s32")
+TW_ATOM(atom_max, "acq_rel", unsigned, "r", "max.u32")
+TW_ATOM(atom_max, "acq_rel", long long, "l", "max.s64")
+TW_ATOM(atom_max, "acq_rel", unsigned long long, "l", "max.u64")
+TW_ATOM(atom_and, "acq_rel", unsigned, "r", "and.b32")
+TW_ATOM(atom_and, "acq_rel", unsigned long long, "l", "and.b64")
+TW_ATOM(atom_or, "acq_rel", unsigned, "r", "or.b32")
+TW_ATOM(atom_or, "acq_rel", unsigned long long, "l", "or.b64")
+TW_ATOM(atom_xor, "acq_rel", unsigned, "r", "xor.b32")
+TW_ATOM(atom_xor, "acq_rel", unsigned long long, "l", "xor.b64")
+TW_ATOM(atom_exch, "acq_rel", unsigned, "r", "exch.b32")
+TW_ATOM(atom_exch, "acq_rel", unsigned long long, "l", "exch.b64")
 #undef TW_ATOM
 
 #define TW_ATOM_CAS(name, order, type, constraint, instruction)                                  \
@@ -276,6 +280,61 @@ TW_ATOM_CAS(acquire_cas, "acquire", unsigned short, "h", "cas.b16")
 TW_ATOM_CAS(acquire_cas, "acquire", unsigned, "r", "cas.b32")
 TW_ATOM_CAS(acquire_cas, "acquire", unsigned long long, "l", "cas.b64")
 #undef TW_ATOM_CAS
+
+// Adds to a 16-bit float. `otherwise` does it where the processor has no such instruction.
+template <int Scope, bool IsOrdered, class Otherwise>
+TW_DEVICE unsigned short add_one_f16(unsigned short* p, unsigned short value, Otherwise) {
+  if constexpr (IsOrdered) return atom_add_f16<Scope>(p, value);
+  else return relaxed_add_f16<Scope>(p, value);
+}
+template <int Scope, bool IsOrdered, class Otherwise>
+TW_DEVICE unsigned short add_one_bf16(unsigned short* p, unsigned short value,
+                                      Otherwise otherwise) {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (IsOrdered) return atom_add_bf16<Scope>(p, value);
+  else return relaxed_add_bf16<Scope>(p, value);
+#else
+  return otherwise();
+#endif
+}
+
+// ---- Sums onto `Count` neighbours in global memory by one instruction without an order, from sm_90
+// on. `one` adds one element where there is no such instruction.
+
+#define TW_RED(instruction, ...)                                                                 \
+  if constexpr (Scope == 0)                                                                      \
+    asm volatile("red.relaxed.cta.global." instruction ";" ::__VA_ARGS__ : "memory");            \
+  else if constexpr (Scope == 1)                                                                 \
+    asm volatile("red.relaxed.gpu.global." instruction ";" ::__VA_ARGS__ : "memory");            \
+  else asm volatile("red.relaxed.sys.global." instruction ";" ::__VA_ARGS__ : "memory");
+
+template <int Scope, int Count, class One>
+TW_DEVICE void add_f32(float* p, const float* v, One one) {
+  if constexpr (Count == 4) {
+    TW_RED("add.v4.f32 [%0], {%1, %2, %3, %4}", "l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]))
+  } else if constexpr (Count == 2) {
+    TW_RED("add.v2.f32 [%0], {%1, %2}", "l"(p), "f"(v[0]), "f"(v[1]))
+  } else one(0);
+}
+
+#define TW_RED_PAIRS(name, type)                                                                 \
+  template <int Scope, int Count, class One>                                                     \
+  TW_DEVICE void name(unsigned short* p, const unsigned short* v, One one) {                     \
+    unsigned w[Count / 2 + 1];                                                                   \
+    _Pragma("unroll") for (int i = 0; i < Count / 2; ++i) w[i] = v[2 * i] | v[2 * i + 1] << 16;  \
+    if constexpr (Count == 8) {                                                                  \
+      TW_RED("add.noftz.v4." type " [%0], {%1, %2, %3, %4}", "l"(p), "r"(w[0]), "r"(w[1]),       \
+             "r"(w[2]), "r"(w[3]))                                                               \
+    } else if constexpr (Count == 4) {                                                           \
+      TW_RED("add.noftz.v2." type " [%0], {%1, %2}", "l"(p), "r"(w[0]), "r"(w[1]))               \
+    } else if constexpr (Count == 2) {                                                           \
+      TW_RED("add.noftz." type " [%0], %1", "l"(p), "r"(w[0]))                                   \
+    } else one(0);                                                                               \
+  }
+TW_RED_PAIRS(add_f16, "f16x2")
+TW_RED_PAIRS(add_bf16, "bf16x2")
+#undef TW_RED_PAIRS
+#undef TW_RED
 
 }  // namespace ptx
 }  // namespace tw

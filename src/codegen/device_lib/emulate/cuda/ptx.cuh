@@ -130,6 +130,26 @@ TW_ATOM(atom_or, atomicOr)
 TW_ATOM(atom_xor, atomicXor)
 TW_ATOM(atom_exch, atomicExch)
 #undef TW_ATOM
+template <int Scope, bool IsOrdered, class Otherwise>
+TW_DEVICE unsigned short add_one_f16(unsigned short*, unsigned short, Otherwise otherwise) {
+  return otherwise();
+}
+template <int Scope, bool IsOrdered, class Otherwise>
+TW_DEVICE unsigned short add_one_bf16(unsigned short*, unsigned short, Otherwise otherwise) {
+  return otherwise();
+}
+template <int Scope, int Count, class One>
+TW_DEVICE void add_f32(float*, const float*, One one) {
+  for (int i = 0; i < Count; ++i) one(i);
+}
+template <int Scope, int Count, class One>
+TW_DEVICE void add_f16(unsigned short*, const unsigned short*, One one) {
+  for (int i = 0; i < Count; ++i) one(i);
+}
+template <int Scope, int Count, class One>
+TW_DEVICE void add_bf16(unsigned short*, const unsigned short*, One one) {
+  for (int i = 0; i < Count; ++i) one(i);
+}
 template <int Scope, class T>
 TW_DEVICE T atom_cas(T* p, T expected, T value) {
   return atomicCAS(p, expected, value);
