@@ -4,6 +4,7 @@
 
 #include "tilewright/benchmark.h"
 #include "tilewright/buffer.h"
+#include "tilewright/compile.h"
 #include "tilewright/device.h"
 #include "tilewright/dlpack.h"
 #include "tilewright/dtype.h"

@@ -7,6 +7,7 @@
 
 #include "graph/eager/eager.h"
 #include "graph/lower/contract.h"
+#include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
@@ -202,6 +203,23 @@ Product product_of(std::string_view call, const Tensor& a, const Tensor& b) {
   return p;
 }
 
+// Vectors had a dimension added to them.
+Tensor without_units(Tensor out, const Tensor& a, const Tensor& b) {
+  if (b.rank() == 1) out = out.select(-1, 0);
+  if (a.rank() == 1) out = out.select(b.rank() == 1 ? -1 : -2, 0);
+  return out;
+}
+
+Tensor record_product(Tracer& tracer, std::string_view call, const Product& p, const Shape& shape) {
+  Node node{.kind = Node::Kind::Contract,
+            .dtype = p.a.dtype(),
+            .shape = shape,
+            .operands = {tracer.value_of(p.a), tracer.value_of(p.b)},
+            .call = std::string(call)};
+  if (p.bias.is_defined()) node.operands.push_back(tracer.value_of(p.bias));
+  return tracer.record(std::move(node));
+}
+
 // A stack times one matrix is one tall product, where the stack's rows can be counted on.
 bool is_one_product(const Product& p) {
   return p.b.rank() == 2 && p.a.rank() > 2 && p.a.is_contiguous();
@@ -216,6 +234,9 @@ Tensor multiply_matrices(std::string_view call, const Tensor& a, const Tensor& b
   const bool is_flat = is_one_product(p);
   Shape shape = p.batch;
   shape.insert(shape.end(), {p.m, p.n});
+  Tracer* tracer = tracer_of({&a, &b});
+  if (bias.is_defined() && tracer_of(bias) != nullptr) tracer = tracer_of(bias);
+  if (tracer != nullptr) return without_units(record_product(*tracer, call, p, shape), a, b);
   if (is_flat) {
     p.m = p.k == 0 ? p.m * reduced_count(p.a, (1u << (p.a.rank() - 2)) - 1) : p.a.numel() / p.k;
     p.a = p.a.view({p.m, p.k});
@@ -223,9 +244,7 @@ Tensor multiply_matrices(std::string_view call, const Tensor& a, const Tensor& b
   }
   Tensor out = run_product(p, a.dtype());
   if (is_flat) out = out.view(shape);
-  if (b.rank() == 1) out = out.select(-1, 0);
-  if (a.rank() == 1) out = out.select(b.rank() == 1 ? -1 : -2, 0);
-  return out;
+  return without_units(out, a, b);
 }
 
 }  // namespace graph

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "graph/op.h"
+#include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tilewright/error.h"
 
@@ -125,10 +126,7 @@ Shape kept_shape(const Shape& shape, std::uint32_t mask, bool keepdim) {
   return kept;
 }
 
-namespace {
-
-// Dimensions that are reduced last and side by side in memory, so that they can be walked as one.
-Tensor rearranged(const Tensor& x, std::uint32_t reduced) {
+Tensor with_rows_together(const Tensor& x, std::uint32_t reduced) {
   std::vector<int> order, back(static_cast<std::size_t>(x.rank()));
   for (int d = 0; d < x.rank(); ++d)
     if ((reduced >> d & 1) == 0) order.push_back(d);
@@ -138,6 +136,8 @@ Tensor rearranged(const Tensor& x, std::uint32_t reduced) {
     back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
   return x.permute(order).clone().permute(back);
 }
+
+namespace {
 
 void fill_walk(Walk& walk, const RowCall& call, const Tensor& x, const Tensor& out) {
   walk.set_sizes(x.shape());
@@ -158,6 +158,12 @@ void fill_walk(Walk& walk, const RowCall& call, const Tensor& x, const Tensor& o
 Tensor run_rows(const RowCall& call) {
   check_rank(call.name, call.x);
   for (const Tensor* other : call.others) check_one_device(call.name, call.x, *other);
+  Tracer* tracer = tracer_of(call.x);
+  for (const Tensor* other : call.others)
+    if (Tracer* const found = tracer_of(*other)) tracer = found;
+  if (tracer != nullptr)
+    return tracer->record_rows(
+        {call.formula, call.x, call.reduced, call.keepdim, call.others, call.numbers});
   const Output& output = call.formula.outputs[0];
   const Tensor out = empty(
       output.is_per_row ? kept_shape(call.x.shape(), call.reduced, call.keepdim) : call.x.shape(),
@@ -168,7 +174,7 @@ Tensor run_rows(const RowCall& call) {
   Walk walk;
   fill_walk(walk, call, x, out);
   if (!walk.finish(call.reduced, true, device)) {
-    x = rearranged(x, call.reduced);
+    x = with_rows_together(x, call.reduced);
     fill_walk(walk, call, x, out);
     if (!walk.finish(call.reduced, true, device))
       throw ArgumentError(

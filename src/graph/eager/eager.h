@@ -67,6 +67,12 @@ struct RowCall {
 };
 Tensor run_rows(const RowCall& call);
 
+// A copy whose reduced dimensions lie side by side in memory, so that they can be walked as one.
+Tensor with_rows_together(const Tensor& x, std::uint32_t reduced);
+
+Tensor multiply_matrices(std::string_view call, const Tensor& a, const Tensor& b,
+                         const Tensor& bias);
+
 // On the CPU: throws ArgumentError for an index that is neither below `count` nor `allowed`.
 void check_index_range(std::string_view call, const Tensor& index, std::int64_t count,
                        std::optional<std::int64_t> allowed = {});

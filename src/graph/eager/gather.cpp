@@ -9,6 +9,7 @@
 
 #include "graph/eager/eager.h"
 #include "graph/lower/gather.h"
+#include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
@@ -54,6 +55,11 @@ Tensor embedding(const Tensor& weight, const Tensor& index) {
   graph::check_embedding(weight, index);
   Shape shape = index.shape();
   shape.push_back(weight.size(1));
+  if (graph::Tracer* const tracer = graph::tracer_of({&weight, &index}))
+    return tracer->record({.kind = graph::Node::Kind::Gather,
+                           .dtype = weight.dtype(),
+                           .shape = shape,
+                           .operands = {tracer->value_of(weight), tracer->value_of(index)}});
   const Tensor out = empty(std::move(shape), {weight.dtype(), weight.device()});
   if (out.numel() == 0) return out;
   const Tensor places = index.contiguous();
@@ -84,6 +90,14 @@ Tensor cat(std::span<const Tensor> tensors, int axis) {
           fmt::format("cat({}, {}) along dimension {}: all other sizes must be equal",
                       graph::tensor_text(first), graph::tensor_text(tensor), d));
     shape[static_cast<std::size_t>(d)] += tensor.size(d);
+  }
+  graph::Tracer* tracer = nullptr;
+  for (const Tensor& tensor : tensors)
+    if (graph::Tracer* const found = graph::tracer_of(tensor)) tracer = found;
+  if (tracer != nullptr) {
+    graph::Node node{.kind = graph::Node::Kind::Join, .dtype = dtype, .shape = shape, .axis = d};
+    for (const Tensor& tensor : tensors) node.operands.push_back(tracer->value_of(tensor));
+    return tracer->record(std::move(node));
   }
   const Tensor out = empty(std::move(shape), {dtype, first.device()});
   std::int64_t from = 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "graph/eager/eager.h"
+#include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
@@ -79,11 +80,13 @@ void make_pointwise(Formula& f, Op op, std::span<const Operand> operands, DType 
 }  // namespace
 
 Tensor apply_pointwise(Op op, std::span<const Operand> operands) {
+  Tracer* tracer = nullptr;
   const Tensor* first = nullptr;
   const Tensor* widest = nullptr;  // whose shape the result has; null where none has it alone
   for (const Operand& operand : operands) {
     const Tensor* const tensor = operand.tensor();
     if (tensor == nullptr) continue;
+    if (Tracer* const found = tracer_of(*tensor)) tracer = found;
     if (first == nullptr) {
       first = widest = tensor;
       check_rank(facts_of(op).name, *tensor);
@@ -103,6 +106,7 @@ Tensor apply_pointwise(Op op, std::span<const Operand> operands) {
     for (const Operand& operand : operands)
       if (operand.tensor() != nullptr)
         shape = broadcast_shapes(facts_of(op).name, shape, operand.tensor()->shape());
+  if (tracer != nullptr) return tracer->record_pointwise(op, operands, common, shape);
   const Formula& formula =
       eager_formula(static_cast<int>(op), formula_key(operands, common),
                     [&](Formula& f) { make_pointwise(f, op, operands, common); });

@@ -8,6 +8,7 @@
 
 #include "graph/eager/eager.h"
 #include "graph/expand.h"
+#include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
@@ -217,7 +218,7 @@ Tensor mean_loss(const Tensor& losses, const Tensor& target, std::int64_t ignore
 
 void check_index_range(std::string_view call, const Tensor& index, std::int64_t count,
                        std::optional<std::int64_t> allowed) {
-  if (!index.device().is_cpu() || index.numel() == 0) return;
+  if (!index.device().is_cpu() || index.numel() == 0 || tracer_of(index) != nullptr) return;
   const Tensor flat = index.to(DType::Int64).contiguous();
   const std::int64_t* const values = flat.data<std::int64_t>();
   for (std::int64_t i = 0; i < flat.numel(); ++i) {
