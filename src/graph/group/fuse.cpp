@@ -207,8 +207,7 @@ class Fuser {
       place = kept_place(own.domain.size(), own.mask);
     else return false;
     std::vector<std::vector<int>> before;
-    for (const int i : other.nodes)
-      before.push_back(std::exchange(fusion_.place_of[at(i)], place));
+    for (const int i : other.nodes) before.push_back(std::exchange(fusion_.place_of[at(i)], place));
     const Group both = joined(own, {other.nodes, own.domain, own.mask});
     if (may_be(both)) {
       own = both;

@@ -261,8 +261,11 @@ class GroupLowering {
     const Output& output = formula_.outputs[number];
     const std::size_t o = formula_.leaves.size() + number;
     Value stored = builder_.cast(value(output.value), output.dtype);
-    const Value offset = element_offset(o);
+    Value offset = element_offset(o);
     const Value pointer = operands_[o].pointer;
+    // Rows of one element, the first of the tile.
+    if (builder_.type(stored).is_tile() && (!offset || builder_.type(offset).is_scalar()))
+      offset = add(offset, place_.column);
     if (!offset) return builder_.store(pointer, stored);
     const ir::Type type = builder_.type(offset);
     const Value place = builder_.offset(builder_.splat(pointer, type), offset);

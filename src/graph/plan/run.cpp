@@ -75,7 +75,10 @@ class PlanRun {
     walk.set_sizes(step.domain);
     for (const PlannedLeaf& leaf : step.leaves) {
       const Tensor view = view_of(leaf.node, step.domain, leaf.strides, leaf.offset);
-      copies.push_back(with_rows_together(view, step.mask));
+      bool is_per_row = true;
+      for (std::size_t d = 0; d < leaf.strides.size(); ++d)
+        is_per_row &= (step.mask >> d & 1) == 0 || leaf.strides[d] == 0;
+      copies.push_back(is_per_row ? view : with_rows_together(view, step.mask));
       walk.add_operand(step.domain, copies.back().strides());
     }
     for (const int i : step.written)
