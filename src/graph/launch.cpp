@@ -14,7 +14,26 @@ namespace tilewright::graph {
 namespace {
 
 thread_local const Target* current_emulated = nullptr;
+thread_local std::vector<LaunchedGroup>* current_observed = nullptr;
 std::atomic<std::size_t> kernels_made{0};
+
+// Each element that an operand holds, once.
+double bytes_of_operand(const Walk& walk, int operand, DType dtype) {
+  double elements = 1;
+  for (int d = 0; d < walk.rank; ++d)
+    if (walk.strides[operand][d] != 0) elements *= static_cast<double>(walk.sizes[d]);
+  return elements * static_cast<double>(size_of(dtype));
+}
+
+void observe(const Formula& formula, const Walk& walk, std::span<const Argument> operands) {
+  LaunchedGroup launch{.kernel = formula.name, .programs = walk.programs()};
+  launch.operations = static_cast<double>(formula.steps.size()) * static_cast<double>(walk.numel());
+  for (std::size_t o = 0; o < operands.size(); ++o) {
+    const double bytes = bytes_of_operand(walk, static_cast<int>(o), operands[o].dtype);
+    (o < formula.leaves.size() ? launch.bytes_read : launch.bytes_written) += bytes;
+  }
+  current_observed->push_back(std::move(launch));
+}
 
 const GroupKernel* find_kernel(const Formula& formula, std::uint64_t head, std::uint64_t access) {
   const GroupKernel* kernel = formula.kernels.load(std::memory_order_acquire);
@@ -77,6 +96,8 @@ void run_group(const Formula& formula, const Walk& walk, std::span<const Argumen
   const DeviceKind device =
       current_emulated != nullptr ? DeviceKind::Cuda : operands[0].device.kind;
   const IrKernel& kernel = group_kernel(formula, walk, device);
+  if (current_observed != nullptr) [[unlikely]]
+    observe(formula, walk, operands);
   ArgumentList arguments;
   for (const Argument& operand : operands) arguments.add(operand);
   for (const Argument& number : numbers) arguments.add(number);
@@ -98,6 +119,10 @@ Argument number_argument(DType dtype, const Scalar& number) {
 }
 
 std::size_t group_kernels_made() { return kernels_made.load(std::memory_order_relaxed); }
+
+LaunchObserver::LaunchObserver(std::vector<LaunchedGroup>& list) { current_observed = &list; }
+LaunchObserver::~LaunchObserver() { current_observed = nullptr; }
+std::vector<LaunchedGroup>* observed_launches() { return current_observed; }
 
 EmulatedGroups::EmulatedGroups(const Target& target) { current_emulated = &target; }
 EmulatedGroups::~EmulatedGroups() { current_emulated = nullptr; }

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "graph/formula.h"
 #include "graph/layout.h"
@@ -33,6 +35,25 @@ Argument number_argument(DType dtype, const Scalar& number);
 
 // How many kernels were made by all formulas of the process.
 std::size_t group_kernels_made();
+
+// What a launch was, for those who measure.
+struct LaunchedGroup {
+  std::string kernel;
+  std::int64_t programs = 0;
+  double operations = 0;  // of all elements
+  double bytes_read = 0;
+  double bytes_written = 0;
+};
+// Adds this thread's launches to the list while it lives.
+class LaunchObserver {
+ public:
+  explicit LaunchObserver(std::vector<LaunchedGroup>& list);
+  ~LaunchObserver();
+  LaunchObserver(const LaunchObserver&) = delete;
+  LaunchObserver& operator=(const LaunchObserver&) = delete;
+};
+// For kernels that are not groups: products, tables. Null without an observer.
+std::vector<LaunchedGroup>* observed_launches();
 
 // For tests: kernels on tensors of the CPU run as the CUDA text of a target, emulated.
 class EmulatedGroups {

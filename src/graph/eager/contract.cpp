@@ -129,6 +129,12 @@ void run_dot(const Product& p, const Tensor& out) {
   arguments.insert(arguments.end(), integers.begin(), integers.end());
   std::int64_t programs = cdiv(p.m, wanted.tall) * cdiv(p.n, wanted.wide);
   for (const std::int64_t size : p.batch) programs *= size;
+  if (auto* const observed = observed_launches()) {
+    const double outs = static_cast<double>(out.numel());
+    observed->push_back({"tw_matmul", programs, 2 * outs * static_cast<double>(p.k),
+                         static_cast<double>(p.a.nbytes() + p.b.nbytes()),
+                         static_cast<double>(out.nbytes())});
+  }
   const bool is_wide = wanted.wide == 256;
   contract_kernel(wanted, emulated_target() != nullptr ? DeviceKind::Cuda : out.device().kind)
       .launch({.grid = programs,

@@ -3,6 +3,7 @@
 #include "graph/trace/tracer.h"
 
 #include <bit>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -216,7 +217,63 @@ Tensor Tracer::record_pointwise(Op op, std::span<const Operand> operands, DType 
                          other->shape() == shape && traced_of(*other);
     if (is_same && is_neutral(op, node.operands[i], i)) return *other;
   }
+  if (const std::optional<Tensor> simple = one_plus_tanh(node)) return *simple;
+  drop_inverse_factors(node);
   return record(std::move(node));
+}
+
+// (x * c) * (y * d) => x * y where c and d are powers of two and c * d is 1: exact.
+void Tracer::drop_inverse_factors(Node& product) const {
+  if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
+  double factors[2] = {};
+  const Value* scaled[2] = {};
+  for (const std::size_t i : {0u, 1u}) {
+    const Value& value = product.operands[i];
+    if (value.is_number()) return;
+    const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
+    const bool is_product = node.kind == Node::Kind::Pointwise && node.op == Op::Multiply &&
+                            node.dtype == product.dtype && node.shape == product.shape &&
+                            value.strides == node.strides && value.offset == 0;
+    if (!is_product) return;
+    for (const std::size_t side : {0u, 1u})
+      if (node.operands[side].is_number() && !node.operands[1 - side].is_number()) {
+        factors[i] = real_value(node.operands[side].number);
+        scaled[i] = &node.operands[1 - side];
+      }
+    int exponent = 0;
+    if (scaled[i] == nullptr || std::abs(std::frexp(factors[i], &exponent)) != 0.5) return;
+    if (graph.nodes[static_cast<std::size_t>(scaled[i]->node)].dtype != product.dtype) return;
+  }
+  if (factors[0] * factors[1] != 1) return;
+  const Value x = *scaled[0], y = *scaled[1];
+  product.operands = {x, y};
+}
+
+// 1 + tanh(u) => 2 sigmoid(2 u), which is as exact for all u, and cheaper.
+std::optional<Tensor> Tracer::one_plus_tanh(const Node& sum) {
+  if (sum.op != Op::Add || !is_floating(sum.dtype)) return std::nullopt;
+  for (const std::size_t i : {0u, 1u}) {
+    const Value &number = sum.operands[i], &other = sum.operands[1 - i];
+    if (!number.is_number() || real_value(number.number) != 1 || other.is_number()) continue;
+    const Node& tanh_node = graph.nodes[static_cast<std::size_t>(other.node)];
+    const bool is_tanh = tanh_node.op == Op::Tanh && tanh_node.kind == Node::Kind::Pointwise &&
+                         tanh_node.dtype == sum.dtype && tanh_node.shape == sum.shape &&
+                         other.strides == tanh_node.strides && other.offset == 0;
+    if (!is_tanh) continue;
+    const DType type = sum.dtype;
+    const auto apply = [&](Op op, std::vector<Value> operands) {
+      return value_of(record({.op = op,
+                              .operand_dtype = type,
+                              .dtype = type,
+                              .shape = sum.shape,
+                              .operands = std::move(operands)}));
+    };
+    const Value two{.number = number_argument(compute_dtype(type), 2.0)};
+    const Value doubled = apply(Op::Multiply, {tanh_node.operands[0], two});
+    const Value share = apply(Op::Sigmoid, {doubled});
+    return tensor_of(apply(Op::Multiply, {share, two}).node);
+  }
+  return std::nullopt;
 }
 
 Tensor Tracer::record_rows(const Rows& rows) {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -45,6 +46,8 @@ class Tracer : public std::enable_shared_from_this<Tracer> {
  private:
   int add_node(Node node);
   Tensor tensor_of(int node);
+  std::optional<Tensor> one_plus_tanh(const Node& sum);
+  void drop_inverse_factors(Node& product) const;
   std::string key_of(const Node& node) const;
   std::map<std::string, int> known_;  // by what a node computes
 };
