@@ -115,8 +115,9 @@ class State {
   // Fresh results in the tree's order, and the tree.
   std::pair<std::vector<Tensor>, const std::any*> run(const Call& call);
 
-  std::string explain() const;  // of the last plan that ran
-  std::string graph() const;    // likewise
+  std::string explain() const;      // of the last plan that ran
+  std::string graph() const;        // likewise
+  std::string output_code() const;  // likewise
   CompileStats stats() const;
 
  private:
@@ -167,7 +168,10 @@ class Compiled {
   }
 
   std::string explain() const { return state_->explain(); }
+  // Of the plan that ran last: what shares a kernel and why not more; the graph; the kernels of
+  // fused groups as Triton source.
   std::string graph() const { return state_->graph(); }
+  std::string output_code() const { return state_->output_code(); }
   CompileStats stats() const { return state_->stats(); }
 
  private:

@@ -113,6 +113,7 @@ std::unique_ptr<Entry> State::Parts::trace(const Call& call) const {
   entry->numbers.assign(call.numbers.begin(), call.numbers.end());
   entry->plan = graph::make_plan(std::move(traced_graph));
   if (logs("fusion")) log_line("fusion", options.name + "\n" + entry->plan.explain());
+  if (logs("output_code")) log_line("output_code", "\n" + entry->plan.output_code());
   return entry;
 }
 
@@ -140,6 +141,11 @@ std::string State::explain() const {
 std::string State::graph() const {
   const std::lock_guard lock(parts_->mutex);
   return parts_->last == nullptr ? "" : parts_->last->plan.graph.to_string();
+}
+
+std::string State::output_code() const {
+  const std::lock_guard lock(parts_->mutex);
+  return parts_->last == nullptr ? "" : parts_->last->plan.output_code();
 }
 
 CompileStats State::stats() const {

@@ -10,6 +10,7 @@
 
 #include "ops_reference.h"
 #include "tilewright/error.h"
+#include "tilewright/triton.h"
 
 namespace tilewright {
 namespace {
@@ -208,6 +209,30 @@ TEST(CompilePlans, EmptyTensors) {
   const auto f = compile([](Tensor v) { return sum(exp(v), 1); });
   EXPECT_EQ(f(empty({0, 3}, Device::cpu())).shape(), Shape{0});
   expect_near(f(empty({2, 0}, Device::cpu())), {{2}, {0, 0}}, 0);
+}
+
+// ---- Text.
+
+TEST(CompileText, OutputCodeIsTritonThatRuns) {
+  const Tensor x = randn({5, 70}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const auto f = compile(manual_softmax);
+  const Tensor expected = f(x);
+  const std::string code = f.output_code();
+  EXPECT_THAT(code, HasSubstr("def tw_max_sub_exp_sum_div(in0, out0, size0, n):"));
+  const TritonKernel kernel = load_triton_source(code, "tw_max_sub_exp_sum_div");
+  const Tensor out = empty_like(x);
+  kernel[{.grid = 5}](x, out, 5, 70);
+  expect_near(out, doubles_of(expected), 1e-7);
+}
+
+TEST(CompileText, LoopsAndPlacesAreTritonToo) {
+  const Tensor x = randn({2, 40000}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const auto f = compile([](Tensor v) { return argmax(v * v, 1); });
+  const Tensor expected = f(x);
+  const TritonKernel kernel = load_triton_source(f.output_code(), "tw_mul_argmax");
+  const Tensor out = empty({2}, {i64, Device::cpu()});
+  kernel[{.grid = 2}](x, out, 2, 40000);
+  expect_near(out, doubles_of(expected), 0);
 }
 
 // ---- Mistakes.

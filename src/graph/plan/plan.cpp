@@ -11,7 +11,8 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
-#include "base/units.h"
+#include "graph/lower/group.h"
+#include "graph/print/triton.h"
 #include "tensor/shape.h"
 
 namespace tilewright::graph {
@@ -223,6 +224,26 @@ Plan make_plan(Graph graph) {
   order_steps(plan, std::move(steps));
   find_lifetimes(plan);
   return plan;
+}
+
+std::string Plan::output_code() const {
+  std::string text = triton_imports();
+  std::set<std::pair<const Formula*, std::pair<std::uint64_t, std::uint64_t>>> printed;
+  for (const PlannedStep& step : steps) {
+    if (step.node >= 0) {
+      text += fmt::format("# {} has a kernel of its own.\n\n\n",
+                          node_name(graph.nodes[index(step.node)]));
+      continue;
+    }
+    // Rows that are copied together first are walked in a class that only the run knows.
+    if (step.needs_copies) continue;
+    const std::pair words(step.walk.head_word(graph.device.kind), step.walk.access_word());
+    if (!printed.emplace(step.formula, words).second) continue;
+    ir::Kernel kernel = lower_group(*step.formula, step.walk);
+    if (printed.size() > 1) kernel.name += fmt::format("_{}", printed.size());
+    text += fmt::format("# {} programs\n{}\n\n", step.walk.programs(), to_triton(kernel));
+  }
+  return text;
 }
 
 std::string Plan::explain() const {

@@ -39,6 +39,8 @@ struct Plan {
   std::vector<std::string> reasons;
 
   std::string explain() const;
+  // The kernels of all groups as Triton source, which Triton itself compiles.
+  std::string output_code() const;
 };
 
 Plan make_plan(Graph graph);
