@@ -167,6 +167,7 @@ class Compiled {
     return result;
   }
 
+  const Function& function() const { return function_; }
   std::string explain() const { return state_->explain(); }
   // Of the plan that ran last: what shares a kernel and why not more; the graph; the kernels of
   // fused groups as Triton source.

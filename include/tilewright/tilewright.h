@@ -9,6 +9,7 @@
 #include "tilewright/dlpack.h"
 #include "tilewright/dtype.h"
 #include "tilewright/error.h"
+#include "tilewright/grad.h"
 #include "tilewright/ir.h"
 #include "tilewright/kernel_source.h"
 #include "tilewright/load_inline.h"

@@ -106,6 +106,7 @@ std::unique_ptr<Entry> State::Parts::trace(const Call& call) const {
       scope.tracer().add_output(result);
     }
     entry->tree = std::move(tree);
+    scope.tracer().finish();
     traced_graph = std::move(scope.tracer().graph);
   }
   if (logs("graph")) log_line("graph", options.name + "\n" + traced_graph.to_string());

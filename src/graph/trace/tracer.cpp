@@ -106,6 +106,44 @@ Tensor Tracer::tensor_of(int number) {
                      {node.dtype, graph.device, node.shape, node.strides, 0});
 }
 
+Tensor Tracer::tensor_of(const Value& value) {
+  const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
+  return make_traced(std::make_shared<TracedNode>(weak_from_this(), value.node),
+                     {node.dtype, graph.device, value.shape, value.strides, value.offset});
+}
+
+Tensor Tracer::begin_derivative(const Tensor& tensor) {
+  Node node{.kind = Node::Kind::Pointwise,
+            .op = Op::Cast,
+            .operand_dtype = tensor.dtype(),
+            .dtype = tensor.dtype(),
+            .shape = tensor.shape(),
+            .operands = {value_of(tensor)},
+            .call = fmt::format("stand-in {}", graph.nodes.size())};
+  const Tensor made = record(std::move(node));
+  stand_ins_.push_back(value_of(made).node);
+  return made;
+}
+
+void Tracer::finish() {
+  const auto replace = [&](Value& value) {
+    for (bool is_changed = true; is_changed && !value.is_number();) {
+      is_changed = false;
+      for (const int stand_in : stand_ins_) {
+        const Value& own = graph.nodes[static_cast<std::size_t>(stand_in)].operands[0];
+        const Node& node = graph.nodes[static_cast<std::size_t>(stand_in)];
+        // One whose elements lie otherwise stays: it is a copy.
+        if (value.node != stand_in || own.strides != node.strides) continue;
+        value.node = own.node;
+        value.offset += own.offset;
+        is_changed = true;
+      }
+    }
+  };
+  for (Node& node : graph.nodes)
+    for (Value& value : node.operands) replace(value);
+}
+
 Tensor Tracer::add_input(const Tensor& tensor) {
   if (graph.nodes.empty()) graph.device = tensor.device();
   if (tensor.device() != graph.device)
@@ -276,6 +314,16 @@ std::optional<Tensor> Tracer::one_plus_tanh(const Node& sum) {
   return std::nullopt;
 }
 
+// A reduction over no dimension: every element is a row. Its place in it is 0.
+Tensor Tracer::record_alone(const Node& node, const Shape& shape) {
+  if (facts_of(node.op).types == TypeRule::Place) return zeros(shape, {node.dtype, graph.device});
+  Node copy = node;
+  copy.kind = Node::Kind::Pointwise;
+  copy.op = Op::Cast;
+  copy.shape = shape;
+  return record(std::move(copy));
+}
+
 Tensor Tracer::record_rows(const Rows& rows) {
   const Formula& f = rows.formula;
   std::vector<Value> values;
@@ -301,6 +349,11 @@ Tensor Tracer::record_rows(const Rows& rows) {
       const DType to = number_dtype(compute_dtype(step.dtype));
       values.push_back({.number = number_argument(to, real_value(node.operands[0].number))});
       made.emplace_back();
+      continue;
+    }
+    if (rows.reduced == 0 && op_class != OpClass::Pointwise) {
+      made.push_back(record_alone(node, rows.x.shape()));
+      values.push_back(value_of(made.back()));
       continue;
     }
     if (op_class == OpClass::Pointwise) {

@@ -29,6 +29,11 @@ class Tracer : public std::enable_shared_from_this<Tracer> {
   // ---- What operations record. Equal nodes are one.
   Tensor record(Node node);
   Value value_of(const Tensor& tensor);
+  Tensor tensor_of(int node);
+  Tensor tensor_of(const Value& value);
+  // A node of its own that stands for a tensor; `finish` puts the tensor in its place again.
+  Tensor begin_derivative(const Tensor& tensor);
+  void finish();
   Tensor record_pointwise(Op op, std::span<const Operand> operands, DType common,
                           const Shape& shape);
   Tensor record_copy(const Tensor& tensor, DType dtype, bool is_kept);
@@ -45,11 +50,12 @@ class Tracer : public std::enable_shared_from_this<Tracer> {
 
  private:
   int add_node(Node node);
-  Tensor tensor_of(int node);
   std::optional<Tensor> one_plus_tanh(const Node& sum);
   void drop_inverse_factors(Node& product) const;
+  Tensor record_alone(const Node& node, const Shape& shape);
   std::string key_of(const Node& node) const;
   std::map<std::string, int> known_;  // by what a node computes
+  std::vector<int> stand_ins_;        // nodes of begin_derivative
 };
 
 // Runs while a function is traced on this thread. Throws ArgumentError when one is already.
