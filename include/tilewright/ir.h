@@ -118,7 +118,9 @@ IrKernel load_ir(std::string_view text, const std::string& file = "<ir>");
 IrKernel load_ir_file(const std::string& file);
 
 // The same for a kernel that was built in memory, at stage Source or Tile: for front ends inside
-// this library, whose headers alone define ir::Kernel.
-IrKernel load_ir(ir::Kernel kernel);
+// this library, whose headers alone define ir::Kernel. With `specializes_integers` false, integers
+// are arguments and nothing else: what the kernel says of them ({divisible = 16}) is all that is
+// known, so that other sizes are the same code.
+IrKernel load_ir(ir::Kernel kernel, bool specializes_integers = true);
 
 }  // namespace tilewright

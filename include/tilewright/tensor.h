@@ -27,6 +27,9 @@ namespace tilewright {
 
 using Shape = std::vector<std::int64_t>;
 
+class Traced;  // of tensors without memory, while a function is traced
+struct TracedLayout;
+
 class Tensor {
  public:
   Tensor() = default;  // undefined; a launch with it is an error
@@ -111,6 +114,8 @@ class Tensor {
   operator Argument() const;  // how launches see it
 
  private:
+  friend Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout);
+  friend const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
   struct State;
   explicit Tensor(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   const State& defined() const;  // throws ArgumentError for an undefined tensor

@@ -47,7 +47,8 @@ std::int64_t number(const char* name, std::int64_t otherwise) {
   return parsed;
 }
 
-constexpr std::string_view known_topics[] = {"compile", "cache", "launch", "guess", "all"};
+constexpr std::string_view known_topics[] = {
+    "compile", "cache", "launch", "guess", "graph", "fusion", "recompiles", "output_code", "all"};
 
 std::string log_topics() {
   const std::string value = variable("TILEWRIGHT_LOG");

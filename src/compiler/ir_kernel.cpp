@@ -70,7 +70,7 @@ void check_arguments(const ir::Kernel& kernel) {
   }
 }
 
-IrKernel make_kernel(ir::Kernel kernel, std::string text) {
+IrKernel make_kernel(ir::Kernel kernel, std::string text, bool specializes_integers = true) {
   check_stage(kernel);
   check_arguments(kernel);
   auto state = std::make_shared<IrKernel::State>();
@@ -78,7 +78,8 @@ IrKernel make_kernel(ir::Kernel kernel, std::string text) {
   for (const ir::KernelArgument& argument : kernel.arguments)
     state->signature.parameters.push_back(parameter_of(kernel, argument));
   if (nvtx_takes_launches()) state->range = kernel.name;
-  state->key_rules = key_rules_of(kernel);
+  state->key_rules = key_rules_of(kernel, specializes_integers);
+  state->specializes_integers = specializes_integers;
   state->text = std::move(text);
   state->kernel = std::move(kernel);
   return IrKernel(std::move(state));
@@ -146,7 +147,7 @@ ir::Kernel tiles_of(const IrKernel::State& state, std::span<const Argument> argu
                     const Target& target, const KernelOptions& options) {
   check_options(state.signature.name, options);
   ir::Kernel kernel = ir::clone(state.kernel);
-  specialize_kernel(kernel, arguments, Overlaps(arguments));
+  specialize_kernel(kernel, arguments, Overlaps(arguments), state.specializes_integers);
   check_target(kernel, target);
   run_passes(kernel, target, options);
   return kernel;
@@ -283,13 +284,13 @@ IrKernel load_ir(std::string_view text, const std::string& file) {
 
 IrKernel load_ir_file(const std::string& file) { return load_ir(read_input(file), file); }
 
-IrKernel load_ir(ir::Kernel kernel) {
+IrKernel load_ir(ir::Kernel kernel, bool specializes_integers) {
   try {
     ir::verify(kernel);
   } catch (const ir::VerificationError& error) {
     throw ArgumentError(error.what());
   }
-  return make_kernel(std::move(kernel), {});
+  return make_kernel(std::move(kernel), {}, specializes_integers);
 }
 
 }  // namespace tilewright

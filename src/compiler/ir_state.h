@@ -19,6 +19,7 @@ struct IrKernel::State {
   ir::Kernel kernel;               // at stage Source or Tile
   std::string text;                // that it was read from; empty when it was built
   KeyRules key_rules;
+  bool specializes_integers = true;
 
   mutable std::mutex mutex;  // all below
   SpecializationTable table;

@@ -15,11 +15,12 @@ namespace {
 
 bool is_plain_integer(const ir::Type& type) { return type.is_int() && !type.is_bool(); }
 
-void set_divisible(ir::Kernel& kernel, std::span<const Argument> arguments) {
+void set_divisible(ir::Kernel& kernel, std::span<const Argument> arguments,
+                   bool specializes_integers) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     ir::KernelArgument& argument = kernel.arguments[i];
     const ir::Type& type = kernel.type(argument.value);
-    if (!type.is_pointer && !is_plain_integer(type)) continue;
+    if (!type.is_pointer && !(specializes_integers && is_plain_integer(type))) continue;
     if (arguments[i].bits % 16 == 0) argument.divisible = std::lcm(argument.divisible, 16);
   }
 }
@@ -106,27 +107,27 @@ void replace_ones(ir::Kernel& kernel, std::span<const Argument> arguments,
 
 }  // namespace
 
-KeyRules key_rules_of(const ir::Kernel& kernel) {
+KeyRules key_rules_of(const ir::Kernel& kernel, bool specializes_integers) {
   std::vector<KeyRules::Parameter> parameters;
   for (const ir::KernelArgument& argument : kernel.arguments) {
     const ir::Type& type = kernel.type(argument.value);
     std::uint64_t traits = type.is_pointer ? IsMultipleOf16 : 0;
-    if (is_plain_integer(type)) traits = IsOne | IsMultipleOf16;
+    if (specializes_integers && is_plain_integer(type)) traits = IsOne | IsMultipleOf16;
     parameters.push_back({.traits = traits});
   }
   return KeyRules(parameters);
 }
 
 void specialize_kernel(ir::Kernel& kernel, std::span<const Argument> arguments,
-                       const Overlaps& overlaps) {
-  set_divisible(kernel, arguments);
+                       const Overlaps& overlaps, bool specializes_integers) {
+  set_divisible(kernel, arguments, specializes_integers);
   set_memory(kernel, arguments, overlaps);
   const bool keeps_order = writes_overlap(kernel);
   if (!keeps_order)
     for (ir::KernelArgument& argument : kernel.arguments) argument.memory = -1;
   std::vector<std::pair<ir::Value, ir::Value>> ones;
   // A kernel at stage Tile has forms that were made of its arguments as they are.
-  if (kernel.stage == ir::Stage::Source) replace_ones(kernel, arguments, ones);
+  if (kernel.stage == ir::Stage::Source && specializes_integers) replace_ones(kernel, arguments, ones);
   ir::Substitution substitution(kernel.value_count());
   for (const auto& [from, to] : ones) substitution.add(from, to);
   if (keeps_order) join_addresses(kernel, arguments, overlaps, substitution);

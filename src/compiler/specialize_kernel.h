@@ -18,11 +18,11 @@
 namespace tilewright {
 
 // Of the kernel's arguments, for the keys of launches: what specialize_kernel looks at.
-KeyRules key_rules_of(const ir::Kernel& kernel);
+KeyRules key_rules_of(const ir::Kernel& kernel, bool specializes_integers = true);
 
 // `arguments` fit the kernel (runtime/arguments.h). Memory that overlaps and that the kernel only
 // reads is of no interest.
 void specialize_kernel(ir::Kernel& kernel, std::span<const Argument> arguments,
-                       const Overlaps& overlaps);
+                       const Overlaps& overlaps, bool specializes_integers = true);
 
 }  // namespace tilewright

@@ -11,6 +11,7 @@
 #include "tensor/host_copy.h"
 #include "tensor/pair.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
@@ -106,6 +107,13 @@ bool is_overlapping(const Tensor& a, const Tensor& b) {
   return x.begin < y.end && y.begin < x.end;
 }
 
+[[noreturn]] void throw_written(const Tensor& tensor) {
+  throw ArgumentError(fmt::format(
+      "a {}{} that is being traced cannot be written to: make a new tensor with tw::cat "
+      "or tw::where instead",
+      name_of(tensor.dtype()), shape_text(tensor.shape())));
+}
+
 void check_writable(const Tensor& destination) {
   for (int d = 0; d < destination.rank(); ++d)
     if (destination.stride(d) == 0 && destination.size(d) > 1)
@@ -117,6 +125,8 @@ void check_writable(const Tensor& destination) {
 }  // namespace
 
 void Tensor::copy_from(const Tensor& source) const {
+  if (traced_of(*this)) throw_written(*this);
+  if (traced_of(source)) throw_traced("copy_from()", source);
   EventScope event(EventKind::Tensor, "copy_from");
   if (event.is_heard()) event.describe(shape_text(source.shape()));
   if (source.rank() > rank() || source.shape() != shape()) {
@@ -137,6 +147,7 @@ void Tensor::copy_from(const Tensor& source) const {
 }
 
 void Tensor::fill(double value) const {
+  if (traced_of(*this)) throw_written(*this);
   EventScope event(EventKind::Tensor, "Tensor::fill");
   if (event.is_heard()) event.describe(shape_text(shape()));
   if (numel() == 0) return;
@@ -159,6 +170,7 @@ void Tensor::fill(double value) const {
 }
 
 Tensor Tensor::clone() const {
+  if (const auto& traced = traced_of(*this)) return traced->copied(*this, dtype());
   const Tensor out = empty_like(*this);
   out.copy_from(*this);
   return out;
@@ -168,6 +180,7 @@ Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 Tensor Tensor::to(Device place) const {
   if (place == device()) return *this;
+  if (traced_of(*this)) throw_traced(fmt::format("to({})", place.name()), *this);
   const Tensor out = empty(shape(), {dtype(), place});
   out.copy_from(*this);
   return out;
@@ -175,12 +188,14 @@ Tensor Tensor::to(Device place) const {
 
 Tensor Tensor::to(DType type) const {
   if (type == dtype()) return *this;
+  if (const auto& traced = traced_of(*this)) return traced->copied(*this, type);
   const Tensor out = empty(shape(), {type, device()});
   out.copy_from(*this);
   return out;
 }
 
 void Tensor::copy_item(DType type, void* out) const {
+  if (traced_of(*this)) throw_traced("item()", *this);
   if (numel() != 1)
     throw ArgumentError(fmt::format(
         "item() needs a tensor with one element, but this one has shape {}", shape_text(shape())));
@@ -192,6 +207,7 @@ void Tensor::copy_item(DType type, void* out) const {
 
 void Tensor::copy_to_host(DType type, void* out) const {
   check_dtype(type);
+  if (traced_of(*this)) throw_traced("to_vector()", *this);
   if (numel() == 0) return;
   const Tensor host = cpu();
   copy_on_host(out, type, host.data(), type,

@@ -12,6 +12,7 @@
 #include "tensor/device_ops.h"
 #include "tensor/element_types.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
@@ -88,6 +89,11 @@ Draw begin_draw(const char* name, Shape shape, const RandomOptions& options) {
     throw ArgumentError(
         fmt::format("{} makes floating-point numbers, not {}: convert its result with to()", name,
                     name_of(options.dtype)));
+  if (!options.seed && is_tracing())
+    throw ArgumentError(fmt::format(
+        "{} without a seed in a function that is being traced would give the same numbers at every "
+        "call: make them outside and pass them",
+        name));
   Draw draw;
   draw.out = empty(std::move(shape), options);
   draw.blocks = cdiv(draw.out.numel(), options.dtype == DType::Float64 ? 2 : 4);

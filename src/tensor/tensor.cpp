@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -21,6 +22,7 @@ struct Tensor::State {
   void* data = nullptr;
   Shape shape;
   Shape strides;
+  std::shared_ptr<const Traced> traced;  // without memory: stands for a value of a trace
 
   State(Buffer memory, DType type, Shape sizes, Shape steps, std::int64_t first)
       : buffer(std::move(memory)),
@@ -46,6 +48,13 @@ struct Tensor::State {
     argument.bits = reinterpret_cast<std::uintptr_t>(data);
     argument.buffer = &buffer;
   }
+  State(std::shared_ptr<const Traced> of, TracedLayout layout)
+      : State(Buffer(), layout.dtype, std::move(layout.shape), std::move(layout.strides),
+              layout.offset) {
+    traced = std::move(of);
+    device = argument.device = layout.device;
+    argument.is_defined = false;
+  }
   State(const State&) = delete;  // the argument points to the buffer
   State& operator=(const State&) = delete;
 };
@@ -68,6 +77,8 @@ Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Shape strides, std::int6
 
 Tensor Tensor::with_layout(Shape shape, Shape strides, std::int64_t offset) const {
   const State& s = defined();
+  if (s.traced)
+    return make_traced(s.traced, {s.dtype, s.device, std::move(shape), std::move(strides), offset});
   return Tensor(std::make_shared<const State>(s.buffer, s.dtype, std::move(shape),
                                               std::move(strides), offset));
 }
@@ -92,9 +103,15 @@ std::int64_t Tensor::stride(int dimension) const {
 std::int64_t Tensor::numel() const { return defined().numel; }
 std::size_t Tensor::nbytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype()); }
 std::int64_t Tensor::offset() const { return defined().offset; }
-const Buffer& Tensor::buffer() const { return defined().buffer; }
+const Buffer& Tensor::buffer() const {
+  if (defined().traced) throw_traced("buffer()", *this);
+  return defined().buffer;
+}
 bool Tensor::is_contiguous() const { return defined().is_contiguous; }
-void* Tensor::data() const { return defined().data; }
+void* Tensor::data() const {
+  if (defined().traced) throw_traced("data()", *this);
+  return defined().data;
+}
 
 void Tensor::check_dtype(DType expected) const {
   if (dtype() != expected)
@@ -104,12 +121,38 @@ void Tensor::check_dtype(DType expected) const {
 }
 
 Tensor::operator Argument() const {
-  if (state_ != nullptr) [[likely]]
+  if (state_ != nullptr) [[likely]] {
+    if (state_->traced) throw_traced("a launch", *this);
     return state_->argument;
+  }
   Argument undefined;
   undefined.kind = Argument::Kind::Memory;
   undefined.is_defined = false;
   return undefined;
 }
+
+// ---- Tracing.
+
+Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout) {
+  return Tensor(std::make_shared<const Tensor::State>(std::move(traced), std::move(layout)));
+}
+
+const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor) {
+  return tensor.defined().traced;
+}
+
+void throw_traced(const std::string& what, const Tensor& tensor) {
+  throw ArgumentError(fmt::format(
+      "{} needs the elements of a {}{} that is being traced, which are not computed yet: choose "
+      "between values with tw::where, or leave this part out of the compiled function",
+      what, name_of(tensor.dtype()), shape_text(tensor.shape())));
+}
+
+namespace {
+thread_local int tracing_depth = 0;
+}
+bool is_tracing() { return tracing_depth > 0; }
+TracingScope::TracingScope() { ++tracing_depth; }
+TracingScope::~TracingScope() { --tracing_depth; }
 
 }  // namespace tilewright

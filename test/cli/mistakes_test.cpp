@@ -119,9 +119,11 @@ TEST_F(Mistakes, EnvironmentVariables) {
   expect_mistake({"info", "--no-measure"}, 1,
                  "TILEWRIGHT_INTERPRET='maybe' is neither on nor off; unset it or give one of them",
                  {"TILEWRIGHT_INTERPRET=maybe"});
-  expect_mistake({"info", "--no-measure"}, 1,
-                 "TILEWRIGHT_LOG has no topic 'foo'; there are: compile, cache, launch, guess, all",
-                 {"TILEWRIGHT_LOG=cache,foo"});
+  expect_mistake(
+      {"info", "--no-measure"}, 1,
+      "TILEWRIGHT_LOG has no topic 'foo'; there are: compile, cache, launch, guess, graph, "
+      "fusion, recompiles, output_code, all",
+      {"TILEWRIGHT_LOG=cache,foo"});
 }
 
 TEST_F(Mistakes, OutputsThatCannotBeMade) {

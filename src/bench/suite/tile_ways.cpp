@@ -38,28 +38,6 @@ Prepared launch_of(const TritonKernel& kernel, const TritonLaunch& launch, const
           }}};
 }
 
-// ---- Chains.
-
-struct Step {
-  TritonKernel kernel;
-  TritonLaunch launch;
-  std::vector<TritonArgument> arguments;
-};
-
-// `tensors` are those that the arguments refer to.
-Prepared chain(std::vector<Step> steps, const std::vector<Tensor>& tensors, double bytes) {
-  Prepared prepared;
-  prepared.kernels = static_cast<int>(steps.size());
-  prepared.bytes = bytes;
-  for (const Step& step : steps)
-    prepared.launches.emplace_back(
-        [step, tensors] { return launch_facts(step.kernel, step.launch, step.arguments); });
-  prepared.run = [steps = std::move(steps), tensors] {
-    for (const Step& step : steps) step.kernel.launch(step.launch, step.arguments);
-  };
-  return prepared;
-}
-
 }  // namespace
 
 Prepared tile_elementwise(const Problem& problem, const Way& way) {
@@ -135,42 +113,6 @@ Prepared tile_attention(const Problem& problem, const Way& way) {
   return launch_of(kernel_of(way), launch, problem,
                    {length, scale, constant("HEAD", head), constant("BLOCK_M", tall),
                     constant("BLOCK_N", std::int64_t{64})});
-}
-
-// Nine kernels, as 0.5 * x * (1 + tanh(0.79788456 * (x + 0.044715 * x * x * x))) takes.
-Prepared manual_gelu(const Problem& problem, const Way& way) {
-  const Tensor x = problem.tensor("x"), out = problem.out();
-  const Tensor t = empty_like(x), half = empty_like(x);
-  const std::int64_t n = problem.elements();
-  const auto step = [&](const char* name, std::vector<TritonArgument> arguments) {
-    arguments.insert(arguments.end(), {n, constant("BLOCK", block)});
-    return Step{load_triton_source(source_of(way), name), {.grid = cdiv(n, block)}, arguments};
-  };
-  const double once = static_cast<double>(x.nbytes());
-  return chain({step("multiply_by_kernel", {x, 0.044715f, t}), step("multiply_kernel", {t, x, t}),
-                step("multiply_kernel", {t, x, t}), step("add_kernel", {x, t, t}),
-                step("multiply_by_kernel", {t, 0.79788456f, t}), step("tanh_kernel", {t, t}),
-                step("add_to_kernel", {t, 1.0f, t}), step("multiply_by_kernel", {x, 0.5f, half}),
-                step("multiply_kernel", {half, t, out})},
-               {x, t, half, out}, (5 * 2 + 4 * 3) * once);
-}
-
-Prepared manual_softmax(const Problem& problem, const Way& way) {
-  const Tensor x = problem.tensor("x"), out = problem.out();
-  const std::int64_t rows = problem.rows(), columns = problem.columns(), n = problem.elements();
-  const std::int64_t width = next_power_of_2(columns);
-  const TritonLaunch by_row{.grid = rows, .num_warps = warps_for_row(columns)};
-  const Tensor per_row = empty({rows}, {problem.dtype, problem.device}), t = empty_like(x);
-  const auto load = [&](const char* name) { return load_triton_source(source_of(way), name); };
-  const TritonArgument row = constant("BLOCK", width), part = constant("BLOCK", block);
-  const double once = static_cast<double>(x.nbytes()),
-               row_bytes = static_cast<double>(per_row.nbytes());
-  return chain({{load("row_max_kernel"), by_row, {x, per_row, columns, row}},
-                {load("subtract_rows_kernel"), by_row, {x, per_row, t, columns, row}},
-                {load("exp_kernel"), {.grid = cdiv(n, block)}, {t, t, n, part}},
-                {load("row_sum_kernel"), by_row, {t, per_row, columns, row}},
-                {load("divide_rows_kernel"), by_row, {t, per_row, out, columns, row}}},
-               {x, t, per_row, out}, 8 * once + 4 * row_bytes);
 }
 
 }  // namespace tilewright::suite

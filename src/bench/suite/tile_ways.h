@@ -14,7 +14,4 @@ Prepared tile_cross_entropy(const Problem& problem, const Way& way);
 Prepared tile_matmul(const Problem& problem, const Way& way);
 Prepared tile_attention(const Problem& problem, const Way& way);
 
-Prepared manual_gelu(const Problem& problem, const Way& way);
-Prepared manual_softmax(const Problem& problem, const Way& way);
-
 }  // namespace tilewright::suite

@@ -8,6 +8,7 @@
 
 #include "base/embedded.h"
 #include "bench/suite/inline_ways.h"
+#include "bench/suite/tensor_ways.h"
 #include "bench/suite/tile_ways.h"
 
 namespace tilewright::suite {
@@ -18,25 +19,34 @@ using Where = Way::Where;
 // operation, way, source, how it is made ready; where, float32 only, roundings,
 // elements for emulation
 constexpr std::array registry = {
+    Way{"add", "builtin", "kernels/add_builtin.inc", builtin_way},
     Way{"add", "tile", "kernels/add.py", tile_elementwise},
     Way{"add", "cuda", "kernels/add.cu", cuda_elementwise, Where::Anywhere, true, 4, 1 << 22},
     Way{"add", "cpp", "kernels/add.cpp.in", cpp_elementwise, Where::Cpu, true},
     Way{"attention", "tile", "kernels/attention.py", tile_attention},
+    Way{"cross_entropy", "builtin", "kernels/cross_entropy_builtin.inc", builtin_way},
     Way{"cross_entropy", "tile", "kernels/cross_entropy.py", tile_cross_entropy},
     Way{"dropout", "tile", "kernels/dropout.py", tile_dropout},
-    Way{"gelu", "manual", "kernels/gelu_manual.py", manual_gelu, Where::Anywhere, false, 16},
+    Way{"gelu", "manual", "kernels/gelu_manual.inc", manual_gelu, Where::Anywhere, false, 16},
+    Way{"gelu", "builtin", "kernels/gelu_builtin.inc", builtin_way},
+    Way{"gelu", "compiled", "kernels/gelu_manual.inc", compiled_gelu},
     Way{"gelu", "tile", "kernels/gelu.py", tile_elementwise},
     Way{"gelu", "cuda", "kernels/gelu.cu", cuda_elementwise, Where::Anywhere, true, 4, 1 << 22},
     Way{"gelu", "cuda_vector", "kernels/gelu_vector.cu", cuda_vectors, Where::Anywhere, true, 4,
         1 << 22},
     Way{"gelu", "cpp", "kernels/gelu.cpp.in", cpp_elementwise, Where::Cpu, true},
+    Way{"layernorm", "builtin", "kernels/layernorm_builtin.inc", builtin_way},
     Way{"layernorm", "tile", "kernels/layernorm.py", tile_rows},
+    Way{"matmul", "builtin", "kernels/matmul_builtin.inc", builtin_way},
     Way{"matmul", "tile", "kernels/matmul.py", tile_matmul},
     Way{"matmul", "cuda", "kernels/matmul.cu", cuda_matmul, Where::Anywhere, true, 4, 1 << 21},
     Way{"matmul", "cpp", "kernels/matmul.cpp.in", cpp_matmul, Where::Cpu, true},
+    Way{"rmsnorm", "builtin", "kernels/rmsnorm_builtin.inc", builtin_way},
     Way{"rmsnorm", "tile", "kernels/rmsnorm.py", tile_rows},
-    Way{"softmax", "manual", "kernels/softmax_manual.py", manual_softmax, Where::Anywhere, false,
+    Way{"softmax", "manual", "kernels/softmax_manual.inc", manual_softmax, Where::Anywhere, false,
         16},
+    Way{"softmax", "builtin", "kernels/softmax_builtin.inc", builtin_way},
+    Way{"softmax", "compiled", "kernels/softmax_manual.inc", compiled_softmax},
     Way{"softmax", "tile", "kernels/softmax.py", tile_rows},
     Way{"softmax", "cuda", "kernels/softmax.cu", cuda_rows, Where::Anywhere, true, 4, 1 << 16},
     Way{"softmax", "cpp", "kernels/softmax.cpp.in", cpp_rows, Where::Cpu, true},

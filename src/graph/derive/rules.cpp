@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/derive/rules.cpp — the derivative of each operation of ops.def, and of products and lists.
+#include <bit>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "graph/derive/derive.h"
+#include "tilewright/error.h"
+#include "tilewright/ops.h"
+
+namespace tilewright::graph {
+namespace {
+
+double number_value(const Argument& number) {
+  if (number.dtype == DType::Float64) return std::bit_cast<double>(number.bits);
+  if (is_floating(number.dtype))
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number.bits)));
+  return static_cast<double>(static_cast<std::int64_t>(number.bits));
+}
+
+// x Phi(x): Phi(x) + x phi(x).
+Tensor derive_gelu(const Tensor& x) {
+  const Tensor share = 0.5 * (1 + erf(x * std::sqrt(0.5)));
+  return share + x * exp(-0.5 * square(x)) * (1 / std::sqrt(2 * M_PI));
+}
+
+// x s, s = sigmoid(2 u): s + x s (1 - s) 2 u'.
+Tensor derive_gelu_tanh(const Tensor& x) {
+  const double c = std::sqrt(2 / M_PI);
+  const Tensor s = sigmoid(2 * c * (x + 0.044715 * (x * x * x)));
+  const Tensor slope = 2 * c * (1 + 3 * 0.044715 * square(x));
+  return s + x * s * (1 - s) * slope;
+}
+
+Tensor derive_unary(const Derivation& d) {
+  const Tensor &x = d.in[0], &y = d.out, &g = d.g;
+  switch (d.node.op) {
+    case Op::Negate:
+      return -g;
+    case Op::Absolute:
+      return g * sign(x);
+    case Op::Square:
+      return g * (2 * x);
+    case Op::Relu:
+      return where(x > 0, g, 0.0);
+    case Op::Reciprocal:
+      return -g * square(y);
+    case Op::Exp:
+      return g * y;
+    case Op::Expm1:
+      return g * (y + 1);
+    case Op::Log:
+      return g / x;
+    case Op::Log2:
+      return g / (x * std::log(2.0));
+    case Op::Log1p:
+      return g / (1 + x);
+    case Op::Sqrt:
+      return g * 0.5 / y;
+    case Op::Rsqrt:
+      return g * -0.5 * (y * y * y);
+    case Op::Sin:
+      return g * cos(x);
+    case Op::Cos:
+      return -g * sin(x);
+    case Op::Tan:
+      return g * (1 + square(y));
+    case Op::Tanh:
+      return g * (1 - square(y));
+    case Op::Erf:
+      return g * exp(-square(x)) * (2 / std::sqrt(M_PI));
+    case Op::Sigmoid:
+      return g * y * (1 - y);
+    case Op::Silu: {
+      const Tensor s = sigmoid(x);
+      return g * (s * (1 + x * (1 - s)));
+    }
+    case Op::Gelu:
+      return g * derive_gelu(x);
+    case Op::GeluTanh:
+      return g * derive_gelu_tanh(x);
+    case Op::Cast:
+      return g.to(x.dtype());
+    default:  // steps: floor, sign, comparisons
+      return {};
+  }
+}
+
+// Equal operands share.
+Tensor derive_extreme(const Derivation& d, std::size_t i) {
+  const Operand own = d.operand(i), other = d.operand(1 - i);
+  const Tensor wins = d.node.op == Op::Maximum ? gt(own, other) : lt(own, other);
+  return where(wins, d.g, where(eq(own, other), d.g * 0.5, 0.0));
+}
+
+Tensor derive_power(const Derivation& d, std::size_t i) {
+  const Tensor &x = d.in[0], &y = d.in[1];
+  if (i == 1) {  // x^y log(x)
+    const Tensor scaled = d.g * d.out;
+    return x.is_defined() ? scaled * log(x) : scaled * std::log(d.operand(0).number().real());
+  }
+  if (y.is_defined()) return d.g * y * pow(x, y - 1);
+  const double exponent = d.operand(1).number().real();
+  return d.g * exponent * pow(x, exponent - 1);
+}
+
+Tensor derive_operand(const Derivation& d, std::size_t i) {
+  const Tensor& g = d.g;
+  const bool is_first = i == 0;
+  switch (d.node.op) {
+    case Op::Add:
+      return g;
+    case Op::Subtract:
+      return is_first ? g : -g;
+    case Op::Multiply:
+      return mul(g, d.operand(1 - i));
+    case Op::Divide:
+    case Op::Quotient:
+      return is_first ? div(g, d.operand(1)) : -g * div(d.out, d.operand(1));
+    case Op::Power:
+      return derive_power(d, i);
+    case Op::Minimum:
+    case Op::Maximum:
+      return derive_extreme(d, i);
+    case Op::Where:
+      if (is_first) return {};
+      return i == 1 ? where(d.in[0], g, 0.0) : where(d.in[0], 0.0, g);
+    case Op::Clamp:
+      if (!is_first) return {};
+      return where(logical_and(ge(d.in[0], d.operand(1)), le(d.in[0], d.operand(2))), g, 0.0);
+    default:
+      return {};
+  }
+}
+
+Tensor derive_reduction(const Derivation& d) {
+  const Tensor& x = d.in[0];
+  switch (d.node.op) {
+    case Op::Sum:
+      return d.g.broadcast_to(x.shape());
+    case Op::Product:
+      return d.g * d.out / x;
+    case Op::Max:
+    case Op::Min: {
+      // Equal ones share.
+      std::vector<int> axes;
+      for (int axis = 0; axis < x.rank(); ++axis)
+        if ((d.node.mask >> axis & 1) != 0) axes.push_back(axis);
+      const Tensor is_best = to(eq(x, d.out), x.dtype());
+      return is_best * (d.g / sum(is_best, axes, true));
+    }
+    default:  // max_number is what a row is shifted by, which changes no result; indices have none
+      return {};
+  }
+}
+
+std::vector<Tensor> derive_product(const Derivation& d) {
+  const Tensor &a = d.in[0], &b = d.in[1], &g = d.g;
+  std::vector<Tensor> made = {matmul(g, b.t()), {}};
+  if (b.rank() == 2 && a.rank() > 2) {  // one sum over all rows of the stack
+    const Tensor rows = a.reshape({-1, a.size(-1)});
+    made[1] = matmul(rows.t(), g.reshape({-1, g.size(-1)}));
+  } else {
+    made[1] = matmul(a.transpose(-1, -2), g);
+  }
+  if (d.in.size() > 2) made.push_back(g);
+  return made;
+}
+
+std::vector<Tensor> derive_list(const Derivation& d) {
+  std::vector<Tensor> made;
+  std::int64_t from = 0;
+  for (const Tensor& part : d.in) {
+    const std::int64_t to_place = from + part.size(d.node.axis);
+    made.push_back(d.g.slice(d.node.axis, from, to_place));
+    from = to_place;
+  }
+  return made;
+}
+
+}  // namespace
+
+Operand Derivation::operand(std::size_t i) const {
+  if (in[i].is_defined()) return in[i];
+  return Operand(number_value(node.operands[i].number));
+}
+
+std::vector<Tensor> derive_node(const Derivation& d) {
+  switch (d.node.kind) {
+    case Node::Kind::Pointwise: {
+      if (d.in.size() == 1) return {derive_unary(d)};
+      std::vector<Tensor> made(d.in.size());
+      for (std::size_t i = 0; i < d.in.size(); ++i)
+        if (d.in[i].is_defined()) made[i] = derive_operand(d, i);
+      return made;
+    }
+    case Node::Kind::Reduce:
+      return {derive_reduction(d)};
+    case Node::Kind::Contract:
+      return derive_product(d);
+    case Node::Kind::Join:
+      return derive_list(d);
+    case Node::Kind::Gather:
+      throw ArgumentError(
+          "embedding has no derivative by its table yet: compute the rows outside of the function "
+          "that is differentiated");
+    case Node::Kind::Input:
+    case Node::Kind::Captured:
+    case Node::Kind::Index:
+      return {};
+  }
+  return {};
+}
+
+}  // namespace tilewright::graph

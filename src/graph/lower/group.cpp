@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/lower/group.cpp — the program of each mode: where its elements lie, and which loops it has.
+#include "graph/lower/group.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "graph/lower/emit.h"
+#include "ir/builder.h"
+
+namespace tilewright::graph {
+namespace {
+
+using Kind = ir::OpKind;
+using ir::Value;
+
+bool has_strides(Access access) { return access != Access::Dense && access != Access::PerRow; }
+
+class GroupLowering {
+ public:
+  GroupLowering(const Formula& formula, const Walk& walk)
+      : formula_(formula), walk_(walk), builder_(kernel_) {
+    kernel_.name = formula.name;
+    kernel_.stage = ir::Stage::Source;
+    values_.resize(static_cast<std::size_t>(formula.first_step()) + formula.steps.size());
+  }
+
+  ir::Kernel run() {
+    add_arguments();
+    switch (walk_.mode) {
+      case Mode::Linear:
+      case Mode::Flat:
+        lower_blocks();
+        break;
+      case Mode::Rows:
+        lower_rows();
+        break;
+      case Mode::Whole:
+        lower_whole();
+        break;
+      case Mode::Looped:
+      case Mode::Columns:
+        lower_looped();
+        break;
+    }
+    return std::move(kernel_);
+  }
+
+ private:
+  struct Operand {
+    Value pointer;
+    std::vector<Value> strides;  // of the outer dimensions, then of the innermost where Strided
+    Value base;                  // the first element of the program's row, i64
+  };
+
+  // ---- Arguments.
+
+  Value integer_argument(const std::string& name) {
+    const Value made = kernel_.add_argument(ir::Type::scalar(i64), name);
+    return made;
+  }
+  Value stride_argument(const std::string& name) {
+    const Value made = integer_argument(name);
+    if (walk_.is_aligned) kernel_.arguments.back().divisible = 16;
+    return made;
+  }
+
+  void add_pointer(DType dtype, std::string name, bool is_const) {
+    Operand operand;
+    operand.pointer = kernel_.add_argument(ir::Type::pointer(dtype), std::move(name));
+    kernel_.arguments.back().is_const = is_const;
+    operands_.push_back(operand);
+  }
+
+  void add_arguments() {
+    for (std::size_t i = 0; i < formula_.leaves.size(); ++i)
+      add_pointer(formula_.leaves[i].dtype, fmt::format("in{}", i), true);
+    for (std::size_t i = 0; i < formula_.outputs.size(); ++i)
+      add_pointer(formula_.outputs[i].dtype, fmt::format("out{}", i), false);
+    for (std::size_t i = 0; i < formula_.numbers.size(); ++i)
+      values_[static_cast<std::size_t>(formula_.first_number()) + i] =
+          kernel_.add_argument(ir::Type::scalar(formula_.numbers[i]), fmt::format("number{}", i));
+    for (int d = 0; d < walk_.rank; ++d) {
+      sizes_.push_back(integer_argument(d + 1 == walk_.rank ? "n" : fmt::format("size{}", d)));
+      if (d + 1 == walk_.rank && walk_.is_aligned) kernel_.arguments.back().divisible = 16;
+    }
+    for (std::size_t o = 0; o < operands_.size(); ++o) {
+      if (!has_strides(walk_.access[o])) continue;
+      for (int d = 0; d + 1 < walk_.rank; ++d)
+        operands_[o].strides.push_back(stride_argument(fmt::format("stride{}_{}", o, d)));
+      if (walk_.access[o] == Access::Strided || walk_.mode == Mode::Flat)
+        operands_[o].strides.push_back(integer_argument(fmt::format("step{}", o)));
+    }
+  }
+
+  // ---- Integers.
+
+  Value integer(std::int64_t value) { return builder_.constant(ir::Type::scalar(i64), value); }
+  Value integer_like(Value like, std::int64_t value) {
+    return builder_.constant(builder_.type(like), value);
+  }
+  Value add(Value a, Value b) {
+    if (!a) return b;
+    if (!b) return a;
+    match(a, b);
+    return builder_.binary(Kind::Add, a, b);
+  }
+  Value multiply(Value a, Value b) {
+    match(a, b);
+    return builder_.binary(Kind::Multiply, a, b);
+  }
+  void match(Value& a, Value& b) {
+    const ir::Type x = builder_.type(a), y = builder_.type(b);
+    if (x.is_scalar()) a = builder_.splat(a, y);
+    else if (y.is_scalar()) b = builder_.splat(b, x);
+  }
+  Value program() { return builder_.cast(builder_.program_id(0), i64); }
+  Value block_count() {
+    const std::int64_t block = std::int64_t{1} << walk_.log_block;
+    return builder_.binary(Kind::Divide, add(sizes_.back(), integer(block - 1)), integer(block));
+  }
+  ir::Type tile_type() const { return ir::Type::tile(i64, {std::int64_t{1} << walk_.log_block}); }
+
+  // first + 0, 1, 2, ...
+  Value lanes(Value first) {
+    const Value lane = builder_.cast(builder_.arange(0, std::int64_t{1} << walk_.log_block), i64);
+    return first ? add(lane, first) : lane;
+  }
+  Value below(Value place, Value end) {
+    match(place, end);
+    return builder_.compare("lt", place, end);
+  }
+
+  // The places of a linear index in dimensions 0 .. count - 1.
+  std::vector<Value> places_of(Value index, int count) {
+    std::vector<Value> places(static_cast<std::size_t>(count));
+    for (int d = count - 1; d > 0; --d) {
+      Value size = sizes_[static_cast<std::size_t>(d)];
+      match(index, size);
+      places[static_cast<std::size_t>(d)] = builder_.binary(Kind::Remainder, index, size);
+      index = builder_.binary(Kind::Divide, index, size);
+    }
+    if (count > 0) places[0] = index;
+    return places;
+  }
+
+  // The first element of each operand's row, for a program at `row` of the first `count`
+  // dimensions.
+  void set_bases(Value row, int count) {
+    const std::vector<Value> places = places_of(row, count);
+    for (std::size_t o = 0; o < operands_.size(); ++o) {
+      Operand& operand = operands_[o];
+      operand.base = {};
+      if (walk_.access[o] == Access::PerRow) operand.base = row;
+      if (walk_.access[o] == Access::Dense) operand.base = multiply(row, sizes_.back());
+      if (!has_strides(walk_.access[o])) continue;
+      for (int d = 0; d < count; ++d)
+        operand.base = add(operand.base, multiply(places[static_cast<std::size_t>(d)],
+                                                  operand.strides[static_cast<std::size_t>(d)]));
+    }
+  }
+
+  // ---- Values.
+
+  // Where the elements are that are computed now.
+  struct Place {
+    Value column;           // in the innermost dimension, i64
+    Value inside;           // which of them there are
+    std::vector<Value> at;  // Flat: the places in all dimensions
+    Value step;             // Columns: the row
+  };
+
+  Value element_offset(std::size_t o) {
+    const Access access = walk_.access[o];
+    Operand& operand = operands_[o];
+    if (walk_.mode == Mode::Flat) {
+      if (access == Access::Dense) return place_.column;
+      Value offset;
+      for (std::size_t d = 0; d < operand.strides.size(); ++d)
+        offset = add(offset, multiply(place_.at[d], operand.strides[d]));
+      return offset;
+    }
+    Value offset = operand.base;
+    if (walk_.mode == Mode::Columns && place_.step)
+      offset = add(
+          offset, multiply(place_.step, operand.strides[static_cast<std::size_t>(walk_.rank - 2)]));
+    if (access == Access::Repeated || access == Access::PerRow) return offset;
+    if (access == Access::Strided)
+      return add(offset, multiply(place_.column, operand.strides.back()));
+    return add(offset, place_.column);
+  }
+
+  Value load(std::size_t leaf) {
+    const Value offset = element_offset(leaf);
+    const Value pointer = operands_[leaf].pointer;
+    const DType compute = compute_dtype(formula_.leaves[leaf].dtype);
+    if (!offset) return builder_.cast(builder_.load(pointer), compute);
+    const ir::Type type = builder_.type(offset);
+    const Value place = builder_.offset(builder_.splat(pointer, type), offset);
+    if (type.is_scalar()) return builder_.cast(builder_.load(place), compute);
+    return builder_.cast(builder_.load(place, place_.inside), compute);
+  }
+
+  Value full(Value value) {
+    return builder_.type(value).is_scalar() ? builder_.splat(value, tile_type()) : value;
+  }
+
+  const Step& step_of(int value) const {
+    return formula_.steps[static_cast<std::size_t>(value - formula_.first_step())];
+  }
+
+  // The value at the present place.
+  Value value(int number) {
+    Value& known = values_[static_cast<std::size_t>(number)];
+    if (known) return known;
+    Value made;
+    if (number < formula_.first_number()) made = load(static_cast<std::size_t>(number));
+    else made = step(step_of(number));
+    if (is_in_loop_) local_.push_back(number);
+    return values_[static_cast<std::size_t>(number)] = made;
+  }
+
+  Value step(const Step& step) {
+    if (step.op == Op::RowIndex) return walk_.mode == Mode::Columns ? place_.step : place_.column;
+    if (facts_of(step.op).op_class == OpClass::Reduce) {
+      TW_CHECK(walk_.mode == Mode::Whole, "a reduction is needed before its loop");
+      return reduced_row(step);
+    }
+    std::vector<Value> in;
+    bool is_tile = false;
+    for (int i = 0; i < facts_of(step.op).operands; ++i) {
+      in.push_back(value(step.operands[static_cast<std::size_t>(i)]));
+      is_tile |= builder_.type(in.back()).is_tile();
+    }
+    if (is_tile)
+      for (Value& operand : in) operand = full(operand);
+    return emit_pointwise(builder_, step, std::move(in));
+  }
+
+  // What the elements at the present place give; neutral outside of the row.
+  std::vector<Value> partial(const Step& step) {
+    const Value operand = full(value(step.operands[0]));
+    const Value place = full(walk_.mode == Mode::Columns ? place_.step : place_.column);
+    std::vector<Value> made = emit_partial(builder_, step, operand, place);
+    if (walk_.mode == Mode::Columns) return made;  // columns that are not there are not stored
+    const std::vector<Value> neutral = emit_neutral(builder_, step, tile_type());
+    for (std::size_t i = 0; i < made.size(); ++i)
+      made[i] = builder_.select(place_.inside, made[i], neutral[i]);
+    return made;
+  }
+
+  Value reduced_row(const Step& step) {
+    const std::vector<Value> results = emit_reduced(builder_, step, partial(step));
+    return finished(step, emit_result(step, results));
+  }
+  Value finished(const Step& step, Value result) {
+    return builder_.cast(result, compute_dtype(step.dtype));
+  }
+
+  void store(std::size_t number) {
+    const Output& output = formula_.outputs[number];
+    const std::size_t o = formula_.leaves.size() + number;
+    Value stored = builder_.cast(value(output.value), output.dtype);
+    Value offset = element_offset(o);
+    const Value pointer = operands_[o].pointer;
+    // Rows of one element, the first of the tile.
+    if (builder_.type(stored).is_tile() && (!offset || builder_.type(offset).is_scalar()))
+      offset = add(offset, place_.column);
+    if (!offset) return builder_.store(pointer, stored);
+    const ir::Type type = builder_.type(offset);
+    const Value place = builder_.offset(builder_.splat(pointer, type), offset);
+    if (type.is_scalar()) return builder_.store(place, stored);
+    if (builder_.type(stored).is_scalar()) stored = builder_.splat(stored, type);
+    builder_.store(place, stored, place_.inside);
+  }
+
+  // ---- Programs.
+
+  void store_all() {
+    for (std::size_t i = 0; i < formula_.outputs.size(); ++i) store(i);
+  }
+
+  void lower_blocks() {
+    const Value first = multiply(program(), integer(std::int64_t{1} << walk_.log_block));
+    place_.column = lanes(first);
+    Value end = sizes_[0];
+    for (std::size_t d = 1; d < sizes_.size(); ++d) end = multiply(end, sizes_[d]);
+    place_.inside = below(place_.column, end);
+    if (walk_.mode == Mode::Flat) place_.at = places_of(place_.column, walk_.rank);
+    store_all();
+  }
+
+  void lower_rows() {
+    const Value blocks = block_count();
+    const Value row = builder_.binary(Kind::Divide, program(), blocks);
+    const Value block = builder_.binary(Kind::Remainder, program(), blocks);
+    set_bases(row, walk_.rank - 1);
+    place_.column = lanes(multiply(block, integer(std::int64_t{1} << walk_.log_block)));
+    place_.inside = below(place_.column, sizes_.back());
+    store_all();
+  }
+
+  void lower_whole() {
+    set_bases(program(), walk_.rank - 1);
+    place_.column = lanes({});
+    place_.inside = below(place_.column, sizes_.back());
+    store_all();
+  }
+
+  // Looped: the place of a slice of the row that begins at `first`. Columns: row `first`.
+  void enter(Value first) {
+    if (walk_.mode == Mode::Columns) {
+      place_.step = first;
+      return;
+    }
+    place_.column = lanes(first);
+    place_.inside = below(place_.column, sizes_.back());
+  }
+
+  // Makes a loop over the row whose body carries `initial` on to what `body` gives.
+  template <class Body>
+  std::vector<Value> loop(const std::vector<Value>& initial, const Body& body) {
+    const bool is_columns = walk_.mode == Mode::Columns;
+    const Value end = is_columns ? sizes_[static_cast<std::size_t>(walk_.rank - 2)] : sizes_.back();
+    std::vector<Value> operands = {integer(0), end,
+                                   integer(is_columns ? 1 : std::int64_t{1} << walk_.log_block)};
+    operands.insert(operands.end(), initial.begin(), initial.end());
+    std::vector<ir::Type> types;
+    for (const Value v : initial) types.push_back(builder_.type(v));
+    ir::Op* op = builder_.create(Kind::For, std::move(operands), types);
+    ir::Region& region = op->regions.emplace_back();
+    region.arguments.push_back(kernel_.make_value(ir::Type::scalar(i64), "first", nullptr));
+    for (const ir::Type& type : types)
+      region.arguments.push_back(kernel_.make_value(type, "", nullptr));
+    const Place outside = place_;
+    {
+      const ir::Builder::Into into(builder_, region);
+      is_in_loop_ = true;
+      enter(region.arguments[0]);
+      const std::vector<Value> carried(region.arguments.begin() + 1, region.arguments.end());
+      builder_.yield(body(carried));
+    }
+    is_in_loop_ = false;
+    for (const int number : local_) values_[static_cast<std::size_t>(number)] = {};
+    local_.clear();
+    place_ = outside;
+    return op->results;
+  }
+
+  // Reductions whose operands need no other reduction that is not there yet share a loop.
+  bool is_ready(int number) const {
+    if (values_[static_cast<std::size_t>(number)] || number < formula_.first_step()) return true;
+    const Step& s = step_of(number);
+    if (facts_of(s.op).op_class == OpClass::Reduce) return false;
+    for (int i = 0; i < facts_of(s.op).operands; ++i)
+      if (!is_ready(s.operands[static_cast<std::size_t>(i)])) return false;
+    return true;
+  }
+
+  bool reduce_what_is_ready() {
+    std::vector<int> ready;
+    for (std::size_t i = 0; i < formula_.steps.size(); ++i) {
+      const int number = formula_.first_step() + static_cast<int>(i);
+      const Step& s = formula_.steps[i];
+      const bool is_due = facts_of(s.op).op_class == OpClass::Reduce &&
+                          !values_[static_cast<std::size_t>(number)] && is_ready(s.operands[0]);
+      if (is_due) ready.push_back(number);
+    }
+    if (ready.empty()) return false;
+    reduce_in_loop(ready);
+    return true;
+  }
+
+  void reduce_in_loop(const std::vector<int>& ready) {
+    std::vector<Value> initial;
+    for (const int number : ready)
+      for (const Value v : emit_neutral(builder_, step_of(number), tile_type()))
+        initial.push_back(v);
+    const std::vector<Value> totals = loop(initial, [&](std::span<const Value> carried) {
+      std::vector<Value> next;
+      for (const int number : ready) {
+        const std::vector<Value> parts = partial(step_of(number));
+        const auto before = carried.subspan(next.size(), parts.size());
+        for (const Value v : emit_combined(builder_, step_of(number), before, parts))
+          next.push_back(v);
+      }
+      return next;
+    });
+    std::size_t at = 0;
+    for (const int number : ready) {
+      const Step& s = step_of(number);
+      const std::size_t count = s.op == Op::ArgMax || s.op == Op::ArgMin ? 2 : 1;
+      std::vector<Value> parts(totals.begin() + static_cast<std::ptrdiff_t>(at),
+                               totals.begin() + static_cast<std::ptrdiff_t>(at + count));
+      at += count;
+      if (walk_.mode == Mode::Looped) parts = emit_reduced(builder_, s, parts);
+      values_[static_cast<std::size_t>(number)] = finished(s, emit_result(s, parts));
+    }
+  }
+
+  void lower_looped() {
+    if (walk_.mode == Mode::Columns) {
+      const Value blocks = block_count();
+      const Value row = builder_.binary(Kind::Divide, program(), blocks);
+      const Value block = builder_.binary(Kind::Remainder, program(), blocks);
+      set_bases(row, walk_.rank - 2);
+      place_.column = lanes(multiply(block, integer(std::int64_t{1} << walk_.log_block)));
+      place_.inside = below(place_.column, sizes_.back());
+    } else {
+      set_bases(program(), walk_.rank - 1);
+    }
+    while (reduce_what_is_ready()) {
+    }
+    bool is_any_full = false;
+    for (std::size_t i = 0; i < formula_.outputs.size(); ++i) {
+      if (formula_.outputs[i].is_per_row) store(i);
+      else is_any_full = true;
+    }
+    if (!is_any_full) return;
+    loop({}, [&](std::span<const Value>) {
+      for (std::size_t i = 0; i < formula_.outputs.size(); ++i)
+        if (!formula_.outputs[i].is_per_row) store(i);
+      return std::vector<Value>();
+    });
+  }
+
+  const Formula& formula_;
+  const Walk& walk_;
+  ir::Kernel kernel_;
+  ir::Builder builder_;
+  std::vector<Operand> operands_;  // leaves, then outputs
+  std::vector<Value> sizes_;
+  std::vector<Value> values_;  // by number, as far as they are known at the present place
+  std::vector<int> local_;     // those that the present loop made
+  bool is_in_loop_ = false;
+  Place place_;
+};
+
+}  // namespace
+
+ir::Kernel lower_group(const Formula& formula, const Walk& walk) {
+  return GroupLowering(formula, walk).run();
+}
+
+int walk_arguments(const Walk& walk, std::int64_t* out) {
+  int count = 0;
+  for (int d = 0; d < walk.rank; ++d) out[count++] = walk.sizes[d];
+  for (int o = 0; o < walk.operands; ++o) {
+    if (!has_strides(walk.access[o])) continue;
+    for (int d = 0; d + 1 < walk.rank; ++d) out[count++] = walk.strides[o][d];
+    if (walk.access[o] == Access::Strided || walk.mode == Mode::Flat)
+      out[count++] = walk.strides[o][walk.rank - 1];
+  }
+  return count;
+}
+
+}  // namespace tilewright::graph

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/plan/plan.h — a graph as steps that run: kernels of fused groups, and operations that have
+// their own. Memory of a value is taken when it is written and given back after it is read last.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/group/fuse.h"
+#include "graph/launch.h"
+
+namespace tilewright::graph {
+
+// One formula for all plans that compute the same, so that their kernels are compiled once.
+const Formula& shared_formula(std::unique_ptr<Formula> formula);
+
+struct PlannedLeaf {
+  int node = 0;
+  std::int64_t offset = 0;  // in elements, from the node's first
+  Shape strides;            // over the domain
+};
+
+struct PlannedStep {
+  int node = -1;  // that has its own operation; -1: a group
+  const Formula* formula = nullptr;
+  Walk walk;
+  bool needs_copies = false;  // rows along dimensions that no walk joins
+  Shape domain;
+  std::uint32_t mask = 0;
+  std::vector<PlannedLeaf> leaves;
+  std::vector<int> written;
+  std::vector<Argument> numbers;
+  std::vector<int> last_read;  // nodes that nothing reads after this step
+};
+
+struct Plan {
+  Graph graph;
+  std::vector<PlannedStep> steps;
+  std::vector<std::string> reasons;
+
+  std::string explain() const;
+  // The kernels of all groups as Triton source, which Triton itself compiles.
+  std::string output_code() const;
+};
+
+Plan make_plan(Graph graph);
+
+// Fresh tensors, one for each output of the graph.
+std::vector<Tensor> run_plan(const Plan& plan, std::span<const Tensor> inputs);
+
+}  // namespace tilewright::graph

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/trace/tracer.h — records the operations of a function that is run once with tensors without
+// memory.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "graph/formula.h"
+#include "graph/graph.h"
+#include "tilewright/ops.h"
+
+namespace tilewright::graph {
+
+class Tracer : public std::enable_shared_from_this<Tracer> {
+ public:
+  // Null unless this thread traces.
+  static Tracer* current();
+
+  Graph graph;
+
+  // ---- Before and after the function.
+  Tensor add_input(const Tensor& tensor);
+  void add_output(const Tensor& tensor);
+
+  // ---- What operations record. Equal nodes are one.
+  Tensor record(Node node);
+  Value value_of(const Tensor& tensor);
+  Tensor tensor_of(int node);
+  Tensor tensor_of(const Value& value);
+  // A node of its own that stands for a tensor; `finish` puts the tensor in its place again.
+  Tensor begin_derivative(const Tensor& tensor);
+  void finish();
+  Tensor record_pointwise(Op op, std::span<const Operand> operands, DType common,
+                          const Shape& shape);
+  Tensor record_copy(const Tensor& tensor, DType dtype, bool is_kept);
+  // The steps of a formula on x, whose rows go along the dimensions of `reduced`.
+  struct Rows {
+    const Formula& formula;
+    const Tensor& x;
+    std::uint32_t reduced;
+    bool keepdim;
+    std::span<const Tensor* const> others;
+    std::span<const Argument> numbers;
+  };
+  Tensor record_rows(const Rows& rows);
+
+ private:
+  int add_node(Node node);
+  std::optional<Tensor> one_plus_tanh(const Node& sum);
+  void drop_inverse_factors(Node& product) const;
+  Tensor record_alone(const Node& node, const Shape& shape);
+  std::string key_of(const Node& node) const;
+  std::map<std::string, int> known_;  // by what a node computes
+  std::vector<int> stand_ins_;        // nodes of begin_derivative
+};
+
+// Runs while a function is traced on this thread. Throws ArgumentError when one is already.
+class TraceScope {
+ public:
+  TraceScope();
+  ~TraceScope();
+  TraceScope(const TraceScope&) = delete;
+  TraceScope& operator=(const TraceScope&) = delete;
+  Tracer& tracer() { return *tracer_; }
+
+ private:
+  std::shared_ptr<Tracer> tracer_;
+};
+
+// Does any of these stand for a value of a trace? Throws ArgumentError for one whose trace is over.
+Tracer* tracer_of(std::initializer_list<const Tensor*> tensors);
+Tracer* tracer_of(const Tensor& tensor);
+
+}  // namespace tilewright::graph

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensor/traced.h — the one hook for tracing: a tensor may stand for a value that is not computed
+// yet. It has dtype, device, shape and strides, and can be viewed; what needs its elements throws.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tilewright/tensor.h"
+
+namespace tilewright {
+
+// What a traced tensor belongs to. Implemented by the layer that traces.
+class Traced {
+ public:
+  virtual ~Traced() = default;
+  // A contiguous copy with this dtype, recorded.
+  virtual Tensor copied(const Tensor& tensor, DType dtype) const = 0;
+};
+
+struct TracedLayout {
+  DType dtype = DType::Float32;
+  Device device;
+  Shape shape;
+  Shape strides;
+  std::int64_t offset = 0;
+};
+Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout);
+// Null for a tensor with memory. Views of a traced tensor belong to the same.
+const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
+
+// Throws ArgumentError: `what` needs elements, which a traced tensor does not have.
+[[noreturn]] void throw_traced(const std::string& what, const Tensor& tensor);
+
+// True while this thread traces a function: what must not become part of a trace asks.
+bool is_tracing();
+class TracingScope {
+ public:
+  TracingScope();
+  ~TracingScope();
+  TracingScope(const TracingScope&) = delete;
+  TracingScope& operator=(const TracingScope&) = delete;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// exec/compile_test.cpp — tw::compile: the same results as eager calls, kernels that are shared,
+// plans, and mistakes while tracing.
+#include "tilewright/compile.h"
+
+#include <random>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+
+#include "ops_reference.h"
+#include "tilewright/error.h"
+#include "tilewright/triton.h"
+
+namespace tilewright {
+namespace {
+
+using testing::HasSubstr;
+
+Tensor manual_gelu(Tensor x) {
+  return 0.5 * x * (1 + tanh(0.79788456 * (x + 0.044715 * x * x * x)));
+}
+Tensor manual_softmax(Tensor x) {
+  const Tensor power = exp(x - max(x, -1, true));
+  return power / sum(power, -1, true);
+}
+
+struct Layer {
+  Tensor w, b;
+  TW_TREE(w, b)
+};
+
+class Compile : public OpsTest {};
+
+TEST_P(Compile, GeluAndSoftmaxAreOneKernelEach) {
+  const Tensor x = random({5, 70});
+  const auto gelu_of = compile(manual_gelu);
+  const auto softmax_of = compile(manual_softmax);
+  expect_near(gelu_of(x), doubles_of(manual_gelu(x)), 1e-6);
+  expect_near(softmax_of(x), doubles_of(manual_softmax(x)), 1e-6);
+  EXPECT_EQ(gelu_of.stats().kernels, 1u);
+  EXPECT_EQ(softmax_of.stats().kernels, 1u);
+  EXPECT_THAT(gelu_of.explain(),
+              HasSubstr("kernel 1: mul, mul, mul, add, mul, mul, sigmoid, mul;"));
+}
+
+TEST_P(Compile, TreesProductsAndRows) {
+  const auto network = [](Tensor x, std::vector<Layer> layers, Tensor target) {
+    for (Layer& layer : layers) x = layer_norm(gelu(linear(x, layer.w, layer.b)) + x);
+    return std::pair(cross_entropy(x, target), softmax(x.t() * 2.0, 0));
+  };
+  const Tensor x = random({12, 40});
+  std::vector<Layer> layers;
+  for (int i = 0; i < 2; ++i) layers.push_back({random({40, 40}, f32, 5), random({40}, f32, 6)});
+  const Tensor target = argmax(x, 1);
+  const auto compiled_network = compile(network);
+  const auto found = compiled_network(x, layers, target);
+  const auto expected = network(x, layers, target);
+  expect_near(found.first, doubles_of(expected.first), 1e-5);
+  expect_near(found.second, doubles_of(expected.second), 1e-5);
+  // Two products; two norms, the second with the losses; their mean; a softmax along columns.
+  EXPECT_EQ(compiled_network.stats().kernels, 6u) << compiled_network.explain();
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, Compile,
+                         testing::Values(OpsOn::Cpu, OpsOn::Interpreter, OpsOn::Cuda),
+                         ops_place_name);
+
+// ---- Random graphs: compiled == eager, in the interpreter.
+
+class RandomGraph {
+ public:
+  explicit RandomGraph(std::uint64_t seed) : choose_(seed) {}
+
+  // Of tensors that all broadcast with each other, 2 x 3 x 5 at the largest.
+  std::vector<Tensor> operator()(std::vector<Tensor> values) const {
+    std::mt19937_64 choose = choose_;
+    const auto below = [&](std::size_t n) { return choose() % n; };
+    for (int step = 0; step < 14; ++step) {
+      const Tensor a = values[below(values.size())], b = values[below(values.size())];
+      values.push_back(step_of(below(16), a, b, below(static_cast<std::size_t>(a.rank()))));
+    }
+    return {values[values.size() - 1], values[values.size() - 4], values[values.size() - 7]};
+  }
+
+ private:
+  static Tensor step_of(std::size_t which, const Tensor& a, const Tensor& b, std::size_t place) {
+    const int axis = static_cast<int>(place);
+    switch (which) {
+      case 0:
+        return a + b;
+      case 1:
+        return a * b;
+      case 2:
+        return maximum(a, b) - 0.25;
+      case 3:
+        return tanh(a);
+      case 4:
+        return sigmoid(a) * 2;
+      case 5:
+        return sum(a, axis, true) * 0.1;
+      case 6:
+        return max(a, axis, true);
+      case 7:
+        return softmax(a, axis);
+      case 8:
+        return where(a > b, a, b * 0.5);
+      case 9:
+        return mean(a, {0, 2}, true);
+      case 10:
+        return a.slice(2, -1, -1000, -1) - b;
+      case 11:
+        return mean(a, axis).unsqueeze(axis);
+      case 12:
+        return layer_norm(a);
+      case 13:
+        return a.transpose(0, 1).contiguous().transpose(0, 1) + b;
+      case 14:
+        return a.to(f64).to(f32);
+      default:
+        return logsumexp(a, {1, 2}, true);
+    }
+  }
+  std::mt19937_64 choose_;
+};
+
+TEST(CompileRandomly, CompiledIsEager) {
+  Settings changed = settings();
+  changed.interpret = true;
+  const SettingsOverride interpreted(changed);
+  const auto random = [](Shape shape, std::uint64_t seed) {
+    return randn(std::move(shape), RandomOptions(f32, Device::cpu()).with_seed(seed));
+  };
+  // --gtest_random_seed=N takes the N-th sixty.
+  const auto first = static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed)) * 60;
+  for (std::uint64_t seed = first; seed < first + 60; ++seed) {
+    const RandomGraph graph(seed);
+    const std::vector<Tensor> inputs = {random({2, 3, 5}, seed), random({1, 3, 1}, seed + 1),
+                                        random({5, 3, 2}, seed + 2).permute({2, 1, 0}),
+                                        random({1, 1, 5}, seed + 3)};
+    const auto compiled_graph =
+        compile([graph](std::vector<Tensor> values) { return graph(std::move(values)); });
+    const std::vector<Tensor> found = compiled_graph(inputs), expected = graph(inputs);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].shape(), expected[i].shape());
+      expect_near(found[i], doubles_of(expected[i]), 2e-5,
+                  "seed " + std::to_string(seed) + "\n" + compiled_graph.graph() +
+                      compiled_graph.explain());
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+// ---- Plans.
+
+TEST(CompilePlans, AnotherShapeIsAnotherPlanAndNoCode) {
+  Settings changed = settings();
+  changed.interpret = true;
+  const SettingsOverride interpreted(changed);
+  const auto f = compile(manual_softmax);
+  const auto rows = [](std::int64_t n, std::int64_t m) { return ones({n, m}, Device::cpu()); };
+  f(rows(3, 70));
+  f(rows(3, 80));  // of multiples of 16
+  const std::size_t before = graph::group_kernels_made();
+  for (std::int64_t i = 0; i < 100; ++i) f(rows(2 + i % 9, 65 + i % 60));
+  EXPECT_EQ(graph::group_kernels_made(), before);
+  EXPECT_GT(f.stats().traces, 60u);
+  const std::size_t traces = f.stats().traces;
+  f(rows(3, 70));
+  EXPECT_EQ(f.stats().traces, traces);
+  EXPECT_EQ(f.stats().calls, 103u);
+}
+
+TEST(CompilePlans, WhatIsTheSameIsComputedOnce) {
+  const auto f = compile([](Tensor x) { return exp(x * 1.0) + exp(x); });
+  f(ones({4}, Device::cpu()));
+  EXPECT_THAT(f.explain(), HasSubstr("kernel 1: exp, add;"));
+}
+
+TEST(CompilePlans, CapturedTensorsAreBoundByHandle) {
+  const Tensor weight = ones({4}, Device::cpu()), x = ones({4}, Device::cpu());
+  const auto f = compile([weight](Tensor v) { return v * weight; });
+  expect_near(f(x), {{4}, {1, 1, 1, 1}}, 0);
+  weight.fill(3);
+  expect_near(f(x), {{4}, {3, 3, 3, 3}}, 0);
+}
+
+TEST(CompilePlans, NumbersAreConstants) {
+  const auto f = compile([](Tensor x, double factor) { return x * factor; });
+  const Tensor x = ones({2}, Device::cpu());
+  expect_near(f(x, 2.0), {{2}, {2, 2}}, 0);
+  expect_near(f(x, 3.0), {{2}, {3, 3}}, 0);
+  EXPECT_EQ(f.stats().traces, 2u);
+}
+
+TEST(CompilePlans, ResultsAreFresh) {
+  const Tensor x = ones({3, 2}, Device::cpu());
+  const auto f = compile([](Tensor v) { return std::vector<Tensor>{v, v.t(), v + 1, v + 1}; });
+  const std::vector<Tensor> results = f(x);
+  x.fill(5);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_TRUE(results[i].is_contiguous());
+    EXPECT_EQ(results[i].to_vector<float>()[0], i < 2 ? 1.0f : 2.0f);
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(results[i].data(), results[j].data());
+  }
+}
+
+TEST(CompilePlans, EmptyTensors) {
+  const auto f = compile([](Tensor v) { return sum(exp(v), 1); });
+  EXPECT_EQ(f(empty({0, 3}, Device::cpu())).shape(), Shape{0});
+  expect_near(f(empty({2, 0}, Device::cpu())), {{2}, {0, 0}}, 0);
+}
+
+// ---- Text.
+
+TEST(CompileText, OutputCodeIsTritonThatRuns) {
+  const Tensor x = randn({5, 70}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const auto f = compile(manual_softmax);
+  const Tensor expected = f(x);
+  const std::string code = f.output_code();
+  EXPECT_THAT(code, HasSubstr("def tw_max_sub_exp_sum_div(in0, out0, size0, n):"));
+  const TritonKernel kernel = load_triton_source(code, "tw_max_sub_exp_sum_div");
+  const Tensor out = empty_like(x);
+  kernel[{.grid = 5}](x, out, 5, 70);
+  expect_near(out, doubles_of(expected), 1e-7);
+}
+
+TEST(CompileText, LoopsAndPlacesAreTritonToo) {
+  const Tensor x = randn({2, 40000}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const auto f = compile([](Tensor v) { return argmax(v * v, 1); });
+  const Tensor expected = f(x);
+  const TritonKernel kernel = load_triton_source(f.output_code(), "tw_mul_argmax");
+  const Tensor out = empty({2}, {i64, Device::cpu()});
+  kernel[{.grid = 2}](x, out, 2, 40000);
+  expect_near(out, doubles_of(expected), 0);
+}
+
+// ---- Mistakes.
+
+template <class Function>
+std::string compile_message(Function function) {
+  try {
+    compile(function)(ones({2, 3}, Device::cpu()));
+  } catch (const ArgumentError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(CompileErrors, SayTheWayOut) {
+  EXPECT_THAT(compile_message([](Tensor x) { return x * sum(x).item<float>(); }),
+              HasSubstr("item() needs the elements of a float32[] that is being traced, which are "
+                        "not computed yet: choose between values with tw::where"));
+  EXPECT_THAT(compile_message([](Tensor x) {
+                x.fill(1);
+                return x;
+              }),
+              HasSubstr("a float32[2, 3] that is being traced cannot be written to"));
+  EXPECT_THAT(compile_message([](Tensor x) { return x + randn({3}, Device::cpu()); }),
+              HasSubstr("randn without a seed in a function that is being traced"));
+  const auto inner = compile(manual_gelu);
+  EXPECT_THAT(compile_message([inner](Tensor x) { return inner(x); }),
+              HasSubstr("a compiled function was called in a function that is being traced"));
+  EXPECT_THAT(compile_message([](Tensor x) { return x + ones({4}, Device::cpu()); }),
+              HasSubstr("add: shapes [2, 3] and [4] do not broadcast"));
+  EXPECT_THAT(compile_message([](Tensor) { return Tensor(); }), HasSubstr("undefined tensor"));
+}
+
+TEST(CompileErrors, TensorsThatEscape) {
+  Tensor escaped;
+  const auto f = compile([&](Tensor x) {
+    escaped = x + 1;
+    return escaped * 2;
+  });
+  f(ones({2}, Device::cpu()));
+  try {
+    escaped + 1;
+    FAIL() << "nothing was thrown";
+  } catch (const ArgumentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("used outside of it: such tensors have no elements"));
+  }
+}
+
+TEST(CompileErrors, AnExceptionLeavesNothing) {
+  bool throws = true;
+  const auto f = compile([&](Tensor x) {
+    if (throws) throw std::runtime_error("of the function");
+    return x + 1;
+  });
+  const Tensor x = ones({2}, Device::cpu());
+  EXPECT_THROW(f(x), std::runtime_error);
+  EXPECT_EQ(f.stats().traces, 0u);
+  throws = false;
+  expect_near(f(x), {{2}, {2, 2}}, 0);
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// exec/grad_test.cpp — derivatives against differences in float64, in the interpreter; a small
+// network that learns.
+#include "tilewright/grad.h"
+
+#include <gmock/gmock.h>
+
+#include "ops_reference.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+using Fn = std::function<Tensor(Tensor)>;
+
+class Grad : public testing::Test {
+ protected:
+  static Settings interpreting() {
+    Settings changed = settings();
+    changed.interpret = true;
+    return changed;
+  }
+  static Tensor values(Shape shape, std::uint64_t seed, double shift = 0) {
+    return randn(std::move(shape), RandomOptions(f64, Device::cpu()).with_seed(seed)) + shift;
+  }
+
+  // The sum of f(x) times weights that are all different, by x.
+  static void expect_derivative(const std::string& name, const Fn& f, const Tensor& x) {
+    SCOPED_TRACE(name);
+    const auto loss = [f](Tensor v) {
+      const Tensor y = f(v);
+      const Tensor weights =
+          arange(1.0, 1.0 + 0.25 * static_cast<double>(y.numel()), 0.25, {f64, Device::cpu()});
+      return sum(y * weights.view(y.shape()));
+    };
+    const Tensor found = grad(loss)(x);
+    ASSERT_EQ(found.shape(), x.shape());
+    const std::vector<double> derivative = found.to_vector<double>();
+    const std::vector<double> at = x.contiguous().to_vector<double>();
+    constexpr double h = 1e-6;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      std::vector<double> above = at, below = at;
+      above[i] += h;
+      below[i] -= h;
+      const double difference = loss(tensor(above, x.shape(), Device::cpu())).item<double>() -
+                                loss(tensor(below, x.shape(), Device::cpu())).item<double>();
+      ASSERT_NEAR(derivative[i], difference / (2 * h), 2e-6 * (1 + std::abs(derivative[i])))
+          << "element " << i;
+    }
+  }
+
+ private:
+  SettingsOverride interpreted_{interpreting()};
+};
+
+TEST_F(Grad, FunctionsOfOneElement) {
+  const Tensor x = values({7}, 1), positive = abs(values({7}, 2)) + 0.5;
+  const std::pair<const char*, Fn> everywhere[] = {
+      {"neg", neg},
+      {"abs", abs},
+      {"square", square},
+      {"relu", relu},
+      {"exp", exp},
+      {"expm1", expm1},
+      {"sin", sin},
+      {"cos", cos},
+      {"tan", tan},
+      {"tanh", tanh},
+      {"erf", erf},
+      {"sigmoid", sigmoid},
+      {"silu", silu},
+      {"gelu", [](Tensor v) { return gelu(v); }},
+      {"gelu_tanh", [](Tensor v) { return gelu(v, Gelu::Tanh); }},
+      {"1 + tanh", [](Tensor v) { return 0.5 * v * (1 + tanh(v)); }},
+      {"clamp", [](Tensor v) { return clamp(v, -0.5, 0.7); }},
+      {"floor", [](Tensor v) { return floor(v) * v; }},
+      {"cube", [](Tensor v) { return pow(v, 3.0); }},
+  };
+  for (const auto& [name, f] : everywhere) expect_derivative(name, f, x);
+  const std::pair<const char*, Fn> above_zero[] = {
+      {"log", log},
+      {"log2", log2},
+      {"log1p", log1p},
+      {"sqrt", sqrt},
+      {"rsqrt", rsqrt},
+      {"reciprocal", reciprocal},
+      {"power", [](Tensor v) { return pow(v, v * 0.5); }},
+      {"power of a number", [](Tensor v) { return pow(2.0, v); }},
+  };
+  for (const auto& [name, f] : above_zero) expect_derivative(name, f, positive);
+}
+
+TEST_F(Grad, TwoOperandsAndBroadcasting) {
+  const Tensor x = values({3, 4}, 1), row = values({4}, 2), column = values({3, 1}, 3);
+  expect_derivative(
+      "by the large one", [=](Tensor v) { return v * row - column / (2 + v * v); }, x);
+  expect_derivative(
+      "by a row", [=](Tensor v) { return x * v + v; }, row);
+  expect_derivative(
+      "by a column", [=](Tensor v) { return x / (3 + square(v)); }, column);
+  expect_derivative(
+      "extremes", [=](Tensor v) { return maximum(v, row) + minimum(v, 0.1); }, x);
+  expect_derivative(
+      "where", [=](Tensor v) { return where(x > 0, v * v, v * row); }, x);
+  expect_derivative(
+      "twice", [=](Tensor v) { return v * v * v + v; }, x);
+}
+
+TEST_F(Grad, Rows) {
+  const Tensor x = values({3, 5}, 4), w = values({5}, 5), b = values({5}, 6);
+  const std::pair<const char*, Fn> rows[] = {
+      {"sum", [](Tensor v) { return sum(v, 0); }},
+      {"mean", [](Tensor v) { return mean(v, 1, true) * v; }},
+      {"var", [](Tensor v) { return var(v, 1); }},
+      {"max", [](Tensor v) { return max(v, 1); }},
+      {"min", [](Tensor v) { return min(v, 0, true) * v; }},
+      {"prod", [](Tensor v) { return prod(v, 1); }},
+      {"logsumexp", [](Tensor v) { return logsumexp(v, 1); }},
+      {"softmax", [](Tensor v) { return softmax(v); }},
+      {"softmax of columns", [](Tensor v) { return softmax(v, 0); }},
+      {"log_softmax", [](Tensor v) { return log_softmax(v); }},
+      {"layer_norm", [=](Tensor v) { return layer_norm(v, w, b); }},
+      {"rms_norm", [=](Tensor v) { return rms_norm(v, w); }},
+  };
+  for (const auto& [name, f] : rows) expect_derivative(name, f, x);
+  expect_derivative(
+      "weight", [=](Tensor v) { return layer_norm(x, v, b); }, w);
+  expect_derivative(
+      "bias", [=](Tensor v) { return layer_norm(x, w, v); }, b);
+  const Tensor target = tensor<std::int64_t>({1, -100, 4}, Device::cpu());
+  expect_derivative(
+      "cross_entropy", [=](Tensor v) { return cross_entropy(v, target); }, x);
+}
+
+TEST_F(Grad, ProductsViewsAndLists) {
+  const Tensor a = values({3, 4}, 1), b = values({4, 2}, 2), stack = values({2, 3, 4}, 3);
+  expect_derivative(
+      "matmul, first", [=](Tensor v) { return matmul(v, b); }, a);
+  expect_derivative(
+      "matmul, second", [=](Tensor v) { return matmul(a, v); }, b);
+  expect_derivative(
+      "a stack by a matrix", [=](Tensor v) { return matmul(stack, v); }, b);
+  expect_derivative(
+      "linear", [=](Tensor v) { return linear(a, v, v.select(1, 0).contiguous()); },
+      values({2, 4}, 5));
+  expect_derivative(
+      "transpose", [](Tensor v) { return v.t() * v.t(); }, a);
+  expect_derivative(
+      "slice", [](Tensor v) { return square(v.slice(1, 1, 3)); }, a);
+  expect_derivative(
+      "reshape",
+      [](Tensor v) {
+        return square(v.view({2, 6})) * 2.0;
+      },
+      a);
+  expect_derivative(
+      "broadcast",
+      [](Tensor v) {
+        return square(v.unsqueeze(1).broadcast_to({3, 2, 4}));
+      },
+      a);
+  expect_derivative(
+      "cat",
+      [=](Tensor v) {
+        return cat({v, square(v)}, 1);
+      },
+      a);
+  expect_derivative(
+      "strided", [](Tensor v) { return square(v); }, a.t());
+}
+
+TEST_F(Grad, Mistakes) {
+  const auto message = [](const auto& f, const Tensor& x) -> std::string {
+    try {
+      grad(f)(x);
+    } catch (const ArgumentError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  };
+  const Tensor x = ones({2, 3}, Device::cpu());
+  EXPECT_EQ(message([](Tensor v) { return v * 2.0; }, x),
+            "a function that is differentiated gives one float, not float32[2, 3]: take its sum or "
+            "mean");
+  EXPECT_EQ(message([](Tensor v) { return sum(v); }, x.to(i32)),
+            "int32[2, 3] cannot be differentiated by: only floats can; pass it behind the first "
+            "argument");
+  EXPECT_THAT(
+      message([](Tensor v) { return sum(embedding(v, tensor<std::int64_t>({0}, Device::cpu()))); },
+              x),
+      testing::HasSubstr("embedding has no derivative by its table yet"));
+}
+
+struct Network {
+  Tensor w1, b1, w2, b2;
+  TW_TREE(w1, b1, w2, b2)
+};
+
+class GradOn : public OpsTest {};
+
+TEST_P(GradOn, ANetworkLearns) {
+  const auto loss_of = [](Network p, Tensor x, Tensor target) {
+    return cross_entropy(linear(gelu(linear(x, p.w1, p.b1)), p.w2, p.b2), target);
+  };
+  const auto step = compile([&](Network p, Tensor x, Tensor target) {
+    auto [loss, g] = value_and_grad(loss_of)(p, x, target);
+    p.w1 = p.w1 - 0.5 * g.w1;
+    p.b1 = p.b1 - 0.5 * g.b1;
+    p.w2 = p.w2 - 0.5 * g.w2;
+    p.b2 = p.b2 - 0.5 * g.b2;
+    return std::pair(loss, p);
+  });
+  const Tensor x = random({64, 8});
+  const Tensor target = argmax(x.slice(1, 0, 4), 1);
+  Network p{random({32, 8}, f32, 2) * 0.3, zeros({32}, {f32, device()}),
+            random({4, 32}, f32, 3) * 0.3, zeros({4}, {f32, device()})};
+  float first = 0, last = 0;
+  for (int i = 0; i < 60; ++i) {
+    auto [loss, next] = step(p, x, target);
+    p = next;
+    last = loss.item<float>();
+    if (i == 0) first = last;
+  }
+  EXPECT_GT(first, 1.0f);
+  EXPECT_LT(last, 0.35f);
+  EXPECT_EQ(step.stats().traces, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, GradOn, testing::Values(OpsOn::Cpu, OpsOn::Cuda),
+                         ops_place_name);
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// exec/ops_pointwise_test.cpp — operations on elements: values, dtypes, broadcasting, strides.
+#include <limits>
+
+#include "graph/op.h"
+#include "ops_reference.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct Function {
+  const char* name;
+  Tensor (*of)(const Tensor&);
+  double (*expected)(double);
+  double tolerance = 2e-6;
+};
+
+double sigmoid_of(double x) { return 1 / (1 + std::exp(-x)); }
+
+const Function functions[] = {
+    {"neg", neg, [](double x) { return -x; }, 0},
+    {"abs", abs, [](double x) { return std::abs(x); }, 0},
+    {"sign", sign, [](double x) { return static_cast<double>((x > 0) - (x < 0)); }, 0},
+    {"square", square, [](double x) { return x * x; }},
+    {"reciprocal", reciprocal, [](double x) { return 1 / x; }},
+    {"floor", floor, [](double x) { return std::floor(x); }, 0},
+    {"ceil", ceil, [](double x) { return std::ceil(x); }, 0},
+    {"round", round, [](double x) { return std::nearbyint(x); }, 0},
+    {"trunc", trunc, [](double x) { return std::trunc(x); }, 0},
+    {"exp", exp, [](double x) { return std::exp(x); }},
+    {"expm1", expm1, [](double x) { return std::expm1(x); }},
+    {"log", log, [](double x) { return std::log(x); }},
+    {"log2", log2, [](double x) { return std::log2(x); }},
+    {"log1p", log1p, [](double x) { return std::log1p(x); }},
+    {"sqrt", sqrt, [](double x) { return std::sqrt(x); }},
+    {"rsqrt", rsqrt, [](double x) { return 1 / std::sqrt(x); }},
+    {"sin", sin, [](double x) { return std::sin(x); }},
+    {"cos", cos, [](double x) { return std::cos(x); }},
+    {"tan", tan, [](double x) { return std::tan(x); }, 1e-5},
+    {"tanh", tanh, [](double x) { return std::tanh(x); }},
+    {"erf", erf, [](double x) { return std::erf(x); }},
+    {"sigmoid", sigmoid, sigmoid_of},
+    {"relu", relu, [](double x) { return std::isnan(x) ? x : std::max(x, 0.0); }, 0},
+    {"silu", silu, [](double x) { return x * sigmoid_of(x); }},
+    {"gelu", [](const Tensor& x) { return gelu(x); },
+     [](double x) { return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5))); }},
+    {"gelu_tanh", [](const Tensor& x) { return gelu(x, Gelu::Tanh); },
+     [](double x) {
+       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+     }},
+    {"isnan", isnan, [](double x) { return std::isnan(x) ? 1.0 : 0.0; }, 0},
+    {"isinf", isinf, [](double x) { return std::isinf(x) ? 1.0 : 0.0; }, 0},
+};
+
+class OpsPointwise : public OpsTest {};
+
+TEST_P(OpsPointwise, FunctionsOfOneElement) {
+  std::vector<double> values = {0, -0.0, 1, -1, 0.5, 1.5, 2.5, -2.5, 3.75, -7, 20, 1e-3, nan};
+  const Tensor x = tensor(values, device()).to(f32);
+  for (const Function& function : functions) {
+    const Doubles in = doubles_of(x);
+    expect_near(function.of(x),
+                make_doubles(in.shape, [&](const Shape& i) { return function.expected(in.at(i)); }),
+                function.tolerance, function.name);
+  }
+}
+
+TEST_P(OpsPointwise, InfinitiesAndNans) {
+  const Tensor x = tensor<float>(
+      {static_cast<float>(inf), static_cast<float>(-inf), static_cast<float>(nan), 2}, device());
+  const Tensor one = ones({}, {f32, device()});
+  expect_near(maximum(x, one), {{4}, {inf, 1, nan, 2}}, 0);
+  expect_near(minimum(x, 1), {{4}, {1, -inf, nan, 1}}, 0);
+  expect_near(clamp(x, -1, 1), {{4}, {1, -1, nan, 1}}, 0);
+  expect_near(x < 3.0, {{4}, {0, 1, 0, 1}}, 0);
+  expect_near(ne(x, x), {{4}, {0, 0, 1, 0}}, 0);
+  expect_near(sigmoid(x), {{4}, {1, 0, nan, sigmoid_of(2)}}, 1e-6);
+  expect_near(tanh(x), {{4}, {1, -1, nan, std::tanh(2)}}, 1e-6);
+}
+
+TEST_P(OpsPointwise, IntegersAsInPython) {
+  const Tensor a = tensor<std::int32_t>({7, -7, 7, -7, 5}, device());
+  const Tensor b = tensor<std::int32_t>({2, 2, -2, -2, 0}, device());
+  expect_near(floor_divide(a, b), {{5}, {3, -4, -4, 3, 0}}, 0);
+  expect_near(remainder(a, b), {{5}, {1, 1, -1, -1, 0}}, 0);
+  expect_near(pow(a, 3), {{5}, {343, -343, 343, -343, 125}}, 0);
+  EXPECT_EQ((a / 2).dtype(), f32);
+  expect_near(a / 2, {{5}, {3.5, -3.5, 3.5, -3.5, 2.5}}, 0);
+  const Tensor yes = a > 0;
+  EXPECT_EQ(yes.dtype(), b1);
+  expect_near(yes + yes, {{5}, {1, 0, 1, 0, 1}}, 0);  // of bools: or
+  expect_near(where(yes, a, 0), {{5}, {7, 0, 7, 0, 5}}, 0);
+  expect_near(logical_not(yes), {{5}, {0, 1, 0, 1, 0}}, 0);
+}
+
+TEST_P(OpsPointwise, AnyLayoutGivesTheSame) {
+  const Tensor x = random({6, 40, 70}), y = random({6, 40, 70}, f32, 2);
+  const Doubles sum = make_doubles(x.shape(), [a = doubles_of(x), b = doubles_of(y)](
+                                                  const Shape& i) { return a.at(i) + b.at(i); });
+  expect_near(x + y, sum, 1e-6, "dense");
+  expect_near(x + y.transpose(0, 2).contiguous().transpose(0, 2), sum, 1e-6, "one transposed");
+  const Tensor wide = empty({6, 40, 140}, {f32, device()});
+  wide.slice(2, 0, 140, 2).copy_from(y);
+  expect_near(x + wide.slice(2, 0, 140, 2), sum, 1e-6, "every second");
+  const Tensor thin = x.permute({2, 0, 1}).slice(2, 0, 3);  // rows of 3: places by division
+  expect_near(thin + thin, doubles_of(2 * thin.contiguous()), 1e-6, "short rows");
+  const Tensor row = random({70}, f32, 3), column = random({40, 1}, f32, 4);
+  expect_near(
+      x * row + column,
+      make_doubles(x.shape(), [a = doubles_of(x), r = doubles_of(row), c = doubles_of(column)](
+                                  const Shape& i) { return a.at(i) * r.at(i) + c.at(i); }),
+      1e-6, "broadcast");
+  const Tensor backwards = x.slice(2, -1, -1000, -1);
+  expect_near(backwards - 0, doubles_of(backwards.contiguous()), 0, "a negative stride");
+}
+
+TEST_P(OpsPointwise, SizesOfZeroAndOne) {
+  EXPECT_EQ((empty({0, 3}, {f32, device()}) + 1).shape(), (Shape{0, 3}));
+  EXPECT_EQ((empty({0}, {f32, device()}) + ones({1}, {f32, device()})).shape(), (Shape{0}));
+  expect_near(ones({}, {f32, device()}) + ones({1, 1}, {f32, device()}), {{1, 1}, {2}}, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, OpsPointwise,
+                         testing::Values(OpsOn::Cpu, OpsOn::Interpreter, OpsOn::Cuda),
+                         ops_place_name);
+
+// ---- Dtypes.
+
+TEST(OpsTypes, PromotionIsPyTorchs) {
+  using graph::promote;
+  const struct {
+    DType a, b, common;
+  } table[] = {{b1, u8, u8},     {u8, i8, i16},   {i8, i64, i64},   {i64, f16, f16},
+               {f16, bf16, f32}, {f32, f64, f64}, {bf16, f32, f32}, {i32, b1, i32},
+               {u8, i16, i16},   {u16, i16, i32}, {u32, i32, i64},  {f16, f16, f16}};
+  for (const auto& row : table) {
+    EXPECT_EQ(promote(row.a, row.b), row.common);
+    EXPECT_EQ(promote(row.b, row.a), row.common);
+  }
+  EXPECT_THROW(promote(u64, i32), ArgumentError);
+}
+
+TEST(OpsTypes, NumbersAndTensorsWithoutDimensionsWeighLess) {
+  const TensorOptions cpu = Device::cpu();
+  const auto of = [&](DType dtype, Shape shape) {
+    return ones(std::move(shape), {dtype, *cpu.device});
+  };
+  EXPECT_EQ((of(f16, {2}) + 1.5).dtype(), f16);
+  EXPECT_EQ((of(i32, {2}) + 1.5).dtype(), f32);
+  EXPECT_EQ((of(i8, {2}) + 1).dtype(), i8);
+  EXPECT_EQ((of(b1, {2}) + 1).dtype(), i64);
+  EXPECT_EQ((of(f16, {2}) + of(f64, {})).dtype(), f16);
+  EXPECT_EQ((of(i32, {2}) + of(f64, {})).dtype(), f64);
+  EXPECT_EQ(exp(of(i32, {2})).dtype(), f32);
+  EXPECT_EQ(sum(of(i8, {2})).dtype(), i64);
+  EXPECT_EQ(sum(of(f16, {2})).dtype(), f16);
+  EXPECT_EQ(argmax(of(f16, {2})).dtype(), i64);
+}
+
+TEST(OpsTypes, SmallFloatsAreRoundedOnce) {
+  const Tensor x = tensor<float>({0.1f, 1.0f / 3, 1234.5f}, Device::cpu());
+  for (const DType dtype : {f16, bf16}) {
+    const Tensor small = x.to(dtype);
+    EXPECT_TRUE(allclose(exp(small * 0.5), exp((small * 0.5).to(f32)).to(dtype), {0, 0, true}));
+    EXPECT_EQ((small * 0.5).dtype(), dtype);
+  }
+}
+
+// ---- Mistakes.
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const ArgumentError& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(OpsErrors, SayTheCallAndBothOperands) {
+  const Tensor a = ones({2, 3}, Device::cpu()), b = ones({4, 3}, Device::cpu());
+  EXPECT_EQ(message_of([&] { a + b; }),
+            "add: shapes [2, 3] and [4, 3] do not broadcast: sizes 2 and 4 of dimension 0 differ "
+            "and neither is 1");
+  EXPECT_EQ(message_of([&] { sum(a, 2); }), "sum(float32[2, 3]) has no dimension 2: there are 2");
+  EXPECT_EQ(message_of([&] {
+              sum(a, {0, -2});
+            }),
+            "sum(float32[2, 3]) was given dimension -2 twice");
+  EXPECT_EQ(message_of([&] { matmul(a, b); }),
+            "matmul(float32[2, 3], float32[4, 3]): the last dimension of the first must be as long "
+            "as the one before the last of the second (rows x k times k x columns)");
+  EXPECT_EQ(message_of([&] { softmax(a.to(i32)); }),
+            "softmax(int32[2, 3]) needs a tensor of floats: convert it with to(tw::f32) first");
+  EXPECT_EQ(message_of([&] { where(a, a, b); }),
+            "where(float32[2, 3], float32[2, 3], float32[4, 3]): the condition must be a bool "
+            "tensor: compare it with something");
+  EXPECT_EQ(message_of([&] { (a > 0) - (a > 1); }),
+            "sub(bool[2, 3], bool[2, 3]): bools have no difference: use ne() or logical_not()");
+  EXPECT_EQ(message_of([&] {
+              max(empty({0, 3}, Device::cpu()));
+            }),
+            "max(float32[0, 3]): the dimensions to reduce have no elements, and nothing is the "
+            "result of that");
+  EXPECT_EQ(message_of([&] {
+              embedding(a, tensor<std::int64_t>({0, 2}, Device::cpu()));
+            }),
+            "embedding: index 2 at place 1 is out of range: there are 2 (0 to 1)");
+  EXPECT_EQ(message_of([&] {
+              cross_entropy(a, tensor<std::int64_t>({0, 3}, Device::cpu()));
+            }),
+            "cross_entropy: index 3 at place 1 is out of range: there are 3 (0 to 2)");
+  EXPECT_EQ(message_of([&] {
+              matmul(a, ones({3, 2}, {f64, Device::cpu()}));
+            }),
+            "matmul(float32[2, 3], float64[3, 2]): both must have one dtype: convert with "
+            "to(tw::float64)");
+  EXPECT_THROW(Tensor() + a, ArgumentError);
+}
+
+}  // namespace
+}  // namespace tilewright
