@@ -48,7 +48,7 @@ def roots(x, out):
 def rounding(x, out):
     i = cuda.grid(1)
     if i < x.size:
-        out[i] = math.floor(x[i]) * 100 + math.ceil(x[i]) * 10 + math.trunc(x[i])
+        out[i] = math.floor(x[i]) * 100 + math.ceil(x[i]) * 10 + math.trunc(float(x[i]))
 
 
 @cuda.jit
