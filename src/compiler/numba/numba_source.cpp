@@ -19,8 +19,8 @@ std::string file_label(const NumbaKernel::State& state) {
   return slash == std::string::npos ? file : file.substr(slash + 1);
 }
 
-std::string argument_list(const std::vector<Slot>& slots) {
-  std::string list = "{{tw_x, tw_y, tw_z}, tw_block, tw_threads, tw_grid}";
+std::string argument_list(const std::vector<Slot>& slots, const char* x = "tw_x") {
+  std::string list = fmt::format("{{{{{}, tw_y, tw_z}}, tw_block, tw_threads, tw_grid}}", x);
   for (const Slot& slot : slots) list += ", " + slot.name;
   return list;
 }
@@ -42,21 +42,31 @@ std::string loop_entry(const numba::KernelText& text, const std::string& symbol)
       out += fmt::format("  {0}{1} const {2} = *({0}{1}*)parameters[{3}];\n", type,
                          slot.kind == Slot::Kind::Data ? "*" : "", slot.name, i);
   }
-  out += fmt::format(
-      R"(  const TwIndex tw_grid = {{(int)launch->grid[0], (int)launch->grid[1], (int)launch->grid[2]}};
-  const TwIndex tw_threads = {{(int)launch->block[0], (int)launch->block[1], (int)launch->block[2]}};
-  for (unsigned long tw_number = tw_first; tw_number < tw_last; ++tw_number) {{
-    const TwIndex tw_block = {{int(tw_number % tw_grid.x), int(tw_number / tw_grid.x % tw_grid.y),
-                              int(tw_number / tw_grid.x / tw_grid.y)}};
-    for (int tw_z = 0; tw_z < tw_threads.z; ++tw_z)
-      for (int tw_y = 0; tw_y < tw_threads.y; ++tw_y) {{
+  std::string inside;
+  if (text.has_guard)
+    inside = fmt::format(R"(        if ({0}<2>({1})) {{
 #pragma omp simd
-        for (int tw_x = 0; tw_x < tw_threads.x; ++tw_x) {}({});
+          for (long long tw_x = 0; tw_x < tw_threads.x; ++tw_x) {0}<1>({2});
+          continue;
+        }}
+)",
+                         text.entry, argument_list(text.slots, "tw_threads.x - 1"),
+                         argument_list(text.slots));
+  out += fmt::format(
+      R"(  const TwIndex tw_grid = {{launch->grid[0], launch->grid[1], launch->grid[2]}};
+  const TwIndex tw_threads = {{launch->block[0], launch->block[1], launch->block[2]}};
+  for (unsigned long tw_number = tw_first; tw_number < tw_last; ++tw_number) {{
+    const TwIndex tw_block = {{(long long)(tw_number % tw_grid.x), (long long)(tw_number / tw_grid.x % tw_grid.y),
+                              (long long)(tw_number / tw_grid.x / tw_grid.y)}};
+    for (long long tw_z = 0; tw_z < tw_threads.z; ++tw_z)
+      for (long long tw_y = 0; tw_y < tw_threads.y; ++tw_y) {{
+{2}#pragma omp simd
+        for (long long tw_x = 0; tw_x < tw_threads.x; ++tw_x) {0}<0>({1});
       }}
   }}
 }}
 )",
-      text.entry, argument_list(text.slots));
+      text.entry, argument_list(text.slots), inside);
   return out;
 }
 

@@ -124,6 +124,7 @@ Value FunctionWriter::call_builtin(std::string_view name, const Arguments& given
     Value size = scalar_value(DType::Int64, value.shape[0], false);
     size.is_nonnegative = true;
     size.is_stable = value.is_stable;
+    if (value.is_stable && is_kernel_) size.row = AlongRow::Same;
     return size;
   }
   if (name == "round") {

@@ -29,6 +29,8 @@ Value FunctionWriter::grid_axis(const char* name, int axis) {
                                                ? fmt::format("tw_thread.{}.{}", name, "xyz"[axis])
                                                : fmt::format("(int){}.{}", name, "xyz"[axis]));
   value.is_nonnegative = true;
+  const bool is_thread = std::string_view(name) == "threadIdx";
+  value.row = is_thread && axis == 0 ? AlongRow::Rising : AlongRow::Same;
   return value;
 }
 
@@ -49,6 +51,7 @@ Value FunctionWriter::call_grid(std::string_view name, const Arguments& given, c
             : fmt::format("(long long){0}gridDim.{1} * {0}blockDim.{1}", thread, letter);
     items.push_back(scalar_value(DType::Int64, text, false));
     items.back().is_nonnegative = true;
+    items.back().row = name == "grid" && axis == 0 ? AlongRow::Rising : AlongRow::Same;
   }
   return dimensions == 1 ? items[0] : tuple_value(std::move(items));
 }

@@ -117,6 +117,7 @@ Value FunctionWriter::name(const Name& node) {
     if (!state.type.is_contiguous) value.strides = value.shape;
   }
   if (state.type.is_scalar()) value.is_nonnegative |= state.is_nonnegative;
+  value.row = state.row;
   for (Value& item : value.items) item.is_nonnegative |= state.is_nonnegative;
   return value;
 }
@@ -218,6 +219,7 @@ Value FunctionWriter::array_attribute(const Value& array, const Attribute& node)
     if (is_number(text)) return integer_constant(std::stoll(text));
     value.is_nonnegative = true;
     value.is_stable = array.is_stable;
+    if (array.is_stable && is_kernel_) value.row = AlongRow::Same;
     return value;
   };
   if (name == "ndim") return integer_constant(array.type.ndim);
@@ -294,6 +296,15 @@ Value FunctionWriter::bool_operation(const BoolOp& node) {
     type = *unify(type, value.type);
   }
   Value result = values.back();
+  const auto is_all = [&](AlongRow row) {
+    return std::all_of(values.begin(), values.end(), [&](const Value& value) {
+      return value.row == AlongRow::Same || value.row == row;
+    });
+  };
+  const AlongRow row = is_all(AlongRow::Same)                ? AlongRow::Same
+                       : is_and && is_all(AlongRow::Prefix)  ? AlongRow::Prefix
+                       : !is_and && is_all(AlongRow::Suffix) ? AlongRow::Suffix
+                                                             : AlongRow::Unknown;
   for (std::size_t i = values.size() - 1; i-- > 0;) {
     const Value& left = values[i];
     const Value test = truth_of(left);
@@ -308,6 +319,7 @@ Value FunctionWriter::bool_operation(const BoolOp& node) {
     }
     result = scalar_value(type.dtype, text, false);
   }
+  result.row = row;
   return result;
 }
 

@@ -84,6 +84,7 @@ void FunctionWriter::walk(bool is_final) {
   declared_.clear();
   scopes_.assign(1, {});
   line_ = -1;
+  may_guard_ = is_loop_dialect() && is_kernel_;
   out_.open("");  // the function's own brace
   if (is_final) declare_variables();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -123,6 +124,7 @@ void FunctionWriter::make_parameters(const std::vector<bool>& nonnegative) {
       Value value = scalar_value(type.dtype, name);
       value.is_nonnegative |= nonnegative[i];
       value.is_stable = true;
+      if (is_kernel_) value.row = AlongRow::Same;
       parameters_.push_back(value);
     }
   }
@@ -268,15 +270,19 @@ std::string FunctionWriter::result_text(const Type& type) {
 
 void FunctionWriter::write_kernel(KernelText& out, const std::string& name) {
   infer();
+  if (is_loop_dialect()) out_.line("return true;");
   if (result_.kind != Type::Kind::Unknown && result_.kind != Type::Kind::None)
     fail(*result_place_,
          fmt::format("kernel '{}' returns {}; a kernel returns nothing", name, text_of(result_)),
          "write the result into an array, or make it a device function: @cuda.jit(device=True)");
   out.entry = program_.names.make(name);
+  out.has_guard = has_guard_;
   out.slots = used_slots();
   const std::string head =
       is_loop_dialect()
-          ? fmt::format("TW_ALWAYS static inline void {}(const TwThread& tw_thread", out.entry)
+          ? fmt::format(
+                "template <int tw_mode>\nTW_ALWAYS static inline bool {}(const TwThread& tw_thread",
+                out.entry)
           : fmt::format("extern \"C\" __global__ void {}(", out.entry);
   const std::string list = parameter_list(out.slots);
   const char* const comma = is_loop_dialect() && !list.empty() ? ", " : "";

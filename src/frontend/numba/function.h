@@ -60,6 +60,7 @@ class FunctionWriter {
     bool is_alias = false;
     Value alias;
     int variable = -1;
+    AlongRow row = AlongRow::Unknown;
     bool is_declarable = false;  // by its first definition, which is
     const Node* first_place = nullptr;
   };
@@ -98,6 +99,7 @@ class FunctionWriter {
   void augmented(const python::AugAssign& node);
   void annotated(const python::AnnAssign& node);
   void conditional(const python::If& node, bool is_else);
+  bool guard(const python::If& node, const Value& condition);
   bool is_effectful_test(const python::If& node) const;
   void return_value(const python::Return& node);
   void expression_statement(const python::ExprStmt& node);
@@ -214,6 +216,8 @@ class FunctionWriter {
   bool is_final_ = false;
   bool is_changed_ = false;
   bool is_kernel_ = true;
+  bool has_guard_ = false;
+  bool may_guard_ = false;  // nothing but assignments of names so far
   int line_ = -1;
   int loop_depth_ = 0;
   std::set<std::string> declared_;

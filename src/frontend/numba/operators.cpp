@@ -92,6 +92,34 @@ std::optional<Value> fold(BinaryOperator op, const Value& left, const Value& rig
   }
 }
 
+// What the operator makes of values that change like these along a row.
+AlongRow row_of(BinaryOperator op, const Value& left, const Value& right) {
+  const auto is_known = [](const Value& value) {
+    return value.row == AlongRow::Same ||
+           (value.row == AlongRow::Rising && value.type.is_integer());
+  };
+  if (!is_known(left) || !is_known(right)) return AlongRow::Unknown;
+  const bool is_left_same = left.row == AlongRow::Same, is_right_same = right.row == AlongRow::Same;
+  if (is_left_same && is_right_same) return AlongRow::Same;
+  if (op == BinaryOperator::Add || (op == BinaryOperator::Subtract && is_right_same))
+    return AlongRow::Rising;
+  const Value& factor = is_left_same ? left : right;
+  const bool is_scaled = (is_left_same || is_right_same) && factor.is_nonnegative;
+  return op == BinaryOperator::Multiply && is_scaled ? AlongRow::Rising : AlongRow::Unknown;
+}
+
+AlongRow row_of(CompareOperator op, const Value& left, const Value& right) {
+  const bool is_left_same = left.row == AlongRow::Same, is_right_same = right.row == AlongRow::Same;
+  if (is_left_same && is_right_same) return AlongRow::Same;
+  const bool is_less = op == CompareOperator::Less || op == CompareOperator::LessEqual;
+  const bool is_greater = op == CompareOperator::Greater || op == CompareOperator::GreaterEqual;
+  if (left.row == AlongRow::Rising && is_right_same)
+    return is_less ? AlongRow::Prefix : is_greater ? AlongRow::Suffix : AlongRow::Unknown;
+  if (is_left_same && right.row == AlongRow::Rising)
+    return is_greater ? AlongRow::Prefix : is_less ? AlongRow::Suffix : AlongRow::Unknown;
+  return AlongRow::Unknown;
+}
+
 bool is_bitwise(BinaryOperator op) {
   return op == BinaryOperator::BitAnd || op == BinaryOperator::BitOr ||
          op == BinaryOperator::BitXor;
@@ -172,6 +200,7 @@ Value FunctionWriter::binary(BinaryOperator op, const Value& left, const Value& 
       dtype, fmt::format("{} {} {}", in_parentheses(a), text_of(op), in_parentheses(b)), false);
   if (op == BinaryOperator::Add || op == BinaryOperator::Multiply || is_division)
     value.is_nonnegative |= left.is_nonnegative && right.is_nonnegative;
+  value.row = row_of(op, left, right);
   // n + 15 - 1 is not negative where n is not.
   if (op == BinaryOperator::Add && value.is_nonnegative) value.least = left.least + right.least;
   if (op == BinaryOperator::Subtract && are_integers && left.is_nonnegative && right.integer() &&
@@ -222,6 +251,7 @@ Value FunctionWriter::divide(BinaryOperator op, const Value& left, const Value& 
         false);
     value.is_nonnegative = true;
     value.is_stable = left.is_stable && right.is_stable;
+    value.row = row_of(op, left, right);
     return value;
   }
   const char* const name = is_real ? (is_quotient ? "tw_floor_divide_real" : "tw_modulo_real")
@@ -320,6 +350,7 @@ Value FunctionWriter::compare(CompareOperator op, const Value& left, const Value
       DType::Bool, fmt::format("{} {} {}", in_parentheses(a), text_of(op), in_parentheses(b)),
       false);
   value.is_stable = left.is_stable && right.is_stable;
+  value.row = row_of(op, left, right);
   return value;
 }
 

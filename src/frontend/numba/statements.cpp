@@ -60,6 +60,10 @@ void FunctionWriter::block(NodeList body) {
 
 void FunctionWriter::statement(const Node& node) {
   mark_line(node);
+  // What stands before a guard is run twice: only names may be assigned there.
+  const bool is_plain = is<If>(&node) || is<ExprStmt>(&node) ||
+                        (is<Assign>(&node) && !is<Subscript>(cast<Assign>(&node).targets.front()));
+  may_guard_ &= is_plain;
   switch (node.kind) {
     case Kind::Assign:
       return assign(cast<Assign>(&node));
@@ -211,6 +215,7 @@ void FunctionWriter::define(const Node* target, const Value& value, const Node& 
     if (is_final_ && value.type.is_array()) alias_array(state, value);
     return;
   }
+  state.row = is_once && scopes_.size() == 1 ? value.row : AlongRow::Unknown;
   if (is_final_ && state.variable >= 0) assign_variable(target, state, value);
 }
 
@@ -343,6 +348,12 @@ void FunctionWriter::conditional(const If& node, bool is_else) {
   std::string condition = "false";
   if (!test.type.is_unknown())
     condition = truth_of(expect_scalar(test, "a condition", *node.test)).text;
+  if (may_guard_ && is_final_ && scopes_.size() == 1 && callees.empty()) {
+    if (guard(node, test)) return;
+    has_guard_ |= test.row == AlongRow::Prefix;
+    if (test.row == AlongRow::Prefix) condition = "tw_mode == 1 || " + condition;
+  }
+  may_guard_ = false;
   if (is_else) {
     out_.outdent();
     out_.open(fmt::format("}} else if ({})", condition));
@@ -360,6 +371,23 @@ void FunctionWriter::conditional(const If& node, bool is_else) {
     block(node.otherwise);
   }
   out_.close();
+}
+
+// A loop over threads asks first (mode 2) whether the last thread of a row is inside; then all are,
+// and no thread needs to test (mode 1). Is the statement written?
+//   if i < n: ...          if i >= n: return
+bool FunctionWriter::guard(const If& node, const Value& condition) {
+  if (condition.row == AlongRow::Prefix)
+    out_.format("if (tw_mode == 2) return {};", condition.text);
+  const bool returns = node.otherwise.empty() && node.body.size() == 1 &&
+                       is<Return>(node.body.front()) &&
+                       cast<Return>(node.body.front()).value == nullptr;
+  if (condition.row != AlongRow::Suffix || !returns) return false;
+  out_.format("if (tw_mode == 2) return !({});", condition.text);
+  out_.format("if (tw_mode == 0 && ({})) return true;", condition.text);
+  may_guard_ = false;
+  has_guard_ = true;
+  return true;
 }
 
 // Would the test of `elif` write lines of its own? Those cannot stand before it.
@@ -387,7 +415,7 @@ void FunctionWriter::return_value(const Return& node) {
   result_ = *joined;
   is_result_nonnegative_ &= value.is_nonnegative;
   result_place_ = &node;
-  if (is_nothing) return out_.line("return;");
+  if (is_nothing) return out_.line(is_loop_dialect() && is_kernel_ ? "return true;" : "return;");
   if (result_.is_scalar()) return out_.format("return {};", converted(value, result_.dtype).text);
   if (value.is_packed) return out_.format("return {};", value.text);
   std::string items;

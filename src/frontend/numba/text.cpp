@@ -40,7 +40,7 @@ TW_FUNCTION float __int_as_float(int bits) { return __builtin_bit_cast(float, bi
 TW_FUNCTION double __longlong_as_double(long long bits) { return __builtin_bit_cast(double, bits); }
 // Which thread of which block runs.
 struct TwIndex {
-  int x, y, z;
+  long long x, y, z;
 };
 struct TwThread {
   TwIndex threadIdx, blockIdx, blockDim, gridDim;
@@ -100,7 +100,8 @@ KernelText write_kernel(const KernelRequest& request) {
                               request.module.tree->source.file, types_text(request.arguments))) +
       "\n";
   if (is_loop) head += loop_functions;
-  else if (!texts.empty()) head += cuda_functions;
+  // The checks of the emulation know by this name that these lines are not the user's.
+  else if (!texts.empty()) head += line_directive(1, "tilewright/numba_helpers") + cuda_functions;
   out.text = head + texts + "\n" + functions + out.text;
   return out;
 }

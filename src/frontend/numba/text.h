@@ -46,6 +46,9 @@ struct KernelText {
   bool needs_threads = false;
   bool uses_math = false;  // Loop: functions of device_lib/cpu/math.h
   bool uses_fast_math = false;
+  // Loop: the function is a template over what it does: 0 runs a thread, 1 runs one whose row is
+  // known to be inside of the kernel's guard (`if i < n`), 2 asks whether a thread is.
+  bool has_guard = false;
 };
 
 struct KernelRequest {

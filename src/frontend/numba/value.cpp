@@ -96,6 +96,7 @@ Value integer_constant(std::int64_t number, DType dtype) {
   value.is_nonnegative |= number >= 0;
   value.least = number > 0 ? number : 0;
   value.is_stable = true;
+  value.row = AlongRow::Same;
   return value;
 }
 
@@ -105,6 +106,7 @@ Value float_constant(double number, DType dtype) {
   value.constant = number;
   value.is_nonnegative = number >= 0;
   value.is_stable = true;
+  value.row = AlongRow::Same;
   return value;
 }
 
@@ -138,6 +140,7 @@ Value converted(const Value& value, DType dtype) {
       is_floating(dtype) || size_of(dtype) > size_of(value.type.dtype) || dtype == DType::Int64;
   result.is_nonnegative |= value.is_nonnegative && is_wider && value.type.dtype != DType::UInt64;
   result.is_stable = value.is_stable;
+  if (value.row == AlongRow::Same || dtype == DType::Int64) result.row = value.row;
   return result;
 }
 

@@ -15,6 +15,15 @@ namespace tilewright::numba {
 
 using Number = std::variant<std::int64_t, double>;
 
+// How a value changes along a row of a block, from threadIdx.x = 0 on.
+enum class AlongRow : std::uint8_t {
+  Unknown,
+  Same,
+  Rising,  // never becomes smaller
+  Prefix,  // a condition that holds for the first threads and not behind them
+  Suffix,  // the other way round
+};
+
 struct Value {
   Type type;
   std::string text;       // of a scalar; of an array the pointer to its first element
@@ -23,6 +32,7 @@ struct Value {
   std::int64_t least = 0;  // of an integer that is not negative: it is no less than this
   bool is_stable = false;  // the same wherever it stands in the function
   std::optional<Number> constant = {};
+  AlongRow row = AlongRow::Unknown;
 
   // Of an array: sizes and distances in elements, as expressions; those of a contiguous one are
   // made from its sizes.
