@@ -119,6 +119,8 @@ CASES = [
     ("control", "bisect", 2, 8, lambda: [np.arange(30, dtype=I) * 3, i32(16, low=-5, high=100), zeros(I, 16)]),
     ("control", "mandelbrot", (2, 2), (4, 4), lambda: [zeros(I, 8, 8), 30]),
     ("control", "retyped", 2, 8, lambda: [f32(14), zeros(F, 14)]),
+    ("control", "both_at_once", 1, 8, lambda: [f64(8), zeros(D, 8)]),
+    ("control", "literals_of_64_bits", 1, 8, lambda: [zeros(L, 8)]),
     ("control", "insertion_sort", 1, 4, lambda: [i32(3, 9)]),
     ("device", "call_twice", 2, 8, lambda: [f32(14), zeros(F, 14)]),
     ("device", "call_power", 2, 8, lambda: [f32(14), zeros(F, 14)]),

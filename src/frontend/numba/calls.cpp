@@ -108,8 +108,9 @@ Value FunctionWriter::call_builtin(std::string_view name, const Arguments& given
     if (value.type.is_float()) return call_math("fabs", given, place);
     const DType dtype = arithmetic_type(value.type.dtype, value.type.dtype);
     if (value.is_nonnegative) return converted(value, dtype);
+    if (value.integer() && dtype == DType::Int64) return integer_constant(-*value.integer());
     Value result =
-        scalar_value(dtype, fmt::format("{}({})", helper("tw_abs"), converted(value, dtype).text));
+        scalar_value(dtype, fmt::format("{}({})", helper("tw_abs"), typed_text(value, dtype)));
     result.is_nonnegative = true;
     return result;
   }
@@ -163,7 +164,7 @@ Value FunctionWriter::call_print(const Call& node) {
     const DType wide = value.type.is_float() ? DType::Float64
                                              : arithmetic_type(value.type.dtype, value.type.dtype);
     format += value.type.is_float() ? "%f" : wide == DType::UInt64 ? "%llu" : "%lld";
-    arguments += ", " + converted(value, wide).text;
+    arguments += ", " + typed_text(value, wide);
   }
   need_threads();  // the emulation keeps the order of what threads print
   Value result{Type::none()};

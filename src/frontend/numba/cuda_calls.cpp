@@ -136,7 +136,7 @@ Value FunctionWriter::call_warp(std::string_view name, const Arguments& given, c
     const DType lane =
         name == "shfl_up_sync" || name == "shfl_down_sync" ? DType::UInt32 : DType::Int32;
     return scalar_value(dtype,
-                        fmt::format("__{}({}, {}, {})", name, mask(), converted(value, dtype).text,
+                        fmt::format("__{}({}, {}, {})", name, mask(), typed_text(value, dtype),
                                     converted(given.values[2], lane).text));
   }
   if (name == "all_sync" || name == "any_sync" || name == "ballot_sync") {

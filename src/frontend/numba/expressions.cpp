@@ -274,8 +274,7 @@ Value FunctionWriter::conditional_value(const IfExp& node) {
   const Value condition = truth_of(expect_scalar(test, "a condition", *node.test));
   Value value = scalar_value(type->dtype,
                              fmt::format("{} ? {} : {}", in_parentheses(condition),
-                                         in_parentheses(converted(yes, type->dtype)),
-                                         in_parentheses(converted(no, type->dtype))),
+                                         typed_text(yes, type->dtype), typed_text(no, type->dtype)),
                              false);
   value.is_nonnegative |= yes.is_nonnegative && no.is_nonnegative;
   return value;
@@ -313,8 +312,8 @@ Value FunctionWriter::bool_operation(const BoolOp& node) {
       text = fmt::format("{} {} {}", in_parentheses(test), is_and ? "&&" : "||",
                          in_parentheses(result));
     } else {
-      const std::string a = in_parentheses(converted(left, type.dtype));
-      const std::string b = in_parentheses(converted(result, type.dtype));
+      const std::string a = typed_text(left, type.dtype);
+      const std::string b = typed_text(result, type.dtype);
       text = fmt::format("{} ? {} : {}", in_parentheses(test), is_and ? b : a, is_and ? a : b);
     }
     result = scalar_value(type.dtype, text, false);

@@ -91,6 +91,7 @@ class FunctionWriter {
   void assign_variable(const Node* target, const WebState& state, const Value& value);
   std::vector<Value> unpacked(const Value& value, const python::Tuple& targets);
   std::vector<Value> packed_items(const Value& value);
+  bool is_visible(int variable) const;
   bool is_fresh(const python::Tuple& targets) const;
   Value copied_array(const Value& array);
   void note_write(const Value& array);

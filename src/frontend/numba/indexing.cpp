@@ -46,13 +46,14 @@ Value FunctionWriter::tuple_item(const Value& tuple, const Node* index, const No
   for (const Value& item : tuple.items)
     if (!(item.type == tuple.items.front().type))
       fail(place, "a tuple of different types is indexed with a constant only");
+  const DType dtype = tuple.items.front().type.dtype;
   // (i == 0 ? a : i == 1 ? b : c)
   std::string text;
   for (std::int64_t i = 0; i + 1 < count; ++i)
     text += fmt::format("{} == {} ? {} : ", in_parentheses(at), i,
-                        in_parentheses(tuple.items[static_cast<std::size_t>(i)]));
-  Value value = scalar_value(tuple.items.front().type.dtype,
-                             fmt::format("({}{})", text, in_parentheses(tuple.items.back())));
+                        typed_text(tuple.items[static_cast<std::size_t>(i)], dtype));
+  Value value =
+      scalar_value(dtype, fmt::format("({}{})", text, typed_text(tuple.items.back(), dtype)));
   value.is_nonnegative |= std::all_of(tuple.items.begin(), tuple.items.end(),
                                       [](const Value& item) { return item.is_nonnegative; });
   return value;

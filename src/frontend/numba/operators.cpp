@@ -229,10 +229,9 @@ Value FunctionWriter::integer_binary(BinaryOperator op, const Value& left, const
 
 Value FunctionWriter::shift(BinaryOperator op, const Value& left, const Value& right) {
   const DType dtype = arithmetic_type(left.type.dtype, left.type.dtype);
-  Value value = scalar_value(dtype,
-                             fmt::format("{} {} {}", in_parentheses(converted(left, dtype)),
-                                         text_of(op), in_parentheses(right)),
-                             false);
+  Value value = scalar_value(
+      dtype, fmt::format("{} {} {}", typed_text(left, dtype), text_of(op), in_parentheses(right)),
+      false);
   value.is_nonnegative |= left.is_nonnegative && op == BinaryOperator::ShiftRight;
   return value;
 }
@@ -256,9 +255,8 @@ Value FunctionWriter::divide(BinaryOperator op, const Value& left, const Value& 
   }
   const char* const name = is_real ? (is_quotient ? "tw_floor_divide_real" : "tw_modulo_real")
                                    : (is_quotient ? "tw_floor_divide" : "tw_modulo");
-  Value value =
-      scalar_value(dtype, fmt::format("{}({}, {})", helper(name), converted(left, dtype).text,
-                                      converted(right, dtype).text));
+  Value value = scalar_value(dtype, fmt::format("{}({}, {})", helper(name), typed_text(left, dtype),
+                                                typed_text(right, dtype)));
   value.is_nonnegative |= !is_quotient && right.is_nonnegative;
   return value;
 }
@@ -270,9 +268,9 @@ Value FunctionWriter::power(const Value& left, const Value& right, const Node& p
     if (right.integer().value_or(0) < 0)
       fail(place, "an integer to a negative power", "make the base a float: float(x) ** -1");
     const DType dtype = arithmetic_type(left.type.dtype, right.type.dtype);
-    Value value = scalar_value(
-        dtype, fmt::format("{}({}, {})", helper("tw_integer_power"), converted(left, dtype).text,
-                           converted(right, DType::Int64).text));
+    Value value =
+        scalar_value(dtype, fmt::format("{}({}, {})", helper("tw_integer_power"),
+                                        typed_text(left, dtype), typed_text(right, DType::Int64)));
     value.is_nonnegative |= left.is_nonnegative;
     return value;
   }

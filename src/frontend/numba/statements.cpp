@@ -162,12 +162,18 @@ std::vector<Value> FunctionWriter::unpacked(const Value& value, const Tuple& tar
   return items;
 }
 
+// Is the variable declared in a block that is open?
+bool FunctionWriter::is_visible(int variable) const {
+  return std::any_of(scopes_.begin(), scopes_.end(),
+                     [&](const std::set<int>& scope) { return scope.contains(variable); });
+}
+
 // Are all targets names that get their first value here? Then no value can depend on them.
 bool FunctionWriter::is_fresh(const Tuple& targets) const {
   return std::all_of(targets.elements.begin(), targets.elements.end(), [&](const Node* target) {
     if (!is<Name>(target)) return false;
     const WebState& state = states_[static_cast<std::size_t>(webs_.of_definition.at(target))];
-    return state.is_declarable && state.first_place == target;
+    return state.is_declarable && state.first_place == target && !is_visible(state.variable);
   });
 }
 
@@ -250,10 +256,7 @@ void FunctionWriter::alias_array(WebState& state, const Value& value) {
 void FunctionWriter::assign_variable(const Node* target, const WebState& state,
                                      const Value& value) {
   Variable& variable = variables_[static_cast<std::size_t>(state.variable)];
-  const bool is_visible = std::any_of(scopes_.begin(), scopes_.end(), [&](const auto& scope) {
-    return scope.contains(state.variable);
-  });
-  const bool declares = !is_visible && state.first_place == target;
+  const bool declares = !is_visible(state.variable) && state.first_place == target;
   if (declares) scopes_.back().insert(state.variable);
   const char* const constant = declares && variable.definitions == 1 ? "const " : "";
   const auto set = [&](const std::string& type, const std::string& to, const std::string& from) {

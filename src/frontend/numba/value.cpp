@@ -144,6 +144,14 @@ Value converted(const Value& value, DType dtype) {
   return result;
 }
 
+std::string typed_text(const Value& value, DType dtype) {
+  const Value result = converted(value, dtype);
+  if (dtype != DType::Int64 || !result.constant) return in_parentheses(result);
+  std::string text = result.text;
+  if (text.find("ll") != std::string::npos) return text;
+  return text.insert(text.ends_with(')') ? text.size() - 1 : text.size(), "ll");
+}
+
 Value truth_of(const Value& value) {
   if (value.type.is_bool()) return value;
   if (value.constant)

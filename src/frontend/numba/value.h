@@ -64,6 +64,8 @@ Value external_value(std::string name);
 
 // The value as a C++ expression of exactly this type.
 Value converted(const Value& value, DType dtype);
+// The same as text whose C++ type is that one even for a literal: 5ll.
+std::string typed_text(const Value& value, DType dtype);
 // As a condition.
 Value truth_of(const Value& value);
 

@@ -150,3 +150,22 @@ def insertion_sort(x):
                 x[i, k + 1] = x[i, k]
                 k -= 1
             x[i, k + 1] = value
+
+
+@cuda.jit
+def both_at_once(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        p = i
+        v += 1
+        v, p = v * 2, int(v) + p
+        out[i] = v * 100 + p
+
+
+@cuda.jit
+def literals_of_64_bits(out):
+    i = cuda.grid(1)
+    if i < out.size:
+        a = 1 if i > 3 else 2
+        out[i] = (1 if i > 3 else 2) * 3000000000 + abs(-7) ** i + (1 << (i + 30)) + a * 100000 * 100000
