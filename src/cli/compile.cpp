@@ -334,6 +334,11 @@ CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPat
 
 CompileReportRow compile_numba(const CompileVerbOptions& options, const KernelPath& path,
                                const Target& target) {
+  for (const char* kind : {"ir", "header"})
+    if (std::find(options.emit.begin(), options.emit.end(), kind) != options.emit.end())
+      throw UsageError{fmt::format(
+          "--emit {} is for Triton kernels; {} is a @cuda.jit kernel, which goes straight to CUDA",
+          kind, options.path)};
   NumbaCompile made = numba_to_compile(path, options.signature, target);
   CompileReportRow row{.kernel = made.kernel, .target = target};
   row.signature = made.signature;

@@ -81,6 +81,8 @@ TEST_F(NumbaCommand, CompileShowsTheTextWithTheUsersLines) {
   EXPECT_EQ(r.exit_code, 0) << r.error;
   EXPECT_THAT(r.output, HasSubstr("kernels.py:7: y[i] = x[i] * x[i]\n    y[i] = x[i] * x[i];\n"));
   EXPECT_THAT(r.output, Not(HasSubstr("#line")));
+  EXPECT_THAT(tilewright_command({"compile", file_ + ":numba_square", "--emit", "ir"}).error,
+              HasSubstr("--emit ir is for Triton kernels"));
   const CommandResult none = tilewright_command({"compile", file_ + ":numba_square"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.error, HasSubstr("the types of numba_square are not known"));
