@@ -230,7 +230,8 @@ std::function<void()> add_run(CLI::App& app) {
   verb->add_option("NAME=VALUE", options->arguments,
                    "Arguments of the kernel; of a program, behind --, its own");
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
-  verb->add_option("--block", options->block, "Threads per block of a .cu kernel (default 256)");
+  verb->add_option("--block", options->block,
+                   "Threads per block of a .cu or @cuda.jit kernel (default 256)");
   verb->add_option("--shared", options->shared_bytes,
                    "Bytes of dynamic shared memory of a .cu kernel")
       ->check(CLI::Range(0, 232448));
@@ -354,7 +355,8 @@ std::function<void()> add_compile(CLI::App& app) {
   verb->add_option("PATH", options->path, "FILE.py:KERNEL, FILE.cu:KERNEL, or PATH with --guess")
       ->required();
   verb->add_option("--signature", options->signature,
-                   "Types of the parameters: \"*fp32:16, i32, 1024\"");
+                   "Types of the parameters: \"*fp32:16, i32, 1024\"; of a @cuda.jit kernel "
+                   "\"float32[:], int32\"");
   verb->add_option("--target", options->targets,
                    "sm_80, sm_90a, cpu, ..., by comma (default: this machine's GPU, else sm_90a)")
       ->delimiter(',');
@@ -365,7 +367,8 @@ std::function<void()> add_compile(CLI::App& app) {
                  "Emit cuda and cpp with our device headers inside, to compile elsewhere");
   verb->add_option("-o,--output", options->folder, "Folder to write what is emitted to");
   add_kernel_options(*verb, *options);
-  verb->add_option("--block", options->block, "Threads per block of a .cu kernel: X[,Y[,Z]]");
+  verb->add_option("--block", options->block,
+                   "Threads per block of a .cu or @cuda.jit kernel: X[,Y[,Z]]");
   verb->add_option("-O", options->optimize, "Optimisation level, 0 to 3");
   verb->add_flag("-G", options->device_debug, "Debug information for device code");
   CLI::Option* guess = verb->add_flag(
@@ -427,7 +430,8 @@ std::function<void()> add_profile(CLI::App& app) {
   verb->add_flag("--by-stack", options->by_stack, "A row per place in the nesting of ranges");
   verb->add_option("--trace", options->trace, "Write a Chrome trace (JSON)");
   verb->add_option("--stacks", options->stacks, "Write folded stacks");
-  verb->add_option("--flame", options->flame, "Write a flame graph (SVG; a click zooms, / searches)");
+  verb->add_option("--flame", options->flame,
+                   "Write a flame graph (SVG; a click zooms, / searches)");
   add_json(*verb, options->json);
   return [options] { run_profile(*options); };
 }

@@ -13,9 +13,11 @@
 #include "base/nearest.h"
 #include "base/output_file.h"
 #include "base/quote.h"
+#include "cli/compile_numba.h"
 #include "cli/compile_report.h"
 #include "cli/kernel_path.h"
 #include "cli/machine_code.h"
+#include "cli/run_numba.h"
 #include "cli/self_contained.h"
 #include "cli/verbs.h"
 #include "codegen/cuda/program_shape.h"
@@ -328,6 +330,31 @@ CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPat
   return row;
 }
 
+// ---- Thread-level Python.
+
+CompileReportRow compile_numba(const CompileVerbOptions& options, const KernelPath& path,
+                               const Target& target) {
+  for (const char* kind : {"ir", "header"})
+    if (std::find(options.emit.begin(), options.emit.end(), kind) != options.emit.end())
+      throw UsageError{fmt::format(
+          "--emit {} is for Triton kernels; {} is a @cuda.jit kernel, which goes straight to CUDA",
+          kind, options.path)};
+  NumbaCompile made = numba_to_compile(path, options.signature, target);
+  CompileReportRow row{.kernel = made.kernel, .target = target};
+  row.signature = made.signature;
+  row.threads = threads_of(options.block);
+  add_compiler_flags(options, made.source);
+  emit(options, row, "cuda", [&] { return made.text; });
+  emit(options, row, "cpp", [&] { return made.text; });
+  if (!needs_binary(options, target)) return row;
+  const auto start = std::chrono::steady_clock::now();
+  const Binary binary = compile(made.source, target);
+  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  add_resources(row, binary, made.source.kernels.front().variants.front().steps.front().entry, 0);
+  emit_from_binary(options, row, made.source, binary, made.text);
+  return row;
+}
+
 // All or nothing would be better still, but each file is whole.
 void write_files(const std::string& folder, const std::vector<CompileReportRow>& rows) {
   std::error_code problem;
@@ -349,6 +376,8 @@ void run_compile(const CompileVerbOptions& options) {
   if (path.file.ends_with(".cu")) {
     const std::string text = read_input(path.file);
     for (const Target& target : targets) rows.push_back(compile_cuda(options, path, text, target));
+  } else if (is_numba_path(options.path)) {
+    for (const Target& target : targets) rows.push_back(compile_numba(options, path, target));
   } else {
     TritonInput input;
     read_triton(options, path, input);

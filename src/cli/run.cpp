@@ -18,6 +18,7 @@
 #include "cli/prints_aside.h"
 #include "cli/run_compare.h"
 #include "cli/run_cuda.h"
+#include "cli/run_numba.h"
 #include "cli/run_place.h"
 #include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
@@ -246,6 +247,7 @@ void report_run(const RunVerbOptions& options, const RunReport& report) {
 
 void run_run(const RunVerbOptions& options) {
   if (is_cuda_path(options.path)) return run_cuda(options);
+  if (is_numba_path(options.path)) return run_numba(options);
   const RunPlace place = place_of(options);
   const TritonKernel kernel = load_kernel(options.path);
   refuse_sweeps(options.arguments, "tilewright run");

@@ -26,8 +26,8 @@ const std::map<std::string, std::string> public_headers = {
     {"version.h", "base"},    {"kernel_source.h", "base"}, {"device.h", "runtime"},
     {"stream.h", "runtime"},  {"buffer.h", "runtime"},     {"module.h", "runtime"},
     {"tensor.h", "tensor"},   {"dlpack.h", "tensor"},      {"load_inline.h", "load_inline"},
-    {"triton.h", "compiler"}, {"ir.h", "compiler"},        {"ops.h", "graph"},
-    {"compile.h", "graph"},   {"grad.h", "graph"},
+    {"triton.h", "compiler"}, {"ir.h", "compiler"},        {"numba.h", "compiler"},
+    {"ops.h", "graph"},       {"compile.h", "graph"},      {"grad.h", "graph"},
     {"profile.h", "profile"}, {"benchmark.h", "bench"},    {"tilewright.h", "cli"},
 };
 

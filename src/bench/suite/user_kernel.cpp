@@ -9,11 +9,13 @@
 #include "base/input_file.h"
 #include "base/nearest.h"
 #include "bench/suite/sizes.h"
+#include "compiler/numba/numba_state.h"
 #include "compiler/triton/grid_text.h"
 #include "compiler/triton/guess/usage.h"
 #include "compiler/triton/triton_state.h"
 #include "tilewright/error.h"
 #include "tilewright/load_inline.h"
+#include "tilewright/numba.h"
 #include "tilewright/triton.h"
 
 namespace tilewright::suite {
@@ -195,6 +197,55 @@ Prepared prepare_cuda(const UserKernel& user, const std::string& text, const Pro
   return prepared;
 }
 
+// ---- Thread-level Python.
+
+// How many indices the kernel gives an array parameter; 0: it is no array.
+int dimensions_in(const python::Node& node, std::string_view parameter) {
+  int most = 0;
+  if (const auto* item = python::cast_if<python::Subscript>(&node);
+      item != nullptr && python::dotted_name(item->value) == parameter) {
+    const auto* indices = python::cast_if<python::Tuple>(item->index);
+    most = indices == nullptr ? 1 : static_cast<int>(indices->elements.size());
+  }
+  python::for_each_child(node, [&](const python::Node& child) {
+    most = std::max(most, dimensions_in(child, parameter));
+  });
+  return most;
+}
+
+// Operands of elements are flat for a kernel with one index.
+Tensor with_dimensions(const Tensor& tensor, int dimensions) {
+  if (tensor.rank() == dimensions) return tensor;
+  return dimensions == 1 ? tensor.view({-1}) : tensor.view({-1, tensor.size(-1)});
+}
+
+Prepared prepare_numba(const UserKernel& user, const NumbaKernel& kernel, const Problem& problem) {
+  const python::FunctionDef& function = *kernel.state()->function;
+  std::vector<Slot> slots;
+  std::vector<int> dimensions;
+  for (const std::string& name : kernel.parameters()) {
+    dimensions.push_back(dimensions_in(function, name));
+    slots.push_back({name, dimensions.back() > 0, false});
+  }
+  check_argument_names(user, slots);
+  const std::vector<Bound> bound = bind_slots(slots, problem, user, false);
+  auto tensors = std::make_shared<std::vector<Tensor>>(slots.size());
+  std::vector<NumbaArgument> arguments;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (const auto* tensor = std::get_if<Tensor>(&bound[i])) {
+      (*tensors)[i] = with_dimensions(*tensor, dimensions[i]);
+      arguments.emplace_back((*tensors)[i]);
+    } else {
+      const bool is_real = std::holds_alternative<double>(bound[i]);
+      arguments.emplace_back(
+          argument_for({.dtype = is_real ? DType::Float64 : DType::Int64}, bound[i]));
+    }
+  }
+  const LaunchConfig config = config_of(user, problem);
+  const NumbaLaunch launch{.grid = config.grid, .block = config.block};
+  return {.run = [kernel, launch, arguments, tensors] { kernel.launch(launch, arguments); }};
+}
+
 // Lines `first` to `last`, counted from 1.
 std::string_view lines_between(std::string_view text, int first, int last) {
   std::size_t begin = 0, end = 0;
@@ -218,7 +269,14 @@ int lines_of_kernel(const TritonKernel& kernel) {
 
 Entry user_entry(const UserKernel& kernel) {
   Entry entry{.name = kernel.kernel, .prepare = {}, .lines = 0, .roundings = 8};
-  if (kernel.file.ends_with(".py")) {
+  if (kernel.file.ends_with(".py") && is_numba_kernel(kernel.file, kernel.kernel)) {
+    const NumbaKernel loaded = load_numba(kernel.file, kernel.kernel);
+    const python::FunctionDef& function = *loaded.state()->function;
+    entry.lines =
+        lines_of_code(lines_between(loaded.state()->module->tree->source.text,
+                                    function.decorators.front()->span.line, function.end_line));
+    entry.prepare = [=](const Problem& problem) { return prepare_numba(kernel, loaded, problem); };
+  } else if (kernel.file.ends_with(".py")) {
     const TritonKernel loaded = load_triton(kernel.file, kernel.kernel);
     check_argument_names(kernel, slots_of(loaded));
     entry.lines = lines_of_kernel(loaded);

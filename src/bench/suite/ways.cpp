@@ -8,6 +8,7 @@
 
 #include "base/embedded.h"
 #include "bench/suite/inline_ways.h"
+#include "bench/suite/simt_ways.h"
 #include "bench/suite/tensor_ways.h"
 #include "bench/suite/tile_ways.h"
 
@@ -22,6 +23,7 @@ constexpr std::array registry = {
     Way{"add", "builtin", "kernels/add_builtin.inc", builtin_way},
     Way{"add", "tile", "kernels/add.py", tile_elementwise},
     Way{"add", "cuda", "kernels/add.cu", cuda_elementwise, Where::Anywhere, true, 4, 1 << 22},
+    Way{"add", "simt", "kernels/add_simt.py", simt_elementwise, Where::Anywhere, true},
     Way{"add", "cpp", "kernels/add.cpp.in", cpp_elementwise, Where::Cpu, true},
     Way{"attention", "tile", "kernels/attention.py", tile_attention},
     Way{"cross_entropy", "builtin", "kernels/cross_entropy_builtin.inc", builtin_way},
@@ -34,12 +36,14 @@ constexpr std::array registry = {
     Way{"gelu", "cuda", "kernels/gelu.cu", cuda_elementwise, Where::Anywhere, true, 4, 1 << 22},
     Way{"gelu", "cuda_vector", "kernels/gelu_vector.cu", cuda_vectors, Where::Anywhere, true, 4,
         1 << 22},
+    Way{"gelu", "simt", "kernels/gelu_simt.py", simt_elementwise, Where::Anywhere, true},
     Way{"gelu", "cpp", "kernels/gelu.cpp.in", cpp_elementwise, Where::Cpu, true},
     Way{"layernorm", "builtin", "kernels/layernorm_builtin.inc", builtin_way},
     Way{"layernorm", "tile", "kernels/layernorm.py", tile_rows},
     Way{"matmul", "builtin", "kernels/matmul_builtin.inc", builtin_way},
     Way{"matmul", "tile", "kernels/matmul.py", tile_matmul},
     Way{"matmul", "cuda", "kernels/matmul.cu", cuda_matmul, Where::Anywhere, true, 4, 1 << 21},
+    Way{"matmul", "simt", "kernels/matmul_simt.py", simt_matmul, Where::Anywhere, true, 4, 1 << 21},
     Way{"matmul", "cpp", "kernels/matmul.cpp.in", cpp_matmul, Where::Cpu, true},
     Way{"rmsnorm", "builtin", "kernels/rmsnorm_builtin.inc", builtin_way},
     Way{"rmsnorm", "tile", "kernels/rmsnorm.py", tile_rows},
@@ -49,6 +53,7 @@ constexpr std::array registry = {
     Way{"softmax", "compiled", "kernels/softmax_manual.inc", compiled_softmax},
     Way{"softmax", "tile", "kernels/softmax.py", tile_rows},
     Way{"softmax", "cuda", "kernels/softmax.cu", cuda_rows, Where::Anywhere, true, 4, 1 << 16},
+    Way{"softmax", "simt", "kernels/softmax_simt.py", simt_rows, Where::Anywhere, true, 4, 1 << 16},
     Way{"softmax", "cpp", "kernels/softmax.cpp.in", cpp_rows, Where::Cpu, true},
 };
 

@@ -99,9 +99,18 @@ class Marker {
 
   // ---- Statements.
 
+  // `#line 7 "a.py"` before a statement changes nothing of it.
+  static bool is_line_of_user(const CppToken& token) {
+    return is_directive(token) && directive_word(token) == "line" &&
+           token.text.find("\"tilewright/") == std::string::npos;
+  }
+
   void mark_next() {
-    if (is_library_ || brackets_.back().is_quiet || at_ + 1 >= tokens_.size()) return;
-    const CppToken& next = tokens_[at_ + 1];
+    if (is_library_ || brackets_.back().is_quiet) return;
+    std::size_t after = at_ + 1;
+    while (after < tokens_.size() && is_line_of_user(tokens_[after])) ++after;
+    if (after >= tokens_.size()) return;
+    const CppToken& next = tokens_[after];
     const bool begins = next.is_identifier() || next.is_one_of({"*", "(", "++", "--"});
     if (begins && !next.is_one_of({"else", "while", "catch", "case", "default"}))
       out_.push_back({next.offset, "TW_AT "});

@@ -123,12 +123,13 @@ Moment moment_of(const LoadedModule& module, const Node* function) {
 }
 
 bool is_external_package(std::string_view dotted) {
-  static constexpr std::array<std::string_view, 34> known = {
-      "__future__",  "abc",    "argparse",  "builtins",   "collections", "contextlib", "copy",
-      "dataclasses", "enum",   "functools", "importlib",  "inspect",     "itertools",  "json",
-      "logging",     "math",   "numpy",     "operator",   "os",          "packaging",  "pathlib",
-      "platform",    "random", "re",        "statistics", "string",      "subprocess", "sys",
-      "time",        "torch",  "triton",    "types",      "typing",      "warnings"};
+  static constexpr std::array<std::string_view, 35> known = {
+      "__future__", "abc",         "argparse",  "builtins",   "collections", "contextlib",
+      "copy",       "dataclasses", "enum",      "functools",  "importlib",   "inspect",
+      "itertools",  "json",        "logging",   "math",       "numba",       "numpy",
+      "operator",   "os",          "packaging", "pathlib",    "platform",    "random",
+      "re",         "statistics",  "string",    "subprocess", "sys",         "time",
+      "torch",      "triton",      "types",     "typing",     "warnings"};
   const std::string_view package = dotted.substr(0, dotted.find('.'));
   return std::binary_search(known.begin(), known.end(), package);
 }

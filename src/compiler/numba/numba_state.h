@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/numba/numba_state.h — a loaded kernel of thread-level Python and what was compiled of
+// it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "frontend/numba/text.h"
+#include "frontend/python/module_loader.h"
+#include "tilewright/numba.h"
+
+namespace tilewright {
+
+// Where a kernel's text runs.
+enum class NumbaPlace : std::uint8_t { Gpu, Emulated, Loop };
+
+// The code for one list of types.
+struct NumbaSpecialization {
+  std::vector<std::uint32_t> key;  // a word per argument, then the place
+  std::vector<numba::Slot> slots;
+  std::vector<DType> converts;  // per argument: what the decorator's signature makes of a number
+  Function function;
+  NumbaPlace place = NumbaPlace::Gpu;
+  const NumbaSpecialization* next = nullptr;
+};
+
+struct NumbaKernel::State {
+  std::string name;
+  std::vector<std::string> parameters;
+  python::ModuleLoader loader;
+  const python::LoadedModule* module = nullptr;
+  const python::FunctionDef* function = nullptr;
+  // Of the decorator; empty when it has none.
+  std::optional<std::vector<numba::Type>> signature;
+
+  std::mutex mutex;  // of all below but reading `first`
+  std::vector<std::unique_ptr<NumbaSpecialization>> made;
+  std::atomic<const NumbaSpecialization*> first{nullptr};
+};
+
+// The source of a kernel for arguments of these types: CUDA text for NVRTC or the emulation, or a
+// loop over threads. Empty where the kernel's threads need each other and a loop was asked for.
+struct NumbaSource {
+  KernelSource source;
+  numba::KernelText text;
+};
+std::optional<NumbaSource> numba_source(NumbaKernel::State& state,
+                                        const std::vector<numba::Type>& types, NumbaPlace place);
+
+// "float32[:], float32[:, ::1], int32", as decorators have it, with or without "void(...)".
+// Throws ArgumentError for what is no such list.
+std::vector<numba::Type> parse_numba_signature(const std::string& text);
+// What the decorator of the function says; empty when it says nothing.
+std::optional<std::vector<numba::Type>> decorator_signature(python::ModuleLoader& loader,
+                                                            const python::LoadedModule& module,
+                                                            const python::FunctionDef& function);
+
+// Is the function of that name in the file decorated with @cuda.jit? An empty name: is any?
+bool is_numba_kernel(const std::string& file, const std::string& kernel);
+// Kernels of the file, in its order; device functions are none.
+std::vector<std::string> numba_kernels(python::ModuleLoader& loader,
+                                       const python::LoadedModule& module);
+
+}  // namespace tilewright

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// frontend/numba/value.cpp — literals and conversions as text.
+#include "frontend/numba/value.h"
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace tilewright::numba {
+namespace {
+
+std::string integer_text(std::int64_t value, DType dtype) {
+  if (dtype == DType::Bool) return value != 0 ? "true" : "false";
+  if (dtype == DType::UInt64) return fmt::format("{}ull", static_cast<std::uint64_t>(value));
+  if (value == std::numeric_limits<std::int64_t>::min()) return "(-9223372036854775807ll - 1)";
+  const bool is_wide = value > std::numeric_limits<std::int32_t>::max() ||
+                       value < std::numeric_limits<std::int32_t>::min();
+  const std::string text = fmt::format("{}{}", value, is_wide ? "ll" : "");
+  return value < 0 ? "(" + text + ")" : text;
+}
+
+std::string float_text(double value, DType dtype) {
+  const bool is_single = dtype == DType::Float32;
+  if (std::isnan(value))
+    return is_single ? "__int_as_float(0x7fc00000)" : "__longlong_as_double(0x7ff8000000000000ll)";
+  if (std::isinf(value)) {
+    const char* const text =
+        is_single ? "__int_as_float(0x7f800000)" : "__longlong_as_double(0x7ff0000000000000ll)";
+    return value < 0 ? fmt::format("(-{})", text) : text;
+  }
+  std::string text =
+      is_single ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (is_single) text += "f";
+  return value < 0 || std::signbit(value) ? "(" + text + ")" : text;
+}
+
+// What an integer becomes in fewer bits.
+std::int64_t wrapped(std::int64_t value, DType dtype) {
+  switch (dtype) {
+    case DType::Bool:
+      return value != 0;
+    case DType::Int8:
+      return static_cast<std::int8_t>(value);
+    case DType::Int16:
+      return static_cast<std::int16_t>(value);
+    case DType::Int32:
+      return static_cast<std::int32_t>(value);
+    case DType::UInt8:
+      return static_cast<std::uint8_t>(value);
+    case DType::UInt16:
+      return static_cast<std::uint16_t>(value);
+    case DType::UInt32:
+      return static_cast<std::uint32_t>(value);
+    default:
+      return value;
+  }
+}
+
+std::optional<Value> converted_constant(const Value& value, DType dtype) {
+  if (!value.constant) return {};
+  if (const auto* integer = std::get_if<std::int64_t>(&*value.constant)) {
+    if (is_floating(dtype))
+      return float_constant(value.type.dtype == DType::UInt64
+                                ? static_cast<double>(static_cast<std::uint64_t>(*integer))
+                                : static_cast<double>(*integer),
+                            dtype);
+    return integer_constant(wrapped(*integer, dtype), dtype);
+  }
+  const double real = std::get<double>(*value.constant);
+  if (is_floating(dtype)) return float_constant(real, dtype);
+  if (dtype == DType::Bool) return integer_constant(real != 0, dtype);
+  if (!(std::fabs(real) < 9e18)) return {};
+  return integer_constant(wrapped(static_cast<std::int64_t>(real), dtype), dtype);
+}
+
+}  // namespace
+
+std::string in_parentheses(const Value& value) {
+  return value.is_simple ? value.text : "(" + value.text + ")";
+}
+
+Value scalar_value(DType dtype, std::string text, bool is_simple) {
+  Value value;
+  value.type = Type::scalar(dtype);
+  value.text = std::move(text);
+  value.is_simple = is_simple;
+  value.is_nonnegative = dtype == DType::Bool || (is_integer(dtype) && !is_signed(dtype));
+  return value;
+}
+
+Value integer_constant(std::int64_t number, DType dtype) {
+  Value value = scalar_value(dtype, integer_text(number, dtype));
+  value.constant = number;
+  value.is_nonnegative |= number >= 0;
+  value.least = number > 0 ? number : 0;
+  value.is_stable = true;
+  value.row = AlongRow::Same;
+  return value;
+}
+
+Value float_constant(double number, DType dtype) {
+  if (dtype == DType::Float32) number = static_cast<float>(number);
+  Value value = scalar_value(dtype, float_text(number, dtype));
+  value.constant = number;
+  value.is_nonnegative = number >= 0;
+  value.is_stable = true;
+  value.row = AlongRow::Same;
+  return value;
+}
+
+Value tuple_value(std::vector<Value> items) {
+  std::vector<Type> types;
+  for (const Value& item : items) types.push_back(item.type);
+  Value value;
+  value.type = Type::tuple(std::move(types));
+  value.items = std::move(items);
+  return value;
+}
+
+Value external_value(std::string name) {
+  Value value;
+  value.type = Type::constant();
+  value.external = std::move(name);
+  return value;
+}
+
+Value converted(const Value& value, DType dtype) {
+  if (value.type.dtype == dtype) return value;
+  if (const std::optional<Value> folded = converted_constant(value, dtype)) return *folded;
+  if (dtype == DType::Bool) return truth_of(value);
+  // The built-in indices are unsigned in C++; as int64 one conversion says all.
+  std::string_view from = value.text;
+  if (dtype == DType::Int64 && from.starts_with("(int)")) from.remove_prefix(5);
+  Value result = scalar_value(
+      dtype, fmt::format("({}){}", cpp_type(dtype),
+                         value.is_simple ? std::string(from) : "(" + value.text + ")"));
+  const bool is_wider =
+      is_floating(dtype) || size_of(dtype) > size_of(value.type.dtype) || dtype == DType::Int64;
+  result.is_nonnegative |= value.is_nonnegative && is_wider && value.type.dtype != DType::UInt64;
+  result.is_stable = value.is_stable;
+  if (value.row == AlongRow::Same || dtype == DType::Int64) result.row = value.row;
+  return result;
+}
+
+std::string typed_text(const Value& value, DType dtype) {
+  const Value result = converted(value, dtype);
+  if (dtype != DType::Int64 || !result.constant) return in_parentheses(result);
+  std::string text = result.text;
+  if (text.find("ll") != std::string::npos) return text;
+  return text.insert(text.ends_with(')') ? text.size() - 1 : text.size(), "ll");
+}
+
+Value truth_of(const Value& value) {
+  if (value.type.is_bool()) return value;
+  if (value.constant)
+    return integer_constant(std::visit([](auto number) { return number != 0; }, *value.constant),
+                            DType::Bool);
+  Value result = scalar_value(DType::Bool, in_parentheses(value) + " != 0", false);
+  result.is_stable = value.is_stable;
+  return result;
+}
+
+}  // namespace tilewright::numba

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/numba_test.cpp — run, compile and bench take a kernel that is decorated with @cuda.jit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "command.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* text = R"(from numba import cuda, float32
+
+@cuda.jit
+def numba_square(x, y):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        y[i] = x[i] * x[i]
+
+@cuda.jit
+def race(x, y):
+    tile = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    y[t] = tile[31 - t]
+
+@cuda.jit
+def plus(x, y, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i] + y[i]
+)";
+
+class NumbaCommand : public ::testing::Test {
+ protected:
+  void SetUp() override { std::ofstream(file_) << text; }
+  CommandResult run(const std::string& kernel, std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", file_ + ":" + kernel});
+    return tilewright_command(more);
+  }
+
+  TemporaryFolder folder_;
+  std::string file_ = folder_.path() + "/kernels.py";
+};
+
+TEST_F(NumbaCommand, RunLaunchesTheKernel) {
+  for (const char* device : {"cpu", "emulate"}) {
+    const CommandResult r = run("numba_square", {"--grid", "4", "--block", "32", "--device", device,
+                                                 "x=arange:f32[100]", "y=zeros:f32[100]"});
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    EXPECT_THAT(r.output, HasSubstr("99 of 100 changed  0, 1, 4, 9, 16, 25, ..."));
+  }
+}
+
+TEST_F(NumbaCommand, RunNamesTheLineOfARace) {
+  const CommandResult r = run("race", {"--grid", "1", "--block", "32", "--device", "emulate",
+                                       "x=arange:f32[32]", "y=zeros:f32[32]"});
+  EXPECT_NE(r.exit_code, 0);
+  EXPECT_THAT(r.error, HasSubstr("'tile["));
+  EXPECT_THAT(r.error, HasSubstr("line 14"));
+}
+
+TEST_F(NumbaCommand, MistakesAreSaid) {
+  EXPECT_THAT(run("numba_square", {"x=arange:f32[8]", "y=zeros:f32[8]"}).error,
+              HasSubstr("the kernel 'numba_square' needs --grid"));
+  EXPECT_THAT(run("numba_square", {"--grid", "1", "x=arange:f32[8]"}).error,
+              HasSubstr("'numba_square' needs a value for 'y'; add y=VALUE"));
+  EXPECT_THAT(run("numba_square", {"--grid", "1", "--num-warps", "4", "x=arange:f32[8]"}).error,
+              HasSubstr("--num-warps is for Triton kernels"));
+  EXPECT_THAT(
+      run("numba_square", {"--grid", "1", "--device", "interpret", "x=arange:f32[8]"}).error,
+      HasSubstr("a @cuda.jit kernel is not interpreted"));
+}
+
+TEST_F(NumbaCommand, CompileShowsTheTextWithTheUsersLines) {
+  const CommandResult r =
+      tilewright_command({"compile", file_ + ":numba_square", "--signature",
+                          "float32[:], float32[:]", "--target", "sm_90a", "--emit", "cuda"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("kernels.py:7: y[i] = x[i] * x[i]\n    y[i] = x[i] * x[i];\n"));
+  EXPECT_THAT(r.output, Not(HasSubstr("#line")));
+  EXPECT_THAT(tilewright_command({"compile", file_ + ":numba_square", "--emit", "ir"}).error,
+              HasSubstr("--emit ir is for Triton kernels"));
+  const CommandResult none = tilewright_command({"compile", file_ + ":numba_square"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.error, HasSubstr("the types of numba_square are not known"));
+}
+
+TEST_F(NumbaCommand, BenchMeasuresIt) {
+  const CommandResult r =
+      tilewright_command({"bench", file_ + ":plus", "--like", "add", "--dim", "64", "--ways",
+                          "tile,simt", "--device", "cpu", "--trials", "3", "--no-ceiling"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("\n  simt "));
+  EXPECT_THAT(r.output, HasSubstr("\n  plus "));
+  EXPECT_THAT(r.output, Not(HasSubstr("wrong")));
+  const CommandResult alone = tilewright_command({"bench", file_ + ":plus", "x=randn:f32[8]"});
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.error, HasSubstr("is a @cuda.jit kernel, which is measured beside the ways"));
+}
+
+}  // namespace
+}  // namespace tilewright::cli

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// numba/numba_launch_test.cpp — load_numba from C++: launches, specialisations, functions of a
+// warp, what the checks of the emulation find.
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/settings.h"
+#include "compiler/numba/numba_state.h"
+#include "tilewright/tilewright.h"
+
+namespace tilewright {
+namespace {
+
+using testing::HasSubstr;
+
+std::string program(const std::string& body) {
+  return "import math\nimport numpy as np\nfrom numba import cuda, float32, int32\n\n" + body;
+}
+
+const std::string square_text = program(R"(
+@cuda.jit
+def square(x, y):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        y[i] = x[i] * x[i]
+)");
+
+template <class T>
+Tensor on_cpu(std::vector<T> values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  return tensor(values, {count}, Device::cpu());
+}
+
+std::string failure(const std::function<void()>& launch) {
+  try {
+    launch();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(NumbaLaunch, IsCompiledOncePerListOfTypes) {
+  const NumbaKernel square = load_numba_source(square_text, "square");
+  EXPECT_EQ(square.name(), "square");
+  EXPECT_EQ(square.parameters(), (std::vector<std::string>{"x", "y"}));
+  const Tensor x = on_cpu<float>({1, 2, 3, 4, 5}), y = zeros({5}, {f32, Device::cpu()});
+  for (int i = 0; i < 3; ++i) square[{.grid = 2, .block = 4}](x, y);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 4, 9, 16, 25}));
+  EXPECT_EQ(square.specializations(), 1u);
+  const Tensor d = on_cpu<double>({1, 2, 3, 4, 5}), e = zeros({5}, {f64, Device::cpu()});
+  square[{.grid = 1, .block = 8}](d, e);
+  square[{.grid = 1, .block = 8}](x.slice(0, 0, 5, 2), y);
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{1, 9, 25, 16, 25}));
+  EXPECT_EQ(square.specializations(), 3u);
+}
+
+TEST(NumbaLaunch, SeveralThreadsMayLaunchAtOnce) {
+  const NumbaKernel square = load_numba_source(square_text, "square");
+  std::vector<std::thread> threads;
+  std::vector<Tensor> results;
+  for (int i = 0; i < 4; ++i) results.push_back(zeros({4}, {f32, Device::cpu()}));
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      const Tensor x = full({4}, i, {f32, Device::cpu()});
+      for (int k = 0; k < 10; ++k)
+        square[{.grid = 1, .block = 4}](x, results[static_cast<std::size_t>(i)]);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(results[static_cast<std::size_t>(i)].to_vector<float>(),
+              std::vector<float>(4, static_cast<float>(i * i)));
+  EXPECT_EQ(square.specializations(), 1u);
+}
+
+// The simulator has no warps: sums, votes and neighbours by hand.
+TEST(NumbaLaunch, HasTheFunctionsOfAWarp) {
+  const NumbaKernel warp = load_numba_source(program(R"(
+@cuda.jit
+def warp(x, out):
+    t = cuda.threadIdx.x
+    v = x[t]
+    for step in (16, 8, 4, 2, 1):
+        v += cuda.shfl_down_sync(0xffffffff, v, step)
+    first = cuda.shfl_sync(0xffffffff, v, 0)
+    up = cuda.shfl_up_sync(0xffffffff, x[t], 1)
+    other = cuda.shfl_xor_sync(0xffffffff, x[t], 1)
+    odd = cuda.ballot_sync(0xffffffff, t % 2 == 1)
+    every = cuda.all_sync(0xffffffff, x[t] >= 0)
+    some = cuda.any_sync(0xffffffff, x[t] > 30)
+    cuda.syncwarp()
+    out[0, t] = first
+    out[1, t] = up
+    out[2, t] = other
+    out[3, t] = cuda.popc(odd)
+    out[4, t] = (2 if every else 0) + (1 if some else 0)
+    out[5, t] = cuda.laneid + cuda.warpsize
+    out[6, t] = cuda.clz(int32(t)) * 100 + cuda.ffs(int32(t))
+)"),
+                                             "warp");
+  std::vector<int> values(32);
+  for (int i = 0; i < 32; ++i) values[static_cast<std::size_t>(i)] = i;
+  const Tensor out = zeros({7, 32}, {i32, Device::cpu()});
+  warp[{.grid = 1, .block = 32}](on_cpu<int>(values), out);
+  const std::vector<int> got = out.to_vector<int>();
+  for (int t = 0; t < 32; ++t) {
+    const auto at = [&](int row) { return got[static_cast<std::size_t>(row * 32 + t)]; };
+    EXPECT_EQ(at(0), 496);
+    EXPECT_EQ(at(1), t == 0 ? 0 : t - 1);
+    EXPECT_EQ(at(2), t ^ 1);
+    EXPECT_EQ(at(3), 16);
+    EXPECT_EQ(at(4), 3);
+    EXPECT_EQ(at(5), t + 32);
+    EXPECT_EQ(at(6),
+              (t == 0 ? 32 : __builtin_clz(static_cast<unsigned>(t))) * 100 + __builtin_ffs(t));
+  }
+}
+
+TEST(NumbaLaunch, DynamicSharedMemoryIsTheLaunchs) {
+  const NumbaKernel turned = load_numba_source(program(R"(
+@cuda.jit
+def turned(x, out):
+    tile = cuda.shared.array(0, float32)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    cuda.syncthreads()
+    out[t] = tile[(t + 5) % cuda.blockDim.x]
+)"),
+                                               "turned");
+  const Tensor x = arange(8, {f32, Device::cpu()}), out = zeros({8}, {f32, Device::cpu()});
+  turned[{.grid = 1, .block = 8, .shared_bytes = 32}](x, out);
+  EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{5, 6, 7, 0, 1, 2, 3, 4}));
+}
+
+TEST(NumbaLaunch, NumbersHaveTheTypeOfTheSignature) {
+  const NumbaKernel scaled = load_numba_source(program(R"py(
+@cuda.jit("void(float64[:], float32, int32)")
+def scaled(out, a, n):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a * n
+)py"),
+                                               "scaled");
+  const Tensor out = zeros({1}, {f64, Device::cpu()});
+  scaled[{.grid = 1, .block = 1}](out, 0.1, std::int64_t{3});
+  EXPECT_EQ(out.item<double>(), static_cast<double>(0.1f) * 3);
+  const Tensor wrong = zeros({1}, {f32, Device::cpu()});
+  EXPECT_THAT(failure([&] { scaled[{.grid = 1, .block = 1}](wrong, 0.1, 3); }),
+              HasSubstr("argument 1 'out' of kernel 'scaled' is array(float32, 1d, C), and its "
+                        "decorator says array(float64, 1d, A)"));
+}
+
+// ---- Findings of the checks, with the line of the Python file.
+
+struct Checked : testing::Test {
+  Settings with_checks() {
+    Settings changed = settings();
+    changed.emulate_check = true;
+    return changed;
+  }
+  SettingsOverride checks{with_checks()};
+};
+
+TEST_F(Checked, ARaceInSharedMemoryNamesBothLines) {
+  const NumbaKernel race = load_numba_source(program(R"(
+@cuda.jit
+def race(x, out):
+    tile = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    tile[t] = x[t]
+    out[t] = tile[31 - t]
+)"),
+                                             "race");
+  const Tensor x = arange(32, {f32, Device::cpu()}), out = zeros({32}, {f32, Device::cpu()});
+  const std::string message =
+      failure([&] { race[{.grid = 1, .block = 32, .emulate = true}](x, out); });
+  EXPECT_THAT(message, HasSubstr("tile"));
+  EXPECT_THAT(message, HasSubstr("line 11"));
+}
+
+TEST_F(Checked, ABarrierThatSomeThreadsMissIsFound) {
+  const NumbaKernel missed = load_numba_source(program(R"(
+@cuda.jit
+def missed(out):
+    t = cuda.threadIdx.x
+    if t < 16:
+        cuda.syncthreads()
+    else:
+        cuda.syncthreads()
+    out[t] = t
+)"),
+                                               "missed");
+  const Tensor out = zeros({32}, {f32, Device::cpu()});
+  const std::string message =
+      failure([&] { missed[{.grid = 1, .block = 32, .emulate = true}](out); });
+  EXPECT_THAT(message, HasSubstr("line 10"));
+  EXPECT_THAT(message, HasSubstr("line 12"));
+}
+
+TEST_F(Checked, AnAccessOutsideOfAnArrayNamesItsLine) {
+  const NumbaKernel outside = load_numba_source(program(R"(
+@cuda.jit
+def outside(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i + 1000]
+)"),
+                                                "outside");
+  const Tensor x = arange(32, {f32, Device::cpu()}), out = zeros({32}, {f32, Device::cpu()});
+  EXPECT_THAT(failure([&] { outside[{.grid = 1, .block = 32, .emulate = true}](x, out); }),
+              HasSubstr("line 9"));
+}
+
+}  // namespace
+}  // namespace tilewright
