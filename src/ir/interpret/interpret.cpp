@@ -59,7 +59,9 @@ void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
                     {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]});
     for (std::size_t k = 0; k < values.size(); ++k)
       program.set(kernel.arguments[k].value, values[k]);
+    if (options.watch != nullptr) options.watch->begins(program, number);
     program.run();
+    if (options.watch != nullptr) options.watch->ends(program);
   }
 }
 
