@@ -74,6 +74,14 @@ constexpr const char* check_examples = R"x(Examples:
 Each thing is told once, with its line, program, element, values and a remedy. Exit code 4 when
 something was found. Values are those of tilewright run.)x";
 
+constexpr const char* step_examples = R"x(Examples:
+  tilewright step add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[n] out=empty:f32[n] n=1000 BLOCK=128
+                                         stops at the first line; next, print x, back, help
+  tilewright step softmax.py:softmax_kernel ... < commands.txt
+                                         the same by a script
+Commands: next, into, out, continue, back, break LINE [if EXPRESSION], watch NAME, program X,Y,Z,
+  print EXPRESSION, heat EXPRESSION, locals, where, list, help, quit. Values are those of tilewright run.)x";
+
 constexpr const char* tune_examples = R"x(Examples:
   tilewright tune matmul.py:matmul_kernel --grid "cdiv(M, BLOCK_M), cdiv(N, BLOCK_N)"
                   a_ptr=randn:f16[512,512] b_ptr=randn:f16[512,512] c_ptr=empty:f16[512,512] M=512 N=512 K=512
@@ -281,11 +289,9 @@ std::function<void()> add_check(CLI::App& app) {
   auto options = std::make_shared<CheckVerbOptions>();
   CLI::App* verb = app.add_subcommand("check", "Finds what is wrong with a kernel by running it");
   verb->footer(check_examples);
-  verb->add_option("PATH", options->path,
-                   "FILE.py:KERNEL, FILE.cu:KERNEL, or behind -- a program")
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL, FILE.cu:KERNEL, or behind -- a program")
       ->required();
-  verb->add_option("NAME=VALUE", options->arguments,
-                   "Arguments of the kernel, or of the program");
+  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel, or of the program");
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
   verb->add_option("--sizes", options->sizes,
                    "odd: also with other values of the sizes that have names");
@@ -298,6 +304,19 @@ std::function<void()> add_check(CLI::App& app) {
   add_seed(*verb, options->seed);
   add_json(*verb, options->json);
   return [options] { run_check(*options); };
+}
+
+std::function<void()> add_step(CLI::App& app) {
+  auto options = std::make_shared<StepVerbOptions>();
+  CLI::App* verb = app.add_subcommand("step", "Goes through a Triton kernel line by line");
+  verb->footer(step_examples);
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL")->required();
+  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
+  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  verb->add_flag("--bare", options->bare,
+                 "Without the kernel's autotune and heuristics: all constants are given");
+  add_seed(*verb, options->seed);
+  return [options] { run_step(*options); };
 }
 
 std::function<void()> add_tune(CLI::App& app) {
@@ -463,7 +482,8 @@ std::function<void()> add_profile(CLI::App& app) {
   verb->add_flag("--by-stack", options->by_stack, "A row per place in the nesting of ranges");
   verb->add_option("--trace", options->trace, "Write a Chrome trace (JSON)");
   verb->add_option("--stacks", options->stacks, "Write folded stacks");
-  verb->add_option("--flame", options->flame, "Write a flame graph (SVG; a click zooms, / searches)");
+  verb->add_option("--flame", options->flame,
+                   "Write a flame graph (SVG; a click zooms, / searches)");
   add_json(*verb, options->json);
   return [options] { run_profile(*options); };
 }
@@ -597,6 +617,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
       {"bench", add_bench(app, command_text(count, arguments))},
       {"run", add_run(app)},
       {"check", add_check(app)},
+      {"step", add_step(app)},
       {"compile", add_compile(app)},
       {"tune", add_tune(app)},
       {"profile", add_profile(app)},

@@ -86,6 +86,15 @@ struct CheckVerbOptions {
 };
 void run_check(const CheckVerbOptions& options);
 
+struct StepVerbOptions {
+  std::string path;                    // FILE.py:KERNEL
+  std::vector<std::string> arguments;  // NAME=VALUE
+  std::string grid;                    // else that of the file's own launch
+  bool bare = false;                   // without the kernel's autotune and heuristics
+  std::uint64_t seed = 0;
+};
+void run_step(const StepVerbOptions& options);
+
 struct TuneVerbOptions {
   std::string path;                    // FILE.py:KERNEL
   std::vector<std::string> arguments;  // NAME=VALUE

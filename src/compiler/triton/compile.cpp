@@ -44,6 +44,7 @@ TileKernel lower_to_source(python::ModuleLoader& loader, const python::Decorated
                            const KernelOptions& options) {
   triton::LowerOptions lowering = lowering_options(target, options);
   lowering.writes_padding = true;
+  lowering.names_assignments = true;
   const EventScope event(EventKind::Compile, "front end");
   TileKernel result;
   result.lowered = triton::lower(loader, function, signature, lowering);

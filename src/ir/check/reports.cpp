@@ -40,6 +40,15 @@ std::size_t bad_element(const Tile& tile, std::size_t size, std::size_t i) {
   return 0;
 }
 
+std::string_view remedy_for(const Op& origin) {
+  if (origin.kind == OpKind::Divide) return "keep the divisor away from 0";
+  if (origin.kind == OpKind::Cast)
+    return "the value is too large for the type: scale it, or use a wider one";
+  if (origin.kind == OpKind::Math && origin.text("function").starts_with("exp"))
+    return "subtract the maximum before the exponential";
+  return "keep the operands where the operation has a number as result, or choose with tl.where";
+}
+
 }  // namespace
 
 std::string index_text(const Type& type, std::size_t i) {
@@ -202,13 +211,16 @@ void Checker::report_not_finite(const Program& program, const Op& origin, const 
         fmt::format("{} of {}", operation(origin), operand_values(program, origin, at)));
   finding->notes.push_back(
       fmt::format("it reaches {} at {}", reached, place_of(kernel_, op).text()));
-  finding->remedy =
-      origin.kind == OpKind::Divide ? "keep the divisor away from 0"
-      : origin.kind == OpKind::Cast ? "the value is too large for the type: scale it, or use a "
-                                      "wider one"
-      : origin.kind == OpKind::Math && origin.text("function").starts_with("exp")
-          ? "subtract the maximum before the exponential"
-          : "keep the operands where the operation has a number as result, or choose with tl.where";
+  // What it was given may have been infinite before: that is where to look first.
+  const Op* first = &origin;
+  for (const Value operand : origin.operands) {
+    const std::uint16_t earlier = origin_of(taint_.at(operand, at), Mark::NotFinite);
+    if (earlier == 0 || first != &origin) continue;
+    first = &taint_.op_of(earlier);
+    finding->notes.push_back(fmt::format("of an infinity that begins at {}: {}",
+                                         place_of(kernel_, *first).text(), operation(*first)));
+  }
+  finding->remedy = remedy_for(*first);
   findings_.add(std::move(*finding));
 }
 

@@ -52,7 +52,7 @@ void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
   }
   const std::int64_t* grid = options.grid;
   const std::int64_t count = grid[0] * grid[1] * grid[2];
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = options.first; i < count; ++i) {
     const std::int64_t number = options.reversed ? count - 1 - i : i;
     if (options.order != nullptr) options.order->begin_program(number);
     Program program(kernel, memory, options,

@@ -82,13 +82,13 @@ std::vector<Element> Program::scalars(const Op& op) const {
 void Program::run_op(const Op& op) {
   if (options_.max_ops > 0 && ++steps_ > options_.max_ops)
     fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+  Watch* const watch = is_combining_ ? nullptr : options_.watch;
+  if (watch != nullptr) watch->before(*this, op);
   if (is_interrupted())
     throw Interrupted(fmt::format("{} (program {}, {}, {})", place_of(op), id_[0], id_[1], id_[2]));
   if (const std::string problem = copies_.use_problem(op); !problem.empty()) fail(op, problem);
-  if (options_.watch == nullptr || is_combining_) return dispatch(op);
-  options_.watch->before(*this, op);
   dispatch(op);
-  options_.watch->after(*this, op);
+  if (watch != nullptr) watch->after(*this, op);
 }
 
 void Program::dispatch(const Op& op) {
@@ -459,6 +459,7 @@ void Program::for_loop(const Op& op) {
   std::span<const Value> moved(op.operands.begin() + 3, op.operands.end());
   for (std::int64_t i = from; step > 0 ? is_before(i, to) : is_before(to, i); i += step) {
     set(body.arguments[0], {index_type, {Element{.i = i}}});
+    note_moves({body.arguments.begin(), 1}, {});
     note_moves({body.arguments.begin() + 1, body.arguments.end()}, moved);
     for (std::size_t k = 0; k < carried.size(); ++k)
       set(body.arguments[k + 1], std::move(carried[k]));

@@ -26,7 +26,7 @@ class Watch {
   virtual void after(const Program&, const Op&) {}
   // The condition of a `while`, each time that it is there.
   virtual void decides(const Program&, const Op& /*condition*/) {}
-  // Control flow gives values other names, all at once.
+  // Control flow gives values other names, all at once; a loop's index comes from nothing.
   virtual void moves(std::span<const Value> /*to*/, std::span<const Value> /*from*/) {}
   // The op breaks a rule: an access outside of its buffer, an assertion, an assumption, an index of
   // a gather. True: it goes on; what cannot be read is 0, what cannot be written is not.
