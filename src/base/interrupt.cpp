@@ -120,6 +120,7 @@ void end_unless_soon() {
 
 void forget_interrupt() {
   was_asked = false;
+  was_interrupted = false;
   alarm(0);
 }
 

@@ -63,6 +63,7 @@ bool is_interrupted();
 // second call, or ten seconds after the first without forget_interrupt(), the process ends as ever:
 // what runs may be a loop that does not end.
 void end_unless_soon();
+// Also for those who poll: what they were interrupted in goes on.
 void forget_interrupt();
 
 }  // namespace tilewright

@@ -25,7 +25,9 @@ struct Settings {
   std::string
       dump_folder;  // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
   bool interpret;   // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
-  bool debug;       // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
+  std::string check_folder;  // TILEWRIGHT_CHECK: every launch is checked, and what is found goes
+                             // into a file here; `tilewright check -- PROGRAM` sets it
+  bool debug;                  // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
   std::string skipped_passes;  // TILEWRIGHT_SKIP_PASSES: by comma; to see what a pass is worth
   bool autotune;          // TILEWRIGHT_AUTOTUNE: off takes the first config that compiles, untimed
   bool print_autotuning;  // TILEWRIGHT_PRINT_AUTOTUNING: every tuning's winner goes to stderr

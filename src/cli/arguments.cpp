@@ -61,6 +61,27 @@ Values: 1024, 4k, 5:i64, 0.5:f64, inf, true, none, word, 'text', fp32, x.npy, bf
   a=randn:f32[128,128] a.block=64x64     a tensor descriptor
 What is not given is as in the file's own launch (the grid too) where the given tensors determine it.)x";
 
+constexpr const char* check_examples = R"x(Examples:
+  tilewright check add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[n] out=empty:f32[n] n=1000 BLOCK=128
+                                         out of bounds, races between programs, memory nobody wrote, results of
+                                         masked-off elements, where NaN begins, overflows, broken promises
+  tilewright check add.py:add_kernel ... --sizes odd
+                                         also with n = 1, primes, and around the size of a tile
+  tilewright check reduce.cu:sum --grid 4 --block 128 x=randn:f32[512] out=zeros:f32[4]
+                                         races in shared memory, barriers, copies, bounds, by emulation
+  tilewright check -- ./program --its-options
+                                         every launch of a program that uses this library
+Each thing is told once, with its line, program, element, values and a remedy. Exit code 4 when
+something was found. Values are those of tilewright run.)x";
+
+constexpr const char* step_examples = R"x(Examples:
+  tilewright step add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[n] out=empty:f32[n] n=1000 BLOCK=128
+                                         stops at the first line; next, print x, back, help
+  tilewright step softmax.py:softmax_kernel ... < commands.txt
+                                         the same by a script
+Commands: next, into, out, continue, back, break LINE [if EXPRESSION], watch NAME, program X,Y,Z,
+  print EXPRESSION, heat EXPRESSION, locals, where, list, help, quit. Values are those of tilewright run.)x";
+
 constexpr const char* tune_examples = R"x(Examples:
   tilewright tune matmul.py:matmul_kernel --grid "cdiv(M, BLOCK_M), cdiv(N, BLOCK_N)"
                   a_ptr=randn:f16[512,512] b_ptr=randn:f16[512,512] c_ptr=empty:f16[512,512] M=512 N=512 K=512
@@ -263,6 +284,40 @@ std::function<void()> add_run(CLI::App& app) {
   add_isolation(*verb, options->isolation, guess);
   add_json(*verb, options->json);
   return [options] { options->guess ? run_run_guess(*options) : run_run(*options); };
+}
+
+std::function<void()> add_check(CLI::App& app) {
+  auto options = std::make_shared<CheckVerbOptions>();
+  CLI::App* verb = app.add_subcommand("check", "Finds what is wrong with a kernel by running it");
+  verb->footer(check_examples);
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL, FILE.cu:KERNEL, or behind -- a program")
+      ->required();
+  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel, or of the program");
+  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  verb->add_option("--sizes", options->sizes,
+                   "odd: also with other values of the sizes that have names");
+  verb->add_option("--block", options->block, "Threads per block of a .cu kernel (default 256)");
+  verb->add_option("--shared", options->shared_bytes,
+                   "Bytes of dynamic shared memory of a .cu kernel")
+      ->check(CLI::Range(0, 232448));
+  verb->add_flag("--bare", options->bare,
+                 "Without the kernel's autotune and heuristics: all constants are given");
+  add_seed(*verb, options->seed);
+  add_json(*verb, options->json);
+  return [options] { run_check(*options); };
+}
+
+std::function<void()> add_step(CLI::App& app) {
+  auto options = std::make_shared<StepVerbOptions>();
+  CLI::App* verb = app.add_subcommand("step", "Goes through a Triton kernel line by line");
+  verb->footer(step_examples);
+  verb->add_option("PATH", options->path, "FILE.py:KERNEL")->required();
+  verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
+  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  verb->add_flag("--bare", options->bare,
+                 "Without the kernel's autotune and heuristics: all constants are given");
+  add_seed(*verb, options->seed);
+  return [options] { run_step(*options); };
 }
 
 std::function<void()> add_tune(CLI::App& app) {
@@ -564,6 +619,8 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   const std::vector<std::pair<std::string, std::function<void()>>> verbs = {
       {"bench", add_bench(app, command_text(count, arguments))},
       {"run", add_run(app)},
+      {"check", add_check(app)},
+      {"step", add_step(app)},
       {"compile", add_compile(app)},
       {"tune", add_tune(app)},
       {"profile", add_profile(app)},

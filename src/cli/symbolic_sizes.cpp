@@ -31,6 +31,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
       (digits + 1 != text.size() || std::string_view("kKmM").find(text[digits]) == text.npos))
     return std::nullopt;
   if (text.size() > 15) return std::nullopt;
+  if (text.find_first_not_of('0') == std::string_view::npos) return 0;  // a value, though no size
   return suite::parse_sizes(text).front();
 }
 
@@ -172,6 +173,12 @@ std::vector<std::string> with_sizes(const std::vector<std::string>& texts,
            std::find(parameters.begin(), parameters.end(), name) == parameters.end();
   });
   return plain;
+}
+
+std::set<std::string> names_in_sizes(const std::vector<std::string>& texts) {
+  SizeReader reader(texts);
+  for (const std::string& text : texts) static_cast<void>(with_numbers(reader, text));
+  return reader.used();
 }
 
 std::string grid_with_sizes(const std::string& grid, const std::vector<std::string>& texts,

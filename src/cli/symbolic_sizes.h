@@ -2,6 +2,7 @@
 // cli/symbolic_sizes.h — sizes by name: x=randn:f32[n,2*m] n=1000 m=64, and sweeps n=1k..1M.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ std::vector<std::string> with_sizes(const std::vector<std::string>& texts,
 // A grid with numbers for the names of `texts` that are no parameters, which it could not see.
 std::string grid_with_sizes(const std::string& grid, const std::vector<std::string>& texts,
                             const std::vector<std::string>& parameters);
+
+// The names with whole numbers that shapes, strides and offsets of the texts use.
+std::set<std::string> names_in_sizes(const std::vector<std::string>& texts);
 
 // One list of texts for each value of n=1k..1M or n=256,512; with several such names their values
 // go together one by one when they are equally many, else every one with every other. The list

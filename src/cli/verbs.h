@@ -73,6 +73,28 @@ struct RunVerbOptions {
 void run_run(const RunVerbOptions& options);
 void run_run_guess(const RunVerbOptions& options);
 
+struct CheckVerbOptions {
+  std::string path;                    // FILE.py:KERNEL, FILE.cu:KERNEL, or a program
+  std::vector<std::string> arguments;  // NAME=VALUE; of a program, its own
+  std::string grid;                    // else that of the file's own launch
+  std::string block;                   // of a .cu kernel: threads per block, else 256
+  std::int64_t shared_bytes = 0;       // of a .cu kernel: dynamic shared memory
+  std::string sizes;                   // "odd": a sweep over the sizes that have names
+  bool bare = false;                   // without the kernel's autotune and heuristics
+  std::uint64_t seed = 0;
+  bool json = false;
+};
+void run_check(const CheckVerbOptions& options);
+
+struct StepVerbOptions {
+  std::string path;                    // FILE.py:KERNEL
+  std::vector<std::string> arguments;  // NAME=VALUE
+  std::string grid;                    // else that of the file's own launch
+  bool bare = false;                   // without the kernel's autotune and heuristics
+  std::uint64_t seed = 0;
+};
+void run_step(const StepVerbOptions& options);
+
 struct TuneVerbOptions {
   std::string path;                    // FILE.py:KERNEL
   std::vector<std::string> arguments;  // NAME=VALUE

@@ -2,9 +2,11 @@
 // compiler/interpret_launch.cpp — a launch in the IR interpreter, over the memory of its tensors.
 #include <bit>
 #include <memory>
+#include <mutex>
 
 #include <fmt/format.h>
 
+#include "compiler/launch_watch.h"
 #include "compiler/run_launch.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/plan.h"
@@ -140,7 +142,13 @@ void run_interpreted(const ReadyLaunch& launch, bool float64) {
   options.grid[0] = launch.grid.x;
   options.grid[1] = launch.grid.y;
   options.grid[2] = launch.grid.z;
-  ir::interpret(kernel, memory.buffers, arguments, options);
+  if (LaunchWatch* const watch = launch_watch()) {
+    static std::mutex one_at_a_time;
+    const std::lock_guard lock(one_at_a_time);
+    watch->run(kernel, memory.buffers, arguments, options);
+  } else {
+    ir::interpret(kernel, memory.buffers, arguments, options);
+  }
   memory.finish();
 }
 

@@ -12,6 +12,7 @@
 #include "base/nvtx.h"
 #include "base/settings.h"
 #include "compiler/ir_state.h"
+#include "compiler/launch_watch.h"
 #include "compiler/memory_use.h"
 #include "compiler/run_launch.h"
 #include "compiler/specialize_kernel.h"
@@ -142,14 +143,14 @@ LaunchPlace place_of(const IrKernel::State& state, const IrLaunch& launch,
   return place;
 }
 
-// The kernel as this launch compiles it, at stage Tile.
+// The kernel as this launch compiles it, at stage Tile; as it came where somebody watches it.
 ir::Kernel tiles_of(const IrKernel::State& state, std::span<const Argument> arguments,
-                    const Target& target, const KernelOptions& options) {
+                    const LaunchPlace& place, const KernelOptions& options) {
   check_options(state.signature.name, options);
   ir::Kernel kernel = ir::clone(state.kernel);
   specialize_kernel(kernel, arguments, Overlaps(arguments), state.specializes_integers);
-  check_target(kernel, target);
-  run_passes(kernel, target, options);
+  check_target(kernel, place.target());
+  if (!is_watched(place)) run_passes(kernel, place.target(), options);
   return kernel;
 }
 
@@ -193,7 +194,7 @@ const Specialization& make_specialization(IrKernel::State& state, const LaunchKe
   const std::lock_guard lock(state.mutex);
   if (const Specialization* found = state.table.find(key)) return *found;
   const KernelOptions options = options_of(launch);
-  ir::Kernel tiles = tiles_of(state, arguments, place.target(), options);
+  ir::Kernel tiles = tiles_of(state, arguments, place, options);
   const std::string code = code_key(tiles, place, options);
   auto found = state.compiled.find(code);
   if (found == state.compiled.end())
@@ -261,7 +262,7 @@ KernelSource IrKernel::source(const IrLaunch& launch, std::span<const Argument> 
   LaunchPlace place = place_of(state, launch, arguments);
   place.interpret = false;
   const KernelOptions options = options_of(launch);
-  return source_of(state, tiles_of(state, arguments, place.target(), options), place, options);
+  return source_of(state, tiles_of(state, arguments, place, options), place, options);
 }
 
 const std::string& IrKernel::name() const { return checked(state_).signature.name; }

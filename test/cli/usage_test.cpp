@@ -51,10 +51,11 @@ TEST(Usage, HelpOfAnInnerVerb) {
 }
 
 TEST(Usage, NoVerb) {
-  expect_usage_error({},
-                     "tilewright: tilewright needs a verb: bench, run, compile, tune, profile, "
-                     "info, cache, opt, completion (see "
-                     "tilewright --help)");
+  expect_usage_error(
+      {},
+      "tilewright: tilewright needs a verb: bench, run, check, step, compile, tune, profile, "
+      "info, cache, opt, completion (see "
+      "tilewright --help)");
   expect_usage_error({"cache"},
                      "tilewright: tilewright cache needs a verb: info, verify, clear (see "
                      "tilewright cache --help)");
@@ -67,10 +68,10 @@ TEST(Usage, UnknownVerbSuggestsTheNearest) {
   expect_usage_error({"cache", "claer"},
                      "tilewright: tilewright cache has no verb 'claer'; did you mean 'clear'? (see "
                      "tilewright cache --help)");
-  expect_usage_error(
-      {"frobnicate", "--json"},
-      "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, compile, tune, "
-      "profile, info, cache, opt, completion (see tilewright --help)");
+  expect_usage_error({"frobnicate", "--json"},
+                     "tilewright: tilewright has no verb 'frobnicate'; there are: bench, run, "
+                     "check, step, compile, tune, "
+                     "profile, info, cache, opt, completion (see tilewright --help)");
   expect_usage_error(
       {"inof", "--help"},
       "tilewright: tilewright has no verb 'inof'; did you mean 'info'? (see tilewright --help)");

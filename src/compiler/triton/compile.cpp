@@ -22,6 +22,15 @@ std::string_view source_line(python::ModuleLoader& loader, const std::vector<std
   }
 }
 
+triton::LowerOptions lowering_options(const Target& target, const KernelOptions& options) {
+  triton::LowerOptions lowering;
+  lowering.debug = options.debug;
+  lowering.fp_fusion = options.fp_fusion;
+  lowering.num_warps = options.num_warps;
+  lowering.facts = facts_of(target);
+  return lowering;
+}
+
 }  // namespace
 
 python::Facts facts_of(const Target& target) {
@@ -30,18 +39,25 @@ python::Facts facts_of(const Target& target) {
                           : python::nvidia_facts(9, 0);
 }
 
+TileKernel lower_to_source(python::ModuleLoader& loader, const python::DecoratedFunction& function,
+                           const TritonSignature& signature, const Target& target,
+                           const KernelOptions& options) {
+  triton::LowerOptions lowering = lowering_options(target, options);
+  lowering.writes_padding = true;
+  lowering.names_assignments = true;
+  const EventScope event(EventKind::Compile, "front end");
+  TileKernel result;
+  result.lowered = triton::lower(loader, function, signature, lowering);
+  return result;
+}
+
 TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedFunction& function,
                           const TritonSignature& signature, const Target& target,
                           const KernelOptions& options, bool keep_source_ir) {
-  triton::LowerOptions lowering;
-  lowering.debug = options.debug;
-  lowering.fp_fusion = options.fp_fusion;
-  lowering.num_warps = options.num_warps;
-  lowering.facts = facts_of(target);
   TileKernel result;
   {
     const EventScope event(EventKind::Compile, "front end");
-    result.lowered = triton::lower(loader, function, signature, lowering);
+    result.lowered = triton::lower(loader, function, signature, lowering_options(target, options));
   }
   if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
   result.notes = run_passes(result.lowered.kernel, target, options);

@@ -21,6 +21,11 @@ struct TileKernel {
 // What host code may ask of this target while it is read (config lists, module constants).
 python::Facts facts_of(const Target& target);
 
+// As the front end makes it, at stage Source, for those who watch the interpreter.
+TileKernel lower_to_source(python::ModuleLoader& loader, const python::DecoratedFunction& function,
+                           const TritonSignature& signature, const Target& target,
+                           const KernelOptions& options);
+
 TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedFunction& function,
                           const TritonSignature& signature, const Target& target,
                           const KernelOptions& options, bool keep_source_ir = false);

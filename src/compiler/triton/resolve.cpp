@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/settings.h"
+#include "compiler/launch_watch.h"
 #include "compiler/triton/argument_key.h"
 #include "compiler/triton/constants.h"
 
@@ -354,7 +355,7 @@ ResolvedLaunch resolve(const LaunchRequest& request, const python::ConfigValue* 
 std::string code_key(const LaunchRequest& request, const ResolvedLaunch& resolved) {
   const KernelOptions& o = resolved.options;
   return fmt::format("{} {} {} | {}{} {} {} {} {}{}{} | {}", request.place.device.name(),
-                     request.place.interpret,
+                     request.place.interpret + is_watched(request.place),
                      request.place.emulate != nullptr ? request.place.emulate->name : "-",
                      o.chooses_warps ? "~" : "", o.num_warps, o.num_stages, o.num_ctas,
                      o.maxnreg.value_or(0), o.fp_fusion, o.flush_to_zero, o.debug,
@@ -367,8 +368,11 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
   KernelDraft result;
   result.specialization = std::make_unique<TritonSpecialization>();
   TritonSpecialization& made = *result.specialization;
-  result.tiles = lower_to_tiles(state.loader, state.function, resolved.signature, request.target(),
-                                resolved.options);
+  result.tiles = is_watched(request.place)
+                     ? lower_to_source(state.loader, state.function, resolved.signature,
+                                       request.target(), resolved.options)
+                     : lower_to_tiles(state.loader, state.function, resolved.signature,
+                                      request.target(), resolved.options);
   for (const std::string& note : result.tiles.lowered.notes) log_line("compile", note);
   for (const std::string& line : result.tiles.lowered.printed) fmt::print("{}\n", line);
   for (const std::string& name : result.tiles.lowered.argument_names) {

@@ -123,7 +123,7 @@ Access descriptor_access(Call& call, const Descriptor& descriptor) {
 Value descriptor_load(Call& call) {
   const Descriptor& descriptor = descriptor_of(call);
   Access access = descriptor_access(call, descriptor);
-  if (descriptor.pads_with_nan) access.other = nan_padding(call, access.pointers);
+  access.other = padding_of(call, access.pointers, descriptor.pads_with_nan);
   return call.builder().load(access.pointers, access.mask, access.other);
 }
 
@@ -198,7 +198,7 @@ Access row_access(Call& call, const Descriptor& descriptor) {
 Value descriptor_gather(Call& call) {
   const Descriptor& descriptor = descriptor_of(call);
   Access access = row_access(call, descriptor);
-  if (descriptor.pads_with_nan) access.other = nan_padding(call, access.pointers);
+  access.other = padding_of(call, access.pointers, descriptor.pads_with_nan);
   return call.builder().load(access.pointers, access.mask, access.other);
 }
 
@@ -274,10 +274,14 @@ Access block_access(Semantic& s, const BlockPointer& block, const std::vector<bo
   return access;
 }
 
-ir::Value nan_padding(Call& call, ir::Value pointers) {
+ir::Value padding_of(Call& call, ir::Value pointers, bool is_nan) {
   const ir::Type element = call.type(pointers).pointee();
-  if (!element.is_float()) call.fail(fmt::format("cannot pad {} with NaN", text_of(element)));
-  return call.builder().constant(element, std::numeric_limits<double>::quiet_NaN());
+  if (is_nan && !element.is_float())
+    call.fail(fmt::format("cannot pad {} with NaN", text_of(element)));
+  if (is_nan) return call.builder().constant(element, std::numeric_limits<double>::quiet_NaN());
+  if (!call.host.writes_padding()) return {};
+  return element.is_float() ? call.builder().constant(element, 0.0)
+                            : call.builder().constant(element, std::int64_t{0});
 }
 
 std::span<const BuiltinRow> block_builtins() { return block_rows; }

@@ -121,7 +121,8 @@ Value load_block(Call& call, const BlockPointer& block) {
   static constexpr std::string_view paddings[] = {"zero", "nan"};
   const std::string padding = one_of(call, "padding_option", paddings);
   Access access = block_access(call.semantic, block, checked_dimensions(call, block));
-  if (access.mask && padding == "nan") access.other = nan_padding(call, access.pointers);
+  if (access.mask && !padding.empty())
+    access.other = padding_of(call, access.pointers, padding == "nan");
   return load_access(call, access, call.flag("volatile"));
 }
 

@@ -34,6 +34,12 @@ struct ParameterType {
 struct LowerOptions {
   bool debug = false;  // asserts and device_assert fire
   bool fp_fusion = true;
+  // Loads of padded blocks have an `other`: whoever checks a kernel tells them from loads that
+  // leave elements undefined.
+  bool writes_padding = false;
+  // Every assignment of a tensor is an op at its own line: whoever steps through a kernel finds each
+  // name there.
+  bool names_assignments = false;
   int num_warps = 4;    // what tl.extra.cuda.num_warps() gives
   python::Facts facts;  // what module-level code asks of the machine (evaluate.h)
 };

@@ -247,6 +247,9 @@ Value Lowering::call_function(const Function& function, const CallArguments& arg
                   .function = function.node,
                   .arguments = all_of(arguments)};
   check_recursion(call);
+  // A line that only calls has an op of its own, where one stops before the call.
+  if (options_.names_assignments && !active_.empty())
+    builder_.constant(ir::Type::scalar(i32), std::int64_t{0});
   Frame frame(*this, *function.module, function.node,
               function.is_jit ? Frame::Mode::Jit : Frame::Mode::Plain);
   bind(frame, function, arguments);

@@ -160,7 +160,11 @@ void Frame::assign_name(const py::Name& target, const Value& value) {
   const std::string name(target.id);
   const bool stays = mode_ != Mode::Jit || constexpr_names_.contains(name);
   if (!stays) start_over_if_sealed(name);
-  const Value kept = stays ? value : stored(semantic(), value);
+  Value kept = stays ? value : stored(semantic(), value);
+  if (const auto* tensor = kept.get_if<ir::Value>(); tensor && lowering_.names_assignments()) {
+    lowering_.set_place(&module_, &target);
+    kept = builder().create_one(ir::OpKind::Hint, {*tensor}, lowering_.kernel().type(*tensor), {});
+  }
   if (const auto* tensor = kept.get_if<ir::Value>())
     if (lowering_.kernel().name_of(*tensor).empty()) lowering_.kernel().set_name(*tensor, name);
   set(name, kept, &target);

@@ -45,6 +45,8 @@ class Lowering final : public Host {
   void note(const std::string& message) override;
   void print(const std::string& line) override;
   int num_warps() override;
+  bool writes_padding() const override { return options_.writes_padding; }
+  bool names_assignments() const { return options_.names_assignments; }
   bool asked_for_warps() const { return asked_for_warps_; }
 
   // ---- Names (lower_name.cpp)

@@ -21,8 +21,9 @@ void require_writable(Call& call, ir::Value pointer);
 // `value` in the shape of the pointers, which themselves never grow.
 ir::Value to_pointer_shape(Call& call, ir::Value pointer, ir::Value value,
                            std::string_view parameter);
-// NaN of the pointee's type in the shape of the pointers.
-ir::Value nan_padding(Call& call, ir::Value pointers);
+// What a load of a block gives outside of its shape, in the shape of the pointers: NaN, or 0, which
+// is no operand unless somebody wants it.
+ir::Value padding_of(Call& call, ir::Value pointers, bool is_nan);
 // The operands of an atomic through these pointers.
 ir::Value atomic_rmw(Call& call, std::string_view op, const Access& access, ir::Value value);
 

@@ -146,6 +146,9 @@ class Host {
   virtual void print(const std::string& line) = 0;
   // How many warps run a program; to ask makes the number binding.
   virtual int num_warps() { return 4; }
+  // Whether zeros that pad a block are operands of its load, although they are what it gives
+  // anyway.
+  virtual bool writes_padding() const { return false; }
 };
 
 // "int32[64, 32]", "pointer<float32>", "int1": how messages name a type.

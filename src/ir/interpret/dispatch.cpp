@@ -19,9 +19,16 @@ Tile scalar(DType dtype, std::int64_t value) {
 void Program::run_op(const Op& op) {
   if (options_.max_ops > 0 && ++steps_ > options_.max_ops)
     fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+  Watch* const watch = is_combining_ ? nullptr : options_.watch;
+  if (watch != nullptr) watch->before(*this, op);
   if (is_interrupted())
     throw Interrupted(fmt::format("{} (program {}, {}, {})", place_of(op), id_[0], id_[1], id_[2]));
   if (const std::string problem = copies_.use_problem(op); !problem.empty()) fail(op, problem);
+  dispatch(op);
+  if (watch != nullptr) watch->after(*this, op);
+}
+
+void Program::dispatch(const Op& op) {
   switch (op.facts().family) {
     case Family::Source:
       return source(op);
@@ -109,7 +116,7 @@ void Program::check(const Op& op) {
     case CheckOp::Assert:
       return check_assert(op);
     case CheckOp::Assume:
-      if (!operand(op, 0).elements[0].i) fail(op, "an assumption does not hold");
+      if (!operand(op, 0).elements[0].i) report(op, "an assumption does not hold");
       return;
   }
 }
@@ -149,7 +156,7 @@ void Program::across(const Op& op) {
       bool is_outside = false;
       set_result(op, gather_tile(operand(op, 0), operand(op, 1), op.integer("axis"),
                                  result_type(op), &is_outside));
-      if (is_outside) fail(op, "gather has an index outside the tile");
+      if (is_outside) report(op, "gather has an index outside the tile");
       return;
     }
     case AcrossOp::ReadBuffer:

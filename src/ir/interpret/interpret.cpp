@@ -52,14 +52,16 @@ void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
   }
   const std::int64_t* grid = options.grid;
   const std::int64_t count = grid[0] * grid[1] * grid[2];
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = options.first; i < count; ++i) {
     const std::int64_t number = options.reversed ? count - 1 - i : i;
     if (options.order != nullptr) options.order->begin_program(number);
     Program program(kernel, memory, options,
                     {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]});
     for (std::size_t k = 0; k < values.size(); ++k)
       program.set(kernel.arguments[k].value, values[k]);
+    if (options.watch != nullptr) options.watch->begins(program, number);
     program.run();
+    if (options.watch != nullptr) options.watch->ends(program);
   }
 }
 

@@ -24,6 +24,7 @@
 namespace tilewright::ir {
 
 class OrderWatch;
+class Watch;
 
 // Memory that the kernel may touch.
 struct InterpretBuffer {
@@ -47,8 +48,10 @@ struct InterpretOptions {
   std::int64_t grid[3] = {1, 1, 1};
   bool float64 = false;
   bool reversed = false;        // the last program first
+  std::int64_t first = 0;       // programs before this one are left out
   std::uint64_t jitter = 0;     // a seed: ops round as some device might (jitter.h); 0: as defined
   OrderWatch* order = nullptr;  // is told of every access to memory (order.h)
+  Watch* watch = nullptr;       // is told of every op (watch.h)
   // Ops executed by one program before it counts as endless; 0: no limit.
   std::int64_t max_ops = 100'000'000;
   std::function<void(const std::string&)>

@@ -3,6 +3,7 @@
 #include "ir/interpret/program.h"
 
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,10 @@ std::string Program::place_of(const Op& op) const {
 void Program::fail(const Op& op, const std::string& what) const {
   throw UserError(
       fmt::format("{}: {} (program {}, {}, {})", place_of(op), what, id_[0], id_[1], id_[2]));
+}
+
+void Program::report(const Op& op, const std::string& what) const {
+  if (options_.watch == nullptr || !options_.watch->lets_pass(*this, op, what)) fail(op, what);
 }
 
 const Op* Program::run_region(const Region& region) {
@@ -94,8 +99,10 @@ void Program::elementwise(const Op& op) {
 // ---- Memory
 
 Element Program::checked_read(const Op& op, std::int64_t pointer, DType dtype) const {
-  if (const std::string problem = memory_.problem(pointer, dtype, "reads"); !problem.empty())
-    fail(op, fmt::format("{} {}", op.facts().name, problem));
+  if (const std::string problem = memory_.problem(pointer, dtype, "reads"); !problem.empty()) {
+    report(op, fmt::format("{} {}", op.facts().name, problem));
+    return {.i = 0};
+  }
   if (options_.order != nullptr) note_order(op, pointer, dtype, {}, false);
   return memory_.read(pointer, dtype);
 }
@@ -103,7 +110,7 @@ Element Program::checked_read(const Op& op, std::int64_t pointer, DType dtype) c
 void Program::checked_write(const Op& op, std::int64_t pointer, DType dtype,
                             Element element) const {
   if (const std::string problem = memory_.problem(pointer, dtype, "writes"); !problem.empty())
-    fail(op, fmt::format("{} {}", op.facts().name, problem));
+    return report(op, fmt::format("{} {}", op.facts().name, problem));
   if (options_.order == nullptr) return memory_.write(pointer, dtype, element);
   const Element before = memory_.read(pointer, dtype);
   memory_.write(pointer, dtype, element);
@@ -235,6 +242,7 @@ std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
   const std::size_t lanes = a[0].size();
   const std::size_t width = has_control_flow ? 1 : lanes;
   const std::size_t count = a.size();
+  const bool was_combining = std::exchange(is_combining_, true);
 
   std::vector<Tile> out;
   for (const Tile& tile : a) out.push_back({tile.type.element(), std::vector<Element>(lanes)});
@@ -250,6 +258,7 @@ std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
       for (std::size_t lane = 0; lane < width; ++lane)
         out[k].elements[first + lane] = get(end->operands[k]).at(lane);
   }
+  is_combining_ = was_combining;
   return out;
 }
 
@@ -324,42 +333,57 @@ void Program::for_loop(const Op& op) {
   const auto is_before = [&](std::int64_t a, std::int64_t b) {
     return by_bits ? static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b) : a < b;
   };
+  std::span<const Value> moved(op.operands.begin() + 3, op.operands.end());
   for (std::int64_t i = from; step > 0 ? is_before(i, to) : is_before(to, i); i += step) {
     set(body.arguments[0], {index_type, {Element{.i = i}}});
+    note_moves({body.arguments.begin(), 1}, {});
+    note_moves({body.arguments.begin() + 1, body.arguments.end()}, moved);
     for (std::size_t k = 0; k < carried.size(); ++k)
       set(body.arguments[k + 1], std::move(carried[k]));
     const Op* end = run_region(body);
     carried = values_of(end->operands);
+    moved = end->operands;
     if (++steps_ > options_.max_ops && options_.max_ops > 0)
       fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
   }
+  note_moves(op.results, moved);
   for (std::size_t k = 0; k < carried.size(); ++k) set_result(op, std::move(carried[k]), k);
 }
 
 void Program::while_loop(const Op& op) {
   std::vector<Tile> carried = values_of(op.operands);
+  std::span<const Value> moved = op.operands;
   while (true) {
+    note_moves(op.regions[0].arguments, moved);
     for (std::size_t k = 0; k < carried.size(); ++k)
       set(op.regions[0].arguments[k], std::move(carried[k]));
     const Op* condition = run_region(op.regions[0]);
     carried = values_of(condition->operands, 1);
+    moved = std::span<const Value>(condition->operands).subspan(1);
+    if (options_.watch != nullptr) options_.watch->decides(*this, *condition);
     if (!get(condition->operands[0]).elements[0].i) break;
+    note_moves(op.regions[1].arguments, moved);
     for (std::size_t k = 0; k < carried.size(); ++k)
       set(op.regions[1].arguments[k], std::move(carried[k]));
-    carried = values_of(run_region(op.regions[1])->operands);
+    const Op* end = run_region(op.regions[1]);
+    carried = values_of(end->operands);
+    moved = end->operands;
     if (++steps_ > options_.max_ops && options_.max_ops > 0)
       fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
   }
+  note_moves(op.results, moved);
   for (std::size_t k = 0; k < carried.size(); ++k) set_result(op, std::move(carried[k]), k);
 }
 
 void Program::branch(const Op& op) {
   const Op* end = run_region(op.regions[operand(op, 0).elements[0].i ? 0 : 1]);
+  if (end != nullptr) note_moves(op.results, end->operands);
   for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
 }
 
 void Program::sweep(const Op& op) {
   const Op* end = run_region(op.regions[0]);
+  note_moves(op.results, end->operands);
   for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
 }
 
@@ -385,7 +409,7 @@ void Program::check_assert(const Op& op) {
   for (std::size_t i = 0; i < condition.size(); ++i) {
     const bool is_on = op.operands.size() < 2 || operand(op, 1).at(i).i;
     if (is_on && !condition.elements[i].i)
-      fail(op, fmt::format("assertion failed: {}", op.text("message")));
+      return report(op, fmt::format("assertion failed: {}", op.text("message")));
   }
 }
 

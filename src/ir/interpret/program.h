@@ -12,6 +12,7 @@
 #include "ir/interpret/memory.h"
 #include "ir/interpret/order.h"
 #include "ir/interpret/tile.h"
+#include "ir/interpret/watch.h"
 
 namespace tilewright::ir {
 
@@ -30,6 +31,13 @@ class Program {
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
   void run() { run_region(kernel_.body); }
 
+  // ---- For those who watch.
+  const Kernel& kernel() const { return kernel_; }
+  const Memory& memory() const { return memory_; }
+  const std::array<std::int64_t, 3>& id() const { return id_; }
+  // The value as it was computed last; no elements: not yet.
+  const Tile& value(Value value) const { return values_[value.id]; }
+
  private:
   const Tile& get(Value value) const { return values_[value.id]; }
   const Tile& operand(const Op& op, std::size_t i) const { return get(op.operands[i]); }
@@ -41,11 +49,17 @@ class Program {
   }
   std::string place_of(const Op& op) const;  // "k.py:12:5: kernel 'k'"
   [[noreturn]] void fail(const Op& op, const std::string& what) const;
+  // Of a rule that the kernel breaks: returns when whoever watches lets it go on.
+  void report(const Op& op, const std::string& what) const;
+  void note_moves(std::span<const Value> to, std::span<const Value> from) const {
+    if (options_.watch != nullptr) options_.watch->moves(to, from);
+  }
   // Another one for each program; 0 stays 0.
   static std::uint64_t jitter_seed(const InterpretOptions& options, std::array<std::int64_t, 3> id);
 
   const Op* run_region(const Region& region);  // the op that ended it, or null
   void run_op(const Op& op);
+  void dispatch(const Op& op);
   std::vector<Tile> values_of(const std::vector<Value>& values, std::size_t from = 0) const;
 
   std::vector<Element> scalars(const Op& op) const;  // the operands of an op on scalars
@@ -94,6 +108,7 @@ class Program {
   Copies copies_;
   Jitter jitter_;
   std::int64_t steps_ = 0;
+  bool is_combining_ = false;  // in the region of a reduce or scan
 };
 
 }  // namespace tilewright::ir

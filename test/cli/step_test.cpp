@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/step_test.cpp — `tilewright step` by scripts.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/quote.h"
+#include "command.h"
+
+namespace tilewright::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* stepped_source = R"(import triton
+import triton.language as tl
+
+@triton.jit
+def double(v):
+    w = v * 2
+    return w + 1
+
+@triton.jit
+def k(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+
+    v = tl.load(x + i, mask=i < n, other=0.0)
+    y = double(v)
+    acc = tl.zeros([BLOCK], tl.float32)
+    for r in range(0, 3):
+        acc += y
+        y = y * 0.5
+    tl.store(out + i, acc, mask=i < n)
+    tl.store(out + i, tl.load(out + i, mask=i < n) + 1, mask=i < n)
+
+@triton.jit
+def outside(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, i)
+
+@triton.jit
+def endless(x):
+    while tl.load(x) < 1:
+        tl.store(x, tl.load(x) * 0.5)
+)";
+
+class Step : public ::testing::Test {
+ protected:
+  Step() { std::ofstream(file_) << stepped_source; }
+
+  // Everything that is printed for these commands, a line each.
+  std::string session(const std::string& commands,
+                      const std::string& launch =
+                          "k --grid 'cdiv(n, BLOCK)' x=arange:f32[n] out=zeros:f32[n] n=20 BLOCK=8",
+                      int expected_code = 0) {
+    std::ofstream(folder_.path() + "/commands") << commands;
+    const ProcessResult r = run_process(
+        {.arguments = {"sh", "-c",
+                       "cd " + shell_word(folder_.path()) + " && " + shell_word(tilewright_path()) +
+                           " step k.py:" + launch + " < commands"},
+         .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+         .timeout_seconds = 60});
+    EXPECT_EQ(r.exit_code, expected_code) << r.output;
+    return r.output;
+  }
+
+  TemporaryFolder folder_;
+  std::string file_ = folder_.path() + "/k.py";
+};
+
+TEST_F(Step, NextGoesOverCallsAndIntoEntersThem) {
+  EXPECT_EQ(session("next\nnext\nprint v\ninto\nwhere\ninto\nprint w\nout\nprint y\n"),
+            R"(program (0, 0, 0), k.py:11
+->   11     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+program (0, 0, 0), k.py:13
+->   13     v = tl.load(x + i, mask=i < n, other=0.0)
+program (0, 0, 0), k.py:14
+->   14     y = double(v)
+v = float32[8]  min 0  max 7  NaN 0
+  0, 1, 2, 3, 4, 5, 6, 7
+program (0, 0, 0), k.py:6
+->    6     w = v * 2
+double at line 6
+k at line 14
+program (0, 0, 0), k.py:7
+->    7     return w + 1
+w = float32[8]  min 0  max 14  NaN 0
+  0, 2, 4, 6, 8, 10, 12, 14
+program (0, 0, 0), k.py:15
+->   15     acc = tl.zeros([BLOCK], tl.float32)
+y = float32[8]  min 1  max 15  NaN 0
+  1, 3, 5, 7, 9, 11, 13, 15
+)");
+}
+
+TEST_F(Step, BreakpointsMoveToLinesThatDoSomethingAndHaveConditions) {
+  const std::string text =
+      session("break 12\nbreak 17 if r == 2\nbreak 99\ncontinue\nc\nprint r\nprint acc[1:3]\n");
+  EXPECT_THAT(text, HasSubstr("line 12 does nothing by itself; the breakpoint is at line 13\n"
+                              "breakpoint at line 13\n"
+                              "breakpoint at line 17 if r == 2\n"
+                              "no line from 99 on does anything\n"
+                              "breakpoint at line 13\n"
+                              "program (0, 0, 0), k.py:13\n"));
+  EXPECT_THAT(text, HasSubstr("breakpoint at line 17: r == 2\nprogram (0, 0, 0), k.py:17\n"));
+  EXPECT_THAT(text, HasSubstr("r = int32  2\nacc[1:3] = float32  min 4.5  max 7.5  NaN 0\n"
+                              "  4.5, 7.5\n"));
+}
+
+TEST_F(Step, BackUndoesWhatTheProgramWrote) {
+  const std::string text = session(
+      "break 20\nc\nprint tl.load(out + i)\nback\nprint tl.load(out + i)\nprint acc[0]\nnext\n"
+      "print tl.load(out + i)\n");
+  EXPECT_THAT(text, HasSubstr("tl.load(out + i) = float32[8]  min 1.75  max 26.25  NaN 0\n"));
+  EXPECT_THAT(text, HasSubstr("program (0, 0, 0), k.py:19\n"
+                              "->   19     tl.store(out + i, acc, mask=i < n)\n"
+                              "tl.load(out + i) = float32[8]  min 0  max 0  NaN 0\n"));
+  EXPECT_THAT(text, HasSubstr("acc[0] = float32  1.75\nprogram (0, 0, 0), k.py:20\n"));
+  EXPECT_THAT(session("back\n"), HasSubstr("this is the first line of the program\n"));
+}
+
+TEST_F(Step, WatchStopsWhereANameChanges) {
+  const std::string text = session("break 16\nc\nwatch acc\nc\nprint acc[0]\nc\nprint acc[0]\n");
+  EXPECT_THAT(text, HasSubstr("'acc' is watched\n'acc' has changed at line 17\n"
+                              "program (0, 0, 0), k.py:18\n->   18         y = y * 0.5\n"
+                              "acc[0] = float32  1\n'acc' has changed at line 17\n"));
+  EXPECT_THAT(text, HasSubstr("acc[0] = float32  1.5\n"));
+}
+
+TEST_F(Step, ProgramsAreReachedForwardsAndBackwards) {
+  const std::string text = session(
+      "program 2\nnext\nprint i\nprogram 1,0,0\nnext\nprint i[0]\nprint tl.load(out)\n"
+      "program 0\nprint tl.load(out)\nprogram 7\n");
+  EXPECT_THAT(text, HasSubstr("program (2, 0, 0), k.py:11\n"));
+  EXPECT_THAT(text, HasSubstr("i = int32[8]  min 16  max 23\n"));
+  EXPECT_THAT(text, HasSubstr("i[0] = int32  8\ntl.load(out) = float32  2.75\n"));
+  EXPECT_THAT(text, HasSubstr("program (0, 0, 0), k.py:11\n"));
+  EXPECT_THAT(text, HasSubstr("tl.load(out) = float32  0\n"));
+  EXPECT_THAT(text, HasSubstr("'7' is no program of a grid of 3 x 1 x 1; write program X,Y,Z\n"));
+}
+
+TEST_F(Step, ExpressionsMapsAndMistakes) {
+  const std::string text = session(
+      "break 15\nc\nprint tl.sum(v) / n\nprint BLOCK\nheat v\nprint nothing\nprint tl.sum(v\n"
+      "print v[9]\nfly\nprint i < 4\n");
+  EXPECT_THAT(text, HasSubstr("tl.sum(v) / n = float32  1.4\nBLOCK = the constant 8\n"
+                              "from ' ' = 0 to '@' = 7, NaN '?'\n  | .-=+*%@|\n"
+                              "'nothing' has no value here; locals lists what has\n"));
+  EXPECT_THAT(text, HasSubstr("'(' was never closed"));
+  EXPECT_THAT(text, HasSubstr("'9' is outside of a dimension of 8\n"
+                              "there is no command 'fly'; help lists them\n"
+                              "i < 4 = bool[8]  true 4 of 8\n"));
+}
+
+TEST_F(Step, AFailingKernelStopsWhereItFailsWithItsValues) {
+  const std::string text =
+      session("continue\nprint i\nc\n", "outside --grid 1 x=zeros:i32[4] BLOCK=8", 1);
+  EXPECT_THAT(text,
+              HasSubstr("the kernel fails here: store writes index 4 of buffer 'x', which has "
+                        "4 elements of int32\nprogram (0, 0, 0), k.py:25\n"));
+  EXPECT_THAT(text, HasSubstr("i = int32[8]  min 0  max 7\n"));
+}
+
+TEST_F(Step, AnEndlessLoopCanBeInterruptedAndLookedAt) {
+  const std::string commands = folder_.path() + "/commands";
+  std::ofstream(commands) << "c\nprint tl.load(x)\nquit\n";
+  const ProcessResult r = run_process(
+      {.arguments =
+           {"sh", "-c",
+            "in=$1; shift; timeout --foreground --preserve-status -s INT 1 \"$@\" < \"$in\"", "sh",
+            commands, tilewright_path(), "step", file_ + ":endless", "--grid", "1",
+            "x=zeros:f32[1]"},
+       .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+       .timeout_seconds = 30});
+  EXPECT_EQ(r.exit_code, 0) << r.output;
+  EXPECT_THAT(r.output,
+              ::testing::ContainsRegex("interrupted\nprogram .0, 0, 0., .*k.py:(29|30)\n"));
+  EXPECT_THAT(r.output, HasSubstr("tl.load(x) = float32  0\n"));
+}
+
+TEST_F(Step, WrongCommandLinesAreSentences) {
+  const CommandResult r = tilewright_command({"step", "k.cu:k"});
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_EQ(
+      r.error,
+      "tilewright: tilewright step takes FILE.py:KERNEL; tilewright check takes a .cu file\n");
+}
+
+}  // namespace
+}  // namespace tilewright::cli
