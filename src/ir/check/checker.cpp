@@ -11,8 +11,7 @@ namespace tilewright::ir {
 namespace {
 
 bool is_memory_op(const Op& op) {
-  return op.kind == OpKind::Load || op.kind == OpKind::Store || op.kind == OpKind::AtomicRmw ||
-         op.kind == OpKind::AtomicCas;
+  return op.facts().is(Family::Access) && op.kind != OpKind::CopyAsync;
 }
 
 // Are these the bytes there already?
@@ -64,24 +63,11 @@ void Checker::decides(const Program& program, const Op& condition) {
 }
 
 void Checker::after(const Program& program, const Op& op) {
-  switch (op.kind) {
-    case OpKind::Load:
-    case OpKind::AtomicRmw:
-    case OpKind::AtomicCas:
-      return mark_load(program, op);
-    case OpKind::Store:
-      return check_duplicates(access_of(program, op));
-    case OpKind::For:
-    case OpKind::While:
-    case OpKind::If:
-    case OpKind::Sweep:
-      return;
-    case OpKind::Hint:
-      check_promises(program, op);
-      return taint_.follow(program, op);
-    default:
-      return taint_.follow(program, op);
-  }
+  if (op.facts().is(Family::Control)) return;
+  if (op.kind == OpKind::Store) return check_duplicates(access_of(program, op));
+  if (is_memory_op(op)) return mark_load(program, op);
+  if (op.kind == OpKind::Hint) check_promises(program, op);
+  taint_.follow(program, op);
 }
 
 // ---- Memory

@@ -18,19 +18,9 @@ bool has_any(const MarkTile& marks) {
 
 // Results that a remainder, a mask of bits or a comparison has brought back into bounds: whoever
 // wraps on purpose (a hash) does that.
-bool bounds_integers(OpKind kind) {
-  switch (kind) {
-    case OpKind::Remainder:
-    case OpKind::And:
-    case OpKind::Xor:
-    case OpKind::ShiftRight:
-    case OpKind::MultiplyHigh:
-    case OpKind::Compare:
-    case OpKind::Math:
-      return true;
-    default:
-      return false;
-  }
+bool bounds_integers(const Op& op) {
+  return op.kind == OpKind::Remainder ||
+         !(op.facts().integers == IntegerUse::HandsOn || op.facts().integers == IntegerUse::Index);
 }
 
 bool has_wrapped(const Op& op, DType dtype, std::int64_t a, std::int64_t b, std::int64_t result) {
@@ -43,20 +33,8 @@ bool has_wrapped(const Op& op, DType dtype, std::int64_t a, std::int64_t b, std:
 
 // Ops that compute, and do not only move or choose, make NaN and infinity.
 bool can_begin_at(const Op& op) {
-  switch (op.kind) {
-    case OpKind::Select:
-    case OpKind::Bitcast:
-    case OpKind::Hint:
-    case OpKind::Negate:
-    case OpKind::Absolute:
-      return false;
-    case OpKind::Reduce:
-    case OpKind::Scan:
-    case OpKind::Dot:
-      return true;
-    default:
-      return op.facts().has(Elementwise);
-  }
+  if (op.facts().has(Combines) || op.kind == OpKind::Dot) return true;
+  return op.facts().is(Family::Elementwise) && (op.facts().has(Inexact) || op.kind == OpKind::Cast);
 }
 
 // What an op was given.
@@ -148,23 +126,10 @@ void Taint::follow(const Program& program, const Op& op) {
   } else if (op.facts().has(Elementwise)) {
     elementwise(program, op);
   } else {
-    switch (op.kind) {
-      case OpKind::Reduce:
-        reduce(program, op);
-        break;
-      case OpKind::Scan:
-        scan(program, op);
-        break;
-      case OpKind::Dot:
-        dot(program, op);
-        break;
-      case OpKind::Sort:
-      case OpKind::Histogram:
-        all_of(program, op);
-        break;
-      default:
-        shape_op(program, op);
-    }
+    if (op.facts().is(Family::Reduction)) reduce(program, op);
+    else if (op.facts().is(Family::Across)) across(program, op);
+    else if (op.facts().is(Family::View)) view(program, op);
+    else all_of(program, op);
   }
   if (op.results.empty()) return;
   const Type& type = program.kernel().type(op.result());
@@ -176,19 +141,10 @@ void Taint::follow(const Program& program, const Op& op) {
 Marks Taint::element_marks(const Program& program, const Op& op, std::size_t i) const {
   const auto value = [&](std::size_t k) { return program.value(op.operands[k]).at(i); };
   const auto mark = [&](std::size_t k) { return at(op.operands[k], i); };
-  switch (op.kind) {
-    case OpKind::Select:
-      return merged(mark(0), value(0).i ? mark(1) : mark(2));
-    case OpKind::And:
-      if ((mark(0) == 0 && value(0).i == 0) || (mark(1) == 0 && value(1).i == 0)) return 0;
-      break;
-    case OpKind::Or:
-      if (!program.kernel().type(op.result()).is_bool()) break;
-      if ((mark(0) == 0 && value(0).i != 0) || (mark(1) == 0 && value(1).i != 0)) return 0;
-      break;
-    default:
-      break;
-  }
+  if (op.kind == OpKind::Select) return merged(mark(0), value(0).i ? mark(1) : mark(2));
+  const bool is_or = op.kind == OpKind::Or && program.kernel().type(op.result()).is_bool();
+  const auto decides = [&](std::size_t k) { return mark(k) == 0 && (value(k).i != 0) == is_or; };
+  if ((op.kind == OpKind::And || is_or) && (decides(0) || decides(1))) return 0;
   Marks marks = 0;
   for (std::size_t k = 0; k < op.operands.size(); ++k) marks = merged(marks, mark(k));
   return marks;
@@ -197,7 +153,7 @@ Marks Taint::element_marks(const Program& program, const Op& op, std::size_t i) 
 void Taint::elementwise(const Program& program, const Op& op) {
   const Type& type = program.kernel().type(op.result());
   MarkTile marks(program.value(op.result()).size());
-  const bool drops_wrapped = bounds_integers(op.kind) || type.is_float();
+  const bool drops_wrapped = bounds_integers(op) || type.is_float();
   for (std::size_t i = 0; i < marks.size(); ++i) {
     marks[i] = element_marks(program, op, i);
     if (drops_wrapped) marks[i] = without(marks[i], Mark::Wrapped);
@@ -208,38 +164,60 @@ void Taint::elementwise(const Program& program, const Op& op) {
 }
 
 // The marks move as the elements do.
-void Taint::shape_op(const Program& program, const Op& op) {
+void Taint::view(const Program& program, const Op& op) {
   const Type& type = program.kernel().type(op.result());
   const auto marks = [&](std::size_t k) { return as_tile(program, op.operands[k]); };
-  switch (op.kind) {
-    case OpKind::Splat:
+  switch (view_op(op.kind)) {
+    case ViewOp::Splat:
       return set(op.result(),
                  MarkTile(static_cast<std::size_t>(type.numel()), at(op.operands[0], 0)));
-    case OpKind::Broadcast:
+    case ViewOp::Broadcast:
       return set_from(op.result(), broadcast_tile(marks(0), type));
-    case OpKind::Reshape:
+    case ViewOp::Reshape:
       return set(op.result(), marks_[op.operands[0].id]);
-    case OpKind::Permute:
+    case ViewOp::Permute:
       return set_from(op.result(), permute_tile(marks(0), op.integers("order"), type));
-    case OpKind::Join:
+    case ViewOp::Join:
       return set_from(op.result(), join_tiles(marks(0), marks(1), type));
-    case OpKind::Split:
+    case ViewOp::Split:
       set_from(op.results[0], split_tile(marks(0), 0, type));
       return set_from(op.results[1], split_tile(marks(0), 1, type));
-    case OpKind::Concatenate:
-      return set_from(op.result(), concatenate_tiles(marks(0), marks(1), op.integer("axis"), type));
-    case OpKind::Gather: {
-      bool is_outside = false;
-      Tile taken = gather_tile(marks(0), program.value(op.operands[1]), op.integer("axis"), type,
-                               &is_outside);
-      for (std::size_t i = 0; i < taken.size(); ++i)
-        taken.elements[i].i = static_cast<std::int64_t>(
-            merged(static_cast<Marks>(taken.elements[i].i), at(op.operands[1], i)));
-      return set_from(op.result(), taken);
-    }
-    default:
+    case ViewOp::Affine:
+    case ViewOp::Bounds:
+    case ViewOp::Hint:
       return all_of(program, op);
   }
+}
+
+void Taint::across(const Program& program, const Op& op) {
+  switch (across_op(op.kind)) {
+    case AcrossOp::Scan:
+      return scan(program, op);
+    case AcrossOp::Dot:
+      return dot(program, op);
+    case AcrossOp::Concatenate: {
+      const auto marks = [&](std::size_t k) { return as_tile(program, op.operands[k]); };
+      return set_from(op.result(), concatenate_tiles(marks(0), marks(1), op.integer("axis"),
+                                                     program.kernel().type(op.result())));
+    }
+    case AcrossOp::Gather:
+      return gather(program, op);
+    case AcrossOp::ReadBuffer:
+    case AcrossOp::Sort:
+    case AcrossOp::Histogram:
+    case AcrossOp::Print:
+      return all_of(program, op);
+  }
+}
+
+void Taint::gather(const Program& program, const Op& op) {
+  bool is_outside = false;
+  Tile taken = gather_tile(as_tile(program, op.operands[0]), program.value(op.operands[1]),
+                           op.integer("axis"), program.kernel().type(op.result()), &is_outside);
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    taken.elements[i].i = static_cast<std::int64_t>(
+        merged(static_cast<Marks>(taken.elements[i].i), at(op.operands[1], i)));
+  set_from(op.result(), taken);
 }
 
 void Taint::reduce(const Program& program, const Op& op) {
@@ -343,7 +321,8 @@ void Taint::note_not_finite(const Program& program, const Op& op) {
 }
 
 void Taint::note_wrapped(const Program& program, const Op& op) {
-  if (op.kind != OpKind::Add && op.kind != OpKind::Subtract && op.kind != OpKind::Multiply) return;
+  const bool is_sum = op.kind == OpKind::Add || op.kind == OpKind::Subtract;
+  if (!is_sum && op.kind != OpKind::Multiply) return;
   const Tile& a = program.value(op.operands[0]);
   const Tile& b = program.value(op.operands[1]);
   const Tile& result = program.value(op.result());

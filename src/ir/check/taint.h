@@ -67,7 +67,9 @@ class Taint {
  private:
   bool is_any_marked(const Op& op) const;
   void elementwise(const Program& program, const Op& op);
-  void shape_op(const Program& program, const Op& op);
+  void view(const Program& program, const Op& op);
+  void across(const Program& program, const Op& op);
+  void gather(const Program& program, const Op& op);
   void reduce(const Program& program, const Op& op);
   void scan(const Program& program, const Op& op);
   void dot(const Program& program, const Op& op);

@@ -11,8 +11,7 @@ namespace {
 
 const Op* behind_shapes(const Kernel& kernel, Value& value) {
   const Op* maker = kernel.maker(value);
-  while (maker != nullptr && (maker->kind == OpKind::Splat || maker->kind == OpKind::Broadcast ||
-                              maker->kind == OpKind::Reshape || maker->kind == OpKind::Hint)) {
+  while (maker != nullptr && maker->facts().maps(Spread | Repeated | Reshaped | Same)) {
     value = maker->operands[0];
     maker = kernel.maker(value);
   }
