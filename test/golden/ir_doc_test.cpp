@@ -72,16 +72,15 @@ std::string column_meanings() {
 }
 
 std::string page() {
-  std::string out =
-      "# The ops of the tile IR\n\n"
-      "This page is `src/ir/ops.def`, written by `golden_ir_doc_test` (`TW_UPDATE_GOLDEN=1` writes "
-      "it anew). `Any` is any number of\n"
-      "operands or results; an attribute with `?` may be absent. What is left out of *facts* is: "
-      "no view, no mask, integer operands are\n"
-      "data, not to be repeated, no flops, no vector form, legal at every stage. A tile may be a "
-      "scalar, a tile of rank 0. The columns:\n"
-      "```\n" +
-      column_meanings() + "```\n";
+  std::string out = R"(# The ops of the tile IR
+
+This page is `src/ir/ops.def`, written by `golden_ir_doc_test` (`TW_UPDATE_GOLDEN=1` writes it
+anew). `Any` is any number of operands or results; an attribute with `?` may be absent. What is left
+out of *facts* is: no view, no mask, integer operands are data, not to be repeated, no flops, no
+vector form, legal at every stage. A tile may be a scalar, a tile of rank 0. The columns:
+```
+)" + column_meanings() +
+                    "```\n";
   std::string family;
   for (const DocRow& row : rows()) {
     if (row.family != family)

@@ -5,6 +5,7 @@ import ast
 import json
 import pathlib
 import re
+import subprocess
 import textwrap
 
 TRITON_FILES = ("test/golden/triton", "test/golden/cuda", "test/differential/kernels", "examples", "bench/kernels",
@@ -52,6 +53,20 @@ def extract_texts(root, folder):
                     (folder / "ir" / f"{place}_{line}.tir").write_text(text)
 
 
+def split_printed(text):
+    """The modules that `random_kernels --print` printed, each behind a line with its launch."""
+    return [part.split("\n", 1)[1].split("\n# ", 1)[0] for part in re.split(r"(?m)^# (?=\w+=)", text)[1:]]
+
+
+def write_random(program, count, folder):
+    """Writes random kernels to FOLDER/random."""
+    (folder / "random").mkdir(parents=True)
+    done = subprocess.run([program, "--count", str(count), "--places", "laid", "--print"], capture_output=True, text=True, check=False)
+    for number, module in enumerate(split_printed(done.stdout)):
+        # Behind the last one stands the summary.
+        (folder / "random" / f"k{number}.py").write_text(re.sub(r"(?m)^\d+ kernels from seed .*$", "", module))
+
+
 def list_kernels(tool, path):
     """[(file, kernel)] that a tool finds in a file or folder."""
     done = tool.run(["compile", str(path), "--guess", "--stage", "ir", "--json"])
@@ -62,7 +77,7 @@ def list_kernels(tool, path):
 
 def triton_kernels(root, extracted, public, tool):
     """[(file, kernel)] of the whole corpus; signatures are guessed."""
-    folders = [root / folder for folder in TRITON_FILES] + [extracted / "triton"] + [pathlib.Path(path) for path in public]
+    folders = [root / folder for folder in TRITON_FILES] + [extracted / "triton", extracted / "random"] + [pathlib.Path(path) for path in public]
     found = []
     for folder in folders:
         if folder.exists():

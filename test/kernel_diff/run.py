@@ -106,8 +106,14 @@ def compare_ir(base, head, file, configuration):
     return Difference(file, configuration, SAME, [])
 
 
+def random_program(head):
+    return os.path.join(os.path.dirname(os.path.realpath(head.path)), "random_kernels")
+
+
 def compare_all(base, head, options, extracted):
     corpus.extract_texts(ROOT, extracted)
+    if options.random:
+        corpus.write_random(random_program(head), options.random, extracted)
     if options.only:
         guessed = sorted({found for path in options.only for found in corpus.list_kernels(base, path)})
         signed, in_ir = [], []
@@ -157,6 +163,7 @@ def main():
     parser.add_argument("base", help="a tilewright program")
     parser.add_argument("head", help="another one")
     parser.add_argument("--public", action="append", default=[], metavar="DIR", help="kernels of public projects too")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="N random kernels too (random_kernels beside HEAD)")
     parser.add_argument("--only", action="append", default=[], metavar="PATH", help="the Triton kernels of this file or folder alone")
     parser.add_argument("--target", action="append", default=[], choices=list(CONFIGURATIONS), help="for this alone")
     parser.add_argument("--filter", default="", metavar="TEXT", help="kernels with this in FILE:KERNEL")
@@ -167,6 +174,8 @@ def main():
     for program in (options.base, options.head):
         if not os.access(program, os.X_OK) or os.path.isdir(program):
             parser.error(f"{program} is no program; build one with scripts/build dev tilewright_cli")
+    if options.random and not os.access(random_program(Tool(options.head, "")), os.X_OK):
+        parser.error(f"--random needs random_kernels beside {options.head}; build it with scripts/build dev random_kernels")
     for folder in [*options.public, *options.only]:
         if not os.path.exists(folder):
             parser.error(f"there is no {folder}")

@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from corpus import as_triton, is_ir, raw_strings, signed_kernels
+from corpus import as_triton, is_ir, raw_strings, signed_kernels, split_printed
 from machine_code import MachineCode, Unreadable, sections
 from tokens import first_difference, split_headers
 
@@ -69,6 +69,10 @@ class Corpus(unittest.TestCase):
         self.assertIn("import triton\n", as_triton(text))
         self.assertIsNone(as_triton(template))
         self.assertTrue(is_ir("\nkernel @k(%x: *f32) {\n}"))
+
+    def test_printed_kernels_are_told_apart(self):
+        text = "# a0=buffer0:int32[4] n=3, grid=1\nimport triton\n\ndef f(): pass\n\n# x=1, grid=1\ndef g(): pass\n"
+        self.assertEqual([module.count("def ") for module in split_printed(text)], [1, 1])
 
     def test_kernels_with_signatures_exist(self):
         for file, kernel, _ in signed_kernels(pathlib.Path(__file__).resolve().parents[2]):
