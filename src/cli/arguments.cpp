@@ -315,6 +315,8 @@ std::function<void()> add_step(CLI::App& app) {
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
   verb->add_flag("--bare", options->bare,
                  "Without the kernel's autotune and heuristics: all constants are given");
+  verb->add_flag("--dap", options->dap,
+                 "Speak the Debug Adapter Protocol on the standard streams, for editors");
   add_seed(*verb, options->seed);
   return [options] { run_step(*options); };
 }
