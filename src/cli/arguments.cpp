@@ -68,7 +68,7 @@ constexpr const char* check_examples = R"x(Examples:
   tilewright check add.py:add_kernel ... --sizes odd
                                          also with n = 1, primes, and around the size of a tile
   tilewright check reduce.cu:sum --grid 4 --block 128 x=randn:f32[512] out=zeros:f32[4]
-                                         races in shared memory, barriers, copies, bounds, by emulation
+                                         races in shared memory, barriers, bounds, by emulation
   tilewright check -- ./program --its-options
                                          every launch of a program that uses this library
 Each thing is told once, with its line, program, element, values and a remedy. Exit code 4 when
