@@ -3,9 +3,11 @@
 #include "cli/step_dap.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 

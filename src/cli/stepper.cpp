@@ -35,7 +35,8 @@ void Stepper::run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer>
     } catch (const Rewind&) {
       if (restores_all_) {
         for (std::size_t i = 0; i < buffers.size(); ++i)
-          std::memcpy(buffers[i].data, initial_[i].data(), initial_[i].size());
+          if (!initial_[i].empty())
+            std::memcpy(buffers[i].data, initial_[i].data(), initial_[i].size());
         options.first = 0;
       } else {
         for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo)
