@@ -72,32 +72,32 @@ std::string default_cache_folder() {
 }
 
 Settings read_environment() {
-  return {
-      .cache_folder = default_cache_folder(),
-      .cache_max_bytes = number("TILEWRIGHT_CACHE_SIZE", 1024) << 20,
-      .cuda_home = first_set({"TILEWRIGHT_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"}),
-      .launch_blocking = flag("TILEWRIGHT_LAUNCH_BLOCKING"),
-      .host_compiler = first_set({"TILEWRIGHT_CXX", "CXX"}),
-      .threads = static_cast<int>(number("TILEWRIGHT_NUM_THREADS", 0)),
-      .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
-      .interpret = flag("TILEWRIGHT_INTERPRET") || !variable("TILEWRIGHT_CHECK").empty(),
-      .check_folder = variable("TILEWRIGHT_CHECK"),
-      .debug = flag("TILEWRIGHT_DEBUG") || !variable("TILEWRIGHT_CHECK").empty(),
-      .skipped_passes = variable("TILEWRIGHT_SKIP_PASSES"),
-      .autotune = flag("TILEWRIGHT_AUTOTUNE", true),
-      .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
-      .profile_folder = variable("TILEWRIGHT_PROFILE"),
-      .nvtx_injection = variable("NVTX_INJECTION64_PATH"),
-      .log = log_topics(),
-      .no_color = !variable("NO_COLOR").empty(),
-      .search_path =
-          first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
-      .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1)),
-      .emulate_check = flag("TILEWRIGHT_EMULATE_CHECK") || !variable("TILEWRIGHT_CHECK").empty(),
-      .library_path = variable("LD_LIBRARY_PATH"),
-      .virtual_env = variable("VIRTUAL_ENV"),
-      .conda_prefix = variable("CONDA_PREFIX"),
-      .home = variable("HOME")};
+  const bool checks = !variable("TILEWRIGHT_CHECK").empty();
+  return {.cache_folder = default_cache_folder(),
+          .cache_max_bytes = number("TILEWRIGHT_CACHE_SIZE", 1024) << 20,
+          .cuda_home = first_set({"TILEWRIGHT_CUDA_HOME", "CUDA_HOME", "CUDA_PATH"}),
+          .launch_blocking = flag("TILEWRIGHT_LAUNCH_BLOCKING"),
+          .host_compiler = first_set({"TILEWRIGHT_CXX", "CXX"}),
+          .threads = static_cast<int>(number("TILEWRIGHT_NUM_THREADS", 0)),
+          .dump_folder = variable("TILEWRIGHT_DUMP_DIR"),
+          .interpret = flag("TILEWRIGHT_INTERPRET") || checks,
+          .check_folder = variable("TILEWRIGHT_CHECK"),
+          .debug = flag("TILEWRIGHT_DEBUG") || checks,
+          .skipped_passes = variable("TILEWRIGHT_SKIP_PASSES"),
+          .autotune = flag("TILEWRIGHT_AUTOTUNE", true),
+          .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
+          .profile_folder = variable("TILEWRIGHT_PROFILE"),
+          .nvtx_injection = variable("NVTX_INJECTION64_PATH"),
+          .log = log_topics(),
+          .no_color = !variable("NO_COLOR").empty(),
+          .search_path =
+              first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
+          .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1)),
+          .emulate_check = flag("TILEWRIGHT_EMULATE_CHECK") || checks,
+          .library_path = variable("LD_LIBRARY_PATH"),
+          .virtual_env = variable("VIRTUAL_ENV"),
+          .conda_prefix = variable("CONDA_PREFIX"),
+          .home = variable("HOME")};
 }
 
 std::atomic<const Settings*> override_settings{nullptr};

@@ -68,7 +68,7 @@ constexpr const char* check_examples = R"x(Examples:
   tilewright check add.py:add_kernel ... --sizes odd
                                          also with n = 1, primes, and around the size of a tile
   tilewright check reduce.cu:sum --grid 4 --block 128 x=randn:f32[512] out=zeros:f32[4]
-                                         races in shared memory, barriers, copies, bounds, by emulation
+                                         races in shared memory, barriers, bounds, by emulation
   tilewright check -- ./program --its-options
                                          every launch of a program that uses this library
 Each thing is told once, with its line, program, element, values and a remedy. Exit code 4 when
@@ -316,6 +316,8 @@ std::function<void()> add_step(CLI::App& app) {
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
   verb->add_flag("--bare", options->bare,
                  "Without the kernel's autotune and heuristics: all constants are given");
+  verb->add_flag("--dap", options->dap,
+                 "Speak the Debug Adapter Protocol on the standard streams, for editors");
   add_seed(*verb, options->seed);
   return [options] { run_step(*options); };
 }

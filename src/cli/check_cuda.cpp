@@ -28,15 +28,14 @@ struct Reading {
   std::string_view remedy;
 };
 
+// The first that fits.
 constexpr Reading readings[] = {
+    {"without a barrier between", ir::FindingKind::Race,
+     "put __syncthreads between the two accesses"},
     {"outside of every tensor", ir::FindingKind::OutOfBounds,
      "compare the index with the size before the access"},
     {"outside of", ir::FindingKind::OutOfBounds,
      "compare the index with the size of the array before the access"},
-    {"copy", ir::FindingKind::Copy,
-     "wait for the copy (__pipeline_wait_prior, cp.async.wait_group) and meet at __syncthreads"},
-    {"copied", ir::FindingKind::Copy,
-     "wait for the copy (__pipeline_wait_prior, cp.async.wait_group) and meet at __syncthreads"},
     {"barrier", ir::FindingKind::Barrier,
      "let all threads of the block reach the same __syncthreads, outside of branches"},
     {"__sync", ir::FindingKind::Barrier,
@@ -46,9 +45,20 @@ constexpr Reading readings[] = {
     {"", ir::FindingKind::Race, "put __syncthreads between the two accesses"},
 };
 
+// Without names, which may be any words: kernel 'copy', 'barrier[3]'.
+std::string without_names(std::string_view sentence) {
+  std::string text;
+  bool is_name = false;
+  for (const char c : sentence) {
+    if (c == '\'') is_name = !is_name;
+    else if (!is_name) text += c;
+  }
+  return text;
+}
+
 // The last line that the sentence names, which is that of the access.
 int line_in(std::string_view sentence) {
-  const std::size_t at = sentence.find("at line ");
+  const std::size_t at = sentence.rfind("at line ");
   if (at == std::string_view::npos) return 0;
   int line = 0;
   std::from_chars(sentence.data() + at + 8, sentence.data() + sentence.size(), line);
@@ -65,8 +75,9 @@ ir::Finding finding_of(const CudaFile& file, const std::string& kernel,
   finding.place = {file.path, line, blanks == std::string::npos ? 1 : static_cast<int>(blanks) + 1};
   finding.message = sentence;
   finding.has_program = false;
+  const std::string words = without_names(sentence);
   for (const Reading& reading : readings)
-    if (sentence.find(reading.words) != std::string::npos) {
+    if (words.find(reading.words) != std::string::npos) {
       finding.kind = reading.kind;
       finding.remedy = reading.remedy;
       break;

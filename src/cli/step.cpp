@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "cli/cuda_call.h"
 #include "cli/kernel_arguments.h"
+#include "cli/step_dap.h"
 #include "cli/stepper.h"
 #include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
@@ -48,10 +49,14 @@ void run_step(const StepVerbOptions& options) {
   TritonLaunch launch{.debug = true, .interpret = true, .bare = options.bare};
   launch.grid = grid_for(grid_with_sizes(options.grid, options.arguments, kernel.parameters()),
                          kernel, given);
+  const auto run = [&](Stepper& stepper) {
+    const LaunchWatchScope scope(stepper);
+    const PollsInterrupts polls;
+    kernel.launch(launch, passed.get());
+  };
+  if (options.dap) return serve_dap(constants_of(given.values), run);
   Stepper stepper(terminal(), constants_of(given.values));
-  const LaunchWatchScope scope(stepper);
-  const PollsInterrupts polls;
-  kernel.launch(launch, passed.get());
+  run(stepper);
 }
 
 }  // namespace tilewright::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,7 +79,7 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
 void Stepper::stop() {
   goal_ = Goal::Nothing;
   if (!reason_.empty()) say(reason_);
-  reason_.clear();
+  stop_reason_ = std::exchange(reason_, "");
   show_place(0);
   std::string line;
   while (terminal_.read(line)) {
@@ -172,17 +173,43 @@ void Stepper::heat(const std::string& expression) {
   say(heat_map(evaluate(expression)));
 }
 
-void Stepper::locals() {
+std::vector<std::pair<std::string, std::string>> Stepper::variables() const {
   std::set<std::string> seen;
   for (const ir::KernelArgument& argument : kernel_->arguments)
     seen.insert(kernel_->name_of(argument.value));
   for (const auto& [key, value] : names_)
     if (key.first == calls_.back()) seen.insert(key.second);
+  std::vector<std::pair<std::string, std::string>> all;
   for (const std::string& name : seen)
-    if (const ir::Tile* const tile = named(name)) {
-      const std::string text = tile_text(*tile);
-      say(fmt::format("{:12} {}", name, text.substr(0, text.find('\n'))));
-    }
+    if (const ir::Tile* const tile = named(name)) all.emplace_back(name, tile_text(*tile));
+  return all;
+}
+
+void Stepper::locals() {
+  for (const auto& [name, text] : variables())
+    say(fmt::format("{:12} {}", name, text.substr(0, text.find('\n'))));
+}
+
+std::vector<Stepper::Frame> Stepper::frames() const {
+  std::vector<Frame> all;
+  for (std::size_t i = calls_.size(); i-- > 0;)
+    all.push_back({source_->function_name(calls_[i]), source_->file_name(file_), call_lines_[i]});
+  return all;
+}
+
+std::string Stepper::value_of(const std::string& expression) {
+  return tile_text(evaluate(expression));
+}
+
+std::string Stepper::program_name() const {
+  return fmt::format("program ({})", fmt::join(program_->id(), ", "));
+}
+
+void Stepper::set_breakpoints(std::vector<Breakpoint> breakpoints) {
+  breakpoints_ = std::move(breakpoints);
+  if (!source_) return;
+  for (Breakpoint& breakpoint : breakpoints_)
+    if (const int line = source_->line_from(breakpoint.line); line != 0) breakpoint.line = line;
 }
 
 void Stepper::where() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@ void Stepper::run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer>
     const auto* const data = static_cast<const std::byte*>(buffer.data);
     initial_.emplace_back(data, data + buffer.bytes);
   }
+  set_breakpoints(std::exchange(breakpoints_, {}));  // the lines are known only now
   options.watch = this;
   options.print = [this](const std::string& line) { say(line); };
   while (true) {
@@ -33,7 +35,8 @@ void Stepper::run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer>
     } catch (const Rewind&) {
       if (restores_all_) {
         for (std::size_t i = 0; i < buffers.size(); ++i)
-          std::memcpy(buffers[i].data, initial_[i].data(), initial_[i].size());
+          if (!initial_[i].empty())
+            std::memcpy(buffers[i].data, initial_[i].data(), initial_[i].size());
         options.first = 0;
       } else {
         for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo)

@@ -33,15 +33,29 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   Stepper(Terminal terminal, Constants constants)
       : terminal_(std::move(terminal)), constants_(std::move(constants)) {}
 
+  // ---- For whoever reads commands by a program (step_dap.h), while it stands still
+  struct Frame {
+    std::string function;
+    std::string file;
+    int line = 0;
+  };
+  struct Breakpoint {
+    int line = 0;
+    std::string condition;
+  };
+  std::vector<Frame> frames() const;                                   // innermost first
+  std::vector<std::pair<std::string, std::string>> variables() const;  // names and texts
+  std::string value_of(const std::string& expression);                 // throws Error
+  std::string program_name() const;                                    // "program (0, 0, 0)"
+  const std::string& stop_reason() const { return stop_reason_; }      // empty: a step
+  void set_breakpoints(std::vector<Breakpoint> breakpoints);
+  void run_at_first() { goal_ = Goal::Continue; }  // else it stops at the first line
+
   void run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer> buffers,
            std::span<const ir::InterpretArgument> arguments, ir::InterpretOptions options) override;
 
  private:
   enum class Goal { Next, Into, Out, Continue, Time, Program, Nothing };
-  struct Breakpoint {
-    int line = 0;
-    std::string condition;
-  };
   struct Watched {
     std::string name;
     std::vector<ir::Element> last;
@@ -115,6 +129,7 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   std::vector<Breakpoint> breakpoints_;
   std::vector<Watched> watched_;
   std::string reason_;
+  std::string stop_reason_;
   std::string last_command_;
 
   // ---- Memory

@@ -91,6 +91,7 @@ struct StepVerbOptions {
   std::vector<std::string> arguments;  // NAME=VALUE
   std::string grid;                    // else that of the file's own launch
   bool bare = false;                   // without the kernel's autotune and heuristics
+  bool dap = false;                    // the Debug Adapter Protocol instead of commands
   std::uint64_t seed = 0;
 };
 void run_step(const StepVerbOptions& options);

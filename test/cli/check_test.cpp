@@ -218,6 +218,13 @@ __global__ void divergent(const float* x, float* out) {
   else { __syncthreads(); }
   out[threadIdx.x] = x[threadIdx.x];
 }
+__global__ void copy_race(const float* x, float* out) {
+  __shared__ float copy[64];
+  copy[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  copy[63 - threadIdx.x] = copy[threadIdx.x];
+  out[threadIdx.x] = copy[threadIdx.x];
+}
 __global__ void outside(const float* x, float* out) {
   out[threadIdx.x + 1] = x[threadIdx.x];
 }
@@ -234,7 +241,8 @@ TEST_F(Check, CudaKernelsAreCheckedByEmulation) {
   std::ofstream(file) << cuda_source;
   for (const CudaCase& each :
        {CudaCase{"reversed", "race", 4}, CudaCase{"reversed_right", "", 0},
-        CudaCase{"divergent", "barrier", 13}, CudaCase{"outside", "out-of-bounds", 18}}) {
+        CudaCase{"divergent", "barrier", 13}, CudaCase{"copy_race", "race", 21},
+        CudaCase{"outside", "out-of-bounds", 25}}) {
     SCOPED_TRACE(each.kernel);
     const CommandResult r =
         tilewright_command({"check", file + ":" + each.kernel, "--grid", "1", "--block", "64",

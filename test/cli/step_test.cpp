@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/step_test.cpp — `tilewright step` by scripts.
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/quote.h"
+#include "bench/json.h"
 #include "command.h"
 
 namespace tilewright::cli {
@@ -175,6 +178,73 @@ TEST_F(Step, AnEndlessLoopCanBeInterruptedAndLookedAt) {
   EXPECT_THAT(r.output,
               ::testing::ContainsRegex("interrupted\nprogram .0, 0, 0., .*k.py:(29|30)\n"));
   EXPECT_THAT(r.output, HasSubstr("tl.load(x) = float32  0\n"));
+}
+
+// ---- The Debug Adapter Protocol.
+
+std::string framed(int sequence, const std::string& command, const std::string& arguments = "{}") {
+  const std::string text = R"({"seq": )" + std::to_string(sequence) +
+                           R"(, "type": "request", "command": ")" + command +
+                           R"(", "arguments": )" + arguments + "}";
+  return "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+}
+
+std::vector<Json> messages_in(const std::string& output) {
+  std::vector<Json> messages;
+  for (std::size_t at = output.find("Content-Length: "); at != std::string::npos;) {
+    const std::size_t length = std::stoul(output.substr(at + 16));
+    const std::size_t begin = output.find("\r\n\r\n", at) + 4;
+    messages.push_back(parse_json(output.substr(begin, length)));
+    at = output.find("Content-Length: ", begin + length);
+  }
+  return messages;
+}
+
+TEST_F(Step, AnEditorStepsByTheDebugAdapterProtocol) {
+  int sequence = 0;
+  std::string requests;
+  const auto ask = [&](const std::string& command, const std::string& arguments = "{}") {
+    requests += framed(++sequence, command, arguments);
+    return sequence;
+  };
+  ask("initialize");
+  ask("launch", R"({"stopOnEntry": false})");
+  ask("setBreakpoints", R"({"source": {"path": "k.py"}, "breakpoints": [{"line": 12}]})");
+  ask("configurationDone");
+  ask("threads");
+  ask("next");
+  ask("stepIn");
+  const int stack = ask("stackTrace", R"({"threadId": 1})");
+  ask("stepOut");
+  ask("scopes", R"({"frameId": 1})");
+  const int variables = ask("variables", R"({"variablesReference": 1})");
+  const int value = ask("evaluate", R"({"expression": "tl.sum(y) / n"})");
+  const int wrong = ask("evaluate", R"({"expression": "nothing"})");
+  ask("stepBack");
+  const int unknown = ask("fly");
+  ask("disconnect");
+  const std::vector<Json> messages = messages_in(session(
+      requests, "k --dap --grid 'cdiv(n, BLOCK)' x=arange:f32[n] out=zeros:f32[n] n=20 BLOCK=8"));
+  std::map<int, Json> answers;
+  std::vector<std::string> stops;
+  for (const Json& message : messages) {
+    if (message["type"] == "response") answers[message["request_seq"].get<int>()] = message;
+    if (message["type"] == "event" && message["event"] == "stopped")
+      stops.push_back(message["body"]["reason"]);
+  }
+  EXPECT_EQ(answers.size(), static_cast<std::size_t>(sequence));
+  EXPECT_EQ(answers[1]["body"]["supportsStepBack"], true);
+  EXPECT_EQ(stops, (std::vector<std::string>{"breakpoint", "step", "step", "step", "step"}));
+  const Json& frames = answers[stack]["body"]["stackFrames"];
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(frames[0]["name"], "double");
+  EXPECT_EQ(frames[0]["line"], 6);
+  EXPECT_EQ(frames[1]["name"], "k");
+  EXPECT_EQ(frames[1]["line"], 14);
+  EXPECT_THAT(answers[variables]["body"].dump(), HasSubstr("float32[8]  min 1  max 15  NaN 0"));
+  EXPECT_EQ(answers[value]["body"]["result"], "float32  3.2");
+  EXPECT_EQ(answers[wrong]["success"], false);
+  EXPECT_EQ(answers[unknown]["message"], "'fly' is not supported");
 }
 
 TEST_F(Step, WrongCommandLinesAreSentences) {

@@ -203,7 +203,8 @@ void Checker::check_write(const Access& access, std::size_t i, ShadowCell& cell,
   if (cell.writer != 0 && !writes_in_order && !shadow_.comes_before(cell.writer, cell.writer_clock))
     report_race(access, i, changes, cell.writer, cell.writer_op, true);
   else if (cell.reader != 0 && !reads_in_order && has_other_reader)
-    report_race(access, i, changes, cell.reader == me ? 0 : cell.reader, cell.reader_op, false);
+    report_race(access, i, changes, cell.reader == me ? 0 : cell.reader,
+                cell.reader == me ? std::uint16_t{0} : cell.reader_op, false);
   if (access.op.kind == OpKind::Store) {
     has_duplicates_ |= cell.store == store_;
     cell.store = store_;

@@ -28,7 +28,6 @@ const FindingFacts& facts_of(FindingKind kind) {
                                            {"float64"},
                                            {"stride"},
                                            {"barrier"},
-                                           {"copy"},
                                            {"stopped"}};
   return facts[static_cast<std::size_t>(kind)];
 }

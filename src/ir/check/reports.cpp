@@ -172,7 +172,7 @@ void Checker::report_mark(const Program& program, Mark mark, std::uint16_t origi
         "a result depends on a masked-off element of this load, which has no `other`";
     finding->remedy =
         "give the load an `other` that changes nothing (0 for a sum, -inf for a "
-        "maximum), or leave the element out with tl.where";
+        "maximum), or leave the element out with tl.where; a block pointer takes padding_option";
   } else if (mark == Mark::Wrapped) {
     finding->message = fmt::format("index arithmetic overflows {}", short_name_of(made.type.dtype));
     if (is_same_size || made.size() == 1)

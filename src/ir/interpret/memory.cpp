@@ -47,6 +47,13 @@ std::string Memory::problem(std::int64_t pointer, DType dtype, std::string_view 
                      buffer.name, static_cast<std::int64_t>(buffer.bytes) / size, name_of(dtype));
 }
 
+std::int64_t Memory::distance(std::int64_t pointer) const {
+  const std::uint64_t address = TaggedPointer::address(pointer);
+  const int number = buffer_of(pointer);
+  if (number < 0) return static_cast<std::int64_t>(address);
+  return static_cast<std::int64_t>(address - begin_of(buffers_[static_cast<std::size_t>(number)]));
+}
+
 std::string Memory::element_name(std::int64_t pointer, DType dtype) const {
   const InterpretBuffer& buffer = buffers_[static_cast<std::size_t>(buffer_of(pointer))];
   return fmt::format("{}[{}]", buffer.name,

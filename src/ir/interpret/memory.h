@@ -21,6 +21,9 @@ class Memory {
   // elements of float32)". Empty when nothing is.
   std::string problem(std::int64_t pointer, DType dtype, std::string_view verb) const;
 
+  // Bytes from the beginning of the pointer's buffer; its address where it has none.
+  std::int64_t distance(std::int64_t pointer) const;
+
   // Of places that have no problem.
   std::string element_name(std::int64_t pointer, DType dtype) const;  // "x[1024]"
   Element read(std::int64_t pointer, DType dtype) const;
