@@ -93,6 +93,8 @@ CASES = [
     ("arithmetic", "logic", 3, 8, lambda: [i32(24), i32(24, seed=9), zeros(L, 24)]),
     ("arithmetic", "divides", 3, 8, lambda: [i64(24), nonzero(i64(24, seed=9)), zeros(L, 24)]),
     ("arithmetic", "unsigned_hash", 3, 8, lambda: [i32(24, low=0, high=1000), zeros(L, 24)]),
+    ("arithmetic", "unsigned_parts", 3, 8,
+     lambda: [values(np.uint32, 24, low=0, high=99), values(np.uint32, 24, low=1, high=9), zeros(L, 24)]),
     ("arithmetic", "augmented", 3, 8, lambda: [i32(24), zeros(L, 24)]),
     ("functions", "trigonometry", 3, 8, lambda: [f32(24), zeros(F, 24)]),
     ("functions", "trigonometry", 3, 8, lambda: [f64(24), zeros(D, 24)]),

@@ -29,6 +29,7 @@ Value FunctionWriter::grid_axis(const char* name, int axis) {
                                                ? fmt::format("tw_thread.{}.{}", name, "xyz"[axis])
                                                : fmt::format("(int){}.{}", name, "xyz"[axis]));
   value.is_nonnegative = true;
+  value.least = std::string_view(name).ends_with("Dim") ? 1 : 0;
   const bool is_thread = std::string_view(name) == "threadIdx";
   value.row = is_thread && axis == 0 ? AlongRow::Rising : AlongRow::Same;
   return value;

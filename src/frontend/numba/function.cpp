@@ -82,6 +82,7 @@ void FunctionWriter::walk(bool is_final) {
   callees.clear();
   written_.clear();
   declared_.clear();
+  shared_bytes_ = 0;
   scopes_.assign(1, {});
   line_ = -1;
   may_guard_ = is_loop_dialect() && is_kernel_;

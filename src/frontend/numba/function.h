@@ -160,6 +160,7 @@ class FunctionWriter {
   };
   std::optional<SliceText> slice_bounds(const python::Slice& slice, const std::string& size);
   Value dynamic_shared(Value array);
+  void check_shared_bytes(const Value& array, const Node& place);
   Value declare_array(const Arguments& arguments, const Node& place, bool is_shared);
 
   // ---- Calls (calls.cpp, cuda_calls.cpp, atomics.cpp, math_calls.cpp).
@@ -219,6 +220,7 @@ class FunctionWriter {
   bool is_kernel_ = true;
   bool has_guard_ = false;
   bool may_guard_ = false;  // nothing but assignments of names so far
+  std::int64_t shared_bytes_ = 0;
   int line_ = -1;
   int loop_depth_ = 0;
   std::set<std::string> declared_;
