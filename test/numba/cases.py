@@ -123,6 +123,7 @@ CASES = [
     ("control", "retyped", 2, 8, lambda: [f32(14), zeros(F, 14)]),
     ("control", "both_at_once", 1, 8, lambda: [f64(8), zeros(D, 8)]),
     ("control", "literals_of_64_bits", 1, 8, lambda: [zeros(L, 8)]),
+    ("control", "changes_counter", 1, 8, lambda: [zeros(L, 8)]),
     ("control", "insertion_sort", 1, 4, lambda: [i32(3, 9)]),
     ("device", "call_twice", 2, 8, lambda: [f32(14), zeros(F, 14)]),
     ("device", "call_power", 2, 8, lambda: [f32(14), zeros(F, 14)]),

@@ -183,6 +183,8 @@ void FunctionWriter::make_variables() {
     Variable& variable = variables_[static_cast<std::size_t>(found->second)];
     variable.definitions += static_cast<int>(web.definitions.size());
     variable.is_at_top |= !state.is_declarable;
+    for (const Node* definition : web.definitions)
+      variable.is_only_counted &= !web.is_parameter && is<For>(places.of(definition).statement);
   }
 }
 

@@ -49,7 +49,8 @@ class FunctionWriter {
     std::string name;
     Value value;  // as it is used
     int definitions = 0;
-    bool is_at_top = false;  // declared in front of all statements
+    bool is_at_top = false;       // declared in front of all statements
+    bool is_only_counted = true;  // all its values come from the heads of loops
   };
   struct WebState {
     Type type;
