@@ -131,6 +131,15 @@ void FunctionWriter::make_parameters(const std::vector<bool>& nonnegative) {
   }
 }
 
+void FunctionWriter::set_constants(const std::vector<Value>& values,
+                                   const std::vector<std::string>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].empty()) continue;
+    parameters_[i] = values[i];
+    std::erase_if(slots_, [&](const Slot& slot) { return slot.argument == static_cast<int>(i); });
+  }
+}
+
 Value FunctionWriter::array_parameter(const std::string& name, const Type& type, int argument) {
   Value value;
   value.type = type;

@@ -35,6 +35,8 @@ class FunctionWriter {
   FunctionWriter(Program& program, const python::LoadedModule& module,
                  const python::FunctionDef& function, const std::vector<Type>& arguments,
                  const std::vector<bool>& nonnegative);
+  // Before anything is written: arguments that have a key are these values and are not passed.
+  void set_constants(const std::vector<Value>& values, const std::vector<std::string>& keys);
 
   void write_kernel(KernelText& out, const std::string& name);
   void write_device(Instance& instance);
@@ -185,6 +187,8 @@ class FunctionWriter {
   Value convert_to(DType dtype, const Arguments& given, const Node& place);
   Instance& instance_of(const python::Binding& binding, const std::vector<Value>& given,
                         const Node& place);
+  static std::string constant_key(const python::FunctionDef& function, std::size_t parameter,
+                                  const Value& value);
   Value grid_axis(const char* name, int axis);
   std::string math_function(std::string_view name, DType dtype);
 

@@ -111,3 +111,18 @@ def call_scaled(x, out):
     i = cuda.grid(1)
     if i < x.size:
         out[i] = scaled(x[i]) + scaled(x[i], 5)
+
+
+@cuda.jit(device=True)
+def apply(f, v, size, kind):
+    part = cuda.local.array(size, kind)
+    for k in range(size):
+        part[k] = f(v)
+    return part[size - 1]
+
+
+@cuda.jit
+def pass_functions(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = apply(twice, x[i], 3, float32) + apply(math.fabs, x[i], 2, float32)
