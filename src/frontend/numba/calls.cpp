@@ -261,9 +261,13 @@ std::string FunctionWriter::constant_key(const FunctionDef& function, std::size_
   if (value.type.kind == Type::Kind::Constant)
     return fmt::format("{} {}", value.external, fmt::ptr(value.binding.node));
   const std::string_view name = cast<Parameter>(function.parameters[parameter]).name;
-  if (value.integer() && is_in_shape(function, name, false))
-    return fmt::format("{}", *value.integer());
-  return {};
+  const std::vector<Value> sizes = value.type.is_tuple() ? value.items : std::vector<Value>{value};
+  std::string key;
+  for (const Value& size : sizes) {
+    if (!size.integer()) return {};
+    key += fmt::format("{} ", *size.integer());
+  }
+  return is_in_shape(function, name, false) ? key : std::string();
 }
 
 Instance& FunctionWriter::instance_of(const Binding& binding, const std::vector<Value>& given,

@@ -121,6 +121,24 @@ def apply(f, v, size, kind):
     return part[size - 1]
 
 
+@cuda.jit(device=True)
+def trace(v, shape):
+    table = cuda.local.array(shape, float32)
+    total = float32(0)
+    for k in range(shape[0]):
+        for j in range(shape[1]):
+            table[k, j] = v * k + j
+        total += table[k, k]
+    return total
+
+
+@cuda.jit
+def pass_shape(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = trace(x[i], (2, 3)) - trace(x[i], (3, 3))
+
+
 @cuda.jit
 def pass_functions(x, out):
     i = cuda.grid(1)
