@@ -134,6 +134,7 @@ CASES = [
     ("device", "call_sigmoid", 2, 8, lambda: [f64(14), zeros(D, 14)]),
     ("device", "pass_functions", 2, 8, lambda: [f32(14), zeros(F, 14)]),
     ("device", "pass_shape", 2, 8, lambda: [f32(14), zeros(F, 14)]),
+    ("device", "pass_flags", 2, 8, lambda: [f32(14), zeros(F, 14)]),
     ("device", "call_scaled", 2, 8, lambda: [i32(14), zeros(L, 14)]),
     ("shared", "fast_matmul", (2, 2), (8, 8), lambda: [f32(9, 12), f32(12, 10, seed=2), zeros(F, 9, 10)]),
     ("shared", "block_sum", 2, 32, lambda: [f32(50), zeros(F, 2)]),

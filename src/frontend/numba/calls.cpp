@@ -254,12 +254,13 @@ bool is_in_shape(const Node& node, std::string_view name, bool is_inside) {
 
 }  // namespace
 
-// Functions and dtypes as arguments, and integers that are the size of an array: the callee is
-// written for exactly these. Empty for what is passed.
+// Functions and dtypes as arguments, flags that choose a branch, and integers that are the size of
+// an array: the callee is written for exactly these. Empty for what is passed.
 std::string FunctionWriter::constant_key(const FunctionDef& function, std::size_t parameter,
                                          const Value& value) {
   if (value.type.kind == Type::Kind::Constant)
     return fmt::format("{} {}", value.external, fmt::ptr(value.binding.node));
+  if (value.type.is_bool() && value.constant) return value.text;
   const std::string_view name = cast<Parameter>(function.parameters[parameter]).name;
   const std::vector<Value> sizes = value.type.is_tuple() ? value.items : std::vector<Value>{value};
   std::string key;

@@ -13,6 +13,7 @@ void FunctionWriter::conditional(const If& node, bool is_else) {
   std::string condition = "false";
   if (!test.type.is_unknown())
     condition = truth_of(expect_scalar(test, "a condition", *node.test)).text;
+  if (!is_else && test.constant) return only_branch(node, *truth_of(test).integer() != 0);
   if (may_guard_ && is_final_ && scopes_.size() == 1 && callees.empty()) {
     if (guard(node, test)) return;
     has_guard_ |= test.row == AlongRow::Prefix;
@@ -35,6 +36,14 @@ void FunctionWriter::conditional(const If& node, bool is_else) {
     out_.open("} else");
     block(node.otherwise);
   }
+  out_.close();
+}
+
+// A condition that is known chooses now: what the other branch does to types does not count.
+void FunctionWriter::only_branch(const If& node, bool is_true) {
+  may_guard_ = false;
+  out_.open("");
+  block(is_true ? node.body : node.otherwise);
   out_.close();
 }
 

@@ -65,7 +65,7 @@ void FunctionWriter::infer() {
     if (!is_changed_) break;
   }
   for (std::size_t i = 0; i < states_.size(); ++i)
-    if (states_[i].type.is_unknown() && !webs_.all[i].uses.empty())
+    if (states_[i].type.is_unknown() && seen_webs_.contains(static_cast<int>(i)))
       fail(*webs_.all[i].definitions.front(),
            fmt::format("the type of '{}' cannot be inferred", webs_.all[i].name),
            "give it a value whose type does not depend on itself first");

@@ -103,6 +103,7 @@ class FunctionWriter {
   void augmented(const python::AugAssign& node);
   void annotated(const python::AnnAssign& node);
   void conditional(const python::If& node, bool is_else);
+  void only_branch(const python::If& node, bool is_true);
   bool guard(const python::If& node, const Value& condition);
   bool is_effectful_test(const python::If& node) const;
   void return_value(const python::Return& node);
@@ -209,6 +210,7 @@ class FunctionWriter {
   std::vector<Type> argument_types_;
   Webs webs_;
   std::vector<WebState> states_;
+  std::set<int> seen_webs_;  // used in code that is not left out
   std::vector<Variable> variables_;
   std::vector<Value> parameters_;
   std::vector<std::string> parameter_names_;

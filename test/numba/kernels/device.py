@@ -144,3 +144,18 @@ def pass_functions(x, out):
     i = cuda.grid(1)
     if i < x.size:
         out[i] = apply(twice, x[i], 3, float32) + apply(math.fabs, x[i], 2, float32)
+
+
+@cuda.jit(device=True)
+def place(v, is_wrapped):
+    at = v
+    if is_wrapped:
+        at = v * 0.5
+    return at
+
+
+@cuda.jit
+def pass_flags(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[place(i, False)] + place(i, True)
