@@ -62,6 +62,8 @@ TEST(NumbaErrors, SharedArraysNeedConstants) {
               HasSubstr(":6:9: error: the shape of cuda.shared.array must be constants"));
   EXPECT_THAT(message_of("    t = cuda.local.array(4)\n    y[i] = t[0]\n"),
               HasSubstr("cuda.local.array needs a dtype"));
+  EXPECT_THAT(message_of("    t = cuda.shared.array((128, 128), float32)\n    y[i] = t[0, 0]\n"),
+              HasSubstr("the shared arrays of 'k' take 65536 bytes; 49152 are the most"));
 }
 
 TEST(NumbaErrors, RecursionIsRefused) {

@@ -155,6 +155,11 @@ def scaled(out, a, n):
 // ---- Findings of the checks, with the line of the Python file.
 
 struct Checked : testing::Test {
+  void SetUp() override {
+#ifdef TW_SANITIZE
+    GTEST_SKIP() << "sanitizers leave no room for the checks of the emulation";
+#endif
+  }
   Settings with_checks() {
     Settings changed = settings();
     changed.emulate_check = true;

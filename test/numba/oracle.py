@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # numba/oracle.py — runs the kernels of cases.py in Numba's simulator and writes what the arrays hold before and after
-# to expected.json, which numba_kernels_test reads. Needs numba and numpy from PyPI:
+# to expected.json, which numba_kernels_test reads. Needs the Python packages numba and numpy:
 #   NUMBA_ENABLE_CUDASIM=1 python3 test/numba/oracle.py
 import importlib
 import json

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # numba/random_kernels.py — kernels by chance, run by Numba's simulator and by tilewright; says where they differ.
 #   python3 test/numba/random_kernels.py --tilewright build/dev/bin/tilewright --count 50 --seed 1 [--device emulate]
-# Needs numba and numpy from PyPI. Integers are int64 and floats float64 in both, so that results are equal to the last few
+# Needs the Python packages numba and numpy. Integers are int64 and floats float64 in both, so that results are equal to the last few
 # bits: the simulator has NumPy's types where Numba has its own.
 import argparse
 import importlib.util

@@ -4,10 +4,24 @@
 
 #include <fmt/format.h>
 
+#include "compiler/numba/numba_state.h"
 #include "tilewright/numba.h"
 
 namespace tilewright::suite {
 namespace {
+
+// After a run: what its blocks need on a GPU.
+LaunchFacts facts_of(const NumbaKernel& kernel, const NumbaLaunch& launch) {
+  LaunchFacts facts{.kernel = kernel.name(), .grid = launch.grid};
+  const NumbaSpecialization* code = kernel.state()->first.load();
+  if (code == nullptr || code->place != NumbaPlace::Gpu) return facts;
+  const FunctionAttributes attributes = code->function.attributes();
+  facts.threads = static_cast<int>(launch.block.count());
+  facts.registers = attributes.registers;
+  facts.shared_bytes = static_cast<std::int64_t>(attributes.shared_bytes + launch.shared_bytes);
+  facts.spill_bytes = attributes.local_bytes;
+  return facts;
+}
 
 // The operands in their order; `shape` is that of each of them, empty: their own.
 Prepared simt_launch(const Problem& problem, const Way& way, const NumbaLaunch& launch,
@@ -22,6 +36,7 @@ Prepared simt_launch(const Problem& problem, const Way& way, const NumbaLaunch& 
     const std::vector<NumbaArgument> arguments(tensors.begin(), tensors.end());
     kernel.launch(launch, arguments);
   };
+  prepared.launches = {[kernel, launch] { return facts_of(kernel, launch); }};
   if (problem.device.is_cpu() && way.emulation_limit > 0) prepared.note = "emulated";
   return prepared;
 }

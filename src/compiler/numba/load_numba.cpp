@@ -37,7 +37,7 @@ std::uint32_t word_of(const NumbaArgument& argument) {
   const auto dtype = static_cast<std::uint32_t>(argument.value.dtype);
   if (argument.tensor == nullptr) return dtype;
   return 0x100u | dtype | static_cast<std::uint32_t>(argument.tensor->rank()) << 9 |
-         static_cast<std::uint32_t>(argument.tensor->is_contiguous()) << 17;
+         static_cast<std::uint32_t>(argument.value.is_contiguous) << 17;
 }
 
 std::string place_in(const NumbaKernel::State& state, std::size_t i) {
@@ -220,9 +220,11 @@ void launch_emulated(const NumbaSpecialization& code, const LaunchConfig& config
   code.function.launch(config, values);
 }
 
-void run(const NumbaKernel::State& state, const NumbaSpecialization& code,
-         const NumbaLaunch& launch, std::span<const NumbaArgument> arguments) {
-  std::array<Argument, most_slots> values;
+// With room for `capacity` parameters: all of it is made anew for every launch.
+template <std::size_t capacity>
+void run_within(const NumbaKernel::State& state, const NumbaSpecialization& code,
+                const NumbaLaunch& launch, std::span<const NumbaArgument> arguments) {
+  std::array<Argument, capacity> values;
   for (std::size_t i = 0; i < code.slots.size(); ++i)
     values[i] = slot_value(code, code.slots[i], arguments);
   const std::span<const Argument> passed(values.data(), code.slots.size());
@@ -233,6 +235,13 @@ void run(const NumbaKernel::State& state, const NumbaSpecialization& code,
   if (code.place == NumbaPlace::Emulated && settings().emulate_check)
     return launch_emulated(code, config, passed, state);
   code.function.launch(config, passed);
+}
+
+void run(const NumbaKernel::State& state, const NumbaSpecialization& code,
+         const NumbaLaunch& launch, std::span<const NumbaArgument> arguments) {
+  if (code.slots.size() <= 8) return run_within<8>(state, code, launch, arguments);
+  if (code.slots.size() <= 32) return run_within<32>(state, code, launch, arguments);
+  run_within<most_slots>(state, code, launch, arguments);
 }
 
 }  // namespace

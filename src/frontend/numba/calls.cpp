@@ -205,7 +205,7 @@ Value FunctionWriter::call_function(const Binding& binding, const Call& node,
   if (is_loop_dialect()) texts.emplace_back("tw_thread");
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i < instance.writes.size() && instance.writes[i]) note_write(values[i]);
-    add_argument(values[i], instance.arguments[i], texts);
+    if (instance.constants[i].empty()) add_argument(values[i], instance.arguments[i], texts);
   }
   return call_result(instance, fmt::format("{}({})", instance.name, fmt::join(texts, ", ")));
 }
@@ -239,19 +239,54 @@ Value FunctionWriter::call_result(const Instance& instance, const std::string& t
   return value;
 }
 
+namespace {
+
+// Does the name stand in the shape of cuda.shared.array(...) or cuda.local.array(...)?
+bool is_in_shape(const Node& node, std::string_view name, bool is_inside) {
+  const auto* used = cast_if<Name>(&node);
+  if (used != nullptr) return is_inside && used->id == name;
+  const auto* call = cast_if<Call>(&node);
+  is_inside |= call != nullptr && dotted_name(call->function).ends_with(".array");
+  bool found = false;
+  for_each_child(node, [&](const Node& child) { found |= is_in_shape(child, name, is_inside); });
+  return found;
+}
+
+}  // namespace
+
+// Functions and dtypes as arguments, flags that choose a branch, and integers that are the size of
+// an array: the callee is written for exactly these. Empty for what is passed.
+std::string FunctionWriter::constant_key(const FunctionDef& function, std::size_t parameter,
+                                         const Value& value) {
+  if (value.type.kind == Type::Kind::Constant)
+    return fmt::format("{} {}", value.external, fmt::ptr(value.binding.node));
+  if (value.type.is_bool() && value.constant) return value.text;
+  const std::string_view name = cast<Parameter>(function.parameters[parameter]).name;
+  const std::vector<Value> sizes = value.type.is_tuple() ? value.items : std::vector<Value>{value};
+  std::string key;
+  for (const Value& size : sizes) {
+    if (!size.integer()) return {};
+    key += fmt::format("{} ", *size.integer());
+  }
+  return is_in_shape(function, name, false) ? key : std::string();
+}
+
 Instance& FunctionWriter::instance_of(const Binding& binding, const std::vector<Value>& given,
                                       const Node& place) {
   const auto& function = cast<FunctionDef>(binding.node);
   std::vector<Type> types;
   std::vector<bool> nonnegative;
-  for (const Value& value : given) {
-    if (value.type.kind == Type::Kind::Constant || value.type.kind == Type::Kind::None)
-      missing(place, "a function or a module as an argument");
+  std::vector<std::string> constants;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const Value& value = given[i];
+    if (value.type.kind == Type::Kind::None) missing(place, "None as an argument");
     types.push_back(value.type);
     nonnegative.push_back(value.type.is_scalar() && value.is_nonnegative);
+    constants.push_back(constant_key(function, i, value));
   }
   for (Instance& known : program_.instances)
-    if (known.function == &function && known.arguments == types && known.nonnegative == nonnegative)
+    if (known.function == &function && known.arguments == types &&
+        known.nonnegative == nonnegative && known.constants == constants)
       return known;
   auto& active = program_.active;
   if (std::find(active.begin(), active.end(), &function) != active.end())
@@ -265,8 +300,11 @@ Instance& FunctionWriter::instance_of(const Binding& binding, const std::vector<
   made.module = binding.module;
   made.arguments = types;
   made.nonnegative = nonnegative;
+  made.constants = constants;
   made.name = program_.names.make(function.name);
-  FunctionWriter(program_, *binding.module, function, types, nonnegative).write_device(made);
+  FunctionWriter writer(program_, *binding.module, function, types, nonnegative);
+  writer.set_constants(given, constants);
+  writer.write_device(made);
   active.pop_back();
   return program_.instances.emplace_back(std::move(made));
 }

@@ -29,6 +29,7 @@ Value FunctionWriter::grid_axis(const char* name, int axis) {
                                                ? fmt::format("tw_thread.{}.{}", name, "xyz"[axis])
                                                : fmt::format("(int){}.{}", name, "xyz"[axis]));
   value.is_nonnegative = true;
+  value.least = std::string_view(name).ends_with("Dim") ? 1 : 0;
   const bool is_thread = std::string_view(name) == "threadIdx";
   value.row = is_thread && axis == 0 ? AlongRow::Rising : AlongRow::Same;
   return value;
@@ -146,6 +147,11 @@ Value FunctionWriter::call_warp(std::string_view name, const Arguments& given, c
     return name == "ballot_sync" ? scalar_value(DType::Int32, "(int)" + text)
                                  : scalar_value(DType::Bool, text + " != 0", false);
   }
+  if (name == "eq_sync") {
+    expect_count(given, 2, 2, name, place);
+    const std::string test = truth_of(given.values[1]).text;
+    return scalar_value(DType::Bool, fmt::format("{}({}, {})", helper("tw_eq_sync"), mask(), test));
+  }
   if (name == "match_any_sync") {
     expect_count(given, 2, 2, name, place);
     return scalar_value(DType::Int32,
@@ -170,6 +176,7 @@ Value FunctionWriter::call_warp(std::string_view name, const Arguments& given, c
                                           "shfl_xor_sync",
                                           "all_sync",
                                           "any_sync",
+                                          "eq_sync",
                                           "ballot_sync",
                                           "match_any_sync",
                                           "activemask",

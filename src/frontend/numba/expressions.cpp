@@ -103,6 +103,7 @@ Value FunctionWriter::literal(const Node* node) {
 Value FunctionWriter::name(const Name& node) {
   const auto found = webs_.of_use.find(&node);
   if (found == webs_.of_use.end()) return module_name(node);
+  seen_webs_.insert(found->second);
   const WebState& state = states_[static_cast<std::size_t>(found->second)];
   if (state.is_alias) return state.alias;
   Value value;

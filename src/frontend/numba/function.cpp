@@ -65,7 +65,7 @@ void FunctionWriter::infer() {
     if (!is_changed_) break;
   }
   for (std::size_t i = 0; i < states_.size(); ++i)
-    if (states_[i].type.is_unknown() && !webs_.all[i].uses.empty())
+    if (states_[i].type.is_unknown() && seen_webs_.contains(static_cast<int>(i)))
       fail(*webs_.all[i].definitions.front(),
            fmt::format("the type of '{}' cannot be inferred", webs_.all[i].name),
            "give it a value whose type does not depend on itself first");
@@ -82,6 +82,7 @@ void FunctionWriter::walk(bool is_final) {
   callees.clear();
   written_.clear();
   declared_.clear();
+  shared_bytes_ = 0;
   scopes_.assign(1, {});
   line_ = -1;
   may_guard_ = is_loop_dialect() && is_kernel_;
@@ -127,6 +128,15 @@ void FunctionWriter::make_parameters(const std::vector<bool>& nonnegative) {
       if (is_kernel_) value.row = AlongRow::Same;
       parameters_.push_back(value);
     }
+  }
+}
+
+void FunctionWriter::set_constants(const std::vector<Value>& values,
+                                   const std::vector<std::string>& keys) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].empty()) continue;
+    parameters_[i] = values[i];
+    std::erase_if(slots_, [&](const Slot& slot) { return slot.argument == static_cast<int>(i); });
   }
 }
 
@@ -182,6 +192,8 @@ void FunctionWriter::make_variables() {
     Variable& variable = variables_[static_cast<std::size_t>(found->second)];
     variable.definitions += static_cast<int>(web.definitions.size());
     variable.is_at_top |= !state.is_declarable;
+    for (const Node* definition : web.definitions)
+      variable.is_only_counted &= !web.is_parameter && is<For>(places.of(definition).statement);
   }
 }
 

@@ -35,6 +35,8 @@ class FunctionWriter {
   FunctionWriter(Program& program, const python::LoadedModule& module,
                  const python::FunctionDef& function, const std::vector<Type>& arguments,
                  const std::vector<bool>& nonnegative);
+  // Before anything is written: arguments that have a key are these values and are not passed.
+  void set_constants(const std::vector<Value>& values, const std::vector<std::string>& keys);
 
   void write_kernel(KernelText& out, const std::string& name);
   void write_device(Instance& instance);
@@ -49,7 +51,8 @@ class FunctionWriter {
     std::string name;
     Value value;  // as it is used
     int definitions = 0;
-    bool is_at_top = false;  // declared in front of all statements
+    bool is_at_top = false;       // declared in front of all statements
+    bool is_only_counted = true;  // all its values come from the heads of loops
   };
   struct WebState {
     Type type;
@@ -100,6 +103,7 @@ class FunctionWriter {
   void augmented(const python::AugAssign& node);
   void annotated(const python::AnnAssign& node);
   void conditional(const python::If& node, bool is_else);
+  void only_branch(const python::If& node, bool is_true);
   bool guard(const python::If& node, const Value& condition);
   bool is_effectful_test(const python::If& node) const;
   void return_value(const python::Return& node);
@@ -160,6 +164,7 @@ class FunctionWriter {
   };
   std::optional<SliceText> slice_bounds(const python::Slice& slice, const std::string& size);
   Value dynamic_shared(Value array);
+  void check_shared_bytes(const Value& array, const Node& place);
   Value declare_array(const Arguments& arguments, const Node& place, bool is_shared);
 
   // ---- Calls (calls.cpp, cuda_calls.cpp, atomics.cpp, math_calls.cpp).
@@ -183,6 +188,8 @@ class FunctionWriter {
   Value convert_to(DType dtype, const Arguments& given, const Node& place);
   Instance& instance_of(const python::Binding& binding, const std::vector<Value>& given,
                         const Node& place);
+  static std::string constant_key(const python::FunctionDef& function, std::size_t parameter,
+                                  const Value& value);
   Value grid_axis(const char* name, int axis);
   std::string math_function(std::string_view name, DType dtype);
 
@@ -203,6 +210,7 @@ class FunctionWriter {
   std::vector<Type> argument_types_;
   Webs webs_;
   std::vector<WebState> states_;
+  std::set<int> seen_webs_;  // used in code that is not left out
   std::vector<Variable> variables_;
   std::vector<Value> parameters_;
   std::vector<std::string> parameter_names_;
@@ -219,6 +227,7 @@ class FunctionWriter {
   bool is_kernel_ = true;
   bool has_guard_ = false;
   bool may_guard_ = false;  // nothing but assignments of names so far
+  std::int64_t shared_bytes_ = 0;
   int line_ = -1;
   int loop_depth_ = 0;
   std::set<std::string> declared_;

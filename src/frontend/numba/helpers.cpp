@@ -141,6 +141,13 @@ TW_FUNCTION int tw_frexp_exponent(double x) { int e; TW_MATH(frexp)(x, &e); retu
 }
 )",
      ""},
+    {"tw_eq_sync", R"(// Is the condition the same for all threads of the mask?
+TW_FUNCTION bool tw_eq_sync(unsigned mask, bool test) {
+  const unsigned votes = __ballot_sync(mask, test);
+  return votes == 0 || votes == mask;
+}
+)",
+     ""},
     {"tw_atomic_exch", R"(TW_FUNCTION double tw_atomic_exch(double* at, double value) {
   return __longlong_as_double((long long)atomicExch((unsigned long long*)at,
                                                     (unsigned long long)__double_as_longlong(value)));

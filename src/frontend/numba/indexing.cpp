@@ -271,6 +271,7 @@ Value FunctionWriter::declare_array(const Arguments& given, const Node& place, b
   array.is_stable = true;
   if (is_shared) need_threads();
   if (!is_final_) return array;
+  if (is_shared) check_shared_bytes(array, place);
   array.text = array_name_.empty() ? names_.make(is_shared ? "shared" : "local") : array_name_;
   array_name_.clear();
   if (array.shape[0] == "0") return dynamic_shared(array);
@@ -280,6 +281,22 @@ Value FunctionWriter::declare_array(const Arguments& given, const Node& place, b
     arrays_ += fmt::format("  {}{} {}{};\n", is_shared ? "__shared__ " : "", cpp_type(*dtype),
                            array.text, declared);
   return array;
+}
+
+void FunctionWriter::check_shared_bytes(const Value& array, const Node& place) {
+  constexpr std::int64_t most_bytes = 48 << 10;
+  std::int64_t bytes = static_cast<std::int64_t>(size_of(array.type.dtype));
+  for (const std::string& size : array.shape) {
+    const std::int64_t number = std::stoll(size);
+    bytes = number != 0 && bytes > (std::int64_t{1} << 40) / number ? std::int64_t{1} << 40
+                                                                    : bytes * number;
+  }
+  shared_bytes_ += bytes;
+  if (shared_bytes_ > most_bytes)
+    fail(place,
+         fmt::format("the shared arrays of '{}' take {} bytes; {} are the most", function_.name,
+                     shared_bytes_, most_bytes),
+         "for more, use cuda.shared.array(0, dtype) and give the launch its bytes");
 }
 
 // All of them lie in the same memory, whose size is the launch's.

@@ -85,7 +85,10 @@ void FunctionWriter::range_loop(const For& node, const Call& call) {
 void FunctionWriter::write_range(const For& node, const Name& target, const Range& range) {
   const auto index = static_cast<std::size_t>(webs_.of_definition.at(&target));
   const WebState& state = states_[index];
-  const bool is_own = is_final_ && state.is_declarable && webs_.all[index].definitions.size() == 1;
+  // A body that assigns the name changes nothing of the count.
+  const bool is_own = is_final_ && state.is_declarable &&
+                      webs_.all[index].definitions.size() == 1 &&
+                      variables_[static_cast<std::size_t>(state.variable)].is_only_counted;
   Value counter = range.counter;
   std::string name = "i";
   if (is_own) name = variables_[static_cast<std::size_t>(state.variable)].name;

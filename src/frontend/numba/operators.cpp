@@ -241,7 +241,8 @@ Value FunctionWriter::divide(BinaryOperator op, const Value& left, const Value& 
   const bool is_quotient = op == BinaryOperator::FloorDivide;
   const DType dtype = arithmetic_type(left.type.dtype, right.type.dtype);
   const bool is_real = is_floating(dtype);
-  const bool is_plain = !is_real && left.is_nonnegative && right.is_nonnegative;
+  // The processor stops at a division by 0, which helpers avoid.
+  const bool is_plain = !is_real && left.is_nonnegative && right.is_nonnegative && right.least >= 1;
   if (is_plain) {
     const auto [a, b] = operands(left, right, dtype);
     Value value = scalar_value(

@@ -21,7 +21,8 @@ struct Instance {
   const python::LoadedModule* module = nullptr;
   std::vector<Type> arguments;
   std::vector<bool> nonnegative;
-  std::string name;  // in the text
+  std::vector<std::string> constants;  // per argument: what is known of it and not passed, or empty
+  std::string name;                    // in the text
   std::string text;
   Type result = Type::none();
   bool is_result_nonnegative = false;

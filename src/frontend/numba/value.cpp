@@ -139,6 +139,7 @@ Value converted(const Value& value, DType dtype) {
   const bool is_wider =
       is_floating(dtype) || size_of(dtype) > size_of(value.type.dtype) || dtype == DType::Int64;
   result.is_nonnegative |= value.is_nonnegative && is_wider && value.type.dtype != DType::UInt64;
+  if (result.is_nonnegative && !is_floating(dtype)) result.least = value.least;
   result.is_stable = value.is_stable;
   if (value.row == AlongRow::Same || dtype == DType::Int64) result.row = value.row;
   return result;

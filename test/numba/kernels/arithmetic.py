@@ -135,3 +135,10 @@ def augmented(x, out):
         v <<= 2
         v |= 1
         out[i] = v
+
+
+@cuda.jit
+def unsigned_parts(a, b, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] // b[i] + a[i] % b[i] + i // cuda.blockDim.x + i % cuda.gridDim.x

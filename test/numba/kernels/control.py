@@ -169,3 +169,16 @@ def literals_of_64_bits(out):
     if i < out.size:
         a = 1 if i > 3 else 2
         out[i] = (1 if i > 3 else 2) * 3000000000 + abs(-7) ** i + (1 << (i + 30)) + a * 100000 * 100000
+
+
+@cuda.jit
+def changes_counter(out):
+    i = cuda.grid(1)
+    if i < out.size:
+        total = 0
+        for k in range(6):
+            k += 10
+            total = total * 2 + k
+        for i in range(3):
+            total += i
+        out[cuda.grid(1)] = total

@@ -111,3 +111,51 @@ def call_scaled(x, out):
     i = cuda.grid(1)
     if i < x.size:
         out[i] = scaled(x[i]) + scaled(x[i], 5)
+
+
+@cuda.jit(device=True)
+def apply(f, v, size, kind):
+    part = cuda.local.array(size, kind)
+    for k in range(size):
+        part[k] = f(v)
+    return part[size - 1]
+
+
+@cuda.jit(device=True)
+def trace(v, shape):
+    table = cuda.local.array(shape, float32)
+    total = float32(0)
+    for k in range(shape[0]):
+        for j in range(shape[1]):
+            table[k, j] = v * k + j
+        total += table[k, k]
+    return total
+
+
+@cuda.jit
+def pass_shape(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = trace(x[i], (2, 3)) - trace(x[i], (3, 3))
+
+
+@cuda.jit
+def pass_functions(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = apply(twice, x[i], 3, float32) + apply(math.fabs, x[i], 2, float32)
+
+
+@cuda.jit(device=True)
+def place(v, is_wrapped):
+    at = v
+    if is_wrapped:
+        at = v * 0.5
+    return at
+
+
+@cuda.jit
+def pass_flags(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[place(i, False)] + place(i, True)
