@@ -27,7 +27,7 @@ const std::map<std::string, std::string> public_headers = {
     {"stream.h", "runtime"},  {"buffer.h", "runtime"},     {"module.h", "runtime"},
     {"tensor.h", "tensor"},   {"dlpack.h", "tensor"},      {"load_inline.h", "load_inline"},
     {"triton.h", "compiler"}, {"ir.h", "compiler"},        {"ops.h", "graph"},
-    {"compile.h", "graph"},   {"grad.h", "graph"},
+    {"compile.h", "graph"},   {"grad.h", "graph"},       {"nn.h", "graph"},
     {"profile.h", "profile"}, {"benchmark.h", "bench"},    {"tilewright.h", "cli"},
 };
 
