@@ -14,6 +14,7 @@
 #include "tilewright/kernel_source.h"
 #include "tilewright/load_inline.h"
 #include "tilewright/module.h"
+#include "tilewright/nn.h"
 #include "tilewright/numba.h"
 #include "tilewright/ops.h"
 #include "tilewright/profile.h"

@@ -95,7 +95,30 @@ void Walk::finish_map() {
   log_block = mode == Mode::Rows ? std::min(log_of(inner()), 10) : 10;
 }
 
+// Rows without elements are one dimension of size 0, whatever their dimensions were. Strides stay
+// other than 0 where they were: such an operand is read element by element, that is never.
+std::uint32_t Walk::join_empty_rows(std::uint32_t reduced) {
+  std::int64_t count = 1;
+  for (int d = 0; d < rank; ++d)
+    if ((reduced >> d & 1) != 0) count *= sizes[d];
+  if (count != 0) return reduced;
+  const int last = std::bit_width(reduced) - 1;
+  sizes[last] = 0;
+  for (int o = 0; o < operands; ++o) {
+    bool is_per_row = true;
+    for (int d = 0; d < rank; ++d) is_per_row &= (reduced >> d & 1) == 0 || strides[o][d] == 0;
+    strides[o][last] = is_per_row ? 0 : 1;
+  }
+  for (int d = last - 1; d >= 0; --d)
+    if ((reduced >> d & 1) != 0) {
+      drop(d);
+      reduced = without_bit(reduced, d);
+    }
+  return reduced;
+}
+
 bool Walk::finish(std::uint32_t reduced, bool has_reductions, DeviceKind device) {
+  if (has_reductions) reduced = join_empty_rows(reduced);
   for (int d = rank - 1; d >= 0; --d)
     if (sizes[d] == 1) {
       drop(d);

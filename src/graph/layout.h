@@ -72,6 +72,7 @@ struct Walk {
   void merge(int d);
   void drop(int d);
   void move_last(int d);
+  std::uint32_t join_empty_rows(std::uint32_t reduced);
   bool is_columns(std::uint32_t reduced) const;
   void finish_map();
   void classify();

@@ -207,6 +207,22 @@ TEST(OpsLong, RowsThatAreReducedInSlices) {
   expect_near(argmax(x, 1), reduce_doubles(in, 1, argmax_of), 0);
 }
 
+// Few results of many elements are made of parts, with a rest where the length has no divisor.
+TEST(OpsLong, SumsInParts) {
+  for (const Shape& shape : {Shape{40009}, Shape{1024, 40}, Shape{3, 521, 33}}) {
+    const Tensor x = randn(shape, RandomOptions(f64, Device::cpu()).with_seed(6));
+    const int axis = shape.size() == 3 ? 1 : 0;
+    const Doubles in = doubles_of(x);
+    expect_near(sum(x, axis), reduce_doubles(in, axis, sum_of), 1e-10);
+    expect_near(max(x, axis, true), reduce_doubles(in, axis, max_of), 0);
+    expect_near(mean(x, axis),
+                reduce_doubles(
+                    in, axis,
+                    [](const auto& row) { return sum_of(row) / static_cast<double>(row.size()); }),
+                1e-10);
+  }
+}
+
 // Sizes are arguments: 500 shapes need no more kernels than there are classes of shapes.
 TEST(OpsClasses, ShapesThatAreLikeOthersCompileNothing) {
   Settings changed = settings();

@@ -28,7 +28,8 @@ const std::map<std::string, std::string> public_headers = {
     {"tensor.h", "tensor"},   {"dlpack.h", "tensor"},      {"load_inline.h", "load_inline"},
     {"triton.h", "compiler"}, {"ir.h", "compiler"},        {"numba.h", "compiler"},
     {"ops.h", "graph"},       {"compile.h", "graph"},      {"grad.h", "graph"},
-    {"profile.h", "profile"}, {"benchmark.h", "bench"},    {"tilewright.h", "cli"},
+    {"nn.h", "graph"},        {"profile.h", "profile"},    {"benchmark.h", "bench"},
+    {"tilewright.h", "cli"},
 };
 
 int rank_of(const std::string& layer) {

@@ -3,6 +3,7 @@
 // the formulas that were made for earlier calls.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "graph/launch.h"
@@ -66,6 +67,10 @@ struct RowCall {
   std::span<const Argument> numbers = {};
 };
 Tensor run_rows(const RowCall& call);
+
+// Sums, products and extremes of many elements to few, as two kernels with more programs; nothing
+// where one kernel does.
+std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask, bool keepdim);
 
 // A copy whose reduced dimensions lie side by side in memory, so that they can be walked as one.
 Tensor with_rows_together(const Tensor& x, std::uint32_t reduced);

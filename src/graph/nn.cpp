@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/nn.cpp — layers and optimisers, by tensor operations alone.
+#include "tilewright/nn.h"
+
+#include "tilewright/error.h"
+
+namespace tilewright::nn {
+namespace {
+
+// Uniform in +-bound. Each tensor of one seed has a stream of its own.
+Tensor uniform(Shape shape, double bound, RandomOptions options, std::uint64_t stream) {
+  if (options.seed) options.seed = *options.seed + stream;
+  return (rand(std::move(shape), options) * 2 - 1) * bound;
+}
+
+}  // namespace
+
+Linear::Linear(std::int64_t in, std::int64_t out, RandomOptions options)
+    : weight(uniform({out, in}, 1 / std::sqrt(static_cast<double>(in)), options, 0)),
+      bias(uniform({out}, 1 / std::sqrt(static_cast<double>(in)), options, 1)) {}
+
+Mlp::Mlp(const std::vector<std::int64_t>& sizes, RandomOptions options) {
+  if (sizes.size() < 2)
+    throw ArgumentError("an Mlp needs the sizes of its input and its output at least");
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    RandomOptions own = options;
+    if (own.seed) own.seed = *own.seed + 2 * i;
+    layers.emplace_back(sizes[i], sizes[i + 1], own);
+  }
+}
+
+Tensor Mlp::operator()(Tensor x) const {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    x = layers[i](x);
+    if (i + 1 < layers.size()) x = gelu(x);
+  }
+  return x;
+}
+
+Tensor total_norm(std::span<Tensor* const> tensors) {
+  if (tensors.empty()) throw ArgumentError("the norm of no tensor was asked for");
+  Tensor total;
+  for (const Tensor* tensor : tensors) {
+    const Tensor squares = sum(square(to(*tensor, DType::Float32)));
+    total = total.is_defined() ? total + squares : squares;
+  }
+  return sqrt(total);
+}
+
+void adamw_update(const AdamWOptions& options, const Tensor& steps, const Tensor& gradient,
+                  Tensor& parameter, Tensor& first, Tensor& second) {
+  first = options.beta1 * first + (1 - options.beta1) * gradient;
+  second = options.beta2 * second + (1 - options.beta2) * square(gradient);
+  const Tensor correction1 = 1 - pow(options.beta1, steps);
+  const Tensor correction2 = sqrt(1 - pow(options.beta2, steps));
+  const Tensor size = sqrt(second) / correction2 + options.eps;
+  const Tensor step = options.rate * (first / correction1) / size;
+  parameter = parameter * (1 - options.rate * options.decay) - step;
+}
+
+}  // namespace tilewright::nn
