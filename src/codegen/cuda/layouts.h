@@ -78,6 +78,7 @@ class TileLayouts {
     const auto found = scans_.find(&scan);
     return found == scans_.end() ? nullptr : &found->second;
   }
+  bool has_scans() const { return !scans_.empty(); }
   // Whether the array of its result is laid out as the product's instruction wants it.
   bool fits(const ir::Op& dot) const;
   // The layout that a reduction over the step leaves its results in, one register per result.

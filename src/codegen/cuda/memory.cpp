@@ -128,6 +128,11 @@ std::string Emitter::vector_template(const Frame& frame, const VectorAccess& acc
   std::string cache = cache_text(*access.op);
   // Behind a branch the hint costs more than it brings.
   if (guard.suffix == "_guarded" && lingers(*access.op)) cache.clear();
+  // Small elements of products, which come to their stores through shared memory, and of scans
+  // would be stored word by word.
+  const bool comes_apart = access.op->kind == OpKind::Store && (has_dot_ || layouts_.has_scans()) &&
+                           kernel_.type(access.op->operands[1]).element_bytes() < 4;
+  if (comes_apart && cache.empty()) cache = "<tw::Cache::Together>";
   std::string out = fmt::format("{}", count);
   if (access.width != count || !cache.empty()) out += fmt::format(", {}", access.width);
   if (!cache.empty()) out += ", " + cache.substr(1, cache.size() - 2);

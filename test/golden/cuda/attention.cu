@@ -332,6 +332,6 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     const i32 i_28 = (thread >> 3) + k * 16;
     const i32 i_29 = (thread & 7) * 8;
-    tw::store_whole<8>(((out_ptr + t_2) + t_4) + i_28 * 64 + i_29, out_3, i_28 < t_5);
+    tw::store_whole<8, 8, tw::Cache::Together>(((out_ptr + t_2) + t_4) + i_28 * 64 + i_29, out_3, i_28 < t_5);
   }
 }

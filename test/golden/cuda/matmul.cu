@@ -246,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       }
       const i32 i_25 = (thread >> 4) + s * 16 + k * 8;
       const i32 i_26 = (thread & 15) * 8;
-      tw::store_whole<8>(c_ptrs + t_14 * i_25 + i_26, out_2, i_25 < t_7 && i_26 < t_8);
+      tw::store_whole<8, 8, tw::Cache::Together>(c_ptrs + t_14 * i_25 + i_26, out_2, i_25 < t_7 && i_26 < t_8);
     }
   }
 }

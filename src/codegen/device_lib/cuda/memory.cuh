@@ -4,8 +4,8 @@
 namespace tw {
 
 // How a load or store treats the caches; `Linger` is a load of what is read once, whose line leaves
-// L2 last.
-enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Linger };
+// L2 last; `Together` is a store as usual, in one piece.
+enum class Cache { Default, Ca, Cg, Cs, Cv, Wb, Wt, EvictFirst, EvictLast, Linger, Together };
 
 // The type that moves this many bytes at a time.
 template <int Bytes>
@@ -52,7 +52,8 @@ TW_DEVICE void store_word(T* p, T value) {
   else if constexpr (How == Cache::Cs || How == Cache::EvictFirst) __stcs(p, value);
   else if constexpr (How == Cache::Wb) __stwb(p, value);
   else if constexpr (How == Cache::Wt) __stwt(p, value);
-  else ptx::store_whole(p, value);
+  else if constexpr (How == Cache::Together) ptx::store_whole(p, value);
+  else *p = value;
 }
 
 // out[0 .. Count): elements from p on, moved `Width` at a time; p is aligned to that.
@@ -72,7 +73,10 @@ TW_DEVICE void store(T* p, const T* values) {
   for (int i = 0; i < Count; i += Width) {
     W word;
     memcpy(&word, values + i, sizeof word);
-    store_word<How>(reinterpret_cast<W*>(p + i), word);
+    // The compiler takes vectors of 32-bit elements apart where these are computed one by one. Smaller
+    // ones are packed into words first and stay whole; they would only cost more registers.
+    constexpr bool comes_apart = How == Cache::Default && sizeof(T) == 4;
+    store_word<comes_apart ? Cache::Together : How>(reinterpret_cast<W*>(p + i), word);
   }
 }
 // To shared memory.
@@ -255,7 +259,7 @@ TW_DEVICE void store_rotated(T* row, i32 thread, i32 loops, i32 shift, First fir
   T packed[Count];
   pack<Count>(packed, values);
   if (part.begin <= 0 && part.end >= Count)
-    return store<Count, Width, How>(p, packed);
+    return store<Count, Width, How == Cache::Default ? Cache::Together : How>(p, packed);
 #pragma unroll
   for (int i = 0; i < Count; ++i)
     if (part.begin <= i && i < part.end) store<1, 1, How>(p + i, packed + i);
