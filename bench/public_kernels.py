@@ -285,6 +285,7 @@ def main():
     if options.markdown:
         pathlib.Path(options.markdown).write_text(text)
     print(text)
+    return 0 if result["rows"] else 1
 
 
 if __name__ == "__main__":

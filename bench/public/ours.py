@@ -96,10 +96,13 @@ class Archive:
             self.codes[name] = code
 
     def write(self, path):
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+        """Whole or not at all: the process may be ended while it writes."""
+        unfinished = pathlib.Path(f"{path}.unfinished")
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
             file.writestr("index.json", json.dumps(self.index, indent=1))
             for name, code in self.codes.items():
                 file.writestr(name, code)
+        unfinished.replace(path)
 
 
 class LaunchConfig(ctypes.Structure):
