@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilewright/compile.h — functions of tensors, traced into graphs whose operations share kernels.
 //
-//   auto f = tw::compile([](tw::Tensor x, tw::Tensor w) { return tw::gelu(tw::matmul(x, w) + 1.0);
-//   }); tw::Tensor y = f(x, w); std::puts(f.explain().c_str());
+//   auto f = tw::compile([](tw::Tensor x, tw::Tensor w) { return tw::gelu(tw::matmul(x, w)); });
+//   tw::Tensor y = f(x, w);
+//   std::puts(f.explain().c_str());
 //
 // The function runs once for each new combination of dtypes, shapes and strides of its arguments,
 // with tensors that have no elements: what it does is recorded and planned. Later calls run the
