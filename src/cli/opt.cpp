@@ -55,8 +55,20 @@ void check_warps(int num_warps) {
         fmt::format("num_warps is {}, but must be a power of two from 1 to 32", num_warps));
 }
 
+// What is laid out can be launched: tiles as arguments are for tests of single passes.
+void check_arguments(const ir::Kernel& kernel) {
+  for (const ir::KernelArgument& argument : kernel.arguments)
+    if (kernel.type(argument.value).is_tile())
+      throw UserError(
+          fmt::format("argument '{}' of kernel '{}' is a tile, and --sweeps and --layouts take "
+                      "kernels that can "
+                      "be launched: give it as a pointer or a scalar",
+                      kernel.name_of(argument.value), kernel.name));
+}
+
 ir::Kernel in_sweeps(const ir::Kernel& kernel, const Target& target, int num_warps) {
   check_warps(num_warps);
+  check_arguments(kernel);
   if (kernel.stage != ir::Stage::Tile)
     throw UserError(fmt::format(
         "--sweeps goes on from the tile stage, but kernel '{}' is at another one: leave --passes "
@@ -72,6 +84,7 @@ void print_layouts(const ir::Kernel& kernel, const Target& target, int num_warps
         "--layouts is for CUDA targets, and {} has no threads to draw: give --target sm_90a",
         target.name));
   check_warps(num_warps);
+  check_arguments(kernel);
   fmt::print("{}", describe_layouts(kernel, {.target = target, .num_warps = num_warps}));
 }
 

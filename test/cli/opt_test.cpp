@@ -117,6 +117,8 @@ TEST_F(OptVerb, WrongArguments) {
               HasSubstr("has no threads to draw: give --target sm_90a\n"));
   EXPECT_THAT(error({"opt", file(kernel), "--sweeps", "--passes", "canonicalize"}, 1),
               HasSubstr("--sweeps goes on from the tile stage"));
+  EXPECT_THAT(error({"opt", file("kernel @k(%tile: f32[4]) tile {\n}\n"), "--sweeps"}, 1),
+              HasSubstr("argument 'tile' of kernel 'k' is a tile"));
   EXPECT_EQ(error({"opt", file(kernel), "--target", "sm_90a", "--layouts", "--num-warps", "3"}, 1),
             "tilewright: num_warps is 3, but must be a power of two from 1 to 32\n");
 }
