@@ -10,6 +10,7 @@
 #include "compiler/run_launch.h"
 #include "ir/interpret/interpret.h"
 #include "runtime/plan.h"
+#include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {

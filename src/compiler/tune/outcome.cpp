@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t much_spilled = 256;
 
 bool is_compiled_for_gpu(const TrialOutcome& outcome) {
-  return outcome.kind != ConfigOutcome::Kind::Skipped && outcome.threads > 0;
+  return outcome.kind != TrialOutcome::Kind::Skipped && outcome.threads > 0;
 }
 
 }  // namespace

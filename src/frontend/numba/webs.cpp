@@ -3,6 +3,7 @@
 #include "frontend/numba/webs.h"
 
 #include <set>
+#include <utility>
 
 namespace tilewright::numba {
 namespace {
