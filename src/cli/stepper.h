@@ -72,6 +72,7 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   // ---- ir::Watch
   void begins(const ir::Program& program, std::int64_t number) override;
   void before(const ir::Program& program, const ir::Op& op) override;
+  bool takes_interrupts() const override { return true; }
   void after(const ir::Program& program, const ir::Op& op) override;
   void moves(std::span<const ir::Value> to, std::span<const ir::Value> from) override;
   bool lets_pass(const ir::Program& program, const ir::Op& op, const std::string& problem) override;

@@ -21,7 +21,8 @@ void Program::run_op(const Op& op) {
     fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
   Watch* const watch = is_combining_ ? nullptr : options_.watch;
   if (watch != nullptr) watch->before(*this, op);
-  if (is_interrupted())
+  const bool is_taken = options_.watch != nullptr && options_.watch->takes_interrupts();
+  if (!is_taken && is_interrupted())
     throw Interrupted(fmt::format("{} (program {}, {}, {})", place_of(op), id_[0], id_[1], id_[2]));
   if (const std::string problem = copies_.use_problem(op); !problem.empty()) fail(op, problem);
   dispatch(op);

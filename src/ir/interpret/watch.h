@@ -24,6 +24,8 @@ class Watch {
   // An op with regions is told before and after all that they hold.
   virtual void before(const Program&, const Op&) {}
   virtual void after(const Program&, const Op&) {}
+  // True: it looks for interrupts itself, in `before`; else one ends the run.
+  virtual bool takes_interrupts() const { return false; }
   // The condition of a `while`, each time that it is there.
   virtual void decides(const Program&, const Op& /*condition*/) {}
   // Control flow gives values other names, all at once; a loop's index comes from nothing.
