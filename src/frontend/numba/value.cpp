@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/interpret/tile.h"
+
 namespace tilewright::numba {
 namespace {
 
@@ -36,28 +38,6 @@ std::string float_text(double value, DType dtype) {
   return value < 0 || std::signbit(value) ? "(" + text + ")" : text;
 }
 
-// What an integer becomes in fewer bits.
-std::int64_t wrapped(std::int64_t value, DType dtype) {
-  switch (dtype) {
-    case DType::Bool:
-      return value != 0;
-    case DType::Int8:
-      return static_cast<std::int8_t>(value);
-    case DType::Int16:
-      return static_cast<std::int16_t>(value);
-    case DType::Int32:
-      return static_cast<std::int32_t>(value);
-    case DType::UInt8:
-      return static_cast<std::uint8_t>(value);
-    case DType::UInt16:
-      return static_cast<std::uint16_t>(value);
-    case DType::UInt32:
-      return static_cast<std::uint32_t>(value);
-    default:
-      return value;
-  }
-}
-
 std::optional<Value> converted_constant(const Value& value, DType dtype) {
   if (!value.constant) return {};
   if (const auto* integer = std::get_if<std::int64_t>(&*value.constant)) {
@@ -66,13 +46,13 @@ std::optional<Value> converted_constant(const Value& value, DType dtype) {
                                 ? static_cast<double>(static_cast<std::uint64_t>(*integer))
                                 : static_cast<double>(*integer),
                             dtype);
-    return integer_constant(wrapped(*integer, dtype), dtype);
+    return integer_constant(ir::wrap(dtype, *integer), dtype);
   }
   const double real = std::get<double>(*value.constant);
   if (is_floating(dtype)) return float_constant(real, dtype);
   if (dtype == DType::Bool) return integer_constant(real != 0, dtype);
   if (!(std::fabs(real) < 9e18)) return {};
-  return integer_constant(wrapped(static_cast<std::int64_t>(real), dtype), dtype);
+  return integer_constant(ir::wrap(dtype, static_cast<std::int64_t>(real)), dtype);
 }
 
 }  // namespace
