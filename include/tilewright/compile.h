@@ -36,22 +36,43 @@
 
 namespace tilewright {
 
+enum class Mode {
+  Default,
+  // Launches are written down at the first call like this and made again by later ones, on CUDA as
+  // a graph of kernels whose addresses are changed: for functions of many small kernels. Values
+  // between kernels keep their memory; results are fresh.
+  ReduceOverhead,
+  // Block sizes and warps of every kernel are timed at the first call and kept on disk; then as
+  // ReduceOverhead.
+  MaxAutotune,
+  MaxAutotuneNoGraphs,  // timed, and launched one by one
+};
+std::string_view name_of(Mode mode);  // "reduce-overhead"
+
 struct CompileOptions {
   std::string name = "function";  // in messages and logs
+  Mode mode = Mode::Default;
+  bool fuses = true;  // false: each operation has a kernel of its own, to compare with
 };
 
 struct CompileStats {
   std::size_t calls = 0;
-  std::size_t traces = 0;   // plans made
-  std::size_t kernels = 0;  // of the last plan that ran
+  std::size_t traces = 0;    // plans made
+  std::size_t kernels = 0;   // of the last plan that ran
+  std::size_t replays = 0;   // calls that made recorded launches again
+  std::size_t launches = 0;  // of the last plan that was recorded
+  std::size_t graphs = 0;    // CUDA graphs that they became
+  std::size_t variants = 0;  // of kernels, timed by this function
+  std::size_t known = 0;     // kernels whose fastest variant was on disk
 };
 
 // ---- Trees of tensors. A struct lists its members with TW_TREE:
 //
 //   struct Layer { Tensor w, b; TW_TREE(w, b) };
 
-#define TW_TREE(...) \
-  auto tree() { return std::tie(__VA_ARGS__); }
+#define TW_TREE(...)                            \
+  auto tree() { return std::tie(__VA_ARGS__); } \
+  static constexpr std::string_view tree_members() { return #__VA_ARGS__; }
 
 template <class T>
 concept TensorTree = requires(T& value) {
@@ -119,6 +140,7 @@ class State {
   std::string explain() const;      // of the last plan that ran
   std::string graph() const;        // likewise
   std::string output_code() const;  // likewise
+  std::string drawing() const;      // likewise
   CompileStats stats() const;
 
  private:
@@ -174,6 +196,8 @@ class Compiled {
   // fused groups as Triton source.
   std::string graph() const { return state_->graph(); }
   std::string output_code() const { return state_->output_code(); }
+  // The same as SVG: a box for each kernel with its operations, arcs for values between them.
+  std::string drawing() const { return state_->drawing(); }
   CompileStats stats() const { return state_->stats(); }
 
  private:

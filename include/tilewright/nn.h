@@ -51,6 +51,40 @@ struct RmsNorm {
   Tensor operator()(const Tensor& x) const { return rms_norm(x, weight); }
 };
 
+// Rows of a table by index.
+struct Embedding {
+  Tensor weight;
+  TW_TREE(weight)
+
+  Embedding() = default;
+  Embedding(std::int64_t count, std::int64_t size, RandomOptions options = {})
+      : weight(randn({count, size}, options)) {}  // as PyTorch begins
+  Tensor operator()(const Tensor& index) const { return embedding(weight, index); }
+};
+
+struct Conv2d {
+  Tensor weight, bias;
+  ConvOptions options;
+  TW_TREE(weight, bias)
+
+  Conv2d() = default;
+  // Uniform in +-1/sqrt(in / groups * window), as PyTorch begins.
+  Conv2d(std::int64_t in, std::int64_t out, const Pair2d& window, ConvOptions chosen = {},
+         RandomOptions random = {});
+  Tensor operator()(const Tensor& x) const { return conv2d(x, weight, bias, options); }
+};
+
+struct GroupNorm {
+  Tensor weight, bias;
+  std::int64_t groups = 1;
+  TW_TREE(weight, bias)
+
+  GroupNorm() = default;
+  GroupNorm(std::int64_t count, std::int64_t channels, TensorOptions options = {})
+      : weight(ones({channels}, options)), bias(zeros({channels}, options)), groups(count) {}
+  Tensor operator()(const Tensor& x) const { return group_norm(x, groups, weight, bias); }
+};
+
 // Layers with GELU between them.
 struct Mlp {
   std::vector<Linear> layers;

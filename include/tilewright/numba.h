@@ -94,4 +94,9 @@ class NumbaKernel {
 NumbaKernel load_numba(const std::string& file, std::string_view kernel);
 NumbaKernel load_numba_source(std::string_view text, std::string_view kernel);
 
+// States for the functions of numba.cuda.random, uint64[count, 2]: those that Numba's
+// create_xoroshiro128p_states makes, each 2^64 numbers behind the one before.
+Tensor xoroshiro128p_states(std::int64_t count, std::uint64_t seed,
+                            std::int64_t subsequence_start = 0, Device device = default_device());
+
 }  // namespace tilewright

@@ -168,6 +168,9 @@ Tensor log_softmax(const Tensor& x, int axis = -1);
 Tensor layer_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 Tensor rms_norm(const Tensor& x, const Tensor& weight = {}, double eps = 1e-6);
+// Over groups of the channels, dimension 1; weight and bias have one element for each channel.
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
 enum class Reduction { None, Mean, Sum };
 // `logits` of shape [rows, classes], `target` int64 of shape [rows]. A target out of range throws
 // on the CPU and gives NaN on CUDA.
@@ -175,14 +178,64 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      Reduction reduction = Reduction::Mean, std::int64_t ignore_index = -100);
 
 // ---- Products, as PyTorch's matmul: vectors, matrices, stacks of them with broadcasting. Small
-// floats are summed in float32.
+// floats are summed in float32. By cuBLASLt on CUDA and a oneDNN plug-in on the CPU where they are,
+// else by our kernels.
 Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor linear(const Tensor& x, const Tensor& weight,
-              const Tensor& bias = {});  // x @ weight^T + bias
+              const Tensor& bias = {});        // x @ weight^T + bias
+Tensor bmm(const Tensor& a, const Tensor& b);  // stacks of as many matrices
+// Products of float32 are IEEE's everywhere unless this (or TILEWRIGHT_ALLOW_TF32) lets those on
+// CUDA use TF32, with 10 bits of the mantissa.
+void allow_tf32(bool is_allowed);
 
-// ---- Tables and lists. An index out of range throws on the CPU; on CUDA it gives NaN (0 for
-// integers).
+struct AttentionOptions {
+  bool is_causal = false;       // row i sees columns 0 to i
+  std::optional<double> scale;  // else 1 / sqrt(features)
+  double dropout = 0;
+  std::optional<std::uint64_t> seed;  // of dropout
+};
+// softmax(q @ k^T * scale + mask) @ v. A mask of bools keeps what is true; one of floats is added.
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const Tensor& mask = {}, const AttentionOptions& options = {});
+
+// ---- Planes: [batch, channels, height, width], or without the batch.
+
+struct Pair2d {
+  std::int64_t height, width;
+  Pair2d(std::int64_t both) : height(both), width(both) {}
+  Pair2d(std::int64_t h, std::int64_t w) : height(h), width(w) {}
+};
+struct ConvOptions {
+  Pair2d stride = 1, padding = 0, dilation = 1;
+  std::int64_t groups = 1;
+};
+// Weights are [out, in / groups, height, width].
+Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+              const ConvOptions& options = {});
+struct PoolOptions {
+  Pair2d stride = 0;  // 0: the window
+  Pair2d padding = 0;
+  Pair2d dilation = 1;            // of max_pool2d
+  bool count_include_pad = true;  // of avg_pool2d: padding counts as zeros
+};
+Tensor max_pool2d(const Tensor& x, const Pair2d& window, const PoolOptions& options = {});
+Tensor avg_pool2d(const Tensor& x, const Pair2d& window, const PoolOptions& options = {});
+
+// ---- Tables and lists. An index out of range throws on the CPU; on CUDA, where nobody waits for
+// it, what is read by it is NaN (0 for integers), and what is written by it makes the first place
+// along the dimension NaN (and is left out for integers). Indices are int64 or int32.
 Tensor embedding(const Tensor& weight, const Tensor& index);
+// x[.., index[.., i, ..], ..]: as many dimensions as x; the others may be shorter.
+Tensor gather(const Tensor& x, int axis, const Tensor& index);
+Tensor index_select(const Tensor& x, int axis, const Tensor& index);
+// Copies of x with values written or added at the places of the index. Sums are made in one order,
+// so that results are the same every time; of equal indices the last value is the one written.
+Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Operand& values);
+Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& values);
+Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& values);
+// Two numbers for each dimension, the last dimension first: how many are added before and behind.
+// Negative ones cut.
+Tensor pad(const Tensor& x, std::vector<std::int64_t> edges, double value = 0);
 Tensor cat(std::span<const Tensor> tensors, int axis = 0);
 inline Tensor cat(std::initializer_list<Tensor> tensors, int axis = 0) {
   return cat(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
@@ -191,5 +244,11 @@ Tensor stack(std::span<const Tensor> tensors, int axis = 0);
 inline Tensor stack(std::initializer_list<Tensor> tensors, int axis = 0) {
   return stack(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
 }
+
+// ---- Random numbers (rand and randn are in tensor.h). In a compiled function they are drawn anew
+// at every call, unless there is a seed.
+
+// A share `p` of the elements becomes 0, the others are scaled by 1 / (1 - p).
+Tensor dropout(const Tensor& x, double p = 0.5, std::optional<std::uint64_t> seed = {});
 
 }  // namespace tilewright

@@ -116,6 +116,7 @@ class Tensor {
  private:
   friend Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout);
   friend const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
+  friend void check_written(const Tensor& tensor);
   struct State;
   explicit Tensor(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   const State& defined() const;  // throws ArgumentError for an undefined tensor

@@ -47,8 +47,9 @@ std::int64_t number(const char* name, std::int64_t otherwise) {
   return parsed;
 }
 
-constexpr std::string_view known_topics[] = {
-    "compile", "cache", "launch", "guess", "graph", "fusion", "recompiles", "output_code", "all"};
+constexpr std::string_view known_topics[] = {"compile",   "cache",  "launch",     "guess",
+                                             "graph",     "fusion", "recompiles", "output_code",
+                                             "libraries", "all"};
 
 std::string log_topics() {
   const std::string value = variable("TILEWRIGHT_LOG");
@@ -87,6 +88,7 @@ Settings read_environment() {
           .autotune = flag("TILEWRIGHT_AUTOTUNE", true),
           .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
           .profile_folder = variable("TILEWRIGHT_PROFILE"),
+          .check_trace = flag("TILEWRIGHT_CHECK_TRACE"),
           .nvtx_injection = variable("NVTX_INJECTION64_PATH"),
           .log = log_topics(),
           .no_color = !variable("NO_COLOR").empty(),
@@ -94,6 +96,9 @@ Settings read_environment() {
               first_set({"PATH"}).empty() ? "/usr/local/bin:/usr/bin:/bin" : variable("PATH"),
           .emulate_seed = static_cast<std::uint64_t>(number("TILEWRIGHT_EMULATE_SEED", 1)),
           .emulate_check = flag("TILEWRIGHT_EMULATE_CHECK") || checks,
+          .use_libraries = flag("TILEWRIGHT_LIBRARIES", true),
+          .allow_tf32 = flag("TILEWRIGHT_ALLOW_TF32"),
+          .onednn = variable("TILEWRIGHT_ONEDNN"),
           .library_path = variable("LD_LIBRARY_PATH"),
           .virtual_env = variable("VIRTUAL_ENV"),
           .conda_prefix = variable("CONDA_PREFIX"),

@@ -25,14 +25,15 @@ struct Settings {
   std::string
       dump_folder;  // TILEWRIGHT_DUMP_DIR: every source that is compiled is also written here
   bool interpret;   // TILEWRIGHT_INTERPRET: Triton kernels run in the IR interpreter
-  std::string check_folder;  // TILEWRIGHT_CHECK: every launch is checked, and what is found goes
-                             // into a file here; `tilewright check -- PROGRAM` sets it
+  std::string check_folder;    // TILEWRIGHT_CHECK: every launch is checked, and what is found goes
+                               // into a file here; `tilewright check -- PROGRAM` sets it
   bool debug;                  // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
   std::string skipped_passes;  // TILEWRIGHT_SKIP_PASSES: by comma; to see what a pass is worth
   bool autotune;          // TILEWRIGHT_AUTOTUNE: off takes the first config that compiles, untimed
   bool print_autotuning;  // TILEWRIGHT_PRINT_AUTOTUNING: every tuning's winner goes to stderr
   std::string profile_folder;  // TILEWRIGHT_PROFILE: this process writes what it does into a file
                                // here; `tilewright profile` sets it
+  bool check_trace;  // TILEWRIGHT_CHECK_TRACE: compiled functions are traced in every call
   std::string nvtx_injection;  // NVTX_INJECTION64_PATH: the library of a tool that takes ranges
   std::string log;          // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
   bool no_color;            // NO_COLOR
@@ -40,6 +41,10 @@ struct Settings {
   std::uint64_t
       emulate_seed;  // TILEWRIGHT_EMULATE_SEED: order of emulated CUDA threads, else 1; 0: by index
   bool emulate_check;  // TILEWRIGHT_EMULATE_CHECK: accesses to emulated shared memory are checked
+  bool use_libraries;  // TILEWRIGHT_LIBRARIES: off makes products and convolutions by our kernels
+  bool allow_tf32;     // TILEWRIGHT_ALLOW_TF32: products of float32 on CUDA may round to TF32
+  std::string
+      onednn;  // TILEWRIGHT_ONEDNN: the oneDNN plug-in's path; "none" hides it; may be empty
   std::string library_path;  // LD_LIBRARY_PATH: where libraries that are opened at run time are
                              // also looked for
   std::string

@@ -158,7 +158,7 @@ KernelSource cpu_ceilings(const Target& target) {
                     {.name = "tw_multiply_add",
                      .parameters = {pointer("out"), scalar("factor", DType::Float32),
                                     scalar("steps", DType::UInt64)}}};
-  if (target.has_bf16)
+  if (target.has(Feature::Bf16Dot))
     source.kernels.push_back(
         {.name = "tw_bf16_dot", .parameters = {pointer("out"), scalar("steps", DType::UInt64)}});
   return source;

@@ -60,7 +60,7 @@ Ceiling cuda_matrix(Device device, const Instruction& instruction) {
   const Function f =
       Module::load(matrix_source(target, instruction.dtype), device).function("tw_matrix");
   constexpr int rounds = 500, threads = 256;
-  const bool uses_groups = target.has_wgmma;
+  const bool uses_groups = target.has(Feature::Wgmma);
   // Warp groups fill a processor with one block; single warps need more of them.
   const std::int64_t blocks = std::int64_t{uses_groups ? 1 : 2} * target.processors;
   const Buffer out = Buffer::allocate(static_cast<std::size_t>(blocks) * 4, device);
@@ -75,7 +75,7 @@ Ceiling cuda_matrix(Device device, const Instruction& instruction) {
   return ceiling;
 }
 
-bool has_bf16_dot(const Target& target) { return target.has_amx || target.has_bf16; }
+bool has_bf16_dot(const Target& target) { return target.has(Feature::Bf16Dot); }
 
 Ceiling cpu_bf16() {
   const Target& target = Target::host();
@@ -87,7 +87,7 @@ Ceiling cpu_bf16() {
   ceiling.times = benchmark(
       "bf16 products", [&] { f[{.grid = programs}](out.data(), steps); },
       quick_options(Device::cpu()));
-  const double per_step = target.has_amx ? 2.0 * 4 * 16 * 16 * 32 : 2.0 * 12 * 32;
+  const double per_step = target.has(Feature::Amx) ? 2.0 * 4 * 16 * 16 * 32 : 2.0 * 12 * 32;
   ceiling.per_second =
       per_step * static_cast<double>(steps) * static_cast<double>(programs) / ceiling.times.median;
   return ceiling;
@@ -112,7 +112,7 @@ KernelSource matrix_source(const Target& target, DType dtype) {
   KernelSource source;
   source.language = Language::Cuda;
   source.name = fmt::format("matrix_ceiling_{}", instruction->name);
-  source.text = definitions(*instruction, target.has_wgmma) +
+  source.text = definitions(*instruction, target.has(Feature::Wgmma)) +
                 std::string(embedded_file("kernels/matrix_ceiling.cu"));
   source.kernels = {
       {.name = "tw_matrix",
@@ -124,8 +124,7 @@ KernelSource matrix_source(const Target& target, DType dtype) {
 std::vector<DType> matrix_dtypes(const Target& target) {
   if (!target.is_cuda())
     return has_bf16_dot(target) ? std::vector{DType::BFloat16} : std::vector<DType>{};
-  // tf32 and bf16 came with compute capability 8.0.
-  if (target.capability_major < 8) return {};
+  if (!target.has(Feature::MmaTf32) || !target.has(Feature::MmaBf16)) return {};
   std::vector<DType> dtypes;
   for (const Instruction& instruction : instructions) dtypes.push_back(instruction.dtype);
   return dtypes;

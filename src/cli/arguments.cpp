@@ -68,7 +68,8 @@ constexpr const char* check_examples = R"x(Examples:
   tilewright check add.py:add_kernel ... --sizes odd
                                          also with n = 1, primes, and around the size of a tile
   tilewright check reduce.cu:sum --grid 4 --block 128 x=randn:f32[512] out=zeros:f32[4]
-                                         races in shared memory, barriers, bounds, by emulation
+                                         races in shared memory, barriers, bounds, by emulation; also for a
+                                         @cuda.jit kernel: sum.py:block_sum
   tilewright check -- ./program --its-options
                                          every launch of a program that uses this library
 Each thing is told once, with its line, program, element, values and a remedy. Exit code 4 when
@@ -79,6 +80,8 @@ constexpr const char* step_examples = R"x(Examples:
                                          stops at the first line; next, print x, back, help
   tilewright step softmax.py:softmax_kernel ... < commands.txt
                                          the same by a script
+  tilewright step add.py:add_kernel ... --html trace.html
+                                         one page: drag through time, see what each program touches
 Commands: next, into, out, continue, back, break LINE [if EXPRESSION], watch NAME, program X,Y,Z,
   print EXPRESSION, heat EXPRESSION, locals, where, list, help, quit. Values are those of tilewright run.)x";
 
@@ -108,6 +111,8 @@ constexpr const char* bench_examples = R"x(Examples:
   tilewright bench my.py:kernel x=randn:f32[n] ... --reference torch:torch.nn.functional.gelu
                                            beside a function of PyTorch on the same tensors
   tilewright bench matmul --explain        why each way is as fast as it is
+  tilewright bench mlp --dim 256 --layers 4     forward, backward and a step of training, in every mode
+  tilewright bench compile                 where compiling a function pays, and where it does not
   tilewright bench --list                  the operations and their ways)x";
 
 constexpr const char* compile_examples = R"(Examples:
@@ -296,7 +301,8 @@ std::function<void()> add_check(CLI::App& app) {
   verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
   verb->add_option("--sizes", options->sizes,
                    "odd: also with other values of the sizes that have names");
-  verb->add_option("--block", options->block, "Threads per block of a .cu kernel (default 256)");
+  verb->add_option("--block", options->block,
+                   "Threads per block of a .cu or @cuda.jit kernel (default 256)");
   verb->add_option("--shared", options->shared_bytes,
                    "Bytes of dynamic shared memory of a .cu kernel")
       ->check(CLI::Range(0, 232448));
@@ -318,6 +324,8 @@ std::function<void()> add_step(CLI::App& app) {
                  "Without the kernel's autotune and heuristics: all constants are given");
   verb->add_flag("--dap", options->dap,
                  "Speak the Debug Adapter Protocol on the standard streams, for editors");
+  verb->add_option("--html", options->html,
+                   "Write a page that shows which elements each program touches, through time");
   add_seed(*verb, options->seed);
   return [options] { run_step(*options); };
 }
@@ -381,6 +389,11 @@ std::function<void()> add_bench(CLI::App& app, const std::string& command) {
   verb->add_option("--block", options->block, "Threads per block of a .cu kernel of yours");
   CLI::Option* dim = verb->add_option("--dim", options->dims, "Size: 4096, 1k..8k, 256,1024");
   verb->add_option("--shape", options->shapes, "Shape: 8192x781, by comma")->excludes(dim);
+  verb->add_option("--layers", options->layers, "Of mlp (default 4)");
+  verb->add_option("--batch", options->batch, "Of mlp: rows (default 256)");
+  verb->add_option("--steps", options->steps, "Of mlp: in one timed run (default 1)");
+  verb->add_flag("--print-loss", options->print_loss,
+                 "Of mlp: train for --steps steps (default 10) and print the loss of each");
   verb->add_option("--dtype", options->dtypes, "f32, bf16, f16, by comma")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -474,6 +487,8 @@ std::function<void()> add_profile(CLI::App& app) {
   verb->add_option("COMMAND", options->command,
                    "The program and its arguments, after --; or an operation of bench")
       ->required();
+  verb->add_flag("--print-loss", options->print_loss,
+                 "Of mlp: a training that prints its loss in every step, and waits for it");
   verb->add_option("--row-limit", options->row_limit, "Rows of the table, 0 for all (default 20)")
       ->check(CLI::Validator(
           [](const std::string& text) {

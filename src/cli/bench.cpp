@@ -16,6 +16,7 @@
 #include "bench/suite/baseline.h"
 #include "bench/suite/explain.h"
 #include "bench/suite/html.h"
+#include "bench/suite/mlp.h"
 #include "bench/suite/print.h"
 #include "bench/suite/record_json.h"
 #include "bench/suite/rivals.h"
@@ -66,6 +67,10 @@ void print_list() {
     table.add({operation.name, operation.shape_names, fmt::format("{}", fmt::join(ways, ", ")),
                operation.summary});
   }
+  table.add({"mlp", "dim, layers, batch", fmt::format("{}", fmt::join(suite::mlp_ways(), ", ")),
+             "layers of linear and GELU: forward, backward, a step of AdamW"});
+  table.add({"compile", "", "eager, compiled, reduce-overhead",
+             "where tw::compile pays and where it does not"});
   fmt::print("{}", table.to_string());
 }
 
@@ -87,7 +92,7 @@ std::unique_ptr<suite::Rivals> invited_rivals(const BenchVerbOptions& options,
 // the same multiply-adds.
 suite::Ceilings ceilings_of(const BenchVerbOptions& options, const BenchRequest& request) {
   suite::CeilingsWanted wanted;
-  const bool is_arithmetic = request.operation && request.operation->is_arithmetic;
+  const bool is_arithmetic = request.is_arithmetic();
   wanted.multiply_adds =
       !options.html.empty() || options.explain || (is_arithmetic && request.device.is_cpu());
   for (const suite::Case& each : request.cases) {
@@ -96,6 +101,8 @@ suite::Ceilings ceilings_of(const BenchVerbOptions& options, const BenchRequest&
     const bool is_plain = request.device.is_cpu() && each.dtype == DType::Float32;
     if (is_arithmetic && !is_known && !is_plain) wanted.matrix.push_back(each.dtype);
   }
+  for (const DType dtype : request.products)
+    if (!(request.device.is_cpu() && dtype == DType::Float32)) wanted.matrix.push_back(dtype);
   return suite::measure_ceilings(request.device, wanted);
 }
 
@@ -127,6 +134,11 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request,
     if (i > 0) pair = std::make_unique<BenchPair>(options, steps[i], request.device);
     report.is_interrupted = !pair->run(request.run, report.ceilings, rivals.get(), report.records);
   }
+  if (request.whole) {
+    request.run.show = [&](const std::string& text) { progress.show(text); };
+    report.is_interrupted =
+        !request.whole(request.run, report.ceilings, rivals.get(), report.records);
+  }
   std::size_t done = 0;
   for (const suite::Case& each : request.cases) {
     request.run.show = [&, done](const std::string& text) {
@@ -144,11 +156,11 @@ suite::Report measure(const BenchVerbOptions& options, BenchRequest request,
   }
   if (!options.no_ceiling && !report.is_interrupted) {
     progress.show("measuring the ceilings once more");
-    suite::raise_ceilings(report, ceilings_of(options, request),
-                          request.operation && request.operation->is_arithmetic);
+    suite::raise_ceilings(report, ceilings_of(options, request), request.is_arithmetic());
   }
   suite::explain_all(report, request.device.target());
-  report.fits = suite::fit_exponents(report.records);
+  // Phases and cases are no sizes of one operation.
+  if (!request.whole) report.fits = suite::fit_exponents(report.records);
   return report;
 }
 
@@ -178,6 +190,7 @@ bool has_failure(const suite::Report& report) {
 
 void run_bench(const BenchVerbOptions& options) {
   if (options.list) return print_list();
+  if (options.print_loss && options.operation == "mlp") return print_losses(options);
   BenchRequest request = bench_request(options);
   suite::Report before;
   if (!options.baseline.empty()) before = suite::read_report(options.baseline);

@@ -184,6 +184,15 @@ BenchRequest bench_request(const BenchVerbOptions& options) {
     request.device = options.device.empty() ? default_device() : Device::parse(options.device);
     return request;
   }
+  const bool has_sizes = options.layers || options.batch || options.steps || options.print_loss;
+  if (has_sizes && options.operation != "mlp")
+    throw UsageError{"--layers, --batch, --steps and --print-loss go with the operation mlp"};
+  if (is_whole(options)) {
+    request.device = options.device.empty() ? default_device() : Device::parse(options.device);
+    if (request.device.is_cuda()) static_cast<void>(request.device.properties());
+    request_whole(options, request);
+    return request;
+  }
   request.operation = &operation_of(options);
   check_user_options(options);
   check_way_names(options, *request.operation);

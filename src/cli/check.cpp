@@ -6,18 +6,19 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/interrupt.h"
 #include "base/settings.h"
 #include "cli/check_cuda.h"
+#include "cli/check_numba.h"
 #include "cli/check_program.h"
 #include "cli/check_report.h"
-#include "cli/check_strides.h"
 #include "cli/cuda_call.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
+#include "cli/odd_sizes.h"
 #include "cli/prints_aside.h"
+#include "cli/run_numba.h"
 #include "cli/symbolic_sizes.h"
 #include "cli/verbs.h"
 #include "compiler/check_launch.h"
@@ -56,13 +57,23 @@ std::vector<ir::UnwrittenRange> unwritten_of(const std::vector<std::string>& tex
   return ranges;
 }
 
+std::vector<ir::TensorLayout> layouts_of(const std::vector<NamedValue>& values) {
+  std::vector<ir::TensorLayout> layouts;
+  for (const NamedValue& value : values)
+    if (const Tensor* const tensor = value.tensor())
+      layouts.push_back({value.name,
+                         tensor->data(),
+                         {tensor->shape().begin(), tensor->shape().end()},
+                         {tensor->strides().begin(), tensor->strides().end()}});
+  return layouts;
+}
+
 void check_once(const CheckVerbOptions& options, const std::vector<std::string>& arguments,
-                const TritonKernel& kernel, CheckedLaunches& checked,
-                std::vector<ir::Finding>& findings) {
+                const TritonKernel& kernel, CheckedLaunches& checked) {
   const KernelArguments given =
       read_arguments(arguments, kernel, {.device = Device::cpu(), .seed = options.seed});
   checked.set_unwritten(unwritten_of(arguments, given));
-  ir::merge_findings(findings, check_strides(kernel, given.values));
+  checked.set_tensors(layouts_of(given.values));
   const LaunchArguments passed(given.values);
   TritonLaunch launch{.debug = true, .interpret = true, .bare = options.bare};
   launch.grid =
@@ -70,42 +81,13 @@ void check_once(const CheckVerbOptions& options, const std::vector<std::string>&
   kernel.launch(launch, passed.get());
 }
 
-// 1, a few primes, and what lies around the largest tile: sizes at which a forgotten mask shows.
-std::vector<std::int64_t> odd_sizes(std::int64_t block) {
-  std::set<std::int64_t> sizes = {1, 7, 13};
-  if (block > 1) sizes.insert({block - 1, block, block + 1, 2 * block + 3});
-  return {sizes.begin(), sizes.end()};
-}
-
-// One list of arguments for each size of each name, the others as they are given.
-std::vector<std::vector<std::string>> odd_arguments(const std::vector<std::string>& given,
-                                                    std::int64_t block) {
-  std::vector<std::vector<std::string>> lists;
-  const std::set<std::string> names = names_in_sizes(given);
-  if (names.empty())
-    throw UsageError{
-        "--sizes odd changes sizes that have names, and there are none; write x=randn:f32[n] "
-        "n=1000"};
-  for (const std::string& name : names)
-    for (const std::int64_t size : odd_sizes(block)) {
-      lists.push_back(given);
-      for (std::string& text : lists.back())
-        if (text.starts_with(name + "=")) text = fmt::format("{}={}", name, size);
-    }
-  return lists;
-}
-
 // What the sweep adds is told with the sizes that show it.
 void add_swept(std::vector<ir::Finding>& findings, const CheckedLaunches& checked,
                const std::vector<std::string>& arguments) {
   const std::size_t before = findings.size();
   ir::merge_findings(findings, checked.findings());
-  std::vector<std::string> sizes;
-  const std::set<std::string> names = names_in_sizes(arguments);
-  for (const std::string& text : arguments)
-    if (names.contains(text.substr(0, text.find('=')))) sizes.push_back(text);
   for (std::size_t i = before; i < findings.size(); ++i)
-    findings[i].notes.push_back(fmt::format("with {}", fmt::join(sizes, " ")));
+    findings[i].notes.push_back(sizes_note(arguments));
 }
 
 struct Checked {
@@ -135,7 +117,7 @@ void check_all(const CheckVerbOptions& options, const TritonKernel& kernel, Chec
       block = std::max(block, checked.largest_dimension());
     };
     try {
-      check_once(options, arguments, kernel, checked, all.findings);
+      check_once(options, arguments, kernel, checked);
     } catch (const Interrupted&) {
       keep();
       throw;
@@ -149,8 +131,7 @@ void check_all(const CheckVerbOptions& options, const TritonKernel& kernel, Chec
 }
 
 void check_triton(const CheckVerbOptions& options) {
-  if (!options.sizes.empty() && options.sizes != "odd")
-    throw UsageError{fmt::format("--sizes takes odd, not '{}'", options.sizes)};
+  check_sizes_option(options.sizes);
   if (!options.block.empty() || options.shared_bytes != 0)
     throw UsageError{"--block and --shared go with FILE.cu:KERNEL"};
   const TritonKernel kernel = load_kernel(options.path);
@@ -183,7 +164,8 @@ bool is_triton_path(const std::string& path) {
 }  // namespace
 
 void run_check(const CheckVerbOptions& options) {
-  if (is_triton_path(options.path)) return check_triton(options);
+  if (is_triton_path(options.path))
+    return is_numba_path(options.path) ? check_numba(options) : check_triton(options);
   if (is_cuda_path(options.path)) return check_cuda(options);
   check_program(options);
 }

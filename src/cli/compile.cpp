@@ -232,7 +232,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   for (const std::string& line : kernel.lowered.printed)
     row.notes.push_back(fmt::format("static_print: {}", line));
   emit(options, row, "ir", [&] {
-    return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel);
+    return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel) +
+           "\n// ---- stage Laid\n" + ir::print(laid_for(kernel.lowered.kernel, target, settings));
   });
   const bool only_ir = !options.emit.empty() && options.folder.empty() && !options.json &&
                        std::all_of(options.emit.begin(), options.emit.end(),

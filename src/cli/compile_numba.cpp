@@ -68,8 +68,10 @@ NumbaCompile numba_to_compile(const KernelPath& path, const std::string& signatu
   const NumbaKernel kernel = load_numba(path.file, name);
   NumbaKernel::State& state = *kernel.state();
   const std::vector<numba::Type> types = types_to_compile(state, signature);
+  // As most launches have it.
   std::optional<NumbaSource> made =
-      numba_source(state, types, target.is_cuda() ? NumbaPlace::Gpu : NumbaPlace::Loop);
+      numba_source(state, types, target.is_cuda() ? NumbaPlace::Gpu : NumbaPlace::Loop,
+                   {.is_narrow = target.is_cuda(), .are_apart = target.is_cuda()});
   if (!made) made = numba_source(state, types, NumbaPlace::Emulated);
   std::vector<std::string> texts;
   for (const numba::Type& type : types) texts.push_back(text_of(type));

@@ -20,15 +20,8 @@ std::string megahertz(int khz) { return fmt::format("{:.0f} MHz", khz / 1000.0);
 
 std::string instructions(const Target& t) {
   std::vector<std::string> names;
-  if (t.has_fma) names.emplace_back("fma");
-  if (t.has_avx512) names.emplace_back("avx512");
-  if (t.has_f16) names.emplace_back("f16");
-  if (t.has_bf16) names.emplace_back("bf16");
-  if (t.has_amx) names.emplace_back("amx");
-  if (t.has_cp_async) names.emplace_back("cp.async");
-  if (t.has_tma) names.emplace_back("tma");
-  if (t.has_clusters) names.emplace_back("clusters");
-  if (t.has_wgmma) names.emplace_back("wgmma");
+  for (const Feature feature : all_features())
+    if (t.has(feature)) names.emplace_back(name_of(feature));
   return names.empty() ? "none of note" : fmt::format("{}", fmt::join(names, ", "));
 }
 

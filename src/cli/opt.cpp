@@ -8,9 +8,8 @@
 
 #include "base/input_file.h"
 #include "cli/verbs.h"
-#include "codegen/cpu/emit.h"
 #include "codegen/cuda/describe_layouts.h"
-#include "codegen/cuda/emit.h"
+#include "compiler/backends.h"
 #include "compiler/pipeline.h"
 #include "ir/print.h"
 #include "ir/read.h"
@@ -36,8 +35,11 @@ std::string_view first_kernel(std::string_view text) {
 void list_passes() {
   std::size_t width = 0;
   for (const PassEntry& pass : all_passes()) width = std::max(width, pass.name.size());
-  for (const PassEntry& pass : all_passes())
-    fmt::print("{:<{}}  {}\n", pass.name, width, pass.summary);
+  for (const PassEntry& pass : all_passes()) {
+    const bool is_for_all = pass.needs == FeatureSet() && pass.excludes == FeatureSet();
+    fmt::print("{:<{}}  {}{}\n", pass.name, width, pass.summary,
+               is_for_all ? "" : fmt::format("; for {}", machines_of(pass)));
+  }
   fmt::print("default: {}\n", fmt::join(tile_pipeline(), ","));
 }
 
@@ -74,8 +76,7 @@ ir::Kernel in_sweeps(const ir::Kernel& kernel, const Target& target, int num_war
         "--sweeps goes on from the tile stage, but kernel '{}' is at another one: leave --passes "
         "out, or let them end in find_access_forms",
         kernel.name));
-  return target.is_cuda() ? laid_for_cuda(kernel, {.target = target, .num_warps = num_warps})
-                          : laid_for_cpu(kernel);
+  return backend_of(target).lay(kernel, target, {.num_warps = num_warps});
 }
 
 void print_layouts(const ir::Kernel& kernel, const Target& target, int num_warps) {

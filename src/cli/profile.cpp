@@ -57,9 +57,14 @@ void check_program(const std::string& name) {
 }
 
 // `profile gelu` is short for a profile of `tilewright bench gelu`.
-std::vector<std::string> full_command(const std::vector<std::string>& command) {
+std::vector<std::string> full_command(const ProfileVerbOptions& options) {
+  const std::vector<std::string>& command = options.command;
+  if (options.print_loss && command.front() != "mlp")
+    throw UsageError{
+        "--print-loss goes with the operation mlp: tilewright profile mlp --print-loss"};
   const auto operations = suite::operations();
   const bool is_operation =
+      command.front() == "mlp" || command.front() == "compile" ||
       std::any_of(operations.begin(), operations.end(),
                   [&](const suite::Operation& known) { return command.front() == known.name; });
   if (!is_operation) {
@@ -68,6 +73,7 @@ std::vector<std::string> full_command(const std::vector<std::string>& command) {
   }
   std::vector<std::string> full = {fs::read_symlink("/proc/self/exe").string(), "bench"};
   full.insert(full.end(), command.begin(), command.end());
+  if (options.print_loss) full.emplace_back("--print-loss");
   return full;
 }
 
@@ -141,7 +147,7 @@ void run_profile(const ProfileVerbOptions& options) {
   std::optional<PrintsAside> aside;
   if (options.json) aside.emplace();
   const int code = run_in_foreground(
-      {.arguments = full_command(options.command), .environment = environment_of(folder.path())});
+      {.arguments = full_command(options), .environment = environment_of(folder.path())});
   aside.reset();
   const Profile profile(collect(folder.path()));
   if (profile.trace().events.empty())

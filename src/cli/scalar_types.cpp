@@ -29,32 +29,38 @@ bool is_number(const triton::Value& value) {
 
 }  // namespace
 
-std::string take_scalar_type(const TritonKernel& kernel, const std::string& name,
-                             const std::string& text) {
+std::optional<TypedNumber> typed_number(const std::string& name, const std::string& text) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos) return text;
+  if (colon == std::string::npos) return {};
   const auto number = parse_constant(std::string_view(text).substr(0, colon));
-  if (!number || !is_number(*number)) return text;
+  if (!number || !is_number(*number)) return {};
   DType dtype = DType::Int32;
   try {
     dtype = parse_dtype(std::string_view(text).substr(colon + 1));
   } catch (const ArgumentError& error) {
     throw ArgumentError(fmt::format("{}={}: {}", name, text, error.what()));
   }
+  if (!holds_number(dtype, *number))
+    throw ArgumentError(
+        fmt::format("{}={}: {} cannot hold {}", name, text, name_of(dtype), text.substr(0, colon)));
+  return TypedNumber{text.substr(0, colon), dtype};
+}
+
+std::string take_scalar_type(const TritonKernel& kernel, const std::string& name,
+                             const std::string& text) {
+  const std::optional<TypedNumber> number = typed_number(name, text);
+  if (!number) return text;
   TritonKernel::State& state = *kernel.state();
   for (TritonParameter& parameter : state.parameters) {
     if (parameter.name != name) continue;
     if (parameter.is_constexpr)
       throw ArgumentError(
           fmt::format("{}={}: '{}' is a tl.constexpr, which has no type; leave out :{}", name, text,
-                      name, text.substr(colon + 1)));
-    if (!holds_number(dtype, *number))
-      throw ArgumentError(fmt::format("{}={}: {} cannot hold {}", name, text, name_of(dtype),
-                                      text.substr(0, colon)));
-    parameter.type = ir::Type::scalar(dtype);
+                      name, text.substr(number->text.size() + 1)));
+    parameter.type = ir::Type::scalar(number->dtype);
     state.key_rules = key_rules_of(state.parameters);
   }
-  return text.substr(0, colon);
+  return number->text;
 }
 
 }  // namespace tilewright::cli

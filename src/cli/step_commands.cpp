@@ -77,7 +77,8 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
 }  // namespace
 
 void Stepper::stop() {
-  goal_ = Goal::Nothing;
+  if (std::exchange(goal_, Goal::Nothing) == Goal::Time) know_watched();
+  history_.pause();
   if (!reason_.empty()) say(reason_);
   stop_reason_ = std::exchange(reason_, "");
   show_place(0);
@@ -88,7 +89,7 @@ void Stepper::stop() {
     if (line.empty() || line.starts_with('#')) continue;
     last_command_ = line;
     try {
-      if (obey(line)) return;
+      if (obey(line)) return history_.go_on();
     } catch (const Error& error) {
       say(error.what());
     }
@@ -100,7 +101,7 @@ bool Stepper::obey(const std::string& line) {
   const auto [verb, rest] = command_of(line);
   const auto goes = [&](Goal goal) {
     goal_ = goal;
-    goal_depth_ = calls_.size();
+    goal_depth_ = at_.calls.size();
     return true;
   };
   if (verb == "next" || verb == "n") return goes(Goal::Next);
@@ -177,12 +178,28 @@ std::vector<std::pair<std::string, std::string>> Stepper::variables() const {
   std::set<std::string> seen;
   for (const ir::KernelArgument& argument : kernel_->arguments)
     seen.insert(kernel_->name_of(argument.value));
-  for (const auto& [key, value] : names_)
-    if (key.first == calls_.back()) seen.insert(key.second);
+  for (const auto& [key, value] : at_.names)
+    if (key.first == at_.calls.back()) seen.insert(key.second);
   std::vector<std::pair<std::string, std::string>> all;
   for (const std::string& name : seen)
     if (const ir::Tile* const tile = named(name)) all.emplace_back(name, tile_text(*tile));
   return all;
+}
+
+std::vector<std::string> Stepper::completions(const std::string& before) const {
+  const std::size_t begin = before.find_last_of(" \t()[]+-*/%<>=,.:&|!") + 1;
+  if (begin > 0 && before[begin - 1] == '.') return {};  // of what stands before the dot
+  std::set<std::string> words;
+  if (before.find_first_not_of(" \t") >= begin) {
+    words = {"next",  "into", "out",    "continue", "back", "break", "watch", "program",
+             "print", "heat", "locals", "where",    "list", "help",  "quit"};
+  } else {
+    for (const auto& [name, text] : variables()) words.insert(name);
+    for (const auto& [name, value] : constants_) words.insert(name);
+  }
+  const std::string word = before.substr(begin);
+  std::erase_if(words, [&](const std::string& each) { return !each.starts_with(word); });
+  return {words.begin(), words.end()};
 }
 
 void Stepper::locals() {
@@ -192,8 +209,9 @@ void Stepper::locals() {
 
 std::vector<Stepper::Frame> Stepper::frames() const {
   std::vector<Frame> all;
-  for (std::size_t i = calls_.size(); i-- > 0;)
-    all.push_back({source_->function_name(calls_[i]), source_->file_name(file_), call_lines_[i]});
+  for (std::size_t i = at_.calls.size(); i-- > 0;)
+    all.push_back(
+        {source_->function_name(at_.calls[i]), source_->file_name(at_.file), at_.call_lines[i]});
   return all;
 }
 
@@ -213,8 +231,8 @@ void Stepper::set_breakpoints(std::vector<Breakpoint> breakpoints) {
 }
 
 void Stepper::where() {
-  for (std::size_t i = calls_.size(); i-- > 0;)
-    say(fmt::format("{} at line {}", source_->function_name(calls_[i]), call_lines_[i]));
+  for (std::size_t i = at_.calls.size(); i-- > 0;)
+    say(fmt::format("{} at line {}", source_->function_name(at_.calls[i]), at_.call_lines[i]));
 }
 
 void Stepper::back() {
@@ -251,13 +269,13 @@ const ir::Tile* Stepper::named(const std::string& name) const {
     const ir::Tile& tile = program_->value(value);
     return tile.size() == 0 ? nullptr : &tile;
   };
-  if (!calls_.empty())
-    if (const auto found = names_.find({calls_.back(), name}); found != names_.end())
+  if (!at_.calls.empty())
+    if (const auto found = at_.names.find({at_.calls.back(), name}); found != at_.names.end())
       return tile_of(found->second);
   for (const ir::KernelArgument& argument : kernel_->arguments)
-    if (calls_.size() <= 1 && kernel_->name_of(argument.value) == name)
+    if (at_.calls.size() <= 1 && kernel_->name_of(argument.value) == name)
       return tile_of(argument.value);
-  for (const auto& [key, value] : names_)
+  for (const auto& [key, value] : at_.names)
     if (key.second == name) return tile_of(value);
   for (const ir::KernelArgument& argument : kernel_->arguments)
     if (kernel_->name_of(argument.value) == name) return tile_of(argument.value);

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -20,8 +21,15 @@ namespace {
 
 constexpr std::size_t largest_message = 16u << 20;
 
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(a, ignored) ==
+         std::filesystem::weakly_canonical(b, ignored);
+}
+
 class DapSession {
  public:
+  explicit DapSession(std::string file) : file_(std::move(file)) {}
   void attach(Stepper& stepper) { stepper_ = &stepper; }
 
   // Everything before the kernel starts; false: the editor has gone.
@@ -79,6 +87,16 @@ class DapSession {
     }
     has_gone_ = true;
     return false;
+  }
+
+  // Breakpoints on lines that do nothing have moved.
+  void tell_moved() {
+    const std::vector<Stepper::Breakpoint>& placed = stepper_->breakpoints();
+    for (std::size_t i = 0; i < placed.size() && i < asked_.size(); ++i)
+      if (placed[i].line != asked_[i])
+        event("breakpoint",
+              {{"reason", "changed"},
+               {"breakpoint", {{"id", i + 1}, {"verified", true}, {"line", placed[i].line}}}});
   }
 
   void print(const std::string& line) {
@@ -175,13 +193,24 @@ class DapSession {
   }
 
   Json set_breakpoints(const Json& given) {
+    const Json source = given.value("source", Json::object());
+    const bool is_ours = is_same_file(source.value("path", file_), file_);
     std::vector<Stepper::Breakpoint> breakpoints;
-    Json answers = Json::array();
-    for (const Json& each : given.value("breakpoints", Json::array())) {
+    for (const Json& each : given.value("breakpoints", Json::array()))
       breakpoints.push_back({each.value("line", 0), each.value("condition", "")});
-      answers.push_back({{"verified", true}, {"line", each.value("line", 0)}});
+    Json answers = Json::array();
+    if (!is_ours) {
+      for (const Stepper::Breakpoint& each : breakpoints)
+        answers.push_back({{"verified", false},
+                           {"line", each.line},
+                           {"message", fmt::format("breakpoints can be set in {}", file_)}});
+      return {{"breakpoints", answers}};
     }
+    asked_.clear();
+    for (const Stepper::Breakpoint& each : breakpoints) asked_.push_back(each.line);
     stepper_->set_breakpoints(std::move(breakpoints));
+    for (const Stepper::Breakpoint& each : stepper_->breakpoints())
+      answers.push_back({{"id", answers.size() + 1}, {"verified", true}, {"line", each.line}});
     return {{"breakpoints", answers}};
   }
 
@@ -190,7 +219,7 @@ class DapSession {
     for (const Stepper::Frame& frame : stepper_->frames())
       frames.push_back({{"id", frames.size() + 1},
                         {"name", frame.function},
-                        {"source", {{"path", frame.file}}},
+                        {"source", {{"path", std::filesystem::absolute(frame.file).string()}}},
                         {"line", frame.line},
                         {"column", 1}});
     const std::size_t count = frames.size();
@@ -204,7 +233,9 @@ class DapSession {
     return {{"variables", std::move(all)}};
   }
 
+  std::string file_;
   Stepper* stepper_ = nullptr;
+  std::vector<int> asked_;  // lines of breakpoints as the editor gave them
   int sequence_ = 0;
   bool stops_on_entry_ = false;
   bool has_stopped_ = false;
@@ -213,12 +244,13 @@ class DapSession {
 
 }  // namespace
 
-void serve_dap(const Stepper::Constants& constants,
+void serve_dap(const std::string& file, const Stepper::Constants& constants,
                const std::function<void(Stepper& stepper)>& launch) {
-  DapSession session;
-  Stepper stepper({[&](std::string& line) { return session.next_command(line); },
-                   [&](const std::string& line) { session.print(line); }},
-                  constants);
+  DapSession session(file);
+  Stepper stepper(
+      {[&](std::string& line) { return session.next_command(line); },
+       [&](const std::string& line) { session.print(line); }, [&] { session.tell_moved(); }},
+      constants);
   session.attach(stepper);
   if (!session.configure()) return;
   int code = 0;

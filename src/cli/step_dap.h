@@ -13,7 +13,7 @@
 namespace tilewright::cli {
 
 // `launch` runs the kernel with a stepper that was made for the constants.
-void serve_dap(const Stepper::Constants& constants,
+void serve_dap(const std::string& file, const Stepper::Constants& constants,
                const std::function<void(Stepper& stepper)>& launch);
 
 }  // namespace tilewright::cli

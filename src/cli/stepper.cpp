@@ -23,6 +23,7 @@ void Stepper::run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer>
     initial_.emplace_back(data, data + buffer.bytes);
   }
   set_breakpoints(std::exchange(breakpoints_, {}));  // the lines are known only now
+  if (terminal_.begins) terminal_.begins();
   options.watch = this;
   options.print = [this](const std::string& line) { say(line); };
   while (true) {
@@ -33,32 +34,46 @@ void Stepper::run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer>
     } catch (const Quit&) {
       return;
     } catch (const Rewind&) {
-      if (restores_all_) {
-        for (std::size_t i = 0; i < buffers.size(); ++i)
-          if (!initial_[i].empty())
-            std::memcpy(buffers[i].data, initial_[i].data(), initial_[i].size());
-        options.first = 0;
-      } else {
-        for (auto undo = undo_.rbegin(); undo != undo_.rend(); ++undo)
-          std::memcpy(reinterpret_cast<void*>(undo->address), &undo->bytes, undo->size);
-        options.first = number_;
-      }
-      restores_all_ = false;
+      rewind(buffers, options);
     }
   }
+}
+
+void Stepper::undo_to(std::size_t writes) {
+  while (undo_.size() > writes) {
+    const Undo& undo = undo_.back();
+    std::memcpy(reinterpret_cast<void*>(undo.address), &undo.bytes, undo.size);
+    undo_.pop_back();
+  }
+}
+
+void Stepper::rewind(std::span<const ir::InterpretBuffer> buffers, ir::InterpretOptions& options) {
+  options.resume = nullptr;
+  if (std::exchange(restores_all_, false)) {
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      if (!initial_[i].empty())
+        std::memcpy(buffers[i].data, initial_[i].data(), initial_[i].size());
+    options.first = 0;
+    return;
+  }
+  resumed_ = goal_ == Goal::Time ? history_.last_until(goal_time_) : nullptr;
+  undo_to(resumed_ == nullptr ? 0 : resumed_->writes);
+  options.first = number_;
+  if (resumed_ != nullptr) options.resume = &resumed_->program;
 }
 
 void Stepper::begins(const ir::Program& program, std::int64_t number) {
   program_ = &program;
   number_ = number;
-  time_ = 0;
+  if (const StepMark* const mark = std::exchange(resumed_, nullptr)) {
+    at_ = mark->place;
+    line_times_.resize(mark->lines);
+    return;
+  }
+  at_ = {};
   line_times_.clear();
   undo_.clear();
-  names_.clear();
-  calls_.clear();
-  call_lines_.clear();
-  file_ = line_ = 0;
-  has_jumped_ = true;
+  history_.clear();
   for (Watched& watched : watched_) watched.is_known = false;
   if (goal_ == Goal::Program && goal_program_ == number) goal_ = Goal::Into;
   if (goal_ == Goal::Next || goal_ == Goal::Out) goal_ = Goal::Into;
@@ -68,36 +83,40 @@ void Stepper::begins(const ir::Program& program, std::int64_t number) {
 // left of the line that called is no line of its own.
 bool Stepper::enter(const ir::Op& op) {
   const int function = source_->function_at(op.location.file, op.location.line);
-  const auto found = std::find(calls_.begin(), calls_.end(), function);
-  if (found == calls_.end()) {
-    calls_.push_back(function);
-    call_lines_.push_back(op.location.line);
+  const auto found = std::find(at_.calls.begin(), at_.calls.end(), function);
+  if (found == at_.calls.end()) {
+    at_.calls.push_back(function);
+    at_.call_lines.push_back(op.location.line);
     return true;
   }
-  const auto depth = static_cast<std::size_t>(found - calls_.begin()) + 1;
-  const bool is_return = depth < calls_.size() && call_lines_[depth - 1] == op.location.line;
-  calls_.resize(depth);
-  call_lines_.resize(depth);
-  call_lines_.back() = op.location.line;
+  const auto depth = static_cast<std::size_t>(found - at_.calls.begin()) + 1;
+  const bool is_return = depth < at_.calls.size() && at_.call_lines[depth - 1] == op.location.line;
+  at_.calls.resize(depth);
+  at_.call_lines.resize(depth);
+  at_.call_lines.back() = op.location.line;
   return !is_return;
 }
 
 void Stepper::before(const ir::Program& program, const ir::Op& op) {
-  ++time_;
+  history_.keep([&] {
+    return StepMark{at_, line_times_.size(), undo_.size(), program.checkpoint_before(op)};
+  });
+  ++at_.time;
   op_ = &op;
   if (is_interrupted()) {
     forget_interrupt();
     reason_ = "interrupted";
-    line_ = 0;  // whatever the op, it stands here
+    at_.line = 0;  // whatever the op, it stands here
   }
   if (op.location.line > 0 && op.location.file < kernel_->files.size()) {
-    bool is_new_line = has_jumped_ || op.location.line != line_ || op.location.file != file_;
+    bool is_new_line =
+        at_.has_jumped || op.location.line != at_.line || op.location.file != at_.file;
     if (is_new_line) {
       is_new_line = enter(op);
-      file_ = op.location.file;
-      line_ = op.location.line;
-      has_jumped_ = false;
-      if (is_new_line) line_times_.push_back(time_);
+      at_.file = op.location.file;
+      at_.line = op.location.line;
+      at_.has_jumped = false;
+      if (is_new_line) line_times_.push_back(at_.time);
     }
     if (should_stop(is_new_line)) stop();
   }
@@ -105,20 +124,20 @@ void Stepper::before(const ir::Program& program, const ir::Op& op) {
 }
 
 bool Stepper::should_stop(bool is_new_line) {
-  if (goal_ == Goal::Time) return time_ == goal_time_;
+  if (goal_ == Goal::Time) return at_.time == goal_time_;
   if (goal_ == Goal::Program || !is_new_line) return false;
   if (!reason_.empty()) return true;
   if (goal_ == Goal::Into) return true;
-  if (goal_ == Goal::Next && calls_.size() <= goal_depth_) return true;
-  if (goal_ == Goal::Out && calls_.size() < goal_depth_) return true;
+  if (goal_ == Goal::Next && at_.calls.size() <= goal_depth_) return true;
+  if (goal_ == Goal::Out && at_.calls.size() < goal_depth_) return true;
   return breaks_here();
 }
 
 bool Stepper::breaks_here() {
   for (const Breakpoint& breakpoint : breakpoints_) {
-    if (file_ != 0 || breakpoint.line != line_) continue;
+    if (at_.file != 0 || breakpoint.line != at_.line) continue;
     if (breakpoint.condition.empty()) {
-      reason_ = fmt::format("breakpoint at line {}", line_);
+      reason_ = fmt::format("breakpoint at line {}", at_.line);
       return true;
     }
     try {
@@ -126,10 +145,10 @@ bool Stepper::breaks_here() {
       const bool is_any = std::any_of(holds.elements.begin(), holds.elements.end(),
                                       [](ir::Element element) { return element.i != 0; });
       if (!is_any) continue;
-      reason_ = fmt::format("breakpoint at line {}: {}", line_, breakpoint.condition);
+      reason_ = fmt::format("breakpoint at line {}: {}", at_.line, breakpoint.condition);
     } catch (const Error& error) {
       reason_ = fmt::format("the condition of the breakpoint at line {} cannot be evaluated: {}",
-                            line_, error.what());
+                            at_.line, error.what());
     }
     return true;
   }
@@ -152,7 +171,7 @@ void Stepper::keep_for_undo(const ir::Program& program, const ir::Op& op) {
 
 void Stepper::note_value(ir::Value value) {
   const std::string& name = kernel_->name_of(value);
-  if (!name.empty() && !calls_.empty()) names_[{calls_.back(), name}] = value;
+  if (!name.empty() && !at_.calls.empty()) at_.names[{at_.calls.back(), name}] = value;
 }
 
 void Stepper::after(const ir::Program&, const ir::Op& op) {
@@ -164,7 +183,7 @@ void Stepper::after(const ir::Program&, const ir::Op& op) {
 // line.
 void Stepper::moves(std::span<const ir::Value> to, std::span<const ir::Value> from) {
   for (const ir::Value value : to) note_value(value);
-  has_jumped_ |= from.empty();
+  at_.has_jumped |= from.empty();
 }
 
 // Values are compared when the next line begins, so that it is shown after the one that changed it.
@@ -176,9 +195,18 @@ void Stepper::check_watched() {
         watched.is_known && watched.last.size() == tile->size() &&
         std::memcmp(watched.last.data(), tile->elements.data(), tile->size() * 8) == 0;
     if (is_same) continue;
-    if (watched.is_known) reason_ = fmt::format("'{}' has changed at line {}", watched.name, line_);
+    if (watched.is_known)
+      reason_ = fmt::format("'{}' has changed at line {}", watched.name, at_.line);
     watched.last = tile->elements;
     watched.is_known = true;
+  }
+}
+
+void Stepper::know_watched() {
+  for (Watched& watched : watched_) {
+    const ir::Tile* const tile = named(watched.name);
+    watched.is_known = tile != nullptr && tile->size() > 0;
+    if (watched.is_known) watched.last = tile->elements;
   }
 }
 

@@ -2,8 +2,9 @@
 // cli/stepper.h — runs a launch line by line, as commands say.
 //
 // The stepper watches the interpreter and reads commands whenever it stands at the first op of a
-// line. Going back is running the program again up to an earlier op, with memory as it was when the
-// program began: an undo list keeps what each write replaced.
+// line. Going back is running the program again up to an earlier op, from the last checkpoint
+// before it (step_history.h), with memory as it was then: an undo list keeps what each write
+// replaced.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/step_history.h"
 #include "cli/step_source.h"
 #include "compiler/launch_watch.h"
 #include "frontend/triton/value.h"
@@ -29,6 +31,7 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   struct Terminal {
     std::function<bool(std::string&)> read;
     std::function<void(const std::string&)> write;
+    std::function<void()> begins = {};  // the source is known now, and breakpoints have moved
   };
   Stepper(Terminal terminal, Constants constants)
       : terminal_(std::move(terminal)), constants_(std::move(constants)) {}
@@ -46,9 +49,12 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   std::vector<Frame> frames() const;                                   // innermost first
   std::vector<std::pair<std::string, std::string>> variables() const;  // names and texts
   std::string value_of(const std::string& expression);                 // throws Error
-  std::string program_name() const;                                    // "program (0, 0, 0)"
-  const std::string& stop_reason() const { return stop_reason_; }      // empty: a step
+  // Commands and names that begin as the last word of `before` does, in order.
+  std::vector<std::string> completions(const std::string& before) const;
+  std::string program_name() const;                                // "program (0, 0, 0)"
+  const std::string& stop_reason() const { return stop_reason_; }  // empty: a step
   void set_breakpoints(std::vector<Breakpoint> breakpoints);
+  const std::vector<Breakpoint>& breakpoints() const { return breakpoints_; }
   void run_at_first() { goal_ = Goal::Continue; }  // else it stops at the first line
 
   void run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer> buffers,
@@ -83,6 +89,10 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   void keep_for_undo(const ir::Program& program, const ir::Op& op);
   void note_value(ir::Value value);
   void check_watched();
+  void know_watched();  // as they are now
+  void undo_to(std::size_t writes);
+  // Memory as it was where the run begins again: at a checkpoint, a program, or the launch.
+  void rewind(std::span<const ir::InterpretBuffer> buffers, ir::InterpretOptions& options);
 
   // ---- Commands (step_commands.cpp)
   void stop();                         // shows the place and obeys commands until one goes on
@@ -112,15 +122,9 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   const ir::Program* program_ = nullptr;
   const ir::Op* op_ = nullptr;
   std::int64_t number_ = 0;
-  std::int64_t time_ = 0;  // ops of this program so far
+  StepPlace at_;
   std::vector<std::int64_t> line_times_;
-  int file_ = 0;
-  int line_ = 0;
-  bool has_jumped_ = true;
-  std::vector<int> calls_;  // functions, the kernel first
-  std::vector<int> call_lines_;
-  // By function and name: the value that was computed last.
-  std::map<std::pair<int, std::string>, ir::Value> names_;
+  StepHistory history_{StepHistory::Limits{}};
 
   // ---- Where it goes
   Goal goal_ = Goal::Into;
@@ -137,6 +141,7 @@ class Stepper final : public LaunchWatch, private ir::Watch {
   std::vector<Undo> undo_;
   std::vector<std::vector<std::byte>> initial_;
   bool restores_all_ = false;
+  const StepMark* resumed_ = nullptr;
 };
 
 }  // namespace tilewright::cli

@@ -49,7 +49,7 @@ struct RunVerbOptions {
   std::string path;                    // FILE.py:KERNEL
   std::vector<std::string> arguments;  // NAME=VALUE
   std::string grid;                    // else that of the file's own launch
-  std::string block;                   // of a .cu kernel: threads per block, else 256
+  std::string block;                   // of a .cu or @cuda.jit kernel: threads per block, else 256
   std::int64_t shared_bytes = 0;       // of a .cu kernel: dynamic shared memory
   std::vector<std::string> saves;      // NAME=FILE.npy
   std::vector<std::string> expects;    // NAME=FILE.npy, to compare with
@@ -77,7 +77,7 @@ struct CheckVerbOptions {
   std::string path;                    // FILE.py:KERNEL, FILE.cu:KERNEL, or a program
   std::vector<std::string> arguments;  // NAME=VALUE; of a program, its own
   std::string grid;                    // else that of the file's own launch
-  std::string block;                   // of a .cu kernel: threads per block, else 256
+  std::string block;                   // of a .cu or @cuda.jit kernel: threads per block, else 256
   std::int64_t shared_bytes = 0;       // of a .cu kernel: dynamic shared memory
   std::string sizes;                   // "odd": a sweep over the sizes that have names
   bool bare = false;                   // without the kernel's autotune and heuristics
@@ -92,6 +92,7 @@ struct StepVerbOptions {
   std::string grid;                    // else that of the file's own launch
   bool bare = false;                   // without the kernel's autotune and heuristics
   bool dap = false;                    // the Debug Adapter Protocol instead of commands
+  std::string html;                    // a page of the whole launch instead of commands
   std::uint64_t seed = 0;
 };
 void run_step(const StepVerbOptions& options);
@@ -118,6 +119,8 @@ struct BenchVerbOptions {
   std::string grid;
   std::string block;
   std::string dims;
+  std::optional<std::int64_t> layers, batch, steps;  // of mlp
+  bool print_loss = false;                           // of mlp: trains instead of measuring
   std::string shapes;
   std::vector<std::string> dtypes;
   std::string device;
@@ -165,6 +168,7 @@ void run_compile_guess(const CompileVerbOptions& options);
 
 struct ProfileVerbOptions {
   std::vector<std::string> command;  // the program and its arguments
+  bool print_loss = false;           // of mlp
   int row_limit = 20;
   std::string sort_by;
   bool by_stack = false;

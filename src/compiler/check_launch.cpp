@@ -37,6 +37,7 @@ void CheckedLaunches::run(const ir::Kernel& kernel, std::span<const ir::Interpre
   ++launches_;
   programs_ += options.grid[0] * options.grid[1] * options.grid[2];
   largest_dimension_ = std::max(largest_dimension_, largest_of(kernel));
+  ir::merge_findings(findings_, ir::check_strides(kernel, {buffers, arguments, tensors_}));
   try {
     ir::interpret(kernel, buffers, arguments, options);
   } catch (const Interrupted&) {

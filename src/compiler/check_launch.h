@@ -8,6 +8,7 @@
 #include "compiler/launch_watch.h"
 #include "ir/check/finding.h"
 #include "ir/check/shadow.h"
+#include "ir/check/strides.h"
 
 namespace tilewright {
 
@@ -15,6 +16,9 @@ class CheckedLaunches final : public LaunchWatch {
  public:
   // Memory of tensors that have no values yet; of the launches that follow.
   void set_unwritten(std::vector<ir::UnwrittenRange> ranges) { unwritten_ = std::move(ranges); }
+
+  // The tensors that the launches that follow are given.
+  void set_tensors(std::vector<ir::TensorLayout> tensors) { tensors_ = std::move(tensors); }
 
   // Findings are kept also when the launch throws, which it does only for an interruption.
   void run(const ir::Kernel& kernel, std::span<const ir::InterpretBuffer> buffers,
@@ -29,6 +33,7 @@ class CheckedLaunches final : public LaunchWatch {
 
  private:
   std::vector<ir::UnwrittenRange> unwritten_;
+  std::vector<ir::TensorLayout> tensors_;
   std::vector<ir::Finding> findings_;
   std::int64_t launches_ = 0;
   std::int64_t programs_ = 0;

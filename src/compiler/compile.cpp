@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/events.h"
-#include "codegen/cpu/emit.h"
-#include "codegen/cuda/emit.h"
-#include "codegen/cuda/program_shape.h"
+#include "compiler/backends.h"
 #include "compiler/pipeline.h"
 #include "ir/clone.h"
 #include "tilewright/error.h"
@@ -37,29 +35,21 @@ void check_options(std::string_view kernel, const KernelOptions& options) {
 
 namespace {
 
-CudaEmitOptions cuda_options(const Target& target, const KernelOptions& options) {
-  return {.target = target,
-          .num_warps = options.num_warps,
-          .num_ctas = options.num_ctas,
-          .chooses_shape = options.chooses_warps,
-          .max_registers = options.maxnreg.value_or(0),
-          .fp_fusion = options.fp_fusion,
-          .flush_denormals = options.flush_to_zero};
-}
-
-// How many stages the loops may have when those they have are too many; 0 when all is well.
-int fewer_stages(const ir::Kernel& kernel, const Target& target, const KernelOptions& options) {
+// How many slots buffers may have when those they have are too many; 0 when all is well.
+int fewer_slots(const ir::Kernel& kernel, const Target& target, const KernelOptions& options) {
   std::int64_t bytes = 0;
-  int stages = 0;
+  int slots = 0;
   for (const ir::KernelBuffer& buffer : kernel.buffers) {
     bytes +=
         buffer.slots * buffer.type.numel() * static_cast<std::int64_t>(buffer.type.element_bytes());
-    stages = std::max(stages, buffer.slots);
+    slots = std::max(slots, buffer.slots);
   }
   // What is far from the limit needs no proof.
-  if (stages < 2 || bytes * 4 < target.shared_bytes_per_block_optin) return 0;
-  const std::int64_t needed = shared_bytes_of(kernel, cuda_options(target, options));
-  return needed <= target.shared_bytes_per_block_optin ? 0 : stages - 1;
+  const auto shared_bytes = backend_of(target).shared_bytes;
+  if (shared_bytes == nullptr || slots < 2 || bytes * 4 < target.shared_bytes_per_block_optin)
+    return 0;
+  const std::int64_t needed = shared_bytes(kernel, target, options);
+  return needed <= target.shared_bytes_per_block_optin ? 0 : slots - 1;
 }
 
 }  // namespace
@@ -69,19 +59,21 @@ std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
   if (kernel.stage != ir::Stage::Source) return {};
   const EventScope event(EventKind::Compile, "passes");
   std::vector<std::string> notes;
-  PipelineOptions pipeline{.num_stages = options.num_stages, .notes = &notes};
+  PipelineOptions pipeline{
+      .num_stages = options.num_stages, .num_warps = options.num_warps, .notes = &notes};
   // 16 registers of each thread. Where nobody asked for warps there are enough of them to wait for
   // memory in turn.
-  pipeline.ahead_bytes = options.chooses_warps ? 0 : std::int64_t{options.num_warps} * 32 * 64;
+  pipeline.ahead_bytes =
+      options.chooses_warps ? 0 : std::int64_t{options.num_warps} * target.warp_size * 64;
   std::optional<ir::Kernel> source;  // for another try
-  if (target.is_cuda() && options.num_stages > 1) source = ir::clone(kernel);
+  if (target.has(Feature::AsyncCopy) && options.num_stages > 1) source = ir::clone(kernel);
   run_pipeline(kernel, target, pipeline);
-  while (const int stages = fewer_stages(kernel, target, options)) {
+  while (const int stages = fewer_slots(kernel, target, options)) {
     kernel = ir::clone(*source);
-    pipeline.most_stages = stages;
-    pipeline.notes = nullptr;
+    pipeline.most_slots = stages;
+    notes.clear();
     run_pipeline(kernel, target, pipeline);
-    notes.assign(1, fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
+    notes.push_back(fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
                                 "shared memory that a block has",
                                 stages, stages == 1 ? "stage" : "stages",
                                 target.shared_bytes_per_block_optin));
@@ -90,24 +82,21 @@ std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
 }
 
 void check_target(const ir::Kernel& kernel, const Target& target) {
-  if (kernel.buffers.empty() || target.has_cp_async) return;
+  if (kernel.buffers.empty() || target.has(Feature::AsyncCopy)) return;
   throw ArgumentError(
       fmt::format("kernel '{}' has asynchronous copies into buffers, which {} has not; give the "
                   "kernel at stage source",
                   kernel.name, target.name));
 }
 
+ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelOptions& options) {
+  return backend_of(target).lay(tiles, target, options);
+}
+
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
                          const KernelOptions& options, const LineText& line_text) {
   const EventScope event(EventKind::Compile, "emitter");
-  if (!target.is_cuda()) return emit_cpu(tiles, {.target = target, .line_text = line_text});
-  CudaEmitOptions emitting = cuda_options(target, options);
-  emitting.line_directives = true;  // so that profilers find the lines of the user's file
-  emitting.line_text = line_text;
-  // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
-  emitting.chooses_shape |= options.num_ctas == 1 && has_too_few_warps(tiles, options.num_warps);
-  emitting.chooses_shape &= !options.keeps_warps;
-  return emit_cuda(tiles, emitting);
+  return backend_of(target).emit(tiles, target, options, line_text);
 }
 
 }  // namespace tilewright

@@ -47,6 +47,9 @@ void check_target(const ir::Kernel& kernel, const Target& target);
 // it is unknown.
 using LineText = std::function<std::string_view(int file, int line)>;
 
+// The kernel at stage Laid, in the sweeps in which emit_source writes it.
+ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
+
 // The text for the target of a kernel at stage Tile. Throws ArgumentError when the kernel needs
 // more than the target has.
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,

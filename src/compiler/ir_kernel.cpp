@@ -12,6 +12,7 @@
 #include "base/nvtx.h"
 #include "base/settings.h"
 #include "compiler/ir_state.h"
+#include "compiler/launch_recording.h"
 #include "compiler/launch_watch.h"
 #include "compiler/memory_use.h"
 #include "compiler/run_launch.h"
@@ -207,6 +208,10 @@ void run(const IrKernel::State& state, const Specialization& specialization, con
          std::span<const Argument> arguments) {
   check_grid(state.signature.name, launch.grid);
   if (launch.grid.x == 0 || launch.grid.y == 0 || launch.grid.z == 0) return;
+  if (LaunchRecording* const recording = LaunchRecording::current()) [[unlikely]] {
+    recording->add(state.signature.name, specialization, launch.grid, arguments);
+    if (!recording->runs()) return;
+  }
   const Argument* passed[max_slots];
   for (std::size_t i = 0; i < arguments.size(); ++i) passed[i] = &arguments[i];
   run_launch({state.signature.name,

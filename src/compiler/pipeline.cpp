@@ -9,6 +9,8 @@
 
 #include "base/settings.h"
 #include "ir/verify.h"
+#include "passes/add_into_dots.h"
+#include "passes/choose_units.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
 #include "tilewright/error.h"
@@ -16,15 +18,14 @@
 namespace tilewright {
 namespace {
 
-constexpr std::string_view for_cuda = "load_before_branches";
-
 constexpr std::string_view passes[] = {
     // Equal things look equal, and loops hold only what changes in them.
     "canonicalize",
     "eliminate_common_subexpressions",
+    "add_into_dots",
     "hoist_loop_invariants",
     "eliminate_dead_code",
-    for_cuda,
+    "load_before_branches",
     // Addresses and masks as formulas; what made them element by element is then dead.
     "find_access_forms",
     "canonicalize",
@@ -36,8 +37,12 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-// Rounds that are known, and the scalars of addresses ahead.
-constexpr std::string_view after_pipelining[] = {
+constexpr std::string_view at_tile[] = {"turn_loads", "choose_units"};
+
+constexpr std::string_view of_stages[] = {
+    "pipeline_loops",
+    "load_ahead",
+    // Rounds that are known, and the scalars of addresses ahead.
     "canonicalize",
     "hoist_loop_invariants",
     "eliminate_common_subexpressions",
@@ -71,6 +76,14 @@ void verify_after(std::string_view pass, const ir::Kernel& kernel) {
 
 std::span<const std::string_view> tile_pipeline() { return passes; }
 
+std::span<const PassGroup> pass_groups() {
+  static constexpr PassGroup groups[] = {
+      {"From Source to Tile", passes},
+      {"At Tile", at_tile},
+      {"Of loops with stages (num_stages is 2 or more)", of_stages}};
+  return groups;
+}
+
 void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOptions& options) {
   const auto done = [&](std::string_view name) {
     if (options.verifies) verify_after(name, kernel);
@@ -79,29 +92,34 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   const std::set<std::string, std::less<>> skipped = skipped_passes();
   const auto run_all = [&](std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
-      if (skipped.contains(name) || (name == for_cuda && target.kind == DeviceKind::Cpu)) continue;
-      pass_named(name).run(kernel, target);
+      const PassEntry& pass = pass_named(name);
+      if (skipped.contains(name) || !pass.is_for(target)) continue;
+      if (name == "add_into_dots") add_into_dots(kernel, target, options.num_warps);
+      else pass.run(kernel, target);
       done(name);
     }
   };
   run_all(passes);
   kernel.stage = ir::Stage::Tile;  // also without the forms: what has none stays element by element
-  constexpr std::string_view for_cpu[] = {"turn_loads"};
-  if (target.kind == DeviceKind::Cpu) run_all(for_cpu);
-  // Copies that go on beside the threads came with compute capability 8.
-  if (target.capability_major < 8 || options.num_stages < 2 || skipped.contains("pipeline_loops"))
-    return;
-  std::vector<std::string> notes =
-      pipeline_loops(kernel, {.num_stages = options.num_stages,
-                              .most_stages = options.most_stages,
-                              .shared_bytes = target.shared_bytes_per_block_optin});
-  if (options.notes) *options.notes = std::move(notes);
+  run_all(std::span(at_tile).first(1));  // choose_units wants to know the warps
+  const auto note = [&](const std::vector<std::string>& sentences) {
+    if (options.notes) options.notes->insert(options.notes->end(), sentences.begin(), sentences.end());
+  };
+  if (pass_named("choose_units").is_for(target) && !skipped.contains("choose_units")) {
+    note(choose_units(kernel, target, options.num_warps));
+    done("choose_units");
+  }
+  const bool has_stages = options.num_stages > 1 && pass_named("pipeline_loops").is_for(target);
+  if (!has_stages || skipped.contains("pipeline_loops")) return;
+  note(pipeline_loops(kernel, {.num_stages = options.num_stages,
+                               .most_slots = options.most_slots,
+                               .shared_bytes = target.shared_bytes_per_block_optin}));
   done("pipeline_loops");
   if (options.ahead_bytes > 0 && !skipped.contains("load_ahead")) {
     load_ahead(kernel, options.ahead_bytes);
     done("load_ahead");
   }
-  run_all(after_pipelining);
+  run_all(std::span(of_stages).subspan(2));
 }
 
 }  // namespace tilewright

@@ -19,9 +19,10 @@ struct PipelineOptions {
 #else
   bool verifies = true;
 #endif
-  // Stages of pipelined loops on CUDA; below 2: none.
+  // Stages of pipelined loops, where copies go on beside the threads; below 2: none.
   int num_stages = 0;
-  int most_stages = 1 << 20;  // also of loops that ask for more
+  int most_slots = 1 << 20;  // of buffers, also of loops that ask for more stages
+  int num_warps = 4;
   // Of the rows that a loop with stages loads ahead into registers.
   std::int64_t ahead_bytes = 0;
   // Gets a sentence for what could not be done as it was asked for; may be null.
@@ -30,7 +31,14 @@ struct PipelineOptions {
   std::function<void(std::string_view pass, const ir::Kernel& kernel)> after = {};
 };
 
-// The names of the passes, as `tilewright opt` takes them.
+// The passes of a pipeline in order; a pass that is not for the target is left out.
+struct PassGroup {
+  std::string_view title;
+  std::span<const std::string_view> passes;
+};
+std::span<const PassGroup> pass_groups();
+
+// The names of the passes up to stage Tile, as `tilewright opt` takes them.
 std::span<const std::string_view> tile_pipeline();
 
 // From stage Source to stage Tile, ready for an emitter.

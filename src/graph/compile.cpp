@@ -9,12 +9,34 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/settings.h"
 #include "graph/eager/eager.h"
-#include "graph/plan/plan.h"
+#include "graph/plan/prepare.h"
+#include "graph/plan/replay.h"
+#include "graph/plan/tune.h"
+#include "graph/print/svg.h"
 #include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tensor/traced.h"
 #include "tilewright/error.h"
+
+namespace tilewright {
+
+std::string_view name_of(Mode mode) {
+  switch (mode) {
+    case Mode::Default:
+      return "default";
+    case Mode::ReduceOverhead:
+      return "reduce-overhead";
+    case Mode::MaxAutotune:
+      return "max-autotune";
+    case Mode::MaxAutotuneNoGraphs:
+      return "max-autotune-no-cudagraphs";
+  }
+  return "";
+}
+
+}  // namespace tilewright
 
 namespace tilewright::compiled {
 
@@ -35,6 +57,10 @@ struct Entry {
   std::vector<double> numbers;
   graph::Plan plan;
   std::any tree;
+  // Of modes that replay: made by the first call, whose thread holds the lock meanwhile.
+  mutable std::once_flag first_call = {};
+  std::unique_ptr<graph::Replay> replay = {};
+  std::string why_no_replay = {};
 
   bool holds(const State::Call& call) const {
     if (call.inputs.size() != guards.size()) return false;
@@ -61,10 +87,17 @@ struct State::Parts {
   CompileOptions options;
   mutable std::mutex mutex;  // all below
   std::vector<std::unique_ptr<Entry>> entries;
-  const Entry* last = nullptr;
+  Entry* last = nullptr;
   CompileStats stats;
 
-  const Entry* find(const Call& call) {
+  bool tunes() const {
+    return options.mode == Mode::MaxAutotune || options.mode == Mode::MaxAutotuneNoGraphs;
+  }
+  bool replays() const {
+    return options.mode == Mode::ReduceOverhead || options.mode == Mode::MaxAutotune;
+  }
+
+  Entry* find(const Call& call) {
     const std::lock_guard lock(mutex);
     ++stats.calls;
     if (last != nullptr && last->holds(call)) return last;
@@ -76,7 +109,7 @@ struct State::Parts {
     return nullptr;
   }
 
-  const Entry* add(std::unique_ptr<Entry> entry) {
+  Entry* add(std::unique_ptr<Entry> entry) {
     const std::lock_guard lock(mutex);
     ++stats.traces;
     stats.kernels = entry->plan.steps.size();
@@ -84,20 +117,21 @@ struct State::Parts {
     return last = entries.back().get();
   }
 
-  std::unique_ptr<Entry> trace(const Call& call) const;
+  graph::Graph trace(const Call& call, std::any& tree) const;
+  std::unique_ptr<Entry> make_entry(const Call& call) const;
+  void check_trace(const Entry& entry, const Call& call) const;
+  void tune(Entry& entry, const Call& call);
+  std::vector<Tensor> run(Entry& entry, const Call& call);
+  std::string explain(const Entry& entry) const;
 };
 
-std::unique_ptr<Entry> State::Parts::trace(const Call& call) const {
-  auto entry = std::make_unique<Entry>();
+graph::Graph State::Parts::trace(const Call& call, std::any& tree_of_results) const {
   graph::Graph traced_graph;
   {
     graph::TraceScope scope;
     const TracingScope tracing;
     std::vector<Tensor> traced;
-    for (const Tensor& input : call.inputs) {
-      traced.push_back(scope.tracer().add_input(input));
-      entry->guards.push_back({input.dtype(), input.shape(), input.strides()});
-    }
+    for (const Tensor& input : call.inputs) traced.push_back(scope.tracer().add_input(input));
     auto [results, tree] = call.trace(traced);
     for (const Tensor& result : results) {
       if (!result.is_defined())
@@ -105,17 +139,110 @@ std::unique_ptr<Entry> State::Parts::trace(const Call& call) const {
             fmt::format("the compiled function '{}' returned an undefined tensor", options.name));
       scope.tracer().add_output(result);
     }
-    entry->tree = std::move(tree);
+    tree_of_results = std::move(tree);
     scope.tracer().finish();
     traced_graph = std::move(scope.tracer().graph);
   }
+  return traced_graph;
+}
+
+std::unique_ptr<Entry> State::Parts::make_entry(const Call& call) const {
+  auto entry = std::make_unique<Entry>();
+  for (const Tensor& input : call.inputs)
+    entry->guards.push_back({input.dtype(), input.shape(), input.strides()});
+  graph::Graph traced_graph = trace(call, entry->tree);
   if (logs("graph")) log_line("graph", options.name + "\n" + traced_graph.to_string());
   entry->device = traced_graph.device;
   entry->numbers.assign(call.numbers.begin(), call.numbers.end());
-  entry->plan = graph::make_plan(std::move(traced_graph));
+  entry->plan = graph::make_plan(std::move(traced_graph), options.fuses);
   if (logs("fusion")) log_line("fusion", options.name + "\n" + entry->plan.explain());
   if (logs("output_code")) log_line("output_code", "\n" + entry->plan.output_code());
   return entry;
+}
+
+// The first line in which two texts differ, of each.
+static std::pair<std::string, std::string> first_difference(std::string_view a,
+                                                            std::string_view b) {
+  const auto line_of = [](std::string_view& text) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+  };
+  while (!a.empty() || !b.empty()) {
+    const std::string x = line_of(a), y = line_of(b);
+    if (x != y) return {x, y};
+  }
+  return {};
+}
+
+// TILEWRIGHT_CHECK_TRACE: what no guard can see, a number or a tensor that the function gets from
+// somewhere else, shows in another trace.
+void State::Parts::check_trace(const Entry& entry, const Call& call) const {
+  std::any tree;
+  const graph::Graph again = trace(call, tree);
+  const auto [before, now] = first_difference(entry.plan.graph.to_string(), again.to_string());
+  if (before != now)
+    throw ArgumentError(fmt::format(
+        "the compiled function '{}' does something else than when it was traced: '{}' is now '{}'; "
+        "pass what it reads and what changes as arguments",
+        options.name, before, now));
+  for (std::size_t i = 0; i < again.nodes.size(); ++i) {
+    const graph::Node& node = again.nodes[i];
+    const bool is_captured = node.kind == graph::Node::Kind::Captured;
+    if (is_captured && node.captured.data() != entry.plan.graph.nodes[i].captured.data())
+      throw ArgumentError(fmt::format(
+          "the compiled function '{}' refers to another tensor than when it was traced: %{}, a {}; "
+          "pass it as an argument, or write into the tensor that it refers to",
+          options.name, i, graph::tensor_text(node.captured)));
+  }
+}
+
+void State::Parts::tune(Entry& entry, const Call& call) {
+  const graph::TuneCounts counts = graph::tune_plan(entry.plan, call.inputs);
+  const std::lock_guard lock(mutex);
+  stats.variants += counts.timed;
+  stats.known += counts.stored;
+}
+
+std::vector<Tensor> State::Parts::run(Entry& entry, const Call& call) {
+  std::optional<std::vector<Tensor>> results;
+  std::call_once(entry.first_call, [&] {
+    graph::prepare_plan(entry.plan, call.inputs);
+    if (tunes()) tune(entry, call);
+    if (!replays()) return;
+    std::vector<Tensor> made;
+    std::string why_not;
+    auto replay = graph::Replay::record(entry.plan, call.inputs, made, why_not);
+    results = std::move(made);
+    const std::lock_guard lock(mutex);
+    entry.replay = std::move(replay);
+    entry.why_no_replay = std::move(why_not);
+    stats.launches = entry.replay ? entry.replay->launches() : 0;
+    stats.graphs = entry.replay ? entry.replay->graphs() : 0;
+  });
+  if (results) return std::move(*results);
+  if (entry.replay) {
+    if (std::optional<std::vector<Tensor>> replayed = entry.replay->run(call.inputs)) {
+      const std::lock_guard lock(mutex);
+      ++stats.replays;
+      return std::move(*replayed);
+    }
+  }
+  return graph::run_plan(entry.plan, call.inputs);
+}
+
+std::string State::Parts::explain(const Entry& entry) const {
+  std::string text = entry.plan.explain();
+  if (entry.replay)
+    text += fmt::format(
+        "replayed: {} launches, {}; {} bytes between them\n", entry.replay->launches(),
+        entry.replay->graphs() > 0 ? fmt::format("{} CUDA graphs", entry.replay->graphs())
+                                   : "one after the other",
+        entry.replay->planned_bytes());
+  else if (!entry.why_no_replay.empty())
+    text += fmt::format("not replayed: {}\n", entry.why_no_replay);
+  return text;
 }
 
 State::State(CompileOptions options) : parts_(std::make_unique<Parts>()) {
@@ -129,14 +256,15 @@ std::pair<std::vector<Tensor>, const std::any*> State::run(const Call& call) {
     if (!call.inputs[i].is_defined())
       throw ArgumentError(
           fmt::format("tensor {} of a call of '{}' is undefined", i + 1, parts_->options.name));
-  const Entry* entry = parts_->find(call);
-  if (entry == nullptr) entry = parts_->add(parts_->trace(call));
-  return {graph::run_plan(entry->plan, call.inputs), &entry->tree};
+  Entry* entry = parts_->find(call);
+  if (entry == nullptr) entry = parts_->add(parts_->make_entry(call));
+  else if (settings().check_trace) parts_->check_trace(*entry, call);
+  return {parts_->run(*entry, call), &entry->tree};
 }
 
 std::string State::explain() const {
   const std::lock_guard lock(parts_->mutex);
-  return parts_->last == nullptr ? "nothing was traced yet\n" : parts_->last->plan.explain();
+  return parts_->last == nullptr ? "nothing was traced yet\n" : parts_->explain(*parts_->last);
 }
 
 std::string State::graph() const {
@@ -147,6 +275,11 @@ std::string State::graph() const {
 std::string State::output_code() const {
   const std::lock_guard lock(parts_->mutex);
   return parts_->last == nullptr ? "" : parts_->last->plan.output_code();
+}
+
+std::string State::drawing() const {
+  const std::lock_guard lock(parts_->mutex);
+  return parts_->last == nullptr ? "" : graph::to_svg(parts_->last->plan);
 }
 
 CompileStats State::stats() const {

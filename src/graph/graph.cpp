@@ -37,6 +37,7 @@ std::string_view node_name(const Node& node) {
     case Node::Kind::Captured:
       return "captured";
     case Node::Kind::Contract:
+    case Node::Kind::Call:
       return node.call;
     case Node::Kind::Gather:
       return "embedding";
@@ -59,6 +60,7 @@ std::string Graph::to_string() const {
     if (node.kind == Node::Kind::Input) text += std::to_string(node.input);
     for (std::size_t o = 0; o < node.operands.size(); ++o)
       text += (o == 0 ? "" : ", ") + value_text(*this, node.operands[o]);
+    for (const std::int64_t number : node.attributes) text += fmt::format(", {}", number);
     if (node.kind == Node::Kind::Reduce) text += fmt::format(", dimensions {:#b}", node.mask);
     text += ")\n";
   }

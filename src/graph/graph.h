@@ -35,6 +35,7 @@ struct Node {
     Contract,   // matmul(a, b) or linear(a, b^T, bias), by `call`
     Gather,     // embedding(table, index)
     Join,       // cat along dimension `axis`
+    Call,       // an operation of call.h, by its name `call`, with the numbers of `attributes`
   };
   Kind kind = Kind::Pointwise;
   Op op = Op::Add;
@@ -48,6 +49,7 @@ struct Node {
   int axis = 0;
   Tensor captured;
   std::string call;
+  std::vector<std::int64_t> attributes;
 
   // Computed by a kernel that a formula describes: may share one with others.
   bool is_fusible() const {

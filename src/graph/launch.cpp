@@ -15,6 +15,7 @@ namespace {
 
 thread_local const Target* current_emulated = nullptr;
 thread_local std::vector<LaunchedGroup>* current_observed = nullptr;
+thread_local std::size_t foreign_calls_made = 0;
 std::atomic<std::size_t> kernels_made{0};
 
 // Each element that an operand holds, once.
@@ -42,7 +43,12 @@ const GroupKernel* find_kernel(const Formula& formula, std::uint64_t head, std::
   return kernel;
 }
 
-const GroupKernel& make_kernel_of(const Formula& formula, const Walk& walk, std::uint64_t head) {
+std::uint64_t head_of(const Walk& walk, DeviceKind device, int lists) {
+  return walk.head_word(device) | static_cast<std::uint64_t>(lists) << 40;
+}
+
+const GroupKernel& make_kernel_of(const Formula& formula, const Walk& walk, std::uint64_t head,
+                                  int lists) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   const std::uint64_t access = walk.access_word();
@@ -50,7 +56,7 @@ const GroupKernel& make_kernel_of(const Formula& formula, const Walk& walk, std:
   auto made = std::make_unique<GroupKernel>();
   made->head = head;
   made->access = access;
-  ir::Kernel lowered = lower_group(formula, walk);
+  ir::Kernel lowered = lists == 1 ? lower_group(formula, walk) : lower_lists(formula, walk, lists);
   if (logs("graph")) log_line("graph", "kernel\n" + ir::print(lowered));
   made->kernel = load_ir(std::move(lowered), false);
   made->next = formula.kernels.load(std::memory_order_relaxed);
@@ -82,14 +88,15 @@ Formula::~Formula() {
   }
 }
 
-const IrKernel& group_kernel(const Formula& formula, const Walk& walk, DeviceKind device) {
-  const std::uint64_t head = walk.head_word(device);
+const IrKernel& group_kernel(const Formula& formula, const Walk& walk, DeviceKind device,
+                             int lists) {
+  const std::uint64_t head = head_of(walk, device, lists);
   const GroupKernel* found = find_kernel(formula, head, walk.access_word());
-  return (found != nullptr ? *found : make_kernel_of(formula, walk, head)).kernel;
+  return (found != nullptr ? *found : make_kernel_of(formula, walk, head, lists)).kernel;
 }
 
 void run_group(const Formula& formula, const Walk& walk, std::span<const Argument> operands,
-               std::span<const Argument> numbers) {
+               std::span<const Argument> numbers, std::optional<int> num_warps) {
   TW_CHECK(operands.size() == static_cast<std::size_t>(walk.operands) &&
                numbers.size() == formula.numbers.size(),
            "'{}' has other operands", formula.name);
@@ -104,7 +111,39 @@ void run_group(const Formula& formula, const Walk& walk, std::span<const Argumen
   std::int64_t integers[max_walk_arguments];
   const int count = walk_arguments(walk, integers);
   for (int i = 0; i < count; ++i) arguments.add(integers[i]);
-  kernel.launch({.grid = walk.programs(), .emulate = current_emulated}, arguments.list());
+  kernel.launch({.grid = walk.programs(), .num_warps = num_warps, .emulate = current_emulated},
+                arguments.list());
+}
+
+void run_lists(const Formula& formula, const Walk& walk, std::span<const Argument> operands,
+               std::span<const Argument> numbers, std::span<const std::int64_t> sizes) {
+  const DeviceKind device =
+      current_emulated != nullptr ? DeviceKind::Cuda : operands[0].device.kind;
+  const IrKernel& kernel = group_kernel(formula, walk, device, static_cast<int>(sizes.size()));
+  std::vector<Argument> arguments(operands.begin(), operands.end());
+  arguments.insert(arguments.end(), numbers.begin(), numbers.end());
+  std::int64_t programs = 0;
+  for (const std::int64_t size : sizes) {
+    arguments.emplace_back(size);
+    programs += cdiv(size, std::int64_t{1} << walk.log_block);
+  }
+  if (current_observed != nullptr) [[unlikely]] {
+    const std::size_t each = operands.size() / sizes.size();
+    Walk own = walk;
+    for (std::size_t list = 0; list < sizes.size(); ++list) {
+      own.sizes[0] = sizes[list];
+      observe(formula, own, operands.subspan(list * each, each));
+      if (list == 0) continue;
+      LaunchedGroup more = std::move(current_observed->back());
+      current_observed->pop_back();
+      LaunchedGroup& all = current_observed->back();
+      all.programs += more.programs;
+      all.operations += more.operations;
+      all.bytes_read += more.bytes_read;
+      all.bytes_written += more.bytes_written;
+    }
+  }
+  kernel.launch({.grid = programs, .emulate = current_emulated}, arguments);
 }
 
 Argument number_argument(DType dtype, const Scalar& number) {
@@ -118,10 +157,19 @@ Argument number_argument(DType dtype, const Scalar& number) {
   return made;
 }
 
+bool has_group_kernel(const Formula& formula, const Walk& walk, DeviceKind device, int lists) {
+  return find_kernel(formula, head_of(walk, device, lists), walk.access_word()) != nullptr;
+}
+
+void note_foreign_call() { ++foreign_calls_made; }
+std::size_t foreign_calls() { return foreign_calls_made; }
+
 std::size_t group_kernels_made() { return kernels_made.load(std::memory_order_relaxed); }
 
-LaunchObserver::LaunchObserver(std::vector<LaunchedGroup>& list) { current_observed = &list; }
-LaunchObserver::~LaunchObserver() { current_observed = nullptr; }
+LaunchObserver::LaunchObserver(std::vector<LaunchedGroup>& list) : before_(current_observed) {
+  current_observed = &list;
+}
+LaunchObserver::~LaunchObserver() { current_observed = before_; }
 std::vector<LaunchedGroup>* observed_launches() { return current_observed; }
 
 EmulatedGroups::EmulatedGroups(const Target& target) { current_emulated = &target; }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,12 +24,21 @@ struct GroupKernel {
   GroupKernel* next = nullptr;
 };
 
-const IrKernel& group_kernel(const Formula& formula, const Walk& walk, DeviceKind device);
+const IrKernel& group_kernel(const Formula& formula, const Walk& walk, DeviceKind device,
+                             int lists = 1);
 
 // `operands` are leaves and outputs in the order of the walk's. Allocates nothing when the kernel
 // is there. Nothing runs where no output has elements: the caller sees to that.
+// Without `num_warps` the kernel has what suits it.
 void run_group(const Formula& formula, const Walk& walk, std::span<const Argument> operands,
-               std::span<const Argument> numbers);
+               std::span<const Argument> numbers, std::optional<int> num_warps = {});
+// The same over several lists of operands at once (lower_lists): `operands` has them one after the
+// other, `sizes` the number of elements of each.
+void run_lists(const Formula& formula, const Walk& walk, std::span<const Argument> operands,
+               std::span<const Argument> numbers, std::span<const std::int64_t> sizes);
+inline constexpr int most_lists = 8;
+// Is the kernel for this class of walks there?
+bool has_group_kernel(const Formula& formula, const Walk& walk, DeviceKind device, int lists = 1);
 
 // A number as a kernel takes it.
 Argument number_argument(DType dtype, const Scalar& number);
@@ -51,9 +61,17 @@ class LaunchObserver {
   ~LaunchObserver();
   LaunchObserver(const LaunchObserver&) = delete;
   LaunchObserver& operator=(const LaunchObserver&) = delete;
+
+ private:
+  std::vector<LaunchedGroup>* const before_;
 };
 // For kernels that are not groups: products, tables. Null without an observer.
 std::vector<LaunchedGroup>* observed_launches();
+
+// Calls of libraries that this thread has made for operations: whoever replays launches makes such
+// calls anew.
+void note_foreign_call();
+std::size_t foreign_calls();
 
 // For tests: kernels on tensors of the CPU run as the CUDA text of a target, emulated.
 class EmulatedGroups {

@@ -27,6 +27,7 @@ std::uint32_t without_bit(std::uint32_t mask, int d) {
 }  // namespace
 
 void Walk::set_sizes(const Shape& shape) {
+  is_exact = false;
   rank = static_cast<int>(shape.size());
   operands = 0;
   std::copy(shape.begin(), shape.end(), sizes);
@@ -165,6 +166,8 @@ bool Walk::finish(std::uint32_t reduced, bool has_reductions, DeviceKind device)
   }
   mode = inner() <= whole_row ? Mode::Whole : Mode::Looped;
   log_block = mode == Mode::Whole ? std::max(log_of(inner()), 3) : 12;
+  const std::int64_t block = std::int64_t{1} << log_block;
+  is_exact = mode == Mode::Whole ? inner() == block : inner() % block == 0;
   classify();
   return true;
 }
@@ -222,7 +225,7 @@ std::int64_t Walk::programs() const {
 std::uint64_t Walk::head_word(DeviceKind device) const {
   return static_cast<std::uint64_t>(mode) | static_cast<std::uint64_t>(rank) << 8 |
          static_cast<std::uint64_t>(log_block) << 16 | std::uint64_t{is_aligned} << 24 |
-         static_cast<std::uint64_t>(device) << 32;
+         std::uint64_t{is_exact} << 25 | static_cast<std::uint64_t>(device) << 32;
 }
 
 std::uint64_t Walk::access_word() const {

@@ -41,6 +41,7 @@ struct Walk {
   int operands = 0;
   int log_block = 10;
   bool is_aligned = false;  // sizes and strides that are passed are multiples of 16
+  bool is_exact = false;    // Whole: a row is as long as the block; Looped: it has whole slices
   std::int64_t sizes[max_rank + 1];
   std::int64_t strides[max_operands][max_rank + 1];
   Access access[max_operands];

@@ -2,6 +2,8 @@
 // graph/nn.cpp — layers and optimisers, by tensor operations alone.
 #include "tilewright/nn.h"
 
+#include <fmt/format.h>
+
 #include "tilewright/error.h"
 
 namespace tilewright::nn {
@@ -18,6 +20,18 @@ Tensor uniform(Shape shape, double bound, RandomOptions options, std::uint64_t s
 Linear::Linear(std::int64_t in, std::int64_t out, RandomOptions options)
     : weight(uniform({out, in}, 1 / std::sqrt(static_cast<double>(in)), options, 0)),
       bias(uniform({out}, 1 / std::sqrt(static_cast<double>(in)), options, 1)) {}
+
+Conv2d::Conv2d(std::int64_t in, std::int64_t out, const Pair2d& window, ConvOptions chosen,
+               RandomOptions random)
+    : options(chosen) {
+  if (chosen.groups < 1 || in % chosen.groups != 0)
+    throw ArgumentError(
+        fmt::format("a Conv2d of {} channels cannot have {} groups", in, chosen.groups));
+  const std::int64_t per_group = in / chosen.groups;
+  const double bound = 1 / std::sqrt(static_cast<double>(per_group * window.height * window.width));
+  weight = uniform({out, per_group, window.height, window.width}, bound, random, 0);
+  bias = uniform({out}, bound, random, 1);
+}
 
 Mlp::Mlp(const std::vector<std::int64_t>& sizes, RandomOptions options) {
   if (sizes.size() < 2)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ir/constant.h — the integer that a value is known to be.
+// ir/constant.h — the number that a value is known to be.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -15,6 +16,16 @@ inline std::optional<std::int64_t> integer_constant(const Kernel& kernel, Value 
   if (!maker || maker->kind != OpKind::Constant) return std::nullopt;
   const auto* number = std::get_if<std::int64_t>(maker->find("value"));
   return number ? std::optional(*number) : std::nullopt;
+}
+
+// Whether every element of a value is +0, through views.
+inline bool is_zero(const Kernel& kernel, Value value) {
+  const Op* op = kernel.maker(value);
+  while (op && op->facts().maps(Spread | Repeated | Reshaped | Permuted)) op = kernel.maker(op->operands[0]);
+  if (!op || op->kind != OpKind::Constant) return false;
+  const AttributeValue& number = *op->find("value");
+  if (const auto* real = std::get_if<double>(&number)) return *real == 0 && !std::signbit(*real);
+  return std::get<std::int64_t>(number) == 0;
 }
 
 }  // namespace tilewright::ir

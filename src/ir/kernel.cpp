@@ -32,6 +32,11 @@ std::vector<std::int64_t> Op::integers(std::string_view name) const {
   return value ? std::get<std::vector<std::int64_t>>(*value) : std::vector<std::int64_t>{};
 }
 
+std::vector<std::string> Op::texts(std::string_view name) const {
+  const AttributeValue* value = find(name);
+  return value ? std::get<std::vector<std::string>>(*value) : std::vector<std::string>{};
+}
+
 void Op::set(std::string_view name, AttributeValue value) {
   for (Attribute& attribute : attributes) {
     if (attribute.name != name) continue;
@@ -57,8 +62,9 @@ Value Kernel::add_argument(const Type& type, std::string argument_name) {
   return value;
 }
 
-std::size_t Kernel::buffer_of(const Op& op) const {
-  const std::string_view wanted = op.text("buffer");
+std::size_t Kernel::buffer_of(const Op& op) const { return buffer_named(op.text("buffer")); }
+
+std::size_t Kernel::buffer_named(std::string_view wanted) const {
   for (std::size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].name == wanted) return i;
   TW_UNREACHABLE("kernel '{}' has no buffer '{}'", name, wanted);

@@ -36,7 +36,8 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
+                                    std::vector<std::string>>;
 
 struct Attribute {
   std::string name;
@@ -75,6 +76,7 @@ struct Op {
   double number(std::string_view name, double otherwise) const;
   std::string_view text(std::string_view name, std::string_view otherwise = {}) const;
   std::vector<std::int64_t> integers(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
   void set(std::string_view name, AttributeValue value);
 };
 
@@ -86,11 +88,14 @@ struct KernelArgument {
   int memory = -1;        // pointers with the same number may overlap; -1: with no other argument
 };
 
-// Memory of a program that asynchronous copies write to: `slots` tiles of one type.
+// Memory of a program: `slots` tiles of one type that asynchronous copies write to, or, without
+// slots, where tiles of a Laid kernel live from one sweep to another, one after the other.
 struct KernelBuffer {
   std::string name;
   Type type;
   int slots = 1;
+
+  bool has_slots() const { return slots > 0; }
   friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
 };
 
@@ -117,6 +122,7 @@ class Kernel {
 
   // The number of the buffer that the op names; throws InternalError when there is none.
   std::size_t buffer_of(const Op& op) const;
+  std::size_t buffer_named(std::string_view buffer) const;
 
   const Type& type(Value value) const { return values_[value.id].type; }
   const std::string& name_of(Value value) const { return values_[value.id].name; }

@@ -27,6 +27,7 @@ AttributeRule parse_rule(std::string_view text) {
   else if (kind == "float") rule.kind = AttributeRule::Kind::Float;
   else if (kind == "text") rule.kind = AttributeRule::Kind::Text;
   else if (kind == "ints") rule.kind = AttributeRule::Kind::Ints;
+  else if (kind == "texts") rule.kind = AttributeRule::Kind::Texts;
   else if (kind == "value") rule.kind = AttributeRule::Kind::Value;
   else TW_UNREACHABLE("ops.def: '{}' is no kind of attribute", kind);
   return rule;

@@ -110,7 +110,7 @@ enum class VectorForm : std::uint8_t { HasVector, NoVector, ByType };
 
 // One attribute that an op may have.
 struct AttributeRule {
-  enum class Kind : std::uint8_t { Int, Float, Text, Ints, Value };
+  enum class Kind : std::uint8_t { Int, Float, Text, Ints, Texts, Value };
   std::string_view name;
   Kind kind;
   bool is_optional;

@@ -42,6 +42,21 @@ class Lexer {
     return token_;
   }
 
+  // Whether a word and '=' follow; nothing is read.
+  bool is_assignment_next() const {
+    std::size_t at = at_;
+    const auto skip = [&](const auto& wanted) {
+      while (at < text_.size() && wanted(text_[at])) ++at;
+    };
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+    skip(is_blank);
+    const std::size_t begin = at;
+    skip(is_word);
+    if (at == begin) return false;
+    skip(is_blank);
+    return at < text_.size() && text_[at] == '=';
+  }
+
   [[noreturn]] void fail(const Span& span, std::string message, std::string hint = {}) const {
     throw SyntaxOrTypeError({file_, span, std::move(message), std::move(hint)}, text_);
   }
@@ -225,7 +240,8 @@ class Parser {
     buffer.name = std::string(expect(Token::Kind::At, "the buffer's @name").text);
     expect_sign(':');
     buffer.type = parse_type_text();
-    expect_sign('{');
+    buffer.slots = 0;
+    if (!accept_sign('{')) return;
     expect_word("slots");
     expect_sign('=');
     const Token slots = token_;
@@ -266,6 +282,19 @@ class Parser {
     return value;
   }
 
+  // Behind the bracket.
+  std::vector<std::string> parse_texts() {
+    std::vector<std::string> texts;
+    do {
+      if (token_.kind != Token::Kind::Text)
+        lexer_.fail(token_.span, "all items of a list of texts are texts");
+      texts.push_back(unquoted(token_.text));
+      advance();
+    } while (accept_sign(','));
+    expect_sign(']');
+    return texts;
+  }
+
   AttributeValue parse_attribute_value() {
     if (token_.kind == Token::Kind::Text) {
       std::string text = unquoted(token_.text);
@@ -273,6 +302,7 @@ class Parser {
       return text;
     }
     if (accept_sign('[')) {
+      if (token_.kind == Token::Kind::Text) return parse_texts();
       std::vector<std::int64_t> values;
       if (!is_sign(']')) {
         do values.push_back(parse_integer());
@@ -299,9 +329,11 @@ class Parser {
     lexer_.fail(token.span, fmt::format("'{}' is not a value", token.text));
   }
 
-  // A name that is a number was made by the printer: the value has no source name.
+  // A name that is a number was made by the printer: the value has no source name. So was the
+  // number behind a point, which tells values of one name apart.
   static std::string source_name(std::string_view name) {
-    return std::isdigit(static_cast<unsigned char>(name.front())) ? "" : std::string(name);
+    if (std::isdigit(static_cast<unsigned char>(name.front()))) return "";
+    return std::string(name.substr(0, name.find('.')));
   }
 
   void define(const Token& name, Value value) {
@@ -359,7 +391,7 @@ class Parser {
   // Attributes open a brace too, but with a word and '='; a region's ops never start with a word
   // before '='.
   void parse_op_attributes(Op& op) {
-    if (!is_sign('{') || op.facts().attributes.empty()) return;
+    if (!is_sign('{') || op.facts().attributes.empty() || !lexer_.is_assignment_next()) return;
     advance();
     do {
       const Token name = expect(Token::Kind::Word, "an attribute");

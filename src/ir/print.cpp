@@ -54,6 +54,11 @@ struct AttributeText {
   std::string operator()(const std::vector<std::int64_t>& value) const {
     return fmt::format("[{}]", fmt::join(value, ", "));
   }
+  std::string operator()(const std::vector<std::string>& value) const {
+    std::vector<std::string> texts;
+    for (const std::string& text : value) texts.push_back(quoted(text));
+    return fmt::format("[{}]", fmt::join(texts, ", "));
+  }
 };
 
 class Printer {
@@ -70,8 +75,8 @@ class Printer {
     for (const std::string& file : kernel_.files) header += " " + quoted(file);
     out_.open(header);
     for (const KernelBuffer& buffer : kernel_.buffers)
-      out_.format("buffer @{} : {} {{slots = {}}}", buffer.name, buffer.type.to_string(),
-                  buffer.slots);
+      out_.format("buffer @{} : {}{}", buffer.name, buffer.type.to_string(),
+                  buffer.has_slots() ? fmt::format(" {{slots = {}}}", buffer.slots) : "");
     print_ops(kernel_.body);
     out_.close();
     return out_.take();
@@ -174,6 +179,8 @@ ValueNames::ValueNames(const Kernel& kernel) : names_(kernel.value_count()) {
   collect(kernel.body, values);
   std::unordered_set<std::string> taken;
   int number = 0;
+  // From stage Laid on an op stands in every sweep that needs it, and its name is read back.
+  const char between = kernel.stage >= Stage::Laid ? '.' : '_';
   for (const Value value : values) {
     std::string name = kernel.name_of(value);
     if (name.empty()) {
@@ -181,8 +188,11 @@ ValueNames::ValueNames(const Kernel& kernel) : names_(kernel.value_count()) {
       while (!taken.insert(name).second);
     } else if (!taken.insert(name).second) {
       int copy = 1;
-      while (!taken.insert(fmt::format("{}_{}", kernel.name_of(value), copy)).second) ++copy;
-      name = fmt::format("{}_{}", kernel.name_of(value), copy);
+      const auto numbered = [&] {
+        return fmt::format("{}{}{}", kernel.name_of(value), between, copy);
+      };
+      while (!taken.insert(numbered()).second) ++copy;
+      name = numbered();
     }
     names_[value.id] = std::move(name);
   }

@@ -36,7 +36,12 @@ class Verifier {
   void check_buffers() const {
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const KernelBuffer& buffer = kernel_.buffers[i];
-      if (!buffer.type.is_tile() || buffer.type.is_pointer || buffer.slots < 1)
+      if (!buffer.has_slots() && (!buffer.type.is_tile() || kernel_.stage < Stage::Laid))
+        fail(nullptr,
+             fmt::format("buffer '{}' must hold tiles and belong to a kernel of stage laid, "
+                         "or have slots",
+                         buffer.name));
+      if (buffer.has_slots() && (!buffer.type.is_tile() || buffer.type.is_pointer))
         fail(nullptr, fmt::format("buffer '{}' must have at least one slot for a tile of numbers",
                                   buffer.name));
       for (std::size_t j = 0; j < i; ++j)
@@ -61,6 +66,7 @@ class Verifier {
               "only the last op of a region may end it");
       for (const Region& inner : op.regions) check_region(inner, &op);
       verify_types(kernel_, op);
+      if (op.kind == OpKind::Dot && op.integer("pending", 0) != 0) check_pending(op, region, owner);
       for (const Value value : op.results) define(&op, value);
       defined.insert(defined.end(), op.results.begin(), op.results.end());
     }
@@ -68,6 +74,25 @@ class Verifier {
       fail(owner, "a region must end in yield or condition");
     // Out of scope again: values of a region are not visible after it.
     for (const Value value : defined) is_defined_[value.id] = owner == nullptr;
+  }
+
+  // Nobody looks at the sums of a product that goes on: the loop carries them from it to itself, and waits at its end.
+  void check_pending(const Op& dot, const Region& region, const Op* owner) const {
+    require(dot, dot.integer("pending") > 0, "pending must not be negative");
+    const bool is_drained = owner && owner->kind == OpKind::For && owner->integer("drains", 0) != 0;
+    require(dot, is_drained, "a product with pending must stand in a 'for' with drains, not deeper");
+    const auto uses = [&](Value value) {
+      int count = 0;
+      walk(region, [&](const Op& op) { count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value)); });
+      return count;
+    };
+    const auto& carried = region.arguments;
+    const auto found = std::find(carried.begin() + 1, carried.end(), dot.operands[2]);
+    const auto number = static_cast<std::size_t>(found - carried.begin());
+    const Op& end = *region.ops.back();
+    const bool only_adds = found != carried.end() && number <= end.operands.size() && end.operands[number - 1] == dot.result() &&
+                           uses(dot.operands[2]) == 1 && uses(dot.result()) == 1;
+    require(dot, only_adds, "a product with pending must add to a carried tile that nothing else of the loop reads");
   }
 
   void check_structure(const Op& op) const {
@@ -110,6 +135,8 @@ class Verifier {
         return std::holds_alternative<std::string>(value);
       case AttributeRule::Kind::Ints:
         return std::holds_alternative<std::vector<std::int64_t>>(value);
+      case AttributeRule::Kind::Texts:
+        return std::holds_alternative<std::vector<std::string>>(value);
       case AttributeRule::Kind::Value:
         return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
     }

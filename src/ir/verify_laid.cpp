@@ -18,7 +18,7 @@ class LaidRules {
     for (const Op* op : region.ops) {
       const Place place = place_of(*op);
       if (sweep && place == Place::Outside)
-        fail_verification(kernel_, op, "rule L2: it cannot stand in a sweep");
+        fail_verification(kernel_, op, "rule L1: it cannot stand in a sweep");
       if (!sweep && place == Place::Inside && has_tile(*op))
         fail_verification(kernel_, op,
                           "rule L1: an op on the elements of a tile stands in a sweep");
@@ -94,6 +94,9 @@ class LaidRules {
 
 }  // namespace
 
-void verify_laid(const Kernel& kernel) { LaidRules(kernel).check(kernel.body, nullptr); }
+void verify_laid(const Kernel& kernel) {
+  LaidRules(kernel).check(kernel.body, nullptr);
+  verify_buffers(kernel);
+}
 
 }  // namespace tilewright::ir

@@ -3,8 +3,11 @@
 //
 //   L1  An op that computes, loads, stores or reduces a tile stands in a sweep, whose shape is that
 //       of the tiles it stores and reduces. Outside stand scalars, control flow, ops that move data
-//       across elements, and views of tiles for them.
-//   L2  A sweep holds neither a sweep nor control flow nor ops that move data across elements.
+//       across elements, and views of tiles for them; no sweep holds any of these but views.
+//   L2  A tile that leaves a sweep lives in a buffer of its type (`into`), which has no slots. One
+//       without a buffer is computed by the op behind its sweep, which alone reads it.
+//   L3  A tile that an op outside sweeps gives, or a loop carries, lives in a buffer; what a loop
+//       carries and gives has one.
 //   L4  Accesses of a sweep that may meet, one of them a write, are of the same element: elements
 //       are walked in any order.
 #pragma once
@@ -15,5 +18,8 @@ namespace tilewright::ir {
 
 // Throws InternalError, as verify does.
 void verify_laid(const Kernel& kernel);
+
+// L2 and L3, for verify_laid.
+void verify_buffers(const Kernel& kernel);
 
 }  // namespace tilewright::ir

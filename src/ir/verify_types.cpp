@@ -359,6 +359,7 @@ class TypeRules {
                                     [&](const auto& b) { return b.name == op.text("buffer"); });
     require(op, found != kernel_.buffers.end(),
             fmt::format("there is no buffer '{}'", op.text("buffer")));
+    require(op, found->has_slots(), fmt::format("buffer '{}' has no slots", op.text("buffer")));
     return *found;
   }
 

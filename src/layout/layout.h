@@ -35,7 +35,7 @@ class Layout {
     std::vector<std::uint8_t> log_sizes;
     std::vector<int> order;
     int log_vector = 0;
-    int log_lanes = 5;
+    int log_lanes = 0;
     int log_warps = 2;
   };
   static Layout blocked(const Blocked& blocked);

@@ -53,14 +53,17 @@ Layout operand_layout(const Operand& operand, const ProductSizes& sizes, const M
   add_paired(lanes, operand.across_low, 0, 3, operand.pairs);
   add_paired(registers, operand.across_low, 3, operand.log_instruction, operand.pairs);
   add_bits(registers, operand.depth_low, word + 2, shape.log_depth);
-  const int own = operand.log_across - operand.log_warps_across;
-  add_paired(registers, operand.across_low, operand.log_instruction, own, operand.pairs);
+  const int near = operand.log_instruction + (is_left ? warps.neighbours : 0);
+  const int own = operand.log_across - operand.log_warps_across + (near - operand.log_instruction);
+  add_paired(registers, operand.across_low, near, own, operand.pairs);
   add_bits(registers, operand.depth_low, shape.log_depth, sizes.depth);
   add_bits(registers, operand.batch_low, 0, sizes.batch - warps.batch);
+  if (is_left) add_bits(warp, operand.across_low, operand.log_instruction, near);
+  else add_copies(warp, warps.neighbours);
   if (is_left) add_copies(warp, warps.columns);
   else add_bits(warp, operand.across_low, own, operand.log_across);
   if (is_left) add_bits(warp, operand.across_low, own, operand.log_across);
-  else add_copies(warp, warps.rows);
+  else add_copies(warp, warps.rows - warps.neighbours);
   add_bits(warp, operand.batch_low, sizes.batch - warps.batch, sizes.batch);
   add_copies(warp, warps.copies);
   return {BitMatrix(operand.bits, std::move(registers)), BitMatrix(operand.bits, std::move(lanes)),
@@ -68,7 +71,7 @@ Layout operand_layout(const Operand& operand, const ProductSizes& sizes, const M
 }
 
 Layout result_layout(const ProductSizes& sizes, const MmaShape& shape, const WarpSplit& warps) {
-  const bool rows = pairs_rows(shape), columns = pairs_columns(sizes, shape, warps);
+  const bool rows = pairs_rows(shape, warps), columns = pairs_columns(sizes, shape, warps);
   const int bits = sizes.batch + sizes.rows + sizes.columns;
   const int row = sizes.columns;
   const int batch = sizes.columns + sizes.rows;
@@ -78,10 +81,13 @@ Layout result_layout(const ProductSizes& sizes, const MmaShape& shape, const War
   add_paired(lanes, row, 0, 3, rows);
   add_paired(registers, row, 3, shape.log_rows, rows);
   add_paired(registers, 0, shape.log_columns, sizes.columns - warps.columns, columns);
-  add_paired(registers, row, shape.log_rows, sizes.rows - warps.rows, rows);
+  const int near = shape.log_rows + warps.neighbours;
+  const int own = sizes.rows - warps.rows + warps.neighbours;
+  add_paired(registers, row, near, own, rows);
   add_bits(registers, batch, 0, sizes.batch - warps.batch);
+  add_bits(warp, row, shape.log_rows, near);
   add_bits(warp, 0, sizes.columns - warps.columns, sizes.columns);
-  add_bits(warp, row, sizes.rows - warps.rows, sizes.rows);
+  add_bits(warp, row, own, sizes.rows);
   add_bits(warp, batch, sizes.batch - warps.batch, sizes.batch);
   add_copies(warp, warps.copies);
   return {BitMatrix(bits, std::move(registers)), BitMatrix(bits, std::move(lanes)),
@@ -90,9 +96,12 @@ Layout result_layout(const ProductSizes& sizes, const MmaShape& shape, const War
 
 }  // namespace
 
-bool pairs_rows(const MmaShape& shape) { return shape.log_word == 2; }
+bool pairs_rows(const MmaShape& shape, const WarpSplit& warps) {
+  return shape.log_word == 2 && warps.neighbours == 0;
+}
 bool pairs_columns(const ProductSizes& sizes, const MmaShape& shape, const WarpSplit& warps) {
-  return shape.log_word == 2 && sizes.columns - warps.columns > shape.log_columns;
+  return shape.log_word == 2 && warps.neighbours == 0 &&
+         sizes.columns - warps.columns > shape.log_columns;
 }
 
 MmaShape MmaShape::of_bytes(int element_bytes) {
@@ -119,6 +128,19 @@ WarpSplit split_warps(const ProductSizes& sizes, const MmaShape& shape, int log_
   return out;
 }
 
+WarpSplit split_warpgroups(const ProductSizes& sizes, int log_warps) {
+  constexpr int log_group = 2, log_group_rows = 6;
+  TW_CHECK(sizes.rows >= log_group_rows && log_warps >= log_group,
+           "2^{} rows for 2^{} warps are no warpgroup's", sizes.rows, log_warps);
+  WarpSplit out{.batch = 0, .rows = log_group, .neighbours = log_group};
+  for (int left = log_warps - log_group; left > 0; --left) {
+    if (sizes.rows - out.rows > log_group_rows - log_group) ++out.rows;
+    else if (sizes.columns - out.columns > 3) ++out.columns;
+    else ++out.copies;
+  }
+  return out;
+}
+
 ProductLayouts mma_layouts(const ProductSizes& sizes, const MmaShape& shape,
                            const WarpSplit& warps) {
   TW_CHECK(sizes.rows >= shape.log_rows && sizes.columns >= shape.log_columns &&
@@ -132,7 +154,7 @@ ProductLayouts mma_layouts(const ProductSizes& sizes, const MmaShape& shape,
                      .log_across = sizes.rows,
                      .log_instruction = shape.log_rows,
                      .log_warps_across = warps.rows,
-                     .pairs = pairs_rows(shape)};
+                     .pairs = pairs_rows(shape, warps)};
   const Operand right{.bits = sizes.batch + sizes.depth + sizes.columns,
                       .depth_low = sizes.columns,
                       .across_low = 0,

@@ -44,14 +44,20 @@ struct WarpSplit {
   int rows = 0;
   int columns = 0;
   int copies = 0;
+  // Of the rows: so many of the parts are those of neighbouring warps, an instruction's rows each.
+  // A warpgroup's four warps have 64 rows in a row that way, as wgmma deals them out.
+  int neighbours = 0;
 };
 // Batches first, then whichever leaves a warp the squarest part; with `keeps_rows_whole` a row is
 // split last, so that what follows along rows stays within a warp.
 WarpSplit split_warps(const ProductSizes& sizes, const MmaShape& shape, int log_warps,
                       bool keeps_rows_whole);
+// For warpgroups, which make 64 rows each: whole warpgroups split the rows, then the columns. At
+// least 64 rows and four warps.
+WarpSplit split_warpgroups(const ProductSizes& sizes, int log_warps);
 
 // Whether rows, and columns, of this product are dealt out in pairs.
-bool pairs_rows(const MmaShape& shape);
+bool pairs_rows(const MmaShape& shape, const WarpSplit& warps);
 bool pairs_columns(const ProductSizes& sizes, const MmaShape& shape, const WarpSplit& warps);
 
 // Registers of the operands, lowest bits first: the elements of a word; the words of one

@@ -84,4 +84,31 @@ Swizzle Swizzle::crossed_lines(LogSizes sizes, int contiguous, int element_bytes
   return {places_of_lines(sizes, contiguous, moved), contiguous, log_run};
 }
 
+Swizzle Swizzle::panels(LogSizes sizes, int contiguous, int element_bytes) {
+  const int log_bytes = std::countr_zero(static_cast<unsigned>(element_bytes));
+  const int log_run = log_run_of(sizes, contiguous, log_bytes);
+  const int along = sizes[static_cast<std::size_t>(contiguous)];
+  const int inside = std::min(along, log_bank_bytes - log_bytes);  // of a panel
+  const int low = first_bit(sizes, contiguous);
+  const int lines = index_bits(sizes) - along;
+  const int chunk_bits = std::max(inside - log_run, 0);
+  const int skip = std::max(log_bank_bytes - log_bytes - inside, 0);
+  std::vector<std::uint64_t> columns;
+  int line = 0;
+  for (int j = 0; j < index_bits(sizes); ++j) {
+    const bool is_along = j >= low && j < low + along;
+    if (is_along) {
+      const int number = j - low;
+      columns.push_back(std::uint64_t{1} << (number < inside ? number : number + lines));
+      continue;
+    }
+    const int chunk = line - skip;
+    const bool moves = chunk >= 0 && chunk < chunk_bits;
+    columns.push_back(std::uint64_t{1} << (inside + line) |
+                      (moves ? std::uint64_t{1} << (log_run + chunk) : 0));
+    ++line;
+  }
+  return {BitMatrix(index_bits(sizes), std::move(columns)), contiguous, log_run};
+}
+
 }  // namespace tilewright

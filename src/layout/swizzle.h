@@ -27,6 +27,11 @@ struct Swizzle {
   // and those of eight neighbouring threads are in different groups of banks.
   static Swizzle crossed_lines(LogSizes sizes, int contiguous, int element_bytes);
 
+  // Lines as the tensor cores' asynchronous instructions read them: of at most 128 bytes, so that
+  // longer ones are cut into panels, each with its part of all lines. Chunk j of line i stands
+  // where chunk j ^ i would, in periods of eight lines (of 128 bytes; less for shorter lines).
+  static Swizzle panels(LogSizes sizes, int contiguous, int element_bytes);
+
   // From whatever `place` is over to the place in the array.
   IndexMap operator()(const IndexMap& place) const { return compose({matrix, 0}, place); }
   friend bool operator==(const Swizzle&, const Swizzle&) = default;

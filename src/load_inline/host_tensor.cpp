@@ -6,9 +6,10 @@
 #include <limits>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "base/check.h"
-#include "load_inline/torch_ops.h"
+#include "tensor/op_provider.h"
 
 namespace tilewright {
 namespace {
@@ -105,20 +106,20 @@ HostTensor* fill_with(const Request& r) {
   return give(r, r.tensor(0));
 }
 
-// ---- Arithmetic.
-
-template <BinaryOp op>
-HostTensor* binary_operation(const Request& r) {
-  if (r.operation.tensor_count == 2) return give(r, binary(op, r.tensor(0), r.tensor(1)));
-  return give(r, binary(op, r.tensor(0), r.number(), r.integer(0) != 0));
-}
-template <UnaryOp op>
-HostTensor* unary_operation(const Request& r) {
-  return give(r, unary(op, r.tensor(0)));
-}
-template <Reduction op>
-HostTensor* reduce_operation(const Request& r) {
-  return give(r, reduce(op, r.tensor(0)));
+// What is not done here is an operation of tw::.
+HostTensor* provided_operation(const Request& r) {
+  std::vector<Tensor> tensors;
+  for (long i = 0; i < r.operation.tensor_count; ++i)
+    tensors.push_back(r.tensor(i));
+  const std::vector<std::int64_t> integers(r.operation.integers,
+                                           r.operation.integers + r.operation.integer_count);
+  const Tensor made =
+      op_provider()({r.operation.name,
+                     tensors,
+                     integers,
+                     {r.operation.numbers, static_cast<std::size_t>(r.operation.number_count)}});
+  TW_CHECK(made.is_defined(), "there is no tensor operation '{}'", r.operation.name);
+  return give(r, made);
 }
 
 const std::map<std::string_view, Operation>& operations() {
@@ -144,29 +145,6 @@ const std::map<std::string_view, Operation>& operations() {
       {"to_device", to_device},
       {"copy_", copy_into},
       {"fill_", fill_with},
-      {"add", binary_operation<BinaryOp::Add>},
-      {"radd", binary_operation<BinaryOp::Add>},
-      {"sub", binary_operation<BinaryOp::Sub>},
-      {"rsub", binary_operation<BinaryOp::ReverseSub>},
-      {"mul", binary_operation<BinaryOp::Mul>},
-      {"rmul", binary_operation<BinaryOp::Mul>},
-      {"div", binary_operation<BinaryOp::Div>},
-      {"rdiv", binary_operation<BinaryOp::ReverseDiv>},
-      {"neg", unary_operation<UnaryOp::Neg>},
-      {"abs", unary_operation<UnaryOp::Abs>},
-      {"exp", unary_operation<UnaryOp::Exp>},
-      {"log", unary_operation<UnaryOp::Log>},
-      {"sqrt", unary_operation<UnaryOp::Sqrt>},
-      {"rsqrt", unary_operation<UnaryOp::Rsqrt>},
-      {"tanh", unary_operation<UnaryOp::Tanh>},
-      {"sigmoid", unary_operation<UnaryOp::Sigmoid>},
-      {"relu", unary_operation<UnaryOp::Relu>},
-      {"sin", unary_operation<UnaryOp::Sin>},
-      {"cos", unary_operation<UnaryOp::Cos>},
-      {"sum", reduce_operation<Reduction::Sum>},
-      {"mean", reduce_operation<Reduction::Mean>},
-      {"max", reduce_operation<Reduction::Max>},
-      {"min", reduce_operation<Reduction::Min>},
   };
   return table;
 }
@@ -197,8 +175,8 @@ void release_host_tensor(TwTensor* handle) {
 
 HostTensor* operate(const TwOperation& operation, const HostContext& context) {
   const auto found = operations().find(operation.name);
-  TW_CHECK(found != operations().end(), "there is no tensor operation '{}'", operation.name);
-  return found->second({operation, context});
+  return found == operations().end() ? provided_operation({operation, context})
+                                     : found->second({operation, context});
 }
 
 }  // namespace tilewright

@@ -70,7 +70,10 @@ class AxisVisitor {
       case ir::ControlOp::If:
         return visit_if(op);
       case ir::ControlOp::Sweep:
-        return visit(op.regions[0]);
+        visit(op.regions[0]);
+        for (std::size_t k = 0; k < op.results.size(); ++k)
+          at(op.results[k]) = at(op.regions[0].ops.back()->operands[k]);
+        return;
     }
   }
 

@@ -31,6 +31,8 @@ std::string key_of(const Kernel& kernel, const Op& op) {
     else if (const auto* number = std::get_if<double>(&attribute.value))
       append(*number);  // by bits: -0 is not 0
     else if (const auto* text = std::get_if<std::string>(&attribute.value)) key += *text + '\0';
+    else if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute.value))
+      for (const std::string& item : *texts) key += item + '\0';
     else
       for (const std::int64_t item : std::get<std::vector<std::int64_t>>(attribute.value))
         append(item);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes/load_ahead.h — rows that a loop works on are loaded one iteration ahead, into registers.
-// Takes a kernel at the Tile stage, after find_access_forms; for CUDA only.
+// Takes a kernel at the Tile stage, after find_access_forms.
 //
 // Only of loops that ask for stages (tl.range(.., num_stages=2)) and have no matrix products, which
 // pipeline_loops takes care of. Rows behind the last one are not read: none of their elements is

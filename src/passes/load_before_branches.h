@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// passes/load_before_branches.h — inside a lock, loads come before the branch that needs them; for
-// CUDA.
+// passes/load_before_branches.h — inside a lock, loads come before the branch that needs them.
 //
 // Programs wait for each other there, and a branch that depends on a load makes the next load wait
 // for it. A load of what is written after the branch anyway may come first: its memory is there.

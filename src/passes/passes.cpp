@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "passes/add_into_dots.h"
 #include "passes/canonicalize.h"
+#include "passes/choose_units.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/find_access_forms.h"
@@ -24,7 +26,9 @@ namespace tilewright {
 namespace {
 
 constexpr PassEntry passes[] = {
+    {"add_into_dots", add_into_dots, "lets a product that is added to a tile start from that tile"},
     {"canonicalize", canonicalize, "folds constants and brings equal things to one form"},
+    {"choose_units", choose_units, "says which instructions make matrix products", {Feature::Wgmma}},
     {"eliminate_common_subexpressions", eliminate_common_subexpressions,
      "makes equal pure ops one"},
     {"eliminate_dead_code", eliminate_dead_code, "removes ops that nobody needs"},
@@ -32,21 +36,40 @@ constexpr PassEntry passes[] = {
      "gives pointers and masks of memory ops as affine and bounds; ends in the Tile stage"},
     {"hoist_loop_invariants", hoist_loop_invariants,
      "moves pure ops out of loops they do not depend on"},
-    {"load_ahead", load_ahead,
-     "loads the rows of a loop with stages one iteration ahead; for CUDA"},
-    {"load_before_branches", load_before_branches,
-     "loads what a lock protects before branches inside it; for CUDA"},
+    {"load_ahead",
+     load_ahead,
+     "loads the rows of a loop with stages one iteration ahead",
+     {Feature::AsyncCopy}},
+    {"load_before_branches",
+     load_before_branches,
+     "loads what a lock protects before branches inside it",
+     {Feature::Threads}},
     {"note_ranges", note_ranges,
      "notes between which numbers divisors and arguments of functions lie"},
-    {"pipeline_loops", pipeline_loops,
-     "copies what matrix products need some iterations ahead; for CUDA"},
-    {"turn_loads", turn_loads,
-     "loads tiles for matrix products in the order in which memory lies; for the CPU"},
+    {"pipeline_loops",
+     pipeline_loops,
+     "copies what matrix products need some iterations ahead",
+     {Feature::AsyncCopy}},
+    {"turn_loads",
+     turn_loads,
+     "loads tiles for matrix products in the order in which memory lies",
+     {},
+     {Feature::Threads}},
 };
 
 }  // namespace
 
 std::span<const PassEntry> all_passes() { return passes; }
+
+std::string machines_of(const PassEntry& pass) {
+  std::string out;
+  for (const Feature feature : all_features()) {
+    if (!pass.needs.has(feature) && !pass.excludes.has(feature)) continue;
+    out += fmt::format("{} {} {}", out.empty() ? "machines" : " and",
+                       pass.needs.has(feature) ? "with" : "without", name_of(feature));
+  }
+  return out.empty() ? "every machine" : out;
+}
 
 const PassEntry& pass_named(std::string_view name) {
   std::vector<std::string> known;

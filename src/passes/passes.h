@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "ir/kernel.h"
@@ -11,12 +12,22 @@
 namespace tilewright {
 
 struct PassEntry {
-  std::string_view name;
+  std::string_view name;  // that of its header
   void (*run)(ir::Kernel& kernel, const Target& target);
   std::string_view summary;
+  // The machines that pipelines run it for: those with all of `needs` and nothing of `excludes`.
+  FeatureSet needs = {};
+  FeatureSet excludes = {};
+
+  bool is_for(const Target& target) const {
+    return target.features.has_all(needs) && !target.features.has_any(excludes);
+  }
 };
 
 std::span<const PassEntry> all_passes();
+
+// "every machine", "machines with async_copy", "machines without threads".
+std::string machines_of(const PassEntry& pass);
 
 // Throws ArgumentError with the nearest names.
 const PassEntry& pass_named(std::string_view name);

@@ -10,6 +10,7 @@
 #include "ir/constant.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/pipeline_loops/candidates.h"
+#include "passes/pipeline_loops/lagging_dots.h"
 #include "passes/repeat_ops.h"
 
 namespace tilewright {
@@ -60,7 +61,8 @@ class Pipeliner {
     Region& before;
     LoadsAhead ahead;
     std::vector<std::string> buffers;  // by load
-    int stages = 0;
+    int slots = 0;     // of each buffer
+    int distance = 0;  // how many rounds ahead copies are
     std::int64_t step = 0;
     Value limit;  // its end as i64
 
@@ -73,34 +75,43 @@ class Pipeliner {
     const DType index = kernel_.type(op.regions[0].arguments[0]).dtype;
     const bool has_limit = step && *step > 0 && index != DType::UInt64;
     int stages = static_cast<int>(op.integer("stages", options_.num_stages));
-    stages = std::min(stages, options_.most_stages);
-    if (!has_limit || stages < 2) return;
+    if (!has_limit || std::min(stages, options_.most_slots) < 2) return;
     Loop loop{.op = op, .before = before, .ahead = find_loads_ahead(kernel_, axes_, op)};
     if (loop.ahead.loads.empty()) return;
     if (const auto rounds = rounds_of(kernel_, op))
       stages = static_cast<int>(std::min<std::int64_t>(stages, *rounds));
-    loop.stages = fitting(loop, stages);
-    if (loop.stages < 2) return;
+    const std::vector<Op*> lagging = find_lagging_dots(kernel_, op, loop.ahead.loads);
+    // Slots of the round whose products go on, of the rounds ahead, and of the one that is worked on.
+    loop.slots = lagging.empty() || stages < 2 ? 0 : fitting(loop, stages, 1);
+    const bool lags = loop.slots > 2;
+    if (!lags) loop.slots = fitting(loop, stages, 0);
+    if (loop.slots < 2) return;
+    loop.distance = loop.slots - (lags ? 2 : 1);
     loop.step = *step;
     build_.set_location(op.location);
     make_buffers(loop);
     make_prologue(loop);
     make_body(loop);
+    if (!lags) return;
+    for (Op* dot : lagging) dot->set("pending", static_cast<std::int64_t>(lagging.size()));
+    op.set("drains", std::int64_t{1});
   }
 
-  // As many stages as shared memory has room for.
-  int fitting(const Loop& loop, int stages) {
-    if (options_.shared_bytes <= 0) return stages;
+  // As many slots as shared memory has room for: one for each stage, and more.
+  int fitting(const Loop& loop, int stages, int more) {
+    const int wanted = std::min(stages + more, options_.most_slots);
+    if (options_.shared_bytes <= 0) return wanted;
     const std::int64_t room = options_.shared_bytes - loop.ahead.other_bytes;
     const auto most = static_cast<int>(std::max<std::int64_t>(room / loop.ahead.stage_bytes, 0));
-    if (stages <= most) return stages;
+    if (wanted <= most) return wanted;
+    if (more > 0 && most >= 2) return most;  // fewer rounds ahead, which is no loss
     const std::string place = loop.op.location.line > 0
                                   ? fmt::format("line {}", loop.op.location.line)
                                   : std::string("an unknown line");
     notes_.push_back(fmt::format(
         "the loop at {} has {} instead of {} stages: each takes {} bytes of shared memory, and a "
         "block has {}",
-        place, std::max(most, 1), stages, loop.ahead.stage_bytes, options_.shared_bytes));
+        place, std::max(most, 1), wanted, loop.ahead.stage_bytes, options_.shared_bytes));
     return most;
   }
 
@@ -112,7 +123,7 @@ class Pipeliner {
       const auto is_taken = [&](const ir::KernelBuffer& b) { return b.name == unique; };
       for (int n = 1; std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(), is_taken); ++n)
         unique = fmt::format("{}_{}", base, n);
-      kernel_.buffers.push_back({unique, kernel_.type(load->result()), loop.stages});
+      kernel_.buffers.push_back({unique, kernel_.type(load->result()), loop.slots});
       loop.buffers.push_back(unique);
     }
   }
@@ -191,7 +202,7 @@ class Pipeliner {
     loop.limit = build_.cast(loop.op.operands[1], i64);
     std::vector<Value> ahead;
     for (const std::size_t slot : loop.ahead.carried) ahead.push_back(loop.op.operands[slot + 3]);
-    for (int round = 0; round + 1 < loop.stages; ++round) {
+    for (int round = 0; round < loop.distance; ++round) {
       Values values = start_values(loop, moved(loop, loop.op.operands[0], round), ahead);
       const Value is_wanted = is_in_range(loop, loop.op.operands[0], round);
       start_copies(loop, values, number(Type::scalar(i32), round), is_wanted);
@@ -219,29 +230,39 @@ class Pipeliner {
     const Value slot = carry(loop, "slot", number_type);
 
     Region top, bottom;
-    const int distance = loop.stages - 1;
+    const int distance = loop.distance;
     {
       const Builder::Into into(build_, top);
       build_.create(OpKind::WaitCopies, {}, {}, {{"pending", std::int64_t{distance - 1}}});
       Values values = start_values(loop, moved(loop, loop.index(), distance), ahead);
       const Value is_wanted = is_in_range(loop, loop.index(), distance);
-      // The slot that the round before this one has read.
-      const Value is_first = build_.compare("eq", slot, number(number_type, 0));
-      const Value below = build_.binary(OpKind::Subtract, slot, number(number_type, 1));
-      const Value free = build_.select(is_first, number(number_type, distance), below);
-      kernel_.set_name(free, "free_slot");
-      start_copies(loop, values, free, is_wanted);
+      start_copies(loop, values, free_slot(loop, slot), is_wanted);
       for (const Value next : next_ahead(loop, values)) loop.end().operands.push_back(next);
     }
     {
       const Builder::Into into(build_, bottom);
       const Value above = build_.binary(OpKind::Add, slot, number(number_type, 1));
-      const Value is_last = build_.compare("eq", above, number(number_type, loop.stages));
+      const Value is_last = build_.compare("eq", above, number(number_type, loop.slots));
       loop.end().operands.push_back(build_.select(is_last, number(number_type, 0), above));
     }
     read_slots(loop, slot);
     body.ops.insert(body.ops.begin(), top.ops.begin(), top.ops.end());
     body.ops.insert(body.ops.end() - 1, bottom.ops.begin(), bottom.ops.end());
+  }
+
+  // The slot that the last round has read whose products are done.
+  Value free_slot(const Loop& loop, Value slot) {
+    const Type type = Type::scalar(i32);
+    const int back = loop.slots - loop.distance;
+    const Value is_first = back == 1 ? build_.compare("eq", slot, number(type, 0))
+                                     : build_.compare("lt", slot, number(type, back));
+    const Value below = build_.binary(OpKind::Subtract, slot, number(type, back));
+    const Value around =
+        back == 1 ? number(type, loop.distance)
+                  : build_.binary(OpKind::Add, slot, number(type, loop.distance));
+    const Value free = build_.select(is_first, around, below);
+    kernel_.set_name(free, "free_slot");
+    return free;
   }
 
   // One more carried value, whose initial value is an operand already.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes/pipeline_loops.h — loads that feed matrix products become asynchronous copies, some
-// iterations ahead of their use. Takes a kernel at the Tile stage, after find_access_forms; for
-// CUDA only.
+// iterations ahead of their use. Takes a kernel at the Tile stage, after find_access_forms.
 //
 // A loop over S stages has buffers of S slots. Before the loop the first S - 1 iterations are
 // copied. Each iteration waits for its own copies (the one place where its threads meet), starts
@@ -12,11 +11,17 @@
 //     %x = load(affine(%p))               for (%i, %ahead, %slot)
 //     .. dot(%x, ..)                 =>     wait_copies {pending = S - 2}
 //     yield %p + step                       if (%i + (S - 1) * step < %to)
-//     copy_async(affine(%ahead))
+//                                             copy_async(affine(%ahead))
 //                                           commit_copies
 //                                           %x = read_buffer(%slot)
 //                                           .. dot(%x, ..)
 //                                           yield %ahead + step, (%slot + 1) % S
+//
+// Asynchronous products that only add up (lagging_dots.h) go on while the next round begins: the slots that they read are free
+// one round later, so that such a loop has S + 1 slots, and their sums are waited for behind it.
+//
+// The interpreter lets a copy arrive only at its wait and throws where a machine would read too
+// early, overwrite too soon or copy memory that changes meanwhile.
 //
 // Loads stay where they are when a store, an atomic or a barrier of the loop may be ordered with
 // them, when their addresses depend on tiles that the loop makes or loads, when a thread could copy
@@ -34,7 +39,7 @@ namespace tilewright {
 
 struct PipelineLoopsOptions {
   int num_stages = 3;             // of loops that do not say it themselves; below 2: none
-  int most_stages = 1 << 20;      // of any loop
+  int most_slots = 1 << 20;       // of any buffer
   std::int64_t shared_bytes = 0;  // the most that a block may use; 0: no limit
 };
 

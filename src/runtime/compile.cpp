@@ -2,6 +2,7 @@
 // runtime/compile.cpp — the compiler of a source's language, with the disk cache before it.
 #include "runtime/compile.h"
 
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <chrono>
@@ -19,6 +20,8 @@
 
 namespace tilewright {
 namespace {
+
+std::atomic<std::size_t> sources_compiled{0};
 
 // "a/gelu.cu" -> "a_gelu": part of a file's name.
 std::string plain_name(std::string name, const std::string& extension) {
@@ -52,7 +55,10 @@ void dump_source(const KernelSource& source, const Hash128& key) {
 
 }  // namespace
 
+std::size_t compiled_sources() { return sources_compiled.load(std::memory_order_relaxed); }
+
 Binary compile(const KernelSource& source, const Target& target, CompileReport* report) {
+  sources_compiled.fetch_add(1, std::memory_order_relaxed);
   const auto start = std::chrono::steady_clock::now();
   const bool is_cuda = source.language == Language::Cuda;
   const Hash128 key =

@@ -20,6 +20,8 @@ struct CompileReport {
 // Throws CompileError with the compiler's log, MissingError without the compiler. Safe from many
 // threads and processes: one of them compiles, the others take its result.
 Binary compile(const KernelSource& source, const Target& target, CompileReport* report = nullptr);
+// How many sources this process has had compiled, or has found compiled.
+std::size_t compiled_sources();
 
 // What the binary is stored under: a hash of the source with its headers, options, include folders
 // and name expressions, the files that it includes from disk (include_scan.h), the target, the

@@ -9,6 +9,7 @@
 #include "base/nvtx.h"
 #include "runtime/arguments.h"
 #include "runtime/function_state.h"
+#include "runtime/kernel_graph.h"
 #include "runtime/plan.h"
 #include "tilewright/module.h"
 
@@ -127,6 +128,7 @@ class WorkspaceBlock {
 
   void allocate(const FunctionState& function, std::size_t bytes, bool zeroed, void* stream) {
     if (bytes == 0) return;
+    if (kernel_sink != nullptr) throw NotANode{"it needs memory of its own"};
     const int index = function.device.index;
     data_ = function.backend->allocate(bytes, index, MemoryKind::Device, stream);
     bytes_ = bytes;

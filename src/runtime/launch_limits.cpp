@@ -118,7 +118,7 @@ LaunchLimits launch_limits(Device device, LoadedKernel& kernel) {
   limits.shared = target.is_cuda() ? static_cast<std::uint64_t>(target.shared_bytes_per_block_optin)
                                    : cpu_shared_bytes;
   limits.static_shared = std::min<std::uint64_t>(attributes.shared_bytes, limits.shared);
-  limits.cluster_blocks = target.has_clusters ? cluster_blocks_with_hardware : 1;
+  limits.cluster_blocks = target.has(Feature::Clusters) ? cluster_blocks_with_hardware : 1;
   return limits;
 }
 

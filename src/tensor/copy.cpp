@@ -127,6 +127,7 @@ void check_writable(const Tensor& destination) {
 void Tensor::copy_from(const Tensor& source) const {
   if (traced_of(*this)) throw_written(*this);
   if (traced_of(source)) throw_traced("copy_from()", source);
+  check_written(*this);
   EventScope event(EventKind::Tensor, "copy_from");
   if (event.is_heard()) event.describe(shape_text(source.shape()));
   if (source.rank() > rank() || source.shape() != shape()) {
@@ -148,6 +149,7 @@ void Tensor::copy_from(const Tensor& source) const {
 
 void Tensor::fill(double value) const {
   if (traced_of(*this)) throw_written(*this);
+  check_written(*this);
   EventScope event(EventKind::Tensor, "Tensor::fill");
   if (event.is_heard()) event.describe(shape_text(shape()));
   if (numel() == 0) return;

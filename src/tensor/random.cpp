@@ -84,16 +84,19 @@ struct Draw {
   Position at;
 };
 
-Draw begin_draw(const char* name, Shape shape, const RandomOptions& options) {
+void check_drawn(const char* name, const RandomOptions& options) {
   if (!is_floating(options.dtype))
     throw ArgumentError(
         fmt::format("{} makes floating-point numbers, not {}: convert its result with to()", name,
                     name_of(options.dtype)));
-  if (!options.seed && is_tracing())
-    throw ArgumentError(fmt::format(
-        "{} without a seed in a function that is being traced would give the same numbers at every "
-        "call: make them outside and pass them",
-        name));
+}
+
+// In a function that is traced, numbers without a seed are drawn at every call of it.
+bool is_drawn_later(const RandomOptions& options) {
+  return !options.seed && is_tracing() && traced_draw() != nullptr;
+}
+
+Draw begin_draw(Shape shape, const RandomOptions& options) {
   Draw draw;
   draw.out = empty(std::move(shape), options);
   draw.blocks = cdiv(draw.out.numel(), options.dtype == DType::Float64 ? 2 : 4);
@@ -106,9 +109,11 @@ Draw begin_draw(const char* name, Shape shape, const RandomOptions& options) {
 void manual_seed(std::uint64_t seed) { generator().seed(seed); }
 
 Tensor rand(Shape shape, RandomOptions options) {
+  check_drawn("rand", options);
+  if (is_drawn_later(options)) return traced_draw()("rand", shape, options);
   EventScope event(EventKind::Tensor, "rand");
   if (event.is_heard()) event.describe(shape_text(shape));
-  const Draw draw = begin_draw("rand", std::move(shape), options);
+  const Draw draw = begin_draw(std::move(shape), options);
   if (draw.out.device().is_cuda()) {
     uniform_on_device(draw.out, draw.at.seed, draw.at.block);
     return draw.out;
@@ -122,9 +127,11 @@ Tensor rand(Shape shape, RandomOptions options) {
 }
 
 Tensor randn(Shape shape, RandomOptions options) {
+  check_drawn("randn", options);
+  if (is_drawn_later(options)) return traced_draw()("randn", shape, options);
   EventScope event(EventKind::Tensor, "randn");
   if (event.is_heard()) event.describe(shape_text(shape));
-  const Draw draw = begin_draw("randn", std::move(shape), options);
+  const Draw draw = begin_draw(std::move(shape), options);
   if (draw.out.device().is_cuda()) {
     normal_on_device(draw.out, draw.at.seed, draw.at.block);
     return draw.out;

@@ -2,8 +2,11 @@
 // tensor/tensor.cpp — what a tensor is made of, and questions to it.
 #include "tilewright/tensor.h"
 
+#include <atomic>
+
 #include <fmt/format.h>
 
+#include "tensor/op_provider.h"
 #include "tensor/shape.h"
 #include "tensor/traced.h"
 #include "tilewright/error.h"
@@ -22,7 +25,8 @@ struct Tensor::State {
   void* data = nullptr;
   Shape shape;
   Shape strides;
-  std::shared_ptr<const Traced> traced;  // without memory: stands for a value of a trace
+  std::shared_ptr<const Traced> traced;   // without memory: stands for a value of a trace
+  std::uint64_t trace = current_trace();  // in which its memory was made; 0 for none
 
   State(Buffer memory, DType type, Shape sizes, Shape steps, std::int64_t first)
       : buffer(std::move(memory)),
@@ -79,8 +83,10 @@ Tensor Tensor::with_layout(Shape shape, Shape strides, std::int64_t offset) cons
   const State& s = defined();
   if (s.traced)
     return make_traced(s.traced, {s.dtype, s.device, std::move(shape), std::move(strides), offset});
-  return Tensor(std::make_shared<const State>(s.buffer, s.dtype, std::move(shape),
-                                              std::move(strides), offset));
+  auto made =
+      std::make_shared<State>(s.buffer, s.dtype, std::move(shape), std::move(strides), offset);
+  made->trace = s.trace;
+  return Tensor(std::shared_ptr<const State>(std::move(made)));
 }
 
 const Tensor::State& Tensor::defined() const {
@@ -150,9 +156,38 @@ void throw_traced(const std::string& what, const Tensor& tensor) {
 
 namespace {
 thread_local int tracing_depth = 0;
+thread_local std::uint64_t trace_number = 0;
+}  // namespace
+namespace {
+TracedDraw current_draw = nullptr;  // set before main
 }
+namespace {
+OpProvider current_provider = nullptr;  // set before main
+}
+void set_op_provider(OpProvider provider) { current_provider = provider; }
+OpProvider op_provider() { return current_provider; }
+
+void set_traced_draw(TracedDraw draw) { current_draw = draw; }
+TracedDraw traced_draw() { return current_draw; }
+
 bool is_tracing() { return tracing_depth > 0; }
-TracingScope::TracingScope() { ++tracing_depth; }
-TracingScope::~TracingScope() { --tracing_depth; }
+TracingScope::TracingScope() {
+  static std::atomic<std::uint64_t> traces{0};
+  ++tracing_depth;
+  trace_number = ++traces;
+}
+TracingScope::~TracingScope() {
+  --tracing_depth;
+  trace_number = 0;
+}
+std::uint64_t current_trace() { return trace_number; }
+
+void check_written(const Tensor& tensor) {
+  if (!is_tracing() || tensor.defined().trace == current_trace()) return;
+  throw ArgumentError(fmt::format(
+      "a {}{} that a traced function refers to is written to in it, which would happen when it is "
+      "traced and never again: return the new value and write it outside",
+      name_of(tensor.dtype()), shape_text(tensor.shape())));
+}
 
 }  // namespace tilewright

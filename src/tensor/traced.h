@@ -3,6 +3,7 @@
 // yet. It has dtype, device, shape and strides, and can be viewed; what needs its elements throws.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -32,8 +33,18 @@ const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
 // Throws ArgumentError: `what` needs elements, which a traced tensor does not have.
 [[noreturn]] void throw_traced(const std::string& what, const Tensor& tensor);
 
+// How random numbers without a seed are drawn while a function is traced: `name` is rand or randn.
+// Set by the layer that traces.
+using TracedDraw = Tensor (*)(const char* name, const Shape& shape, const RandomOptions& options);
+void set_traced_draw(TracedDraw draw);
+TracedDraw traced_draw();
+
 // True while this thread traces a function: what must not become part of a trace asks.
 bool is_tracing();
+// A number of the trace that this thread makes; 0 without one.
+std::uint64_t current_trace();
+// Throws ArgumentError when a trace writes to memory that was there before it.
+void check_written(const Tensor& tensor);
 class TracingScope {
  public:
   TracingScope();

@@ -52,10 +52,10 @@ def epsilon_right(x, out, eps):
 
 # check: --grid 4 x=randn:f32[4,16] out=empty:f32[4,16]@strides(20,1) stride_x=15 stride_out=20
 @triton.jit
-def stride_of_no_tensor(x, out, stride_x, stride_out):  # finds: stride
+def stride_of_no_tensor(x, out, stride_x, stride_out):
     row = tl.program_id(0)
     i = tl.arange(0, 16)
-    tl.store(out + row * stride_out + i, tl.load(x + row * stride_x + i))
+    tl.store(out + row * stride_out + i, tl.load(x + row * stride_x + i))  # finds: stride
 
 
 # check: --grid 4 x=randn:f32[4,16] out=empty:f32[4,16]@strides(20,1) stride_x=16 stride_out=20
@@ -68,10 +68,10 @@ def stride_of_no_tensor_right(x, out, stride_x, stride_out):
 
 # check: --grid 4 x=randn:f32[4,16] out=empty:f32[4,16]@strides(20,1) stride_x=16 stride_out=18
 @triton.jit
-def stride_of_the_result(x, out, stride_x, stride_out):  # finds: stride
+def stride_of_the_result(x, out, stride_x, stride_out):
     row = tl.program_id(0)
     i = tl.arange(0, 16)
-    tl.store(out + row * stride_out + i, tl.load(x + row * stride_x + i))
+    tl.store(out + row * stride_out + i, tl.load(x + row * stride_x + i))  # finds: stride
 
 
 # check: --grid 4 x=randn:f32[4,16] out=empty:f32[4,16]@strides(20,1) stride_x=16 stride_out=20
@@ -80,3 +80,28 @@ def stride_of_the_result_right(x, out, stride_x, stride_out):
     row = tl.program_id(0)
     i = tl.arange(0, 16)
     tl.store(out + row * stride_out + i, tl.load(x + row * stride_x + i))
+
+
+# The stride of the other tensor, which is also one that the launch has; through a pointer that a loop carries.
+# check: --grid 4 x=randn:f32[64,16] out=empty:f32[4,16,24] stride_x=24 stride_out=384
+@triton.jit
+def stride_of_the_other(x, out, stride_x, stride_out):
+    i = tl.arange(0, 16)
+    at = x + tl.program_id(0) * stride_x + i  # finds: stride
+    total = tl.zeros([16], tl.float32)
+    for r in range(0, 2):
+        total += tl.load(at)
+        at += stride_x
+    tl.store(out + tl.program_id(0) * stride_out + i, total)
+
+
+# check: --grid 4 x=randn:f32[64,16] out=empty:f32[4,16,24] stride_x=16 stride_out=384
+@triton.jit
+def stride_of_the_other_right(x, out, stride_x, stride_out):
+    i = tl.arange(0, 16)
+    at = x + tl.program_id(0) * stride_x + i
+    total = tl.zeros([16], tl.float32)
+    for r in range(0, 2):
+        total += tl.load(at)
+        at += stride_x
+    tl.store(out + tl.program_id(0) * stride_out + i, total)

@@ -148,7 +148,7 @@ TEST_F(Check, AFindingHasItsLineProgramElementAndRemedy) {
                 "  in program (3, 0, 0), element [4]; 28 times\n"
                 "  the access has no mask\n"
                 "  remedy: give it a mask that is false beyond the end, such as mask=offsets "
-                "< n\n\n" +
+                "< n; a block pointer takes boundary_check\n\n" +
                 file_ +
                 ":13:5: out-of-bounds: store writes index 100 of buffer 'out', which has 100 "
                 "elements of float32\n"
@@ -156,7 +156,8 @@ TEST_F(Check, AFindingHasItsLineProgramElementAndRemedy) {
                 "        ^\n"
                 "  in program (3, 0, 0), element [4]; 28 times\n"
                 "  the access has no mask\n"
-                "  remedy: give it a mask that is false beyond the end, such as mask=offsets < n\n"
+                "  remedy: give it a mask that is false beyond the end, such as mask=offsets < n; "
+                "a block pointer takes boundary_check\n"
                 "\nforgotten: 2 findings in 4 programs of 1 launch\n");
 }
 
@@ -184,6 +185,25 @@ TEST_F(Check, AnEndlessLoopIsInterruptedWithWhatWasFound) {
   EXPECT_THAT(r.output, ::testing::ContainsRegex("tilewright: interrupted: .*k.py:1[89]:"));
 }
 
+TEST_F(Check, EveryLaunchOfAProgramIsChecked) {
+  const CommandResult r =
+      tilewright_command({"check", "--json", "--", TW_CHECKED_PROGRAM, file_, "0"});
+  EXPECT_EQ(r.exit_code, 4) << r.error;
+  EXPECT_THAT(r.error, HasSubstr("the program's own words"));
+  const Json json = parse_json(r.output);
+  EXPECT_EQ(json["checked"], "2 launches");
+  ASSERT_EQ(json["findings"].size(), 2u) << r.output;
+  for (const Json& finding : json["findings"]) {
+    EXPECT_EQ(finding["kind"], "out-of-bounds");
+    EXPECT_EQ(finding["line"], 13);
+    EXPECT_EQ(finding["kernel"], "forgotten");
+  }
+  // What is found goes before how the program ended.
+  const CommandResult failed = tilewright_command({"check", "--", TW_CHECKED_PROGRAM, file_, "3"});
+  EXPECT_EQ(failed.exit_code, 4);
+  EXPECT_THAT(failed.output, HasSubstr("2 findings in 2 launches"));
+}
+
 TEST_F(Check, WrongCommandLinesAreSentences) {
   CommandResult r = check("add", usual({"--sizes", "even"}));
   EXPECT_EQ(r.exit_code, 2);
@@ -202,10 +222,15 @@ TEST_F(Check, WrongCommandLinesAreSentences) {
 
 // ---- CUDA sources.
 
-constexpr const char* cuda_source = R"(__global__ void reversed(const float* x, float* out) {
+// Each line with a bug says what is found there.
+constexpr const char* cuda_source = R"(#include <cuda_pipeline.h>
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+__global__ void reversed(const float* x, float* out) {
   __shared__ float tile[64];
   tile[threadIdx.x] = x[threadIdx.x];
-  out[threadIdx.x] = tile[63 - threadIdx.x];
+  out[threadIdx.x] = tile[63 - threadIdx.x];  // finds: race
 }
 __global__ void reversed_right(const float* x, float* out) {
   __shared__ float tile[64];
@@ -214,49 +239,135 @@ __global__ void reversed_right(const float* x, float* out) {
   out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 __global__ void divergent(const float* x, float* out) {
-  if (threadIdx.x < 32) { __syncthreads(); }
+  if (threadIdx.x < 32) { __syncthreads(); }  // finds: barrier
   else { __syncthreads(); }
+  out[threadIdx.x] = x[threadIdx.x];
+}
+__global__ void divergent_right(const float* x, float* out) {
+  if (blockIdx.x < 1) { __syncthreads(); }
+  else { __syncthreads(); }
+  out[threadIdx.x] = x[threadIdx.x];
+}
+__global__ void not_all_meet(const float* x, float* out) {
+  if (threadIdx.x == 0) __syncthreads();
+  else __syncwarp();  // finds: barrier
   out[threadIdx.x] = x[threadIdx.x];
 }
 __global__ void copy_race(const float* x, float* out) {
   __shared__ float copy[64];
   copy[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
-  copy[63 - threadIdx.x] = copy[threadIdx.x];
-  out[threadIdx.x] = copy[threadIdx.x];
+  copy[63 - threadIdx.x] = copy[threadIdx.x];  // finds: race
+  out[threadIdx.x] = x[threadIdx.x];
+}
+__global__ void never_written(const float* x, float* out) {
+  __shared__ float tile[64];
+  if (threadIdx.x != 3) tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x];  // finds: unwritten
 }
 __global__ void outside(const float* x, float* out) {
-  out[threadIdx.x + 1] = x[threadIdx.x];
+  out[threadIdx.x + 1] = x[threadIdx.x];  // finds: out-of-bounds
+}
+__global__ void not_waited(const float* x, float* out) {
+  __shared__ float tile[64];
+  __pipeline_memcpy_async(&tile[threadIdx.x], x + threadIdx.x, 4);
+  __pipeline_commit();
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x];  // finds: copy
+}
+__global__ void waited_for_one_group_right(const float* x, float* out) {
+  __shared__ float tile[2][64];
+  for (int s = 0; s < 2; ++s) {
+    __pipeline_memcpy_async(&tile[s][threadIdx.x], x + threadIdx.x, 4);
+    __pipeline_commit();
+  }
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  out[threadIdx.x] = tile[0][63 - threadIdx.x];
+}
+__global__ void waited_for_too_few(const float* x, float* out) {
+  __shared__ float tile[2][64];
+  for (int s = 0; s < 2; ++s) {
+    __pipeline_memcpy_async(&tile[s][threadIdx.x], x + threadIdx.x, 4);
+    __pipeline_commit();
+  }
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  out[threadIdx.x] = tile[1][63 - threadIdx.x];  // finds: copy
+}
+__global__ void waited_without_barrier(const float* x, float* out) {
+  __shared__ float tile[64];
+  __pipeline_memcpy_async(&tile[threadIdx.x], x + threadIdx.x, 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  out[threadIdx.x] = tile[63 - threadIdx.x];  // finds: race
+}
+__global__ void group_not_waited(const float* x, float* out) {
+  __shared__ __align__(16) float tile[64];
+  const auto block = cg::this_thread_block();
+  cg::memcpy_async(block, tile, x, sizeof tile);
+  block.sync();
+  out[threadIdx.x] = tile[63 - threadIdx.x];  // finds: copy
+}
+__global__ void group_waited_right(const float* x, float* out) {
+  __shared__ __align__(16) float tile[64];
+  const auto block = cg::this_thread_block();
+  cg::memcpy_async(block, tile, x, sizeof tile);
+  cg::wait(block);
+  out[threadIdx.x] = tile[63 - threadIdx.x];
+}
+__global__ void copied_from_outside(const float* x, float* out) {
+  __shared__ float tile[64];
+  __pipeline_memcpy_async(&tile[threadIdx.x], x + threadIdx.x + 1, 4);  // finds: out-of-bounds
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x];
+}
+__global__ void several(const float* x, float* out) {
+  __shared__ float a[64];
+  __shared__ float b[64];
+  const int t = threadIdx.x;
+  a[t] = x[t];
+  b[t] = a[63 - t];  // finds: race
+  __syncthreads();
+  const float v = x[t + (t == 40)] + x[t == 9 ? 64 : t];  // finds: out-of-bounds
+  a[0] = v;  // finds: race
+  out[t + 1] = b[t] + v;  // finds: out-of-bounds
 }
 )";
 
-struct CudaCase {
-  const char* kernel;
-  const char* kind;  // empty: nothing is found
-  int line;
-};
-
-TEST_F(Check, CudaKernelsAreCheckedByEmulation) {
+TEST_F(Check, CudaKernelsAreCheckedByEmulationAndEachThingIsToldOnce) {
+#ifdef TW_SANITIZE
+  GTEST_SKIP() << "builds with sanitizers have no checks of shared memory";
+#endif
   const std::string file = folder_.path() + "/k.cu";
   std::ofstream(file) << cuda_source;
-  for (const CudaCase& each :
-       {CudaCase{"reversed", "race", 4}, CudaCase{"reversed_right", "", 0},
-        CudaCase{"divergent", "barrier", 13}, CudaCase{"copy_race", "race", 21},
-        CudaCase{"outside", "out-of-bounds", 25}}) {
-    SCOPED_TRACE(each.kernel);
+  std::vector<PlantedKernel> kernels;
+  std::istringstream text(cuda_source);
+  int number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    std::smatch match;
+    if (std::regex_search(line, match, std::regex("^__global__ void (\\w+)\\(")))
+      kernels.push_back({file, match[1], {}, {}});
+    if (std::regex_search(line, match, std::regex("// finds: (\\S+)")))
+      kernels.back().findings.emplace(match[1], number);
+  }
+  EXPECT_EQ(kernels.size(), 16u);
+  for (const PlantedKernel& kernel : kernels) {
+    SCOPED_TRACE(kernel.name);
+    EXPECT_EQ(kernel.findings.empty(), kernel.name.ends_with("_right"));
     const CommandResult r =
-        tilewright_command({"check", file + ":" + each.kernel, "--grid", "1", "--block", "64",
+        tilewright_command({"check", file + ":" + kernel.name, "--grid", "1", "--block", "64",
                             "x=randn:f32[64]", "out=empty:f32[64]", "--json"});
     const Json json = parse_json(r.output);
-    ASSERT_EQ(json["findings"].size(), *each.kind == 0 ? 0u : 1u) << r.output << r.error;
-    EXPECT_EQ(r.exit_code, *each.kind == 0 ? 0 : 4);
-    if (*each.kind == 0) continue;
-    const std::string kind = json["findings"][0]["kind"];
-    // By which thread comes first it is a race, or a read of what nobody wrote yet.
-    EXPECT_TRUE(kind == each.kind || (kind == "unwritten" && each.line == 4)) << r.output;
-    if (each.line != 13) {
-      EXPECT_EQ(json["findings"][0]["line"], each.line) << r.output;
-    }
+    EXPECT_EQ(r.exit_code, kernel.findings.empty() ? 0 : 4);
+    EXPECT_EQ(json["findings"].size(), kernel.findings.size()) << r.output << r.error;
+    std::set<std::pair<std::string, int>> found;
+    for (const Json& finding : json["findings"]) found.emplace(finding["kind"], finding["line"]);
+    EXPECT_EQ(found, kernel.findings) << r.output;
   }
 }
 

@@ -122,7 +122,7 @@ TEST_F(Mistakes, EnvironmentVariables) {
   expect_mistake(
       {"info", "--no-measure"}, 1,
       "TILEWRIGHT_LOG has no topic 'foo'; there are: compile, cache, launch, guess, graph, "
-      "fusion, recompiles, output_code, all",
+      "fusion, recompiles, output_code, libraries, all",
       {"TILEWRIGHT_LOG=cache,foo"});
 }
 

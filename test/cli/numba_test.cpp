@@ -65,6 +65,50 @@ TEST_F(NumbaCommand, RunNamesTheLineOfARace) {
   EXPECT_THAT(r.error, HasSubstr("line 14"));
 }
 
+TEST_F(NumbaCommand, NumbersMayHaveAType) {
+  std::ofstream(file_) << R"(from numba import cuda
+
+@cuda.jit
+def bits(n, f, out):
+    out[0] = cuda.clz(n)
+    out[1] = 7 if f * 1e9 > 100000001 else 8
+)";
+  const CommandResult narrow = run("bits", {"--grid", "1", "--block", "1", "--device", "emulate",
+                                            "n=1:i32", "f=0.1:f32", "out=zeros:f64[2]"});
+  EXPECT_THAT(narrow.output, HasSubstr("31, 7")) << narrow.error;
+  const CommandResult wide = run("bits", {"--grid", "1", "--block", "1", "--device", "emulate",
+                                          "n=1", "f=0.1", "out=zeros:f64[2]"});
+  EXPECT_THAT(wide.output, HasSubstr("63, 8")) << wide.error;
+  EXPECT_THAT(run("bits", {"--grid", "1", "n=300:i8", "f=0.1", "out=zeros:f64[2]"}).error,
+              HasSubstr("int8 cannot hold 300"));
+}
+
+TEST_F(NumbaCommand, CheckReportsFindings) {
+#ifdef TW_SANITIZE
+  GTEST_SKIP() << "sanitizers leave no room for the checks of the emulation";
+#endif
+  const auto check = [&](const std::string& kernel, std::vector<std::string> more) {
+    more.insert(more.begin(), {"check", file_ + ":" + kernel, "--block", "32"});
+    return tilewright_command(more);
+  };
+  const CommandResult race = check("race", {"--grid", "1", "x=arange:f32[32]", "y=zeros:f32[32]"});
+  EXPECT_EQ(race.exit_code, 4);
+  EXPECT_THAT(race.output, HasSubstr("kernels.py:14"));
+  EXPECT_THAT(race.output, HasSubstr("cuda.syncthreads() between"));
+  const CommandResult right = check("numba_square", {"--grid", "cdiv(n, 32)", "--sizes", "odd",
+                                                     "n=100", "x=arange:f32[n]", "y=zeros:f32[n]"});
+  EXPECT_EQ(right.exit_code, 0) << right.output << right.error;
+  EXPECT_THAT(right.output, HasSubstr("8 launches"));
+  const CommandResult outside =
+      check("plus", {"--grid", "cdiv(n, 32)", "--sizes", "odd", "n=64", "x=arange:f32[64]",
+                     "y=arange:f32[64]", "out=zeros:f32[n]"});
+  EXPECT_EQ(outside.exit_code, 4);
+  EXPECT_THAT(outside.output, HasSubstr("kernels.py:20"));
+  EXPECT_THAT(outside.output, HasSubstr("with n=67"));
+  EXPECT_THAT(check("race", {"x=arange:f32[32]", "y=zeros:f32[32]"}).error,
+              HasSubstr("the kernel 'race' needs --grid"));
+}
+
 TEST_F(NumbaCommand, MistakesAreSaid) {
   EXPECT_THAT(run("numba_square", {"x=arange:f32[8]", "y=zeros:f32[8]"}).error,
               HasSubstr("the kernel 'numba_square' needs --grid"));

@@ -121,6 +121,42 @@ TEST_F(Step, BackUndoesWhatTheProgramWrote) {
   EXPECT_THAT(session("back\n"), HasSubstr("this is the first line of the program\n"));
 }
 
+// Rounds of a few milliseconds: going back begins at checkpoints in the loop, not at its begin.
+TEST_F(Step, BackInALongLoopGivesTheValuesThatWereThere) {
+  std::ofstream(folder_.path() + "/k.py") << R"(import triton
+import triton.language as tl
+
+@triton.jit
+def long(x, out, N: tl.constexpr):
+    i = tl.arange(0, N)
+    a = tl.load(x + i[:, None] * N + i[None, :])
+    acc = tl.zeros([N, N], tl.float32)
+    for r in range(0, 30):
+        acc = tl.dot(a, a * r, acc)
+        if r % 2 == 0:
+            acc = acc * 0.5
+        tl.store(out + r, tl.sum(tl.sum(acc, 1)))
+)";
+  const std::string launch = "long --grid 1 x=randn:f32[64,64] out=zeros:f32[30] N=64";
+  const auto seen = [&](const std::string& commands) {
+    const std::string text = session(commands, launch);
+    return text.substr(text.rfind("program (0, 0, 0)"));
+  };
+  const std::string look =
+      "print r\nprint acc\nprint tl.sum(tl.load(out + tl.arange(0, 32) % 30))\n";
+  const std::string there = seen("break 13 if r == 17\nc\n" + look);
+  EXPECT_THAT(there, HasSubstr("k.py:13\n"));
+  EXPECT_THAT(there, HasSubstr("r = int32  17\n"));
+  // Four lines for two rounds and one more line.
+  std::string back;
+  for (int i = 0; i < 7; ++i) back += "back\n";
+  EXPECT_EQ(seen("break 13 if r == 19\nc\n" + back + look), there);
+  for (int i = 0; i < 7; ++i) back += "back\n";
+  EXPECT_EQ(seen("break 13 if r == 21\nc\n" + back + look), there);
+  EXPECT_THAT(session("break 13 if r == 21\nc\n" + back + "watch acc\nbreak 10\nc\nnext\n", launch),
+              HasSubstr("'acc' has changed at line 10\n"));
+}
+
 TEST_F(Step, WatchStopsWhereANameChanges) {
   const std::string text = session("break 16\nc\nwatch acc\nc\nprint acc[0]\nc\nprint acc[0]\n");
   EXPECT_THAT(text, HasSubstr("'acc' is watched\n'acc' has changed at line 17\n"
@@ -210,6 +246,8 @@ TEST_F(Step, AnEditorStepsByTheDebugAdapterProtocol) {
   ask("initialize");
   ask("launch", R"({"stopOnEntry": false})");
   ask("setBreakpoints", R"({"source": {"path": "k.py"}, "breakpoints": [{"line": 12}]})");
+  const int elsewhere =
+      ask("setBreakpoints", R"({"source": {"path": "other.py"}, "breakpoints": [{"line": 3}]})");
   ask("configurationDone");
   ask("threads");
   ask("next");
@@ -227,7 +265,10 @@ TEST_F(Step, AnEditorStepsByTheDebugAdapterProtocol) {
       requests, "k --dap --grid 'cdiv(n, BLOCK)' x=arange:f32[n] out=zeros:f32[n] n=20 BLOCK=8"));
   std::map<int, Json> answers;
   std::vector<std::string> stops;
+  int moved_to = 0;
   for (const Json& message : messages) {
+    if (message["type"] == "event" && message["event"] == "breakpoint")
+      moved_to = message["body"]["breakpoint"]["line"];
     if (message["type"] == "response") answers[message["request_seq"].get<int>()] = message;
     if (message["type"] == "event" && message["event"] == "stopped")
       stops.push_back(message["body"]["reason"]);
@@ -235,10 +276,13 @@ TEST_F(Step, AnEditorStepsByTheDebugAdapterProtocol) {
   EXPECT_EQ(answers.size(), static_cast<std::size_t>(sequence));
   EXPECT_EQ(answers[1]["body"]["supportsStepBack"], true);
   EXPECT_EQ(stops, (std::vector<std::string>{"breakpoint", "step", "step", "step", "step"}));
+  EXPECT_EQ(moved_to, 13);  // line 12 is empty
+  EXPECT_EQ(answers[elsewhere]["body"]["breakpoints"][0]["verified"], false);
   const Json& frames = answers[stack]["body"]["stackFrames"];
   ASSERT_EQ(frames.size(), 2u);
   EXPECT_EQ(frames[0]["name"], "double");
   EXPECT_EQ(frames[0]["line"], 6);
+  EXPECT_EQ(frames[0]["source"]["path"], file_);
   EXPECT_EQ(frames[1]["name"], "k");
   EXPECT_EQ(frames[1]["line"], 14);
   EXPECT_THAT(answers[variables]["body"].dump(), HasSubstr("float32[8]  min 1  max 15  NaN 0"));

@@ -126,6 +126,11 @@ def convert_float(original):
     return convert
 
 
+def bf16_bits(value):
+    """A constant of bfloat16, which the interpreter holds as its bits."""
+    return torch.tensor([value], dtype=torch.bfloat16).view(torch.int16).numpy().view(numpy.uint16)
+
+
 def patch_interpreter():
     from triton.runtime import interpreter
 
@@ -133,5 +138,6 @@ def patch_interpreter():
     tl.dtype.value = property(lambda kind: kind)  # constexpr arguments come unwrapped
     interpreter._convert_float = convert_float(interpreter._convert_float)
     builder = interpreter.InterpreterBuilder
+    builder.get_bf16 = lambda self, value: interpreter.TensorHandle(bf16_bits(value), tl.bfloat16)
     builder.create_maxnumf = lambda self, a, b: self.binary_op(a, b, numpy.fmax)
     builder.create_minnumf = lambda self, a, b: self.binary_op(a, b, numpy.fmin)

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "inline_on.h"
+#include "tilewright/ops.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {
@@ -256,6 +257,22 @@ torch::Tensor normalise(torch::Tensor a) { auto m = a.mean(); a = a.clone(); a -
   }
   expect_near(m("mix", a, b), expected, 1e-5);
   expect_near(m("normalise", a), normal, 1e-3);
+}
+
+// The operations are those of tw::.
+TEST_P(InlineTorch, ProductsAndRows) {
+  const InlineModule m = load(R"(
+#include <torch/extension.h>
+torch::Tensor attention(torch::Tensor q, torch::Tensor k, torch::Tensor v) {
+  return torch::matmul(torch::softmax(q.matmul(k.transpose(0, 1)) * 0.5, -1), v);
+}
+torch::Tensor rest(torch::Tensor x) { return torch::gelu(x).sum(1, true) + torch::pow(x, 2).maximum(x).mean(0); }
+)",
+                              {"attention", "rest"});
+  const Tensor q = random({5, 4}), k = random({6, 4}, f32, 2), v = random({6, 3}, f32, 3);
+  const Tensor weights = softmax(matmul(q, k.t()) * 0.5);
+  expect_near(m("attention", q, k, v), numbers(matmul(weights, v)), 1e-5);
+  expect_near(m("rest", q), numbers(sum(gelu(q), 1, true) + mean(maximum(square(q), q), 0)), 1e-5);
 }
 
 TEST_P(InlineTorch, CudaRuntimeCalls) {

@@ -195,6 +195,15 @@ TEST_P(OpsEmulated, OneOfEachMode) {
   expect_near(matmul(x, x.t()), matmul_of(in, doubles_of(x.t()), {4, 4}), 1e-5, "product");
 }
 
+// Parts of small floats are sums of f32: neither rounded nor beyond what float16 has.
+TEST_P(OpsEmulated, SmallFloatsAreAddedUpInWideParts) {
+  const Tensor x = (random({2048, 17}) + 60).to(f16);
+  const Doubles in = doubles_of(x);
+  expect_near(mean(x, 0), reduce_doubles(in, 0, [](const auto& row) { return sum_of(row) / static_cast<double>(row.size()); }), 1e-3);
+  const Tensor small = (x * 0.25).to(f16);
+  expect_near(sum(small, 0), reduce_doubles(doubles_of(small), 0, sum_of), 1e-3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cuda, OpsEmulated, testing::Values(OpsOn::Emulated, OpsOn::Cuda),
                          ops_place_name);
 

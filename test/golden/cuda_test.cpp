@@ -50,9 +50,10 @@ TEST(GoldenCudaBarriers, OnePerRound) {
   for (const char* name : {"matmul", "attention"}) {
     const std::string text =
         golden::read(golden::fs::path(TW_GOLDEN_FOLDER) / "cuda" / (std::string(name) + ".cu"));
-    const std::size_t begin = text.find("\n  #pragma unroll 1\n  for (");
+    const std::size_t begin = text.find("#pragma unroll 1\n");
     ASSERT_NE(begin, std::string::npos) << name;
-    const std::string loop = text.substr(begin, text.find("\n  }\n", begin) - begin);
+    const std::string indent(begin - text.rfind('\n', begin) - 1, ' ');
+    const std::string loop = text.substr(begin, text.find("\n" + indent + "}\n", begin) - begin);
     const auto count = [&](std::string_view what) {
       int found = 0;
       for (std::size_t at = 0; (at = loop.find(what, at)) != std::string::npos; ++at) ++found;

@@ -19,6 +19,10 @@ def f32(*shape, **more):
     return values(np.float32, *shape, **more)
 
 
+def f16(*shape, **more):
+    return values(np.float16, *shape, **more)
+
+
 def f64(*shape, **more):
     return values(np.float64, *shape, **more)
 
@@ -35,7 +39,7 @@ def zeros(dtype, *shape):
     return np.zeros(shape, dtype)
 
 
-F, D, I, L = np.float32, np.float64, np.int32, np.int64
+H, F, D, I, L = np.float16, np.float32, np.float64, np.int32, np.int64
 
 
 def nonzero(array):
@@ -86,6 +90,7 @@ CASES = [
     ("arithmetic", "bits", 3, 8, lambda: [i32(24), i32(24, seed=9), zeros(L, 24)]),
     ("arithmetic", "shifts", 3, 8, lambda: [i64(24), zeros(L, 24)]),
     ("arithmetic", "widens", 3, 8, lambda: [i32(24), zeros(L, 24)]),
+    ("arithmetic", "literal_first", 3, 8, lambda: [i32(24), zeros(L, 24)]),
     ("arithmetic", "negation", 3, 8, lambda: [i32(24), zeros(L, 24)]),
     ("arithmetic", "negation", 3, 8, lambda: [f32(24), zeros(F, 24)]),
     ("arithmetic", "compares", 3, 8, lambda: [i32(24), f32(24, seed=9), zeros(L, 24)]),
@@ -171,6 +176,7 @@ CASES = [
     ("views", "shape_by_index", 1, 4, lambda: [f32(3, 4, 5), zeros(I, 3)]),
     ("views", "unpack_shape", (2, 2), (4, 4), lambda: [f32(6, 5), zeros(F, 30)]),
     ("views", "over_tuple", 1, 8, lambda: [zeros(L, 8)]),
+    ("views", "tuple_of_itself", 1, 8, lambda: [zeros(L, 8)]),
     ("views", "ping_pong", 2, 8, lambda: [i32(14), i32(14, seed=3), zeros(I, 14)]),
     ("typed", "truncates", 2, 8, lambda: [i32(14), zeros(L, 14)]),
     ("typed", "single", 2, 8, lambda: [f64(14), zeros(D, 14)]),
@@ -184,4 +190,24 @@ CASES = [
     ("typed", "small_integers", 2, 8,
      lambda: [values(np.int8, 14), values(np.uint16, 14, low=0, high=900), zeros(L, 14)]),
     ("typed", "doubles", 2, 8, lambda: [f64(14), zeros(D, 14)]),
+    ("halves", "half_add", 2, 8, lambda: [f16(14), f16(14, seed=4), zeros(H, 14)]),
+    ("halves", "half_divide", 2, 8, lambda: [f16(14), nonzero(f16(14, seed=4)), zeros(H, 14)]),
+    ("halves", "half_to_single", 2, 8, lambda: [f16(14), zeros(F, 14)]),
+    ("halves", "single_to_half", 2, 8, lambda: [f32(14) / F(3), zeros(H, 14)]),
+    ("halves", "half_choices", 3, 8, lambda: [f16(24), zeros(H, 24)]),
+    ("halves", "half_functions", 2, 8, lambda: [f16(14), zeros(H, 14)]),
+    ("halves", "half_shared", 1, 16, lambda: [f16(16), zeros(H, 16)]),
+    ("complexes", "mandelbrot_complex", (2, 2), (4, 4), lambda: [zeros(I, 7, 8), 20]),
+    ("complexes", "complex_parts", 2, 8, lambda: [f64(14), f64(14, seed=6), zeros(D, 5, 14)]),
+    ("constants", "smooth", 2, 8, lambda: [f64(14), zeros(D, 14)]),
+    ("constants", "lookup", 2, 8, lambda: [i32(14, low=0, high=50), zeros(I, 14)]),
+    ("constants", "lookup_by_function", 3, 8, lambda: [zeros(F, 21)]),
+    ("constants", "zip_arrays", 1, 8, lambda: [f64(9), f64(6, seed=5), zeros(D, 8)]),
+    ("constants", "enumerate_array", 1, 8, lambda: [i32(12), zeros(I, 8)]),
+    ("constants", "enumerate_tuple", 1, 8, lambda: [zeros(L, 8)]),
+    ("constants", "zip_enumerate", 1, 8, lambda: [i64(7), i64(9, seed=3), zeros(L, 8)]),
+    ("constants", "zip_range", 1, 8, lambda: [i64(7), zeros(L, 8)]),
+    ("constants", "bits_of_floats", 2, 8, lambda: [f32(14), zeros(I, 14)]),
+    ("constants", "bytes_of_integers", 4, 16, lambda: [i32(14), zeros(I, 56)]),
+    ("constants", "rounds_to_digits", 2, 8, lambda: [f64(14), zeros(D, 14)]),
 ]

@@ -50,6 +50,8 @@ Dim3 sizes_in(const Json& json) {
 template <class Visit>
 void with_type(DType dtype, const Visit& visit) {
   switch (dtype) {
+    case DType::Float16:
+      return visit(Half());
     case DType::Float32:
       return visit(float());
     case DType::Float64:
@@ -73,6 +75,18 @@ void with_type(DType dtype, const Visit& visit) {
   }
 }
 
+template <class T>
+T from_double(double value) {
+  if constexpr (std::is_same_v<T, Half>) return Half(static_cast<float>(value));
+  else return static_cast<T>(value);
+}
+
+template <class T>
+double to_double(T value) {
+  if constexpr (std::is_same_v<T, Half>) return static_cast<double>(static_cast<float>(value));
+  else return static_cast<double>(value);
+}
+
 // The place of the i-th element in row-major order.
 std::int64_t place_of(const Shape& shape, const Shape& strides, std::int64_t i) {
   std::int64_t place = 0;
@@ -94,10 +108,11 @@ NumbaArgument number_of(const NumbaCaseArgument& argument) {
 }
 
 // The simulator computes in NumPy's types, where float32 * 2.0 is a float32.
-bool is_close(double got, double wanted, bool is_float) {
+bool is_close(double got, double wanted, DType dtype) {
   if (std::isnan(wanted)) return std::isnan(got);
-  if (!is_float || std::isinf(wanted)) return got == wanted;
-  return std::fabs(got - wanted) <= 2e-6 + 1e-5 * std::fabs(wanted);
+  if (!is_floating(dtype) || std::isinf(wanted)) return got == wanted;
+  const double loose = dtype == DType::Float16 ? 1e-3 : 1e-5;  // a rounding more or less
+  return std::fabs(got - wanted) <= 2e-6 + loose * std::fabs(wanted);
 }
 
 }  // namespace
@@ -132,7 +147,7 @@ Tensor NumbaCaseArgument::tensor() const {
     using T = decltype(zero);
     for (std::size_t i = 0; i < before.size(); ++i)
       memory.data<T>()[place_of(shape, strides, static_cast<std::int64_t>(i))] =
-          static_cast<T>(before[i]);
+          from_double<T>(before[i]);
   });
   return Tensor(memory.buffer(), dtype, shape, strides, memory.offset());
 }
@@ -152,6 +167,7 @@ std::vector<NumbaCase> numba_cases(const std::string& file) {
     for (const Json& argument : json["arguments"]) each.arguments.push_back(argument_in(argument));
     cases.push_back(std::move(each));
   }
+  if (cases.empty()) throw std::runtime_error("expected.json has no launches of " + file);
   return cases;
 }
 
@@ -178,8 +194,8 @@ void expect_as_simulated(const NumbaCase& each, Device device, bool emulate) {
     const Tensor result = tensors[i].to(Device::cpu()).contiguous();
     with_type(argument.dtype, [&](auto zero) {
       for (std::size_t k = 0; k < argument.after.size(); ++k) {
-        const auto got = static_cast<double>(result.data<decltype(zero)>()[k]);
-        ASSERT_TRUE(is_close(got, argument.after[k], is_floating(argument.dtype)))
+        const auto got = to_double(result.data<decltype(zero)>()[k]);
+        ASSERT_TRUE(is_close(got, argument.after[k], argument.dtype))
             << "argument " << i << ", element " << k << ": " << got << " instead of "
             << argument.after[k];
       }

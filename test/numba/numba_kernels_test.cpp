@@ -13,7 +13,8 @@ namespace tilewright {
 namespace {
 
 constexpr const char* kinds[] = {"elementwise", "dimensions", "arithmetic", "functions", "control",
-                                 "device",      "shared",     "atomics",    "views",     "typed"};
+                                 "device",      "shared",     "atomics",    "views",     "typed",
+                                 "halves",      "constants",  "complexes"};
 
 class NumbaKernels : public testing::TestWithParam<const char*> {};
 

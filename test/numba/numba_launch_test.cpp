@@ -134,6 +134,82 @@ def turned(x, out):
   EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{5, 6, 7, 0, 1, 2, 3, 4}));
 }
 
+TEST(NumbaLaunch, DynamicSharedMemoryHasSlices) {
+  const NumbaKernel parts = load_numba_source(program(R"(
+@cuda.jit
+def parts(out):
+    memory = cuda.shared.array(0, int32)
+    first = memory[1:3]
+    rest = memory[3:]
+    for i in range(6):
+        memory[i] = i
+    first[1] = 20
+    rest[0] = 30
+    for i in range(6):
+        out[i] = memory[i]
+    out[6] = len(first)
+)"),
+                                              "parts");
+  const Tensor out = zeros({7}, {i32, Device::cpu()});
+  parts[{.grid = 1, .block = 1, .shared_bytes = 24}](out);
+  EXPECT_EQ(out.to_vector<int>(), (std::vector<int>{0, 1, 20, 30, 4, 5, 2}));
+}
+
+// What Numba's simulator gives for these seeds.
+TEST(NumbaLaunch, RandomNumbersAreNumbas) {
+  const Tensor states = xoroshiro128p_states(3, 7, 2, Device::cpu());
+  EXPECT_EQ(
+      states.to_vector<std::uint64_t>(),
+      (std::vector<std::uint64_t>{0xdfebdf22d32720eb, 0x18b031b2e4dadd36, 0x4240861316e95e9f,
+                                  0x4630e0c5d6f0088e, 0xc289c8a78e5f402d, 0x6c58947d6401425f}));
+  const NumbaKernel numbers = load_numba_source(R"(from numba import cuda
+from numba.cuda.random import xoroshiro128p_normal_float32 as normal, xoroshiro128p_normal_float64
+from numba.cuda.random import xoroshiro128p_uniform_float32, xoroshiro128p_uniform_float64
+
+@cuda.jit
+def numbers(states, out):
+    i = cuda.grid(1)
+    if i < out.shape[1]:
+        out[0, i] = xoroshiro128p_uniform_float32(states, i)
+        out[1, i] = xoroshiro128p_uniform_float64(states, i)
+        out[2, i] = normal(states, i)
+        out[3, i] = xoroshiro128p_normal_float64(states, i)
+)",
+                                                "numbers");
+  const std::vector<double> wanted = {0.77965951,  0.09631481,  0.92068326,  0.0544089,
+                                      -1.33773301, -1.63057726, -0.44804679, 0.68762373};
+  for (const bool emulate : {false, true}) {
+    const Tensor out = zeros({4, 2}, {f64, Device::cpu()});
+    numbers[{.grid = 1, .block = 4, .emulate = emulate}](
+        xoroshiro128p_states(4, 7, 0, Device::cpu()), out);
+    const std::vector<double> got = out.to_vector<double>();
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_NEAR(got[i], wanted[i], i / 2 == 2 ? 2e-7 : 6e-9) << i;
+  }
+}
+
+TEST(NumbaLaunch, AGridSynchronisesAsAWhole) {
+  const NumbaKernel rows = load_numba_source(program(R"(
+@cuda.jit
+def rows(x):
+    i = cuda.grid(1)
+    g = cuda.cg.this_grid()
+    for row in range(1, x.shape[0]):
+        x[row, i] = x[row - 1, x.shape[1] - i - 1] + 1
+        g.sync()
+)"),
+                                             "rows");
+  const Tensor x = tensor(std::vector<int>{5, 6, 7, 0, 0, 0, 0, 0, 0}, {3, 3}, Device::cpu());
+  rows[{.grid = 1, .block = 3}](x);
+  EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{5, 6, 7, 8, 7, 6, 7, 8, 9}));
+  EXPECT_THAT(failure([&] { rows[{.grid = 3, .block = 1}](x); }),
+              HasSubstr("kernel 'rows' synchronises its whole grid (cuda.cg.this_grid().sync()), "
+                        "which a CPU does for a grid of one block only; this one has 3"));
+  const numba::Type table = numba::Type::array(DType::Int32, 2, true);
+  EXPECT_THAT(numba_source(*rows.state(), {table}, NumbaPlace::Gpu)->text.text,
+              HasSubstr("cooperative_groups::this_grid().sync();"));
+}
+
 TEST(NumbaLaunch, NumbersHaveTheTypeOfTheSignature) {
   const NumbaKernel scaled = load_numba_source(program(R"py(
 @cuda.jit("void(float64[:], float32, int32)")

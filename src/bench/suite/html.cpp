@@ -8,32 +8,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/check.h"
 #include "base/embedded.h"
+#include "base/page_template.h"
 #include "base/quote.h"
 #include "bench/suite/ops.h"
 #include "bench/suite/record_json.h"
 
 namespace tilewright::suite {
 namespace {
-
-// Fills the places in the order of the text; what was put in is not looked at again.
-class Page {
- public:
-  explicit Page(std::string_view text) : rest_(text) {}
-
-  void put(std::string_view place, std::string_view text) {
-    const std::size_t at = rest_.find(place);
-    TW_CHECK(at != std::string_view::npos, "the report's template has no {}", place);
-    out_.append(rest_.substr(0, at)).append(text);
-    rest_.remove_prefix(at + place.size());
-  }
-  std::string finish() { return out_.append(rest_); }
-
- private:
-  std::string_view rest_;
-  std::string out_;
-};
 
 // What was measured, and where: "gelu 4096x1024 float32 on NVIDIA H200".
 std::string title_of(const Report& report) {
@@ -60,15 +42,30 @@ std::string subtitle_of(const Report& report) {
                      report.is_interrupted ? ", interrupted: partial results" : "");
 }
 
+// Which operations of a compiled function share a kernel, and what goes between kernels.
+std::string graphs_of(const Report& report) {
+  std::string graphs;
+  for (const Record& record : report.records)
+    if (!record.drawing.empty())
+      graphs += fmt::format("<details><summary>{} {} {}, {}: {} kernel{}</summary>\n{}</details>\n",
+                            xml_text(record.op), shape_text(record.shape), record.dtype,
+                            xml_text(record.way), record.kernels, record.kernels == 1 ? "" : "s",
+                            record.drawing);
+  if (graphs.empty()) return graphs;
+  return "<section id=\"graphs\"><h2>Kernels of compiled functions</h2>\n" + graphs +
+         "</section>\n";
+}
+
 }  // namespace
 
 std::string report_html(const Report& report) {
   const std::string title = xml_text(title_of(report)), command = xml_text(report.command);
-  Page page(embedded_file("suite/report.html"));
+  PageTemplate page(embedded_file("suite/report.html"));
   page.put("@TITLE@", title);
   page.put("@TITLE@", title);
   page.put("@SUBTITLE@", xml_text(subtitle_of(report)));
   page.put("@COMMAND@", command);
+  page.put("@GRAPHS@", graphs_of(report));
   page.put("@COMMAND@", command);
   page.put("@DATA@", json_in_script(report_json(report)));
   page.put("@CHART@", embedded_file("chart.js"));

@@ -66,6 +66,7 @@ struct Record {
   // Where they were asked for: what was found out, and the sentences that explain_all makes of it.
   std::shared_ptr<const Evidence> evidence = {};
   Explanation explanation = {};
+  std::string drawing = {};  // SVG of a compiled function: its kernels and what goes between them
 
   bool is_measured() const { return seconds > 0; }
 };

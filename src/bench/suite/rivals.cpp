@@ -185,6 +185,44 @@ Contender Rivals::contender(const Function& function, Record record) {
   return {record, {}};
 }
 
+std::vector<Contender> Rivals::mlp_contenders(const Record& like, int steps) {
+  constexpr std::array ways = {"torch eager", "torch.compile", "torch.compile reduce-overhead",
+                               "torch.compile max-autotune"};
+  std::vector<Contender> contenders;
+  for (const char* way : ways) {
+    Record record = like;
+    record.way = way;
+    if (!team_->problem.empty()) {
+      record.status = Status::NotAvailable;
+      record.reason = team_->problem;
+      contenders.push_back({record, {}});
+      continue;
+    }
+    const auto rival = std::make_shared<Rival>(Rival{team_, {}});
+    rival->request = {{"do", "prepare_mlp"},   {"op", record.op},       {"way", record.way},
+                      {"shape", record.shape}, {"dtype", record.dtype}, {"device", record.device},
+                      {"steps", steps}};
+    team_->options.show(fmt::format("{}: preparing {}", record.op, record.way));
+    try {
+      const Json answer = rival->prepare();
+      record.first_seconds = answer.value("first_seconds", 0.0);
+      if (!answer.contains("missing")) {
+        contenders.push_back({record, [rival](double seconds) { return rival->measure(seconds); }});
+        continue;
+      }
+      record.status = Status::NotAvailable;
+      record.reason = answer["missing"];
+    } catch (const Interrupted&) {
+      break;
+    } catch (const std::exception& error) {
+      record.status = Status::Failed;
+      record.reason = first_line(error.what());
+    }
+    contenders.push_back({record, {}});
+  }
+  return contenders;
+}
+
 std::vector<Contender> Rivals::contenders(const Problem& problem, std::int64_t dim) {
   std::vector<Contender> contenders;
   for (const char* name : names) {

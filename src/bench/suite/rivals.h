@@ -31,6 +31,10 @@ class Rivals {
 
   std::vector<Contender> contenders(const Problem& problem, std::int64_t dim);
 
+  // A phase of the MLP (mlp.h): PyTorch, and torch.compile in its modes. `like` has all of a record
+  // but the way.
+  std::vector<Contender> mlp_contenders(const Record& like, int steps);
+
   // A Python function on tensors from files: torch.nn.functional.gelu, or any expression over torch
   // and F that can be called.
   struct Function {

@@ -8,6 +8,8 @@
 #                                                                  or {"missing": ..} or {"problem": ..}
 #   {"do": "call", "function": "torch.nn.functional.gelu", "inputs": [{"file": .., "dtype": ..}], "outputs": [files], "device": ..}
 #                                                               -> as prepare; what the function returns is in the files
+#   {"do": "prepare_mlp", "op": "mlp step", "way": .., "shape": [width, layers, batch], "dtype": .., "device": .., "steps": n}
+#                                                               -> as prepare
 #   {"do": "measure", "id": n, "seconds": s, "warmups": n, "trials": n} -> {"samples": [..], "host_seconds": ..}
 #   {"do": "quit"}
 import importlib.util
@@ -253,6 +255,55 @@ def prepare(request):
     return {"id": number, "first_seconds": first, "error": error_of(op, inputs, result), **moved}
 
 
+# Layers of linear and GELU, the mean as loss: forward, backward, or a step of AdamW.
+def prepare_mlp(request):
+    import torch
+    device = request["device"]
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        return {"missing": "this PyTorch has no CUDA"}
+    global work_in_hand
+    work = [request[key] for key in ("op", "shape", "dtype", "device", "steps")]
+    if work != work_in_hand:
+        prepared.clear()
+        work_in_hand = work
+    width, layers, batch = request["shape"]
+    dtype = getattr(torch, request["dtype"])
+    torch.manual_seed(1)
+    torch.backends.cuda.matmul.allow_tf32 = False
+    model = torch.nn.Sequential(*[part for _ in range(layers) for part in (torch.nn.Linear(width, width), torch.nn.GELU())])
+    model = model.to(device=device, dtype=dtype)
+    x = torch.randn(batch, width, device=device, dtype=dtype)
+    adam = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    function, phase = model, request["op"].split()[-1]
+    if request["way"] != "torch eager":
+        torch._dynamo.reset()
+        mode = request["way"].removeprefix("torch.compile").strip()
+        function = torch.compile(model, mode=mode or "default", dynamic=False)
+
+    def step():
+        if phase == "forward":
+            with torch.no_grad():
+                return function(x).mean()
+        model.zero_grad(set_to_none=True)
+        loss = function(x).mean()
+        loss.backward()
+        if phase == "step":
+            adam.step()
+        return loss
+
+    def run():
+        with torch.enable_grad():
+            for _ in range(request["steps"]):
+                loss = step()
+        return loss
+    begin = time.perf_counter()
+    run()
+    synchronize(device)
+    number = len(prepared)
+    prepared[number] = (run, device)
+    return {"id": number, "first_seconds": time.perf_counter() - begin}
+
+
 # A function of the user's choice, on the tensors of a kernel of theirs.
 def call(request):
     import numpy
@@ -337,7 +388,7 @@ def main():
                 torch, problem = version_of("torch")
                 answer(torch=torch, triton=version_of("triton")[0], problem=problem)
             else:
-                answer(**{"call": call, "prepare": prepare, "measure": measure}[request["do"]](request))
+                answer(**{"call": call, "prepare": prepare, "prepare_mlp": prepare_mlp, "measure": measure}[request["do"]](request))
         except Exception as problem:
             text = str(problem).strip().split("\n")[0]
             answer(problem=f"{type(problem).__name__}: {text}")

@@ -79,6 +79,7 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
   record.kernels = prepared.kernels;
   record.bytes_moved = prepared.bytes > 0 ? prepared.bytes : record.bytes;
   record.note = prepared.note;
+  record.drawing = prepared.drawing;
   if (problem.device.is_cpu() && fits_in_cache(record.bytes, problem.device))
     record.note += record.note.empty() ? "in cache" : ", in cache";
   judge(record, problem, entry.roundings);

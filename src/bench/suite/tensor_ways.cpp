@@ -13,11 +13,14 @@ namespace {
 
 #include "bench/kernels/add_builtin.inc"
 #include "bench/kernels/cross_entropy_builtin.inc"
+#include "bench/kernels/cross_entropy_manual.inc"
 #include "bench/kernels/gelu_builtin.inc"
 #include "bench/kernels/gelu_manual.inc"
 #include "bench/kernels/layernorm_builtin.inc"
+#include "bench/kernels/layernorm_manual.inc"
 #include "bench/kernels/matmul_builtin.inc"
 #include "bench/kernels/rmsnorm_builtin.inc"
+#include "bench/kernels/rmsnorm_manual.inc"
 #include "bench/kernels/softmax_builtin.inc"
 #include "bench/kernels/softmax_manual.inc"
 
@@ -46,41 +49,54 @@ Prepared expression(const Problem& problem, std::function<Tensor()> compute) {
   return prepared;
 }
 
+// The function on the inputs, as it is or compiled.
 template <class Function>
-Prepared of_one(const Problem& problem, const Function& function) {
-  const Tensor x = problem.tensor("x");
-  return expression(problem, [=] { return function(x); });
+Prepared run_function(const Problem& problem, const Way& way, const Function& function) {
+  const bool is_compiled = way.name == std::string_view("compiled");
+  const auto compiled_function = compile(function, {.name = way.operation});
+  const auto& t = problem.tensors;
+  const auto with = [&](const auto& f) {
+    const Tensor a = t[0].second, b = t.size() > 2 ? t[1].second : Tensor();
+    const Tensor c = t.size() > 3 ? t[2].second : Tensor();
+    if constexpr (std::is_invocable_v<Function, Tensor, Tensor, Tensor>)
+      return expression(problem, [=] { return f(a, b, c); });
+    else if constexpr (std::is_invocable_v<Function, Tensor, Tensor>)
+      return expression(problem, [=] { return f(a, b); });
+    else return expression(problem, [=] { return f(a); });
+  };
+  if (!is_compiled) return with(function);
+  Prepared prepared = with(compiled_function);
+  prepared.drawing = compiled_function.drawing();
+  return prepared;
 }
 
 }  // namespace
 
-Prepared manual_gelu(const Problem& problem, const Way&) { return of_one(problem, gelu_manual); }
-Prepared manual_softmax(const Problem& problem, const Way&) {
-  return of_one(problem, softmax_manual);
-}
-Prepared compiled_gelu(const Problem& problem, const Way&) {
-  return of_one(problem, compile(gelu_manual, {.name = "gelu"}));
-}
-Prepared compiled_softmax(const Problem& problem, const Way&) {
-  return of_one(problem, compile(softmax_manual, {.name = "softmax"}));
+Prepared manual_way(const Problem& problem, const Way& way) {
+  const std::string_view name = way.operation;
+  if (name == "gelu") return run_function(problem, way, gelu_manual);
+  if (name == "softmax") return run_function(problem, way, softmax_manual);
+  if (name == "layernorm") return run_function(problem, way, layernorm_manual);
+  if (name == "rmsnorm") return run_function(problem, way, rmsnorm_manual);
+  TW_CHECK(name == "cross_entropy", "no expression for '{}'", name);
+  return run_function(problem, way, cross_entropy_manual);
 }
 
 Prepared builtin_way(const Problem& problem, const Way& way) {
   const std::string_view name = way.operation;
-  const auto& t = problem.tensors;
-  const auto at = [&](std::size_t i) { return t[i].second; };
-  if (name == "gelu") return of_one(problem, gelu_builtin);
-  if (name == "softmax") return of_one(problem, softmax_builtin);
-  if (name == "layernorm")
-    return expression(problem,
-                      [x = at(0), w = at(1), b = at(2)] { return layernorm_builtin(x, w, b); });
-  const Tensor x = at(0), y = at(1);
-  if (name == "rmsnorm") return expression(problem, [=] { return rmsnorm_builtin(x, y); });
-  if (name == "cross_entropy")
-    return expression(problem, [=] { return cross_entropy_builtin(x, y); });
-  if (name == "add") return expression(problem, [=] { return add_builtin(x, y); });
+  if (name == "gelu") return run_function(problem, way, gelu_builtin);
+  if (name == "softmax") return run_function(problem, way, softmax_builtin);
+  if (name == "layernorm") return run_function(problem, way, layernorm_builtin);
+  if (name == "rmsnorm") return run_function(problem, way, rmsnorm_builtin);
+  if (name == "cross_entropy") return run_function(problem, way, cross_entropy_builtin);
+  if (name == "add") return run_function(problem, way, add_builtin);
   TW_CHECK(name == "matmul", "no operation of the library for '{}'", name);
-  return expression(problem, [=] { return matmul_builtin(x, y); });
+  return run_function(problem, way, matmul_builtin);
+}
+
+Prepared compiled_way(const Problem& problem, const Way& way) {
+  const std::string_view name = way.operation;
+  return name == "add" || name == "matmul" ? builtin_way(problem, way) : manual_way(problem, way);
 }
 
 }  // namespace tilewright::suite

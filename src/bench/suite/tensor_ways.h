@@ -7,10 +7,9 @@
 
 namespace tilewright::suite {
 
-Prepared manual_gelu(const Problem& problem, const Way& way);
-Prepared manual_softmax(const Problem& problem, const Way& way);
+Prepared manual_way(const Problem& problem, const Way& way);
 Prepared builtin_way(const Problem& problem, const Way& way);
-Prepared compiled_gelu(const Problem& problem, const Way& way);
-Prepared compiled_softmax(const Problem& problem, const Way& way);
+// The expression where there is one, else the library's operation.
+Prepared compiled_way(const Problem& problem, const Way& way);
 
 }  // namespace tilewright::suite

@@ -24,6 +24,7 @@ struct Prepared {
   std::string note;  // for the reader of the table: "emulated"
   // What can be said of each launch of a run; made only where it is asked for.
   std::vector<std::function<LaunchFacts()>> launches = {};
+  std::string drawing = {};  // of a compiled function, after its first run
 };
 
 struct Way {

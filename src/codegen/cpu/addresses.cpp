@@ -136,10 +136,11 @@ void ProgramWriter::find_runs(ir::Value value) {
   const Type& type = kernel_.type(value);
   const ir::Op* op = kernel_.maker(value);
   if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
-  if (schedule_.home(value) == Home::Stored) {
+  if (schedule_.is_placed(value)) {
     constexpr std::int64_t shortest = 8;
     const bool is_row = type.numel() == type.size(type.rank - 1) && type.numel() >= shortest;
-    if (is_row && is_index(type) && schedule_.storage(value) == value) runs_[value.id] = "";
+    const ir::Value result = schedule_.result_of(value);
+    if (is_row && is_index(type) && schedule_.storage(value) == result) runs_[result.id] = "";
     return;
   }
   const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
@@ -158,7 +159,7 @@ void ProgramWriter::find_runs() {
 // Behind the loop that made such a tile.
 void ProgramWriter::check_runs(const Step& step) {
   for (const ir::Value value : step.kept) {
-    const auto found = runs_.find(value.id);
+    const auto found = runs_.find(schedule_.result_of(value).id);
     if (found == runs_.end()) continue;
     found->second = names_.make(array(value) + "_is_run");
     out_.format("const bool {} = tw::is_run({}, {});", found->second, array(value),

@@ -24,17 +24,30 @@ bool defines(const ir::Op& op, ir::Value value) {
   });
 }
 
+// Whether a value may be another one in every round: what a sweep computes of values from outside
+// the loop is not.
+bool changes_in(const ir::Kernel& kernel, const ir::Op& loop, ir::Value value) {
+  const ir::Op* maker = kernel.maker(value);
+  if (!defines(loop, value)) return false;
+  if (!maker || !maker->facts().has(ir::Pure) || !kernel.type(value).is_tile()) return true;
+  return std::any_of(maker->operands.begin(), maker->operands.end(),
+                     [&](ir::Value operand) { return changes_in(kernel, loop, operand); });
+}
+
 // A loop waits for another program when it looks at memory with an atomic or a volatile load, or
 // at one place again and again.
-bool looks_at_memory(const ir::Op& loop, const ir::Op& op) {
+bool looks_at_memory(const ir::Kernel& kernel, const ir::Op& loop, const ir::Op& op) {
   if (op.facts().is_atomic()) return true;
-  if (op.kind == OpKind::Load) return op.integer("volatile") != 0 || !defines(loop, op.operands[0]);
+  if (op.kind == OpKind::Load)
+    return op.integer("volatile") != 0 || !changes_in(kernel, loop, op.operands[0]);
   return std::any_of(op.regions.begin(), op.regions.end(), [&](const ir::Region& region) {
     return std::any_of(region.ops.begin(), region.ops.end(),
-                       [&](const ir::Op* inner) { return looks_at_memory(loop, *inner); });
+                       [&](const ir::Op* inner) { return looks_at_memory(kernel, loop, *inner); });
   });
 }
-bool is_waiting(const ir::Op& loop) { return looks_at_memory(loop, loop); }
+bool is_waiting(const ir::Kernel& kernel, const ir::Op& loop) {
+  return looks_at_memory(kernel, loop, loop);
+}
 
 // At the end of a region every array of it is there.
 const Step region_end{.kind = Step::Kind::Control, .order = 1 << 30};
@@ -67,8 +80,8 @@ void ProgramWriter::begin_carried(const Step& step, const std::vector<ir::Value>
       out_.format("{} {}{};", type_text(type), name, start);
       texts_[to[k].id] = name;
     } else if (!from.empty()) {
-      const bool is_shared = schedule_.home(from[k]) == Home::Stored &&
-                             schedule_.storage(from[k]) == schedule_.storage(to[k]);
+      const bool is_shared =
+          schedule_.is_placed(from[k]) && schedule_.storage(from[k]) == schedule_.storage(to[k]);
       if (!is_shared) copies.emplace_back(to[k], from[k]);
     }
   }
@@ -84,8 +97,8 @@ void ProgramWriter::assign(const std::vector<ir::Value>& to, const std::vector<i
       if (text(to[k]) != text(from[k])) scalars.emplace_back(text(to[k]), text(from[k]));
       continue;
     }
-    const bool is_shared = schedule_.home(from[k]) == Home::Stored &&
-                           schedule_.storage(from[k]) == schedule_.storage(to[k]);
+    const bool is_shared =
+        schedule_.is_placed(from[k]) && schedule_.storage(from[k]) == schedule_.storage(to[k]);
     if (!is_shared) copies.emplace_back(to[k], from[k]);
   }
   copy(region_end, copies);
@@ -136,7 +149,7 @@ void ProgramWriter::while_loop(const Step& step) {
   const std::vector<ir::Value>& inside = op.regions[1].arguments;
   begin_carried(step, op.regions[0].arguments, op.operands);
   begin_carried(step, inside, {});
-  const bool waits = is_waiting(op);
+  const bool waits = is_waiting(kernel_, op);
   std::string rounds;
   if (waits) {
     rounds = names_.make("rounds");

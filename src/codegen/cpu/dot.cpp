@@ -47,7 +47,7 @@ std::optional<std::vector<std::int64_t>> reshaped_strides(
 // An array or a view of one, whose elements lie at fixed distances.
 std::optional<ProgramWriter::Strided> ProgramWriter::strided(ir::Value value) const {
   const Type& type = kernel_.type(value);
-  if (schedule_.home(value) == Home::Stored) return Strided{array(value), row_major(type)};
+  if (schedule_.is_placed(value)) return Strided{array(value), row_major(type)};
   const ir::Op* op = kernel_.maker(value);
   if (!op || op->operands.empty() || op->results.size() != 1) return std::nullopt;
   if (!op->facts().maps(ir::Same | ir::Permuted | ir::Reshaped | ir::Repeated)) return std::nullopt;

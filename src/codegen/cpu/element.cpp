@@ -121,6 +121,7 @@ Placed ProgramWriter::element(Nest& nest, ir::Value value, const Index& index) {
   }
   const ir::Op* op = kernel_.maker(value);
   TW_CHECK(op, "a carried tile has no array");
+  if (op->kind == OpKind::Sweep) return element(nest, schedule_.source_of(value), index);
   const Placed out = [&] {
     if (op->kind == OpKind::Load) return loaded(nest, *op, index);
     if (type.is_bool() && (op->kind == OpKind::And || op->kind == OpKind::Bounds)) {
@@ -351,7 +352,8 @@ std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
 const ir::Op* ProgramWriter::only_for_this(const Nest& nest, ir::Value value, OpKind kind) const {
   const Type& type = kernel_.type(value);
   const ir::Op* op = kernel_.maker(value);
-  const bool is_free = op && op->kind == kind && type.is_tile() && uses_[value.id] == 1 &&
+  const bool is_only = kernel_.name_of(value).empty() || uses_[value.id] == 1;
+  const bool is_free = op && op->kind == kind && type.is_tile() && is_only &&
                        !schedule_.is_in_array(value, *nest.step);
   return is_free && type.dtype == DType::Float32 ? op : nullptr;
 }

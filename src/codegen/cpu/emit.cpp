@@ -12,6 +12,7 @@
 #include "base/quote.h"
 #include "codegen/cpu/program.h"
 #include "codegen/schedule/form_sweeps.h"
+#include "codegen/schedule/sweeps.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -19,8 +20,11 @@ namespace {
 
 using ir::OpKind;
 
-ScheduleOptions schedule_options() {
-  return {.shares_accumulators = true, .keep_broadcast_from = 4};
+SweepPolicy policy_of(const ir::Kernel& kernel) {
+  return {.shares_accumulators = true,
+          .keep_broadcast_from = 4,
+          .lines = values_with_own_lines(kernel),
+          .line_name = "v"};
 }
 
 // Functions of f32 that exponentials.h has.
@@ -117,9 +121,9 @@ class FileWriter {
     Names& names = names_;
     for (const char* own : {"id", "programs", "arena", "launch", "parameters", "streams", "late"})
       names.make(own);
-    const Schedule schedule(kernel_, schedule_options());
+    const Sweeps sweeps(kernel_);
     TextWriter body;
-    ProgramWriter writer(kernel_, schedule, options_, body, names);
+    ProgramWriter writer(kernel_, sweeps, options_, body, names);
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       const ir::Type& type = kernel_.type(argument.value);
       const std::string name = names.make(kernel_.name_of(argument.value), "argument");
@@ -162,7 +166,7 @@ class FileWriter {
     out_.line("// An element of the row that a program leaves to be written beside the next one.");
     out_.open(fmt::format("struct {}_late", symbol_));
     for (const auto& [type, name] : late.variables) out_.format("{} {};", type, name);
-    out_.open(fmt::format("f32 operator()(i64 {}) const", late.position));
+    out_.open(fmt::format("TW_ALWAYS f32 operator()(i64 {}) const", late.position));
     for (const std::string& line : late.lines) out_.line(line);
     out_.close();
     out_.close(";");
@@ -315,8 +319,8 @@ class FileWriter {
 
 }  // namespace
 
-ir::Kernel laid_for_cpu(const ir::Kernel& kernel) {
-  return form_sweeps(kernel, Schedule(kernel, schedule_options()));
+ir::Kernel laid_for_cpu(const ir::Kernel& tiles) {
+  return form_sweeps(tiles, policy_of(tiles)).kernel;
 }
 
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
@@ -327,7 +331,9 @@ KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
                       "alone run; write it with tl functions for the CPU",
                       kernel.name));
   });
-  return FileWriter(kernel, options).run();
+  if (kernel.stage == ir::Stage::Laid) return FileWriter(kernel, options).run();
+  const ir::Kernel laid = laid_for_cpu(kernel);
+  return FileWriter(laid, options).run();
 }
 
 }  // namespace tilewright

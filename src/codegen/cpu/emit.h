@@ -22,8 +22,9 @@ struct CpuEmitOptions {
 };
 
 // The kernel in the sweeps in which it is emitted.
-ir::Kernel laid_for_cpu(const ir::Kernel& kernel);
+ir::Kernel laid_for_cpu(const ir::Kernel& tiles);
 
+// Of stage Laid as it is, of stage Tile after laid_for_cpu.
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options = {});
 
 }  // namespace tilewright

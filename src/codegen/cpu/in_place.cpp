@@ -30,13 +30,22 @@ bool writes_to_what(const ir::MemoryOrder& order, const ir::Region& region, cons
 
 // A load of rows that nothing writes to while its region runs: the order in which the schedule has
 // other ops of the region does not matter then.
-bool ProgramWriter::can_stay_in_place(const ir::Op& load, const ir::Region& region) const {
-  const ir::Value value = load.result();
+bool ProgramWriter::can_stay_in_place(ir::Value value, const ir::Region& region) const {
   const Type& type = kernel_.type(value);
-  const bool is_here = std::find(region.ops.begin(), region.ops.end(), &load) != region.ops.end();
-  if (load.kind != OpKind::Load || !is_here || type.rank != 2 || uses_[value.id] != 1 ||
-      load.integer("volatile") != 0 || type.is_bool() || schedule_.home(value) != Home::Stored ||
-      schedule_.storage(value) != value)
+  const ir::Op* sweep = kernel_.maker(value);
+  const ir::Value source = schedule_.source_of(value);
+  const bool is_here = std::find(region.ops.begin(), region.ops.end(), sweep) != region.ops.end();
+  if (!sweep || sweep->kind != OpKind::Sweep || !is_here || type.rank != 2 || type.is_bool() ||
+      !schedule_.is_placed(value) || schedule_.storage(value) != value)
+    return false;
+  // The sweep yields it, and does nothing else with it.
+  const ir::Op& load = *kernel_.maker(source);
+  const auto reads_it = [&](const ir::Op* op) {
+    return op != sweep->regions[0].ops.back() &&
+           std::count(op->operands.begin(), op->operands.end(), source) != 0;
+  };
+  if (load.kind != OpKind::Load || load.integer("volatile") != 0 || uses_[value.id] != 1 ||
+      std::any_of(sweep->regions[0].ops.begin(), sweep->regions[0].ops.end(), reads_it))
     return false;
   const ir::Op* rows = kernel_.maker(load.operands[0]);
   const ir::Op* mask = load.operands.size() > 1 ? kernel_.maker(load.operands[1]) : nullptr;
@@ -52,10 +61,11 @@ void ProgramWriter::find_in_place(const ir::Region& region) {
       for (const ir::Region& inner : op->regions) find_in_place(inner);
     if (op->kind != OpKind::Dot) continue;
     for (const std::size_t side : {0, 1}) {
-      const ir::Op* maker = kernel_.maker(op->operands[side]);
-      if (maker && maker->kind == OpKind::Permute && uses_[maker->result().id] == 1)
-        maker = kernel_.maker(maker->operands[0]);
-      if (maker && can_stay_in_place(*maker, region)) in_place_[maker->result().id] = "";
+      ir::Value value = op->operands[side];
+      const ir::Op* maker = kernel_.maker(value);
+      if (maker && maker->kind == OpKind::Permute && uses_[value.id] == 1)
+        value = maker->operands[0];
+      if (can_stay_in_place(value, region)) in_place_[value.id] = "";
     }
   }
 }
@@ -63,7 +73,9 @@ void ProgramWriter::find_in_place(const ir::Region& region) {
 // Whether a step does nothing but fill the arrays of such loads.
 bool ProgramWriter::stays_in_place(const Step& step) const {
   const auto is_load = [](const ir::Op* op) { return op->kind == OpKind::Load; };
-  const auto is_in_place = [&](ir::Value value) { return in_place_.contains(value.id); };
+  const auto is_in_place = [&](ir::Value value) {
+    return in_place_.contains(schedule_.result_of(value).id);
+  };
   return !step.kept.empty() && step.reductions.empty() &&
          std::all_of(step.ops.begin(), step.ops.end(), is_load) &&
          step.ops.size() == step.kept.size() &&
@@ -105,7 +117,8 @@ std::optional<ProgramWriter::DotOperand> ProgramWriter::operand_in_place(ir::Val
   const ir::Value loaded = is_turned ? view->operands[0] : value;
   const auto found = in_place_.find(loaded.id);
   if (found == in_place_.end() || found->second.empty()) return std::nullopt;
-  const ir::Op& rows = *kernel_.maker(kernel_.maker(loaded)->operands[0]);
+  const ir::Op& load = *kernel_.maker(schedule_.source_of(loaded));
+  const ir::Op& rows = *kernel_.maker(load.operands[0]);
   DotOperand out{text(rows.operands[0]), {text(rows.operands[1]), "1"}};
   if (found->second != "true") {
     out.base = fmt::format("({} ? {} : {})", found->second, out.base, array(loaded));

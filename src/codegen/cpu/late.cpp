@@ -154,12 +154,15 @@ void ProgramWriter::find_row_call(Nest& nest, const std::vector<Reduction>& redu
 // Whether anything but the late row, which ends where the mask does, reads the terms that are kept.
 bool ProgramWriter::is_read_behind_mask(const Nest& nest) const {
   const ir::Value kept = nest.step->kept[0];
+  const ir::Value result = schedule_.result_of(kept);
+  const ir::Op* end = nest.step->op->regions[0].ops.back();
   int readers = 0;
   ir::walk(kernel_.body, [&](const ir::Op& op) {
-    readers += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), kept));
+    for (const ir::Value operand : op.operands)
+      readers += &op != end && (operand == kept || operand == result) ? 1 : 0;
   });
   constexpr int sum_and_row = 2;
-  return readers != sum_and_row || !late_reads_.contains(kept.id);
+  return readers != sum_and_row || !late_reads_.contains(result.id);
 }
 
 // ---- Their text

@@ -148,7 +148,7 @@ bool ProgramWriter::needs_rest(const Step& step, const Nest& nest) const {
     if (!op->facts().has(ir::Writes)) continue;
     if (!op->mask() || !implies_split(op->mask())) return true;
     for (const ir::Value result : op->results)
-      if (schedule_.home(result) != Home::None) return true;
+      if (schedule_.is_used(result)) return true;
   }
   return false;
 }
@@ -293,7 +293,7 @@ void ProgramWriter::elements(const Step& step) {
   comment_lines(all);
   if (!stays_in_place(step)) return element_loops(step);
   const std::string is_whole = wholeness(step);
-  for (const ir::Value value : step.kept) in_place_[value.id] = is_whole;
+  for (const ir::Value value : step.kept) in_place_[schedule_.result_of(value).id] = is_whole;
   if (is_whole == "true") return;
   out_.open(fmt::format("if (!{})", is_whole));
   element_loops(step);
@@ -544,7 +544,7 @@ void ProgramWriter::atomic(Nest& nest, const ir::Op& op) {
   if (!is_cas && op.operands.size() > 2) mask = condition(nest, op.operands[2], nest.own);
   const Type& type = kernel_.type(op.result());
   const std::string none = fmt::format("{}{{}}", type_text(type.element()));
-  const bool is_used = schedule_.home(op.result()) != Home::None || type.is_scalar();
+  const bool is_used = schedule_.is_used(op.result()) || type.is_scalar();
   std::string update = none;
   if (!mask.known || *mask.known) {
     const Placed place = access(nest, op.operands[0], nest.own);

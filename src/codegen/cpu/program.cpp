@@ -14,20 +14,40 @@ using ir::OpKind;
 
 namespace {
 
-void count_uses(const ir::Region& region, std::vector<int>& uses) {
+// What stands in a sweep stands in the region around it.
+void count_uses(const ir::Region& region, std::vector<bool>& is_here, std::vector<int>& uses) {
   constexpr int many = 2;
-  std::vector<bool> is_here(uses.size(), false);
   for (const ir::Op* op : region.ops) {
     for (const ir::Value operand : op->operands)
       uses[operand.id] += is_here[operand.id] && !op->facts().is(ir::Family::Ends) ? 1 : many;
-    for (const ir::Region& inner : op->regions) count_uses(inner, uses);
+    for (const ir::Region& inner : op->regions) {
+      std::vector<bool> is_inside(uses.size(), false);
+      count_uses(inner, op->kind == OpKind::Sweep ? is_here : is_inside, uses);
+    }
     for (const ir::Value result : op->results) is_here[result.id] = true;
   }
 }
 
+std::vector<int> uses_of_values(const ir::Kernel& kernel) {
+  std::vector<int> uses(kernel.value_count(), 0);
+  std::vector<bool> is_here(kernel.value_count(), false);
+  count_uses(kernel.body, is_here, uses);
+  return uses;
+}
+
 }  // namespace
 
-ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule,
+std::vector<bool> values_with_own_lines(const ir::Kernel& kernel) {
+  const std::vector<int> uses = uses_of_values(kernel);
+  std::vector<bool> lines(kernel.value_count(), false);
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    for (const ir::Value value : op.results)
+      lines[value.id] = op.facts().has(ir::Elementwise) && uses[value.id] != 1;
+  });
+  return lines;
+}
+
+ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Sweeps& schedule,
                              const CpuEmitOptions& options, TextWriter& out, Names& names)
     : kernel_(kernel),
       order_of_memory_(kernel),
@@ -35,18 +55,24 @@ ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule,
       options_(options),
       out_(out),
       names_(names),
-      uses_(kernel.value_count(), 0) {
-  count_uses(kernel.body, uses_);
-}
+      uses_(uses_of_values(kernel)) {}
 
-// A short value that has no name of the user's and one use is written where it is used.
+// A short value without a name is written where it is used.
 bool ProgramWriter::is_inlined(const ir::Op& op, const std::string& expression) const {
   constexpr std::size_t longest = 48;
   return op.facts().has(ir::Elementwise) && kernel_.name_of(op.result()).empty() &&
-         uses_[op.result().id] == 1 && expression.size() <= longest;
+         expression.size() <= longest;
 }
 
 // ---- Arrays
+
+// The owner may be nameless where a value that shares its array has the user's name.
+std::string ProgramWriter::array_base(ir::Value owner) const {
+  std::string name = kernel_.name_of(owner);
+  for (const ir::Value value : schedule_.placed_results())
+    if (name.empty() && schedule_.storage(value) == owner) name = kernel_.name_of(value);
+  return name.empty() ? "tile" : name + "_tile";
+}
 
 void ProgramWriter::place_arrays() {
   struct Array {
@@ -61,15 +87,8 @@ void ProgramWriter::place_arrays() {
     arrays.push_back({name, type, padded(bytes)});
     total += arrays.back().bytes;
   };
-  for (std::uint32_t id = 0; id < kernel_.value_count(); ++id) {
-    const ir::Value value{id};
-    if (schedule_.home(value) != Home::Stored) continue;
-    const ir::Value owner = schedule_.storage(value);
-    if (arrays_.contains(owner.id)) continue;
-    // The owner may be nameless where the values that share its array have the user's name.
-    const std::string& own_name = kernel_.name_of(owner);
-    const std::string& name = own_name.empty() ? kernel_.name_of(value) : own_name;
-    arrays_[owner.id] = names_.make(name.empty() ? "tile" : name + "_tile");
+  for (const ir::Value owner : schedule_.owners()) {
+    arrays_[owner.id] = names_.make(array_base(owner));
     if (late_arrays_.contains(owner.id)) add_late_array(owner);
     else add(arrays_[owner.id], kernel_.type(owner));
   }
@@ -82,7 +101,7 @@ void ProgramWriter::place_arrays() {
       add(name, kernel_.type(value));
     }
     const std::optional<ir::Type> type = wide_array_type(op);
-    if (!type || schedule_.home(op.result()) != Home::Stored) return;
+    if (!type || !schedule_.is_placed(op.result())) return;
     wide_arrays_[op.result().id] =
         names_.make(array(op.result()) + "_" + type_text(type->element()));
     add(wide_arrays_[op.result().id], *type);
@@ -124,6 +143,9 @@ void ProgramWriter::steps(const Steps& all) {
         break;
       case Step::Kind::Elements:
         elements(step);
+        for (const ir::Value result : step.op->results)
+          if (kernel_.type(result).is_scalar())
+            texts_[result.id] = text(schedule_.source_of(result));
         break;
       case Step::Kind::Across:
         comment(*step.op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cpu/program.h — writes the function that runs one program: steps of the schedule in
+// codegen/cpu/program.h — writes the function that runs one program: the steps of a Laid kernel in
 // order.
 //
 // Inside a loop nest a coordinate or an element is a text and the number of loops it depends on; a
@@ -16,7 +16,7 @@
 
 #include "base/text_writer.h"
 #include "codegen/cpu/emit.h"
-#include "codegen/schedule/schedule.h"
+#include "codegen/schedule/sweeps.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
 #include "ir/analysis/memory_order.h"
@@ -131,9 +131,13 @@ const ir::Op* only_op(const ir::Op& reduce);
 std::vector<std::string> with_long_position(const std::vector<std::string>& lines,
                                             std::string_view name);
 
+// By value of a Tile kernel: what is not used exactly once, in its own region, is written in a line
+// of its own.
+std::vector<bool> values_with_own_lines(const ir::Kernel& kernel);
+
 class ProgramWriter {
  public:
-  ProgramWriter(const ir::Kernel& kernel, const Schedule& schedule, const CpuEmitOptions& options,
+  ProgramWriter(const ir::Kernel& kernel, const Sweeps& schedule, const CpuEmitOptions& options,
                 TextWriter& out, Names& names);
   // The body of the function: arrays first, then the steps.
   void write();
@@ -154,6 +158,7 @@ class ProgramWriter {
   void place_arrays();
 
  private:
+  std::string array_base(ir::Value owner) const;
   // ---- Steps (program.cpp)
   void steps(const Steps& steps);
   void scalar(const ir::Op& op);
@@ -354,7 +359,7 @@ class ProgramWriter {
 
   // ---- Operands of products that are read in memory (in_place.cpp)
   void find_in_place(const ir::Region& region);
-  bool can_stay_in_place(const ir::Op& load, const ir::Region& region) const;
+  bool can_stay_in_place(ir::Value value, const ir::Region& region) const;
   bool stays_in_place(const Step& step) const;
   std::string wholeness(const Step& step);
   std::optional<DotOperand> operand_in_place(ir::Value value);
@@ -376,7 +381,7 @@ class ProgramWriter {
 
   const ir::Kernel& kernel_;
   const ir::MemoryOrder order_of_memory_;
-  const Schedule& schedule_;
+  const Sweeps& schedule_;
   const CpuEmitOptions& options_;
   TextWriter& out_;
   Names& names_;

@@ -7,6 +7,7 @@
 
 #include "codegen/cpu/program.h"
 #include "codegen/schedule/op_facts.h"
+#include "ir/analysis/same_value.h"
 #include "passes/axis_info.h"
 
 namespace tilewright {
@@ -25,9 +26,19 @@ bool is_row_of(const Type& type, const Type& row) {
   return type.rank == 1 && row.rank == 1 && type.size(0) == row.size(0);
 }
 
+// Of sweeps that stand in no loop or branch.
+std::vector<const ir::Op*> outermost_ops(const ir::Kernel& kernel) {
+  std::vector<const ir::Op*> ops;
+  for (const ir::Op* op : kernel.body.ops)
+    if (op->kind == OpKind::Sweep)
+      ops.insert(ops.end(), op->regions[0].ops.begin(), op->regions[0].ops.end());
+  return ops;
+}
+
 // A program without a reduction reads its row in the loop that writes the result.
 bool has_reduction_of(const ir::Kernel& kernel, const Type& row) {
-  return std::any_of(kernel.body.ops.begin(), kernel.body.ops.end(), [&](const ir::Op* op) {
+  const std::vector<const ir::Op*> ops = outermost_ops(kernel);
+  return std::any_of(ops.begin(), ops.end(), [&](const ir::Op* op) {
     return op->kind == OpKind::Reduce && is_row_of(kernel.type(op->operands[0]), row);
   });
 }
@@ -77,8 +88,17 @@ std::optional<std::string> ProgramWriter::growth(ir::Value value) {
 // Where the next program's rows of this length begin.
 std::vector<std::string> ProgramWriter::next_rows(const Type& row) {
   std::vector<std::string> rows;
-  for (const ir::Op* op : kernel_.body.ops) {
+  std::vector<const ir::Op*> loads;
+  const auto is_known = [&](const ir::Op* load) {
+    return std::any_of(loads.begin(), loads.end(), [&](const ir::Op* before) {
+      return (schedule_.is_repeat(*load) || schedule_.is_repeat(*before)) &&
+             ir::is_same_op(kernel_, *before, *load);
+    });
+  };
+  for (const ir::Op* op : outermost_ops(kernel_)) {
     if (op->kind != OpKind::Load || !is_row_of(kernel_.type(op->operands[0]), row)) continue;
+    if (is_known(op)) continue;
+    loads.push_back(op);
     const ir::Op* pointer = kernel_.maker(op->operands[0]);
     if (!pointer || pointer->kind != OpKind::Affine || constant(pointer->operands[1]) != 1)
       continue;
@@ -91,7 +111,7 @@ std::vector<std::string> ProgramWriter::next_rows(const Type& row) {
 
 // The store of a program's row that may go around the caches; null: there is none.
 const ir::Op* ProgramWriter::large_result(const Type& row) const {
-  for (const ir::Op* op : kernel_.body.ops)
+  for (const ir::Op* op : outermost_ops(kernel_))
     if (op->kind == OpKind::Store && is_row_of(kernel_.type(op->operands[1]), row) &&
         streamed_arguments_.contains(argument_of(*op).id))
       return op;
@@ -106,19 +126,17 @@ void ProgramWriter::find_rows_ahead(Nest& nest) {
     if (&step == late_.meanwhile) nest.ahead = next_rows(nest.shape);
     return;
   }
-  const std::vector<ir::Op*>& all = kernel_.body.ops;
-  const auto is_at_top = [&](const ir::Op* op) {
-    return std::find(all.begin(), all.end(), op) != all.end();
-  };
+  const Steps& outermost = schedule_.steps();
+  const bool is_at_top = std::any_of(outermost.begin(), outermost.end(),
+                                     [&](const Step& one) { return &one == &step; });
   const auto writes = [&](const ir::Op* op) { return is_streamed(nest, *op); };
   if (has_fetched_ahead_ || !is_simd(step) || nest.loops.size() != 1 ||
       !has_reduction_of(kernel_, nest.shape))
     return;
-  const bool fills = !step.kept.empty() && is_at_top(kernel_.maker(step.kept[0]));
+  const bool fills = !step.kept.empty();
   const bool ends = std::any_of(step.ops.begin(), step.ops.end(), writes);
   const ir::Op* result = large_result(nest.shape);
-  if (!result || !(fills || ends) || !std::all_of(step.ops.begin(), step.ops.end(), is_at_top))
-    return;
+  if (!result || !(fills || ends) || !is_at_top) return;
   nest.ahead = next_rows(nest.shape);
   if (nest.ahead.empty()) return;
   has_fetched_ahead_ = true;

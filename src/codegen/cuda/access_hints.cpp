@@ -7,6 +7,7 @@
 
 #include "codegen/schedule/op_facts.h"
 #include "ir/analysis/memory_order.h"
+#include "ir/analysis/same_value.h"
 
 namespace tilewright {
 namespace {
@@ -46,6 +47,8 @@ class Dependences {
         visit(inner, is_in_loop || is_loop);
       }
       for (const ir::Value result : op->results) bits_[result.id] = bits;
+      for (std::size_t k = 0; op->kind == OpKind::Sweep && k < op->results.size(); ++k)
+        bits_[op->results[k].id] = bits_[op->regions[0].ops.back()->operands[k].id];
       const bool is_access = op->kind == OpKind::Load || op->kind == OpKind::Store;
       if (is_access && is_tile(kernel_, op->operands[0]))
         accesses_.push_back({op, bits_[op->operands[0].id], is_in_loop ? in_loop : 0});
@@ -60,21 +63,44 @@ class Dependences {
 
 }  // namespace
 
-AccessHints find_access_hints(const ir::Kernel& kernel) {
+namespace {
+
+// Whether a sweep before loads the same, and one of the two for the other's sake.
+bool is_known(const ir::Kernel& kernel, const Sweeps& sweeps,
+              const std::vector<Dependences::Access>& accesses, const ir::Op& load) {
+  for (const Dependences::Access& before : accesses) {
+    if (before.op == &load) break;
+    if (before.op->kind == OpKind::Load &&
+        (sweeps.is_repeat(load) || sweeps.is_repeat(*before.op)) &&
+        ir::is_same_op(kernel, *before.op, load))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+AccessHints find_access_hints(const ir::Kernel& kernel, const Sweeps& sweeps) {
   const Dependences dependences(kernel);
+  const auto is_new = [&](const ir::Op& load) {
+    return !is_known(kernel, sweeps, dependences.accesses(), load);
+  };
   AccessHints hints;
   if (dependences.axes() == 0) return hints;
   const ir::MemoryOrder order(kernel);
   std::unordered_map<std::uint32_t, int> loads;  // by the argument of their pointers
   for (const Dependences::Access& access : dependences.accesses())
-    if (access.op->kind == OpKind::Load) ++loads[order.argument_of(access.op->operands[0]).id];
+    if (access.op->kind == OpKind::Load && is_new(*access.op))
+      ++loads[order.argument_of(access.op->operands[0]).id];
   int long_weights = 0;
   for (const Dependences::Access& access : dependences.accesses()) {
     if (access.op->kind != OpKind::Load || access.op->integer("volatile") != 0) continue;
     const unsigned wanted = access.wanted | dependences.axes();
     const bool is_own = (access.bits & wanted) == wanted;
     hints.has_shared |= !is_own;
-    if (!is_own) long_weights += kernel.type(access.op->result()).numel() >= long_row ? 1 : 0;
+    if (!is_own)
+      long_weights +=
+          kernel.type(access.op->result()).numel() >= long_row && is_new(*access.op) ? 1 : 0;
     else if (loads[order.argument_of(access.op->operands[0]).id] == 1) hints.once.insert(access.op);
   }
   if (!has_dot(kernel) && long_weights <= 1) hints.streaming = hints.once;

@@ -4,6 +4,7 @@
 
 #include <unordered_set>
 
+#include "codegen/schedule/sweeps.h"
 #include "ir/kernel.h"
 
 namespace tilewright {
@@ -18,6 +19,6 @@ struct AccessHints {
   // weights go through the first-level cache beside a long row, which that makes slower.
   std::unordered_set<const ir::Op*> streaming;
 };
-AccessHints find_access_hints(const ir::Kernel& kernel);
+AccessHints find_access_hints(const ir::Kernel& kernel, const Sweeps& sweeps);
 
 }  // namespace tilewright

@@ -30,7 +30,7 @@ const std::string& Emitter::buffer_name(const ir::Op& op) {
   found->second = names_.make(buffer.name);
   shared_.add(found->second, type_text(buffer.type.element()), buffer.slots * buffer.type.numel(),
               static_cast<std::int64_t>(buffer.type.element_bytes()), loop_depth_ > 0,
-              lifetimes_.of_buffer(number));
+              lifetimes_.of_buffer(number), layouts_.is_product_buffer(number) ? 1024 : 16);
   return found->second;
 }
 
@@ -64,6 +64,7 @@ void Emitter::emit_commit(const ir::Op& op) {
 void Emitter::emit_wait(const ir::Op& op) {
   parts_.insert("async_copy");
   statement(op, fmt::format("tw::wait_copies<{}>();", op.integer("pending")));
+  if (has_products_) show_to_products();
   barrier();
 }
 
@@ -100,6 +101,9 @@ void Emitter::copy_step(const Step& step) {
   const ir::Op& op = *step.ops.front();
   const std::string slot = begin_copy(step);
   ElementLoop loop = copy_loop(step);
+  if (has_products_ && loop.log_slices == 0 && can_copy_vectors(loop, op) &&
+      formula_of({.step = &step, .loop = loop}))
+    return copy_from_one_place(step, loop, slot);
   open_slices(loop);
   open_vectors(loop);
   if (can_copy_vectors(loop, op)) copy_vectors(loop, op, slot);
@@ -138,6 +142,57 @@ void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::strin
   const Swizzle& swizzle = layouts_.swizzle_of_buffer(kernel_.buffer_of(op));
   const std::string to = sum_text(slot, index_text(frame, swizzle(first)));
   start_copy(loop, op, "copy_async", to, pointer, mask == "true" ? "" : ", " + mask);
+}
+
+// Whether all of a tile is wanted; "" where only each element knows.
+std::string Emitter::whole_text(const ir::Op& op) {
+  const ir::Op* bounds = op.operands.size() > 2 ? kernel_.maker(op.operands[2]) : nullptr;
+  if (!bounds || bounds->kind != OpKind::Bounds) return "";
+  const ir::Type& type = kernel_.type(bounds->result());
+  std::string out;
+  const auto also = [&](const std::string& text) { out += (out.empty() ? "" : " && ") + text; };
+  for (int d = 0; d < type.rank; ++d) {
+    const ir::Value low = bounds->operands[2 * static_cast<std::size_t>(d)];
+    const ir::Value high = bounds->operands[2 * static_cast<std::size_t>(d) + 1];
+    const auto least = constant_of(low), most = constant_of(high);
+    if (!(least && *least <= 0)) also(fmt::format("{} <= 0", atom(bound_text(low))));
+    if (!(most && *most >= type.size(d))) also(fmt::format("{} >= {}", atom(bound_text(high)), type.size(d)));
+  }
+  return out;
+}
+
+// Beside products that go on, copies are what threads do: each thread's first place is worked out once, and the others are
+// distances from it; a tile that is wanted whole asks for no element.
+void Emitter::copy_from_one_place(const Step& step, ElementLoop& loop, const std::string& slot) {
+  const ir::Op& op = *step.ops.front();
+  const ir::Op& affine = *formula_of({.step = &step, .loop = loop});
+  Frame& frame = loop.frame;
+  const Place first = first_of_vector(frame.place, loop.log_vector);
+  const IndexMap place = layouts_.swizzle_of_buffer(kernel_.buffer_of(op))(first);
+  const std::string at = names_.make(buffer_name(op) + "_at");
+  out_.format("const i32 {} = {};", at, bare(linear_text(frame.space, place, 3, 4)));
+  const std::uint64_t image = image_of(frame.space, place, 3, 4) | place.offset;
+  const std::string from = names_.make(buffer_name(op) + "_from");
+  const std::string offset = offset_text(frame, affine, only_variable(frame.space, first, 3));
+  out_.format("{}* const {} = {};", memory_type(op.operands[0]), from, sum_text(scalar(affine.operands[0]), offset));
+  const auto copy_all = [&](bool is_masked) {
+    frame.scopes.emplace_back();  // what a branch names stays there
+    open_vectors(loop);
+    const std::string to = sum_text(slot, added_text(at, image, frame.space, only_variable(frame.space, place, 1)));
+    const std::string pointer = sum_text(from, offset_text(frame, affine, only_variable(frame.space, first, 1)));
+    const std::string mask = is_masked ? copy_mask(loop, op) : "true";
+    start_copy(loop, op, "copy_async", to, pointer, mask == "true" ? "" : ", " + mask);
+    close_vectors(loop);
+    frame.scopes.pop_back();
+  };
+  const std::string whole = whole_text(op);
+  if (whole.empty()) return copy_all(true);
+  out_.open(fmt::format("if ({})", whole));
+  copy_all(false);
+  out_.outdent();
+  out_.open("} else");
+  copy_all(true);
+  out_.close();
 }
 
 std::string Emitter::copy_mask(ElementLoop& loop, const ir::Op& op) {

@@ -73,7 +73,7 @@ bool Emitter::adds_in_vectors(const ir::Op& op) const {
   if (op.kind != OpKind::AtomicRmw || op.text("op") != "fadd" || uses_[op.result().id] > 0)
     return false;
   const DType dtype = kernel_.type(op.operands[1]).dtype;
-  return options_.target.capability_major >= 9 &&
+  return options_.target.has(Feature::VectorAtomics) &&
          (dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16);
 }
 

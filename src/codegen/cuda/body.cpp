@@ -164,6 +164,7 @@ std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) 
   const ir::Op* maker = kernel_.maker(value);
   if (!maker || schedule_.is_in_array(value, *frame.step))
     return array_element(frame, value, place);
+  if (maker->kind == OpKind::Sweep) return element(frame, schedule_.source_of(value), place);
   if (is_view(*maker)) return view_element(frame, *maker, value, place);
   if (maker->kind == OpKind::Load) {
     const std::string text = load_element(frame, *maker, place);
@@ -202,7 +203,7 @@ std::string Emitter::computed_element(Frame& frame, const ir::Op& op, ir::Value 
     for (OperandText& in : operands) in.text = bare(in.text);
   std::string text = operation_text(op, operands);
   note_parts(op, text);
-  const bool is_short = uses_[value.id] <= 1 && kernel_.name_of(value).empty() && text.size() < 60;
+  const bool is_short = kernel_.name_of(value).empty() && text.size() < 60;
   if (!is_short) {
     const std::string name = new_name(value);
     statement(op, constant_text(value, name, text));

@@ -40,6 +40,7 @@ void Emitter::steps(const Steps& all) {
         break;
       case Step::Kind::Elements:
         elements_step(step);
+        share_scalars(*step.op);
         break;
       case Step::Kind::Across:
         across_step(step);
@@ -48,7 +49,14 @@ void Emitter::steps(const Steps& all) {
         control_step(step);
         break;
     }
+    show_written();
   }
+}
+
+// Behind a sweep: its results are the scalars that it has found.
+void Emitter::share_scalars(const ir::Op& sweep) {
+  for (const ir::Value result : sweep.results)
+    if (!is_tile(kernel_, result)) scalars_[result.id] = scalar(schedule_.source_of(result));
 }
 
 void Emitter::control_step(const Step& step) {
@@ -149,7 +157,7 @@ void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::
   }
   // Tiles whose new value is another carried tile's old one are copied aside first.
   const auto is_swapped = [&](std::size_t i) {
-    if (schedule_.home(values[i]) != Home::Stored) return false;
+    if (!schedule_.is_placed(values[i])) return false;
     const ir::Value source = schedule_.storage(values[i]);
     for (std::size_t j = 0; j < to.size(); ++j)
       if (j != i && is_tile(kernel_, to[j]) && schedule_.storage(to[j]) == source) return true;
@@ -185,6 +193,7 @@ void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::
       assign_tile(to[i], values[i], at);
     }
   }
+  show_written();
 }
 
 void Emitter::emit_for(const Step& step) {
@@ -205,6 +214,9 @@ void Emitter::emit_for(const Step& step) {
   hold_operands(step);
   std::optional<Ahead> ahead = begin_ahead(step, index, to, by);
   std::swap(ahead, ahead_);
+  // Products that go on end before the loop's branch meets the one around it: where both meet, registers may be copied.
+  const bool drains = op.integer("drains") != 0;
+  if (drains) out_.open(fmt::format("if ({} < {})", scalar(op.operands[0]), to));
   if (const std::int64_t unroll = op.integer("unroll"); unroll > 1)
     out_.format("#pragma unroll {}", unroll);
   else if (!(constant_of(op.operands[0]) && constant_of(op.operands[1])))
@@ -225,6 +237,10 @@ void Emitter::emit_for(const Step& step) {
   shared_.end_loop(step.order);
   global_.end_loop(op, used_before);
   std::swap(ahead, ahead_);
+  if (drains) {
+    wait_for_products(0);
+    out_.close();
+  }
   for (std::size_t i = 0; i < op.results.size(); ++i)
     if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(carried[i]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/describe_layouts.cpp — schedule and layouts as the emitter makes them, printed.
+// codegen/cuda/describe_layouts.cpp — the layouts of the sweeps that are emitted, printed.
 #include "codegen/cuda/describe_layouts.h"
 
 #include <bit>
@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/layouts.h"
+#include "codegen/schedule/sweeps.h"
 #include "layout/picture.h"
 
 namespace tilewright {
@@ -27,24 +28,20 @@ std::string describe_tile(const ir::Kernel& kernel, const TileLayouts& layouts, 
 
 }  // namespace
 
-std::string describe_layouts(const ir::Kernel& kernel, const CudaEmitOptions& options) {
-  const Schedule schedule(kernel, {.reload_from = INT64_MAX});
+std::string describe_layouts(const ir::Kernel& tiles, const CudaEmitOptions& options) {
+  const LaidForCuda laid = laid_for_cuda(tiles, options);
+  const ir::Kernel& kernel = laid.kernel;
+  const int threads = laid.shape.threads();
+  const Sweeps sweeps(kernel);
   Alignments alignments(kernel);
-  alignments.rotate(find_rotation(kernel, schedule, alignments, options.num_warps * 32));
+  alignments.rotate(find_rotation(kernel, sweeps, alignments, threads));
   const TileLayouts layouts(
-      kernel, schedule, alignments,
-      {options.target, std::countr_zero(static_cast<unsigned>(options.num_warps)), {}});
-  std::string out =
-      fmt::format("cells are thread:register, {} threads\n\n", options.num_warps * 32);
+      kernel, sweeps, alignments,
+      {options.target, std::countr_zero(static_cast<unsigned>(threads / options.target.warp_size))});
+  std::string out = fmt::format("cells are thread:register, {} threads\n\n", threads);
   std::set<std::uint32_t> seen;
-  const auto show = [&](ir::Value value) {
-    if (!kernel.type(value).is_tile() || schedule.home(value) != Home::Stored) return;
-    if (!seen.insert(schedule.storage(value).id).second) return;
-    out += describe_tile(kernel, layouts, value);
-  };
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    for (ir::Value result : op.results) show(result);
-  });
+  for (const ir::Value value : sweeps.placed_results())
+    if (seen.insert(sweeps.storage(value).id).second) out += describe_tile(kernel, layouts, value);
   return out;
 }
 

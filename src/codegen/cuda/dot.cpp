@@ -40,7 +40,8 @@ void Emitter::emit_dot(const Step& step) {
   const ir::Op& op = *step.op;
   declare_array(op.result());
   note_line(op.location);
-  const Sums sums = begin_sums(step);
+  const bool is_wgmma = is_by_warpgroups(step);
+  const Sums sums = begin_sums(step, is_wgmma && starts_from_nothing(step));
   const bool is_ahead = ahead_ && ahead_->dot == &step;
   if (is_ahead) begin_copies();  // they go to other slots than those that are read now
   const Frame anywhere{.step = &step};
@@ -49,24 +50,27 @@ void Emitter::emit_dot(const Step& step) {
     if (!held_.contains({&op, is_left})) read.push_back(op.operands[is_left ? 0 : 1]);
   synchronize(anywhere, reads_of(kernel_, schedule_, step, read), {});
   if (is_ahead && ahead_->reads_ahead) multiply_ahead(step, sums);
+  else if (is_wgmma) emit_wgmma(step, sums);
   else if (layouts_.fits(op)) emit_mma(step, sums);
   else emit_multiply_add(step, sums);
   end_sums(step, sums);
 }
 
-Emitter::Sums Emitter::begin_sums(const Step& step) {
+// `from_nothing`: whoever adds to them sets them first.
+Emitter::Sums Emitter::begin_sums(const Step& step, bool from_nothing) {
   const ir::Op& op = *step.op;
   const ir::Type& type = kernel_.type(op.result());
   const ir::Type wide = ir::Type::scalar(layouts_.plan_of(op).sum);
   if (!layouts_.is_shared(op.result()) && wide.dtype == type.dtype) {
-    assign_tile(op.result(), op.operands[2], step);
+    if (!from_nothing) assign_tile(op.result(), op.operands[2], step);
     return {array_name(op.result()), false};
   }
   const TileLayout& layout = layouts_.of_array(op.result());
   const Sums sums{names_.make(kernel_.name_of(op.result()) + "_sums", "sums"), true};
   ElementLoop loop = make_loop(step, layout);
-  synchronize(loop.frame, reads_of(kernel_, schedule_, step, {op.operands[2]}), {});
+  if (!from_nothing) synchronize(loop.frame, reads_of(kernel_, schedule_, step, {op.operands[2]}), {});
   out_.format("{} {}[{}];", type_text(wide), sums.name, layout.layout.register_count());
+  if (from_nothing) return sums;
   const SpaceVariable all{"k", layout.layout.registers().columns()};
   loop.frame.space.variables = {all, {"thread", layout.layout.thread_bits()}};
   loop.frame.index_from = 0;

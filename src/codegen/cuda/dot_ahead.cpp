@@ -173,6 +173,7 @@ bool Emitter::is_outside(const ir::Op& loop, ir::Value value) const {
 void Emitter::hold_operands(const Step& loop) {
   std::vector<const Step*> dots;
   int sums = 0;
+  if (is_by_warpgroups_of(loop)) return;
   for (const Step& step : loop.regions[0]) {
     if (step.kind != Step::Kind::Across || step.op->kind != OpKind::Dot) continue;
     if (!layouts_.fits(*step.op)) return;
@@ -209,6 +210,7 @@ std::string Emitter::step_part(const std::string& part, const SpaceVariable& ste
 
 std::optional<Emitter::Ahead> Emitter::begin_ahead(const Step& loop, const std::string& index,
                                                    const std::string& to, const std::string& by) {
+  if (is_by_warpgroups_of(loop)) return std::nullopt;
   std::optional<Ahead> ahead = find_ahead(loop);
   if (ahead) {
     ahead->goes_on = fmt::format("{} + {} < {}", index, by, to);

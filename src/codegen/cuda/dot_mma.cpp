@@ -15,8 +15,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int lane_bits = 5;
-
 std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
 
 // Index bits of an operand: of its depth, and of its rows (columns of the right one).
@@ -81,7 +79,8 @@ std::optional<Emitter::SharedView> Emitter::shared_view(const Step& step, ir::Va
 
 std::optional<Emitter::MatrixView> Emitter::matrix_view(const Step& step,
                                                         const DotOperand& operand) const {
-  const OperandBits bits = bits_of(layouts_.plan_of(*step.op).sizes, operand.is_left);
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  const OperandBits bits = bits_of(plan.sizes, operand.is_left);
   const std::optional<SharedView> view = shared_view(step, operand.value);
   const int bytes = static_cast<int>(size_of(operand.dtype));
   if (!view || kernel_.type(operand.value).dtype != operand.dtype || bytes > 4) return std::nullopt;
@@ -90,7 +89,10 @@ std::optional<Emitter::MatrixView> Emitter::matrix_view(const Step& step,
   const bool has_lines = has_runs(view->map, bits.across, run);
   if (bytes == 2 && has_lines) return MatrixView{*view, true};
   // Bytes of one read are two rows of an instruction, or columns of two.
-  const bool has_pairs = operand.log_words + (operand.is_left ? 0 : operand.log_tiles) >= 2;
+  const bool is_paired = operand.is_left ? pairs_rows(plan.shape, plan.warps)
+                                         : pairs_columns(plan.sizes, plan.shape, plan.warps);
+  const bool has_pairs =
+      is_paired && operand.log_words + (operand.is_left ? 0 : operand.log_tiles) >= 2;
   if (bytes == 1 && has_lines && has_pairs) return MatrixView{*view, true, true};
   return std::nullopt;
 }
@@ -117,7 +119,7 @@ Emitter::MatrixReads Emitter::prepare_matrices(const DotOperand& operand, const 
         j == 0 ? layout.registers().column(0) : layout.lanes().column(j - 1);
     threads.push_back(from.is_transposed ? along : layout.lanes().column(2 + j));
   }
-  for (int j = 0; j < lane_bits - 3; ++j)
+  for (int j = 0; j < options_.target.log_lanes() - 3; ++j)
     threads.push_back(j < out.log_matrices ? layout.registers().column(operand.log_word + j) : 0);
   if (from.has_bytes) {
     // The word's other depth bit, and its place along the depth.
@@ -224,18 +226,13 @@ void Emitter::multiply_parts(const DotPlan& plan, const std::string& sums, const
                              const DotOperand& right, const SpaceVariable& batch) {
   const SpaceVariable row{names_.make("row"), left.log_tiles};
   const SpaceVariable column{names_.make("column"), right.log_tiles};
-  // Where the part of an array begins that the variables choose, 2^low elements each.
-  const auto at = [](const std::string& name, const Space& space, int low) {
-    std::vector<std::uint64_t> columns;
-    for (int j = 0; j < space.bits(); ++j) columns.push_back(bit(low + j));
-    return sum_text(name,
-                    linear_text(space, {BitMatrix(low + space.bits(), std::move(columns)), 0}));
-  };
   const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction
   open_unrolled(row);
   open_unrolled(column);
-  out_.format("tw::{}({}, {}, {});", plan.instruction, at(sums, {{column, row, batch}}, log_sums),
-              at(left.part, {{row}}, left.log_words), at(right.part, {{column}}, right.log_words));
+  out_.format("tw::{}({}, {}, {});", plan.instruction,
+              part_text(sums, {{column, row, batch}}, log_sums),
+              part_text(left.part, {{row}}, left.log_words),
+              part_text(right.part, {{column}}, right.log_words));
   close_unrolled(column);
   close_unrolled(row);
 }

@@ -5,48 +5,15 @@
 #include <algorithm>
 #include <string>
 
+#include "machine/units.h"
+#include "passes/choose_units.h"
+
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
 
-struct Instruction {
-  DType left;
-  DType right;
-  std::string_view precision;  // of f32 operands
-  std::string_view name;
-};
-
-// What is not here is made by plain multiplications. f32 as "ieee" is one of those.
-constexpr Instruction instructions[] = {
-    {DType::Float16, DType::Float16, "", "mma_f16"},
-    {DType::BFloat16, DType::BFloat16, "", "mma_bf16"},
-    {DType::Float32, DType::Float32, "tf32", "mma_tf32"},
-    {DType::Float32, DType::Float32, "tf32x3", "mma_tf32x3"},
-    {DType::Float32, DType::Float32, "bf16x3", "mma_tf32x3"},
-    {DType::Float32, DType::Float32, "bf16x6", "mma_tf32x3"},
-    {DType::Float64, DType::Float64, "", "mma_f64"},
-    {DType::Int8, DType::Int8, "", "mma_i8"},
-    {DType::Float8E4M3, DType::Float8E4M3, "", "mma_e4m3_e4m3"},
-    {DType::Float8E4M3, DType::Float8E5M2, "", "mma_e4m3_e5m2"},
-    {DType::Float8E5M2, DType::Float8E4M3, "", "mma_e5m2_e4m3"},
-    {DType::Float8E5M2, DType::Float8E5M2, "", "mma_e5m2_e5m2"},
-};
-
 bool is_float8(DType dtype) { return is_floating(dtype) && size_of(dtype) == 1; }
-
-bool has_float8_mma(const Target& target) {
-  return target.capability_major * 10 + target.capability_minor >= 89;
-}
-
-// These shapes; older tensor cores take smaller ones, and are left alone.
-bool has_mma(const Target& target) { return target.capability_major >= 8; }
-
-const Instruction* find_instruction(DType left, DType right, std::string_view precision) {
-  for (const Instruction& one : instructions)
-    if (one.left == left && one.right == right && one.precision == precision) return &one;
-  return nullptr;
-}
 
 ProductSizes sizes_of_dot(const ir::Type& a, const ir::Type& result) {
   const auto rank = static_cast<std::size_t>(result.rank);
@@ -59,9 +26,9 @@ ProductSizes sizes_of_dot(const ir::Type& a, const ir::Type& result) {
 
 // Each thread has a patch of rows and columns, as square as can be, so that what it reads of the
 // operands is used several times.
-Layout patches(const ProductSizes& sizes, int log_warps) {
+Layout patches(const ProductSizes& sizes, int log_lanes, int log_warps) {
   constexpr int log_patch = 2;  // along each dimension, where there is enough for all threads
-  const int threads = 5 + log_warps;
+  const int threads = log_lanes + log_warps;
   const int bits = sizes.batch + sizes.rows + sizes.columns;
   const int spare = std::max(sizes.rows + sizes.columns - threads, 0);
   const int columns = std::min({log_patch, sizes.columns, (spare + 1) / 2});
@@ -80,8 +47,8 @@ Layout patches(const ProductSizes& sizes, int log_warps) {
     else registers.push_back(rest[j]);
   }
   return {BitMatrix(bits, std::move(registers)),
-          BitMatrix(bits, {dealt.begin(), dealt.begin() + 5}),
-          BitMatrix(bits, {dealt.begin() + 5, dealt.end()})};
+          BitMatrix(bits, {dealt.begin(), dealt.begin() + log_lanes}),
+          BitMatrix(bits, {dealt.begin() + log_lanes, dealt.end()})};
 }
 
 }  // namespace
@@ -95,25 +62,34 @@ DotPlan plan_dot(const ir::Kernel& kernel, const ir::Op& dot, const DotOptions& 
   out.left = a.dtype;
   out.right = b.dtype;
   out.sum = result.dtype == DType::Float16 ? DType::Float32 : result.dtype;
-  const bool widens = (is_float8(a.dtype) || is_float8(b.dtype)) && !has_float8_mma(options.target);
+  const bool widens =
+      (is_float8(a.dtype) || is_float8(b.dtype)) && !options.target.has(Feature::MmaF8);
   if (widens) out.left = out.right = DType::Float16;
   const std::string_view precision = a.dtype == DType::Float32 ? dot.text("precision", "tf32") : "";
-  const Instruction* instruction = find_instruction(out.left, out.right, precision);
-  if (instruction && has_mma(options.target)) {
-    out.shape = MmaShape::of_bytes(static_cast<int>(size_of(out.left)));
-    out.instruction = instruction->name;
+  if (const ProductUnit* unit = find_unit(options.target, out.left, out.right, precision)) {
+    out.shape = unit->shape;
+    out.instruction = unit->name;
     out.uses_mma = out.sizes.rows >= out.shape.log_rows &&
                    out.sizes.columns >= out.shape.log_columns &&
                    out.sizes.depth >= out.shape.log_depth;
   }
   if (!out.uses_mma) {
-    out.layouts.result = patches(out.sizes, options.log_warps);
+    out.layouts.result = patches(out.sizes, options.target.log_lanes(), options.log_warps);
     return out;
   }
-  const WarpSplit warps =
-      split_warps(out.sizes, out.shape, options.log_warps, options.keeps_rows_whole);
-  out.layouts = mma_layouts(out.sizes, out.shape, warps);
+  const bool has_group = options.has_warpgroups && out.sizes.batch == 0 && out.sizes.rows >= 6 &&
+                         options.log_warps >= 2 && size_of(out.left) <= 4;
+  out.is_asynchronous = has_group && is_asynchronous(dot);
+  out.warps = has_group ? split_warpgroups(out.sizes, options.log_warps)
+                        : split_warps(out.sizes, out.shape, options.log_warps, options.keeps_rows_whole);
+  out.layouts = mma_layouts(out.sizes, out.shape, out.warps);
   return out;
+}
+
+bool has_asynchronous_dots(const ir::Kernel& kernel) {
+  bool found = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) { found |= op.kind == OpKind::Dot && is_asynchronous(op); });
+  return found;
 }
 
 namespace {
@@ -133,7 +109,7 @@ class ProductValues {
   }
   void visit(const ir::Op& op) {
     for (const ir::Region& region : op.regions) visit(region);
-    if (op.kind == OpKind::For) {
+    if (op.kind == OpKind::For || op.kind == OpKind::Sweep) {
       const std::vector<ir::Value>& yielded = op.regions[0].ops.back()->operands;
       for (std::size_t k = 0; k < op.results.size(); ++k)
         is_made_[op.results[k].id] = contains(yielded[k]);

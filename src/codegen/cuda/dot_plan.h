@@ -14,6 +14,8 @@ namespace tilewright {
 struct DotPlan {
   ProductSizes sizes;
   bool uses_mma = false;         // else plain multiplications and additions
+  bool is_asynchronous = false;  // by warpgroups, where operands lie as they want
+  WarpSplit warps;
   std::string_view instruction;  // the device library's function
   DType left = DType::Float16;   // what operands are converted to first
   DType right = DType::Float16;
@@ -26,10 +28,12 @@ struct DotOptions {
   Target target;
   int log_warps = 2;
   bool keeps_rows_whole = false;  // a row of the result stays in one warp
+  bool has_warpgroups = false;    // some product of the kernel is asynchronous: others share its layout
 };
 
 DotPlan plan_dot(const ir::Kernel& kernel, const ir::Op& dot, const DotOptions& options);
 
+bool has_asynchronous_dots(const ir::Kernel& kernel);
 // Whether some product's operand is made from the result of another.
 bool has_chained_dots(const ir::Kernel& kernel);
 

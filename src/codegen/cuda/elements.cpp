@@ -19,11 +19,12 @@ using ir::OpKind;
 
 constexpr int log_slice = 4;  // elements of one slice of a big tile
 
-// Of the value that a load without a name becomes by a cast.
-std::string name_of_cast(const ir::Kernel& kernel, ir::Value load) {
+// Of the value that a load without a name becomes by a cast, in its own sweep or in another.
+std::string name_of_cast(const ir::Kernel& kernel, ir::Value load, ir::Value inside) {
   std::string name;
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (name.empty() && op.kind == OpKind::Cast && op.operands[0] == load)
+    if (name.empty() && op.kind == OpKind::Cast &&
+        (op.operands[0] == load || op.operands[0] == inside))
       name = kernel.name_of(op.result());
   });
   return name;
@@ -95,9 +96,9 @@ void Emitter::close_elements(ElementLoop& loop) {
 
 // What the array of a value is named after.
 std::string Emitter::array_base(ir::Value value, ir::Value storage) const {
-  std::string base =
-      kernel_.name_of(storage).empty() ? kernel_.name_of(value) : kernel_.name_of(storage);
-  if (base.empty()) base = name_of_cast(kernel_, storage);
+  std::string base = kernel_.name_of(storage);
+  if (base.empty()) base = kernel_.name_of(schedule_.result_of(value));
+  if (base.empty()) base = name_of_cast(kernel_, storage, schedule_.source_of(storage));
   return base.empty() ? "kept" : base;
 }
 
@@ -111,7 +112,8 @@ void Emitter::declare_array(ir::Value value) {
     const std::string name = names_.make(base + "_shared");
     shared_.add(name, type_of(storage), type.numel(),
                 static_cast<std::int64_t>(type.element_bytes()), loop_depth_ > 0,
-                lifetimes_.of(storage));
+                lifetimes_.of(storage), layouts_.is_product_operand(storage) ? 1024 : 16);
+    if (layouts_.is_product_operand(storage)) product_operands_.insert(name);
     arrays_[storage.id] = name;
     return;
   }
@@ -246,8 +248,7 @@ bool Emitter::is_only_loaded(const Step& step, const std::vector<Preload>& prelo
   return std::all_of(step.ops.begin(), step.ops.end(), [&](const ir::Op* op) {
     return op->kind == OpKind::Load &&
            std::any_of(preloads.begin(), preloads.end(), [&](const Preload& preload) {
-             return preload.value == op->result() &&
-                    schedule_.home(preload.value) == Home::Stored &&
+             return preload.value == op->result() && schedule_.is_placed(preload.value) &&
                     preload.tile == array_name(preload.value);
            });
   });
@@ -460,7 +461,7 @@ void Emitter::flush_delayed() {
 // Every element of one tile into the array of another.
 void Emitter::assign_tile(ir::Value to, ir::Value from, const Step& at) {
   declare_array(to);
-  const bool is_same = schedule_.home(from) == Home::Stored && schedule_.is_in_array(from, at) &&
+  const bool is_same = schedule_.is_placed(from) && schedule_.is_in_array(from, at) &&
                        schedule_.storage(from) == schedule_.storage(to);
   if (is_same) return;
   ElementLoop loop = make_loop(at, layouts_.of_array(to));

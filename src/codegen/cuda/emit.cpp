@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/emit.cpp — from a kernel to a KernelSource: schedule, layouts, text, launch plan.
+// codegen/cuda/emit.cpp — from a kernel to a KernelSource: sweeps, layouts, text, launch plan.
 #include "codegen/cuda/emit.h"
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "codegen/emulate/rewrite.h"
 #include "codegen/schedule/form_sweeps.h"
 #include "codegen/schedule/op_facts.h"
+#include "codegen/schedule/sweeps.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -26,16 +27,25 @@ namespace {
 
 // Parts of the device library in the order in which they build on each other.
 constexpr std::string_view parts_in_order[] = {
-    "ptx",     "types",  "arithmetic", "math", "memory",  "async_copy", "mma",
-    "atomics", "reduce", "scan",       "sort", "cluster", "check"};
+    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",   "wgmma",
+    "atomics", "warp",  "reduce",     "scan", "sort",   "cluster",    "check"};
+
+// Parts that exchange values between lanes.
+constexpr std::string_view warp_parts[] = {"reduce", "scan", "sort", "cluster"};
 
 // Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
-constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "cluster"};
+constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "wgmma", "cluster"};
 
 std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
 
+// Tells device_lib/cuda/warp.cuh, and the emulation, how many lanes a warp has.
+constexpr std::string_view lanes_option = "-DTW_LANES=";
+
 bool is_wanted(const std::set<std::string>& parts, std::string_view part) {
   if (part == "ptx" || part == "types") return true;
+  if (part == "warp")
+    return std::any_of(std::begin(warp_parts), std::end(warp_parts),
+                       [&](std::string_view user) { return parts.contains(std::string(user)); });
   if (part == "arithmetic" && parts.contains("math")) return true;
   return parts.contains(std::string(part));
 }
@@ -58,23 +68,38 @@ constexpr int recompute_limit_of_rows = 16;
 struct Emitted {
   std::string text;
   std::set<std::string> parts;
+  std::set<WgmmaFunction> wgmmas;
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
   std::string largest;             // arrays in shared memory
   ProgramShape shape;
   bool fits_shape = true;
-  ScheduleOptions schedule;
+  LaidForm laid;
 };
 
 // Tiles that are kept from one loop to another, as large as the largest.
-int count_kept(const ir::Kernel& kernel, const Schedule& schedule) {
+int count_kept(const ir::Kernel& kernel, const Sweeps& sweeps) {
   const std::int64_t largest = largest_tile(kernel);
-  int count = 0;
+  const std::vector<ir::Value> placed = sweeps.placed_results();
+  return static_cast<int>(std::count_if(placed.begin(), placed.end(), [&](ir::Value value) {
+    return kernel.type(value).numel() == largest;
+  }));
+}
+
+// Values that are used several times are written once, each in a line of its own.
+std::vector<bool> values_with_lines(const ir::Kernel& kernel) {
+  std::vector<int> uses(kernel.value_count(), 0);
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    for (const ir::Value value : op.results)
-      if (schedule.home(value) == Home::Stored && kernel.type(value).numel() == largest) ++count;
+    for (const ir::Value value : op.operands) ++uses[value.id];
   });
-  return count;
+  std::vector<bool> lines(kernel.value_count(), false);
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    const bool is_written =
+        op.facts().is(ir::Family::Elementwise) || op.facts().is(ir::Family::Source);
+    if (!is_written || op.kind == ir::OpKind::Constant) return;  // a literal where it is used
+    for (const ir::Value value : op.results) lines[value.id] = uses[value.id] > 1;
+  });
+  return lines;
 }
 
 Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape& shape) {
@@ -82,6 +107,7 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape
   out.text = emitter.run();
   if (options.line_directives) out.text = repeat_line_directives(out.text);
   out.parts = emitter.parts();
+  out.wgmmas = emitter.wgmmas();
   out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
   out.dynamic_bytes =
       emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
@@ -96,58 +122,53 @@ struct Trial {
   Emitter::Refused refused;
 };
 
-// Values that a schedule treats otherwise than it would by itself.
-struct Exceptions {
-  std::vector<bool> apart, unshared;
-};
-
-Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape,
-           const Attempt& attempt, const Exceptions& exceptions) {
-  const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
-  const int recompute_limit =
-      std::max(attempt.recompute_limit, shape.stows_row ? recompute_limit_of_rows : 0);
-  const ScheduleOptions schedule_options{.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
-                                         .recompute_limit = recompute_limit,
-                                         .keep_broadcast_from = attempt.keep_broadcast_from,
-                                         .pointer_limit = 24,
-                                         .keeps_narrow = true,
-                                         .repeats_from_loads = shape.stows_row,
-                                         .apart = exceptions.apart,
-                                         .unshared = exceptions.unshared};
-  const Schedule schedule(kernel, schedule_options);
+// The text of a kernel in sweeps.
+Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape) {
+  const Sweeps sweeps(kernel);
   Alignments alignments(kernel);
-  alignments.rotate(find_rotation(kernel, schedule, alignments, shape.threads()));
+  alignments.rotate(find_rotation(kernel, sweeps, alignments, shape.threads()));
   // Few registers are enough where one tile becomes the next.
   const bool is_plain = !alignments.rotation() || alignments.rotation()->brings_all;
-  if (options.max_registers > 0 || count_kept(kernel, schedule) > 2 || !is_plain)
-    shape.resident = 0;
+  if (options.max_registers > 0 || count_kept(kernel, sweeps) > 2 || !is_plain) shape.resident = 0;
   const TileLayouts layouts(
-      kernel, schedule, alignments,
-      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / 32)),
-       exceptions.apart});
-  Emitter emitter(kernel, schedule, alignments, layouts, options, shape);
+      kernel, sweeps, alignments,
+      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / shape.lanes))});
+  Emitter emitter(kernel, sweeps, alignments, layouts, options, shape);
   Trial out{run(emitter, options, shape), emitter.refused()};
-  out.emitted.schedule = schedule_options;
-  const bool saves_shared =
-      !has_dot(kernel) && kernel.buffers.empty() && emitter.shared().has_quiet_ends();
+  const bool has_slots =
+      std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
+                  [](const ir::KernelBuffer& buffer) { return buffer.has_slots(); });
+  const bool saves_shared = !has_dot(kernel) && !has_slots && emitter.shared().has_quiet_ends();
   const bool saves_global = emitter.global().has_feared_rounds();
   if (!saves_shared && !saves_global) return out;
   // What is known of the ends of loops saves barriers at their begins.
-  Emitter informed(kernel, schedule, alignments, layouts, options, shape);
+  Emitter informed(kernel, sweeps, alignments, layouts, options, shape);
   if (saves_shared) informed.assume(emitter.shared());
   if (saves_global) informed.assume(emitter.global());
   Trial better{run(informed, options, shape), informed.refused()};
-  better.emitted.schedule = schedule_options;
-  return informed.holds_assumed() ? better : out;
+  return informed.holds_assumed() ? std::move(better) : std::move(out);
 }
 
-// Whether one of the values is new.
-bool add(const ir::Kernel& kernel, const std::vector<ir::Value>& values, std::vector<bool>& to) {
+SweepPolicy policy_of(const ProgramShape& shape, const Attempt& attempt) {
+  const std::int64_t few = std::int64_t{TileLayouts::most_registers} * shape.threads();
+  return {.reload_from = attempt.reloads ? few + 1 : INT64_MAX,
+          .recompute_limit =
+              std::max(attempt.recompute_limit, shape.stows_row ? recompute_limit_of_rows : 0),
+          .keep_broadcast_from = attempt.keep_broadcast_from,
+          .pointer_limit = 24,
+          .keeps_narrow = true,
+          .repeats_from_loads = shape.stows_row,
+          .line_name = "t"};
+}
+
+// Whether one of the values of the Laid kernel is new among those of the Tile kernel.
+bool add(const LaidForm& laid, const std::vector<ir::Value>& values, std::vector<bool>& to) {
   bool is_new = false;
-  to.resize(kernel.value_count(), false);
   for (const ir::Value value : values) {
-    is_new |= !to[value.id];
-    to[value.id] = true;
+    const std::uint32_t origin = laid.origins[value.id].id;
+    if (to.size() <= origin) to.resize(origin + 1, false);
+    is_new |= !to[origin];
+    to[origin] = true;
   }
   return is_new;
 }
@@ -155,19 +176,26 @@ bool add(const ir::Kernel& kernel, const std::vector<ir::Value>& values, std::ve
 // What the emitter finds impossible is excepted in another try.
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
              const Attempt& attempt) {
-  Exceptions exceptions;
+  SweepPolicy policy = policy_of(shape, attempt);
+  policy.shares_accumulators = has_asynchronous_dots(kernel);
+  policy.wraps = find_wrapping(kernel);
+  policy.lines = values_with_lines(kernel);
   if (attempt.moves_products) {
-    exceptions.apart = stored_products(kernel);
+    policy.apart = stored_products(kernel);
     const std::vector<bool> transposed = transposed_loads(kernel, Alignments(kernel));
     for (std::size_t i = 0; i < transposed.size(); ++i)
-      if (transposed[i]) exceptions.apart[i] = true;
+      if (transposed[i]) policy.apart[i] = true;
   }
   while (true) {
-    Trial trial = emit(kernel, options, shape, attempt, exceptions);
-    if (trial.refused.is_empty()) return std::move(trial.emitted);
-    const bool parts = add(kernel, trial.refused.unparted, exceptions.apart);
-    const bool unshares = add(kernel, trial.refused.unshared, exceptions.unshared);
-    TW_CHECK(parts || unshares, "the emitter refuses a schedule of kernel '{}' again", kernel.name);
+    LaidForm laid = form_sweeps(kernel, policy);
+    Trial trial = emit(laid.kernel, options, shape);
+    if (trial.refused.is_empty()) {
+      trial.emitted.laid = std::move(laid);
+      return std::move(trial.emitted);
+    }
+    const bool parts = add(laid, trial.refused.unparted, policy.apart);
+    const bool unshares = add(laid, trial.refused.unshared, policy.unshared);
+    TW_CHECK(parts || unshares, "the emitter refuses the sweeps of kernel '{}' again", kernel.name);
   }
 }
 
@@ -228,7 +256,7 @@ PlanExpression programs_per_block(const ProgramShape& shape, int axis) {
 
 void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep& step) {
   using Kind = PlanOp::Kind;
-  step.block[0] = constant(shape.warps * 32);
+  step.block[0] = constant(shape.block_threads());
   step.block[1] = constant(1);
   step.block[2] = constant(1);
   if (shape.blocks > 1) {
@@ -241,7 +269,7 @@ void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep&
   const int axis = first_program_axis(kernel);
   const PlanExpression programs = programs_per_block(shape, axis);
   step.block[0] = programs;
-  step.block[0].push_back({Kind::Constant, shape.warps * 32});
+  step.block[0].push_back({Kind::Constant, shape.block_threads()});
   step.block[0].push_back({Kind::Multiply});
   step.grid[axis] = {{Kind::Grid, axis}};
   step.grid[axis].insert(step.grid[axis].end(), programs.begin(), programs.end());
@@ -264,8 +292,9 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
 
 }  // namespace
 
-ir::Kernel laid_for_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
-  return form_sweeps(kernel, Schedule(kernel, emit_smallest(kernel, options).schedule));
+LaidForCuda laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options) {
+  Emitted emitted = emit_smallest(tiles, options);
+  return {std::move(emitted.laid.kernel), emitted.shape};
 }
 
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options) {
@@ -275,7 +304,7 @@ std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& op
 namespace {
 
 void require_features(const ir::Kernel& kernel, const Target& target) {
-  if (target.capability_major >= 8) return;
+  if (target.has(Feature::Bf16)) return;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (ir::Value result : op.results)
       if (op.facts().has(ir::Elementwise) && kernel.type(result).dtype == DType::BFloat16)
@@ -286,15 +315,9 @@ void require_features(const ir::Kernel& kernel, const Target& target) {
   });
 }
 
-}  // namespace
-
-KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
-  const int warps = options.num_warps;
-  if (warps < 1 || warps > 32 || !std::has_single_bit(static_cast<unsigned>(warps)))
-    throw ArgumentError(
-        fmt::format("num_warps is {}, but must be a power of two from 1 to 32", warps));
-  require_features(kernel, options.target);
-  const Emitted emitted = emit_fitting(kernel, options);
+// The text with the parts of the device library that it needs, and how it is launched.
+KernelSource source_of(const ir::Kernel& kernel, const Emitted& emitted,
+                       const CudaEmitOptions& options) {
   KernelSource source;
   source.language = Language::Cuda;
   source.name = kernel.name;
@@ -304,15 +327,43 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
     source.headers.push_back({header_name(part), std::string(embedded_file(fmt::format(
                                                      "device_lib/cuda/{}.cuh", part)))});
   }
+  if (!emitted.wgmmas.empty()) {
+    source.text += fmt::format("#include \"{}\"\n", wgmma_header);
+    source.headers.push_back({std::string(wgmma_header), wgmma_functions(emitted.wgmmas)});
+  }
   source.text += "\n" + inline_asm_functions(kernel) + emitted.text;
   // Without textures and launches from the device, which take the front end longer to read.
   source.options = {"--std=c++17", "--minimal", options.fp_fusion ? "--fmad=true" : "--fmad=false",
                     options.flush_denormals ? "--ftz=true" : "--ftz=false"};
+  source.options.push_back(fmt::format("{}{}", lanes_option, options.target.warp_size));
   // A kernel cannot have __maxnreg__ beside its launch bounds.
   if (options.max_registers > 0)
     source.options.push_back(fmt::format("--maxrregcount={}", options.max_registers));
   source.kernels.push_back(launch_of(kernel, emitted));
   return source;
+}
+
+void check_num_warps(const CudaEmitOptions& options) {
+  const int warps = options.num_warps;
+  const int most = options.target.max_warps();
+  if (warps < 1 || warps > most || !std::has_single_bit(static_cast<unsigned>(warps)))
+    throw ArgumentError(
+        fmt::format("num_warps is {}, but must be a power of two from 1 to {}", warps, most));
+}
+
+}  // namespace
+
+KernelSource emit_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options) {
+  check_num_warps(options);
+  require_features(tiles, options.target);
+  return source_of(tiles, emit_fitting(tiles, options), options);
+}
+
+KernelSource emit_cuda(const ir::Kernel& laid, const ProgramShape& shape,
+                       const CudaEmitOptions& options) {
+  const Trial trial = emit(laid, options, shape);
+  TW_CHECK(trial.refused.is_empty(), "kernel '{}' cannot be written in these sweeps", laid.name);
+  return source_of(laid, trial.emitted, options);
 }
 
 namespace {
@@ -323,6 +374,8 @@ std::string self_contained(const KernelSource& source) {
   std::string out;
   for (const NamedFile& header : source.headers) {
     std::string_view text = header.text;
+    std::string twins;
+    if (header.name == wgmma_header) text = twins = emulated_wgmma_functions(text);
     for (std::string_view part : twinned_parts)
       if (header.name == header_name(part))
         text = embedded_file(fmt::format("device_lib/emulate/cuda/{}.cuh", part));
@@ -375,6 +428,8 @@ KernelSource emulate_source(const KernelSource& source) {
   if (is_emulation_checked()) out.text += source_map_text(source);
   out.options = emulation_options();
   out.options.push_back("-fwrapv");
+  for (const std::string& option : source.options)
+    if (option.starts_with(lanes_option)) out.options.push_back(option);
   out.kernels = source.kernels;
   for (std::size_t i = 0; i < out.kernels.size(); ++i) {
     LaunchStep& step = out.kernels[i].variants.front().steps.front();

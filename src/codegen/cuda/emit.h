@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/emit.h — a Tile-stage kernel as CUDA C++ that is made to be read.
+// codegen/cuda/emit.h — a kernel of stage Tile or Laid as CUDA C++ that is made to be read.
 //
 //   KernelSource source = emit_cuda(kernel, {.target = Target::parse("sm_90a"), .num_warps = 4});
 //
@@ -21,6 +21,7 @@ namespace tilewright {
 // How programs lie on the threads of the machine.
 struct ProgramShape {
   int warps = 4;     // of a program in each of its blocks, a power of two
+  int lanes = 0;     // of a warp, as many as the machine has
   int programs = 1;  // that share a block at most, where none of them needs it for itself
   int blocks = 1;    // of the cluster over which one program is spread
   int resident = 0;  // blocks that registers must suffice for on a multiprocessor; 0: any number
@@ -28,7 +29,8 @@ struct ProgramShape {
   // is computed from it is computed again where it is needed.
   bool stows_row = false;
 
-  int threads() const { return warps * 32 * blocks; }  // of one program
+  int threads() const { return block_threads() * blocks; }  // of one program
+  int block_threads() const { return warps * lanes; }       // of one program in one of its blocks
 
   friend bool operator==(const ProgramShape&, const ProgramShape&) = default;
 };
@@ -50,11 +52,19 @@ struct CudaEmitOptions {
 };
 
 // Throws ArgumentError when the kernel cannot run: more shared memory than a block can have, or a
-// number of warps that is no power of two from 1 to 32.
-KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
+// number of warps that is no power of two or more than a block has.
+KernelSource emit_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);
 
-// The kernel in the sweeps in which it is emitted.
-ir::Kernel laid_for_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
+// A kernel in the sweeps in which it is emitted, and how its programs lie on threads.
+struct LaidForCuda {
+  ir::Kernel kernel;
+  ProgramShape shape;
+};
+LaidForCuda laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);
+
+// The text of a kernel that is laid: nothing of the Tile kernel is needed any more.
+KernelSource emit_cuda(const ir::Kernel& laid, const ProgramShape& shape,
+                       const CudaEmitOptions& options);
 
 // What a block of the kernel needs, also when that is more than it can have.
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options);

@@ -24,7 +24,7 @@ bool mixes_pointers(const ir::Kernel& kernel) {
   bool mixes = false;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     // Pointers are chosen and cast as elements are; moving one keeps what it points to.
-    const bool may_mix = op.facts().is(ir::Family::Control) ||
+    const bool may_mix = (op.facts().is(ir::Family::Control) && op.kind != OpKind::Sweep) ||
                          (op.facts().is(ir::Family::Elementwise) && op.kind != OpKind::Offset);
     for (ir::Value value : op.results) mixes |= may_mix && kernel.type(value).is_pointer;
   });
@@ -33,7 +33,7 @@ bool mixes_pointers(const ir::Kernel& kernel) {
 
 }  // namespace
 
-Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
+Emitter::Emitter(const ir::Kernel& kernel, const Sweeps& schedule, const Alignments& alignments,
                  const TileLayouts& layouts, const CudaEmitOptions& options,
                  const ProgramShape& shape)
     : kernel_(kernel),
@@ -43,14 +43,15 @@ Emitter::Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Align
       options_(options),
       shape_(shape),
       threads_(shape.threads()),
+      lanes_(shape.lanes),
       shared_axis_(first_program_axis(kernel)),
       stowed_(find_stowed()),
       lifetimes_(kernel, schedule),
       uses_(kernel.value_count(), 0),
-      hints_(find_access_hints(kernel)),
-      wraps_(find_wrapping(kernel)),
+      hints_(find_access_hints(kernel, schedule)),
       has_dot_(has_dot(kernel)),
       global_(kernel),
+      has_products_(has_asynchronous_dots(kernel)),
       keeps_const_(!mixes_pointers(kernel)) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (ir::Value value : op.operands) ++uses_[value.id];
@@ -102,7 +103,7 @@ std::string Emitter::parameter_list() {
 std::string Emitter::launch_bounds() const {
   constexpr std::int64_t few_words = 64;
   constexpr int registers_of_slices = 128;
-  const int threads = shape_.programs * shape_.warps * 32;  // of a block
+  const int threads = shape_.programs * shape_.block_threads();  // of a block
   int resident = shape_.resident;
   if (resident == 0 && options_.max_registers == 0 && loop_words_ > few_words) resident = 1;
   // What the compiler would keep from one slice to the next takes the place of other blocks.

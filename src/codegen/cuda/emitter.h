@@ -27,10 +27,12 @@
 #include "codegen/cuda/layouts.h"
 #include "codegen/cuda/shared_memory.h"
 #include "codegen/cuda/space.h"
+#include "codegen/cuda/wgmma_functions.h"
 #include "codegen/cuda/wrapping.h"
-#include "codegen/schedule/schedule.h"
+#include "codegen/schedule/sweeps.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "layout/wgmma.h"
 
 namespace tilewright {
 
@@ -63,7 +65,7 @@ bool is_spin(const Step& step);
 
 class Emitter {
  public:
-  Emitter(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
+  Emitter(const ir::Kernel& kernel, const Sweeps& schedule, const Alignments& alignments,
           const TileLayouts& layouts, const CudaEmitOptions& options, const ProgramShape& shape);
 
   // The function, from its signature on.
@@ -87,6 +89,7 @@ class Emitter {
   const Refused& refused() const { return refused_; }
   std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
+  const std::set<WgmmaFunction>& wgmmas() const { return wgmmas_; }
 
  private:
   using Place = IndexMap;
@@ -401,7 +404,7 @@ class Emitter {
     std::string function;     // of the device library
   };
   void emit_dot(const Step& step);
-  Sums begin_sums(const Step& step);
+  Sums begin_sums(const Step& step, bool from_nothing);
   void end_sums(const Step& step, const Sums& sums);
   void emit_mma(const Step& step, const Sums& sums);
   DotOperand dot_operand(const Step& step, const DotPlan& plan, bool is_left);
@@ -417,6 +420,31 @@ class Emitter {
                       const DotOperand& right, const SpaceVariable& batch);
   void collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops);
   void emit_multiply_add(const Step& step, const Sums& sums);
+
+  // ---- Asynchronous products (wgmma.cpp)
+  // An operand in shared memory as a descriptor says it.
+  struct DescribedOperand {
+    SharedView view;
+    WgmmaOperand operand;
+  };
+  // The loops around the instructions of one product.
+  struct WgmmaLoops {
+    SpaceVariable step, row, column;
+    int log_columns = 3;  // of one instruction
+  };
+  bool is_by_warpgroups(const Step& step) const;
+  bool is_by_warpgroups_of(const Step& loop) const;
+  bool starts_from_nothing(const Step& step) const;
+  int instruction_columns(const DotPlan& plan) const;
+  std::optional<DescribedOperand> described_operand(const Step& step, bool is_left) const;
+  void emit_wgmma(const Step& step, const Sums& sums);
+  std::string describe(const Step& step, const DescribedOperand& from, bool is_left);
+  std::string further_text(const Step& step, const DescribedOperand& from, const WgmmaLoops& loops,
+                           const std::string& descriptor, bool is_left);
+  std::string collect_all_words(const Step& step, const WgmmaLoops& loops);
+  void wait_for_products(std::int64_t pending);
+  void show_to_products();
+  void show_written();
   std::optional<SharedView> shared_view(const Step& step, ir::Value value) const;
   void open_unrolled(const SpaceVariable& variable);
   void close_unrolled(const SpaceVariable& variable);
@@ -477,6 +505,8 @@ class Emitter {
   ElementLoop copy_loop(const Step& step);
   std::string begin_copy(const Step& step);  // returns the name of the slot
   void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot);
+  std::string whole_text(const ir::Op& op);
+  void copy_from_one_place(const Step& step, ElementLoop& loop, const std::string& slot);
   std::string copy_mask(ElementLoop& loop, const ir::Op& op);
   void start_copy(const ElementLoop& loop, const ir::Op& op, std::string_view function,
                   const std::string& to, const std::string& from, const std::string& conditions);
@@ -490,6 +520,7 @@ class Emitter {
 
   // ---- Control
   void steps(const Steps& steps);
+  void share_scalars(const ir::Op& sweep);
   void control_step(const Step& step);
   void emit_for(const Step& step);
   void emit_while(const Step& step);
@@ -502,12 +533,13 @@ class Emitter {
                        const Step& at);
 
   const ir::Kernel& kernel_;
-  const Schedule& schedule_;
+  const Sweeps& schedule_;
   const Alignments& alignments_;
   const TileLayouts& layouts_;
   const CudaEmitOptions& options_;
   const ProgramShape shape_;
   const int threads_;      // of a program
+  const int lanes_;        // of a warp
   const int shared_axis_;  // of the grid, along which programs share a block
   std::string program_;    // names, where programs share a block
   std::string programs_;
@@ -529,7 +561,6 @@ class Emitter {
   std::map<std::size_t, std::string> buffers_;              // number to name
   std::vector<int> uses_;                                   // by value
   const AccessHints hints_;
-  const std::vector<bool> wraps_;  // values that are computed with wrapping functions
   const bool has_dot_;
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable
   std::vector<std::string> prologue_;
@@ -545,6 +576,11 @@ class Emitter {
   std::optional<Ahead> ahead_;      // of the loop that is written
   // Operands of products, left ones first, that are held: the array of the words of all steps.
   std::map<std::pair<const ir::Op*, bool>, std::string> held_;
+  const bool has_products_;            // asynchronous ones
+  std::set<WgmmaFunction> wgmmas_;     // those in use
+  std::set<std::string> started_;      // arrays of sums that products go on with
+  std::set<std::string> product_operands_;  // arrays in shared memory that products read
+  std::string warpgroup_;              // the name of its number
   bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers
 };
 

@@ -72,15 +72,17 @@ AccessShape access_shape(const ir::Kernel& kernel, const Alignments& alignments,
   return out;
 }
 
-TileLayouts::TileLayouts(const ir::Kernel& kernel, const Schedule& schedule,
+TileLayouts::TileLayouts(const ir::Kernel& kernel, const Sweeps& schedule,
                          const Alignments& alignments, const Options& options)
     : kernel_(kernel),
       schedule_(schedule),
       alignments_(alignments),
       log_warps_(options.log_warps),
-      apart_(options.apart),
-      dot_options_{options.target, options.log_warps, has_chained_dots(kernel)},
+      dot_options_{options.target, options.log_warps, has_chained_dots(kernel),
+                   has_asynchronous_dots(kernel)},
       is_shared_(kernel.value_count(), false),
+      is_product_operand_(kernel.value_count(), false),
+      is_product_buffer_(kernel.buffers.size(), false),
       has_lines_(kernel.value_count(), false) {
   for (const ir::KernelBuffer& buffer : kernel.buffers)
     buffer_lines_.push_back(buffer.type.rank - 1);
@@ -148,7 +150,7 @@ void TileLayouts::visit(const Steps& steps) {
 void TileLayouts::note_reads(int reader, const TileReads& reads) {
   for (const TileRead& read : reads.arrays) {
     const int array = node_of(read.value);
-    const bool is_apart = read.value.id < apart_.size() && apart_[read.value.id];
+    const bool is_apart = schedule_.is_apart(read.value);
     if (is_apart) has_lines_[schedule_.storage(read.value).id] = true;
     const bool is_same =
         read.map.is_identity() &&
@@ -347,13 +349,14 @@ void TileLayouts::choose_by_access(int node) {
   for (std::size_t i = 0; i < group.accesses.size(); ++i)
     if (group.accesses[i].contiguous == contiguous && group.access_depths[i] == deepest)
       log_width = std::min(log_width, log2_of(16 / group.access_bytes[i]));
+  const int log_lanes = dot_options_.target.log_lanes();
   // Every thread should have something before one has a wide vector.
-  const int spare = bits_of_type(shape) - 5 - log_warps_;
+  const int spare = bits_of_type(shape) - log_lanes - log_warps_;
   if (!group.is_copy) log_width = std::clamp(log_width, 0, std::max(spare, 0));
   Layout::Blocked blocked{.log_sizes = {sizes_of(shape).begin(), sizes_of(shape).end()},
                           .order = {},
                           .log_vector = log_width,
-                          .log_lanes = 5,
+                          .log_lanes = log_lanes,
                           .log_warps = log_warps_};
   if (shape.rank > 0) blocked.order.push_back(contiguous);
   for (int d = shape.rank; d-- > 0;)
@@ -399,7 +402,8 @@ void TileLayouts::decide_shared() {
                                            read.is_left ? wanted.left : wanted.right, read.map)
                                    .kind == Conversion::Kind::Registers;
     has_lines_[read.storage.id] = true;
-    if (!is_held) is_shared_[read.storage.id] = true;
+    const bool is_right = plan_of(*read.dot).is_asynchronous && !read.is_left;
+    if (!is_held || is_right) is_shared_[read.storage.id] = true;
   }
   for (const Relation& relation : relations_) {
     const Layout& reader = layouts_.at(find(relation.reader)).layout;
@@ -411,6 +415,12 @@ void TileLayouts::decide_shared() {
     for (ir::Value result : reduce->results)
       if (!(of_reduced(*step, *reduce) == of_array(result).layout))
         is_shared_[schedule_.storage(result).id] = true;
+  for (const OperandRead& read : operand_reads_) {
+    if (!plan_of(*read.dot).is_asynchronous || !is_shared_[read.storage.id]) continue;
+    is_product_operand_[read.storage.id] = true;
+    if (is_slot(read.storage))
+      is_product_buffer_[kernel_.buffer_of(*kernel_.maker(read.storage))] = true;
+  }
 }
 
 // In registers where each thread holds few elements and the layout deals them out in order.
@@ -437,10 +447,11 @@ void TileLayouts::decide_scans() {
 void TileLayouts::choose_buffer_swizzles() {
   for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const ir::Type& type = kernel_.buffers[i].type;
-    buffer_swizzles_.push_back(type.rank >= 2
-                                   ? Swizzle::lines(sizes_of(type), buffer_lines_[i],
-                                                    static_cast<int>(type.element_bytes()))
-                                   : Swizzle::none(sizes_of(type)));
+    if (!kernel_.buffers[i].has_slots()) continue;  // they stand last
+    const auto lines = is_product_buffer_[i] ? Swizzle::panels : Swizzle::lines;
+    buffer_swizzles_.push_back(
+        type.rank >= 2 ? lines(sizes_of(type), buffer_lines_[i], static_cast<int>(type.element_bytes()))
+                       : Swizzle::none(sizes_of(type)));
   }
 }
 
@@ -454,10 +465,11 @@ void TileLayouts::choose_swizzles() {
       continue;
     }
     const bool has_lines = has_lines_[storage] && type.rank >= 2 && !type.is_bool();
-    const ir::Op* maker = kernel_.maker({storage});
-    const bool is_crossed =
-        storage < apart_.size() && apart_[storage] && maker && maker->kind == OpKind::Load;
-    const auto lines = is_crossed ? Swizzle::crossed_lines : Swizzle::lines;
+    const ir::Op* maker = kernel_.maker(schedule_.source_of({storage}));
+    const bool is_crossed = schedule_.is_apart({storage}) && maker && maker->kind == OpKind::Load;
+    const auto lines = is_product_operand_[storage] ? Swizzle::panels
+                       : is_crossed                 ? Swizzle::crossed_lines
+                                                    : Swizzle::lines;
     swizzles_[storage] = has_lines ? lines(sizes_of(type), layouts_.at(node).contiguous,
                                            static_cast<int>(type.element_bytes()))
                                    : Swizzle::none(sizes_of(type));

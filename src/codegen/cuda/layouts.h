@@ -18,7 +18,7 @@
 #include "codegen/cuda/dot_plan.h"
 #include "codegen/cuda/scan_plan.h"
 #include "codegen/cuda/tile_reads.h"
-#include "codegen/schedule/schedule.h"
+#include "codegen/schedule/sweeps.h"
 #include "layout/layout.h"
 #include "layout/swizzle.h"
 
@@ -53,9 +53,8 @@ class TileLayouts {
   struct Options {
     Target target;
     int log_warps = 2;
-    std::vector<bool> apart = {};  // by value: its readers choose their own layout
   };
-  TileLayouts(const ir::Kernel& kernel, const Schedule& schedule, const Alignments& alignments,
+  TileLayouts(const ir::Kernel& kernel, const Sweeps& schedule, const Alignments& alignments,
               const Options& options);
 
   const TileLayout& of_step(const Step& step) const { return layouts_.at(steps_.at(step.order)); }
@@ -79,6 +78,9 @@ class TileLayouts {
     return found == scans_.end() ? nullptr : &found->second;
   }
   bool has_scans() const { return !scans_.empty(); }
+  // Whether an asynchronous product reads the array, or slots of the buffer, in shared memory.
+  bool is_product_operand(ir::Value value) const { return is_product_operand_[schedule_.storage(value).id]; }
+  bool is_product_buffer(std::size_t buffer) const { return is_product_buffer_[buffer]; }
   // Whether the array of its result is laid out as the product's instruction wants it.
   bool fits(const ir::Op& dot) const;
   // The layout that a reduction over the step leaves its results in, one register per result.
@@ -128,10 +130,9 @@ class TileLayouts {
   void choose_swizzles();
 
   const ir::Kernel& kernel_;
-  const Schedule& schedule_;
+  const Sweeps& schedule_;
   const Alignments& alignments_;
   const int log_warps_;
-  const std::vector<bool> apart_;
   int loop_depth_ = 0;  // of the step that is visited
   const DotOptions dot_options_;
   std::vector<int> parents_;   // of the sets of nodes
@@ -145,6 +146,8 @@ class TileLayouts {
   std::unordered_map<int, int> steps_;            // order of a step to its node, later to the root
   std::unordered_map<int, TileLayout> layouts_;   // by root
   std::vector<bool> is_shared_;                   // by value
+  std::vector<bool> is_product_operand_;          // by storage
+  std::vector<bool> is_product_buffer_;           // by buffer
   std::vector<bool> has_lines_;                   // by storage: read by lines in shared memory
   std::unordered_map<std::uint32_t, Swizzle> swizzles_;  // by storage
   std::vector<int> buffer_lines_;                        // by buffer: along which dimension

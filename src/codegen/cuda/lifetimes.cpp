@@ -24,7 +24,7 @@ constexpr Lifetime never{.first = std::numeric_limits<int>::max(), .last = -1};
 
 }  // namespace
 
-Lifetimes::Lifetimes(const ir::Kernel& kernel, const Schedule& schedule)
+Lifetimes::Lifetimes(const ir::Kernel& kernel, const Sweeps& schedule)
     : kernel_(kernel), schedule_(schedule), buffers_(kernel.buffers.size(), never) {
   visit(schedule.steps());
   extend_over_loops();
@@ -36,7 +36,7 @@ Lifetime Lifetimes::of(ir::Value value) const {
 }
 
 void Lifetimes::use(ir::Value value, int order) {
-  if (!is_tile(kernel_, value) || schedule_.home(value) != Home::Stored) return;
+  if (!is_tile(kernel_, value) || !schedule_.is_placed(value)) return;
   const ir::Value storage = schedule_.storage(value);
   widen(arrays_.try_emplace(storage.id, never).first->second, order);
   const ir::Op* maker = kernel_.maker(storage);

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/schedule/schedule.h"
+#include "codegen/schedule/sweeps.h"
 
 namespace tilewright {
 
@@ -24,7 +24,7 @@ struct Lifetime {
 
 class Lifetimes {
  public:
-  Lifetimes(const ir::Kernel& kernel, const Schedule& schedule);
+  Lifetimes(const ir::Kernel& kernel, const Sweeps& schedule);
 
   // Of the array of a Stored value; of one that nothing uses, for ever.
   Lifetime of(ir::Value value) const;
@@ -39,7 +39,7 @@ class Lifetimes {
   void extend_over_loops();
 
   const ir::Kernel& kernel_;
-  const Schedule& schedule_;
+  const Sweeps& schedule_;
   std::unordered_map<std::uint32_t, Lifetime> arrays_;  // by storage
   std::vector<Lifetime> buffers_;
   std::vector<Lifetime> loops_;  // outer ones after inner ones; the loop's own step is the first

@@ -44,7 +44,7 @@ std::string Emitter::cache_text(const ir::Op& op) const {
 }
 
 bool Emitter::lingers(const ir::Op& op) const {
-  return options_.target.capability_major >= 9 && hints_.streaming.contains(&op) && !is_stowing_;
+  return options_.target.has(Feature::CacheHints) && hints_.streaming.contains(&op) && !is_stowing_;
 }
 
 bool Emitter::is_uniform_tile(ir::Value value) const {

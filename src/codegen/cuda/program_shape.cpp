@@ -7,14 +7,15 @@
 #include <optional>
 
 #include "codegen/cuda/layouts.h"
+#include "codegen/schedule/form_sweeps.h"
 #include "codegen/schedule/op_facts.h"
+#include "codegen/schedule/sweeps.h"
 
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
 
-constexpr int most_warps = 32;
 constexpr int warps_of_shared_block = 4;  // of programs that share one
 constexpr int most_blocks = 8;            // of a cluster that every GPU with clusters has
 
@@ -26,10 +27,14 @@ struct Work {
   int element_bytes = 1;      // of the widest that such tiles load or store
   int loads = 0;              // of such tiles, and those that loops carry
   bool is_aligned = true;     // all of these go in vectors of 16 bytes
+  int lanes = 0;              // of a warp
+  int most_warps = 0;         // of a block
 };
 
-Work work_of(const ir::Kernel& kernel) {
-  Work work{.elements = largest_tile(kernel)};
+Work work_of(const ir::Kernel& kernel, const Target& target) {
+  Work work{.elements = largest_tile(kernel),
+            .lanes = target.warp_size,
+            .most_warps = target.max_warps()};
   const Alignments alignments(kernel);
   const auto is_largest = [&](ir::Value value) {
     return kernel.type(value).is_tile() && kernel.type(value).numel() == work.elements;
@@ -51,9 +56,9 @@ Work work_of(const ir::Kernel& kernel) {
   return work;
 }
 
-int warps_for(std::int64_t elements, std::int64_t per_thread) {
-  const std::int64_t warps = std::max<std::int64_t>(elements / (32 * per_thread), 1);
-  return static_cast<int>(std::min<std::int64_t>(warps, most_warps));
+int warps_for(const Work& work, std::int64_t elements, std::int64_t per_thread) {
+  const std::int64_t warps = std::max<std::int64_t>(elements / (work.lanes * per_thread), 1);
+  return static_cast<int>(std::min<std::int64_t>(warps, work.most_warps));
 }
 
 ProgramShape of_warps(int warps, bool shares) {
@@ -74,24 +79,27 @@ int registers_for(const Work& work, std::int64_t held) {
 // The compiler takes more registers than it needs when nothing stops it: fewer rows would be on
 // their way at once.
 ProgramShape packed(ProgramShape shape, const Work& work, const Target& target) {
-  const int registers = registers_for(work, work.elements / shape.threads());
+  const int threads = shape.warps * work.lanes;
+  const int registers = registers_for(work, work.elements / (threads * shape.blocks));
   const bool is_shared = shape.programs > 1;
   if (registers == 0 || (!work.is_aligned && !is_shared)) return shape;
-  shape.resident = target.registers_per_processor / (registers * shape.warps * 32 * shape.programs);
+  shape.resident = target.registers_per_processor / (registers * threads * shape.programs);
   return shape;
 }
 
 // One row of wide elements is best spread thinly; smaller ones, and rows that weights are applied
 // to, want more work per thread.
 int warps_of_row(const Work& work, bool is_thin) {
-  if (is_thin) return std::min(warps_for(work.elements, 8), work.elements < 32768 ? 16 : 32);
+  if (is_thin)
+    return std::min(warps_for(work, work.elements, 8),
+                    work.elements < 32768 ? work.most_warps / 2 : work.most_warps);
   const bool is_small = work.element_bytes <= 2;
   const bool is_light = is_small && work.is_aligned && work.elements < 16384 &&
                         (work.loads <= 2 || (work.loads <= 3 && work.elements <= 1024));
   const bool is_packed = is_small && work.loads > 1;
   const bool is_odd = is_small && !work.is_aligned && work.loads <= 1;  // begins anywhere
   const int per_thread = is_light ? 16 : is_packed || (work.elements < 16384 && !is_odd) ? 32 : 64;
-  return warps_for(work.elements, std::min(elements_at_most(work), per_thread));
+  return warps_for(work, work.elements, std::min(elements_at_most(work), per_thread));
 }
 
 // A long row in the shared memory of as many blocks as give each a part of which three or so are on
@@ -99,9 +107,10 @@ int warps_of_row(const Work& work, bool is_thin) {
 std::optional<ProgramShape> stowed_shape(const Work& work, const Target& target) {
   constexpr std::int64_t part = 64 << 10;
   constexpr std::int64_t beside = 8 << 10;  // for what is summed up
-  constexpr int warps = 16;
+  const int warps = work.most_warps / 2;
   const std::int64_t blocks = work.elements * work.element_bytes / part;
-  if (target.capability_major < 8 || blocks < 1 || blocks > (target.has_clusters ? most_blocks : 1))
+  if (!target.has(Feature::AsyncCopy) || blocks < 1 ||
+      blocks > (target.has(Feature::Clusters) ? most_blocks : 1))
     return std::nullopt;
   if (work.elements < 32768 || (work.elements == 32768 && work.element_bytes > 2))
     return std::nullopt;
@@ -116,11 +125,12 @@ std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions
   const int most = elements_at_most(work);
   const bool is_thin = work.loads <= 1 && work.element_bytes > 2;
   std::vector<ProgramShape> out;
-  const int within_warp = is_thin || (work.element_bytes <= 2 && work.is_aligned) ? 512 : 32 * most;
+  const int within_warp =
+      is_thin || (work.element_bytes <= 2 && work.is_aligned) ? 16 * work.lanes : work.lanes * most;
   if (work.elements <= within_warp) out.push_back(of_warps(1, work.has_program));
   const std::int64_t blocks = std::min<std::int64_t>(work.elements / 16384, most_blocks);
-  if (options.target.has_clusters && work.elements > 32768)
-    out.push_back({.warps = warps_for(work.elements / blocks, std::min(most, 32)),
+  if (options.target.has(Feature::Clusters) && work.elements > 32768)
+    out.push_back({.warps = warps_for(work, work.elements / blocks, std::min(most, 32)),
                    .blocks = static_cast<int>(blocks)});
   out.push_back(of_warps(warps_of_row(work, is_thin), false));
   for (ProgramShape& shape : out) shape = packed(shape, work, options.target);
@@ -130,7 +140,7 @@ std::vector<ProgramShape> shapes_of_rows(const Work& work, const CudaEmitOptions
 
 // Roughly the instructions of a warp when one warp does all: loops over the elements that a thread
 // holds are unrolled. A product of 16x8x8 elements is one instruction.
-std::int64_t instructions_of(const ir::Kernel& kernel) {
+std::int64_t instructions_of(const ir::Kernel& kernel, int lanes) {
   std::int64_t count = 0;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (const ir::Value value : op.results) {
@@ -138,7 +148,7 @@ std::int64_t instructions_of(const ir::Kernel& kernel) {
       if (!type.is_tile()) continue;
       const ir::Type& first = op.operands.empty() ? type : kernel.type(op.operands[0]);
       count += op.kind == OpKind::Dot ? type.numel() * first.size(first.rank - 1) / 1024
-                                      : type.numel() / 32;
+                                      : type.numel() / lanes;
     }
   });
   return count;
@@ -146,10 +156,10 @@ std::int64_t instructions_of(const ir::Kernel& kernel) {
 
 // Compilers take minutes for a text whose threads hold thousands of elements, and spill them all:
 // more warps than were asked for, which changes no result, make it shorter.
-int warps_for_text(const ir::Kernel& kernel, int warps) {
+int warps_for_text(const ir::Kernel& kernel, const Target& target, int warps) {
   constexpr std::int64_t most_instructions = 8192;
-  constexpr int enough_warps = 8;
-  const std::int64_t instructions = instructions_of(kernel);
+  const int enough_warps = std::min(8, target.max_warps());
+  const std::int64_t instructions = instructions_of(kernel, target.warp_size);
   while (warps < enough_warps && instructions / warps > most_instructions) warps *= 2;
   return warps;
 }
@@ -181,18 +191,19 @@ namespace {
 // warps would then add a sum over warps for every column.
 bool sums_columns_only(const ir::Kernel& kernel, std::int64_t elements) {
   constexpr std::int64_t few_columns = 32;
-  const Schedule schedule(kernel, {.reload_from = INT64_MAX,
-                                   .recompute_limit = 6,
-                                   .keep_broadcast_from = 4,
-                                   .pointer_limit = 24,
-                                   .keeps_narrow = true});
+  const LaidForm laid = form_sweeps(kernel, {.reload_from = INT64_MAX,
+                                             .recompute_limit = 6,
+                                             .keep_broadcast_from = 4,
+                                             .pointer_limit = 24,
+                                             .keeps_narrow = true});
+  const std::vector<ir::Value> placed = Sweeps(laid.kernel).placed_results();
   bool sums = false;
-  bool others = false;
+  bool others = std::any_of(placed.begin(), placed.end(), [&](ir::Value value) {
+    return laid.kernel.type(value).numel() == elements;
+  });
   ir::walk(kernel.body, [&](const ir::Op& op) {
     const bool stores = op.kind == OpKind::Store && kernel.type(op.operands[0]).numel() == elements;
     others |= op.facts().has(ir::FixedShape) || op.kind == OpKind::For || stores;
-    for (const ir::Value value : op.results)
-      others |= kernel.type(value).numel() == elements && schedule.home(value) == Home::Stored;
     if (op.kind != OpKind::Reduce || kernel.type(op.operands[0]).numel() != elements) return;
     sums = true;
     others |= op.integer("axis") + 1 == kernel.type(op.operands[0]).rank ||
@@ -203,10 +214,10 @@ bool sums_columns_only(const ir::Kernel& kernel, std::int64_t elements) {
 
 }  // namespace
 
-bool has_too_few_warps(const ir::Kernel& kernel, int warps) {
+bool has_too_few_warps(const ir::Kernel& kernel, const Target& target, int warps) {
   constexpr int most_slices = 4;
   const std::int64_t elements = largest_tile(kernel);
-  const std::int64_t held = std::int64_t{TileLayouts::most_registers} * 32 * warps;
+  const std::int64_t held = std::int64_t{TileLayouts::most_registers} * target.warp_size * warps;
   if (elements <= held) return false;
   return elements > most_slices * held || !sums_columns_only(kernel, elements);
 }
@@ -219,32 +230,43 @@ int first_program_axis(const ir::Kernel& kernel) {
   return axis == 3 ? 0 : static_cast<int>(axis);
 }
 
-std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+namespace {
+
+std::vector<ProgramShape> shapes_in_warps(const ir::Kernel& kernel,
+                                          const CudaEmitOptions& options) {
   const ProgramShape given{.warps = options.num_warps};
   std::vector<ProgramShape> asked;
   if (options.stows_row)
     asked.push_back({.warps = options.num_warps, .blocks = options.num_ctas, .stows_row = true});
-  if (options.num_ctas > 1 && options.target.has_clusters)
+  if (options.num_ctas > 1 && options.target.has(Feature::Clusters))
     asked.push_back({.warps = options.num_warps, .blocks = options.num_ctas});
   if (options.programs > 1)
     asked.push_back({.warps = options.num_warps, .programs = options.programs});
-  if (const int warps = warps_for_text(kernel, options.num_warps);
+  if (const int warps = warps_for_text(kernel, options.target, options.num_warps);
       asked.empty() && warps > options.num_warps)
     asked.push_back({.warps = warps});
   asked.push_back(given);
   if (!options.chooses_shape) return asked;
   // With more threads more of the tiles fit into registers, where there is too little shared
   // memory.
-  for (int warps = 2 * options.num_warps; warps <= most_warps; warps *= 2)
+  for (int warps = 2 * options.num_warps; warps <= options.target.max_warps(); warps *= 2)
     asked.push_back({.warps = warps});
-  const Work work = work_of(kernel);
+  const Work work = work_of(kernel, options.target);
   // While one program has a lock others wait: more threads have it for a shorter time.
   constexpr int warps_of_lock = 8;
   if (has_lock(kernel) && !has_dot(kernel) && work.elements >= 128 * warps_of_lock &&
       options.num_warps < warps_of_lock)
     asked.insert(asked.begin(), {.warps = warps_of_lock});
-  if (!work.is_plain || work.elements < 32) return asked;
+  if (!work.is_plain || work.elements < work.lanes) return asked;
   return work.has_reduction ? shapes_of_rows(work, options) : asked;
+}
+
+}  // namespace
+
+std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+  std::vector<ProgramShape> out = shapes_in_warps(kernel, options);
+  for (ProgramShape& shape : out) shape.lanes = options.target.warp_size;
+  return out;
 }
 
 }  // namespace tilewright

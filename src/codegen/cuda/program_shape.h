@@ -32,7 +32,7 @@ std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmit
 // Elements of the largest tile; 0 when there is none.
 std::int64_t largest_tile(const ir::Kernel& kernel);
 // Whether a thread would have to hold more of a tile than its registers take.
-bool has_too_few_warps(const ir::Kernel& kernel, int warps);
+bool has_too_few_warps(const ir::Kernel& kernel, const Target& target, int warps);
 
 // The lowest axis of the grid that the kernel asks its program id of.
 int first_program_axis(const ir::Kernel& kernel);

@@ -270,7 +270,10 @@ void Emitter::reduce_over_warps(const Reduction& reduction, int lanes, int warps
   const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
   // As slots_per_warp of device_lib/cuda/reduce.cuh.
   const bool are_neighbours = (warps & (warps + 1)) == 0;
-  const int values = threads_ / 32 * (lanes != 31 ? 32 : warps > 7 && !are_neighbours ? 2 : 1);
+  const int values = threads_ / lanes_ *
+                     (lanes != lanes_ - 1            ? lanes_
+                      : warps > 7 && !are_neighbours ? 2
+                                                     : 1);
   shared_.add(slots, reduction.type, std::int64_t{values} * reduction.registers, bytes,
               loop_depth_ > 0, {order_, order_});
   if (shared_.write_needs_barrier(slots)) barrier();
@@ -289,10 +292,11 @@ void Emitter::reduce_over_warps(const Reduction& reduction, int lanes, int warps
 // Only one value of the whole cluster, and only once: its slots have no other user, so that one
 // barrier of the cluster is enough.
 bool Emitter::reduce_over_cluster(const Reduction& reduction, int lanes, int warps) {
-  const int all = threads_ / 32;
+  const int all = threads_ / lanes_;
   const bool is_outermost = std::any_of(schedule_.steps().begin(), schedule_.steps().end(),
                                         [&](const Step& step) { return step.order == order_; });
-  if (lanes != 31 || warps != all - 1 || reduction.registers != 1 || !is_outermost) return false;
+  if (lanes != lanes_ - 1 || warps != all - 1 || reduction.registers != 1 || !is_outermost)
+    return false;
   if (cluster_bytes_ == 0) out_.line("tw::cluster_wait();");
   const std::string slots = names_.make(reduction.total + "_slots");
   const auto bytes = static_cast<std::int64_t>(8 * reduction.op->operands.size());
@@ -339,7 +343,7 @@ void Emitter::publish(const Reduction& reduction, std::size_t number) {
                 rounded(reduction, reduction.total));
     return;
   }
-  if (schedule_.home(result) != Home::Stored) return;
+  if (!schedule_.is_placed(result)) return;
   const bool is_new = !arrays_.contains(schedule_.storage(result).id);
   const bool is_array = reduction.registers > 1 && member.empty() && !reduction.is_wide;
   if (is_new && !layouts_.is_shared(result) && is_array) {

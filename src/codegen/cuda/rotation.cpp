@@ -150,7 +150,7 @@ ir::Value common_start(const std::vector<TileAccessPhase>& accesses) {
 }
 
 // Whether a scalar is there before the first loop over elements.
-bool is_early(const ir::Kernel& kernel, const Schedule& schedule, ir::Value value) {
+bool is_early(const ir::Kernel& kernel, const Sweeps& schedule, ir::Value value) {
   const ir::Op* maker = kernel.maker(value);
   if (!maker)
     return std::any_of(kernel.arguments.begin(), kernel.arguments.end(),
@@ -165,7 +165,7 @@ bool is_early(const ir::Kernel& kernel, const Schedule& schedule, ir::Value valu
 
 }  // namespace
 
-std::optional<Rotation> find_rotation(const ir::Kernel& kernel, const Schedule& schedule,
+std::optional<Rotation> find_rotation(const ir::Kernel& kernel, const Sweeps& schedule,
                                       const Alignments& alignments, int threads) {
   Rotation out{.size = common_size(kernel)};
   if (out.size == 0) return std::nullopt;

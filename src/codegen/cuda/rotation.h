@@ -13,7 +13,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "codegen/schedule/schedule.h"
+#include "codegen/schedule/sweeps.h"
 #include "ir/kernel.h"
 
 namespace tilewright {
@@ -31,7 +31,7 @@ struct Rotation {
 // For a kernel of rank-1 tiles whose order does not matter (no scans, no gathers), when all its
 // stores and some small elements begin at the same place in a vector, which is not known to be 0.
 // `threads` work on a program; each must have a whole vector.
-std::optional<Rotation> find_rotation(const ir::Kernel& kernel, const Schedule& schedule,
+std::optional<Rotation> find_rotation(const ir::Kernel& kernel, const Sweeps& schedule,
                                       const Alignments& alignments, int threads);
 
 }  // namespace tilewright

@@ -54,7 +54,7 @@ OperandText Emitter::operand(ir::Value value, std::string text) const {
 }
 
 std::string Emitter::operation_text(const ir::Op& op, std::span<const OperandText> operands) const {
-  const std::string wrapped = wraps_[op.result().id] ? wrapping_text(op, operands) : "";
+  const std::string wrapped = op.integer("wraps") != 0 ? wrapping_text(op, operands) : "";
   return wrapped.empty() ? expression_text(op, kernel_.type(op.result()), operands) : wrapped;
 }
 
@@ -66,7 +66,7 @@ void Emitter::note_parts(const ir::Op& op, const std::string& text) {
 
 void Emitter::define_scalar(const ir::Op& op, const std::string& text) {
   const ir::Value value = op.result();
-  const bool is_short = uses_[value.id] <= 1 && kernel_.name_of(value).empty() && text.size() < 60;
+  const bool is_short = kernel_.name_of(value).empty() && text.size() < 60;
   if (is_short && op.facts().has(ir::Pure)) {
     scalars_[value.id] = atom(text);
     return;

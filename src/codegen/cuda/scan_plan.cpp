@@ -43,8 +43,8 @@ int ScanPlan::exchanged() const {
   return 1 << (log_registers - std::popcount(static_cast<unsigned>(inner)));
 }
 
-std::int64_t ScanPlan::slots(int all_warps) const {
-  return warps == 0 ? 0 : std::int64_t{exchanged()} * all_warps * (lanes == 31 ? 1 : 32);
+std::int64_t ScanPlan::slots(int all_warps, int all_lanes) const {
+  return warps == 0 ? 0 : std::int64_t{exchanged()} * all_warps * (lanes == all_lanes - 1 ? 1 : all_lanes);
 }
 
 std::optional<ScanPlan> plan_scan(const Layout& layout, LogSizes sizes, int axis) {

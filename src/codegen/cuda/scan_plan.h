@@ -26,7 +26,7 @@ struct ScanPlan {
   // Values that a thread exchanges with others: one per stretch of inner registers.
   int exchanged() const;
   // Values in shared memory through which warps meet; 0 when they need not.
-  std::int64_t slots(int all_warps) const;
+  std::int64_t slots(int all_warps, int all_lanes) const;
 };
 
 // None when the layout deals the axis out in another order.

@@ -109,13 +109,13 @@ void Emitter::emit_shared_lines(const Step& step, const ScanShape& shape, const 
   scan_stretch(step, shape, text);
   text.before = names_.make("before");
   text.has_before = names_.make("has_before");
-  const int lanes = std::min(1 << shape.log_threads, 32);
-  const int warps = std::max((1 << shape.log_threads) / 32, 1);
+  const int lanes = std::min(1 << shape.log_threads, lanes_);
+  const int warps = std::max((1 << shape.log_threads) / lanes_, 1);
   std::string slots = fmt::format("static_cast<{}*>(nullptr)", type);
   if (warps > 1) {
     slots = names_.make(text.running + "_slots");
     const auto bytes = static_cast<std::int64_t>(8 * step.op->operands.size());
-    shared_.add(slots, type, threads_ / 32, bytes, loop_depth_ > 0, {order_, order_});
+    shared_.add(slots, type, threads_ / lanes_, bytes, loop_depth_ > 0, {order_, order_});
     if (shared_.write_needs_barrier(slots)) barrier();
   }
   out_.format("{} {};", type, text.before);

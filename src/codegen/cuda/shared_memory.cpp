@@ -3,6 +3,7 @@
 #include "codegen/cuda/shared_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,8 +22,10 @@ bool meet_in_place(const SharedMemory::Array& a, const SharedMemory::Array& b) {
 }  // namespace
 
 void SharedMemory::add(const std::string& name, const std::string& element, std::int64_t count,
-                       std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime) {
-  Array array{name, element, count, aligned(count * element_bytes), lifetime, 0};
+                       std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime,
+                       std::int64_t alignment) {
+  Array array{name, element, count, aligned(count * element_bytes), lifetime, 0, alignment};
+  alignment_ = std::max(alignment_, alignment);
   // Small arrays save no space worth the barriers.
   if (array.bytes < least_to_share) array.lifetime = {};
   array.offset = free_place(array);
@@ -35,7 +38,10 @@ void SharedMemory::add(const std::string& name, const std::string& element, std:
 // The lowest place that no array has which is alive at the same time.
 std::int64_t SharedMemory::free_place(const Array& array) const {
   std::vector<std::int64_t> candidates = {0};
-  for (const Array& other : arrays_) candidates.push_back(other.offset + other.bytes);
+  for (const Array& other : arrays_) {
+    const std::int64_t end = other.offset + other.bytes;
+    candidates.push_back((end + array.alignment - 1) / array.alignment * array.alignment);
+  }
   std::sort(candidates.begin(), candidates.end());
   for (const std::int64_t candidate : candidates) {
     Array placed = array;
@@ -74,7 +80,10 @@ void SharedMemory::note_read(const std::string& name) {
 void SharedMemory::note_write(const std::string& name) {
   State& state = states_.at(array_of(name));
   state.is_written = state.is_used = true;
+  written_.insert(array_of(name));
 }
+
+std::set<std::string> SharedMemory::take_written() { return std::exchange(written_, {}); }
 
 void SharedMemory::note_barrier() {
   for (auto& [name, state] : states_) state = {};
@@ -138,15 +147,17 @@ void SharedMemory::merge(const States& states) {
 std::vector<std::string> SharedMemory::declarations() const {
   std::vector<std::string> out;
   const bool is_one = is_dynamic() || has_shared_places_;
-  if (is_dynamic()) out.push_back("extern __shared__ __align__(16) unsigned char shared[];");
-  else if (is_one) out.push_back(fmt::format("__shared__ __align__(16) u8 shared[{}];", bytes_));
+  if (is_dynamic())
+    out.push_back(fmt::format("extern __shared__ __align__({}) unsigned char shared[];", alignment_));
+  else if (is_one)
+    out.push_back(fmt::format("__shared__ __align__({}) u8 shared[{}];", alignment_, bytes_));
   for (const Array& array : arrays_) {
     if (is_one)
       out.push_back(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2});",
                                 array.element, array.name, array.offset));
     else
-      out.push_back(fmt::format("__shared__ __align__(16) {} {}[{}];", array.element, array.name,
-                                array.count));
+      out.push_back(fmt::format("__shared__ __align__({}) {} {}[{}];", array.alignment, array.element,
+                                array.name, array.count));
   }
   return out;
 }

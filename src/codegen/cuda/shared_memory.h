@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ class SharedMemory {
     std::int64_t bytes = 0;
     Lifetime lifetime;
     std::int64_t offset = 0;
+    std::int64_t alignment = 16;
 
     bool is_placed_as(const Array& other) const {
       return name == other.name && offset == other.offset && bytes == other.bytes;
@@ -34,7 +36,10 @@ class SharedMemory {
   // In a loop a new array counts as read by others, since the iteration before did that, unless a
   // barrier came since the loop's begin.
   void add(const std::string& name, const std::string& element, std::int64_t count,
-           std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime = {});
+           std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime = {},
+           std::int64_t alignment = 16);
+  // Names that were written since this was asked last.
+  std::set<std::string> take_written();
   // Another name for (a part of) an array.
   void add_view(const std::string& name, const std::string& array) { views_[name] = array; }
 
@@ -100,6 +105,8 @@ class SharedMemory {
   LoopStates assumed_;
   LoopStates loop_ends_;
   std::map<std::string, std::string> views_;
+  std::set<std::string> written_;
+  std::int64_t alignment_ = 16;  // of all
   std::int64_t bytes_ = 0;
   bool has_shared_places_ = false;
 };

@@ -124,6 +124,12 @@ std::string linear_text(const Space& space, const IndexMap& map, std::size_t fir
   return out;
 }
 
+std::string part_text(const std::string& array, const Space& space, int low) {
+  std::vector<std::uint64_t> columns;
+  for (int j = 0; j < space.bits(); ++j) columns.push_back(std::uint64_t{1} << (low + j));
+  return sum_text(array, linear_text(space, {BitMatrix(low + space.bits(), std::move(columns)), 0}));
+}
+
 IndexMap only_variable(const Space& space, const IndexMap& map, std::size_t variable) {
   std::vector<std::uint64_t> columns(static_cast<std::size_t>(map.matrix.columns()), 0);
   for (int j = space.first_bit_of(variable); j < space.first_bit_of(variable + 1); ++j)

@@ -44,6 +44,9 @@ IndexMap first_of_vector(const IndexMap& place, int log_vector);
 // Whether every vector is a run of neighbours that begins at a multiple of its size.
 bool is_vector_of_neighbours(const IndexMap& place, int log_vector);
 
+// Where the part of an array begins that the variables choose, 2^low elements each: "sums + row * 32".
+std::string part_text(const std::string& array, const Space& space, int low);
+
 // a + b, without zeros.
 std::string sum_text(const std::string& a, const std::string& b);
 

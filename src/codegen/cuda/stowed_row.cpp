@@ -22,17 +22,16 @@ ir::Value Emitter::find_stowed() const {
   if (!shape_.stows_row) return {};
   const std::int64_t largest = largest_tile(kernel_);
   std::vector<ir::Value> kept;
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    for (const ir::Value value : op.results)
-      if (schedule_.home(value) == Home::Stored && kernel_.type(value).numel() == largest)
-        kept.push_back(value);
-  });
+  for (const ir::Value value : schedule_.placed_results())
+    if (kernel_.type(value).numel() == largest) kept.push_back(value);
   if (kept.size() != 1) return {};
   const ir::Value value = kept.front();
   const ir::Op* maker = kernel_.maker(value);
+  const ir::Op* source = kernel_.maker(schedule_.source_of(value));
   const auto& outermost = kernel_.body.ops;
-  const bool is_plain = maker->kind == OpKind::Load && schedule_.storage(value) == value &&
-                        !kernel_.type(value).is_bool() && !layouts_.is_shared(value) &&
+  const bool is_plain = source && source->kind == OpKind::Load &&
+                        schedule_.storage(value) == value && !kernel_.type(value).is_bool() &&
+                        !layouts_.is_shared(value) &&
                         layouts_.of_array(value).layout.copy_bits() == 0;
   return is_plain && std::find(outermost.begin(), outermost.end(), maker) != outermost.end()
              ? value
@@ -50,7 +49,7 @@ void Emitter::declare_stowed() {
   const std::string name = names_.make(array_base(stowed_, stowed_) + "_row");
   const std::string type = type_of(stowed_);
   const int vector = 1 << layouts_.of_array(stowed_).log_vector;
-  const int threads = shape_.warps * 32;
+  const int threads = shape_.block_threads();
   const std::string place = shape_.blocks == 1
                                 ? fmt::format("int(threadIdx.x) * {}", vector)
                                 : fmt::format("tw::own_place<{}, {}, {}>()", threads, vector,
@@ -63,7 +62,7 @@ void Emitter::declare_stowed() {
 
 std::string Emitter::stowed_index(const Frame& frame, const Place& place) const {
   const int log_vector = layouts_.of_array(stowed_).log_vector;
-  const int log_threads = std::countr_zero(static_cast<unsigned>(shape_.warps * 32));
+  const int log_threads = std::countr_zero(static_cast<unsigned>(shape_.block_threads()));
   const std::uint64_t inside = (1ull << log_vector) - 1;
   const auto apart = [&](std::uint64_t number) {
     return (number & inside) | (number & ~inside) << log_threads;
@@ -78,7 +77,8 @@ std::string Emitter::stowed_index(const Frame& frame, const Place& place) const 
 
 void Emitter::stow_kept(ElementLoop& loop, std::vector<Preload>& loads) {
   const std::vector<ir::Value>& kept = loop.frame.step->kept;
-  bool is_missing = stowed_ && std::count(kept.begin(), kept.end(), stowed_) != 0;
+  bool is_missing =
+      stowed_ && std::count(kept.begin(), kept.end(), schedule_.source_of(stowed_)) != 0;
   for (Preload& load : loads) {
     if (!is_stowed(load.value) || !load.access) continue;
     is_missing = false;

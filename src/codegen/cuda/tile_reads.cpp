@@ -12,7 +12,7 @@ using ir::OpKind;
 
 class Walk {
  public:
-  Walk(const ir::Kernel& kernel, const Schedule& schedule, const Step& step)
+  Walk(const ir::Kernel& kernel, const Sweeps& schedule, const Step& step)
       : kernel_(kernel), schedule_(schedule), step_(step) {}
 
   void value(ir::Value v, const IndexMap& map) {
@@ -24,6 +24,7 @@ class Walk {
       out_.arrays.push_back({v, map});
       return;
     }
+    v = schedule_.source_of(v);  // of a sweep for this step alone
     const ir::Op* maker = kernel_.maker(v);
     if (!maker) {
       out_.arrays.push_back({v, map});
@@ -50,7 +51,7 @@ class Walk {
 
  private:
   const ir::Kernel& kernel_;
-  const Schedule& schedule_;
+  const Sweeps& schedule_;
   const Step& step_;
   std::vector<TileRead> seen_;
   TileReads out_;
@@ -80,14 +81,14 @@ IndexMap view_map(const ir::Kernel& kernel, const ir::Op& op, ir::Value result) 
   return IndexMap::identity(index_bits(sizes));
 }
 
-TileReads reads_of(const ir::Kernel& kernel, const Schedule& schedule, const Step& step) {
+TileReads reads_of(const ir::Kernel& kernel, const Sweeps& schedule, const Step& step) {
   Walk walk(kernel, schedule, step);
   for (const ir::Op* op : step.ops) walk.op(*op);
   for (const ir::Op* op : step.reductions) walk.op(*op);
   return walk.take();
 }
 
-TileReads reads_of(const ir::Kernel& kernel, const Schedule& schedule, const Step& step,
+TileReads reads_of(const ir::Kernel& kernel, const Sweeps& schedule, const Step& step,
                    const std::vector<ir::Value>& values) {
   Walk walk(kernel, schedule, step);
   for (ir::Value value : values)

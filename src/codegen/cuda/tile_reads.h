@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "codegen/schedule/schedule.h"
+#include "codegen/schedule/sweeps.h"
 #include "ir/kernel.h"
 #include "layout/index_map.h"
 
@@ -28,9 +28,9 @@ struct TileReads {
 };
 
 // Everything that an Elements step, or an Across step over its result, evaluates.
-TileReads reads_of(const ir::Kernel& kernel, const Schedule& schedule, const Step& step);
+TileReads reads_of(const ir::Kernel& kernel, const Sweeps& schedule, const Step& step);
 // The same for values that are wanted element by element at a place between steps.
-TileReads reads_of(const ir::Kernel& kernel, const Schedule& schedule, const Step& step,
+TileReads reads_of(const ir::Kernel& kernel, const Sweeps& schedule, const Step& step,
                    const std::vector<ir::Value>& values);
 
 // The map from a view's index to the index of its operand number `operand`; only for views of

@@ -8,12 +8,12 @@
 namespace tilewright {
 namespace {
 
-struct Feature {
+struct UnsupportedName {
   std::string_view name;  // a name, or the beginning of names when it ends with '*'
   std::string_view feature;
 };
 
-constexpr Feature unsupported_names[] = {
+constexpr UnsupportedName unsupported_names[] = {
     {"asm", "inline PTX (asm)"},
     {"__asm", "inline PTX (asm)"},
     {"__asm__", "inline PTX (asm)"},
@@ -34,22 +34,20 @@ constexpr Feature unsupported_names[] = {
     {"labeled_partition", "labeled_partition of cooperative groups"},
     {"binary_partition", "binary_partition of cooperative groups"},
     {"nvcuda", "tensor core functions (wmma)"},
-    {"__pipeline_*", "asynchronous copies (__pipeline_memcpy_async)"},
+    {"__pipeline_arrive_on", "copies that arrive on a barrier (__pipeline_arrive_on)"},
     {"__cluster*", "thread block clusters"},
     {"__nv_fp8*", "fp8 types"},
     {"cudaGridDependencySynchronize", "programmatic dependent launch"},
     {"cudaTriggerProgrammaticLaunchCompletion", "programmatic dependent launch"},
 };
 
-constexpr Feature unsupported_headers[] = {
-    {"cooperative_groups/memcpy_async.h", "asynchronous copies of cooperative groups"},
+constexpr UnsupportedName unsupported_headers[] = {
     {"cuda/*", "the CUDA C++ standard library (cuda/)"},
     {"thrust/*", "Thrust"},
     {"cutlass/*", "CUTLASS"},
     {"cute/*", "CuTe"},
     {"mma.h", "tensor core functions (wmma)"},
     {"crt/mma*", "tensor core functions (wmma)"},
-    {"cuda_pipeline*", "asynchronous copies (__pipeline_memcpy_async)"},
     {"cuda_fp8.h", "fp8 types"},
     {"curand_kernel.h", "cuRAND"},
 };
@@ -68,6 +66,7 @@ constexpr std::string_view barriers[] = {
     "BlockReduce",         "BlockScan",         "WarpReduce",
     "copy_async",          "commit_copies",     "wait_copies",
     "load_matrices",       "load_matrices_*",   "mma_*",
+    "__pipeline_*",        "memcpy_async",      "wait_prior",
 };
 
 constexpr std::string_view half_names[] = {"half", "half2", "__half*", "__nv_bfloat16*",
@@ -80,6 +79,7 @@ constexpr std::string_view cub_names[] = {
 
 constexpr std::string_view stand_ins[] = {"algorithm",
                                           "cooperative_groups.h",
+                                          "cooperative_groups/memcpy_async.h",
                                           "cooperative_groups/reduce.h",
                                           "cooperative_groups/scan.h",
                                           "cub/*",
@@ -99,6 +99,8 @@ constexpr std::string_view stand_ins[] = {"algorithm",
                                           "cuda_device_runtime_api.h",
                                           "cuda_fp16.h",
                                           "cuda_fp16.hpp",
+                                          "cuda_pipeline.h",
+                                          "cuda_pipeline_primitives.h",
                                           "cuda_runtime.h",
                                           "cuda_runtime_api.h",
                                           "device_functions.h",
@@ -127,7 +129,7 @@ bool matches(std::string_view name, std::string_view pattern) {
 
 template <class Table>
 std::string_view feature_in(const Table& table, std::string_view name) {
-  for (const Feature& entry : table)
+  for (const UnsupportedName& entry : table)
     if (matches(name, entry.name)) return entry.feature;
   return {};
 }
@@ -155,6 +157,10 @@ std::string_view unsupported_header(std::string_view header) {
 bool is_barrier(std::string_view identifier) { return is_in(barriers, identifier); }
 
 bool is_half_name(std::string_view identifier) { return is_in(half_names, identifier); }
+
+bool is_copy_name(std::string_view identifier) {
+  return identifier == "memcpy_async" || matches(identifier, "__pipeline_*");
+}
 
 bool is_cub_name(std::string_view identifier) { return is_in(cub_names, identifier); }
 

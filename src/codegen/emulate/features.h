@@ -21,6 +21,9 @@ bool is_half_name(std::string_view identifier);
 // Does the emulation library stand in for this header ("<math.h>", "\"cuda_fp16.h\"")?
 bool has_stand_in(std::string_view header);
 
+// __pipeline_memcpy_async, memcpy_async, ...
+bool is_copy_name(std::string_view identifier);
+
 // Is cub::NAME part of what emulation has of CUB?
 bool is_cub_name(std::string_view identifier);
 

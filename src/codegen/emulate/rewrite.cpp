@@ -110,6 +110,7 @@ class Rewriter {
     const CppToken& token = tokens_[index];
     if (needs_fibers(token.text)) out_.has_barriers = true;
     if (is_half_name(token.text)) out_.has_half = true;
+    if (is_copy_name(token.text)) out_.has_copies = true;
     if (token.is("__shared__")) return shared(index);
     if (token.is("__noinline__")) return replace(token, "__attribute__((noinline))");
     if (token.is("cooperative_groups")) out_.has_groups = true;
@@ -264,7 +265,11 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources) {
                                          "math.cuh", "threads.cuh", "atomics.cuh"};
   if (is_emulation_checked()) parts.push_back("check.cuh");
   if (any(&EmulatedSource::has_half)) parts.push_back("half.cuh");
-  if (any(&EmulatedSource::has_groups)) parts.push_back("cooperative_groups.cuh");
+  if (any(&EmulatedSource::has_groups)) {
+    out += "#define TW_EMULATE_GROUPS 1\n";
+    parts.push_back("cooperative_groups.cuh");
+  }
+  if (any(&EmulatedSource::has_copies)) parts.push_back("pipeline.cuh");
   if (any(&EmulatedSource::has_cub)) parts.push_back("cub.cuh");
   for (std::string_view part : parts)
     out += line_directive(1, fmt::format("tilewright/emulate/{}", part)) +

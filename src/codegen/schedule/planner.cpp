@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "passes/choose_units.h"
 
 namespace tilewright {
 namespace {
@@ -22,7 +23,7 @@ int join_epochs(int a, int b) {
 
 }  // namespace
 
-Planner::Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Schedule& out)
+Planner::Planner(const ir::Kernel& kernel, const SweepPolicy& options, Schedule& out)
     : kernel_(kernel),
       options_(options),
       order_of_memory_(kernel),
@@ -36,6 +37,7 @@ Planner::Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Sched
 
 void Planner::run() {
   for (std::uint32_t id = 0; id < is_forced_.size(); ++id) is_forced_[id] = is_apart({id});
+  force_operands();
   number_epochs(kernel_.body);
   find_conflicts(kernel_.body);
   for (const ir::Op* op : program_) note_chain(*op);
@@ -44,6 +46,20 @@ void Planner::run() {
   decide_homes();
   share_arrays();
   out_.steps_ = make_steps(kernel_.body);
+}
+
+// Asynchronous products read their right operand where it lies.
+void Planner::force_operands() {
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    if (op.kind != OpKind::Dot || !is_asynchronous(op)) return;
+    ir::Value value = op.operands[1];
+    const ir::Op* maker = kernel_.maker(value);
+    while (maker && (maker->kind == OpKind::Permute || maker->kind == OpKind::Reshape)) {
+      value = maker->operands[0];
+      maker = kernel_.maker(value);
+    }
+    if (maker && (is_view(*maker) || maker->facts().has(ir::Elementwise))) is_forced_[value.id] = true;
+  });
 }
 
 // ---- Facts of the whole program

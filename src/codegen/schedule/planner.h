@@ -31,7 +31,7 @@ struct Demand {
 
 class Planner {
  public:
-  Planner(const ir::Kernel& kernel, const ScheduleOptions& options, Schedule& out);
+  Planner(const ir::Kernel& kernel, const SweepPolicy& options, Schedule& out);
   void run();
 
  private:
@@ -48,6 +48,7 @@ class Planner {
     std::vector<MemoryOp> memory;
   };
   void number_epochs(const ir::Region& region);
+  void force_operands();
   void next_epoch(const ir::Op& write);
   void find_conflicts(const ir::Region& region);
   bool may_share_loop(const ir::Op& op, const MemoryOp& before) const;
@@ -112,7 +113,7 @@ class Planner {
   const PlannedStep* step_of(ir::Value value) const;
 
   const ir::Kernel& kernel_;
-  const ScheduleOptions options_;
+  const SweepPolicy options_;
   const ir::MemoryOrder order_of_memory_;
   Schedule& out_;
 

@@ -10,7 +10,7 @@ namespace tilewright {
 using ir::OpKind;
 using Kind = Step::Kind;
 
-Schedule::Schedule(const ir::Kernel& kernel, const ScheduleOptions& options) {
+Schedule::Schedule(const ir::Kernel& kernel, const SweepPolicy& options) {
   Planner(kernel, options, *this).run();
 }
 

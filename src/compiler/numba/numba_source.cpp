@@ -75,6 +75,7 @@ KernelSource loop_source(const numba::KernelText& text, const std::string& label
   source.language = Language::Cpp;
   source.name = label;
   std::vector<std::string> headers = {"core.h", "floats.h"};
+  if (text.uses_half) headers.emplace_back("small_floats.h");
   if (text.uses_math) headers.insert(headers.end(), {"exponentials.h", "math.h"});
   for (const std::string& header : headers) {
     source.text += fmt::format("#include \"tw/{}\"\n", header);
@@ -119,11 +120,14 @@ KernelSource loop_source(const numba::KernelText& text, const std::string& label
 }  // namespace
 
 std::optional<NumbaSource> numba_source(NumbaKernel::State& state,
-                                        const std::vector<numba::Type>& types, NumbaPlace place) {
+                                        const std::vector<numba::Type>& types, NumbaPlace place,
+                                        NumbaPromises promises) {
   const bool is_loop = place == NumbaPlace::Loop;
   NumbaSource made;
-  made.text = numba::write_kernel({state.loader, *state.module, *state.function, state.name, types,
-                                   is_loop ? numba::Dialect::Loop : numba::Dialect::Cuda});
+  made.text =
+      numba::write_kernel({state.loader, *state.module, *state.function, state.name, types,
+                           is_loop ? numba::Dialect::Loop : numba::Dialect::Cuda,
+                           promises.is_narrow, promises.are_apart, place == NumbaPlace::Emulated});
   if (is_loop && made.text.needs_threads) return {};
   if (is_loop) {
     made.source = loop_source(made.text, file_label(state));

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,24 @@ namespace tilewright {
 // Where a kernel's text runs.
 enum class NumbaPlace : std::uint8_t { Gpu, Emulated, Loop };
 
+inline constexpr std::size_t most_numba_arguments = 64;
+inline constexpr std::size_t most_numba_slots = 256;
+
+// What a launch passes for a slot of the text.
+struct NumbaPassed {
+  numba::Slot::Kind kind = numba::Slot::Kind::Data;
+  DType dtype = DType::Int64;  // of a number: int32 where the text is narrow, else the decorator's
+  std::uint8_t argument = 0;
+  std::uint8_t dimension = 0;
+};
+
 // The code for one list of types.
 struct NumbaSpecialization {
   std::vector<std::uint32_t> key;  // a word per argument, then the place
-  std::vector<numba::Slot> slots;
-  std::vector<DType> converts;  // per argument: what the decorator's signature makes of a number
+  std::vector<NumbaPassed> passed;
   Function function;
   NumbaPlace place = NumbaPlace::Gpu;
+  bool is_cooperative = false;
   const NumbaSpecialization* next = nullptr;
 };
 
@@ -49,8 +61,28 @@ struct NumbaSource {
   KernelSource source;
   numba::KernelText text;
 };
+// What the launches of a source promise (frontend/numba/text.h); of interest on a GPU only.
+struct NumbaPromises {
+  bool is_narrow = false;
+  bool are_apart = false;
+};
 std::optional<NumbaSource> numba_source(NumbaKernel::State& state,
-                                        const std::vector<numba::Type>& types, NumbaPlace place);
+                                        const std::vector<numba::Type>& types, NumbaPlace place,
+                                        NumbaPromises promises = {});
+
+NumbaPromises promises_of(const NumbaKernel::State& state, const NumbaLaunch& launch,
+                          std::span<const NumbaArgument> arguments);
+
+// ---- Parts of a launch.
+
+// That of the first tensor.
+Device device_of_launch(const NumbaLaunch& launch, std::span<const NumbaArgument> arguments);
+// "argument 2 'y' of kernel 'square'"
+std::string place_in(const NumbaKernel::State& state, std::size_t argument);
+// The code for these types: known, or compiled now. Throws for types that the kernel cannot take.
+const NumbaSpecialization& specialize(NumbaKernel::State& state, const NumbaLaunch& launch,
+                                      std::span<const NumbaArgument> arguments,
+                                      std::span<const std::uint32_t> key);
 
 // "float32[:], float32[:, ::1], int32", as decorators have it, with or without "void(...)".
 // Throws ArgumentError for what is no such list.
@@ -59,6 +91,9 @@ std::vector<numba::Type> parse_numba_signature(const std::string& text);
 std::optional<std::vector<numba::Type>> decorator_signature(python::ModuleLoader& loader,
                                                             const python::LoadedModule& module,
                                                             const python::FunctionDef& function);
+
+// A number as one of another type, as Numba converts it.
+Argument converted_number(const Argument& number, DType dtype);
 
 // Is the function of that name in the file decorated with @cuda.jit? An empty name: is any?
 bool is_numba_kernel(const std::string& file, const std::string& kernel);

@@ -5,6 +5,7 @@
 #include "base/diagnostic.h"
 #include "base/events.h"
 #include "ir/print.h"
+#include "machine/reported.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -34,9 +35,8 @@ triton::LowerOptions lowering_options(const Target& target, const KernelOptions&
 }  // namespace
 
 python::Facts facts_of(const Target& target) {
-  // Host code that asks for a GPU while there is none still has to be read: it was written for one.
-  return target.is_cuda() ? python::nvidia_facts(target.capability_major, target.capability_minor)
-                          : python::nvidia_facts(9, 0);
+  const ComputeCapability capability = reported_capability(target);
+  return python::nvidia_facts(capability.major, capability.minor);
 }
 
 TileKernel lower_to_source(python::ModuleLoader& loader, const python::DecoratedFunction& function,

@@ -28,6 +28,20 @@ Arguments FunctionWriter::arguments_of(const Call& node) {
 }
 
 Value FunctionWriter::call(const Call& node) {
+  if (const auto* method = cast_if<Attribute>(node.function); method != nullptr) {
+    if (method->name == "view") {
+      const Value array = expression(method->value);
+      if (array.type.is_array()) return reinterpreted(array, arguments_of(node), node);
+    }
+    if (method->name == "conjugate") {
+      const Value number = expression(method->value);
+      if (number.type.is_complex && !number.is_packed)
+        return complex_value(number.items[0],
+                             binary(BinaryOperator::Multiply, number.items[1],
+                                    float_constant(-1, number.items[1].type.dtype), node),
+                             number.items[0].type.dtype);
+    }
+  }
   const Value callee = expression(node.function);
   if (callee.type.kind != Type::Kind::Constant) {
     if (callee.type.kind == Type::Kind::Unknown) return {};
@@ -86,6 +100,8 @@ Value FunctionWriter::minimum_or_maximum(bool is_minimum, const Arguments& given
     expect_scalar(value, fmt::format("an argument of {}", name), place);
     type = *unify(type, value.type);
   }
+  const DType wanted = type.dtype;
+  type.dtype = computed_type(wanted);
   Value result = converted(values[0], type.dtype);
   for (std::size_t i = 1; i < values.size(); ++i) {
     const bool is_nonnegative = is_minimum ? result.is_nonnegative && values[i].is_nonnegative
@@ -96,14 +112,20 @@ Value FunctionWriter::minimum_or_maximum(bool is_minimum, const Arguments& given
                     cpp_type(type.dtype), result.text, converted(values[i], type.dtype).text));
     result.is_nonnegative |= is_nonnegative;
   }
-  return result;
+  return converted(result, wanted);
 }
 
 Value FunctionWriter::call_builtin(std::string_view name, const Arguments& given,
                                    const Node& place) {
   if (name == "min" || name == "max") return minimum_or_maximum(name == "min", given, place);
+  if (name == "complex") return complex_call(given, place);
   if (name == "abs") {
     expect_count(given, 1, 1, name, place);
+    if (given.values[0].type.is_complex && !given.values[0].is_packed) {
+      Arguments parts = given;
+      parts.values = given.values[0].items;
+      return call_math("hypot", parts, place);
+    }
     const Value& value = expect_scalar(given.values[0], "the argument of abs", place);
     if (value.type.is_float()) return call_math("fabs", given, place);
     const DType dtype = arithmetic_type(value.type.dtype, value.type.dtype);
@@ -121,17 +143,19 @@ Value FunctionWriter::call_builtin(std::string_view name, const Arguments& given
       return integer_constant(static_cast<std::int64_t>(value.items.size()));
     if (!value.type.is_array())
       fail(place, fmt::format("len(...) takes an array or a tuple, not {}", text_of(value.type)));
-    if (is_number(value.shape[0])) return integer_constant(std::stoll(value.shape[0]));
-    Value size = scalar_value(DType::Int64, value.shape[0], false);
-    size.is_nonnegative = true;
-    size.is_stable = value.is_stable;
-    if (value.is_stable && is_kernel_) size.row = AlongRow::Same;
-    return size;
+    return size_value(value, value.shape[0]);
   }
   if (name == "round") {
-    if (given.size() == 2) missing(place, "round(...) to a number of digits");
-    expect_count(given, 1, 1, name, place);
-    const DType dtype = math_type(given.values[0].type.dtype);
+    expect_count(given, 1, 2, name, place);
+    if (given.size() == 2 && given.values[0].type.is_float()) {
+      const DType wanted = given.values[0].type.dtype;
+      const Value rounded =
+          scalar_value(DType::Float64, fmt::format("{}({}, {})", helper("tw_round_to"),
+                                                   converted(given.values[0], DType::Float64).text,
+                                                   converted(given.values[1], DType::Int64).text));
+      return converted(rounded, wanted);
+    }
+    const DType dtype = computed_type(math_type(given.values[0].type.dtype));
     return scalar_value(DType::Int64, fmt::format("(long long){}({})", math_function("rint", dtype),
                                                   converted(given.values[0], dtype).text));
   }

@@ -92,9 +92,11 @@ void FunctionWriter::return_value(const Return& node) {
   if (is_nothing) return out_.line(is_loop_dialect() && is_kernel_ ? "return true;" : "return;");
   if (result_.is_scalar()) return out_.format("return {};", converted(value, result_.dtype).text);
   if (value.is_packed) return out_.format("return {};", value.text);
+  const std::vector<Value> parts =
+      result_.is_complex ? as_complex(value, result_.items[0].dtype).items : value.items;
   std::string items;
-  for (std::size_t i = 0; i < value.items.size(); ++i)
-    items += (i == 0 ? "" : ", ") + converted(value.items[i], result_.items[i].dtype).text;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    items += (i == 0 ? "" : ", ") + converted(parts[i], result_.items[i].dtype).text;
   out_.format("return {}{{{}}};", result_text(result_), items);
 }
 

@@ -32,6 +32,14 @@ Value FunctionWriter::grid_axis(const char* name, int axis) {
   value.least = std::string_view(name).ends_with("Dim") ? 1 : 0;
   const bool is_thread = std::string_view(name) == "threadIdx";
   value.row = is_thread && axis == 0 ? AlongRow::Rising : AlongRow::Same;
+  if (!program_.is_narrow) return value;
+  const std::string_view part = name;
+  value.most = is_thread ? 1023 : part == "blockDim" ? 1024 : most_of_narrow;
+  value.grid_part = {part == "blockIdx"   ? GridPart::Kind::BlockIdx
+                     : part == "blockDim" ? GridPart::Kind::BlockDim
+                     : part == "gridDim"  ? GridPart::Kind::GridDim
+                                          : GridPart::Kind::None,
+                     axis};
   return value;
 }
 
@@ -50,7 +58,15 @@ Value FunctionWriter::call_grid(std::string_view name, const Arguments& given, c
             ? fmt::format("(long long){0}blockIdx.{1} * {0}blockDim.{1} + {0}threadIdx.{1}", thread,
                           letter)
             : fmt::format("(long long){0}gridDim.{1} * {0}blockDim.{1}", thread, letter);
-    items.push_back(scalar_value(DType::Int64, text, false));
+    if (program_.is_narrow) {
+      const std::string narrow =
+          name == "grid" ? fmt::format("(int)(blockIdx.{0} * blockDim.{0} + threadIdx.{0})", letter)
+                         : fmt::format("(int)(gridDim.{0} * blockDim.{0})", letter);
+      items.push_back(scalar_value(DType::Int64, narrow));
+      items.back().most = most_of_narrow;
+    } else {
+      items.push_back(scalar_value(DType::Int64, text, false));
+    }
     items.back().is_nonnegative = true;
     items.back().row = name == "grid" && axis == 0 ? AlongRow::Rising : AlongRow::Same;
   }
@@ -61,10 +77,21 @@ Value FunctionWriter::call_cuda(std::string_view name, const Arguments& given, c
   if (name == "grid" || name == "gridsize") return call_grid(name, given, place);
   if (name == "shared.array") return declare_array(given, place, true);
   if (name == "local.array") return declare_array(given, place, false);
+  if (name == "const.array_like") return const_array_like(given, place);
   if (name == "syncthreads" || name == "threadfence" || name == "threadfence_block" ||
       name == "threadfence_system") {
     need_threads();
     return effect(fmt::format("__{}()", name));
+  }
+  if (name == "cg.this_grid") {
+    expect_count(given, 0, 0, "cuda.cg.this_grid", place);
+    return external_value("numba.cuda.cg.grid");
+  }
+  if (name == "cg.grid.sync") {
+    need_threads();
+    program_.is_cooperative = true;
+    return effect(program_.is_emulated ? "__syncthreads()"
+                                       : "cooperative_groups::this_grid().sync()");
   }
   if (name == "syncthreads_count" || name == "syncthreads_and" || name == "syncthreads_or") {
     need_threads();
@@ -96,6 +123,8 @@ Value FunctionWriter::call_cuda(std::string_view name, const Arguments& given, c
                                     converted(given.values[1], type.dtype).text,
                                     converted(given.values[2], type.dtype).text));
   }
+  if (name.starts_with("random.")) return call_random(name.substr(7), given, place);
+  if (name.starts_with("fp16.")) return call_half(name.substr(5), given, place);
   if (name == "popc" || name == "clz" || name == "ffs" || name == "brev")
     return call_bits(name, given, place);
   return call_warp(name, given, place);
@@ -112,8 +141,8 @@ Value FunctionWriter::call_bits(std::string_view name, const Arguments& given, c
                               : (is_signed_function ? DType::Int32 : DType::UInt32);
   const std::string text =
       fmt::format("__{}{}({})", name, is_wide ? "ll" : "", converted(value, taken).text);
-  if (name == "brev") return scalar_value(taken, text);
   need_threads();  // those of the emulation
+  if (name == "brev") return scalar_value(taken, text);
   Value count = scalar_value(DType::Int32, text);
   count.is_nonnegative = true;
   return count;
@@ -164,6 +193,8 @@ Value FunctionWriter::call_warp(std::string_view name, const Arguments& given, c
                                           "gridsize",
                                           "shared.array",
                                           "local.array",
+                                          "const.array_like",
+                                          "cg.this_grid",
                                           "syncthreads",
                                           "syncwarp",
                                           "syncthreads_and",

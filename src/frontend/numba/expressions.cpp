@@ -80,6 +80,16 @@ Value FunctionWriter::expression(const Node* node) {
       for (const Node* element : cast<Tuple>(node).elements) items.push_back(expression(element));
       return tuple_value(std::move(items));
     }
+    case Kind::ImaginaryLiteral:
+      return complex_value(float_constant(0), float_constant(cast<ImaginaryLiteral>(node).value),
+                           DType::Float64);
+    case Kind::List:
+      if (is_reading_lists_) {
+        std::vector<Value> items;
+        for (const Node* element : cast<List>(node).elements) items.push_back(expression(element));
+        return tuple_value(std::move(items));
+      }
+      [[fallthrough]];
     default:
       missing(*node, expression_name(node->kind));
   }
@@ -119,6 +129,8 @@ Value FunctionWriter::name(const Name& node) {
   }
   if (state.type.is_scalar()) value.is_nonnegative |= state.is_nonnegative;
   value.row = state.row;
+  if (state.type.is_integer()) value.most = state.most;
+  value.grid_part = state.grid_part;
   for (Value& item : value.items) item.is_nonnegative |= state.is_nonnegative;
   return value;
 }
@@ -154,6 +166,7 @@ Value FunctionWriter::module_constant(const Binding& binding, const Node* place,
   if (std::find(program_.constants.begin(), program_.constants.end(), binding.node) !=
       program_.constants.end())
     fail(*place, fmt::format("the value of '{}' depends on itself", name));
+  if (std::optional<Value> array = frozen_value(binding, name)) return *array;
   program_.constants.push_back(binding.node);
   static constexpr NodeList no_nodes;
   FunctionDef nothing{};
@@ -183,6 +196,7 @@ Value FunctionWriter::module_constant(const Binding& binding, const Node* place,
 Value FunctionWriter::attribute(const Attribute& node) {
   const Value owner = expression(node.value);
   if (owner.type.is_array()) return array_attribute(owner, node);
+  if (owner.type.is_complex) return complex_attribute(owner, node);
   if (owner.type.kind == Type::Kind::Unknown) return {};
   if (owner.type.kind != Type::Kind::Constant)
     fail(node, fmt::format("{} has no attribute '{}'", text_of(owner.type), node.name));
@@ -215,14 +229,7 @@ Value FunctionWriter::external_constant(const Value& value, const Node*) {
 Value FunctionWriter::array_attribute(const Value& array, const Attribute& node) {
   const std::string_view name = node.name;
   const auto bytes = static_cast<std::int64_t>(size_of(array.type.dtype));
-  const auto size = [&](const std::string& text) {
-    Value value = scalar_value(DType::Int64, text, text.find(' ') == std::string::npos);
-    if (is_number(text)) return integer_constant(std::stoll(text));
-    value.is_nonnegative = true;
-    value.is_stable = array.is_stable;
-    if (array.is_stable && is_kernel_) value.row = AlongRow::Same;
-    return value;
-  };
+  const auto size = [&](const std::string& text) { return size_value(array, text); };
   if (name == "ndim") return integer_constant(array.type.ndim);
   if (name == "itemsize") return integer_constant(bytes);
   if (name == "dtype") return external_value(fmt::format("numpy.{}", name_of(array.type.dtype)));
@@ -261,6 +268,22 @@ Value FunctionWriter::array_attribute(const Value& array, const Attribute& node)
                          name));
 }
 
+// A size or stride of an array, whose text is a name, a number, a product, or a call of a helper.
+Value FunctionWriter::size_value(const Value& array, const std::string& text) const {
+  if (is_number(text)) return integer_constant(std::stoll(text));
+  Value value = scalar_value(DType::Int64, text, text.find(' ') == std::string::npos);
+  value.is_nonnegative = true;
+  value.is_stable = array.is_stable;
+  if (array.is_stable && is_kernel_) value.row = AlongRow::Same;
+  // A product of sizes is a stride, which is no more than the elements of the array.
+  const std::set<std::string, std::less<>> parts = identifiers_in(text);
+  const bool is_narrow = !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](auto& part) {
+    return narrow_names_.contains(part) || is_number(part);
+  });
+  if (is_narrow) value.most = most_of_narrow;
+  return value;
+}
+
 // ---- Choices.
 
 Value FunctionWriter::conditional_value(const IfExp& node) {
@@ -269,10 +292,21 @@ Value FunctionWriter::conditional_value(const IfExp& node) {
   if (test.type.is_unknown()) return {};
   if (yes.type.is_unknown() || no.type.is_unknown()) return yes.type.is_unknown() ? no : yes;
   const std::optional<Type> type = unify(yes.type, no.type);
+  if (type && type->is_complex && !yes.is_packed && !no.is_packed) {
+    const DType part = type->items[0].dtype;
+    const Value a = as_complex(yes, part), b = as_complex(no, part);
+    const std::string choice = in_parentheses(truth_of(expect_scalar(test, "a condition", node)));
+    const auto chosen = [&](std::size_t i) {
+      return scalar_value(part,
+                          fmt::format("({} ? {} : {})", choice, a.items[i].text, b.items[i].text));
+    };
+    return complex_value(chosen(0), chosen(1), part);
+  }
   if (!type || !type->is_scalar())
     fail(node, fmt::format("the two values of 'if else' are {} and {}; they must be numbers",
                            text_of(yes.type), text_of(no.type)));
   const Value condition = truth_of(expect_scalar(test, "a condition", *node.test));
+  if (condition.constant) return converted(*condition.integer() != 0 ? yes : no, type->dtype);
   Value value = scalar_value(type->dtype,
                              fmt::format("{} ? {} : {}", in_parentheses(condition),
                                          typed_text(yes, type->dtype), typed_text(no, type->dtype)),

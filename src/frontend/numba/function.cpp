@@ -21,20 +21,6 @@ namespace {
 // More walks than any chain of types needs.
 constexpr int most_walks = 64;
 
-std::set<std::string, std::less<>> identifiers_in(std::string_view text) {
-  std::set<std::string, std::less<>> found;
-  const auto is_part = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_part(text[end])) ++end;
-    if (end > i) found.emplace(text.substr(i, end - i));
-    i = end + 1;
-  }
-  return found;
-}
-
 }  // namespace
 
 FunctionWriter::FunctionWriter(Program& program, const LoadedModule& module,
@@ -167,7 +153,9 @@ Value FunctionWriter::tuple_parameter(const std::string& name, const Type& type,
     items.push_back(scalar_value(type.items[i].dtype, item));
     items.back().is_stable = true;
   }
-  return tuple_value(std::move(items));
+  Value value = tuple_value(std::move(items));
+  value.type = type;
+  return value;
 }
 
 // ---- Variables.
@@ -181,11 +169,14 @@ void FunctionWriter::make_variables() {
     if (state.is_alias && web.is_parameter) continue;
     if (state.type.is_unknown() || state.type.kind == Type::Kind::Constant) continue;
     // Arrays under other names do not share a variable.
-    const std::string kind =
-        state.type.is_array() ? fmt::format("{} {}", text_of(state.type), i) : text_of(state.type);
+    const bool is_narrow = state.most && state.type == Type::scalar(DType::Int64);
+    const std::string kind = state.type.is_array()
+                                 ? fmt::format("{} {}", text_of(state.type), i)
+                                 : text_of(state.type) + (is_narrow ? " narrow" : "");
     const auto [found, is_new] =
         known.emplace(std::pair(web.name, kind), static_cast<int>(variables_.size()));
     if (is_new) variables_.push_back(make_variable(web.name, state.type));
+    variables_[static_cast<std::size_t>(found->second)].is_narrow = is_narrow;
     state.variable = found->second;
     state.is_declarable = places.is_declarable(web);
     state.first_place = places.first_definition(web);
@@ -206,6 +197,7 @@ FunctionWriter::Variable FunctionWriter::make_variable(std::string_view name, co
       items.push_back(
           scalar_value(type.items[i].dtype, names_.make(fmt::format("{}_{}", variable.name, i))));
     value = tuple_value(std::move(items));
+    value.type = type;
     return variable;
   }
   value.type = type;
@@ -236,9 +228,14 @@ void FunctionWriter::declare_variables() {
       for (const Value& item : value.items)
         out_.format("{} {} = 0;", cpp_type(item.type.dtype), item.text);
     } else {
-      out_.format("{} {} = 0;", cpp_type(value.type.dtype), variable.name);
+      out_.format("{} {} = {};", variable.declared_type(), variable.name,
+                  value.type.dtype == DType::Float16 ? "{}" : "0");
     }
   }
+}
+
+std::string FunctionWriter::Variable::declared_type() const {
+  return is_narrow ? "int" : cpp_type(value.type.dtype);
 }
 
 // ---- The function's frame.
@@ -252,6 +249,7 @@ std::vector<Slot> FunctionWriter::used_slots() const {
     if (is_size && is_kernel_ && !mentioned.contains(slot.name)) continue;
     used.push_back(slot);
     used.back().is_const = slot.kind == Slot::Kind::Data && !written_.contains(slot.argument);
+    used.back().is_narrow = narrow_names_.contains(slot.name);
   }
   return used;
 }
@@ -260,7 +258,13 @@ std::string FunctionWriter::parameter_list(const std::vector<Slot>& slots) const
   std::vector<std::string> list;
   for (const Slot& slot : slots) {
     const bool is_data = slot.kind == Slot::Kind::Data;
-    list.push_back(fmt::format("{}{} {}", cpp_type(slot.dtype), is_data ? "*" : "", slot.name));
+    // Arrays that are written stay as they are: other threads write them, too, between barriers.
+    const bool is_apart = is_data && slot.is_const && program_.are_apart && is_kernel_;
+    list.push_back(fmt::format("{}{} {}", slot.is_narrow ? "int" : cpp_type(slot.dtype),
+                               is_apart  ? "* __restrict__"
+                               : is_data ? "*"
+                                         : "",
+                               slot.name));
   }
   return fmt::format("{}", fmt::join(list, ", "));
 }
@@ -280,7 +284,20 @@ std::string FunctionWriter::result_text(const Type& type) {
   return name;
 }
 
+// Sizes, strides and int64 numbers of the kernel are ints.
+void FunctionWriter::narrow_parameters() {
+  for (const Slot& slot : slots_)
+    if (slot.kind != Slot::Kind::Data && slot.dtype == DType::Int64)
+      narrow_names_.insert(slot.name);
+  for (Value& value : parameters_) {
+    if (!narrow_names_.contains(value.text)) continue;
+    value.is_nonnegative = true;
+    value.most = most_of_narrow;
+  }
+}
+
 void FunctionWriter::write_kernel(KernelText& out, const std::string& name) {
+  if (program_.is_narrow) narrow_parameters();
   infer();
   if (is_loop_dialect()) out_.line("return true;");
   if (result_.kind != Type::Kind::Unknown && result_.kind != Type::Kind::None)

@@ -53,6 +53,9 @@ class FunctionWriter {
     int definitions = 0;
     bool is_at_top = false;       // declared in front of all statements
     bool is_only_counted = true;  // all its values come from the heads of loops
+    bool is_narrow = false;       // an int64 that is declared as an int
+
+    std::string declared_type() const;
   };
   struct WebState {
     Type type;
@@ -64,6 +67,11 @@ class FunctionWriter {
     Value alias;
     int variable = -1;
     AlongRow row = AlongRow::Unknown;
+    // Of all values that it is assigned, until one is not known or more than a few walks raise it.
+    std::optional<std::int64_t> most = {};
+    int rises = 0;
+    bool is_wide = false;
+    GridPart grid_part = {};
     bool is_declarable = false;  // by its first definition, which is
     const Node* first_place = nullptr;
   };
@@ -75,6 +83,7 @@ class FunctionWriter {
   void make_variables();
   void declare_variables();
   Variable make_variable(std::string_view name, const Type& type);
+  void narrow_parameters();
   void begin_parameter(const Node* parameter, const Value& value);
   Value tuple_parameter(const std::string& name, const Type& type, int argument);
   std::string parameter_list(const std::vector<Slot>& slots) const;
@@ -91,12 +100,14 @@ class FunctionWriter {
   void assign_to(const Node* target, const Value& value, const Node& statement);
   void define(const Node* target, const Value& value, const Node& statement);
   void alias_array(WebState& state, const Value& value);
+  void raise_most(WebState& state, const Value& value);
   void assign_variable(const Node* target, const WebState& state, const Value& value);
   std::vector<Value> unpacked(const Value& value, const python::Tuple& targets);
   std::vector<Value> packed_items(const Value& value);
   bool is_visible(int variable) const;
   bool is_fresh(const python::Tuple& targets) const;
   Value copied_array(const Value& array);
+  Value kept(const Value& value);
   void note_write(const Value& array);
   void assign_element(const python::Subscript& target, const Value& value, const Node& statement);
   void fill(const Value& view, const Value& value, const Node& place);
@@ -116,12 +127,24 @@ class FunctionWriter {
   void while_loop(const python::While& node);
   void for_loop(const python::For& node);
   DType range_type(const std::vector<Value>& bounds) const;
+  std::optional<std::int64_t> most_counted(const Value& begin, const Value& end,
+                                           const Value& step) const;
   void range_loop(const python::For& node, const python::Call& call);
   void write_range(const python::For& node, const python::Name& target, const Range& range);
   void define_silently(const python::Name& target, const Value& value, const Node& place);
   void missing_in_unrolled(NodeList body) const;
-  void tuple_loop(const python::For& node, const Value& items);
-  void array_loop(const python::For& node, const Value& array);
+  // Something that a loop takes items from: an index into all at once, or one after the other.
+  struct Items {
+    std::vector<Value> each;  // of a tuple
+    std::string count;        // of all else
+    std::function<Value(const Value& index)> at;
+  };
+  std::optional<Items> items_of(const Node* node);
+  std::optional<Items> range_items(const python::Call& call);
+  std::optional<Items> zipped(const python::Call& call);
+  std::optional<Items> enumerated(const python::Call& call);
+  void item_loop(const python::For& node);
+  void indexed_loop(const python::For& node, const Items& items);
   std::string once(const Value& value, const std::string& name);
 
   // ---- Expressions (expressions.cpp).
@@ -134,6 +157,7 @@ class FunctionWriter {
   Value attribute(const python::Attribute& node);
   Value external_constant(const Value& value, const Node* place);
   Value array_attribute(const Value& array, const python::Attribute& node);
+  Value size_value(const Value& array, const std::string& text) const;
   Value conditional_value(const python::IfExp& node);
   Value bool_operation(const python::BoolOp& node);
 
@@ -141,6 +165,8 @@ class FunctionWriter {
   Value unary(const python::UnaryOp& node);
   Value binary(python::BinaryOperator op, const Value& left, const Value& right, const Node& place);
   Value integer_binary(python::BinaryOperator op, const Value& left, const Value& right);
+  std::optional<Value> small_binary(python::BinaryOperator op, const Value& left,
+                                    const Value& right) const;
   Value power(const Value& left, const Value& right, const Node& place);
   Value shift(python::BinaryOperator op, const Value& left, const Value& right);
   Value divide(python::BinaryOperator op, const Value& left, const Value& right);
@@ -148,8 +174,17 @@ class FunctionWriter {
   Value compare(python::CompareOperator op, const Value& left, const Value& right,
                 const Node& place);
 
+  // ---- Complex numbers (complex.cpp).
+  Value complex_binary(python::BinaryOperator op, const Value& left, const Value& right,
+                       const Node& place);
+  Value complex_product(const Value& left, const Value& right, const Node& place);
+  Value complex_quotient(const Value& left, const Value& right, const Node& place);
+  Value complex_call(const Arguments& given, const Node& place);
+  Value complex_attribute(const Value& value, const python::Attribute& node);
+
   // ---- Arrays (indexing.cpp).
   Value subscript(const python::Subscript& node);
+  Value reinterpreted(const Value& array, const Arguments& given, const Node& place);
   Value tuple_item(const Value& tuple, const Node* index, const Node& place);
   Value view(const Value& array, const Node* index, const Node& place);
   Value element(const Value& array, const std::vector<Value>& indices);
@@ -167,6 +202,12 @@ class FunctionWriter {
   void check_shared_bytes(const Value& array, const Node& place);
   Value declare_array(const Arguments& arguments, const Node& place, bool is_shared);
 
+  // ---- Arrays of the module (frozen_arrays.cpp).
+  std::optional<FrozenArray> frozen_array(const Node* node);
+  std::optional<FrozenArray> frozen_call(std::string_view name, const python::Call& call);
+  std::optional<Value> frozen_value(const python::Binding& binding, std::string_view name);
+  Value const_array_like(const Arguments& given, const Node& place);
+
   // ---- Calls (calls.cpp, cuda_calls.cpp, atomics.cpp, math_calls.cpp).
   Value call(const python::Call& node);
   Arguments arguments_of(const python::Call& node);
@@ -181,6 +222,8 @@ class FunctionWriter {
   Value call_grid(std::string_view name, const Arguments& given, const Node& place);
   Value call_warp(std::string_view name, const Arguments& given, const Node& place);
   Value call_bits(std::string_view name, const Arguments& given, const Node& place);
+  Value call_half(std::string_view name, const Arguments& given, const Node& place);
+  Value call_random(std::string_view name, const Arguments& given, const Node& place);
   Value call_atomic(std::string_view name, const Arguments& given, const Node& place);
   Value call_math(std::string_view name, const Arguments& given, const Node& place);
   Value call_function(const python::Binding& binding, const python::Call& node,
@@ -214,8 +257,9 @@ class FunctionWriter {
   std::vector<Variable> variables_;
   std::vector<Value> parameters_;
   std::vector<std::string> parameter_names_;
-  std::vector<Slot> slots_;  // all that could be passed
-  std::set<int> written_;    // array arguments that are stored to
+  std::vector<Slot> slots_;                          // all that could be passed
+  std::set<int> written_;                            // array arguments that are stored to
+  std::set<std::string, std::less<>> narrow_names_;  // parameters that are ints in the text
   Names names_;
   TextWriter out_;
   std::string arrays_;  // declarations of shared and local arrays stand in front
@@ -230,6 +274,7 @@ class FunctionWriter {
   std::int64_t shared_bytes_ = 0;
   int line_ = -1;
   int loop_depth_ = 0;
+  bool is_reading_lists_ = false;  // [1, 2] of the module is a tuple
   std::set<std::string> declared_;
   std::string array_name_;             // for the next array that is declared
   std::vector<std::set<int>> scopes_;  // variables declared in each open block

@@ -13,6 +13,10 @@ constexpr Helper helper_table[] = {
 TW_FUNCTION long long tw_wrap(long long i, long long size) { return i < 0 ? i + size : i; }
 )",
      ""},
+    {"tw_wrap_int", R"(// A negative index counts from the end.
+TW_FUNCTION int tw_wrap_int(int i, int size) { return i < 0 ? i + size : i; }
+)",
+     ""},
     {"tw_slice_bound", R"(TW_FUNCTION long long tw_slice_bound(long long i, long long size) {
   if (i < 0) i += size;
   return i < 0 ? 0 : i < size ? i : size;
@@ -134,6 +138,62 @@ TW_FUNCTION double tw_frexp(double x) { int e; return TW_MATH(frexp)(x, &e); }
     {"tw_frexp_exponent",
      R"(TW_FUNCTION int tw_frexp_exponent(float x) { int e; TW_MATH(frexpf)(x, &e); return e; }
 TW_FUNCTION int tw_frexp_exponent(double x) { int e; TW_MATH(frexp)(x, &e); return e; }
+)",
+     ""},
+    {"tw_round_to", R"(// To so many digits behind the point, ties to even.
+TW_FUNCTION double tw_round_to(double x, long long digits) {
+  double scale = 1;
+  for (long long i = digits < 0 ? -digits : digits; i > 0 && scale < 1e300; --i) scale *= 10;
+  const double scaled = digits < 0 ? x / scale : x * scale;
+  if (!(scaled - scaled == 0)) return x;
+  const double whole = TW_MATH(rint)(scaled);
+  return digits < 0 ? whole * scale : whole / scale;
+}
+)",
+     ""},
+    {"tw_random_next", R"(// xoroshiro128+: the next number of a state.
+TW_FUNCTION unsigned long long tw_random_next(unsigned long long* state) {
+  const unsigned long long a = state[0], b = state[1] ^ a, sum = a + state[1];
+  state[0] = ((a << 55) | (a >> 9)) ^ b ^ (b << 14);
+  state[1] = (b << 36) | (b >> 28);
+  return sum;
+}
+)",
+     ""},
+    {"tw_random_uniform", R"(// From 0 to 1, which is none of them.
+TW_FUNCTION double tw_random_uniform(unsigned long long* state) {
+  return (double)(tw_random_next(state) >> 11) * 1.1102230246251565e-16;
+}
+)",
+     "tw_random_next"},
+    {"tw_random_normal", R"(// Box and Muller's, of uniform float32 numbers whatever the result is.
+TW_FUNCTION double tw_random_normal(unsigned long long* state) {
+  const double u = (float)tw_random_uniform(state), v = (float)tw_random_uniform(state);
+  return TW_MATH(sqrt)(-2.0 * TW_MATH(log)(u)) * TW_MATH(cos)(6.283185307179586 * v);
+}
+)",
+     "tw_random_uniform"},
+    {"tw_quotient_real", R"(// (a + bj) / (c + dj), scaled by the larger part of the divisor.
+template <class T>
+TW_FUNCTION T tw_quotient_real(T a, T b, T c, T d) {
+  if ((c < 0 ? -c : c) >= (d < 0 ? -d : d)) {
+    const T ratio = d / c;
+    return (a + b * ratio) / (c + d * ratio);
+  }
+  const T ratio = c / d;
+  return (a * ratio + b) / (c * ratio + d);
+}
+)",
+     ""},
+    {"tw_quotient_imaginary", R"(template <class T>
+TW_FUNCTION T tw_quotient_imaginary(T a, T b, T c, T d) {
+  if ((c < 0 ? -c : c) >= (d < 0 ? -d : d)) {
+    const T ratio = d / c;
+    return (b - a * ratio) / (c + d * ratio);
+  }
+  const T ratio = c / d;
+  return (b * ratio - a) / (c * ratio + d);
+}
 )",
      ""},
     {"tw_laneid", R"(TW_FUNCTION int tw_laneid() {
@@ -259,9 +319,10 @@ std::string tuple_struct(const std::string& name) {
 
 std::string helper_texts(const std::set<std::string>& names) {
   std::set<std::string, std::less<>> wanted(names.begin(), names.end());
-  for (const Helper& helper : helper_table)
-    if (names.contains(std::string(helper.name)) && !helper.needs.empty())
-      wanted.emplace(helper.needs);
+  // A helper that is needed stands before the ones that need it.
+  for (std::size_t i = std::size(helper_table); i-- > 0;)
+    if (wanted.contains(helper_table[i].name) && !helper_table[i].needs.empty())
+      wanted.emplace(helper_table[i].needs);
   std::string out;
   for (const Helper& helper : helper_table)
     if (wanted.contains(helper.name)) out += helper.text;

@@ -94,7 +94,8 @@ std::string FunctionWriter::position(const Value& index, const std::string& size
     return is_number(size) ? fmt::format("{}", std::stoll(size) + *number)
                            : fmt::format("({} - {})", size, -*number);
   if (index.is_nonnegative || size.empty()) return in_parentheses(index);
-  return fmt::format("{}({}, {})", helper("tw_wrap"), index.text, size);
+  const bool is_int = most_of(index) && (is_number(size) || narrow_names_.contains(size));
+  return fmt::format("{}({}, {})", helper(is_int ? "tw_wrap_int" : "tw_wrap"), index.text, size);
 }
 
 std::string FunctionWriter::stride_text(const Value& array, std::size_t dimension) {
@@ -128,7 +129,9 @@ Value FunctionWriter::element(const Value& array, const std::vector<Value>& indi
     const bool is_product = stride.find(' ') != std::string::npos;
     const std::string term =
         stride == "1" ? at : fmt::format("{} * {}", at, is_product ? "(" + stride + ")" : stride);
-    const bool is_wide = size_of(indices[i].type.dtype) == 8 || indices.size() == 1;
+    // What is small is small times its stride, too: it lies inside of the array.
+    const bool is_wide =
+        size_of(indices[i].type.dtype) == 8 || indices.size() == 1 || indices[i].most;
     sum += (i == 0 ? "" : " + ") + (is_wide || stride == "1" ? term : "(long long)" + term);
   }
   const Value pointer = scalar_value(dtype, array.text, array.text.find(' ') == std::string::npos);
@@ -218,6 +221,18 @@ std::optional<FunctionWriter::SliceText> FunctionWriter::slice_bounds(const Slic
   const Value begin = number(slice.lower, integer_constant(0));
   const Value end = number(slice.upper, scalar_value(DType::Int64, size, false));
   if (begin.type.is_unknown() || end.type.is_unknown()) return {};
+  // The size of dynamic shared memory is the launch's: nothing is cut, and nothing counts from the
+  // end.
+  if (size.empty()) {
+    if (!begin.is_nonnegative || (slice.upper != nullptr && !end.is_nonnegative))
+      missing(slice, "a slice of dynamic shared memory with a bound that may be negative");
+    const std::string from = converted(begin, DType::Int64).text;
+    if (slice.upper == nullptr) return SliceText{"(" + from + ")", "", step.text};
+    return SliceText{"(" + from + ")",
+                     fmt::format("{}({}, {}, {})", helper("tw_slice_count"), from,
+                                 converted(end, DType::Int64).text, step.text),
+                     step.text};
+  }
   const auto cut = [&](const Value& value) {
     return fmt::format("{}({}, {})", helper("tw_slice_bound"), converted(value, DType::Int64).text,
                        size);
@@ -227,6 +242,26 @@ std::optional<FunctionWriter::SliceText> FunctionWriter::slice_bounds(const Slic
   return SliceText{first,
                    fmt::format("{}({}, {}, {})", helper("tw_slice_count"), first, last, step.text),
                    step.text};
+}
+
+// x.view(dtype): the same bytes as elements of another type.
+Value FunctionWriter::reinterpreted(const Value& array, const Arguments& given, const Node& place) {
+  expect_count(given, 1, 1, "view", place);
+  const std::optional<DType> dtype = dtype_named(given.values[0].external);
+  if (!dtype || !is_supported(*dtype)) fail(place, "view(...) takes a dtype, such as np.int32");
+  const std::size_t from = size_of(array.type.dtype), to = size_of(*dtype);
+  if (from != to && !array.type.is_contiguous)
+    missing(place, "view(...) of an array with gaps as elements of another size");
+  Value result = pointer_array(array);
+  result.text = fmt::format("(({}*)({}))", cpp_type(*dtype), result.text);
+  result.type.dtype = *dtype;
+  result.is_stable = false;
+  if (from == to || array.shape.empty()) return result;
+  std::string& last = result.shape.back();
+  last = is_number(last) ? fmt::format("{}", std::stoll(last) * static_cast<std::int64_t>(from) /
+                                                 static_cast<std::int64_t>(to))
+                         : fmt::format("((long long){} * {} / {})", last, from, to);
+  return result;
 }
 
 // A declared array under the address of its first element.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // frontend/numba/loops.cpp — while, and for over ranges, tuples and arrays.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "frontend/numba/function.h"
@@ -25,25 +27,16 @@ void FunctionWriter::for_loop(const For& node) {
     const Value callee = expression(call->function);
     if (callee.external == "builtins.range" || callee.external == "numba.prange")
       return range_loop(node, *call);
-    if (!callee.external.empty())
-      missing(*node.iterable, fmt::format("a loop over {}(...)", dotted_name(call->function)));
   }
-  const Value items = expression(node.iterable);
-  if (items.type.kind == Type::Kind::Unknown) {
-    assign_to(node.target, {}, node);
-    return block(node.body);
-  }
-  if (items.type.is_tuple()) return tuple_loop(node, items);
-  if (items.type.is_array()) return array_loop(node, items);
-  fail(*node.iterable, fmt::format("a loop cannot go over {}", text_of(items.type)),
-       "loop over range(...)");
+  item_loop(node);
 }
 
 // The value as a name or number that stays the same while a loop runs.
 std::string FunctionWriter::once(const Value& value, const std::string& name) {
   if (value.is_stable) return in_parentheses(value);
   const std::string made = names_.make(name);
-  out_.format("const {} {} = {};", cpp_type(value.type.dtype), made, value.text);
+  out_.format("const {} {} = {};", value.is_narrow() ? "int" : cpp_type(value.type.dtype), made,
+              value.text);
   return made;
 }
 
@@ -79,7 +72,23 @@ void FunctionWriter::range_loop(const For& node, const Call& call) {
   Value counter = scalar_value(dtype, "");
   const bool counts_up = step.integer().value_or(step.is_nonnegative ? 1 : 0) > 0;
   counter.is_nonnegative |= counts_up ? begin.is_nonnegative : end.is_nonnegative;
-  write_range(node, *target, {converted(begin, dtype), converted(end, dtype), step, counter});
+  const auto bound = [&](const Value& value) {
+    return value.most ? value : converted(value, dtype);
+  };
+  counter.most = most_counted(begin, end, step);
+  write_range(node, *target, {bound(begin), bound(end), step, counter});
+}
+
+// In a narrow kernel: no count, the one behind the last included, is more than this.
+std::optional<std::int64_t> FunctionWriter::most_counted(const Value& begin, const Value& end,
+                                                         const Value& step) const {
+  const auto first = most_of(begin), last = most_of(end), by = most_of(step);
+  if (!program_.is_narrow || !first || !last || !by || !step.is_nonnegative ||
+      !begin.is_nonnegative || !end.is_nonnegative)
+    return {};
+  const std::int64_t most = std::max(*first, *last);
+  if (*by > most_of_narrow / 2 || most > most_of_narrow * 3 / 2) return {};
+  return most;
 }
 
 void FunctionWriter::write_range(const For& node, const Name& target, const Range& range) {
@@ -98,7 +107,7 @@ void FunctionWriter::write_range(const For& node, const Name& target, const Rang
   const auto bound = [&](const Value& value, const char* what) {
     return once(value, fmt::format("{}_{}", name, what));
   };
-  const std::string type = cpp_type(counter.type.dtype);
+  const std::string type = counter.is_narrow() ? "int" : cpp_type(counter.type.dtype);
   const std::string end = is_final_ ? bound(range.end, "end") : "0";
   const std::optional<std::int64_t> fixed = range.step.integer();
   std::string advance = fixed == 1    ? fmt::format("++{}", name)
@@ -134,19 +143,6 @@ void FunctionWriter::define_silently(const Name& target, const Value& value, con
   is_final_ = was_final;
 }
 
-// Each item has a turn of its own, since their types may differ.
-void FunctionWriter::tuple_loop(const For& node, const Value& items) {
-  missing_in_unrolled(node.body);
-  for (const Value& item : items.items) {
-    out_.open("");
-    scopes_.emplace_back();
-    assign_to(node.target, item, node);
-    for (const Node* each : node.body) statement(*each);
-    scopes_.pop_back();
-    out_.close();
-  }
-}
-
 void FunctionWriter::missing_in_unrolled(NodeList body) const {
   for (const Node* each : body) {
     if (is<Break>(each) || is<Continue>(each))
@@ -156,18 +152,6 @@ void FunctionWriter::missing_in_unrolled(NodeList body) const {
       missing_in_unrolled(branch->otherwise);
     }
   }
-}
-
-void FunctionWriter::array_loop(const For& node, const Value& array) {
-  const std::string index = is_final_ ? names_.make("tw_i") : "i";
-  Value at = scalar_value(DType::Int64, index);
-  at.is_nonnegative = true;
-  out_.open(fmt::format("for (long long {0} = 0; {0} < {1}; ++{0})", index, array.shape[0]));
-  scopes_.emplace_back();
-  assign_to(node.target, array.type.ndim == 1 ? element(array, {at}) : row(array, at), node);
-  for (const Node* each : node.body) statement(*each);
-  scopes_.pop_back();
-  out_.close();
 }
 
 }  // namespace tilewright::numba

@@ -66,6 +66,21 @@ Value FunctionWriter::call_math(std::string_view full_name, const Arguments& giv
   const std::string_view name = plain_name(math_name(full_name));
   for (const Value& value : given.values)
     expect_scalar(value, fmt::format("an argument of {}", full_name), place);
+  // Functions of float16 are those of float32, rounded; what gives no float stays what it is.
+  const bool has_half =
+      std::any_of(given.values.begin(), given.values.end(),
+                  [](const Value& value) { return value.type.dtype == DType::Float16; });
+  if (has_half) {
+    Arguments wide = given;
+    bool are_halves = true;
+    for (Value& value : wide.values) {
+      are_halves &= value.type.dtype == DType::Float16 || size_of(value.type.dtype) == 1;
+      if (value.type.dtype == DType::Float16) value = converted(value, DType::Float32);
+    }
+    const Value result = call_math(full_name, wide, place);
+    const bool is_rounded = are_halves && result.type == Type::scalar(DType::Float32);
+    return is_rounded ? converted(result, DType::Float16) : result;
+  }
   const auto single = [&]() -> const Value& {
     expect_count(given, 1, 1, full_name, place);
     return given.values[0];
@@ -135,9 +150,10 @@ Value FunctionWriter::call_numpy(std::string_view name, const Arguments& given, 
     return call_builtin("abs", given, place);
   if (name == "floor" || name == "ceil" || name == "trunc") {
     expect_count(given, 1, 1, name, place);
-    const DType dtype = math_type(given.values[0].type.dtype);
-    return scalar_value(dtype, fmt::format("{}({})", math_function(name, dtype),
-                                           converted(given.values[0], dtype).text));
+    const DType dtype = math_type(given.values[0].type.dtype), computed = computed_type(dtype);
+    return converted(scalar_value(computed, fmt::format("{}({})", math_function(name, computed),
+                                                        converted(given.values[0], computed).text)),
+                     dtype);
   }
   if (name == "power" && given.size() == 2)
     return binary(BinaryOperator::Power, given.values[0], given.values[1], place);

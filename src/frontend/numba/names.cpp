@@ -62,6 +62,20 @@ std::string plain(std::string_view name) {
 
 }  // namespace
 
+std::set<std::string, std::less<>> identifiers_in(std::string_view text) {
+  std::set<std::string, std::less<>> found;
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_part(text[end])) ++end;
+    if (end > i) found.emplace(text.substr(i, end - i));
+    i = end + 1;
+  }
+  return found;
+}
+
 std::string Names::make(std::string_view wanted) {
   std::string name = plain(wanted);
   if (is_reserved(name)) name = (name.starts_with('_') ? "v" : "") + name + "_";

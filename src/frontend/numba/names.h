@@ -18,4 +18,7 @@ class Names {
   std::set<std::string, std::less<>> taken_;
 };
 
+// All names (and numbers) of a text.
+std::set<std::string, std::less<>> identifiers_in(std::string_view text);
+
 }  // namespace tilewright::numba

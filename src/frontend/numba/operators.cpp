@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // frontend/numba/operators.cpp — arithmetic as Python defines it, with Numba's types.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -128,21 +130,97 @@ bool is_bitwise(BinaryOperator op) {
 // Left and right as C++ computes them in `dtype`: it converts one side by itself where the other
 // has the type.
 std::pair<Value, Value> operands(const Value& left, const Value& right, DType dtype) {
-  const bool has_type = (left.type.dtype == dtype && !left.constant) ||
-                        (right.type.dtype == dtype && !right.constant);
+  const auto is_in_type = [&](const Value& value) {
+    return value.type.dtype == dtype && !value.constant && !value.is_narrow();
+  };
+  const bool has_type = is_in_type(left) || is_in_type(right);
   const bool mixes_signs = dtype == DType::Int64 &&
                            (left.type.dtype == DType::UInt64 || right.type.dtype == DType::UInt64);
   const auto side = [&](const Value& value, bool must) {
-    return must || value.constant || mixes_signs ? converted(value, dtype) : value;
+    const bool is_half = value.type.dtype == DType::Float16;
+    return must || value.constant || mixes_signs || is_half ? converted(value, dtype) : value;
   };
-  return {side(left, !has_type), side(right, false)};
+  // A literal is an int in C++: the other side says the type.
+  const bool by_right = !has_type && left.constant.has_value();
+  return {side(left, !has_type && !by_right), side(right, by_right)};
+}
+
+// blockIdx.x * blockDim.x, gridDim.x * blockDim.x
+bool is_in_grid(const Value& left, const Value& right) {
+  using Kind = GridPart::Kind;
+  const auto is_pair = [](const GridPart& a, const GridPart& b) {
+    return a.axis == b.axis && b.kind == Kind::BlockDim &&
+           (a.kind == Kind::BlockIdx || a.kind == Kind::GridDim);
+  };
+  return is_pair(left.grid_part, right.grid_part) || is_pair(right.grid_part, left.grid_part);
 }
 
 }  // namespace
 
+// Operands and result that fit an int are computed as ints.
+std::optional<Value> FunctionWriter::small_binary(BinaryOperator op, const Value& left,
+                                                  const Value& right) const {
+  const std::optional<std::int64_t> a = most_of(left), b = most_of(right);
+  if (!program_.is_narrow || !a || !b) return {};
+  const bool are_nonnegative = left.is_nonnegative && right.is_nonnegative;
+  const bool is_divisor = are_nonnegative && right.least >= 1;
+  std::int64_t most = 0;
+  switch (op) {
+    case BinaryOperator::Add:
+      most = *a + *b;
+      break;
+    case BinaryOperator::Subtract:
+      most = are_nonnegative ? std::max(*a, *b) : *a + *b;
+      break;
+    case BinaryOperator::Multiply:
+      most = is_in_grid(left, right) ? most_of_narrow : *a * *b;
+      break;
+    case BinaryOperator::FloorDivide:
+      if (!is_divisor) return {};
+      most = *a / right.least;
+      break;
+    case BinaryOperator::Modulo:
+      if (!is_divisor) return {};
+      most = std::min(*a, *b);
+      break;
+    case BinaryOperator::BitAnd:
+      if (!are_nonnegative) return {};
+      most = std::min(*a, *b);
+      break;
+    case BinaryOperator::ShiftRight:
+      if (!are_nonnegative || !right.integer() || *b > 31) return {};
+      most = *a >> *b;
+      break;
+    default:
+      return {};
+  }
+  if (most > INT32_MAX) return {};
+  const char* const sign = op == BinaryOperator::FloorDivide ? "/"
+                           : op == BinaryOperator::Modulo    ? "%"
+                                                             : nullptr;
+  const std::string_view symbol = sign != nullptr ? std::string_view(sign) : text_of(op);
+  Value value = scalar_value(
+      DType::Int64, fmt::format("{} {} {}", in_parentheses(left), symbol, in_parentheses(right)),
+      false);
+  value.most = most;
+  value.is_nonnegative = are_nonnegative;
+  if (op == BinaryOperator::Add && are_nonnegative) value.least = left.least + right.least;
+  if (op == BinaryOperator::Subtract) {
+    value.is_nonnegative = are_nonnegative && right.integer() && *b <= left.least;
+    value.least = value.is_nonnegative ? left.least - *b : 0;
+  }
+  value.is_stable = left.is_stable && right.is_stable;
+  value.row = row_of(op, left, right);
+  return value;
+}
+
 Value FunctionWriter::unary(const UnaryOp& node) {
   const Value value = expression(node.operand);
   if (value.type.is_unknown()) return {};
+  if (value.type.is_complex && node.op == UnaryOperator::Plus) return value;
+  if (value.type.is_complex && node.op == UnaryOperator::Negate)
+    return complex_binary(BinaryOperator::Subtract, float_constant(-0.0, value.type.items[0].dtype),
+                          value, node);
   expect_scalar(value, fmt::format("the operand of '{}'", text_of(node.op)), node);
   if (node.op == UnaryOperator::Not) {
     const Value test = truth_of(value);
@@ -157,6 +235,10 @@ Value FunctionWriter::unary(const UnaryOp& node) {
                                             : arithmetic_type(value.type.dtype, value.type.dtype);
   const Value wide = converted(value, dtype);
   if (node.op == UnaryOperator::Plus) return wide;
+  if (dtype == DType::Float16 && !wide.constant)
+    return converted(
+        scalar_value(DType::Float32, "-" + in_parentheses(converted(wide, DType::Float32)), false),
+        dtype);
   if (wide.constant && dtype != DType::UInt64) {
     if (const auto integer = wide.integer())
       return integer_constant(node.op == UnaryOperator::Negate ? multiply(*integer, -1)
@@ -170,6 +252,7 @@ Value FunctionWriter::unary(const UnaryOp& node) {
 Value FunctionWriter::binary(BinaryOperator op, const Value& left, const Value& right,
                              const Node& place) {
   if (left.type.is_unknown() || right.type.is_unknown()) return {};
+  if (left.type.is_complex || right.type.is_complex) return complex_binary(op, left, right, place);
   if (left.type.is_tuple() && right.type.is_tuple() && op == BinaryOperator::Add) {
     std::vector<Value> items = left.items;
     items.insert(items.end(), right.items.begin(), right.items.end());
@@ -182,6 +265,7 @@ Value FunctionWriter::binary(BinaryOperator op, const Value& left, const Value& 
          left.type.is_array() || right.type.is_array() ? "take elements of the arrays: x[i]" : "");
   if (op == BinaryOperator::MatrixMultiply) missing(place, "'@'");
   if (const std::optional<Value> folded = fold(op, left, right)) return *folded;
+  if (const std::optional<Value> small = small_binary(op, left, right)) return *small;
   if (op == BinaryOperator::Power) return power(left, right, place);
   const bool are_integers = left.type.is_integer() && right.type.is_integer();
   if (is_bitwise(op) || op == BinaryOperator::ShiftLeft || op == BinaryOperator::ShiftRight) {
@@ -195,9 +279,11 @@ Value FunctionWriter::binary(BinaryOperator op, const Value& left, const Value& 
   const bool is_division = op == BinaryOperator::Divide;
   const DType dtype = is_division ? division_type(left.type.dtype, right.type.dtype)
                                   : arithmetic_type(left.type.dtype, right.type.dtype);
-  const auto [a, b] = operands(left, right, dtype);
+  const DType computed = computed_type(dtype);
+  const auto [a, b] = operands(left, right, computed);
   Value value = scalar_value(
-      dtype, fmt::format("{} {} {}", in_parentheses(a), text_of(op), in_parentheses(b)), false);
+      computed, fmt::format("{} {} {}", in_parentheses(a), text_of(op), in_parentheses(b)), false);
+  if (computed != dtype) return converted(value, dtype);
   if (op == BinaryOperator::Add || op == BinaryOperator::Multiply || is_division)
     value.is_nonnegative |= left.is_nonnegative && right.is_nonnegative;
   value.row = row_of(op, left, right);
@@ -256,8 +342,11 @@ Value FunctionWriter::divide(BinaryOperator op, const Value& left, const Value& 
   }
   const char* const name = is_real ? (is_quotient ? "tw_floor_divide_real" : "tw_modulo_real")
                                    : (is_quotient ? "tw_floor_divide" : "tw_modulo");
-  Value value = scalar_value(dtype, fmt::format("{}({}, {})", helper(name), typed_text(left, dtype),
-                                                typed_text(right, dtype)));
+  const DType computed = computed_type(dtype);
+  Value value =
+      scalar_value(computed, fmt::format("{}({}, {})", helper(name), typed_text(left, computed),
+                                         typed_text(right, computed)));
+  if (computed != dtype) return converted(value, dtype);
   value.is_nonnegative |= !is_quotient && right.is_nonnegative;
   return value;
 }
@@ -275,6 +364,11 @@ Value FunctionWriter::power(const Value& left, const Value& right, const Node& p
     value.is_nonnegative |= left.is_nonnegative;
     return value;
   }
+  if (left.type.dtype == DType::Float16 &&
+      (is_integer_exponent || right.type.dtype == DType::Float16))
+    return converted(power(converted(left, DType::Float32),
+                           is_integer_exponent ? right : converted(right, DType::Float32), place),
+                     DType::Float16);
   if (!left.type.is_integer() && is_integer_exponent) {
     const DType dtype = left.type.dtype;
     return scalar_value(dtype, fmt::format("{}({}, {})", helper("tw_real_power"), left.text,
@@ -306,6 +400,13 @@ Value FunctionWriter::comparison(const Compare& node) {
 
 Value FunctionWriter::compare(CompareOperator op, const Value& left, const Value& right,
                               const Node& place) {
+  if (left.type.is_complex != right.type.is_complex) {
+    const std::optional<Type> type = unify(left.type, right.type);
+    if (type && type->is_complex) {
+      const DType part = type->items[0].dtype;
+      return compare(op, as_complex(left, part), as_complex(right, part), place);
+    }
+  }
   if (left.type.is_tuple() && right.type.is_tuple() && left.items.size() == right.items.size() &&
       (op == CompareOperator::Equal || op == CompareOperator::NotEqual)) {
     Value all = integer_constant(1, DType::Bool);
@@ -342,8 +443,8 @@ Value FunctionWriter::compare(CompareOperator op, const Value& left, const Value
                                                  when_negative ? "true" : "false", plain));
   }
   const DType dtype = arithmetic_type(left.type.dtype, right.type.dtype);
-  if (is_floating(dtype)) std::tie(a, b) = operands(left, right, dtype);
-  else if (left.type.dtype != right.type.dtype)
+  if (is_floating(dtype)) std::tie(a, b) = operands(left, right, computed_type(dtype));
+  else if (left.type.dtype != right.type.dtype && !(most_of(left) && most_of(right)))
     a = converted(left, dtype), b = converted(right, dtype);
   Value value = scalar_value(
       DType::Bool, fmt::format("{} {} {}", in_parentheses(a), text_of(op), in_parentheses(b)),

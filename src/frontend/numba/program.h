@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,6 +32,16 @@ struct Instance {
   std::vector<bool> writes;  // per argument: is the array written?
 };
 
+// np.array([1, 2, 3], dtype=np.float32) of the module: its values are part of the text.
+struct FrozenArray {
+  DType dtype = DType::Float64;
+  std::vector<std::int64_t> shape;
+  std::vector<Number> elements;
+  std::string name;  // in the text
+
+  std::string declaration(Dialect dialect) const;
+};
+
 struct Program {
   Program(python::ModuleLoader& module_loader, Dialect text_dialect)
       : loader(module_loader), dialect(text_dialect) {}
@@ -39,9 +50,14 @@ struct Program {
   Dialect dialect;
   Names names;  // of functions
   std::deque<Instance> instances;
-  std::vector<const python::FunctionDef*> active;  // functions being written, to find recursion
-  std::vector<const python::Node*> constants;      // being evaluated, likewise
+  std::vector<const python::FunctionDef*> active;     // functions being written, to find recursion
+  std::vector<const python::Node*> constants;         // being evaluated, likewise
+  std::map<const python::Node*, FrozenArray> frozen;  // arrays of the module, by their expressions
   bool needs_threads = false;
+  bool is_narrow = false;  // as KernelRequest has them
+  bool are_apart = false;
+  bool is_emulated = false;
+  bool is_cooperative = false;
 };
 
 // The text of a helper by its name, and the helpers that it calls itself.

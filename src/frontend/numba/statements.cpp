@@ -44,6 +44,17 @@ std::string statement_name(Kind kind) {
   }
 }
 
+// Does a size or stride of the array mention one of the variable's?
+bool is_made_from(const Value& array, const Value& variable) {
+  std::set<std::string, std::less<>> mentioned;
+  for (const auto* list : {&array.shape, &array.strides})
+    for (const std::string& text : *list) mentioned.merge(identifiers_in(text));
+  for (const auto* list : {&variable.shape, &variable.strides})
+    for (const std::string& name : *list)
+      if (mentioned.contains(name)) return true;
+  return false;
+}
+
 }  // namespace
 
 void FunctionWriter::mark_line(const Node& node) {
@@ -149,17 +160,25 @@ std::vector<Value> FunctionWriter::unpacked(const Value& value, const Tuple& tar
     const bool is_last = i + 1 == items.size() && is<Name>(targets.elements[i]);
     if (i == 0 && is_fresh(targets)) break;
     if (item.is_stable || item.type.kind == Type::Kind::Unknown || (is_last && i == 0)) continue;
-    if (!item.type.is_scalar()) {
-      item = copied_array(item);
-      continue;
-    }
-    const std::string made = names_.make("tw_value");
-    out_.format("const {} {} = {};", cpp_type(item.type.dtype), made, item.text);
-    const bool is_nonnegative = item.is_nonnegative;
-    item = scalar_value(item.type.dtype, made);
-    item.is_nonnegative |= is_nonnegative;
+    item = kept(item);
   }
   return items;
+}
+
+// The value under names of its own, since what it is made from is about to change.
+Value FunctionWriter::kept(const Value& value) {
+  if (value.is_stable) return value;
+  if (value.type.is_array()) return copied_array(value);
+  if (value.type.is_tuple()) {
+    std::vector<Value> items;
+    for (const Value& item : packed_items(value)) items.push_back(kept(item));
+    return tuple_value(std::move(items));
+  }
+  const std::string made = names_.make("tw_value");
+  out_.format("const {} {} = {};", cpp_type(value.type.dtype), made, value.text);
+  Value name = scalar_value(value.type.dtype, made);
+  name.is_nonnegative |= value.is_nonnegative;
+  return name;
 }
 
 // Is the variable declared in a block that is open?
@@ -222,7 +241,20 @@ void FunctionWriter::define(const Node* target, const Value& value, const Node& 
     return;
   }
   state.row = is_once && scopes_.size() == 1 ? value.row : AlongRow::Unknown;
+  raise_most(state, value);
+  state.grid_part = is_once ? value.grid_part : GridPart{};
   if (is_final_ && state.variable >= 0) assign_variable(target, state, value);
+}
+
+// A variable is an int in the text when all that it is assigned is.
+void FunctionWriter::raise_most(WebState& state, const Value& value) {
+  constexpr int most_rises = 8;  // i += 1 raises for ever
+  if (state.is_wide || value.type.is_unknown()) return;
+  const std::optional<std::int64_t> most = most_of(value);
+  if (most && state.most && *most <= *state.most) return;
+  is_changed_ = true;
+  state.is_wide = !most || !program_.is_narrow || ++state.rises > most_rises;
+  state.most = state.is_wide ? std::nullopt : most;
 }
 
 // row = x[i]: a pointer under the user's name; sizes that are plain names stay what they are.
@@ -265,14 +297,23 @@ void FunctionWriter::assign_variable(const Node* target, const WebState& state,
   };
   const Value& own = variable.value;
   if (own.type.is_scalar()) {
-    set(cpp_type(own.type.dtype), own.text, converted(value, own.type.dtype).text);
+    const bool is_same = own.type.dtype == value.type.dtype;
+    set(variable.declared_type(), own.text,
+        is_same ? value.text : converted(value, own.type.dtype).text);
   } else if (own.type.is_tuple()) {
-    const std::vector<Value> items = packed_items(value);
+    std::vector<Value> items = own.type.is_complex && !value.is_packed
+                                   ? as_complex(value, own.items[0].type.dtype).items
+                                   : packed_items(value);
+    // t = (t[1], t[0]): all items are read before any is written.
+    if (!declares && !value.is_packed)
+      for (Value& item : items) item = kept(item);
     for (std::size_t i = 0; i < items.size(); ++i)
       set(cpp_type(own.items[i].type.dtype), own.items[i].text,
           converted(items[i], own.items[i].type.dtype).text);
   } else {
-    const Value from = pointer_array(value);
+    // a = a.T: sizes are read before any is written.
+    const Value from =
+        !declares && is_made_from(value, own) ? copied_array(value) : pointer_array(value);
     set(cpp_type(own.type.dtype) + "*", own.text, from.text);
     for (std::size_t i = 0; i < own.shape.size(); ++i)
       set("long long", own.shape[i], from.shape[i]);
@@ -297,6 +338,9 @@ void FunctionWriter::assign_element(const Subscript& target, const Value& value,
   if (array.type.kind == Type::Kind::Unknown) return;
   if (!array.type.is_array())
     fail(target, fmt::format("an item of {} cannot be assigned", text_of(array.type)));
+  if (array.is_frozen)
+    fail(target, "an element of an array of the module is assigned; it is constant",
+         "pass the array as an argument");
   const Value place = view(array, target.index, target);
   note_write(array);
   if (place.type.kind == Type::Kind::Unknown || value.type.is_unknown()) return;

@@ -36,6 +36,7 @@ struct Slot {
   DType dtype = DType::Int64;  // of Scalar; of the elements of Data
   std::string name;            // in the text
   bool is_const = false;       // Data that the kernel does not write
+  bool is_narrow = false;      // an int64 that is passed as an int32
 };
 
 struct KernelText {
@@ -45,7 +46,9 @@ struct KernelText {
   // Barriers, shared memory, functions of a warp, atomics: what no loop over threads can do.
   bool needs_threads = false;
   bool uses_math = false;  // Loop: functions of device_lib/cpu/math.h
+  bool uses_half = false;  // float16
   bool uses_fast_math = false;
+  bool is_cooperative = false;  // synchronises its whole grid
   // Loop: the function is a template over what it does: 0 runs a thread, 1 runs one whose row is
   // known to be inside of the kernel's guard (`if i < n`), 2 asks whether a thread is.
   bool has_guard = false;
@@ -58,6 +61,12 @@ struct KernelRequest {
   std::string name;  // as the user calls it
   std::vector<Type> arguments;
   Dialect dialect = Dialect::Cuda;
+  // Of CUDA text, what its launches promise. Narrow: no array has more than 2^30 elements, no grid
+  // more threads along an axis, and int64 numbers lie between 0 and that, so that indices need 32
+  // bits. Apart: no two arrays share memory.
+  bool is_narrow = false;
+  bool are_apart = false;
+  bool is_emulated = false;  // where a grid has one block when it synchronises as a whole
 };
 
 // Throws SyntaxOrTypeError with the place for what the language has not, and for types that do not

@@ -63,6 +63,7 @@ std::string text_of(const Type& type) {
     case Type::Kind::Tuple:
       break;
   }
+  if (type.is_complex) return type.items[0].dtype == DType::Float32 ? "complex64" : "complex128";
   std::string items;
   for (const Type& item : type.items) items += (items.empty() ? "" : ", ") + text_of(item);
   return fmt::format("tuple({})", items);
@@ -74,6 +75,8 @@ std::string cpp_type(DType dtype) {
       return "double";
     case DType::Float32:
       return "float";
+    case DType::Float16:
+      return "__half";
     case DType::Int8:
       return "signed char";
     case DType::Int16:
@@ -96,7 +99,8 @@ std::string cpp_type(DType dtype) {
 }
 
 bool is_supported(DType dtype) {
-  return dtype == DType::Float64 || dtype == DType::Float32 || !is_floating(dtype);
+  return dtype == DType::Float64 || dtype == DType::Float32 || dtype == DType::Float16 ||
+         !is_floating(dtype);
 }
 
 std::optional<Type> unify(const Type& a, const Type& b) {
@@ -105,6 +109,9 @@ std::optional<Type> unify(const Type& a, const Type& b) {
   if (a.is_scalar() && b.is_scalar()) return Type::scalar(unify_scalars(a.dtype, b.dtype));
   if (a.is_array() && b.is_array() && a.dtype == b.dtype && a.ndim == b.ndim)
     return Type::array(a.dtype, a.ndim, a.is_contiguous && b.is_contiguous);
+  if (a.is_complex && b.is_scalar()) return unify(a, complex_type(b.dtype));
+  if (b.is_complex && a.is_scalar()) return unify(complex_type(a.dtype), b);
+  if (a.is_complex != b.is_complex) return {};
   if (!a.is_tuple() || !b.is_tuple() || a.items.size() != b.items.size()) return {};
   Type result = a;
   for (std::size_t i = 0; i < a.items.size(); ++i) {
@@ -115,14 +122,24 @@ std::optional<Type> unify(const Type& a, const Type& b) {
   return result;
 }
 
+Type complex_type(DType part) {
+  const Type real = Type::scalar(part == DType::Float32 ? part : DType::Float64);
+  Type type = Type::tuple({real, real});
+  type.is_complex = true;
+  return type;
+}
+
 DType arithmetic_type(DType a, DType b) {
   if (!is_floating(a) && !is_floating(b))
     return is_signed_integer(a) || is_signed_integer(b) || (a == DType::Bool && b == DType::Bool)
                ? DType::Int64
                : DType::UInt64;
-  if (is_floating(a) && is_floating(b))
-    return a == DType::Float64 || b == DType::Float64 ? DType::Float64 : DType::Float32;
+  if (is_floating(a) && is_floating(b)) return size_of(a) > size_of(b) ? a : b;
   const DType real = is_floating(a) ? a : b, integer = is_floating(a) ? b : a;
+  if (real == DType::Float16)
+    return size_of(integer) == 1   ? DType::Float16
+           : size_of(integer) == 2 ? DType::Float32
+                                   : DType::Float64;
   return real == DType::Float32 && fits_float32(integer) ? DType::Float32 : DType::Float64;
 }
 
@@ -130,6 +147,8 @@ DType division_type(DType a, DType b) {
   return is_floating(a) || is_floating(b) ? arithmetic_type(a, b) : DType::Float64;
 }
 
-DType math_type(DType a) { return a == DType::Float32 ? DType::Float32 : DType::Float64; }
+DType math_type(DType a) { return a == DType::Float32 || a == DType::Float16 ? a : DType::Float64; }
+
+DType computed_type(DType dtype) { return dtype == DType::Float16 ? DType::Float32 : dtype; }
 
 }  // namespace tilewright::numba

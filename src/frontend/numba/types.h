@@ -3,7 +3,8 @@
 //
 // Integers compute in 64 bits: int32 + int32 is an int64, and a result is signed when an operand
 // is. float32 stays float32 beside float32 and beside integers that it holds exactly (up to 16
-// bits); beside wider ones, and beside a float literal, the result is a float64.
+// bits); beside wider ones, and beside a float literal, the result is a float64. float16 does so up
+// to 8 bits, and is a float32 beside 16.
 #pragma once
 
 #include <optional>
@@ -28,6 +29,7 @@ struct Type {
   int ndim = 0;                // of Array
   bool is_contiguous = true;   // of Array: row-major without gaps
   std::vector<Type> items = {};
+  bool is_complex = false;  // a Tuple of the real and the imaginary part
 
   static Type none() { return {Kind::None}; }
   static Type constant() { return {Kind::Constant}; }
@@ -60,6 +62,9 @@ std::string cpp_type(DType dtype);
 // Element types that kernels can compute with.
 bool is_supported(DType dtype);
 
+// complex64 of float32, else complex128.
+Type complex_type(DType part);
+
 // The type of a variable that is assigned both; empty when there is none.
 std::optional<Type> unify(const Type& a, const Type& b);
 
@@ -69,5 +74,8 @@ DType arithmetic_type(DType a, DType b);
 DType division_type(DType a, DType b);
 // The result of a function of the math module.
 DType math_type(DType a);
+// What the text computes values of a type in: float32 for float16, which is rounded afterwards. One
+// operation and two roundings give what one rounding would.
+DType computed_type(DType dtype);
 
 }  // namespace tilewright::numba

@@ -23,6 +23,8 @@ std::string integer_text(std::int64_t value, DType dtype) {
 }
 
 std::string float_text(double value, DType dtype) {
+  if (dtype == DType::Float16)
+    return fmt::format("__float2half({})", float_text(value, DType::Float32));
   const bool is_single = dtype == DType::Float32;
   if (std::isnan(value))
     return is_single ? "__int_as_float(0x7fc00000)" : "__longlong_as_double(0x7ff8000000000000ll)";
@@ -82,6 +84,7 @@ Value integer_constant(std::int64_t number, DType dtype) {
 
 Value float_constant(double number, DType dtype) {
   if (dtype == DType::Float32) number = static_cast<float>(number);
+  if (dtype == DType::Float16) number = static_cast<double>(static_cast<float>(Half(number)));
   Value value = scalar_value(dtype, float_text(number, dtype));
   value.constant = number;
   value.is_nonnegative = number >= 0;
@@ -106,10 +109,31 @@ Value external_value(std::string name) {
   return value;
 }
 
+std::optional<std::int64_t> most_of(const Value& value) {
+  const bool is_int = value.type.is_scalar() &&
+                      (value.type.dtype == DType::Int64 || value.type.dtype == DType::Int32);
+  if (!is_int) return {};
+  const std::optional<std::int64_t> number = value.integer();
+  if (!number) return value.most;
+  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+  if (*number > largest || *number < -largest) return {};
+  return *number < 0 ? -*number : *number;
+}
+
 Value converted(const Value& value, DType dtype) {
-  if (value.type.dtype == dtype) return value;
+  if (value.type.dtype == dtype && !value.is_narrow()) return value;
   if (const std::optional<Value> folded = converted_constant(value, dtype)) return *folded;
   if (dtype == DType::Bool) return truth_of(value);
+  if (value.type.dtype == DType::Float16) {
+    const Value single = scalar_value(DType::Float32, fmt::format("__half2float({})", value.text));
+    return converted(single, dtype);
+  }
+  if (dtype == DType::Float16) {
+    const bool is_double = value.type.dtype == DType::Float64;
+    const Value wide = is_double ? value : converted(value, DType::Float32);
+    return scalar_value(
+        dtype, fmt::format("{}({})", is_double ? "__double2half" : "__float2half", wide.text));
+  }
   // The built-in indices are unsigned in C++; as int64 one conversion says all.
   std::string_view from = value.text;
   if (dtype == DType::Int64 && from.starts_with("(int)")) from.remove_prefix(5);
@@ -138,7 +162,8 @@ Value truth_of(const Value& value) {
   if (value.constant)
     return integer_constant(std::visit([](auto number) { return number != 0; }, *value.constant),
                             DType::Bool);
-  Value result = scalar_value(DType::Bool, in_parentheses(value) + " != 0", false);
+  const Value computed = converted(value, computed_type(value.type.dtype));
+  Value result = scalar_value(DType::Bool, in_parentheses(computed) + " != 0", false);
   result.is_stable = value.is_stable;
   return result;
 }

@@ -135,7 +135,7 @@ bool is_external_package(std::string_view dotted) {
 }
 
 bool is_builtin(std::string_view name) {
-  static constexpr std::array<std::string_view, 45> known = {"AssertionError",
+  static constexpr std::array<std::string_view, 46> known = {"AssertionError",
                                                              "Exception",
                                                              "ImportError",
                                                              "RuntimeError",
@@ -148,6 +148,7 @@ bool is_builtin(std::string_view name) {
                                                              "bool",
                                                              "bytes",
                                                              "callable",
+                                                             "complex",
                                                              "dict",
                                                              "divmod",
                                                              "enumerate",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/derive/any_view.h"
 #include "graph/eager/eager.h"
 #include "tensor/shape.h"
 #include "tensor/traced.h"
@@ -44,6 +45,7 @@ class Derive {
     add(from, ones(value.shape(), {value.dtype(), value.device()}));
     for (int i = from.node; i >= 0; --i)
       if (needed_.contains(i) && made_.contains(i)) derive_from(i);
+    check_reached(from.node, by);
     std::vector<Tensor> results;
     for (const Tensor& tensor : by) {
       const auto found = made_.find(tracer_.value_of(tensor).node);
@@ -57,6 +59,28 @@ class Derive {
  private:
   bool is_smooth(int i) const {
     return is_floating(tracer_.graph.nodes[static_cast<std::size_t>(i)].dtype);
+  }
+
+  // A value that hangs on what it is differentiated by, but through integers alone, has no
+  // derivative; zeros would hide that.
+  void check_reached(int value, std::span<const Tensor> by) const {
+    for (const Tensor& tensor : by)
+      if (made_.contains(tracer_.value_of(tensor).node)) return;
+    const std::vector<Node>& nodes = tracer_.graph.nodes;
+    for (const Tensor& tensor : by) {
+      std::set<int> reached = {tracer_.value_of(tensor).node};
+      int through = -1;  // the first node that is none of floats
+      for (int i = *reached.begin() + 1; i <= value; ++i)
+        for (const Value& operand : nodes[static_cast<std::size_t>(i)].operands)
+          if (!operand.is_number() && reached.contains(operand.node)) {
+            reached.insert(i);
+            if (through < 0 && !is_smooth(i)) through = i;
+          }
+      if (through >= 0 && reached.contains(value))
+        throw ArgumentError(
+            fmt::format("the value depends on a {} only through {}, which has no derivative",
+                        tensor_text(tensor), node_name(nodes[static_cast<std::size_t>(through)])));
+    }
   }
 
   Tensor tensor_at(const Value& value) const {
@@ -96,6 +120,7 @@ class Derive {
         g.numel() == checked_numel(node.shape, 1))
       return g.reshape(node.shape);
     if (const std::optional<Tensor> found = through_slice(value, node, g)) return *found;
+    if (node.strides == contiguous_strides(node.shape)) return through_any_view(value, node, g);
     throw ArgumentError(fmt::format(
         "there is no derivative through a view of shape {} and strides {} of a tensor of shape {}: "
         "take it apart into slices, transposes and reshapes of whole tensors",

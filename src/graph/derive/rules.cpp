@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/call.h"
 #include "graph/derive/derive.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
@@ -155,17 +156,32 @@ Tensor derive_reduction(const Derivation& d) {
   }
 }
 
+// a^T g, with its elements in the order of b's: weights are read as their transpose, and their
+// derivative should not have to be transposed for them.
+Tensor derive_second(const Tensor& a, const Tensor& b, const Tensor& g) {
+  const bool is_transposed = b.rank() == 2 && b.stride(0) == 1 && b.stride(1) != 1;
+  if (is_transposed) return matmul(g.t(), a).t();
+  return matmul(a.transpose(-1, -2), g);
+}
+
 std::vector<Tensor> derive_product(const Derivation& d) {
   const Tensor &a = d.in[0], &b = d.in[1], &g = d.g;
   std::vector<Tensor> made = {matmul(g, b.t()), {}};
   if (b.rank() == 2 && a.rank() > 2) {  // one sum over all rows of the stack
-    const Tensor rows = a.reshape({-1, a.size(-1)});
-    made[1] = matmul(rows.t(), g.reshape({-1, g.size(-1)}));
+    made[1] = derive_second(a.reshape({-1, a.size(-1)}), b, g.reshape({-1, g.size(-1)}));
   } else {
-    made[1] = matmul(a.transpose(-1, -2), g);
+    made[1] = derive_second(a, b, g);
   }
   if (d.in.size() > 2) made.push_back(g);
   return made;
+}
+
+// Rows that were read several times get the sum.
+std::vector<Tensor> derive_table(const Derivation& d) {
+  const Tensor &table = d.in[0], &index = d.in[1];
+  const Tensor rows = d.g.reshape({index.numel(), table.size(1)});
+  const Tensor nothing = zeros(table.shape(), {table.dtype(), table.device()});
+  return {index_add(nothing, 0, index.reshape({-1}), rows), {}};
 }
 
 std::vector<Tensor> derive_list(const Derivation& d) {
@@ -202,9 +218,9 @@ std::vector<Tensor> derive_node(const Derivation& d) {
     case Node::Kind::Join:
       return derive_list(d);
     case Node::Kind::Gather:
-      throw ArgumentError(
-          "embedding has no derivative by its table yet: compute the rows outside of the function "
-          "that is differentiated");
+      return derive_table(d);
+    case Node::Kind::Call:
+      return derive_call(d);
     case Node::Kind::Input:
     case Node::Kind::Captured:
     case Node::Kind::Index:

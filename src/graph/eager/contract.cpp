@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph/eager/contract.cpp — matrix products: shapes, blocks, and products that are sums of rows.
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "base/events.h"
+#include "base/settings.h"
+#include "compiler/launch_recording.h"
 #include "graph/eager/eager.h"
 #include "graph/lower/contract.h"
 #include "graph/trace/tracer.h"
+#include "runtime/library_product.h"
 #include "tensor/shape.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
@@ -15,6 +21,10 @@
 namespace tilewright {
 namespace graph {
 namespace {
+
+// As set by the program; before that, by the environment, which is not read before main.
+enum class Tf32 { Unset, No, Yes };
+std::atomic<Tf32> allowed_tf32{Tf32::Unset};
 
 // Both operands with rank 2 and more, of one dtype, their batch broadcast.
 struct Product {
@@ -65,6 +75,8 @@ void choose_blocks(ContractClass& made, const Product& p, Device device) {
     made.deep = static_cast<std::uint16_t>(deep);
   };
   const bool is_single = made.dtype == DType::Float32;
+  if (const ContractBlocks* const chosen = ContractChoice::current())
+    return set(chosen->tall, chosen->wide, chosen->deep);
   if (made.dtype == DType::Float64) return set(32, 32, 32);
   if (device.is_cuda() || emulated_target() != nullptr) {
     if (is_single) return set(64, 64, 32);
@@ -76,9 +88,12 @@ void choose_blocks(ContractClass& made, const Product& p, Device device) {
   const int deep = is_single ? 128 : 256;
   if (p.m <= 16) return set(16, 64, 64);
   if (p.m <= 32) return set(32, 64, deep);
-  const std::int64_t tiles = cdiv(p.m, 128) * cdiv(p.n, 128);
-  const bool is_large = tiles >= 2 * std::int64_t{device.target().processors};
-  return is_large ? set(128, 128, deep) : set(64, 64, deep);
+  const std::int64_t processors = device.target().processors;
+  const auto blocks = [&](int tall, int wide) { return cdiv(p.m, tall) * cdiv(p.n, wide); };
+  // Of few large blocks the last ones leave processors idle.
+  if (blocks(128, 128) >= 4 * processors) return set(128, 128, deep);
+  if (blocks(128, 64) >= 2 * processors) return set(128, 64, deep);
+  return set(64, 64, deep);
 }
 
 std::uint8_t unit_of(const Tensor& matrix) {
@@ -97,12 +112,77 @@ std::vector<std::int64_t> batch_strides(const Tensor& x, const Shape& batch) {
   return strides;
 }
 
+// Where a library can be asked: an operand's rows or columns lie together, and no two elements
+// share memory.
+std::optional<LibraryMatrix> library_matrix(const Tensor& x, std::int64_t batch_stride) {
+  const std::int64_t rows = x.size(-2), columns = x.size(-1);
+  const std::uint8_t unit = unit_of(x);
+  if (unit == 2) return std::nullopt;
+  const std::int64_t inner = unit == 1 ? columns : rows, outer = unit == 1 ? rows : columns;
+  std::int64_t leading = x.stride(unit == 1 ? -2 : -1);
+  if (outer == 1) leading = inner;
+  if (leading < inner || batch_stride < 0) return std::nullopt;
+  return LibraryMatrix{x.data(), unit == 1 ? leading : 1, unit == 1 ? 1 : leading, batch_stride};
+}
+
+// The stride of all batch dimensions as one; nothing when they are not one.
+std::optional<std::int64_t> joined_stride(const Tensor& x, const Shape& batch) {
+  const std::vector<std::int64_t> strides = batch_strides(x, batch);
+  std::int64_t stride = 0, count = 1;
+  for (std::size_t d = batch.size(); d-- > 0;) {
+    if (batch[d] == 1) continue;
+    if (count == 1) stride = strides[d];
+    else if (strides[d] != stride * count) return std::nullopt;
+    count *= batch[d];
+  }
+  return stride;
+}
+
+bool run_by_library(const Product& p, const Tensor& out) {
+  if (settings().interpret || emulated_target() != nullptr || p.k == 0) return false;
+  // Somebody has chosen our kernel.
+  if (ContractChoice::current() != nullptr) return false;
+  // Kernels are only compiled: a library has nothing to compile.
+  const LaunchRecording* const recording = LaunchRecording::current();
+  if (recording != nullptr && !recording->runs() && !product_library(out.device()).empty())
+    return true;
+  const auto stride_a = joined_stride(p.a, p.batch), stride_b = joined_stride(p.b, p.batch);
+  if (!stride_a || !stride_b) return false;
+  const auto a = library_matrix(p.a, *stride_a), b = library_matrix(p.b, *stride_b);
+  const bool has_bias = p.bias.is_defined();
+  if (!a || !b || (has_bias && p.bias.stride(0) != 1 && p.bias.size(0) > 1)) return false;
+  LibraryProduct product{.dtype = out.dtype(),
+                         .m = p.m,
+                         .n = p.n,
+                         .k = p.k,
+                         .batch = out.numel() / (p.m * p.n),
+                         .a = *a,
+                         .b = *b,
+                         .bias = has_bias ? p.bias.data() : nullptr,
+                         .out = out.data(),
+                         .allows_tf32 = is_tf32_allowed()};
+  const Stream stream = current_stream(out.device());
+  EventScope event(EventKind::Tensor, "matmul");
+  if (!library_multiply(product, stream)) return false;
+  note_foreign_call();
+  for (const Tensor* operand : {&p.a, &p.b, &p.bias, &out})
+    if (operand->is_defined()) operand->buffer().record_use(stream);
+  if (auto* const observed = observed_launches())
+    observed->push_back({product_library(out.device()), 1,
+                         2 * static_cast<double>(out.numel()) * static_cast<double>(p.k),
+                         static_cast<double>(p.a.nbytes() + p.b.nbytes()),
+                         static_cast<double>(out.nbytes())});
+  return true;
+}
+
 void run_dot(const Product& p, const Tensor& out) {
+  if (run_by_library(p, out)) return;
   ContractClass wanted{.dtype = out.dtype(),
                        .has_bias = p.bias.is_defined(),
                        .batch_rank = static_cast<std::uint8_t>(p.batch.size()),
                        .unit_a = unit_of(p.a),
-                       .unit_b = unit_of(p.b)};
+                       .unit_b = unit_of(p.b),
+                       .allows_tf32 = out.dtype() == DType::Float32 && is_tf32_allowed()};
   choose_blocks(wanted, p, out.device());
   std::vector<std::int64_t> integers = {p.m, p.n, p.k};
   integers.insert(integers.end(), p.batch.begin(), p.batch.end());
@@ -135,12 +215,13 @@ void run_dot(const Product& p, const Tensor& out) {
                          static_cast<double>(p.a.nbytes() + p.b.nbytes()),
                          static_cast<double>(out.nbytes())});
   }
-  const bool is_wide = wanted.wide == 256;
+  std::optional<int> num_warps;
+  if (wanted.wide == 256) num_warps = 8;
+  if (const ContractBlocks* const chosen = ContractChoice::current();
+      chosen && chosen->num_warps > 0)
+    num_warps = chosen->num_warps;
   contract_kernel(wanted, emulated_target() != nullptr ? DeviceKind::Cuda : out.device().kind)
-      .launch({.grid = programs,
-               .num_warps = is_wide ? std::optional<int>(8) : std::nullopt,
-               .emulate = emulated_target()},
-              arguments);
+      .launch({.grid = programs, .num_warps = num_warps, .emulate = emulated_target()}, arguments);
 }
 
 // As the sum over k of a[.., m, 1, k] * b[.., 1, n, k]: for integers, which no unit multiplies, and
@@ -233,6 +314,11 @@ bool is_one_product(const Product& p) {
 
 }  // namespace
 
+bool is_tf32_allowed() {
+  const Tf32 set = allowed_tf32.load(std::memory_order_relaxed);
+  return set == Tf32::Unset ? settings().allow_tf32 : set == Tf32::Yes;
+}
+
 Tensor multiply_matrices(std::string_view call, const Tensor& a, const Tensor& b,
                          const Tensor& bias) {
   Product p = product_of(call, a, b);
@@ -254,6 +340,10 @@ Tensor multiply_matrices(std::string_view call, const Tensor& a, const Tensor& b
 }
 
 }  // namespace graph
+
+void allow_tf32(bool is_allowed) {
+  graph::allowed_tf32 = is_allowed ? graph::Tf32::Yes : graph::Tf32::No;
+}
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   return graph::multiply_matrices("matmul", a, b, {});

@@ -21,6 +21,7 @@ enum class Expanded : std::uint8_t {
   LogSoftmax,
   LayerNorm,
   RmsNorm,
+  GroupNorm,
   CrossEntropy,
   MeanLoss,
   SumLoss,
@@ -71,10 +72,13 @@ Tensor run_rows(const RowCall& call);
 // Sums, products and extremes of many elements to few, as two kernels with more programs; nothing
 // where one kernel does.
 std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask, bool keepdim);
+// The same, of small floats as f32.
+std::optional<Tensor> reduce_in_wide_parts(Op op, const Tensor& x, std::uint32_t mask, bool keepdim);
 
 // A copy whose reduced dimensions lie side by side in memory, so that they can be walked as one.
 Tensor with_rows_together(const Tensor& x, std::uint32_t reduced);
 
+bool is_tf32_allowed();
 Tensor multiply_matrices(std::string_view call, const Tensor& a, const Tensor& b,
                          const Tensor& bias);
 

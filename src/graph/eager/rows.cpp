@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/call.h"
 #include "graph/eager/eager.h"
 #include "graph/expand.h"
 #include "graph/trace/tracer.h"
@@ -153,6 +154,41 @@ Tensor run_norm(const NormCall& call, const Tensor& x) {
                    .numbers = numbers});
 }
 
+// A row is a group of channels with all their elements; weights have one element for a channel.
+Tensor run_group_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  std::uint64_t key = dtype_key(x.dtype());
+  std::vector<Tensor> by_channel;
+  for (const Tensor* operand : {&weight, &bias}) {
+    key = key << 5 | (operand->is_defined() ? dtype_key(operand->dtype()) : 31);
+    // Repeated for each element of a plane: rows go over both dimensions as one.
+    if (operand->is_defined())
+      by_channel.push_back(operand->reshape({x.size(1), x.size(2), 1})
+                               .broadcast_to({x.size(1), x.size(2), x.size(3)})
+                               .contiguous());
+  }
+  const Formula& formula =
+      eager_formula(static_cast<int>(Expanded::GroupNorm), key, [&](Formula& f) {
+        f.name = "tw_group_norm";
+        const int leaf = f.leaf(x.dtype());
+        const int w = weight.is_defined() ? f.leaf(weight.dtype()) : -1;
+        const int b = bias.is_defined() ? f.leaf(bias.dtype()) : -1;
+        const int n = f.number(count_dtype(x.dtype())), e = f.number(count_dtype(x.dtype()));
+        f.output(expand_layer_norm(f, leaf, n, e, w, b), x.dtype());
+      });
+  constexpr std::uint32_t mask = 0b1100;
+  const std::array<Argument, 2> numbers = {
+      float_argument(x.dtype(), static_cast<double>(reduced_count(x, mask))),
+      float_argument(x.dtype(), eps)};
+  std::vector<const Tensor*> others;
+  for (const Tensor& operand : by_channel) others.push_back(&operand);
+  return run_rows({.name = "group_norm",
+                   .formula = formula,
+                   .x = x,
+                   .reduced = mask,
+                   .others = others,
+                   .numbers = numbers});
+}
+
 // ---- Cross entropy.
 
 void check_cross_entropy(const Tensor& logits, const Tensor& target) {
@@ -215,6 +251,13 @@ Tensor mean_loss(const Tensor& losses, const Tensor& target, std::int64_t ignore
                    .numbers = numbers});
 }
 
+Tensor reduce_losses(const Tensor& logits, const Tensor& target, Reduction reduction,
+                     std::int64_t ignored) {
+  const Tensor losses = row_losses(logits, target, ignored);
+  if (reduction == Reduction::None) return losses;
+  return reduction == Reduction::Sum ? sum(losses) : mean_loss(losses, target, ignored);
+}
+
 }  // namespace
 
 void check_index_range(std::string_view call, const Tensor& index, std::int64_t count,
@@ -229,6 +272,12 @@ void check_index_range(std::string_view call, const Tensor& index, std::int64_t 
           fmt::format("{}: index {} at place {} is out of range: there are {} (0 to {})", call,
                       values[i], i, count, count - 1));
   }
+}
+
+// Of a traced function on the CPU: indices are looked at in every call, as eager ones are.
+Tensor run_checked_index(const CallInputs& inputs) {
+  check_index_range("cross_entropy", inputs.tensors[0], inputs.numbers[0], inputs.numbers[1]);
+  return inputs.tensors[0].clone();
 }
 
 }  // namespace graph
@@ -262,8 +311,8 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdim) {
   const std::uint32_t mask = graph::axes_mask("mean", x, axes);
   const double count = static_cast<double>(graph::reduced_count(x, mask));
   if (is_floating(x.dtype()))
-    if (const auto total = graph::reduce_in_parts(graph::Op::Sum, x, mask, keepdim))
-      return *total / count;
+    if (const auto total = graph::reduce_in_wide_parts(graph::Op::Sum, x, mask, keepdim))
+      return to(*total / count, x.dtype());
   return graph::run_expanded(expansion, x, mask, keepdim, {&count, 1});
 }
 
@@ -307,13 +356,36 @@ Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) {
   return graph::run_norm({"rms_norm", Expanded::RmsNorm, weight, {}, eps}, x);
 }
 
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
+                  double eps) {
+  graph::check_floating("group_norm", x);
+  if (x.rank() < 2 || groups < 1 || x.size(1) % groups != 0)
+    throw ArgumentError(fmt::format("group_norm({}): its channels, dimension 1, must be {} groups",
+                                    graph::tensor_text(x), groups));
+  for (const Tensor* operand : {&weight, &bias})
+    if (operand->is_defined() &&
+        (operand->shape() != Shape{x.size(1)} || !is_floating(operand->dtype())))
+      throw ArgumentError(
+          fmt::format("group_norm({}): weight or bias {} must be floats, one for "
+                      "each of {} channels",
+                      graph::tensor_text(x), graph::tensor_text(*operand), x.size(1)));
+  std::int64_t rest = 1;
+  for (int d = 2; d < x.rank(); ++d) rest *= x.size(d);
+  const Tensor rows = x.reshape({x.size(0), groups, x.size(1) / groups, rest});
+  return graph::run_group_norm(rows, weight, bias, eps).view(x.shape());
+}
+
 Tensor cross_entropy(const Tensor& logits, const Tensor& target, Reduction reduction,
                      std::int64_t ignore_index) {
   graph::check_cross_entropy(logits, target);
   graph::check_index_range("cross_entropy", target, logits.size(1), ignore_index);
-  const Tensor losses = graph::row_losses(logits, target, ignore_index);
-  if (reduction == Reduction::None) return losses;
-  return reduction == Reduction::Sum ? sum(losses) : graph::mean_loss(losses, target, ignore_index);
+  if (graph::tracer_of(target) != nullptr && target.device().is_cpu()) {
+    const std::array<std::int64_t, 2> range = {logits.size(1), ignore_index};
+    const Tensor checked =
+        graph::apply_call("checked_index", {&target, 1}, range, {target.dtype(), target.shape()});
+    return graph::reduce_losses(logits, checked, reduction, ignore_index);
+  }
+  return graph::reduce_losses(logits, target, reduction, ignore_index);
 }
 
 }  // namespace tilewright

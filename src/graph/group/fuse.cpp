@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@ namespace tilewright::graph {
 namespace {
 
 constexpr std::size_t most_memory = 14;  // tensors that a kernel reads and writes
+constexpr std::int64_t few_rows = 8;
+constexpr std::int64_t many_elements = 1 << 15;
 
 std::vector<int> identity_place(std::size_t rank) {
   std::vector<int> place(rank);
@@ -52,7 +55,7 @@ bool is_last_or_one(std::uint32_t mask, std::size_t rank) {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& graph) : graph_(graph) {
+  Fuser(const Graph& graph, bool fuses) : graph_(graph), fuses_(fuses) {
     fusion_.group_of.assign(graph.nodes.size(), -1);
     fusion_.place_of.resize(graph.nodes.size());
     fusion_.is_needed.assign(graph.nodes.size(), false);
@@ -133,12 +136,12 @@ class Fuser {
 
   std::size_t memory_of(const Group& group) const {
     const std::set<int> members(group.nodes.begin(), group.nodes.end());
-    std::set<std::pair<int, std::string>> read;
+    std::set<std::tuple<int, std::int64_t, std::string>> read;
     std::size_t written = 0;
     for (const int i : group.nodes) {
       for (const Value& value : node(i).operands)
         if (!value.is_number() && !members.contains(value.node))
-          read.emplace(value.node, shape_text(value.strides));
+          read.emplace(value.node, value.offset, shape_text(value.strides));
       written += is_written(i, members) ? 1 : 0;
     }
     return read.size() + written;
@@ -218,8 +221,35 @@ class Fuser {
     return false;
   }
 
+  // Goes to memory whatever groups there will be.
+  bool is_always_written(int i) const {
+    for (const Value& value : graph_.outputs)
+      if (value.node == i) return true;
+    for (const int reader : readers_[at(i)])
+      if (!node(reader).is_fusible()) return true;
+    return false;
+  }
+
+  // Reductions that are quicker from memory: of columns, whose elements are there anyway (a kernel
+  // of both would compute them twice, with few programs), and of so few rows that one program would
+  // compute what many could.
+  bool reads_from_memory(int i, const Group& other) const {
+    const Node& n = node(i);
+    if (n.kind != Node::Kind::Reduce || other.mask != 0) return false;
+    const Shape& domain = n.operands[0].shape;
+    const bool is_columns = static_cast<std::size_t>(std::bit_width(n.mask)) < domain.size();
+    if (is_columns && is_always_written(n.operands[0].node)) return true;
+    std::int64_t rows = 1, all = 1;
+    for (std::size_t d = 0; d < domain.size(); ++d) {
+      all *= domain[d];
+      if ((n.mask >> d & 1) == 0) rows *= domain[d];
+    }
+    return !is_columns && rows < few_rows && all >= many_elements;
+  }
+
   // The group with the node's own, where the node may have one element for each row of `other`.
   bool take_in(int i, Group& own, const Group& other) {
+    if (reads_from_memory(i, other)) return false;
     if (own.domain == other.domain &&
         (own.mask == other.mask || own.mask == 0 || other.mask == 0)) {
       const Group both = joined(own, other);
@@ -256,7 +286,7 @@ class Fuser {
     // Rows first: they decide the domain.
     for (const bool wants_rows : {true, false})
       for (const Value& value : n.operands) {
-        if (value.is_number() || fusion_.group_of[at(value.node)] < 0) continue;
+        if (!fuses_ || value.is_number() || fusion_.group_of[at(value.node)] < 0) continue;
         const int other = fusion_.group_of[at(value.node)];
         const bool has_rows = fusion_.groups[at(other)].mask != 0;
         const bool is_known = std::find(taken.begin(), taken.end(), other) != taken.end();
@@ -303,6 +333,8 @@ class Fuser {
     for (const Value& value : node(reader).operands)
       if (value.node == i && !seen_at(value, operand_place(reader)))
         return "it is read through a view that moves its elements";
+    if (reads_from_memory(reader, a))
+      return "one kernel would compute it with fewer programs, or twice";
     if (a.domain != b.domain)
       return fmt::format("one walks over {}, the other over {}", shape_text(a.domain),
                          shape_text(b.domain));
@@ -315,13 +347,14 @@ class Fuser {
   }
 
   const Graph& graph_;
+  const bool fuses_;
   Fusion fusion_;
   std::vector<std::vector<int>> readers_;  // of each needed node
 };
 
 }  // namespace
 
-Fusion fuse(const Graph& graph) { return Fuser(graph).run(); }
+Fusion fuse(const Graph& graph, bool fuses) { return Fuser(graph, fuses).run(); }
 
 Shape domain_strides(const Group& group, const Value& value, const std::vector<int>& place) {
   Shape strides(group.domain.size(), 0);

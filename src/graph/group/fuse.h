@@ -29,7 +29,8 @@ struct Fusion {
   std::vector<std::string> reasons;  // why a value goes through memory, a sentence each
 };
 
-Fusion fuse(const Graph& graph);
+// Without `fuses` every node is a group of its own.
+Fusion fuse(const Graph& graph, bool fuses = true);
 
 // The strides with which a value is read over a group's domain by a node whose dimensions lie at
 // `place` in it.

@@ -163,8 +163,9 @@ class ContractLowering {
         b_.load(region.arguments[2], b_.binary(Kind::And, a_rows, below(a_column, left)), zero_a);
     const Value y =
         b_.load(region.arguments[3], b_.binary(Kind::And, below(b_row, left), b_columns), zero_b);
-    const Value sum = b_.create_one(Kind::Dot, {x, y, region.arguments[1]}, sums,
-                                    {{"precision", std::string("ieee")}});
+    const Value sum =
+        b_.create_one(Kind::Dot, {x, y, region.arguments[1]}, sums,
+                      {{"precision", std::string(class_.allows_tf32 ? "tf32" : "ieee")}});
     b_.yield({sum, moved(region.arguments[2], a_step), moved(region.arguments[3], b_step)});
     return loop->results[0];
   }
@@ -199,6 +200,17 @@ class ContractLowering {
 };
 
 }  // namespace
+
+namespace {
+thread_local const ContractBlocks* chosen_blocks = nullptr;
+}
+
+ContractChoice::ContractChoice(const std::optional<ContractBlocks>& blocks)
+    : before_(chosen_blocks) {
+  if (blocks) chosen_blocks = &*blocks;
+}
+ContractChoice::~ContractChoice() { chosen_blocks = before_; }
+const ContractBlocks* ContractChoice::current() { return chosen_blocks; }
 
 ir::Kernel lower_contract(const ContractClass& made_for) {
   return ContractLowering(made_for).run();

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "graph/lower/emit.h"
+#include "graph/lower/outside.h"
 #include "ir/builder.h"
 
 namespace tilewright::graph {
@@ -14,12 +15,21 @@ namespace {
 using Kind = ir::OpKind;
 using ir::Value;
 
+// Only programs that reduce a row look behind its end.
+Outside outside_of(const Formula& formula, const Walk& walk) {
+  std::vector<bool> is_masked(formula.leaves.size(), false);
+  if (walk.mode == Mode::Whole || walk.mode == Mode::Looped)
+    for (std::size_t o = 0; o < is_masked.size(); ++o)
+      is_masked[o] = walk.access[o] != Access::Repeated && walk.access[o] != Access::PerRow;
+  return values_outside(formula, is_masked);
+}
+
 bool has_strides(Access access) { return access != Access::Dense && access != Access::PerRow; }
 
 class GroupLowering {
  public:
   GroupLowering(const Formula& formula, const Walk& walk)
-      : formula_(formula), walk_(walk), builder_(kernel_) {
+      : formula_(formula), walk_(walk), outside_(outside_of(formula, walk)), builder_(kernel_) {
     kernel_.name = formula.name;
     kernel_.stage = ir::Stage::Source;
     values_.resize(static_cast<std::size_t>(formula.first_step()) + formula.steps.size());
@@ -30,7 +40,7 @@ class GroupLowering {
     switch (walk_.mode) {
       case Mode::Linear:
       case Mode::Flat:
-        lower_blocks();
+        lower_blocks(program());
         break;
       case Mode::Rows:
         lower_rows();
@@ -43,6 +53,23 @@ class GroupLowering {
         lower_looped();
         break;
     }
+    return std::move(kernel_);
+  }
+
+  ir::Kernel run_lists(int count) {
+    std::vector<std::vector<Operand>> lists;
+    for (int list = 0; list < count; ++list) {
+      operands_.clear();
+      add_pointers(fmt::format("_{}", list));
+      lists.push_back(operands_);
+    }
+    add_numbers();
+    std::vector<Value> sizes;
+    for (int list = 0; list < count; ++list) {
+      sizes.push_back(integer_argument(fmt::format("n_{}", list)));
+      if (walk_.is_aligned) kernel_.arguments.back().divisible = 16;
+    }
+    lower_list(lists, sizes, 0, program());
     return std::move(kernel_);
   }
 
@@ -72,14 +99,21 @@ class GroupLowering {
     operands_.push_back(operand);
   }
 
-  void add_arguments() {
+  void add_pointers(const std::string& ending) {
     for (std::size_t i = 0; i < formula_.leaves.size(); ++i)
-      add_pointer(formula_.leaves[i].dtype, fmt::format("in{}", i), true);
+      add_pointer(formula_.leaves[i].dtype, fmt::format("in{}{}", i, ending), true);
     for (std::size_t i = 0; i < formula_.outputs.size(); ++i)
-      add_pointer(formula_.outputs[i].dtype, fmt::format("out{}", i), false);
+      add_pointer(formula_.outputs[i].dtype, fmt::format("out{}{}", i, ending), false);
+  }
+  void add_numbers() {
     for (std::size_t i = 0; i < formula_.numbers.size(); ++i)
       values_[static_cast<std::size_t>(formula_.first_number()) + i] =
           kernel_.add_argument(ir::Type::scalar(formula_.numbers[i]), fmt::format("number{}", i));
+  }
+
+  void add_arguments() {
+    add_pointers("");
+    add_numbers();
     for (int d = 0; d < walk_.rank; ++d) {
       sizes_.push_back(integer_argument(d + 1 == walk_.rank ? "n" : fmt::format("size{}", d)));
       if (d + 1 == walk_.rank && walk_.is_aligned) kernel_.arguments.back().divisible = 16;
@@ -116,20 +150,31 @@ class GroupLowering {
   }
   Value program() { return builder_.cast(builder_.program_id(0), i64); }
   Value block_count() {
-    const std::int64_t block = std::int64_t{1} << walk_.log_block;
-    return builder_.binary(Kind::Divide, add(sizes_.back(), integer(block - 1)), integer(block));
+    return builder_.binary(Kind::Divide, add(sizes_.back(), integer(block() - 1)),
+                           integer(block()));
   }
-  ir::Type tile_type() const { return ir::Type::tile(i64, {std::int64_t{1} << walk_.log_block}); }
+  ir::Type tile_type() const { return ir::Type::tile(i64, {block()}); }
+  std::int64_t block() const { return std::int64_t{1} << walk_.log_block; }
+  // Of the innermost dimension.
+  Value length() {
+    return walk_.is_exact && walk_.mode == Mode::Whole ? integer(block()) : sizes_.back();
+  }
 
-  // first + 0, 1, 2, ...
-  Value lanes(Value first) {
-    const Value lane = builder_.cast(builder_.arange(0, std::int64_t{1} << walk_.log_block), i64);
-    return first ? add(lane, first) : lane;
+  // The program's elements, or those of a loop's turn, begin at `first` (none: 0) of `end`. Tiles
+  // of places are 32 bits wide: a tile is short, however long the row is.
+  void set_columns(Value first, Value end) {
+    place_.first = first;
+    place_.lane = builder_.arange(0, block());
+    place_.inside = {};
+    if (walk_.is_exact) return;
+    Value left = first ? builder_.binary(Kind::Subtract, end, first) : end;
+    if (first) left = builder_.binary(Kind::Minimum, left, integer(block()));
+    left = builder_.cast(left, i32);
+    place_.inside =
+        builder_.compare("lt", place_.lane, builder_.splat(left, builder_.type(place_.lane)));
   }
-  Value below(Value place, Value end) {
-    match(place, end);
-    return builder_.compare("lt", place, end);
-  }
+  // The place in the innermost dimension.
+  Value column() { return add(builder_.cast(place_.lane, i64), place_.first); }
 
   // The places of a linear index in dimensions 0 .. count - 1.
   std::vector<Value> places_of(Value index, int count) {
@@ -152,7 +197,7 @@ class GroupLowering {
       Operand& operand = operands_[o];
       operand.base = {};
       if (walk_.access[o] == Access::PerRow) operand.base = row;
-      if (walk_.access[o] == Access::Dense) operand.base = multiply(row, sizes_.back());
+      if (walk_.access[o] == Access::Dense) operand.base = multiply(row, length());
       if (!has_strides(walk_.access[o])) continue;
       for (int d = 0; d < count; ++d)
         operand.base = add(operand.base, multiply(places[static_cast<std::size_t>(d)],
@@ -164,41 +209,57 @@ class GroupLowering {
 
   // Where the elements are that are computed now.
   struct Place {
-    Value column;           // in the innermost dimension, i64
-    Value inside;           // which of them there are
+    Value first;            // in the innermost dimension, i64; none: 0
+    Value lane;             // from there, i32
+    Value inside;           // which of them there are; none: all
     std::vector<Value> at;  // Flat: the places in all dimensions
     Value step;             // Columns: the row
   };
 
-  Value element_offset(std::size_t o) {
+  // The elements of an operand: at a pointer, and for each lane behind it; no lanes: one element.
+  struct Elements {
+    Value pointer;
+    Value lanes;
+  };
+
+  Elements elements(std::size_t o) {
     const Access access = walk_.access[o];
     Operand& operand = operands_[o];
-    if (walk_.mode == Mode::Flat) {
-      if (access == Access::Dense) return place_.column;
-      Value offset;
+    Value offset = operand.base, lanes = place_.lane;
+    if (walk_.mode == Mode::Flat && access != Access::Dense) {
+      lanes = {};
       for (std::size_t d = 0; d < operand.strides.size(); ++d)
-        offset = add(offset, multiply(place_.at[d], operand.strides[d]));
-      return offset;
+        lanes = add(lanes, multiply(place_.at[d], operand.strides[d]));
+      return {operand.pointer, lanes};
     }
-    Value offset = operand.base;
     if (walk_.mode == Mode::Columns && place_.step)
       offset = add(
           offset, multiply(place_.step, operand.strides[static_cast<std::size_t>(walk_.rank - 2)]));
-    if (access == Access::Repeated || access == Access::PerRow) return offset;
-    if (access == Access::Strided)
-      return add(offset, multiply(place_.column, operand.strides.back()));
-    return add(offset, place_.column);
+    if (access == Access::Repeated || access == Access::PerRow) {
+      lanes = {};
+    } else if (access == Access::Strided) {
+      const Value stride = operand.strides.back();
+      if (place_.first) offset = add(offset, multiply(place_.first, stride));
+      lanes = multiply(builder_.cast(lanes, i64), stride);
+    } else if (place_.first) {
+      offset = add(offset, place_.first);
+    }
+    return {offset ? builder_.offset(operand.pointer, offset) : operand.pointer, lanes};
+  }
+
+  Value pointers(const Elements& place) {
+    return builder_.offset(builder_.splat(place.pointer, builder_.type(place.lanes)), place.lanes);
   }
 
   Value load(std::size_t leaf) {
-    const Value offset = element_offset(leaf);
-    const Value pointer = operands_[leaf].pointer;
-    const DType compute = compute_dtype(formula_.leaves[leaf].dtype);
-    if (!offset) return builder_.cast(builder_.load(pointer), compute);
-    const ir::Type type = builder_.type(offset);
-    const Value place = builder_.offset(builder_.splat(pointer, type), offset);
-    if (type.is_scalar()) return builder_.cast(builder_.load(place), compute);
-    return builder_.cast(builder_.load(place, place_.inside), compute);
+    const Elements place = elements(leaf);
+    const DType dtype = formula_.leaves[leaf].dtype;
+    if (!place.lanes) return builder_.cast(builder_.load(place.pointer), compute_dtype(dtype));
+    Value other;
+    if (place_.inside && outside_.values[leaf])
+      other = builder_.constant(tile_type().with_element(dtype), *outside_.values[leaf]);
+    return builder_.cast(builder_.load(pointers(place), place_.inside, other),
+                         compute_dtype(dtype));
   }
 
   Value full(Value value) {
@@ -221,7 +282,7 @@ class GroupLowering {
   }
 
   Value step(const Step& step) {
-    if (step.op == Op::RowIndex) return walk_.mode == Mode::Columns ? place_.step : place_.column;
+    if (step.op == Op::RowIndex) return walk_.mode == Mode::Columns ? place_.step : column();
     if (facts_of(step.op).op_class == OpClass::Reduce) {
       TW_CHECK(walk_.mode == Mode::Whole, "a reduction is needed before its loop");
       return reduced_row(step);
@@ -240,9 +301,12 @@ class GroupLowering {
   // What the elements at the present place give; neutral outside of the row.
   std::vector<Value> partial(const Step& step) {
     const Value operand = full(value(step.operands[0]));
-    const Value place = full(walk_.mode == Mode::Columns ? place_.step : place_.column);
+    const bool keeps_place = step.op == Op::ArgMax || step.op == Op::ArgMin;
+    Value place;
+    if (keeps_place) place = full(walk_.mode == Mode::Columns ? place_.step : column());
     std::vector<Value> made = emit_partial(builder_, step, operand, place);
     if (walk_.mode == Mode::Columns) return made;  // columns that are not there are not stored
+    if (!place_.inside || outside_.is_neutral(formula_, step)) return made;
     const std::vector<Value> neutral = emit_neutral(builder_, step, tile_type());
     for (std::size_t i = 0; i < made.size(); ++i)
       made[i] = builder_.select(place_.inside, made[i], neutral[i]);
@@ -261,17 +325,13 @@ class GroupLowering {
     const Output& output = formula_.outputs[number];
     const std::size_t o = formula_.leaves.size() + number;
     Value stored = builder_.cast(value(output.value), output.dtype);
-    Value offset = element_offset(o);
-    const Value pointer = operands_[o].pointer;
+    Elements place = elements(o);
     // Rows of one element, the first of the tile.
-    if (builder_.type(stored).is_tile() && (!offset || builder_.type(offset).is_scalar()))
-      offset = add(offset, place_.column);
-    if (!offset) return builder_.store(pointer, stored);
-    const ir::Type type = builder_.type(offset);
-    const Value place = builder_.offset(builder_.splat(pointer, type), offset);
-    if (type.is_scalar()) return builder_.store(place, stored);
-    if (builder_.type(stored).is_scalar()) stored = builder_.splat(stored, type);
-    builder_.store(place, stored, place_.inside);
+    if (builder_.type(stored).is_tile() && !place.lanes) place.lanes = place_.lane;
+    if (!place.lanes) return builder_.store(place.pointer, stored);
+    if (builder_.type(stored).is_scalar())
+      stored = builder_.splat(stored, builder_.type(place.lanes));
+    builder_.store(pointers(place), stored, place_.inside);
   }
 
   // ---- Programs.
@@ -280,30 +340,55 @@ class GroupLowering {
     for (std::size_t i = 0; i < formula_.outputs.size(); ++i) store(i);
   }
 
-  void lower_blocks() {
-    const Value first = multiply(program(), integer(std::int64_t{1} << walk_.log_block));
-    place_.column = lanes(first);
+  // Nested branches: the program's block is in this list, or in one of those behind it.
+  void lower_list(const std::vector<std::vector<Operand>>& lists, const std::vector<Value>& sizes,
+                  std::size_t list, Value number) {
+    const auto lower_here = [&] {
+      operands_ = lists[list];
+      sizes_ = {sizes[list]};
+      for (std::size_t value = 0; value < values_.size(); ++value) {
+        const bool is_number = value >= static_cast<std::size_t>(formula_.first_number()) &&
+                               value < static_cast<std::size_t>(formula_.first_step());
+        if (!is_number) values_[value] = {};
+      }
+      lower_blocks(number);
+    };
+    if (list + 1 == lists.size()) return lower_here();
+    sizes_ = {sizes[list]};
+    const Value blocks = block_count();
+    ir::Op* op = builder_.create(Kind::If, {builder_.compare("lt", number, blocks)},
+                                 std::vector<ir::Type>());
+    op->regions.resize(2);
+    {
+      const ir::Builder::Into into(builder_, op->regions[0]);
+      lower_here();
+      builder_.yield({});
+    }
+    const ir::Builder::Into into(builder_, op->regions[1]);
+    lower_list(lists, sizes, list + 1, builder_.binary(Kind::Subtract, number, blocks));
+    builder_.yield({});
+  }
+
+  void lower_blocks(Value number) {
     Value end = sizes_[0];
     for (std::size_t d = 1; d < sizes_.size(); ++d) end = multiply(end, sizes_[d]);
-    place_.inside = below(place_.column, end);
-    if (walk_.mode == Mode::Flat) place_.at = places_of(place_.column, walk_.rank);
+    set_columns(multiply(number, integer(block())), end);
+    if (walk_.mode == Mode::Flat) place_.at = places_of(column(), walk_.rank);
     store_all();
   }
 
   void lower_rows() {
     const Value blocks = block_count();
     const Value row = builder_.binary(Kind::Divide, program(), blocks);
-    const Value block = builder_.binary(Kind::Remainder, program(), blocks);
+    const Value number = builder_.binary(Kind::Remainder, program(), blocks);
     set_bases(row, walk_.rank - 1);
-    place_.column = lanes(multiply(block, integer(std::int64_t{1} << walk_.log_block)));
-    place_.inside = below(place_.column, sizes_.back());
+    set_columns(multiply(number, integer(block())), sizes_.back());
     store_all();
   }
 
   void lower_whole() {
     set_bases(program(), walk_.rank - 1);
-    place_.column = lanes({});
-    place_.inside = below(place_.column, sizes_.back());
+    set_columns({}, length());
     store_all();
   }
 
@@ -313,8 +398,7 @@ class GroupLowering {
       place_.step = first;
       return;
     }
-    place_.column = lanes(first);
-    place_.inside = below(place_.column, sizes_.back());
+    set_columns(first, sizes_.back());
   }
 
   // Makes a loop over the row whose body carries `initial` on to what `body` gives.
@@ -322,8 +406,7 @@ class GroupLowering {
   std::vector<Value> loop(const std::vector<Value>& initial, const Body& body) {
     const bool is_columns = walk_.mode == Mode::Columns;
     const Value end = is_columns ? sizes_[static_cast<std::size_t>(walk_.rank - 2)] : sizes_.back();
-    std::vector<Value> operands = {integer(0), end,
-                                   integer(is_columns ? 1 : std::int64_t{1} << walk_.log_block)};
+    std::vector<Value> operands = {integer(0), end, integer(is_columns ? 1 : block())};
     operands.insert(operands.end(), initial.begin(), initial.end());
     std::vector<ir::Type> types;
     for (const Value v : initial) types.push_back(builder_.type(v));
@@ -402,10 +485,9 @@ class GroupLowering {
     if (walk_.mode == Mode::Columns) {
       const Value blocks = block_count();
       const Value row = builder_.binary(Kind::Divide, program(), blocks);
-      const Value block = builder_.binary(Kind::Remainder, program(), blocks);
+      const Value number = builder_.binary(Kind::Remainder, program(), blocks);
       set_bases(row, walk_.rank - 2);
-      place_.column = lanes(multiply(block, integer(std::int64_t{1} << walk_.log_block)));
-      place_.inside = below(place_.column, sizes_.back());
+      set_columns(multiply(number, integer(block())), sizes_.back());
     } else {
       set_bases(program(), walk_.rank - 1);
     }
@@ -426,6 +508,7 @@ class GroupLowering {
 
   const Formula& formula_;
   const Walk& walk_;
+  const Outside outside_;
   ir::Kernel kernel_;
   ir::Builder builder_;
   std::vector<Operand> operands_;  // leaves, then outputs
@@ -440,6 +523,10 @@ class GroupLowering {
 
 ir::Kernel lower_group(const Formula& formula, const Walk& walk) {
   return GroupLowering(formula, walk).run();
+}
+
+ir::Kernel lower_lists(const Formula& formula, const Walk& walk, int lists) {
+  return GroupLowering(formula, walk).run_lists(lists);
 }
 
 int walk_arguments(const Walk& walk, std::int64_t* out) {

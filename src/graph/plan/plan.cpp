@@ -6,12 +6,14 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/check.h"
 #include "graph/lower/group.h"
+#include "graph/plan/merge.h"
 #include "graph/print/triton.h"
 #include "tensor/shape.h"
 
@@ -26,8 +28,9 @@ std::string name_of_steps(const Formula& formula) {
   std::set<std::string_view> used;
   for (const Step& step : formula.steps) {
     if (used.size() == 6) break;
-    if (step.op != Op::Cast && used.insert(facts_of(step.op).name).second)
-      name += fmt::format("_{}", facts_of(step.op).name);
+    const Op op = step.op == Op::Quotient ? Op::Divide : step.op;
+    if (op != Op::Cast && used.insert(facts_of(op).name).second)
+      name += fmt::format("_{}", facts_of(op).name);
   }
   return used.empty() ? "tw_copy" : name;
 }
@@ -94,7 +97,9 @@ class GroupPlanner {
 
   void add_step(int i) {
     const Node& n = node(i);
-    Step step{.op = n.op, .operand_dtype = n.operand_dtype, .dtype = n.dtype};
+    Step step{.op = divides_quickly(n) ? Op::Quotient : n.op,
+              .operand_dtype = n.operand_dtype,
+              .dtype = n.dtype};
     for (std::size_t o = 0; o < n.operands.size(); ++o) {
       const Value& value = n.operands[o];
       const bool is_step = !value.is_number() && is_inside(value);
@@ -103,6 +108,16 @@ class GroupPlanner {
     }
     formula_->steps.push_back(step);
     steps_[i] = formula_->first_step() + static_cast<int>(formula_->steps.size()) - 1;
+  }
+
+  // Within 2 ulp instead of 0.5, as torch.compile divides: where the result is rounded to fewer
+  // bits anyway, and where all elements of a row are divided by one number.
+  bool divides_quickly(const Node& n) const {
+    if (n.op != Op::Divide) return false;
+    if (n.operand_dtype == DType::Float16 || n.operand_dtype == DType::BFloat16) return true;
+    const Value& divisor = n.operands[1];
+    return n.operand_dtype == DType::Float32 && group_.mask != 0 && n.shape == group_.domain &&
+           !divisor.is_number() && node(divisor.node).shape != group_.domain;
   }
 
   bool is_written(int i) const {
@@ -206,9 +221,20 @@ const Formula& shared_formula(std::unique_ptr<Formula> formula) {
   return *place;
 }
 
-Plan make_plan(Graph graph) {
+int lists_of(const PlannedStep& step) {
+  return step.sizes.empty() ? 1 : static_cast<int>(step.sizes.size());
+}
+
+std::int64_t programs_of(const PlannedStep& step) {
+  std::int64_t programs = step.walk.programs();
+  for (std::size_t list = 1; list < step.sizes.size(); ++list)
+    programs += cdiv(step.sizes[list], std::int64_t{1} << step.walk.log_block);
+  return programs;
+}
+
+Plan make_plan(Graph graph, bool fuses) {
   Plan plan;
-  const Fusion fusion = fuse(graph);
+  const Fusion fusion = fuse(graph, fuses);
   std::vector<PlannedStep> steps;
   for (const Group& group : fusion.groups)
     steps.push_back(GroupPlanner(graph, fusion, group).run());
@@ -222,26 +248,44 @@ Plan make_plan(Graph graph) {
   plan.reasons = fusion.reasons;
   plan.graph = std::move(graph);
   order_steps(plan, std::move(steps));
+  if (fuses) merge_alike(plan.graph, plan.steps);
   find_lifetimes(plan);
   return plan;
 }
 
+std::vector<std::string> Plan::code_names() const {
+  std::vector<std::string> names;
+  // Steps with the same formula and class of walks share a kernel.
+  std::map<std::tuple<const Formula*, std::uint64_t, std::uint64_t, int>, std::string> known;
+  for (const PlannedStep& step : steps) {
+    names.emplace_back();
+    // Rows that are copied together first are walked in a class that only the run knows.
+    if (step.node >= 0 || step.needs_copies) continue;
+    std::string& name = known[{step.formula, step.walk.head_word(graph.device.kind),
+                               step.walk.access_word(), lists_of(step)}];
+    if (name.empty()) {
+      name = step.formula->name;
+      if (known.size() > 1) name += fmt::format("_{}", known.size());
+    }
+    names.back() = name;
+  }
+  return names;
+}
+
 std::string Plan::output_code() const {
   std::string text = triton_imports();
-  std::set<std::pair<const Formula*, std::pair<std::uint64_t, std::uint64_t>>> printed;
-  for (const PlannedStep& step : steps) {
-    if (step.node >= 0) {
+  const std::vector<std::string> names = code_names();
+  std::set<std::string> printed;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const PlannedStep& step = steps[s];
+    if (step.node >= 0)
       text += fmt::format("# {} has a kernel of its own.\n\n\n",
                           node_name(graph.nodes[index(step.node)]));
-      continue;
-    }
-    // Rows that are copied together first are walked in a class that only the run knows.
-    if (step.needs_copies) continue;
-    const std::pair words(step.walk.head_word(graph.device.kind), step.walk.access_word());
-    if (!printed.emplace(step.formula, words).second) continue;
-    ir::Kernel kernel = lower_group(*step.formula, step.walk);
-    if (printed.size() > 1) kernel.name += fmt::format("_{}", printed.size());
-    text += fmt::format("# {} programs\n{}\n\n", step.walk.programs(), to_triton(kernel));
+    if (names[s].empty() || !printed.insert(names[s]).second) continue;
+    ir::Kernel kernel = lists_of(step) == 1 ? lower_group(*step.formula, step.walk)
+                                            : lower_lists(*step.formula, step.walk, lists_of(step));
+    kernel.name = names[s];
+    text += fmt::format("# {} programs\n{}\n\n", programs_of(step), to_triton(kernel));
   }
   return text;
 }
@@ -257,6 +301,7 @@ std::string Plan::explain() const {
       std::vector<std::string_view> names;
       for (const Step& one : step.formula->steps) names.push_back(facts_of(one.op).name);
       text += fmt::format("{}", fmt::join(names, ", "));
+      if (lists_of(step) > 1) text += fmt::format(" for {} lists of tensors", lists_of(step));
     }
     std::int64_t read = 0, written = 0;
     std::set<int> once;

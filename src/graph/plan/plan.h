@@ -3,11 +3,13 @@
 // their own. Memory of a value is taken when it is written and given back after it is read last.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/group/fuse.h"
 #include "graph/launch.h"
+#include "graph/lower/contract.h"
 
 namespace tilewright::graph {
 
@@ -29,9 +31,18 @@ struct PlannedStep {
   std::uint32_t mask = 0;
   std::vector<PlannedLeaf> leaves;
   std::vector<int> written;
+  // Of steps that do the same with several lists of operands (merge.h): leaves and written nodes
+  // are those of the lists, one after the other; empty: there is one list.
+  std::vector<std::int64_t> sizes;
   std::vector<Argument> numbers;
   std::vector<int> last_read;  // nodes that nothing reads after this step
+  // Of a tuned plan.
+  std::optional<int> num_warps = {};
+  std::optional<ContractBlocks> blocks = {};
 };
+
+int lists_of(const PlannedStep& step);
+std::int64_t programs_of(const PlannedStep& step);
 
 struct Plan {
   Graph graph;
@@ -41,9 +52,12 @@ struct Plan {
   std::string explain() const;
   // The kernels of all groups as Triton source, which Triton itself compiles.
   std::string output_code() const;
+  // What it calls the kernel of each step; empty: it has none.
+  std::vector<std::string> code_names() const;
 };
 
-Plan make_plan(Graph graph);
+// Without `fuses` each operation has a kernel of its own, as in eager calls.
+Plan make_plan(Graph graph, bool fuses = true);
 
 // Fresh tensors, one for each output of the graph.
 std::vector<Tensor> run_plan(const Plan& plan, std::span<const Tensor> inputs);

@@ -189,6 +189,18 @@ class TritonPrinter {
     --depth_;
   }
 
+  // Branches of ours have no results.
+  void print_if(const ir::Op& op) {
+    TW_CHECK(op.results.empty(), "a branch with results has no text in Triton here");
+    for (const std::size_t side : {0u, 1u}) {
+      line(side == 0 ? fmt::format("if {}:", operand(op, 0)) : "else:");
+      ++depth_;
+      for (const ir::Op* inner : op.regions[side].ops)
+        if (inner->kind != Kind::Yield) print(*inner);
+      --depth_;
+    }
+  }
+
   void print_reshape(const ir::Op& op) {
     define(op,
            fmt::format("tl.reshape({}, {})", operand(op, 0), shape_of(kernel_.type(op.result()))));
@@ -248,6 +260,9 @@ class TritonPrinter {
       case Kind::Cast: {
         const DType to = kernel_.type(op.result()).dtype;
         if (to == DType::Bool) return define(op, operand(op, 0) + " != 0");
+        // A number of the launch may be a constant there, which has no methods.
+        if (kernel_.maker(op.operands[0]) == nullptr)
+          return define(op, fmt::format("tl.cast({}, {})", operand(op, 0), triton_dtype(to)));
         return define(op, fmt::format("{}.to({})", operand(op, 0), triton_dtype(to)));
       }
       case Kind::Math:
@@ -260,6 +275,8 @@ class TritonPrinter {
         return print_reduce(op);
       case Kind::For:
         return print_for(op);
+      case Kind::If:
+        return print_if(op);
       default:
         TW_UNREACHABLE("'{}' has no text in Triton here", op.facts().name);
     }

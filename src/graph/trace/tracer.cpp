@@ -189,7 +189,8 @@ void Tracer::add_output(const Tensor& tensor) {
   Value value = value_of(tensor);
   const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
   // Results are fresh and contiguous: a view, or an argument itself, is copied.
-  const bool is_whole = value.shape == node.shape && value.offset == 0 && tensor.is_contiguous();
+  const bool is_whole = checked_numel(value.shape, 1) == checked_numel(node.shape, 1) &&
+                        value.offset == 0 && tensor.is_contiguous();
   if (node.is_given() || !is_whole) value = value_of(record_copy(tensor, tensor.dtype(), true));
   for (const Value& other : graph.outputs)
     if (other.node == value.node) {  // twice the same result: two tensors
@@ -204,6 +205,7 @@ std::string Tracer::key_of(const Node& node) const {
       fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(node.kind), static_cast<int>(node.op),
                   static_cast<int>(node.operand_dtype), static_cast<int>(node.dtype), node.mask,
                   node.axis, node.call, shape_text(node.shape));
+  for (const std::int64_t number : node.attributes) key += fmt::format(" @{}", number);
   for (const Value& value : node.operands) {
     if (value.is_number())
       key += fmt::format(" #{}:{}", value.number.bits, static_cast<int>(value.number.dtype));
@@ -257,7 +259,32 @@ Tensor Tracer::record_pointwise(Op op, std::span<const Operand> operands, DType 
   }
   if (const std::optional<Tensor> simple = one_plus_tanh(node)) return *simple;
   drop_inverse_factors(node);
+  join_factors(node);
   return record(std::move(node));
+}
+
+// (x * c) * p => x * (c * p) where p is a power of two: exact, unless x * c is out of range.
+void Tracer::join_factors(Node& product) const {
+  if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
+  const std::size_t side = product.operands[0].is_number() ? 0 : 1;
+  const Value &number = product.operands[side], &other = product.operands[1 - side];
+  if (!number.is_number() || other.is_number()) return;
+  int exponent = 0;
+  const double factor = real_value(number.number);
+  if (std::abs(std::frexp(factor, &exponent)) != 0.5) return;
+  const Node& scaled = graph.nodes[static_cast<std::size_t>(other.node)];
+  const bool is_product = scaled.kind == Node::Kind::Pointwise && scaled.op == Op::Multiply &&
+                          scaled.dtype == product.dtype && scaled.shape == product.shape &&
+                          other.shape == scaled.shape && other.strides == scaled.strides &&
+                          other.offset == 0;
+  if (!is_product) return;
+  const std::size_t inner = scaled.operands[0].is_number() ? 0 : 1;
+  if (!scaled.operands[inner].is_number() || scaled.operands[1 - inner].is_number()) return;
+  const double joined = real_value(scaled.operands[inner].number) * factor;
+  if (!std::isnormal(static_cast<float>(joined))) return;
+  const Value x = scaled.operands[1 - inner];
+  const Value both{.number = number_argument(number.number.dtype, Scalar(joined))};
+  product.operands = {x, both};
 }
 
 // (x * c) * (y * d) => x * y where c and d are powers of two and c * d is 1: exact.
@@ -300,11 +327,13 @@ std::optional<Tensor> Tracer::one_plus_tanh(const Node& sum) {
     if (!is_tanh) continue;
     const DType type = sum.dtype;
     const auto apply = [&](Op op, std::vector<Value> operands) {
-      return value_of(record({.op = op,
-                              .operand_dtype = type,
-                              .dtype = type,
-                              .shape = sum.shape,
-                              .operands = std::move(operands)}));
+      Node node{.op = op,
+                .operand_dtype = type,
+                .dtype = type,
+                .shape = sum.shape,
+                .operands = std::move(operands)};
+      join_factors(node);
+      return value_of(record(std::move(node)));
     };
     const Value two{.number = number_argument(compute_dtype(type), 2.0)};
     const Value doubled = apply(Op::Multiply, {tanh_node.operands[0], two});

@@ -52,6 +52,7 @@ class Tracer : public std::enable_shared_from_this<Tracer> {
   int add_node(Node node);
   std::optional<Tensor> one_plus_tanh(const Node& sum);
   void drop_inverse_factors(Node& product) const;
+  void join_factors(Node& product) const;
   Tensor record_alone(const Node& node, const Shape& shape);
   std::string key_of(const Node& node) const;
   std::map<std::string, int> known_;  // by what a node computes

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <span>
 
+#include "ir/analysis/same_value.h"
 #include "ir/constant.h"
 
 namespace tilewright::ir {
@@ -191,7 +193,7 @@ bool MemoryOrder::is_injective(Value pointer) const {
 
 bool MemoryOrder::is_same_place(Value pointer, Value other) const {
   const auto is_same = [&] {
-    if (pointer == other) return true;
+    if (is_same_value(kernel_, pointer, other)) return true;
     const Op* a = kernel_.maker(pointer);
     const Op* b = kernel_.maker(other);
     return a && b && a->kind == OpKind::Affine && b->kind == OpKind::Affine &&
@@ -274,11 +276,22 @@ bool MemoryOrder::is_defined_in(const Op& loop, Value value) const {
                      [&](const Region& region) { return defines(region, value); });
 }
 
-// What the pointer is made of at this element: itself, or the operands of an affine one.
+// What the pointer is made of at this element: scalars, and tiles that are not computed where they
+// are needed.
 std::vector<Value> MemoryOrder::bases_of(Value pointer) const {
-  const Op* maker = kernel_.maker(pointer);
-  if (maker && maker->kind == OpKind::Affine) return maker->operands;
-  return {pointer};
+  std::vector<Value> bases, open = {pointer};
+  std::set<std::uint32_t> seen;
+  while (!open.empty()) {
+    const Value value = open.back();
+    open.pop_back();
+    if (!seen.insert(value.id).second) continue;
+    const Op* maker = kernel_.maker(value);
+    if (maker && kernel_.type(value).is_tile() && maker->facts().has(Pure) &&
+        maker->regions.empty() && !maker->facts().is(Family::Across))
+      open.insert(open.end(), maker->operands.begin(), maker->operands.end());
+    else bases.push_back(value);
+  }
+  return bases;
 }
 
 bool MemoryOrder::is_same_in_rounds(const Op& loop, Value pointer) const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ir/analysis/memory_order.h"
+#include "ir/analysis/same_value.h"
 #include "ir/constant.h"
 
 namespace tilewright::ir {
@@ -83,7 +84,8 @@ bool MemoryOrder::is_apart_in_rounds(const Op& loop, const Op& access, const Op&
   const Op* affine = kernel_.maker(pointer);
   const Value mask = access.mask();
   const Op* bounds = mask ? kernel_.maker(mask) : nullptr;
-  if (loop.kind != OpKind::For || pointer != other.operands[0] || mask != other.mask() || !bounds ||
+  if (loop.kind != OpKind::For || !is_same_value(kernel_, pointer, other.operands[0]) || !mask ||
+      !other.mask() || !is_same_value(kernel_, mask, other.mask()) || !bounds ||
       bounds->kind != OpKind::Bounds || !affine || affine->kind != OpKind::Affine)
     return false;
   const Value unit = unit_of(loop, affine->operands[0]);

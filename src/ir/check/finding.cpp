@@ -28,6 +28,7 @@ const FindingFacts& facts_of(FindingKind kind) {
                                            {"float64"},
                                            {"stride"},
                                            {"barrier"},
+                                           {"copy"},
                                            {"stopped"}};
   return facts[static_cast<std::size_t>(kind)];
 }
@@ -91,6 +92,8 @@ std::string render(const Finding& finding, std::string_view source) {
                   ? fmt::format("; {} times in {} programs", finding.elements, finding.programs)
                   : fmt::format("; {} times", finding.elements);
     text += '\n';
+  } else if (finding.elements > 1) {
+    text += fmt::format("  {} times\n", finding.elements);
   }
   for (const std::string& value : finding.values) text += fmt::format("  {}\n", value);
   for (const std::string& note : finding.notes) text += fmt::format("  {}\n", note);

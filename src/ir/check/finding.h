@@ -30,6 +30,7 @@ enum class FindingKind : std::uint8_t {
   Float64,
   Stride,
   Barrier,  // of CUDA sources: threads that do not meet
+  Copy,     // of CUDA sources: an asynchronous copy that was not waited for
   Stopped,  // the launch could not go on
 };
 

@@ -103,10 +103,12 @@ void Checker::report_outside(const Access& access, std::size_t i) {
                                                                  access.pointers.type.dtype, verb));
   finding->values.emplace_back(access.mask == nullptr ? "the access has no mask"
                                                       : "the mask holds for this element");
-  finding->remedy = access.mask == nullptr
-                        ? "give it a mask that is false beyond the end, such as mask=offsets < n"
-                        : "compare the offsets with the size of this tensor in the mask, in every "
-                          "dimension";
+  finding->remedy =
+      access.mask == nullptr
+          ? "give it a mask that is false beyond the end, such as mask=offsets < n; a "
+            "block pointer takes boundary_check"
+          : "compare the offsets with the size of this tensor in the mask, in every "
+            "dimension; a block pointer or descriptor takes the tensor's own shape";
   findings_.add(std::move(*finding));
 }
 

@@ -17,9 +17,12 @@ bool is_view(const Op& op) {
 }  // namespace
 
 Copies::Copies(const Kernel& kernel) : kernel_(kernel) {
-  for (const KernelBuffer& buffer : kernel.buffers)
+  bool has_slots = false;
+  for (const KernelBuffer& buffer : kernel.buffers) {
     slots_.emplace_back(static_cast<std::size_t>(buffer.slots));
-  if (!kernel.buffers.empty()) origins_.resize(kernel.value_count());
+    has_slots |= buffer.has_slots();
+  }
+  if (has_slots) origins_.resize(kernel.value_count());
 }
 
 std::string Copies::outside_problem(std::size_t buffer, std::int64_t slot) const {

@@ -60,7 +60,8 @@ void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
     for (std::size_t k = 0; k < values.size(); ++k)
       program.set(kernel.arguments[k].value, values[k]);
     if (options.watch != nullptr) options.watch->begins(program, number);
-    program.run();
+    if (options.resume != nullptr && i == options.first) program.resume(*options.resume);
+    else program.run();
     if (options.watch != nullptr) options.watch->ends(program);
   }
 }

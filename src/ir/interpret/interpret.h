@@ -23,6 +23,7 @@
 
 namespace tilewright::ir {
 
+struct Checkpoint;
 class OrderWatch;
 class Watch;
 
@@ -47,8 +48,9 @@ using InterpretArgument = std::variant<std::int64_t, double, InterpretPointer>;
 struct InterpretOptions {
   std::int64_t grid[3] = {1, 1, 1};
   bool float64 = false;
-  bool reversed = false;        // the last program first
-  std::int64_t first = 0;       // programs before this one are left out
+  bool reversed = false;               // the last program first
+  std::int64_t first = 0;              // programs before this one are left out
+  const Checkpoint* resume = nullptr;  // where the first one goes on (checkpoint.h)
   std::uint64_t jitter = 0;     // a seed: ops round as some device might (jitter.h); 0: as defined
   OrderWatch* order = nullptr;  // is told of every access to memory (order.h)
   Watch* watch = nullptr;       // is told of every op (watch.h)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ir/interpret/program.cpp — control flow, and the ops that need the program's state.
+// ir/interpret/program.cpp — the ops that need the program's state.
 #include "ir/interpret/program.h"
 
 #include <cstdio>
@@ -48,18 +48,6 @@ void Program::fail(const Op& op, const std::string& what) const {
 
 void Program::report(const Op& op, const std::string& what) const {
   if (options_.watch == nullptr || !options_.watch->lets_pass(*this, op, what)) fail(op, what);
-}
-
-const Op* Program::run_region(const Region& region) {
-  for (const Op* op : region.ops) {
-    if (op->facts().is(Family::Ends)) {
-      if (const std::string problem = copies_.use_problem(*op); !problem.empty())
-        fail(*op, problem);
-      return op;
-    }
-    run_op(*op);
-  }
-  return nullptr;
 }
 
 std::vector<Tile> Program::values_of(const std::vector<Value>& values, std::size_t from) const {
@@ -320,72 +308,7 @@ void Program::scan(const Op& op) {
     set_result(op, {result_type(op, t), std::move(tiles[t].elements)}, t);
 }
 
-// ---- Control
-
-void Program::for_loop(const Op& op) {
-  const std::int64_t from = operand(op, 0).elements[0].i, to = operand(op, 1).elements[0].i,
-                     step = operand(op, 2).elements[0].i;
-  if (step == 0) fail(op, "the loop's step is 0");
-  std::vector<Tile> carried = values_of(op.operands, 3);
-  const Region& body = op.regions[0];
-  const Type& index_type = kernel_.type(body.arguments[0]);
-  const bool by_bits = !is_signed(index_type.dtype);
-  const auto is_before = [&](std::int64_t a, std::int64_t b) {
-    return by_bits ? static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b) : a < b;
-  };
-  std::span<const Value> moved(op.operands.begin() + 3, op.operands.end());
-  for (std::int64_t i = from; step > 0 ? is_before(i, to) : is_before(to, i); i += step) {
-    set(body.arguments[0], {index_type, {Element{.i = i}}});
-    note_moves({body.arguments.begin(), 1}, {});
-    note_moves({body.arguments.begin() + 1, body.arguments.end()}, moved);
-    for (std::size_t k = 0; k < carried.size(); ++k)
-      set(body.arguments[k + 1], std::move(carried[k]));
-    const Op* end = run_region(body);
-    carried = values_of(end->operands);
-    moved = end->operands;
-    if (++steps_ > options_.max_ops && options_.max_ops > 0)
-      fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
-  }
-  note_moves(op.results, moved);
-  for (std::size_t k = 0; k < carried.size(); ++k) set_result(op, std::move(carried[k]), k);
-}
-
-void Program::while_loop(const Op& op) {
-  std::vector<Tile> carried = values_of(op.operands);
-  std::span<const Value> moved = op.operands;
-  while (true) {
-    note_moves(op.regions[0].arguments, moved);
-    for (std::size_t k = 0; k < carried.size(); ++k)
-      set(op.regions[0].arguments[k], std::move(carried[k]));
-    const Op* condition = run_region(op.regions[0]);
-    carried = values_of(condition->operands, 1);
-    moved = std::span<const Value>(condition->operands).subspan(1);
-    if (options_.watch != nullptr) options_.watch->decides(*this, *condition);
-    if (!get(condition->operands[0]).elements[0].i) break;
-    note_moves(op.regions[1].arguments, moved);
-    for (std::size_t k = 0; k < carried.size(); ++k)
-      set(op.regions[1].arguments[k], std::move(carried[k]));
-    const Op* end = run_region(op.regions[1]);
-    carried = values_of(end->operands);
-    moved = end->operands;
-    if (++steps_ > options_.max_ops && options_.max_ops > 0)
-      fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
-  }
-  note_moves(op.results, moved);
-  for (std::size_t k = 0; k < carried.size(); ++k) set_result(op, std::move(carried[k]), k);
-}
-
-void Program::branch(const Op& op) {
-  const Op* end = run_region(op.regions[operand(op, 0).elements[0].i ? 0 : 1]);
-  if (end != nullptr) note_moves(op.results, end->operands);
-  for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
-}
-
-void Program::sweep(const Op& op) {
-  const Op* end = run_region(op.regions[0]);
-  note_moves(op.results, end->operands);
-  for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
-}
+// ---- Prints and assertions
 
 void Program::print(const Op& op) {
   const auto emit = [&](const std::string& line) {

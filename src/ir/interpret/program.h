@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/interpret/checkpoint.h"
 #include "ir/interpret/copies.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/jitter.h"
@@ -30,6 +31,8 @@ class Program {
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
   void run() { run_region(kernel_.body); }
+  // From where the checkpoint of the same kernel and program was made.
+  void resume(const Checkpoint& checkpoint);
 
   // ---- For those who watch.
   const Kernel& kernel() const { return kernel_; }
@@ -37,6 +40,8 @@ class Program {
   const std::array<std::int64_t, 3>& id() const { return id_; }
   // The value as it was computed last; no elements: not yet.
   const Tile& value(Value value) const { return values_[value.id]; }
+  // Of an op that is about to be run.
+  Checkpoint checkpoint_before(const Op& op) const;
 
  private:
   const Tile& get(Value value) const { return values_[value.id]; }
@@ -58,6 +63,12 @@ class Program {
   static std::uint64_t jitter_seed(const InterpretOptions& options, std::array<std::int64_t, 3> id);
 
   const Op* run_region(const Region& region);  // the op that ended it, or null
+  std::size_t first_op(const Region& region);  // 0, or where a resumed program goes on
+  void run_to_end(const Op& op);               // of an op under way: what is left of it
+  // Around an op with regions. True: it was under way, and goes on where `path_.back()` says.
+  bool enter(const Op& op);
+  void leave() { path_.pop_back(); }
+  void set_all(std::span<const Value> to, std::vector<Tile>& tiles);
   void run_op(const Op& op);
   void dispatch(const Op& op);
   std::vector<Tile> values_of(const std::vector<Value>& values, std::size_t from = 0) const;
@@ -107,6 +118,8 @@ class Program {
   std::vector<Tile> values_;
   Copies copies_;
   Jitter jitter_;
+  std::vector<ControlPlace> path_;
+  const Checkpoint* resumed_ = nullptr;  // until its op is reached
   std::int64_t steps_ = 0;
   bool is_combining_ = false;  // in the region of a reduce or scan
 };

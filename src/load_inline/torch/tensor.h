@@ -227,12 +227,30 @@ class Tensor {
   TW_BINARY(mul, *)
   TW_BINARY(div, /)
 #undef TW_BINARY
+#define TW_PAIR(name) \
+  Tensor name(const Tensor& other) const { return operate(#name, {*this, other}); }
+  TW_PAIR(pow) TW_PAIR(maximum) TW_PAIR(minimum) TW_PAIR(matmul) TW_PAIR(bmm)
+#undef TW_PAIR
+  Tensor pow(Scalar other) const {
+    return operate("pow", {*this}, {other.isFloatingPoint()}, {other.toDouble()});
+  }
+  Tensor mm(const Tensor& other) const {
+    TW_REQUIRE(dim() == 2 && other.dim() == 2, "mm multiplies two matrices, not tensors with ",
+               dim(), " and ", other.dim(), " dimensions");
+    return matmul(other);
+  }
+#define TW_ALONG(name) \
+  Tensor name(long dim, bool keepdim = false) const { return operate(#name, {*this}, {dim, keepdim}); }
+  TW_ALONG(sum) TW_ALONG(mean)
+#undef TW_ALONG
+  Tensor softmax(long dim) const { return operate("softmax", {*this}, {dim}); }
+  Tensor log_softmax(long dim) const { return operate("log_softmax", {*this}, {dim}); }
 #define TW_UNARY(name) \
   Tensor name() const { return operate(#name, {*this}); }
   TW_UNARY(neg)
   TW_UNARY(abs)
   TW_UNARY(exp) TW_UNARY(log) TW_UNARY(sqrt) TW_UNARY(rsqrt) TW_UNARY(tanh) TW_UNARY(sigmoid)
-      TW_UNARY(relu) TW_UNARY(sin) TW_UNARY(cos) TW_UNARY(sum) TW_UNARY(mean) TW_UNARY(max)
+      TW_UNARY(relu) TW_UNARY(silu) TW_UNARY(erf) TW_UNARY(sin) TW_UNARY(cos) TW_UNARY(sum) TW_UNARY(mean) TW_UNARY(max)
           TW_UNARY(min)
 #undef TW_UNARY
               Tensor
@@ -395,7 +413,7 @@ inline int get_num_threads() { return ::tilewright_inline::api()->device_number(
 TW_FREE(neg)
 TW_FREE(abs)
 TW_FREE(exp) TW_FREE(log) TW_FREE(sqrt) TW_FREE(rsqrt) TW_FREE(tanh) TW_FREE(sigmoid) TW_FREE(relu)
-    TW_FREE(sin) TW_FREE(cos) TW_FREE(sum) TW_FREE(mean)
+    TW_FREE(silu) TW_FREE(erf) TW_FREE(sin) TW_FREE(cos) TW_FREE(sum) TW_FREE(mean)
 #undef TW_FREE
         inline Tensor add(const Tensor& a, const Tensor& b) {
   return a.add(b);
@@ -403,6 +421,19 @@ TW_FREE(exp) TW_FREE(log) TW_FREE(sqrt) TW_FREE(rsqrt) TW_FREE(tanh) TW_FREE(sig
 inline Tensor sub(const Tensor& a, const Tensor& b) { return a.sub(b); }
 inline Tensor mul(const Tensor& a, const Tensor& b) { return a.mul(b); }
 inline Tensor div(const Tensor& a, const Tensor& b) { return a.div(b); }
+inline Tensor maximum(const Tensor& a, const Tensor& b) { return a.maximum(b); }
+inline Tensor minimum(const Tensor& a, const Tensor& b) { return a.minimum(b); }
+inline Tensor pow(const Tensor& a, const Tensor& b) { return a.pow(b); }
+inline Tensor pow(const Tensor& a, Scalar b) { return a.pow(b); }
+inline Tensor matmul(const Tensor& a, const Tensor& b) { return a.matmul(b); }
+inline Tensor mm(const Tensor& a, const Tensor& b) { return a.mm(b); }
+inline Tensor bmm(const Tensor& a, const Tensor& b) { return a.bmm(b); }
+inline Tensor softmax(const Tensor& x, long dim) { return x.softmax(dim); }
+inline Tensor log_softmax(const Tensor& x, long dim) { return x.log_softmax(dim); }
+// `approximate` is "none" or "tanh".
+inline Tensor gelu(const Tensor& x, const char* approximate = "none") {
+  return Tensor::operate("gelu", {x}, {approximate[0] == 't'});
+}
 
 }  // namespace at
 

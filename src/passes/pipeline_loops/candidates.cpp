@@ -4,11 +4,11 @@
 #include "passes/pipeline_loops/candidates.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
 #include "ir/analysis/memory_order.h"
+#include "ir/constant.h"
 
 namespace tilewright {
 namespace {
@@ -121,21 +121,11 @@ class CandidateFinder {
   bool may_be_copied(const Op& load) const {
     const Type& type = kernel_.type(load.result());
     if (!type.is_tile() || type.is_bool() || may_be_written(load)) return false;
-    if (load.operands.size() > 2 && !is_zero(load.operands[2])) return false;
+    if (load.operands.size() > 2 && !ir::is_zero(kernel_, load.operands[2])) return false;
     for (int d = 0; d < type.rank; ++d)
       if (axes_.vector_width(load, d) * static_cast<std::int64_t>(type.element_bytes()) >= 4)
         return true;
     return false;
-  }
-
-  bool is_zero(Value value) const {
-    const Op* op = kernel_.maker(value);
-    while (op && op->facts().maps(ir::Spread | ir::Repeated | ir::Reshaped | ir::Permuted))
-      op = kernel_.maker(op->operands[0]);
-    if (!op || op->kind != OpKind::Constant) return false;
-    const ir::AttributeValue& number = *op->find("value");
-    if (const auto* real = std::get_if<double>(&number)) return *real == 0 && !std::signbit(*real);
-    return std::get<std::int64_t>(number) == 0;
   }
 
   // ---- From loads to what they depend on

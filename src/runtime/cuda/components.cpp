@@ -32,9 +32,9 @@ struct LibraryComponent {
 constexpr LibraryComponent libraries[] = {
     {"CUPTI", "libcupti", "reads the GPU's counters and timelines for profiles",
      "install a CUDA toolkit or `pip install nvidia-cuda-cupti`"},
-    {"cuBLASLt", "libcublasLt", "NVIDIA's matrix products, to compare with",
+    {"cuBLASLt", "libcublasLt", "NVIDIA's matrix products, for tw::matmul",
      "install a CUDA toolkit or `pip install nvidia-cublas`"},
-    {"cuDNN", "libcudnn", "NVIDIA's convolutions and attention, to compare with",
+    {"cuDNN", "libcudnn", "NVIDIA's convolutions, for tw::conv2d",
      "`pip install nvidia-cudnn-cu13`"},
     {"nvJitLink", "libnvJitLink", "links separately compiled GPU code",
      "install a CUDA toolkit or `pip install nvidia-nvjitlink`"},

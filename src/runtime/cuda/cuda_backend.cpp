@@ -167,7 +167,8 @@ class CudaBackend final : public Backend {
   }
 
   void encode_tensor_map(const TensorMapRequest& request, TensorMap& map, int index) override {
-    if (!properties(index).target.has_tma) return Backend::encode_tensor_map(request, map, index);
+    if (!properties(index).target.has(Feature::TensorMaps))
+      return Backend::encode_tensor_map(request, map, index);
     active_device = index;
     cuda::encode_tensor_map(request, map);
   }

@@ -13,7 +13,7 @@
 namespace tilewright::cuda {
 namespace {
 
-constexpr const char* remedy =
+constexpr const char* cupti_remedy =
     "install a CUDA toolkit of version 12 or 13 or `pip install nvidia-cuda-cupti`";
 
 // 12.x counted from 18 on; since 13.0 the number is that of the toolkit.
@@ -28,22 +28,23 @@ CuptiApi open_cupti() {
         settings().hides_cuda()
             ? "CUPTI, which records what a GPU does, is hidden by "
               "TILEWRIGHT_CUDA_HOME=none; unset it to profile the GPU"
-            : fmt::format("CUPTI was not found; it records what a GPU does; {}", remedy));
+            : fmt::format("CUPTI was not found; it records what a GPU does; {}", cupti_remedy));
   std::string error;
   DynamicLibrary library = DynamicLibrary::open(path, &error);
   if (!library)
-    throw MissingError(fmt::format("CUPTI at {} cannot be opened ({}); {}", path, error, remedy));
+    throw MissingError(
+        fmt::format("CUPTI at {} cannot be opened ({}); {}", path, error, cupti_remedy));
   CuptiApi api;
   std::string missing;
 #define OP(name, result, ...) library.look_up(#name, api.name, missing);
   TW_CUPTI_FUNCTIONS(OP)
 #undef OP
   if (!missing.empty())
-    throw MissingError(fmt::format("CUPTI at {} lacks {}; {}", path, missing, remedy));
+    throw MissingError(fmt::format("CUPTI at {} lacks {}; {}", path, missing, cupti_remedy));
   api.path = path;
   if (api.cuptiGetVersion(&api.version) != CUPTI_SUCCESS || !is_known(api.version))
     throw MissingError(fmt::format("CUPTI at {} has version {}, whose records are unknown here; {}",
-                                   path, api.version, remedy));
+                                   path, api.version, cupti_remedy));
   library.leak();
   return api;
 }

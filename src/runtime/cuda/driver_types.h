@@ -170,6 +170,19 @@ struct CUlaunchConfig {
   unsigned numAttrs;
 };
 
+// ---- Kernels as nodes of a graph.
+
+struct CUDA_KERNEL_NODE_PARAMS {
+  CUfunction func;
+  unsigned gridDimX, gridDimY, gridDimZ;
+  unsigned blockDimX, blockDimY, blockDimZ;
+  unsigned sharedMemBytes;
+  void** kernelParams;
+  void** extra;
+  void* kern;
+  CUcontext ctx;
+};
+
 // ---- Tensor maps.
 
 struct CUtensorMap {

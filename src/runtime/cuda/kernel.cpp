@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "base/units.h"
 #include "runtime/cuda/context.h"
+#include "runtime/kernel_graph.h"
 
 namespace tilewright::cuda {
 namespace {
@@ -62,6 +63,10 @@ void Kernel::launch(const PreparedLaunch& launch) {
 void Kernel::launch_here(const PreparedLaunch& launch) {
   if (launch.shared_bytes > allowed_shared_.load(std::memory_order_relaxed)) [[unlikely]]
     allow_shared(launch.shared_bytes);
+  if (kernel_sink != nullptr) [[unlikely]] {
+    if (cluster_size(launch) > portable_cluster_size) allow_large_clusters();
+    return kernel_sink->take(function_, launch);
+  }
   CUresult result;
   if (!launch.cooperative && cluster_size(launch) == 1) {
     result = driver().cuLaunchKernel(function_, launch.grid[0], launch.grid[1], launch.grid[2],

@@ -186,6 +186,14 @@ SearchPlaces search_places() {
           .use_loaded = true};
 }
 
+bool are_current(const SearchPlaces& places) {
+  const Settings& s = settings();
+  return places.cuda_home == s.cuda_home && places.library_path == s.library_path &&
+         places.search_path == s.search_path && places.virtual_env == s.virtual_env &&
+         places.conda_prefix == s.conda_prefix && places.home == s.home && places.root.empty() &&
+         places.use_loaded;
+}
+
 std::string find_library(const SearchPlaces& places, std::string_view stem) {
   if (places.cuda_home == "none") return "";
   std::string found;

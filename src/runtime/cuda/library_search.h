@@ -29,6 +29,8 @@ struct SearchPlaces {
 };
 
 SearchPlaces search_places();
+// Are these what search_places() would give? Copies nothing: asked before every call of a library.
+bool are_current(const SearchPlaces& places);
 
 // The path of the newest `stem`.so.N (then of a plain `stem`.so) in the first place that has one;
 // empty when none has. "libnvrtc" does not find libnvrtc-builtins.so.

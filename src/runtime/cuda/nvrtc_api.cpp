@@ -16,7 +16,7 @@
 namespace tilewright::cuda {
 namespace {
 
-constexpr const char* remedy =
+constexpr const char* nvrtc_remedy =
     "install it with `apt install nvidia-cuda-toolkit` or `pip install nvidia-cuda-nvrtc`, or set "
     "TILEWRIGHT_CUDA_HOME to a "
     "CUDA toolkit of version 12 or newer";
@@ -26,26 +26,27 @@ constexpr const char* remedy =
     throw MissingError(
         "NVRTC, which compiles CUDA source, is hidden by TILEWRIGHT_CUDA_HOME=none; unset it to "
         "use NVRTC");
-  throw MissingError(fmt::format("NVRTC was not found; it compiles CUDA source; {}", remedy));
+  throw MissingError(fmt::format("NVRTC was not found; it compiles CUDA source; {}", nvrtc_remedy));
 }
 
 std::unique_ptr<NvrtcApi> open_nvrtc(const std::string& path) {
   std::string error;
   DynamicLibrary library = DynamicLibrary::open(path, &error);
   if (!library)
-    throw MissingError(fmt::format("NVRTC at {} cannot be opened ({}); {}", path, error, remedy));
+    throw MissingError(
+        fmt::format("NVRTC at {} cannot be opened ({}); {}", path, error, nvrtc_remedy));
   auto api = std::make_unique<NvrtcApi>();
   std::string missing;
 #define OP(name, result, ...) library.look_up(#name, api->name, missing);
   TW_NVRTC_FUNCTIONS(OP)
 #undef OP
   if (!missing.empty())
-    throw MissingError(fmt::format("NVRTC at {} lacks {}; {}", path, missing, remedy));
+    throw MissingError(fmt::format("NVRTC at {} lacks {}; {}", path, missing, nvrtc_remedy));
   api->path = path;
   if (api->nvrtcVersion(&api->major, &api->minor) != NVRTC_SUCCESS || api->major < 12)
     throw MissingError(
         fmt::format("NVRTC at {} is version {}.{}, and 12.0 is the oldest that works; {}", path,
-                    api->major, api->minor, remedy));
+                    api->major, api->minor, nvrtc_remedy));
   library.leak();
   return api;
 }

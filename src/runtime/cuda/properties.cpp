@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "machine/cuda.h"
 #include "runtime/cuda/errors.h"
 
 namespace tilewright::cuda {
@@ -42,6 +43,7 @@ Target read_target(CUdevice device) {
   t.name = target_name(major, minor);
   t.capability_major = major;
   t.capability_minor = minor;
+  t.features = cuda_features(t.name, major, minor);
   t.processors = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
   t.warp_size = attribute(device, CU_DEVICE_ATTRIBUTE_WARP_SIZE);
   t.max_threads_per_block = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);

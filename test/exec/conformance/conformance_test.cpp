@@ -19,12 +19,12 @@ Typed typed(const Case& one) {
 
 // The CPU and the GPU run everything. Where that would only cost compile time, each kernel is seen
 // with every size of its first type and one size of the others (emulated), with one size of every
-// type (sm_90a), or once (sm_80).
+// type (sm_90a), or once (sm_80, the wide machine).
 std::vector<const Case*> cases_for(const Family& family, Place place) {
   std::map<std::string, const Case*> first;
   std::map<Typed, const Case*> last;
   for (const Case& one : family.cases) {
-    if (place == Place::Emulated && !one.emulated) continue;
+    if ((place == Place::Emulated || place == Place::Wide) && !one.emulated) continue;
     first.try_emplace(one.kernel, &one);
     last[typed(one)] = &one;
   }
@@ -36,6 +36,7 @@ std::vector<const Case*> cases_for(const Family& family, Place place) {
     if (place == Place::Emulated) wanted = one.emulated && (is_first_type || is_last);
     if (place == Place::Sm90a) wanted = is_last;
     if (place == Place::Sm80) wanted = is_last && is_first_type;
+    if (place == Place::Wide) wanted = one.emulated && is_last && is_first_type;
     if (wanted) out.push_back(&one);
   }
   return out;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "../../machines/wide_machine.h"
 #include "base/check.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
@@ -138,17 +139,21 @@ class CaseRun {
         launch(Device::cuda());
         break;
       case Place::Emulated:
-        emulate();
+        emulate(Target::parse("sm_90a"));
+        break;
+      case Place::Wide:
+        emulate(wide_machine());
+        interpret_sweeps(laid_for_cuda(tiles_for(wide_machine()).lowered.kernel,
+                                       {.target = wide_machine(), .num_warps = one_.num_warps})
+                             .kernel);
         break;
       case Place::Sm80:
       case Place::Sm90a:
         compile_only(Target::parse(place_name(place)));
         break;
       case Place::Laid:
-        interpret_sweeps(laid_for_cpu(tiles_for(Target::host()).lowered.kernel));
-        interpret_sweeps(
-            laid_for_cuda(tiles_for(Target::parse("sm_90a")).lowered.kernel,
-                          {.target = Target::parse("sm_90a"), .num_warps = one_.num_warps}));
+        run_sweeps_of_cpu();
+        run_sweeps_of_cuda();
         break;
     }
     return complaints_;
@@ -186,12 +191,39 @@ class CaseRun {
     return emit_source(kernel_.state()->loader, tiles, target, specialization_->options);
   }
 
-  // In place of the kernel that the specialisation has for the interpreter.
-  void interpret_sweeps(const ir::Kernel& laid) {
+  // A Laid kernel that was printed and read back is interpreted, and emitted as the one it was.
+  void run_sweeps_of_cpu() {
+    const ir::Kernel laid = laid_for_cpu(tiles_for(Target::host()).lowered.kernel);
+    ir::Kernel read = read_back(laid);
+    expect_same_text(emit_cpu(laid).text, emit_cpu(read).text);
+    interpret_sweeps(std::move(read));
+  }
+
+  void run_sweeps_of_cuda() {
+    const Target target = Target::parse("sm_90a");
+    const CudaEmitOptions options{.target = target, .num_warps = one_.num_warps};
+    const LaidForCuda laid = laid_for_cuda(tiles_for(target).lowered.kernel, options);
+    ir::Kernel read = read_back(laid.kernel);
+    expect_same_text(emit_cuda(laid.kernel, laid.shape, options).text,
+                     emit_cuda(read, laid.shape, options).text);
+    interpret_sweeps(std::move(read));
+  }
+
+  ir::Kernel read_back(const ir::Kernel& laid) {
     const std::string text = ir::print(laid);
     ir::Kernel read = ir::parse(text);
     ir::verify(read);
     if (ir::print(read) != text) complaints_.emplace_back("the text changes when it is read back");
+    return read;
+  }
+
+  void expect_same_text(const std::string& before, const std::string& after) {
+    if (before != after)
+      complaints_.emplace_back("what is emitted changes when the sweeps are read back");
+  }
+
+  // In place of the kernel that the specialisation has for the interpreter.
+  void interpret_sweeps(ir::Kernel read) {
     specialization_->tiles = std::move(read);
     const Arguments arguments(one_, initial_, Device::cpu(), guard_bytes);
     TritonLaunch launch = options();
@@ -200,8 +232,8 @@ class CaseRun {
     judge(arguments);
   }
 
-  void emulate() {
-    const KernelSource source = source_for(Target::parse("sm_90a"));
+  void emulate(const Target& target) {
+    const KernelSource source = source_for(target);
     const Module module = Module::load(emulate_source(source), Device::cpu());
     const Arguments arguments(one_, initial_, Device::cpu(), guard_bytes);
     std::vector<Argument> values;
@@ -258,7 +290,7 @@ class CaseRun {
 
 std::string place_name(Place place) {
   constexpr const char* names[] = {"interpreter", "cpu",    "emulated", "cuda",
-                                   "sm_80",       "sm_90a", "laid"};
+                                   "sm_80",       "sm_90a", "laid",     "wide"};
   return names[static_cast<std::size_t>(place)];
 }
 

@@ -17,10 +17,11 @@ enum class Place : std::uint8_t {
   Sm80,  // only compiled
   Sm90a,
   Laid,  // interpreted in the sweeps of the CPU and of sm_90a
+  Wide,  // the text for wide_machine.h, emulated with its warps of 64 lanes, and its sweeps
 };
 inline constexpr Place all_places[] = {Place::Interpreter, Place::Cpu,  Place::Emulated,
                                        Place::Cuda,        Place::Sm80, Place::Sm90a,
-                                       Place::Laid};
+                                       Place::Laid,        Place::Wide};
 std::string place_name(Place place);
 
 // Why nothing can run there on this machine; empty when it can.

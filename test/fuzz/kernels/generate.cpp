@@ -33,6 +33,14 @@ void choose_sizes(Draft& draft) {
   draft.room = 4 * draft.size;
   constexpr int warps[] = {0, 1, 2, 4, 4, 8};
   draft.program.warps = warps[draft.pick(6)];
+  // Rows enough for products of warpgroups.
+  if (draft.has(Kind::Products) && draft.chance(40)) {
+    draft.rows = 64;
+    draft.columns = draft.chance(70) ? 16 : 32;
+    draft.size = draft.rows * draft.columns;
+    draft.room = 4 * draft.size;
+    draft.program.warps = warps[draft.pick(2) == 0 ? 5 : 4];
+  }
   draft.program.grid = draft.has(Kind::Programs) ? 2 + draft.pick(2) : 1;
 }
 

@@ -157,22 +157,30 @@ KernelSource Launch::emit(Place place, const TileKernel& tiles) {
 }
 
 std::string Launch::run_laid() {
-  const std::string on_cpu = run_sweeps(laid_for_cpu(lower(Place::Cpu).lowered.kernel));
+  const auto text_of_cpu = [](const ir::Kernel& laid) { return emit_cpu(laid).text; };
+  const std::string on_cpu =
+      run_sweeps(laid_for_cpu(lower(Place::Cpu).lowered.kernel), text_of_cpu);
   if (!on_cpu.empty()) return "sweeps of the CPU: " + on_cpu;
   const Target cuda = Target::parse("sm_90a");
   const CudaEmitOptions options{.target = cuda,
                                 .num_warps = program_.warps > 0 ? program_.warps : 4};
-  const std::string on_cuda =
-      run_sweeps(laid_for_cuda(lower(Place::Emulated).lowered.kernel, options));
+  const LaidForCuda laid = laid_for_cuda(lower(Place::Emulated).lowered.kernel, options);
+  const auto text_of_cuda = [&](const ir::Kernel& kernel) {
+    return emit_cuda(kernel, laid.shape, options).text;
+  };
+  const std::string on_cuda = run_sweeps(laid.kernel, text_of_cuda);
   return on_cuda.empty() ? "" : "sweeps of CUDA: " + on_cuda;
 }
 
-std::string Launch::run_sweeps(const ir::Kernel& laid) const {
+// The kernel that was read back is interpreted, and emitted as the one it was.
+std::string Launch::run_sweeps(const ir::Kernel& laid, const EmitText& emit_text) const {
   ir::verify(laid);
   const std::string text = ir::print(laid);
   const ir::Kernel read = ir::parse(text);
   ir::verify(read);
   TW_CHECK(ir::print(read) == text, "the text of a kernel changes when it is read back");
+  if (emit_text(laid) != emit_text(read))
+    return "what is emitted changes when the kernel is read back";
   Images images = initial_;
   std::vector<ir::InterpretBuffer> buffers;
   for (std::size_t m = 0; m < images.size(); ++m)

@@ -3,6 +3,7 @@
 // text for a place, and the comparison.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -31,7 +32,8 @@ class Launch {
   using Images = std::vector<std::vector<unsigned char>>;
   class Arguments;
   const TritonSpecialization& specialization() const;
-  std::string run_sweeps(const ir::Kernel& laid) const;
+  using EmitText = std::function<std::string(const ir::Kernel&)>;
+  std::string run_sweeps(const ir::Kernel& laid, const EmitText& emit_text) const;
   ir::InterpretArgument interpreted(const std::string& name) const;
   std::string difference(const Images& got) const;
 

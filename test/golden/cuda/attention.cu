@@ -5,12 +5,15 @@
 #include "tilewright/memory.cuh"
 #include "tilewright/async_copy.cuh"
 #include "tilewright/mma.cuh"
+#include "tilewright/wgmma.cuh"
+#include "tilewright/warp.cuh"
 #include "tilewright/reduce.cuh"
+#include "tilewright/wgmma_functions.cuh"
 
 extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, f16* k_ptr, f16* v_ptr, f16* out_ptr, f32* log_sum_ptr, i32 length, f32 scale) {
   const int thread = int(threadIdx.x);
   const bool is_owner = (thread & 3) == 0;
-  extern __shared__ __align__(16) unsigned char shared[];
+  extern __shared__ __align__(1024) unsigned char shared[];
   f16* const q_shared = reinterpret_cast<f16*>(shared + 0);
   f16* const k_buffer = reinterpret_cast<f16*>(shared + 16384);
   f16* const v_buffer = reinterpret_cast<f16*>(shared + 40960);
@@ -42,25 +45,48 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     const i32 i_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
     tw::store_shared<8>(q_shared + i_3, q_tile + k * 8);
   }
+  tw::show_to_products();
   // attention.py:37: for start in range(0, end, BLOCK_N):
   if ((0ll < t)) {
     // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_slot = k_buffer;
-    #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const i32 i_4 = (thread >> 3) + k * 16;
-      const i32 i_5 = (thread & 7) * 8;
-      const i32 i_6 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(k_buffer_slot + i_6, t_6 + i_4 * 64 + i_5, i_4 < length);
+    const i32 k_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 i_4 = thread >> 3;
+    const i32 i_5 = (thread & 7) * 8;
+    f16* const k_buffer_from = t_6 + i_4 * 64 + i_5;
+    if (length >= 64) {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_6 = k * 16;
+        tw::copy_async<16>(k_buffer_slot + k_buffer_at + k * 1024, k_buffer_from + i_6 * 64);
+      }
+    } else {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_7 = k * 16;
+        const i32 i_8 = (thread >> 3) + k * 16;
+        tw::copy_async<16>(k_buffer_slot + k_buffer_at + k * 1024, k_buffer_from + i_7 * 64, i_8 < length);
+      }
     }
     // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_slot = v_buffer;
-    #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const i32 i_7 = (thread >> 3) + k * 16;
-      const i32 i_8 = (thread & 7) * 8;
-      const i32 i_9 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(v_buffer_slot + i_9, t_7 + i_7 * 64 + i_8, i_7 < length);
+    const i32 v_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 i_9 = thread >> 3;
+    const i32 i_10 = (thread & 7) * 8;
+    f16* const v_buffer_from = t_7 + i_9 * 64 + i_10;
+    if (length >= 64) {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_11 = k * 16;
+        tw::copy_async<16>(v_buffer_slot + v_buffer_at + k * 1024, v_buffer_from + i_11 * 64);
+      }
+    } else {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_12 = k * 16;
+        const i32 i_13 = (thread >> 3) + k * 16;
+        tw::copy_async<16>(v_buffer_slot + v_buffer_at + k * 1024, v_buffer_from + i_12 * 64, i_13 < length);
+      }
     }
   }
   // attention.py:37: for start in range(0, end, BLOCK_N):
@@ -68,21 +94,43 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   if ((64ll < t)) {
     // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_slot_2 = k_buffer + 4096;
-    #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const i32 i_10 = (thread >> 3) + k * 16;
-      const i32 i_11 = (thread & 7) * 8;
-      const i32 i_12 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(k_buffer_slot_2 + i_12, (t_6 + 4096ll) + i_10 * 64 + i_11, i_10 < (t - 64ll));
+    const i32 k_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 i_14 = thread >> 3;
+    const i32 i_15 = (thread & 7) * 8;
+    f16* const k_buffer_from_2 = (t_6 + 4096ll) + i_14 * 64 + i_15;
+    if ((t - 64ll) >= 64) {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_16 = k * 16;
+        tw::copy_async<16>(k_buffer_slot_2 + k_buffer_at_2 + k * 1024, k_buffer_from_2 + i_16 * 64);
+      }
+    } else {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_17 = k * 16;
+        const i32 i_18 = (thread >> 3) + k * 16;
+        tw::copy_async<16>(k_buffer_slot_2 + k_buffer_at_2 + k * 1024, k_buffer_from_2 + i_17 * 64, i_18 < (t - 64ll));
+      }
     }
     // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_slot_2 = v_buffer + 4096;
-    #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const i32 i_13 = (thread >> 3) + k * 16;
-      const i32 i_14 = (thread & 7) * 8;
-      const i32 i_15 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-      tw::copy_async<16>(v_buffer_slot_2 + i_15, (t_7 + 4096ll) + i_13 * 64 + i_14, i_13 < (t - 64ll));
+    const i32 v_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 i_19 = thread >> 3;
+    const i32 i_20 = (thread & 7) * 8;
+    f16* const v_buffer_from_2 = (t_7 + 4096ll) + i_19 * 64 + i_20;
+    if ((t - 64ll) >= 64) {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_21 = k * 16;
+        tw::copy_async<16>(v_buffer_slot_2 + v_buffer_at_2 + k * 1024, v_buffer_from_2 + i_21 * 64);
+      }
+    } else {
+      #pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const i32 i_22 = k * 16;
+        const i32 i_23 = (thread >> 3) + k * 16;
+        tw::copy_async<16>(v_buffer_slot_2 + v_buffer_at_2 + k * 1024, v_buffer_from_2 + i_22 * 64, i_23 < (t - 64ll));
+      }
     }
   }
   // attention.py:37: for start in range(0, end, BLOCK_N):
@@ -108,21 +156,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   i32 carried = 128;
   i32 carried_2 = 128;
   i32 slot = 0;
-  __syncthreads();
-  const i32 q_at = ((thread & 7) * 72 ^ (thread >> 4 & 1) * 8) + (thread >> 3 & 1) * 512 + (thread >> 5) * 2048;
-  u32 q_part[4][8];  // of all steps, for all rounds
-  #pragma unroll
-  for (int step = 0; step < 4; ++step) {
-    #pragma unroll
-    for (int i_16 = 0; i_16 < 2; ++i_16) {
-      tw::load_matrices<4>(q_part[step] + i_16 * 4, q_shared + (q_at ^ (step * 16)) + i_16 * 1024);
-    }
-  }
-  const i32 k_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
-  const i32 v_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
   #pragma unroll 1
   for (i32 start = 0; start < length; start += 64) {
     tw::wait_copies<1>();
+    tw::show_to_products();
     __syncthreads();
     const i32 free_slot = (slot == 0) ? 2 : (slot - 1);
     // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
@@ -131,65 +168,78 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     const i64 t_9 = i64(carried_2);
     // attention.py:37: for start in range(0, end, BLOCK_N):
     const i32 t_10 = slot + 1;
+    if (((i64(start) + 128ll) < t)) {
+      // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+      f16* const k_buffer_slot_3 = k_buffer + free_slot * 4096;
+      const i32 k_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+      const i32 i_24 = thread >> 3;
+      const i32 i_25 = (thread & 7) * 8;
+      f16* const k_buffer_from_3 = (t_6 + (t_8 * 64ll)) + i_24 * 64 + i_25;
+      if ((t - t_8) >= 64) {
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const i32 i_26 = k * 16;
+          tw::copy_async<16>(k_buffer_slot_3 + k_buffer_at_3 + k * 1024, k_buffer_from_3 + i_26 * 64);
+        }
+      } else {
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const i32 i_27 = k * 16;
+          const i32 i_28 = (thread >> 3) + k * 16;
+          tw::copy_async<16>(k_buffer_slot_3 + k_buffer_at_3 + k * 1024, k_buffer_from_3 + i_27 * 64, i_28 < (t - t_8));
+        }
+      }
+      // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+      f16* const v_buffer_slot_3 = v_buffer + free_slot * 4096;
+      const i32 v_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+      const i32 i_29 = thread >> 3;
+      const i32 i_30 = (thread & 7) * 8;
+      f16* const v_buffer_from_3 = (t_7 + (t_9 * 64ll)) + i_29 * 64 + i_30;
+      if ((t - t_9) >= 64) {
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const i32 i_31 = k * 16;
+          tw::copy_async<16>(v_buffer_slot_3 + v_buffer_at_3 + k * 1024, v_buffer_from_3 + i_31 * 64);
+        }
+      } else {
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const i32 i_32 = k * 16;
+          const i32 i_33 = (thread >> 3) + k * 16;
+          tw::copy_async<16>(v_buffer_slot_3 + v_buffer_at_3 + k * 1024, v_buffer_from_3 + i_32 * 64, i_33 < (t - t_9));
+        }
+      }
+    }
+    // attention.py:37: for start in range(0, end, BLOCK_N):
+    tw::commit_copies();
     // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_2 = k_buffer + slot * 4096;
     // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_2 = v_buffer + slot * 4096;
     f32 kept_tile[64];
     // attention.py:16: s = tl.dot(q, tl.trans(k), input_precision="ieee") * (scale * 1.4426950408889634)
+    const tw::Descriptor q_operand = tw::describe<128>(q_shared, 0, 1024);
+    const tw::Descriptor operand = tw::describe<128>(k_2, 0, 1024);
+    tw::begin_products();
     #pragma unroll
-    for (int k = 0; k < 32; ++k) {
-      #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        kept_tile[k * 2 + v] = 0.0f;
-      }
-    }
-    const bool is_ahead = (i64(start) + 128ll) < t;
-    // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
-    f16* const k_buffer_slot_3 = k_buffer + free_slot * 4096;
-    // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
-    f16* const v_buffer_slot_3 = v_buffer + free_slot * 4096;
-    const i32 k_at = ((thread & 7) * 72 ^ (thread >> 3 & 1) * 8) + (thread >> 4 & 1) * 512;
-    #pragma unroll
-    for (int step_2 = 0; step_2 < 4; ++step_2) {
-      u32 part[16];
-      #pragma unroll
-      for (int i_17 = 0; i_17 < 4; ++i_17) {
-        tw::load_matrices<4>(part + i_17 * 4, k_2 + (k_at ^ (step_2 * 16)) + i_17 * 1024);
-      }
-      #pragma unroll
-      for (int k = step_2 * 4 / 4; k < (step_2 + 1) * 4 / 4; ++k) {
-        const i32 i_18 = (thread >> 3) + k * 16;
-        const i32 i_19 = (thread & 7) * 8;
-        // attention.py:38: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
-        tw::copy_async_if<16>(k_buffer_slot_3 + k_buffer_at + k * 1024, (t_6 + (t_8 * 64ll)) + i_18 * 64 + i_19, is_ahead, i_18 < (t - t_8));
-      }
-      #pragma unroll
-      for (int k = step_2 * 4 / 4; k < (step_2 + 1) * 4 / 4; ++k) {
-        const i32 i_20 = (thread >> 3) + k * 16;
-        const i32 i_21 = (thread & 7) * 8;
-        // attention.py:39: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
-        tw::copy_async_if<16>(v_buffer_slot_3 + v_buffer_at + k * 1024, (t_7 + (t_9 * 64ll)) + i_20 * 64 + i_21, is_ahead, i_20 < (t - t_9));
-      }
+    for (int step = 0; step < 4; ++step) {
       #pragma unroll
       for (int row = 0; row < 2; ++row) {
-        #pragma unroll
-        for (int column = 0; column < 8; ++column) {
-          tw::mma_f16(kept_tile + row * 32 + column * 4, q_part[step_2] + row * 4, part + column * 2);
-        }
+        tw::wgmma_n64_f16(kept_tile + row * 32, tw::further(q_operand, row * 512 + step * 2), tw::further(operand, step * 2), step > 0);
       }
     }
-    // attention.py:37: for start in range(0, end, BLOCK_N):
-    tw::commit_copies();
+    tw::commit_products();
+    tw::wait_products<0>();
+    tw::take_products(kept_tile);
     // attention.py:41: now = tl.maximum(largest, tl.max(s, axis=1))
     f32 maximum[4];
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        const i32 i_22 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
+        const i32 i_34 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
         // attention.py:17: seen = cols[None, :] < length
-        const bool seen = (start + (i_22 + v)) < length;
+        const bool seen = (start + (i_34 + v)) < length;
         // attention.py:16: s = tl.dot(q, tl.trans(k), input_precision="ieee") * (scale * 1.4426950408889634)
         const f32 s_2 = kept_tile[k * 2 + v] * (scale * 1.442695f);
         // attention.py:20: return tl.where(seen, s, -float("inf"))
@@ -220,9 +270,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        const i32 i_23 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
+        const i32 i_35 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
         // attention.py:17: seen = cols[None, :] < length
-        const bool seen_2 = (start + (i_23 + v)) < length;
+        const bool seen_2 = (start + (i_35 + v)) < length;
         // attention.py:16: s = tl.dot(q, tl.trans(k), input_precision="ieee") * (scale * 1.4426950408889634)
         const f32 s_4 = kept_tile[k * 2 + v] * (scale * 1.442695f);
         // attention.py:20: return tl.where(seen, s, -float("inf"))
@@ -243,55 +293,38 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       const f32 total = (total_tile[k] * shrink_tile[k]) + sum[k];
       total_tile[k] = total;
     }
-    f32 kept_tile_3[64];
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
         const f32 t_12 = out_tile[k * 2 + v] * (shrink_tile[(k & 1) + (k >> 4) * 2]);
-        kept_tile_3[k * 2 + v] = t_12;
+        out_tile[k * 2 + v] = t_12;
       }
     }
-    f32 out_tile_2[64];
     // attention.py:45: out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
+    u32 words[4][8];
     #pragma unroll
-    for (int k = 0; k < 32; ++k) {
+    for (int step_2 = 0; step_2 < 4; ++step_2) {
       #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        out_tile_2[k * 2 + v] = kept_tile_3[k * 2 + v];
+      for (int i_36 = 0; i_36 < 8; ++i_36) {
+        words[step_2][i_36] = tw::word_of(kept_tile_2[step_2 * 8 + (i_36 & 3) * 2 + (i_36 >> 2) * 32], kept_tile_2[step_2 * 8 + (i_36 & 3) * 2 + (i_36 >> 2) * 32 + 1]);
       }
     }
-    const i32 v_at = ((thread & 7) * 72 ^ (thread >> 4 & 1) * 8) + (thread >> 3 & 1) * 512;
+    const tw::Descriptor v_operand = tw::describe<128>(v_2, 0, 1024);
+    tw::begin_products();
     #pragma unroll
-    for (int step_3 = 0; step_3 < 4; ++step_3) {
-      u32 part_2[8];
-      u32 v_part[16];
-      #pragma unroll
-      for (int i_25 = 0; i_25 < 8; ++i_25) {
-        part_2[i_25] = tw::word_of(kept_tile_2[step_3 * 8 + (i_25 & 3) * 2 + (i_25 >> 2) * 32], kept_tile_2[step_3 * 8 + (i_25 & 3) * 2 + (i_25 >> 2) * 32 + 1]);
-      }
-      #pragma unroll
-      for (int i_24 = 0; i_24 < 4; ++i_24) {
-        tw::load_matrices_transposed<4>(v_part + i_24 * 4, v_2 + (v_at ^ (i_24 * 16)) + step_3 * 1024);
-      }
+    for (int step_2 = 0; step_2 < 4; ++step_2) {
       #pragma unroll
       for (int row_2 = 0; row_2 < 2; ++row_2) {
-        #pragma unroll
-        for (int column_2 = 0; column_2 < 8; ++column_2) {
-          tw::mma_f16(out_tile_2 + row_2 * 32 + column_2 * 4, part_2 + row_2 * 4, v_part + column_2 * 2);
-        }
+        tw::wgmma_n64_f16_words_right_transposed(out_tile + row_2 * 32, words[step_2] + row_2 * 4, tw::further(v_operand, step_2 * 128), true);
       }
     }
+    tw::commit_products();
+    tw::wait_products<0>();
+    tw::take_products(out_tile);
     const i32 next = carried + 64;
     const i32 next_2 = carried_2 + 64;
     const i32 next_3 = (t_10 == 3) ? 0 : t_10;
-    #pragma unroll
-    for (int k = 0; k < 32; ++k) {
-      #pragma unroll
-      for (int v = 0; v < 2; ++v) {
-        out_tile[k * 2 + v] = out_tile_2[k * 2 + v];
-      }
-    }
     carried = next;
     carried_2 = next_2;
     slot = next_3;
@@ -307,20 +340,20 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       const f16 t_13 = tw::to_f16(out_2);
       out[v] = t_13;
     }
-    const i32 i_26 = (thread & 3) * 2 + ((thread >> 2 & 7) * 72 ^ (k >> 1 & 7) * 8) + (thread >> 5) * 2048 + (k & 1) * 512 + (k >> 4) * 1024;
-    tw::store_shared<2>(kept_shared + i_26, out);
+    const i32 i_37 = (thread & 3) * 2 + ((thread >> 2 & 7) * 72 ^ (k >> 1 & 7) * 8) + (thread >> 5) * 1024 + (k & 1) * 512 + (k >> 4) * 4096;
+    tw::store_shared<2>(kept_shared + i_37, out);
   }
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     // attention.py:52: tl.store(log_sum_ptr + head + rows, largest + tl.log2(total), mask=rows < length)
-    tw::store_if(is_owner && (k * 8 < t_5 - ((thread >> 2 & 7) + (thread >> 5) * 32)), ((log_sum_ptr + head) + t_3) + ((thread >> 2 & 7) + (thread >> 5) * 32) + k * 8, largest_tile[k] + tw::log2(total_tile[k]));
+    tw::store_if(is_owner && (((k & 1) * 8 + (k >> 1) * 64) < t_5 - ((thread >> 2 & 7) + (thread >> 5) * 16)), ((log_sum_ptr + head) + t_3) + ((thread >> 2 & 7) + (thread >> 5) * 16) + ((k & 1) * 8 + (k >> 1) * 64), largest_tile[k] + tw::log2(total_tile[k]));
   }
   __syncthreads();
   f16 tile[64];
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const i32 i_27 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
-    tw::load<8>(tile + k * 8, kept_shared + i_27);
+    const i32 i_38 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+    tw::load<8>(tile + k * 8, kept_shared + i_38);
   }
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
@@ -330,8 +363,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     for (int v = 0; v < 8; ++v) {
       out_3[v] = tile[k * 8 + v];
     }
-    const i32 i_28 = (thread >> 3) + k * 16;
-    const i32 i_29 = (thread & 7) * 8;
-    tw::store_whole<8, 8, tw::Cache::Together>(((out_ptr + t_2) + t_4) + i_28 * 64 + i_29, out_3, i_28 < t_5);
+    const i32 i_39 = (thread >> 3) + k * 16;
+    const i32 i_40 = (thread & 7) * 8;
+    tw::store_whole<8, 8, tw::Cache::Together>(((out_ptr + t_2) + t_4) + i_39 * 64 + i_40, out_3, i_39 < t_5);
   }
 }

@@ -3,6 +3,7 @@
 #include "tilewright/arithmetic.cuh"
 #include "tilewright/math.cuh"
 #include "tilewright/memory.cuh"
+#include "tilewright/warp.cuh"
 #include "tilewright/reduce.cuh"
 
 extern "C" __global__ void __launch_bounds__(128) softmax_kernel(f32* out_ptr, f32* x_ptr, i32 stride, i32 n) {

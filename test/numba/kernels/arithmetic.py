@@ -142,3 +142,11 @@ def unsigned_parts(a, b, out):
     i = cuda.grid(1)
     if i < a.size:
         out[i] = a[i] // b[i] + a[i] % b[i] + i // cuda.blockDim.x + i % cuda.gridDim.x
+
+
+@cuda.jit
+def literal_first(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        t = cuda.threadIdx.x + 1
+        out[i] = 1000000000 * cuda.threadIdx.x + (2147483647 + cuda.threadIdx.x) - (2000000000 - t) * (-2000000000)

@@ -131,3 +131,13 @@ def ping_pong(x, y, out):
             a = y
             b = x
         out[i] = a[i] * 10 + b[i]
+
+
+@cuda.jit
+def tuple_of_itself(out):
+    i = cuda.grid(1)
+    if i < out.size:
+        t = (i, 2 * i + 1)
+        for j in range(3):
+            t = (t[1], t[0] + t[1])
+        out[i] = t[0] * 1000 + t[1]

@@ -123,6 +123,96 @@ TEST(EmulateCopies, TheSourceIsReadEarlyOrLate) {
   EXPECT_TRUE(is_late);
 }
 
+// CUDA's own functions for it.
+const EmulatedModule& user_module() {
+  static const EmulatedModule copies =
+      module_with_check(false, R"(#include <cuda_pipeline.h>
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+__global__ void by_primitives(const int* in, int* out, int zeros) {
+  __shared__ __align__(16) int ring[2][64];
+  const int t = threadIdx.x;
+  if (t < 16) __pipeline_memcpy_async(&ring[0][4 * t], in + 4 * t, 16, zeros);
+  __pipeline_commit();
+  if (t < 16) __pipeline_memcpy_async(&ring[1][4 * t], in + 64 + 4 * t, 16);
+  __pipeline_commit();
+  if (t < 16) out[128 + t] = ring[0][4 * t];
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  out[t] = ring[0][63 - t];
+  if (t < 16) out[192 + t] = ring[1][4 * t];
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[64 + t] = ring[1][t];
+}
+__global__ void by_groups(const int* in, int* out, int n) {
+  __shared__ __align__(16) int tile[64];
+  const auto block = cg::this_thread_block();
+  cg::memcpy_async(block, tile, 64, in + 1, n);
+  cg::wait(block);
+  if (threadIdx.x < n) out[threadIdx.x] = tile[threadIdx.x];
+  block.sync();
+  const auto warp = cg::tiled_partition<32>(block);
+  const int first = warp.meta_group_rank() * 32;
+  cg::memcpy_async(warp, tile + first, in + first, 32 * sizeof(int));
+  cg::wait_prior<0>(warp);
+  out[64 + threadIdx.x] = tile[first + 31 - warp.thread_rank()];
+}
+__global__ void of_three_bytes(const int* in) {
+  __shared__ int tile[64];
+  __pipeline_memcpy_async(tile, in, 3);
+}
+)",
+                        {"by_primitives", "by_groups", "of_three_bytes"});
+  return copies;
+}
+
+TEST(EmulateCopies, OfPipelinePrimitivesArriveByGroupsAndFillWithZeros) {
+  NEEDS_FIBERS();
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    const WithSeed with(seed);
+    for (const int zeros : {0, 4, 8, 16}) {
+      Data data;
+      user_module().run("by_primitives", {.block = {64, 1, 1}}, &data.in[0], &data.out[0], zeros);
+      for (int i = 0; i < 64; ++i) {
+        const int from = 63 - i;
+        ASSERT_EQ(data.out[i], 4 * (from % 4) >= 16 - zeros ? 0 : 1000 + from) << zeros;
+        ASSERT_EQ(data.out[64 + i], 1064 + i);
+        if (i >= 16) continue;
+        ASSERT_EQ(data.out[128 + i], -1) << "not waited for";
+        ASSERT_EQ(data.out[192 + i], -1) << "one group is still under way";
+      }
+    }
+  }
+}
+
+TEST(EmulateCopies, OfCooperativeGroupsAreSharedByTheirThreads) {
+  NEEDS_FIBERS();
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    const WithSeed with(seed);
+    Data data;
+    user_module().run("by_groups", {.block = {64, 1, 1}}, &data.in[0], &data.out[0], 37);
+    for (int i = 0; i < 64; ++i) {
+      ASSERT_EQ(data.out[i], i < 37 ? 1001 + i : 0);
+      ASSERT_EQ(data.out[64 + i], 1000 + i / 32 * 32 + 31 - i % 32);
+    }
+  }
+}
+
+TEST(EmulateCopies, OfAnySizeAreNot) {
+  NEEDS_FIBERS();
+  Data data;
+  try {
+    user_module().run("of_three_bytes", {}, &data.in[0]);
+    FAIL() << "must throw";
+  } catch (const KernelFault& fault) {
+    EXPECT_STREQ(fault.what(),
+                 "kernel 'of_three_bytes', block (0, 0, 0), thread (0, 0, 0): "
+                 "__pipeline_memcpy_async copies 4, 8 or 16 bytes");
+  }
+}
+
 TEST(EmulateCopies, MustBeAligned) {
   NEEDS_FIBERS();
   Data data;

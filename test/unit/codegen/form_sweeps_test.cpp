@@ -16,10 +16,10 @@ namespace tilewright {
 namespace {
 
 // The text of the kernel in sweeps, verified and read back.
-std::string in_sweeps(const std::string& text, const ScheduleOptions& options = {}) {
+std::string in_sweeps(const std::string& text, const SweepPolicy& policy = {}) {
   const ir::Kernel kernel = ir::parse(text);
   ir::verify(kernel);
-  const ir::Kernel laid = form_sweeps(kernel, Schedule(kernel, options));
+  const ir::Kernel laid = form_sweeps(kernel, policy).kernel;
   ir::verify(laid);
   const std::string out = ir::print(laid, {.with_locations = false});
   const ir::Kernel again = ir::parse(out);
@@ -49,17 +49,17 @@ TEST(FormSweeps, ALoadThatIsRepeatedStandsInEachSweep) {
   %s = sweep {shape = [8]} : f32 {
     %ps = affine %p, %one : *f32[8]
     %x = load %ps : f32[8]
-    %s_1 = reduce %x {axis = 0} : f32 (%a: f32, %b: f32) {
+    %s.1 = reduce %x {axis = 0} : f32 (%a: f32, %b: f32) {
       %c = add %a, %b : f32
       yield %c
     }
-    yield %s_1
+    yield %s.1
   }
-  sweep {shape = [8]} {
-    %ps_1 = affine %p, %one : *f32[8]
-    %x_1 = load %ps_1 : f32[8]
+  sweep {shape = [8], repeats = [1]} {
+    %ps.1 = affine %p, %one : *f32[8]
+    %x.1 = load %ps.1 : f32[8]
     %all = splat %s : f32[8]
-    %y = mul %x_1, %all : f32[8]
+    %y = mul %x.1, %all : f32[8]
     %qs = affine %q, %one : *f32[8]
     store %qs, %y
     yield
@@ -70,7 +70,9 @@ TEST(FormSweeps, ALoadThatIsRepeatedStandsInEachSweep) {
 
 TEST(FormSweeps, ATileThatIsKeptIsYielded) {
   const std::string text = in_sweeps(scaled_by_its_sum, {.reload_from = INT64_MAX});
-  EXPECT_THAT(text, testing::HasSubstr("%x, %s = sweep {shape = [8]} : f32[8], f32 {"));
+  EXPECT_THAT(text, testing::HasSubstr(
+                        "%x, %s = sweep {shape = [8], into = [\"x\", \"\"]} : f32[8], f32 {"));
+  EXPECT_THAT(text, testing::HasSubstr("buffer @x : f32[8]\n"));
   EXPECT_THAT(text, testing::HasSubstr("%y = mul %x, %all : f32[8]"));
 }
 
@@ -90,9 +92,32 @@ TEST(FormSweeps, WhatALoopBeginsWithIsMadeByASweep) {
   store %ps, %end
 }
 )");
-  EXPECT_THAT(text, testing::HasSubstr("%first = sweep {shape = [8]} : f32[8] {"));
-  EXPECT_THAT(text, testing::HasSubstr("for %zero, %n, %next, %first : f32[8]"));
-  EXPECT_THAT(text, testing::HasSubstr("%more = sweep {shape = [8]} : f32[8] {"));
+  EXPECT_THAT(text, testing::HasSubstr("%first = sweep {shape = [8], repeats = [1]} : f32[8] {"));
+  EXPECT_THAT(text, testing::HasSubstr("for %zero, %n, %next, %first {into = [\"sum\"]} : f32[8]"));
+  EXPECT_THAT(text, testing::HasSubstr("%more = sweep {shape = [8], into = [\"sum\"]} : f32[8] {"));
+}
+
+TEST(FormSweeps, ValuesThatNeedNamesAndWrappingGetThem) {
+  const std::string kernel = R"(kernel @k(%p: *i32) tile {
+  %one = constant {value = 1} : i64
+  %ps = affine %p, %one : *i32[8]
+  %0 = load %ps : i32[8]
+  %1 = add %0, %0 : i32[8]
+  %2 = mul %1, %1 : i32[8]
+  store %ps, %2
+}
+)";
+  const ir::Kernel parsed = ir::parse(kernel);
+  SweepPolicy policy{.line_name = "t"};
+  policy.lines.assign(parsed.value_count(), false);
+  policy.wraps.assign(parsed.value_count(), false);
+  ir::walk(parsed.body, [&](const ir::Op& op) {
+    if (op.kind == ir::OpKind::Add) policy.lines[op.result().id] = true;
+    if (op.kind == ir::OpKind::Multiply) policy.wraps[op.result().id] = true;
+  });
+  const std::string text = in_sweeps(kernel, policy);
+  EXPECT_THAT(text, testing::HasSubstr("%t = add %0, %0 : i32[8]"));
+  EXPECT_THAT(text, testing::HasSubstr("%1 = mul %t, %t {wraps = 1} : i32[8]"));
 }
 
 // In place: all elements are read before one of them is written.

@@ -142,8 +142,8 @@ TEST(Rewrite, UnsupportedFeaturesAreNamedWithTheirPlace) {
   EXPECT_EQ(first_line("nvcuda::wmma::fragment f;"), head + "tensor core functions (wmma)");
   EXPECT_EQ(first_line("tex2D<float>(t, 1, 2);"), head + "textures");
   EXPECT_EQ(first_line("surf2Dread(s, 1, 2);"), head + "surfaces");
-  EXPECT_EQ(first_line("__pipeline_memcpy_async(a, b, 16);"),
-            head + "asynchronous copies (__pipeline_memcpy_async)");
+  EXPECT_EQ(first_line("__pipeline_arrive_on(barrier);"),
+            head + "copies that arrive on a barrier (__pipeline_arrive_on)");
   EXPECT_EQ(first_line("__cluster_dims__(2)"), head + "thread block clusters");
   EXPECT_EQ(first_line("cuda::atomic_ref<int> r;"), head + "the cuda library");
   EXPECT_EQ(first_line("<<<1, 2>>>();"), head + "launches from device code (dynamic parallelism)");

@@ -11,7 +11,7 @@
 namespace tilewright {
 namespace {
 
-std::string plan(const std::string& text, const ScheduleOptions& options = {}) {
+std::string plan(const std::string& text, const SweepPolicy& options = {}) {
   const ir::Kernel kernel = ir::parse(text);
   ir::verify(kernel);
   const std::string once = describe(kernel, Schedule(kernel, options));

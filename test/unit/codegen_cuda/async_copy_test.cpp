@@ -97,7 +97,7 @@ TEST(CudaAsyncCopy, TransposedOperand) {
     Memory a = numbers(DType::Float16, static_cast<std::size_t>(16 * k + 16), 1);
     Memory b = numbers(DType::Float16, static_cast<std::size_t>(16 * k + 16), 2);
     Memory c = zeros(DType::Float32, 16 * 16), sums = zeros(DType::Float32, 16);
-    program.expect_same({.arguments = {&a, &b, &c, &sums, k}, .tolerance = 1e-5}, loaded);
+    program.expect_same({.arguments = {&a, &b, &c, &sums, k}, .tolerance = 3e-5}, loaded);
   }
 }
 
@@ -138,7 +138,8 @@ TEST(CudaAsyncCopy, PtxHasOneBarrierPerRound) {
   if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
   const TileProgram program(wrapped_matmul, "matmul",
                             "*fp16:16, *fp16:16, *fp32:16, i32:16, i32:16, i32:16, i32:16, i32:16, "
-                            "i32:16, 64, 64, 32");
+                            "i32:16, 64, 64, 32",
+                            4, "sm_80");
   const std::string& text = program.text();
   const std::size_t loop = text.find("#pragma unroll 1");
   ASSERT_NE(loop, std::string::npos);

@@ -25,12 +25,14 @@ struct Accesses {
   int copies = 0;    // from global to shared memory
   int matrices = 0;  // reads of four matrices or fewer
   int products = 0;  // of matrices, by tensor cores
+  int group_products = 0;  // of warpgroups
+  int group_waits = 0;     // for them, and arrivals before them
   int doubles = 0;   // sums and products of f64
 };
 
 // Walks the machine code of the one kernel in a cubin: instructions of 16 bytes, opcode in the low
 // 12 bits (0x981 loads from global memory, 0x986 and 0x386 store, 0xfae copies, 0x83b reads
-// matrices, 0x23c multiplies them, 0x228, 0x229 and 0x22b compute with f64), width in bits 73 to 75
+// matrices, 0x23c multiplies them, 0x9f0 and 0xdf0 do so for warpgroups, 0x9c5 waits for those, 0x228, 0x229 and 0x22b compute with f64), width in bits 73 to 75
 // (6: 128).
 Accesses accesses_of(const Binary& binary) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.bytes.data());
@@ -56,6 +58,8 @@ Accesses accesses_of(const Binary& binary) {
       out.copies += opcode == 0xfae;
       out.matrices += opcode == 0x83b;
       out.products += opcode == 0x23c;
+      out.group_products += opcode == 0x9f0 || opcode == 0xdf0;
+      out.group_waits += opcode == 0x9c5;
       out.doubles += opcode == 0x228 || opcode == 0x229 || opcode == 0x22b;
     }
   }
@@ -161,7 +165,32 @@ INSTANTIATE_TEST_SUITE_P(
                                          Case{attention_source, "attention_kernel",
                                               "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 64",
                                               4, 0, 1}),
-                       ::testing::Values("sm_80", "sm_90a")));
+                       ::testing::Values("sm_80", "sm_90")));
+
+class CudaGroupProducts : public ::testing::TestWithParam<Case> {};
+
+// A wait for each product would mean that the compiler has made them one after the other.
+TEST_P(CudaGroupProducts, StayAsynchronousWithoutSpills) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  const Case& c = GetParam();
+  const TileProgram program(c.source, c.kernel, c.signature, c.num_warps, "sm_90a");
+  const Binary binary = compile(program.source(), Target::parse("sm_90a"), nullptr);
+  const std::vector<KernelResources> resources = resources_of(binary);
+  ASSERT_EQ(resources.size(), 1u);
+  EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
+  EXPECT_EQ(resources[0].stack_bytes, 0u) << program.text();
+  const Accesses accesses = accesses_of(binary);
+  EXPECT_GT(accesses.group_products, 0) << program.text();
+  EXPECT_LT(accesses.group_waits, accesses.group_products) << program.text();
+  EXPECT_EQ(accesses.products, 0) << program.text();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, CudaGroupProducts,
+    ::testing::Values(Case{product_source, "product_kernel", "*fp16:16, *fp16:16, *fp16:16, i32, 128", 4, 0, 1},
+                      Case{product_source, "product_kernel", "*bf16:16, *bf16:16, *bf16:16, i32, 128", 8, 0, 1},
+                      Case{attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 64", 4, 0, 1},
+                      Case{attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 128", 8, 0, 1}));
 
 TEST(CudaTargets, AMissingFeatureIsNamedWithItsTarget) {
   try {

@@ -3,22 +3,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "kernel_sources.h"
 #include "tile_program.h"
 
 namespace tilewright {
 namespace {
-
-constexpr const char* one_product = R"(
-@triton.jit
-def product(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
-            A_M: tl.constexpr, A_K: tl.constexpr, B_K: tl.constexpr, B_N: tl.constexpr):
-    m = tl.arange(0, M)
-    n = tl.arange(0, N)
-    k = tl.arange(0, K)
-    a = tl.load(a_ptr + m[:, None] * A_M + k[None, :] * A_K)
-    b = tl.load(b_ptr + k[:, None] * B_K + n[None, :] * B_N)
-    tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot(a, b))
-)";
 
 struct Product {
   int m, n, k;
@@ -34,7 +23,7 @@ TEST_P(Products, OfHalfs) {
       fmt::format("*fp16:16, *fp16:16, *fp32:16, {}, {}, {}, {}, {}, {}, {}", p.m, p.n, p.k,
                   p.is_a_transposed ? 1 : p.k, p.is_a_transposed ? p.m : 1,
                   p.is_b_transposed ? 1 : p.n, p.is_b_transposed ? p.k : 1),
-      p.warps);
+      p.warps, "sm_80");
   show(program);
   EXPECT_NE(program.text().find("tw::mma_f16("), std::string::npos);
   EXPECT_NE(program.text().find(p.is_a_transposed ? "tw::load_matrices_transposed<"

@@ -100,4 +100,17 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, keys, N: tl.constexpr):
     tl.store(out_ptr + at, (out / sums[:, None]).to(tl.float16))
 )";
 
+// One product; which dimension of an operand is contiguous is a constant.
+inline constexpr const char* one_product = R"(
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr,
+            A_M: tl.constexpr, A_K: tl.constexpr, B_K: tl.constexpr, B_N: tl.constexpr):
+    m = tl.arange(0, M)
+    n = tl.arange(0, N)
+    k = tl.arange(0, K)
+    a = tl.load(a_ptr + m[:, None] * A_M + k[None, :] * A_K)
+    b = tl.load(b_ptr + k[:, None] * B_K + n[None, :] * B_N)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], tl.dot(a, b))
+)";
+
 }  // namespace tilewright

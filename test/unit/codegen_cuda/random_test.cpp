@@ -19,8 +19,8 @@ KernelSource together(const std::vector<TileProgram>& programs) {
   out.headers.clear();
   out.text.clear();
   out.kernels.clear();
-  const char* order[] = {"ptx",    "types",   "arithmetic", "math",
-                         "memory", "atomics", "reduce",     "check"};
+  const char* order[] = {"ptx",     "types", "arithmetic", "math", "memory",
+                         "atomics", "warp",  "reduce",     "check"};
   for (const char* part : order)
     for (const TileProgram& program : programs)
       for (const NamedFile& header : program.source().headers)

@@ -24,7 +24,7 @@ TEST(ScanPlan, OfARowHasVectorsLanesWarpsAndChunks) {
   EXPECT_EQ(plan->warps, 0b11);
   EXPECT_EQ(plan->outer, 0b11100);
   EXPECT_EQ(plan->exchanged(), 8);
-  EXPECT_EQ(plan->slots(4), 32);
+  EXPECT_EQ(plan->slots(4, 32), 32);
 }
 
 TEST(ScanPlan, DealsRowsOutSoThatAThreadHasConsecutiveOnes) {
@@ -38,7 +38,7 @@ TEST(ScanPlan, DealsRowsOutSoThatAThreadHasConsecutiveOnes) {
   EXPECT_EQ(plan->warps, 1);
   EXPECT_EQ(plan->outer, 0);
   EXPECT_EQ(plan->exchanged(), 4);
-  EXPECT_EQ(plan->slots(2), 4 * 2 * 32);
+  EXPECT_EQ(plan->slots(2, 32), 4 * 2 * 32);
 }
 
 TEST(ScanPlan, NeedsNoSlotsWithinAWarp) {
@@ -46,7 +46,7 @@ TEST(ScanPlan, NeedsNoSlotsWithinAWarp) {
   const auto plan = plan_scan(blocked(sizes, 0, 3), sizes, 1);
   ASSERT_TRUE(plan);
   EXPECT_EQ(plan->lanes, 31);
-  EXPECT_EQ(plan->slots(8), 0);
+  EXPECT_EQ(plan->slots(8, 32), 0);
 }
 
 TEST(ScanPlan, RefusesOtherOrders) {

@@ -85,7 +85,7 @@ TEST(CudaShapes, AreThoseThatWereAskedFor) {
   const TileProgram program(softmax_source, "softmax_kernel",
                             "*fp32:16, *fp32:16, i32:16, i32:16, 4096", 2);
   EXPECT_EQ(choose_shapes(program.kernel(), {.target = h200, .num_warps = 2}),
-            (std::vector<ProgramShape>{{.warps = 2}}));
+            (std::vector<ProgramShape>{{.warps = 2, .lanes = 32}}));
   // Products keep their warps.
   const TileProgram product(R"(
 @triton.jit
@@ -107,14 +107,14 @@ def powers(x_ptr, out_ptr):
     x = tl.load(x_ptr + i)
     y = x
     for step in tl.static_range(40):
-        y = tl.dot(x, y) + step
+        y = tl.dot(x, y) * step
     tl.store(out_ptr + i, y)
 )",
                             "powers", "*fp32:16, *fp32:16", 1);
   EXPECT_EQ(choose_shapes(product.kernel(), {.target = h200, .num_warps = 1}),
-            (std::vector<ProgramShape>{{.warps = 4}, {.warps = 1}}));
+            (std::vector<ProgramShape>{{.warps = 4, .lanes = 32}, {.warps = 1, .lanes = 32}}));
   EXPECT_EQ(choose_shapes(product.kernel(), {.target = h200, .num_warps = 4}),
-            (std::vector<ProgramShape>{{.warps = 4}}));
+            (std::vector<ProgramShape>{{.warps = 4, .lanes = 32}}));
   EXPECT_TRUE(has(product, "__launch_bounds__(128)"));
 }
 

@@ -94,7 +94,7 @@ def mean_kernel(x_ptr, out_ptr, rows):
 // A sum over warps for each of 64 columns costs more than a longer loop.
 TEST(CudaStreamedLoop, ColumnsAreSummedByTheWarpsThatWereAskedFor) {
   const TileProgram program(mean_source, "mean_kernel", "*bf16:16, *fp32:16, i32", 1);
-  EXPECT_FALSE(has_too_few_warps(program.kernel(), 1));
+  EXPECT_FALSE(has_too_few_warps(program.kernel(), Target::parse("sm_80"), 1));
   EXPECT_TRUE(writes(program, "bf16 x_tile[64];")) << program.text();  // of 128 elements
   for (const std::int64_t rows : {128, 100, 5}) {
     Memory x = numbers(DType::BFloat16, 128 * 64, 1);
@@ -113,8 +113,8 @@ def centre_kernel(x_ptr, out_ptr):
     tl.store(out_ptr + at, x - tl.sum(x, axis=0)[None, :])
 )",
                          "centre_kernel", "*fp32:16, *fp32:16", 1);
-  EXPECT_TRUE(has_too_few_warps(kept.kernel(), 1));
-  EXPECT_FALSE(has_too_few_warps(kept.kernel(), 2));
+  EXPECT_TRUE(has_too_few_warps(kept.kernel(), Target::parse("sm_80"), 1));
+  EXPECT_FALSE(has_too_few_warps(kept.kernel(), Target::parse("sm_80"), 2));
 }
 
 }  // namespace

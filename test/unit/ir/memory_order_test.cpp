@@ -218,5 +218,37 @@ TEST(MemoryOrder, HalvesOfRowsAreApart) {
   EXPECT_FALSE(Analysed(text("33", "0")).is_apart_in_rounds(0, 1));
 }
 
+// Each sweep of a Laid kernel has the ops of its addresses and masks for itself.
+TEST(MemoryOrder, EqualOpsOfSeveralSweepsAreKnownAgain) {
+  const auto text = [](const std::string& end) {
+    return R"(kernel @k(%p: *f32, %d: i64, %e: i64, %n: i64) laid {
+      buffer @x : f32[8]
+      %zero = constant {value = 0} : i64
+      %one = constant {value = 1} : i64
+      for %zero, %n, %one (%t: i64) {
+        %by = mul %t, %d : i64
+        %at = offset %p, %by : *f32
+        %x = sweep {shape = [8], into = ["x"]} : f32[8] {
+          %ps = affine %at, %one : *f32[8]
+          %in = bounds %zero, %d : b1[8]
+          %x.1 = load %ps, %in : f32[8]
+          yield %x.1
+        }
+        sweep {shape = [8]} {
+          %ps.1 = affine %at, %one : *f32[8]
+          %in.1 = bounds %zero, )" +
+           end + R"( : b1[8]
+          store %ps.1, %x, %in.1
+          yield
+        }
+        yield
+      }
+    })";
+  };
+  EXPECT_TRUE(Analysed(text("%d")).is_same_place(0, 1));
+  EXPECT_TRUE(Analysed(text("%d")).are_apart_in_rounds(0, 1));
+  EXPECT_FALSE(Analysed(text("%e")).are_apart_in_rounds(0, 1));
+}
+
 }  // namespace
 }  // namespace tilewright::ir

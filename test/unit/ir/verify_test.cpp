@@ -53,6 +53,24 @@ std::string tile_verdict(const std::string& ops) {
   return "valid";
 }
 
+TEST(Verify, ProductsThatGoOn) {
+  using testing::HasSubstr;
+  const auto loop = [](const char* attributes, const char* body) {
+    return tile_verdict(std::string("%h = constant {value = 1.0} : f16[64, 64]\n%z = constant {value = 0.0} : f32[64, 64]\n") +
+                        "%r = for %i, %i, %i, %z " + attributes + " : f32[64, 64] (%j: i32, %c: f32[64, 64]) {\n" + body + "\n}");
+  };
+  const char* adds = "%n = dot %h, %h, %c {pending = 1} : f32[64, 64]\nyield %n";
+  EXPECT_EQ(loop("{drains = 1}", adds), "valid");
+  EXPECT_THAT(loop("", adds), HasSubstr("must stand in a 'for' with drains"));
+  EXPECT_THAT(tile_verdict("%h = constant {value = 1.0} : f16[64, 64]\n%z = constant {value = 0.0} : f32[64, 64]\n"
+                           "%n = dot %h, %h, %z {pending = 1} : f32[64, 64]"),
+              HasSubstr("must stand in a 'for' with drains"));
+  for (const char* body : {"%n = dot %h, %h, %z {pending = 1} : f32[64, 64]\nyield %n",
+                           "%n = dot %h, %h, %c {pending = 1} : f32[64, 64]\n%m = add %n, %n : f32[64, 64]\nyield %m",
+                           "%m = add %c, %c : f32[64, 64]\n%n = dot %h, %h, %c {pending = 1} : f32[64, 64]\nyield %n"})
+    EXPECT_THAT(loop("{drains = 1}", body), HasSubstr("must add to a carried tile that nothing else of the loop reads")) << body;
+}
+
 TEST(Verify, AccessForms) {
   using testing::HasSubstr;
   EXPECT_EQ(tile_verdict("%a = affine %p, %s, %s : *f32[4, 8]"), "valid");
@@ -145,8 +163,8 @@ std::string verdict_laid(const std::string& ops) {
 
 TEST(Verify, OpsOnElementsStandInSweeps) {
   using testing::HasSubstr;
-  EXPECT_EQ(verdict_laid("%y = sweep {shape = [8]} : f32[8] {\n %x = add %t, %t : f32[8]\n"
-                         " store %p, %x\n yield %x\n}"),
+  EXPECT_EQ(verdict_laid("buffer @y : f32[8]\n%y = sweep {shape = [8], into = [\"y\"]} : f32[8] {\n"
+                         " %x = add %t, %t : f32[8]\n store %p, %x\n yield %x\n}"),
             "valid");
   EXPECT_THAT(verdict_laid("%x = add %t, %t : f32[8]"),
               HasSubstr("rule L1: an op on the elements"));
@@ -158,11 +176,57 @@ TEST(Verify, OpsOnElementsStandInSweeps) {
 TEST(Verify, ASweepHoldsNoOtherWalk) {
   using testing::HasSubstr;
   EXPECT_THAT(verdict_laid("sweep {shape = [8]} {\n sweep {shape = [8]} {\n yield\n}\n yield\n}"),
-              HasSubstr("rule L2"));
+              HasSubstr("rule L1"));
   EXPECT_THAT(
       verdict_laid("sweep {shape = [8]} {\n if %c {\n yield\n} then {\n yield\n}\n yield\n}"),
-      HasSubstr("rule L2"));
+      HasSubstr("rule L1"));
   EXPECT_THAT(verdict_laid("%y = sweep {shape = [8]} : f32 {\n yield %t\n}"), HasSubstr("yield"));
+}
+
+// What leaves a sweep, with and without a buffer.
+TEST(Verify, TilesThatOutliveTheirSweepHaveBuffers) {
+  using testing::HasSubstr;
+  const auto sweep = [](const std::string& attributes, const std::string& behind = "",
+                        const std::string& op = "") {
+    return verdict_laid(
+        "buffer @a : f32[8]\nbuffer @small : f32[4]\nbuffer @s : f32[8] {slots = 2}\n"
+        "%y = sweep {shape = [8]" +
+        attributes + "} : f32[8] {\n" + op + " %x = add %t, %t : f32[8]\n yield %x\n}\n" + behind);
+  };
+  EXPECT_EQ(sweep(", into = [\"a\"]"), "valid");
+  EXPECT_EQ(sweep(", into = [\"a\"], apart = [0], repeats = [0]"), "valid");
+  EXPECT_THAT(sweep(", into = [\"b\"]"), HasSubstr("rule L2: there is no buffer 'b'"));
+  EXPECT_THAT(sweep(", into = [\"a\", \"\"]"), HasSubstr("rule L2: `into` has 2 buffers for 1"));
+  EXPECT_THAT(sweep(", into = [\"small\"]"), HasSubstr("rule L2: buffer 'small' holds f32[4]"));
+  EXPECT_THAT(sweep(", into = [\"s\"]"), HasSubstr("rule L2: buffer 's' has slots"));
+  EXPECT_THAT(sweep(", into = [\"a\"], apart = [1]"), HasSubstr("rule L2: `apart` holds 1"));
+  EXPECT_THAT(sweep(", into = [\"a\"], repeats = [1]"), HasSubstr("rule L2: `repeats` holds 1"));
+  EXPECT_THAT(sweep(", into = [\"a\"], repeats = [0]", "", "store %p, %t\n"),
+              HasSubstr("rule L2: it cannot be done again"));
+  // Without a buffer: for the next op alone.
+  const std::string loop =
+      "%n = constant {value = 4} : i32\n%e = for %n, %n, %n, %y {into = [\"a\"]} : f32[8] (%i: "
+      "i32, "
+      "%z: f32[8]) {\n yield %z\n}\n";
+  EXPECT_EQ(sweep("", loop), "valid");
+  EXPECT_THAT(sweep("", loop + "print %y {prefix = \"\"}"),
+              HasSubstr("rule L2: a tile that is read"));
+  EXPECT_THAT(sweep("", loop, "store %p, %t\n"), HasSubstr("rule L2: a tile that is read"));
+  EXPECT_THAT(verdict_laid("%y = sweep {shape = [8]} : f32[8] {\n yield %t\n}"),
+              HasSubstr("rule L2: a sweep yields what it computes"));
+}
+
+TEST(Verify, TilesOfOtherOpsHaveBuffers) {
+  using testing::HasSubstr;
+  const auto branch = [](const std::string& into) {
+    return verdict_laid("buffer @a : f32[8]\n%x = if %c" + into +
+                        " : f32[8] {\n yield %t\n} then {\n yield %t\n}");
+  };
+  EXPECT_EQ(branch(" {into = [\"a\"]}"), "valid");
+  EXPECT_THAT(branch(""), HasSubstr("rule L3: a tile that no sweep makes has a buffer"));
+  EXPECT_THAT(verdict_laid("buffer @a : f32[8]\n%x = if %c {into = [\"a\"]} : b1 {\n yield %c\n} "
+                           "then {\n yield %c\n}"),
+              HasSubstr("rule L2: a scalar has no buffer"));
 }
 
 TEST(Verify, ElementsOfASweepAreWalkedInAnyOrder) {

@@ -10,7 +10,8 @@ namespace {
 using Sizes = std::vector<std::uint8_t>;
 
 Layout blocked(const Sizes& sizes, std::vector<int> order, int log_vector) {
-  return Layout::blocked({.log_sizes = sizes, .order = std::move(order), .log_vector = log_vector});
+  return Layout::blocked(
+      {.log_sizes = sizes, .order = std::move(order), .log_vector = log_vector, .log_lanes = 5});
 }
 
 void expect_right(const Layout& from, const Layout& to, const IndexMap& view) {

@@ -20,7 +20,8 @@ std::map<std::uint64_t, int> held(const Layout& layout) {
 }
 
 TEST(Layout, VectorOfFourOverFourWarps) {
-  const Layout layout = Layout::blocked({.log_sizes = {10}, .order = {0}, .log_vector = 2});
+  const Layout layout =
+      Layout::blocked({.log_sizes = {10}, .order = {0}, .log_vector = 2, .log_lanes = 5});
   EXPECT_EQ(layout.to_string(), "register 1 2 512 | lane 4 8 16 32 64 | warp 128 256");
   EXPECT_EQ(layout.log_vector(), 2);
   EXPECT_EQ(layout.copy_bits(), 0u);
@@ -28,7 +29,7 @@ TEST(Layout, VectorOfFourOverFourWarps) {
 }
 
 TEST(Layout, SmallTilesAreCopied) {
-  const Layout layout = Layout::blocked({.log_sizes = {3}, .order = {0}});
+  const Layout layout = Layout::blocked({.log_sizes = {3}, .order = {0}, .log_lanes = 5});
   EXPECT_EQ(layout.to_string(), "register  | lane 1 2 4 0 0 | warp 0 0");
   EXPECT_EQ(layout.copy_bits(), 0b1111000u);
   EXPECT_EQ(layout.owner(5), (Place{.reg = 0, .lane = 5, .warp = 0}));
@@ -44,6 +45,7 @@ TEST(Layout, EveryElementIsHeldEquallyOften) {
                 {.log_sizes = {static_cast<std::uint8_t>(rows), static_cast<std::uint8_t>(columns)},
                  .order = order,
                  .log_vector = vector,
+                 .log_lanes = 5,
                  .log_warps = warps});
             const auto times = held(layout);
             ASSERT_EQ(times.size(), std::size_t{1} << (rows + columns)) << layout.to_string();
@@ -71,7 +73,8 @@ TEST(Layout, OwnersAreThePlacesWithoutCopyBits) {
 
 TEST(Layout, SliceKeepsElementsWithTheirThreads) {
   const std::vector<std::uint8_t> sizes = {4, 6};
-  const Layout whole = Layout::blocked({.log_sizes = sizes, .order = {1, 0}, .log_vector = 2});
+  const Layout whole =
+      Layout::blocked({.log_sizes = sizes, .order = {1, 0}, .log_vector = 2, .log_lanes = 5});
   for (int axis = 0; axis < 2; ++axis) {
     const IndexMap slice = slice_map(sizes, axis);
     const Layout part = whole.through(slice.matrix);
@@ -87,7 +90,8 @@ TEST(Layout, SliceKeepsElementsWithTheirThreads) {
 }
 
 TEST(Layout, OrderDecidesWhichDimensionIsDealtFirst) {
-  const Layout rows = Layout::blocked({.log_sizes = {5, 5}, .order = {0, 1}, .log_vector = 1});
+  const Layout rows =
+      Layout::blocked({.log_sizes = {5, 5}, .order = {0, 1}, .log_vector = 1, .log_lanes = 5});
   EXPECT_EQ(rows.lanes().column(0), 64u);  // along dimension 0
   EXPECT_EQ(rows.log_vector(), 0);         // which is not contiguous
 }

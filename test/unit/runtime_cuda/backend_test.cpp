@@ -49,9 +49,9 @@ TEST_F(BackendTest, PropertiesOfEachDevice) {
   ASSERT_EQ(backend().device_count(), 2);
   EXPECT_EQ(backend().properties(0).name, "Fake GPU");
   EXPECT_EQ(backend().properties(0).target.name, "sm_90a");
-  EXPECT_TRUE(backend().properties(0).target.has_wgmma);
+  EXPECT_TRUE(backend().properties(0).target.has(Feature::Wgmma));
   EXPECT_EQ(backend().properties(1).target.name, "sm_86");
-  EXPECT_FALSE(backend().properties(1).target.has_tma);
+  EXPECT_FALSE(backend().properties(1).target.has(Feature::TensorMaps));
   EXPECT_EQ(backend().properties(1).target.processors, 132);
   EXPECT_EQ(backend().properties(0).total_memory, fake_memory_bytes);
 }

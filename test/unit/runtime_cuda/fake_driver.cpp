@@ -16,6 +16,15 @@ using namespace fake;
 
 namespace {
 
+CUgraphNode_st node_of(const CUDA_KERNEL_NODE_PARAMS& p) {
+  CUgraphNode_st node{.function = p.func, .config = {}, .attributes = {}};
+  node.config = {p.gridDimX,  p.gridDimY,       p.gridDimZ, p.blockDimX, p.blockDimY,
+                 p.blockDimZ, p.sharedMemBytes, nullptr,    nullptr,     0};
+  if (p.kernelParams != nullptr)
+    std::memcpy(&node.first_parameter, p.kernelParams[0], sizeof node.first_parameter);
+  return node;
+}
+
 // The process and its parent, in the file that a test names.
 void note_start() {
   if (const char* path = std::getenv("FAKE_CUDA_STARTS"))
@@ -232,15 +241,56 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   std::swap(*mode, capture_mode);
   return CUDA_SUCCESS;
 }
-// Nothing is recorded here: graphs of our own are for real GPUs.
+// Captures of our own are for real GPUs.
 CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode) { return CUDA_ERROR_INVALID_VALUE; }
 CUresult cuStreamEndCapture(CUstream, CUgraph*) { return CUDA_ERROR_INVALID_VALUE; }
-CUresult cuGraphInstantiateWithFlags(CUgraphExec*, CUgraph, unsigned long long) {
+CUresult cuGraphCreate(CUgraph* graph, unsigned) { return *graph = new CUgraph_st, CUDA_SUCCESS; }
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* before,
+                                 std::size_t count, const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  graph->nodes.push_back(std::make_unique<CUgraphNode_st>(node_of(*parameters)));
+  *node = graph->nodes.back().get();
+  if (count > 0) (*node)->before = before[0];
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode node, CUlaunchAttributeID id,
+                                       const CUlaunchAttributeValue* value) {
+  node->attributes.push_back({.id = id, .pad = {}, .value = *value});
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
+  *executable = new CUgraphExec_st;
+  for (const auto& node : graph->nodes) (*executable)->nodes.emplace_back(node.get(), *node);
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec executable, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS* parameters) {
+  for (auto& [known, made] : executable->nodes) {
+    if (known != node) continue;
+    const CUgraphNode_st changed = node_of(*parameters);
+    if (changed.function != made.function) return CUDA_ERROR_INVALID_VALUE;
+    made.config = changed.config;
+    made.first_parameter = changed.first_parameter;
+    return CUDA_SUCCESS;
+  }
   return CUDA_ERROR_INVALID_VALUE;
 }
-CUresult cuGraphLaunch(CUgraphExec, CUstream) { return CUDA_ERROR_INVALID_VALUE; }
-CUresult cuGraphExecDestroy(CUgraphExec) { return CUDA_SUCCESS; }
-CUresult cuGraphDestroy(CUgraph) { return CUDA_SUCCESS; }
+// Nodes were added in an order in which each follows the one before.
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  const Lock lock(state().mutex);
+  for (auto& [known, node] : executable->nodes) {
+    CUlaunchConfig config = node.config;
+    config.hStream = stream;
+    config.attrs = node.attributes.data();
+    config.numAttrs = static_cast<unsigned>(node.attributes.size());
+    if (const CUresult status = note_launch(node.function, config); status != CUDA_SUCCESS)
+      return status;
+    state().launches.back().is_of_graph = true;
+    state().launches.back().first_parameter = node.first_parameter;
+  }
+  return CUDA_SUCCESS;
+}
+CUresult cuGraphExecDestroy(CUgraphExec executable) { return delete executable, CUDA_SUCCESS; }
+CUresult cuGraphDestroy(CUgraph graph) { return delete graph, CUDA_SUCCESS; }
 CUresult cuUserObjectCreate(CUuserObject* object, void* data, CUhostFn destroy, unsigned,
                             unsigned) {
   return *object = new CUuserObject_st{data, destroy}, CUDA_SUCCESS;

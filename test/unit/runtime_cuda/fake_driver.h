@@ -22,6 +22,8 @@ struct FakeLaunch {
   unsigned grid = 0, block = 0, cluster = 1, shared_bytes = 0;
   bool cooperative = false;
   bool was_captured = false;
+  bool is_of_graph = false;
+  std::uint64_t first_parameter = 0;  // of kernels in a graph, whose parameters are words
 };
 
 // What tests may do to the fake and ask of it.

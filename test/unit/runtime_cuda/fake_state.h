@@ -19,8 +19,21 @@ struct CUctx_st {
   CUresult sticky = CUDA_SUCCESS;
 };
 
+struct CUgraphNode_st {
+  CUfunction function = nullptr;
+  CUlaunchConfig config = {};
+  std::vector<CUlaunchAttribute> attributes;
+  std::uint64_t first_parameter = 0;
+  CUgraphNode before = nullptr;
+};
+
 struct CUgraph_st {
   std::vector<CUuserObject> objects;
+  std::vector<std::unique_ptr<CUgraphNode_st>> nodes;
+};
+
+struct CUgraphExec_st {
+  std::vector<std::pair<CUgraphNode, CUgraphNode_st>> nodes;  // as they are launched
 };
 
 struct CUstream_st {

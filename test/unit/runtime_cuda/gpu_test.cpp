@@ -231,7 +231,7 @@ TEST_F(Gpu, AllTheSharedMemoryOfABlock) {
 }
 
 TEST_F(Gpu, Clusters) {
-  if (!device().target().has_clusters) GTEST_SKIP() << "no clusters";
+  if (!device().target().has(Feature::Clusters)) GTEST_SKIP() << "no clusters";
   for (unsigned size : {2u, 8u, 16u}) {
     const Buffer ranks = device_buffer(std::vector<unsigned>(32)),
                  sizes = device_buffer(std::vector<unsigned>(32));
@@ -289,7 +289,7 @@ TEST_F(Gpu, LaunchesFromManyThreads) {
 }
 
 TEST_F(Gpu, TensorMaps) {
-  if (!device().target().has_tma) GTEST_SKIP() << "no TMA";
+  if (!device().target().has(Feature::TensorMaps)) GTEST_SKIP() << "no TMA";
   for (int rows : {16, 1000}) {  // less and more than 128 KiB
     constexpr int columns = 256;
     std::vector<std::uint16_t> values(static_cast<std::size_t>(rows) * columns);

@@ -112,11 +112,13 @@ TW_DEVICE T max(T a, T b) {
 }
 template <class T>
 TW_DEVICE T min_nan(T a, T b) {
-  return a != a ? a : b != b ? b : min_number(a, b);
+  if constexpr (is_same<T, f32>) return ptx::min_nan(a, b);
+  else return a != a ? a : b != b ? b : min_number(a, b);
 }
 template <class T>
 TW_DEVICE T max_nan(T a, T b) {
-  return a != a ? a : b != b ? b : max_number(a, b);
+  if constexpr (is_same<T, f32>) return ptx::max_nan(a, b);
+  else return a != a ? a : b != b ? b : max_number(a, b);
 }
 
 template <class T>

@@ -41,6 +41,23 @@ TW_DEVICE float div_full(float x, float y) {
   return q;
 }
 
+// NaN where one of them is.
+#if __CUDA_ARCH__ >= 800
+TW_DEVICE float max_nan(float x, float y) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(x), "f"(y));
+  return larger;
+}
+TW_DEVICE float min_nan(float x, float y) {
+  float smaller;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(smaller) : "f"(x), "f"(y));
+  return smaller;
+}
+#else
+TW_DEVICE float max_nan(float x, float y) { return x != x ? x : y != y ? y : fmaxf(x, y); }
+TW_DEVICE float min_nan(float x, float y) { return x != x ? x : y != y ? y : fminf(x, y); }
+#endif
+
 TW_DEVICE unsigned short f32_to_f16(float x) {
   unsigned short bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));

@@ -20,35 +20,11 @@ TW_DEVICE InOrder<Combine> in_order(Combine combine) {
   return {combine};
 }
 
-template <class T>
-TW_DEVICE T shuffle_xor(T value, int lanes) {
-  constexpr int words = (int(sizeof(T)) + 3) / 4;
-  unsigned bits[words] = {};
-  memcpy(bits, &value, sizeof value);
-#pragma unroll
-  for (int i = 0; i < words; ++i) bits[i] = __shfl_xor_sync(0xffffffffu, bits[i], lanes);
-  memcpy(&value, bits, sizeof value);
-  return value;
-}
-
-// What the first lane has: of a combination whose order matters lanes would end with different
-// values.
-template <class T>
-TW_DEVICE T shuffle_first(T value) {
-  constexpr int words = (int(sizeof(T)) + 3) / 4;
-  unsigned bits[words] = {};
-  memcpy(bits, &value, sizeof value);
-#pragma unroll
-  for (int i = 0; i < words; ++i) bits[i] = __shfl_sync(0xffffffffu, bits[i], 0);
-  memcpy(&value, bits, sizeof value);
-  return value;
-}
-
 // Over the lanes that differ in the bits of `LaneBits`; all of them get the result.
 template <int LaneBits, class T, class Combine>
 TW_DEVICE T reduce_lanes(T value, Combine combine) {
 #pragma unroll
-  for (int lanes = 16; lanes > 0; lanes /= 2)
+  for (int lanes = lane_count / 2; lanes > 0; lanes /= 2)
     if (LaneBits & lanes) value = combine(value, shuffle_xor(value, lanes));
   return value;
 }
@@ -56,7 +32,7 @@ TW_DEVICE T reduce_lanes(T value, Combine combine) {
 template <int LaneBits, class T, class Combine>
 TW_DEVICE T reduce_lanes(T value, InOrder<Combine> combine) {
 #pragma unroll
-  for (int lanes = 1; lanes < 32; lanes *= 2)
+  for (int lanes = 1; lanes < lane_count; lanes *= 2)
     if (LaneBits & lanes) {
       const T other = shuffle_xor(value, lanes);
       const bool is_right = (threadIdx.x & lanes) != 0;
@@ -68,13 +44,13 @@ TW_DEVICE T reduce_lanes(T value, InOrder<Combine> combine) {
 // Whether the lanes of every warp share the slots of all warps: with 16 warps and more, as many
 // reads in each thread would take longer than the shuffles.
 TW_DEVICE constexpr bool lanes_share_slots(int lane_bits, int warp_bits) {
-  return lane_bits == 31 && warp_bits > 7 && (warp_bits & (warp_bits + 1)) == 0;
+  return lane_bits == all_lane_bits && warp_bits > 7 && (warp_bits & (warp_bits + 1)) == 0;
 }
 // How many slots there are per warp. Values of whole warps lie side by side and are read as
 // vectors; those of more than eight warps that are not neighbours apart, since vectors of them
 // would take too many registers.
 TW_DEVICE constexpr int slots_per_warp(int lane_bits, int warp_bits) {
-  return lane_bits != 31 ? 32 : warp_bits > 7 && !lanes_share_slots(lane_bits, warp_bits) ? 2 : 1;
+  return lane_bits != all_lane_bits ? lane_count : warp_bits > 7 && !lanes_share_slots(lane_bits, warp_bits) ? 2 : 1;
 }
 
 // Also over the warps that differ in the bits of `WarpBits`. Every warp combines the slots itself,
@@ -82,11 +58,11 @@ TW_DEVICE constexpr int slots_per_warp(int lane_bits, int warp_bits) {
 // what it held before must have been read by all. All threads of the block take part.
 template <int LaneBits, int WarpBits, int Count, class T, class Combine>
 TW_DEVICE void reduce_block(T* values, T* slots, Combine combine) {
-  constexpr int kept = 31 & ~LaneBits;
+  constexpr int kept = all_lane_bits & ~LaneBits;
   constexpr int per_warp = slots_per_warp(LaneBits, WarpBits);
-  const int all = int(blockDim.x) / 32 * per_warp;
-  const int lane = int(threadIdx.x) % 32;
-  const int warp = int(threadIdx.x) / 32;
+  const int all = int(blockDim.x) / lane_count * per_warp;
+  const int lane = int(threadIdx.x) % lane_count;
+  const int warp = int(threadIdx.x) / lane_count;
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
     values[i] = reduce_lanes<LaneBits>(values[i], combine);

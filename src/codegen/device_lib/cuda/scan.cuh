@@ -7,17 +7,6 @@
 
 namespace tw {
 
-template <class T>
-TW_DEVICE T shuffle_up(T value, int lanes) {
-  constexpr int words = (int(sizeof(T)) + 3) / 4;
-  unsigned bits[words] = {};
-  memcpy(bits, &value, sizeof value);
-#pragma unroll
-  for (int i = 0; i < words; ++i) bits[i] = __shfl_up_sync(0xffffffffu, bits[i], lanes);
-  memcpy(&value, bits, sizeof value);
-  return value;
-}
-
 // A line is held by `Lanes` neighbouring lanes, or by all lanes of `Warps` neighbouring warps, and
 // `value` combines what this thread has of it. Whether there is something before it in the line;
 // `before` becomes the combination of that. `slots` is shared memory for one value per warp; what it
@@ -33,7 +22,7 @@ TW_DEVICE bool scan_before(T value, T& before, T* slots, Combine combine) {
   before = shuffle_up(value, 1);
   bool has_before = lane > 0;
   if constexpr (Warps > 1) {
-    const int warp = int(threadIdx.x) / 32;
+    const int warp = int(threadIdx.x) / lane_count;
     if (lane == Lanes - 1) slots[warp] = value;
     __syncthreads();
     const int first = warp - warp % Warps;
@@ -86,22 +75,11 @@ struct Before {
   }
 };
 
-template <class T>
-TW_DEVICE T shuffle_from(T value, int lane) {
-  constexpr int words = (int(sizeof(T)) + 3) / 4;
-  unsigned bits[words] = {};
-  memcpy(bits, &value, sizeof value);
-#pragma unroll
-  for (int i = 0; i < words; ++i) bits[i] = __shfl_sync(0xffffffffu, bits[i], lane);
-  memcpy(&value, bits, sizeof value);
-  return value;
-}
-
 // Combines `value` with those of the lanes before this one along the bits of `Lanes`.
 template <int Lanes, bool IsReverse, class T, class Combine>
 TW_DEVICE T scan_lanes(T value, int lane, Combine combine) {
 #pragma unroll
-  for (int bit = 1; bit < 32; bit *= 2) {
+  for (int bit = 1; bit < lane_count; bit *= 2) {
     if ((Lanes & bit) == 0) continue;
     const int lower = Lanes & (bit - 1);  // the last lane of the half before
     const T other = shuffle_from(value, IsReverse ? (lane | bit) & ~lower : (lane & ~bit) | lower);
@@ -118,10 +96,10 @@ TW_DEVICE void scan_registers(T* x, T* slots, Combine combine) {
   constexpr int stretch = count_of(Bits::inner);
   constexpr int chunks = count_of(Bits::outer);
   constexpr int lines = count_of(Bits::lines);
-  constexpr int per_warp = Bits::lanes == 31 ? 1 : 32;
-  const int lane = int(threadIdx.x) % 32;
-  const int warp = int(threadIdx.x) / 32;
-  const int all_warps = int(blockDim.x) / 32;
+  constexpr int per_warp = Bits::lanes == all_lane_bits ? 1 : lane_count;
+  const int lane = int(threadIdx.x) % lane_count;
+  const int warp = int(threadIdx.x) / lane_count;
+  const int all_warps = int(blockDim.x) / lane_count;
   // Numbers along the axis: 0 comes first.
   const int rank = (IsReverse ? ~lane : lane) & Bits::lanes;
   const int step = IsReverse ? (lane | ~Bits::lanes) + 1 : (lane & Bits::lanes) - 1;

@@ -19,13 +19,14 @@ TW_DEVICE constexpr int log_sorted(int log_count, int log_threads) {
 }
 // With more than these per thread the steps go through shared memory one by one.
 constexpr int most_log_sorted = 6;
+enum : int { bank_count = 32 };  // of shared memory
 
 // Where element `index` of the array stands: exchanged so that lanes meet no bank twice, whether they
 // have neighbours or runs of neighbours.
 template <int LogCount, int LogThreads>
 TW_DEVICE int sort_place(int index) {
   constexpr int log_own = log_sorted(LogCount, LogThreads);
-  return log_own > most_log_sorted ? index : index ^ (index >> log_own & 31);
+  return log_own > most_log_sorted ? index : index ^ (index >> log_own & (bank_count - 1));
 }
 
 // An element whose order among others is the reverse where `all` is ~0; 0 leaves it as it is. NaN stays
@@ -102,7 +103,7 @@ struct SortedRun {
   static constexpr int log_own = log_sorted(LogCount, LogThreads);
   static constexpr int count = 1 << log_own;
   static constexpr int workers = 1 << (LogCount - log_own);
-  static constexpr int first_warp = log_own + 5;  // the first bit of an index that tells warps apart
+  static constexpr int first_warp = log_own + log_lanes;  // the first bit of an index that tells warps apart
   T* array;
   int worker;
   T x[count];
@@ -193,7 +194,7 @@ struct SortedRun {
     } else {
       flip_all<count>(x, falls(First));
       merge_warps<First>();
-      merge_lanes(5);
+      merge_lanes(log_lanes);
       flip_all<count>(x, falls(First));
       alternating_stages<First + 1, Last>();
     }
@@ -202,7 +203,7 @@ struct SortedRun {
   __device__ void last_stage(u32 is_falling) {
     flip_all<count>(x, is_falling);
     merge_warps<Stage>();
-    if constexpr (Stage >= log_own) merge_lanes(Stage < first_warp ? Stage - log_own : 5);
+    if constexpr (Stage >= log_own) merge_lanes(Stage < first_warp ? Stage - log_own : log_lanes);
     else merge_registers<count, Stage - 1, 0>(x);
     flip_all<count>(x, is_falling);
   }
@@ -226,8 +227,8 @@ TW_DEVICE void merge_runs_in_memory(T* x, int count) {
           x[low + (1 << bit)] = a;
         }
       }
-      // The 32 pairs of a warp are in the same 64 elements in every step of a bit below 6.
-      if (bit < 6 && bit > 0) __syncwarp();
+      // The pairs of a warp are in the same elements, twice as many, in every step of a lower bit.
+      if (bit <= log_lanes && bit > 0) __syncwarp();
       else __syncthreads();
     }
   }

@@ -15,19 +15,19 @@
 namespace tilewright {
 namespace {
 
-static_assert(sizeof(TwWait) == 48 && offsetof(TwWait, value) == 24 &&
-                  offsetof(TwWait, participants) == 44,
+static_assert(sizeof(TwWait) == 56 && offsetof(TwWait, value) == 24 &&
+                  offsetof(TwWait, count) == 52,
               "device_lib/emulate/cuda/core.cuh must declare the same structure");
 
 void run_block(const TwCpuLaunch* launch, const char* kernel, std::uint64_t block,
-               void (*thread)(void*, std::uint32_t), void* context) {
+               std::uint32_t lanes, void (*thread)(void*, std::uint32_t), void* context) {
   if (!can_emulate_barriers())
     throw MissingError(
         fmt::format("kernel '{}' has barriers, and their emulation does not work under the thread "
                     "sanitizer; use another build",
                     kernel));
-  Scheduler::of_this_thread().run(
-      {launch, kernel, block, thread, context, settings().emulate_seed, settings().emulate_check});
+  Scheduler::of_this_thread().run({launch, kernel, block, lanes, thread, context,
+                                   settings().emulate_seed, settings().emulate_check});
 }
 
 void wait(TwWait* request) { Scheduler::of_this_thread().wait(*request); }
@@ -54,6 +54,25 @@ void start_copy(void* shared, const void* global, std::uint32_t bytes, std::uint
 void commit_copies() { Scheduler::of_this_thread().commit_copies(); }
 
 void wait_copies(std::uint32_t pending) { Scheduler::of_this_thread().wait_copies(pending); }
+
+void start_product(void (*run)(const void*, void*), const void* closure,
+                   std::uint64_t closure_bytes, void* sums, std::uint64_t sums_bytes) {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  scheduler.shadow().set_product(true);
+  scheduler.products().start(run, closure, closure_bytes, sums, sums_bytes, scheduler.is_early());
+  scheduler.shadow().set_product(false);
+}
+
+void commit_products() { Scheduler::of_this_thread().products().commit(); }
+
+void wait_products(std::uint32_t pending) {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  scheduler.shadow().set_product(true);
+  scheduler.products().wait(pending);
+  scheduler.shadow().set_product(false);
+}
+
+void show_to_products() { Scheduler::of_this_thread().show_to_products(); }
 
 void note_shared(const char* name, std::uint64_t address, std::uint64_t bytes,
                  std::uint64_t element_bytes) {
@@ -105,6 +124,10 @@ const TwEmulation* emulation_services() {
                                      .start_copy = start_copy,
                                      .commit_copies = commit_copies,
                                      .wait_copies = wait_copies,
+                                     .start_product = start_product,
+                                     .commit_products = commit_products,
+                                     .wait_products = wait_products,
+                                     .show_to_products = show_to_products,
                                      .note_shared = note_shared,
                                      .name_shared = name_shared,
                                      .touch = touch,

@@ -34,12 +34,12 @@ struct TwWait {
   const char* name;    // "__syncthreads", for messages
   std::uint32_t line;  // of the user's source
   std::uint32_t kind;
-  std::uint32_t mask;  // lanes of the warp that meet
-  std::uint32_t source;
+  std::uint64_t mask;  // lanes of the warp that meet
   std::uint64_t value;
   std::uint64_t* all;
+  std::uint64_t participants;  // lanes of the warp, or the number of threads of the block, that met
+  std::uint32_t source;
   std::uint32_t count;
-  std::uint32_t participants;  // threads that met
 };
 
 // Where a thread is, for messages.
@@ -57,9 +57,11 @@ struct TwRange {
 
 struct TwEmulation {
   std::uint64_t size;
-  // Runs all threads of one block: thread(context, index) for each, numbered with x fastest.
+  // Runs all threads of one block: thread(context, index) for each, numbered with x fastest, in
+  // warps of `lanes`.
   void (*run_block)(const TwCpuLaunch* launch, const char* kernel, std::uint64_t block,
-                    void (*thread)(void* context, std::uint32_t index), void* context);
+                    std::uint32_t lanes, void (*thread)(void* context, std::uint32_t index),
+                    void* context);
   // From here on only inside a thread of run_block. May resume after other threads ran; unwinds
   // when the block failed.
   void (*wait)(TwWait* wait);
@@ -71,6 +73,12 @@ struct TwEmulation {
   void (*start_copy)(void* shared, const void* global, std::uint32_t bytes, std::uint32_t line);
   void (*commit_copies)();
   void (*wait_copies)(std::uint32_t pending);
+  // The thread's asynchronous products: run(closure, sums) computes one; the closure is copied.
+  void (*start_product)(void (*run)(const void* closure, void* sums), const void* closure,
+                        std::uint64_t closure_bytes, void* sums, std::uint64_t sums_bytes);
+  void (*commit_products)();
+  void (*wait_products)(std::uint32_t pending);
+  void (*show_to_products)();
   // With checks: an array of shared memory, a pointer into one, and every access (Shadow::Kind).
   void (*note_shared)(const char* name, std::uint64_t address, std::uint64_t bytes,
                       std::uint64_t element_bytes);

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/interrupt.h"
+#include "codegen/device_lib/emulate/faults.h"
 
 namespace tilewright {
 namespace {
@@ -51,7 +52,11 @@ void Scheduler::run(const Job& job) {
     switch_from(main_);
   }
   job_ = nullptr;
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  if (!failure_) return;
+  // Threads that were left may be who the others wait for.
+  const bool is_told = has_lost_threads_ && fault_collector() != nullptr;
+  std::exception_ptr why = std::exchange(failure_, nullptr);
+  if (!is_told) collect(std::move(why));
 }
 
 void Scheduler::start_block(const Job& job) {
@@ -62,16 +67,18 @@ void Scheduler::start_block(const Job& job) {
   random_state_ = mix(mix(job.seed) + job.block) | 1;
   idle_yields_ = 0;
   live_ = count;
-  warps_.resize((count + 31) / 32);
+  warps_.resize((count + job.lanes - 1) / job.lanes);
   ready_.clear();
   ready_head_ = 0;
   at_block_.clear();
-  shadow_.start_block(count);
+  has_lost_threads_ = false;
+  shadow_.start_block(count, job.lanes);
   for (Warp& warp : warps_) warp = {};
   for (std::uint32_t i = 0; i < count; ++i) {
-    warps_[i / 32].live |= 1u << (i % 32);
+    warp_of(*fibers_[i]).live |= lane_of(*fibers_[i]);
     fibers_[i]->has_ended = false;
     fibers_[i]->copies.clear();
+    fibers_[i]->products.clear();
     make_ready(*fibers_[i]);
   }
 }
@@ -129,8 +136,8 @@ void Scheduler::leave(Fiber& fiber) {
   fiber.has_ended = true;
   --live_;
   idle_yields_ = 0;
-  Warp& warp = warps_[fiber.index / 32];
-  warp.live &= ~(1u << (fiber.index % 32));
+  Warp& warp = warp_of(fiber);
+  warp.live &= ~lane_of(fiber);
   if (!failure_) complete_after_exit(warp);
   switch_from(fiber.context);
 }
@@ -138,11 +145,18 @@ void Scheduler::leave(Fiber& fiber) {
 // No exception may pass through code that the compiler takes for one that cannot throw. Device code
 // has nothing to clean up: the fiber's stack is begun anew when it runs its next thread.
 void Scheduler::abandon(std::exception_ptr why) {
-  Fiber& self = *running_;
   cancel(std::move(why));
+  abandon_running();
+}
+
+void Scheduler::abandon_running() {
+  Fiber& self = *running_;
   self.has_ended = true;
   --live_;
-  warps_[self.index / 32].live &= ~(1u << (self.index % 32));
+  idle_yields_ = 0;
+  Warp& warp = warp_of(self);
+  warp.live &= ~lane_of(self);
+  if (!failure_) complete_after_exit(warp);
   prepare_fiber(self);
   Context nobody;
   switch_from(nobody);
@@ -221,25 +235,25 @@ void Scheduler::check_same_barrier() {
   const Fiber& first = *at_block_.front();
   for (const Fiber* fiber : at_block_) {
     if (fiber->request->line == first.request->line) continue;
-    return cancel(std::make_exception_ptr(KernelFault(fmt::format(
+    return fault(fmt::format(
         "kernel '{}', block {}, threads {} and {}: they meet at different barriers, {} at {} "
         "and {} at {}",
         job_->kernel, format_place(job_->block, job_->launch->grid),
         format_place(first.index, job_->launch->block),
         format_place(fiber->index, job_->launch->block), first.request->name,
         line_text(source_, first.request->line), fiber->request->name,
-        line_text(source_, fiber->request->line)))));
+        line_text(source_, fiber->request->line)));
   }
 }
 
 void Scheduler::complete_block() {
-  if (job_->is_checked) check_same_barrier();
+  if (job_->is_checked && !has_lost_threads_) check_same_barrier();
   if (failure_) return;
   std::uint32_t count = 0;
   for (const Fiber* fiber : at_block_) count += fiber->request->value != 0;
   for (Fiber* fiber : at_block_) {
     fiber->request->count = count;
-    fiber->request->participants = static_cast<std::uint32_t>(at_block_.size());
+    fiber->request->participants = at_block_.size();
     make_ready(*fiber);
   }
   at_block_.clear();
@@ -248,14 +262,14 @@ void Scheduler::complete_block() {
 }
 
 void Scheduler::arrive_at_warp(Fiber& fiber) {
-  Warp& warp = warps_[fiber.index / 32];
+  Warp& warp = warp_of(fiber);
   const TwWait& request = *fiber.request;
-  const std::uint32_t lane = 1u << (fiber.index % 32);
+  const std::uint64_t lane = lane_of(fiber);
   if (!(request.mask & lane)) {
     fiber.request = nullptr;
     throw KernelFault(fmt::format(
         "{}: {} at line {} has the mask {:#010x}, which leaves out its own lane {}",
-        thread_name(fiber), request.name, request.line, request.mask, fiber.index % 32));
+        thread_name(fiber), request.name, request.line, request.mask, fiber.index % job_->lanes));
   }
   auto group = std::find_if(warp.groups.begin(), warp.groups.end(), [&](const Group& g) {
     return g.kind == request.kind && g.mask == request.mask;
@@ -270,25 +284,24 @@ void Scheduler::arrive_at_warp(Fiber& fiber) {
 void Scheduler::complete_group(Warp& warp, std::size_t index) {
   const Group group = warp.groups[index];
   warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(index));
-  const auto first = static_cast<std::size_t>(&warp - warps_.data()) * 32;
-  if (group.kind == TwWait::Warp)
-    shadow_.warp_barrier(static_cast<std::uint32_t>(first), group.arrived);
-  Fiber* fibers[32] = {};
-  std::uint64_t values[32];
-  std::uint32_t ballot = 0;
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+  const std::uint32_t first = first_of(warp), lanes = job_->lanes;
+  if (group.kind == TwWait::Warp) shadow_.warp_barrier(first, group.arrived);
+  Fiber* fibers[Shadow::most_lanes] = {};
+  std::uint64_t values[Shadow::most_lanes];
+  std::uint64_t ballot = 0;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     values[lane] = absent_lane;
     if (!(group.arrived >> lane & 1)) continue;
     fibers[lane] = fibers_[first + lane].get();
     values[lane] = fibers[lane]->request->value;
-    if (values[lane]) ballot |= 1u << lane;
+    if (values[lane]) ballot |= std::uint64_t{1} << lane;
   }
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     if (!fibers[lane]) continue;
     TwWait& request = *fibers[lane]->request;
-    if (group.kind == TwWait::Shuffle) request.value = values[request.source % 32];
+    if (group.kind == TwWait::Shuffle) request.value = values[request.source % lanes];
     if (group.kind == TwWait::Ballot) request.value = ballot;
-    if (group.kind == TwWait::Gather) std::copy(values, values + 32, request.all);
+    if (group.kind == TwWait::Gather) std::copy(values, values + lanes, request.all);
     request.participants = group.arrived;
     make_ready(*fibers[lane]);
   }
@@ -306,17 +319,17 @@ void Scheduler::complete_after_exit(Warp& warp) {
 bool Scheduler::complete_active() {
   bool found = false;
   for (Warp& warp : warps_) {
-    const auto first = static_cast<std::size_t>(&warp - warps_.data()) * 32;
-    std::map<std::uint32_t, std::uint32_t> lanes_at_line;
+    const std::uint32_t first = first_of(warp);
+    std::map<std::uint32_t, std::uint64_t> lanes_at_line;
     const auto each_active = [&](auto visit) {
-      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      for (std::uint32_t lane = 0; lane < job_->lanes; ++lane) {
         if (!(warp.live >> lane & 1)) continue;
         Fiber& fiber = *fibers_[first + lane];
         if (fiber.request && fiber.request->kind == TwWait::Active) visit(fiber, lane);
       }
     };
     each_active([&](Fiber& fiber, std::uint32_t lane) {
-      lanes_at_line[fiber.request->line] |= 1u << lane;
+      lanes_at_line[fiber.request->line] |= std::uint64_t{1} << lane;
     });
     each_active([&](Fiber& fiber, std::uint32_t) {
       fiber.request->value = lanes_at_line[fiber.request->line];
@@ -340,7 +353,7 @@ void Scheduler::start_copy(const CopyQueue::Copy& copy) {
         thread_name(self), copy.bytes, copy.line, is_aligned(copy.to) ? "reads" : "writes",
         copy.bytes));
   if (const Shadow::Finding finding = shadow_.start_copy(self.index, copy)) report(finding);
-  self.copies.start(copy, job_->seed != 0 && (random() >> 20) % 2 == 0);
+  self.copies.start(copy, is_early());
 }
 
 void Scheduler::commit_copies() { running_->copies.commit(); }
@@ -384,11 +397,16 @@ std::string nearest_memory(const TwCpuLaunch& launch, std::uint64_t address) {
 void Scheduler::touch_outside(const Shadow::Access& access) {
   const bool is_null = access.address < 65536;
   const bool is_read = access.kind == Shadow::Kind::Read || access.kind == Shadow::Kind::AtomicRead;
-  abandon(std::make_exception_ptr(KernelFault(fmt::format(
+  // Nothing that must be freed may be alive when the thread is left.
+  std::exception_ptr why = std::make_exception_ptr(KernelFault(fmt::format(
       "{}: {} {} bytes {} at {}{}", thread_name(*running_), is_read ? "reads" : "writes",
       access.bytes, is_null ? "through a null pointer" : "outside of every tensor",
       line_text(source_, access.line),
-      is_null ? "" : ": " + nearest_memory(*job_->launch, access.address)))));
+      is_null ? "" : ": " + nearest_memory(*job_->launch, access.address))));
+  if (fault_collector() == nullptr) abandon(std::move(why));
+  collect(std::exchange(why, nullptr));
+  has_lost_threads_ = true;
+  abandon_running();
 }
 
 void Scheduler::interrupt(std::uint32_t line) {
@@ -412,16 +430,31 @@ void Scheduler::cancel(std::exception_ptr why) {
     if (!fiber->has_ended && fiber->request) make_ready(*fiber);
 }
 
+void Scheduler::fault(const std::string& sentence) {
+  if (FaultCollector* const collector = fault_collector()) collector->add(sentence);
+  else cancel(std::make_exception_ptr(KernelFault(sentence)));
+}
+
+void Scheduler::collect(std::exception_ptr why) {
+  try {
+    std::rethrow_exception(std::move(why));
+  } catch (const KernelFault& fault) {
+    if (fault_collector() == nullptr) throw;
+    fault_collector()->add(fault.what());
+  }
+}
+
 void Scheduler::report(const Shadow::Finding& finding) {
+  if (finding.is_unwritten && has_lost_threads_) return;
   const auto place = [&](std::uint32_t thread) {
     return format_place(thread, job_->launch->block);
   };
-  cancel(std::make_exception_ptr(KernelFault(fmt::format(
+  fault(fmt::format(
       "kernel '{}', block {}, {}: {}", job_->kernel, format_place(job_->block, job_->launch->grid),
       finding.has_two_threads
           ? fmt::format("threads {} and {}", place(finding.first), place(finding.second))
           : fmt::format("thread {}", place(finding.second)),
-      finding.message))));
+      finding.message));
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include "codegen/device_lib/emulate/context.h"
 #include "codegen/device_lib/emulate/copies.h"
 #include "codegen/device_lib/emulate/fibers.h"
+#include "codegen/device_lib/emulate/products.h"
 #include "codegen/device_lib/emulate/shadow.h"
 
 namespace tilewright {
@@ -22,6 +23,7 @@ class Scheduler {
     const TwCpuLaunch* launch;
     const char* kernel;
     std::uint64_t block;
+    std::uint32_t lanes;  // of a warp, 64 at most
     void (*thread)(void* context, std::uint32_t index);
     void* context;
     std::uint64_t seed;
@@ -40,6 +42,10 @@ class Scheduler {
   void start_copy(const CopyQueue::Copy& copy);
   void commit_copies();
   void wait_copies(std::uint32_t pending);
+  ProductQueue& products() { return running_->products; }
+  void show_to_products() { shadow_.show_to_products(running_->index); }
+  // Whether what goes on beside the threads takes effect at once this time.
+  bool is_early() { return job_->seed != 0 && (random() >> 20) % 2 == 0; }
   // An access of the running fiber. What is wrong with it ends the block at the fiber's next
   // barrier: an exception must not pass through code that the compiler takes for one that cannot
   // throw.
@@ -50,7 +56,8 @@ class Scheduler {
     source_ = source;
     shadow_.set_source(source);
   }
-  // The running fiber cannot go on: it is left as it is, the block ends with an error.
+  // The running fiber cannot go on: it is left as it is. The block ends with an error, or goes on
+  // without it where faults are collected.
   [[noreturn]] void touch_outside(const Shadow::Access& access);
   [[noreturn]] void interrupt(std::uint32_t line);
 
@@ -62,15 +69,16 @@ class Scheduler {
     TwWait* request = nullptr;  // what it waits for; null when it can advance
     bool has_ended = true;
     CopyQueue copies;
+    ProductQueue products;
   };
   // Lanes of one warp that wait at the same kind of barrier with the same mask.
   struct Group {
     std::uint32_t kind;
-    std::uint32_t mask;
-    std::uint32_t arrived;
+    std::uint64_t mask;
+    std::uint64_t arrived;
   };
   struct Warp {
-    std::uint32_t live = 0;
+    std::uint64_t live = 0;
     std::vector<Group> groups;
   };
 
@@ -81,12 +89,22 @@ class Scheduler {
   void leave(Fiber& fiber);
   void prepare_fiber(Fiber& fiber);
   [[noreturn]] void abandon(std::exception_ptr why);
+  [[noreturn]] void abandon_running();
 
   // Choosing who runs.
   std::uint64_t random();
   void make_ready(Fiber& fiber);
   Fiber* take_ready();
   void switch_from(Context& from);
+
+  // Warps.
+  Warp& warp_of(const Fiber& fiber) { return warps_[fiber.index / job_->lanes]; }
+  std::uint64_t lane_of(const Fiber& fiber) const {
+    return std::uint64_t{1} << (fiber.index % job_->lanes);
+  }
+  std::uint32_t first_of(const Warp& warp) const {
+    return static_cast<std::uint32_t>(&warp - warps_.data()) * job_->lanes;
+  }
 
   // Barriers.
   void arrive_at_block(Fiber& fiber);
@@ -100,6 +118,9 @@ class Scheduler {
   // Failure.
   std::string thread_name(const Fiber& fiber) const;  // "kernel 'k', block .., thread .."
   void cancel(std::exception_ptr why);
+  void fault(const std::string& sentence);  // is collected, or ends the block
+  // What is no fault, or one that nobody collects, is thrown again.
+  static void collect(std::exception_ptr why);
   void report(const Shadow::Finding& finding);
   std::string stuck_message() const;
 
@@ -117,6 +138,7 @@ class Scheduler {
   std::uint64_t random_state_ = 1;
   std::uint64_t idle_yields_ = 0;  // since a thread last passed a barrier or ended
   std::exception_ptr failure_;
+  bool has_lost_threads_ = false;  // which ended where they left memory
   Shadow shadow_;
   const TwSourceMap* source_ = nullptr;
 };

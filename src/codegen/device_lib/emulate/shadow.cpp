@@ -23,7 +23,8 @@ bool holds(const Shadow::Array& array, std::uintptr_t address) {
 
 }  // namespace
 
-void Shadow::start_block(std::uint32_t threads) {
+void Shadow::start_block(std::uint32_t threads, std::uint32_t lanes) {
+  lanes_ = lanes;
   count_ = 0;
   names_.clear();
   threads_.assign(threads, {});
@@ -75,32 +76,33 @@ Shadow::Cell& Shadow::cell_at(Tracked& tracked, std::uintptr_t address) {
 // ---- Order.
 
 Shadow::Moment Shadow::now(const Access& access) const {
-  return {access.line, epoch_, threads_[access.thread].clock,
+  const Thread& thread = threads_[access.thread];
+  return {access.line, epoch_, thread.clock, thread.shows,
           static_cast<std::uint16_t>(access.thread), is_atomic(access.kind)};
 }
 
 bool Shadow::is_ordered(const Moment& before, std::uint32_t thread) const {
   if (before.thread == thread || before.epoch < epoch_) return true;
-  return before.thread / 32u == thread / 32 &&
-         before.clock <= threads_[thread].seen[before.thread % 32];
+  return is_same_warp(before.thread, thread) &&
+         before.clock <= threads_[thread].seen[before.thread % lanes_];
 }
 
 bool Shadow::is_race(const Moment& before, const Moment& after) const {
   return !(before.is_atomic && after.is_atomic) && !is_ordered(before, after.thread);
 }
 
-void Shadow::warp_barrier(std::uint32_t first_thread, std::uint32_t lanes) {
-  std::uint32_t seen[32] = {};
+void Shadow::warp_barrier(std::uint32_t first_thread, std::uint64_t lanes) {
+  std::uint32_t seen[most_lanes] = {};
   const auto each = [&](auto visit) {
-    for (std::uint32_t lane = 0; lane < 32; ++lane)
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane)
       if (lanes >> lane & 1) visit(threads_[first_thread + lane], lane);
   };
   each([&](const Thread& thread, std::uint32_t lane) {
-    for (std::uint32_t i = 0; i < 32; ++i) seen[i] = std::max(seen[i], thread.seen[i]);
+    for (std::uint32_t i = 0; i < lanes_; ++i) seen[i] = std::max(seen[i], thread.seen[i]);
     seen[lane] = std::max(seen[lane], thread.clock);
   });
   each([&](Thread& thread, std::uint32_t) {
-    std::copy(seen, seen + 32, thread.seen);
+    std::copy(seen, seen + lanes_, thread.seen);
     ++thread.clock;
   });
 }
@@ -114,7 +116,7 @@ void Shadow::note_read(Cell& cell, const Moment& moment) {
       return;
     }
   if (cell.reads < 2) cell.readers[cell.reads++] = moment;
-  else if (cell.readers[0].thread / 32 == cell.readers[1].thread / 32) cell.readers[1] = moment;
+  else if (is_same_warp(cell.readers[0].thread, cell.readers[1].thread)) cell.readers[1] = moment;
 }
 
 Shadow::Finding Shadow::touch(const Access& access) {
@@ -149,9 +151,14 @@ Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintp
   if (cell.state == Cell::State::Unwritten && reads(access.kind))
     return {fmt::format("'{}' is read at {}, but no thread has written it", element_name(at),
                         line_text(source_, access.line)),
-            false, 0, access.thread};
+            false, 0, access.thread, true};
   if (cell.state == Cell::State::Written && is_race(cell.write, moment))
     return race(cell.write, "written", access, at);
+  if (is_product_ && cell.write.shows == threads_[cell.write.thread].shows)
+    return {fmt::format("'{}' is read by an asynchronous product at {}, but was written at {} by a thread that has not "
+                        "shown it to products since; put tw::show_to_products() (fence.proxy.async) before the barrier",
+                        element_name(at), line_text(source_, access.line), line_text(source_, cell.write.line)),
+            true, cell.write.thread, access.thread};
   for (int i = 0; i < cell.reads; ++i)
     if (writes(access.kind) && is_race(cell.readers[i], moment))
       return race(cell.readers[i], "read", access, at);
@@ -160,7 +167,7 @@ Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintp
 
 Shadow::Finding Shadow::race(const Moment& before, const char* did, const Access& after,
                              std::uintptr_t at) const {
-  const bool same_warp = before.thread / 32u == after.thread / 32;
+  const bool same_warp = is_same_warp(before.thread, after.thread);
   return {fmt::format("'{}' is {} at {} and {} at {} without a barrier between; {}",
                       element_name(at), did, line_text(source_, before.line),
                       writes(after.kind) ? "written" : "read", line_text(source_, after.line),

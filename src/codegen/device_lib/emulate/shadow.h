@@ -6,7 +6,8 @@
 // __syncthreads orders the whole block, __syncwarp the lanes that take part. Shuffles and votes
 // order nothing. Atomic (and volatile) accesses do not race with each other. A byte must have been
 // written before it is read, and nobody touches the destination of an asynchronous copy before the
-// thread that started it has waited for it.
+// thread that started it has waited for it. What an asynchronous product reads has been shown to
+// products by the thread that wrote it.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +44,14 @@ class Shadow {
     bool has_two_threads = false;
     std::uint32_t first = 0;
     std::uint32_t second = 0;
+    bool is_unwritten = false;  // nobody wrote it: perhaps because a thread ended early
     explicit operator bool() const { return !message.empty(); }
   };
 
-  // All memory counts as unwritten, and no array is known.
-  void start_block(std::uint32_t threads);
+  static constexpr std::uint32_t most_lanes = 64;
+
+  // All memory counts as unwritten, and no array is known. Warps have `lanes`.
+  void start_block(std::uint32_t threads, std::uint32_t lanes);
   void add_array(const Array& array);
   // Where the lines of accesses come from; may be null.
   void set_source(const TwSourceMap* source) { source_ = source; }
@@ -58,14 +62,19 @@ class Shadow {
   Finding start_copy(std::uint32_t thread, const CopyQueue::Copy& copy);
   void copy_arrives(std::uint32_t thread, const CopyQueue::Copy& copy);
 
+  // Asynchronous products see what a thread wrote before it last showed them its writes; while they read, `is_product`.
+  void show_to_products(std::uint32_t thread) { ++threads_[thread].shows; }
+  void set_product(bool is_product) { is_product_ = is_product; }
+
   void block_barrier() { ++epoch_; }
-  void warp_barrier(std::uint32_t first_thread, std::uint32_t lanes);
+  void warp_barrier(std::uint32_t first_thread, std::uint64_t lanes);
 
  private:
   struct Moment {
     std::uint32_t line = 0;
     std::uint32_t epoch = 0;  // block barriers before it
     std::uint32_t clock = 0;  // of the thread
+    std::uint32_t shows = 0;  // of the thread before it
     std::uint16_t thread = 0;
     bool is_atomic = false;
   };
@@ -88,9 +97,11 @@ class Shadow {
   // Warp barriers make a lane see what others of its warp did up to a clock of theirs.
   struct Thread {
     std::uint32_t clock = 1;
-    std::uint32_t seen[32] = {};
+    std::uint32_t shows = 0;
+    std::uint32_t seen[most_lanes] = {};
   };
 
+  bool is_same_warp(std::uint32_t a, std::uint32_t b) const { return a / lanes_ == b / lanes_; }
   Tracked* find(std::uintptr_t address);
   Cell& cell_at(Tracked& tracked, std::uintptr_t address);
   Moment now(const Access& access) const;
@@ -105,8 +116,10 @@ class Shadow {
   std::size_t count_ = 0;
   std::vector<Name> names_;
   std::vector<Thread> threads_;
+  std::uint32_t lanes_ = 1;
   std::uint32_t generation_ = 0;
   std::uint32_t epoch_ = 0;
+  bool is_product_ = false;
   const TwSourceMap* source_ = nullptr;
 };
 

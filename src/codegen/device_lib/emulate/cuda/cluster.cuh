@@ -29,13 +29,13 @@ TW_DEVICE void cluster_wait() { __syncthreads(); }
 template <int Blocks, int Warps, class T, class Combine>
 TW_DEVICE T reduce_cluster(T value, T* slots, Combine combine) {
   constexpr int count = Blocks * Warps;
-  const int lane = int(threadIdx.x) % 32;
-  value = reduce_lanes<31>(value, combine);
-  if (lane == 0) slots[int(threadIdx.x) / 32] = value;
+  const int lane = int(threadIdx.x) % lane_count;
+  value = reduce_lanes<all_lane_bits>(value, combine);
+  if (lane == 0) slots[int(threadIdx.x) / lane_count] = value;
   __syncthreads();
   value = slots[lane % count];
-  for (int i = 32; i < count; i += 32) value = combine(value, slots[i + lane]);
-  return reduce_lanes<(count < 32 ? count - 1 : 31)>(value, combine);
+  for (int i = lane_count; i < count; i += lane_count) value = combine(value, slots[i + lane]);
+  return reduce_lanes<(count < lane_count ? count - 1 : all_lane_bits)>(value, combine);
 }
 
 }  // namespace tw

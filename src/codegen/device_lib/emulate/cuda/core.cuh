@@ -52,12 +52,12 @@ struct TwWait {
   const char* name;
   unsigned line;
   unsigned kind;
-  unsigned mask;
-  unsigned source;
+  unsigned long mask;
   unsigned long value;
   unsigned long* all;
+  unsigned long participants;
+  unsigned source;
   unsigned count;
-  unsigned participants;
 };
 
 struct TwThreadPlace {
@@ -84,6 +84,7 @@ struct TwRange {
 struct TwEmulation {
   unsigned long size;
   void (*run_block)(const TwCpuLaunch* launch, const char* kernel, unsigned long block,
+                    unsigned lanes,
                     void (*thread)(void* context, unsigned index), void* context);
   void (*wait)(TwWait* wait);
   void (*yield)();
@@ -91,6 +92,11 @@ struct TwEmulation {
   void (*start_copy)(void* shared, const void* global, unsigned bytes, unsigned line);
   void (*commit_copies)();
   void (*wait_copies)(unsigned pending);
+  void (*start_product)(void (*run)(const void* closure, void* sums), const void* closure,
+                        unsigned long closure_bytes, void* sums, unsigned long sums_bytes);
+  void (*commit_products)();
+  void (*wait_products)(unsigned pending);
+  void (*show_to_products)();
   void (*note_shared)(const char* name, unsigned long address, unsigned long bytes,
                       unsigned long element_bytes);
   void (*name_shared)(const char* name, unsigned long address, unsigned long element_bytes);
@@ -117,7 +123,11 @@ static constinit thread_local uint3 threadIdx = {0, 0, 0};
 static constinit thread_local uint3 blockIdx = {0, 0, 0};
 static constinit thread_local dim3 blockDim;
 static constinit thread_local dim3 gridDim;
-static constexpr int warpSize = 32;
+
+#ifndef TW_LANES
+#define TW_LANES 32  // CUDA's
+#endif
+static constexpr int warpSize = TW_LANES;
 
 #ifdef TW_EMULATE_DYNAMIC_SHARED
 // `extern __shared__ T name[]` becomes another name of this.
@@ -296,7 +306,8 @@ TW_AROUND_KERNEL inline void run(const char* name, const TwCpuLaunch* launch, vo
     blockIdx = {unsigned(block % gridDim.x), unsigned(row % gridDim.y), unsigned(row / gridDim.y)};
     prepare_shared(launch);
     if constexpr (UsesBarriers)
-      emulation->run_block(launch, name, block, &run_fiber<Kernel>, const_cast<void**>(parameters));
+      emulation->run_block(launch, name, block, warpSize, &run_fiber<Kernel>,
+                           const_cast<void**>(parameters));
     else run_loop<Kernel>(parameters);
   }
 }

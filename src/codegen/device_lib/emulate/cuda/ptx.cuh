@@ -20,6 +20,13 @@ TW_DEVICE float rsqrt(float x) { return float(1.0 / __builtin_sqrt(double(x))); 
 TW_DEVICE float sqrt(float x) { return __builtin_sqrtf(x); }
 TW_DEVICE float div_full(float x, float y) { return x / y; }
 
+TW_DEVICE float max_nan(float x, float y) {
+  return x != x ? x : y != y ? y : __builtin_fmaxf(x, y);
+}
+TW_DEVICE float min_nan(float x, float y) {
+  return x != x ? x : y != y ? y : __builtin_fminf(x, y);
+}
+
 TW_DEVICE unsigned short f32_to_f16(float x) {
   unsigned bits;
   __builtin_memcpy(&bits, &x, 4);

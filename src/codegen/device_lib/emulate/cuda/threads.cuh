@@ -6,17 +6,25 @@ namespace tw_emulate {
 
 enum WaitKind : unsigned { WaitBlock, WaitWarp, WaitShuffle, WaitBallot, WaitGather, WaitActive };
 
-inline TwWait meet(const char* name, int line, unsigned kind, unsigned mask,
+// A bit for each lane.
+#if TW_LANES == 64
+using Lanes = unsigned long long;
+#else
+using Lanes = unsigned;
+#endif
+static_assert(warpSize == 8 * int(sizeof(Lanes)), "a warp has 32 or 64 lanes");
+
+inline TwWait meet(const char* name, int line, unsigned kind, Lanes mask,
                    unsigned long value = 0, unsigned source = 0, unsigned long* all = nullptr) {
-  TwWait request = {name, unsigned(line), kind, mask, source, value, all, 0, 0};
+  TwWait request = {name, unsigned(line), kind, mask, value, all, 0, source, 0};
   suspended([&] { emulation->wait(&request); });
   return request;
 }
 
-inline unsigned lane() { return thread_number % 32; }
+inline unsigned lane() { return thread_number % unsigned(warpSize); }
 
 template <class T>
-inline T shuffle(const char* name, int line, unsigned mask, T value, unsigned source) {
+inline T shuffle(const char* name, int line, Lanes mask, T value, unsigned source) {
   static_assert(sizeof(T) <= 8, "a warp shuffle moves at most 8 bytes");
   unsigned long bits = 0;
   __builtin_memcpy(&bits, &value, sizeof value);
@@ -27,26 +35,26 @@ inline T shuffle(const char* name, int line, unsigned mask, T value, unsigned so
 
 // Combines the values of the lanes that take part.
 template <class T, class Combine>
-inline T reduce(const char* name, int line, unsigned mask, T value, Combine combine) {
-  unsigned long all[32];
-  const unsigned lanes =
-      meet(name, line, WaitGather, mask, (unsigned long)value, 0, all).participants;
-  const int first = __builtin_ctz(lanes);
+inline T reduce(const char* name, int line, Lanes mask, T value, Combine combine) {
+  unsigned long all[warpSize];
+  const Lanes lanes =
+      Lanes(meet(name, line, WaitGather, mask, (unsigned long)value, 0, all).participants);
+  const int first = __builtin_ctzl(lanes);
   T result = T(all[first]);
-  for (int i = first + 1; i < 32; ++i)
+  for (int i = first + 1; i < warpSize; ++i)
     if (lanes >> i & 1) result = combine(result, T(all[i]));
   return result;
 }
 
 template <class T>
-inline unsigned match(const char* name, int line, unsigned mask, T value, unsigned* lanes) {
+inline Lanes match(const char* name, int line, Lanes mask, T value, Lanes* lanes) {
   unsigned long bits = 0;
   __builtin_memcpy(&bits, &value, sizeof value);
-  unsigned long all[32];
-  *lanes = meet(name, line, WaitGather, mask, bits, 0, all).participants;
-  unsigned equal = 0;
-  for (int i = 0; i < 32; ++i)
-    if ((*lanes >> i & 1) && all[i] == bits) equal |= 1u << i;
+  unsigned long all[warpSize];
+  *lanes = Lanes(meet(name, line, WaitGather, mask, bits, 0, all).participants);
+  Lanes equal = 0;
+  for (int i = 0; i < warpSize; ++i)
+    if ((*lanes >> i & 1) && all[i] == bits) equal |= Lanes(1) << i;
   return equal;
 }
 
@@ -110,67 +118,67 @@ static inline int __syncthreads_or(int predicate, TW_LINE) {
 
 // ---- Warps.
 
-static inline void __syncwarp(unsigned mask = 0xffffffffu, TW_LINE) {
+static inline void __syncwarp(tw_emulate::Lanes mask = ~tw_emulate::Lanes(0), TW_LINE) {
   tw_emulate::meet("__syncwarp", line, tw_emulate::WaitWarp, mask);
 }
-static inline unsigned __activemask(TW_LINE) {
-  return unsigned(tw_emulate::meet("__activemask", line, tw_emulate::WaitActive, 0).value);
+static inline tw_emulate::Lanes __activemask(TW_LINE) {
+  return tw_emulate::Lanes(tw_emulate::meet("__activemask", line, tw_emulate::WaitActive, 0).value);
 }
 
 template <class T>
-static inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, TW_LINE) {
+static inline T __shfl_sync(tw_emulate::Lanes mask, T value, int source, int width = warpSize, TW_LINE) {
   const unsigned group = tw_emulate::lane() & ~unsigned(width - 1);
   return tw_emulate::shuffle("__shfl_sync", line, mask, value,
                              group | (unsigned(source) & unsigned(width - 1)));
 }
 template <class T>
-static inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, TW_LINE) {
+static inline T __shfl_up_sync(tw_emulate::Lanes mask, T value, unsigned delta, int width = warpSize, TW_LINE) {
   const unsigned lane = tw_emulate::lane();
   const bool inside = (lane & unsigned(width - 1)) >= delta;
   return tw_emulate::shuffle("__shfl_up_sync", line, mask, value, inside ? lane - delta : lane);
 }
 template <class T>
-static inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, TW_LINE) {
+static inline T __shfl_down_sync(tw_emulate::Lanes mask, T value, unsigned delta, int width = warpSize, TW_LINE) {
   const unsigned lane = tw_emulate::lane();
   const bool inside = (lane & unsigned(width - 1)) + delta < unsigned(width);
   return tw_emulate::shuffle("__shfl_down_sync", line, mask, value, inside ? lane + delta : lane);
 }
 template <class T>
-static inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, TW_LINE) {
+static inline T __shfl_xor_sync(tw_emulate::Lanes mask, T value, int lane_mask, int width = warpSize, TW_LINE) {
   const unsigned lane = tw_emulate::lane();
   const unsigned source = lane ^ unsigned(lane_mask);
   const bool inside = source < (lane & ~unsigned(width - 1)) + unsigned(width);
   return tw_emulate::shuffle("__shfl_xor_sync", line, mask, value, inside ? source : lane);
 }
 
-static inline unsigned __ballot_sync(unsigned mask, int predicate, TW_LINE) {
-  return unsigned(
+static inline tw_emulate::Lanes __ballot_sync(tw_emulate::Lanes mask, int predicate, TW_LINE) {
+  return tw_emulate::Lanes(
       tw_emulate::meet("__ballot_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value);
 }
-static inline int __any_sync(unsigned mask, int predicate, TW_LINE) {
+static inline int __any_sync(tw_emulate::Lanes mask, int predicate, TW_LINE) {
   return tw_emulate::meet("__any_sync", line, tw_emulate::WaitBallot, mask, predicate != 0).value !=
          0;
 }
-static inline int __all_sync(unsigned mask, int predicate, TW_LINE) {
+static inline int __all_sync(tw_emulate::Lanes mask, int predicate, TW_LINE) {
   const TwWait met =
       tw_emulate::meet("__all_sync", line, tw_emulate::WaitBallot, mask, predicate != 0);
   return met.value == met.participants;
 }
 template <class T>
-static inline unsigned __match_any_sync(unsigned mask, T value, TW_LINE) {
-  unsigned lanes;
+static inline tw_emulate::Lanes __match_any_sync(tw_emulate::Lanes mask, T value, TW_LINE) {
+  tw_emulate::Lanes lanes;
   return tw_emulate::match("__match_any_sync", line, mask, value, &lanes);
 }
 template <class T>
-static inline unsigned __match_all_sync(unsigned mask, T value, int* all_equal, TW_LINE) {
-  unsigned lanes;
-  const unsigned equal = tw_emulate::match("__match_all_sync", line, mask, value, &lanes);
+static inline tw_emulate::Lanes __match_all_sync(tw_emulate::Lanes mask, T value, int* all_equal, TW_LINE) {
+  tw_emulate::Lanes lanes;
+  const tw_emulate::Lanes equal = tw_emulate::match("__match_all_sync", line, mask, value, &lanes);
   *all_equal = equal == lanes;
   return *all_equal ? lanes : 0;
 }
 
 #define TW_REDUCE(op, type, expression)                                           \
-  static inline type __reduce_##op##_sync(unsigned mask, type value, TW_LINE) {   \
+  static inline type __reduce_##op##_sync(tw_emulate::Lanes mask, type value, TW_LINE) {   \
     return tw_emulate::reduce("__reduce_" #op "_sync", line, mask, value,         \
                               [](type a, type b) -> type { return expression; }); \
   }

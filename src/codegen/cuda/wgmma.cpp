@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/cuda/wgmma.cpp — matrix products that warpgroups start and that go on beside them: operands in shared memory as
+// descriptors (layout/wgmma.h), the left one else as words in registers.
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "codegen/cuda/emitter.h"
+#include "ir/constant.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+
+constexpr int log_group_warps = 2, log_group_rows = 6, log_most_columns = 8;
+constexpr int log_unit_bytes = 4;
+
+OperandIndex index_of(const DotPlan& plan, bool is_left, int instruction) {
+  const ProductSizes& sizes = plan.sizes;
+  return is_left ? OperandIndex{.depth_low = 0,
+                                .depth = sizes.depth,
+                                .across_low = sizes.depth,
+                                .across = sizes.rows,
+                                .instruction = instruction}
+                 : OperandIndex{.depth_low = sizes.columns,
+                                .depth = sizes.depth,
+                                .across_low = 0,
+                                .across = sizes.columns,
+                                .instruction = instruction};
+}
+
+}  // namespace
+
+// ---- Which products
+
+int Emitter::instruction_columns(const DotPlan& plan) const {
+  return std::min(plan.sizes.columns - plan.warps.columns, log_most_columns);
+}
+
+std::optional<Emitter::DescribedOperand> Emitter::described_operand(const Step& step,
+                                                                    bool is_left) const {
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  const ir::Value value = step.op->operands[is_left ? 0 : 1];
+  const DType dtype = is_left ? plan.left : plan.right;
+  const std::optional<SharedView> view = shared_view(step, value);
+  if (!view || kernel_.type(value).dtype != dtype || kernel_.type(view->array).dtype != dtype) return std::nullopt;
+  const int instruction = is_left ? log_group_rows : instruction_columns(plan);
+  const std::optional<WgmmaOperand> operand = describe_wgmma_operand(
+      view->map, index_of(plan, is_left, instruction), static_cast<int>(size_of(dtype)));
+  if (!operand) return std::nullopt;
+  return DescribedOperand{*view, *operand};
+}
+
+bool Emitter::is_by_warpgroups(const Step& step) const {
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  return plan.is_asynchronous && layouts_.fits(*step.op) && described_operand(step, false).has_value();
+}
+
+bool Emitter::is_by_warpgroups_of(const Step& loop) const {
+  return std::any_of(loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
+    return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
+           layouts_.plan_of(*step.op).is_asynchronous;
+  });
+}
+
+// Whether the product is added to zeros: the first instruction then sets the sums.
+bool Emitter::starts_from_nothing(const Step& step) const {
+  return ir::is_zero(kernel_, schedule_.source_of(step.op->operands[2]));
+}
+
+// ---- Operands
+
+// Where the operand of the thread's warpgroup begins.
+std::string Emitter::describe(const Step& step, const DescribedOperand& from, bool is_left) {
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  const Layout& layout = is_left ? plan.layouts.left : plan.layouts.right;
+  std::vector<std::uint64_t> groups;
+  for (int j = log_group_warps; j < layout.warps().columns(); ++j)
+    groups.push_back(from.view.map.matrix(layout.warps().column(j)));
+  const bool has_parts = std::any_of(groups.begin(), groups.end(), [](std::uint64_t c) { return c != 0; });
+  if (has_parts && warpgroup_.empty()) {
+    warpgroup_ = names_.make("warpgroup");
+    prologue_.push_back(fmt::format("const int {} = tw::uniform(thread / 128);", warpgroup_));
+  }
+  const Space space{{{warpgroup_, static_cast<int>(groups.size())}}};
+  const std::string offset =
+      has_parts ? linear_text(space, {BitMatrix(from.view.map.matrix.rows(), std::move(groups)), 0}) : "0";
+  const std::string name =
+      names_.make(kernel_.name_of(step.op->operands[is_left ? 0 : 1]) + "_operand", is_left ? "left" : "right");
+  out_.format("const tw::Descriptor {} = tw::describe<{}>({}, {}, {});", name, from.operand.line_bytes,
+              sum_text(array_name(from.view.array), bare(offset)), from.operand.leading_bytes,
+              from.operand.stride_bytes);
+  return name;
+}
+
+// The operand of one instruction.
+std::string Emitter::further_text(const Step& step, const DescribedOperand& from, const WgmmaLoops& loops,
+                                  const std::string& descriptor, bool is_left) {
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  const OperandIndex index = index_of(plan, is_left, is_left ? log_group_rows : loops.log_columns);
+  const int log_bytes = std::countr_zero(size_of(is_left ? plan.left : plan.right));
+  std::vector<std::uint64_t> columns;
+  const auto add = [&](int index_bit) {
+    columns.push_back(from.view.map.matrix.column(index_bit) >> (log_unit_bytes - log_bytes));
+  };
+  for (int j = 0; j < loops.step.bits; ++j) add(index.depth_low + plan.shape.log_depth + j);
+  const SpaceVariable& across = is_left ? loops.row : loops.column;
+  for (int j = 0; j < across.bits; ++j) add(index.across_low + index.instruction + j);
+  const Space space{{loops.step, across}};
+  const std::string chunks = linear_text(space, {BitMatrix(from.view.map.matrix.rows(), std::move(columns)), 0});
+  return chunks == "0" ? descriptor : fmt::format("tw::further({}, {})", descriptor, bare(chunks));
+}
+
+// The left operand's words of all instructions: [step][row][word].
+std::string Emitter::collect_all_words(const Step& step, const WgmmaLoops& loops) {
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  DotOperand operand = dot_operand(step, plan, true);
+  const std::string all = names_.make(kernel_.name_of(operand.value) + "_words", "words");
+  out_.format("u32 {}[{}][{}];", all, 1 << loops.step.bits, 1 << (operand.log_words + operand.log_tiles));
+  operand.part = step_part(all, loops.step);
+  const DotLoops by_step{loops.step, {"", 0}};
+  const std::function<void()> read = prepare_operand(step, operand, by_step);
+  open_unrolled(loops.step);
+  read();
+  close_unrolled(loops.step);
+  return all;
+}
+
+// ---- The product
+
+void Emitter::emit_wgmma(const Step& step, const Sums& sums) {
+  parts_.insert({"mma", "wgmma"});
+  const DotPlan& plan = layouts_.plan_of(*step.op);
+  const int log_columns = instruction_columns(plan);
+  const WgmmaLoops loops{
+      .step = {names_.make("step"), plan.sizes.depth - plan.shape.log_depth},
+      .row = {names_.make("row"), plan.sizes.rows - plan.warps.rows + log_group_warps - log_group_rows},
+      .column = {names_.make("column"), plan.sizes.columns - plan.warps.columns - log_columns},
+      .log_columns = log_columns};
+  const DescribedOperand right = *described_operand(step, false);
+  const std::optional<DescribedOperand> left = described_operand(step, true);
+  const WgmmaFunction function{.columns = 1 << log_columns,
+                               .left = plan.left,
+                               .right = plan.right,
+                               .has_words = !left,
+                               .transposes_left = left && left->operand.is_transposed,
+                               .transposes_right = right.operand.is_transposed};
+  wgmmas_.insert(function);
+  const std::string a = left ? describe(step, *left, true) : collect_all_words(step, loops);
+  const std::string b = describe(step, right, false);
+  out_.line("tw::begin_products();");
+  open_unrolled(loops.step);
+  open_unrolled(loops.row);
+  open_unrolled(loops.column);
+  const std::string keeps = !starts_from_nothing(step) ? "true" : loops.step.bits > 0 ? loops.step.name + " > 0" : "false";
+  out_.format("tw::{}({}, {}, {}, {});", function.name(), part_text(sums.name, {{loops.column, loops.row}}, log_columns - 1),
+              left ? further_text(step, *left, loops, a, true) : part_text(step_part(a, loops.step), {{loops.row}}, 2),
+              further_text(step, right, loops, b, false), keeps);
+  close_unrolled(loops.column);
+  close_unrolled(loops.row);
+  close_unrolled(loops.step);
+  out_.line("tw::commit_products();");
+  started_.insert(sums.name);
+  // Sums that are copied before or behind it must be there.
+  const bool is_in_place = !sums.is_own && schedule_.storage(step.op->operands[2]) == schedule_.storage(step.op->result());
+  wait_for_products(is_in_place ? step.op->integer("pending", 0) : 0);
+}
+
+void Emitter::wait_for_products(std::int64_t pending) {
+  if (started_.empty()) return;
+  out_.format("tw::wait_products<{}>();", pending);
+  if (pending > 0) return;
+  for (const std::string& sums : started_) out_.format("tw::take_products({});", sums);
+  started_.clear();
+}
+
+// What this thread wrote to shared memory.
+void Emitter::show_to_products() {
+  parts_.insert({"mma", "wgmma"});
+  out_.line("tw::show_to_products();");
+}
+
+// The same after a step, if it wrote what a product reads.
+void Emitter::show_written() {
+  const std::set<std::string> written = shared_.take_written();
+  const bool is_read = std::any_of(written.begin(), written.end(), [&](const std::string& name) {
+    return product_operands_.contains(name);
+  });
+  if (is_read) show_to_products();
+}
+
+}  // namespace tilewright

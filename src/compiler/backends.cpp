@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/backends.cpp — the table of backends.
+#include "compiler/backends.h"
+
+#include "base/check.h"
+#include "codegen/cpu/emit.h"
+#include "codegen/cuda/emit.h"
+#include "codegen/cuda/program_shape.h"
+
+namespace tilewright {
+namespace {
+
+CudaEmitOptions cuda_options(const ir::Kernel& tiles, const Target& target, const KernelOptions& options) {
+  CudaEmitOptions out{.target = target,
+          .num_warps = options.num_warps,
+          .num_ctas = options.num_ctas,
+          .chooses_shape = options.chooses_warps,
+          .max_registers = options.maxnreg.value_or(0),
+          .fp_fusion = options.fp_fusion,
+          .flush_denormals = options.flush_to_zero};
+  // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
+  out.chooses_shape |= options.num_ctas == 1 && has_too_few_warps(tiles, target, options.num_warps);
+  out.chooses_shape &= !options.keeps_warps;
+  return out;
+}
+
+KernelSource cuda_source(const ir::Kernel& tiles, const Target& target,
+                         const KernelOptions& options, const LineText& line_text) {
+  CudaEmitOptions emitting = cuda_options(tiles, target, options);
+  emitting.line_directives = true;  // so that profilers find the lines of the user's file
+  emitting.line_text = line_text;
+  return emit_cuda(tiles, emitting);
+}
+
+ir::Kernel cuda_sweeps(const ir::Kernel& tiles, const Target& target,
+                       const KernelOptions& options) {
+  return laid_for_cuda(tiles, cuda_options(tiles, target, options)).kernel;
+}
+
+std::int64_t cuda_shared_bytes(const ir::Kernel& tiles, const Target& target,
+                               const KernelOptions& options) {
+  CudaEmitOptions emitting = cuda_options(tiles, target, options);
+  emitting.chooses_shape = options.chooses_warps;
+  return shared_bytes_of(tiles, emitting);
+}
+
+KernelSource cpu_source(const ir::Kernel& tiles, const Target& target, const KernelOptions&,
+                        const LineText& line_text) {
+  return emit_cpu(tiles, {.target = target, .line_text = line_text});
+}
+
+ir::Kernel cpu_sweeps(const ir::Kernel& tiles, const Target&, const KernelOptions&) {
+  return laid_for_cpu(tiles);
+}
+
+constexpr CodeBackend backends[] = {
+    {DeviceKind::Cpu, Language::Cpp, cpu_source, cpu_sweeps, nullptr},
+    {DeviceKind::Cuda, Language::Cuda, cuda_source, cuda_sweeps, cuda_shared_bytes},
+};
+
+}  // namespace
+
+std::span<const CodeBackend> all_backends() { return backends; }
+
+const CodeBackend& backend_of(const Target& target) {
+  for (const CodeBackend& backend : backends)
+    if (backend.kind == target.kind) return backend;
+  TW_UNREACHABLE("no backend for this kind of machine");
+}
+
+}  // namespace tilewright

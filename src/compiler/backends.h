@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// compiler/backends.h — what joins a kind of machine with the emitter of its language: a row each.
+//
+// The runtime compiles a source by its language and loads it by the kind of its device; what it
+// needs of a backend is in the KernelSource. A new kind of machine is a row here, a target
+// (src/machine), an emitter (src/codegen) and a backend of the runtime (src/runtime).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "compiler/compile.h"
+
+namespace tilewright {
+
+struct CodeBackend {
+  DeviceKind kind;
+  Language language;  // of its sources
+  // The text of a kernel at stage Tile.
+  KernelSource (*emit)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options,
+                       const LineText& line_text);
+  // The kernel at stage Laid, in the sweeps in which it is emitted.
+  ir::Kernel (*lay)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
+  // What a block needs of shared memory, also when that is more than it can have; null where blocks
+  // have none.
+  std::int64_t (*shared_bytes)(const ir::Kernel& tiles, const Target& target,
+                               const KernelOptions& options);
+};
+
+std::span<const CodeBackend> all_backends();
+const CodeBackend& backend_of(const Target& target);
+
+}  // namespace tilewright
