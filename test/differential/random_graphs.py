@@ -66,7 +66,7 @@ class Judge:
         narrow = run(f, inputs, dtype)
         made = []
         for e, n, w in zip(expected, near, narrow):
-            made.append([20 * max(distance(a, b), distance(a, c)) + (1e-10 if dtype == torch.float64 else 5e-5) * scale_of(a)
+            made.append([20 * max(distance(a, b), distance(a, c)) + (1e-10 if dtype == torch.float64 else 3e-4) * scale_of(a)
                          for a, b, c in zip(e, n, w)])
         return made
 
