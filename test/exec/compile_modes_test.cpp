@@ -185,6 +185,17 @@ TEST(Merging, ListsAreNoMoreThanAKernelTakes) {
   EXPECT_LE(f.stats().kernels, 5u) << f.explain();
 }
 
+TEST(Merging, TensorsWithGapsHaveKernelsOfTheirOwn) {
+  const auto both = [](Tensor x, Tensor y) { return std::pair(x * 3.0 + 1.0, y * 3.0 + 1.0); };
+  const Tensor x = uniform_rows({40}).slice(0, 0, 40, 2);
+  const Tensor y = uniform_rows({90}, 2).slice(0, -1, -1000, -3);
+  const auto f = compile(both);
+  const auto [found_x, found_y] = f(x, y);
+  expect_near(found_x, doubles_of(x * 3.0 + 1.0), 1e-6);
+  expect_near(found_y, doubles_of(y * 3.0 + 1.0), 1e-6);
+  EXPECT_EQ(f.stats().kernels, 2u) << f.explain();
+}
+
 // ---- More leaves than a kernel has: views of one tensor count each.
 
 TEST(Fusion, ALongRecurrenceIsSeveralKernels) {

@@ -57,8 +57,8 @@ TEST_P(Compile, TreesProductsAndRows) {
   const auto expected = network(x, layers, target);
   expect_near(found.first, doubles_of(expected.first), 1e-5);
   expect_near(found.second, doubles_of(expected.second), 1e-5);
-  // Two products; two norms, the second with the losses; their mean; a softmax along columns. On the
-  // CPU the targets are looked at besides.
+  // Two products; two norms, the second with the losses; their mean; a softmax along columns. On
+  // the CPU the targets are looked at besides.
   EXPECT_EQ(compiled_network.stats().kernels, device().is_cpu() ? 7u : 6u)
       << compiled_network.explain();
 }
@@ -149,6 +149,25 @@ TEST(CompileRandomly, CompiledIsEager) {
                       compiled_graph.explain());
       if (testing::Test::HasFatalFailure()) return;
     }
+  }
+}
+
+// Rows over two dimensions that do not lie together in memory are copied first; what has all
+// elements is written as such.
+TEST(CompileRows, RowsOfCopiesMayWriteAllElements) {
+  const auto f = [](Tensor x) {
+    const Tensor power = exp(x - max(x, {1, 2}, true)), total = sum(power, {1, 2}, true);
+    return std::tuple(power / total, total.broadcast_to(x.shape()).contiguous(), total);
+  };
+  const Tensor x = randn({4, 6, 10}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const auto compiled_rows = compile(f);
+  for (const Tensor& view :
+       {x.slice(2, 0, 10, 2), x.slice(1, -1, -1000, -1), x.permute({2, 1, 0})}) {
+    const auto [y, spread, total] = compiled_rows(view);
+    const auto [y_expected, spread_expected, total_expected] = f(view);
+    expect_near(y, doubles_of(y_expected), 1e-6);
+    expect_near(spread, doubles_of(spread_expected), 1e-6);
+    expect_near(total, doubles_of(total_expected), 1e-6);
   }
 }
 
