@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/verify_final.h"
 #include "ir/verify_laid.h"
 #include "ir/verify_types.h"
 
@@ -23,6 +24,7 @@ class Verifier {
     check_buffers();
     check_region(kernel_.body, nullptr);
     if (kernel_.stage == Stage::Laid) verify_laid(kernel_);
+    if (kernel_.stage == Stage::Final) verify_final(kernel_);
   }
 
  private:
@@ -107,7 +109,8 @@ class Verifier {
     for (const Value value : op.operands)
       require(op, value.id < is_defined_.size() && is_defined_[value.id],
               "an operand is used before its definition or outside its region");
-    require(op, op.regions.size() == static_cast<std::size_t>(facts.regions),
+    require(op,
+            facts.regions < 0 || op.regions.size() == static_cast<std::size_t>(facts.regions),
             fmt::format("needs {} regions, has {}", facts.regions, op.regions.size()));
     check_attributes(op);
   }
