@@ -14,24 +14,6 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-namespace {
-
-// The region of a reduction as steps: scalars and control flow in program order.
-Steps steps_of(const ir::Region& region) {
-  Steps steps;
-  for (const ir::Op* op : region.ops) {
-    if (op->facts().is(ir::Family::Ends)) continue;
-    Step step{.kind = op->regions.empty() ? Step::Kind::Scalar : Step::Kind::Control,
-              .order = 1 << 30,
-              .op = op};
-    for (const ir::Region& inner : op->regions) step.regions.push_back(steps_of(inner));
-    steps.push_back(std::move(step));
-  }
-  return steps;
-}
-
-}  // namespace
-
 std::vector<ProgramWriter::Reduction> ProgramWriter::plan_reductions(const Step& step,
                                                                      const Nest& nest) {
   std::vector<Reduction> out;

@@ -193,14 +193,17 @@ void LoopLowering::elements(const Step& step) {
   for (const ir::Op* op : step.reductions) axes.push_back(static_cast<int>(op->integer("axis")));
   LoweredNest nest = make_nest(step, step.shape, axes);
   std::vector<LoweredReduction> reductions = plan_reductions(step, nest);
-  find_split(step, nest);
+  const bool is_ordered =
+      std::any_of(reductions.begin(), reductions.end(),
+                  [](const LoweredReduction& reduction) { return !reduction.has_identity; });
+  if (!is_ordered) find_split(step, nest);
   widen_sums(nest, reductions);
   begin_reductions(nest, reductions);
-  LoopMarks marks{.simd = is_simd(step) && std::none_of(reductions.begin(), reductions.end(),
-                                                        [](const LoweredReduction& reduction) {
-                                                          return reduction.is_inner &&
-                                                                 reduction.clause.empty();
-                                                        })};
+  LoopMarks marks{.simd = is_simd(step) && !is_ordered &&
+                          std::none_of(reductions.begin(), reductions.end(),
+                                       [](const LoweredReduction& reduction) {
+                                         return reduction.is_inner && reduction.clause.empty();
+                                       })};
   if (marks.simd) marks.reduces = clauses_of(reductions);
   if (marks.simd) nest.mapped = mapped_value(nest);
   const bool is_long = !nest.loops.empty() && nest.loops.back().size > elements_of_block;

@@ -90,12 +90,13 @@ struct LoweredNest : NestShape {
 // A sum of a loop, or its largest and the like.
 struct LoweredReduction {
   const ir::Op* op;
-  const ir::Op* only;     // how two values are combined
+  const ir::Op* only;     // that combines two values; null: its region does
   int axis_loop = -1;     // along which it runs; -1: one element is the result
   bool is_inner = false;  // that is the innermost loop: the sum lives in a variable
+  bool has_identity = false;
   std::string clause = {};
   std::optional<ir::Type> wide = {};  // of the sum, where that is not the result's type
-  ir::Value sum = {};                 // a variable, or the result's array
+  std::vector<ir::Value> sums = {};   // variables, or the results' arrays
   // Of a largest or smallest float: the variable that says whether a number was seen, or, where NaN
   // is kept, a NaN.
   ir::Value seen = {};
@@ -232,17 +233,22 @@ class LoopLowering : private NestFacts {
 
   // ---- Reductions (lower_reductions.cpp)
   std::vector<LoweredReduction> plan_reductions(const Step& step, const LoweredNest& nest) const;
+  bool has_row_result(const ir::Type& row) const;
   void widen_sums(const LoweredNest& nest, std::vector<LoweredReduction>& reductions) const;
   ir::Value variable(const ir::Type& type, ir::Value initial, const std::string& name,
                      Statements& list);
   ir::Value current(ir::Value variable);
   void begin_reductions(LoweredNest& nest, std::vector<LoweredReduction>& reductions);
+  void begin_reduction(LoweredNest& nest, LoweredReduction& reduction, ir::Value result);
   void begin_extreme(LoweredNest& nest, LoweredReduction& reduction, Statements& list);
   void take_extreme(const LoweredReduction& reduction, ir::Value value, Statements& list);
   void finish_extreme(const LoweredReduction& reduction, Statements& list);
   bool accumulate_once(LoweredNest& nest, const LoweredReduction& reduction,
                        const PlacedValue& value);
   void accumulate(LoweredNest& nest, const LoweredReduction& reduction);
+  std::vector<ir::Value> combined(LoweredNest& nest, const LoweredReduction& reduction,
+                                  const std::vector<ir::Value>& a, const std::vector<ir::Value>& b,
+                                  Statements& list);
   ir::Value reduced_place(const LoweredNest& nest, const ir::Op& op);
   void finish_reductions(LoweredNest& nest, const std::vector<LoweredReduction>& reductions);
   void publish(const LoweredReduction& reduction);

@@ -84,4 +84,17 @@ const ir::Op* only_op(const ir::Op& reduce) {
              : nullptr;
 }
 
+Steps steps_of(const ir::Region& region) {
+  Steps steps;
+  for (const ir::Op* op : region.ops) {
+    if (op->facts().is(ir::Family::Ends)) continue;
+    Step step{.kind = op->regions.empty() ? Step::Kind::Scalar : Step::Kind::Control,
+              .order = 1 << 30,
+              .op = op};
+    for (const ir::Region& inner : op->regions) step.regions.push_back(steps_of(inner));
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
 }  // namespace tilewright

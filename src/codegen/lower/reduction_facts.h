@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "codegen/schedule/step.h"
 #include "ir/kernel.h"
 
 namespace tilewright {
@@ -19,5 +20,8 @@ std::optional<ir::AttributeValue> identity_of(const ir::Op& op, const ir::Type& 
 // The name of the reduction in `#pragma omp simd reduction(name : sum)`; empty: there is none. With
 // tw_ in front: the largest or smallest of floats, where NaN counts for itself.
 std::string clause_of(const ir::Op& op, const ir::Type& type);
+
+// The region of a reduction as steps: scalars and control flow in program order.
+Steps steps_of(const ir::Region& region);
 
 }  // namespace tilewright

@@ -159,7 +159,7 @@ void StatementPrinter::write(const ir::Op& op) {
       fmt::format("{} = {};", expressions_.element(op.operands[0], op.operands[1]),
                   is_open ? expressions_.expression(*maker) : operand(op.operands[2]));
   if (op.operands.size() < 4) out_.line(line);
-  else out_.format("if ({}) {}", operand(op.operands[3]), line);
+  else out_.format("if ({}) {}", expressions_.condition(op.operands[3]), line);
 }
 
 void StatementPrinter::store(const ir::Op& op) {
