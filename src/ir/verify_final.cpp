@@ -225,7 +225,9 @@ class FinalRules {
     if (op.facts().is(Family::Access))
       require(&op, !kernel_.type(op.operands[0]).is_array(),
               "rule F1: elements of arrays are read and written by 'read' and 'write'");
-    if (op.kind != OpKind::Read && op.kind != OpKind::Write && op.kind != OpKind::ArrayView) return;
+    const bool has_place = op.facts().is(Family::Final) && op.kind != OpKind::Call &&
+                           op.operands.size() > 1 && kernel_.type(op.operands[0]).is_array();
+    if (!has_place) return;
     const Op* array = kernel_.maker(op.operands[0]);
     const Op* index = kernel_.maker(op.operands[1]);
     if (!array || array->kind != OpKind::Array || !index || index->kind != OpKind::Constant) return;

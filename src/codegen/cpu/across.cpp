@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/quote.h"
 #include "codegen/cpu/program.h"
+#include "codegen/lower/reduction_facts.h"
 
 namespace tilewright {
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "codegen/cpu/program.h"
+#include "codegen/lower/reduction_facts.h"
 #include "codegen/text/cpp_tokens.h"
 
 namespace tilewright {

@@ -106,10 +106,6 @@ struct Nest : NestShape {
   ir::Value mapped;   // f32 of which the loop writes a row and does nothing else
 };
 
-// The op of a reduction or scan that combines its two arguments by that op alone; null for any
-// other.
-const ir::Op* only_op(const ir::Op& reduce);
-
 // Lines of a loop in terms of a position of 64 bits: subscripts take all of it (x[i], x[8 * k +
 // i]), anything else is computed in 32 bits, as it was.
 std::vector<std::string> with_long_position(const std::vector<std::string>& lines,

@@ -25,12 +25,13 @@ ir::Attribute is_attribute(const char* is) { return {"is", std::string(is)}; }
 
 }  // namespace
 
-LoweredNest LoopLowering::make_nest(const Step& step, const Type& shape) {
+LoweredNest LoopLowering::make_nest(const Step& step, const Type& shape,
+                                    const std::vector<int>& axes) {
   LoweredNest nest;
   nest.step = &step;
   nest.shape = shape;
   nest.names = names_;
-  nest.loops = loops_over(shape, {});
+  nest.loops = loops_over(shape, axes);
   for (std::size_t k = 0; k < nest.loops.size(); ++k) {
     Loop& loop = nest.loops[k];
     loop.name = nest.names.make(index_names[std::min<std::size_t>(k, 3)]);
@@ -38,6 +39,7 @@ LoweredNest LoopLowering::make_nest(const Step& step, const Type& shape) {
     nest.is_merged |= loop.last - loop.first > 1 && loop.size > shape.size(loop.first);
   }
   nest.lines.resize(nest.loops.size() + 1);
+  nest.after.resize(nest.loops.size() + 1);
   set_own(nest);
   return nest;
 }
@@ -184,20 +186,37 @@ void LoopLowering::keep(LoweredNest& nest, const Step& step) {
 }
 
 void LoopLowering::elements(const Step& step) {
-  TW_CHECK(step.reductions.empty(), "reductions have no lowering yet");
-  note_lines(step.ops);
-  LoweredNest nest = make_nest(step, step.shape);
-  find_split(step, nest);
-  const bool simd = is_simd(step);
-  if (simd) nest.mapped = mapped_value(nest);
+  std::vector<const ir::Op*> all = step.ops;
+  all.insert(all.end(), step.reductions.begin(), step.reductions.end());
+  note_lines(all);
+  std::vector<int> axes;
+  for (const ir::Op* op : step.reductions) axes.push_back(static_cast<int>(op->integer("axis")));
+  LoweredNest nest = make_nest(step, step.shape, axes);
+  std::vector<LoweredReduction> reductions = plan_reductions(step, nest);
+  const bool is_ordered =
+      std::any_of(reductions.begin(), reductions.end(),
+                  [](const LoweredReduction& reduction) { return !reduction.has_identity; });
+  if (!is_ordered) find_split(step, nest);
+  widen_sums(nest, reductions);
+  begin_reductions(nest, reductions);
+  LoopMarks marks{.simd = is_simd(step) && !is_ordered &&
+                          std::none_of(reductions.begin(), reductions.end(),
+                                       [](const LoweredReduction& reduction) {
+                                         return reduction.is_inner && reduction.clause.empty();
+                                       })};
+  if (marks.simd) marks.reduces = clauses_of(reductions);
+  if (marks.simd) nest.mapped = mapped_value(nest);
   const bool is_long = !nest.loops.empty() && nest.loops.back().size > elements_of_block;
   nest.has_blocks = !nest.mapped && is_long &&
                     std::any_of(step.ops.begin(), step.ops.end(),
                                 [&](const ir::Op* op) { return is_streamed(nest, *op); });
-  lower_nest(nest, simd, [&] {
+  finish_reductions(nest, reductions);
+  lower_nest(nest, marks, [&] {
     run_ops(nest, step);
+    for (const LoweredReduction& reduction : reductions) accumulate(nest, reduction);
     keep(nest, step);
   });
+  for (const LoweredReduction& reduction : reductions) publish(reduction);
 }
 
 // Whether all that the range does is a row of the library's tw::map.
@@ -212,6 +231,7 @@ bool LoopLowering::will_map(const LoweredNest& nest, const LoopRange& range) con
 LoweredPart LoopLowering::lower_part(LoweredNest& nest, const LoopRange& range,
                                      const std::function<void()>& body) {
   nest.split_holds = range.holds;
+  nest.range = range;
   nest.streamed.clear();
   nest.maps = will_map(nest, range);
   const Loop& inner = nest.loops.back();
@@ -233,19 +253,40 @@ LoweredPart LoopLowering::lower_part(LoweredNest& nest, const LoopRange& range,
     return entry.second.depth == nest.depth() || entry.first.second == own;
   });
   part.lines = std::exchange(nest.lines.back(), {});
+  part.once = std::exchange(nest.once, {});
   part.streamed = nest.streamed;
   part.result = std::exchange(nest.result, {});
   return part;
 }
 
+// Behind the mask's end there is often nothing: what only that part needs waits until it is known.
+void LoopLowering::put_off(LoweredNest& nest, LoweredPart& part, std::size_t before) {
+  Statements& lines = nest.lines[0];
+  if (part.once.empty() || !part.lines.empty() || lines.size() == before) return;
+  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(before);
+  const ir::Value is_there = make(OpKind::Compare, {part.range.begin, part.range.end},
+                                  condition_type, {is_attribute("lt")});
+  ir::Op* chosen = out_.make_op(OpKind::If, {is_there}, {}, {});
+  chosen->regions.resize(2);
+  Statements& inside = chosen->regions[0].ops;
+  inside.assign(first, lines.end());
+  inside.insert(inside.end(), part.once.begin(), part.once.end());
+  lines.erase(first, lines.end());
+  part.once.clear();
+  insert(chosen, part.once);
+  for (ir::Region& side : chosen->regions) statement(OpKind::Yield, {}, side.ops);
+}
+
 // `body` fills the nest's lines for one range of the innermost loop.
-void LoopLowering::lower_nest(LoweredNest& nest, bool simd, const std::function<void()>& body) {
+void LoopLowering::lower_nest(LoweredNest& nest, const LoopMarks& marks,
+                              const std::function<void()>& body) {
   const auto append = [&](const Statements& more) {
     list_->insert(list_->end(), more.begin(), more.end());
   };
   if (nest.loops.empty()) {
     body();
     append(nest.lines[0]);
+    append(nest.after[0]);
     names_ = nest.names;
     return;
   }
@@ -253,7 +294,11 @@ void LoopLowering::lower_nest(LoweredNest& nest, bool simd, const std::function<
   std::vector<LoweredPart> parts;
   const std::vector<LoopRange> all = ranges(nest, rest);
   const Names names = nest.names;
-  for (const LoopRange& range : all) parts.push_back(lower_part(nest, range, body));
+  for (const LoopRange& range : all) {
+    const std::size_t before = nest.lines[0].size();
+    parts.push_back(lower_part(nest, range, body));
+    if (&range == &all.back() && all.size() > 1) put_off(nest, parts.back(), before);
+  }
   std::optional<LoweredPart> whole;
   if (has_whole_rows(nest, parts)) {
     nest.names = names;
@@ -267,9 +312,12 @@ void LoopLowering::lower_nest(LoweredNest& nest, bool simd, const std::function<
     list_ = &opened.back()->regions[0].ops;
     append(nest.lines[k + 1]);
   }
-  put_parts(nest, parts, whole, simd);
-  for (ir::Op* loop : opened) statement(OpKind::Yield, {}, loop->regions[0].ops);
-  list_ = outside;
+  put_parts(nest, parts, whole, marks);
+  for (std::size_t k = nest.loops.size(); k-- > 0;) {
+    list_ = k > 0 ? &opened[k - 1]->regions[0].ops : outside;
+    append(nest.after[k]);
+    if (k > 0) statement(OpKind::Yield, {}, *list_);
+  }
 }
 
 ir::Op* LoopLowering::loop_over(ir::Value index, const LoopRange& range, std::int64_t by,
@@ -282,15 +330,19 @@ ir::Op* LoopLowering::loop_over(ir::Value index, const LoopRange& range, std::in
   return loop;
 }
 
-void LoopLowering::put_loop(const LoweredPart& part, const LoopRange& range, bool simd,
+void LoopLowering::put_loop(const LoweredPart& part, const LoopRange& range, const LoopMarks& marks,
                             Statements& list) {
   ir::Op* loop = loop_over(part.index, range, 1, "elements", list);
-  if (simd) loop->set("simd", std::int64_t{1});
+  if (marks.simd) loop->set("simd", std::int64_t{1});
+  // Sums that were done at once are not the loop's.
+  if (marks.simd && part.once.empty() && !marks.reduces.empty())
+    loop->set("reduces", marks.reduces);
   loop->regions[0].ops = part.lines;
   statement(OpKind::Yield, {}, loop->regions[0].ops);
 }
 
-void LoopLowering::put_blocks(LoweredNest&, const LoweredPart& part, bool simd, Statements& list) {
+void LoopLowering::put_blocks(LoweredNest&, const LoweredPart& part, const LoopMarks& marks,
+                              Statements& list) {
   ir::Op* blocks = loop_over(part.first, part.range, elements_of_block, "blocks", list);
   Statements& inside = blocks->regions[0].ops;
   const ir::Value end = sum({{cast(part.first, DType::Int64)}, {number(elements_of_block)}});
@@ -299,19 +351,21 @@ void LoopLowering::put_blocks(LoweredNest&, const LoweredPart& part, bool simd, 
             part.last, inside);
   const LoopRange block{part.first, last, {}};
   begin_streams(part.streamed, inside);
-  put_loop(part, block, simd, inside);
+  put_loop(part, block, marks, inside);
   finish_streams(part.streamed, block, inside);
   statement(OpKind::Yield, {}, inside);
 }
 
 // One range of the innermost loop.
-void LoopLowering::put_part(LoweredNest& nest, const LoweredPart& part, bool simd,
+void LoopLowering::put_part(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                             Statements& list) {
   if (part.result) return map_row(part, list);
+  list.insert(list.end(), part.once.begin(), part.once.end());
   if (part.lines.empty()) return;
-  if (nest.has_blocks) return put_blocks(nest, part, simd, list);
+  if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
+    return put_blocks(nest, part, marks, list);
   begin_streams(part.streamed, list);
-  put_loop(part, part.range, simd, list);
+  put_loop(part, part.range, marks, list);
   finish_streams(part.streamed, part.range, list);
 }
 
@@ -324,14 +378,15 @@ bool LoopLowering::has_whole_rows(const LoweredNest& nest,
   const auto is_load = [](const ir::Op* op) { return op->kind == OpKind::Load; };
   return nest.loops.size() > 1 && nest.loops.back().size <= longest_row && parts.size() == 2 &&
          parts[0].range.holds.value_or(false) && is_zero(parts[0].range.begin) &&
-         !step.ops.empty() && std::all_of(step.ops.begin(), step.ops.end(), is_load);
+         step.reductions.empty() && !step.ops.empty() &&
+         std::all_of(step.ops.begin(), step.ops.end(), is_load);
 }
 
 // The ranges of the innermost loop.
 void LoopLowering::put_parts(LoweredNest& nest, const std::vector<LoweredPart>& parts,
-                             const std::optional<LoweredPart>& whole, bool simd) {
+                             const std::optional<LoweredPart>& whole, const LoopMarks& marks) {
   const auto put_all = [&](Statements& list) {
-    for (const LoweredPart& part : parts) put_part(nest, part, simd, list);
+    for (const LoweredPart& part : parts) put_part(nest, part, marks, list);
   };
   if (!whole) return put_all(*list_);
   const ir::Value is_whole = make(OpKind::Compare, {parts[0].range.end, whole->range.end},
@@ -339,7 +394,7 @@ void LoopLowering::put_parts(LoweredNest& nest, const std::vector<LoweredPart>& 
   ir::Op* chosen = out_.make_op(OpKind::If, {is_whole}, {}, {});
   chosen->regions.resize(2);
   insert(chosen, *list_);
-  put_part(nest, *whole, simd, chosen->regions[0].ops);
+  put_part(nest, *whole, marks, chosen->regions[0].ops);
   put_all(chosen->regions[1].ops);
   for (ir::Region& side : chosen->regions) statement(OpKind::Yield, {}, side.ops);
 }
@@ -403,7 +458,7 @@ void LoopLowering::copy(const Step& step,
       return same_shape(kernel_.type(pair.first), shape);
     };
     LoweredNest nest = make_nest(step, shape);
-    lower_nest(nest, true, [&] {
+    lower_nest(nest, {.simd = true}, [&] {
       std::vector<std::vector<ir::Value>> writes;
       for (const auto& [to, from] : left) {
         if (!is_here(std::pair(to, from))) continue;

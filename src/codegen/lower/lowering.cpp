@@ -158,8 +158,7 @@ void LoopLowering::find_runs(ir::Value value) const {
 
 void LoopLowering::check_supported() const {
   ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if (op.facts().is(ir::Family::Reduction) || op.facts().is(ir::Family::Across))
-      throw NotLowered{};
+    if (op.facts().is(ir::Family::Across)) throw NotLowered{};
     if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
         kernel_.type(op.operands[0]).is_tile())
       find_runs(op.operands[0]);

@@ -48,6 +48,12 @@ struct KnownCondition {
 
 using Statements = std::vector<ir::Op*>;
 
+// Whether the rounds of a loop may run side by side, and what their lanes combine.
+struct LoopMarks {
+  bool simd = false;
+  std::vector<std::string> reduces = {};
+};
+
 // A store of a large result: the row that the loop writes is the staging array, or memory.
 struct StreamedStore {
   const ir::Op* store;
@@ -68,7 +74,10 @@ struct LoweredNest : NestShape {
   std::vector<Statements> lines;  // by depth, before the next inner loop
   std::map<std::pair<std::uint32_t, std::string>, PlacedValue> known;
   Names names;
+  std::vector<Statements> after;    // by depth, behind the next inner loop
   std::optional<bool> split_holds;  // what the split mask is in the range being lowered
+  LoopRange range;                  // that range, and what it does once instead of in its loop
+  Statements once;
   // The innermost loop runs block by block, for stores of large results.
   bool has_blocks = false;
   ir::Value block_first;
@@ -78,11 +87,27 @@ struct LoweredNest : NestShape {
   ir::Value result;   // of that row
 };
 
+// A sum of a loop, or its largest and the like.
+struct LoweredReduction {
+  const ir::Op* op;
+  const ir::Op* only;     // that combines two values; null: its region does
+  int axis_loop = -1;     // along which it runs; -1: one element is the result
+  bool is_inner = false;  // that is the innermost loop: the sum lives in a variable
+  bool has_identity = false;
+  std::string clause = {};
+  std::optional<ir::Type> wide = {};  // of the sum, where that is not the result's type
+  std::vector<ir::Value> sums = {};   // variables, or the results' arrays
+  // Of a largest or smallest float: the variable that says whether a number was seen, or, where NaN
+  // is kept, a NaN.
+  ir::Value seen = {};
+  bool keeps_nan = false;
+};
+
 // One range of the innermost loop.
 struct LoweredPart {
   LoopRange range;
   ir::Value index;
-  Statements lines = {};
+  Statements lines = {}, once = {};
   ir::Value first = {};  // of its blocks; none: the range is one
   std::string last = {};
   std::vector<StreamedStore> streamed = {};
@@ -179,7 +204,7 @@ class LoopLowering : private NestFacts {
   Address affine_terms(const ir::Op& op, const ElementIndex& index);
 
   // ---- Loops (lower_nests.cpp)
-  LoweredNest make_nest(const Step& step, const ir::Type& shape);
+  LoweredNest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes = {});
   void set_own(LoweredNest& nest);
   void elements(const Step& step);
   void run_ops(LoweredNest& nest, const Step& step);
@@ -189,18 +214,45 @@ class LoopLowering : private NestFacts {
   std::vector<LoopRange> ranges(LoweredNest& nest, bool rest);
   ir::Value bounds_without_loop(const LoweredNest& nest, const ir::Op& bounds);
   bool will_map(const LoweredNest& nest, const LoopRange& range) const;
-  void lower_nest(LoweredNest& nest, bool simd, const std::function<void()>& body);
+  void lower_nest(LoweredNest& nest, const LoopMarks& marks, const std::function<void()>& body);
+  void put_off(LoweredNest& nest, LoweredPart& part, std::size_t before);
   LoweredPart lower_part(LoweredNest& nest, const LoopRange& range,
                          const std::function<void()>& body);
   void put_parts(LoweredNest& nest, const std::vector<LoweredPart>& parts,
-                 const std::optional<LoweredPart>& whole, bool simd);
-  void put_part(LoweredNest& nest, const LoweredPart& part, bool simd, Statements& list);
-  void put_blocks(LoweredNest& nest, const LoweredPart& part, bool simd, Statements& list);
-  void put_loop(const LoweredPart& part, const LoopRange& range, bool simd, Statements& list);
+                 const std::optional<LoweredPart>& whole, const LoopMarks& marks);
+  void put_part(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
+                Statements& list);
+  void put_blocks(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
+                  Statements& list);
+  void put_loop(const LoweredPart& part, const LoopRange& range, const LoopMarks& marks,
+                Statements& list);
   ir::Op* loop_over(ir::Value index, const LoopRange& range, std::int64_t by, const char* over,
                     Statements& list);
   bool has_whole_rows(const LoweredNest& nest, const std::vector<LoweredPart>& parts) const;
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
+
+  // ---- Reductions (lower_reductions.cpp)
+  std::vector<LoweredReduction> plan_reductions(const Step& step, const LoweredNest& nest) const;
+  bool has_row_result(const ir::Type& row) const;
+  void widen_sums(const LoweredNest& nest, std::vector<LoweredReduction>& reductions) const;
+  ir::Value variable(const ir::Type& type, ir::Value initial, const std::string& name,
+                     Statements& list);
+  ir::Value current(ir::Value variable);
+  void begin_reductions(LoweredNest& nest, std::vector<LoweredReduction>& reductions);
+  void begin_reduction(LoweredNest& nest, LoweredReduction& reduction, ir::Value result);
+  void begin_extreme(LoweredNest& nest, LoweredReduction& reduction, Statements& list);
+  void take_extreme(const LoweredReduction& reduction, ir::Value value, Statements& list);
+  void finish_extreme(const LoweredReduction& reduction, Statements& list);
+  bool accumulate_once(LoweredNest& nest, const LoweredReduction& reduction,
+                       const PlacedValue& value);
+  void accumulate(LoweredNest& nest, const LoweredReduction& reduction);
+  std::vector<ir::Value> combined(LoweredNest& nest, const LoweredReduction& reduction,
+                                  const std::vector<ir::Value>& a, const std::vector<ir::Value>& b,
+                                  Statements& list);
+  ir::Value reduced_place(const LoweredNest& nest, const ir::Op& op);
+  void finish_reductions(LoweredNest& nest, const std::vector<LoweredReduction>& reductions);
+  void publish(const LoweredReduction& reduction);
+  std::vector<std::string> clauses_of(const std::vector<LoweredReduction>& reductions) const;
 
   // ---- Large results (lower_streams.cpp)
   void write_streamed(LoweredNest& nest, const ir::Op& store, ir::Value value);

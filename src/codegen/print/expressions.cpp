@@ -56,6 +56,12 @@ std::string ExpressionPrinter::argument(ir::Value value) const {
   return is_sum ? linear(*maker) : operand(value);
 }
 
+std::string ExpressionPrinter::condition(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  const bool is_open = maker && maker->kind != OpKind::Constant && is_inlined(*maker);
+  return is_open ? expression(*maker) : operand(value);
+}
+
 std::string ExpressionPrinter::type(ir::Value value) const {
   const Type& type = kernel_.type(value);
   return type.is_array() ? type_text(type.element()) + "*" : type_text(type);

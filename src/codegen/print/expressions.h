@@ -19,6 +19,8 @@ class ExpressionPrinter {
   std::string operand(ir::Value value) const;
   // As an index or an argument of a function, where a sum needs no parentheses.
   std::string argument(ir::Value value) const;
+  // Where parentheses stand around it already.
+  std::string condition(ir::Value value) const;
   // What the op gives.
   std::string expression(const ir::Op& op) const;
   // "x[i * 64 + j]": what a pointer points to.

@@ -151,10 +151,15 @@ void StatementPrinter::array(const ir::Op& op) {
 }
 
 void StatementPrinter::write(const ir::Op& op) {
-  const std::string line = fmt::format(
-      "{} = {};", expressions_.element(op.operands[0], op.operands[1]), operand(op.operands[2]));
+  const bool is_variable = kernel_.type(op.operands[0]).space == ir::Space::Registers;
+  const ir::Op* maker = kernel_.maker(op.operands[2]);
+  const bool is_open =
+      is_variable && maker && maker->kind != OpKind::Constant && expressions_.is_inlined(*maker);
+  const std::string line =
+      fmt::format("{} = {};", expressions_.element(op.operands[0], op.operands[1]),
+                  is_open ? expressions_.expression(*maker) : operand(op.operands[2]));
   if (op.operands.size() < 4) out_.line(line);
-  else out_.format("if ({}) {}", operand(op.operands[3]), line);
+  else out_.format("if ({}) {}", expressions_.condition(op.operands[3]), line);
 }
 
 void StatementPrinter::store(const ir::Op& op) {

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/lower_reductions.cpp — sums of a loop: variables when the innermost loop runs along
+// the axis, else the result's own array.
+#include <algorithm>
+#include <limits>
+
+#include "base/check.h"
+#include "codegen/lower/lowering.h"
+#include "codegen/lower/reduction_facts.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// Rows from this length on may be calls of the library, or be read ahead; sums of them may be taken
+// block by block.
+constexpr std::int64_t shortest_long_row = 32;
+constexpr std::int64_t shortest_called_row = 256;
+
+bool is_extreme(const LoweredReduction& reduction) {
+  return reduction.is_inner && reduction.clause.starts_with("tw_");
+}
+
+}  // namespace
+
+// Whether programs write a row of this shape that may be large: what it is computed from may be
+// read ahead, and the row be left to the next program.
+bool LoopLowering::has_row_result(const Type& row) const {
+  bool found = false;
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    found |= op.kind == OpKind::Store && kernel_.type(op.operands[1]).numel() == row.numel() &&
+             streamed_arguments_.contains(argument_of(op).id);
+  });
+  return found;
+}
+
+// Those along rows that are no calls of the library.
+std::vector<LoweredReduction> LoopLowering::plan_reductions(const Step& step,
+                                                            const LoweredNest& nest) const {
+  std::vector<LoweredReduction> out;
+  for (const ir::Op* op : step.reductions) {
+    LoweredReduction reduction{.op = op, .only = only_op(*op)};
+    const Type type = kernel_.type(op->operands[0]).element();
+    const auto axis = static_cast<int>(op->integer("axis"));
+    for (int k = 0; k < nest.depth(); ++k) {
+      const Loop& loop = nest.loops[static_cast<std::size_t>(k)];
+      if (loop.first <= axis && axis < loop.last) reduction.axis_loop = k;
+    }
+    reduction.is_inner = reduction.axis_loop >= 0 && reduction.axis_loop == nest.depth() - 1;
+    if (reduction.only) {
+      reduction.has_identity = identity_of(*reduction.only, type).has_value();
+      reduction.clause = clause_of(*reduction.only, type);
+    }
+    // One element along the axis is the result.
+    if (reduction.axis_loop < 0) reduction.has_identity = true;
+    const bool is_sum = reduction.only && reduction.only->kind == OpKind::Add && type.is_float();
+    const std::int64_t length = nest.loops.empty() ? 1 : nest.loops.back().size;
+    if (nest.loops.size() == 1 && length >= shortest_long_row && has_row_result(nest.shape))
+      throw NotLowered{};
+    if (reduction.is_inner && is_sum && length >= shortest_called_row) throw NotLowered{};
+    out.push_back(reduction);
+  }
+  return out;
+}
+
+// Small floats add up as f32 and are rounded once. Sums of f32 along a loop that may stay scalar
+// would be added one after another, while those of a vector loop have a partial sum per lane: there
+// f64 costs nothing and loses nothing.
+void LoopLowering::widen_sums(const LoweredNest& nest,
+                              std::vector<LoweredReduction>& reductions) const {
+  for (LoweredReduction& reduction : reductions) {
+    const Type type = kernel_.type(reduction.op->operands[0]).element();
+    if (!reduction.only || reduction.only->kind != OpKind::Add || !type.is_float() ||
+        reduction.axis_loop < 0)
+      continue;
+    if (size_of(type.dtype) < 4) reduction.wide = Type::scalar(DType::Float32);
+    else if (type.dtype == DType::Float32 && reduction.is_inner && !surely_vectorises(nest))
+      reduction.wide = Type::scalar(DType::Float64);
+    if (reduction.wide) reduction.clause = clause_of(*reduction.only, *reduction.wide);
+    // The sums would need an array beside the result's.
+    if (reduction.wide && !reduction.is_inner) throw NotLowered{};
+  }
+}
+
+ir::Value LoopLowering::variable(const Type& type, ir::Value initial, const std::string& name,
+                                 Statements& list) {
+  std::vector<ir::Value> operands;
+  if (initial) operands.push_back(initial);
+  return named(make(OpKind::Array, operands, Type::array(type, ir::Space::Registers),
+                    {{"count", std::int64_t{1}}}),
+               name, list);
+}
+
+ir::Value LoopLowering::current(ir::Value variable) {
+  return make(OpKind::Read, {variable, number(0)}, type_of(variable).element());
+}
+
+void LoopLowering::begin_reductions(LoweredNest& nest, std::vector<LoweredReduction>& reductions) {
+  for (LoweredReduction& reduction : reductions) {
+    for (const ir::Value result : reduction.op->results) begin_reduction(nest, reduction, result);
+    Statements& list = kernel_.type(reduction.op->result()).is_scalar()
+                           ? *list_
+                           : nest.lines[static_cast<std::size_t>(std::max(reduction.axis_loop, 0))];
+    if (is_extreme(reduction)) begin_extreme(nest, reduction, list);
+  }
+}
+
+void LoopLowering::begin_reduction(LoweredNest& nest, LoweredReduction& reduction,
+                                   ir::Value result) {
+  const Type type = reduction.wide.value_or(kernel_.type(result).element());
+  const std::string& own = kernel_.name_of(result);
+  const std::string wanted =
+      (own.empty() ? "sum" : own) +
+      (reduction.wide ? "_" + std::string(ir::short_name_of(type.dtype)) : "");
+  ir::Value initial;
+  if (is_extreme(reduction))
+    initial = constant_of(type, (reduction.only->kind == OpKind::Maximum ? -1 : 1) *
+                                    std::numeric_limits<double>::infinity());
+  else if (reduction.has_identity && reduction.only && identity_of(*reduction.only, type))
+    initial = constant_of(type, *identity_of(*reduction.only, type));
+  const bool is_scalar = kernel_.type(result).is_scalar();
+  if (is_scalar || reduction.is_inner) {
+    const std::string name = is_scalar ? names_.make(wanted) : nest.names.make(wanted);
+    if (is_scalar) nest.names.reserve(name);
+    else if (reduction.axis_loop == 0) names_.reserve(name);
+    Statements& list =
+        is_scalar ? *list_ : nest.lines[static_cast<std::size_t>(reduction.axis_loop)];
+    reduction.sums.push_back(variable(type, initial, name, list));
+    return;
+  }
+  reduction.sums.push_back(array(result));
+  if (reduction.axis_loop < 0 || !reduction.has_identity) return;
+  const ir::Value index = out_.make_value(Type::scalar(DType::Int32), "i", nullptr);
+  const LoopRange all{number(0), number(kernel_.type(result).numel()), {}};
+  ir::Op* loop = loop_over(index, all, 1, "elements", *list_);
+  statement(OpKind::Write, {reduction.sums.back(), index, initial}, loop->regions[0].ops);
+  statement(OpKind::Yield, {}, loop->regions[0].ops);
+}
+
+// The largest and the smallest of floats without NaN are one instruction per vector; whether there
+// were numbers, or NaN, is seen beside it.
+void LoopLowering::begin_extreme(LoweredNest& nest, LoweredReduction& reduction, Statements& list) {
+  reduction.keeps_nan = reduction.only->text("nan") == "propagate";
+  const std::string name =
+      nest.names.make(out_.name_of(reduction.sums[0]) + (reduction.keeps_nan ? "_nan" : "_seen"));
+  names_.reserve(name);
+  const DType dtype =
+      kernel_.type(reduction.op->result()).dtype == DType::Float64 ? DType::Int64 : DType::Int32;
+  reduction.seen = variable(Type::scalar(dtype), number(0, dtype), name, list);
+}
+
+// The statements that take one more value in.
+void LoopLowering::take_extreme(const LoweredReduction& reduction, ir::Value value,
+                                Statements& list) {
+  const Type condition = Type::scalar(DType::Bool);
+  const Type type = type_of(value);
+  const bool is_max = reduction.only->kind == OpKind::Maximum;
+  const ir::Value is_better = make(OpKind::Compare, {current(reduction.sums[0]), value}, condition,
+                                   {{"is", std::string(is_max ? "lt" : "gt")}});
+  const ir::Value best = make(OpKind::Select, {is_better, value, current(reduction.sums[0])}, type);
+  statement(OpKind::Write, {reduction.sums[0], number(0), best}, list);
+  const ir::Value counts = make(OpKind::Compare, {value, value}, condition,
+                                {{"is", std::string(reduction.keeps_nan ? "ne" : "eq")}});
+  const DType dtype = type_of(reduction.seen).dtype;
+  const ir::Value seen =
+      make(OpKind::Or, {current(reduction.seen), cast(counts, dtype)}, Type::scalar(dtype));
+  statement(OpKind::Write, {reduction.seen, number(0), seen}, list);
+}
+
+void LoopLowering::finish_extreme(const LoweredReduction& reduction, Statements& list) {
+  const Type type = type_of(reduction.sums[0]).element();
+  const ir::Value was_seen =
+      make(OpKind::Compare, {current(reduction.seen), number(0, type_of(reduction.seen).dtype)},
+           Type::scalar(DType::Bool), {{"is", std::string(reduction.keeps_nan ? "ne" : "eq")}});
+  statement(OpKind::Write,
+            {reduction.sums[0], number(0),
+             constant_of(type, std::numeric_limits<double>::quiet_NaN()), was_seen},
+            list);
+}
+
+// Behind the mask's end every element is often the same: it counts once, or times their number.
+bool LoopLowering::accumulate_once(LoweredNest& nest, const LoweredReduction& reduction,
+                                   const PlacedValue& value) {
+  if (!reduction.only || !reduction.is_inner || nest.split_holds != false ||
+      value.depth >= nest.depth())
+    return false;
+  const Type own = kernel_.type(reduction.op->operands[0]).element();
+  const Type type = reduction.wide.value_or(own);
+  const bool is_sum =
+      reduction.only->kind == OpKind::Add && (type.is_int() || size_of(type.dtype) >= 4);
+  if (!is_sum && !reduction.only->facts().has(ir::Idempotent)) return false;
+  ir::Value term = cast(value.value, type.dtype);
+  const LoopRange& range = nest.range;
+  const ir::Value is_there = make(OpKind::Compare, {range.begin, range.end},
+                                  Type::scalar(DType::Bool), {{"is", std::string("lt")}});
+  if (is_sum) {
+    const ir::Value count =
+        make(OpKind::Subtract, {range.end, range.begin}, Type::scalar(DType::Int32));
+    term = make(OpKind::Multiply, {term, cast(count, type.dtype)}, type);
+  }
+  if (reduction.seen) {
+    ir::Op* chosen = out_.make_op(OpKind::If, {is_there}, {}, {});
+    chosen->regions.resize(2);
+    insert(chosen, nest.once);
+    Statements& inside = chosen->regions[0].ops;
+    const bool is_name = out_.maker(term) == nullptr || !out_.name_of(term).empty() ||
+                         out_.maker(term)->kind == OpKind::Constant;
+    if (!is_name) term = named(term, nest.names.make("candidate"), inside);
+    take_extreme(reduction, term, inside);
+    for (ir::Region& side : chosen->regions) statement(OpKind::Yield, {}, side.ops);
+    return true;
+  }
+  const ir::Value next = make(reduction.only->kind, {current(reduction.sums[0]), term}, type,
+                              reduction.only->attributes);
+  statement(OpKind::Write, {reduction.sums[0], number(0), next, is_there}, nest.once);
+  return true;
+}
+
+ir::Value LoopLowering::reduced_place(const LoweredNest& nest, const ir::Op& op) {
+  ElementIndex index{nest.own.at, {}};
+  index.at.erase(index.at.begin() + op.integer("axis"));
+  return linear(kernel_.type(op.result()), index).value;
+}
+
+void LoopLowering::accumulate(LoweredNest& nest, const LoweredReduction& reduction) {
+  const ir::Op& op = *reduction.op;
+  std::vector<ir::Value> values;
+  for (const ir::Value operand : op.operands) {
+    const PlacedValue value = element(nest, operand, nest.own);
+    if (accumulate_once(nest, reduction, value)) return;
+    values.push_back(value.value);
+  }
+  Statements& lines = nest.lines.back();
+  const auto place = [&](std::size_t k) {
+    const bool is_variable = type_of(reduction.sums[k]).space == ir::Space::Registers;
+    return is_variable ? number(0) : reduced_place(nest, op);
+  };
+  const auto set_all = [&](Statements& list) {
+    for (std::size_t k = 0; k < values.size(); ++k)
+      statement(OpKind::Write, {reduction.sums[k], place(k), values[k]}, list);
+  };
+  if (reduction.axis_loop < 0) return set_all(lines);
+  if (reduction.seen) {
+    const bool is_name = text_.operand(values[0]).find_first_of("([ ") == std::string::npos;
+    return take_extreme(reduction,
+                        is_name ? values[0] : named(values[0], nest.names.make("candidate"), lines),
+                        lines);
+  }
+  const auto take_all = [&](Statements& list) {
+    std::vector<ir::Value> before, next;
+    for (std::size_t k = 0; k < values.size(); ++k)
+      before.push_back(
+          make(OpKind::Read, {reduction.sums[k], place(k)}, type_of(reduction.sums[k]).element()));
+    next = combined(nest, reduction, before, values, list);
+    for (std::size_t k = 0; k < next.size(); ++k)
+      statement(OpKind::Write, {reduction.sums[k], place(k), next[k]}, list);
+  };
+  if (reduction.has_identity) return take_all(lines);
+  // The first element is where the others are combined with.
+  const ir::Value at = nest.own.at[static_cast<std::size_t>(op.integer("axis"))].value;
+  const ir::Value is_first = make(OpKind::Compare, {at, number(0, type_of(at).dtype)},
+                                  Type::scalar(DType::Bool), {{"is", std::string("eq")}});
+  ir::Op* chosen = out_.make_op(OpKind::If, {is_first}, {}, {});
+  chosen->regions.resize(2);
+  insert(chosen, lines);
+  set_all(chosen->regions[0].ops);
+  take_all(chosen->regions[1].ops);
+  for (ir::Region& side : chosen->regions) statement(OpKind::Yield, {}, side.ops);
+}
+
+// region(a.., b..): what its values are, all read before any sum changes.
+std::vector<ir::Value> LoopLowering::combined(LoweredNest& nest, const LoweredReduction& reduction,
+                                              const std::vector<ir::Value>& a,
+                                              const std::vector<ir::Value>& b, Statements& list) {
+  if (reduction.only) {
+    const Type type = type_of(a[0]);
+    return {make(reduction.only->kind, {a[0], cast(b[0], type.dtype)}, type,
+                 reduction.only->attributes)};
+  }
+  const ir::Region& body = reduction.op->regions[0];
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    scalars_[body.arguments[k].id] = a[k];
+    scalars_[body.arguments[a.size() + k].id] = b[k];
+  }
+  // The region's names must differ from those of the nest, which it stands in.
+  std::swap(names_, nest.names);
+  Statements* const outside = std::exchange(list_, &list);
+  steps(steps_of(body));
+  std::vector<ir::Value> out;
+  for (const ir::Value value : body.ops.back()->operands)
+    out.push_back(named(scalar(value), names_.make("", "combined"), list));
+  list_ = outside;
+  std::swap(names_, nest.names);
+  return out;
+}
+
+// Behind the innermost loop: rows of sums go to the results' arrays.
+void LoopLowering::finish_reductions(LoweredNest& nest,
+                                     const std::vector<LoweredReduction>& reductions) {
+  for (const LoweredReduction& reduction : reductions) {
+    const std::vector<ir::Value>& results = reduction.op->results;
+    if (!reduction.is_inner || kernel_.type(results[0]).is_scalar()) continue;
+    Statements& list = nest.after[static_cast<std::size_t>(reduction.axis_loop)];
+    if (reduction.seen) finish_extreme(reduction, list);
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      const ir::Value sum = current(reduction.sums[k]);
+      statement(OpKind::Write,
+                {array(results[k]), reduced_place(nest, *reduction.op),
+                 reduction.wide ? cast(sum, kernel_.type(results[k]).dtype) : sum},
+                list);
+    }
+  }
+}
+
+// Behind the loops: scalar results are variables of the function, wide sums are rounded.
+void LoopLowering::publish(const LoweredReduction& reduction) {
+  const std::vector<ir::Value>& results = reduction.op->results;
+  const Type& type = kernel_.type(results[0]);
+  if (!type.is_scalar()) return;
+  if (reduction.seen) finish_extreme(reduction, *list_);
+  if (reduction.wide) return define(results[0], cast(current(reduction.sums[0]), type.dtype));
+  for (std::size_t k = 0; k < results.size(); ++k)
+    scalars_[results[k].id] = current(reduction.sums[k]);
+}
+
+// What the lanes of a loop combine, as `reduces` says it.
+std::vector<std::string> LoopLowering::clauses_of(
+    const std::vector<LoweredReduction>& reductions) const {
+  std::vector<std::string> out;
+  for (const LoweredReduction& reduction : reductions) {
+    if (!reduction.is_inner || !reduction.only) continue;
+    out.push_back(std::string(reduction.only->facts().name) + " " +
+                  out_.name_of(reduction.sums[0]));
+    if (reduction.seen) out.push_back("or " + out_.name_of(reduction.seen));
+  }
+  return out;
+}
+
+}  // namespace tilewright
