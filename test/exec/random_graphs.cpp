@@ -39,7 +39,7 @@ struct Given {
   // mean. Captured.
   Tensor uneven_a() const {
     std::vector<double> ramp;
-    for (std::int64_t i = 0; i < full[2]; ++i) ramp.push_back(0.5 * static_cast<double>(i));
+    for (std::int64_t i = 0; i < full[2]; ++i) ramp.push_back(0.25 * static_cast<double>(i * i));
     return whole_a() * 0.1 + tensor<double>(ramp, Device::cpu()).to(a.dtype());
   }
 };
@@ -118,9 +118,9 @@ const Operation operations[] = {
      [](const Given& g) { return argmax(g.a, g.axis, true).to(g.a.dtype()); }},
     {"torch.softmax({a}, {axis})", [](const Given& g) { return softmax(g.a, g.axis); }},
     {"torch.log_softmax({a}, {axis})", [](const Given& g) { return log_softmax(g.a, g.axis); }},
-    {"F.layer_norm({a}.expand(X, Y, Z) * 0.1 + torch.arange(Z, dtype={a}.dtype) * 0.5, (Z,))",
+    {"F.layer_norm({a}.expand(X, Y, Z) * 0.1 + torch.arange(Z, dtype={a}.dtype) ** 2 * 0.25, (Z,))",
      [](const Given& g) { return layer_norm(g.uneven_a()); }},
-    {"F.layer_norm({a}.expand(X, Y, Z) * 0.1 + torch.arange(Z, dtype={a}.dtype) * 0.5, (Z,), "
+    {"F.layer_norm({a}.expand(X, Y, Z) * 0.1 + torch.arange(Z, dtype={a}.dtype) ** 2 * 0.25, (Z,), "
      "{b}.expand(X, Y, Z).sum((0, 1)))",
      [](const Given& g) {
        return layer_norm(g.uneven_a(), sum(g.whole_b(), {0, 1}));

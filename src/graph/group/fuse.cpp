@@ -60,12 +60,12 @@ class Fuser {
     readers_.resize(graph.nodes.size());
   }
 
-  Fusion run() {
+  Fusion run(bool gives_reasons) {
     mark_needed();
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i)
       if (fusion_.is_needed[at(i)] && node(i).is_fusible()) place(i);
     compact();
-    find_reasons();
+    if (gives_reasons) find_reasons();
     return std::move(fusion_);
   }
 
@@ -366,7 +366,9 @@ class Fuser {
 
 }  // namespace
 
-Fusion fuse(const Graph& graph, bool fuses) { return Fuser(graph, fuses).run(); }
+Fusion fuse(const Graph& graph, bool fuses, bool gives_reasons) {
+  return Fuser(graph, fuses).run(gives_reasons);
+}
 
 Shape domain_strides(const Group& group, const Value& value, const std::vector<int>& place) {
   Shape strides(group.domain.size(), 0);

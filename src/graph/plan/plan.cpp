@@ -51,7 +51,6 @@ class GroupPlanner {
     for (const int i : group_.nodes) add_step(i);
     for (const int i : group_.nodes)
       if (is_written_[index(i)]) add_output(i);
-    formula_->name = name_of_steps(*formula_);
     step_.domain = group_.domain;
     step_.mask = group_.mask;
     step_.formula = &shared_formula(std::move(formula_));
@@ -225,7 +224,10 @@ const Formula& shared_formula(std::unique_ptr<Formula> formula) {
   static auto* const known = new std::map<std::string, std::unique_ptr<Formula>>();
   const std::lock_guard lock(mutex);
   auto& place = (*known)[formula->key()];
-  if (!place) place = std::move(formula);
+  if (!place) {
+    formula->name = name_of_steps(*formula);
+    place = std::move(formula);
+  }
   return *place;
 }
 
@@ -254,7 +256,7 @@ Plan make_plan(Graph graph, bool fuses) {
     step.written = {static_cast<int>(i)};
     steps.push_back(std::move(step));
   }
-  plan.reasons = fusion.reasons;
+  plan.fuses = fuses;
   plan.graph = std::move(graph);
   order_steps(plan, std::move(steps));
   if (fuses) merge_alike(plan.graph, plan.steps);
@@ -319,7 +321,8 @@ std::string Plan::explain() const {
     for (const int i : step.written) written += bytes_of(graph.nodes[index(i)]);
     text += fmt::format("; reads {} bytes, writes {}\n", read, written);
   }
-  for (const std::string& reason : reasons) text += "not fused: " + reason + "\n";
+  for (const std::string& reason : fuse(graph, fuses, true).reasons)
+    text += "not fused: " + reason + "\n";
   return text;
 }
 
