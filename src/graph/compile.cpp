@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -73,6 +74,21 @@ struct Entry {
   }
 };
 
+// Of what guards compare.
+static std::uint64_t hash_of(const State::Call& call) {
+  std::uint64_t hash = call.inputs.size();
+  const auto add = [&](std::uint64_t number) {
+    hash = (hash ^ number) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  };
+  for (const Tensor& input : call.inputs) {
+    add(static_cast<std::uint64_t>(input.dtype()));
+    for (const std::int64_t size : input.shape()) add(static_cast<std::uint64_t>(size));
+    for (const std::int64_t stride : input.strides()) add(static_cast<std::uint64_t>(stride));
+  }
+  return hash;
+}
+
 // What differs from the last plan: the line of TILEWRIGHT_LOG=recompiles.
 static std::string difference(const Entry& entry, const State::Call& call) {
   for (std::size_t i = 0; i < std::min(entry.guards.size(), call.inputs.size()); ++i)
@@ -88,6 +104,7 @@ struct State::Parts {
   CompileOptions options;
   mutable std::mutex mutex;  // all below
   std::vector<std::unique_ptr<Entry>> entries;
+  std::unordered_multimap<std::uint64_t, Entry*> by_hash;
   Entry* last = nullptr;
   CompileStats stats;
 
@@ -102,18 +119,20 @@ struct State::Parts {
     const std::lock_guard lock(mutex);
     ++stats.calls;
     if (last != nullptr && last->holds(call)) return last;
-    for (const auto& entry : entries)
-      if (entry->holds(call)) return last = entry.get();
+    const auto [first, end] = by_hash.equal_range(hash_of(call));
+    for (auto known = first; known != end; ++known)
+      if (known->second->holds(call)) return last = known->second;
     if (last != nullptr && logs("recompiles"))
       log_line("recompiles",
                fmt::format("{} is traced again: {}", options.name, difference(*last, call)));
     return nullptr;
   }
 
-  Entry* add(std::unique_ptr<Entry> entry) {
+  Entry* add(std::unique_ptr<Entry> entry, const Call& call) {
     const std::lock_guard lock(mutex);
     ++stats.traces;
     stats.kernels = entry->plan.steps.size();
+    by_hash.emplace(hash_of(call), entry.get());
     entries.push_back(std::move(entry));
     return last = entries.back().get();
   }
@@ -258,7 +277,7 @@ std::pair<std::vector<Tensor>, const std::any*> State::run(const Call& call) {
       throw ArgumentError(
           fmt::format("tensor {} of a call of '{}' is undefined", i + 1, parts_->options.name));
   Entry* entry = parts_->find(call);
-  if (entry == nullptr) entry = parts_->add(parts_->make_entry(call));
+  if (entry == nullptr) entry = parts_->add(parts_->make_entry(call), call);
   else if (settings().check_trace) parts_->check_trace(*entry, call);
   return {parts_->run(*entry, call), &entry->tree};
 }

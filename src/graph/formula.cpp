@@ -84,6 +84,30 @@ std::string Formula::to_string() const {
   return text;
 }
 
+std::string Formula::key() const {
+  std::string bytes;
+  const auto put = [&](int number) {
+    const auto narrow = static_cast<std::int16_t>(number);
+    bytes.append(reinterpret_cast<const char*>(&narrow), sizeof narrow);
+  };
+  for (const Leaf& one : leaves) put(static_cast<int>(one.dtype) << 1 | (one.is_per_row ? 1 : 0));
+  put(-1);
+  for (const DType one : numbers) put(static_cast<int>(one));
+  put(-1);
+  for (const Step& s : steps) {
+    put(static_cast<int>(s.op));
+    put(static_cast<int>(s.operand_dtype));
+    put(static_cast<int>(s.dtype));
+    for (const std::int16_t operand : s.operands) put(operand);
+  }
+  put(-1);
+  for (const Output& one : outputs) {
+    put(one.value);
+    put(static_cast<int>(one.dtype) << 1 | (one.is_per_row ? 1 : 0));
+  }
+  return bytes;
+}
+
 DType number_dtype(DType compute) { return compute == DType::Bool ? DType::Int32 : compute; }
 
 }  // namespace tilewright::graph

@@ -70,6 +70,8 @@ struct Formula {
   void output(int value, DType output_dtype, bool is_per_row = false);
 
   std::string to_string() const;
+  // Equal for formulas that compute the same, as bytes; the name does not count.
+  std::string key() const;
 
   // Kernels that were made for it: a list that only grows, read without a lock.
   mutable std::atomic<GroupKernel*> kernels{nullptr};

@@ -35,6 +35,13 @@ struct Given {
 
   Tensor whole_a() const { return a.broadcast_to(full); }
   Tensor whole_b() const { return b.broadcast_to(full); }
+  // No two elements of a row are equal: where all are, a norm makes 300 times the rounding of their
+  // mean. Captured.
+  Tensor uneven_a() const {
+    std::vector<double> ramp;
+    for (std::int64_t i = 0; i < full[2]; ++i) ramp.push_back(0.25 * static_cast<double>(i * i));
+    return whole_a() * 0.1 + tensor<double>(ramp, Device::cpu()).to(a.dtype());
+  }
 };
 
 struct Operation {
@@ -111,11 +118,12 @@ const Operation operations[] = {
      [](const Given& g) { return argmax(g.a, g.axis, true).to(g.a.dtype()); }},
     {"torch.softmax({a}, {axis})", [](const Given& g) { return softmax(g.a, g.axis); }},
     {"torch.log_softmax({a}, {axis})", [](const Given& g) { return log_softmax(g.a, g.axis); }},
-    {"F.layer_norm({a}.expand(X, Y, Z), (Z,))",
-     [](const Given& g) { return layer_norm(g.whole_a()); }},
-    {"F.layer_norm({a}.expand(X, Y, Z), (Z,), {b}.expand(X, Y, Z).sum((0, 1)))",
+    {"F.layer_norm({a}.expand(X, Y, Z) * 0.1 + torch.arange(Z, dtype={a}.dtype) ** 2 * 0.25, (Z,))",
+     [](const Given& g) { return layer_norm(g.uneven_a()); }},
+    {"F.layer_norm({a}.expand(X, Y, Z) * 0.1 + torch.arange(Z, dtype={a}.dtype) ** 2 * 0.25, (Z,), "
+     "{b}.expand(X, Y, Z).sum((0, 1)))",
      [](const Given& g) {
-       return layer_norm(g.whole_a(), sum(g.whole_b(), {0, 1}));
+       return layer_norm(g.uneven_a(), sum(g.whole_b(), {0, 1}));
      }},
     {"F.rms_norm({a}.expand(X, Y, Z), (Z,), eps=1e-6)",
      [](const Given& g) { return rms_norm(g.whole_a()); }},

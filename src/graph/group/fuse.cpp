@@ -6,8 +6,6 @@
 #include <bit>
 #include <numeric>
 #include <optional>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,12 +60,12 @@ class Fuser {
     readers_.resize(graph.nodes.size());
   }
 
-  Fusion run() {
+  Fusion run(bool gives_reasons) {
     mark_needed();
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i)
       if (fusion_.is_needed[at(i)] && node(i).is_fusible()) place(i);
     compact();
-    find_reasons();
+    if (gives_reasons) find_reasons();
     return std::move(fusion_);
   }
 
@@ -124,48 +122,62 @@ class Fuser {
     return true;
   }
 
+  using Members = std::vector<bool>;
+  Members members_of(const Group& group) const {
+    Members members(graph_.nodes.size(), false);
+    for (const int i : group.nodes) members[at(i)] = true;
+    return members;
+  }
+
   // Every value that a node of the group reads from another one is at the reader's place.
-  bool holds_together(const Group& group) const {
-    const std::set<int> members(group.nodes.begin(), group.nodes.end());
+  bool holds_together(const Group& group, const Members& members) const {
     for (const int i : group.nodes)
       for (const Value& value : node(i).operands)
-        if (!value.is_number() && members.contains(value.node) && !is_read_in_place(i, value))
+        if (!value.is_number() && members[at(value.node)] && !is_read_in_place(i, value))
           return false;
     return true;
   }
 
-  std::size_t memory_of(const Group& group) const {
-    const std::set<int> members(group.nodes.begin(), group.nodes.end());
-    std::set<std::tuple<int, std::int64_t, std::string>> read;
+  // Tensors that it reads and writes; counted no further than what is too many.
+  std::size_t memory_of(const Group& group, const Members& members) const {
+    std::vector<const Value*> read;
     std::size_t written = 0;
+    const auto is_known = [&](const Value& value) {
+      return std::any_of(read.begin(), read.end(), [&](const Value* other) {
+        return other->node == value.node && other->offset == value.offset &&
+               other->strides == value.strides;
+      });
+    };
     for (const int i : group.nodes) {
       for (const Value& value : node(i).operands)
-        if (!value.is_number() && !members.contains(value.node))
-          read.emplace(value.node, value.offset, shape_text(value.strides));
+        if (!value.is_number() && !members[at(value.node)] && !is_known(value))
+          read.push_back(&value);
       written += is_written(i, members) ? 1 : 0;
+      if (read.size() + written > most_memory) break;
     }
     return read.size() + written;
   }
 
-  bool is_written(int i, const std::set<int>& members) const {
+  bool is_written(int i, const Members& members) const {
     for (const Value& value : graph_.outputs)
       if (value.node == i) return true;
     for (const int reader : readers_[at(i)])
-      if (!members.contains(reader)) return true;
+      if (!members[at(reader)]) return true;
     return false;
   }
 
   // A way from one node of the group out of it and back: it could not run before or after.
-  bool has_way_around(const Group& group) const {
-    const std::set<int> members(group.nodes.begin(), group.nodes.end());
+  bool has_way_around(const Group& group, const Members& members) const {
     std::vector<int> open;
-    std::set<int> seen;
+    Members seen(graph_.nodes.size(), false);
     const auto visit = [&](int i) {
-      if (seen.insert(i).second) open.push_back(i);
+      if (seen[at(i)]) return;
+      seen[at(i)] = true;
+      open.push_back(i);
     };
     for (const int i : group.nodes)
       for (const int reader : readers_[at(i)])
-        if (!members.contains(reader)) visit(reader);
+        if (!members[at(reader)]) visit(reader);
     while (!open.empty()) {
       const int i = open.back();
       open.pop_back();
@@ -175,7 +187,7 @@ class Fuser {
         together = fusion_.groups[at(fusion_.group_of[at(i)])].nodes;
       for (const int one : together)
         for (const int reader : readers_[at(one)]) {
-          if (members.contains(reader)) return true;
+          if (members[at(reader)]) return true;
           visit(reader);
         }
     }
@@ -185,13 +197,13 @@ class Fuser {
   bool is_full(int i, const Group& group) const { return node(i).shape == group.domain; }
 
   bool may_be(const Group& group) const {
-    if (memory_of(group) > most_memory || group.domain.size() > max_rank) return false;
-    if (!is_last_or_one(group.mask, group.domain.size())) {
-      const std::set<int> members(group.nodes.begin(), group.nodes.end());
+    if (group.domain.size() > max_rank) return false;
+    const Members members = members_of(group);
+    if (memory_of(group, members) > most_memory) return false;
+    if (!is_last_or_one(group.mask, group.domain.size()))
       for (const int i : group.nodes)
         if (is_full(i, group) && is_written(i, members)) return false;
-    }
-    return holds_together(group) && !has_way_around(group);
+    return holds_together(group, members) && !has_way_around(group, members);
   }
 
   static Group joined(const Group& a, const Group& b) {
@@ -354,7 +366,9 @@ class Fuser {
 
 }  // namespace
 
-Fusion fuse(const Graph& graph, bool fuses) { return Fuser(graph, fuses).run(); }
+Fusion fuse(const Graph& graph, bool fuses, bool gives_reasons) {
+  return Fuser(graph, fuses).run(gives_reasons);
+}
 
 Shape domain_strides(const Group& group, const Value& value, const std::vector<int>& place) {
   Shape strides(group.domain.size(), 0);

@@ -26,11 +26,11 @@ struct Fusion {
   std::vector<std::vector<int>>
       place_of;                      // by node: the dimension of the domain of each of its own
   std::vector<bool> is_needed;       // by node: leads to an output
-  std::vector<std::string> reasons;  // why a value goes through memory, a sentence each
+  std::vector<std::string> reasons;  // why a value goes through memory, a sentence each, if asked
 };
 
 // Without `fuses` every node is a group of its own.
-Fusion fuse(const Graph& graph, bool fuses = true);
+Fusion fuse(const Graph& graph, bool fuses = true, bool gives_reasons = false);
 
 // The strides with which a value is read over a group's domain by a node whose dimensions lie at
 // `place` in it.

@@ -37,16 +37,20 @@ std::string name_of_steps(const Formula& formula) {
 
 class GroupPlanner {
  public:
-  GroupPlanner(const Graph& graph, const Fusion& fusion, const Group& group)
-      : graph_(graph), fusion_(fusion), group_(group), formula_(std::make_unique<Formula>()) {}
+  GroupPlanner(const Graph& graph, const Fusion& fusion, const Group& group,
+               const std::vector<bool>& is_written)
+      : graph_(graph),
+        fusion_(fusion),
+        group_(group),
+        is_written_(is_written),
+        formula_(std::make_unique<Formula>()) {}
 
   PlannedStep run() {
     for (const int i : group_.nodes) find_leaves(i);
     for (const int i : group_.nodes) find_numbers(i);
     for (const int i : group_.nodes) add_step(i);
     for (const int i : group_.nodes)
-      if (is_written(i)) add_output(i);
-    formula_->name = name_of_steps(*formula_);
+      if (is_written_[index(i)]) add_output(i);
     step_.domain = group_.domain;
     step_.mask = group_.mask;
     step_.formula = &shared_formula(std::move(formula_));
@@ -120,17 +124,6 @@ class GroupPlanner {
            !divisor.is_number() && node(divisor.node).shape != group_.domain;
   }
 
-  bool is_written(int i) const {
-    for (const Value& value : graph_.outputs)
-      if (value.node == i) return true;
-    for (std::size_t r = 0; r < graph_.nodes.size(); ++r) {
-      if (!fusion_.is_needed[r] || fusion_.group_of[r] == fusion_.group_of[index(i)]) continue;
-      for (const Value& value : graph_.nodes[r].operands)
-        if (value.node == i) return true;
-    }
-    return false;
-  }
-
   void add_output(int i) {
     const bool is_per_row = group_.mask != 0 && node(i).shape != group_.domain;
     formula_->output(steps_.at(i), node(i).dtype, is_per_row);
@@ -152,11 +145,25 @@ class GroupPlanner {
   const Graph& graph_;
   const Fusion& fusion_;
   const Group& group_;
+  const std::vector<bool>& is_written_;  // of all nodes
   std::unique_ptr<Formula> formula_;
   PlannedStep step_;
   std::map<std::pair<int, std::size_t>, int> values_;  // of operands: leaves and numbers
   std::map<int, int> steps_;                           // of nodes
 };
+
+// Nodes that another kernel, or the caller, reads.
+std::vector<bool> find_written(const Graph& graph, const Fusion& fusion) {
+  std::vector<bool> is_written(graph.nodes.size(), false);
+  for (const Value& value : graph.outputs) is_written[index(value.node)] = true;
+  for (std::size_t r = 0; r < graph.nodes.size(); ++r) {
+    if (!fusion.is_needed[r]) continue;
+    for (const Value& value : graph.nodes[r].operands)
+      if (!value.is_number() && fusion.group_of[r] != fusion.group_of[index(value.node)])
+        is_written[index(value.node)] = true;
+  }
+  return is_written;
+}
 
 // Steps in an order in which everything is written before it is read.
 void order_steps(Plan& plan, std::vector<PlannedStep> steps) {
@@ -216,8 +223,11 @@ const Formula& shared_formula(std::unique_ptr<Formula> formula) {
   static std::mutex mutex;
   static auto* const known = new std::map<std::string, std::unique_ptr<Formula>>();
   const std::lock_guard lock(mutex);
-  auto& place = (*known)[formula->to_string()];
-  if (!place) place = std::move(formula);
+  auto& place = (*known)[formula->key()];
+  if (!place) {
+    formula->name = name_of_steps(*formula);
+    place = std::move(formula);
+  }
   return *place;
 }
 
@@ -235,9 +245,10 @@ std::int64_t programs_of(const PlannedStep& step) {
 Plan make_plan(Graph graph, bool fuses) {
   Plan plan;
   const Fusion fusion = fuse(graph, fuses);
+  const std::vector<bool> is_written = find_written(graph, fusion);
   std::vector<PlannedStep> steps;
   for (const Group& group : fusion.groups)
-    steps.push_back(GroupPlanner(graph, fusion, group).run());
+    steps.push_back(GroupPlanner(graph, fusion, group, is_written).run());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (!fusion.is_needed[i] || graph.nodes[i].is_given() || graph.nodes[i].is_fusible()) continue;
     PlannedStep step;
@@ -245,7 +256,7 @@ Plan make_plan(Graph graph, bool fuses) {
     step.written = {static_cast<int>(i)};
     steps.push_back(std::move(step));
   }
-  plan.reasons = fusion.reasons;
+  plan.fuses = fuses;
   plan.graph = std::move(graph);
   order_steps(plan, std::move(steps));
   if (fuses) merge_alike(plan.graph, plan.steps);
@@ -310,7 +321,8 @@ std::string Plan::explain() const {
     for (const int i : step.written) written += bytes_of(graph.nodes[index(i)]);
     text += fmt::format("; reads {} bytes, writes {}\n", read, written);
   }
-  for (const std::string& reason : reasons) text += "not fused: " + reason + "\n";
+  for (const std::string& reason : fuse(graph, fuses, true).reasons)
+    text += "not fused: " + reason + "\n";
   return text;
 }
 

@@ -47,7 +47,7 @@ std::int64_t programs_of(const PlannedStep& step);
 struct Plan {
   Graph graph;
   std::vector<PlannedStep> steps;
-  std::vector<std::string> reasons;
+  bool fuses = true;
 
   std::string explain() const;
   // The kernels of all groups as Triton source, which Triton itself compiles.

@@ -200,18 +200,36 @@ void Tracer::add_output(const Tensor& tensor) {
   graph.outputs.push_back(std::move(value));
 }
 
+// Bytes, not text: it is made for every operation that is traced.
 std::string Tracer::key_of(const Node& node) const {
-  std::string key =
-      fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(node.kind), static_cast<int>(node.op),
-                  static_cast<int>(node.operand_dtype), static_cast<int>(node.dtype), node.mask,
-                  node.axis, node.call, shape_text(node.shape));
-  for (const std::int64_t number : node.attributes) key += fmt::format(" @{}", number);
+  std::string key;
+  key.reserve(256);
+  const auto put = [&](std::uint64_t number) {
+    key.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  const auto put_shape = [&](const Shape& shape) {
+    put(shape.size());
+    for (const std::int64_t size : shape) put(static_cast<std::uint64_t>(size));
+  };
+  put(static_cast<std::uint64_t>(node.kind) << 48 | static_cast<std::uint64_t>(node.op) << 32 |
+      static_cast<std::uint64_t>(node.operand_dtype) << 16 |
+      static_cast<std::uint64_t>(node.dtype));
+  put(std::uint64_t{node.mask} << 32 | static_cast<std::uint32_t>(node.axis));
+  put(node.call.size());
+  key += node.call;
+  put_shape(node.shape);
+  put(node.attributes.size());
+  for (const std::int64_t number : node.attributes) put(static_cast<std::uint64_t>(number));
   for (const Value& value : node.operands) {
-    if (value.is_number())
-      key += fmt::format(" #{}:{}", value.number.bits, static_cast<int>(value.number.dtype));
-    else
-      key += fmt::format(" %{}{}{}+{}", value.node, shape_text(value.shape),
-                         shape_text(value.strides), value.offset);
+    put(static_cast<std::uint64_t>(value.node));
+    if (value.is_number()) {
+      put(value.number.bits);
+      put(static_cast<std::uint64_t>(value.number.dtype));
+    } else {
+      put_shape(value.shape);
+      put_shape(value.strides);
+      put(static_cast<std::uint64_t>(value.offset));
+    }
   }
   return key;
 }
