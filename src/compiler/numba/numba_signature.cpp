@@ -29,6 +29,8 @@ bool is_contiguous_mark(const Node* node) {
 
 std::optional<NumbaType> type_of_node(const Node* node) {
   if (const auto* array = cast_if<Subscript>(node)) {
+    if (numba::is_complex_name(dotted_name(array->value)))
+      throw ArgumentError(numba::no_complex_arrays);
     const std::optional<DType> dtype = scalar_of(array->value);
     if (!dtype) return {};
     std::vector<const Node*> parts = {array->index};
@@ -69,7 +71,7 @@ std::vector<NumbaType> parse_numba_signature(const std::string& text) {
     const auto tree = parse_expression(make_source("<signature>", "(" + text + ")"));
     const Node* const value = cast<ExprStmt>(tree->root->body.front()).value;
     if (auto types = signature_of_node(value)) return *types;
-  } catch (const UserError&) {
+  } catch (const SyntaxOrTypeError&) {
   }
   throw ArgumentError(fmt::format(
       "'{}' is no list of Numba's types; write float32[:], float32[:, :], int32", text));
