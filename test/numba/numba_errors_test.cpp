@@ -84,7 +84,7 @@ TEST(NumbaErrors, ArraysOfComplexNumbersAreNamed) {
                         "k");
       ADD_FAILURE() << "nothing was thrown for " << signature;
     } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(sentence));
+      EXPECT_THAT(error.what(), HasSubstr(fmt::format(":3:11: error: {}", sentence)));
     }
 }
 

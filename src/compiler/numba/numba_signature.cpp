@@ -85,9 +85,13 @@ std::optional<std::vector<NumbaType>> decorator_signature(ModuleLoader& loader,
     if (call == nullptr || call->arguments.empty()) continue;
     const std::string name = loader.resolve(module, call->function).external;
     if (!name.starts_with("numba")) continue;
-    if (const auto* text = cast_if<StrLiteral>(call->arguments[0]))
-      return parse_numba_signature(std::string(text->value));
-    if (auto types = signature_of_node(call->arguments[0])) return types;
+    try {
+      if (const auto* text = cast_if<StrLiteral>(call->arguments[0]))
+        return parse_numba_signature(std::string(text->value));
+      if (auto types = signature_of_node(call->arguments[0])) return types;
+    } catch (const ArgumentError& error) {
+      fail_at(module.tree->source, call->arguments[0]->span, error.what());
+    }
     fail_at(module.tree->source, call->arguments[0]->span,
             "the signature of the decorator is not understood",
             "write it as a text: @cuda.jit(\"void(float32[:], int32)\")");
