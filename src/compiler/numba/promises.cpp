@@ -25,25 +25,21 @@ bool is_narrow_view(const Tensor& tensor) {
   return span <= most;
 }
 
-// Of contiguous arrays, which most are, the number of elements says all but the strides of
-// dimensions of size 1; one without elements may have any sizes.
+// Of contiguous arrays, which most are, the number of elements says all: their texts take no
+// strides. One without elements may have any sizes.
 bool is_narrow_array(const Tensor& tensor, bool is_contiguous) {
-  constexpr std::uint64_t most = numba::most_of_narrow;
   const std::int64_t count = is_contiguous ? tensor.numel() : 0;
   if (count == 0) return is_narrow_view(tensor);
-  std::uint64_t largest = static_cast<std::uint64_t>(count);
-  for (const std::int64_t stride : tensor.strides())
-    largest = std::max(largest, static_cast<std::uint64_t>(stride));
-  return largest <= most;
+  return count <= numba::most_of_narrow;
 }
 
 // Is every index, size and integer of the launch at most 2^30?
 bool is_narrow_launch(const NumbaKernel::State& state, const NumbaLaunch& launch,
                       std::span<const NumbaArgument> arguments) {
   constexpr std::int64_t most = numba::most_of_narrow;
-  const auto is_small = [](std::int64_t a, std::int64_t b) { return a <= most && a * b <= most; };
-  if (!is_small(launch.grid.x, launch.block.x) || !is_small(launch.grid.y, launch.block.y) ||
-      !is_small(launch.grid.z, launch.block.z))
+  const Dim3 &grid = launch.grid, &block = launch.block;  // blocks are at most 1024 long
+  if (grid.x > most || grid.y > most || grid.z > most || grid.x * block.x > most ||
+      grid.y * block.y > most || grid.z * block.z > most)
     return false;
   for (const NumbaArgument& argument : arguments) {
     if (argument.tensor == nullptr) {
