@@ -31,6 +31,7 @@ import warnings
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 CASE_SECONDS = 60
+RESULTS = pathlib.Path(__file__).resolve().parent / "results" / "public-kernels-h200.md"
 warnings.simplefilter("ignore")  # of public code
 
 
@@ -44,6 +45,8 @@ def arguments():
     parser.add_argument("--budget", type=float, default=480, help="seconds that the whole run may take (default 480)")
     parser.add_argument("--seconds", type=float, default=0.2, help="timing per row (default 0.2)")
     parser.add_argument("--only", default="", help="cases whose project/name contains one of these, separated by commas")
+    parser.add_argument("--below", type=float, metavar="RATIO", help="only cases with a row below this ratio in --table")
+    parser.add_argument("--table", default=str(RESULTS), help="of an earlier run (default: the one of bench/results)")
     parser.add_argument("--json", help="file for all rows")
     parser.add_argument("--markdown", help="file for the table")
     parser.add_argument("--dry-run", action="store_true", help="everything but launching and timing, on the CPU")
@@ -60,6 +63,12 @@ def arguments():
     for path in (options.codes or "").split(os.pathsep) if options.codes else ():
         if not pathlib.Path(path).is_file():
             parser.error(f"--codes: there is no file '{path}'; make it with --prepare")
+    if options.below is not None:
+        from public.table import cases_below
+        slow = cases_below(pathlib.Path(options.table).read_text(encoding="utf-8"), options.below)
+        if not slow:
+            parser.error(f"--below: no row of '{options.table}' is below {options.below}")
+        options.only = ",".join(name for name in slow if any(part in name for part in options.only.split(",")))
     return options
 
 

@@ -138,6 +138,8 @@ class Tables(unittest.TestCase):
         self.assertIn("| all | 1 | 2 | 1.000 | 0.50 | 1 |", text)
         self.assertIn("does not compile", text)
         self.assertIn("because", text)
+        self.assertEqual(table.cases_below(text, 0.97), ["Liger/softmax"])
+        self.assertEqual(table.cases_below(text, 0.5), [])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # public/table.py — the rows of a run as text: worst first, the means, and what was left out and why.
 import math
+import re
 
 
 def geometric_mean(values):
@@ -54,3 +55,13 @@ def markdown(result):
         lines += ["", "## Left out", "", "| operation | size | why |", "|---|---|---|"]
         lines += [f"| {r['project']} {r['case']} | {size_text(r)} | {r['why']} |" for r in result["left_out"]]
     return "\n".join(lines) + "\n"
+
+
+def cases_below(text, ratio):
+    """project/name of the cases of a Markdown table with such a row, worst first."""
+    names = {}
+    for line in text.splitlines():
+        row = [cell.strip() for cell in line.split("|")]
+        if len(row) > 4 and re.fullmatch(r"\d+\.\d+", row[1]) and float(row[1]) < ratio:
+            names["/".join(row[3].split(" ", 1))] = None
+    return list(names)

@@ -100,6 +100,16 @@ struct ModuleState {
   std::vector<FunctionState> functions;
 };
 
+// The function of that name of a source, loaded as Module::load does it.
+std::shared_ptr<const FunctionState> load_function_state(const KernelSource& source, Device device,
+                                                         std::string_view name);
+
+// The quick way of callers that know their arguments to be those of `function.direct`: `launch` has
+// the stream, whether it is cooperative, and the parameters; the sizes are still checked.
+void launch_direct(const FunctionState& function, const LaunchSizes& sizes, PreparedLaunch& launch);
+// The stream of a launch: the one that is asked for, else the device's current one.
+void* stream_of(const FunctionState& function, const std::optional<Stream>& stream);
+
 // The most parameters that a kernel may have: what a launch keeps on its stack.
 inline constexpr std::size_t max_parameters = 256;
 inline constexpr std::size_t max_workspaces = 16;

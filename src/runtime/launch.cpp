@@ -14,16 +14,17 @@
 #include "tilewright/module.h"
 
 namespace tilewright {
-namespace {
 
-void* stream_of(const FunctionState& function, const LaunchConfig& config) {
-  if (!config.stream) return current_stream(function.device).native();
-  if (config.stream->device() != function.device)
+void* stream_of(const FunctionState& function, const std::optional<Stream>& stream) {
+  if (!stream) return current_stream(function.device).native();
+  if (stream->device() != function.device)
     throw ArgumentError(fmt::format("kernel '{}' is loaded on {} and cannot run on a stream of {}",
                                     function.kernel->name, function.device.name(),
-                                    config.stream->device().name()));
-  return config.stream->native();
+                                    stream->device().name()));
+  return stream->native();
 }
+
+namespace {
 
 LaunchSizes user_sizes(const LaunchConfig& config) {
   return {.grid = {config.grid.x, config.grid.y, config.grid.z},
@@ -373,7 +374,7 @@ template <class Item>
 void launch_function(const FunctionState& function, const LaunchConfig& config,
                      std::span<const Item> arguments) {
   PreparedLaunch launch;
-  launch.stream = stream_of(function, config);
+  launch.stream = stream_of(function, config.stream);
   launch.cooperative = config.cooperative;
   ArgumentValues values;
   take_arguments(function, arguments, launch.stream, values);
@@ -384,6 +385,12 @@ void launch_function(const FunctionState& function, const LaunchConfig& config,
 }
 
 }  // namespace
+
+void launch_direct(const FunctionState& function, const LaunchSizes& sizes,
+                   PreparedLaunch& launch) {
+  TW_CHECK(function.direct != nullptr, "kernel '{}' has a plan", function.kernel->name);
+  run_step(function, *function.direct, sizes, launch);
+}
 
 void Function::launch(const LaunchConfig& config, std::span<const Argument> arguments) const {
   launch_function(checked_state(state_), config, arguments);

@@ -251,41 +251,56 @@ ModuleCache& module_cache() {
   return *cache;
 }
 
-}  // namespace
-
-Module Module::load(const KernelSource& source, Device device) {
+std::shared_ptr<ModuleState> cached_module(const KernelSource& source, Device device) {
   checked_backend(device);
-  Module result;
   // Headers in the caller's folders may change while this process runs: the disk cache decides
   // about those.
-  if (!source.include_folders.empty()) {
-    result.state_ = load_module(source, device);
-    return result;
-  }
+  if (!source.include_folders.empty()) return load_module(source, device);
   const std::shared_ptr<CacheEntry> entry = module_cache().entry(module_key(source), device);
   const std::lock_guard lock(entry->mutex);
-  result.state_ = entry->module.lock();
-  if (result.state_) return result;
-  result.state_ = load_module(source, device);
-  entry->module = result.state_;
-  module_cache().keep(result.state_);
+  std::shared_ptr<ModuleState> module = entry->module.lock();
+  if (module) return module;
+  module = load_module(source, device);
+  entry->module = module;
+  module_cache().keep(module);
+  return module;
+}
+
+std::vector<std::string> kernel_names(const ModuleState& module) {
+  std::vector<std::string> all;
+  for (const KernelSource::Kernel& kernel : module.kernels) all.push_back(kernel.name);
+  return all;
+}
+
+std::shared_ptr<FunctionState> function_of(const std::shared_ptr<ModuleState>& module,
+                                           std::string_view name) {
+  for (FunctionState& function : module->functions)
+    if (function.kernel->name == name) return {module, &function};
+  throw ArgumentError(fmt::format("source '{}' has no kernel '{}'{}", module->name, name,
+                                  suggest_names(name, kernel_names(*module))));
+}
+
+}  // namespace
+
+std::shared_ptr<const FunctionState> load_function_state(const KernelSource& source, Device device,
+                                                         std::string_view name) {
+  return function_of(cached_module(source, device), name);
+}
+
+Module Module::load(const KernelSource& source, Device device) {
+  Module result;
+  result.state_ = cached_module(source, device);
   return result;
 }
 
 Function Module::function(std::string_view name) const {
   if (!state_) throw ArgumentError("an empty Module has no functions; load one first");
-  for (FunctionState& function : state_->functions)
-    if (function.kernel->name == name)
-      return Function(std::shared_ptr<FunctionState>(state_, &function));
-  throw ArgumentError(fmt::format("source '{}' has no kernel '{}'{}", state_->name, name,
-                                  suggest_names(name, names())));
+  return Function(function_of(state_, name));
 }
 
 std::vector<std::string> Module::names() const {
-  std::vector<std::string> all;
-  if (state_)
-    for (const KernelSource::Kernel& kernel : state_->kernels) all.push_back(kernel.name);
-  return all;
+  if (!state_) return {};
+  return kernel_names(*state_);
 }
 
 Device Module::device() const {

@@ -97,8 +97,9 @@ const Tensor::State& Tensor::defined() const {
 
 DType Tensor::dtype() const { return defined().dtype; }
 Device Tensor::device() const { return defined().device; }
-const Shape& Tensor::shape() const { return defined().shape; }
-const Shape& Tensor::strides() const { return defined().strides; }
+// Launches ask for these: no call inside of a call.
+const Shape& Tensor::shape() const { return state_ ? state_->shape : defined().shape; }
+const Shape& Tensor::strides() const { return state_ ? state_->strides : defined().strides; }
 int Tensor::rank() const { return static_cast<int>(defined().shape.size()); }
 std::int64_t Tensor::size(int dimension) const {
   return shape()[wrap_dimension(dimension, rank())];
@@ -106,7 +107,7 @@ std::int64_t Tensor::size(int dimension) const {
 std::int64_t Tensor::stride(int dimension) const {
   return strides()[wrap_dimension(dimension, rank())];
 }
-std::int64_t Tensor::numel() const { return defined().numel; }
+std::int64_t Tensor::numel() const { return state_ ? state_->numel : defined().numel; }
 std::size_t Tensor::nbytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype()); }
 std::int64_t Tensor::offset() const { return defined().offset; }
 const Buffer& Tensor::buffer() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // numba/numba_errors_test.cpp — what a kernel or a launch does wrong is said in one sentence, with
 // its line.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,6 +67,25 @@ TEST(NumbaErrors, SharedArraysNeedConstants) {
               HasSubstr("cuda.local.array needs a dtype"));
   EXPECT_THAT(message_of("    t = cuda.shared.array((128, 128), float32)\n    y[i] = t[0, 0]\n"),
               HasSubstr("the shared arrays of 'k' take 65536 bytes; 49152 are the most"));
+}
+
+TEST(NumbaErrors, ArraysOfComplexNumbersAreNamed) {
+  const char* const sentence = "arrays of complex numbers are not supported; use one array for the";
+  for (const char* const function : {"shared", "local"})
+    EXPECT_THAT(message_of(fmt::format("    t = cuda.{}.array(4, numba.complex64)\n", function),
+                           "import numba\n"),
+                HasSubstr(fmt::format(":7:9: error: {}", sentence)));
+  for (const char* const signature :
+       {"\"void(complex64[:], int32)\"", "(numba.complex128[:], numba.int32)"})
+    try {
+      load_numba_source(fmt::format("import numba\nfrom numba import cuda\n@cuda.jit({})\n"
+                                    "def k(x, n):\n    x[0] = n\n",
+                                    signature),
+                        "k");
+      ADD_FAILURE() << "nothing was thrown for " << signature;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(fmt::format(":3:11: error: {}", sentence)));
+    }
 }
 
 TEST(NumbaErrors, RecursionIsRefused) {

@@ -3,6 +3,7 @@
 // warp, what the checks of the emulation find.
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -188,8 +189,9 @@ def numbers(states, out):
   }
 }
 
-TEST(NumbaLaunch, AGridSynchronisesAsAWhole) {
-  const NumbaKernel rows = load_numba_source(program(R"(
+// Each row is made of the one before, which other threads wrote.
+NumbaKernel row_by_row() {
+  return load_numba_source(program(R"(
 @cuda.jit
 def rows(x):
     i = cuda.grid(1)
@@ -198,7 +200,25 @@ def rows(x):
         x[row, i] = x[row - 1, x.shape[1] - i - 1] + 1
         g.sync()
 )"),
-                                             "rows");
+                           "rows");
+}
+
+TEST(NumbaLaunch, BlocksOfAGpuMeetAtTheGridsBarrier) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << why_no_cuda();
+  constexpr std::int64_t height = 200, blocks = 64, threads = 128, width = blocks * threads;
+  const Tensor x = zeros({height, width}, {i32, Device::cuda()});
+  x.select(0, 0).copy_from(arange(width, {i32, Device::cuda()}));
+  row_by_row()[{.grid = blocks, .block = threads}](x);
+  const std::vector<int> got = x.to_vector<int>();
+  for (std::int64_t row = 0; row < height; ++row)
+    for (std::int64_t i = 0; i < width; ++i)
+      ASSERT_EQ(got[static_cast<std::size_t>(row * width + i)],
+                (row % 2 == 0 ? i : width - 1 - i) + row)
+          << row << ", " << i;
+}
+
+TEST(NumbaLaunch, AGridSynchronisesAsAWhole) {
+  const NumbaKernel rows = row_by_row();
   const Tensor x = tensor(std::vector<int>{5, 6, 7, 0, 0, 0, 0, 0, 0}, {3, 3}, Device::cpu());
   rows[{.grid = 1, .block = 3}](x);
   EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{5, 6, 7, 8, 7, 6, 7, 8, 9}));
@@ -208,6 +228,42 @@ def rows(x):
   const numba::Type table = numba::Type::array(DType::Int32, 2, true);
   EXPECT_THAT(numba_source(*rows.state(), {table}, NumbaPlace::Gpu)->text.text,
               HasSubstr("cooperative_groups::this_grid().sync();"));
+}
+
+// Types are compared once, and what a launch passes is not looked at again.
+TEST(NumbaLaunch, ALaterLaunchWithAnAddressForANumberIsRefused) {
+  const NumbaKernel fill = load_numba_source(program(R"(
+@cuda.jit
+def fill(out, a):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a
+)"),
+                                             "fill");
+  const Tensor out = zeros({2}, {f32, Device::cpu()});
+  fill[{.grid = 1, .block = 2}](out, 2.5f);
+  EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{2.5f, 2.5f}));
+  const float number = 7;
+  const Argument address(&number);
+  EXPECT_THAT(failure([&] { fill[{.grid = 1, .block = 2}](out, address); }),
+              HasSubstr("argument 2 'a' of kernel 'fill' is an address"));
+  EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{2.5f, 2.5f}));
+}
+
+TEST(NumbaLaunch, MoreParametersThanAreKeptTakeTheLongWay) {
+  std::string names, sum;
+  for (int i = 0; i < 40; ++i) {
+    names += fmt::format(", a{}", i);
+    sum += fmt::format("{}a{}", i == 0 ? "" : " + ", i);
+  }
+  const NumbaKernel total = load_numba_source(
+      program(fmt::format("\n@cuda.jit\ndef total(out{}):\n    out[0] = {}\n", names, sum)),
+      "total");
+  const Tensor out = zeros({1}, {i64, Device::cpu()});
+  std::vector<NumbaArgument> arguments{out};
+  for (std::int64_t i = 0; i < 40; ++i) arguments.emplace_back(i);
+  for (int repeat = 0; repeat < 2; ++repeat) total.launch({.grid = 1, .block = 1}, arguments);
+  EXPECT_EQ(out.item<std::int64_t>(), 780);
 }
 
 TEST(NumbaLaunch, NumbersHaveTheTypeOfTheSignature) {

@@ -9,6 +9,7 @@
 
 #include "base/settings.h"
 #include "compiler/numba/numba_state.h"
+#include "runtime/arguments.h"
 #include "runtime/cpu/launch_memory.h"
 #include "tilewright/error.h"
 
@@ -59,13 +60,14 @@ NumbaKernel::State& checked(const std::shared_ptr<NumbaKernel::State>& state) {
 
 // ---- Which code.
 
-// 0 is that of no argument: an undefined tensor.
+// 0 is that of no argument: an undefined tensor. Codes pass arguments of their words unchecked.
 [[gnu::always_inline]] inline std::uint32_t word_of(const NumbaArgument& argument) {
   const auto dtype = static_cast<std::uint32_t>(argument.value.dtype) + 1;
-  if (argument.tensor == nullptr) return dtype;
+  if (argument.tensor == nullptr)
+    return dtype | static_cast<std::uint32_t>(argument.value.kind) << 20;
   if (!argument.value.is_defined) [[unlikely]]
     return 0;
-  return 0x100u | dtype | static_cast<std::uint32_t>(argument.tensor->rank()) << 9 |
+  return 0x100u | dtype | static_cast<std::uint32_t>(argument.tensor->shape().size()) << 9 |
          static_cast<std::uint32_t>(argument.value.is_contiguous) << 17;
 }
 
@@ -94,29 +96,39 @@ std::uint32_t place_word(const NumbaKernel::State& state, const NumbaLaunch& lau
   return 0x40000000u | (launch.emulate ? 1u : 0u) | (settings().emulate_check ? 2u : 0u) | promises;
 }
 
-[[gnu::always_inline]] inline bool is_for(const NumbaSpecialization& code,
-                                          std::span<const NumbaArgument> arguments,
-                                          std::uint32_t place) {
+[[gnu::always_inline]] inline bool has_types_of(const NumbaSpecialization& code,
+                                                std::span<const NumbaArgument> arguments) {
   const std::uint32_t* const key = code.key.data();
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (key[i] != word_of(arguments[i])) return false;
-  return key[arguments.size()] == place;
+  return true;
+}
+
+// Is the code that of this launch? Asks for no more than its place depends on: a loop over threads
+// is checked by nobody and promised nothing.
+[[gnu::always_inline]] inline bool is_for(const NumbaSpecialization& code,
+                                          const NumbaKernel::State& state,
+                                          const NumbaLaunch& launch,
+                                          std::span<const NumbaArgument> arguments) {
+  if (!has_types_of(code, arguments)) return false;
+  if (code.place == NumbaPlace::Loop)
+    return !launch.emulate && device_of_launch(launch, arguments).is_cpu();
+  return code.key[arguments.size()] == place_word(state, launch, arguments);
 }
 
 [[gnu::noinline]] const NumbaSpecialization& other_code(NumbaKernel::State& state,
                                                         const NumbaLaunch& launch,
-                                                        std::span<const NumbaArgument> arguments,
-                                                        std::uint32_t place) {
+                                                        std::span<const NumbaArgument> arguments) {
   for (const auto* each = state.first.load(std::memory_order_acquire); each != nullptr;
        each = each->next)
-    if (is_for(*each, arguments, place)) return *each;
+    if (is_for(*each, state, launch, arguments)) return *each;
   std::vector<std::uint32_t> key;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     key.push_back(word_of(arguments[i]));
     if (key.back() == 0)
       throw ArgumentError(fmt::format("{} is an undefined tensor", place_in(state, i)));
   }
-  key.push_back(place);
+  key.push_back(place_word(state, launch, arguments));
   return specialize(state, launch, arguments, key);
 }
 
@@ -155,6 +167,18 @@ Argument converted_number(const Argument& number, DType dtype) {
 
 namespace {
 
+// The bits of a slot's value.
+[[gnu::always_inline]] inline std::uint64_t passed_bits(const NumbaPassed& passed,
+                                                        const NumbaArgument& argument) {
+  if (passed.kind == Slot::Kind::Scalar)
+    return argument.value.dtype == passed.dtype
+               ? argument.value.bits
+               : converted_number(argument.value, passed.dtype).bits;
+  const Tensor& tensor = *argument.tensor;
+  const Shape& sizes = passed.kind == Slot::Kind::Shape ? tensor.shape() : tensor.strides();
+  return static_cast<std::uint64_t>(sizes[passed.dimension]);
+}
+
 // What is passed for a slot: the argument as it is, else a number that is made in `room`.
 [[gnu::always_inline]] inline const Argument* passed_value(const NumbaPassed& passed,
                                                            const NumbaArgument& argument,
@@ -165,10 +189,7 @@ namespace {
     if (argument.value.dtype == passed.dtype) return &argument.value;
     new (room) Argument(converted_number(argument.value, passed.dtype));
   } else {
-    const auto at = static_cast<std::size_t>(passed.dimension);
-    const Tensor& tensor = *argument.tensor;
-    const std::int64_t size =
-        passed.kind == Slot::Kind::Shape ? tensor.shape()[at] : tensor.strides()[at];
+    const auto size = static_cast<std::int64_t>(passed_bits(passed, argument));
     if (passed.dtype == DType::Int32) new (room) Argument(static_cast<std::int32_t>(size));
     else new (room) Argument(size);
   }
@@ -191,13 +212,12 @@ void launch_emulated(const NumbaSpecialization& code, const LaunchConfig& config
   code.function.launch(config, values);
 }
 
-// With room for `capacity` parameters. Nothing is cleared that no parameter needs.
-template <std::size_t capacity>
-void run_within(const NumbaKernel::State& state, const NumbaSpecialization& code,
-                const NumbaLaunch& launch, std::span<const NumbaArgument> arguments) {
+// The long way, which checks every argument. Nothing is cleared that no parameter needs.
+void run_checked(const NumbaKernel::State& state, const NumbaSpecialization& code,
+                 const NumbaLaunch& launch, std::span<const NumbaArgument> arguments) {
   static_assert(std::is_trivially_destructible_v<Argument>);
-  alignas(Argument) std::byte made[capacity * sizeof(Argument)];
-  const Argument* values[capacity];
+  alignas(Argument) std::byte made[most_numba_slots * sizeof(Argument)];
+  const Argument* values[most_numba_slots];
   std::byte* room = made;
   std::size_t count = 0;
   for (const NumbaPassed& passed : code.passed)
@@ -219,10 +239,48 @@ void run_within(const NumbaKernel::State& state, const NumbaSpecialization& code
   code.function.launch(config, all);
 }
 
+constexpr std::size_t most_direct = 32;
+
+// The key has compared all types: nothing is checked again but where the memory is. False, with
+// nothing done, where that is elsewhere.
+[[gnu::always_inline]] inline bool run_directly(const NumbaSpecialization& code,
+                                                const NumbaLaunch& launch,
+                                                std::span<const NumbaArgument> arguments) {
+  const FunctionState& function = *code.direct;
+  PreparedLaunch prepared;
+  prepared.stream = stream_of(function, launch.stream);
+  prepared.cooperative = code.is_cooperative && code.place == NumbaPlace::Gpu;
+  std::uint64_t bits[most_direct];
+  void* addresses[most_direct];
+  std::size_t count = 0;
+  for (const NumbaPassed& passed : code.passed) {
+    const NumbaArgument& argument = arguments[passed.argument];
+    if (passed.kind == Slot::Kind::Data) {
+      if (argument.value.device != function.device) [[unlikely]]
+        return false;
+      record_use(argument.value, prepared.stream);
+      bits[count] = argument.value.bits;
+    } else {
+      bits[count] = passed_bits(passed, argument);
+    }
+    addresses[count] = &bits[count];
+    ++count;
+  }
+  prepared.parameters = addresses;
+  const LaunchSizes sizes{.grid = {launch.grid.x, launch.grid.y, launch.grid.z},
+                          .block = {launch.block.x, launch.block.y, launch.block.z},
+                          .cluster = {1, 1, 1},
+                          .shared_bytes = static_cast<std::int64_t>(launch.shared_bytes)};
+  launch_direct(function, sizes, prepared);
+  return true;
+}
+
 void run(const NumbaKernel::State& state, const NumbaSpecialization& code,
          const NumbaLaunch& launch, std::span<const NumbaArgument> arguments) {
-  if (code.passed.size() <= 16) return run_within<16>(state, code, launch, arguments);
-  run_within<most_numba_slots>(state, code, launch, arguments);
+  if (code.direct != nullptr && code.passed.size() <= most_direct &&
+      run_directly(code, launch, arguments))
+    return;
+  run_checked(state, code, launch, arguments);
 }
 
 }  // namespace
@@ -234,10 +292,9 @@ void NumbaKernel::launch(const NumbaLaunch& launch,
     throw_wrong_count(state, arguments.size());
   if (!has_usual_shape(launch)) [[unlikely]]
     throw_wrong_shape(state, launch);
-  const std::uint32_t place = place_word(state, launch, arguments);
   const NumbaSpecialization* code = state.first.load(std::memory_order_acquire);
-  if (code == nullptr || !is_for(*code, arguments, place)) [[unlikely]]
-    code = &other_code(state, launch, arguments, place);
+  if (code == nullptr || !is_for(*code, state, launch, arguments)) [[unlikely]]
+    code = &other_code(state, launch, arguments);
   run(state, *code, launch, arguments);
 }
 

@@ -29,6 +29,8 @@ bool is_contiguous_mark(const Node* node) {
 
 std::optional<NumbaType> type_of_node(const Node* node) {
   if (const auto* array = cast_if<Subscript>(node)) {
+    if (numba::is_complex_name(dotted_name(array->value)))
+      throw ArgumentError(numba::no_complex_arrays);
     const std::optional<DType> dtype = scalar_of(array->value);
     if (!dtype) return {};
     std::vector<const Node*> parts = {array->index};
@@ -69,7 +71,7 @@ std::vector<NumbaType> parse_numba_signature(const std::string& text) {
     const auto tree = parse_expression(make_source("<signature>", "(" + text + ")"));
     const Node* const value = cast<ExprStmt>(tree->root->body.front()).value;
     if (auto types = signature_of_node(value)) return *types;
-  } catch (const UserError&) {
+  } catch (const SyntaxOrTypeError&) {
   }
   throw ArgumentError(fmt::format(
       "'{}' is no list of Numba's types; write float32[:], float32[:, :], int32", text));
@@ -83,9 +85,13 @@ std::optional<std::vector<NumbaType>> decorator_signature(ModuleLoader& loader,
     if (call == nullptr || call->arguments.empty()) continue;
     const std::string name = loader.resolve(module, call->function).external;
     if (!name.starts_with("numba")) continue;
-    if (const auto* text = cast_if<StrLiteral>(call->arguments[0]))
-      return parse_numba_signature(std::string(text->value));
-    if (auto types = signature_of_node(call->arguments[0])) return types;
+    try {
+      if (const auto* text = cast_if<StrLiteral>(call->arguments[0]))
+        return parse_numba_signature(std::string(text->value));
+      if (auto types = signature_of_node(call->arguments[0])) return types;
+    } catch (const ArgumentError& error) {
+      fail_at(module.tree->source, call->arguments[0]->span, error.what());
+    }
     fail_at(module.tree->source, call->arguments[0]->span,
             "the signature of the decorator is not understood",
             "write it as a text: @cuda.jit(\"void(float32[:], int32)\")");

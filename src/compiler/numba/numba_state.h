@@ -17,6 +17,8 @@
 
 namespace tilewright {
 
+struct FunctionState;  // of the runtime
+
 // Where a kernel's text runs.
 enum class NumbaPlace : std::uint8_t { Gpu, Emulated, Loop };
 
@@ -36,6 +38,7 @@ struct NumbaSpecialization {
   std::vector<std::uint32_t> key;  // a word per argument, then the place
   std::vector<NumbaPassed> passed;
   Function function;
+  std::shared_ptr<const FunctionState> direct;  // the same, for launches whose arguments are known
   NumbaPlace place = NumbaPlace::Gpu;
   bool is_cooperative = false;
   const NumbaSpecialization* next = nullptr;

@@ -9,13 +9,37 @@
 namespace tilewright {
 namespace {
 
+// The elements from the first to the last, and those of every stride.
+bool is_narrow_view(const Tensor& tensor) {
+  constexpr std::int64_t most = numba::most_of_narrow;
+  std::int64_t span = 1;
+  const Shape &shape = tensor.shape(), &strides = tensor.strides();
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t size = std::max<std::int64_t>(shape[d], 1);
+    const std::int64_t stride = strides[d];
+    if (stride < 0 || stride > most || size > most ||
+        size * std::max<std::int64_t>(stride, 1) > most)
+      return false;
+    span += (size - 1) * stride;
+  }
+  return span <= most;
+}
+
+// Of contiguous arrays, which most are, the number of elements says all: their texts take no
+// strides. One without elements may have any sizes.
+bool is_narrow_array(const Tensor& tensor, bool is_contiguous) {
+  const std::int64_t count = is_contiguous ? tensor.numel() : 0;
+  if (count == 0) return is_narrow_view(tensor);
+  return count <= numba::most_of_narrow;
+}
+
 // Is every index, size and integer of the launch at most 2^30?
 bool is_narrow_launch(const NumbaKernel::State& state, const NumbaLaunch& launch,
                       std::span<const NumbaArgument> arguments) {
   constexpr std::int64_t most = numba::most_of_narrow;
-  const auto is_small = [](std::int64_t a, std::int64_t b) { return a <= most && a * b <= most; };
-  if (!is_small(launch.grid.x, launch.block.x) || !is_small(launch.grid.y, launch.block.y) ||
-      !is_small(launch.grid.z, launch.block.z))
+  const Dim3 &grid = launch.grid, &block = launch.block;  // blocks are at most 1024 long
+  if (grid.x > most || grid.y > most || grid.z > most || grid.x * block.x > most ||
+      grid.y * block.y > most || grid.z * block.z > most)
     return false;
   for (const NumbaArgument& argument : arguments) {
     if (argument.tensor == nullptr) {
@@ -26,18 +50,7 @@ bool is_narrow_launch(const NumbaKernel::State& state, const NumbaLaunch& launch
         return false;
       continue;
     }
-    // The elements from the first to the last, and those of every stride.
-    std::int64_t span = 1;
-    for (int d = 0; d < argument.tensor->rank(); ++d) {
-      const auto at = static_cast<std::size_t>(d);
-      const std::int64_t size = std::max<std::int64_t>(argument.tensor->shape()[at], 1);
-      const std::int64_t stride = argument.tensor->strides()[at];
-      if (stride < 0 || stride > most || size > most ||
-          size * std::max<std::int64_t>(stride, 1) > most)
-        return false;
-      span += (size - 1) * stride;
-    }
-    if (span > most) return false;
+    if (!is_narrow_array(*argument.tensor, argument.value.is_contiguous)) return false;
   }
   return true;
 }
@@ -49,13 +62,16 @@ struct Bytes {
 Bytes bytes_of(const NumbaArgument& argument) {
   const Tensor& tensor = *argument.tensor;
   std::int64_t first = 0, last = 1;  // elements
-  for (int d = 0; d < tensor.rank(); ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    const std::int64_t stride = tensor.strides()[at];
-    const std::int64_t far = (std::max<std::int64_t>(tensor.shape()[at], 1) - 1) * stride;
-    (stride < 0 ? first : last) += far;
+  if (argument.value.is_contiguous) {
+    last = std::max<std::int64_t>(tensor.numel(), 1);
+  } else {
+    const Shape &shape = tensor.shape(), &strides = tensor.strides();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      const std::int64_t far = (std::max<std::int64_t>(shape[d], 1) - 1) * strides[d];
+      (strides[d] < 0 ? first : last) += far;
+    }
   }
-  const auto bytes = static_cast<std::int64_t>(size_of(tensor.dtype()));
+  const auto bytes = static_cast<std::int64_t>(size_of(argument.value.dtype));
   return {argument.value.bits + static_cast<std::uint64_t>(first * bytes),
           argument.value.bits + static_cast<std::uint64_t>(last * bytes)};
 }

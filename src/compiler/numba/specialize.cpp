@@ -6,6 +6,7 @@
 
 #include "compiler/numba/numba_state.h"
 #include "load_inline/compile_errors.h"
+#include "runtime/function_state.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -80,6 +81,9 @@ std::unique_ptr<NumbaSpecialization> compiled(NumbaKernel::State& state, const N
                             static_cast<std::uint8_t>(slot.argument),
                             static_cast<std::uint8_t>(slot.dimension)});
   made->function = load_text(state, *source, device);
+  if (made->place == NumbaPlace::Emulated) return made;
+  auto loaded = load_function_state(source->source, device, source->source.kernels.front().name);
+  if (loaded->direct != nullptr) made->direct = std::move(loaded);
   return made;
 }
 

@@ -16,6 +16,13 @@ std::string without_package(std::string_view name) {
   return std::string(name);
 }
 
+bool is_complex_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  const std::string_view last = dot == std::string_view::npos ? name : name.substr(dot + 1);
+  return last == "complex64" || last == "complex128" || last == "complex" || last == "c8" ||
+         last == "c16";
+}
+
 std::optional<DType> dtype_named(std::string_view name) {
   if (name == "builtins.int") return DType::Int64;
   if (name == "builtins.float") return DType::Float64;

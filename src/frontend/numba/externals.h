@@ -14,6 +14,11 @@ namespace tilewright::numba {
 std::string without_package(std::string_view name);
 // numpy.float32, numba.int32, numba.types.uint8, float: what a call of it converts to.
 std::optional<DType> dtype_named(std::string_view name);
+// complex64, complex128: numbers of kernels, never elements of arrays.
+bool is_complex_name(std::string_view name);
+inline constexpr const char* no_complex_arrays =
+    "arrays of complex numbers are not supported; use one array for the real parts and one for the "
+    "imaginary parts";
 // math.pi, numpy.inf.
 std::optional<double> number_named(std::string_view name);
 bool is_number(std::string_view text);

@@ -285,6 +285,7 @@ Value FunctionWriter::declare_array(const Arguments& given, const Node& place, b
     if (keyword == "shape") shape = value;
     if (keyword == "dtype" || keyword == "type") element_type = value;
   }
+  if (is_complex_name(element_type.external)) fail(place, no_complex_arrays);
   const std::optional<DType> dtype = dtype_named(element_type.external);
   if (!dtype || !is_supported(*dtype))
     fail(place, fmt::format("{} needs a dtype, such as float32", function));
