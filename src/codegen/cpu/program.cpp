@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/quote.h"
-#include "base/unicode.h"
+#include "codegen/print/statements.h"
 
 namespace tilewright {
 
@@ -125,16 +124,7 @@ void ProgramWriter::comment(const ir::Op& op) {
   if (place.line <= 0 || (place.line == last_location_.line && place.file == last_location_.file))
     return;
   last_location_ = place;
-  const std::string file =
-      place.file < kernel_.files.size() ? kernel_.files[place.file] : kernel_.name;
-  std::string text =
-      options_.line_text ? std::string(options_.line_text(place.file, place.line)) : "";
-  text.erase(0, text.find_first_not_of(" \t"));
-  while (!text.empty() && (text.back() == '\\' || text.back() == '\r' || text.back() == ' '))
-    text.pop_back();
-  if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
-  const std::string where = fmt::format("{}:{}", file.substr(file.rfind('/') + 1), place.line);
-  out_.line(cpp_comment(text.empty() ? where : fmt::format("{}: {}", where, text)));
+  out_.line(source_comment(kernel_, options_.line_text, place));
 }
 
 void ProgramWriter::comment_lines(const std::vector<const ir::Op*>& ops) {
@@ -223,13 +213,7 @@ void ProgramWriter::scalar_memory(const ir::Op& op) {
 
 void ProgramWriter::check(const ir::Op& op, const std::string& condition,
                           std::vector<std::string>* lines) {
-  std::string place = fmt::format("kernel '{}'", kernel_.name);
-  if (op.location.line > 0 && op.location.file < kernel_.files.size())
-    place = fmt::format("{}:{}:{}: {}", kernel_.files[op.location.file], op.location.line,
-                        op.location.column, place);
-  const std::string line =
-      fmt::format("if (!{}) tw::fail(launch, id, {});", atom(condition),
-                  cpp_string(fmt::format("{}: assertion failed: {}", place, op.text("message"))));
+  const std::string line = assertion_text(kernel_, op, condition);
   if (lines) lines->push_back(line);
   else out_.line(line);
 }

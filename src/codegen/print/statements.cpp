@@ -45,6 +45,17 @@ std::string source_comment(const ir::Kernel& kernel, const LineText& line_text,
   return cpp_comment(text.empty() ? where : fmt::format("{}: {}", where, text));
 }
 
+std::string assertion_text(const ir::Kernel& kernel, const ir::Op& op,
+                           const std::string& condition) {
+  std::string place = fmt::format("kernel '{}'", kernel.name);
+  if (op.location.line > 0 && op.location.file < kernel.files.size())
+    place = fmt::format("{}:{}:{}: {}", kernel.files[op.location.file], op.location.line,
+                        op.location.column, place);
+  return fmt::format(
+      "if (!{}) tw::fail(launch, id, {});", atom(condition),
+      cpp_string(fmt::format("{}: assertion failed: {}", place, op.text("message"))));
+}
+
 void StatementPrinter::comment(const ir::Location& place) {
   if (depth_of_elements_ > 0 || place.line <= 0 ||
       (place.line == last_location_.line && place.file == last_location_.file))
@@ -182,14 +193,9 @@ void StatementPrinter::atomic(const ir::Op& op) {
 
 void StatementPrinter::check(const ir::Op& op) {
   if (op.kind == OpKind::Assume) return;
-  std::string place = fmt::format("kernel '{}'", kernel_.name);
-  if (op.location.line > 0 && op.location.file < kernel_.files.size())
-    place = fmt::format("{}:{}:{}: {}", kernel_.files[op.location.file], op.location.line,
-                        op.location.column, place);
   std::string condition = operand(op.operands[0]);
   if (op.mask()) condition = fmt::format("({} || !{})", condition, operand(op.mask()));
-  out_.format("if (!{}) tw::fail(launch, id, {});", atom(condition),
-              cpp_string(fmt::format("{}: assertion failed: {}", place, op.text("message"))));
+  out_.line(assertion_text(kernel_, op, condition));
 }
 
 // ---- Functions of the library

@@ -56,4 +56,8 @@ class StatementPrinter {
 std::string source_comment(const ir::Kernel& kernel, const LineText& line_text,
                            const ir::Location& place);
 
+// Ends the launch where the condition does not hold.
+std::string assertion_text(const ir::Kernel& kernel, const ir::Op& op,
+                           const std::string& condition);
+
 }  // namespace tilewright
