@@ -11,8 +11,8 @@
 #include "base/embedded.h"
 #include "base/quote.h"
 #include "codegen/cpu/program.h"
-#include "codegen/schedule/form_sweeps.h"
-#include "codegen/schedule/sweeps.h"
+#include "passes/laid/form_sweeps.h"
+#include "passes/laid/sweeps.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
