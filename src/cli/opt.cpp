@@ -8,12 +8,12 @@
 
 #include "base/input_file.h"
 #include "cli/verbs.h"
-#include "codegen/cuda/describe_layouts.h"
 #include "compiler/backends.h"
 #include "compiler/pipeline.h"
 #include "ir/print.h"
 #include "ir/read.h"
 #include "ir/verify.h"
+#include "layout/picture.h"
 #include "passes/passes.h"
 #include "tilewright/error.h"
 
@@ -79,14 +79,34 @@ ir::Kernel in_sweeps(const ir::Kernel& kernel, const Target& target, int num_war
   return backend_of(target).lay(kernel, target, {.num_warps = num_warps});
 }
 
-void print_layouts(const ir::Kernel& kernel, const Target& target, int num_warps) {
+std::string picture_of(const ir::Kernel& kernel, const ir::KernelBuffer& buffer) {
+  const Layout& layout = kernel.find_layout(buffer.layout)->layout;
+  const int count = layout.register_count();
+  const std::string where = buffer.is_shared()
+                                ? std::string("in shared memory, written and read")
+                                : fmt::format("in {} register{}", count, count == 1 ? "" : "s");
+  return fmt::format("{} {}, {} as\n{}\n{}\n", buffer.name, buffer.type.to_string(), where,
+                     layout.to_string(),
+                     picture(layout, {buffer.type.log_sizes.data(), buffer.type.rank}));
+}
+
+// What the tables of a Laid kernel say.
+void print_layouts(const ir::Kernel& laid, const Target& target) {
+  if (!laid.shape.is_decided())
+    throw UserError(fmt::format(
+        "kernel '{}' has no shape and no layouts to draw: give it at stage source or tile",
+        laid.name));
+  const int threads = laid.shape.warps * laid.shape.cluster * target.warp_size;
+  fmt::print("cells are thread:register, {} threads\n\n", threads);
+  for (const ir::KernelBuffer& buffer : laid.buffers)
+    if (!buffer.layout.empty()) fmt::print("{}", picture_of(laid, buffer));
+}
+
+void require_threads(const Target& target) {
   if (!target.is_cuda())
     throw ArgumentError(fmt::format(
         "--layouts is for CUDA targets, and {} has no threads to draw: give --target sm_90a",
         target.name));
-  check_warps(num_warps);
-  check_arguments(kernel);
-  fmt::print("{}", describe_layouts(kernel, {.target = target, .num_warps = num_warps}));
 }
 
 }  // namespace
@@ -113,12 +133,13 @@ void run_opt(const OptOptions& options) {
     ir::verify(kernel);
     if (options.print_after_all) fmt::print("// after {}\n{}", pass->name, ir::print(kernel));
   }
-  if (options.sweeps) {
+  if (options.layouts) require_threads(target);
+  if (options.sweeps || (options.layouts && kernel.stage < ir::Stage::Laid)) {
     kernel = in_sweeps(kernel, target, options.num_warps);
     ir::verify(kernel);
     if (options.print_after_all) fmt::print("// in sweeps\n{}", ir::print(kernel));
   }
-  if (options.layouts) return print_layouts(kernel, target, options.num_warps);
+  if (options.layouts) return print_layouts(kernel, target);
   if (!options.print_after_all) fmt::print("{}", ir::print(kernel));
 }
 

@@ -34,7 +34,7 @@ KernelSource cuda_source(const ir::Kernel& tiles, const Target& target,
 
 ir::Kernel cuda_sweeps(const ir::Kernel& tiles, const Target& target,
                        const KernelOptions& options) {
-  return laid_for_cuda(tiles, cuda_options(tiles, target, options)).kernel;
+  return laid_for_cuda(tiles, cuda_options(tiles, target, options));
 }
 
 std::int64_t cuda_shared_bytes(const ir::Kernel& tiles, const Target& target,

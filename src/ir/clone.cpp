@@ -31,6 +31,8 @@ Kernel clone(const Kernel& kernel) {
   copy.stage = kernel.stage;
   copy.files = kernel.files;
   copy.arguments = kernel.arguments;
+  copy.shape = kernel.shape;
+  copy.layouts = kernel.layouts;
   copy.buffers = kernel.buffers;
   OpCopies copies;
   clone_region(copy, kernel.body, copy.body, copies);

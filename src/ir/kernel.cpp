@@ -56,6 +56,10 @@ void Op::set(std::string_view name, AttributeValue value) {
   attributes.insert(place, {std::string(name), std::move(value)});
 }
 
+void Op::erase(std::string_view name) {
+  std::erase_if(attributes, [&](const Attribute& attribute) { return attribute.name == name; });
+}
+
 Value Kernel::add_argument(const Type& type, std::string argument_name) {
   const Value value = make_value(type, std::move(argument_name), nullptr);
   arguments.push_back({.value = value});
@@ -68,6 +72,12 @@ std::size_t Kernel::buffer_named(std::string_view wanted) const {
   for (std::size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].name == wanted) return i;
   TW_UNREACHABLE("kernel '{}' has no buffer '{}'", name, wanted);
+}
+
+const KernelLayout* Kernel::find_layout(std::string_view wanted) const {
+  for (const KernelLayout& layout : layouts)
+    if (layout.name == wanted) return &layout;
+  return nullptr;
 }
 
 Value Kernel::make_value(const Type& type, std::string value_name, Op* maker) {

@@ -13,10 +13,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
+#include "ir/attribute.h"
 #include "ir/op.h"
+#include "ir/tables.h"
 #include "ir/type.h"
 
 namespace tilewright::ir {
@@ -34,15 +35,6 @@ struct Location {
   std::int32_t line = 0;
   std::int32_t column = 0;
   friend bool operator==(const Location&, const Location&) = default;
-};
-
-using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                    std::vector<std::string>>;
-
-struct Attribute {
-  std::string name;
-  AttributeValue value;
-  friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
 struct Op;
@@ -78,6 +70,7 @@ struct Op {
   std::vector<std::int64_t> integers(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
   void set(std::string_view name, AttributeValue value);
+  void erase(std::string_view name);
 };
 
 // What is known of a kernel argument by specialisation.
@@ -88,23 +81,14 @@ struct KernelArgument {
   int memory = -1;        // pointers with the same number may overlap; -1: with no other argument
 };
 
-// Memory of a program: `slots` tiles of one type that asynchronous copies write to, or, without
-// slots, where tiles of a Laid kernel live from one sweep to another, one after the other.
-struct KernelBuffer {
-  std::string name;
-  Type type;
-  int slots = 1;
-
-  bool has_slots() const { return slots > 0; }
-  friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
-};
-
 class Kernel {
  public:
   std::string name;
   Stage stage = Stage::Source;
   std::vector<std::string> files;
   std::vector<KernelArgument> arguments;
+  KernelShape shape;                  // of a Laid kernel for a machine with threads
+  std::vector<KernelLayout> layouts;  // alike
   std::vector<KernelBuffer> buffers;
   Region body;
 
@@ -123,6 +107,7 @@ class Kernel {
   // The number of the buffer that the op names; throws InternalError when there is none.
   std::size_t buffer_of(const Op& op) const;
   std::size_t buffer_named(std::string_view buffer) const;
+  const KernelLayout* find_layout(std::string_view layout) const;  // null when there is none
 
   const Type& type(Value value) const { return values_[value.id].type; }
   const std::string& name_of(Value value) const { return values_[value.id].name; }

@@ -162,7 +162,7 @@ class Parser {
       advance();
     }
     expect_sign('{');
-    while (token_.kind == Token::Kind::Word && token_.text == "buffer") parse_buffer();
+    while (parse_table_row()) continue;
     parse_ops(kernel_.body);
     expect_sign('}');
     if (token_.kind != Token::Kind::End) lexer_.fail(token_.span, "nothing may follow the kernel");
@@ -171,7 +171,6 @@ class Parser {
 
  private:
   static constexpr int max_depth = 200;
-  static constexpr int max_slots = 1024;
 
   void advance() { token_ = lexer_.next(); }
   bool is_sign(char sign) const {
@@ -234,22 +233,43 @@ class Parser {
     expect_sign('}');
   }
 
-  void parse_buffer() {
+  bool parse_table_row() {
+    if (token_.kind != Token::Kind::Word) return false;
+    const Token row = token_;
+    if (row.text != "shape" && row.text != "layout" && row.text != "buffer") return false;
     advance();
-    KernelBuffer& buffer = kernel_.buffers.emplace_back();
-    buffer.name = std::string(expect(Token::Kind::At, "the buffer's @name").text);
-    expect_sign(':');
-    buffer.type = parse_type_text();
-    buffer.slots = 0;
-    if (!accept_sign('{')) return;
-    expect_word("slots");
-    expect_sign('=');
-    const Token slots = token_;
-    const std::int64_t count = parse_integer();
-    if (count < 1 || count > max_slots)
-      lexer_.fail(slots.span, fmt::format("a buffer has 1 to {} slots", max_slots));
-    buffer.slots = static_cast<int>(count);
-    expect_sign('}');
+    if (row.text == "shape") {
+      if (kernel_.shape.is_decided()) lexer_.fail(row.span, "a kernel has one shape");
+      take_row(row, kernel_.shape);
+    } else if (row.text == "layout") {
+      expect_sign('#');
+      KernelLayout& layout = kernel_.layouts.emplace_back();
+      layout.name = std::string(expect(Token::Kind::Word, "the layout's #name").text);
+      layout.shape = parse_sizes(token_, "i8");
+      take_row(row, layout);
+    } else {
+      KernelBuffer& buffer = kernel_.buffers.emplace_back();
+      buffer.name = std::string(expect(Token::Kind::At, "the buffer's @name").text);
+      expect_sign(':');
+      buffer.type = parse_type_text();
+      take_row(row, buffer);
+    }
+    return true;
+  }
+
+  template <class Row>
+  void take_row(const Token& row, Row& into) {
+    std::vector<Attribute> facts;
+    if (accept_sign('{')) {
+      do {
+        const Token name = expect(Token::Kind::Word, "a fact");
+        expect_sign('=');
+        facts.push_back({std::string(name.text), parse_attribute_value()});
+      } while (accept_sign(','));
+      expect_sign('}');
+    }
+    const std::string problem = take_facts(facts, into);
+    if (!problem.empty()) lexer_.fail(row.span, problem);
   }
 
   Type parse_type_text() {
@@ -262,6 +282,11 @@ class Parser {
       text += token_.text;
       advance();
     }
+    return parse_sizes(element, std::move(text));
+  }
+
+  // Behind the element's type.
+  Type parse_sizes(const Token& element, std::string text) {
     if (is_sign('[')) {
       text += '[';
       advance();

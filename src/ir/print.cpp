@@ -74,15 +74,30 @@ class Printer {
                                      stage_name(kernel_.stage));
     for (const std::string& file : kernel_.files) header += " " + quoted(file);
     out_.open(header);
-    for (const KernelBuffer& buffer : kernel_.buffers)
-      out_.format("buffer @{} : {}{}", buffer.name, buffer.type.to_string(),
-                  buffer.has_slots() ? fmt::format(" {{slots = {}}}", buffer.slots) : "");
+    print_tables();
     print_ops(kernel_.body);
     out_.close();
     return out_.take();
   }
 
  private:
+  void print_tables() {
+    if (kernel_.shape.is_decided()) out_.line("shape" + attributes_text(facts_of(kernel_.shape)));
+    for (const KernelLayout& layout : kernel_.layouts)
+      out_.format("layout #{} [{}]{}", layout.name, fmt::join(layout.shape.shape(), ", "),
+                  attributes_text(facts_of(layout)));
+    for (const KernelBuffer& buffer : kernel_.buffers)
+      out_.format("buffer @{} : {}{}", buffer.name, buffer.type.to_string(),
+                  attributes_text(facts_of(buffer)));
+  }
+
+  static std::string attributes_text(const std::vector<Attribute>& attributes) {
+    std::vector<std::string> texts;
+    for (const Attribute& a : attributes)
+      texts.push_back(a.name + " = " + std::visit(AttributeText{}, a.value));
+    return texts.empty() ? "" : fmt::format(" {{{}}}", fmt::join(texts, ", "));
+  }
+
   std::string argument_text(const KernelArgument& argument) const {
     std::string text = typed(argument.value);
     std::vector<std::string> facts;
@@ -108,10 +123,7 @@ class Printer {
     if (!op.results.empty()) text += list(op.results) + " = ";
     text += op.facts().name;
     if (!op.operands.empty()) text += " " + list(op.operands);
-    std::vector<std::string> attributes;
-    for (const Attribute& a : op.attributes)
-      attributes.push_back(a.name + " = " + std::visit(AttributeText{}, a.value));
-    if (!attributes.empty()) text += fmt::format(" {{{}}}", fmt::join(attributes, ", "));
+    text += attributes_text(op.attributes);
     std::vector<std::string> types;
     for (const Value value : op.results) types.push_back(kernel_.type(value).to_string());
     if (!types.empty()) text += fmt::format(" : {}", fmt::join(types, ", "));

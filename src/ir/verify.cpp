@@ -36,6 +36,8 @@ class Verifier {
   }
 
   void check_buffers() const {
+    if (kernel_.stage < Stage::Laid && (kernel_.shape.is_decided() || !kernel_.layouts.empty()))
+      fail(nullptr, "a shape and layouts belong to a kernel of stage laid");
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const KernelBuffer& buffer = kernel_.buffers[i];
       if (!buffer.has_slots() && (!buffer.type.is_tile() || kernel_.stage < Stage::Laid))
@@ -46,6 +48,9 @@ class Verifier {
       if (buffer.has_slots() && (!buffer.type.is_tile() || buffer.type.is_pointer))
         fail(nullptr, fmt::format("buffer '{}' must have at least one slot for a tile of numbers",
                                   buffer.name));
+      if (kernel_.stage < Stage::Laid && buffer.space != BufferSpace::Undecided)
+        fail(nullptr,
+             fmt::format("buffer '{}' has a space, which belongs to stage laid", buffer.name));
       for (std::size_t j = 0; j < i; ++j)
         if (kernel_.buffers[j].name == buffer.name)
           fail(nullptr, fmt::format("there are two buffers '{}'", buffer.name));
@@ -86,16 +91,21 @@ class Verifier {
     if (owner->integer("drains", 0) == 0) return;
     const auto uses = [&](Value value) {
       int count = 0;
-      walk(region, [&](const Op& op) { count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value)); });
+      walk(region, [&](const Op& op) {
+        count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value));
+      });
       return count;
     };
     const auto& carried = region.arguments;
     const auto found = std::find(carried.begin() + 1, carried.end(), dot.operands[2]);
     const auto number = static_cast<std::size_t>(found - carried.begin());
     const Op& end = *region.ops.back();
-    const bool only_adds = found != carried.end() && number <= end.operands.size() && end.operands[number - 1] == dot.result() &&
-                           uses(dot.operands[2]) == 1 && uses(dot.result()) == 1;
-    require(dot, only_adds, "a product with pending must add to a carried tile that nothing else of the loop reads");
+    const bool only_adds = found != carried.end() && number <= end.operands.size() &&
+                           end.operands[number - 1] == dot.result() && uses(dot.operands[2]) == 1 &&
+                           uses(dot.result()) == 1;
+    require(
+        dot, only_adds,
+        "a product with pending must add to a carried tile that nothing else of the loop reads");
   }
 
   void check_structure(const Op& op) const {

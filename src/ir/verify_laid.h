@@ -5,11 +5,15 @@
 //       of the tiles it stores and reduces. Outside stand scalars, control flow, ops that move data
 //       across elements, and views of tiles for them; no sweep holds any of these but views.
 //   L2  A tile that leaves a sweep lives in a buffer of its type (`into`), which has no slots. One
-//       without a buffer is computed by the op behind its sweep, which alone reads it.
+//       without a buffer is computed by the op behind its sweep, which alone reads it. Layouts and
+//       orders reach every element; their threads are those of the shape; rows that are named exist.
 //   L3  A tile that an op outside sweeps gives, or a loop carries, lives in a buffer; what a loop
 //       carries and gives has one.
 //   L4  Accesses of a sweep that may meet, one of them a write, are of the same element: elements
 //       are walked in any order.
+//   L5  A product with `warps` names a unit, and its result's buffer lies as that makes it.
+//   L6  Programs that share a block, or are spread over several, have no buffers in shared memory
+//       but private ones of a cluster.
 #pragma once
 
 #include "ir/kernel.h"
@@ -21,5 +25,7 @@ void verify_laid(const Kernel& kernel);
 
 // L2 and L3, for verify_laid.
 void verify_buffers(const Kernel& kernel);
+// What L2, L5 and L6 say of the tables.
+void verify_tables(const Kernel& kernel);
 
 }  // namespace tilewright::ir

@@ -23,12 +23,15 @@ struct ProductUnit {
 
 std::span<const ProductUnit> product_units();
 
+// The name of the units of warpgroups (Feature::Wgmma), whose products go on beside the threads that start them.
+inline constexpr std::string_view group_unit = "wgmma";
+
 // The target's unit for operands of these types, or null: then products are made by plain
 // multiplications. f32 as "ieee" is one of those.
 const ProductUnit* find_unit(const Target& target, DType left, DType right,
                              std::string_view precision);
 
-// Whether warpgroups (Feature::Wgmma) multiply operands of these types into such sums; 16-bit results are sums of f32.
+// Whether warpgroups multiply operands of these types into such sums; 16-bit results are sums of f32.
 bool has_group_unit(DType left, DType right, DType sum, std::string_view precision);
 
 }  // namespace tilewright

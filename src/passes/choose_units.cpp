@@ -18,8 +18,6 @@ using ir::OpKind;
 using ir::Type;
 using ir::Value;
 
-constexpr std::string_view asynchronous_unit = "wgmma";
-
 class UnitChooser {
  public:
   UnitChooser(const ir::Kernel& kernel, const Target& target, int num_warps)
@@ -79,7 +77,7 @@ std::vector<std::string> choose_units(ir::Kernel& kernel, const Target& target, 
   ir::walk(kernel.body, [&](Op& op) {
     if (op.kind != OpKind::Dot) return;
     const std::string why = chooser.refusal(op);
-    if (why.empty()) op.set("unit", std::string(asynchronous_unit));
+    if (why.empty()) op.set("unit", std::string(group_unit));
     const std::string note = fmt::format("the product at line {} is not made by warpgroups: {}", op.location.line, why);
     const bool is_known = std::find(notes.begin(), notes.end(), note) != notes.end();  // of another loop that was made from it
     if (!why.empty() && op.location.line > 0 && !is_known) notes.push_back(note);
@@ -89,6 +87,6 @@ std::vector<std::string> choose_units(ir::Kernel& kernel, const Target& target, 
 
 void choose_units(ir::Kernel& kernel, const Target& target) { static_cast<void>(choose_units(kernel, target, 4)); }
 
-bool is_asynchronous(const Op& dot) { return dot.text("unit", "") == asynchronous_unit; }
+bool is_asynchronous(const Op& dot) { return dot.text("unit", "") == group_unit; }
 
 }  // namespace tilewright

@@ -13,9 +13,9 @@
 #include "codegen/cpu/program.h"
 #include "codegen/lower/lower_to_loops.h"
 #include "codegen/print/cpu_entry.h"
-#include "codegen/schedule/form_sweeps.h"
-#include "codegen/schedule/sweeps.h"
 #include "machine/library.h"
+#include "passes/laid/form_sweeps.h"
+#include "passes/laid/sweeps.h"
 #include "tilewright/error.h"
 
 namespace tilewright {

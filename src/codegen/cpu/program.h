@@ -17,10 +17,10 @@
 #include "base/text_writer.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/lower/nest_facts.h"
-#include "codegen/schedule/sweeps.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
 #include "ir/analysis/memory_order.h"
+#include "passes/laid/sweeps.h"
 
 namespace tilewright {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "codegen/cpu/program.h"
-#include "codegen/schedule/op_facts.h"
 #include "ir/analysis/same_value.h"
 #include "passes/axis_info.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codegen/cpu/program.h"
-#include "codegen/schedule/op_facts.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 

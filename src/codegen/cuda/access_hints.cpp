@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/schedule/op_facts.h"
 #include "ir/analysis/memory_order.h"
 #include "ir/analysis/same_value.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <unordered_set>
 
-#include "codegen/schedule/sweeps.h"
 #include "ir/kernel.h"
+#include "passes/laid/sweeps.h"
 
 namespace tilewright {
 

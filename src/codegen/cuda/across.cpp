@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "codegen/cuda/emitter.h"
-#include "codegen/schedule/op_facts.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 

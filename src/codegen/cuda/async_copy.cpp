@@ -30,7 +30,7 @@ const std::string& Emitter::buffer_name(const ir::Op& op) {
   found->second = names_.make(buffer.name);
   shared_.add(found->second, type_text(buffer.type.element()), buffer.slots * buffer.type.numel(),
               static_cast<std::int64_t>(buffer.type.element_bytes()), loop_depth_ > 0,
-              lifetimes_.of_buffer(number), layouts_.is_product_buffer(number) ? 1024 : 16);
+              lifetimes_.of_buffer(number), buffer.align);
   return found->second;
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/check.h"
 #include "codegen/cuda/emitter.h"
-#include "codegen/schedule/op_facts.h"
 #include "layout/convert.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 

@@ -17,9 +17,11 @@
 #include "codegen/cuda/source_lines.h"
 #include "codegen/cuda/transposed_loads.h"
 #include "codegen/emulate/rewrite.h"
-#include "codegen/schedule/form_sweeps.h"
-#include "codegen/schedule/op_facts.h"
-#include "codegen/schedule/sweeps.h"
+#include "passes/laid/assign_layouts.h"
+#include "passes/laid/form_sweeps.h"
+#include "passes/laid/op_facts.h"
+#include "passes/laid/place_tiles.h"
+#include "passes/laid/sweeps.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -27,7 +29,7 @@ namespace {
 
 // Parts of the device library in the order in which they build on each other.
 constexpr std::string_view parts_in_order[] = {
-    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",   "wgmma",
+    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",  "wgmma",
     "atomics", "warp",  "reduce",     "scan", "sort",   "cluster",    "check"};
 
 // Parts that exchange values between lanes.
@@ -72,9 +74,8 @@ struct Emitted {
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
   std::string largest;             // arrays in shared memory
-  ProgramShape shape;
   bool fits_shape = true;
-  LaidForm laid;
+  ir::Kernel laid;  // where it was made here
 };
 
 // Tiles that are kept from one loop to another, as large as the largest.
@@ -102,7 +103,7 @@ std::vector<bool> values_with_lines(const ir::Kernel& kernel) {
   return lines;
 }
 
-Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape& shape) {
+Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
   Emitted out;
   out.text = emitter.run();
   if (options.line_directives) out.text = repeat_line_directives(out.text);
@@ -112,7 +113,6 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape
   out.dynamic_bytes =
       emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
   out.largest = emitter.shared().largest();
-  out.shape = shape;
   out.fits_shape = emitter.fits_shape();
   return out;
 }
@@ -122,19 +122,11 @@ struct Trial {
   Emitter::Refused refused;
 };
 
-// The text of a kernel in sweeps.
-Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShape shape) {
-  const Sweeps sweeps(kernel);
-  Alignments alignments(kernel);
-  alignments.rotate(find_rotation(kernel, sweeps, alignments, shape.threads()));
-  // Few registers are enough where one tile becomes the next.
-  const bool is_plain = !alignments.rotation() || alignments.rotation()->brings_all;
-  if (options.max_registers > 0 || count_kept(kernel, sweeps) > 2 || !is_plain) shape.resident = 0;
-  const TileLayouts layouts(
-      kernel, sweeps, alignments,
-      {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / shape.lanes))});
-  Emitter emitter(kernel, sweeps, alignments, layouts, options, shape);
-  Trial out{run(emitter, options, shape), emitter.refused()};
+// The text of a kernel whose tables are written.
+Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptions& options) {
+  const TileLayouts layouts(kernel, facts.sweeps);
+  Emitter emitter(kernel, facts, layouts, options);
+  Trial out{run(emitter, options), emitter.refused()};
   const bool has_slots =
       std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
                   [](const ir::KernelBuffer& buffer) { return buffer.has_slots(); });
@@ -142,11 +134,27 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
   const bool saves_global = emitter.global().has_feared_rounds();
   if (!saves_shared && !saves_global) return out;
   // What is known of the ends of loops saves barriers at their begins.
-  Emitter informed(kernel, sweeps, alignments, layouts, options, shape);
+  Emitter informed(kernel, facts, layouts, options);
   if (saves_shared) informed.assume(emitter.shared());
   if (saves_global) informed.assume(emitter.global());
-  Trial better{run(informed, options, shape), informed.refused()};
+  Trial better{run(informed, options), informed.refused()};
   return informed.holds_assumed() ? std::move(better) : std::move(out);
+}
+
+// Writes the tables of a kernel in sweeps. Returns whether they are as the shape wants them.
+bool write_tables(ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptions& options,
+                  const ProgramShape& shape) {
+  const std::optional<Rotation>& rotation = facts.alignments.rotation();
+  kernel.shape = {shape.warps, shape.programs, shape.blocks, shape.resident};
+  // Few registers are enough where one tile becomes the next.
+  const bool is_plain = !rotation || rotation->brings_all;
+  if (options.max_registers > 0 || count_kept(kernel, facts.sweeps) > 2 || !is_plain)
+    kernel.shape.resident = 0;
+  assign_layouts(kernel, facts, options.target);
+  place_tiles(kernel, facts, {.keeps_row_private = shape.stows_row});
+  return !shape.stows_row ||
+         std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
+                     [](const ir::KernelBuffer& buffer) { return buffer.is_private; });
 }
 
 SweepPolicy policy_of(const ProgramShape& shape, const Attempt& attempt) {
@@ -188,9 +196,15 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Pro
   }
   while (true) {
     LaidForm laid = form_sweeps(kernel, policy);
-    Trial trial = emit(laid.kernel, options, shape);
+    Trial trial;
+    {
+      const LaidFacts facts(laid.kernel, shape.threads());
+      const bool is_right = write_tables(laid.kernel, facts, options, shape);
+      trial = emit(laid.kernel, facts, options);
+      trial.emitted.fits_shape &= is_right;
+    }
     if (trial.refused.is_empty()) {
-      trial.emitted.laid = std::move(laid);
+      trial.emitted.laid = std::move(laid.kernel);
       return std::move(trial.emitted);
     }
     const bool parts = add(laid, trial.refused.unparted, policy.apart);
@@ -277,14 +291,16 @@ void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep&
   step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = axis});
 }
 
-KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted) {
+// `kernel` is laid.
+KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted,
+                               const Target& target) {
   KernelSource::Kernel out;
   out.name = kernel.name;
   for (const ir::KernelArgument& argument : kernel.arguments)
     out.parameters.push_back(parameter_of(kernel, argument));
   LaunchPlan plan = direct_plan(kernel_symbol(kernel.name), kernel.arguments.size());
   LaunchStep& step = plan.steps.front();
-  plan_shape(kernel, emitted.shape, step);
+  plan_shape(kernel, shape_of(kernel, target), step);
   step.shared_bytes = constant(emitted.dynamic_bytes);
   out.variants.push_back(std::move(plan));
   return out;
@@ -292,9 +308,16 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
 
 }  // namespace
 
-LaidForCuda laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options) {
-  Emitted emitted = emit_smallest(tiles, options);
-  return {std::move(emitted.laid.kernel), emitted.shape};
+ProgramShape shape_of(const ir::Kernel& laid, const Target& target) {
+  return {.warps = laid.shape.warps,
+          .lanes = target.warp_size,
+          .programs = laid.shape.programs,
+          .blocks = laid.shape.cluster,
+          .resident = laid.shape.resident};
+}
+
+ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options) {
+  return emit_smallest(tiles, options).laid;
 }
 
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options) {
@@ -339,7 +362,7 @@ KernelSource source_of(const ir::Kernel& kernel, const Emitted& emitted,
   // A kernel cannot have __maxnreg__ beside its launch bounds.
   if (options.max_registers > 0)
     source.options.push_back(fmt::format("--maxrregcount={}", options.max_registers));
-  source.kernels.push_back(launch_of(kernel, emitted));
+  source.kernels.push_back(launch_of(kernel, emitted, options.target));
   return source;
 }
 
@@ -353,17 +376,19 @@ void check_num_warps(const CudaEmitOptions& options) {
 
 }  // namespace
 
-KernelSource emit_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options) {
+KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   check_num_warps(options);
-  require_features(tiles, options.target);
-  return source_of(tiles, emit_fitting(tiles, options), options);
-}
-
-KernelSource emit_cuda(const ir::Kernel& laid, const ProgramShape& shape,
-                       const CudaEmitOptions& options) {
-  const Trial trial = emit(laid, options, shape);
-  TW_CHECK(trial.refused.is_empty(), "kernel '{}' cannot be written in these sweeps", laid.name);
-  return source_of(laid, trial.emitted, options);
+  require_features(kernel, options.target);
+  if (kernel.stage == ir::Stage::Laid) {
+    TW_CHECK(kernel.shape.is_decided(), "kernel '{}' has no shape", kernel.name);
+    const LaidFacts facts(kernel, shape_of(kernel, options.target).threads());
+    const Trial trial = emit(kernel, facts, options);
+    TW_CHECK(trial.refused.is_empty(), "kernel '{}' cannot be written in these sweeps",
+             kernel.name);
+    return source_of(kernel, trial.emitted, options);
+  }
+  const Emitted emitted = emit_fitting(kernel, options);
+  return source_of(emitted.laid, emitted, options);
 }
 
 namespace {

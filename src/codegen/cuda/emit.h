@@ -51,20 +51,16 @@ struct CudaEmitOptions {
   std::function<std::string_view(std::uint16_t file, std::int32_t line)> line_text = {};
 };
 
-// Throws ArgumentError when the kernel cannot run: more shared memory than a block can have, or a
-// number of warps that is no power of two or more than a block has.
-KernelSource emit_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);
+// How programs of a Laid kernel lie on the threads of a target.
+ProgramShape shape_of(const ir::Kernel& laid, const Target& target);
 
-// A kernel in the sweeps in which it is emitted, and how its programs lie on threads.
-struct LaidForCuda {
-  ir::Kernel kernel;
-  ProgramShape shape;
-};
-LaidForCuda laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);
+// Of stage Laid as it is, of stage Tile after laid_for_cuda. Throws ArgumentError when the kernel cannot
+// run: more shared memory than a block can have, or a number of warps that is no power of two or
+// more than a block has.
+KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
 
-// The text of a kernel that is laid: nothing of the Tile kernel is needed any more.
-KernelSource emit_cuda(const ir::Kernel& laid, const ProgramShape& shape,
-                       const CudaEmitOptions& options);
+// The kernel at stage Laid as it is emitted: in sweeps, with its shape, layouts and places.
+ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);
 
 // What a block of the kernel needs, also when that is more than it can have.
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options);

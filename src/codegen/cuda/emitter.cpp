@@ -10,7 +10,7 @@
 #include "base/quote.h"
 #include "base/unicode.h"
 #include "codegen/cuda/program_shape.h"
-#include "codegen/schedule/op_facts.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {
@@ -31,24 +31,30 @@ bool mixes_pointers(const ir::Kernel& kernel) {
   return mixes;
 }
 
+// The owner of the private buffer, if there is one.
+ir::Value private_row(const ir::Kernel& kernel, const Sweeps& sweeps) {
+  for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
+    if (kernel.buffers[i].is_private) return sweeps.owner_of(i);
+  return {};
+}
+
 }  // namespace
 
-Emitter::Emitter(const ir::Kernel& kernel, const Sweeps& schedule, const Alignments& alignments,
-                 const TileLayouts& layouts, const CudaEmitOptions& options,
-                 const ProgramShape& shape)
+Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLayouts& layouts,
+                 const CudaEmitOptions& options)
     : kernel_(kernel),
-      schedule_(schedule),
-      alignments_(alignments),
+      schedule_(facts.sweeps),
+      alignments_(facts.alignments),
       layouts_(layouts),
       options_(options),
-      shape_(shape),
-      threads_(shape.threads()),
-      lanes_(shape.lanes),
+      shape_(shape_of(kernel, options.target)),
+      threads_(shape_.threads()),
+      lanes_(shape_.lanes),
       shared_axis_(first_program_axis(kernel)),
-      stowed_(find_stowed()),
-      lifetimes_(kernel, schedule),
+      stowed_(private_row(kernel, facts.sweeps)),
+      lifetimes_(kernel, schedule_),
       uses_(kernel.value_count(), 0),
-      hints_(find_access_hints(kernel, schedule)),
+      hints_(find_access_hints(kernel, schedule_)),
       has_dot_(has_dot(kernel)),
       global_(kernel),
       has_products_(has_asynchronous_dots(kernel)),
@@ -58,7 +64,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const Sweeps& schedule, const Alignme
   });
   for (const char* name : {"thread", "v", "k", "s", "shared", "lane", "warp"}) names_.make(name);
   parts_ = {"types"};
-  if (shape.blocks > 1) parts_.insert({"reduce", "cluster"});
+  if (shape_.blocks > 1) parts_.insert({"reduce", "cluster"});
 }
 
 std::string Emitter::run() {
@@ -146,7 +152,7 @@ std::string Emitter::program_count_text(int axis) const {
 }
 
 bool Emitter::fits_shape() const {
-  if (shape_.stows_row && (!stowed_ || !is_stowed_well_ || shared_.is_dynamic())) return false;
+  if (stowed_ && (!is_stowed_well_ || shared_.is_dynamic())) return false;
   if (shape_.programs == 1 && shape_.blocks == 1) return true;
   return !has_barrier_ && shared_.bytes() == cluster_bytes_;
 }

@@ -24,15 +24,17 @@
 #include "codegen/cuda/access_hints.h"
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/global_memory.h"
-#include "codegen/cuda/layouts.h"
 #include "codegen/cuda/shared_memory.h"
 #include "codegen/cuda/space.h"
 #include "codegen/cuda/wgmma_functions.h"
 #include "codegen/cuda/wrapping.h"
-#include "codegen/schedule/sweeps.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
 #include "layout/wgmma.h"
+#include "passes/laid/access_shape.h"
+#include "passes/laid/laid_facts.h"
+#include "passes/laid/tile_layouts.h"
+#include "passes/laid/tile_reads.h"
 
 namespace tilewright {
 
@@ -65,8 +67,9 @@ bool is_spin(const Step& step);
 
 class Emitter {
  public:
-  Emitter(const ir::Kernel& kernel, const Sweeps& schedule, const Alignments& alignments,
-          const TileLayouts& layouts, const CudaEmitOptions& options, const ProgramShape& shape);
+  // Of a Laid kernel whose tables are written.
+  Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLayouts& layouts,
+          const CudaEmitOptions& options);
 
   // The function, from its signature on.
   std::string run();
@@ -293,7 +296,6 @@ class Emitter {
   std::string array_name(ir::Value value);
 
   // ---- A row in shared memory (stowed_row.cpp)
-  ir::Value find_stowed() const;
   bool is_stowed(ir::Value value) const { return stowed_ && schedule_.storage(value) == stowed_; }
   void declare_stowed();
   std::string stowed_index(const Frame& frame, const Place& place) const;

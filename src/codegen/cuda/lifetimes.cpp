@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "codegen/cuda/tile_reads.h"
-#include "codegen/schedule/op_facts.h"
+#include "passes/laid/op_facts.h"
+#include "passes/laid/tile_reads.h"
 
 namespace tilewright {
 namespace {

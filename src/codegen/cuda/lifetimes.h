@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "codegen/schedule/sweeps.h"
+#include "passes/laid/sweeps.h"
 
 namespace tilewright {
 

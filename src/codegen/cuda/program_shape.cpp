@@ -6,10 +6,11 @@
 #include <bit>
 #include <optional>
 
-#include "codegen/cuda/layouts.h"
-#include "codegen/schedule/form_sweeps.h"
-#include "codegen/schedule/op_facts.h"
-#include "codegen/schedule/sweeps.h"
+#include "passes/laid/access_shape.h"
+#include "passes/laid/form_sweeps.h"
+#include "passes/laid/op_facts.h"
+#include "passes/laid/sweeps.h"
+#include "passes/laid/tile_layouts.h"
 
 namespace tilewright {
 namespace {
@@ -173,19 +174,6 @@ bool has_lock(const ir::Kernel& kernel) {
   });
   return has;
 }
-
-}  // namespace
-
-std::int64_t largest_tile(const ir::Kernel& kernel) {
-  std::int64_t largest = 0;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    for (const ir::Value value : op.results)
-      if (kernel.type(value).is_tile()) largest = std::max(largest, kernel.type(value).numel());
-  });
-  return largest;
-}
-
-namespace {
 
 // Whether every tile of that many elements is only summed up along columns while it is loaded. More
 // warps would then add a sum over warps for every column.

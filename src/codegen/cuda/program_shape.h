@@ -29,8 +29,6 @@ namespace tilewright {
 // From the best to one that always works. What the options ask for, when they choose none.
 std::vector<ProgramShape> choose_shapes(const ir::Kernel& kernel, const CudaEmitOptions& options);
 
-// Elements of the largest tile; 0 when there is none.
-std::int64_t largest_tile(const ir::Kernel& kernel);
 // Whether a thread would have to hold more of a tile than its registers take.
 bool has_too_few_warps(const ir::Kernel& kernel, const Target& target, int warps);
 

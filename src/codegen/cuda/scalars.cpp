@@ -6,8 +6,8 @@
 #include "base/check.h"
 #include "base/quote.h"
 #include "codegen/cuda/emitter.h"
-#include "codegen/schedule/op_facts.h"
 #include "ir/constant.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "codegen/cuda/emitter.h"
-#include "codegen/schedule/op_facts.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 

@@ -10,33 +10,8 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/emitter.h"
-#include "codegen/cuda/program_shape.h"
 
 namespace tilewright {
-
-using ir::OpKind;
-
-// The one tile of the largest size that is kept, if it is a load outside of all loops whose readers
-// find every element in their own registers.
-ir::Value Emitter::find_stowed() const {
-  if (!shape_.stows_row) return {};
-  const std::int64_t largest = largest_tile(kernel_);
-  std::vector<ir::Value> kept;
-  for (const ir::Value value : schedule_.placed_results())
-    if (kernel_.type(value).numel() == largest) kept.push_back(value);
-  if (kept.size() != 1) return {};
-  const ir::Value value = kept.front();
-  const ir::Op* maker = kernel_.maker(value);
-  const ir::Op* source = kernel_.maker(schedule_.source_of(value));
-  const auto& outermost = kernel_.body.ops;
-  const bool is_plain = source && source->kind == OpKind::Load &&
-                        schedule_.storage(value) == value && !kernel_.type(value).is_bool() &&
-                        !layouts_.is_shared(value) &&
-                        layouts_.of_array(value).layout.copy_bits() == 0;
-  return is_plain && std::find(outermost.begin(), outermost.end(), maker) != outermost.end()
-             ? value
-             : ir::Value{};
-}
 
 std::int64_t Emitter::stowed_bytes() const {
   if (!stowed_) return 0;

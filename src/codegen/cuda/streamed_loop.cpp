@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "codegen/cuda/emitter.h"
-#include "codegen/schedule/op_facts.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {

@@ -2,8 +2,8 @@
 // codegen/cuda/transposed_loads.cpp — from every store back to the loads of the same shape.
 #include "codegen/cuda/transposed_loads.h"
 
-#include "codegen/cuda/layouts.h"
-#include "codegen/schedule/op_facts.h"
+#include "passes/laid/access_shape.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {

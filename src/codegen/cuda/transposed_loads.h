@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "codegen/cuda/alignment.h"
 #include "ir/kernel.h"
+#include "passes/laid/alignment.h"
 
 namespace tilewright {
 

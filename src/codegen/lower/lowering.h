@@ -18,7 +18,7 @@
 
 #include "codegen/lower/nest_facts.h"
 #include "codegen/print/expressions.h"
-#include "codegen/schedule/sweeps.h"
+#include "passes/laid/sweeps.h"
 #include "codegen/text/names.h"
 #include "ir/kernel.h"
 #include "machine/library.h"

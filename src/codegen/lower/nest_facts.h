@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/schedule/sweeps.h"
+#include "passes/laid/sweeps.h"
 #include "ir/analysis/memory_order.h"
 #include "ir/kernel.h"
 

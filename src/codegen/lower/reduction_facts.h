@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "codegen/schedule/step.h"
+#include "passes/laid/step.h"
 #include "ir/kernel.h"
 
 namespace tilewright {

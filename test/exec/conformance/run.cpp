@@ -144,8 +144,7 @@ class CaseRun {
       case Place::Wide:
         emulate(wide_machine());
         interpret_sweeps(laid_for_cuda(tiles_for(wide_machine()).lowered.kernel,
-                                       {.target = wide_machine(), .num_warps = one_.num_warps})
-                             .kernel);
+                                       {.target = wide_machine(), .num_warps = one_.num_warps}));
         break;
       case Place::Sm80:
       case Place::Sm90a:
@@ -209,10 +208,9 @@ class CaseRun {
   void run_sweeps_of_cuda() {
     const Target target = Target::parse("sm_90a");
     const CudaEmitOptions options{.target = target, .num_warps = one_.num_warps};
-    const LaidForCuda laid = laid_for_cuda(tiles_for(target).lowered.kernel, options);
-    ir::Kernel read = read_back(laid.kernel);
-    expect_same_text(emit_cuda(laid.kernel, laid.shape, options).text,
-                     emit_cuda(read, laid.shape, options).text);
+    const ir::Kernel laid = laid_for_cuda(tiles_for(target).lowered.kernel, options);
+    ir::Kernel read = read_back(laid);
+    expect_same_text(emit_cuda(laid, options).text, emit_cuda(read, options).text);
     interpret_sweeps(std::move(read));
   }
 

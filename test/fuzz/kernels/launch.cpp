@@ -168,11 +168,9 @@ std::string Launch::run_laid() {
   const Target cuda = Target::parse("sm_90a");
   const CudaEmitOptions options{.target = cuda,
                                 .num_warps = program_.warps > 0 ? program_.warps : 4};
-  const LaidForCuda laid = laid_for_cuda(lower(Place::Emulated).lowered.kernel, options);
-  const auto text_of_cuda = [&](const ir::Kernel& kernel) {
-    return emit_cuda(kernel, laid.shape, options).text;
-  };
-  const std::string on_cuda = run_sweeps(laid.kernel, text_of_cuda);
+  const auto text_of_cuda = [&](const ir::Kernel& kernel) { return emit_cuda(kernel, options).text; };
+  const std::string on_cuda =
+      run_sweeps(laid_for_cuda(lower(Place::Emulated).lowered.kernel, options), text_of_cuda);
   return on_cuda.empty() ? "" : "sweeps of CUDA: " + on_cuda;
 }
 

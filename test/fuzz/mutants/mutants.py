@@ -34,9 +34,9 @@ def force(file, condition, value):
 
 
 ANALYSIS = "src/ir/analysis/memory_order.cpp"
-PLANNER = "src/codegen/schedule/planner.cpp"
-HOMES = "src/codegen/schedule/homes.cpp"
-STORAGE = "src/codegen/schedule/storage.cpp"
+PLANNER = "src/passes/laid/planner.cpp"
+HOMES = "src/passes/laid/homes.cpp"
+STORAGE = "src/passes/laid/storage.cpp"
 GLOBAL = "src/codegen/cuda/global_memory.cpp"
 SHARED = "src/codegen/cuda/shared_memory.cpp"
 ELEMENTS = "src/codegen/cuda/elements.cpp"

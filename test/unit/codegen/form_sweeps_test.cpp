@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/form_sweeps_test.cpp — schedules as kernels of the Laid stage.
-#include "codegen/schedule/form_sweeps.h"
+#include "passes/laid/form_sweeps.h"
 
 #include <numeric>
 

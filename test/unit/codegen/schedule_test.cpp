@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/schedule_test.cpp — which loops a kernel becomes, and where its tiles live.
-#include "codegen/schedule/schedule.h"
+#include "passes/laid/schedule.h"
 
 #include <gtest/gtest.h>
 
-#include "codegen/schedule/describe.h"
 #include "ir/parse.h"
 #include "ir/verify.h"
+#include "passes/laid/describe.h"
 
 namespace tilewright {
 namespace {

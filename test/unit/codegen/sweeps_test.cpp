@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/sweeps_test.cpp — a Laid kernel as the emitters walk it.
-#include "codegen/schedule/sweeps.h"
+#include "passes/laid/sweeps.h"
 
 #include <gtest/gtest.h>
 

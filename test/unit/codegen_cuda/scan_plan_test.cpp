@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen_cuda/scan_plan_test.cpp — which bits of a layout a scan goes over.
-#include "codegen/cuda/scan_plan.h"
+#include "passes/laid/scan_plan.h"
 
 #include <gtest/gtest.h>
 

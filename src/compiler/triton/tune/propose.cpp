@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "codegen/schedule/op_facts.h"
 #include "compiler/triton/guess/launches.h"
 #include "compiler/triton/guess/usage.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {

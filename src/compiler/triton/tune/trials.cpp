@@ -13,12 +13,12 @@ namespace tilewright {
 namespace {
 
 // Gives its place back when the compilation ends, however it ends.
-class Place {
+class HeldRoom {
  public:
-  explicit Place(std::counting_semaphore<>& room) : room_(room) {}
-  ~Place() { room_.release(); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit HeldRoom(std::counting_semaphore<>& room) : room_(room) {}
+  ~HeldRoom() { room_.release(); }
+  HeldRoom(const HeldRoom&) = delete;
+  HeldRoom& operator=(const HeldRoom&) = delete;
 
  private:
   std::counting_semaphore<>& room_;
@@ -79,7 +79,7 @@ std::vector<Trial> make_trials(const LaunchRequest& request, std::vector<ConfigO
     if (trials[i].error) continue;
     room.acquire();
     compilations.push_back(std::async(std::launch::async, [&, i] {
-      const Place place(room);
+      const HeldRoom held(room);
       attempt(trials[i], configs[i], [&] {
         load_draft(trials[i].draft, request.place.device);
         note_resources(trials[i], configs[i], request.place.device);

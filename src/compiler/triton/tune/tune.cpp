@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/settings.h"
-#include "codegen/schedule/op_facts.h"
 #include "compiler/triton/tune/config_text.h"
 #include "compiler/triton/tune/key.h"
 #include "compiler/triton/tune/prune.h"
@@ -18,6 +17,7 @@
 #include "compiler/tune/rotation.h"
 #include "compiler/tune/saved_memory.h"
 #include "compiler/tune/stopwatch.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {
