@@ -26,7 +26,7 @@ constexpr std::string_view vector_functions[] = {
     "ceil", "cos",  "erf",   "exp",   "exp2", "floor", "log",     "log10", "log2",
     "pow",  "rint", "round", "rsqrt", "sin",  "sqrt",  "sqrt_rn", "tanh",  "trunc"};
 
-bool is_small_float(const Type& type) {
+bool is_below_32_bits(const Type& type) {
   return type.is_float() && !type.is_pointer && size_of(type.dtype) < 4;
 }
 
@@ -38,9 +38,9 @@ bool has_vector_form(const ir::Kernel& kernel, const ir::Op& op) {
     return op.facts().vector == ir::VectorForm::HasVector;
   if (op.kind == OpKind::Divide) return to.is_float();
   // A condition keeps a struct out of vector registers.
-  if (op.kind == OpKind::Select) return !is_small_float(to);
+  if (op.kind == OpKind::Select) return !is_below_32_bits(to);
   if (op.kind == OpKind::Cast) {
-    if (is_small_float(to)) return from.dtype == DType::Float32;
+    if (is_below_32_bits(to)) return from.dtype == DType::Float32;
     return from.is_float() == to.is_float() || (!from.is_float() && size_of(from.dtype) <= 4);
   }
   TW_CHECK(op.kind == OpKind::Math, "whether '{}' has a vector form", op.facts().name);
