@@ -18,10 +18,10 @@
 
 #include "codegen/lower/nest_facts.h"
 #include "codegen/print/expressions.h"
-#include "passes/laid/sweeps.h"
 #include "codegen/text/names.h"
 #include "ir/kernel.h"
 #include "machine/library.h"
+#include "passes/laid/sweeps.h"
 
 namespace tilewright {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "passes/laid/sweeps.h"
 #include "ir/analysis/memory_order.h"
 #include "ir/kernel.h"
+#include "passes/laid/sweeps.h"
 
 namespace tilewright {
 

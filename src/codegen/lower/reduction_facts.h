@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "passes/laid/step.h"
 #include "ir/kernel.h"
+#include "passes/laid/step.h"
 
 namespace tilewright {
 
