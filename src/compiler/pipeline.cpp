@@ -13,6 +13,7 @@
 #include "passes/choose_units.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
+#include "passes/split_roles.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -26,6 +27,7 @@ constexpr std::string_view passes[] = {
     "hoist_loop_invariants",
     "eliminate_dead_code",
     "load_before_branches",
+    "unwrap_rows",
     // Addresses and masks as formulas; what made them element by element is then dead.
     "find_access_forms",
     "canonicalize",
@@ -37,7 +39,7 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-constexpr std::string_view at_tile[] = {"turn_loads", "choose_units"};
+constexpr std::string_view at_tile[] = {"turn_loads", "choose_units", "persist_programs", "split_roles"};
 
 constexpr std::string_view of_stages[] = {
     "pipeline_loops",
@@ -108,6 +110,14 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   if (pass_named("choose_units").is_for(target) && !skipped.contains("choose_units")) {
     note(choose_units(kernel, target, options.num_warps));
     done("choose_units");
+  }
+  if (options.num_stages > 1 && pass_named("split_roles").is_for(target) && !skipped.contains("split_roles")) {
+    split_roles(kernel, {.num_warps = options.num_warps,
+                         .num_stages = options.num_stages,
+                         .most_slots = options.most_slots,
+                         .shared_bytes = target.shared_bytes_per_block_optin,
+                         .persists = !skipped.contains("persist_programs")});
+    done("split_roles");
   }
   const bool has_stages = options.num_stages > 1 && pass_named("pipeline_loops").is_for(target);
   if (!has_stages || skipped.contains("pipeline_loops")) return;

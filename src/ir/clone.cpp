@@ -32,6 +32,8 @@ Kernel clone(const Kernel& kernel) {
   copy.files = kernel.files;
   copy.arguments = kernel.arguments;
   copy.buffers = kernel.buffers;
+  copy.maps = kernel.maps;
+  copy.rings = kernel.rings;
   OpCopies copies;
   clone_region(copy, kernel.body, copy.body, copies);
   for (std::uint32_t id = 0; id < kernel.value_count(); ++id) {

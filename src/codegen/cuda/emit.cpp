@@ -27,14 +27,14 @@ namespace {
 
 // Parts of the device library in the order in which they build on each other.
 constexpr std::string_view parts_in_order[] = {
-    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",   "wgmma",
+    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",   "wgmma", "ring",
     "atomics", "warp",  "reduce",     "scan", "sort",   "cluster",    "check"};
 
 // Parts that exchange values between lanes.
 constexpr std::string_view warp_parts[] = {"reduce", "scan", "sort", "cluster"};
 
 // Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
-constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "wgmma", "cluster"};
+constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "wgmma", "ring", "cluster"};
 
 std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
 
@@ -69,6 +69,7 @@ struct Emitted {
   std::string text;
   std::set<std::string> parts;
   std::set<WgmmaFunction> wgmmas;
+  std::map<std::string, MapBox> boxes;
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
   std::string largest;             // arrays in shared memory
@@ -108,6 +109,7 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options, const ProgramShape
   if (options.line_directives) out.text = repeat_line_directives(out.text);
   out.parts = emitter.parts();
   out.wgmmas = emitter.wgmmas();
+  out.boxes = emitter.boxes();
   out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
   out.dynamic_bytes =
       emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
@@ -129,7 +131,7 @@ Trial emit(const ir::Kernel& kernel, const CudaEmitOptions& options, ProgramShap
   alignments.rotate(find_rotation(kernel, sweeps, alignments, shape.threads()));
   // Few registers are enough where one tile becomes the next.
   const bool is_plain = !alignments.rotation() || alignments.rotation()->brings_all;
-  if (options.max_registers > 0 || count_kept(kernel, sweeps) > 2 || !is_plain) shape.resident = 0;
+  if (producer_of(kernel) || options.max_registers > 0 || count_kept(kernel, sweeps) > 2 || !is_plain) shape.resident = 0;
   const TileLayouts layouts(
       kernel, sweeps, alignments,
       {options.target, std::countr_zero(static_cast<unsigned>(shape.threads() / shape.lanes))});
@@ -277,6 +279,39 @@ void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep&
   step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = axis});
 }
 
+PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times) {
+  if (number.argument < 0) return constant(number.factor * times);
+  return {{PlanOp::Kind::Argument, number.argument}, {PlanOp::Kind::Constant, number.factor * times}, {PlanOp::Kind::Multiply}};
+}
+
+TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const MapBox& box) {
+  const ir::Type& pointer = kernel.type(kernel.arguments[static_cast<std::size_t>(map.argument)].value);
+  TensorMapPlan out{.dtype = pointer.dtype, .swizzle_bytes = box.swizzle_bytes};
+  for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
+    out.sizes.push_back(number_of(map.dimensions[d].size, 1));
+    if (d > 0) out.strides.push_back(number_of(map.dimensions[d].stride, static_cast<std::int64_t>(size_of(pointer.dtype))));
+  }
+  out.box = {static_cast<std::uint32_t>(box.line), static_cast<std::uint32_t>(box.lines)};
+  return out;
+}
+
+// A producer's warps, tensor maps, and as many blocks as the machine runs at once.
+void plan_roles(const ir::Kernel& kernel, const Emitted& emitted, LaunchPlan& plan) {
+  using Kind = PlanOp::Kind;
+  LaunchStep& step = plan.steps.front();
+  if (const ir::Op* producer = producer_of(kernel))
+    step.block[0] = constant(emitted.shape.block_threads() + producer->integer("warps") * emitted.shape.lanes);
+  for (const ir::KernelMap& map : kernel.maps) {
+    step.parameters.push_back({.kind = KernelParameter::Kind::TensorMap,
+                               .index = map.argument,
+                               .map = static_cast<int>(plan.tensor_maps.size())});
+    plan.tensor_maps.push_back(map_plan(kernel, map, emitted.boxes.at(map.name)));
+  }
+  if (!is_persistent(kernel)) return;
+  step.grid[0] = {{Kind::Grid, 0}, {Kind::Processors}, {Kind::Minimum}};
+  step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = 0});
+}
+
 KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted) {
   KernelSource::Kernel out;
   out.name = kernel.name;
@@ -286,6 +321,7 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted)
   LaunchStep& step = plan.steps.front();
   plan_shape(kernel, emitted.shape, step);
   step.shared_bytes = constant(emitted.dynamic_bytes);
+  plan_roles(kernel, emitted, plan);
   out.variants.push_back(std::move(plan));
   return out;
 }

@@ -86,6 +86,9 @@ TileLayouts::TileLayouts(const ir::Kernel& kernel, const Sweeps& schedule,
       has_lines_(kernel.value_count(), false) {
   for (const ir::KernelBuffer& buffer : kernel.buffers)
     buffer_lines_.push_back(buffer.type.rank - 1);
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind == OpKind::CopyMap) buffer_lines_[kernel.buffer_of(op)] = kernel.map_of(op).dimensions[0].of_tile;
+  });
   visit(schedule.steps());
   choose_all();
   decide_shared();

@@ -60,6 +60,9 @@ struct InterpretOptions {
       print;  // gets each line of `print` ops; stdout when empty
 };
 
+// How many blocks run `programs` programs of a kernel along axis 0: as many, or a third of them where blocks take several.
+std::int64_t block_count(const Kernel& kernel, std::int64_t programs);
+
 // Throws UserError for what the kernel does wrong (out of bounds, a failed assert, an endless
 // loop).
 void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
