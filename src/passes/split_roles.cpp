@@ -11,7 +11,6 @@
 #include "ir/constant.h"
 #include "passes/choose_units.h"
 #include "passes/eliminate_dead_code.h"
-#include "passes/pipeline_loops/candidates.h"
 #include "passes/pipeline_loops/lagging_dots.h"
 #include "passes/roles/load_maps.h"
 #include "passes/roles/model.h"
@@ -138,18 +137,19 @@ class Splitter {
 
   bool find_maps() {
     const AxisAnalysis axes(kernel_);
-    const LoadsAhead ahead = find_loads_ahead(kernel_, axes, *loop_);
-    loads_ = ahead.loads;
-    std::size_t all = 0;
-    ir::walk(loop_->regions[0], [&](const Op& op) { all += op.facts().is(ir::Family::Access); });
-    if (loads_.empty() || all != loads_.size()) return false;
+    std::size_t accesses = 0;
+    ir::walk(loop_->regions[0], [&](const Op& op) { accesses += op.facts().is(ir::Family::Access); });
+    for (Op* op : loop_->regions[0].ops)
+      if (op->kind == OpKind::Load) loads_.push_back(op);
+    lagging_ = find_lagging_dots(kernel_, *loop_, loads_);
+    if (loads_.empty() || accesses != loads_.size() || lagging_.empty()) return false;
     for (const Op* load : loads_) {
       const auto map = find_load_map(kernel_, axes, *loop_, *load);
       if (!map || may_be_stored(map->map.argument)) return false;
       maps_.push_back(*map);
+      const Type& type = kernel_.type(load->result());
+      stage_bytes_ += type.numel() * static_cast<std::int64_t>(type.element_bytes());
     }
-    lagging_ = find_lagging_dots(kernel_, *loop_, loads_);
-    stage_bytes_ = ahead.stage_bytes;
     return find_slots();
   }
 
@@ -190,7 +190,7 @@ class Splitter {
       const Type& type = kernel_.type(op.operands[1]);
       stored = std::max(stored, type.numel() * static_cast<std::int64_t>(type.element_bytes()));
     });
-    slots_ = std::min(options_.num_stages + (lagging_.empty() ? 0 : 1), options_.most_slots);
+    slots_ = std::min(options_.num_stages + 1, options_.most_slots);  // one for the products that go on
     if (options_.shared_bytes > 0)
       slots_ = static_cast<int>(std::min<std::int64_t>(slots_, (options_.shared_bytes - stored - 1024) / stage_bytes_));
     return slots_ >= 2;
@@ -342,15 +342,12 @@ class Splitter {
     const Value index = loop_->regions[0].arguments[0];
     {
       const ir::Builder::Into into(build_, bottom);
-      if (lagging_.empty()) {
-        build_.create(OpKind::Release, {position}, {}, {{"ring", std::string("ring")}});
-      } else {  // of the round before, whose products are done
-        const Value before = build_.binary(OpKind::Subtract, position, build_.constant(number, std::int64_t{1}));
-        const Value has_before = build_.compare("ne", index, loop_->operands[0]);
-        build_.create(OpKind::Release, {before, has_before}, {}, {{"ring", std::string("ring")}});
-      }
+      // The round before: its products are done.
+      const Value before = build_.binary(OpKind::Subtract, position, build_.constant(number, std::int64_t{1}));
+      const Value has_before = build_.compare("ne", index, loop_->operands[0]);
+      build_.create(OpKind::Release, {before, has_before}, {}, {{"ring", std::string("ring")}});
     }
-    if (!lagging_.empty()) {
+    {
       for (Op* dot : lagging_) dot->set("pending", static_cast<std::int64_t>(lagging_.size()));
       loop_->set("drains", std::int64_t{1});
       const ir::Builder::Into into(build_, behind);

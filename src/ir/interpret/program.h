@@ -29,7 +29,7 @@ class Program {
         values_(kernel.value_count()),
         copies_(kernel),
         rings_(kernel),
-        turns_(options.jitter * 2 + static_cast<std::uint64_t>(id[0]) * 0x9e3779b97f4a7c15 + 1),
+        turns_(options.role_seed * 0x2545f4914f6cdd1d + static_cast<std::uint64_t>(id[0]) * 0x9e3779b97f4a7c15 + 1),
         jitter_(jitter_seed(options, id)) {}
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }

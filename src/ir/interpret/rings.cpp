@@ -61,7 +61,6 @@ void RoleTurns::maybe_hand_over() {
   seed_ ^= seed_ << 13;
   seed_ ^= seed_ >> 7;
   seed_ ^= seed_ << 17;
-  waits_[turn_] = false;
   if ((seed_ >> 20) % 2 == 0) hand_over(false);
 }
 

@@ -30,7 +30,8 @@ class RoleTurns {
   bool is_running() const { return is_running_; }
   // Of the role that runs: the other one goes on. False: it has ended, or waits too.
   bool hand_over(bool waits);
-  void stop_waiting() { waits_[turn_] = false; }
+  // Something has changed: whoever waits may go on.
+  void stop_waiting() { waits_[0] = waits_[1] = false; }
   // Sometimes, by the seed.
   void maybe_hand_over();
 

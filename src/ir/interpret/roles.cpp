@@ -32,7 +32,6 @@ void Program::wait_for_other_role(const Op& op, std::int64_t position) {
     if (!turns_.is_running() || !turns_.hand_over(true))
       fail(op, fmt::format("'{}' waits for position {} of ring '{}' for ever", op.facts().name, position, op.text("ring")));
   }
-  turns_.stop_waiting();
   path_ = std::move(mine);
 }
 
@@ -57,6 +56,7 @@ void Program::ring_op(const Op& op) {
     }
   }
   if (!problem.empty()) fail(op, problem);
+  turns_.stop_waiting();
 }
 
 void Program::copy_map(const Op& op) {
@@ -65,6 +65,7 @@ void Program::copy_map(const Op& op) {
   copy.content = read_map(op, copy.coordinates);
   const std::string problem = rings_.start(op, operand(op, 0).elements[0].i, std::move(copy));
   if (!problem.empty()) fail(op, problem);
+  turns_.stop_waiting();
 }
 
 Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {

@@ -24,9 +24,7 @@ class Polynomial {
   Polynomial plus(const Polynomial& other, std::int64_t times = 1) const;
   Polynomial times(const Polynomial& other) const;
   // What `factor` is multiplied with once, without it; the rest.
-  struct Parts {
-    Polynomial with, without;
-  };
+  struct Parts;
   Parts split_by(ir::Value factor) const;
 
   std::optional<std::int64_t> constant() const;
@@ -37,6 +35,10 @@ class Polynomial {
  private:
   void add(const Factors& factors, std::int64_t times);
   std::map<Factors, std::int64_t> terms_;  // none is 0
+};
+
+struct Polynomial::Parts {
+  Polynomial with, without;
 };
 
 }  // namespace tilewright

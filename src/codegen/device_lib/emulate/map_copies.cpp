@@ -9,12 +9,12 @@
 namespace tilewright {
 namespace {
 
-constexpr int poison = 0xff;  // not a number in every floating type
+constexpr int slot_poison = 0xff;  // not a number in every floating type
 
 }  // namespace
 
 void MapCopies::start(Copy copy, const void* closure, std::size_t closure_bytes) {
-  std::memset(copy.to, poison, copy.bytes);
+  std::memset(copy.to, slot_poison, copy.bytes);
   copy.closure.resize((closure_bytes + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   std::memcpy(copy.closure.data(), closure, closure_bytes);
   under_way_.push_back(std::move(copy));
