@@ -50,6 +50,10 @@ bool may_stand(const Op& op) {
   return false;
 }
 
+bool pays(const Kernel& kernel, const Op& dot, int num_warps) {
+  return num_warps >= least_warps_with_roles && kernel.type(dot.result()).numel() >= least_sums_with_roles;
+}
+
 bool has_one_axis(const Kernel& kernel) {
   bool has_one = true;
   ir::walk(kernel.body, [&](const Op& op) {
@@ -131,8 +135,7 @@ class Splitter {
     if (loop_ == nullptr || dots != 1) return false;
     const Op& dot = **std::find_if(loop_->regions[0].ops.begin(), loop_->regions[0].ops.end(),
                                    [](const Op* op) { return op->kind == OpKind::Dot; });
-    return !options_.asks_model || (options_.num_warps >= least_warps_with_roles &&
-                                    kernel_.type(dot.result()).numel() >= least_sums_with_roles);
+    return !options_.asks_model || pays(kernel_, dot, options_.num_warps);
   }
 
   bool find_maps() {
@@ -403,6 +406,12 @@ class Splitter {
 };
 
 }  // namespace
+
+bool may_have_roles(const Kernel& kernel, int num_warps) {
+  bool found = false;
+  ir::walk(kernel.body, [&](const Op& op) { found |= op.kind == OpKind::Dot && pays(kernel, op, num_warps); });
+  return found;
+}
 
 bool split_roles(Kernel& kernel, const SplitRolesOptions& options) {
   if (kernel.stage != ir::Stage::Tile) return false;

@@ -21,6 +21,9 @@ struct SplitRolesOptions {
   bool asks_model = true;
 };
 
+// Whether the kernel has a product that roles pay for, by the model.
+bool may_have_roles(const ir::Kernel& kernel, int num_warps);
+
 // Whether it was taken apart.
 bool split_roles(ir::Kernel& kernel, const SplitRolesOptions& options);
 void split_roles(ir::Kernel& kernel, const Target& target);

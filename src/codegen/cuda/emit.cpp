@@ -279,17 +279,19 @@ void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep&
   step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = axis});
 }
 
-PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times) {
+// At least so much: a map of nothing cannot be made, and nobody copies from it.
+PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times, std::int64_t least) {
   if (number.argument < 0) return constant(number.factor * times);
-  return {{PlanOp::Kind::Argument, number.argument}, {PlanOp::Kind::Constant, number.factor * times}, {PlanOp::Kind::Multiply}};
+  return {{PlanOp::Kind::Argument, number.argument}, {PlanOp::Kind::Constant, number.factor * times}, {PlanOp::Kind::Multiply},
+          {PlanOp::Kind::Constant, least}, {PlanOp::Kind::Maximum}};
 }
 
 TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const MapBox& box) {
   const ir::Type& pointer = kernel.type(kernel.arguments[static_cast<std::size_t>(map.argument)].value);
   TensorMapPlan out{.dtype = pointer.dtype, .swizzle_bytes = box.swizzle_bytes};
   for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
-    out.sizes.push_back(number_of(map.dimensions[d].size, 1));
-    if (d > 0) out.strides.push_back(number_of(map.dimensions[d].stride, static_cast<std::int64_t>(size_of(pointer.dtype))));
+    out.sizes.push_back(number_of(map.dimensions[d].size, 1, 1));
+    if (d > 0) out.strides.push_back(number_of(map.dimensions[d].stride, static_cast<std::int64_t>(size_of(pointer.dtype)), 16));
   }
   out.box = {static_cast<std::uint32_t>(box.line), static_cast<std::uint32_t>(box.lines)};
   return out;

@@ -7,112 +7,122 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "ir/interpret/interpret.h"
 #include "ir/parse.h"
 #include "passes/passes.h"
 
 namespace tilewright {
 
-// Tiles of 16 x 16, 16 deep; programs in one dimension, column by column. `wrap` makes an index of `%x` and the size `%m`; `mask`
-// names the mask of the store, `%inside` being the right one.
-inline std::string product_text(std::string_view wrap = "rem %x, %m", std::string_view mask = "%inside") {
-  const auto index = [&](std::string name, std::string program, std::string size) {
-    std::string made(wrap);
-    const auto put = [&](std::string_view what, const std::string& by) {
-      for (std::size_t at = 0; (at = made.find(what, at)) != std::string::npos; at += by.size()) made.replace(at, what.size(), by);
-    };
-    put("%x", "%plain_" + name);
-    put("%m", "%all_" + name);
-    put("%below", "%below_" + name);
-    return fmt::format(R"(
-  %first_{0} = mul {1}, %sixteen : i32
-  %firsts_{0} = splat %first_{0} : i32[16]
-  %plain_{0} = add %firsts_{0}, %range : i32[16]
-  %all_{0} = splat {2} : i32[16]
-  %below_{0} = compare %plain_{0}, %all_{0} {{is = "lt"}} : b1[16]
-  %at_{0} = {3} : i32[16])",
-                       name, program, size, made);
+// Tiles of `bm` x `bn`, `bk` deep; programs in one dimension, column by column. `wrap` makes an index of `%x` and the size `%m`;
+// `mask` names the mask of the store, `%inside` being the right one.
+struct ProductShape {
+  std::string wrap = "rem %x, %m";
+  std::string mask = "%inside";
+  int bm = 16, bn = 16, bk = 16;
+};
+
+inline std::string replaced(std::string text, std::string_view what, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  return text;
+}
+
+inline std::string product_text(const ProductShape& shape = {}) {
+  const auto index = [&](const std::string& name, const std::string& program, const std::string& size) {
+    std::string made = replaced(replaced(shape.wrap, "%below", "%below_" + name), "%zeros", "%zeros_" + name);
+    made = replaced(replaced(made, "%x", "%plain_" + name), "%m", "%all_" + name);
+    return replaced(replaced(replaced(replaced(R"(
+  %range_@ = arange {start = 0} : i32[B]
+  %zeros_@ = constant {value = 0} : i32[B]
+  %block_@ = constant {value = B} : i32
+  %first_@ = mul PROGRAM, %block_@ : i32
+  %firsts_@ = splat %first_@ : i32[B]
+  %plain_@ = add %firsts_@, %range_@ : i32[B]
+  %all_@ = splat SIZE : i32[B]
+  %below_@ = compare %plain_@, %all_@ {is = "lt"} : b1[B]
+  %at_@ = )" + made + " : i32[B]", "@", name), "PROGRAM", program), "SIZE", size), "[B]", name == "m" ? "[BM]" : "[BN]");
   };
-  return R"(kernel @product(%a: *f16 {divisible = 16}, %b: *f16 {divisible = 16}, %c: *f16 {divisible = 16}, %M: i32, %N: i32, %K: i32, %sa: i32 {divisible = 16}, %sb: i32 {divisible = 16}, %sc: i32) source {
+  std::string text = R"(kernel @product(%a: *f16 {divisible = 16}, %b: *f16 {divisible = 16}, %c: *f16 {divisible = 16}, %M: i32, %N: i32, %K: i32, %sa: i32 {divisible = 16}, %sb: i32 {divisible = 16}, %sc: i32) source {
   %pid = program_id {axis = 0} : i32
   %none = constant {value = 0} : i32
   %one = constant {value = 1} : i32
-  %fifteen = constant {value = 15} : i32
-  %sixteen = constant {value = 16} : i32
-  %zeros = constant {value = 0} : i32[16]
-  %up = add %M, %fifteen : i32
-  %rows = div %up, %sixteen : i32
+  %row_rest = constant {value = BM-1} : i32
+  %row_count = constant {value = BM} : i32
+  %depth_rest = constant {value = BK-1} : i32
+  %depth = constant {value = BK} : i32
+  %up = add %M, %row_rest : i32
+  %rows = div %up, %row_count : i32
   %pid_m = rem %pid, %rows : i32
   %pid_n = div %pid, %rows : i32
   %pa = compare %sa, %none {is = "gt"} : b1
   assume %pa
   %pb = compare %sb, %none {is = "gt"} : b1
   assume %pb
-  %range = arange {start = 0} : i32[16])" +
-         index("m", "%pid_m", "%M") + index("n", "%pid_n", "%N") + fmt::format(R"(
-  %m_tall = reshape %at_m : i32[16, 1]
-  %sa_tall = splat %sa : i32[16, 1]
-  %m_off = mul %m_tall, %sa_tall : i32[16, 1]
-  %k_wide = reshape %range : i32[1, 16]
-  %m_all = broadcast %m_off : i32[16, 16]
-  %k_all = broadcast %k_wide : i32[16, 16]
-  %a_off = add %m_all, %k_all : i32[16, 16]
-  %as = splat %a : *f16[16, 16]
-  %a_first = offset %as, %a_off : *f16[16, 16]
-  %k_tall = reshape %range : i32[16, 1]
-  %sb_tall = splat %sb : i32[16, 1]
-  %k_off = mul %k_tall, %sb_tall : i32[16, 1]
-  %n_wide = reshape %at_n : i32[1, 16]
-  %k_down = broadcast %k_off : i32[16, 16]
-  %n_all = broadcast %n_wide : i32[16, 16]
-  %b_off = add %k_down, %n_all : i32[16, 16]
-  %bs = splat %b : *f16[16, 16]
-  %b_first = offset %bs, %b_off : *f16[16, 16]
-  %nothing = constant {{value = 0.0}} : f32[16, 16]
-  %k_up = add %K, %fifteen : i32
-  %rounds = div %k_up, %sixteen : i32
-  %a_end, %sum, %b_end = for %none, %rounds, %one, %a_first, %nothing, %b_first : *f16[16, 16], f32[16, 16], *f16[16, 16] (%k: i32, %a_now: *f16[16, 16], %acc: f32[16, 16], %b_now: *f16[16, 16]) {{
-    %done = mul %k, %sixteen : i32
+  %range_k = arange {start = 0} : i32[BK])" +
+                     replaced(index("m", "%pid_m", "%M"), "value = B}", "value = BM}") +
+                     replaced(index("n", "%pid_n", "%N"), "value = B}", "value = BN}") + R"(
+  %m_tall = reshape %at_m : i32[BM, 1]
+  %sa_tall = splat %sa : i32[BM, 1]
+  %m_off = mul %m_tall, %sa_tall : i32[BM, 1]
+  %k_wide = reshape %range_k : i32[1, BK]
+  %m_all = broadcast %m_off : i32[BM, BK]
+  %k_all = broadcast %k_wide : i32[BM, BK]
+  %a_off = add %m_all, %k_all : i32[BM, BK]
+  %as = splat %a : *f16[BM, BK]
+  %a_first = offset %as, %a_off : *f16[BM, BK]
+  %k_tall = reshape %range_k : i32[BK, 1]
+  %sb_tall = splat %sb : i32[BK, 1]
+  %k_off = mul %k_tall, %sb_tall : i32[BK, 1]
+  %n_wide = reshape %at_n : i32[1, BN]
+  %k_down = broadcast %k_off : i32[BK, BN]
+  %n_all = broadcast %n_wide : i32[BK, BN]
+  %b_off = add %k_down, %n_all : i32[BK, BN]
+  %bs = splat %b : *f16[BK, BN]
+  %b_first = offset %bs, %b_off : *f16[BK, BN]
+  %nothing = constant {value = 0.0} : f32[BM, BN]
+  %k_up = add %K, %depth_rest : i32
+  %rounds = div %k_up, %depth : i32
+  %a_end, %sum, %b_end = for %none, %rounds, %one, %a_first, %nothing, %b_first : *f16[BM, BK], f32[BM, BN], *f16[BK, BN] (%k: i32, %a_now: *f16[BM, BK], %acc: f32[BM, BN], %b_now: *f16[BK, BN]) {
+    %done = mul %k, %depth : i32
     %left = sub %K, %done : i32
-    %left_wide = splat %left : i32[1, 16]
-    %k_in = compare %k_wide, %left_wide {{is = "lt"}} : b1[1, 16]
-    %a_mask = broadcast %k_in : b1[16, 16]
-    %x = load %a_now, %a_mask : f16[16, 16]
-    %left_tall = splat %left : i32[16, 1]
-    %k_under = compare %k_tall, %left_tall {{is = "lt"}} : b1[16, 1]
-    %b_mask = broadcast %k_under : b1[16, 16]
-    %y = load %b_now, %b_mask : f16[16, 16]
-    %next = dot %x, %y, %acc {{unit = "wgmma"}} : f32[16, 16]
-    %a_step = splat %sixteen : i32[16, 16]
-    %a_next = offset %a_now, %a_step : *f16[16, 16]
-    %b_by = mul %sixteen, %sb : i32
-    %b_step = splat %b_by : i32[16, 16]
-    %b_next = offset %b_now, %b_step : *f16[16, 16]
+    %left_wide = splat %left : i32[1, BK]
+    %k_in = compare %k_wide, %left_wide {is = "lt"} : b1[1, BK]
+    %a_mask = broadcast %k_in : b1[BM, BK]
+    %x = load %a_now, %a_mask : f16[BM, BK]
+    %left_tall = splat %left : i32[BK, 1]
+    %k_under = compare %k_tall, %left_tall {is = "lt"} : b1[BK, 1]
+    %b_mask = broadcast %k_under : b1[BK, BN]
+    %y = load %b_now, %b_mask : f16[BK, BN]
+    %next = dot %x, %y, %acc {unit = "wgmma"} : f32[BM, BN]
+    %a_step = splat %depth : i32[BM, BK]
+    %a_next = offset %a_now, %a_step : *f16[BM, BK]
+    %b_by = mul %depth, %sb : i32
+    %b_step = splat %b_by : i32[BK, BN]
+    %b_next = offset %b_now, %b_step : *f16[BK, BN]
     yield %a_next, %next, %b_next
-  }}
-  %out = cast %sum : f16[16, 16]
-  %row = reshape %plain_m : i32[16, 1]
-  %sc_tall = splat %sc : i32[16, 1]
-  %row_off = mul %row, %sc_tall : i32[16, 1]
-  %column = reshape %plain_n : i32[1, 16]
-  %row_all = broadcast %row_off : i32[16, 16]
-  %column_all = broadcast %column : i32[16, 16]
-  %c_off = add %row_all, %column_all : i32[16, 16]
-  %cs = splat %c : *f16[16, 16]
-  %to = offset %cs, %c_off : *f16[16, 16]
-  %M_tall = splat %M : i32[16, 1]
-  %in_rows = compare %row, %M_tall {{is = "lt"}} : b1[16, 1]
-  %N_wide = splat %N : i32[1, 16]
-  %in_columns = compare %column, %N_wide {{is = "lt"}} : b1[1, 16]
-  %rows_all = broadcast %in_rows : b1[16, 16]
-  %columns_all = broadcast %in_columns : b1[16, 16]
-  %inside = and %rows_all, %columns_all : b1[16, 16]
-  store %to, %out, {} 
-}}
-)",
-                                                                           mask);
+  }
+  %out = cast %sum : f16[BM, BN]
+  %row = reshape %plain_m : i32[BM, 1]
+  %sc_tall = splat %sc : i32[BM, 1]
+  %row_off = mul %row, %sc_tall : i32[BM, 1]
+  %column = reshape %plain_n : i32[1, BN]
+  %row_all = broadcast %row_off : i32[BM, BN]
+  %column_all = broadcast %column : i32[BM, BN]
+  %c_off = add %row_all, %column_all : i32[BM, BN]
+  %cs = splat %c : *f16[BM, BN]
+  %to = offset %cs, %c_off : *f16[BM, BN]
+  %M_tall = splat %M : i32[BM, 1]
+  %in_rows = compare %row, %M_tall {is = "lt"} : b1[BM, 1]
+  %N_wide = splat %N : i32[1, BN]
+  %in_columns = compare %column, %N_wide {is = "lt"} : b1[1, BN]
+  %rows_all = broadcast %in_rows : b1[BM, BN]
+  %columns_all = broadcast %in_columns : b1[BM, BN]
+  %inside = and %rows_all, %columns_all : b1[BM, BN]
+  store %to, %out, MASK
+}
+)";
+  text = replaced(replaced(text, "BM-1", std::to_string(shape.bm - 1)), "BK-1", std::to_string(shape.bk - 1));
+  text = replaced(replaced(text, "BM", std::to_string(shape.bm)), "BN", std::to_string(shape.bn));
+  return replaced(replaced(text, "BK", std::to_string(shape.bk)), "MASK", shape.mask);
 }
 
 // Matrices of small whole numbers in rows of 64 elements; what lies behind a row is no number.

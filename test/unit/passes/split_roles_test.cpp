@@ -69,7 +69,7 @@ TEST(SplitRoles, LeavesWhatIsNoTileOfATensor) {
     ir::Kernel kernel = at_tile(text);
     return !split_roles(kernel, {.num_warps = 8, .num_stages = 2, .asks_model = false});
   };
-  EXPECT_TRUE(stays(product_text("rem %x, %m", "%rows_all")));  // columns that wrap
+  EXPECT_TRUE(stays(product_text({.mask = "%rows_all"})));  // columns that wrap
   std::string text = product_text();
   text.replace(text.find("%sa: i32 {divisible = 16}"), 25, "%sa: i32");  // rows that begin anywhere
   EXPECT_TRUE(stays(text));

@@ -28,10 +28,10 @@ int affine_loads(const ir::Kernel& kernel) {
 
 TEST(UnwrapRows, GivesLoadsFormulas) {
   for (const char* wrap : {"rem %x, %m", "select %below, %x, %zeros"}) {
-    const ir::Kernel kernel = at_tile(product_text(wrap));
+    const ir::Kernel kernel = at_tile(product_text({.wrap = wrap}));
     ir::verify(kernel);
     EXPECT_EQ(affine_loads(kernel), 2) << wrap << ir::print(kernel);
-    EXPECT_EQ(affine_loads(at_tile(product_text(wrap), false)), 0);
+    EXPECT_EQ(affine_loads(at_tile(product_text({.wrap = wrap}), false)), 0);
   }
 }
 
@@ -46,8 +46,8 @@ TEST(UnwrapRows, ChangesNoResult) {
 
 // What is stored without the bound, or with that of the other dimension alone, is seen.
 TEST(UnwrapRows, LeavesRowsThatAreSeen) {
-  EXPECT_EQ(affine_loads(at_tile(product_text("rem %x, %m", "%rows_all"))), 1);     // columns are seen
-  EXPECT_EQ(affine_loads(at_tile(product_text("rem %x, %m", "%columns_all"))), 1);  // rows are seen
+  EXPECT_EQ(affine_loads(at_tile(product_text({.mask = "%rows_all"}))), 1);     // columns are seen
+  EXPECT_EQ(affine_loads(at_tile(product_text({.mask = "%columns_all"}))), 1);  // rows are seen
   std::string swapped = product_text();
   swapped.replace(swapped.find("%M_tall = splat %M"), 18, "%M_tall = splat %K");  // another bound
   EXPECT_EQ(affine_loads(at_tile(swapped)), 1);
@@ -55,7 +55,7 @@ TEST(UnwrapRows, LeavesRowsThatAreSeen) {
 
 TEST(UnwrapRows, LeavesIndicesThatMayBeNegative) {
   std::string text = product_text();
-  text.replace(text.find("mul %pid_m, %sixteen"), 20, "sub %pid_m, %sixteen");
+  text.replace(text.find("mul %pid_m, %block_m"), 20, "sub %pid_m, %block_m");
   EXPECT_EQ(affine_loads(at_tile(text)), 1);
 }
 

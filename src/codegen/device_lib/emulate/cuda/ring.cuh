@@ -105,8 +105,10 @@ template <int Slots>
 TW_UNSEEN void await(unsigned long long* words, unsigned position, int line = __builtin_LINE()) {
   emulated::wait_phase(words + position % Slots, position / Slots & 1, line);
 }
+// Lanes wait for their products together on a GPU; here each one does for itself.
 template <int Slots>
-TW_UNSEEN void release(unsigned long long* words, unsigned position, bool is_wanted) {
+TW_UNSEEN void release(unsigned long long* words, unsigned position, bool is_wanted, int line = __builtin_LINE()) {
+  tw_emulate::meet("release", line, tw_emulate::WaitWarp, 0xffffffffu);
   if (!is_wanted || threadIdx.x % 32 != 0) return;
   emulated::RingWord::at(words + Slots + position % Slots, "a slot of a ring is released before it is set up").arrive();
 }
