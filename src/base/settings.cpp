@@ -85,6 +85,7 @@ Settings read_environment() {
           .check_folder = variable("TILEWRIGHT_CHECK"),
           .debug = flag("TILEWRIGHT_DEBUG") || checks,
           .skipped_passes = variable("TILEWRIGHT_SKIP_PASSES"),
+          .extra_passes = variable("TILEWRIGHT_EXTRA_PASSES"),
           .autotune = flag("TILEWRIGHT_AUTOTUNE", true),
           .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
           .profile_folder = variable("TILEWRIGHT_PROFILE"),

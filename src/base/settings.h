@@ -29,6 +29,7 @@ struct Settings {
                                // into a file here; `tilewright check -- PROGRAM` sets it
   bool debug;                  // TILEWRIGHT_DEBUG: asserts of Triton kernels fire
   std::string skipped_passes;  // TILEWRIGHT_SKIP_PASSES: by comma; to see what a pass is worth
+  std::string extra_passes;    // TILEWRIGHT_EXTRA_PASSES: by comma; those that run only when they are named
   bool autotune;          // TILEWRIGHT_AUTOTUNE: off takes the first config that compiles, untimed
   bool print_autotuning;  // TILEWRIGHT_PRINT_AUTOTUNING: every tuning's winner goes to stderr
   std::string profile_folder;  // TILEWRIGHT_PROFILE: this process writes what it does into a file

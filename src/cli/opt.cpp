@@ -94,7 +94,7 @@ void print_layouts(const ir::Kernel& kernel, const Target& target, int num_warps
 void run_opt(const OptOptions& options) {
   if (options.list) return list_passes();
   const Target target = Target::parse(options.target);
-  const std::vector<const PassEntry*> passes = passes_of(options);
+  std::vector<const PassEntry*> passes = passes_of(options);
   const std::string name = options.file == "-" ? "<input>" : options.file;
   const std::string text = input_text(options.file);
   ir::Kernel kernel = ir::read(first_kernel(text), name).kernel;
@@ -102,6 +102,12 @@ void run_opt(const OptOptions& options) {
     fmt::print("{}: kernel '{}' is valid\n", name, kernel.name);
     return;
   }
+  if (kernel.stage == ir::Stage::Final && !options.passes.empty())
+    throw UserError(fmt::format(
+        "--passes are for kernels up to stage laid, and kernel '{}' is at stage final: leave them "
+        "out to have it checked and printed",
+        kernel.name));
+  if (kernel.stage == ir::Stage::Final) passes.clear();
   for (const PassEntry* pass : passes) {
     pass->run(kernel, target);
     ir::verify(kernel);

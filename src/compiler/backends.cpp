@@ -54,8 +54,8 @@ ir::Kernel cpu_sweeps(const ir::Kernel& tiles, const Target&, const KernelOption
 }
 
 constexpr CodeBackend backends[] = {
-    {DeviceKind::Cpu, Language::Cpp, cpu_source, cpu_sweeps, nullptr},
-    {DeviceKind::Cuda, Language::Cuda, cuda_source, cuda_sweeps, cuda_shared_bytes},
+    {DeviceKind::Cpu, Language::Cpp, cpu_source, cpu_sweeps, final_for_cpu, nullptr},
+    {DeviceKind::Cuda, Language::Cuda, cuda_source, cuda_sweeps, nullptr, cuda_shared_bytes},
 };
 
 }  // namespace

@@ -93,6 +93,11 @@ ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelO
   return backend_of(target).lay(tiles, target, options);
 }
 
+std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target) {
+  const CodeBackend& backend = backend_of(target);
+  return backend.lower ? backend.lower(laid) : std::nullopt;
+}
+
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
                          const KernelOptions& options, const LineText& line_text) {
   const EventScope event(EventKind::Compile, "emitter");

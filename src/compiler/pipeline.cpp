@@ -11,6 +11,7 @@
 #include "ir/verify.h"
 #include "passes/add_into_dots.h"
 #include "passes/choose_units.h"
+#include "passes/delay_products.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
 #include "passes/split_roles.h"
@@ -42,6 +43,7 @@ constexpr std::string_view passes[] = {
 constexpr std::string_view at_tile[] = {"turn_loads", "choose_units", "persist_programs", "split_roles"};
 
 constexpr std::string_view of_stages[] = {
+    "delay_products",
     "pipeline_loops",
     "load_ahead",
     // Rounds that are known, and the scalars of addresses ahead.
@@ -51,15 +53,15 @@ constexpr std::string_view of_stages[] = {
     "eliminate_dead_code",
 };
 
-// What TILEWRIGHT_SKIP_PASSES names. Throws ArgumentError for what is no pass.
-std::set<std::string, std::less<>> skipped_passes() {
+// What a variable names by comma. Throws ArgumentError for what is no pass.
+std::set<std::string, std::less<>> passes_of(std::string_view variable, const std::string& value) {
   std::set<std::string, std::less<>> names;
-  std::istringstream text(settings().skipped_passes);
+  std::istringstream text(value);
   for (std::string name; std::getline(text, name, ',');) {
     try {
       static_cast<void>(pass_named(name));
     } catch (const ArgumentError& error) {
-      throw ArgumentError(fmt::format("TILEWRIGHT_SKIP_PASSES: {}", error.what()));
+      throw ArgumentError(fmt::format("{}: {}", variable, error.what()));
     }
     names.insert(name);
   }
@@ -91,13 +93,16 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     if (options.verifies) verify_after(name, kernel);
     if (options.after) options.after(name, kernel);
   };
-  const std::set<std::string, std::less<>> skipped = skipped_passes();
+  const auto skipped = passes_of("TILEWRIGHT_SKIP_PASSES", settings().skipped_passes);
+  const auto extra = passes_of("TILEWRIGHT_EXTRA_PASSES", settings().extra_passes);
+  const bool splits = options.num_stages > 1 && extra.contains("split_roles") && !skipped.contains("split_roles") &&
+                      pass_named("split_roles").is_for(target);
   const auto run_all = [&](std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
       const PassEntry& pass = pass_named(name);
       if (skipped.contains(name) || !pass.is_for(target)) continue;
-      // Rows are unwrapped for tensor maps alone: for other copies that was not measured to be faster.
-      if (name == "unwrap_rows" && !may_have_roles(kernel, options.num_warps)) continue;
+      // Rows are unwrapped for tensor maps alone: for other copies that was not measured.
+      if (name == "unwrap_rows" && !(splits && may_have_roles(kernel, options.num_warps))) continue;
       if (name == "add_into_dots") add_into_dots(kernel, target, options.num_warps);
       else pass.run(kernel, target);
       done(name);
@@ -113,7 +118,7 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     note(choose_units(kernel, target, options.num_warps));
     done("choose_units");
   }
-  if (options.num_stages > 1 && pass_named("split_roles").is_for(target) && !skipped.contains("split_roles")) {
+  if (splits) {
     split_roles(kernel, {.num_warps = options.num_warps,
                          .num_stages = options.num_stages,
                          .most_slots = options.most_slots,
@@ -123,15 +128,21 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   }
   const bool has_stages = options.num_stages > 1 && pass_named("pipeline_loops").is_for(target);
   if (!has_stages || skipped.contains("pipeline_loops")) return;
-  note(pipeline_loops(kernel, {.num_stages = options.num_stages,
-                               .most_slots = options.most_slots,
-                               .shared_bytes = target.shared_bytes_per_block_optin}));
+  const PipelineLoopsOptions stages{.num_stages = options.num_stages,
+                                    .most_slots = options.most_slots,
+                                    .shared_bytes = target.shared_bytes_per_block_optin};
+  const bool delays = extra.contains("delay_products") && !skipped.contains("delay_products");
+  if (delays && pass_named("delay_products").is_for(target)) {
+    delay_products(kernel, stages);
+    done("delay_products");
+  }
+  note(pipeline_loops(kernel, stages));
   done("pipeline_loops");
   if (options.ahead_bytes > 0 && !skipped.contains("load_ahead")) {
     load_ahead(kernel, options.ahead_bytes);
     done("load_ahead");
   }
-  run_all(std::span(of_stages).subspan(2));
+  run_all(std::span(of_stages).subspan(3));
 }
 
 }  // namespace tilewright

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/settings.h"
 #include "graph/eager/eager.h"
+#include "graph/group/roll.h"
 #include "graph/plan/prepare.h"
 #include "graph/plan/replay.h"
 #include "graph/plan/tune.h"
@@ -143,7 +144,7 @@ graph::Graph State::Parts::trace(const Call& call, std::any& tree_of_results) co
     scope.tracer().finish();
     traced_graph = std::move(scope.tracer().graph);
   }
-  return traced_graph;
+  return options.fuses ? graph::roll_lists(std::move(traced_graph)) : std::move(traced_graph);
 }
 
 std::unique_ptr<Entry> State::Parts::make_entry(const Call& call) const {
@@ -189,7 +190,7 @@ void State::Parts::check_trace(const Entry& entry, const Call& call) const {
         options.name, before, now));
   for (std::size_t i = 0; i < again.nodes.size(); ++i) {
     const graph::Node& node = again.nodes[i];
-    const bool is_captured = node.kind == graph::Node::Kind::Captured;
+    const bool is_captured = node.kind == graph::Node::Kind::Captured && !node.is_constant;
     if (is_captured && node.captured.data() != entry.plan.graph.nodes[i].captured.data())
       throw ArgumentError(fmt::format(
           "the compiled function '{}' refers to another tensor than when it was traced: %{}, a {}; "

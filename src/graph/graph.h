@@ -48,6 +48,7 @@ struct Node {
   int input = -1;
   int axis = 0;
   Tensor captured;
+  bool is_constant = false;  // captured, and made by ourselves
   std::string call;
   std::vector<std::int64_t> attributes;
 

@@ -17,6 +17,7 @@ constexpr int ByShape = OpFacts::by_shape;
 constexpr std::uint8_t Every = 0b1111;
 constexpr std::uint8_t FromTile = 0b1110;
 constexpr std::uint8_t OnlyLaid = 0b0100;
+constexpr std::uint8_t OnlyFinal = 0b1000;
 
 AttributeRule parse_rule(std::string_view text) {
   const auto colon = text.find(':');
@@ -87,6 +88,7 @@ ElementwiseOp elementwise_op(OpKind kind) {
   return of_family<ElementwiseOp>(kind, Family::Elementwise);
 }
 AccessOp access_op(OpKind kind) { return of_family<AccessOp>(kind, Family::Access); }
+FinalOp final_op(OpKind kind) { return of_family<FinalOp>(kind, Family::Final); }
 AcrossOp across_op(OpKind kind) { return of_family<AcrossOp>(kind, Family::Across); }
 ControlOp control_op(OpKind kind) { return of_family<ControlOp>(kind, Family::Control); }
 SyncOp sync_op(OpKind kind) { return of_family<SyncOp>(kind, Family::Sync); }

@@ -20,6 +20,7 @@ enum class Family : std::uint8_t {
   View,         // elements of operands by an index, or made of scalars and the index
   Elementwise,  // an element from those of the operands at the same place
   Access,       // memory, element by element
+  Final,        // of stage Final alone: arrays, places, library functions
   Reduction,    // elements combined while a loop goes over them
   Across,       // elements that meet others
   Control,      // regions
@@ -46,6 +47,10 @@ enum class AccessOp : std::uint8_t {
 #define ACCESS(kind, ...) kind = static_cast<std::uint8_t>(OpKind::kind),
 #include "ir/ops.def"
 };
+enum class FinalOp : std::uint8_t {
+#define FINAL(kind, ...) kind = static_cast<std::uint8_t>(OpKind::kind),
+#include "ir/ops.def"
+};
 enum class AcrossOp : std::uint8_t {
 #define ACROSS(kind, ...) kind = static_cast<std::uint8_t>(OpKind::kind),
 #include "ir/ops.def"
@@ -68,7 +73,7 @@ enum class Stage : std::uint8_t {
   Source,  // what the front end made
   Tile,    // canonical, with access forms
   Laid,    // tile ops stand in sweeps: walks over the elements of a shape
-  Final,   // buffers, barriers and issue of asynchronous work are ops
+  Final,   // the program of a thread or of a range of programs: scalars, arrays, loops
 };
 
 enum Trait : std::uint16_t {
@@ -125,7 +130,7 @@ struct OpFacts {
   std::string_view name;
   int operands;  // -1: any number
   int results;   // -1: any number
-  int regions;
+  int regions;  // -1: any number
   std::uint16_t traits;
   ElementMap map;
   IntegerUse integers;
@@ -155,6 +160,7 @@ SourceOp source_op(OpKind kind);
 ViewOp view_op(OpKind kind);
 ElementwiseOp elementwise_op(OpKind kind);
 AccessOp access_op(OpKind kind);
+FinalOp final_op(OpKind kind);
 AcrossOp across_op(OpKind kind);
 ControlOp control_op(OpKind kind);
 SyncOp sync_op(OpKind kind);

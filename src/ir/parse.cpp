@@ -303,6 +303,13 @@ class Parser {
   Type parse_type_text() {
     const Token element = expect(Token::Kind::Word, "a type");
     std::string text(element.text);
+    // A place in the source (@12:3) may follow a type, too.
+    if (token_.kind == Token::Kind::At &&
+        !std::isdigit(static_cast<unsigned char>(token_.text.front()))) {
+      text += '@';
+      text += token_.text;
+      advance();
+    }
     if (is_sign('[')) {
       text += '[';
       advance();
@@ -316,7 +323,8 @@ class Parser {
     Type type;
     if (!parse_type(text, type))
       lexer_.fail(element.span, fmt::format("'{}' is not a type", text),
-                  "types look like f32, *f16, i32[64], *f32[16, 128]; sizes are powers of two");
+                  "types look like f32, *f16, i32[64], *f32[16, 128]; sizes are powers of two; "
+                  "arrays look like f32@stack");
     return type;
   }
 

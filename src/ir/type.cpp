@@ -17,7 +17,18 @@ constexpr std::string_view short_names[dtype_count] = {"f64",    "f32", "f16", "
                                                        "f8e5m2", "i8",  "i16", "i32",  "i64",
                                                        "u8",     "u16", "u32", "u64",  "b1"};
 
+constexpr std::string_view space_names[] = {"", "registers", "stack", "arena", "staging"};
+
+bool parse_space(std::string_view text, Type& out) {
+  for (std::size_t i = 1; i < std::size(space_names); ++i)
+    if (text == space_names[i]) out.space = static_cast<Space>(i);
+  return out.is_array();
+}
+
 bool parse_element(std::string_view text, Type& out) {
+  const auto at = text.find('@');
+  if (at != std::string_view::npos && !parse_space(text.substr(at + 1), out)) return false;
+  text = text.substr(0, at);
   if (text.starts_with('*')) {
     out.is_pointer = true;
     text.remove_prefix(1);
@@ -41,6 +52,12 @@ bool parse_size(std::string_view text, Type& out) {
 }
 
 }  // namespace
+
+Type Type::array(const Type& element, Space space) {
+  Type type = element.element();
+  type.space = space;
+  return type;
+}
 
 Type Type::tile(DType dtype, const std::vector<std::int64_t>& shape) {
   return Type::scalar(dtype).with_shape(shape);
@@ -91,6 +108,7 @@ Type Type::pointee() const {
 
 std::string Type::to_string() const {
   std::string text = (is_pointer ? "*" : "") + std::string(short_name_of(dtype));
+  if (is_array()) text += fmt::format("@{}", name_of(space));
   if (rank > 0) text += fmt::format("[{}]", fmt::join(shape(), ", "));
   return text;
 }
@@ -101,11 +119,14 @@ bool same_shape(const Type& a, const Type& b) {
 
 std::string_view short_name_of(DType dtype) { return short_names[static_cast<int>(dtype)]; }
 
+std::string_view name_of(Space space) { return space_names[static_cast<std::size_t>(space)]; }
+
 bool parse_type(std::string_view text, Type& out) {
   out = {};
   const auto bracket = text.find('[');
   if (!parse_element(text.substr(0, bracket), out)) return false;
   if (bracket == std::string_view::npos) return true;
+  if (out.is_array()) return false;
   if (!text.ends_with(']')) return false;
   std::string_view sizes = text.substr(bracket + 1, text.size() - bracket - 2);
   while (true) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/verify_final.h"
 #include "ir/verify_laid.h"
 #include "ir/verify_types.h"
 
@@ -24,6 +25,7 @@ class Verifier {
     check_tables();
     check_region(kernel_.body, nullptr);
     if (kernel_.stage == Stage::Laid) verify_laid(kernel_);
+    if (kernel_.stage == Stage::Final) verify_final(kernel_);
   }
 
  private:
@@ -103,11 +105,12 @@ class Verifier {
     for (const Value value : defined) is_defined_[value.id] = owner == nullptr;
   }
 
-  // Nobody looks at the sums of a product that goes on: the loop carries them from it to itself, and waits at its end.
+  // Who looks at the sums of a product that goes on waits for it, at the latest the end of the round. A loop with `drains` waits at
+  // its own end: nobody looks at its sums, which it carries from each product to itself.
   void check_pending(const Op& dot, const Region& region, const Op* owner) const {
     require(dot, dot.integer("pending") > 0, "pending must not be negative");
-    const bool is_drained = owner && owner->kind == OpKind::For && owner->integer("drains", 0) != 0;
-    require(dot, is_drained, "a product with pending must stand in a 'for' with drains, not deeper");
+    require(dot, owner && owner->kind == OpKind::For, "a product with pending must stand in a 'for', not deeper");
+    if (owner->integer("drains", 0) == 0) return;
     const auto uses = [&](Value value) {
       int count = 0;
       walk(region, [&](const Op& op) { count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value)); });
@@ -133,7 +136,8 @@ class Verifier {
     for (const Value value : op.operands)
       require(op, value.id < is_defined_.size() && is_defined_[value.id],
               "an operand is used before its definition or outside its region");
-    require(op, op.regions.size() == static_cast<std::size_t>(facts.regions),
+    require(op,
+            facts.regions < 0 || op.regions.size() == static_cast<std::size_t>(facts.regions),
             fmt::format("needs {} regions, has {}", facts.regions, op.regions.size()));
     check_attributes(op);
   }

@@ -40,6 +40,7 @@ class LaidRules {
     switch (op.facts().family) {
       case Family::Across:
       case Family::Control:
+      case Family::Final:
       case Family::Sync:
         return Place::Outside;
       case Family::Elementwise:

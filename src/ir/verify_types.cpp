@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "ir/verify.h"
+#include "ir/verify_final.h"
 
 namespace tilewright::ir {
 namespace {
@@ -109,6 +110,17 @@ class TypeRules {
         return check_ring_op(op);
       case OpKind::CopyMap:
         return check_copy_map(op);
+      case OpKind::Array:
+      case OpKind::ArrayView:
+      case OpKind::Read:
+      case OpKind::Write:
+      case OpKind::Linear:
+      case OpKind::Digit:
+      case OpKind::All:
+      case OpKind::Call:
+      case OpKind::ForPrograms:
+      case OpKind::Lines:
+        return verify_final_types(kernel_, op);
       case OpKind::Reduce:
         return check_reduce(op);
       case OpKind::Scan:
@@ -274,7 +286,10 @@ class TypeRules {
             std::find(std::begin(predicates), std::end(predicates), op.text("is")) !=
                 std::end(predicates),
             "is must be eq, ne, lt, le, gt or ge");
-    require_type(op, operand(op, 1), operand(op, 0), "the second operand");
+    // Of loops' indices and bounds at stage Final the narrower is widened, as C++ does it.
+    const auto is_wide = [&](const Type& type) { return type == Type::scalar(i32) || type == Type::scalar(i64); };
+    const bool widens = kernel_.stage == Stage::Final && is_wide(operand(op, 0)) && is_wide(operand(op, 1));
+    if (!widens) require_type(op, operand(op, 1), operand(op, 0), "the second operand");
     require_type(op, result(op), operand(op, 0).with_element(b1), "the result");
   }
 

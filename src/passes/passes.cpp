@@ -11,6 +11,7 @@
 #include "passes/add_into_dots.h"
 #include "passes/canonicalize.h"
 #include "passes/choose_units.h"
+#include "passes/delay_products.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/find_access_forms.h"
@@ -18,6 +19,7 @@
 #include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
 #include "passes/note_ranges.h"
+#include "passes/persist_programs.h"
 #include "passes/pipeline_loops.h"
 #include "passes/split_roles.h"
 #include "passes/turn_loads.h"
@@ -31,6 +33,10 @@ constexpr PassEntry passes[] = {
     {"add_into_dots", add_into_dots, "lets a product that is added to a tile start from that tile"},
     {"canonicalize", canonicalize, "folds constants and brings equal things to one form"},
     {"choose_units", choose_units, "says which instructions make matrix products", {Feature::Wgmma}},
+    {"delay_products",
+     delay_products,
+     "makes a product of a loop one round later, beside what its operand is computed by",
+     {Feature::Wgmma}},
     {"eliminate_common_subexpressions", eliminate_common_subexpressions,
      "makes equal pure ops one"},
     {"eliminate_dead_code", eliminate_dead_code, "removes ops that nobody needs"},

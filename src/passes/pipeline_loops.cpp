@@ -3,6 +3,7 @@
 #include "passes/pipeline_loops.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -43,9 +44,11 @@ class Pipeliner {
     for (Op* op : region.ops) {
       for (Region& inner : op->regions) run(inner);
       Region before;
-      if (op->kind == OpKind::For) rewrite(*op, before);
+      Region behind;
+      if (op->kind == OpKind::For) rewrite(*op, before, behind);
       out.insert(out.end(), before.ops.begin(), before.ops.end());
       out.push_back(op);
+      out.insert(out.end(), behind.ops.begin(), behind.ops.end());
     }
     region.ops = std::move(out);
   }
@@ -70,7 +73,7 @@ class Pipeliner {
     Op& end() const { return *op.regions[0].ops.back(); }
   };
 
-  void rewrite(Op& op, Region& before) {
+  void rewrite(Op& op, Region& before, Region& behind) {
     const auto step = ir::integer_constant(kernel_, op.operands[2]);
     const DType index = kernel_.type(op.regions[0].arguments[0]).dtype;
     const bool has_limit = step && *step > 0 && index != DType::UInt64;
@@ -82,8 +85,10 @@ class Pipeliner {
       stages = static_cast<int>(std::min<std::int64_t>(stages, *rounds));
     const std::vector<Op*> lagging = find_lagging_dots(kernel_, op, loop.ahead.loads);
     // Slots of the round whose products go on, of the rounds ahead, and of the one that is worked on.
-    loop.slots = lagging.empty() || stages < 2 ? 0 : fitting(loop, stages, 1);
+    const bool may_lag = (!lagging.empty() && stages >= 2) || !loop.ahead.delayed.empty();
+    loop.slots = may_lag ? fitting(loop, stages, 1) : 0;
     const bool lags = loop.slots > 2;
+    if (!lags && !loop.ahead.delayed.empty()) return;  // it stays as it is, a tile that is carried
     if (!lags) loop.slots = fitting(loop, stages, 0);
     if (loop.slots < 2) return;
     loop.distance = loop.slots - (lags ? 2 : 1);
@@ -92,7 +97,8 @@ class Pipeliner {
     make_buffers(loop);
     make_prologue(loop);
     make_body(loop);
-    if (!lags) return;
+    read_delayed(loop, behind);
+    if (!lags || lagging.empty()) return;
     for (Op* dot : lagging) dot->set("pending", static_cast<std::int64_t>(lagging.size()));
     op.set("drains", std::int64_t{1});
   }
@@ -205,11 +211,13 @@ class Pipeliner {
     for (int round = 0; round < loop.distance; ++round) {
       Values values = start_values(loop, moved(loop, loop.op.operands[0], round), ahead);
       const Value is_wanted = is_in_range(loop, loop.op.operands[0], round);
+      if (round == 0) clear_slots(loop, values);
       start_copies(loop, values, number(Type::scalar(i32), round), is_wanted);
       ahead = next_ahead(loop, values);
     }
     for (const Value value : ahead) loop.op.operands.push_back(value);
     loop.op.operands.push_back(number(Type::scalar(i32), 0));
+    if (!loop.ahead.delayed.empty()) last_slot_ = number(Type::scalar(i32), loop.slots - 1);
   }
 
   static Values start_values(const Loop& loop, Value index, const std::vector<Value>& ahead) {
@@ -273,6 +281,68 @@ class Pipeliner {
     return inside;
   }
 
+  // The slot that the first round reads for the round before it: copies of nothing are zeros.
+  void clear_slots(const Loop& loop, Values values) {
+    if (loop.ahead.delayed.empty()) return;
+    const Value nobody = number(Type::scalar(b1), 0);
+    repeat_slice(loop, values, nobody, false);
+    repeat_slice(loop, values, nobody, true);
+    for (std::size_t i = 0; i < loop.ahead.loads.size(); ++i) {
+      const Op& load = *loop.ahead.loads[i];
+      if (!loop.ahead.delayed.contains(&load)) continue;
+      const Value mask = build_.splat(nobody, kernel_.type(load.result()));
+      build_.set_location(load.location);
+      build_.create(OpKind::CopyAsync,
+                    {mapped(load.operands, values)[0], number(Type::scalar(i32), loop.slots - 1), mask}, {},
+                    {{"buffer", loop.buffers[i]}});
+    }
+    build_.set_location(loop.op.location);
+  }
+
+  // Tiles that the loop carried to its next round stay in their slots: the slot's number is carried instead.
+  void read_delayed(Loop& loop, Region& behind) {
+    if (loop.ahead.delayed.empty()) return;
+    Region& body = loop.op.regions[0];
+    const Value slot = body.arguments.back();  // of this round
+    loop.op.operands.push_back(last_slot_);
+    const Value before = carry(loop, "slot_before", Type::scalar(i32));
+    loop.end().operands.push_back(slot);
+    const Value last = loop.op.results.back();
+    const Builder::Into into(build_, behind);
+    build_.create(OpKind::WaitCopies, {}, {}, {{"pending", std::int64_t{0}}});  // of a loop without rounds
+    for (std::size_t i = 0; i < loop.ahead.loads.size(); ++i) {
+      const auto found = loop.ahead.delayed.find(loop.ahead.loads[i]);
+      if (found == loop.ahead.delayed.end()) continue;
+      read_instead(loop, body, i, before, body.arguments[found->second + 1]);
+      const Value result = loop.op.results[found->second];
+      results_[result.id] =
+          build_.create_one(OpKind::ReadBuffer, {last}, kernel_.type(result), {{"buffer", loop.buffers[i]}});
+    }
+  }
+
+  // Whoever reads the carried tile reads the slot of the round before.
+  void read_instead(const Loop& loop, Region& body, std::size_t load, Value slot, Value carried) {
+    Region read;
+    const Builder::Into into(build_, read);
+    const Value tile =
+        build_.create_one(OpKind::ReadBuffer, {slot}, kernel_.type(carried), {{"buffer", loop.buffers[load]}});
+    kernel_.set_name(tile, kernel_.name_of(carried));
+    ir::walk(body, [&](Op& op) { std::replace(op.operands.begin(), op.operands.end(), carried, tile); });
+    const auto commit = std::find_if(body.ops.begin(), body.ops.end(),
+                                     [](const Op* op) { return op->kind == OpKind::CommitCopies; });
+    body.ops.insert(commit + 1, read.ops.begin(), read.ops.end());
+  }
+
+ public:
+  // Results of loops that are read from slots.
+  void replace_results() {
+    ir::walk(kernel_.body, [&](Op& op) {
+      for (Value& operand : op.operands)
+        if (const auto found = results_.find(operand.id); found != results_.end()) operand = found->second;
+    });
+  }
+
+ private:
   // The loads become reads of their buffers; their results stay the same values.
   void read_slots(Loop& loop, Value slot) {
     for (std::size_t i = 0; i < loop.ahead.loads.size(); ++i) {
@@ -288,6 +358,8 @@ class Pipeliner {
   const AxisAnalysis axes_;
   Builder build_;
   std::vector<std::string> notes_;
+  Value last_slot_;                          // the constant, of the loop that is rewritten
+  std::map<std::uint32_t, Value> results_;   // tiles behind loops that are read from slots
 };
 
 }  // namespace
@@ -296,6 +368,7 @@ std::vector<std::string> pipeline_loops(Kernel& kernel, const PipelineLoopsOptio
   if (kernel.stage != ir::Stage::Tile) return {};
   Pipeliner pipeliner(kernel, options);
   pipeliner.run(kernel.body);
+  pipeliner.replace_results();
   eliminate_dead_code(kernel, Target{});  // carried values that are needed only ahead
   return pipeliner.take_notes();
 }

@@ -11,6 +11,7 @@
 #include "ir/constant.h"
 #include "passes/choose_units.h"
 #include "passes/eliminate_dead_code.h"
+#include "passes/persist_programs.h"
 #include "passes/pipeline_loops/lagging_dots.h"
 #include "passes/roles/load_maps.h"
 #include "passes/roles/model.h"
@@ -27,69 +28,8 @@ using ir::Value;
 
 constexpr int group_warps = 4;
 
-// Ops that may stand in a kernel with roles: barriers of others would wait for the producer, too.
-bool may_stand(const Op& op) {
-  switch (op.facts().family) {
-    case ir::Family::Source:
-    case ir::Family::View:
-    case ir::Family::Elementwise:
-    case ir::Family::Ends:
-      return op.kind != OpKind::IsProducer && op.kind != OpKind::NumBlocks && op.kind != OpKind::InlineAsm;
-    case ir::Family::Access:
-      return (op.kind == OpKind::Load && op.integer("volatile") == 0) || op.kind == OpKind::Store;
-    case ir::Family::Across:
-      return op.kind == OpKind::Dot;
-    case ir::Family::Control:
-      return op.kind == OpKind::For;
-    case ir::Family::Check:
-      return op.kind == OpKind::Assume;
-    case ir::Family::Reduction:
-    case ir::Family::Sync:
-      return false;
-  }
-  return false;
-}
-
 bool pays(const Kernel& kernel, const Op& dot, int num_warps) {
   return num_warps >= least_warps_with_roles && kernel.type(dot.result()).numel() >= least_sums_with_roles;
-}
-
-bool has_one_axis(const Kernel& kernel) {
-  bool has_one = true;
-  ir::walk(kernel.body, [&](const Op& op) {
-    has_one &= (op.kind != OpKind::ProgramId && op.kind != OpKind::NumPrograms) || op.integer("axis") == 0;
-  });
-  return has_one;
-}
-
-// ---- Programs in a loop
-
-void persist(Kernel& kernel) {
-  ir::Builder build(kernel);
-  Region body = std::move(kernel.body);
-  kernel.body = {};
-  const ir::Builder::Into into(build, kernel.body);
-  const Type number = Type::scalar(i32);
-  const Value first = build.create_one(OpKind::ProgramId, {}, number, {{"axis", std::int64_t{0}}});
-  const Value count = build.create_one(OpKind::NumPrograms, {}, number, {{"axis", std::int64_t{0}}});
-  const Value blocks = build.create_one(OpKind::NumBlocks, {}, number);
-  Op* loop = build.create(OpKind::For, {first, count, blocks}, {});
-  loop->regions.resize(1);
-  const Value program = kernel.make_value(number, "program", nullptr);
-  loop->regions[0].arguments = {program};
-  std::vector<Op*> ops;
-  std::vector<Value> ids;
-  for (Op* op : body.ops) {
-    if (op->kind == OpKind::ProgramId) ids.push_back(op->result());
-    else ops.push_back(op);
-  }
-  ir::walk(body, [&](Op& op) {
-    for (Value& operand : op.operands)
-      if (std::find(ids.begin(), ids.end(), operand) != ids.end()) operand = program;
-  });
-  loop->regions[0].ops = std::move(ops);
-  const ir::Builder::Into inside(build, loop->regions[0]);
-  build.yield({});
 }
 
 // ---- Roles
@@ -101,7 +41,7 @@ class Splitter {
   bool run() {
     if (!is_fit() || !find_loop() || !find_maps()) return false;
     const bool is_outermost = std::find(kernel_.body.ops.begin(), kernel_.body.ops.end(), loop_) != kernel_.body.ops.end();
-    if (is_outermost && options_.persists && has_one_axis(kernel_)) persist(kernel_);
+    if (is_outermost && options_.persists && has_one_axis(kernel_)) loop_over_programs(kernel_);
     make_tables();
     Region producer = clone(kernel_.body);
     Region consumer = std::move(kernel_.body);
@@ -119,7 +59,7 @@ class Splitter {
 
   bool is_fit() {
     bool is_good = kernel_.rings.empty() && kernel_.buffers.empty();
-    ir::walk(kernel_.body, [&](const Op& op) { is_good = is_good && may_stand(op); });
+    ir::walk(kernel_.body, [&](const Op& op) { is_good = is_good && may_stand_beside_roles(op); });
     return is_good && options_.num_warps >= group_warps && options_.num_warps % group_warps == 0;
   }
 
@@ -421,13 +361,8 @@ bool split_roles(Kernel& kernel, const SplitRolesOptions& options) {
 }
 
 void split_roles(Kernel& kernel, const Target& target) {
+  if (!target.has(Feature::TensorMaps)) return;
   split_roles(kernel, SplitRolesOptions{.shared_bytes = target.shared_bytes_per_block_optin, .asks_model = false});
-}
-
-void persist_programs(Kernel& kernel, const Target&) {
-  bool is_good = kernel.stage == ir::Stage::Tile && has_one_axis(kernel);
-  ir::walk(kernel.body, [&](const Op& op) { is_good = is_good && may_stand(op); });
-  if (is_good) persist(kernel);
 }
 
 }  // namespace tilewright

@@ -1,5 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// passes/split_roles.h — a producer that copies tiles by tensor maps, and consumers that multiply them.
+// passes/split_roles.h — a producer copies tiles by tensor maps, consumers multiply them. Takes a kernel at the Tile stage, after
+// choose_units and instead of pipeline_loops. It runs only where TILEWRIGHT_EXTRA_PASSES names it, and unwrap_rows with it.
+//
+// ```
+//   for %k (%sum)                           if is_producer
+//     %a = load affine, bounds                for %k (%position)
+//     %b = load affine, bounds         =>       acquire %position; copy_map .. ; copy_map ..
+//     %sum = dot %a, %b, %sum               else
+//   store %sum                                for %k (%sum, %position)
+//                                               await %position
+//                                               %sum = dot read_buffer %position, ..  {pending = 1}
+//                                               release %position - 1
+//                                             store %sum
+// ```
 //
 // A kernel whose one loop with products loads nothing but tiles of tensors is taken apart: the producer has the loop, all loops
 // around it and what coordinates need, and starts copies into a ring; the consumers have all the rest and wait for the ring.
@@ -27,9 +40,5 @@ bool may_have_roles(const ir::Kernel& kernel, int num_warps);
 // Whether it was taken apart.
 bool split_roles(ir::Kernel& kernel, const SplitRolesOptions& options);
 void split_roles(ir::Kernel& kernel, const Target& target);
-
-// Programs along axis 0 in a loop, by blocks that take every so many. Kernels that ask for other axes, or whose programs wait for
-// each other, stay as they are.
-void persist_programs(ir::Kernel& kernel, const Target& target);
 
 }  // namespace tilewright

@@ -280,8 +280,8 @@ class Unwrapper {
 
 }  // namespace
 
-void unwrap_rows(Kernel& kernel, const Target&) {
-  if (kernel.stage == ir::Stage::Source) Unwrapper(kernel).run();
+void unwrap_rows(Kernel& kernel, const Target& target) {
+  if (target.has(Feature::TensorMaps) && kernel.stage == ir::Stage::Source) Unwrapper(kernel).run();
 }
 
 }  // namespace tilewright

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // exec/compile_modes_test.cpp — modes of tw::compile give the results of the default one; what they
 // record, time and keep; and how much is compiled for many shapes.
+#include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <thread>
 
 #include <gmock/gmock.h>
 
 #include "graph/launch.h"
+#include "graph/plan/tune.h"
 #include "ops_reference.h"
 #include "runtime/compile.h"
 #include "tilewright/compile.h"
@@ -49,8 +52,9 @@ TEST_P(Modes, GiveTheResultsOfTheDefault) {
       const Tensor x = random({10, 24}, f32, call);
       auto [loss, g, y] = other(x, net);
       auto [loss_expected, g_expected, y_expected] = plain(x, net);
-      expect_near(loss, doubles_of(loss_expected), 1e-6, std::string(name_of(mode)));
-      expect_near(y, doubles_of(y_expected), 1e-6);
+      // Products of other blocks, whichever win, have their sums in another order.
+      expect_near(loss, doubles_of(loss_expected), 1e-5, std::string(name_of(mode)));
+      expect_near(y, doubles_of(y_expected), 1e-5);
       for (std::size_t i = 0; i < g.layers.size(); ++i)
         expect_near(g.layers[i].weight, doubles_of(g_expected.layers[i].weight), 1e-5);
     }
@@ -181,6 +185,17 @@ TEST(Merging, ListsAreNoMoreThanAKernelTakes) {
   EXPECT_LE(f.stats().kernels, 5u) << f.explain();
 }
 
+TEST(Merging, TensorsWithGapsHaveKernelsOfTheirOwn) {
+  const auto both = [](Tensor x, Tensor y) { return std::pair(x * 3.0 + 1.0, y * 3.0 + 1.0); };
+  const Tensor x = uniform_rows({40}).slice(0, 0, 40, 2);
+  const Tensor y = uniform_rows({90}, 2).slice(0, -1, -1000, -3);
+  const auto f = compile(both);
+  const auto [found_x, found_y] = f(x, y);
+  expect_near(found_x, doubles_of(x * 3.0 + 1.0), 1e-6);
+  expect_near(found_y, doubles_of(y * 3.0 + 1.0), 1e-6);
+  EXPECT_EQ(f.stats().kernels, 2u) << f.explain();
+}
+
 // ---- More leaves than a kernel has: views of one tensor count each.
 
 TEST(Fusion, ALongRecurrenceIsSeveralKernels) {
@@ -207,16 +222,44 @@ TEST(Replays, OperationsThatAreNoKernelsAreMadeAnew) {
 
 // ---- Tuning.
 
-TEST(Tuning, WinnersAreKept) {
-  const auto step = [](Tensor x, Tensor w) { return gelu(matmul(x, w)) * 0.5; };
-  const Tensor x = uniform_rows({37, 64}), w = uniform_rows({64, 48}, 2);
-  const auto first = compile(step, {.name = "step", .mode = Mode::MaxAutotuneNoGraphs});
-  const Tensor expected = step(x, w);
-  expect_near(first(x, w), doubles_of(expected), 1e-6);
-  EXPECT_GE(first.stats().variants, 4u) << "products and maps have variants";
-  const auto second = compile(step, {.name = "step", .mode = Mode::MaxAutotuneNoGraphs});
-  expect_near(second(x, w), doubles_of(expected), 1e-6);
-  EXPECT_EQ(second.stats().variants, 0u) << "nothing is timed twice";
+// With a cache of its own: what an earlier run of the tests has kept would leave nothing to time.
+class Tuning : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = testing::TempDir() + "tuning_XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    Settings changed = settings();
+    changed.cache_folder = folder_ = folder;
+    own_cache_ = std::make_unique<SettingsOverride>(changed);
+  }
+  void TearDown() override {
+    own_cache_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  static Tensor step(Tensor x, Tensor w) { return gelu(matmul(x, w)) * 0.5; }
+  // Whichever variant won has its own order of the sums: 64 products of numbers around 1.
+  static CompileStats stats_of_call() {
+    const Tensor x = uniform_rows({37, 64}), w = uniform_rows({64, 48}, 2);
+    const auto f = compile(step, {.name = "step", .mode = Mode::MaxAutotuneNoGraphs});
+    expect_near(f(x, w), doubles_of(step(x.to(f64), w.to(f64))), 1e-5);
+    return f.stats();
+  }
+
+ private:
+  std::string folder_;
+  std::unique_ptr<SettingsOverride> own_cache_;
+};
+
+TEST_F(Tuning, WinnersAreKept) {
+  const CompileStats first = stats_of_call();
+  EXPECT_GE(first.variants, 4u) << "products and maps have variants";
+  EXPECT_EQ(first.known, 0u);
+  const CompileStats second = stats_of_call();
+  EXPECT_EQ(second.variants, 0u) << "nothing is timed twice";
+  graph::forget_winners();
+  const CompileStats as_in_another_process = stats_of_call();
+  EXPECT_EQ(as_in_another_process.variants, 0u) << "what was timed is on disk";
+  EXPECT_EQ(as_in_another_process.known, 2u) << "the product and the map";
 }
 
 // ---- How much is compiled.

@@ -57,8 +57,8 @@ TEST_P(Compile, TreesProductsAndRows) {
   const auto expected = network(x, layers, target);
   expect_near(found.first, doubles_of(expected.first), 1e-5);
   expect_near(found.second, doubles_of(expected.second), 1e-5);
-  // Two products; two norms, the second with the losses; their mean; a softmax along columns. On the
-  // CPU the targets are looked at besides.
+  // Two products; two norms, the second with the losses; their mean; a softmax along columns. On
+  // the CPU the targets are looked at besides.
   EXPECT_EQ(compiled_network.stats().kernels, device().is_cpu() ? 7u : 6u)
       << compiled_network.explain();
 }
@@ -150,6 +150,68 @@ TEST(CompileRandomly, CompiledIsEager) {
       if (testing::Test::HasFatalFailure()) return;
     }
   }
+}
+
+// Rows over two dimensions that do not lie together in memory are copied first; what has all
+// elements is written as such.
+TEST(CompileRows, RowsOfCopiesMayWriteAllElements) {
+  const auto f = [](Tensor x) {
+    const Tensor power = exp(x - max(x, {1, 2}, true)), total = sum(power, {1, 2}, true);
+    return std::tuple(power / total, total.broadcast_to(x.shape()).contiguous(), total);
+  };
+  const Tensor x = randn({4, 6, 10}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const auto compiled_rows = compile(f);
+  for (const Tensor& view :
+       {x.slice(2, 0, 10, 2), x.slice(1, -1, -1000, -1), x.permute({2, 1, 0})}) {
+    const auto [y, spread, total] = compiled_rows(view);
+    const auto [y_expected, spread_expected, total_expected] = f(view);
+    expect_near(y, doubles_of(y_expected), 1e-6);
+    expect_near(spread, doubles_of(spread_expected), 1e-6);
+    expect_near(total, doubles_of(total_expected), 1e-6);
+  }
+}
+
+// ---- Loops that are traced element by element.
+
+TEST(CompileLoops, ElementsThatAreAssignedAreOneKernel) {
+  const auto assigned = [](Tensor x) {
+    std::vector<Tensor> elements;
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 5; ++j)
+        elements.push_back(tanh(x.select(0, i).select(0, j) * (i + j)) +
+                           x.select(0, 0).select(0, j));
+    return stack(elements).view({6, 5}) * 2.0;
+  };
+  const Tensor whole = randn({12, 9}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const auto f = compile(assigned);
+  for (const Tensor& x : {whole, whole.slice(1, 0, 9, 2), whole.t().slice(0, 1, 9)}) {
+    expect_near(f(x), doubles_of(assigned(x)), 1e-6);
+    EXPECT_EQ(f.stats().kernels, 1u) << f.graph() << f.explain();
+  }
+}
+
+TEST(CompileLoops, RowsThatAreAlikeAreOneKernel) {
+  const auto rows = [](Tensor x, Tensor w) {
+    std::vector<Tensor> all;
+    for (std::int64_t i = 0; i < x.size(0); ++i) all.push_back(exp(x.select(0, i) * w) - 1.0);
+    return cat(all);
+  };
+  const Tensor x = randn({9, 7}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  const Tensor w = randn({7}, RandomOptions(f32, Device::cpu()).with_seed(4));
+  const auto f = compile(rows);
+  expect_near(f(x, w), doubles_of(rows(x, w)), 1e-6);
+  EXPECT_EQ(f.stats().kernels, 1u) << f.explain();
+}
+
+TEST(CompileLoops, WhatIsNotAlikeStaysAsItIs) {
+  const auto mixed = [](Tensor x) {
+    std::vector<Tensor> all;
+    for (int i = 0; i < 9; ++i)
+      all.push_back(i == 4 ? exp(x.select(0, i)) : tanh(x.select(0, (i * i) % 9)));
+    return stack(all, 0) + stack(all, 1).t();
+  };
+  const Tensor x = randn({9, 3}, RandomOptions(f32, Device::cpu()).with_seed(3));
+  expect_near(compile(mixed)(x), doubles_of(mixed(x)), 1e-6);
 }
 
 // ---- Plans.

@@ -65,6 +65,32 @@ TEST_F(Grad, TwoOperandsAndBroadcasting) {
       "twice", [=](Tensor v) { return v * v * v + v; }, x);
 }
 
+TEST_F(Grad, Remainders) {
+  const Tensor x = values({3, 4}, 1), row = values({4}, 2);
+  expect_derivative(
+      "by the dividend", [=](Tensor v) { return remainder(v, 1.5); }, x);
+  expect_derivative(
+      "by the divisor", [=](Tensor v) { return remainder(x, 1.5 + square(v)); }, row);
+}
+
+// Where a rule that divides or takes a logarithm would make NaN of 0 * inf.
+TEST_F(Grad, AtZeros) {
+  const Tensor x = tensor<float>({0, 2, 3, 0, 0, 5, 7, 2, 4}, Device::cpu()).view({3, 3}).to(f64);
+  const auto by = [&](auto f, const Tensor& at) { return grad(f)(at); };
+  expect_near(by([](Tensor v) { return sum(prod(v, 1)); }, x),
+              {{3, 3}, {6, 0, 0, 0, 0, 0, 8, 28, 14}}, 0);
+  const Tensor two = tensor<float>({0, 2}, Device::cpu()).to(f64);
+  expect_near(by([](Tensor v) { return sum(pow(v, 0.0)); }, two), {{2}, {0, 0}}, 0);
+  expect_near(by([&](Tensor v) { return sum(pow(two, v)); }, two), {{2}, {0, 4 * std::log(2.0)}},
+              1e-12);
+  expect_near(by([&](Tensor v) { return sum(pow(v, two * 0.0)); }, two), {{2}, {0, 0}}, 0);
+}
+
+TEST_F(Grad, ProductsOfNothing) {
+  const Tensor w = ones({3, 0}, {f64, Device::cpu()}), x = ones({2, 4, 0}, {f64, Device::cpu()});
+  EXPECT_EQ(grad([&](Tensor v) { return sum(linear(x, v)); })(w).shape(), (Shape{3, 0}));
+}
+
 TEST_F(Grad, Rows) {
   const Tensor x = values({3, 5}, 4), w = values({5}, 5), b = values({5}, 6);
   const std::pair<const char*, Fn> rows[] = {

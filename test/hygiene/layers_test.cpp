@@ -119,6 +119,25 @@ TEST(Layers, PublicHeadersIncludeOnlyPublicOnesToTheLeft) {
   }
 }
 
+// The printer of stage Final sees ops, names and rows of the library: no analysis of Laid kernels,
+// no schedule, no emitter.
+TEST(Layers, ThePrinterOfFinalIsBlind) {
+  int files = 0;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(TW_SOURCE_FOLDER) / "src/codegen/print")) {
+    for (const std::string& include : quoted_includes(entry.path())) {
+      const std::string layer = layer_of_include(include);
+      const bool is_left = layer == "base" || layer == "machine" || layer == "ir";
+      const bool is_own =
+          include.starts_with("codegen/print/") || include.starts_with("codegen/text/");
+      EXPECT_TRUE(is_left || is_own) << entry.path() << " includes " << include;
+      EXPECT_FALSE(include.starts_with("ir/analysis/")) << entry.path() << " includes " << include;
+    }
+    ++files;
+  }
+  EXPECT_GE(files, 6);
+}
+
 TEST(Layers, AWrongIncludeIsFound) {
   const fs::path file = fs::path(testing::TempDir()) / "layers_test_wrong.h";
   std::ofstream(file) << "#include \"tensor/tensor_state.h\"\n#include \"base/hash.h\"\n";

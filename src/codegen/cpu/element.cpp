@@ -265,37 +265,6 @@ Condition ProgramWriter::in_bounds(Nest&, const ir::Op& op, const Index& index) 
   return out;
 }
 
-// Whether a condition is the mask that splits the loop, or says the same: arange < n where the mask
-// is the bounds 0 and n.
-bool ProgramWriter::is_split(const Nest& nest, ir::Value condition) const {
-  if (!nest.split || condition == nest.split) return condition == nest.split;
-  const auto widens = [&](const ir::Op& op) {
-    if (op.kind != OpKind::Cast) return false;
-    const Type& from = kernel_.type(op.operands[0]);
-    const Type& to = kernel_.type(op.result());
-    return from.is_int() && to.is_int() && is_signed(to.dtype) &&
-           from.element_bytes() < to.element_bytes();
-  };
-  const auto uncast = [&](ir::Value value) {
-    const ir::Op* op = kernel_.maker(value);
-    while (op && (op->kind == OpKind::Splat || widens(*op))) {
-      value = op->operands[0];
-      op = kernel_.maker(value);
-    }
-    return value;
-  };
-  const ir::Op* test = kernel_.maker(condition);
-  const ir::Op* bounds = kernel_.maker(nest.split);
-  if (!test || test->kind != OpKind::Compare || test->text("is") != "lt" || !bounds ||
-      bounds->kind != OpKind::Bounds || bounds->operands.size() != 2)
-    return false;
-  const ir::Op* numbers = kernel_.maker(uncast(test->operands[0]));
-  const ir::Value end = uncast(test->operands[1]);
-  return numbers && numbers->kind == OpKind::Arange && numbers->integer("start") == 0 &&
-         kernel_.type(end).is_scalar() && is_signed(kernel_.type(end).dtype) &&
-         constant(bounds->operands[0]) == 0 && uncast(bounds->operands[1]) == end;
-}
-
 Condition ProgramWriter::condition(Nest& nest, ir::Value value, const Index& index) {
   if (nest.split_holds && is_own(nest, index) && is_split(nest, value))
     return {nest.split_holds, {}};
@@ -346,16 +315,6 @@ std::optional<std::string> ProgramWriter::divided(Nest& nest, const ir::Op& op,
         fmt::format("const auto {} = {}({});", divisor.text, kind, by.text));
   }
   return fmt::format("{}.divide({})", divisor.text, operands[0].text);
-}
-
-// The op that makes an f32 of this loop which nothing else uses; null for any other.
-const ir::Op* ProgramWriter::only_for_this(const Nest& nest, ir::Value value, OpKind kind) const {
-  const Type& type = kernel_.type(value);
-  const ir::Op* op = kernel_.maker(value);
-  const bool is_only = kernel_.name_of(value).empty() || uses_[value.id] == 1;
-  const bool is_free = op && op->kind == kind && type.is_tile() && is_only &&
-                       !schedule_.is_in_array(value, *nest.step);
-  return is_free && type.dtype == DType::Float32 ? op : nullptr;
 }
 
 // exp(x) + c and x * (1 / y), of which sigmoids are made, as one function each.

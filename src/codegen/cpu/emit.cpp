@@ -11,8 +11,11 @@
 #include "base/embedded.h"
 #include "base/quote.h"
 #include "codegen/cpu/program.h"
+#include "codegen/lower/lower_to_loops.h"
+#include "codegen/print/cpu_entry.h"
 #include "codegen/schedule/form_sweeps.h"
 #include "codegen/schedule/sweeps.h"
+#include "machine/library.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -49,7 +52,10 @@ Uses uses_of(const ir::Kernel& kernel) {
       const ir::Type& type = kernel.type(op.operands[0]);
       uses.small_math |= type.is_float() && size_of(type.dtype) < 4;
     }
-    uses.atomics |= op.facts().is_atomic() || op.integer("volatile") != 0;
+    uses.exponentials |=
+        op.kind == OpKind::Call && op.text("function") == name_of(LibraryKind::ExpPlus);
+    uses.atomics |= (op.facts().is_atomic() && op.facts().is(ir::Family::Access)) ||
+                    op.integer("volatile") != 0;
     uses.dot |= op.kind == OpKind::Dot;
     uses.scan |= op.kind == OpKind::Scan;
     uses.sort |= op.kind == OpKind::Sort;
@@ -88,7 +94,7 @@ class FileWriter {
     if (uses.print) include("print.h");
     // What the program needs of the library is known when it is written.
     TextWriter head = std::exchange(out_, TextWriter());
-    Needs needs = program();
+    Needs needs = is_final() ? final_program() : program();
     const std::string program_text = std::exchange(out_, std::move(head)).take();
     if (needs.rows || needs.streamed_bytes > 0) include("lines.h");
     if (needs.rows) include("rows.h");
@@ -99,7 +105,8 @@ class FileWriter {
     out_.line();
     out_.raw(program_text);
     out_.line();
-    entry(needs);
+    if (is_final()) out_.raw(print_entry(kernel_, symbol_));
+    else entry(needs);
     return source(needs);
   }
 
@@ -115,6 +122,17 @@ class FileWriter {
     LateRow late;
     bool uses_arena;  // the program itself
   };
+
+  bool is_final() const { return kernel_.stage == ir::Stage::Final; }
+
+  // The function of one program of a kernel of stage Final.
+  Needs final_program() {
+    out_.raw(print_program(kernel_, symbol_, options_.line_text));
+    const std::int64_t arena = arena_bytes_of(kernel_);
+    const bool maps = calls_function(kernel_, name_of(LibraryKind::Map));
+    const bool streams = calls_function(kernel_, name_of(LibraryKind::IsLarge));
+    return {arena, streams ? 1 : 0, maps, maps, {}, arena > 0};
+  }
 
   // The function of one program.
   Needs program() {
@@ -144,15 +162,10 @@ class FileWriter {
       list.push_back(fmt::format("{}* {}", array.type, array.name));
     for (const auto& [type, name] : parameters_) list.push_back(fmt::format("{} {}", type, name));
     out_.line("// Runs the program with this id.");
-    wrapped(fmt::format("static void {}_program(", symbol_), list, ") {");
-    indent(body.text());
+    write_wrapped(out_, fmt::format("static void {}_program(", symbol_), list, ") {");
+    write_indented(out_, body.text());
     out_.line("}");
-    if (writer.communicates()) {
-      out_.line();
-      out_.line("// Its programs wait for each other: the library may have to run all at once.");
-      out_.format("extern \"C\" const int {0}_communicates;", symbol_);
-      out_.format("const int {0}_communicates = 1;", symbol_);
-    }
+    if (writer.communicates()) write_communicates(out_, symbol_);
     return {writer.arena_bytes(),
             writer.streamed_bytes(),
             writer.uses_rows(),
@@ -195,31 +208,6 @@ class FileWriter {
     return arguments;
   }
 
-  // A list in lines of at most 100 columns.
-  void wrapped(const std::string& head, const std::vector<std::string>& items,
-               const std::string& tail) {
-    std::string line = head;
-    for (std::size_t k = 0; k < items.size(); ++k) {
-      const std::string item = items[k] + (k + 1 < items.size() ? "," : tail);
-      if (line.size() + item.size() > 100 && k > 0) {
-        out_.line(line);
-        line = "    " + item;
-      } else {
-        line += (k == 0 ? "" : " ") + item;
-      }
-    }
-    out_.line(line);
-  }
-
-  void indent(const std::string& text) {
-    for (std::size_t at = 0; at < text.size();) {
-      const std::size_t end = text.find('\n', at);
-      const std::string line = text.substr(at, end - at);
-      out_.raw(line.empty() ? "\n" : "  " + line + "\n");
-      at = end + 1;
-    }
-  }
-
   void entry(Needs& needs) {
     out_.line("// Runs programs `first` to `last` of the grid, x fastest.");
     out_.open(
@@ -249,11 +237,7 @@ class FileWriter {
       else out_.format("const auto {} = *({}*)parameters[{}];", name, type, k);
       arguments += ", " + name;
     }
-    out_.open(fmt::format("for (u64 {0} = first; {0} < last; ++{0})", number));
-    out_.format("const u64 {} = {} / launch->grid[0];", row, number);
-    out_.format("const i32 id[3] = {{i32({} % launch->grid[0]), i32({} % launch->grid[1]),", number,
-                row);
-    out_.format("                   i32({} / launch->grid[1])}};", row);
+    write_program_id(out_, number, row);
     out_.format("{}_program({});", symbol_, arguments);
     out_.close();
     if (needs.late.step) out_.line("late.finish(launch);");
@@ -323,6 +307,8 @@ ir::Kernel laid_for_cpu(const ir::Kernel& tiles) {
   return form_sweeps(tiles, policy_of(tiles)).kernel;
 }
 
+std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid) { return lower_to_loops(laid); }
+
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind == OpKind::InlineAsm)
@@ -331,9 +317,10 @@ KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
                       "alone run; write it with tl functions for the CPU",
                       kernel.name));
   });
-  if (kernel.stage == ir::Stage::Laid) return FileWriter(kernel, options).run();
-  const ir::Kernel laid = laid_for_cpu(kernel);
-  return FileWriter(laid, options).run();
+  if (kernel.stage == ir::Stage::Final) return FileWriter(kernel, options).run();
+  if (kernel.stage != ir::Stage::Laid) return emit_cpu(laid_for_cpu(kernel), options);
+  const std::optional<ir::Kernel> loops = final_for_cpu(kernel);
+  return FileWriter(loops ? *loops : kernel, options).run();
 }
 
 }  // namespace tilewright

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "ir/kernel.h"
@@ -24,7 +25,12 @@ struct CpuEmitOptions {
 // The kernel in the sweeps in which it is emitted.
 ir::Kernel laid_for_cpu(const ir::Kernel& tiles);
 
-// Of stage Laid as it is, of stage Tile after laid_for_cpu.
+// The Laid kernel as loops over elements; nothing where it holds an op that has no lowering yet
+// (lower/lower_to_loops.h).
+std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid);
+
+// Of stage Final as it is; of stage Laid after final_for_cpu, or as a whole by ProgramWriter where
+// that gives nothing; of stage Tile after laid_for_cpu.
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options = {});
 
 }  // namespace tilewright

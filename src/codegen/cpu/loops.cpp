@@ -20,30 +20,6 @@ constexpr const char* loop_names[] = {"i", "j", "k", "l"};
 
 // Elements of a block: of a long sum of floats, or of a large result (tw::part_size).
 constexpr int block_size = 1024;
-constexpr int most_loops = 3;
-
-// Dimensions that one loop runs over: each its own, or, when there are many, all those between the
-// axes that reductions need by themselves.
-std::vector<Loop> loops_over(const Type& shape, const std::vector<int>& axes) {
-  std::vector<int> wide;
-  for (int d = 0; d < shape.rank; ++d)
-    if (shape.size(d) > 1) wide.push_back(d);
-  const bool merges = static_cast<int>(wide.size()) > most_loops;
-  std::vector<Loop> loops;
-  for (const int d : wide) {
-    const auto is_axis = [&](int dimension) {
-      return std::find(axes.begin(), axes.end(), dimension) != axes.end();
-    };
-    if (merges && !loops.empty() && !is_axis(d) && !is_axis(loops.back().last - 1)) {
-      loops.back().last = d + 1;
-      loops.back().size *= shape.size(d);
-    } else {
-      loops.push_back({.first = d, .last = d + 1, .size = shape.size(d)});
-    }
-  }
-  return loops;
-}
-
 // The lines in a block of their own. Each of `once` has the same condition in front.
 std::vector<std::string> only_if(const std::string& condition, const std::vector<std::string>& own,
                                  const std::vector<std::string>& once) {
@@ -93,6 +69,7 @@ Nest ProgramWriter::make_nest(const Step& step, const Type& shape, const std::ve
     }
     number.depth = nest.depth();
     nest.own.linear = number;
+    nest.is_merged = true;
   }
   nest.lines.resize(nest.loops.size() + 1);
   nest.after.resize(nest.loops.size() + 1);
@@ -105,53 +82,6 @@ void ProgramWriter::flush(Nest& nest, int depth) {
 }
 
 // ---- The split
-
-void ProgramWriter::count_bounds(const Step& step, ir::Value value,
-                                 std::map<std::uint32_t, int>& counts) const {
-  const ir::Op* op = kernel_.maker(value);
-  if (!op || !same_shape(kernel_.type(value), step.shape) || schedule_.is_in_array(value, step))
-    return;
-  if (op->kind == OpKind::Bounds) {
-    ++counts[value.id];
-    return;
-  }
-  if (!op->facts().has(ir::Elementwise) && op->kind != OpKind::Load) return;
-  for (const ir::Value operand : op->operands) count_bounds(step, operand, counts);
-}
-
-// The mask of the form `bounds` that most ops of the step use.
-void ProgramWriter::find_split(const Step& step, Nest& nest) {
-  if (nest.loops.empty() || nest.own.linear) return;
-  std::map<std::uint32_t, int> counts;
-  for (const auto* ops : {&step.ops, &step.reductions})
-    for (const ir::Op* op : *ops)
-      for (const ir::Value operand : op->operands) count_bounds(step, operand, counts);
-  int most = 0;
-  for (const auto& [id, count] : counts)
-    if (count > most) {
-      most = count;
-      nest.split = ir::Value{id};
-    }
-}
-
-// Whether something happens where the split mask does not hold.
-bool ProgramWriter::needs_rest(const Step& step, const Nest& nest) const {
-  if (!step.kept.empty() || !step.reductions.empty()) return true;
-  const std::function<bool(ir::Value)> implies_split = [&](ir::Value mask) -> bool {
-    const ir::Op* op = kernel_.maker(mask);
-    if (mask == nest.split) return true;
-    return op && op->kind == OpKind::And && !schedule_.is_in_array(mask, step) &&
-           (implies_split(op->operands[0]) || implies_split(op->operands[1]));
-  };
-  for (const ir::Op* op : step.ops) {
-    if (op->kind == OpKind::Assert) return true;
-    if (!op->facts().has(ir::Writes)) continue;
-    if (!op->mask() || !implies_split(op->mask())) return true;
-    for (const ir::Value result : op->results)
-      if (schedule_.is_used(result)) return true;
-  }
-  return false;
-}
 
 // What the mask asks of dimensions of one element, which no loop runs over; empty: nothing.
 std::string ProgramWriter::bounds_without_loop(const Nest& nest, const ir::Op& bounds) {
@@ -237,13 +167,6 @@ std::vector<ProgramWriter::Range> ProgramWriter::ranges(Nest& nest, bool rest) {
 }
 
 // ---- The nest
-
-bool ProgramWriter::is_simd(const Step& step) const {
-  return std::none_of(step.ops.begin(), step.ops.end(), [](const ir::Op* op) {
-    return op->facts().is_atomic() || op->facts().is(ir::Family::Check) ||
-           op->integer("volatile") != 0;
-  });
-}
 
 void ProgramWriter::run_ops(Nest& nest, const Step& step) {
   for (const ir::Op* op : step.ops) {

@@ -12,50 +12,9 @@ namespace tilewright {
 
 using ir::OpKind;
 
-namespace {
-
-// What stands in a sweep stands in the region around it.
-void count_uses(const ir::Region& region, std::vector<bool>& is_here, std::vector<int>& uses) {
-  constexpr int many = 2;
-  for (const ir::Op* op : region.ops) {
-    for (const ir::Value operand : op->operands)
-      uses[operand.id] += is_here[operand.id] && !op->facts().is(ir::Family::Ends) ? 1 : many;
-    for (const ir::Region& inner : op->regions) {
-      std::vector<bool> is_inside(uses.size(), false);
-      count_uses(inner, op->kind == OpKind::Sweep ? is_here : is_inside, uses);
-    }
-    for (const ir::Value result : op->results) is_here[result.id] = true;
-  }
-}
-
-std::vector<int> uses_of_values(const ir::Kernel& kernel) {
-  std::vector<int> uses(kernel.value_count(), 0);
-  std::vector<bool> is_here(kernel.value_count(), false);
-  count_uses(kernel.body, is_here, uses);
-  return uses;
-}
-
-}  // namespace
-
-std::vector<bool> values_with_own_lines(const ir::Kernel& kernel) {
-  const std::vector<int> uses = uses_of_values(kernel);
-  std::vector<bool> lines(kernel.value_count(), false);
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    for (const ir::Value value : op.results)
-      lines[value.id] = op.facts().has(ir::Elementwise) && uses[value.id] != 1;
-  });
-  return lines;
-}
-
 ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Sweeps& schedule,
                              const CpuEmitOptions& options, TextWriter& out, Names& names)
-    : kernel_(kernel),
-      order_of_memory_(kernel),
-      schedule_(schedule),
-      options_(options),
-      out_(out),
-      names_(names),
-      uses_(uses_of_values(kernel)) {}
+    : NestFacts(kernel, schedule), options_(options), out_(out), names_(names) {}
 
 // A short value without a name is written where it is used.
 bool ProgramWriter::is_inlined(const ir::Op& op, const std::string& expression) const {
@@ -189,23 +148,6 @@ void ProgramWriter::comment_lines(const std::vector<const ir::Op*>& ops) {
 }
 
 // ---- Scalars
-
-const ir::AttributeValue* ProgramWriter::constant_value(ir::Value value) const {
-  const ir::Op* maker = kernel_.maker(value);
-  while (maker && maker->facts().maps(ir::Spread | ir::Repeated))
-    maker = kernel_.maker(maker->operands[0]);
-  return maker && maker->kind == OpKind::Constant ? maker->find("value") : nullptr;
-}
-
-std::optional<std::int64_t> ProgramWriter::constant(ir::Value value) const {
-  const auto* number = std::get_if<std::int64_t>(constant_value(value));
-  return number ? std::optional(*number) : std::nullopt;
-}
-
-std::optional<double> ProgramWriter::float_constant(ir::Value value) const {
-  const auto* number = std::get_if<double>(constant_value(value));
-  return number ? std::optional(*number) : std::nullopt;
-}
 
 OperandText ProgramWriter::operand(ir::Value value, const std::string& written) const {
   return {written, kernel_.type(value).element(), constant(value)};

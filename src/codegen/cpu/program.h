@@ -16,6 +16,7 @@
 
 #include "base/text_writer.h"
 #include "codegen/cpu/emit.h"
+#include "codegen/lower/nest_facts.h"
 #include "codegen/schedule/sweeps.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
@@ -49,16 +50,6 @@ struct Condition {
   Placed text;
 };
 
-// One loop over consecutive dimensions [first, last) of a shape.
-struct Loop {
-  int first = 0;
-  int last = 0;
-  std::int64_t size = 1;
-  std::string name;
-  std::string begin = "0";
-  std::string end;
-};
-
 // A store of a large result: the row that the loop writes is the part, or the place in memory.
 struct Streamed {
   const ir::Op* store;
@@ -86,18 +77,13 @@ struct LateRow {
 };
 
 // The statements of one nest while they are found.
-struct Nest {
-  const Step* step = nullptr;  // whose loops these are: decides what is read from arrays
-  ir::Type shape;
-  std::vector<Loop> loops;
+struct Nest : NestShape {
   Index own;                                    // of the element of this iteration
   std::vector<std::vector<std::string>> lines;  // by depth, before the next inner loop
   std::vector<std::vector<std::string>> after;  // by depth, behind it
   std::map<std::pair<std::uint32_t, std::string>, Placed> known;
   Names names;
-  // The prefix mask that splits the innermost loop, and what it is in the part being written.
-  ir::Value split;
-  std::optional<bool> split_holds;
+  std::optional<bool> split_holds;  // what the split mask is in the part being written
   // That part's limits, and what it does once instead of in its loop.
   std::string part_begin, part_end;
   std::vector<std::string> once;
@@ -118,8 +104,6 @@ struct Nest {
   bool is_largest = false;
   std::string keeps;  // the array that keeps the terms of that sum, written along with it
   ir::Value mapped;   // f32 of which the loop writes a row and does nothing else
-
-  int depth() const { return static_cast<int>(loops.size()); }
 };
 
 // The op of a reduction or scan that combines its two arguments by that op alone; null for any
@@ -131,11 +115,7 @@ const ir::Op* only_op(const ir::Op& reduce);
 std::vector<std::string> with_long_position(const std::vector<std::string>& lines,
                                             std::string_view name);
 
-// By value of a Tile kernel: what is not used exactly once, in its own region, is written in a line
-// of its own.
-std::vector<bool> values_with_own_lines(const ir::Kernel& kernel);
-
-class ProgramWriter {
+class ProgramWriter : private NestFacts {
  public:
   ProgramWriter(const ir::Kernel& kernel, const Sweeps& schedule, const CpuEmitOptions& options,
                 TextWriter& out, Names& names);
@@ -169,9 +149,6 @@ class ProgramWriter {
   void comment_lines(const std::vector<const ir::Op*>& ops);
   void check(const ir::Op& op, const std::string& condition, std::vector<std::string>* lines);
   const std::string& text(ir::Value value);
-  const ir::AttributeValue* constant_value(ir::Value value) const;
-  std::optional<std::int64_t> constant(ir::Value value) const;
-  std::optional<double> float_constant(ir::Value value) const;
   OperandText operand(ir::Value value, const std::string& text) const;
   std::string array(ir::Value value) const;
   bool is_inlined(const ir::Op& op, const std::string& expression) const;
@@ -184,12 +161,10 @@ class ProgramWriter {
   Placed affine(Nest& nest, const ir::Op& op, const Index& index);
   Placed arm(Nest& nest, ir::Value value, const Index& index);
   Placed computed(Nest& nest, const ir::Op& op, ir::Value value, const Index& index);
-  const ir::Op* only_for_this(const Nest& nest, ir::Value value, ir::OpKind kind) const;
   std::optional<Placed> merged(Nest& nest, const ir::Op& op, const Index& index);
   std::optional<std::string> divided(Nest& nest, const ir::Op& op,
                                      const std::vector<OperandText>& operands, const Index& index);
   Placed named(Nest& nest, ir::Value value, const std::string& expression, int depth);
-  bool is_split(const Nest& nest, ir::Value condition) const;
   Condition condition(Nest& nest, ir::Value value, const Index& index);
   Condition in_bounds(Nest& nest, const ir::Op& op, const Index& index);
   Placed loaded(Nest& nest, const ir::Op& op, const Index& index);
@@ -248,10 +223,6 @@ class ProgramWriter {
                   const std::vector<std::string>& pragmas);
   std::string bounds_without_loop(const Nest& nest, const ir::Op& bounds);
   std::vector<Range> ranges(Nest& nest, bool needs_rest);
-  void find_split(const Step& step, Nest& nest);
-  void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;
-  bool needs_rest(const Step& step, const Nest& nest) const;
-  bool is_simd(const Step& step) const;
   void flush(Nest& nest, int depth);
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
 
@@ -286,24 +257,13 @@ class ProgramWriter {
   Placed reduced_place(const Nest& nest, const ir::Op& op) const;
 
   // ---- Loops that are calls of the library (row_calls.cpp)
-  const ir::Op* met_first(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool is_light(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool only_reads(const Step& step) const;
   bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
   void print_sum(Nest& nest, const Part& part);
-  bool has_math(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
-  ir::Value stored_f32(const Nest& nest) const;
-  ir::Value mapped_value(const Nest& nest) const;
   void print_map(const Nest& nest, const Part& part);
 
-  // ---- What becomes vector code (vector_loops.cpp)
-  bool surely_vectorises(const Nest& nest) const;
-  bool is_vector_value(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
-  bool is_vector_access(const Nest& nest, const ir::Op& op) const;
-
   // ---- Large results (streams.cpp)
-  void find_streams();
-  bool is_streamed(const Nest& nest, const ir::Op& store) const;
   std::string streamed_element(Nest& nest, const ir::Op& store);
   void count_streamed(const ir::Op& store);
   void begin_streams(const std::vector<Streamed>& streamed);
@@ -374,14 +334,6 @@ class ProgramWriter {
   void assign(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
   void share_names(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
 
-  // The one argument that an access goes through; none when it may be several.
-  ir::Value argument_of(const ir::Op& access) const {
-    return order_of_memory_.argument_of(access.operands[0]);
-  }
-
-  const ir::Kernel& kernel_;
-  const ir::MemoryOrder order_of_memory_;
-  const Sweeps& schedule_;
   const CpuEmitOptions& options_;
   TextWriter& out_;
   Names& names_;
@@ -394,12 +346,9 @@ class ProgramWriter {
   std::map<std::pair<const ir::Op*, std::uint32_t>, std::string> operand_arrays_;
   // Loads that one product alone reads, and the condition under which it reads them in memory.
   std::map<std::uint32_t, std::string> in_place_;
-  std::set<std::uint32_t> streamed_arguments_;
   std::set<const ir::Op*> streamed_stores_;
   std::int64_t streamed_bytes_ = 0;
   bool has_fetched_ahead_ = false;
-  // How often a value is used by ops of its own region; any other use counts as many.
-  std::vector<int> uses_;
   std::int64_t arena_bytes_ = 0;
   bool communicates_ = false;
   bool uses_rows_ = false;

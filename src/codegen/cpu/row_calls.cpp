@@ -45,13 +45,6 @@ std::vector<std::string> with_long_position(const std::vector<std::string>& line
   return out;
 }
 
-// The op that computes the value in this loop, if it is met for the first time.
-const ir::Op* ProgramWriter::met_first(const Nest& nest, ir::Value value,
-                                       std::set<std::uint32_t>& seen) const {
-  const bool is_here = kernel_.type(value).is_tile() && !schedule_.is_in_array(value, *nest.step);
-  return is_here && seen.insert(value.id).second ? kernel_.maker(value) : nullptr;
-}
-
 bool ProgramWriter::is_light(const Nest& nest, ir::Value value,
                              std::set<std::uint32_t>& seen) const {
   const ir::Op* op = met_first(nest, value, seen);
@@ -79,44 +72,6 @@ bool ProgramWriter::is_plain_sum(const Nest& nest, const std::vector<Reduction>&
          size_of(type.dtype) >= 4 && nest.loops.back().size >= shortest_row &&
          surely_vectorises(nest) && only_reads(step) &&
          is_light(nest, reduction.op->operands[0], seen);
-}
-
-// Whether a value that the loop computes takes an exponential or the like.
-bool ProgramWriter::has_math(const Nest& nest, ir::Value value,
-                             std::set<std::uint32_t>& seen) const {
-  const ir::Op* op = met_first(nest, value, seen);
-  return op && (op->kind == OpKind::Math ||
-                std::any_of(op->operands.begin(), op->operands.end(),
-                            [&](ir::Value operand) { return has_math(nest, operand, seen); }));
-}
-
-// The f32 that a loop of one streamed store computes for each element; none when there is more to
-// do. Smaller floats are rounded when the row is written.
-ir::Value ProgramWriter::stored_f32(const Nest& nest) const {
-  const Step& step = *nest.step;
-  if (!step.kept.empty() || !step.reductions.empty() || !surely_vectorises(nest)) return {};
-  const ir::Op* store = nullptr;
-  for (const ir::Op* op : step.ops) {
-    if (!op->facts().has(ir::Writes)) continue;
-    if (store || !is_streamed(nest, *op)) return {};
-    store = op;
-  }
-  if (!store) return {};
-  ir::Value value = store->operands[1];
-  const DType dtype = kernel_.type(value).dtype;
-  const ir::Op* cast = kernel_.maker(value);
-  const bool is_rounded = (dtype == DType::Float16 || dtype == DType::BFloat16) && cast &&
-                          cast->kind == OpKind::Cast && cast->text("rounding").empty() &&
-                          !schedule_.is_in_array(value, *nest.step);
-  if (is_rounded) value = cast->operands[0];
-  return kernel_.type(value).dtype == DType::Float32 ? value : ir::Value{};
-}
-
-// The same where it takes long to compute.
-ir::Value ProgramWriter::mapped_value(const Nest& nest) const {
-  const ir::Value value = stored_f32(nest);
-  std::set<std::uint32_t> seen;
-  return value && has_math(nest, value, seen) ? value : ir::Value{};
 }
 
 void ProgramWriter::print_map(const Nest& nest, const Part& part) {

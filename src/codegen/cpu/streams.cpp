@@ -12,45 +12,6 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-namespace {
-
-// Shorter rows have too few whole lines.
-constexpr std::int64_t shortest_row_bytes = 256;
-
-}  // namespace
-
-// Arguments that the kernel only writes, and that it writes through no other pointer.
-void ProgramWriter::find_streams() {
-  const auto is_used_otherwise = [&](const ir::Value argument) {
-    bool is_used = false;
-    ir::walk(kernel_.body, [&](const ir::Op& op) {
-      is_used |= ir::is_access(kernel_, op) &&
-                 order_of_memory_.may_overlap(op.operands[0], argument) &&
-                 (op.facts().has(ir::Reads) || argument_of(op) != argument);
-    });
-    return is_used;
-  };
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if (op.kind != OpKind::Store || !kernel_.type(op.operands[0]).is_tile()) return;
-    const ir::Value argument = argument_of(op);
-    if (argument && !is_used_otherwise(argument)) streamed_arguments_.insert(argument.id);
-  });
-}
-
-bool ProgramWriter::is_streamed(const Nest& nest, const ir::Op& store) const {
-  if (store.kind != OpKind::Store || nest.loops.empty() || nest.own.linear || !is_simd(*nest.step))
-    return false;
-  const ir::Op* pointer = kernel_.maker(store.operands[0]);
-  if (!pointer || pointer->kind != OpKind::Affine || constant(pointer->operands.back()) != 1)
-    return false;
-  const Type& type = kernel_.type(store.operands[1]);
-  const Loop& row = nest.loops.back();
-  return !type.is_bool() && !type.is_pointer &&
-         row.size * static_cast<std::int64_t>(type.element_bytes()) >= shortest_row_bytes &&
-         row.last == type.rank && streamed_arguments_.contains(argument_of(store).id) &&
-         is_vector_access(nest, store);
-}
-
 void ProgramWriter::count_streamed(const ir::Op& store) {
   if (!streamed_stores_.insert(&store).second) return;
   const Type& type = kernel_.type(store.operands[1]);

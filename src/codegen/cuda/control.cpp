@@ -2,6 +2,7 @@
 // codegen/cuda/control.cpp — for, while and if. Conditions are scalars, which all threads of a
 // block agree on, so that barriers may stand in any region.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,7 +34,10 @@ void Emitter::steps(const Steps& all) {
   for (const Step& step : all) {
     order_ = step.order;
     if (is_taken_ahead(step)) continue;
-    if (step.kind != Step::Kind::Scalar) declare_shift();
+    if (step.kind != Step::Kind::Scalar) {
+      declare_shift();
+      wait_for_touched(*step.op);
+    }
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_step(*step.op);
@@ -41,6 +45,7 @@ void Emitter::steps(const Steps& all) {
       case Step::Kind::Elements:
         elements_step(step);
         share_scalars(*step.op);
+        note_computed(step);
         break;
       case Step::Kind::Across:
         across_step(step);
@@ -217,6 +222,7 @@ void Emitter::emit_for(const Step& step) {
   // Products that go on end before the loop's branch meets the one around it: where both meet, registers may be copied.
   const bool drains = op.integer("drains") != 0;
   if (drains) out_.open(fmt::format("if ({} < {})", scalar(op.operands[0]), to));
+  const bool drained_before = std::exchange(drains_, drains);
   if (const std::int64_t unroll = op.integer("unroll"); unroll > 1)
     out_.format("#pragma unroll {}", unroll);
   else if (!(constant_of(op.operands[0]) && constant_of(op.operands[1])))
@@ -231,6 +237,7 @@ void Emitter::emit_for(const Step& step) {
   ++loop_depth_;
   steps(step.regions[0]);
   advance_copies(op);
+  if (!drains) wait_for_products(0);
   enter(body.ops.back()->operands, carried, at_end);
   --loop_depth_;
   out_.close();
@@ -241,6 +248,7 @@ void Emitter::emit_for(const Step& step) {
     wait_for_products(0);
     out_.close();
   }
+  drains_ = drained_before;
   for (std::size_t i = 0; i < op.results.size(); ++i)
     if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(carried[i]);
 }

@@ -163,6 +163,16 @@ void Emitter::read_matrices(const MatrixReads& reads, const std::string& array,
   close_unrolled(reads.call);
 }
 
+// Whether a tile that a loop carries has the words of the operand as they are: halves would take a register each.
+bool Emitter::has_words(const Step& step, const DotOperand& operand) const {
+  const ir::Value value = operand.value;
+  const bool is_carried = !kernel_.maker(value) || kernel_.maker(value)->kind == OpKind::For;
+  if (!is_carried || layouts_.is_shared(value) || !schedule_.is_in_array(value, step)) return false;
+  const Layout& array = layouts_.of_array(value).layout;
+  return kernel_.type(value).dtype == operand.dtype && operand.log_word == 1 && array.registers().columns() > 0 &&
+         array.registers().column(0) == operand.layout->registers().column(0);
+}
+
 void Emitter::collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops) {
   const Layout& layout = *operand.layout;
   const SpaceVariable word{names_.make("i"), operand.log_words + operand.log_tiles};
@@ -176,13 +186,18 @@ void Emitter::collect_words(const Step& step, const DotOperand& operand, const D
   const BitMatrix matrix(layout.element_bits(), std::move(columns));
   const ir::Type from = kernel_.type(operand.value).element();
   const ir::Type to = ir::Type::scalar(operand.dtype);
+  const std::string target = fmt::format("{}[{}]", operand.part, word.bits > 0 ? word.name : "0");
   open_unrolled(word);
+  if (has_words(step, operand)) {
+    out_.format("{} = tw::word_at({});", target,
+                sum_text(array_name(operand.value), array_index(frame, operand.value, {matrix, 0})));
+    return close_unrolled(word);
+  }
   std::vector<std::string> elements;
   for (std::uint64_t i = 0; i < bit(operand.log_word); ++i) {
     const std::string text = element(frame, operand.value, {matrix, layout.registers()(i)});
     elements.push_back(bare(cast_text(from, to, text, "")));
   }
-  const std::string target = fmt::format("{}[{}]", operand.part, word.bits > 0 ? word.name : "0");
   if (operand.dtype == DType::Float64) out_.format("{} = {};", target, elements[0]);
   else out_.format("{} = tw::word_of({});", target, fmt::join(elements, ", "));
   close_unrolled(word);

@@ -424,6 +424,7 @@ class Emitter {
   // Multiplies what is in the parts of the operands.
   void multiply_parts(const DotPlan& plan, const std::string& sums, const DotOperand& left,
                       const DotOperand& right, const SpaceVariable& batch);
+  bool has_words(const Step& step, const DotOperand& operand) const;
   void collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops);
   void emit_multiply_add(const Step& step, const Sums& sums);
 
@@ -449,6 +450,8 @@ class Emitter {
                            const std::string& descriptor, bool is_left);
   std::string collect_all_words(const Step& step, const WgmmaLoops& loops);
   void wait_for_products(std::int64_t pending);
+  void wait_for_touched(const ir::Op& op);
+  void note_computed(const Step& step);
   void show_to_products();
   void show_written();
   std::optional<SharedView> shared_view(const Step& step, ir::Value value) const;
@@ -599,7 +602,9 @@ class Emitter {
   std::map<std::pair<const ir::Op*, bool>, std::string> held_;
   const bool has_products_;            // asynchronous ones
   std::set<WgmmaFunction> wgmmas_;     // those in use
-  std::set<std::string> started_;      // arrays of sums that products go on with
+  std::vector<std::string> started_;   // arrays of sums that products go on with, oldest first
+  std::string last_computed_;          // an array of words that was computed since
+  bool drains_ = false;                // products go on through the rounds of the loop that is written
   std::set<std::string> product_operands_;  // arrays in shared memory that products read
   std::string warpgroup_;              // the name of its number
   bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers

@@ -92,6 +92,7 @@ void Emitter::scalar_step(const ir::Op& op) {
       return print_scalars(op);
     case ir::Family::View:
     case ir::Family::Elementwise:
+    case ir::Family::Final:
     case ir::Family::Reduction:
     case ir::Family::Control:
     case ir::Family::Ends:

@@ -3,6 +3,7 @@
 // descriptors (layout/wgmma.h), the left one else as words in registers.
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -162,18 +163,65 @@ void Emitter::emit_wgmma(const Step& step, const Sums& sums) {
   close_unrolled(loops.row);
   close_unrolled(loops.step);
   out_.line("tw::commit_products();");
-  started_.insert(sums.name);
+  started_.push_back(sums.name);
+  last_computed_.clear();
   // Sums that are copied before or behind it must be there.
-  const bool is_in_place = !sums.is_own && schedule_.storage(step.op->operands[2]) == schedule_.storage(step.op->result());
+  const bool is_in_place =
+      !sums.is_own && (starts_from_nothing(step) || schedule_.storage(step.op->operands[2]) == schedule_.storage(step.op->result()));
   wait_for_products(is_in_place ? step.op->integer("pending", 0) : 0);
 }
 
+// All but the `pending` newest products are done. A loop that drains has some of the round before.
 void Emitter::wait_for_products(std::int64_t pending) {
   if (started_.empty()) return;
+  const auto kept = static_cast<std::size_t>(pending);
+  if (!drains_ && started_.size() <= kept) return;
   out_.format("tw::wait_products<{}>();", pending);
-  if (pending > 0) return;
-  for (const std::string& sums : started_) out_.format("tw::take_products({});", sums);
-  started_.clear();
+  const std::size_t done = started_.size() - std::min(started_.size(), kept);
+  const std::vector<std::string> rest(started_.begin() + static_cast<std::ptrdiff_t>(done), started_.end());
+  std::set<std::string> taken(started_.begin(), started_.begin() + static_cast<std::ptrdiff_t>(done));
+  for (const std::string& sums : rest) taken.erase(sums);
+  for (const std::string& sums : taken) out_.format("tw::take_products({});", sums);
+  started_ = rest;
+}
+
+// Before a step that touches sums of products that go on. What was computed beside them is there first: the assembler would put
+// the wait before it otherwise.
+void Emitter::wait_for_touched(const ir::Op& op) {
+  if (started_.empty() || drains_) return;
+  std::size_t pending = started_.size();
+  const auto note = [&](ir::Value value) {
+    if (!is_tile(kernel_, value)) return;
+    const auto array = arrays_.find(schedule_.storage(value).id);
+    if (array == arrays_.end()) return;
+    for (std::size_t i = 0; i < started_.size(); ++i)
+      if (started_[i] == array->second) pending = std::min(pending, started_.size() - 1 - i);
+  };
+  const std::function<void(const ir::Op&)> visit = [&](const ir::Op& inner) {
+    for (const ir::Value value : inner.operands) note(value);
+    for (const ir::Value value : inner.results) note(value);
+    for (const ir::Region& region : inner.regions)
+      for (const ir::Op* nested : region.ops) visit(*nested);
+  };
+  visit(op);
+  if (pending == started_.size()) return;
+  if (!last_computed_.empty()) out_.format("tw::compute_before_waiting({});", last_computed_);
+  last_computed_.clear();
+  wait_for_products(static_cast<std::int64_t>(pending));
+}
+
+// The smallest array of words that a step beside products has computed.
+void Emitter::note_computed(const Step& step) {
+  if (started_.empty() || drains_) return;
+  int least = 1 << 30;
+  for (const ir::Value value : step.op->results) {
+    if (!is_tile(kernel_, value) || !schedule_.is_placed(value) || layouts_.is_shared(value)) continue;
+    const auto array = arrays_.find(schedule_.storage(value).id);
+    const int count = layouts_.of_array(value).layout.register_count();
+    if (array == arrays_.end() || kernel_.type(value).element_bytes() != 4 || count >= least) continue;
+    last_computed_ = array->second;
+    least = count;
+  }
 }
 
 // What this thread wrote to shared memory.

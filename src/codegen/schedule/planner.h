@@ -107,6 +107,7 @@ class Planner {
   bool is_yielded(ir::Value value, const ir::Op* end = nullptr) const;
   void share_branch(const ir::Op& op);
   void share_accumulator(const ir::Op& op);
+  void share_carried_sum(const ir::Op& op);
   bool may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end) const;
   void use_array_of(ir::Value value, ir::Value owner);
 

@@ -65,7 +65,14 @@ bool Planner::may_overwrite(ir::Value next, ir::Value carried, const ir::Op& end
     // Steps inside a control step have orders between it and the next step.
     return reader.order < maker->order;
   };
-  const std::vector<Demand>& reads = demands_[carried.id];
+  // A product that goes on still reads its left operand while the next one is computed.
+  for (const ir::Op* user : users_[carried.id])
+    if (user->kind == OpKind::Dot && user->integer("pending", 0) > 0 && user->operands[0] == carried) return false;
+  // Those of a product that was made in the carried array, too.
+  std::vector<Demand> reads = demands_[carried.id];
+  for (const ir::Op* user : users_[carried.id])
+    if (user->kind == OpKind::Dot && out_.storage(user->result()) == carried)
+      reads.insert(reads.end(), demands_[user->result().id].begin(), demands_[user->result().id].end());
   return std::all_of(reads.begin(), reads.end(), is_harmless);
 }
 
@@ -118,10 +125,22 @@ void Planner::share_accumulator(const ir::Op& op) {
     use_array_of(op.result(), accumulator);
 }
 
+// A product that goes on adds to the tile that its loop carries where it lies, if it is the only one to read it: what the round
+// yields for it is made from the product.
+void Planner::share_carried_sum(const ir::Op& op) {
+  const ir::Value sum = op.operands[2];
+  const bool is_carried = !kernel_.maker(sum) && regions_[sum.id] != 0 && regions_[sum.id] == regions_[op.result().id];
+  if (op.integer("pending", 0) > 0 && is_carried && demands_[sum.id].size() == 1 && !is_yielded(sum) && !is_yielded(op.result()))
+    use_array_of(op.result(), sum);
+}
+
 void Planner::share_arrays() {
   out_.storages_.assign(kernel_.value_count(), ir::Value{});
   for (const ir::Op* op : program_)
-    if (op->kind == OpKind::Dot && options_.shares_accumulators) share_accumulator(*op);
+    if (op->kind == OpKind::Dot && options_.shares_accumulators) {
+      share_accumulator(*op);
+      share_carried_sum(*op);
+    }
   for (const ir::Op* op : program_) {
     if (op->facts().has(ir::Loops)) share_loop(*op);
     if (op->kind == OpKind::If) share_branch(*op);

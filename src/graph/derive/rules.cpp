@@ -44,7 +44,7 @@ Tensor derive_unary(const Derivation& d) {
     case Op::Square:
       return g * (2 * x);
     case Op::Relu:
-      return where(x > 0, g, 0.0);
+      return where(x <= 0, 0.0, g);
     case Op::Reciprocal:
       return -g * square(y);
     case Op::Exp:
@@ -91,19 +91,24 @@ Tensor derive_unary(const Derivation& d) {
 // Equal operands share.
 Tensor derive_extreme(const Derivation& d, std::size_t i) {
   const Operand own = d.operand(i), other = d.operand(1 - i);
-  const Tensor wins = d.node.op == Op::Maximum ? gt(own, other) : lt(own, other);
-  return where(wins, d.g, where(eq(own, other), d.g * 0.5, 0.0));
+  const Tensor loses = d.node.op == Op::Maximum ? lt(own, other) : gt(own, other);
+  return where(loses, 0.0, where(eq(own, other), d.g * 0.5, d.g));
 }
 
+// By the base y x^(y - 1), by the exponent x^y log(x); where a power of 0 makes these 0 * inf, the
+// function is constant.
 Tensor derive_power(const Derivation& d, std::size_t i) {
   const Tensor &x = d.in[0], &y = d.in[1];
-  if (i == 1) {  // x^y log(x)
+  if (i == 1) {
     const Tensor scaled = d.g * d.out;
-    return x.is_defined() ? scaled * log(x) : scaled * std::log(d.operand(0).number().real());
+    if (x.is_defined()) return where(logical_and(eq(x, 0.0), ge(y, 0.0)), 0.0, scaled * log(x));
+    const double base = d.operand(0).number().real();
+    if (base == 0) return where(ge(y, 0.0), 0.0, scaled * std::log(base));
+    return scaled * std::log(base);
   }
-  if (y.is_defined()) return d.g * y * pow(x, y - 1);
+  if (y.is_defined()) return where(eq(y, 0.0), 0.0, d.g * y * pow(x, y - 1));
   const double exponent = d.operand(1).number().real();
-  return d.g * exponent * pow(x, exponent - 1);
+  return exponent == 0 ? d.g * 0.0 : d.g * exponent * pow(x, exponent - 1);
 }
 
 Tensor derive_operand(const Derivation& d, std::size_t i) {
@@ -121,6 +126,8 @@ Tensor derive_operand(const Derivation& d, std::size_t i) {
       return is_first ? div(g, d.operand(1)) : -g * div(d.out, d.operand(1));
     case Op::Power:
       return derive_power(d, i);
+    case Op::Remainder:
+      return is_first ? g : -g * floor_divide(d.operand(0), d.operand(1));
     case Op::Minimum:
     case Op::Maximum:
       return derive_extreme(d, i);
@@ -135,21 +142,37 @@ Tensor derive_operand(const Derivation& d, std::size_t i) {
   }
 }
 
+std::vector<int> reduced_axes(const Derivation& d) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < d.in[0].rank(); ++axis)
+    if ((d.node.mask >> axis & 1) != 0) axes.push_back(axis);
+  return axes;
+}
+
+// The product of all others. The only zero of a row has that of the rest, of several zeros none
+// has any.
+Tensor derive_row_product(const Derivation& d) {
+  const Tensor& x = d.in[0];
+  const std::vector<int> axes = reduced_axes(d);
+  const Tensor is_zero = eq(x, 0.0);
+  const Tensor zeros_of_row = sum(to(is_zero, x.dtype()), axes, true);
+  const Tensor rest = prod(where(is_zero, 1.0, x), axes, true);
+  const Tensor by_zero = where(eq(zeros_of_row, 1.0), rest, 0.0);
+  return d.g * where(is_zero, by_zero, d.out / where(is_zero, 1.0, x));
+}
+
 Tensor derive_reduction(const Derivation& d) {
   const Tensor& x = d.in[0];
   switch (d.node.op) {
     case Op::Sum:
       return d.g.broadcast_to(x.shape());
     case Op::Product:
-      return d.g * d.out / x;
+      return derive_row_product(d);
     case Op::Max:
     case Op::Min: {
       // Equal ones share.
-      std::vector<int> axes;
-      for (int axis = 0; axis < x.rank(); ++axis)
-        if ((d.node.mask >> axis & 1) != 0) axes.push_back(axis);
       const Tensor is_best = to(eq(x, d.out), x.dtype());
-      return is_best * (d.g / sum(is_best, axes, true));
+      return is_best * (d.g / sum(is_best, reduced_axes(d), true));
     }
     default:  // max_number is what a row is shifted by, which changes no result; indices have none
       return {};
@@ -168,7 +191,9 @@ std::vector<Tensor> derive_product(const Derivation& d) {
   const Tensor &a = d.in[0], &b = d.in[1], &g = d.g;
   std::vector<Tensor> made = {matmul(g, b.t()), {}};
   if (b.rank() == 2 && a.rank() > 2) {  // one sum over all rows of the stack
-    made[1] = derive_second(a.reshape({-1, a.size(-1)}), b, g.reshape({-1, g.size(-1)}));
+    std::int64_t rows = 1;
+    for (int axis = 0; axis + 1 < a.rank(); ++axis) rows *= a.size(axis);
+    made[1] = derive_second(a.reshape({rows, a.size(-1)}), b, g.reshape({rows, g.size(-1)}));
   } else {
     made[1] = derive_second(a, b, g);
   }

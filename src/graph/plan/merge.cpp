@@ -11,9 +11,16 @@ namespace {
 constexpr std::int64_t small = 1 << 20;  // elements
 constexpr std::size_t most_arguments = 200;
 
+// A kernel of lists takes their sizes, and no strides.
+bool has_steps(const Walk& walk) {
+  return std::find(walk.access, walk.access + walk.operands, Access::Strided) !=
+         walk.access + walk.operands;
+}
+
 bool can_merge(const PlannedStep& step) {
   return step.node < 0 && step.sizes.empty() && step.walk.mode == Mode::Linear &&
-         !step.needs_copies && step.walk.numel() > 0 && step.walk.numel() <= small;
+         !step.needs_copies && !has_steps(step.walk) && step.walk.numel() > 0 &&
+         step.walk.numel() <= small;
 }
 
 bool is_alike(const PlannedStep& a, const PlannedStep& b) {

@@ -42,9 +42,12 @@ void copy_leaves(const PlanRun& run, const PlannedStep& step, Walk& walk,
     copies.push_back(is_per_row ? view : with_rows_together(view, step.mask));
     walk.add_operand(step.domain, copies.back().strides());
   }
-  for (const int i : step.written)
-    walk.add_kept_operand(node_of(run, i).strides, step.mask,
-                          node_of(run, i).shape.size() == step.domain.size());
+  for (const int i : step.written) {
+    const Node& written = node_of(run, i);
+    if (written.shape == step.domain) walk.add_operand(step.domain, written.strides);
+    else
+      walk.add_kept_operand(written.strides, step.mask, written.shape.size() == step.domain.size());
+  }
   const DeviceKind device =
       emulated_target() != nullptr ? DeviceKind::Cuda : run.plan.graph.device.kind;
   TW_CHECK(walk.finish(step.mask, true, device), "rows that were copied lie together");

@@ -9,12 +9,15 @@
 
 #include <fmt/format.h>
 
+#include "base/settings.h"
 #include "compiler/tune/rotation.h"
 #include "compiler/tune/stopwatch.h"
 #include "compiler/tune/store.h"
+#include "graph/eager/eager.h"
 #include "graph/plan/prepare.h"
 #include "graph/plan/run.h"
 #include "runtime/backend.h"
+#include "runtime/library_product.h"
 #include "tensor/shape.h"
 
 namespace tilewright::graph {
@@ -138,6 +141,9 @@ TunePlace place_of(const Plan& plan, const PlannedStep& step) {
   std::string key = fmt::format("{} {}", name_of(node.dtype), node.operands.size());
   for (const Value& value : node.operands)
     key += fmt::format(" {} {}", shape_text(value.shape), shape_text(value.strides));
+  // The first variant is the library's product, where there is one.
+  key += fmt::format(" {} {}", settings().use_libraries ? product_library(device) : "none",
+                     is_tf32_allowed() ? "tf32" : "");
   return {.kernel = "tw_matmul", .source = "product", .device = device, .key = std::move(key)};
 }
 
@@ -155,6 +161,10 @@ class Known {
   void add(const std::string& key, std::string winner) {
     const std::lock_guard lock(mutex_);
     winners_[key] = std::move(winner);
+  }
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    winners_.clear();
   }
 
  private:
@@ -176,7 +186,9 @@ void tune_step(const Plan& plan, std::span<const Tensor> inputs, PlannedStep& st
   if (variants.size() < 2) return;
   ++counts.steps;
   const TunePlace place = place_of(plan, step);
-  const std::string key = fmt::format("{}\n{}\n{}", place.source, place.device.name(), place.key);
+  // Of this cache: another one knows other winners.
+  const std::string key = fmt::format("{}\n{}\n{}\n{}", settings().cache_folder, place.source,
+                                      place.device.name(), place.key);
   if (const Variant* const winner = known_winners().find(key, variants)) {
     apply(*winner, step);
     return;
@@ -219,6 +231,8 @@ bool has_elements(const Plan& plan, const PlannedStep& step) {
 }
 
 }  // namespace
+
+void forget_winners() { known_winners().forget(); }
 
 TuneCounts tune_plan(Plan& plan, std::span<const Tensor> inputs) {
   TuneCounts counts;

@@ -20,4 +20,7 @@ struct TuneCounts {
 // of their own. Does nothing while the current stream is being captured.
 TuneCounts tune_plan(Plan& plan, std::span<const Tensor> inputs);
 
+// What this process knows besides the disk, as if it had just begun: for tests.
+void forget_winners();
+
 }  // namespace tilewright::graph

@@ -44,6 +44,8 @@ void Program::dispatch(const Op& op) {
       return reduce(op);
     case Family::Across:
       return across(op);
+    case Family::Final:
+      return final_stage(op);
     case Family::Control:
       return control(op);
     case Family::Sync:

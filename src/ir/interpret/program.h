@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/interpret/arrays.h"
 #include "ir/interpret/checkpoint.h"
 #include "ir/interpret/copies.h"
 #include "ir/interpret/interpret.h"
@@ -49,6 +50,7 @@ class Program {
  private:
   const Tile& get(Value value) const { return values_[value.id]; }
   const Tile& operand(const Op& op, std::size_t i) const { return get(op.operands[i]); }
+  std::int64_t integer(const Op& op, std::size_t i) const { return operand(op, i).elements[0].i; }
   const Type& result_type(const Op& op, std::size_t i = 0) const {
     return kernel_.type(op.results[i]);
   }
@@ -83,6 +85,15 @@ class Program {
   void source(const Op& op);
   void view(const Op& op);
   void access(const Op& op);
+  void final_stage(const Op& op);
+  void make_array(const Op& op);
+  Element view_of(const Op& op) const;
+  Element read_array(const Op& op, std::int64_t handle, std::int64_t index) const;
+  void write_array(const Op& op, std::int64_t handle, std::int64_t index, Element element);
+  void linear(const Op& op);
+  void call(const Op& op);
+  void stream(const Op& op);
+  void map_row(const Op& op);
   void across(const Op& op);
   void control(const Op& op);
   void sync(const Op& op);
@@ -128,6 +139,7 @@ class Program {
   Copies copies_;
   Rings rings_;
   RoleTurns turns_;
+  Arrays arrays_;
   Jitter jitter_;
   std::vector<ControlPlace> path_;
   const Checkpoint* resumed_ = nullptr;  // until its op is reached

@@ -9,6 +9,7 @@
 
 #include "ir/analysis/memory_order.h"
 #include "ir/constant.h"
+#include "passes/choose_units.h"
 
 namespace tilewright {
 namespace {
@@ -37,6 +38,9 @@ class CandidateFinder {
         for (std::size_t i : {0u, 1u}) follow_operand(op->operands[i]);
     if (fed_.empty()) return {};
     take([&](const Op& op) { return fed_.contains(&op) && may_be_copied(op); });
+    std::erase_if(out_.delayed, [&](const auto& entry) {
+      return std::find(out_.loads.begin(), out_.loads.end(), entry.first) == out_.loads.end();
+    });
     count_bytes();
     return std::move(out_);
   }
@@ -106,7 +110,17 @@ class CandidateFinder {
 
   // ---- From products to loads
 
+  // A tile that was loaded in the round before. What the first round has of it must be zeros, which copies can write.
+  void follow_carried(std::size_t number) {
+    const auto found = makers_.find(body_.ops.back()->operands[number].id);
+    if (found == makers_.end() || found->second->kind != OpKind::Load) return;
+    if (!ir::is_zero(kernel_, loop_.operands[number + 3])) return;
+    fed_.insert(found->second);
+    out_.delayed[found->second] = number;
+  }
+
   void follow_operand(Value value) {
+    if (const auto slot = slots_.find(value.id); slot != slots_.end()) return follow_carried(slot->second);
     const auto found = makers_.find(value.id);
     if (found == makers_.end() || !seen_.insert(value.id).second) return;
     if (found->second->kind == OpKind::Load) {
@@ -175,8 +189,10 @@ class CandidateFinder {
           return maker && (maker->kind == OpKind::Permute || maker->kind == OpKind::Reshape);
         };
         while (is_permuted()) value = kernel_.maker(value)->operands[0];
-        const bool is_copied = std::any_of(out_.loads.begin(), out_.loads.end(),
-                                           [&](const Op* l) { return l->result() == value; });
+        bool is_copied = std::any_of(out_.loads.begin(), out_.loads.end(),
+                                     [&](const Op* l) { return l->result() == value; });
+        for (const auto& [load, number] : out_.delayed) is_copied |= body_.arguments[number + 1] == value;
+        is_copied |= i == 0 && is_asynchronous(*op) && slots_.contains(value.id);  // in registers
         if (!is_copied && seen.insert(value.id).second)
           out_.other_bytes += bytes_of(kernel_.type(value));
       }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <vector>
 
 #include "ir/kernel.h"
@@ -15,6 +16,7 @@ struct LoadsAhead {
   std::vector<ir::Op*> loads;        // of the loop's body, in order
   std::vector<const ir::Op*> slice;  // ops of the body that their operands depend on, in order
   std::vector<std::size_t> carried;  // numbers of the carried scalars that they depend on
+  std::map<const ir::Op*, std::size_t> delayed;  // loads to the number of the tile that the loop carries to its next round
   std::int64_t stage_bytes = 0;      // of all tiles that are loaded
   std::int64_t other_bytes = 0;      // of other operands of products, which need memory beside them
 };

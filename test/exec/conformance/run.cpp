@@ -191,12 +191,19 @@ class CaseRun {
     return emit_source(kernel_.state()->loader, tiles, target, specialization_->options);
   }
 
-  // A Laid kernel that was printed and read back is interpreted, and emitted as the one it was.
+  // A kernel of stage Laid that was printed and read back is interpreted, and emitted as the one it
+  // was.
   void run_sweeps_of_cpu() {
     const ir::Kernel laid = laid_for_cpu(tiles_for(Target::host()).lowered.kernel);
     ir::Kernel read = read_back(laid);
     expect_same_text(emit_cpu(laid).text, emit_cpu(read).text);
     interpret_sweeps(std::move(read));
+    // Its loops, too, where it has a lowering to stage Final.
+    const std::optional<ir::Kernel> loops = final_for_cpu(laid);
+    if (!loops) return;
+    ir::Kernel read_loops = read_back(*loops);
+    expect_same_text(emit_cpu(*loops).text, emit_cpu(read_loops).text);
+    interpret_sweeps(std::move(read_loops));
   }
 
   void run_sweeps_of_cuda() {
@@ -219,7 +226,7 @@ class CaseRun {
 
   void expect_same_text(const std::string& before, const std::string& after) {
     if (before != after)
-      complaints_.emplace_back("what is emitted changes when the sweeps are read back");
+      complaints_.emplace_back("what is emitted changes when the kernel is read back");
   }
 
   // In place of the kernel that the specialisation has for the interpreter.

@@ -183,7 +183,8 @@ std::string for_header(Draft& draft, int rounds) {
 
 bool add_compound(Draft& draft, Block& block) {
   if (draft.scope.depth == 0) {
-    if (draft.chance(40) && add_product_loop(draft, block)) return true;
+    if (draft.chance(30) && add_product_loop(draft, block)) return true;
+    if (draft.chance(30) && add_chained_products(draft, block)) return true;
     if (draft.chance(draft.has(Kind::Stages) ? 40 : 10) && add_row_loop(draft, block)) return true;
     if (draft.chance(30) && add_state_loop(draft, block)) return true;
   }

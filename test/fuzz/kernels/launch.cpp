@@ -158,9 +158,13 @@ KernelSource Launch::emit(Place place, const TileKernel& tiles) {
 
 std::string Launch::run_laid() {
   const auto text_of_cpu = [](const ir::Kernel& laid) { return emit_cpu(laid).text; };
-  const std::string on_cpu =
-      run_sweeps(laid_for_cpu(lower(Place::Cpu).lowered.kernel), text_of_cpu);
+  const ir::Kernel on_host = laid_for_cpu(lower(Place::Cpu).lowered.kernel);
+  const std::string on_cpu = run_sweeps(on_host, text_of_cpu);
   if (!on_cpu.empty()) return "sweeps of the CPU: " + on_cpu;
+  if (const std::optional<ir::Kernel> loops = final_for_cpu(on_host)) {
+    const std::string in_loops = run_sweeps(*loops, text_of_cpu);
+    if (!in_loops.empty()) return "loops of the CPU: " + in_loops;
+  }
   const Target cuda = Target::parse("sm_90a");
   const CudaEmitOptions options{.target = cuda,
                                 .num_warps = program_.warps > 0 ? program_.warps : 4};

@@ -43,42 +43,6 @@ void add_recurrence(Draft& draft, Block& block) {
   store_result(draft, block, next.form, {fmt::format("{} * 3 - {}", a.text, b.text)});
 }
 
-bool add_product_loop(Draft& draft, Block& block) {
-  if (!draft.has(Kind::Products) || !draft.has(Kind::Loops)) return false;
-  if (draft.rows != draft.columns || draft.rows < 16) return false;
-  DType dtype = draft.rows >= 32 ? i8 : f16;
-  for (const PointerVariable& pointer : draft.scope.pointers)
-    if (pointer.dtype == f16 || pointer.dtype == bf16 || (pointer.dtype == i8 && draft.rows >= 32))
-      dtype = pointer.dtype;
-  const DType sums = dtype == i8 ? i32 : f32;
-  const std::string name = draft.fresh("acc");
-  block.push_back({{fmt::format("{} = tl.zeros([{}, {}], {})", name, draft.rows, draft.rows,
-                                type_text(sums))}});
-  const auto operand_text = [&] {
-    bool is_there = false;
-    for (const PointerVariable& pointer : draft.scope.pointers) is_there |= pointer.dtype == dtype;
-    return is_there ? load(draft, Form::Matrix, dtype).text
-                    : convert(load(draft, Form::Matrix, i32), dtype).text;
-  };
-  Statement loop;
-  {
-    const InnerScope inner(draft);
-    const int rounds = 2 + draft.pick(3);
-    loop.branches.push_back({for_header(draft, rounds), {}});
-    draft.scope.rounds *= rounds;
-    Block& body = loop.branches[0].body;
-    if (draft.chance(30)) add_statements(draft, body, 1);
-    body.push_back({{fmt::format(
-        "{} += tl.dot({}, {})", name, operand_text(),
-        draft.chance(50) ? fmt::format("tl.trans({})", operand_text()) : operand_text())}});
-    if (draft.chance(30)) add_statements(draft, body, 1);
-  }
-  block.push_back(std::move(loop));
-  const std::string moved = draft.chance(50) ? fmt::format("tl.trans({})", name) : name;
-  store_result(draft, block, Form::Matrix, {fmt::format("{}.to(tl.int32)", moved)});
-  return true;
-}
-
 bool add_row_loop(Draft& draft, Block& block) {
   if (!draft.has(Kind::Loops)) return false;
   const std::string sum = draft.fresh("x");

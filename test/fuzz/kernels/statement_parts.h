@@ -31,6 +31,8 @@ bool add_pointers(Draft& draft, Block& block);
 std::string for_header(Draft& draft, int rounds);
 // Products added up over a loop; false when the kernel has none.
 bool add_product_loop(Draft& draft, Block& block);
+// A product whose left operand is made of another product of the same round; false when the kernel has none.
+bool add_chained_products(Draft& draft, Block& block);
 // Rows loaded round by round, added up and stored: what a pipeline loads ahead.
 bool add_row_loop(Draft& draft, Block& block);
 // A matrix that every round reduces, changes and reduces again.

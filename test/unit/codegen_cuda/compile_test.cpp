@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/settings.h"
 #include "kernel_sources.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
@@ -191,6 +192,25 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{product_source, "product_kernel", "*bf16:16, *bf16:16, *bf16:16, i32, 128", 8, 0, 1},
                       Case{attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 64", 4, 0, 1},
                       Case{attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 128", 8, 0, 1}));
+
+// One arrival for each product; one wait for the scores alone and one for the sums in a round, one behind the loop: none before the exponentials, none for
+// each instruction.
+TEST(CudaGroupProduct, DelayedStaysAsynchronousWithoutSpills) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  Settings changed = settings();
+  changed.extra_passes = "delay_products";
+  const SettingsOverride with_passes(changed);
+  for (const auto& [size, warps] : {std::pair(64, 4), std::pair(128, 8)}) {
+    const TileProgram program(attention_source, "attention_kernel",
+                              fmt::format("*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, {}", size), warps, "sm_90a");
+    const Binary binary = compile(program.source(), Target::parse("sm_90a"), nullptr);
+    const std::vector<KernelResources> resources = resources_of(binary);
+    ASSERT_EQ(resources.size(), 1u);
+    EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
+    EXPECT_EQ(accesses_of(binary).group_waits, 6) << program.text();
+    EXPECT_EQ(accesses_of(binary).group_products, 3 * size / 16) << program.text();
+  }
+}
 
 TEST(CudaTargets, AMissingFeatureIsNamedWithItsTarget) {
   try {

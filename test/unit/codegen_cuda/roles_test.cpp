@@ -69,7 +69,7 @@ TEST(CudaRolesHostile, EveryStepOfTheProtocolIsMissed) {
     const char* from;
     const char* to;
   } changes[] = {
-      {", k_2 != 0);", ", false);"},                           // a slot is not released
+      {", k_3 != 0);", ", false);"},                           // a slot is not released
       {", 24576);", ", 24560);"},                              // too few bytes are announced
       {", 24576);", ", 24592);"},                              // and too many
       {"tw::wait_products<1>();", "tw::wait_products<3>();"},  // a slot is released while a product reads it

@@ -78,6 +78,14 @@ TW_DEVICE unsigned word_of(T x0, T x1) {
   memcpy(&high, &x1, 2);
   return unsigned(high) << 16 | low;
 }
+// Of two elements that are neighbours.
+template <class T>
+TW_DEVICE unsigned word_at(const T* elements) {
+  static_assert(sizeof(T) == 2, "two elements fill the word");
+  unsigned word;
+  memcpy(&word, elements, 4);
+  return word;
+}
 template <class T>
 TW_DEVICE unsigned word_of(T x0, T x1, T x2, T x3) {
   static_assert(sizeof(T) == 1, "four elements fill the word");

@@ -112,6 +112,14 @@ TW_DEVICE unsigned word_of(T x0, More... more) {
   return word;
 }
 
+template <class T>
+TW_DEVICE unsigned word_at(const T* elements) {
+  static_assert(sizeof(T) == 2, "two elements fill the word");
+  unsigned word;
+  __builtin_memcpy(&word, elements, 4);
+  return word;
+}
+
 #define TW_MMA(name, accumulator, per_word, a_type, b_type)                                     \
   TW_DEVICE void name(accumulator* c, const unsigned* a, const unsigned* b,       \
                       int line = __builtin_LINE()) {                   \

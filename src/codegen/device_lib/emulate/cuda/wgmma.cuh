@@ -32,6 +32,9 @@ TW_DEVICE void wait_products() {
 template <class Sum, int Count>
 TW_DEVICE void take_products(Sum (&)[Count]) {}
 
+template <class Word, int Count>
+TW_DEVICE void compute_before_waiting(const Word (&)[Count]) {}
+
 namespace emulated {
 
 // The element at a place of an operand.

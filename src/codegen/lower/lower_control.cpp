@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/lower_control.cpp — for, while and if: scalars are carried, tiles live in arrays
+// that are copied where a loop or a branch does not share them.
+#include <algorithm>
+
+#include "base/check.h"
+#include "codegen/lower/lowering.h"
+#include "codegen/lower/waiting.h"
+#include "machine/library.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// At the end of a region every array of it is there.
+const Step end_of_region{.kind = Step::Kind::Control, .order = 1 << 30};
+
+}  // namespace
+
+void LoopLowering::control(const Step& step) {
+  switch (ir::control_op(step.op->kind)) {
+    case ir::ControlOp::For:
+      return for_loop(step);
+    case ir::ControlOp::While:
+      return while_loop(step);
+    case ir::ControlOp::If:
+      return branch(step);
+    case ir::ControlOp::Sweep:
+      break;
+  }
+  TW_UNREACHABLE("'{}' is lowered as the loop that it holds", step.op->facts().name);
+}
+
+void LoopLowering::region(ir::Region& region, const std::function<void()>& body) {
+  Statements* const outside = std::exchange(list_, &region.ops);
+  body();
+  list_ = outside;
+}
+
+// Region arguments for the scalars of `to`, and copies to its tiles; returns the initial scalars.
+std::vector<ir::Value> LoopLowering::carry(const Step& step, const std::vector<ir::Value>& to,
+                                           const std::vector<ir::Value>& from) {
+  std::vector<std::pair<ir::Value, ir::Value>> copies;
+  std::vector<ir::Value> initial;
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    const Type& type = kernel_.type(to[k]);
+    if (type.is_scalar()) {
+      const std::string name = names_.make(kernel_.name_of(to[k]), "carried");
+      if (!from.empty()) initial.push_back(scalar(from[k]));
+      scalars_[to[k].id] = out_.make_value(type, name, nullptr);
+    } else if (!from.empty()) {
+      const bool is_shared =
+          schedule_.is_placed(from[k]) && schedule_.storage(from[k]) == schedule_.storage(to[k]);
+      if (!is_shared) copies.emplace_back(to[k], from[k]);
+    }
+  }
+  copy(step, copies);
+  return initial;
+}
+
+// What a region hands on: tiles are copied, scalars given back.
+std::vector<ir::Value> LoopLowering::carry_on(const std::vector<ir::Value>& to,
+                                              const std::vector<ir::Value>& from) {
+  std::vector<std::pair<ir::Value, ir::Value>> copies;
+  std::vector<ir::Value> values;
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    if (kernel_.type(to[k]).is_scalar()) {
+      values.push_back(scalar(from[k]));
+      continue;
+    }
+    const bool is_shared =
+        schedule_.is_placed(from[k]) && schedule_.storage(from[k]) == schedule_.storage(to[k]);
+    if (!is_shared) copies.emplace_back(to[k], from[k]);
+  }
+  copy(end_of_region, copies);
+  return values;
+}
+
+void LoopLowering::for_loop(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Region& body = op.regions[0];
+  const std::vector<ir::Value> carried(body.arguments.begin() + 1, body.arguments.end());
+  const std::vector<ir::Value> initial =
+      carry(step, carried, {op.operands.begin() + 3, op.operands.end()});
+  const ir::Value index = body.arguments[0];
+  scalars_[index.id] =
+      out_.make_value(kernel_.type(index), names_.make(kernel_.name_of(index), "index"), nullptr);
+  std::vector<ir::Value> operands, variables;
+  for (std::size_t k = 0; k < 3; ++k) operands.push_back(scalar(op.operands[k]));
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  std::vector<Type> types;
+  for (const ir::Value value : carried)
+    if (kernel_.type(value).is_scalar()) {
+      variables.push_back(scalar(value));
+      types.push_back(kernel_.type(value));
+    }
+  ir::Op* loop = out_.make_op(OpKind::For, operands, types, op.location);
+  loop->set("over", std::string("rounds"));
+  loop->regions.resize(1);
+  loop->regions[0].arguments = {scalar(index)};
+  loop->regions[0].arguments.insert(loop->regions[0].arguments.end(), variables.begin(),
+                                    variables.end());
+  insert(loop, *list_);
+  region(loop->regions[0], [&] {
+    steps(step.regions[0]);
+    std::vector<ir::Value> next = carry_on(carried, body.ops.back()->operands);
+    // A variable that another one becomes is read before it changes.
+    for (std::size_t k = 0; k < next.size(); ++k)
+      if (next[k] != variables[k] &&
+          std::find(variables.begin(), variables.end(), next[k]) != variables.end())
+        next[k] = named(next[k], names_.make(out_.name_of(next[k]), "next"), *list_);
+    statement(OpKind::Yield, next, *list_);
+  });
+  std::size_t number = 0;
+  for (const ir::Value result : op.results)
+    if (kernel_.type(result).is_scalar()) scalars_[result.id] = loop->results[number++];
+}
+
+void LoopLowering::while_loop(const Step& step) {
+  const ir::Op& op = *step.op;
+  const ir::Op& decision = *op.regions[0].ops.back();
+  const std::vector<ir::Value>&before = op.regions[0].arguments, &inside = op.regions[1].arguments;
+  const std::vector<ir::Value> initial = carry(step, before, op.operands);
+  carry(step, inside, {});
+  const bool waits = is_waiting(kernel_, op);
+  ir::Value rounds;
+  if (waits)
+    rounds = named(make(OpKind::Array, {number(0, DType::UInt32)},
+                        Type::array(Type::scalar(DType::UInt32), ir::Space::Registers),
+                        {{"count", std::int64_t{1}}}),
+                   names_.make("rounds"), *list_);
+  std::vector<Type> types;
+  for (const ir::Value value : initial) types.push_back(type_of(value));
+  ir::Op* loop = out_.make_op(OpKind::While, initial, types, op.location);
+  loop->regions.resize(2);
+  for (const ir::Value value : before)
+    if (kernel_.type(value).is_scalar()) loop->regions[0].arguments.push_back(scalar(value));
+  for (const ir::Value value : inside)
+    if (kernel_.type(value).is_scalar()) loop->regions[1].arguments.push_back(scalar(value));
+  insert(loop, *list_);
+  region(loop->regions[0], [&] {
+    steps(step.regions[0]);
+    const ir::Value goes_on = scalar(decision.operands[0]);
+    std::vector<ir::Value> values =
+        carry_on(inside, {decision.operands.begin() + 1, decision.operands.end()});
+    values.insert(values.begin(), goes_on);
+    statement(OpKind::Condition, values, *list_);
+  });
+  region(loop->regions[1], [&] {
+    steps(step.regions[1]);
+    const std::vector<ir::Value> next = carry_on(before, op.regions[1].ops.back()->operands);
+    // Another program may have to run before this one can go on.
+    if (waits)
+      statement(OpKind::Call, {rounds}, *list_,
+                {{"function", std::string(name_of(LibraryKind::WaitAMoment))}});
+    statement(OpKind::Yield, next, *list_);
+  });
+  std::size_t number_of_result = 0;
+  for (const ir::Value result : op.results)
+    if (kernel_.type(result).is_scalar()) scalars_[result.id] = loop->results[number_of_result++];
+}
+
+void LoopLowering::branch(const Step& step) {
+  const ir::Op& op = *step.op;
+  std::vector<std::string> names;
+  std::vector<Type> types;
+  for (const ir::Value result : op.results) {
+    if (!kernel_.type(result).is_scalar()) continue;
+    names.push_back(names_.make(kernel_.name_of(result), "carried"));
+    types.push_back(kernel_.type(result));
+  }
+  ir::Op* chosen = out_.make_op(OpKind::If, {scalar(op.operands[0])}, types, op.location);
+  chosen->regions.resize(2);
+  for (std::size_t k = 0; k < names.size(); ++k) out_.set_name(chosen->results[k], names[k]);
+  insert(chosen, *list_);
+  for (const std::size_t side : {0, 1})
+    region(chosen->regions[side], [&] {
+      steps(step.regions[side]);
+      statement(OpKind::Yield, carry_on(op.results, op.regions[side].ops.back()->operands), *list_);
+    });
+  std::size_t number_of_result = 0;
+  for (const ir::Value result : op.results)
+    if (kernel_.type(result).is_scalar()) scalars_[result.id] = chosen->results[number_of_result++];
+}
+
+}  // namespace tilewright

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/lower_streams.cpp — stores of large results, which go around the caches
+// (device_lib/cpu/stream.h): the loop writes a staging array, or, when the results of a launch are
+// small, the same loop writes memory itself. A long function of f32 is a call of tw::map.
+#include <algorithm>
+
+#include "codegen/lower/lowering.h"
+#include "machine/library.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+// A streamed store of the range that is lowered; its row is that of the block being written.
+StreamedStore& LoopLowering::streamed_store(LoweredNest& nest, const ir::Op& store) {
+  const auto found =
+      std::find_if(nest.streamed.begin(), nest.streamed.end(),
+                   [&](const StreamedStore& streamed) { return streamed.store == &store; });
+  if (found != nest.streamed.end()) return *found;
+  ElementIndex start = nest.own;
+  start.at.back() = {nest.block_first, nest.depth() - 1};
+  const Type type = Type::array(kernel_.type(store.operands[1]).element(), ir::Space::Staging);
+  const std::string base = kernel_.name_of(argument_of(store));
+  const std::string row = nest.names.make(base + "_row"), staging = nest.names.make(base + "_part");
+  // A single loop has them in the function's own scope.
+  names_.reserve(row);
+  names_.reserve(staging);
+  StreamedStore streamed{&store, {}, {}, access(nest, store.operands[0], start).value};
+  streamed.staging = make(OpKind::Array, {}, type, {{"count", std::int64_t{1024}}});
+  out_.set_name(streamed.staging, staging);
+  streamed.row = call(LibraryKind::RowOf, {streams_, streamed.staging, streamed.place}, type);
+  out_.set_name(streamed.row, row);
+  nest.streamed.push_back(streamed);
+  if (streamed_stores_.insert(&store).second) {
+    const Type& whole = kernel_.type(store.operands[1]);
+    streamed_bytes_ += whole.numel() * static_cast<std::int64_t>(whole.element_bytes());
+  }
+  return nest.streamed.back();
+}
+
+void LoopLowering::write_streamed(LoweredNest& nest, const ir::Op& store, ir::Value value) {
+  const ir::Value row = streamed_store(nest, store).row, index = nest.index.back();
+  // In 64 bits: a difference that may wrap is no row to g++ 13.
+  const ir::Value at = is_zero(nest.block_first)
+                           ? index
+                           : sum({{cast(index, DType::Int64)}, {nest.block_first, -1}});
+  statement(OpKind::Write, {row, at, value}, nest.lines.back(), {}, store.location);
+}
+
+void LoopLowering::begin_streams(const std::vector<StreamedStore>& streamed, Statements& list) {
+  for (const StreamedStore& one : streamed) {
+    insert(out_.maker(one.staging), list);
+    insert(out_.maker(one.row), list);
+  }
+}
+
+void LoopLowering::finish_streams(const std::vector<StreamedStore>& streamed,
+                                  const LoopRange& range, Statements& list) {
+  for (const StreamedStore& one : streamed)
+    statement(OpKind::Call,
+              {streams_, one.place, one.staging,
+               is_zero(range.begin) ? range.end : sum({{range.end}, {range.begin, -1}})},
+              list, {{"function", std::string(name_of(LibraryKind::Stream))}});
+}
+
+void LoopLowering::map_row(const LoweredPart& part, Statements& list) {
+  ir::Op* op = out_.make_op(
+      OpKind::Call, {part.range.begin, part.range.end, part.streamed[0].place, streams_}, {}, {});
+  op->set("function", std::string(name_of(LibraryKind::Map)));
+  op->regions.resize(1);
+  op->regions[0].arguments = {part.index};
+  op->regions[0].ops = part.lines;
+  insert(op, list);
+  statement(OpKind::Yield, {part.result}, op->regions[0].ops);
+}
+
+}  // namespace tilewright

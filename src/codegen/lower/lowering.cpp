@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/lowering.cpp — ops and where they are put; the entry, arrays, steps and scalars of
+// a program.
+#include "codegen/lower/lowering.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/lower/lower_to_loops.h"
+#include "ir/verify.h"
+#include "machine/library.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// Arrays of up to this many bytes in all live on the stack of a function; each begins at a cache
+// line.
+constexpr std::int64_t most_stack_bytes = 64 << 10;
+constexpr std::int64_t bytes_of_line = 64;
+
+bool is_index_type(const Type& type) {
+  return !type.is_pointer && (type.dtype == DType::Int32 || type.dtype == DType::Int64);
+}
+
+}  // namespace
+
+LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps)
+    : NestFacts(laid, sweeps), text_(out_) {}
+
+// ---- Ops
+
+ir::Value LoopLowering::make(OpKind kind, std::vector<ir::Value> operands, const Type& type,
+                             std::vector<ir::Attribute> attributes, ir::Location location) {
+  ir::Op* op = out_.make_op(kind, std::move(operands), {type}, location);
+  for (ir::Attribute& attribute : attributes) op->set(attribute.name, std::move(attribute.value));
+  return op->result();
+}
+
+ir::Op* LoopLowering::statement(OpKind kind, std::vector<ir::Value> operands, Statements& list,
+                                std::vector<ir::Attribute> attributes, ir::Location location) {
+  ir::Op* op = out_.make_op(kind, std::move(operands), {}, location);
+  for (ir::Attribute& attribute : attributes) op->set(attribute.name, std::move(attribute.value));
+  insert(op, list);
+  return op;
+}
+
+// With all that it is computed from and that has no name; what stands elsewhere is made once more.
+void LoopLowering::insert(ir::Op* op, Statements& list) {
+  for (ir::Value& operand : op->operands) {
+    ir::Op* maker = out_.maker(operand);
+    if (!maker || maker->facts().has(ir::Nested) || !out_.name_of(operand).empty()) continue;
+    if (inserted_.contains(maker)) {
+      operand = make(maker->kind, maker->operands, out_.type(operand), maker->attributes,
+                     maker->location);
+      maker = out_.maker(operand);
+    }
+    insert(maker, list);
+  }
+  inserted_.insert(op);
+  list.push_back(op);
+}
+
+// The value in a line of its own; one that has a line already gets another.
+ir::Value LoopLowering::named(ir::Value value, const std::string& name, Statements& list) {
+  const ir::Op* maker = out_.maker(value);
+  const bool is_free = maker && !inserted_.contains(maker) && out_.name_of(value).empty() &&
+                       maker->kind != OpKind::Constant;
+  if (!is_free) value = make(OpKind::Hint, {value}, type_of(value));
+  out_.set_name(value, name);
+  insert(out_.maker(value), list);
+  return value;
+}
+
+ir::Value LoopLowering::constant_of(const Type& type, const ir::AttributeValue& value) {
+  return make(OpKind::Constant, {}, type.element(), {{"value", value}});
+}
+
+ir::Value LoopLowering::number(std::int64_t value, DType dtype) {
+  return constant_of(Type::scalar(dtype), value);
+}
+
+ir::Value LoopLowering::cast(ir::Value value, DType dtype) {
+  if (type_of(value).dtype == dtype) return value;
+  if (const auto known = number_of(value)) return number(*known, dtype);
+  return make(OpKind::Cast, {value}, Type::scalar(dtype));
+}
+
+ir::Value LoopLowering::call(LibraryKind function, std::vector<ir::Value> operands,
+                             const Type& type) {
+  return make(OpKind::Call, std::move(operands), type,
+              {{"function", std::string(name_of(function))}});
+}
+
+std::optional<std::int64_t> LoopLowering::number_of(ir::Value value) const {
+  const ir::Op* maker = out_.maker(value);
+  if (!maker || maker->kind != OpKind::Constant || !type_of(value).is_int()) return std::nullopt;
+  return maker->integer("value");
+}
+
+// Terms that are sums themselves are taken apart.
+ir::Value LoopLowering::sum(const std::vector<Term>& terms, DType dtype) {
+  std::vector<ir::Value> indices, strides;
+  std::vector<std::int64_t> factors;
+  std::int64_t offset = 0;
+  for (const Term& term : terms) {
+    const std::optional<std::int64_t> known = number_of(term.index);
+    if (known && !term.stride) {
+      offset += *known * term.factor;
+      continue;
+    }
+    const ir::Op* inner = out_.maker(term.index);
+    const bool opens = inner && inner->kind == OpKind::Linear && term.factor == 1 && !term.stride &&
+                       out_.name_of(term.index).empty();
+    if (!opens) {
+      indices.push_back(term.index);
+      factors.push_back(term.stride ? 0 : term.factor);
+      if (term.stride) strides.push_back(term.stride);
+      continue;
+    }
+    const std::vector<std::int64_t> more = inner->integers("factors");
+    indices.insert(indices.end(), inner->operands.begin(),
+                   inner->operands.begin() + static_cast<std::ptrdiff_t>(more.size()));
+    factors.insert(factors.end(), more.begin(), more.end());
+    strides.insert(strides.end(),
+                   inner->operands.begin() + static_cast<std::ptrdiff_t>(more.size()),
+                   inner->operands.end());
+    offset += inner->integer("offset");
+  }
+  if (indices.empty()) return number(offset);
+  if (indices.size() == 1 && factors[0] == 1 && offset == 0) return indices[0];
+  indices.insert(indices.end(), strides.begin(), strides.end());
+  std::vector<ir::Attribute> attributes = {{"factors", factors}};
+  if (offset != 0) attributes.push_back({"offset", offset});
+  return make(OpKind::Linear, indices, Type::scalar(dtype), attributes);
+}
+
+// ---- What has a lowering
+
+void LoopLowering::find_runs(ir::Value value) const {
+  const Type& type = kernel_.type(value);
+  const ir::Op* op = kernel_.maker(value);
+  if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
+  if (schedule_.is_placed(value)) {
+    if (is_index_type(type)) throw NotLowered{};
+    return;
+  }
+  const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
+  const bool is_view = op->facts().maps(ir::Same | ir::Repeated | ir::Reshaped);
+  if (!is_sum && op->kind != OpKind::Cast && !is_view) return;
+  for (const ir::Value operand : op->operands) find_runs(operand);
+}
+
+void LoopLowering::check_supported() const {
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    if (op.facts().is(ir::Family::Reduction) || op.facts().is(ir::Family::Across))
+      throw NotLowered{};
+    if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
+        kernel_.type(op.operands[0]).is_tile())
+      find_runs(op.operands[0]);
+  });
+}
+
+// ---- The program
+
+ir::Kernel LoopLowering::run() {
+  check_supported();
+  find_streams();
+  enter();
+  place_arrays();
+  steps(schedule_.steps());
+  statement(OpKind::Yield, {}, *list_);
+  Statements& body = out_.body.ops;
+  if (streamed_bytes_ > 0) {
+    const ir::Value is_large = make(OpKind::Call, {}, Type::scalar(b1),
+                                    {{"function", std::string(name_of(LibraryKind::IsLarge))},
+                                     {"numbers", std::vector<std::int64_t>{streamed_bytes_}}});
+    named(is_large, "streams", body);
+    programs_->operands.insert(programs_->operands.begin(), is_large);
+    auto& arguments = programs_->regions[0].arguments;
+    arguments.insert(arguments.begin(), streams_);
+    body.push_back(programs_);
+    statement(OpKind::Call, {is_large}, body,
+              {{"function", std::string(name_of(LibraryKind::FinishStreams))}});
+  } else {
+    body.push_back(programs_);
+  }
+  return std::move(out_);
+}
+
+// The region of the programs, which has the kernel's arguments under names of C++.
+void LoopLowering::enter() {
+  out_.name = kernel_.name;
+  out_.stage = ir::Stage::Final;
+  out_.files = kernel_.files;
+  for (const char* own : {"id", "programs", "arena", "launch", "parameters", "streams", "late"})
+    names_.make(own);
+  programs_ = out_.make_op(OpKind::ForPrograms, {}, {}, {});
+  programs_->regions.resize(1);
+  streams_ = out_.make_value(Type::scalar(b1), "streams", nullptr);
+  for (const ir::KernelArgument& argument : kernel_.arguments) {
+    const Type& type = kernel_.type(argument.value);
+    const std::string& name = kernel_.name_of(argument.value);
+    const ir::Value outer = out_.add_argument(type, name);
+    out_.arguments.back() = argument;
+    out_.arguments.back().value = outer;
+    programs_->operands.push_back(outer);
+    const ir::Value inner = out_.make_value(type, names_.make(name, "argument"), nullptr);
+    programs_->regions[0].arguments.push_back(inner);
+    scalars_[argument.value.id] = inner;
+  }
+  list_ = &programs_->regions[0].ops;
+}
+
+// The owner may be nameless where a value that shares its array has the user's name.
+std::string LoopLowering::array_base(ir::Value owner) const {
+  std::string name = kernel_.name_of(owner);
+  for (const ir::Value value : schedule_.placed_results())
+    if (name.empty() && schedule_.storage(value) == owner) name = kernel_.name_of(value);
+  return name.empty() ? "tile" : name + "_tile";
+}
+
+void LoopLowering::place_arrays() {
+  const auto bytes_of = [&](ir::Value owner) {
+    const Type& type = kernel_.type(owner);
+    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
+    return (bytes + bytes_of_line - 1) / bytes_of_line * bytes_of_line;
+  };
+  std::int64_t total = 0;
+  for (const ir::Value owner : schedule_.owners()) total += bytes_of(owner);
+  const bool is_on_stack = total <= most_stack_bytes;
+  std::int64_t offset = 0;
+  for (const ir::Value owner : schedule_.owners()) {
+    const Type type = Type::array(kernel_.type(owner).element(),
+                                  is_on_stack ? ir::Space::Stack : ir::Space::Arena);
+    std::vector<ir::Attribute> attributes = {{"count", kernel_.type(owner).numel()}};
+    if (!is_on_stack) attributes.push_back({"offset", offset});
+    offset += bytes_of(owner);
+    arrays_[owner.id] =
+        named(make(OpKind::Array, {}, type, attributes), names_.make(array_base(owner)), *list_);
+  }
+}
+
+ir::Value LoopLowering::array(ir::Value value) const {
+  return arrays_.at(schedule_.storage(value).id);
+}
+
+void LoopLowering::steps(const Steps& all) {
+  for (const Step& step : all) {
+    switch (step.kind) {
+      case Step::Kind::Scalar:
+        scalar_op(*step.op);
+        break;
+      case Step::Kind::Elements:
+        elements(step);
+        for (const ir::Value result : step.op->results)
+          if (kernel_.type(result).is_scalar())
+            scalars_[result.id] = scalar(schedule_.source_of(result));
+        break;
+      case Step::Kind::Control:
+        control(step);
+        break;
+      case Step::Kind::Across:
+        throw NotLowered{};
+    }
+  }
+}
+
+// The lines of the user's source that a nest does, in their order.
+void LoopLowering::note_lines(const std::vector<const ir::Op*>& ops) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> lines;
+  for (const ir::Op* op : ops)
+    if (op->location.line > 0) lines.emplace_back(op->location.file, op->location.line);
+  std::stable_sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  if (lines.empty()) return;
+  std::vector<std::int64_t> files, numbers;
+  for (const auto& [file, line] : lines) {
+    files.push_back(file);
+    numbers.push_back(line);
+  }
+  statement(OpKind::Lines, {}, *list_, {{"files", files}, {"numbers", numbers}});
+}
+
+// ---- Scalars
+
+ir::Value LoopLowering::scalar(ir::Value value) {
+  const auto found = scalars_.find(value.id);
+  if (found != scalars_.end()) return found->second;
+  const ir::Op* maker = kernel_.maker(value);
+  TW_CHECK(maker && maker->kind == OpKind::Constant, "a scalar is used before it is lowered");
+  return constant_of(kernel_.type(value), *maker->find("value"));
+}
+
+// A short value without a name is written where it is used.
+bool LoopLowering::is_inlined(const ir::Op& op, ir::Value made) const {
+  constexpr std::size_t longest = 48;
+  return op.facts().has(ir::Elementwise) && kernel_.name_of(op.result()).empty() &&
+         text_.expression(*out_.maker(made)).size() <= longest;
+}
+
+void LoopLowering::define(ir::Value value, ir::Value made) {
+  scalars_[value.id] = named(made, names_.make(kernel_.name_of(value)), *list_);
+}
+
+void LoopLowering::scalar_op(const ir::Op& op) {
+  const ir::OpFacts& facts = op.facts();
+  // One thread runs a program, so nothing waits; constants are written where they are used.
+  if (op.kind == OpKind::Constant || op.kind == OpKind::Assume || facts.is(ir::Family::Sync))
+    return;
+  if (facts.has(ir::Reads) || facts.has(ir::Writes)) return scalar_memory(op);
+  std::vector<ir::Value> operands;
+  for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
+  if (facts.is(ir::Family::Check)) {
+    statement(op.kind, operands, *list_, op.attributes, op.location);
+    return;
+  }
+  const Type& type = kernel_.type(op.result());
+  if (facts.maps(ir::Spread | ir::Repeated | ir::Reshaped | ir::Permuted))
+    return define(op.result(), make(OpKind::Hint, operands, type, {}, op.location));
+  TW_CHECK(facts.has(ir::Elementwise) || facts.is(ir::Family::Source), "'{}' is no op on scalars",
+           facts.name);
+  std::vector<ir::Attribute> attributes = op.attributes;
+  std::erase_if(attributes, [](const ir::Attribute& attribute) {
+    return attribute.name == "argument_from" || attribute.name == "argument_to";
+  });
+  const ir::Value made = make(op.kind, operands, type, attributes, op.location);
+  if (is_inlined(op, made)) scalars_[op.result().id] = made;
+  else define(op.result(), made);
+}
+
+// The scalar forms are elements of a nest without loops.
+void LoopLowering::scalar_memory(const ir::Op& op) {
+  const Step step{.kind = Step::Kind::Scalar, .order = 1 << 30, .op = &op};
+  LoweredNest nest = make_nest(step, Type{});
+  const auto flush = [&] {
+    list_->insert(list_->end(), nest.lines[0].begin(), nest.lines[0].end());
+  };
+  if (op.kind == OpKind::Load) {
+    const PlacedValue value = loaded(nest, op, {});
+    flush();
+    return define(op.result(), value.value);
+  }
+  effect(nest, op);
+  flush();
+  // The old value of an atomic, under the name that it got in the nest.
+  if (op.results.empty()) return;
+  names_ = nest.names;
+  scalars_[op.result().id] = nest.known.at({op.result().id, ""}).value;
+}
+
+std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid) {
+  const Sweeps sweeps(laid);
+  try {
+    ir::Kernel kernel = LoopLowering(laid, sweeps).run();
+    return kernel;
+  } catch (const NotLowered&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace tilewright

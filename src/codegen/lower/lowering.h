@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/lowering.h — how lower_to_loops thinks: a value that has no name yet is an op that
+// stands nowhere; it is put into a list of statements with the op that uses it, again for each use.
+//
+// Inside a loop nest a coordinate or an element is such a value and the number of loops it depends
+// on; a statement is placed in the outermost loop where its operands are there, so that what a row
+// has in common is computed once per row.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "codegen/lower/nest_facts.h"
+#include "codegen/print/expressions.h"
+#include "codegen/schedule/sweeps.h"
+#include "codegen/text/names.h"
+#include "ir/kernel.h"
+#include "machine/library.h"
+
+namespace tilewright {
+
+// What has no lowering yet; lower_to_loops alone sees it.
+struct NotLowered {};
+
+// A value or coordinate, and how many loops of the nest it depends on.
+struct PlacedValue {
+  ir::Value value;
+  int depth = 0;
+};
+
+// A place in a tile. `linear` is its row-major number where that is shorter than from coordinates.
+struct ElementIndex {
+  std::vector<PlacedValue> at;
+  std::optional<PlacedValue> linear;
+};
+
+// A condition that may be known now.
+struct KnownCondition {
+  std::optional<bool> known;
+  PlacedValue value;
+};
+
+using Statements = std::vector<ir::Op*>;
+
+// A store of a large result: the row that the loop writes is the staging array, or memory.
+struct StreamedStore {
+  const ir::Op* store;
+  ir::Value row, staging, place;
+};
+
+// A stretch of a loop.
+struct LoopRange {
+  ir::Value begin, end;
+  std::optional<bool> holds;  // what the split mask is there
+};
+
+// The statements of one nest while they are found.
+struct LoweredNest : NestShape {
+  std::vector<ir::Value> index;   // of each loop
+  std::vector<LoopRange> bounds;  // of each loop
+  ElementIndex own;               // of the element of this iteration
+  std::vector<Statements> lines;  // by depth, before the next inner loop
+  std::map<std::pair<std::uint32_t, std::string>, PlacedValue> known;
+  Names names;
+  std::optional<bool> split_holds;  // what the split mask is in the range being lowered
+  // The innermost loop runs block by block, for stores of large results.
+  bool has_blocks = false;
+  ir::Value block_first;
+  std::vector<StreamedStore> streamed;
+  ir::Value mapped;   // f32 of which the loop writes a row and does nothing else
+  bool maps = false;  // in the range being lowered
+  ir::Value result;   // of that row
+};
+
+// One range of the innermost loop.
+struct LoweredPart {
+  LoopRange range;
+  ir::Value index;
+  Statements lines = {};
+  ir::Value first = {};  // of its blocks; none: the range is one
+  std::string last = {};
+  std::vector<StreamedStore> streamed = {};
+  ir::Value result = {};  // of a row that is a call
+};
+
+class LoopLowering : private NestFacts {
+ public:
+  LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps);
+  ir::Kernel run();
+
+ private:
+  // ---- Ops (lowering.cpp)
+  ir::Value make(ir::OpKind kind, std::vector<ir::Value> operands, const ir::Type& type,
+                 std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
+  ir::Op* statement(ir::OpKind kind, std::vector<ir::Value> operands, Statements& list,
+                    std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
+  void insert(ir::Op* op, Statements& list);
+  ir::Value named(ir::Value value, const std::string& name, Statements& list);
+  ir::Value constant_of(const ir::Type& type, const ir::AttributeValue& value);
+  ir::Value number(std::int64_t value, DType dtype = DType::Int32);
+  ir::Value cast(ir::Value value, DType dtype);
+  ir::Value call(LibraryKind function, std::vector<ir::Value> operands, const ir::Type& type);
+  std::optional<std::int64_t> number_of(ir::Value value) const;  // of a value of the result
+  bool is_zero(ir::Value value) const { return number_of(value) == 0; }
+  struct Term {
+    ir::Value index;
+    std::int64_t factor = 1;
+    ir::Value stride = {};  // instead of the factor
+  };
+  ir::Value sum(const std::vector<Term>& terms, DType dtype = DType::Int64);
+  const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
+
+  // ---- The program (lowering.cpp)
+  void check_supported() const;
+  void find_runs(ir::Value value) const;
+  void enter();
+  void place_arrays();
+  std::string array_base(ir::Value owner) const;
+  ir::Value array(ir::Value value) const;
+  void steps(const Steps& steps);
+  void note_lines(const std::vector<const ir::Op*>& ops);
+  ir::Value scalar(ir::Value value);
+  void scalar_op(const ir::Op& op);
+  void scalar_memory(const ir::Op& op);
+  void define(ir::Value value, ir::Value made);
+  bool is_inlined(const ir::Op& op, ir::Value made) const;
+
+  // ---- Control (lower_control.cpp)
+  void control(const Step& step);
+  void for_loop(const Step& step);
+  void while_loop(const Step& step);
+  void branch(const Step& step);
+  std::vector<ir::Value> carry(const Step& step, const std::vector<ir::Value>& to,
+                               const std::vector<ir::Value>& from);
+  std::vector<ir::Value> carry_on(const std::vector<ir::Value>& to,
+                                  const std::vector<ir::Value>& from);
+  void region(ir::Region& region, const std::function<void()>& body);
+
+  // ---- Elements of tiles (lower_elements.cpp)
+  PlacedValue element(LoweredNest& nest, ir::Value value, const ElementIndex& index);
+  PlacedValue viewed(LoweredNest& nest, const ir::Op& op, ir::Value value,
+                     const ElementIndex& index);
+  PlacedValue joined(LoweredNest& nest, const ir::Op& op, const ElementIndex& index);
+  PlacedValue indexed(const ir::Op& op, const ElementIndex& index);
+  PlacedValue affine(LoweredNest& nest, const ir::Op& op, const ElementIndex& index);
+  PlacedValue arm(LoweredNest& nest, ir::Value value, const ElementIndex& index);
+  PlacedValue computed(LoweredNest& nest, const ir::Op& op, ir::Value value,
+                       const ElementIndex& index);
+  std::optional<PlacedValue> merged(LoweredNest& nest, const ir::Op& op, const ElementIndex& index);
+  std::optional<ir::Value> divided(LoweredNest& nest, const ir::Op& op,
+                                   const std::vector<ir::Value>& operands,
+                                   const ElementIndex& index);
+  PlacedValue name_in(LoweredNest& nest, ir::Value value, ir::Value made, int depth);
+  KnownCondition condition(LoweredNest& nest, ir::Value value, const ElementIndex& index);
+  KnownCondition in_bounds(const ir::Op& op, const ElementIndex& index);
+  PlacedValue loaded(LoweredNest& nest, const ir::Op& op, const ElementIndex& index);
+  ir::Value copied(ir::Value value);
+  std::string key_of(const ElementIndex& index) const;
+  bool is_own(const LoweredNest& nest, const ElementIndex& index) const;
+
+  // ---- Places (lower_places.cpp)
+  PlacedValue linear(const ir::Type& type, const ElementIndex& index);
+  ElementIndex reshaped(const ir::Type& from, const ir::Type& to, const ElementIndex& index);
+  ElementIndex viewed_index(const ir::Op& view, const ElementIndex& index);
+  struct Address {
+    ir::Value base;
+    std::vector<Term> terms;
+    int depth = 0;
+  };
+  PlacedValue access(LoweredNest& nest, ir::Value pointer, const ElementIndex& index);
+  Address address(LoweredNest& nest, ir::Value pointer, const ElementIndex& index);
+  void add_terms(LoweredNest& nest, ir::Value offset, const ElementIndex& index, Address& address);
+  Address affine_terms(const ir::Op& op, const ElementIndex& index);
+
+  // ---- Loops (lower_nests.cpp)
+  LoweredNest make_nest(const Step& step, const ir::Type& shape);
+  void set_own(LoweredNest& nest);
+  void elements(const Step& step);
+  void run_ops(LoweredNest& nest, const Step& step);
+  void keep(LoweredNest& nest, const Step& step);
+  void effect(LoweredNest& nest, const ir::Op& op);
+  void atomic(LoweredNest& nest, const ir::Op& op);
+  std::vector<LoopRange> ranges(LoweredNest& nest, bool rest);
+  ir::Value bounds_without_loop(const LoweredNest& nest, const ir::Op& bounds);
+  bool will_map(const LoweredNest& nest, const LoopRange& range) const;
+  void lower_nest(LoweredNest& nest, bool simd, const std::function<void()>& body);
+  LoweredPart lower_part(LoweredNest& nest, const LoopRange& range,
+                         const std::function<void()>& body);
+  void put_parts(LoweredNest& nest, const std::vector<LoweredPart>& parts,
+                 const std::optional<LoweredPart>& whole, bool simd);
+  void put_part(LoweredNest& nest, const LoweredPart& part, bool simd, Statements& list);
+  void put_blocks(LoweredNest& nest, const LoweredPart& part, bool simd, Statements& list);
+  void put_loop(const LoweredPart& part, const LoopRange& range, bool simd, Statements& list);
+  ir::Op* loop_over(ir::Value index, const LoopRange& range, std::int64_t by, const char* over,
+                    Statements& list);
+  bool has_whole_rows(const LoweredNest& nest, const std::vector<LoweredPart>& parts) const;
+  void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
+
+  // ---- Large results (lower_streams.cpp)
+  void write_streamed(LoweredNest& nest, const ir::Op& store, ir::Value value);
+  StreamedStore& streamed_store(LoweredNest& nest, const ir::Op& store);
+  void begin_streams(const std::vector<StreamedStore>& streamed, Statements& list);
+  void finish_streams(const std::vector<StreamedStore>& streamed, const LoopRange& range,
+                      Statements& list);
+  void map_row(const LoweredPart& part, Statements& list);
+
+  ir::Kernel out_;
+  const ExpressionPrinter text_;
+  Names names_;
+  ir::Op* programs_ = nullptr;
+  Statements* list_ = nullptr;                            // where statements are put now
+  std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
+  std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
+  std::set<const ir::Op*> inserted_;
+  ir::Value streams_;  // whether large results go around the caches
+  std::int64_t streamed_bytes_ = 0;
+  std::set<const ir::Op*> streamed_stores_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/nest_facts.h — what is known of the loops of a sweep on the CPU before any of it is
+// written: the mask that splits the innermost loop, what surely becomes vector code, which stores
+// go around the caches.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/schedule/sweeps.h"
+#include "ir/analysis/memory_order.h"
+#include "ir/kernel.h"
+
+namespace tilewright {
+
+// One loop over consecutive dimensions [first, last) of a shape.
+struct Loop {
+  int first = 0;
+  int last = 0;
+  std::int64_t size = 1;
+  std::string name;
+  std::string begin = "0";
+  std::string end;
+};
+
+// The loops of one walk over elements.
+struct NestShape {
+  const Step* step = nullptr;  // whose loops these are: decides what is read from arrays
+  ir::Type shape;
+  std::vector<Loop> loops;
+  bool is_merged = false;  // a loop runs over several dimensions
+  ir::Value split;         // the prefix mask that splits the innermost loop
+
+  int depth() const { return static_cast<int>(loops.size()); }
+};
+
+// The loops over a shape; `axes` have one of their own.
+std::vector<Loop> loops_over(const ir::Type& shape, const std::vector<int>& axes);
+
+// By value of a Tile kernel: what is not used exactly once, in its own region, is written in a line
+// of its own.
+std::vector<bool> values_with_own_lines(const ir::Kernel& kernel);
+
+// Shared by the lowering to stage Final and by the writer of kernels that it does not take yet.
+class NestFacts {
+ protected:
+  NestFacts(const ir::Kernel& kernel, const Sweeps& schedule);
+
+  const ir::AttributeValue* constant_value(ir::Value value) const;
+  std::optional<std::int64_t> constant(ir::Value value) const;
+  std::optional<double> float_constant(ir::Value value) const;
+  // The one argument that an access goes through; none when it may be several.
+  ir::Value argument_of(const ir::Op& access) const {
+    return order_of_memory_.argument_of(access.operands[0]);
+  }
+
+  void find_split(const Step& step, NestShape& nest);
+  bool needs_rest(const Step& step, const NestShape& nest) const;
+  bool is_split(const NestShape& nest, ir::Value condition) const;
+
+  bool is_simd(const Step& step) const;
+  bool is_vector_access(const NestShape& nest, const ir::Op& op) const;
+  bool surely_vectorises(const NestShape& nest) const;
+
+  void find_streams();
+  bool is_streamed(const NestShape& nest, const ir::Op& store) const;
+  const ir::Op* met_first(const NestShape& nest, ir::Value value,
+                          std::set<std::uint32_t>& seen) const;
+  ir::Value stored_f32(const NestShape& nest) const;
+  ir::Value mapped_value(const NestShape& nest) const;
+  const ir::Op* only_for_this(const NestShape& nest, ir::Value value, ir::OpKind kind) const;
+
+  const ir::Kernel& kernel_;
+  const ir::MemoryOrder order_of_memory_;
+  const Sweeps& schedule_;
+  // How often a value is used by ops of its own region; any other use counts as many.
+  std::vector<int> uses_;
+  std::set<std::uint32_t> streamed_arguments_;
+
+ private:
+  void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;
+  bool is_vector_value(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+  bool has_math(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+};
+
+}  // namespace tilewright

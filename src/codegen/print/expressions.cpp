@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/print/expressions.cpp — one op as an expression of C++.
+#include "codegen/print/expressions.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "codegen/text/expressions.h"
+#include "machine/library.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// Of an op with regions, the variable that the result is when it ends; none for any other.
+ir::Value variable_of(const ir::Op& op, ir::Value result) {
+  std::size_t number = 0;
+  while (op.results[number] != result) ++number;
+  if (op.kind == OpKind::For) return op.regions[0].arguments[number + 1];
+  if (op.kind == OpKind::While) return op.regions[1].arguments[number];
+  return {};
+}
+
+const LibraryFunction& function_of(const ir::Op& op) {
+  const LibraryFunction* function = find_library_function(op.text("function"));
+  TW_CHECK(function, "the library has no function '{}'", op.text("function"));
+  return *function;
+}
+
+}  // namespace
+
+bool ExpressionPrinter::is_inlined(const ir::Op& op) const {
+  if (op.results.size() != 1 || op.facts().has(ir::Nested)) return false;
+  return op.kind == OpKind::Constant || kernel_.name_of(op.result()).empty();
+}
+
+std::string ExpressionPrinter::operand(ir::Value value) const {
+  const std::string& name = kernel_.name_of(value);
+  const ir::Op* maker = kernel_.maker(value);
+  if (maker && maker->kind == OpKind::Constant)
+    return literal_text(kernel_.type(value), *maker->find("value"));
+  if (!name.empty()) return name;
+  TW_CHECK(maker, "a value has neither a name nor an op");
+  if (const ir::Value variable = variable_of(*maker, value)) return operand(variable);
+  return atom(expression(*maker));
+}
+
+std::string ExpressionPrinter::argument(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  const bool is_sum = maker && maker->kind == OpKind::Linear && kernel_.name_of(value).empty();
+  return is_sum ? linear(*maker) : operand(value);
+}
+
+std::string ExpressionPrinter::type(ir::Value value) const {
+  const Type& type = kernel_.type(value);
+  return type.is_array() ? type_text(type.element()) + "*" : type_text(type);
+}
+
+std::string ExpressionPrinter::place(ir::Value pointer) const {
+  const ir::Op* maker = kernel_.maker(pointer);
+  if (maker && maker->kind == OpKind::Offset && kernel_.name_of(pointer).empty())
+    return fmt::format("{}[{}]", operand(maker->operands[0]), argument(maker->operands[1]));
+  return fmt::format("{}[0]", operand(pointer));
+}
+
+std::string ExpressionPrinter::element(ir::Value array, ir::Value index) const {
+  if (kernel_.type(array).space == ir::Space::Registers) return operand(array);
+  return fmt::format("{}[{}]", operand(array), argument(index));
+}
+
+// ---- Ops
+
+std::string ExpressionPrinter::expression(const ir::Op& op) const {
+  const ir::OpFacts& facts = op.facts();
+  if (op.kind == OpKind::ProgramId) return fmt::format("id[{}]", op.integer("axis"));
+  if (op.kind == OpKind::NumPrograms) return fmt::format("programs[{}]", op.integer("axis"));
+  if (facts.is(ir::Family::Final)) return final_expression(op);
+  if (op.kind == OpKind::Load) return load(op);
+  if (facts.is_atomic()) return atomic(op);
+  return computed(op);
+}
+
+std::string ExpressionPrinter::final_expression(const ir::Op& op) const {
+  switch (ir::final_op(op.kind)) {
+    case ir::FinalOp::ArrayView:
+      return fmt::format("{} + {}", operand(op.operands[0]), argument(op.operands[1]));
+    case ir::FinalOp::Read:
+      return element(op.operands[0], op.operands[1]);
+    case ir::FinalOp::Linear:
+      return linear(op);
+    case ir::FinalOp::Digit:
+      return digit(op);
+    case ir::FinalOp::All:
+      return all(op);
+    case ir::FinalOp::Call:
+      return call(op);
+    case ir::FinalOp::Array:
+    case ir::FinalOp::Write:
+    case ir::FinalOp::ForPrograms:
+    case ir::FinalOp::Lines:
+      break;
+  }
+  TW_UNREACHABLE("'{}' is no expression", op.facts().name);
+}
+
+std::string ExpressionPrinter::linear(const ir::Op& op) const {
+  const std::vector<std::int64_t> factors = op.integers("factors");
+  std::size_t stride = factors.size();
+  std::string out;
+  for (std::size_t k = 0; k < factors.size(); ++k) {
+    const std::string index = operand(op.operands[k]);
+    const std::int64_t factor = factors[k];
+    const bool is_minus = factor == -1 && k > 0;
+    out += out.empty() ? "" : is_minus ? " - " : " + ";
+    if (factor == 1 || is_minus) out += index;
+    else
+      out += fmt::format("{} * {}", index,
+                         factor != 0 ? fmt::format("{}", factor) : operand(op.operands[stride++]));
+  }
+  if (op.integer("offset") != 0) out += fmt::format(" + {}", op.integer("offset"));
+  return out;
+}
+
+// Unsigned, so that the compiler shifts and masks.
+std::string ExpressionPrinter::digit(const ir::Op& op) const {
+  std::string text = fmt::format("u32({})", argument(op.operands[0]));
+  if (op.integer("over") > 1) text += fmt::format(" / {}", op.integer("over"));
+  if (op.integer("of") > 0) text += fmt::format(" % {}", op.integer("of"));
+  return fmt::format("i32({})", text);
+}
+
+std::string ExpressionPrinter::all(const ir::Op& op) const {
+  std::string out;
+  for (const ir::Value condition : op.operands) {
+    const ir::Op* maker = kernel_.maker(condition);
+    const bool is_test =
+        maker && maker->kind == OpKind::Compare && kernel_.name_of(condition).empty();
+    out += (out.empty() ? "" : " && ") + (is_test ? expression(*maker) : operand(condition));
+  }
+  return out;
+}
+
+std::string ExpressionPrinter::call(const ir::Op& op) const {
+  const LibraryFunction& function = function_of(op);
+  const auto& in = op.operands;
+  switch (function.kind) {
+    case LibraryKind::IsLarge:
+      return fmt::format("tw::is_large(launch, {})", op.integers("numbers")[0]);
+    case LibraryKind::RowOf:
+      return fmt::format("{} ? {} : &{}", operand(in[0]), operand(in[1]), place(in[2]));
+    case LibraryKind::Divide:
+      return fmt::format("{}.divide({})", operand(in[0]), operand(in[1]));
+    case LibraryKind::Clip:
+    case LibraryKind::Copy:
+    case LibraryKind::ExpPlus:
+    case LibraryKind::DivideFast:
+    case LibraryKind::Divisor:
+    case LibraryKind::PlainDivisor: {
+      std::string arguments;
+      for (const ir::Value value : in)
+        arguments += (arguments.empty() ? "" : ", ") + argument(value);
+      return fmt::format("tw::{}({})", function.name, arguments);
+    }
+    case LibraryKind::Stream:
+    case LibraryKind::FinishStreams:
+    case LibraryKind::Map:
+    case LibraryKind::WaitAMoment:
+      break;
+  }
+  TW_UNREACHABLE("'{}' gives nothing", function.name);
+}
+
+std::string ExpressionPrinter::load(const ir::Op& op) const {
+  const Type& type = kernel_.type(op.result());
+  std::string read = place(op.operands[0]);
+  // Small floats are structs, and a copy of a whole struct keeps a loop from becoming vector code.
+  const bool is_struct = type.is_float() && size_of(type.dtype) < 4;
+  if (op.integer("volatile") != 0) read = fmt::format("tw::load_volatile(&{})", read);
+  else if (is_struct) read = fmt::format("tw::copy({})", read);
+  if (type.is_bool()) read += " != 0";
+  if (op.operands.size() < 2) return read;
+  const std::string other = op.operands.size() > 2 ? operand(op.operands[2])
+                            : type.is_float()      ? literal_text(type, 0.0)
+                                                   : literal_text(type, std::int64_t{0});
+  return fmt::format("{} ? {} : {}", operand(op.operands[1]),
+                     type.is_bool() ? "(" + read + ")" : read, other);
+}
+
+std::string ExpressionPrinter::atomic(const ir::Op& op) const {
+  const bool is_cas = op.kind == OpKind::AtomicCas;
+  std::string name = is_cas ? "cas" : std::string(op.text("op"));
+  if (name == "fadd") name = "add";
+  std::string update =
+      fmt::format("tw::atomic_{}(&{}, {}", name, place(op.operands[0]), operand(op.operands[1]));
+  if (is_cas) update += ", " + operand(op.operands[2]);
+  return update + ")";
+}
+
+std::string ExpressionPrinter::computed(const ir::Op& op) const {
+  std::vector<OperandText> operands;
+  for (const ir::Value value : op.operands) {
+    const ir::Op* maker = kernel_.maker(value);
+    const ir::AttributeValue* constant =
+        maker && maker->kind == OpKind::Constant ? maker->find("value") : nullptr;
+    const auto* number = std::get_if<std::int64_t>(constant);
+    operands.push_back(
+        {operand(value), kernel_.type(value), number ? std::optional(*number) : std::nullopt});
+  }
+  const Type& type = kernel_.type(op.result());
+  const bool is_falling = op.kind == OpKind::Math && op.text("function") == "exp" &&
+                          type.dtype == DType::Float32 && op.number("argument_to", HUGE_VAL) <= 0;
+  if (is_falling) return fmt::format("tw::exp_down({})", operands[0].text);
+  // Of bools it is 0 or 1, which is a condition as it is.
+  if (op.kind == OpKind::And && type.is_bool())
+    return fmt::format("{} & {}", operands[0].text, operands[1].text);
+  return expression_text(op, type, operands);
+}
+
+}  // namespace tilewright

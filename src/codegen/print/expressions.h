@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/print/expressions.h — values of a Final kernel as C++ expressions: a name, a literal, or,
+// for a value without a name, the expression of its op.
+//
+// It sees one op at a time: what has a name, and which op stands where, is in the kernel.
+#pragma once
+
+#include <string>
+
+#include "ir/kernel.h"
+
+namespace tilewright {
+
+class ExpressionPrinter {
+ public:
+  explicit ExpressionPrinter(const ir::Kernel& kernel) : kernel_(kernel) {}
+
+  // As an operand of another expression: in parentheses unless it is a name, a number or a call.
+  std::string operand(ir::Value value) const;
+  // As an index or an argument of a function, where a sum needs no parentheses.
+  std::string argument(ir::Value value) const;
+  // What the op gives.
+  std::string expression(const ir::Op& op) const;
+  // "x[i * 64 + j]": what a pointer points to.
+  std::string place(ir::Value pointer) const;
+  // The element of an array; of a variable, its name.
+  std::string element(ir::Value array, ir::Value index) const;
+  // The type of a variable or parameter that holds the value; an array is a pointer to its first.
+  std::string type(ir::Value value) const;
+
+  // Whether the op is written where its result is used.
+  bool is_inlined(const ir::Op& op) const;
+
+ private:
+  std::string final_expression(const ir::Op& op) const;
+  std::string linear(const ir::Op& op) const;
+  std::string digit(const ir::Op& op) const;
+  std::string all(const ir::Op& op) const;
+  std::string call(const ir::Op& op) const;
+  std::string load(const ir::Op& op) const;
+  std::string atomic(const ir::Op& op) const;
+  std::string computed(const ir::Op& op) const;
+
+  const ir::Kernel& kernel_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/print/statements.cpp — statements, loops and branches.
+#include "codegen/print/statements.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/quote.h"
+#include "base/unicode.h"
+#include "codegen/text/expressions.h"
+#include "machine/library.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+namespace {
+
+// Arrays begin at a cache line.
+constexpr int array_bytes_at = 64;
+
+std::string_view sign_of(std::string_view op) {
+  constexpr std::pair<std::string_view, std::string_view> signs[] = {
+      {"add", "+"}, {"mul", "*"}, {"and", "&"}, {"or", "|"}, {"xor", "^"}};
+  for (const auto& [name, sign] : signs)
+    if (name == op) return sign;
+  return op;  // min and max are names in either language
+}
+
+}  // namespace
+
+std::string source_comment(const ir::Kernel& kernel, const LineText& line_text,
+                           const ir::Location& place) {
+  const std::string file =
+      place.file < kernel.files.size() ? kernel.files[place.file] : kernel.name;
+  std::string text = line_text ? std::string(line_text(place.file, place.line)) : "";
+  text.erase(0, text.find_first_not_of(" \t"));
+  while (!text.empty() && (text.back() == '\\' || text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
+  if (text.size() > 90) text = std::string(cut_utf8(text, 87)) + "...";
+  const std::string where = fmt::format("{}:{}", file.substr(file.rfind('/') + 1), place.line);
+  return cpp_comment(text.empty() ? where : fmt::format("{}: {}", where, text));
+}
+
+void StatementPrinter::comment(const ir::Location& place) {
+  if (depth_of_elements_ > 0 || place.line <= 0 ||
+      (place.line == last_location_.line && place.file == last_location_.file))
+    return;
+  last_location_ = place;
+  out_.line(source_comment(kernel_, line_text_, place));
+}
+
+void StatementPrinter::region(const ir::Region& region) {
+  for (const ir::Op* op : region.ops)
+    if (!op->facts().is(ir::Family::Ends)) statement(*op);
+}
+
+void StatementPrinter::statement(const ir::Op& op) {
+  if (op.facts().is_atomic()) {
+    comment(op.location);
+    return atomic(op);
+  }
+  if (expressions_.is_inlined(op)) return;
+  comment(op.location);
+  switch (op.facts().family) {
+    case ir::Family::Source:
+    case ir::Family::View:
+    case ir::Family::Elementwise:
+      return define(op);
+    case ir::Family::Access:
+      return op.results.empty() ? store(op) : define(op);
+    case ir::Family::Final:
+      return final_statement(op);
+    case ir::Family::Control:
+      if (op.kind == OpKind::For) return for_loop(op);
+      return op.kind == OpKind::While ? while_loop(op) : branch(op);
+    case ir::Family::Check:
+      return check(op);
+    case ir::Family::Sync:
+    case ir::Family::Ends:
+      return;
+    case ir::Family::Reduction:
+    case ir::Family::Across:
+      break;
+  }
+  TW_UNREACHABLE("'{}' has no text at stage final", op.facts().name);
+}
+
+void StatementPrinter::final_statement(const ir::Op& op) {
+  switch (ir::final_op(op.kind)) {
+    case ir::FinalOp::Array:
+      return array(op);
+    case ir::FinalOp::Write:
+      return write(op);
+    case ir::FinalOp::Call:
+      return op.results.empty() ? call(op) : define(op);
+    case ir::FinalOp::Lines: {
+      const std::vector<std::int64_t> files = op.integers("files"), lines = op.integers("numbers");
+      for (std::size_t k = 0; k < lines.size(); ++k)
+        comment({static_cast<std::uint16_t>(files[k]), static_cast<std::int32_t>(lines[k]), 0});
+      return;
+    }
+    case ir::FinalOp::ArrayView:
+    case ir::FinalOp::Read:
+    case ir::FinalOp::Linear:
+    case ir::FinalOp::Digit:
+    case ir::FinalOp::All:
+      return define(op);
+    case ir::FinalOp::ForPrograms:
+      break;
+  }
+  TW_UNREACHABLE("'{}' stands in no program", op.facts().name);
+}
+
+// ---- Values and arrays
+
+void StatementPrinter::define(const ir::Op& op) {
+  const Type& type = kernel_.type(op.result());
+  const std::string text = expressions_.type(op.result());
+  const bool is_divisor = op.kind == OpKind::Call && op.text("function").ends_with("Divisor");
+  const std::string prefix = is_divisor                           ? "const auto"
+                             : type.is_pointer || type.is_array() ? text + " const"
+                                                                  : "const " + text;
+  out_.format("{} {} = {};", prefix, kernel_.name_of(op.result()), expressions_.expression(op));
+}
+
+void StatementPrinter::array(const ir::Op& op) {
+  const Type& type = kernel_.type(op.result());
+  const std::string element = type_text(type.element());
+  const std::string& name = kernel_.name_of(op.result());
+  switch (type.space) {
+    case ir::Space::Registers:
+      return out_.line(op.operands.empty()
+                           ? fmt::format("{} {}{{}};", element, name)
+                           : fmt::format("{} {} = {};", element, name, operand(op.operands[0])));
+    case ir::Space::Stack:
+      return out_.format("alignas({}) {} {}[{}];", array_bytes_at, element, name,
+                         op.integer("count"));
+    case ir::Space::Arena:
+      return out_.format("{0}* const {1} = ({0}*)(arena + {2});", element, name,
+                         op.integer("offset"));
+    case ir::Space::Staging:
+      return out_.format("alignas({}) {} {}[tw::part_size];", array_bytes_at, element, name);
+    case ir::Space::None:
+      break;
+  }
+  TW_UNREACHABLE("an array without a space");
+}
+
+void StatementPrinter::write(const ir::Op& op) {
+  const std::string line = fmt::format(
+      "{} = {};", expressions_.element(op.operands[0], op.operands[1]), operand(op.operands[2]));
+  if (op.operands.size() < 4) out_.line(line);
+  else out_.format("if ({}) {}", operand(op.operands[3]), line);
+}
+
+void StatementPrinter::store(const ir::Op& op) {
+  const std::string line =
+      fmt::format("{} = {};", expressions_.place(op.operands[0]), operand(op.operands[1]));
+  if (op.operands.size() < 3) out_.line(line);
+  else out_.format("if ({}) {}", operand(op.operands[2]), line);
+}
+
+void StatementPrinter::atomic(const ir::Op& op) {
+  const std::string update = expressions_.expression(op);
+  const std::string& name = kernel_.name_of(op.result());
+  const std::string type = type_text(kernel_.type(op.result()));
+  const std::string condition = op.mask() ? operand(op.mask()) : "";
+  if (name.empty())
+    out_.line(condition.empty() ? update + ";" : fmt::format("if ({}) {};", condition, update));
+  else if (condition.empty()) out_.format("const {} {} = {};", type, name, update);
+  else out_.format("const {0} {1} = {2} ? {3} : {0}{{}};", type, name, condition, update);
+}
+
+void StatementPrinter::check(const ir::Op& op) {
+  if (op.kind == OpKind::Assume) return;
+  std::string place = fmt::format("kernel '{}'", kernel_.name);
+  if (op.location.line > 0 && op.location.file < kernel_.files.size())
+    place = fmt::format("{}:{}:{}: {}", kernel_.files[op.location.file], op.location.line,
+                        op.location.column, place);
+  std::string condition = operand(op.operands[0]);
+  if (op.mask()) condition = fmt::format("({} || !{})", condition, operand(op.mask()));
+  out_.format("if (!{}) tw::fail(launch, id, {});", atom(condition),
+              cpp_string(fmt::format("{}: assertion failed: {}", place, op.text("message"))));
+}
+
+// ---- Functions of the library
+
+void StatementPrinter::call(const ir::Op& op) {
+  const LibraryFunction* function = find_library_function(op.text("function"));
+  TW_CHECK(function, "the library has no function '{}'", op.text("function"));
+  const auto& in = op.operands;
+  switch (function->kind) {
+    case LibraryKind::Stream:
+      return out_.format("if ({}) tw::stream(launch, &{}, {}, {});", operand(in[0]),
+                         expressions_.place(in[1]), operand(in[2]), expressions_.argument(in[3]));
+    case LibraryKind::FinishStreams:
+      return out_.format("if ({}) tw::finish_streams();", operand(in[0]));
+    case LibraryKind::Map:
+      return map(op);
+    case LibraryKind::WaitAMoment:
+      return out_.format("tw::wait_a_moment(launch, {});", operand(in[0]));
+    case LibraryKind::Clip:
+    case LibraryKind::Copy:
+    case LibraryKind::ExpPlus:
+    case LibraryKind::DivideFast:
+    case LibraryKind::Divisor:
+    case LibraryKind::PlainDivisor:
+    case LibraryKind::Divide:
+    case LibraryKind::IsLarge:
+    case LibraryKind::RowOf:
+      break;
+  }
+  TW_UNREACHABLE("'{}' is an expression", function->name);
+}
+
+void StatementPrinter::map(const ir::Op& op) {
+  const ir::Region& body = op.regions[0];
+  out_.open(fmt::format("tw::map({}, {}, &{}, {}, [&](i64 {}) TW_ALWAYS",
+                        expressions_.argument(op.operands[0]),
+                        expressions_.argument(op.operands[1]), expressions_.place(op.operands[2]),
+                        operand(op.operands[3]), kernel_.name_of(body.arguments[0])));
+  ++depth_of_elements_;
+  region(body);
+  --depth_of_elements_;
+  out_.format("return {};", operand(body.ops.back()->operands[0]));
+  out_.outdent();
+  out_.line("});");
+}
+
+// ---- Control: what is carried is a variable
+
+void StatementPrinter::declare(const std::vector<ir::Value>& variables,
+                               const std::vector<ir::Value>& initial) {
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    out_.format("{} {}{};", expressions_.type(variables[k]), kernel_.name_of(variables[k]),
+                initial.empty() ? "{}" : " = " + operand(initial[k]));
+}
+
+// to = from; no source is a variable that is assigned here.
+void StatementPrinter::assign(const std::vector<ir::Value>& to,
+                              const std::vector<ir::Value>& from) {
+  for (std::size_t k = 0; k < to.size(); ++k)
+    if (operand(to[k]) != operand(from[k]))
+      out_.format("{} = {};", operand(to[k]), operand(from[k]));
+}
+
+void StatementPrinter::for_loop(const ir::Op& op) {
+  if (op.text("over") != "rounds") return element_loop(op);
+  const ir::Region& body = op.regions[0];
+  const std::vector<ir::Value> carried(body.arguments.begin() + 1, body.arguments.end());
+  declare(carried, {op.operands.begin() + 3, op.operands.end()});
+  const std::string& name = kernel_.name_of(body.arguments[0]);
+  const std::string to = operand(op.operands[1]), by = operand(op.operands[2]);
+  const ir::Op* step = kernel_.maker(op.operands[2]);
+  const bool is_known = step && step->kind == OpKind::Constant;
+  const std::int64_t known = is_known ? step->integer("value") : 0;
+  std::string test = fmt::format("{} > 0 ? {} < {} : {} > {}", by, name, to, name, to);
+  if (is_known) test = fmt::format("{} {} {}", name, known > 0 ? "<" : ">", to);
+  const std::string next = known == 1 ? "++" + name : fmt::format("{} += {}", name, by);
+  out_.open(fmt::format("for ({} {} = {}; {}; {})", expressions_.type(body.arguments[0]), name,
+                        operand(op.operands[0]), test, next));
+  region(body);
+  assign(carried, body.ops.back()->operands);
+  out_.close();
+}
+
+void StatementPrinter::element_loop(const ir::Op& op) {
+  if (op.integer("simd") != 0) {
+    std::string clauses;
+    for (const std::string& clause : op.texts("reduces")) {
+      const std::size_t space = clause.find(' ');
+      clauses += fmt::format(" reduction({} : {})", sign_of(clause.substr(0, space)),
+                             clause.substr(space + 1));
+    }
+    out_.line("#pragma omp simd" + clauses);
+  }
+  const ir::Region& body = op.regions[0];
+  const std::string& name = kernel_.name_of(body.arguments[0]);
+  const ir::Op* step = kernel_.maker(op.operands[2]);
+  const bool is_one = step && step->kind == OpKind::Constant && step->integer("value") == 1;
+  out_.open(fmt::format(
+      "for ({} {} = {}; {} < {}; {})", expressions_.type(body.arguments[0]), name,
+      expressions_.argument(op.operands[0]), name, expressions_.argument(op.operands[1]),
+      is_one ? "++" + name : fmt::format("{} += {}", name, operand(op.operands[2]))));
+  ++depth_of_elements_;
+  region(body);
+  --depth_of_elements_;
+  out_.close();
+}
+
+// Region 0 decides; its values are the results, or what region 1 goes on with.
+void StatementPrinter::while_loop(const ir::Op& op) {
+  const ir::Op& decision = *op.regions[0].ops.back();
+  const std::vector<ir::Value>& inside = op.regions[1].arguments;
+  declare(op.regions[0].arguments, op.operands);
+  declare(inside, {});
+  out_.open("for (;;)");
+  region(op.regions[0]);
+  const std::string goes_on = operand(decision.operands[0]);
+  assign(inside, {decision.operands.begin() + 1, decision.operands.end()});
+  out_.format("if (!{}) break;", goes_on);
+  region(op.regions[1]);
+  assign(op.regions[0].arguments, op.regions[1].ops.back()->operands);
+  out_.close();
+}
+
+void StatementPrinter::branch(const ir::Op& op) {
+  declare(op.results, {});
+  out_.open(fmt::format("if ({})", operand(op.operands[0])));
+  region(op.regions[0]);
+  assign(op.results, op.regions[0].ops.back()->operands);
+  if (op.regions[1].ops.size() > 1 || !op.results.empty()) {
+    out_.outdent();
+    out_.open("} else");
+    region(op.regions[1]);
+    assign(op.results, op.regions[1].ops.back()->operands);
+  }
+  out_.close();
+}
+
+}  // namespace tilewright

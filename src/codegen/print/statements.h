@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/print/statements.h — regions of a Final kernel as statements of C++, one op at a time.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_writer.h"
+#include "codegen/print/expressions.h"
+#include "ir/kernel.h"
+
+namespace tilewright {
+
+// The text of a line of the user's source (file as in Kernel::files); may be empty.
+using LineText = std::function<std::string_view(int file, int line)>;
+
+class StatementPrinter {
+ public:
+  StatementPrinter(const ir::Kernel& kernel, const LineText& line_text, TextWriter& out)
+      : kernel_(kernel), line_text_(line_text), out_(out), expressions_(kernel) {}
+
+  void region(const ir::Region& region);
+  // All but what ends a region.
+  void statement(const ir::Op& op);
+
+ private:
+  void final_statement(const ir::Op& op);
+  void define(const ir::Op& op);
+  void array(const ir::Op& op);
+  void write(const ir::Op& op);
+  void call(const ir::Op& op);
+  void map(const ir::Op& op);
+  void store(const ir::Op& op);
+  void atomic(const ir::Op& op);
+  void check(const ir::Op& op);
+  void for_loop(const ir::Op& op);
+  void element_loop(const ir::Op& op);
+  void while_loop(const ir::Op& op);
+  void branch(const ir::Op& op);
+  void declare(const std::vector<ir::Value>& variables, const std::vector<ir::Value>& initial);
+  void assign(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
+  void comment(const ir::Location& place);
+  std::string operand(ir::Value value) const { return expressions_.operand(value); }
+
+  const ir::Kernel& kernel_;
+  const LineText& line_text_;
+  TextWriter& out_;
+  const ExpressionPrinter expressions_;
+  ir::Location last_location_;
+  int depth_of_elements_ = 0;  // loops over elements around the statement
+};
+
+// "k.py:12: x = tl.load(p)", as a comment.
+std::string source_comment(const ir::Kernel& kernel, const LineText& line_text,
+                           const ir::Location& place);
+
+}  // namespace tilewright

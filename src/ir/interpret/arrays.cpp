@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/interpret/arrays.cpp — arrays, and the ops on them and on places in them.
+#include "ir/interpret/arrays.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "ir/interpret/program.h"
+
+namespace tilewright::ir {
+namespace {
+
+// The highest buffer number: launches have far fewer.
+constexpr int array_tag = 0xfffe;
+constexpr int owner_shift = 28;
+constexpr std::int64_t first_mask = (std::int64_t{1} << owner_shift) - 1;
+
+}  // namespace
+
+std::int64_t Arrays::make(Value owner, std::int64_t count) {
+  TW_CHECK(owner.id < (1u << (TaggedPointer::tag_shift - owner_shift)) && count <= first_mask,
+           "an array of {} elements is too large to be interpreted", count);
+  elements_[owner.id].assign(static_cast<std::size_t>(count), std::nullopt);
+  return TaggedPointer::make(array_tag, static_cast<std::uint64_t>(owner.id) << owner_shift);
+}
+
+bool Arrays::is_array(std::int64_t handle) { return TaggedPointer::buffer(handle) == array_tag; }
+std::int64_t Arrays::view(std::int64_t handle, std::int64_t index) { return handle + index; }
+
+std::uint32_t Arrays::owner_of(std::int64_t handle) {
+  return static_cast<std::uint32_t>(TaggedPointer::address(handle) >> owner_shift);
+}
+std::int64_t Arrays::first_of(std::int64_t handle) {
+  return static_cast<std::int64_t>(TaggedPointer::address(handle)) & first_mask;
+}
+
+std::string Arrays::problem(std::int64_t handle, std::int64_t index, bool reads) const {
+  const auto& elements = elements_.at(owner_of(handle));
+  const std::int64_t at = first_of(handle) + index;
+  if (at < 0 || at >= static_cast<std::int64_t>(elements.size()))
+    return fmt::format("index {} of an array of {} elements", at, elements.size());
+  if (reads && !elements[static_cast<std::size_t>(at)])
+    return fmt::format("index {} of an array, which nothing has written", at);
+  return "";
+}
+
+Element Arrays::read(std::int64_t handle, std::int64_t index) const {
+  return *elements_.at(owner_of(handle))[static_cast<std::size_t>(first_of(handle) + index)];
+}
+
+void Arrays::write(std::int64_t handle, std::int64_t index, Element element) {
+  elements_.at(owner_of(handle))[static_cast<std::size_t>(first_of(handle) + index)] = element;
+}
+
+// ---- The ops of stage Final
+
+void Program::final_stage(const Op& op) {
+  switch (final_op(op.kind)) {
+    case FinalOp::Array:
+      return make_array(op);
+    case FinalOp::ArrayView:
+      return set_result(op, {result_type(op), {view_of(op)}});
+    case FinalOp::Read:
+      return set_result(op, {result_type(op), {read_array(op, integer(op, 0), integer(op, 1))}});
+    case FinalOp::Write:
+      if (op.operands.size() < 4 || integer(op, 3) != 0)
+        write_array(op, integer(op, 0), integer(op, 1), operand(op, 2).elements[0]);
+      return;
+    case FinalOp::Linear:
+      return linear(op);
+    case FinalOp::Digit: {
+      const std::int64_t whole = integer(op, 0) / op.integer("over");
+      const std::int64_t of = op.integer("of");
+      return set_result(op, {result_type(op), {Element{.i = of == 0 ? whole : whole % of}}});
+    }
+    case FinalOp::All: {
+      bool holds = true;
+      for (std::size_t k = 0; k < op.operands.size(); ++k) holds &= integer(op, k) != 0;
+      return set_result(op, {result_type(op), {Element{.i = holds}}});
+    }
+    case FinalOp::Call:
+      return call(op);
+    case FinalOp::ForPrograms: {
+      // The range that the interpreter runs has one program.
+      enter(op);
+      std::vector<Tile> values = values_of(op.operands);
+      note_moves(op.regions[0].arguments, op.operands);
+      set_all(op.regions[0].arguments, values);
+      run_region(op.regions[0]);
+      return leave();
+    }
+    case FinalOp::Lines:
+      return;
+  }
+}
+
+void Program::make_array(const Op& op) {
+  const std::int64_t handle = arrays_.make(op.result(), op.integer("count"));
+  if (!op.operands.empty()) arrays_.write(handle, 0, operand(op, 0).elements[0]);
+  // A variable without an initial value is zero, as C++ has it.
+  else if (result_type(op).space == Space::Registers) arrays_.write(handle, 0, Element{.i = 0});
+  set_result(op, {result_type(op), {Element{.i = handle}}});
+}
+
+Element Program::view_of(const Op& op) const {
+  const std::int64_t handle = integer(op, 0), index = integer(op, 1);
+  if (Arrays::is_array(handle)) return {.i = Arrays::view(handle, index)};
+  return {.i = handle +
+               index * static_cast<std::int64_t>(result_type(op).element().element_bytes())};
+}
+
+Element Program::read_array(const Op& op, std::int64_t handle, std::int64_t index) const {
+  const Type element = kernel_.type(op.operands[0]).element();
+  if (!Arrays::is_array(handle))
+    return checked_read(op, handle + index * static_cast<std::int64_t>(element.element_bytes()),
+                        element.dtype);
+  if (const std::string problem = arrays_.problem(handle, index, true); !problem.empty())
+    fail(op, fmt::format("{} reads {}", op.facts().name, problem));
+  return arrays_.read(handle, index);
+}
+
+void Program::write_array(const Op& op, std::int64_t handle, std::int64_t index, Element element) {
+  const Type type = kernel_.type(op.operands[0]).element();
+  if (!Arrays::is_array(handle))
+    return checked_write(op, handle + index * static_cast<std::int64_t>(type.element_bytes()),
+                         type.dtype, element);
+  if (const std::string problem = arrays_.problem(handle, index, false); !problem.empty())
+    fail(op, fmt::format("{} writes {}", op.facts().name, problem));
+  arrays_.write(handle, index, element);
+}
+
+void Program::linear(const Op& op) {
+  const std::vector<std::int64_t> factors = op.integers("factors");
+  std::int64_t sum = op.integer("offset");
+  std::size_t stride = factors.size();
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    sum += integer(op, k) * (factors[k] != 0 ? factors[k] : integer(op, stride++));
+  set_result(op, {result_type(op), {Element{.i = wrap(result_type(op).dtype, sum)}}});
+}
+
+}  // namespace tilewright::ir

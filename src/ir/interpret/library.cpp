@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/interpret/library.cpp — what the functions of machine/library.def do.
+#include <algorithm>
+
+#include "base/check.h"
+#include "ir/interpret/elementwise.h"
+#include "ir/interpret/program.h"
+#include "machine/library.h"
+
+namespace tilewright::ir {
+namespace {
+
+double f32_of(const Op& op, OpKind kind, double a, double b, bool float64) {
+  const Type type = Type::scalar(f32);
+  const Op arithmetic{.kind = kind, .location = op.location};
+  const Tile left{type, {Element{.f = a}}}, right{type, {Element{.f = b}}};
+  const Tile* both[] = {&left, &right};
+  return interpret_elementwise(arithmetic, type, both, float64).elements[0].f;
+}
+
+}  // namespace
+
+void Program::call(const Op& op) {
+  const LibraryFunction* function = find_library_function(op.text("function"));
+  TW_CHECK(function, "there is no function '{}'", op.text("function"));
+  const auto number = [&](std::size_t k) { return operand(op, k).elements[0].f; };
+  const auto give = [&](Element element) { set_result(op, {result_type(op), {element}}); };
+  switch (function->kind) {
+    case LibraryKind::Clip:
+      return give({.i = std::min(std::max(integer(op, 0), integer(op, 1)), integer(op, 2))});
+    case LibraryKind::ExpPlus: {
+      const Element power[] = {{.f = number(0)}};
+      const double exp = math_value("exp", DType::Float32, power).f;
+      const double rounded = options_.float64 ? exp : round_to(DType::Float32, exp);
+      return give({.f = f32_of(op, OpKind::Add, rounded, number(1), options_.float64)});
+    }
+    case LibraryKind::DivideFast:
+      return give({.f = f32_of(op, OpKind::Divide, number(0), number(1), options_.float64)});
+    case LibraryKind::Copy:
+    case LibraryKind::Divisor:
+    case LibraryKind::PlainDivisor:
+      return give(operand(op, 0).elements[0]);
+    case LibraryKind::Divide:
+      return give({.f = f32_of(op, OpKind::Divide, number(1), number(0), options_.float64)});
+    case LibraryKind::IsLarge:
+      // Either is right: every second program streams, so that both are tried.
+      return give({.i = (id_[0] + id_[1] + id_[2]) % 2});
+    case LibraryKind::RowOf:
+      return give(operand(op, integer(op, 0) != 0 ? 1 : 2).elements[0]);
+    case LibraryKind::Stream:
+      return stream(op);
+    case LibraryKind::Map:
+      return map_row(op);
+    case LibraryKind::FinishStreams:
+    case LibraryKind::WaitAMoment:
+      return;
+  }
+}
+
+void Program::stream(const Op& op) {
+  if (integer(op, 0) == 0) return;
+  const Type& pointer = kernel_.type(op.operands[1]);
+  const auto bytes = static_cast<std::int64_t>(pointer.pointee().element_bytes());
+  for (std::int64_t i = 0; i < integer(op, 3); ++i) {
+    if (const std::string problem = arrays_.problem(integer(op, 2), i, true); !problem.empty())
+      fail(op, "stream reads " + problem);
+    checked_write(op, integer(op, 1) + i * bytes, pointer.dtype, arrays_.read(integer(op, 2), i));
+  }
+}
+
+void Program::map_row(const Op& op) {
+  const Type& pointer = kernel_.type(op.operands[2]);
+  const auto bytes = static_cast<std::int64_t>(pointer.pointee().element_bytes());
+  const Region& region = op.regions[0];
+  enter(op);
+  for (std::int64_t i = integer(op, 0); i < integer(op, 1); ++i) {
+    set(region.arguments[0], {Type::scalar(i64), {Element{.i = i}}});
+    const double value = get(run_region(region)->operands[0]).elements[0].f;
+    checked_write(op, integer(op, 2) + (i - integer(op, 0)) * bytes, pointer.dtype,
+                  {.f = options_.float64 ? value : round_to(pointer.dtype, value)});
+  }
+  leave();
+}
+
+}  // namespace tilewright::ir

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/verify_final.h — the rules of stage Final beyond types and structure.
+//
+//   F1  values are scalars, pointers and arrays; memory is read by `load`, arrays by `read`
+//   F2  a constant index of an array is below its count
+//   F7  the region of for_programs sees its arguments alone
+//   F8  a value without a name is used once, in its own region, by the op or expression after it;
+//       names are identifiers of C++
+//   F9  a `call` names a function of the library, and fits it
+#pragma once
+
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace tilewright::ir {
+
+// Throws VerificationError. Structure and types must be right already.
+void verify_final(const Kernel& kernel);
+
+// The type rules of the ops of family Final.
+void verify_final_types(const Kernel& kernel, const Op& op);
+
+// How often each value is used in the region that defines it; any other use counts as two.
+std::vector<int> uses_in_own_region(const Kernel& kernel);
+
+}  // namespace tilewright::ir
