@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// layout/map_box.cpp — the place of each index bit in a box against that in the array: both are linear.
+// layout/map_box.cpp — the place of each index bit in a box against that in the array: both are
+// linear.
 #include "layout/map_box.h"
 
 #include <algorithm>
@@ -32,13 +33,16 @@ std::optional<MapBox> find_map_box(LogSizes sizes, const Swizzle& swizzle, int e
   };
   for (int j = 0; j < sizes[static_cast<std::size_t>(fast)]; ++j) {
     const bool is_in_line = j < log_line;
-    const std::uint64_t place = is_in_line ? place_in_panel(std::uint64_t{1} << (j + log_bytes), 0, line_bytes)
-                                           : std::uint64_t{1} << (j + log_bytes + log_lines);
+    const std::uint64_t place =
+        is_in_line ? place_in_panel(std::uint64_t{1} << (j + log_bytes), 0, line_bytes)
+                   : std::uint64_t{1} << (j + log_bytes + log_lines);
     if (!is_at(fast, j, place)) return std::nullopt;
   }
   for (int j = 0; j < log_lines; ++j)
     if (!is_at(slow, j, place_in_panel(0, std::uint64_t{1} << j, line_bytes))) return std::nullopt;
-  return MapBox{.line = 1 << log_line, .lines = std::min(1 << log_lines, most_lines), .swizzle_bytes = line_bytes};
+  return MapBox{.line = 1 << log_line,
+                .lines = std::min(1 << log_lines, most_lines),
+                .swizzle_bytes = line_bytes};
 }
 
 }  // namespace tilewright

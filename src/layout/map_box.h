@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// layout/map_box.h — whether a copy by a tensor map puts the elements of a tile where its array wants them, and in which boxes.
+// layout/map_box.h — whether a copy by a tensor map puts the elements of a tile where its array
+// wants them, and in which boxes.
 //
-// A box is written line by line, lines of at most 128 bytes, whose chunks of 16 bytes are exchanged by bits of their own address.
-// A tile is copied in panels of one line's width, a panel in boxes of at most 256 lines; panels stand one after the other.
+// A box is written line by line, lines of at most 128 bytes, whose chunks of 16 bytes are exchanged
+// by bits of their own address. A tile is copied in panels of one line's width, a panel in boxes of
+// at most 256 lines; panels stand one after the other.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,8 @@ bool may_stand_beside_roles(const Op& op) {
     case ir::Family::View:
     case ir::Family::Elementwise:
     case ir::Family::Ends:
-      return op.kind != OpKind::IsProducer && op.kind != OpKind::NumBlocks && op.kind != OpKind::InlineAsm;
+      return op.kind != OpKind::IsProducer && op.kind != OpKind::NumBlocks &&
+             op.kind != OpKind::InlineAsm;
     case ir::Family::Access:
       return (op.kind == OpKind::Load && op.integer("volatile") == 0) || op.kind == OpKind::Store;
     case ir::Family::Across:
@@ -42,7 +43,8 @@ bool may_stand_beside_roles(const Op& op) {
 bool has_one_axis(const Kernel& kernel) {
   bool has_one = true;
   ir::walk(kernel.body, [&](const Op& op) {
-    has_one &= (op.kind != OpKind::ProgramId && op.kind != OpKind::NumPrograms) || op.integer("axis") == 0;
+    has_one &=
+        (op.kind != OpKind::ProgramId && op.kind != OpKind::NumPrograms) || op.integer("axis") == 0;
   });
   return has_one;
 }
@@ -54,7 +56,8 @@ void loop_over_programs(Kernel& kernel) {
   const ir::Builder::Into into(build, kernel.body);
   const Type number = Type::scalar(i32);
   const Value first = build.create_one(OpKind::ProgramId, {}, number, {{"axis", std::int64_t{0}}});
-  const Value count = build.create_one(OpKind::NumPrograms, {}, number, {{"axis", std::int64_t{0}}});
+  const Value count =
+      build.create_one(OpKind::NumPrograms, {}, number, {{"axis", std::int64_t{0}}});
   const Value blocks = build.create_one(OpKind::NumBlocks, {}, number);
   Op* loop = build.create(OpKind::For, {first, count, blocks}, {});
   loop->regions.resize(1);
@@ -76,7 +79,8 @@ void loop_over_programs(Kernel& kernel) {
 }
 
 void persist_programs(Kernel& kernel, const Target& target) {
-  bool is_good = target.has(Feature::TensorMaps) && kernel.stage == ir::Stage::Tile && has_one_axis(kernel);
+  bool is_good =
+      target.has(Feature::TensorMaps) && kernel.stage == ir::Stage::Tile && has_one_axis(kernel);
   ir::walk(kernel.body, [&](const Op& op) { is_good = is_good && may_stand_beside_roles(op); });
   if (is_good) loop_over_programs(kernel);
 }

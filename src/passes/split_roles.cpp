@@ -29,18 +29,21 @@ using ir::Value;
 constexpr int group_warps = 4;
 
 bool pays(const Kernel& kernel, const Op& dot, int num_warps) {
-  return num_warps >= least_warps_with_roles && kernel.type(dot.result()).numel() >= least_sums_with_roles;
+  return num_warps >= least_warps_with_roles &&
+         kernel.type(dot.result()).numel() >= least_sums_with_roles;
 }
 
 // ---- Roles
 
 class Splitter {
  public:
-  Splitter(Kernel& kernel, const SplitRolesOptions& options) : kernel_(kernel), options_(options), build_(kernel) {}
+  Splitter(Kernel& kernel, const SplitRolesOptions& options)
+      : kernel_(kernel), options_(options), build_(kernel) {}
 
   bool run() {
     if (!is_fit() || !find_loop() || !find_maps()) return false;
-    const bool is_outermost = std::find(kernel_.body.ops.begin(), kernel_.body.ops.end(), loop_) != kernel_.body.ops.end();
+    const bool is_outermost = std::find(kernel_.body.ops.begin(), kernel_.body.ops.end(), loop_) !=
+                              kernel_.body.ops.end();
     if (is_outermost && options_.persists && has_one_axis(kernel_)) loop_over_programs(kernel_);
     make_tables();
     Region producer = clone(kernel_.body);
@@ -69,7 +72,9 @@ class Splitter {
     ir::walk(kernel_.body, [&](Op& op) {
       dots += op.kind == OpKind::Dot;
       if (op.kind != OpKind::For) return;
-      const auto is_product = [](const Op* inside) { return inside->kind == OpKind::Dot && is_asynchronous(*inside); };
+      const auto is_product = [](const Op* inside) {
+        return inside->kind == OpKind::Dot && is_asynchronous(*inside);
+      };
       if (std::any_of(op.regions[0].ops.begin(), op.regions[0].ops.end(), is_product)) loop_ = &op;
     });
     if (loop_ == nullptr || dots != 1) return false;
@@ -81,7 +86,8 @@ class Splitter {
   bool find_maps() {
     const AxisAnalysis axes(kernel_);
     std::size_t accesses = 0;
-    ir::walk(loop_->regions[0], [&](const Op& op) { accesses += op.facts().is(ir::Family::Access); });
+    ir::walk(loop_->regions[0],
+             [&](const Op& op) { accesses += op.facts().is(ir::Family::Access); });
     for (Op* op : loop_->regions[0].ops)
       if (op->kind == OpKind::Load) loads_.push_back(op);
     lagging_ = find_lagging_dots(kernel_, *loop_, loads_);
@@ -101,7 +107,9 @@ class Splitter {
     for (const ir::KernelArgument& other : kernel_.arguments) {
       if (!kernel_.type(other.value).is_pointer || other.is_const) continue;
       const bool is_stored = is_written(other.value);
-      if (is_stored && (other.value == loaded.value || (loaded.memory >= 0 && other.memory == loaded.memory))) return true;
+      if (is_stored &&
+          (other.value == loaded.value || (loaded.memory >= 0 && other.memory == loaded.memory)))
+        return true;
     }
     return false;
   }
@@ -110,15 +118,17 @@ class Splitter {
   bool is_written(Value argument) const {
     bool found = false;
     ir::walk(kernel_.body, [&](const Op& op) {
-      if (op.kind == OpKind::Store) found |= !root(op.operands[0]) || root(op.operands[0]) == argument;
+      if (op.kind == OpKind::Store)
+        found |= !root(op.operands[0]) || root(op.operands[0]) == argument;
     });
     return found;
   }
   Value root(Value pointer) const {
     const Op* op = kernel_.maker(pointer);
     if (op == nullptr) {
-      const bool is_argument = std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
-                                           [&](const ir::KernelArgument& a) { return a.value == pointer; });
+      const bool is_argument =
+          std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
+                      [&](const ir::KernelArgument& a) { return a.value == pointer; });
       return is_argument ? pointer : Value{};
     }
     const bool goes_on = op->kind == OpKind::Offset || op->facts().is(ir::Family::View);
@@ -133,9 +143,11 @@ class Splitter {
       const Type& type = kernel_.type(op.operands[1]);
       stored = std::max(stored, type.numel() * static_cast<std::int64_t>(type.element_bytes()));
     });
-    slots_ = std::min(options_.num_stages + 1, options_.most_slots);  // one for the products that go on
+    slots_ =
+        std::min(options_.num_stages + 1, options_.most_slots);  // one for the products that go on
     if (options_.shared_bytes > 0)
-      slots_ = static_cast<int>(std::min<std::int64_t>(slots_, (options_.shared_bytes - stored - 1024) / stage_bytes_));
+      slots_ = static_cast<int>(
+          std::min<std::int64_t>(slots_, (options_.shared_bytes - stored - 1024) / stage_bytes_));
     return slots_ >= 2;
   }
 
@@ -143,7 +155,9 @@ class Splitter {
 
   std::string unique(const std::string& base, const auto& table) const {
     std::string name = base;
-    for (int n = 1; std::any_of(table.begin(), table.end(), [&](const auto& row) { return row.name == name; }); ++n)
+    for (int n = 1;
+         std::any_of(table.begin(), table.end(), [&](const auto& row) { return row.name == name; });
+         ++n)
       name = fmt::format("{}_{}", base, n);
     return name;
   }
@@ -155,7 +169,8 @@ class Splitter {
       const std::string base = name.empty() ? std::string("tile") : name;
       maps_[i].map.name = unique(base + "_map", kernel_.maps);
       kernel_.maps.push_back(maps_[i].map);
-      kernel_.buffers.push_back({unique(base + "_buffer", kernel_.buffers), kernel_.type(loads_[i]->result()), slots_});
+      kernel_.buffers.push_back(
+          {unique(base + "_buffer", kernel_.buffers), kernel_.type(loads_[i]->result()), slots_});
       ring.buffers.push_back(kernel_.buffers.back().name);
     }
     kernel_.rings.push_back(std::move(ring));
@@ -170,7 +185,8 @@ class Splitter {
     return to;
   }
   Value rename(Value value, Op* maker) {
-    return renamed_[value.id] = kernel_.make_value(kernel_.type(value), kernel_.name_of(value), maker);
+    return renamed_[value.id] =
+               kernel_.make_value(kernel_.type(value), kernel_.name_of(value), maker);
   }
   Op* clone(const Op& op) {
     std::vector<Value> operands;
@@ -199,9 +215,12 @@ class Splitter {
       for (std::size_t i = 0; i < maps_.size(); ++i) {
         build_.set_location(loads_[i]->location);
         std::vector<Value> operands = {position};
-        for (const Polynomial& at : maps_[i].coordinates) operands.push_back(at.build(build_, renamed_));
+        for (const Polynomial& at : maps_[i].coordinates)
+          operands.push_back(at.build(build_, renamed_));
         build_.create(OpKind::CopyMap, std::move(operands), {},
-                      {{"map", maps_[i].map.name}, {"ring", std::string("ring")}, {"buffer", kernel_.rings[0].buffers[i]}});
+                      {{"map", maps_[i].map.name},
+                       {"ring", std::string("ring")},
+                       {"buffer", kernel_.rings[0].buffers[i]}});
       }
     }
     body.ops.insert(body.ops.end() - 1, copies.ops.begin(), copies.ops.end());
@@ -210,9 +229,12 @@ class Splitter {
     silence(region);
   }
 
-  // Without stores, and without the tiles that nobody computes any more: zeros stand for what loops still carry.
+  // Without stores, and without the tiles that nobody computes any more: zeros stand for what loops
+  // still carry.
   void silence(Region& region) {
-    std::erase_if(region.ops, [](const Op* op) { return op->kind == OpKind::Store || op->kind == OpKind::Assume; });
+    std::erase_if(region.ops, [](const Op* op) {
+      return op->kind == OpKind::Store || op->kind == OpKind::Assume;
+    });
     for (Op* op : region.ops) {
       for (Region& inner : op->regions) silence(inner);
       if (op->kind == OpKind::Dot) {  // nobody adds anything up: the sum stays what it was
@@ -221,10 +243,12 @@ class Splitter {
     }
     for (Op* op : region.ops)
       for (Value& operand : op->operands)
-        if (const auto found = forwarded_.find(operand.id); found != forwarded_.end()) operand = found->second;
+        if (const auto found = forwarded_.find(operand.id); found != forwarded_.end())
+          operand = found->second;
   }
 
-  // One more value that goes through all loops around `loop` and is one more in each of its rounds; what it is in the loop.
+  // One more value that goes through all loops around `loop` and is one more in each of its rounds;
+  // what it is in the loop.
   Value carry_position(Region& region, Op& loop) {
     const Type number = Type::scalar(i32);
     Value outside;
@@ -256,13 +280,15 @@ class Splitter {
     auto& ops = loop.regions[0].ops;
     ops.insert(ops.end() - 1, end.ops.begin(), end.ops.end());
     for (std::size_t i = path.size(); i-- > 0;)
-      path[i]->regions[0].ops.back()->operands.push_back(i + 1 == path.size() ? after : path[i + 1]->results.back());
+      path[i]->regions[0].ops.back()->operands.push_back(
+          i + 1 == path.size() ? after : path[i + 1]->results.back());
     region.ops.insert(region.ops.begin(), start.ops.begin(), start.ops.end());
     return inside;
   }
   static bool contains(const Op& op, const Op& wanted) {
     bool found = false;
-    for (const Region& region : op.regions) ir::walk(region, [&](const Op& inside) { found |= &inside == &wanted; });
+    for (const Region& region : op.regions)
+      ir::walk(region, [&](const Op& inside) { found |= &inside == &wanted; });
     return found;
   }
 
@@ -286,7 +312,8 @@ class Splitter {
     {
       const ir::Builder::Into into(build_, bottom);
       // The round before: its products are done.
-      const Value before = build_.binary(OpKind::Subtract, position, build_.constant(number, std::int64_t{1}));
+      const Value before =
+          build_.binary(OpKind::Subtract, position, build_.constant(number, std::int64_t{1}));
       const Value has_before = build_.compare("ne", index, loop_->operands[0]);
       build_.create(OpKind::Release, {before, has_before}, {}, {{"ring", std::string("ring")}});
     }
@@ -295,7 +322,8 @@ class Splitter {
       loop_->set("drains", std::int64_t{1});
       const ir::Builder::Into into(build_, behind);
       const Value end = loop_->results.back();
-      const Value last = build_.binary(OpKind::Subtract, end, build_.constant(number, std::int64_t{1}));
+      const Value last =
+          build_.binary(OpKind::Subtract, end, build_.constant(number, std::int64_t{1}));
       const Value has_rounds = build_.compare("ne", end, loop_->operands.back());
       build_.create(OpKind::Release, {last, has_rounds}, {}, {{"ring", std::string("ring")}});
     }
@@ -303,7 +331,8 @@ class Splitter {
     ops.insert(ops.begin(), top.ops.begin(), top.ops.end());
     ops.insert(ops.end() - 1, bottom.ops.begin(), bottom.ops.end());
     insert_behind(region, behind);
-    std::erase_if(loop_->attributes, [](const ir::Attribute& a) { return a.name == "stages"; });  // done
+    std::erase_if(loop_->attributes,
+                  [](const ir::Attribute& a) { return a.name == "stages"; });  // done
   }
   void insert_behind(Region& region, const Region& behind) {
     const auto at = std::find(region.ops.begin(), region.ops.end(), loop_);
@@ -319,8 +348,10 @@ class Splitter {
     const ir::Builder::Into into(build_, kernel_.body);
     std::vector<ir::Attribute> attributes = {{"warps", std::int64_t{group_warps}}};
     if (options_.num_warps == 2 * group_warps)
-      attributes.push_back({"registers", std::vector<std::int64_t>{producer_registers, consumer_registers}});
-    const Value is_producer = build_.create_one(OpKind::IsProducer, {}, Type::scalar(b1), std::move(attributes));
+      attributes.push_back(
+          {"registers", std::vector<std::int64_t>{producer_registers, consumer_registers}});
+    const Value is_producer =
+        build_.create_one(OpKind::IsProducer, {}, Type::scalar(b1), std::move(attributes));
     Op* branch = build_.create(OpKind::If, {is_producer}, {});
     branch->regions.push_back(std::move(producer));
     branch->regions.push_back(std::move(consumer));
@@ -349,7 +380,8 @@ class Splitter {
 
 bool may_have_roles(const Kernel& kernel, int num_warps) {
   bool found = false;
-  ir::walk(kernel.body, [&](const Op& op) { found |= op.kind == OpKind::Dot && pays(kernel, op, num_warps); });
+  ir::walk(kernel.body,
+           [&](const Op& op) { found |= op.kind == OpKind::Dot && pays(kernel, op, num_warps); });
   return found;
 }
 
@@ -362,7 +394,8 @@ bool split_roles(Kernel& kernel, const SplitRolesOptions& options) {
 
 void split_roles(Kernel& kernel, const Target& target) {
   if (!target.has(Feature::TensorMaps)) return;
-  split_roles(kernel, SplitRolesOptions{.shared_bytes = target.shared_bytes_per_block_optin, .asks_model = false});
+  split_roles(kernel, SplitRolesOptions{.shared_bytes = target.shared_bytes_per_block_optin,
+                                        .asks_model = false});
 }
 
 }  // namespace tilewright

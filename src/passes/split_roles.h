@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// passes/split_roles.h — a producer copies tiles by tensor maps, consumers multiply them. Takes a kernel at the Tile stage, after
-// choose_units and instead of pipeline_loops. It runs only where TILEWRIGHT_EXTRA_PASSES names it, and unwrap_rows with it.
+// passes/split_roles.h — a producer copies tiles by tensor maps, consumers multiply them. Takes a
+// kernel at the Tile stage, after choose_units and instead of pipeline_loops. It runs only where
+// TILEWRIGHT_EXTRA_PASSES names it, and unwrap_rows with it.
 //
 // ```
 //   for %k (%sum)                           if is_producer
@@ -14,9 +15,10 @@
 //                                             store %sum
 // ```
 //
-// A kernel whose one loop with products loads nothing but tiles of tensors is taken apart: the producer has the loop, all loops
-// around it and what coordinates need, and starts copies into a ring; the consumers have all the rest and wait for the ring.
-// Nobody waits for the other before the ring is full or empty: with programs in a loop (persist_programs) the next program's tiles
+// A kernel whose one loop with products loads nothing but tiles of tensors is taken apart: the
+// producer has the loop, all loops around it and what coordinates need, and starts copies into a
+// ring; the consumers have all the rest and wait for the ring. Nobody waits for the other before
+// the ring is full or empty: with programs in a loop (persist_programs) the next program's tiles
 // arrive while the results of this one are stored. `roles/model.h` says where that pays.
 #pragma once
 

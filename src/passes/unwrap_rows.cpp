@@ -32,7 +32,8 @@ class Unwrapper {
  public:
   explicit Unwrapper(Kernel& kernel) : kernel_(kernel), axes_(kernel) {
     ir::walk(kernel.body, [&](const Op& op) {
-      for (std::size_t i = 0; i < op.operands.size(); ++i) uses_[op.operands[i].id].push_back({const_cast<Op*>(&op), i});
+      for (std::size_t i = 0; i < op.operands.size(); ++i)
+        uses_[op.operands[i].id].push_back({const_cast<Op*>(&op), i});
       for (const Region& region : op.regions)
         if (!region.ops.empty()) owners_[region.ops.back()] = const_cast<Op*>(&op);
     });
@@ -51,7 +52,8 @@ class Unwrapper {
     Op* op;
     std::size_t operand;
   };
-  using Dimensions = std::map<std::uint32_t, int>;  // by value: along which dimension the index lies
+  using Dimensions =
+      std::map<std::uint32_t, int>;  // by value: along which dimension the index lies
 
   // ---- What wraps
 
@@ -61,7 +63,9 @@ class Unwrapper {
   }
 
   std::optional<Wrapped> wrapped_by(Op& op) const {
-    if (op.results.size() != 1 || kernel_.type(op.result()).rank != 1 || !kernel_.type(op.result()).is_int()) return std::nullopt;
+    if (op.results.size() != 1 || kernel_.type(op.result()).rank != 1 ||
+        !kernel_.type(op.result()).is_int())
+      return std::nullopt;
     if (op.kind == OpKind::Remainder) {
       const Value bound = splatted(op.operands[1]);
       if (!bound || !axes_.is_not_negative(op.operands[0])) return std::nullopt;
@@ -70,8 +74,10 @@ class Unwrapper {
     if (op.kind != OpKind::Select) return std::nullopt;
     const Op* below = kernel_.maker(op.operands[0]);
     const Value other = splatted(op.operands[2]);
-    const bool is_zero = other ? ir::integer_constant(kernel_, other) == 0 : ir::integer_constant(kernel_, op.operands[2]) == 0;
-    if (!below || below->kind != OpKind::Compare || below->text("is") != "lt" || below->operands[0] != op.operands[1] || !is_zero)
+    const bool is_zero = other ? ir::integer_constant(kernel_, other) == 0
+                               : ir::integer_constant(kernel_, op.operands[2]) == 0;
+    if (!below || below->kind != OpKind::Compare || below->text("is") != "lt" ||
+        below->operands[0] != op.operands[1] || !is_zero)
       return std::nullopt;
     const Value bound = splatted(below->operands[1]);
     if (!bound) return std::nullopt;
@@ -80,7 +86,8 @@ class Unwrapper {
 
   // ---- Where it goes
 
-  // The dimension of the result that dimension d of the operand becomes; -1: it is not kept as it is.
+  // The dimension of the result that dimension d of the operand becomes; -1: it is not kept as it
+  // is.
   int through_view(const Op& op, int d) const {
     const Type& from = kernel_.type(op.operands[0]);
     const Type& to = kernel_.type(op.result());
@@ -104,8 +111,9 @@ class Unwrapper {
     }
   }
 
-  // Follows the values that are computed from `start`; `visit` is asked for each use that is no plain arithmetic or loop and gives
-  // the dimension in the result, none where the use ends there, or refuses.
+  // Follows the values that are computed from `start`; `visit` is asked for each use that is no
+  // plain arithmetic or loop and gives the dimension in the result, none where the use ends there,
+  // or refuses.
   template <class Visit>
   bool follow(Value start, int dimension, const Wrapped& wrapped, const Visit& visit) {
     Dimensions known;
@@ -126,7 +134,8 @@ class Unwrapper {
         const Op& op = *use.op;
         if (op.facts().has(ir::Elementwise) && op.facts().has(ir::Pure)) {
           for (const Value result : op.results) reach(result, d);
-        } else if (op.kind == OpKind::Broadcast || op.kind == OpKind::Permute || op.kind == OpKind::Reshape) {
+        } else if (op.kind == OpKind::Broadcast || op.kind == OpKind::Permute ||
+                   op.kind == OpKind::Reshape) {
           reach(op.result(), through_view(op, d));
         } else if (op.kind == OpKind::For && use.operand >= 3) {
           if (is_inside(op, wrapped.plain)) return false;  // the next round has other rows
@@ -134,7 +143,9 @@ class Unwrapper {
           reach(op.results[use.operand - 3], d);
         } else if (op.kind == OpKind::Yield) {
           const auto owner = owners_.find(&op);
-          if (owner == owners_.end() || owner->second->kind != OpKind::For || is_inside(*owner->second, wrapped.plain)) return false;
+          if (owner == owners_.end() || owner->second->kind != OpKind::For ||
+              is_inside(*owner->second, wrapped.plain))
+            return false;
           reach(owner->second->regions[0].arguments[use.operand + 1], d);
           reach(owner->second->results[use.operand], d);
         } else {
@@ -150,7 +161,8 @@ class Unwrapper {
   }
 
   static bool is_inside(const Op& loop, Value value) {
-    bool found = std::find(loop.regions[0].arguments.begin(), loop.regions[0].arguments.end(), value) != loop.regions[0].arguments.end();
+    bool found = std::find(loop.regions[0].arguments.begin(), loop.regions[0].arguments.end(),
+                           value) != loop.regions[0].arguments.end();
     ir::walk(loop.regions[0], [&](const Op& op) {
       found = found || std::find(op.results.begin(), op.results.end(), value) != op.results.end();
     });
@@ -163,7 +175,8 @@ class Unwrapper {
     const Op* x = kernel_.maker(a);
     const Op* y = kernel_.maker(b);
     const auto is_view = [](const Op* op) {
-      return op && (op->kind == OpKind::Reshape || op->kind == OpKind::Broadcast || op->kind == OpKind::Hint);
+      return op && (op->kind == OpKind::Reshape || op->kind == OpKind::Broadcast ||
+                    op->kind == OpKind::Hint);
     };
     if (is_view(x)) return is_same_line(x->operands[0], b);
     if (is_view(y)) return is_same_line(a, y->operands[0]);
@@ -181,20 +194,23 @@ class Unwrapper {
     const Op* op = kernel_.maker(mask);
     if (!op) return false;
     if (op->kind == OpKind::And)
-      return implies_bound(op->operands[0], wrapped, d) || implies_bound(op->operands[1], wrapped, d);
+      return implies_bound(op->operands[0], wrapped, d) ||
+             implies_bound(op->operands[1], wrapped, d);
     if (op->kind == OpKind::Broadcast) return implies_bound(op->operands[0], wrapped, d);
     const Type& type = kernel_.type(mask);
     const std::int64_t size = kernel_.type(wrapped.plain).numel();
     if (op->kind == OpKind::Reshape) {  // of the line itself
       const Type& line = kernel_.type(op->operands[0]);
-      return line.rank == 1 && line.numel() == size && type.numel() == size && type.size(d) == size &&
-             implies_bound(op->operands[0], wrapped, 0);
+      return line.rank == 1 && line.numel() == size && type.numel() == size &&
+             type.size(d) == size && implies_bound(op->operands[0], wrapped, 0);
     }
     if (op->kind != OpKind::Compare || op->text("is") != "lt") return false;
     const bool is_along = type.rank > d && type.size(d) == size && type.numel() == size;
     Value bound = op->operands[1];
     while (const Op* view = kernel_.maker(bound)) {
-      if (view->kind != OpKind::Splat && view->kind != OpKind::Reshape && view->kind != OpKind::Broadcast) break;
+      if (view->kind != OpKind::Splat && view->kind != OpKind::Reshape &&
+          view->kind != OpKind::Broadcast)
+        break;
       bound = view->operands[0];
     }
     return is_along && bound == wrapped.bound && is_same_line(op->operands[0], wrapped.plain);
@@ -220,11 +236,13 @@ class Unwrapper {
 
   void unwrap(const Wrapped& wrapped) {
     std::vector<std::pair<Op*, int>> loads;
-    const bool ends_in_loads = follow(wrapped.op->result(), 0, wrapped, [&](const Use& use, int d, bool& ends) {
-      ends = use.op->kind == OpKind::Load && use.operand == 0 && use.op->integer("volatile") == 0;
-      if (ends) loads.emplace_back(use.op, d);
-      return -1;
-    });
+    const bool ends_in_loads =
+        follow(wrapped.op->result(), 0, wrapped, [&](const Use& use, int d, bool& ends) {
+          ends =
+              use.op->kind == OpKind::Load && use.operand == 0 && use.op->integer("volatile") == 0;
+          if (ends) loads.emplace_back(use.op, d);
+          return -1;
+        });
     if (!ends_in_loads || loads.empty()) return;
     for (const auto& [load, d] : loads)
       if (!is_unseen(*load, d, wrapped)) return;
@@ -255,7 +273,8 @@ class Unwrapper {
         mask = build.create_one(OpKind::Reshape, {mask}, thin);
         mask = build.create_one(OpKind::Broadcast, {mask}, tile.with_element(b1));
       }
-      if (load.operands.size() > 1) load.operands[1] = build.binary(OpKind::And, load.operands[1], mask);
+      if (load.operands.size() > 1)
+        load.operands[1] = build.binary(OpKind::And, load.operands[1], mask);
       else load.operands.push_back(mask);
     }
     const auto at = std::find(region.ops.begin(), region.ops.end(), &load);

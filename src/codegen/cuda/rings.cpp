@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/rings.cpp — a producer and its consumers, the ring between them, and copies by tensor maps.
+// codegen/cuda/rings.cpp — a producer and its consumers, the ring between them, and copies by
+// tensor maps.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -39,10 +40,12 @@ void Emitter::declare_rings() {
     rings_[ring.name] = name;
     const int slots = kernel_.slots_of(ring);
     shared_.add(name, "u64", 2 * slots, 8, false);
-    for (const std::string& buffer : ring.buffers) static_cast<void>(declare_buffer(kernel_.buffer_named(buffer)));
+    for (const std::string& buffer : ring.buffers)
+      static_cast<void>(declare_buffer(kernel_.buffer_named(buffer)));
     out_.format("tw::set_up_ring<{}>({}, {});", slots, name, threads_ / lanes_);
   }
-  for (const auto& [map, name] : map_names_) out_.format("if (thread == 0) tw::prefetch_map({});", name);
+  for (const auto& [map, name] : map_names_)
+    out_.format("if (thread == 0) tw::prefetch_map({});", name);
   out_.line("__syncthreads();");
 }
 
@@ -72,7 +75,9 @@ void Emitter::emit_roles(const Step& step) {
 
 // ---- Rings
 
-std::string Emitter::position_text(ir::Value position) { return fmt::format("u32({})", bare(scalar(position))); }
+std::string Emitter::position_text(ir::Value position) {
+  return fmt::format("u32({})", bare(scalar(position)));
+}
 
 std::int64_t Emitter::ring_bytes(const ir::KernelRing& ring) const {
   std::int64_t bytes = 0;
@@ -89,12 +94,15 @@ void Emitter::emit_ring_op(const ir::Op& op) {
   const int slots = kernel_.slots_of(ring);
   const std::string position = position_text(op.operands[0]);
   if (op.kind == OpKind::Acquire)
-    return statement(op, fmt::format("tw::acquire<{}>({}, {}, {});", slots, words, position, ring_bytes(ring)));
+    return statement(
+        op, fmt::format("tw::acquire<{}>({}, {}, {});", slots, words, position, ring_bytes(ring)));
   if (op.kind == OpKind::Release)
-    return statement(op, fmt::format("tw::release<{}>({}, {}, {});", slots, words, position,
-                                     op.operands.size() > 1 ? bare(scalar(op.operands[1])) : "true"));
+    return statement(op,
+                     fmt::format("tw::release<{}>({}, {}, {});", slots, words, position,
+                                 op.operands.size() > 1 ? bare(scalar(op.operands[1])) : "true"));
   statement(op, fmt::format("tw::await<{}>({}, {});", slots, words, position));
-  for (const std::string& buffer : ring.buffers) shared_.note_arrival(declare_buffer(kernel_.buffer_named(buffer)));
+  for (const std::string& buffer : ring.buffers)
+    shared_.note_arrival(declare_buffer(kernel_.buffer_named(buffer)));
 }
 
 // ---- Copies
@@ -102,9 +110,10 @@ void Emitter::emit_ring_op(const ir::Op& op) {
 MapBox Emitter::box_of(const ir::Op& op) const {
   const std::size_t buffer = kernel_.buffer_of(op);
   const ir::Type& type = kernel_.buffers[buffer].type;
-  const std::optional<MapBox> box =
-      find_map_box(sizes_of(type), layouts_.swizzle_of_buffer(buffer), static_cast<int>(type.element_bytes()));
-  TW_CHECK(box.has_value(), "the slots of buffer '{}' do not lie as a tensor map writes them", kernel_.buffers[buffer].name);
+  const std::optional<MapBox> box = find_map_box(sizes_of(type), layouts_.swizzle_of_buffer(buffer),
+                                                 static_cast<int>(type.element_bytes()));
+  TW_CHECK(box.has_value(), "the slots of buffer '{}' do not lie as a tensor map writes them",
+           kernel_.buffers[buffer].name);
   return *box;
 }
 
@@ -115,14 +124,16 @@ void Emitter::emit_copy_map(const ir::Op& op) {
   const MapBox box = box_of(op);
   boxes_[map.name] = box;
   const std::string slot = names_.make(buffer_name(op) + "_slot");
-  statement(op, fmt::format("{}* const {} = {};", type_text(type.element()), slot, slot_text(op, op.operands[0])));
+  statement(op, fmt::format("{}* const {} = {};", type_text(type.element()), slot,
+                            slot_text(op, op.operands[0])));
   const int fast = map.dimensions[0].of_tile, slow = map.dimensions[1].of_tile;
-  const std::string full =
-      fmt::format("{} + {} % {}", rings_.at(ring.name), position_text(op.operands[0]), kernel_.slots_of(ring));
+  const std::string full = fmt::format("{} + {} % {}", rings_.at(ring.name),
+                                       position_text(op.operands[0]), kernel_.slots_of(ring));
   for (std::int64_t y = 0; y < type.size(slow); y += box.lines)
     for (std::int64_t x = 0; x < type.size(fast); x += box.line) {
       const std::int64_t offset = x / box.line * box.line * type.size(slow) + y * box.line;
-      out_.format("tw::copy_map({}, {}, {}, {}, {});", sum_text(slot, fmt::format("{}", offset)), map_names_.at(map.name), full,
+      out_.format("tw::copy_map({}, {}, {}, {}, {});", sum_text(slot, fmt::format("{}", offset)),
+                  map_names_.at(map.name), full,
                   bare(sum_text(scalar(op.operands[1]), fmt::format("{}", x))),
                   bare(sum_text(scalar(op.operands[2]), fmt::format("{}", y))));
     }

@@ -67,7 +67,8 @@ void RoleTurns::maybe_hand_over() {
 // ---- Rings
 
 Rings::Rings(const Kernel& kernel) : kernel_(kernel) {
-  for (const KernelRing& ring : kernel.rings) rings_.push_back({&ring, kernel.slots_of(ring), 0, 0, 0, {}});
+  for (const KernelRing& ring : kernel.rings)
+    rings_.push_back({&ring, kernel.slots_of(ring), 0, 0, 0, {}});
   if (!rings_.empty()) origins_.resize(kernel.value_count());
 }
 
@@ -82,13 +83,15 @@ bool Rings::must_wait(const Op& op, std::int64_t position) const {
   if (position >= ring.acquired) return true;
   if (position < ring.released) return false;
   const Filling& filling = ring.fillings[static_cast<std::size_t>(position - ring.released)];
-  return std::any_of(filling.copies.begin(), filling.copies.end(), [](const Copy& copy) { return copy.op == nullptr; });
+  return std::any_of(filling.copies.begin(), filling.copies.end(),
+                     [](const Copy& copy) { return copy.op == nullptr; });
 }
 
 std::string Rings::acquire(const Op& op, std::int64_t position) {
   Ring& ring = ring_of(op);
   if (position != ring.acquired)
-    return fmt::format("ring '{}' is asked for position {}, but {} comes next", ring.facts->name, position, ring.acquired);
+    return fmt::format("ring '{}' is asked for position {}, but {} comes next", ring.facts->name,
+                       position, ring.acquired);
   ++ring.acquired;
   ring.fillings.push_back({std::vector<Copy>(ring.facts->buffers.size())});
   return "";
@@ -97,12 +100,15 @@ std::string Rings::acquire(const Op& op, std::int64_t position) {
 std::string Rings::start(const Op& op, std::int64_t position, Copy copy) {
   Ring& ring = ring_of(op);
   if (position < ring.awaited || position >= ring.acquired)
-    return fmt::format("position {} of ring '{}' is filled, but was not acquired", position, ring.facts->name);
+    return fmt::format("position {} of ring '{}' is filled, but was not acquired", position,
+                       ring.facts->name);
   const auto& buffers = ring.facts->buffers;
   const auto at = std::find(buffers.begin(), buffers.end(), op.text("buffer")) - buffers.begin();
-  Copy& place = ring.fillings[static_cast<std::size_t>(position - ring.released)].copies[static_cast<std::size_t>(at)];
+  Copy& place = ring.fillings[static_cast<std::size_t>(position - ring.released)]
+                    .copies[static_cast<std::size_t>(at)];
   if (place.op != nullptr)
-    return fmt::format("buffer '{}' at position {} of ring '{}' is filled twice", op.text("buffer"), position, ring.facts->name);
+    return fmt::format("buffer '{}' at position {} of ring '{}' is filled twice", op.text("buffer"),
+                       position, ring.facts->name);
   place = std::move(copy);
   return "";
 }
@@ -110,7 +116,8 @@ std::string Rings::start(const Op& op, std::int64_t position, Copy copy) {
 std::string Rings::await(const Op& op, std::int64_t position, std::vector<Copy>& arrived) {
   Ring& ring = ring_of(op);
   if (position != ring.awaited)
-    return fmt::format("position {} of ring '{}' is awaited, but {} comes next", position, ring.facts->name, ring.awaited);
+    return fmt::format("position {} of ring '{}' is awaited, but {} comes next", position,
+                       ring.facts->name, ring.awaited);
   ++ring.awaited;
   arrived = ring.fillings[static_cast<std::size_t>(position - ring.released)].copies;
   return "";
@@ -119,15 +126,19 @@ std::string Rings::await(const Op& op, std::int64_t position, std::vector<Copy>&
 std::string Rings::release(const Op& op, std::int64_t position) {
   Ring& ring = ring_of(op);
   const std::string& name = ring.facts->name;
-  if (position < ring.released) return fmt::format("position {} of ring '{}' is released twice", position, name);
+  if (position < ring.released)
+    return fmt::format("position {} of ring '{}' is released twice", position, name);
   if (position > ring.released)
-    return fmt::format("position {} of ring '{}' is released before position {}", position, name, ring.released);
-  if (position >= ring.awaited) return fmt::format("position {} of ring '{}' is released, but was not awaited", position, name);
+    return fmt::format("position {} of ring '{}' is released before position {}", position, name,
+                       ring.released);
+  if (position >= ring.awaited)
+    return fmt::format("position {} of ring '{}' is released, but was not awaited", position, name);
   const int number = static_cast<int>(&ring - rings_.data());
   for (const auto& product : started_)
     for (const Origin& origin : product)
       if (origin.ring == number && origin.position == position)
-        return fmt::format("position {} of ring '{}' is released while a product reads it", position, name);
+        return fmt::format("position {} of ring '{}' is released while a product reads it",
+                           position, name);
   ++ring.released;
   ring.fillings.pop_front();
   return "";
@@ -140,8 +151,9 @@ std::string Rings::read(std::size_t buffer, std::int64_t position, Value result,
     const auto found = std::find(buffers.begin(), buffers.end(), name);
     if (found == buffers.end()) continue;
     if (position < ring.released || position >= ring.awaited)
-      return fmt::format("position {} of buffer '{}' is read {}", position, name,
-                         position < ring.released ? "after it was released" : "before it was awaited");
+      return fmt::format(
+          "position {} of buffer '{}' is read {}", position, name,
+          position < ring.released ? "after it was released" : "before it was awaited");
     content = ring.fillings[static_cast<std::size_t>(position - ring.released)]
                   .copies[static_cast<std::size_t>(found - buffers.begin())]
                   .content;
@@ -159,7 +171,8 @@ std::string Rings::use_problem(const Op& op) {
     if (origin.ring < 0) continue;
     const Ring& ring = rings_[static_cast<std::size_t>(origin.ring)];
     if (origin.position < ring.released)
-      return fmt::format("a tile of position {} of ring '{}' is used after it was released", origin.position, ring.facts->name);
+      return fmt::format("a tile of position {} of ring '{}' is used after it was released",
+                         origin.position, ring.facts->name);
     read.push_back(origin);
   }
   if (op.facts().maps(Same | Repeated | Reshaped | Permuted | Halved))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ir/interpret/rings.h — the rings of one program, and who runs while its two roles wait for each other.
+// ir/interpret/rings.h — the rings of one program, and who runs while its two roles wait for each
+// other.
 //
-// The roles run in turns, each on a thread of its own: one goes on until it must wait, or, by a seed, at any op of a ring. A copy
-// arrives when it is awaited, never before. What a real machine would let happen by chance is a problem here: a slot that is
-// filled before it was given back or read before it was awaited, a position given back twice, or while a product reads it, and
-// roles that wait for each other for ever.
+// The roles run in turns, each on a thread of its own: one goes on until it must wait, or, by a
+// seed, at any op of a ring. A copy arrives when it is awaited, never before. What a real machine
+// would let happen by chance is a problem here: a slot that is filled before it was given back or
+// read before it was awaited, a position given back twice, or while a product reads it, and roles
+// that wait for each other for ever.
 #pragma once
 
 #include <condition_variable>
@@ -92,7 +94,7 @@ class Rings {
 
   const Kernel& kernel_;
   std::vector<Ring> rings_;
-  std::vector<Origin> origins_;             // by value
+  std::vector<Origin> origins_;              // by value
   std::deque<std::vector<Origin>> started_;  // what products under way read
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ir/interpret/roles.cpp — a producer and its consumers beside each other, and what they do with rings.
+// ir/interpret/roles.cpp — a producer and its consumers beside each other, and what they do with
+// rings.
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,7 +31,8 @@ void Program::wait_for_other_role(const Op& op, std::int64_t position) {
   turns_.maybe_hand_over();
   while (rings_.must_wait(op, position)) {
     if (!turns_.is_running() || !turns_.hand_over(true))
-      fail(op, fmt::format("'{}' waits for position {} of ring '{}' for ever", op.facts().name, position, op.text("ring")));
+      fail(op, fmt::format("'{}' waits for position {} of ring '{}' for ever", op.facts().name,
+                           position, op.text("ring")));
   }
   path_ = std::move(mine);
 }
@@ -61,7 +63,8 @@ void Program::ring_op(const Op& op) {
 
 void Program::copy_map(const Op& op) {
   Rings::Copy copy{.op = &op};
-  for (std::size_t i = 1; i < op.operands.size(); ++i) copy.coordinates.push_back(operand(op, i).elements[0].i);
+  for (std::size_t i = 1; i < op.operands.size(); ++i)
+    copy.coordinates.push_back(operand(op, i).elements[0].i);
   copy.content = read_map(op, copy.coordinates);
   const std::string problem = rings_.start(op, operand(op, 0).elements[0].i, std::move(copy));
   if (!problem.empty()) fail(op, problem);
@@ -70,8 +73,12 @@ void Program::copy_map(const Op& op) {
 
 Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {
   const KernelMap& map = kernel_.map_of(op);
-  const auto value_of = [&](int argument) { return get(kernel_.arguments[static_cast<std::size_t>(argument)].value).elements[0].i; };
-  const auto number = [&](const LaunchNumber& n) { return n.factor * (n.argument < 0 ? 1 : value_of(n.argument)); };
+  const auto value_of = [&](int argument) {
+    return get(kernel_.arguments[static_cast<std::size_t>(argument)].value).elements[0].i;
+  };
+  const auto number = [&](const LaunchNumber& n) {
+    return n.factor * (n.argument < 0 ? 1 : value_of(n.argument));
+  };
   const Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
   Tile out{type, std::vector<Element>(static_cast<std::size_t>(type.numel()))};
@@ -86,7 +93,8 @@ Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinate
       offset += at * number(map.dimensions[d].stride);
     }
     out.elements[i].i = 0;  // +0.0 has the same bits
-    if (is_inside) out.elements[i] = checked_read(op, value_of(map.argument) + offset * bytes, type.dtype);
+    if (is_inside)
+      out.elements[i] = checked_read(op, value_of(map.argument) + offset * bytes, type.dtype);
   }
   return out;
 }

@@ -17,17 +17,21 @@ constexpr std::int64_t alignment = 16;
 
 class MapFinder {
  public:
-  MapFinder(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op& loop) : kernel_(kernel), axes_(axes), loop_(loop) {}
+  MapFinder(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op& loop)
+      : kernel_(kernel), axes_(axes), loop_(loop) {}
 
   std::optional<LoadMap> run(const Op& load) {
     const ir::Type& type = kernel_.type(load.result());
     const Op* affine = kernel_.maker(load.operands[0]);
-    if (type.rank != 2 || !affine || affine->kind != OpKind::Affine || load.operands.size() < 2) return std::nullopt;
+    if (type.rank != 2 || !affine || affine->kind != OpKind::Affine || load.operands.size() < 2)
+      return std::nullopt;
     const Op* bounds = kernel_.maker(load.operands[1]);
     if (!bounds || bounds->kind != OpKind::Bounds) return std::nullopt;
     const auto start = pointer(affine->operands[0], 0);
     const int argument = start ? argument_number(start->first) : -1;
-    if (argument < 0 || kernel_.arguments[static_cast<std::size_t>(argument)].divisible % alignment != 0) return std::nullopt;
+    if (argument < 0 ||
+        kernel_.arguments[static_cast<std::size_t>(argument)].divisible % alignment != 0)
+      return std::nullopt;
     return come_apart(type, *affine, *bounds, argument, start->second);
   }
 
@@ -38,7 +42,8 @@ class MapFinder {
     return -1;
   }
 
-  // An argument and how many elements from there on. A carried pointer is where it began and so many steps further.
+  // An argument and how many elements from there on. A carried pointer is where it began and so
+  // many steps further.
   std::optional<std::pair<Value, Polynomial>> pointer(Value value, int depth) const {
     if (argument_number(value) >= 0) return {{value, {}}};
     if (depth > 8) return std::nullopt;
@@ -79,8 +84,10 @@ class MapFinder {
 
   bool is_not_negative(const Polynomial& sum) const {
     return std::all_of(sum.terms().begin(), sum.terms().end(), [&](const auto& term) {
-      return term.second > 0 && std::all_of(term.first.begin(), term.first.end(),
-                                            [&](std::uint32_t id) { return axes_.is_not_negative({id}) || is_assumed({id}); });
+      return term.second > 0 &&
+             std::all_of(term.first.begin(), term.first.end(), [&](std::uint32_t id) {
+               return axes_.is_not_negative({id}) || is_assumed({id});
+             });
     });
   }
 
@@ -107,8 +114,10 @@ class MapFinder {
     return ir::LaunchNumber{argument, 1};
   }
 
-  std::optional<LoadMap> come_apart(const ir::Type& type, const Op& affine, const Op& bounds, int argument, const Polynomial& offset) {
-    const Polynomial strides[2] = {Polynomial::expand(kernel_, affine.operands[1]), Polynomial::expand(kernel_, affine.operands[2])};
+  std::optional<LoadMap> come_apart(const ir::Type& type, const Op& affine, const Op& bounds,
+                                    int argument, const Polynomial& offset) {
+    const Polynomial strides[2] = {Polynomial::expand(kernel_, affine.operands[1]),
+                                   Polynomial::expand(kernel_, affine.operands[2])};
     const int fast = strides[1].constant() == 1 ? 1 : 0, slow = 1 - fast;
     const auto stride = launch_number(strides[slow]);
     if (strides[fast].constant() != 1 || !stride) return std::nullopt;
@@ -127,14 +136,19 @@ class MapFinder {
     }
     // A stride that is no number of elements of a row must be known to be one of bytes forward.
     const bool is_row = stride->argument == out.map.dimensions[0].size.argument;
-    if (!is_row && !is_assumed(stride_value) && !axes_.is_not_negative(stride_value)) return std::nullopt;
+    if (!is_row && !is_assumed(stride_value) && !axes_.is_not_negative(stride_value))
+      return std::nullopt;
     return out;
   }
 
-  // Elements from `low` to before `high` of the tile are those from 0 to before the size of the tensor.
-  std::optional<ir::LaunchNumber> size_of_dimension(const Op& bounds, int d, const Polynomial& at) const {
-    const Polynomial low = Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d)]);
-    const Polynomial high = Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d) + 1]);
+  // Elements from `low` to before `high` of the tile are those from 0 to before the size of the
+  // tensor.
+  std::optional<ir::LaunchNumber> size_of_dimension(const Op& bounds, int d,
+                                                    const Polynomial& at) const {
+    const Polynomial low =
+        Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d)]);
+    const Polynomial high =
+        Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d) + 1]);
     const bool begins_there = low.plus(at).terms().empty();
     const bool is_behind = low.constant() && *low.constant() <= 0 && is_not_negative(at);
     if (!begins_there && !is_behind) return std::nullopt;
@@ -148,7 +162,8 @@ class MapFinder {
 
 }  // namespace
 
-std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op& loop, const Op& load) {
+std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
+                                     const Op& loop, const Op& load) {
   return MapFinder(kernel, axes, loop).run(load);
 }
 

@@ -47,7 +47,9 @@ Polynomial Polynomial::expand(const ir::Kernel& kernel, Value value) {
     case OpKind::Hint:
       return operand(0);
     case OpKind::Cast:  // to a wider one
-      if (is_integer(0) && size_of(kernel.type(op->operands[0]).dtype) <= size_of(kernel.type(value).dtype)) return operand(0);
+      if (is_integer(0) &&
+          size_of(kernel.type(op->operands[0]).dtype) <= size_of(kernel.type(value).dtype))
+        return operand(0);
       return of(value);
     default:
       return of(value);
@@ -90,7 +92,8 @@ std::optional<std::int64_t> Polynomial::constant() const {
 }
 
 std::optional<Value> Polynomial::single() const {
-  if (terms_.size() != 1 || terms_.begin()->first.size() != 1 || terms_.begin()->second != 1) return std::nullopt;
+  if (terms_.size() != 1 || terms_.begin()->first.size() != 1 || terms_.begin()->second != 1)
+    return std::nullopt;
   return Value{terms_.begin()->first.front()};
 }
 
@@ -105,7 +108,8 @@ Value Polynomial::build(ir::Builder& build, const std::map<std::uint32_t, Value>
       product = product ? build.binary(OpKind::Multiply, product, factor) : factor;
     }
     if (!product) product = build.constant(type, count);
-    else if (count != 1) product = build.binary(OpKind::Multiply, product, build.constant(type, count));
+    else if (count != 1)
+      product = build.binary(OpKind::Multiply, product, build.constant(type, count));
     sum = sum ? build.binary(OpKind::Add, sum, product) : product;
   }
   return sum ? sum : build.constant(type, std::int64_t{0});

@@ -11,7 +11,8 @@
 
 namespace tilewright {
 
-// Factors, by number and in order, with what the product is multiplied by. Index arithmetic is taken not to overflow.
+// Factors, by number and in order, with what the product is multiplied by. Index arithmetic is
+// taken not to overflow.
 class Polynomial {
  public:
   using Factors = std::vector<std::uint32_t>;
@@ -30,7 +31,8 @@ class Polynomial {
   std::optional<std::int64_t> constant() const;
   std::optional<ir::Value> single() const;  // one value, once
   const std::map<Factors, std::int64_t>& terms() const { return terms_; }
-  ir::Value build(ir::Builder& build, const std::map<std::uint32_t, ir::Value>& renamed) const;  // an i32
+  ir::Value build(ir::Builder& build,
+                  const std::map<std::uint32_t, ir::Value>& renamed) const;  // an i32
 
  private:
   void add(const Factors& factors, std::int64_t times);

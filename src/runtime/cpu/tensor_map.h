@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/cpu/tensor_map.h — tensor maps for emulated kernels: what they are made from, in the open.
+// runtime/cpu/tensor_map.h — tensor maps for emulated kernels: what they are made from, in the
+// open.
 #pragma once
 
 #include "runtime/backend.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// passes/split_roles_test.cpp — a kernel with roles computes the same bits in the interpreter, in every order of its roles, and
-// each step of the protocol that is taken out is named.
+// passes/split_roles_test.cpp — a kernel with roles computes the same bits in the interpreter, in
+// every order of its roles, and each step of the protocol that is taken out is named.
 #include "passes/split_roles.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,9 @@ using testing::HasSubstr;
 
 ir::Kernel with_roles(bool persists = true, const std::string& text = product_text()) {
   ir::Kernel kernel = at_tile(text);
-  EXPECT_TRUE(split_roles(kernel, {.num_warps = 8, .num_stages = 2, .persists = persists, .asks_model = false})) << ir::print(kernel);
+  EXPECT_TRUE(split_roles(
+      kernel, {.num_warps = 8, .num_stages = 2, .persists = persists, .asks_model = false}))
+      << ir::print(kernel);
   ir::verify(kernel);
   return kernel;
 }
@@ -45,7 +47,8 @@ std::string problem(const ir::Kernel& kernel, std::uint64_t seed) {
 TEST(SplitRoles, ChangesNoResult) {
   for (const bool persists : {true, false}) {
     const ir::Kernel roles = with_roles(persists);
-    for (const auto& [m, n, k] : {std::tuple{16, 16, 16}, {17, 15, 33}, {15, 17, 31}, {1, 1, 1}, {48, 31, 0}, {33, 40, 47}})
+    for (const auto& [m, n, k] :
+         {std::tuple{16, 16, 16}, {17, 15, 33}, {15, 17, 31}, {1, 1, 1}, {48, 31, 0}, {33, 40, 47}})
       for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         ProductMemory before(m, n, k), after(m, n, k);
         before.run(at_tile(product_text(), false));
@@ -87,41 +90,54 @@ TEST(SplitRolesProtocol, MissingReleaseIsNamed) {
   ir::Kernel kernel = with_roles();
   ir::walk(kernel.body, [](ir::Op& op) {
     std::vector<ir::Region*> regions;
-    for (ir::Region& region : op.regions) std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Release; });
+    for (ir::Region& region : op.regions)
+      std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Release; });
   });
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) EXPECT_THAT(problem(kernel, seed), HasSubstr("for ever"));
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), HasSubstr("for ever"));
 }
 
 TEST(SplitRolesProtocol, ReleaseWhileAProductReadsIsNamed) {
   ir::Kernel kernel = with_roles();
   ir::Op& release = first(kernel, OpKind::Release);
-  release.operands = {first(kernel, OpKind::Await).operands[0]};  // of this round, whose product goes on
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) EXPECT_THAT(problem(kernel, seed), testing::AnyOf(HasSubstr("while a product reads it"), HasSubstr("before position")));
+  release.operands = {
+      first(kernel, OpKind::Await).operands[0]};  // of this round, whose product goes on
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), testing::AnyOf(HasSubstr("while a product reads it"),
+                                                      HasSubstr("before position")));
 }
 
 TEST(SplitRolesProtocol, MissingAwaitIsNamed) {
   ir::Kernel kernel = with_roles();
   ir::walk(kernel.body, [](ir::Op& op) {
-    for (ir::Region& region : op.regions) std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Await; });
+    for (ir::Region& region : op.regions)
+      std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Await; });
   });
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) EXPECT_THAT(problem(kernel, seed), HasSubstr("before it was awaited"));
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), HasSubstr("before it was awaited"));
 }
 
 TEST(SplitRolesProtocol, MissingAcquireIsNamed) {
   ir::Kernel kernel = with_roles();
   ir::walk(kernel.body, [](ir::Op& op) {
-    for (ir::Region& region : op.regions) std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Acquire; });
+    for (ir::Region& region : op.regions)
+      std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Acquire; });
   });
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) EXPECT_THAT(problem(kernel, seed), testing::AnyOf(HasSubstr("was not acquired"), HasSubstr("for ever")));
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed),
+                testing::AnyOf(HasSubstr("was not acquired"), HasSubstr("for ever")));
 }
 
 TEST(SplitRolesProtocol, MissingCopyIsNamed) {
   ir::Kernel kernel = with_roles();
   ir::walk(kernel.body, [](ir::Op& op) {
     for (ir::Region& region : op.regions)
-      std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::CopyMap && o->text("buffer") == "y_buffer"; });
+      std::erase_if(region.ops, [](const ir::Op* o) {
+        return o->kind == OpKind::CopyMap && o->text("buffer") == "y_buffer";
+      });
   });
-  for (std::uint64_t seed = 1; seed <= 8; ++seed) EXPECT_THAT(problem(kernel, seed), HasSubstr("for ever"));
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), HasSubstr("for ever"));
 }
 
 }  // namespace

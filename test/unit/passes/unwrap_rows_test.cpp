@@ -36,7 +36,8 @@ TEST(UnwrapRows, GivesLoadsFormulas) {
 }
 
 TEST(UnwrapRows, ChangesNoResult) {
-  for (const auto& [m, n, k] : {std::tuple{16, 16, 16}, {17, 15, 33}, {15, 17, 31}, {1, 1, 1}, {48, 31, 0}, {33, 40, 47}}) {
+  for (const auto& [m, n, k] :
+       {std::tuple{16, 16, 16}, {17, 15, 33}, {15, 17, 31}, {1, 1, 1}, {48, 31, 0}, {33, 40, 47}}) {
     ProductMemory before(m, n, k), after(m, n, k);
     before.run(at_tile(product_text(), false));
     after.run(at_tile(product_text()));
@@ -62,13 +63,15 @@ TEST(UnwrapRows, LeavesIndicesThatMayBeNegative) {
 // A sum over the rows sees all of them.
 TEST(UnwrapRows, LeavesRowsThatMeetOthers) {
   std::string text = product_text();
-  text.replace(text.find("dot %x, %y, %acc"), 16, "dot %y, %x, %acc");  // the wrapped rows of a lie along the depth
+  text.replace(text.find("dot %x, %y, %acc"), 16,
+               "dot %y, %x, %acc");  // the wrapped rows of a lie along the depth
   EXPECT_EQ(affine_loads(at_tile(text)), 0);
 }
 
 TEST(UnwrapRows, KeepsWhatOthersUse) {
   std::string text = product_text();
-  text.replace(text.find("%row = reshape %plain_m"), 23, "%row = reshape %at_m");  // the store wraps, too
+  text.replace(text.find("%row = reshape %plain_m"), 23,
+               "%row = reshape %at_m");  // the store wraps, too
   const ir::Kernel kernel = at_tile(text);
   EXPECT_EQ(count(kernel, ir::OpKind::Remainder), 2);  // of the program's number, and of the rows
 }

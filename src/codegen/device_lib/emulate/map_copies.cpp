@@ -21,7 +21,8 @@ void MapCopies::start(Copy copy, const void* closure, std::size_t closure_bytes)
 }
 
 MapCopies::Copy MapCopies::take(const void* word) {
-  const auto found = std::find_if(under_way_.begin(), under_way_.end(), [&](const Copy& copy) { return copy.word == word; });
+  const auto found = std::find_if(under_way_.begin(), under_way_.end(),
+                                  [&](const Copy& copy) { return copy.word == word; });
   if (found == under_way_.end()) return {};
   Copy copy = std::move(*found);
   under_way_.erase(found);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/device_lib/emulate/map_copies.h — the copies of tensor maps that an emulated block has under way.
+// codegen/device_lib/emulate/map_copies.h — the copies of tensor maps that an emulated block has
+// under way.
 //
-// A copy arrives at once or when somebody waits for its word, whichever the seed says; both are legal moments. Until then its
-// place holds a poison.
+// A copy arrives at once or when somebody waits for its word, whichever the seed says; both are
+// legal moments. Until then its place holds a poison.
 #pragma once
 
 #include <cstddef>
