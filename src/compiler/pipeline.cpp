@@ -14,6 +14,7 @@
 #include "passes/delay_products.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
+#include "passes/split_roles.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -27,6 +28,7 @@ constexpr std::string_view passes[] = {
     "hoist_loop_invariants",
     "eliminate_dead_code",
     "load_before_branches",
+    "unwrap_rows",
     // Addresses and masks as formulas; what made them element by element is then dead.
     "find_access_forms",
     "canonicalize",
@@ -38,7 +40,7 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-constexpr std::string_view at_tile[] = {"turn_loads", "choose_units"};
+constexpr std::string_view at_tile[] = {"turn_loads", "choose_units", "persist_programs", "split_roles"};
 
 constexpr std::string_view of_stages[] = {
     "delay_products",
@@ -93,10 +95,14 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   };
   const auto skipped = passes_of("TILEWRIGHT_SKIP_PASSES", settings().skipped_passes);
   const auto extra = passes_of("TILEWRIGHT_EXTRA_PASSES", settings().extra_passes);
+  const bool splits = options.num_stages > 1 && extra.contains("split_roles") && !skipped.contains("split_roles") &&
+                      pass_named("split_roles").is_for(target);
   const auto run_all = [&](std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
       const PassEntry& pass = pass_named(name);
       if (skipped.contains(name) || !pass.is_for(target)) continue;
+      // Rows are unwrapped for tensor maps alone: for other copies that was not measured.
+      if (name == "unwrap_rows" && !(splits && may_have_roles(kernel, options.num_warps))) continue;
       if (name == "add_into_dots") add_into_dots(kernel, target, options.num_warps);
       else pass.run(kernel, target);
       done(name);
@@ -111,6 +117,14 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   if (pass_named("choose_units").is_for(target) && !skipped.contains("choose_units")) {
     note(choose_units(kernel, target, options.num_warps));
     done("choose_units");
+  }
+  if (splits) {
+    split_roles(kernel, {.num_warps = options.num_warps,
+                         .num_stages = options.num_stages,
+                         .most_slots = options.most_slots,
+                         .shared_bytes = target.shared_bytes_per_block_optin,
+                         .persists = !skipped.contains("persist_programs")});
+    done("split_roles");
   }
   const bool has_stages = options.num_stages > 1 && pass_named("pipeline_loops").is_for(target);
   if (!has_stages || skipped.contains("pipeline_loops")) return;

@@ -34,6 +34,8 @@ Kernel clone(const Kernel& kernel) {
   copy.shape = kernel.shape;
   copy.layouts = kernel.layouts;
   copy.buffers = kernel.buffers;
+  copy.maps = kernel.maps;
+  copy.rings = kernel.rings;
   OpCopies copies;
   clone_region(copy, kernel.body, copy.body, copies);
   for (std::uint32_t id = 0; id < kernel.value_count(); ++id) {

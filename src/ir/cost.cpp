@@ -211,13 +211,16 @@ class Counter {
     switch (source_op(op.kind)) {
       case SourceOp::Constant:
         return number(op.integer("value"));
+      case SourceOp::NumBlocks:
+        return PlanExpression{{Kind::Grid, 0}};
       case SourceOp::NumPrograms:
         return PlanExpression{{Kind::Grid, op.integer("axis")}};
       case SourceOp::ProgramId:
         is_exact_ = false;  // the middle program stands for all
         return apply(Kind::Divide, {{Kind::Grid, op.integer("axis")}}, number(2));
+      case SourceOp::IsProducer:
       case SourceOp::Arange:
-        break;  // no scalar
+        break;  // no number
     }
     return std::nullopt;
   }

@@ -2,6 +2,8 @@
 // ir/kernel.cpp — making values and ops, and reading attributes.
 #include "ir/kernel.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace tilewright::ir {
@@ -78,6 +80,24 @@ const KernelLayout* Kernel::find_layout(std::string_view wanted) const {
   for (const KernelLayout& layout : layouts)
     if (layout.name == wanted) return &layout;
   return nullptr;
+}
+
+const KernelMap& Kernel::map_of(const Op& op) const {
+  const auto found = std::find_if(maps.begin(), maps.end(), [&](const KernelMap& m) { return m.name == op.text("map"); });
+  TW_CHECK(found != maps.end(), "kernel '{}' has no map '{}'", name, op.text("map"));
+  return *found;
+}
+
+const KernelRing& Kernel::ring_of(const Op& op) const {
+  const auto found = std::find_if(rings.begin(), rings.end(), [&](const KernelRing& r) { return r.name == op.text("ring"); });
+  TW_CHECK(found != rings.end(), "kernel '{}' has no ring '{}'", name, op.text("ring"));
+  return *found;
+}
+
+bool Kernel::is_in_ring(const KernelBuffer& buffer) const {
+  return std::any_of(rings.begin(), rings.end(), [&](const KernelRing& ring) {
+    return std::find(ring.buffers.begin(), ring.buffers.end(), buffer.name) != ring.buffers.end();
+  });
 }
 
 Value Kernel::make_value(const Type& type, std::string value_name, Op* maker) {

@@ -81,6 +81,35 @@ struct KernelArgument {
   int memory = -1;        // pointers with the same number may overlap; -1: with no other argument
 };
 
+// A number that the launch knows: a factor, times an integer argument where there is one.
+struct LaunchNumber {
+  int argument = -1;
+  std::int64_t factor = 1;
+  friend bool operator==(const LaunchNumber&, const LaunchNumber&) = default;
+};
+
+// A tensor behind a pointer argument, tiles of which are copied by a tensor map that is made at launch.
+struct KernelMap {
+  // From fastest to slowest.
+  struct Dimension {
+    int of_tile = 0;  // which dimension of the tile it is
+    LaunchNumber size;
+    LaunchNumber stride;  // in elements; 1 for the fastest
+    friend bool operator==(const Dimension&, const Dimension&) = default;
+  };
+  std::string name;
+  int argument = 0;
+  std::vector<Dimension> dimensions;
+  friend bool operator==(const KernelMap&, const KernelMap&) = default;
+};
+
+// Slots that a producer fills and consumers empty, in turns: slot s of all of its buffers together.
+struct KernelRing {
+  std::string name;
+  std::vector<std::string> buffers;
+  friend bool operator==(const KernelRing&, const KernelRing&) = default;
+};
+
 class Kernel {
  public:
   std::string name;
@@ -90,6 +119,8 @@ class Kernel {
   KernelShape shape;                  // of a Laid kernel for a machine with threads
   std::vector<KernelLayout> layouts;  // alike
   std::vector<KernelBuffer> buffers;
+  std::vector<KernelMap> maps;
+  std::vector<KernelRing> rings;
   Region body;
 
   Kernel() = default;
@@ -108,6 +139,12 @@ class Kernel {
   std::size_t buffer_of(const Op& op) const;
   std::size_t buffer_named(std::string_view buffer) const;
   const KernelLayout* find_layout(std::string_view layout) const;  // null when there is none
+  // The map or ring that the op names; throws InternalError when there is none.
+  const KernelMap& map_of(const Op& op) const;
+  const KernelRing& ring_of(const Op& op) const;
+  int slots_of(const KernelRing& ring) const { return buffers[buffer_named(ring.buffers.front())].slots; }
+  // Whether positions of a ring, not slots, say where in the buffer a tile lies.
+  bool is_in_ring(const KernelBuffer& buffer) const;
 
   const Type& type(Value value) const { return values_[value.id].type; }
   const std::string& name_of(Value value) const { return values_[value.id].name; }

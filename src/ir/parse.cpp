@@ -163,6 +163,8 @@ class Parser {
     }
     expect_sign('{');
     while (parse_table_row()) continue;
+    while (token_.kind == Token::Kind::Word && token_.text == "map") parse_map();
+    while (token_.kind == Token::Kind::Word && token_.text == "ring") parse_ring();
     parse_ops(kernel_.body);
     expect_sign('}');
     if (token_.kind != Token::Kind::End) lexer_.fail(token_.span, "nothing may follow the kernel");
@@ -270,6 +272,52 @@ class Parser {
     }
     const std::string problem = take_facts(facts, into);
     if (!problem.empty()) lexer_.fail(row.span, problem);
+  }
+
+  int parse_argument_number() {
+    const Token name = expect(Token::Kind::Value, "an argument's %name");
+    const Value value = use(name);
+    for (std::size_t i = 0; i < kernel_.arguments.size(); ++i)
+      if (kernel_.arguments[i].value == value) return static_cast<int>(i);
+    lexer_.fail(name.span, "a map is made of arguments");
+  }
+
+  LaunchNumber parse_launch_number() {
+    LaunchNumber number;
+    if (token_.kind != Token::Kind::Value) number.factor = parse_integer();
+    if (token_.kind == Token::Kind::Value) number.argument = parse_argument_number();
+    return number;
+  }
+
+  void parse_map() {
+    advance();
+    KernelMap& map = kernel_.maps.emplace_back();
+    map.name = std::string(expect(Token::Kind::At, "the map's @name").text);
+    expect_sign(':');
+    map.argument = parse_argument_number();
+    expect_sign('[');
+    do {
+      KernelMap::Dimension& d = map.dimensions.emplace_back();
+      d.of_tile = static_cast<int>(parse_integer());
+      expect_sign('=');
+      d.size = parse_launch_number();
+      expect_word("by");
+      d.stride = parse_launch_number();
+    } while (accept_sign(','));
+    expect_sign(']');
+  }
+
+  void parse_ring() {
+    advance();
+    KernelRing& ring = kernel_.rings.emplace_back();
+    ring.name = std::string(expect(Token::Kind::At, "the ring's @name").text);
+    expect_sign(':');
+    do {
+      const Token buffer = expect(Token::Kind::At, "a buffer's @name");
+      ring.buffers.emplace_back(buffer.text);
+      if (std::none_of(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const KernelBuffer& b) { return b.name == buffer.text; }))
+        lexer_.fail(buffer.span, fmt::format("there is no buffer '{}'", buffer.text));
+    } while (accept_sign(','));
   }
 
   Type parse_type_text() {

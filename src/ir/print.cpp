@@ -89,6 +89,8 @@ class Printer {
     for (const KernelBuffer& buffer : kernel_.buffers)
       out_.format("buffer @{} : {}{}", buffer.name, buffer.type.to_string(),
                   attributes_text(facts_of(buffer)));
+    for (const KernelMap& map : kernel_.maps) print_map(map);
+    for (const KernelRing& ring : kernel_.rings) out_.format("ring @{} : @{}", ring.name, fmt::join(ring.buffers, ", @"));
   }
 
   static std::string attributes_text(const std::vector<Attribute>& attributes) {
@@ -96,6 +98,21 @@ class Printer {
     for (const Attribute& a : attributes)
       texts.push_back(a.name + " = " + std::visit(AttributeText{}, a.value));
     return texts.empty() ? "" : fmt::format(" {{{}}}", fmt::join(texts, ", "));
+  }
+
+  std::string number_text(const LaunchNumber& number) const {
+    if (number.argument < 0) return fmt::format("{}", number.factor);
+    const Value value = kernel_.arguments[static_cast<std::size_t>(number.argument)].value;
+    return number.factor == 1 ? fmt::format("%{}", names_[value]) : fmt::format("{} %{}", number.factor, names_[value]);
+  }
+
+  // "map @a_map : %a [1 = %K by 1, 0 = %M by %stride]": of tile dimension 1, of %K elements.
+  void print_map(const KernelMap& map) {
+    std::vector<std::string> dimensions;
+    for (const KernelMap::Dimension& d : map.dimensions)
+      dimensions.push_back(fmt::format("{} = {} by {}", d.of_tile, number_text(d.size), number_text(d.stride)));
+    out_.format("map @{} : %{} [{}]", map.name, names_[kernel_.arguments[static_cast<std::size_t>(map.argument)].value],
+                fmt::join(dimensions, ", "));
   }
 
   std::string argument_text(const KernelArgument& argument) const {

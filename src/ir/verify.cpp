@@ -22,6 +22,7 @@ class Verifier {
   void run() {
     for (const KernelArgument& argument : kernel_.arguments) define(nullptr, argument.value);
     check_buffers();
+    check_tables();
     check_region(kernel_.body, nullptr);
     if (kernel_.stage == Stage::Laid) verify_laid(kernel_);
     if (kernel_.stage == Stage::Final) verify_final(kernel_);
@@ -33,6 +34,32 @@ class Verifier {
   }
   void require(const Op& op, bool holds, const std::string& rule) const {
     if (!holds) fail(&op, rule);
+  }
+
+  // Maps are of pointer arguments; a ring's buffers have as many slots each and belong to it alone.
+  void check_tables() const {
+    for (const KernelMap& map : kernel_.maps) {
+      const auto is_argument = [&](int i) { return i >= 0 && i < static_cast<int>(kernel_.arguments.size()); };
+      const auto is_number = [&](const LaunchNumber& n) {
+        return n.argument == -1 || (is_argument(n.argument) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(n.argument)].value).is_int());
+      };
+      bool is_good = is_argument(map.argument) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value).is_pointer &&
+                     !map.dimensions.empty() && map.dimensions.size() <= 5 && map.dimensions[0].stride == LaunchNumber{};
+      for (const KernelMap::Dimension& d : map.dimensions) is_good = is_good && is_number(d.size) && is_number(d.stride);
+      if (!is_good) fail(nullptr, fmt::format("map '{}' must be of a pointer argument, by integer arguments, with stride 1 first", map.name));
+    }
+    std::vector<std::string> taken;
+    for (const KernelRing& ring : kernel_.rings) {
+      if (ring.buffers.empty()) fail(nullptr, fmt::format("ring '{}' has no buffers", ring.name));
+      for (const std::string& name : ring.buffers) {
+        const KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_named(name)];
+        if (!buffer.has_slots() || buffer.slots != kernel_.slots_of(ring))
+          fail(nullptr, fmt::format("the buffers of ring '{}' must have the same number of slots", ring.name));
+        if (std::find(taken.begin(), taken.end(), name) != taken.end())
+          fail(nullptr, fmt::format("buffer '{}' is in a ring twice", name));
+        taken.push_back(name);
+      }
+    }
   }
 
   void check_buffers() const {

@@ -25,6 +25,10 @@ class TypeRules {
       case OpKind::ProgramId:
       case OpKind::NumPrograms:
         return check_grid_axis(op);
+      case OpKind::NumBlocks:
+        return require(op, result(op) == Type::scalar(i32), "gives an i32");
+      case OpKind::IsProducer:
+        return require(op, result(op) == Type::scalar(b1) && op.integer("warps") > 0, "gives a bool, for at least one warp");
       case OpKind::Arange:
         return require(op, result(op).rank == 1 && result(op).element() == Type::scalar(i32),
                        "gives a rank-1 tile of i32");
@@ -100,6 +104,12 @@ class TypeRules {
       case OpKind::CommitCopies:
       case OpKind::Barrier:
         return;
+      case OpKind::Acquire:
+      case OpKind::Await:
+      case OpKind::Release:
+        return check_ring_op(op);
+      case OpKind::CopyMap:
+        return check_copy_map(op);
       case OpKind::Array:
       case OpKind::ArrayView:
       case OpKind::Read:
@@ -385,6 +395,36 @@ class TypeRules {
     require_type(op, operand(op, 1), Type::scalar(i32), "the slot");
     check_mask(op, 2, tile);
     if (op.operands.size() == 4) require_type(op, operand(op, 3), tile, "other");
+  }
+
+  const KernelRing& ring_of(const Op& op) const {
+    const auto found = std::find_if(kernel_.rings.begin(), kernel_.rings.end(),
+                                    [&](const auto& r) { return r.name == op.text("ring"); });
+    require(op, found != kernel_.rings.end(), fmt::format("there is no ring '{}'", op.text("ring")));
+    return *found;
+  }
+
+  void check_ring_op(const Op& op) const {
+    static_cast<void>(ring_of(op));
+    require_type(op, operand(op, 0), Type::scalar(i32), "the position");
+    require(op, op.operands.size() <= (op.kind == OpKind::Release ? 2u : 1u), "there are too many operands");
+    if (op.operands.size() == 2) require_type(op, operand(op, 1), Type::scalar(b1), "the condition");
+  }
+
+  void check_copy_map(const Op& op) const {
+    const std::vector<std::string>& buffers = ring_of(op).buffers;
+    require(op, std::find(buffers.begin(), buffers.end(), op.text("buffer")) != buffers.end(),
+            fmt::format("buffer '{}' is none of ring '{}'", op.text("buffer"), op.text("ring")));
+    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(),
+                                  [&](const auto& m) { return m.name == op.text("map"); });
+    require(op, map != kernel_.maps.end(), fmt::format("there is no map '{}'", op.text("map")));
+    require(op, op.operands.size() == map->dimensions.size() + 1, "there must be a position and a coordinate of each dimension");
+    for (std::size_t i = 0; i < op.operands.size(); ++i)
+      require_type(op, operand(op, i), Type::scalar(i32), i == 0 ? "the position" : "a coordinate");
+    const Type& pointer = kernel_.type(kernel_.arguments[static_cast<std::size_t>(map->argument)].value);
+    const Type& tile = buffer_of(op).type;
+    require(op, pointer.dtype == tile.dtype && map->dimensions.size() == static_cast<std::size_t>(tile.rank),
+            "the map is of another element type or rank than the buffer");
   }
 
   void check_read_buffer(const Op& op) const {

@@ -19,8 +19,11 @@
 #include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
 #include "passes/note_ranges.h"
+#include "passes/persist_programs.h"
 #include "passes/pipeline_loops.h"
+#include "passes/split_roles.h"
 #include "passes/turn_loads.h"
+#include "passes/unwrap_rows.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -55,11 +58,23 @@ constexpr PassEntry passes[] = {
      pipeline_loops,
      "copies what matrix products need some iterations ahead",
      {Feature::AsyncCopy}},
+    {"persist_programs",
+     persist_programs,
+     "lets blocks take one program after the other",
+     {Feature::TensorMaps}},
+    {"split_roles",
+     split_roles,
+     "lets a producer copy tiles by tensor maps while consumers multiply them",
+     {Feature::Wgmma, Feature::TensorMaps}},
     {"turn_loads",
      turn_loads,
      "loads tiles for matrix products in the order in which memory lies",
      {},
      {Feature::Threads}},
+    {"unwrap_rows",
+     unwrap_rows,
+     "masks loads of rows behind a bound, whose indices wrap",
+     {Feature::TensorMaps}},
 };
 
 }  // namespace

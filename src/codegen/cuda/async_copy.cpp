@@ -23,14 +23,17 @@ constexpr int log_unrolled = 5;  // copies of one thread that are written out
 // ---- Buffers
 
 const std::string& Emitter::buffer_name(const ir::Op& op) {
-  const std::size_t number = kernel_.buffer_of(op);
+  return declare_buffer(kernel_.buffer_of(op));
+}
+
+const std::string& Emitter::declare_buffer(std::size_t number) {
   const auto [found, is_new] = buffers_.try_emplace(number);
   if (!is_new) return found->second;
   const ir::KernelBuffer& buffer = kernel_.buffers[number];
   found->second = names_.make(buffer.name);
   shared_.add(found->second, type_text(buffer.type.element()), buffer.slots * buffer.type.numel(),
               static_cast<std::int64_t>(buffer.type.element_bytes()), loop_depth_ > 0,
-              lifetimes_.of_buffer(number), buffer.align);
+              kernel_.is_in_ring(buffer) ? Lifetime{} : lifetimes_.of_buffer(number), buffer.align);
   return found->second;
 }
 
@@ -38,12 +41,15 @@ std::string Emitter::slot_text(const ir::Op& op, ir::Value slot) {
   const ir::KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_of(op)];
   const std::optional<std::int64_t> known = constant_of(slot);
   const std::int64_t size = buffer.type.numel();
-  if (known) return sum_text(buffer_name(op), fmt::format("{}", *known * size));
+  if (known && !kernel_.is_in_ring(buffer)) return sum_text(buffer_name(op), fmt::format("{}", *known * size));
   return slot_text(op, scalar(slot));
 }
 
 std::string Emitter::slot_text(const ir::Op& op, const std::string& slot) {
-  const std::int64_t size = kernel_.buffers[kernel_.buffer_of(op)].type.numel();
+  const ir::KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_of(op)];
+  const std::int64_t size = buffer.type.numel();
+  if (kernel_.is_in_ring(buffer))
+    return fmt::format("{} + u32({}) % {} * {}", buffer_name(op), bare(slot), buffer.slots, size);
   return fmt::format("{} + {} * {}", buffer_name(op), atom(slot), size);
 }
 

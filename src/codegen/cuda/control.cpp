@@ -25,7 +25,7 @@ std::vector<ir::Value> from(const std::vector<ir::Value>& values, std::size_t fi
 bool is_program_count(const ir::Kernel& kernel, ir::Value value) {
   const ir::Op* maker = kernel.maker(value);
   if (maker && maker->kind == OpKind::Cast) maker = kernel.maker(maker->operands[0]);
-  return maker && maker->kind == OpKind::NumPrograms;
+  return maker && (maker->kind == OpKind::NumPrograms || maker->kind == OpKind::NumBlocks);
 }
 
 }  // namespace
@@ -288,6 +288,7 @@ void Emitter::emit_while(const Step& step) {
 
 void Emitter::emit_if(const Step& step) {
   const ir::Op& op = *step.op;
+  if (producer_ != nullptr && kernel_.maker(op.operands[0]) == producer_) return emit_roles(step);
   declare_carried(op.results, {}, step);
   note_line(op.location);
   const SharedMemory::States before = shared_.states();

@@ -29,14 +29,14 @@ namespace {
 
 // Parts of the device library in the order in which they build on each other.
 constexpr std::string_view parts_in_order[] = {
-    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",  "wgmma",
+    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",   "wgmma", "ring",
     "atomics", "warp",  "reduce",     "scan", "sort",   "cluster",    "check"};
 
 // Parts that exchange values between lanes.
 constexpr std::string_view warp_parts[] = {"reduce", "scan", "sort", "cluster"};
 
 // Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
-constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "wgmma", "cluster"};
+constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "wgmma", "ring", "cluster"};
 
 std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
 
@@ -71,6 +71,7 @@ struct Emitted {
   std::string text;
   std::set<std::string> parts;
   std::set<WgmmaFunction> wgmmas;
+  std::map<std::string, MapBox> boxes;
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
   std::string largest;             // arrays in shared memory
@@ -109,6 +110,7 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
   if (options.line_directives) out.text = repeat_line_directives(out.text);
   out.parts = emitter.parts();
   out.wgmmas = emitter.wgmmas();
+  out.boxes = emitter.boxes();
   out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
   out.dynamic_bytes =
       emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
@@ -148,7 +150,7 @@ bool write_tables(ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOpti
   kernel.shape = {shape.warps, shape.programs, shape.blocks, shape.resident};
   // Few registers are enough where one tile becomes the next.
   const bool is_plain = !rotation || rotation->brings_all;
-  if (options.max_registers > 0 || count_kept(kernel, facts.sweeps) > 2 || !is_plain)
+  if (producer_of(kernel) || options.max_registers > 0 || count_kept(kernel, facts.sweeps) > 2 || !is_plain)
     kernel.shape.resident = 0;
   assign_layouts(kernel, facts, options.target);
   place_tiles(kernel, facts, {.keeps_row_private = shape.stows_row});
@@ -291,6 +293,41 @@ void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep&
   step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = axis});
 }
 
+// At least so much: a map of nothing cannot be made, and nobody copies from it.
+PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times, std::int64_t least) {
+  if (number.argument < 0) return constant(number.factor * times);
+  return {{PlanOp::Kind::Argument, number.argument}, {PlanOp::Kind::Constant, number.factor * times}, {PlanOp::Kind::Multiply},
+          {PlanOp::Kind::Constant, least}, {PlanOp::Kind::Maximum}};
+}
+
+TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const MapBox& box) {
+  const ir::Type& pointer = kernel.type(kernel.arguments[static_cast<std::size_t>(map.argument)].value);
+  TensorMapPlan out{.dtype = pointer.dtype, .swizzle_bytes = box.swizzle_bytes};
+  for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
+    out.sizes.push_back(number_of(map.dimensions[d].size, 1, 1));
+    if (d > 0) out.strides.push_back(number_of(map.dimensions[d].stride, static_cast<std::int64_t>(size_of(pointer.dtype)), 16));
+  }
+  out.box = {static_cast<std::uint32_t>(box.line), static_cast<std::uint32_t>(box.lines)};
+  return out;
+}
+
+// A producer's warps, tensor maps, and as many blocks as the machine runs at once.
+void plan_roles(const ir::Kernel& kernel, const Emitted& emitted, const ProgramShape& shape, LaunchPlan& plan) {
+  using Kind = PlanOp::Kind;
+  LaunchStep& step = plan.steps.front();
+  if (const ir::Op* producer = producer_of(kernel))
+    step.block[0] = constant(shape.block_threads() + producer->integer("warps") * shape.lanes);
+  for (const ir::KernelMap& map : kernel.maps) {
+    step.parameters.push_back({.kind = KernelParameter::Kind::TensorMap,
+                               .index = map.argument,
+                               .map = static_cast<int>(plan.tensor_maps.size())});
+    plan.tensor_maps.push_back(map_plan(kernel, map, emitted.boxes.at(map.name)));
+  }
+  if (!is_persistent(kernel)) return;
+  step.grid[0] = {{Kind::Grid, 0}, {Kind::Processors}, {Kind::Minimum}};
+  step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = 0});
+}
+
 // `kernel` is laid.
 KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted,
                                const Target& target) {
@@ -300,8 +337,10 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted,
     out.parameters.push_back(parameter_of(kernel, argument));
   LaunchPlan plan = direct_plan(kernel_symbol(kernel.name), kernel.arguments.size());
   LaunchStep& step = plan.steps.front();
-  plan_shape(kernel, shape_of(kernel, target), step);
+  const ProgramShape shape = shape_of(kernel, target);
+  plan_shape(kernel, shape, step);
   step.shared_bytes = constant(emitted.dynamic_bytes);
+  plan_roles(kernel, emitted, shape, plan);
   out.variants.push_back(std::move(plan));
   return out;
 }

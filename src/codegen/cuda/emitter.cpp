@@ -53,6 +53,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLay
       shared_axis_(first_program_axis(kernel)),
       stowed_(private_row(kernel, facts.sweeps)),
       lifetimes_(kernel, schedule_),
+      producer_(producer_of(kernel)),
       uses_(kernel.value_count(), 0),
       hints_(find_access_hints(kernel, schedule_)),
       has_dot_(has_dot(kernel)),
@@ -95,6 +96,14 @@ std::string Emitter::parameter_list() {
     if (!parameters.empty()) parameters += ", ";
     parameters += fmt::format("{} {}", type_of(argument.value), name);
   }
+  for (const ir::KernelMap& map : kernel_.maps) {
+    map_names_[map.name] = names_.make(map.name);
+    parameters += fmt::format(", const __grid_constant__ tw::TensorMap {}", map_names_[map.name]);
+  }
+  if (is_persistent(kernel_)) {
+    programs_ = names_.make("programs");
+    parameters += fmt::format(", i32 {}", programs_);
+  }
   if (shape_.programs > 1) {
     program_ = names_.make("program_id");
     programs_ = names_.make("programs");
@@ -110,6 +119,8 @@ std::string Emitter::launch_bounds() const {
   constexpr std::int64_t few_words = 64;
   constexpr int registers_of_slices = 128;
   const int threads = shape_.programs * shape_.block_threads();  // of a block
+  if (producer_ != nullptr)
+    return fmt::format("__launch_bounds__({}, 1)", threads + static_cast<int>(producer_->integer("warps")) * lanes_);
   int resident = shape_.resident;
   if (resident == 0 && options_.max_registers == 0 && loop_words_ > few_words) resident = 1;
   // What the compiler would keep from one slice to the next takes the place of other blocks.
@@ -146,7 +157,7 @@ std::string Emitter::program_text(int axis) const {
 
 std::string Emitter::program_count_text(int axis) const {
   const char letter = axes[static_cast<std::size_t>(axis)];
-  if (shape_.programs > 1 && axis == shared_axis_) return programs_;
+  if ((shape_.programs > 1 && axis == shared_axis_) || (axis == 0 && is_persistent(kernel_))) return programs_;
   if (shape_.blocks > 1 && axis == 0) return fmt::format("tw::cluster_count<{}>()", shape_.blocks);
   return fmt::format("i32(gridDim.{})", letter);
 }
@@ -227,7 +238,8 @@ bool Emitter::is_at_barrier() const {
 
 void Emitter::barrier() {
   if (is_at_barrier()) return;
-  out_.line("__syncthreads();");
+  if (is_consuming_) out_.format("tw::meet_consumers<{}>();", threads_);
+  else out_.line("__syncthreads();");
   barrier_end_ = out_.text().size();
   has_barrier_ = true;
   shared_.note_barrier();

@@ -30,6 +30,7 @@
 #include "codegen/cuda/wrapping.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "layout/map_box.h"
 #include "layout/wgmma.h"
 #include "passes/laid/access_shape.h"
 #include "passes/laid/laid_facts.h"
@@ -65,6 +66,10 @@ std::string_view scope_text(const ir::Op& atomic);
 // Whether a `while` only waits for an exchange (spin.cpp).
 bool is_spin(const Step& step);
 
+// The op that parts a kernel into roles; null: it has one. Whether its blocks take several programs (rings.cpp).
+const ir::Op* producer_of(const ir::Kernel& kernel);
+bool is_persistent(const ir::Kernel& kernel);
+
 class Emitter {
  public:
   // Of a Laid kernel whose tables are written.
@@ -93,6 +98,7 @@ class Emitter {
   std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
   const std::set<WgmmaFunction>& wgmmas() const { return wgmmas_; }
+  const std::map<std::string, MapBox>& boxes() const { return boxes_; }  // by map
 
  private:
   using Place = IndexMap;
@@ -522,6 +528,16 @@ class Emitter {
   void emit_read_buffer(const ir::Op& op);
   void emit_wait(const ir::Op& op);
   void emit_commit(const ir::Op& op);
+  const std::string& declare_buffer(std::size_t number);
+
+  // ---- Roles, rings and tensor maps (rings.cpp)
+  void emit_roles(const Step& step);
+  void declare_rings();
+  void emit_ring_op(const ir::Op& op);
+  void emit_copy_map(const ir::Op& op);
+  std::string position_text(ir::Value position);
+  std::int64_t ring_bytes(const ir::KernelRing& ring) const;
+  MapBox box_of(const ir::Op& op) const;
 
   // ---- Control
   void steps(const Steps& steps);
@@ -564,6 +580,11 @@ class Emitter {
   std::unordered_map<std::uint32_t, std::string> scalars_;  // value to text
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name
   std::map<std::size_t, std::string> buffers_;              // number to name
+  std::map<std::string, std::string> rings_;                // the arrays of their words
+  std::map<std::string, std::string> map_names_;            // of parameters
+  std::map<std::string, MapBox> boxes_;
+  const ir::Op* const producer_;  // who asks for roles; null where there is one
+  bool is_consuming_ = false;
   std::vector<int> uses_;                                   // by value
   const AccessHints hints_;
   const bool has_dot_;

@@ -117,6 +117,10 @@ void Emitter::source_scalar(const ir::Op& op) {
       return define_scalar(op, program_text(axis));
     case ir::SourceOp::NumPrograms:
       return define_scalar(op, program_count_text(axis));
+    case ir::SourceOp::NumBlocks:
+      return define_scalar(op, "int(gridDim.x)");
+    case ir::SourceOp::IsProducer:
+      return;  // asked by the branch of the roles
     case ir::SourceOp::Arange:
       break;
   }
@@ -147,6 +151,12 @@ void Emitter::sync_step(const ir::Op& op) {
       return emit_commit(op);
     case ir::SyncOp::WaitCopies:
       return emit_wait(op);
+    case ir::SyncOp::Acquire:
+    case ir::SyncOp::Await:
+    case ir::SyncOp::Release:
+      return emit_ring_op(op);
+    case ir::SyncOp::CopyMap:
+      return emit_copy_map(op);
   }
 }
 

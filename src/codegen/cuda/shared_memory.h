@@ -53,6 +53,8 @@ class SharedMemory {
   // A thread reads what it has written itself, or a copy is under way.
   void note_use(const std::string& name) { states_.at(array_of(name)).is_used = true; }
   void note_barrier();
+  // Copies that whoever reads the array has waited for.
+  void note_arrival(const std::string& name) { states_.at(array_of(name)) = {}; }
   // Anything may have happened: at the begin of a loop's body, and after it.
   void forget();
   // The same for a loop whose end may be known from another run of the emitter: at its begin,

@@ -102,6 +102,7 @@ void Program::for_loop(const Op& op) {
       fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
   }
   leave();
+  if (op.integer("drains") != 0) rings_.drain();
   note_moves(op.results, moved);
   set_all(op.results, carried);
 }
@@ -139,6 +140,8 @@ void Program::while_loop(const Op& op) {
 }
 
 void Program::branch(const Op& op) {
+  const Op* asks = kernel_.maker(op.operands[0]);
+  if (asks != nullptr && asks->kind == OpKind::IsProducer) return run_roles(op);
   enter(op);
   const Op* end = run_region(op.regions[operand(op, 0).elements[0].i ? 0 : 1]);
   leave();

@@ -25,6 +25,7 @@ void Program::run_op(const Op& op) {
   if (!is_taken && is_interrupted())
     throw Interrupted(fmt::format("{} (program {}, {}, {})", place_of(op), id_[0], id_[1], id_[2]));
   if (const std::string problem = copies_.use_problem(op); !problem.empty()) fail(op, problem);
+  if (const std::string problem = rings_.use_problem(op); !problem.empty()) fail(op, problem);
   dispatch(op);
   if (watch != nullptr) watch->after(*this, op);
 }
@@ -65,6 +66,10 @@ void Program::source(const Op& op) {
       return set_result(op, scalar(i32, id_[static_cast<std::size_t>(op.integer("axis"))]));
     case SourceOp::NumPrograms:
       return set_result(op, scalar(i32, options_.grid[op.integer("axis")]));
+    case SourceOp::NumBlocks:
+      return set_result(op, scalar(i32, block_count(kernel_, options_.grid[0])));
+    case SourceOp::IsProducer:  // the `if` that asks for it runs both of its regions
+      return set_result(op, scalar(b1, 0));
     case SourceOp::Arange: {
       const Type& type = result_type(op);
       Tile tile{type, std::vector<Element>(static_cast<std::size_t>(type.numel()))};
@@ -111,6 +116,12 @@ void Program::sync(const Op& op) {
       return wait_copies(op);
     case SyncOp::Barrier:
       return;  // one program runs at a time, and its threads are not modelled
+    case SyncOp::Acquire:
+    case SyncOp::Await:
+    case SyncOp::Release:
+      return ring_op(op);
+    case SyncOp::CopyMap:
+      return copy_map(op);
   }
 }
 

@@ -38,6 +38,12 @@ void check_argument(const Kernel& kernel, std::size_t i, const InterpretArgument
 
 }  // namespace
 
+std::int64_t block_count(const Kernel& kernel, std::int64_t programs) {
+  bool is_persistent = false;
+  walk(kernel.body, [&](const Op& op) { is_persistent |= op.kind == OpKind::NumBlocks; });
+  return is_persistent ? (programs + 2) / 3 : programs;
+}
+
 void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
                std::span<const InterpretArgument> arguments, const InterpretOptions& options) {
   if (arguments.size() != kernel.arguments.size())
@@ -52,8 +58,10 @@ void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
   }
   const std::int64_t* grid = options.grid;
   const std::int64_t count = grid[0] * grid[1] * grid[2];
+  const std::int64_t blocks = block_count(kernel, grid[0]);
   for (std::int64_t i = options.first; i < count; ++i) {
     const std::int64_t number = options.reversed ? count - 1 - i : i;
+    if (number % grid[0] >= blocks) continue;
     if (options.order != nullptr) options.order->begin_program(number);
     Program program(kernel, memory, options,
                     {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]});

@@ -51,6 +51,7 @@ struct InterpretOptions {
   bool reversed = false;               // the last program first
   std::int64_t first = 0;              // programs before this one are left out
   const Checkpoint* resume = nullptr;  // where the first one goes on (checkpoint.h)
+  std::uint64_t role_seed = 0;         // in which order roles run (rings.h)
   std::uint64_t jitter = 0;     // a seed: ops round as some device might (jitter.h); 0: as defined
   OrderWatch* order = nullptr;  // is told of every access to memory (order.h)
   Watch* watch = nullptr;       // is told of every op (watch.h)
@@ -59,6 +60,9 @@ struct InterpretOptions {
   std::function<void(const std::string&)>
       print;  // gets each line of `print` ops; stdout when empty
 };
+
+// How many blocks run `programs` programs of a kernel along axis 0: as many, or a third of them where blocks take several.
+std::int64_t block_count(const Kernel& kernel, std::int64_t programs);
 
 // Throws UserError for what the kernel does wrong (out of bounds, a failed assert, an endless
 // loop).

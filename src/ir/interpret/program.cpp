@@ -163,6 +163,11 @@ void Program::wait_copies(const Op& op) {
 void Program::read_buffer(const Op& op) {
   const std::size_t buffer = kernel_.buffer_of(op);
   const std::int64_t slot = operand(op, 0).elements[0].i;
+  if (kernel_.is_in_ring(kernel_.buffers[buffer])) {
+    Tile content;
+    if (const std::string problem = rings_.read(buffer, slot, op.result(), content); !problem.empty()) fail(op, problem);
+    return set_result(op, std::move(content));
+  }
   if (const std::string problem = copies_.read_problem(buffer, slot); !problem.empty())
     fail(op, problem);
   set_result(op, copies_.content(buffer, slot));

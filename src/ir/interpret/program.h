@@ -13,6 +13,7 @@
 #include "ir/interpret/jitter.h"
 #include "ir/interpret/memory.h"
 #include "ir/interpret/order.h"
+#include "ir/interpret/rings.h"
 #include "ir/interpret/tile.h"
 #include "ir/interpret/watch.h"
 
@@ -28,6 +29,8 @@ class Program {
         id_(id),
         values_(kernel.value_count()),
         copies_(kernel),
+        rings_(kernel),
+        turns_(options.role_seed * 0x2545f4914f6cdd1d + static_cast<std::uint64_t>(id[0]) * 0x9e3779b97f4a7c15 + 1),
         jitter_(jitter_seed(options, id)) {}
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
@@ -102,6 +105,12 @@ class Program {
   void copy_async(const Op& op);
   void wait_copies(const Op& op);
   void read_buffer(const Op& op);
+  // Of rings (roles.cpp).
+  void run_roles(const Op& op);
+  void wait_for_other_role(const Op& op, std::int64_t position);
+  void ring_op(const Op& op);
+  void copy_map(const Op& op);
+  Tile read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const;
   void store(const Op& op);
   void atomic_rmw(const Op& op);
   void atomic_cas(const Op& op);
@@ -128,6 +137,8 @@ class Program {
   std::array<std::int64_t, 3> id_;
   std::vector<Tile> values_;
   Copies copies_;
+  Rings rings_;
+  RoleTurns turns_;
   Arrays arrays_;
   Jitter jitter_;
   std::vector<ControlPlace> path_;

@@ -287,11 +287,14 @@ AxisInfo source_info(const Op& op, const Type& type) {
       return type.is_pointer ? unknown_info(type)
                              : constant_info(type, ir::wrap(type.dtype, op.integer("value")));
     case ir::SourceOp::ProgramId:
-    case ir::SourceOp::NumPrograms: {
+    case ir::SourceOp::NumPrograms:
+    case ir::SourceOp::NumBlocks: {
       AxisInfo info = unknown_info(type);
       info.is_not_negative = true;
       return info;
     }
+    case ir::SourceOp::IsProducer:
+      return unknown_info(type);
     case ir::SourceOp::Arange:
       return arange_info(op, type);
   }

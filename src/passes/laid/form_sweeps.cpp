@@ -36,6 +36,8 @@ class SweepFormer {
     out_.stage = ir::Stage::Laid;
     out_.files = from_.files;
     out_.buffers = from_.buffers;
+    out_.maps = from_.maps;
+    out_.rings = from_.rings;
     make_buffers();
     for (const ir::KernelArgument& argument : from_.arguments) {
       placed_[argument.value.id] =

@@ -34,6 +34,9 @@ class TilePlacer {
       uses_[i].is_shared = kernel.buffers[i].has_slots() || holds_too_much(i);
       uses_[i].lines = kernel.buffers[i].type.rank - 1;
     }
+    ir::walk(kernel.body, [&](const Op& op) {
+      if (op.kind == OpKind::CopyMap) uses_[kernel.buffer_of(op)].lines = kernel.map_of(op).dimensions[0].of_tile;
+    });
   }
 
   void run(const PlaceOptions& options) {

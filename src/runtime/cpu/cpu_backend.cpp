@@ -12,6 +12,7 @@
 #include "runtime/cpu/cpu_memory.h"
 #include "runtime/cpu/cpu_module.h"
 #include "runtime/cpu/host_memory.h"
+#include "runtime/cpu/tensor_map.h"
 #include "runtime/cpu/thread_pool.h"
 
 namespace tilewright {
@@ -117,6 +118,10 @@ class CpuBackend : public Backend {
     for_pieces(bytes, [&](std::size_t first, std::size_t last) {
       fill_piece(static_cast<std::byte*>(destination) + first, last - first, word);
     });
+  }
+
+  void encode_tensor_map(const TensorMapRequest& request, TensorMap& map, int) override {
+    encode_emulated_map(request, map);
   }
 
   void* create_stream(int) override { return nullptr; }

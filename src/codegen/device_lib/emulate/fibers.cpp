@@ -113,6 +113,14 @@ void tick(std::uint32_t line) {
   if (is_interrupted() && scheduler.is_running()) scheduler.interrupt(line);
 }
 
+void start_map_copy(void (*run)(const void*), const void* closure, std::uint64_t closure_bytes, void* to, std::uint32_t bytes,
+                    void* word, std::uint32_t line) {
+  Scheduler::of_this_thread().start_map_copy({.run = run, .to = static_cast<std::byte*>(to), .bytes = bytes, .word = word, .line = line},
+                                             closure, closure_bytes);
+}
+
+void land_copies(void* word) { Scheduler::of_this_thread().land_copies(word); }
+
 }  // namespace
 
 const TwEmulation* emulation_services() {
@@ -133,7 +141,9 @@ const TwEmulation* emulation_services() {
                                      .touch = touch,
                                      .begin = begin,
                                      .touch_outside = touch_outside,
-                                     .tick = tick};
+                                     .tick = tick,
+                                     .start_map_copy = start_map_copy,
+                                     .land_copies = land_copies};
   return &table;
 }
 

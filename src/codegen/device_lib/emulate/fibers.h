@@ -30,6 +30,7 @@ struct TwWait {
     Ballot,   // `value` becomes the bits of the lanes that passed a non-zero one
     Gather,   // all[i] becomes the value of lane i; lanes that take no part give a poison
     Active,   // `value` becomes the lanes that stand at the same line when nobody else can advance
+    Consumers,  // as many threads of the block as `mask` says
   };
   const char* name;    // "__syncthreads", for messages
   std::uint32_t line;  // of the user's source
@@ -92,6 +93,11 @@ struct TwEmulation {
                         std::uint32_t line);
   // Now and then while a thread runs; does not return when the command is interrupted.
   void (*tick)(std::uint32_t line);
+  // Copies of tensor maps, of the whole block: run(closure) brings one to shared memory and tells `word`, at once or when
+  // somebody waits for the word. The closure is copied.
+  void (*start_map_copy)(void (*run)(const void* closure), const void* closure, std::uint64_t closure_bytes, void* to,
+                         std::uint32_t bytes, void* word, std::uint32_t line);
+  void (*land_copies)(void* word);
 };
 
 }  // extern "C"

@@ -71,6 +71,8 @@ void Scheduler::start_block(const Job& job) {
   ready_.clear();
   ready_head_ = 0;
   at_block_.clear();
+  at_consumers_.clear();
+  map_copies_.clear();
   has_lost_threads_ = false;
   shadow_.start_block(count, job.lanes);
   for (Warp& warp : warps_) warp = {};
@@ -220,6 +222,7 @@ void Scheduler::wait(TwWait& request) {
   Fiber& self = *running_;
   self.request = &request;
   if (request.kind == TwWait::Block) arrive_at_block(self);
+  else if (request.kind == TwWait::Consumers) arrive_at_consumers(self);
   else if (request.kind != TwWait::Active) arrive_at_warp(self);
   switch_from(self.context);
   if (failure_) throw Cancelled{};
@@ -228,6 +231,16 @@ void Scheduler::wait(TwWait& request) {
 void Scheduler::arrive_at_block(Fiber& fiber) {
   at_block_.push_back(&fiber);
   if (at_block_.size() == live_) complete_block();
+}
+
+// Orders more than it may: what other threads of the block did before, too.
+void Scheduler::arrive_at_consumers(Fiber& fiber) {
+  at_consumers_.push_back(&fiber);
+  if (at_consumers_.size() < fiber.request->mask) return;
+  for (Fiber* waiting : at_consumers_) make_ready(*waiting);
+  at_consumers_.clear();
+  idle_yields_ = 0;
+  shadow_.block_barrier();
 }
 
 // A GPU may let such threads pass, or not: it only counts arrivals.
@@ -361,6 +374,24 @@ void Scheduler::commit_copies() { running_->copies.commit(); }
 void Scheduler::wait_copies(std::uint32_t pending) {
   running_->copies.wait(
       pending, [&](const CopyQueue::Copy& copy) { shadow_.copy_arrives(running_->index, copy); });
+}
+
+void Scheduler::start_map_copy(MapCopies::Copy copy, const void* closure, std::size_t closure_bytes) {
+  copy.thread = running_->index;
+  shadow_.start_map_copy(copy.thread, copy.to, copy.bytes, copy.line);
+  void* const word = copy.word;
+  map_copies_.start(std::move(copy), closure, closure_bytes);
+  if (is_early()) land_copies(word);
+}
+
+void Scheduler::land_copies(void* word) {
+  while (true) {
+    const MapCopies::Copy copy = map_copies_.take(word);
+    if (copy.run == nullptr) return;
+    idle_yields_ = 0;
+    shadow_.map_copy_arrives(copy.to, copy.bytes);
+    MapCopies::land(copy);
+  }
 }
 
 void Scheduler::touch(Shadow::Access access) {

@@ -12,6 +12,7 @@
 #include "codegen/device_lib/emulate/context.h"
 #include "codegen/device_lib/emulate/copies.h"
 #include "codegen/device_lib/emulate/fibers.h"
+#include "codegen/device_lib/emulate/map_copies.h"
 #include "codegen/device_lib/emulate/products.h"
 #include "codegen/device_lib/emulate/shadow.h"
 
@@ -42,6 +43,8 @@ class Scheduler {
   void start_copy(const CopyQueue::Copy& copy);
   void commit_copies();
   void wait_copies(std::uint32_t pending);
+  void start_map_copy(MapCopies::Copy copy, const void* closure, std::size_t closure_bytes);
+  void land_copies(void* word);
   ProductQueue& products() { return running_->products; }
   void show_to_products() { shadow_.show_to_products(running_->index); }
   // Whether what goes on beside the threads takes effect at once this time.
@@ -108,6 +111,7 @@ class Scheduler {
 
   // Barriers.
   void arrive_at_block(Fiber& fiber);
+  void arrive_at_consumers(Fiber& fiber);
   void arrive_at_warp(Fiber& fiber);
   void complete_block();
   void check_same_barrier();
@@ -130,6 +134,8 @@ class Scheduler {
   std::vector<Fiber*> ready_;
   std::size_t ready_head_ = 0;
   std::vector<Fiber*> at_block_;
+  std::vector<Fiber*> at_consumers_;
+  MapCopies map_copies_;
   Context main_;
   Context* starter_ = nullptr;  // who made the latest switch
   Fiber* running_ = nullptr;

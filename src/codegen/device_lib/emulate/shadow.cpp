@@ -154,6 +154,7 @@ Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintp
             false, 0, access.thread, true};
   if (cell.state == Cell::State::Written && is_race(cell.write, moment))
     return race(cell.write, "written", access, at);
+  if (cell.state == Cell::State::Arrived && !writes(access.kind)) return {};
   if (is_product_ && cell.write.shows == threads_[cell.write.thread].shows)
     return {fmt::format("'{}' is read by an asynchronous product at {}, but was written at {} by a thread that has not "
                         "shown it to products since; put tw::show_to_products() (fence.proxy.async) before the barrier",
@@ -197,6 +198,24 @@ Shadow::Finding Shadow::start_copy(std::uint32_t thread, const CopyQueue::Copy& 
     for (std::uint32_t i = 0; i < copy.bytes; ++i)
       cell_at(*tracked, to + i).state = Cell::State::Arriving;
   return finding;
+}
+
+void Shadow::start_map_copy(std::uint32_t thread, const void* to, std::uint32_t bytes, std::uint32_t line) {
+  const auto first = reinterpret_cast<std::uintptr_t>(to);
+  Tracked* tracked = find(first);
+  if (!tracked) return;
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    Cell& cell = cell_at(*tracked, first + i);
+    cell.state = Cell::State::Arriving;
+    cell.reads = 0;
+    cell.write = now({first, bytes, Kind::Write, thread, line});
+  }
+}
+
+void Shadow::map_copy_arrives(const void* to, std::uint32_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(to);
+  if (Tracked* tracked = find(first))
+    for (std::uint32_t i = 0; i < bytes; ++i) cell_at(*tracked, first + i).state = Cell::State::Arrived;
 }
 
 void Shadow::copy_arrives(std::uint32_t thread, const CopyQueue::Copy& copy) {

@@ -61,6 +61,9 @@ class Shadow {
   Finding touch(const Access& access);
   Finding start_copy(std::uint32_t thread, const CopyQueue::Copy& copy);
   void copy_arrives(std::uint32_t thread, const CopyQueue::Copy& copy);
+  // Of a tensor map: the words of rings order it, which fault by themselves; what arrives all threads and products may read.
+  void start_map_copy(std::uint32_t thread, const void* to, std::uint32_t bytes, std::uint32_t line);
+  void map_copy_arrives(const void* to, std::uint32_t bytes);
 
   // Asynchronous products see what a thread wrote before it last showed them its writes; while they read, `is_product`.
   void show_to_products(std::uint32_t thread) { ++threads_[thread].shows; }
@@ -79,7 +82,7 @@ class Shadow {
     bool is_atomic = false;
   };
   struct Cell {
-    enum class State : std::uint8_t { Unwritten, Written, Arriving };
+    enum class State : std::uint8_t { Unwritten, Written, Arriving, Arrived };
     std::uint32_t generation = 0;  // of another block: unwritten
     State state = State::Unwritten;
     std::uint8_t reads = 0;  // of `readers` that count

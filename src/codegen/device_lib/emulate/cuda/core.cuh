@@ -104,6 +104,9 @@ struct TwEmulation {
   void (*begin)(const TwSourceMap* source, const void* code, TwRange* image, TwRange* locals);
   void (*touch_outside)(unsigned long address, unsigned long bytes, unsigned kind, unsigned line);
   void (*tick)(unsigned line);
+  void (*start_map_copy)(void (*run)(const void* closure), const void* closure, unsigned long closure_bytes,
+                         void* to, unsigned bytes, void* word, unsigned line);
+  void (*land_copies)(void* word);
 };
 
 // ---- Indices.

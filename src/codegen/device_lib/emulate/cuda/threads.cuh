@@ -4,7 +4,7 @@
 
 namespace tw_emulate {
 
-enum WaitKind : unsigned { WaitBlock, WaitWarp, WaitShuffle, WaitBallot, WaitGather, WaitActive };
+enum WaitKind : unsigned { WaitBlock, WaitWarp, WaitShuffle, WaitBallot, WaitGather, WaitActive, WaitConsumers };
 
 // A bit for each lane.
 #if TW_LANES == 64

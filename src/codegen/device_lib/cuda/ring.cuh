@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/cuda/ring.cuh — rings of slots in shared memory that tensor maps fill (sm_90a), and the roles that use them: one
+// thread produces, whole warps consume. device_lib/emulate/cuda/ring.cuh has the same functions for a CPU.
+//
+//   tw::set_up_ring<3>(words, 8); __syncthreads();          // 3 slots, 8 warps that consume
+//   tw::acquire<3>(words, position, bytes);                 // producer: the slot is free; so many bytes will arrive
+//   tw::copy_map(slot, map, words + position % 3, x, y);
+//   tw::await<3>(words, position);                          // consumers: they have arrived
+//   tw::release<3>(words, position, true);                  // each warp: it reads the slot no more
+//
+// Positions count up from 0. The barrier of slot s that says "full" is words[s], that of "free" words[Slots + s]; a phase of
+// either ends once each time round, so that its parity is that of position / Slots.
+
+namespace tw {
+
+struct alignas(64) TensorMap {
+  unsigned long long words[16];
+};
+
+TW_DEVICE unsigned shared_address(const void* p) { return unsigned(__cvta_generic_to_shared(p)); }
+
+// Waits for the end of a phase; a protocol that is broken traps after some seconds instead of hanging. Loop and trap are one
+// statement: a branch of C++ to a trap makes ptxas spill in kernels that set their registers.
+TW_DEVICE void wait_phase(unsigned word, unsigned parity) {
+  asm volatile(
+      "{\n.reg .pred done;\n.reg .u64 start, now;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra finish;\n"
+      "mov.u64 start, %%clock64;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@done bra finish;\n"
+      "mov.u64 now, %%clock64;\n"
+      "sub.u64 now, now, start;\n"
+      "setp.lt.u64 done, now, 20000000000;\n"
+      "@done bra again;\n"
+      "trap;\n"
+      "finish:\n}"
+      :
+      : "r"(word), "r"(parity)
+      : "memory");
+}
+
+// Called by all threads of the block, which meet at a barrier afterwards.
+template <int Slots>
+TW_DEVICE void set_up_ring(unsigned long long* words, int consumer_warps) {
+  if (threadIdx.x != 0) return;
+#pragma unroll
+  for (int i = 0; i < 2 * Slots; ++i)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 :
+                 : "r"(shared_address(words + i)), "r"(i < Slots ? 1 : consumer_warps)
+                 : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+
+template <int Slots>
+TW_DEVICE void acquire(unsigned long long* words, unsigned position, unsigned bytes) {
+  const unsigned slot = position % Slots;
+  wait_phase(shared_address(words + Slots + slot), (position / Slots & 1) ^ 1);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               :
+               : "r"(shared_address(words + slot)), "r"(bytes)
+               : "memory");
+}
+
+template <int Slots>
+TW_DEVICE void await(unsigned long long* words, unsigned position) {
+  wait_phase(shared_address(words + position % Slots), position / Slots & 1);
+}
+
+template <int Slots>
+TW_DEVICE void release(unsigned long long* words, unsigned position, bool is_wanted) {
+  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}"
+               :
+               : "r"(shared_address(words + Slots + position % Slots)), "r"(int(is_wanted && threadIdx.x % 32 == 0))
+               : "memory");
+}
+
+// Starts copying the box of a map at these coordinates, fastest dimension first; zeros arrive from outside of the tensor.
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+      :
+      : "r"(shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(shared_address(full))
+      : "memory");
+}
+TW_DEVICE void prefetch_map(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory"); }
+
+// All warps of a warpgroup: registers of each thread from here on.
+template <int Count>
+TW_DEVICE void fewer_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(Count));
+}
+template <int Count>
+TW_DEVICE void more_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(Count));
+}
+
+// A barrier of the threads that consume.
+template <int Threads>
+TW_DEVICE void meet_consumers() {
+  asm volatile("bar.sync 1, %0;" : : "n"(Threads) : "memory");
+}
+
+}  // namespace tw

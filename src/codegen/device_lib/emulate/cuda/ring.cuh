@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lib/emulate/cuda/ring.cuh — the functions of device_lib/cuda/ring.cuh on a CPU. A word of a ring has what an mbarrier
+// has: a phase, arrivals that are missing, bytes that are missing. A copy arrives when somebody waits for its word, or, by the
+// seed, at once; until then its place holds a poison.
+
+namespace tw {
+
+// As the CPU backend encodes it (runtime/cpu/tensor_map.cpp): sizes in elements, strides and boxes from fastest to slowest.
+struct MapFacts {
+  const unsigned char* address;
+  unsigned element_bytes, rank;
+  unsigned long sizes[5];
+  unsigned long strides[4];  // in bytes, without the fastest
+  unsigned short box[5];
+  unsigned short swizzle_bytes;
+};
+struct alignas(64) TensorMap : MapFacts {};
+static_assert(sizeof(TensorMap) == 128, "as large as on a GPU");
+
+namespace emulated {
+
+#define TW_UNSEEN __attribute__((noinline, no_sanitize("thread")))
+
+struct RingWord {
+  int bytes;               // that are missing
+  unsigned phase : 1, is_set_up : 15;
+  unsigned missing : 8, arrivals : 8;
+
+  TW_UNSEEN static RingWord& at(unsigned long long* word, const char* what) {
+    RingWord& self = *(RingWord*)word;
+    if (self.is_set_up != 0x1a2b) tw_emulate::fault(what);
+    return self;
+  }
+  TW_UNSEEN void end_phase() {
+    if (missing != 0 || bytes != 0) return;
+    phase ^= 1;
+    missing = arrivals;
+  }
+  TW_UNSEEN void arrive() {
+    if (missing == 0) tw_emulate::fault("a slot of a ring is released or acquired more often than it has warps");
+    missing -= 1;
+    end_phase();
+  }
+};
+
+struct MapCopy {
+  unsigned char* to;
+  MapFacts map;  // the thread that started the copy may have ended
+  unsigned long long* word;
+  int x, y;
+
+  // The box, line by line, in chunks of 16 bytes that are exchanged as the map says.
+  TW_UNSEEN static void run(const void* closure) {
+    const MapCopy& self = *(const MapCopy*)closure;
+    const MapFacts& map = self.map;
+    const unsigned line_bytes = map.box[0] * map.element_bytes;
+    for (unsigned row = 0; row < map.box[1]; ++row)
+      for (unsigned i = 0; i < map.box[0]; ++i) {
+        unsigned long to = (unsigned long)self.to + row * line_bytes + i * map.element_bytes;
+        if (map.swizzle_bytes != 0) to ^= (to >> 7 & (map.swizzle_bytes / 16 - 1)) << 4;
+        const long at_x = (long)self.x + i, at_y = (long)self.y + row;
+        const bool is_inside = at_x >= 0 && at_x < (long)map.sizes[0] && at_y >= 0 && at_y < (long)map.sizes[1];
+        if (is_inside)
+          __builtin_memcpy((void*)to, map.address + at_y * (long)map.strides[0] + at_x * map.element_bytes, map.element_bytes);
+        else __builtin_memset((void*)to, 0, map.element_bytes);
+      }
+    RingWord& word = RingWord::at(self.word, "a copy of a tensor map arrives at a word that is not set up");
+    word.bytes -= int(line_bytes * map.box[1]);
+    if (word.bytes < 0) tw_emulate::fault("more bytes arrive in a slot of a ring than were announced");
+    word.end_phase();
+  }
+};
+
+TW_UNSEEN static void wait_phase(unsigned long long* word, unsigned parity, int line) {
+  RingWord& self = RingWord::at(word, "a word of a ring is waited for before it is set up");
+  for (;;) {
+    tw_emulate::emulation->land_copies(word);
+    if (self.phase != parity) return;
+    tw_emulate::suspended([] { tw_emulate::emulation->yield(); });
+  }
+  (void)line;
+}
+
+}  // namespace emulated
+
+template <int Slots>
+TW_UNSEEN void set_up_ring(unsigned long long* words, int consumer_warps) {
+  if (threadIdx.x != 0) return;
+  for (int i = 0; i < 2 * Slots; ++i) {
+    emulated::RingWord& word = *(emulated::RingWord*)(words + i);
+    word.bytes = 0;
+    word.phase = 0;
+    word.is_set_up = 0x1a2b;
+    word.missing = word.arrivals = i < Slots ? 1 : consumer_warps;
+  }
+}
+template <int Slots>
+TW_UNSEEN void acquire(unsigned long long* words, unsigned position, unsigned bytes, int line = __builtin_LINE()) {
+  emulated::wait_phase(words + Slots + position % Slots, (position / Slots & 1) ^ 1, line);
+  emulated::RingWord& word = emulated::RingWord::at(words + position % Slots, "a slot of a ring is acquired before it is set up");
+  word.bytes += int(bytes);
+  word.arrive();
+}
+template <int Slots>
+TW_UNSEEN void await(unsigned long long* words, unsigned position, int line = __builtin_LINE()) {
+  emulated::wait_phase(words + position % Slots, position / Slots & 1, line);
+}
+// Lanes wait for their products together on a GPU; here each one does for itself.
+template <int Slots>
+TW_UNSEEN void release(unsigned long long* words, unsigned position, bool is_wanted, int line = __builtin_LINE()) {
+  tw_emulate::meet("release", line, tw_emulate::WaitWarp, 0xffffffffu);
+  if (!is_wanted || threadIdx.x % 32 != 0) return;
+  emulated::RingWord::at(words + Slots + position % Slots, "a slot of a ring is released before it is set up").arrive();
+}
+TW_UNSEEN static void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y,
+                               int line = __builtin_LINE()) {
+  const unsigned bytes = map.box[0] * map.box[1] * map.element_bytes;
+  if ((unsigned long)to % 128 != 0 || (map.swizzle_bytes != 0 && (unsigned long)to % (8 * map.swizzle_bytes) != 0))
+    tw_emulate::fault("a copy of a tensor map goes to a place that is not aligned to its pattern");
+  const emulated::MapCopy copy{(unsigned char*)to, map, full, x, y};
+  tw_emulate::emulation->start_map_copy(emulated::MapCopy::run, &copy, sizeof copy, to, bytes, full, unsigned(line));
+}
+TW_DEVICE void prefetch_map(const TensorMap&) {}
+template <int Count>
+TW_DEVICE void fewer_registers() {}
+template <int Count>
+TW_DEVICE void more_registers() {}
+template <int Threads>
+TW_DEVICE void meet_consumers(int line = __builtin_LINE()) {
+  tw_emulate::meet("bar.sync 1", line, tw_emulate::WaitConsumers, Threads);
+}
+
+}  // namespace tw

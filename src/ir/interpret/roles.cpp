@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/interpret/roles.cpp — a producer and its consumers beside each other, and what they do with
+// rings.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ir/interpret/program.h"
+
+namespace tilewright::ir {
+
+void Program::run_roles(const Op& op) {
+  enter(op);
+  const std::vector<ControlPlace> outside = path_;
+  turns_.run(
+      [&] {
+        path_ = outside;
+        run_region(op.regions[0]);
+      },
+      [&] {
+        path_ = outside;
+        run_region(op.regions[1]);
+      });
+  path_ = outside;
+  leave();
+}
+
+// Each role keeps its own place in the kernel while the other one runs.
+void Program::wait_for_other_role(const Op& op, std::int64_t position) {
+  std::vector<ControlPlace> mine = path_;
+  turns_.maybe_hand_over();
+  while (rings_.must_wait(op, position)) {
+    if (!turns_.is_running() || !turns_.hand_over(true))
+      fail(op, fmt::format("'{}' waits for position {} of ring '{}' for ever", op.facts().name,
+                           position, op.text("ring")));
+  }
+  path_ = std::move(mine);
+}
+
+void Program::ring_op(const Op& op) {
+  const std::int64_t position = operand(op, 0).elements[0].i;
+  std::string problem;
+  if (op.kind == OpKind::Release) {
+    if (op.operands.size() == 2 && operand(op, 1).elements[0].i == 0) return;
+    problem = rings_.release(op, position);
+  } else if (op.kind == OpKind::Acquire) {
+    wait_for_other_role(op, position);
+    problem = rings_.acquire(op, position);
+  } else {
+    wait_for_other_role(op, position);
+    std::vector<Rings::Copy> arrived;
+    problem = rings_.await(op, position, arrived);
+    for (const Rings::Copy& copy : arrived) {  // a copy may read memory until it is awaited
+      const Tile now = read_map(*copy.op, copy.coordinates);
+      for (std::size_t i = 0; i < now.size(); ++i)
+        if (now.elements[i].i != copy.content.elements[i].i)
+          fail(*copy.op, "memory was written while the copy of it was under way");
+    }
+  }
+  if (!problem.empty()) fail(op, problem);
+  turns_.stop_waiting();
+}
+
+void Program::copy_map(const Op& op) {
+  Rings::Copy copy{.op = &op};
+  for (std::size_t i = 1; i < op.operands.size(); ++i)
+    copy.coordinates.push_back(operand(op, i).elements[0].i);
+  copy.content = read_map(op, copy.coordinates);
+  const std::string problem = rings_.start(op, operand(op, 0).elements[0].i, std::move(copy));
+  if (!problem.empty()) fail(op, problem);
+  turns_.stop_waiting();
+}
+
+Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {
+  const KernelMap& map = kernel_.map_of(op);
+  const auto value_of = [&](int argument) {
+    return get(kernel_.arguments[static_cast<std::size_t>(argument)].value).elements[0].i;
+  };
+  const auto number = [&](const LaunchNumber& n) {
+    return n.factor * (n.argument < 0 ? 1 : value_of(n.argument));
+  };
+  const Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
+  const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
+  Tile out{type, std::vector<Element>(static_cast<std::size_t>(type.numel()))};
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::int64_t offset = 0, rest = static_cast<std::int64_t>(i);
+    std::int64_t index[Type::max_rank] = {};
+    for (int d = type.rank; d-- > 0; rest /= type.size(d)) index[d] = rest % type.size(d);
+    bool is_inside = true;
+    for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
+      const std::int64_t at = coordinates[d] + index[map.dimensions[d].of_tile];
+      is_inside = is_inside && at >= 0 && at < number(map.dimensions[d].size);
+      offset += at * number(map.dimensions[d].stride);
+    }
+    out.elements[i].i = 0;  // +0.0 has the same bits
+    if (is_inside)
+      out.elements[i] = checked_read(op, value_of(map.argument) + offset * bytes, type.dtype);
+  }
+  return out;
+}
+
+}  // namespace tilewright::ir

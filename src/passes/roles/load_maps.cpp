@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/roles/load_maps.cpp — an affine load taken apart by its strides.
+#include "passes/roles/load_maps.h"
+
+#include <algorithm>
+
+#include "ir/constant.h"
+
+namespace tilewright {
+namespace {
+
+using ir::Op;
+using ir::OpKind;
+using ir::Value;
+
+constexpr std::int64_t alignment = 16;
+
+class MapFinder {
+ public:
+  MapFinder(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op& loop)
+      : kernel_(kernel), axes_(axes), loop_(loop) {}
+
+  std::optional<LoadMap> run(const Op& load) {
+    const ir::Type& type = kernel_.type(load.result());
+    const Op* affine = kernel_.maker(load.operands[0]);
+    if (type.rank != 2 || !affine || affine->kind != OpKind::Affine || load.operands.size() < 2)
+      return std::nullopt;
+    const Op* bounds = kernel_.maker(load.operands[1]);
+    if (!bounds || bounds->kind != OpKind::Bounds) return std::nullopt;
+    const auto start = pointer(affine->operands[0], 0);
+    const int argument = start ? argument_number(start->first) : -1;
+    if (argument < 0 ||
+        kernel_.arguments[static_cast<std::size_t>(argument)].divisible % alignment != 0)
+      return std::nullopt;
+    return come_apart(type, *affine, *bounds, argument, start->second);
+  }
+
+ private:
+  int argument_number(Value value) const {
+    for (std::size_t i = 0; i < kernel_.arguments.size(); ++i)
+      if (kernel_.arguments[i].value == value) return static_cast<int>(i);
+    return -1;
+  }
+
+  // An argument and how many elements from there on. A carried pointer is where it began and so
+  // many steps further.
+  std::optional<std::pair<Value, Polynomial>> pointer(Value value, int depth) const {
+    if (argument_number(value) >= 0) return {{value, {}}};
+    if (depth > 8) return std::nullopt;
+    const Op* op = kernel_.maker(value);
+    if (op != nullptr) {
+      if (op->kind == OpKind::Hint) return pointer(op->operands[0], depth + 1);
+      if (op->kind != OpKind::Offset) return std::nullopt;
+      auto from = pointer(op->operands[0], depth + 1);
+      if (from) from->second = from->second.plus(Polynomial::expand(kernel_, op->operands[1]));
+      return from;
+    }
+    const auto& arguments = loop_.regions[0].arguments;
+    const auto found = std::find(arguments.begin(), arguments.end(), value);
+    if (found == arguments.end() || ir::integer_constant(kernel_, loop_.operands[0]) != 0 ||
+        ir::integer_constant(kernel_, loop_.operands[2]) != 1)
+      return std::nullopt;
+    const auto slot = static_cast<std::size_t>(found - arguments.begin()) - 1;
+    const Op* step = kernel_.maker(loop_.regions[0].ops.back()->operands[slot]);
+    if (!step || step->kind != OpKind::Offset || step->operands[0] != value) return std::nullopt;
+    const Polynomial by = Polynomial::expand(kernel_, step->operands[1]);
+    if (!is_same_in_all_rounds(by)) return std::nullopt;
+    auto from = pointer(loop_.operands[slot + 3], depth + 1);
+    if (from) from->second = from->second.plus(by.times(Polynomial::of(arguments[0])));
+    return from;
+  }
+
+  bool is_same_in_all_rounds(const Polynomial& by) const {
+    std::vector<std::uint32_t> inside;
+    for (const Value value : loop_.regions[0].arguments) inside.push_back(value.id);
+    ir::walk(loop_.regions[0], [&](const Op& op) {
+      for (const Value value : op.results) inside.push_back(value.id);
+    });
+    for (const auto& [factors, count] : by.terms())
+      for (const std::uint32_t id : factors)
+        if (std::find(inside.begin(), inside.end(), id) != inside.end()) return false;
+    return true;
+  }
+
+  bool is_not_negative(const Polynomial& sum) const {
+    return std::all_of(sum.terms().begin(), sum.terms().end(), [&](const auto& term) {
+      return term.second > 0 &&
+             std::all_of(term.first.begin(), term.first.end(), [&](std::uint32_t id) {
+               return axes_.is_not_negative({id}) || is_assumed({id});
+             });
+    });
+  }
+
+  // By an `assume` of the kernel: value > 0 or value >= 0.
+  bool is_assumed(Value value) const {
+    bool found = false;
+    ir::walk(kernel_.body, [&](const Op& op) {
+      const Op* compare = op.kind == OpKind::Assume ? kernel_.maker(op.operands[0]) : nullptr;
+      if (!compare || compare->kind != OpKind::Compare) return;
+      const std::string_view is = compare->text("is");
+      const auto left = ir::integer_constant(kernel_, compare->operands[0]);
+      const auto right = ir::integer_constant(kernel_, compare->operands[1]);
+      found |= (is == "gt" || is == "ge") && compare->operands[0] == value && right && *right >= 0;
+      found |= (is == "lt" || is == "le") && compare->operands[1] == value && left && *left >= 0;
+    });
+    return found;
+  }
+
+  // A 32-bit integer argument as a number that the launch knows.
+  std::optional<ir::LaunchNumber> launch_number(const Polynomial& value) const {
+    const auto single = value.single();
+    const int argument = single ? argument_number(*single) : -1;
+    if (argument < 0 || kernel_.type(*single).dtype != DType::Int32) return std::nullopt;
+    return ir::LaunchNumber{argument, 1};
+  }
+
+  std::optional<LoadMap> come_apart(const ir::Type& type, const Op& affine, const Op& bounds,
+                                    int argument, const Polynomial& offset) {
+    const Polynomial strides[2] = {Polynomial::expand(kernel_, affine.operands[1]),
+                                   Polynomial::expand(kernel_, affine.operands[2])};
+    const int fast = strides[1].constant() == 1 ? 1 : 0, slow = 1 - fast;
+    const auto stride = launch_number(strides[slow]);
+    if (strides[fast].constant() != 1 || !stride) return std::nullopt;
+    const Value stride_value = *strides[slow].single();
+    const auto bytes = static_cast<std::int64_t>(type.element_bytes());
+    if (!axes_.is_multiple(stride_value, alignment / bytes)) return std::nullopt;
+    const Polynomial::Parts parts = offset.split_by(stride_value);
+    LoadMap out;
+    out.map.argument = argument;
+    out.coordinates = {parts.without, parts.with};
+    for (const int d : {fast, slow}) {
+      const Polynomial& at = out.coordinates[out.map.dimensions.size()];
+      const auto size = size_of_dimension(bounds, d, at);
+      if (!size) return std::nullopt;
+      out.map.dimensions.push_back({d, *size, d == fast ? ir::LaunchNumber{} : *stride});
+    }
+    // A stride that is no number of elements of a row must be known to be one of bytes forward.
+    const bool is_row = stride->argument == out.map.dimensions[0].size.argument;
+    if (!is_row && !is_assumed(stride_value) && !axes_.is_not_negative(stride_value))
+      return std::nullopt;
+    return out;
+  }
+
+  // Elements from `low` to before `high` of the tile are those from 0 to before the size of the
+  // tensor.
+  std::optional<ir::LaunchNumber> size_of_dimension(const Op& bounds, int d,
+                                                    const Polynomial& at) const {
+    const Polynomial low =
+        Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d)]);
+    const Polynomial high =
+        Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d) + 1]);
+    const bool begins_there = low.plus(at).terms().empty();
+    const bool is_behind = low.constant() && *low.constant() <= 0 && is_not_negative(at);
+    if (!begins_there && !is_behind) return std::nullopt;
+    return launch_number(high.plus(at));
+  }
+
+  const ir::Kernel& kernel_;
+  const AxisAnalysis& axes_;
+  const Op& loop_;
+};
+
+}  // namespace
+
+std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
+                                     const Op& loop, const Op& load) {
+  return MapFinder(kernel, axes, loop).run(load);
+}
+
+}  // namespace tilewright

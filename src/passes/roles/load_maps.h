@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/roles/load_maps.h — loads of a loop as tiles of tensors: which argument, which sizes,
+// which coordinates.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ir/kernel.h"
+#include "passes/axis_info.h"
+#include "passes/roles/polynomial.h"
+
+namespace tilewright {
+
+struct LoadMap {
+  ir::KernelMap map;                    // without a name
+  std::vector<Polynomial> coordinates;  // of its dimensions, in each round of the loop
+};
+
+// None where the load is no tile of a tensor with two dimensions behind an argument: its formula
+// must come apart into one term per stride, its bounds must be the tensor's sizes, which are
+// arguments, and all must be aligned to 16 bytes.
+std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
+                                     const ir::Op& loop, const ir::Op& load);
+
+}  // namespace tilewright

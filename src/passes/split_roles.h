@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/split_roles.h — a producer copies tiles by tensor maps, consumers multiply them. Takes a
+// kernel at the Tile stage, after choose_units and instead of pipeline_loops. It runs only where
+// TILEWRIGHT_EXTRA_PASSES names it, and unwrap_rows with it.
+//
+// ```
+//   for %k (%sum)                           if is_producer
+//     %a = load affine, bounds                for %k (%position)
+//     %b = load affine, bounds         =>       acquire %position; copy_map .. ; copy_map ..
+//     %sum = dot %a, %b, %sum               else
+//   store %sum                                for %k (%sum, %position)
+//                                               await %position
+//                                               %sum = dot read_buffer %position, ..  {pending = 1}
+//                                               release %position - 1
+//                                             store %sum
+// ```
+//
+// A kernel whose one loop with products loads nothing but tiles of tensors is taken apart: the
+// producer has the loop, all loops around it and what coordinates need, and starts copies into a
+// ring; the consumers have all the rest and wait for the ring. Nobody waits for the other before
+// the ring is full or empty: with programs in a loop (persist_programs) the next program's tiles
+// arrive while the results of this one are stored. `roles/model.h` says where that pays.
+#pragma once
+
+#include "ir/kernel.h"
+#include "tilewright/target.h"
+
+namespace tilewright {
+
+struct SplitRolesOptions {
+  int num_warps = 4;
+  int num_stages = 3;
+  int most_slots = 1024;
+  std::int64_t shared_bytes = 0;  // of a block; 0: any number
+  bool persists = true;
+  bool asks_model = true;
+};
+
+// Whether the kernel has a product that roles pay for, by the model.
+bool may_have_roles(const ir::Kernel& kernel, int num_warps);
+
+// Whether it was taken apart.
+bool split_roles(ir::Kernel& kernel, const SplitRolesOptions& options);
+void split_roles(ir::Kernel& kernel, const Target& target);
+
+}  // namespace tilewright

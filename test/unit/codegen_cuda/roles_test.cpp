@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen_cuda/roles_test.cpp — a producer and its consumers in emulated text: the same bits as the
+// interpreter in every order of threads, and what is taken out of the protocol is missed.
+#include <gtest/gtest.h>
+
+#include "../passes/product_kernel.h"
+#include "base/settings.h"
+#include "passes/choose_units.h"
+#include "passes/split_roles.h"
+#include "tile_program.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+TileProgram program_with_roles(bool persists = true) {
+  ir::Kernel kernel = at_tile(product_text({.bm = 128, .bn = 64, .bk = 64}));
+  EXPECT_TRUE(split_roles(
+      kernel, {.num_warps = 8, .num_stages = 2, .persists = persists, .asks_model = false}));
+  const Target target = Target::parse("sm_90a");
+  for (const char* name : {"canonicalize", "hoist_loop_invariants",
+                           "eliminate_common_subexpressions", "eliminate_dead_code"})
+    pass_named(name).run(kernel, target);
+  return TileProgram::from_kernel(std::move(kernel), 8);
+}
+
+struct Operands {
+  std::int64_t m, n, k;
+  Memory a = numbers(DType::Float16, static_cast<std::size_t>(m * 256), 1);
+  Memory b = numbers(DType::Float16, static_cast<std::size_t>(k * 256), 2);
+  Memory c = zeros(DType::Float16, static_cast<std::size_t>(m * 256));
+  Run run() {
+    const std::int64_t stride = 256;
+    return {.grid = {(m + 127) / 128 * ((n + 63) / 64), 1, 1},
+            .arguments = {&a, &b, &c, m, n, k, stride, stride, stride},
+            .tolerance = 2e-3};
+  }
+};
+
+TEST(CudaRoles, AgreeWithTheInterpreter) {
+  for (const bool persists : {true, false}) {
+    const TileProgram program = program_with_roles(persists);
+    show(program);
+    EXPECT_NE(program.text().find("tw::copy_map("), std::string::npos) << program.text();
+    for (Operands operands : {Operands{130, 100, 150}, Operands{1, 1, 1}, Operands{256, 63, 64}})
+      program.expect_same(operands.run());
+  }
+}
+
+// What the emulation says of the text with `from` replaced by `to`; "" where nothing is wrong.
+std::string fault(const TileProgram& program, std::string_view from, std::string_view to) {
+  KernelSource changed = program.source();
+  const std::size_t at = changed.text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << changed.text;
+  changed.text.replace(at, from.size(), to);
+  const Loaded loaded = load_emulated(changed);
+  Operands operands{130, 100, 200};
+  try {
+    program.expect_same(operands.run(), loaded);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CudaRolesHostile, EveryStepOfTheProtocolIsMissed) {
+#ifdef TW_SANITIZE
+  GTEST_SKIP() << "builds with sanitizers have no checks of shared memory";
+#endif
+  const TileProgram program = program_with_roles();
+  const struct {
+    const char* from;
+    const char* to;
+  } changes[] = {
+      {", k_3 != 0);", ", false);"},  // a slot is not released
+      {", 24576);", ", 24560);"},     // too few bytes are announced
+      {", 24576);", ", 24592);"},     // and too many
+      {"tw::wait_products<1>();",
+       "tw::wait_products<3>();"},  // a slot is released while a product reads it
+      {"tw::set_up_ring<3>(ring_words, 8);",
+       "tw::set_up_ring<3>(ring_words, 4);"},         // half of the warps release it
+      {"__syncthreads();", ";"},                      // words are used before they are set up
+      {"tw::await<3>(", "if (false) tw::await<3>("},  // a slot is read before it is there
+      {"tw::await<3>(ring_words, ", "tw::await<3>(ring_words, 3 + "},  // the other parity
+      {"tw::meet_consumers<256>();", ";"},  // consumers do not wait for each other
+  };
+  for (const auto& change : changes)
+    EXPECT_NE(fault(program, change.from, change.to), "") << change.from;
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/split_roles_test.cpp — a kernel with roles computes the same bits in the interpreter, in
+// every order of its roles, and each step of the protocol that is taken out is named.
+#include "passes/split_roles.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "passes/product_kernel.h"
+#include "tilewright/error.h"
+
+namespace tilewright {
+namespace {
+
+using ir::OpKind;
+using testing::HasSubstr;
+
+ir::Kernel with_roles(bool persists = true, const std::string& text = product_text()) {
+  ir::Kernel kernel = at_tile(text);
+  EXPECT_TRUE(split_roles(
+      kernel, {.num_warps = 8, .num_stages = 2, .persists = persists, .asks_model = false}))
+      << ir::print(kernel);
+  ir::verify(kernel);
+  return kernel;
+}
+
+ir::Op& first(ir::Kernel& kernel, OpKind kind) {
+  ir::Op* found = nullptr;
+  ir::walk(kernel.body, [&](ir::Op& op) {
+    if (found == nullptr && op.kind == kind) found = &op;
+  });
+  return *found;
+}
+
+std::string problem(const ir::Kernel& kernel, std::uint64_t seed) {
+  ProductMemory memory(33, 17, 50);
+  try {
+    memory.run(kernel, seed);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SplitRoles, ChangesNoResult) {
+  for (const bool persists : {true, false}) {
+    const ir::Kernel roles = with_roles(persists);
+    for (const auto& [m, n, k] :
+         {std::tuple{16, 16, 16}, {17, 15, 33}, {15, 17, 31}, {1, 1, 1}, {48, 31, 0}, {33, 40, 47}})
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        ProductMemory before(m, n, k), after(m, n, k);
+        before.run(at_tile(product_text(), false));
+        after.run(roles, seed);
+        EXPECT_EQ(before.c, after.c) << m << " " << n << " " << k;
+      }
+  }
+}
+
+TEST(SplitRoles, IsPrintedAndRead) {
+  const ir::Kernel kernel = with_roles();
+  const std::string text = ir::print(kernel);
+  EXPECT_THAT(text, HasSubstr("map @x_map : %a [1 = %K by 1, 0 = %M by %sa]"));
+  EXPECT_THAT(text, HasSubstr("map @y_map : %b [1 = %N by 1, 0 = %K by %sb]"));
+  EXPECT_THAT(text, HasSubstr("ring @ring : @x_buffer, @y_buffer"));
+  EXPECT_EQ(ir::print(ir::parse(text, "again")), text);
+}
+
+TEST(SplitRoles, LeavesWhatIsNoTileOfATensor) {
+  const auto stays = [](std::string text) {
+    ir::Kernel kernel = at_tile(text);
+    return !split_roles(kernel, {.num_warps = 8, .num_stages = 2, .asks_model = false});
+  };
+  EXPECT_TRUE(stays(product_text({.mask = "%rows_all"})));  // columns that wrap
+  std::string text = product_text();
+  text.replace(text.find("%sa: i32 {divisible = 16}"), 25, "%sa: i32");  // rows that begin anywhere
+  EXPECT_TRUE(stays(text));
+  text = product_text();
+  text.replace(text.find("assume %pa"), 10, "");  // a stride that may be negative
+  EXPECT_TRUE(stays(text));
+  text = product_text();
+  text.replace(text.find("%cs = splat %c"), 14, "%cs = splat %a");  // what is loaded is stored
+  EXPECT_TRUE(stays(text));
+}
+
+// ---- Planted bugs
+
+TEST(SplitRolesProtocol, MissingReleaseIsNamed) {
+  ir::Kernel kernel = with_roles();
+  ir::walk(kernel.body, [](ir::Op& op) {
+    std::vector<ir::Region*> regions;
+    for (ir::Region& region : op.regions)
+      std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Release; });
+  });
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), HasSubstr("for ever"));
+}
+
+TEST(SplitRolesProtocol, ReleaseWhileAProductReadsIsNamed) {
+  ir::Kernel kernel = with_roles();
+  ir::Op& release = first(kernel, OpKind::Release);
+  release.operands = {
+      first(kernel, OpKind::Await).operands[0]};  // of this round, whose product goes on
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), testing::AnyOf(HasSubstr("while a product reads it"),
+                                                      HasSubstr("before position")));
+}
+
+TEST(SplitRolesProtocol, MissingAwaitIsNamed) {
+  ir::Kernel kernel = with_roles();
+  ir::walk(kernel.body, [](ir::Op& op) {
+    for (ir::Region& region : op.regions)
+      std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Await; });
+  });
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), HasSubstr("before it was awaited"));
+}
+
+TEST(SplitRolesProtocol, MissingAcquireIsNamed) {
+  ir::Kernel kernel = with_roles();
+  ir::walk(kernel.body, [](ir::Op& op) {
+    for (ir::Region& region : op.regions)
+      std::erase_if(region.ops, [](const ir::Op* o) { return o->kind == OpKind::Acquire; });
+  });
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed),
+                testing::AnyOf(HasSubstr("was not acquired"), HasSubstr("for ever")));
+}
+
+TEST(SplitRolesProtocol, MissingCopyIsNamed) {
+  ir::Kernel kernel = with_roles();
+  ir::walk(kernel.body, [](ir::Op& op) {
+    for (ir::Region& region : op.regions)
+      std::erase_if(region.ops, [](const ir::Op* o) {
+        return o->kind == OpKind::CopyMap && o->text("buffer") == "y_buffer";
+      });
+  });
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    EXPECT_THAT(problem(kernel, seed), HasSubstr("for ever"));
+}
+
+}  // namespace
+}  // namespace tilewright
