@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "count_ops.h"
 #include "ir/interpret/interpret.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -24,12 +25,6 @@ namespace {
 using ir::OpKind;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-int count(const ir::Kernel& kernel, OpKind kind) {
-  int found = 0;
-  ir::walk(kernel.body, [&](const ir::Op& op) { found += op.kind == kind; });
-  return found;
-}
 
 // The matrices: a is 8 x 64, b is 64 x 8, both of small whole numbers; c and d are 64 floats.
 struct Memory {

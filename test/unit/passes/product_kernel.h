@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// passes/product_kernel.h — a product of matrices whose rows and columns wrap, for tests of what passes make of it.
+// passes/product_kernel.h — a product of matrices whose rows and columns wrap, for tests of what
+// passes make of it.
 #pragma once
 
 #include <cstring>
@@ -13,8 +14,9 @@
 
 namespace tilewright {
 
-// Tiles of `bm` x `bn`, `bk` deep; programs in one dimension, column by column. `wrap` makes an index of `%x` and the size `%m`;
-// `mask` names the mask of the store, `%inside` being the right one.
+// Tiles of `bm` x `bn`, `bk` deep; programs in one dimension, column by column. `wrap` makes an
+// index of `%x` and the size `%m`; `mask` names the mask of the store, `%inside` being the right
+// one.
 struct ProductShape {
   std::string wrap = "rem %x, %m";
   std::string mask = "%inside";
@@ -22,13 +24,16 @@ struct ProductShape {
 };
 
 inline std::string replaced(std::string text, std::string_view what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
   return text;
 }
 
 inline std::string product_text(const ProductShape& shape = {}) {
-  const auto index = [&](const std::string& name, const std::string& program, const std::string& size) {
-    std::string made = replaced(replaced(shape.wrap, "%below", "%below_" + name), "%zeros", "%zeros_" + name);
+  const auto index = [&](const std::string& name, const std::string& program,
+                         const std::string& size) {
+    std::string made =
+        replaced(replaced(shape.wrap, "%below", "%below_" + name), "%zeros", "%zeros_" + name);
     made = replaced(replaced(made, "%x", "%plain_" + name), "%m", "%all_" + name);
     return replaced(replaced(replaced(replaced(R"(
   %range_@ = arange {start = 0} : i32[B]
@@ -39,9 +44,14 @@ inline std::string product_text(const ProductShape& shape = {}) {
   %plain_@ = add %firsts_@, %range_@ : i32[B]
   %all_@ = splat SIZE : i32[B]
   %below_@ = compare %plain_@, %all_@ {is = "lt"} : b1[B]
-  %at_@ = )" + made + " : i32[B]", "@", name), "PROGRAM", program), "SIZE", size), "[B]", name == "m" ? "[BM]" : "[BN]");
+  %at_@ = )" + made + " : i32[B]",
+                                               "@", name),
+                                      "PROGRAM", program),
+                             "SIZE", size),
+                    "[B]", name == "m" ? "[BM]" : "[BN]");
   };
-  std::string text = R"(kernel @product(%a: *f16 {divisible = 16}, %b: *f16 {divisible = 16}, %c: *f16 {divisible = 16}, %M: i32, %N: i32, %K: i32, %sa: i32 {divisible = 16}, %sb: i32 {divisible = 16}, %sc: i32) source {
+  std::string text =
+      R"(kernel @product(%a: *f16 {divisible = 16}, %b: *f16 {divisible = 16}, %c: *f16 {divisible = 16}, %M: i32, %N: i32, %K: i32, %sa: i32 {divisible = 16}, %sb: i32 {divisible = 16}, %sc: i32) source {
   %pid = program_id {axis = 0} : i32
   %none = constant {value = 0} : i32
   %one = constant {value = 1} : i32
@@ -58,8 +68,8 @@ inline std::string product_text(const ProductShape& shape = {}) {
   %pb = compare %sb, %none {is = "gt"} : b1
   assume %pb
   %range_k = arange {start = 0} : i32[BK])" +
-                     replaced(index("m", "%pid_m", "%M"), "value = B}", "value = BM}") +
-                     replaced(index("n", "%pid_n", "%N"), "value = B}", "value = BN}") + R"(
+      replaced(index("m", "%pid_m", "%M"), "value = B}", "value = BM}") +
+      replaced(index("n", "%pid_n", "%N"), "value = B}", "value = BN}") + R"(
   %m_tall = reshape %at_m : i32[BM, 1]
   %sa_tall = splat %sa : i32[BM, 1]
   %m_off = mul %m_tall, %sa_tall : i32[BM, 1]
@@ -120,7 +130,8 @@ inline std::string product_text(const ProductShape& shape = {}) {
   store %to, %out, MASK
 }
 )";
-  text = replaced(replaced(text, "BM-1", std::to_string(shape.bm - 1)), "BK-1", std::to_string(shape.bk - 1));
+  text = replaced(replaced(text, "BM-1", std::to_string(shape.bm - 1)), "BK-1",
+                  std::to_string(shape.bk - 1));
   text = replaced(replaced(text, "BM", std::to_string(shape.bm)), "BN", std::to_string(shape.bn));
   return replaced(replaced(text, "BK", std::to_string(shape.bk)), "MASK", shape.mask);
 }
@@ -131,25 +142,38 @@ struct ProductMemory {
   std::vector<std::uint16_t> a, b, c;
   std::int64_t m, n, k;
 
-  ProductMemory(std::int64_t rows, std::int64_t columns, std::int64_t depth) : m(rows), n(columns), k(depth) {
+  ProductMemory(std::int64_t rows, std::int64_t columns, std::int64_t depth)
+      : m(rows), n(columns), k(depth) {
     a = numbers(rows, depth, 1);
     b = numbers(depth, columns, 2);
     c.assign(static_cast<std::size_t>(rows * stride), 0x1234);
   }
-  static std::vector<std::uint16_t> numbers(std::int64_t rows, std::int64_t columns, unsigned seed) {
+  static std::vector<std::uint16_t> numbers(std::int64_t rows, std::int64_t columns,
+                                            unsigned seed) {
     static constexpr std::uint16_t some[] = {0, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4200, 0x4400};
     std::mt19937 random(seed);
-    std::vector<std::uint16_t> out(static_cast<std::size_t>(std::max<std::int64_t>(rows, 1) * stride), 0x7e00);
+    std::vector<std::uint16_t> out(
+        static_cast<std::size_t>(std::max<std::int64_t>(rows, 1) * stride), 0x7e00);
     for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j) out[static_cast<std::size_t>(i * stride + j)] = some[random() % 7];
+      for (std::int64_t j = 0; j < columns; ++j)
+        out[static_cast<std::size_t>(i * stride + j)] = some[random() % 7];
     return out;
   }
   void run(const ir::Kernel& kernel, std::uint64_t seed = 0) {
     const auto buffer = [](const char* name, auto& data) {
-      return ir::InterpretBuffer{.name = name, .data = data.data(), .bytes = data.size() * sizeof(data[0])};
+      return ir::InterpretBuffer{
+          .name = name, .data = data.data(), .bytes = data.size() * sizeof(data[0])};
     };
     const ir::InterpretBuffer buffers[] = {buffer("a", a), buffer("b", b), buffer("c", c)};
-    const ir::InterpretArgument arguments[] = {ir::InterpretPointer{0}, ir::InterpretPointer{1}, ir::InterpretPointer{2}, m, n, k, stride, stride, stride};
+    const ir::InterpretArgument arguments[] = {ir::InterpretPointer{0},
+                                               ir::InterpretPointer{1},
+                                               ir::InterpretPointer{2},
+                                               m,
+                                               n,
+                                               k,
+                                               stride,
+                                               stride,
+                                               stride};
     ir::InterpretOptions options;
     options.grid[0] = (m + 15) / 16 * ((n + 15) / 16);
     options.role_seed = seed;
@@ -161,9 +185,10 @@ struct ProductMemory {
 inline ir::Kernel at_tile(const std::string& text, bool unwraps = true) {
   ir::Kernel kernel = ir::parse(text, "product.tir");
   const Target target = Target::parse("sm_90a");
-  for (const char* name : {"canonicalize", "eliminate_common_subexpressions", "hoist_loop_invariants", "eliminate_dead_code", "unwrap_rows",
-                           "find_access_forms", "canonicalize", "hoist_loop_invariants", "eliminate_common_subexpressions",
-                           "eliminate_dead_code"})
+  for (const char* name :
+       {"canonicalize", "eliminate_common_subexpressions", "hoist_loop_invariants",
+        "eliminate_dead_code", "unwrap_rows", "find_access_forms", "canonicalize",
+        "hoist_loop_invariants", "eliminate_common_subexpressions", "eliminate_dead_code"})
     if (unwraps || std::string_view(name) != "unwrap_rows") pass_named(name).run(kernel, target);
   kernel.stage = ir::Stage::Tile;
   return kernel;

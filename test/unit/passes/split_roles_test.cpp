@@ -8,7 +8,7 @@
 
 #include "ir/print.h"
 #include "ir/verify.h"
-#include "passes/product_kernel.h"
+#include "product_kernel.h"
 #include "tilewright/error.h"
 
 namespace tilewright {

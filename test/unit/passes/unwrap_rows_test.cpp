@@ -4,18 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "count_ops.h"
 #include "ir/print.h"
 #include "ir/verify.h"
-#include "passes/product_kernel.h"
+#include "product_kernel.h"
 
 namespace tilewright {
 namespace {
-
-int count(const ir::Kernel& kernel, ir::OpKind kind) {
-  int found = 0;
-  ir::walk(kernel.body, [&](const ir::Op& op) { found += op.kind == kind; });
-  return found;
-}
 
 int affine_loads(const ir::Kernel& kernel) {
   int found = 0;
