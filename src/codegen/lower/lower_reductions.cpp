@@ -323,7 +323,7 @@ void LoopLowering::publish(const LoweredReduction& reduction) {
   if (reduction.seen) finish_extreme(reduction, *list_);
   if (reduction.wide) return define(results[0], cast(current(reduction.sums[0]), type.dtype));
   for (std::size_t k = 0; k < results.size(); ++k)
-    scalars_[results[k].id] = current(reduction.sums[k]);
+    write_at_uses(results[k], current(reduction.sums[k]));
 }
 
 // What the lanes of a loop combine, as `reduces` says it.

@@ -69,8 +69,8 @@ void LoopLowering::insert(ir::Op* op, Statements& list) {
 // The value in a line of its own; one that has a line already gets another.
 ir::Value LoopLowering::named(ir::Value value, const std::string& name, Statements& list) {
   const ir::Op* maker = out_.maker(value);
-  const bool is_free = maker && !inserted_.contains(maker) && out_.name_of(value).empty() &&
-                       maker->kind != OpKind::Constant;
+  const bool is_free = maker && !inserted_.contains(maker) && !written_at_uses_.contains(maker) &&
+                       out_.name_of(value).empty() && maker->kind != OpKind::Constant;
   if (!is_free) value = make(OpKind::Hint, {value}, type_of(value));
   out_.set_name(value, name);
   insert(out_.maker(value), list);
@@ -303,6 +303,11 @@ bool LoopLowering::is_inlined(const ir::Op& op, ir::Value made) const {
          text_.expression(*out_.maker(made)).size() <= longest;
 }
 
+void LoopLowering::write_at_uses(ir::Value value, ir::Value made) {
+  scalars_[value.id] = made;
+  written_at_uses_.insert(out_.maker(made));
+}
+
 void LoopLowering::define(ir::Value value, ir::Value made) {
   scalars_[value.id] = named(made, names_.make(kernel_.name_of(value)), *list_);
 }
@@ -329,7 +334,7 @@ void LoopLowering::scalar_op(const ir::Op& op) {
     return attribute.name == "argument_from" || attribute.name == "argument_to";
   });
   const ir::Value made = make(op.kind, operands, type, attributes, op.location);
-  if (is_inlined(op, made)) scalars_[op.result().id] = made;
+  if (is_inlined(op, made)) write_at_uses(op.result(), made);
   else define(op.result(), made);
 }
 

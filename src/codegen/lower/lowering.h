@@ -153,6 +153,7 @@ class LoopLowering : private NestFacts {
   ir::Value scalar(ir::Value value);
   void scalar_op(const ir::Op& op);
   void scalar_memory(const ir::Op& op);
+  void write_at_uses(ir::Value value, ir::Value made);
   void define(ir::Value value, ir::Value made);
   bool is_inlined(const ir::Op& op, ir::Value made) const;
 
@@ -270,6 +271,7 @@ class LoopLowering : private NestFacts {
   std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
   std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
   std::set<const ir::Op*> inserted_;
+  std::set<const ir::Op*> written_at_uses_;  // scalars without a line: no single use may name them
   ir::Value streams_;  // whether large results go around the caches
   std::int64_t streamed_bytes_ = 0;
   std::set<const ir::Op*> streamed_stores_;

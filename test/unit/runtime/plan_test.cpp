@@ -263,16 +263,40 @@ TEST(Plan, WorkspacesAreGivenBack) {
   EXPECT_EQ(Device::cpu().memory().in_use, before);
 }
 
-TEST(Plan, TensorMapsNeedAGpu) {
-  KernelSource source = sum_source();
-  LaunchPlan& plan = source.kernels[0].variants[0];
-  plan.tensor_maps = {{f32, {{{Op::Constant, 64}}}, {}, {64}, 0}};
+// What emulated kernels read of a tensor map (device_lib/emulate/cuda/ring.cuh).
+TEST(Plan, TensorMapsOfTheCpuAreOpen) {
+  KernelSource source = cpu_source("map.cpp", cpu_kernel_text("look", R"(
+  struct Map {
+    const void* address;
+    unsigned element_bytes, rank;
+    unsigned long sizes[5];
+    unsigned long strides[4];
+    unsigned short box[5];
+    unsigned short swizzle_bytes;
+  };
+  const Map& map = *(const Map*)parameters[0];
+  long* out = *(long**)parameters[1];
+  out[0] = (long)map.address;
+  out[1] = map.element_bytes * 10 + map.rank;
+  out[2] = map.sizes[0] * 1000 + map.sizes[1];
+  out[3] = map.strides[0];
+  out[4] = map.box[0] * 1000 + map.box[1];
+  out[5] = map.swizzle_bytes;)"));
+  LaunchPlan plan = direct_plan("look", 2);
+  plan.tensor_maps = {
+      {f32, {{{Op::Constant, 64}}, {{Op::Constant, 5}}}, {{{Op::Constant, 512}}}, {32, 4}, 128}};
   plan.steps[0].parameters[0] = {KernelParameter::Kind::TensorMap, 0, 0};
-  const Function sum = Module::load(source, Device::cpu()).function("sum");
-  long out = 0;
-  expect_error<MissingError>(
-      "this kernel needs TMA tensor maps; run it on a GPU of compute capability 9.0 or newer",
-      [&] { sum[{.grid = 1}](nullptr, 7, &out); });
+  source.kernels = {{"look", {pointer("x", f32), pointer("out", i64)}, {plan}, {}}};
+  const Function look = Module::load(source, Device::cpu()).function("look");
+  alignas(16) float x[16] = {};
+  std::int64_t out[6] = {};
+  look[{.grid = 1}](x, out);
+  EXPECT_EQ(out[0], reinterpret_cast<std::int64_t>(x));
+  EXPECT_EQ(out[1], 42);
+  EXPECT_EQ(out[2], 64005);
+  EXPECT_EQ(out[3], 512);
+  EXPECT_EQ(out[4], 32004);
+  EXPECT_EQ(out[5], 128);
 }
 
 }  // namespace
