@@ -218,8 +218,10 @@ int Planner::level_by_operand(ir::Value operand, Kind kind, const ir::Type& shap
   if (kind != Kind::Elements) return after(*step, kind, shape);
   if (is_apart(operand)) return step->level + 1;
   const bool is_same = access == Access::Same && same_shape(step->shape, shape);
+  // What an atomic gives is there once: another element's comes from its array, after the loop.
   const bool is_cheap = costs_[operand.id] <= options_.recompute_limit && !is_small_[operand.id] &&
-                        can_reload(operand, epoch) && !is_kept_load(maker);
+                        can_reload(operand, epoch) && !is_kept_load(maker) &&
+                        !effects_of(maker).writes;
   return is_same || is_cheap ? step->level : step->level + 1;
 }
 
