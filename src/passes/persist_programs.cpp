@@ -16,14 +16,18 @@ using ir::Region;
 using ir::Type;
 using ir::Value;
 
+// Whether the kernel has roles or blocks of its own already.
+bool is_of_roles(const Op& op) {
+  return op.kind == OpKind::IsProducer || op.kind == OpKind::NumBlocks;
+}
+
 bool may_stand_beside_roles(const Op& op) {
   switch (op.facts().family) {
     case ir::Family::Source:
     case ir::Family::View:
     case ir::Family::Elementwise:
     case ir::Family::Ends:
-      return op.kind != OpKind::IsProducer && op.kind != OpKind::NumBlocks &&
-             op.kind != OpKind::InlineAsm;
+      return !is_of_roles(op) && op.kind != OpKind::InlineAsm;
     case ir::Family::Access:
       return (op.kind == OpKind::Load && op.integer("volatile") == 0) || op.kind == OpKind::Store;
     case ir::Family::Across:

@@ -91,24 +91,16 @@ class Unwrapper {
   int through_view(const Op& op, int d) const {
     const Type& from = kernel_.type(op.operands[0]);
     const Type& to = kernel_.type(op.result());
-    switch (op.kind) {
-      case OpKind::Hint:
-        return d;
-      case OpKind::Broadcast:
-        return d;
-      case OpKind::Permute: {
-        const std::vector<std::int64_t> order = op.integers("order");
-        return static_cast<int>(std::find(order.begin(), order.end(), d) - order.begin());
-      }
-      case OpKind::Reshape: {  // dimensions of size 1 come or go
-        if (from.numel() != from.size(d)) return -1;
-        for (int k = 0; k < to.rank; ++k)
-          if (to.size(k) == to.numel()) return k;
-        return -1;
-      }
-      default:
-        return -1;
+    if (op.facts().maps(ir::Permuted)) {
+      const std::vector<std::int64_t> order = op.integers("order");
+      return static_cast<int>(std::find(order.begin(), order.end(), d) - order.begin());
     }
+    if (!op.facts().maps(ir::Reshaped)) return d;
+    // Dimensions of size 1 come or go.
+    if (from.numel() != from.size(d)) return -1;
+    for (int k = 0; k < to.rank; ++k)
+      if (to.size(k) == to.numel()) return k;
+    return -1;
   }
 
   // Follows the values that are computed from `start`; `visit` is asked for each use that is no
@@ -134,8 +126,7 @@ class Unwrapper {
         const Op& op = *use.op;
         if (op.facts().has(ir::Elementwise) && op.facts().has(ir::Pure)) {
           for (const Value result : op.results) reach(result, d);
-        } else if (op.kind == OpKind::Broadcast || op.kind == OpKind::Permute ||
-                   op.kind == OpKind::Reshape) {
+        } else if (op.facts().maps(ir::Repeated | ir::Reshaped | ir::Permuted)) {
           reach(op.result(), through_view(op, d));
         } else if (op.kind == OpKind::For && use.operand >= 3) {
           if (is_inside(op, wrapped.plain)) return false;  // the next round has other rows
@@ -175,8 +166,7 @@ class Unwrapper {
     const Op* x = kernel_.maker(a);
     const Op* y = kernel_.maker(b);
     const auto is_view = [](const Op* op) {
-      return op && (op->kind == OpKind::Reshape || op->kind == OpKind::Broadcast ||
-                    op->kind == OpKind::Hint);
+      return op && (op->facts().maps(ir::Repeated | ir::Reshaped) || op->kind == OpKind::Hint);
     };
     if (is_view(x)) return is_same_line(x->operands[0], b);
     if (is_view(y)) return is_same_line(a, y->operands[0]);
@@ -208,9 +198,7 @@ class Unwrapper {
     const bool is_along = type.rank > d && type.size(d) == size && type.numel() == size;
     Value bound = op->operands[1];
     while (const Op* view = kernel_.maker(bound)) {
-      if (view->kind != OpKind::Splat && view->kind != OpKind::Reshape &&
-          view->kind != OpKind::Broadcast)
-        break;
+      if (!view->facts().maps(ir::Spread | ir::Repeated | ir::Reshaped)) break;
       bound = view->operands[0];
     }
     return is_along && bound == wrapped.bound && is_same_line(op->operands[0], wrapped.plain);

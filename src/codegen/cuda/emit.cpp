@@ -29,11 +29,11 @@ namespace {
 
 // Parts of the device library in the order in which they build on each other.
 constexpr std::string_view parts_in_order[] = {
-    "ptx",     "types", "arithmetic", "math", "memory", "async_copy", "mma",   "wgmma", "ring",
-    "atomics", "warp",  "reduce",     "scan", "sort",   "cluster",    "check"};
+    "ptx",     "types", "arithmetic", "math",   "memory", "async_copy", "mma",     "wgmma",
+    "atomics", "warp",  "ring",       "reduce", "scan",   "sort",       "cluster", "check"};
 
-// Parts that exchange values between lanes.
-constexpr std::string_view warp_parts[] = {"reduce", "scan", "sort", "cluster"};
+// Parts that ask for a thread's lane.
+constexpr std::string_view warp_parts[] = {"ring", "reduce", "scan", "sort", "cluster"};
 
 // Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
 constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "wgmma", "ring", "cluster"};

@@ -35,25 +35,15 @@ Polynomial Polynomial::expand(const ir::Kernel& kernel, Value value) {
   if (op == nullptr) return of(value);
   const auto operand = [&](std::size_t i) { return expand(kernel, op->operands[i]); };
   const auto is_integer = [&](std::size_t i) { return kernel.type(op->operands[i]).is_int(); };
-  switch (op->kind) {
-    case OpKind::Add:
-      return operand(0).plus(operand(1));
-    case OpKind::Subtract:
-      return operand(0).plus(operand(1), -1);
-    case OpKind::Multiply:
-      return operand(0).times(operand(1));
-    case OpKind::Negate:
-      return number(0).plus(operand(0), -1);
-    case OpKind::Hint:
-      return operand(0);
-    case OpKind::Cast:  // to a wider one
-      if (is_integer(0) &&
-          size_of(kernel.type(op->operands[0]).dtype) <= size_of(kernel.type(value).dtype))
-        return operand(0);
-      return of(value);
-    default:
-      return of(value);
-  }
+  if (op->kind == OpKind::Add) return operand(0).plus(operand(1));
+  if (op->kind == OpKind::Subtract) return operand(0).plus(operand(1), -1);
+  if (op->kind == OpKind::Multiply) return operand(0).times(operand(1));
+  if (op->kind == OpKind::Negate) return number(0).plus(operand(0), -1);
+  if (op->kind == OpKind::Hint) return operand(0);
+  const bool widens =
+      op->kind == OpKind::Cast && is_integer(0) &&
+      size_of(kernel.type(op->operands[0]).dtype) <= size_of(kernel.type(value).dtype);
+  return widens ? operand(0) : of(value);
 }
 
 Polynomial Polynomial::plus(const Polynomial& other, std::int64_t times) const {

@@ -73,7 +73,7 @@ template <int Slots>
 TW_DEVICE void release(unsigned long long* words, unsigned position, bool is_wanted) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %1, 0;\n@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}"
                :
-               : "r"(shared_address(words + Slots + position % Slots)), "r"(int(is_wanted && threadIdx.x % 32 == 0))
+               : "r"(shared_address(words + Slots + position % Slots)), "r"(int(is_wanted && threadIdx.x % lane_count == 0))
                : "memory");
 }
 

@@ -109,7 +109,7 @@ TW_UNSEEN void await(unsigned long long* words, unsigned position, int line = __
 template <int Slots>
 TW_UNSEEN void release(unsigned long long* words, unsigned position, bool is_wanted, int line = __builtin_LINE()) {
   tw_emulate::meet("release", line, tw_emulate::WaitWarp, 0xffffffffu);
-  if (!is_wanted || threadIdx.x % 32 != 0) return;
+  if (!is_wanted || threadIdx.x % lane_count != 0) return;
   emulated::RingWord::at(words + Slots + position % Slots, "a slot of a ring is released before it is set up").arrive();
 }
 TW_UNSEEN static void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y,
