@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # kernel_diff/without_loops.py — without_loops.py TILEWRIGHT: how many CPU kernels of the tree have no lowering to stage Final yet, and
-# are written by ProgramWriter as a whole. The number only falls: it is MOST, or MOST is to be made smaller. Every lowered kernel is valid.
+# are written by ProgramWriter as a whole. The number of those that have one only rises: it is LEAST, or LEAST is to be made larger. Every lowered
+# kernel is valid.
 import concurrent.futures
 import os
 import pathlib
@@ -14,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import corpus
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-MOST = 131
+LEAST = 157
 HEADING = "// ---- stage Final\n"
 
 
@@ -57,11 +58,10 @@ def main():
     wrong = [one for one in found if one not in ("loops", "none", "refused")]
     for one in wrong:
         print(one)
-    if none > MOST:
-        print(f"{none} kernels without a lowering; there were {MOST}")
-    if none < MOST:
-        print(f"fewer kernels without a lowering than before: make MOST in {pathlib.Path(__file__).name} {none}")
-    return 1 if wrong or none != MOST else 0
+    if loops != LEAST:
+        print(f"{loops} kernels are lowered; there were {LEAST}" + (": make LEAST larger" if loops > LEAST else ""))
+        return 1
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
