@@ -16,6 +16,7 @@ namespace tilewright {
 namespace {
 
 using ir::KernelBuffer;
+using ir::Op;
 using ir::OpKind;
 using Kind = Step::Kind;
 
