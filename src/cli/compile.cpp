@@ -139,6 +139,7 @@ void emit_from_binary(const CompileVerbOptions& options, CompileReportRow& row,
     const std::string ptx = ptx_with_nvrtc(source, row.target);
     for (std::string& fault : faults_in_ptx(ptx_facts(ptx, row.symbol), row.spill_bytes))
       row.faults.push_back(std::move(fault));
+    for (std::string& fault : faults_in_log(binary.log)) row.faults.push_back(std::move(fault));
     emit(options, row, "ptx", [&] { return ptx; });
   }
   emit(options, row, "cubin", [&] { return bytes_text(binary.bytes); });

@@ -64,6 +64,9 @@ std::size_t local_array(std::string_view line) {
 }
 
 void count(PtxFacts& facts, std::string_view instruction) {
+  const bool copies =
+      instruction.starts_with("cp.async.c") || instruction.starts_with("cp.async.b");
+  if (copies && has_part(instruction, "global")) ++facts.vector_loads;  // 4 bytes and more
   if (moves_data(instruction)) {
     facts.has_float64_memory |=
         instruction.find(".global") != std::string_view::npos && has_part(instruction, "f64");
@@ -90,6 +93,20 @@ PtxFacts ptx_facts(std::string_view ptx, std::string_view symbol) {
       count(facts, instruction);
   }
   return facts;
+}
+
+std::vector<std::string> faults_in_log(std::string_view log) {
+  constexpr std::string_view mark = "Potential Performance Loss: ";
+  std::vector<std::string> out;
+  for (std::size_t at = log.find(mark); at != std::string_view::npos; at = log.find(mark, at)) {
+    at += mark.size();
+    std::string_view said = log.substr(at, log.find('\n', at) - at);
+    said = said.substr(0, said.find(" in function"));
+    said = said.substr(0, said.find(" in the function"));
+    std::string fault = fmt::format("the assembler says: {}", said);
+    if (std::find(out.begin(), out.end(), fault) == out.end()) out.push_back(std::move(fault));
+  }
+  return out;
 }
 
 std::vector<std::string> faults_in_ptx(const PtxFacts& facts, std::size_t spill_bytes) {

@@ -26,6 +26,9 @@ PtxFacts ptx_facts(std::string_view ptx, std::string_view symbol);
 // `spill_bytes` is what the assembler says of the kernel.
 std::vector<std::string> faults_in_ptx(const PtxFacts& facts, std::size_t spill_bytes);
 
+// Of what the compiler printed: asynchronous products that it makes wait for each other, and why.
+std::vector<std::string> faults_in_log(std::string_view log);
+
 // Of a Triton kernel: products of float32 that are rounded to tf32, and accesses whose neighbouring
 // elements lie apart in memory.
 std::vector<std::string> faults_in_tiles(const ir::Kernel& kernel);

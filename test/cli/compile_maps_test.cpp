@@ -105,14 +105,11 @@ class CompileMaps : public ::testing::Test {
     GTEST_SKIP() << "NVRTC is not here";
   }
   CommandResult compile(std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"compile",
-                                          folder_.path() + "/k.py:product",
-                                          "--signature",
-                                          "*fp16:16, *fp16:16, *fp16:16, i32:16, i32:16, i32:16, 128, 256, 64",
-                                          "--target",
-                                          "sm_90a",
-                                          "--num-warps",
-                                          "8"};
+    std::vector<std::string> arguments = {
+        "compile",     folder_.path() + "/k.py:product",
+        "--signature", "*fp16:16, *fp16:16, *fp16:16, i32:16, i32:16, i32:16, 128, 256, 64",
+        "--target",    "sm_90a",
+        "--num-warps", "8"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return tilewright_command(arguments, {"TILEWRIGHT_EXTRA_PASSES=split_roles"});
   }
@@ -138,13 +135,39 @@ TEST_F(CompileMaps, TheReportSaysHowTheProductIsMade) {
   ASSERT_EQ(r.exit_code, 0) << r.error;
   EXPECT_THAT(r.output, HasSubstr("  product        line 15: f16[128, 64] x f16[64, 256] by wgmma, "
                                   "from 3 slots of 48.0 KiB\n"));
-  EXPECT_THAT(r.output, HasSubstr("  roles          4 warps copy by tensor maps with 40 registers a "
-                                  "thread, 8 multiply with 232; a block per multiprocessor takes "
-                                  "one program after the other\n"));
+  EXPECT_THAT(r.output,
+              HasSubstr("  roles          4 warps copy by tensor maps with 40 registers a "
+                        "thread, 8 multiply with 232; a block per multiprocessor takes "
+                        "one program after the other\n"));
   EXPECT_THAT(r.output, HasSubstr("  elements       128 per thread in the largest tile\n"));
   const auto json = parse_json(compile({"--json"}).output)["compiled"][0];
   EXPECT_EQ(json["products"].size(), 1u);
   EXPECT_EQ(json["programs_per_block"], 1);
+}
+
+// The sums are changed while products go on.
+TEST_F(CompileMaps, ProductsThatWaitForEachOtherAreTold) {
+  const std::string cu = folder_.path() + "/k.cu";
+  std::ofstream(cu) << R"(
+__global__ void waits(float* out, unsigned long long a, unsigned long long b) {
+  float d[4] = {};
+  asm volatile("wgmma.fence.sync.aligned;");
+  for (int i = 0; i < 4; ++i) {
+    asm volatile("{.reg .pred p; setp.ne.b32 p, 1, 0;"
+                 "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, p, 1, 1, 0, 0;}"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(a), "l"(b));
+    asm volatile("wgmma.commit_group.sync.aligned;");
+    d[0] += out[i];
+  }
+  asm volatile("wgmma.wait_group.sync.aligned 0;");
+  out[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
+}
+)";
+  const CommandResult r = tilewright_command({"compile", cu + ":waits", "--target", "sm_90a"});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output,
+              HasSubstr("  look at        the assembler says: wgmma.mma_async instructions are "
+                        "serialized due to "));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
 #include "compare.h"
+#include "compiler/faults.h"
 #include "compiler/triton/triton_state.h"
 #include "ir/parse.h"
 #include "ir/print.h"
@@ -261,6 +262,7 @@ class CaseRun {
 
   void compile_only(const Target& target) {
     const Binary binary = compile(source_for(target), target);
+    for (const std::string& fault : faults_in_log(binary.log)) complaints_.push_back(fault);
     for (const auto& kernel : resources_of(binary))
       if (!one_.may_spill && kernel.spill_store_bytes + kernel.spill_load_bytes > 0)
         complaints_.push_back(fmt::format("{} registers and {} bytes spilled", kernel.registers,

@@ -28,12 +28,13 @@ struct Accesses {
   int products = 0;  // of matrices, by tensor cores
   int group_products = 0;  // of warpgroups
   int group_waits = 0;     // for them, and arrivals before them
+  int map_copies = 0;      // by tensor maps
   int doubles = 0;   // sums and products of f64
 };
 
 // Walks the machine code of the one kernel in a cubin: instructions of 16 bytes, opcode in the low
 // 12 bits (0x981 loads from global memory, 0x986 and 0x386 store, 0xfae copies, 0x83b reads
-// matrices, 0x23c multiplies them, 0x9f0 and 0xdf0 do so for warpgroups, 0x9c5 waits for those, 0x228, 0x229 and 0x22b compute with f64), width in bits 73 to 75
+// matrices, 0x23c multiplies them, 0x9f0 and 0xdf0 do so for warpgroups, 0x9c5 waits for those, 0x5b4 copies by a tensor map, 0x228, 0x229 and 0x22b compute with f64), width in bits 73 to 75
 // (6: 128).
 Accesses accesses_of(const Binary& binary) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.bytes.data());
@@ -61,6 +62,7 @@ Accesses accesses_of(const Binary& binary) {
       out.products += opcode == 0x23c;
       out.group_products += opcode == 0x9f0 || opcode == 0xdf0;
       out.group_waits += opcode == 0x9c5;
+      out.map_copies += opcode == 0x5b4;
       out.doubles += opcode == 0x228 || opcode == 0x229 || opcode == 0x22b;
     }
   }
@@ -192,6 +194,27 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{product_source, "product_kernel", "*bf16:16, *bf16:16, *bf16:16, i32, 128", 8, 0, 1},
                       Case{attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 64", 4, 0, 1},
                       Case{attention_source, "attention_kernel", "*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32:16, 128", 8, 0, 1}));
+
+// A tile of 128 x 256 in rounds of 64: a warpgroup makes 64 rows of 16 deep at a time. The producer
+// starts one copy for A and four for the panels of B; nobody loads, and what waits are words.
+TEST(CudaGroupProduct, RolesStayAsynchronousWithoutSpills) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  Settings changed = settings();
+  changed.extra_passes = "split_roles";
+  const SettingsOverride with_passes(changed);
+  const TileProgram program(masked_product_source, "product",
+                            "*fp16:16, *fp16:16, *fp16:16, i32:16, i32:16, i32:16, 128, 256, 64", 8, "sm_90a");
+  const Binary binary = compile(program.source(), Target::parse("sm_90a"), nullptr);
+  EXPECT_EQ(binary.log.find("Potential Performance Loss"), std::string::npos) << binary.log;
+  const std::vector<KernelResources> resources = resources_of(binary);
+  ASSERT_EQ(resources.size(), 1u);
+  EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
+  EXPECT_EQ(resources[0].registers, 168) << program.text();  // 65536 among 384 threads
+  const Accesses accesses = accesses_of(binary);
+  EXPECT_EQ(accesses.group_products, 64 / 16) << program.text();
+  EXPECT_EQ(accesses.map_copies, 1 + 256 / 64) << program.text();
+  EXPECT_EQ(accesses.copies + accesses.loads, 0) << program.text();
+}
 
 // One arrival for each product; one wait for the scores alone and one for the sums in a round, one behind the loop: none before the exponentials, none for
 // each instruction.

@@ -78,6 +78,22 @@ def product_kernel(a_ptr, b_ptr, c_ptr, k, N: tl.constexpr):
     tl.store(c_ptr + at, c.to(tl.float16))
 )";
 
+inline constexpr const char* masked_product_source = R"(
+@triton.jit
+def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    pid = tl.program_id(0)
+    columns = tl.cdiv(N, BN)
+    rm = (pid // columns) * BM + tl.arange(0, BM)
+    rn = (pid % columns) * BN + tl.arange(0, BN)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, K, BK):
+        rk = k + tl.arange(0, BK)
+        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
+        y = tl.load(b + rk[:, None] * N + rn[None, :], mask=(rk[:, None] < K) & (rn[None, :] < N), other=0.0)
+        total = tl.dot(x, y, total)
+    tl.store(c + rm[:, None] * N + rn[None, :], total.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))
+)";
+
 inline constexpr const char* attention_source = R"(
 @triton.jit
 def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, keys, N: tl.constexpr):

@@ -98,5 +98,38 @@ TEST(Faults, SaysScatteredAccesses) {
   EXPECT_THAT(faults_in_tiles(kernel_with(4)), IsEmpty()) << "half a sector each";
 }
 
+TEST(Faults, WhatTheAssemblerSaysOfProductsIsHandedOn) {
+  EXPECT_THAT(
+      faults_in_log("k.cu(7): warning #177-D: variable \"x\" was declared but never referenced\n"),
+      IsEmpty());
+  constexpr const char* log =
+      "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+      "serialized "
+      "due to non wgmma instructions defining accumulator registers of a wgmma between start and "
+      "end of "
+      "the pipeline stage in function 'k'\nptxas info    : (C7510) Potential Performance Loss: "
+      "wgmma.mma_async instructions are serialized due to non wgmma instructions defining "
+      "accumulator "
+      "registers of a wgmma between start and end of the pipeline stage in function 'k'\n";
+  EXPECT_THAT(
+      faults_in_log(log),
+      ElementsAre("the assembler says: wgmma.mma_async instructions are serialized due to non "
+                  "wgmma instructions defining accumulator registers of a wgmma between start "
+                  "and end of the pipeline stage"));
+}
+
+TEST(Faults, CopiesOfManyBytesAreWideLoads) {
+  constexpr const char* copies = R"(
+.visible .entry k(
+)
+{
+	ld.global.u32 	%r1, [%rd1];
+	cp.async.cg.shared.global [%r1], [%rd2], 16;
+}
+)";
+  EXPECT_EQ(ptx_facts(copies, "k").vector_loads, 1);
+  EXPECT_THAT(faults_in_ptx(ptx_facts(copies, "k"), 0), IsEmpty());
+}
+
 }  // namespace
 }  // namespace tilewright
