@@ -21,6 +21,7 @@ CudaEmitOptions cuda_options(const ir::Kernel& tiles, const Target& target, cons
   // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
   out.chooses_shape |= options.num_ctas == 1 && has_too_few_warps(tiles, target, options.num_warps);
   out.chooses_shape &= !options.keeps_warps;
+  out.drops_warps = !options.keeps_warps;
   return out;
 }
 

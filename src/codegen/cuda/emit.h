@@ -43,6 +43,7 @@ struct CudaEmitOptions {
   bool stows_row = false;  // in shared memory, where the kernel has one that is kept
   // Nobody has asked for those four: choose_shapes() does.
   bool chooses_shape = false;
+  bool drops_warps = false;      // that would only hold copies of what others have
   int max_registers = 0;         // per thread; 0: the compiler's choice
   bool fp_fusion = true;         // a * b + c may be rounded once
   bool flush_denormals = false;  // f32 numbers below the normal ones count as 0

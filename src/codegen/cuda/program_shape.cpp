@@ -165,6 +165,15 @@ int warps_for_text(const ir::Kernel& kernel, const Target& target, int warps) {
   return warps;
 }
 
+// Threads without elements of their own repeat what others do: they load the same once more, and
+// memory that they load and others write needs barriers. Fewer warps change no result.
+int warps_with_elements(const ir::Kernel& kernel, const Target& target, int warps) {
+  const std::int64_t elements = largest_tile(kernel);
+  if (elements < target.warp_size || has_dot(kernel)) return warps;
+  while (warps > 1 && elements < std::int64_t{warps} * target.warp_size) warps /= 2;
+  return warps;
+}
+
 // Whether programs wait for each other.
 bool has_lock(const ir::Kernel& kernel) {
   bool has = false;
@@ -232,6 +241,9 @@ std::vector<ProgramShape> shapes_in_warps(const ir::Kernel& kernel,
     asked.push_back({.warps = options.num_warps, .programs = options.programs});
   if (const int warps = warps_for_text(kernel, options.target, options.num_warps);
       asked.empty() && warps > options.num_warps)
+    asked.push_back({.warps = warps});
+  if (const int warps = warps_with_elements(kernel, options.target, options.num_warps);
+      asked.empty() && options.drops_warps && warps < options.num_warps)
     asked.push_back({.warps = warps});
   asked.push_back(given);
   if (!options.chooses_shape) return asked;

@@ -17,6 +17,9 @@
 //
 // Programs that wait for each other's locks get eight warps for 1024 elements and more.
 //
+// A program whose largest tile has fewer elements than it has threads gets only the warps that have
+// elements of their own.
+//
 // A program whose text would be too long for a compiler gets more warps than were asked for.
 #pragma once
 
