@@ -147,7 +147,9 @@ void LoopLowering::find_runs(ir::Value value) const {
   const ir::Op* op = kernel_.maker(value);
   if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
   if (schedule_.is_placed(value)) {
-    if (is_index_type(type)) throw NotLowered{};
+    if (is_index_type(type))
+      throw NotLowered{fmt::format("the tile of indices '{}' may be a run of consecutive numbers",
+                                   kernel_.name_of(value))};
     return;
   }
   const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
@@ -158,7 +160,8 @@ void LoopLowering::find_runs(ir::Value value) const {
 
 void LoopLowering::check_supported() const {
   ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if (op.facts().is(ir::Family::Across)) throw NotLowered{};
+    if (op.facts().is(ir::Family::Across))
+      throw NotLowered{fmt::format("'{}' works across the elements of tiles", op.facts().name)};
     if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
         kernel_.type(op.operands[0]).is_tile())
       find_runs(op.operands[0]);
@@ -265,7 +268,7 @@ void LoopLowering::steps(const Steps& all) {
         control(step);
         break;
       case Step::Kind::Across:
-        throw NotLowered{};
+        throw NotLowered{fmt::format("'{}' is no loop over elements", step.op->facts().name)};
     }
   }
 }
@@ -358,12 +361,13 @@ void LoopLowering::scalar_memory(const ir::Op& op) {
   scalars_[op.result().id] = nest.known.at({op.result().id, ""}).value;
 }
 
-std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid) {
+std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid, std::string* refusal) {
   const Sweeps sweeps(laid);
   try {
     ir::Kernel kernel = LoopLowering(laid, sweeps).run();
     return kernel;
-  } catch (const NotLowered&) {
+  } catch (const NotLowered& refused) {
+    if (refusal) *refusal = refused.reason;
     return std::nullopt;
   }
 }
