@@ -99,7 +99,7 @@ class FileWriter {
     if (needs.rows || needs.streamed_bytes > 0) include("lines.h");
     if (needs.rows) include("rows.h");
     if (needs.streamed_bytes > 0) include("stream.h");
-    if (needs.late.step) include("late.h");
+    if (needs.defers) include("late.h");
     out_.line("#include \"tw/entry.h\"");
     headers_.push_back({"tw/entry.h", cpu_entry_text});
     out_.line();
@@ -121,6 +121,7 @@ class FileWriter {
     bool rows, maps;
     LateRow late;
     bool uses_arena;  // the program itself
+    bool defers;
   };
 
   bool is_final() const { return kernel_.stage == ir::Stage::Final; }
@@ -131,7 +132,12 @@ class FileWriter {
     const std::int64_t arena = arena_bytes_of(kernel_);
     const bool maps = calls_function(kernel_, name_of(LibraryKind::Map));
     const bool streams = calls_function(kernel_, name_of(LibraryKind::IsLarge));
-    return {arena, streams ? 1 : 0, maps, maps, {}, arena > 0};
+    const bool defers = calls_function(kernel_, name_of(LibraryKind::Defer));
+    bool rows = maps;
+    for (const LibraryKind kind : {LibraryKind::Sum, LibraryKind::SumF64, LibraryKind::SumBeside,
+                                   LibraryKind::SumKept, LibraryKind::Largest})
+      rows |= calls_function(kernel_, name_of(kind));
+    return {arena, streams ? 1 : 0, rows, maps, {}, arena > 0, defers};
   }
 
   // The function of one program.
@@ -171,7 +177,8 @@ class FileWriter {
             writer.uses_rows(),
             writer.uses_maps(),
             late,
-            writer.arena_bytes() > 0};
+            writer.arena_bytes() > 0,
+            late.step != nullptr};
   }
 
   // What the elements of a late row are computed from.
@@ -274,7 +281,7 @@ class FileWriter {
       source.options.insert(source.options.end(),
                             {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"});
     // Blocks of elements in registers, and those of tw::map side by side.
-    if (needs.late.step || needs.maps)
+    if (needs.defers || needs.maps)
       source.options.insert(source.options.end(),
                             {"-fpeel-loops", "-fschedule-insns", "-fsched-pressure"});
     KernelSource::Kernel kernel{.name = kernel_.name};

@@ -55,7 +55,7 @@ bool ProgramWriter::can_stay_in_place(ir::Value value, const ir::Region& region)
 }
 
 void ProgramWriter::find_in_place(const ir::Region& region) {
-  if (late_.step) return;  // rows of the program before are written at any time
+  if (deferred_.step) return;  // rows of the program before are written at any time
   for (const ir::Op* op : region.ops) {
     if (!op->facts().has(ir::Combines))
       for (const ir::Region& inner : op->regions) find_in_place(inner);

@@ -18,8 +18,6 @@ namespace {
 
 constexpr const char* loop_names[] = {"i", "j", "k", "l"};
 
-// Elements of a block: of a long sum of floats, or of a large result (tw::part_size).
-constexpr int block_size = 1024;
 // The lines in a block of their own. Each of `once` has the same condition in front.
 std::vector<std::string> only_if(const std::string& condition, const std::vector<std::string>& own,
                                  const std::vector<std::string>& once) {
@@ -199,7 +197,7 @@ void ProgramWriter::keep(Nest& nest, const Step& step) {
 }
 
 void ProgramWriter::find_blocks(Nest& nest) {
-  nest.block_size = block_size;
+  nest.block_size = elements_of_block;
   find_rows_ahead(nest);
   if (!nest.sum.empty() || nest.mapped) return;  // the library's loops have blocks of their own
   const bool is_long = !nest.loops.empty() && nest.loops.back().size > nest.block_size;
@@ -227,12 +225,13 @@ void ProgramWriter::element_loops(const Step& step) {
   std::vector<int> axes;
   for (const ir::Op* op : step.reductions) axes.push_back(static_cast<int>(op->integer("axis")));
   Nest nest = make_nest(step, step.shape, axes);
-  std::vector<Reduction> reductions = plan_reductions(step, nest);
+  std::vector<Reduction> reductions;
+  for (const ReductionShape& shape : reductions_of(step, nest)) reductions.push_back({shape});
   const bool is_ordered = std::any_of(reductions.begin(), reductions.end(),
                                       [](const Reduction& r) { return !r.has_identity; });
   if (!is_ordered) find_split(step, nest);
-  widen_sums(nest, reductions);
-  nest.is_largest = is_plain_largest(nest, reductions);
+  for (Reduction& reduction : reductions) widen_sum(nest, reduction);
+  nest.is_largest = is_plain_largest(nest, alone(reductions));
   begin_reductions(nest, reductions);
 
   std::vector<std::string> pragmas;
@@ -243,14 +242,11 @@ void ProgramWriter::element_loops(const Step& step) {
     if (reduction.is_inner && reduction.clause.empty()) is_vector = false;
     else if (reduction.is_inner) clauses += " " + reduction.clause;
     const Type own_type = kernel_.type(reduction.op->result()).element();
-    const Type type = reduction.wide.value_or(own_type);
-    const bool is_exact = reduction.wide && type.dtype == DType::Float64;
-    if (reduction.is_inner && !is_exact && reduction.clause.starts_with("reduction(+ ") &&
-        type.is_float() && nest.loops.back().size > 2 * block_size && nest.sum.empty())
-      nest.long_sums.emplace_back(reduction.sums[0], type_text(type));
+    if (nest.sum.empty() && is_long_sum(nest, reduction))
+      nest.long_sums.emplace_back(reduction.sums[0], type_text(reduction.wide.value_or(own_type)));
   }
   if (is_vector) pragmas.push_back("#pragma omp simd" + clauses);
-  if (is_vector) nest.mapped = &step == late_.step ? stored_f32(nest) : mapped_value(nest);
+  if (is_vector) nest.mapped = &step == deferred_.step ? stored_f32(nest) : mapped_value(nest);
   find_blocks(nest);
 
   const auto body = [&] {
@@ -281,7 +277,7 @@ void ProgramWriter::print_part(Nest& nest, const Part& part,
     return;
   }
   if (!nest.sum.empty() && part.once.empty()) return print_sum(nest, part);
-  if (nest.step == late_.step) return print_late(nest, part);
+  if (nest.step == deferred_.step) return print_late(nest, part);
   if (nest.mapped && !part.streamed.empty()) return print_map(nest, part);
   if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
     return print_blocks(nest, part, pragmas);

@@ -13,7 +13,7 @@ using ir::OpKind;
 
 ProgramWriter::ProgramWriter(const ir::Kernel& kernel, const Sweeps& schedule,
                              const CpuEmitOptions& options, TextWriter& out, Names& names)
-    : NestFacts(kernel, schedule), options_(options), out_(out), names_(names) {}
+    : RowFacts(kernel, schedule), options_(options), out_(out), names_(names) {}
 
 // A short value without a name is written where it is used.
 bool ProgramWriter::is_inlined(const ir::Op& op, const std::string& expression) const {
@@ -47,7 +47,7 @@ void ProgramWriter::place_arrays() {
   };
   for (const ir::Value owner : schedule_.owners()) {
     arrays_[owner.id] = names_.make(array_base(owner));
-    if (late_arrays_.contains(owner.id)) add_late_array(owner);
+    if (deferred_.arrays.contains(owner.id)) add_late_array(owner);
     else add(arrays_[owner.id], kernel_.type(owner));
   }
   ir::walk(kernel_.body, [&](const ir::Op& op) {
@@ -86,7 +86,8 @@ std::string ProgramWriter::array(ir::Value value) const {
 
 void ProgramWriter::write() {
   find_streams();
-  find_late();
+  find_deferred();
+  late_.step = deferred_.step;
   find_in_place(kernel_.body);
   place_arrays();
   find_runs();

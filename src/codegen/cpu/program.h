@@ -16,7 +16,7 @@
 
 #include "base/text_writer.h"
 #include "codegen/cpu/emit.h"
-#include "codegen/lower/nest_facts.h"
+#include "codegen/lower/row_facts.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
 #include "ir/analysis/memory_order.h"
@@ -58,8 +58,7 @@ struct Streamed {
 
 // The last loop of a program that is left to be run while the next one computes (late.cpp).
 struct LateRow {
-  const Step* step = nullptr;       // that loop; null: there is none
-  const Step* meanwhile = nullptr;  // the loop of the next program that it runs beside
+  const Step* step = nullptr;  // that loop; null: there is none
   // What an element is computed from, and how.
   struct Variable {
     std::string type, name;
@@ -111,7 +110,7 @@ struct Nest : NestShape {
 std::vector<std::string> with_long_position(const std::vector<std::string>& lines,
                                             std::string_view name);
 
-class ProgramWriter : private NestFacts {
+class ProgramWriter : private RowFacts {
  public:
   ProgramWriter(const ir::Kernel& kernel, const Sweeps& schedule, const CpuEmitOptions& options,
                 TextWriter& out, Names& names);
@@ -223,21 +222,13 @@ class ProgramWriter : private NestFacts {
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
 
   // ---- Reductions (reductions.cpp)
-  struct Reduction {
-    const ir::Op* op;
-    int axis_loop = 0;
-    bool is_inner = false;  // the axis is the innermost loop: sums live in variables
-    std::string clause;     // of the pragma; empty: none
-    bool has_identity = false;
-    std::optional<ir::Type> wide;  // of the sum, where that is not the result's type
-    std::vector<std::string> sums;
+  struct Reduction : ReductionShape {
+    std::vector<std::string> sums = {};
     // Of a largest or smallest float: the variable that says whether a number was seen, or, where
     // NaN is kept, a NaN.
     std::string seen = {};
     bool keeps_nan = false;
   };
-  std::vector<Reduction> plan_reductions(const Step& step, const Nest& nest);
-  void widen_sums(const Nest& nest, std::vector<Reduction>& reductions) const;
   std::optional<ir::Type> wide_array_type(const ir::Op& reduce) const;
   void begin_reductions(Nest& nest, std::vector<Reduction>& reductions);
   void accumulate(Nest& nest, Reduction& reduction);
@@ -253,9 +244,6 @@ class ProgramWriter : private NestFacts {
   Placed reduced_place(const Nest& nest, const ir::Op& op) const;
 
   // ---- Loops that are calls of the library (row_calls.cpp)
-  bool is_light(const Nest& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
-  bool only_reads(const Step& step) const;
-  bool is_plain_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
   void print_sum(Nest& nest, const Part& part);
   void print_map(const Nest& nest, const Part& part);
 
@@ -268,26 +256,15 @@ class ProgramWriter : private NestFacts {
 
   // ---- Rows of the next program (rows_ahead.cpp)
   bool is_written(ir::Value scalar) const;
-  std::optional<std::string> growth(ir::Value value);
+  std::optional<std::string> growth_text(const Growth& growth);
   std::vector<std::string> next_rows(const ir::Type& row);
-  const ir::Op* large_result(const ir::Type& row) const;
   void find_rows_ahead(Nest& nest);
-  bool begins_at_line(const ir::Op& store) const;
   void fetch_ahead(const Nest& nest, const Part& part, const std::string& first,
                    const std::string& last);
 
   // ---- The row that is left to the next program (late.cpp)
-  void find_late();
-  bool can_be_late(const Step& step);
-  void find_late_arrays(ir::Value value, std::set<std::uint32_t>& seen);
   void add_late_array(ir::Value owner);
-  bool is_beside(const Step& step, const ir::Type& row);
-  bool is_kept_sum(const Nest& nest, const std::vector<Reduction>& reductions) const;
-  bool is_plain_largest(const Nest& nest, const std::vector<Reduction>& reductions) const;
-  bool reads_array(const Step& step, ir::Value value, ir::Value array,
-                   std::set<std::uint32_t>& seen) const;
   void find_row_call(Nest& nest, const std::vector<Reduction>& reductions);
-  bool is_read_behind_mask(const Nest& nest) const;
   void print_late(const Nest& nest, const Part& part);
   void print_meanwhile(const Nest& nest);
 
@@ -350,8 +327,6 @@ class ProgramWriter : private NestFacts {
   bool uses_rows_ = false;
   bool uses_maps_ = false;
   LateRow late_;
-  std::set<std::uint32_t> late_reads_;   // tiles that the late row reads from arrays
-  std::set<std::uint32_t> late_arrays_;  // by the value that owns the array
   // Variables of the function, with their types.
   std::map<std::string, std::string> declared_;
   ir::Location last_location_;

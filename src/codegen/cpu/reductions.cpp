@@ -14,44 +14,6 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-std::vector<ProgramWriter::Reduction> ProgramWriter::plan_reductions(const Step& step,
-                                                                     const Nest& nest) {
-  std::vector<Reduction> out;
-  for (const ir::Op* op : step.reductions) {
-    Reduction reduction{.op = op, .axis_loop = -1};
-    const auto axis = static_cast<int>(op->integer("axis"));
-    for (int k = 0; k < nest.depth(); ++k) {
-      const Loop& loop = nest.loops[static_cast<std::size_t>(k)];
-      if (loop.first <= axis && axis < loop.last) reduction.axis_loop = k;
-    }
-    reduction.is_inner = reduction.axis_loop >= 0 && reduction.axis_loop == nest.depth() - 1;
-    if (const ir::Op* only = only_op(*op)) {
-      const Type type = kernel_.type(op->operands[0]).element();
-      reduction.has_identity = identity_of(*only, type).has_value();
-      reduction.clause = clause_of(*only, type);
-    }
-    // One element along the axis is the result.
-    if (reduction.axis_loop < 0) reduction.has_identity = true;
-    out.push_back(reduction);
-  }
-  return out;
-}
-
-// Small floats add up as f32 and are rounded once. Sums of f32 along a loop that may stay scalar
-// would be added one after another, while those of a vector loop have a partial sum per lane: there
-// f64 costs nothing and loses nothing.
-void ProgramWriter::widen_sums(const Nest& nest, std::vector<Reduction>& reductions) const {
-  for (Reduction& reduction : reductions) {
-    const ir::Op* only = only_op(*reduction.op);
-    const Type type = kernel_.type(reduction.op->operands[0]).element();
-    if (!only || only->kind != OpKind::Add || !type.is_float() || reduction.axis_loop < 0) continue;
-    if (size_of(type.dtype) < 4) reduction.wide = Type{.dtype = DType::Float32};
-    else if (type.dtype == DType::Float32 && reduction.is_inner && !surely_vectorises(nest))
-      reduction.wide = Type{.dtype = DType::Float64};
-    if (reduction.wide) reduction.clause = clause_of(*only, *reduction.wide);
-  }
-}
-
 // The type of an array that a sum needs beside its result's: where the innermost loop runs along
 // another dimension, and the result is of a smaller type.
 std::optional<Type> ProgramWriter::wide_array_type(const ir::Op& reduce) const {

@@ -31,7 +31,7 @@ bool is_index_type(const Type& type) {
 }  // namespace
 
 LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps)
-    : NestFacts(laid, sweeps), text_(out_) {}
+    : RowFacts(laid, sweeps), text_(out_) {}
 
 // ---- Ops
 
@@ -95,6 +95,10 @@ ir::Value LoopLowering::call(LibraryKind function, std::vector<ir::Value> operan
                              const Type& type) {
   return make(OpKind::Call, std::move(operands), type,
               {{"function", std::string(name_of(function))}});
+}
+
+ir::Value LoopLowering::compare(const char* is, ir::Value a, ir::Value b) {
+  return make(OpKind::Compare, {a, b}, Type::scalar(DType::Bool), {{"is", std::string(is)}});
 }
 
 std::optional<std::int64_t> LoopLowering::number_of(ir::Value value) const {
@@ -173,6 +177,7 @@ void LoopLowering::check_supported() const {
 ir::Kernel LoopLowering::run() {
   check_supported();
   find_streams();
+  find_deferred();
   enter();
   place_arrays();
   steps(schedule_.steps());
@@ -187,6 +192,9 @@ ir::Kernel LoopLowering::run() {
     auto& arguments = programs_->regions[0].arguments;
     arguments.insert(arguments.begin(), streams_);
     body.push_back(programs_);
+    if (deferred_.step)
+      statement(OpKind::Call, {}, body,
+                {{"function", std::string(name_of(LibraryKind::FinishDeferred))}});
     statement(OpKind::Call, {is_large}, body,
               {{"function", std::string(name_of(LibraryKind::FinishStreams))}});
   } else {
@@ -233,16 +241,24 @@ void LoopLowering::place_arrays() {
     const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
     return (bytes + bytes_of_line - 1) / bytes_of_line * bytes_of_line;
   };
-  std::int64_t total = 0;
-  for (const ir::Value owner : schedule_.owners()) total += bytes_of(owner);
-  const bool is_on_stack = total <= most_stack_bytes;
-  std::int64_t offset = 0;
+  // By whether a deferred row reads them: there are two of those, by turns.
+  std::int64_t bytes[2] = {0, 0};
+  for (const ir::Value owner : schedule_.owners())
+    bytes[deferred_.arrays.contains(owner.id) ? 1 : 0] += bytes_of(owner);
+  const bool is_on_stack[2] = {bytes[0] <= most_stack_bytes, 2 * bytes[1] <= most_stack_bytes};
+  std::int64_t offset[2] = {0, is_on_stack[0] ? 0 : bytes[0]};
   for (const ir::Value owner : schedule_.owners()) {
+    const std::size_t kind = deferred_.arrays.contains(owner.id) ? 1 : 0;
+    if (kind == 1) {
+      arrays_[owner.id] = array_by_turns(owner, is_on_stack[1], offset[1]);
+      offset[1] += 2 * bytes_of(owner);
+      continue;
+    }
     const Type type = Type::array(kernel_.type(owner).element(),
-                                  is_on_stack ? ir::Space::Stack : ir::Space::Arena);
+                                  is_on_stack[0] ? ir::Space::Stack : ir::Space::Arena);
     std::vector<ir::Attribute> attributes = {{"count", kernel_.type(owner).numel()}};
-    if (!is_on_stack) attributes.push_back({"offset", offset});
-    offset += bytes_of(owner);
+    if (!is_on_stack[0]) attributes.push_back({"offset", offset[0]});
+    offset[0] += bytes_of(owner);
     arrays_[owner.id] =
         named(make(OpKind::Array, {}, type, attributes), names_.make(array_base(owner)), *list_);
   }

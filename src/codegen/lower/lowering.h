@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/lower/nest_facts.h"
+#include "codegen/lower/row_facts.h"
 #include "codegen/print/expressions.h"
 #include "codegen/text/names.h"
 #include "ir/kernel.h"
@@ -62,6 +62,19 @@ struct StreamedStore {
   ir::Value row, staging, place;
 };
 
+// An index and what it counts.
+struct IndexTerm {
+  ir::Value index;
+  std::int64_t factor = 1;
+  ir::Value stride = {};  // instead of the factor
+};
+
+// A row that the next program reads: this program's, and how far from there.
+struct RowAhead {
+  ir::Value row;
+  std::vector<IndexTerm> step;
+};
+
 // A stretch of a loop.
 struct LoopRange {
   ir::Value begin, end;
@@ -80,25 +93,26 @@ struct LoweredNest : NestShape {
   std::optional<bool> split_holds;  // what the split mask is in the range being lowered
   LoopRange range;                  // that range, and what it does once instead of in its loop
   Statements once;
-  // The innermost loop runs block by block, for stores of large results.
+  // The innermost loop runs block by block, for stores of large results, long sums (their
+  // variables) and rows that are asked for meanwhile.
   bool has_blocks = false;
+  std::int64_t block_size = elements_of_block;
+  std::vector<ir::Value> long_sums;
+  std::vector<RowAhead> ahead;
   ir::Value block_first;
   std::vector<StreamedStore> streamed;
   ir::Value mapped;   // f32 of which the loop writes a row and does nothing else
   bool maps = false;  // in the range being lowered
-  ir::Value result;   // of that row
+  ir::Value result;   // of that row, or of the term of a sum
+  // The variable of the sum, or the largest, that is all that the loop finds: it is a call; and the
+  // array that keeps its terms.
+  ir::Value sum, keeps;
+  bool is_largest = false;
 };
 
-// A sum of a loop, or its largest and the like.
-struct LoweredReduction {
-  const ir::Op* op;
-  const ir::Op* only;     // that combines two values; null: its region does
-  int axis_loop = -1;     // along which it runs; -1: one element is the result
-  bool is_inner = false;  // that is the innermost loop: the sum lives in a variable
-  bool has_identity = false;
-  std::string clause = {};
-  std::optional<ir::Type> wide = {};  // of the sum, where that is not the result's type
-  std::vector<ir::Value> sums = {};   // variables, or the results' arrays
+// With what it is lowered to.
+struct LoweredReduction : ReductionShape {
+  std::vector<ir::Value> sums = {};  // variables, or the results' arrays
   // Of a largest or smallest float: the variable that says whether a number was seen, or, where NaN
   // is kept, a NaN.
   ir::Value seen = {};
@@ -116,7 +130,7 @@ struct LoweredPart {
   ir::Value result = {};  // of a row that is a call
 };
 
-class LoopLowering : private NestFacts {
+class LoopLowering : private RowFacts {
  public:
   LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps);
   ir::Kernel run();
@@ -133,13 +147,10 @@ class LoopLowering : private NestFacts {
   ir::Value number(std::int64_t value, DType dtype = DType::Int32);
   ir::Value cast(ir::Value value, DType dtype);
   ir::Value call(LibraryKind function, std::vector<ir::Value> operands, const ir::Type& type);
+  ir::Value compare(const char* is, ir::Value a, ir::Value b);
   std::optional<std::int64_t> number_of(ir::Value value) const;  // of a value of the result
   bool is_zero(ir::Value value) const { return number_of(value) == 0; }
-  struct Term {
-    ir::Value index;
-    std::int64_t factor = 1;
-    ir::Value stride = {};  // instead of the factor
-  };
+  using Term = IndexTerm;
   ir::Value sum(const std::vector<Term>& terms, DType dtype = DType::Int64);
   const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
 
@@ -221,12 +232,17 @@ class LoopLowering : private NestFacts {
   void put_off(LoweredNest& nest, LoweredPart& part, std::size_t before);
   LoweredPart lower_part(LoweredNest& nest, const LoopRange& range,
                          const std::function<void()>& body);
+  LoweredPart lower_range(LoweredNest& nest, const LoopRange& range, bool has_long_index,
+                          const std::function<void()>& body);
   void put_parts(LoweredNest& nest, const std::vector<LoweredPart>& parts,
                  const std::optional<LoweredPart>& whole, const LoopMarks& marks);
   void put_part(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                 Statements& list);
   void put_blocks(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                   Statements& list);
+  std::vector<ir::Value> begin_long_sums(LoweredNest& nest, const LoweredPart& part,
+                                         Statements& list);
+  void find_blocks(LoweredNest& nest);
   void put_loop(const LoweredPart& part, const LoopRange& range, const LoopMarks& marks,
                 Statements& list);
   ir::Op* loop_over(ir::Value index, const LoopRange& range, std::int64_t by, const char* over,
@@ -235,9 +251,7 @@ class LoopLowering : private NestFacts {
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
 
   // ---- Reductions (lower_reductions.cpp)
-  std::vector<LoweredReduction> plan_reductions(const Step& step, const LoweredNest& nest) const;
-  bool has_row_result(const ir::Type& row) const;
-  void widen_sums(const LoweredNest& nest, std::vector<LoweredReduction>& reductions) const;
+  std::vector<LoweredReduction> plan_reductions(const Step& step, LoweredNest& nest);
   ir::Value variable(const ir::Type& type, ir::Value initial, const std::string& name,
                      Statements& list);
   ir::Value current(ir::Value variable);
@@ -263,7 +277,25 @@ class LoopLowering : private NestFacts {
   void begin_streams(const std::vector<StreamedStore>& streamed, Statements& list);
   void finish_streams(const std::vector<StreamedStore>& streamed, const LoopRange& range,
                       Statements& list);
+  void count_streamed(const ir::Op& store);
+
+  // ---- Rows: calls, those of the next program, the one that is left to it (lower_rows.cpp)
+  void find_row_call(LoweredNest& nest, const std::vector<LoweredReduction>& reductions);
+  ir::Op* row_call(LibraryKind function, std::vector<ir::Value> operands, const LoweredPart& part,
+                   Statements& list);
+  void put_row_call(const LoweredNest& nest, const LoweredPart& part, Statements& list);
   void map_row(const LoweredPart& part, Statements& list);
+  void put_meanwhile(const LoweredNest& nest, ir::Op& sum);
+  void defer_row(const LoweredPart& part, Statements& list);
+  ir::Value array_by_turns(ir::Value owner, bool is_on_stack, std::int64_t offset);
+  bool is_made(ir::Value scalar) const;
+  ir::Value in_order(const std::vector<Term>& terms);
+  std::optional<std::vector<Term>> grown(const Growth& growth);
+  std::vector<RowAhead> next_rows(const ir::Type& row);
+  void find_rows_ahead(LoweredNest& nest);
+  void fetch_ahead(const LoweredNest& nest, const LoweredPart& part, const LoopRange& range,
+                   Statements& list);
+  ir::Value row_ahead(const RowAhead& row, ir::Value index);
 
   ir::Kernel out_;
   const ExpressionPrinter text_;
@@ -274,9 +306,10 @@ class LoopLowering : private NestFacts {
   std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
   std::set<const ir::Op*> inserted_;
   std::set<const ir::Op*> written_at_uses_;  // scalars without a line: no single use may name them
-  ir::Value streams_;  // whether large results go around the caches
+  ir::Value streams_;                        // whether large results go around the caches
   std::int64_t streamed_bytes_ = 0;
   std::set<const ir::Op*> streamed_stores_;
+  bool has_fetched_ahead_ = false;
 };
 
 }  // namespace tilewright
