@@ -46,19 +46,21 @@ struct Uses {
 Uses uses_of(const ir::Kernel& kernel) {
   Uses uses;
   ir::walk(kernel.body, [&](const ir::Op& op) {
+    const auto calls = [&](LibraryKind function) {
+      return op.kind == OpKind::Call && op.text("function") == name_of(function);
+    };
     if (op.kind == OpKind::Math) {
       uses.exponentials = true;
       uses.math |= !is_exponential(kernel, op);
       const ir::Type& type = kernel.type(op.operands[0]);
       uses.small_math |= type.is_float() && size_of(type.dtype) < 4;
     }
-    uses.exponentials |=
-        op.kind == OpKind::Call && op.text("function") == name_of(LibraryKind::ExpPlus);
+    uses.exponentials |= calls(LibraryKind::ExpPlus);
     uses.atomics |= (op.facts().is_atomic() && op.facts().is(ir::Family::Access)) ||
                     op.integer("volatile") != 0;
-    uses.dot |= op.kind == OpKind::Dot;
-    uses.scan |= op.kind == OpKind::Scan;
-    uses.sort |= op.kind == OpKind::Sort;
+    uses.dot |= op.kind == OpKind::Dot || calls(LibraryKind::Dot);
+    uses.scan |= op.kind == OpKind::Scan || calls(LibraryKind::RunningSum);
+    uses.sort |= op.kind == OpKind::Sort || calls(LibraryKind::MergeRuns);
     uses.print |= op.kind == OpKind::Print || op.kind == OpKind::Assert;
   });
   uses.small_floats |= uses.dot || uses.print;

@@ -216,7 +216,7 @@ void ProgramWriter::elements(const Step& step) {
   comment_lines(all);
   if (!stays_in_place(step)) return element_loops(step);
   const std::string is_whole = wholeness(step);
-  for (const ir::Value value : step.kept) in_place_[schedule_.result_of(value).id] = is_whole;
+  for (const ir::Value value : step.kept) is_whole_[schedule_.result_of(value).id] = is_whole;
   if (is_whole == "true") return;
   out_.open(fmt::format("if (!{})", is_whole));
   element_loops(step);

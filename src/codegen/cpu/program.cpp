@@ -87,7 +87,8 @@ std::string ProgramWriter::array(ir::Value value) const {
 void ProgramWriter::write() {
   find_streams();
   find_late();
-  find_in_place(kernel_.body);
+  // Rows of the program before are written at any time.
+  if (!late_.step) find_in_place(kernel_.body);
   place_arrays();
   find_runs();
   steps(schedule_.steps());

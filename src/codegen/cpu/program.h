@@ -301,22 +301,14 @@ class ProgramWriter : private NestFacts {
   void print(const Step& step);
 
   // ---- Products of tiles (dot.cpp)
-  struct Strided {
-    std::string base;
-    std::vector<std::int64_t> strides;  // by dimension, in elements
-  };
   struct DotOperand {
     std::string base;
     std::vector<std::string> strides;
   };
   void dot(const Step& step);
-  std::optional<Strided> strided(ir::Value value) const;
   DotOperand operand_of_dot(const Step& step, ir::Value value);
 
   // ---- Operands of products that are read in memory (in_place.cpp)
-  void find_in_place(const ir::Region& region);
-  bool can_stay_in_place(ir::Value value, const ir::Region& region) const;
-  bool stays_in_place(const Step& step) const;
   std::string wholeness(const Step& step);
   std::optional<DotOperand> operand_in_place(ir::Value value);
 
@@ -340,8 +332,8 @@ class ProgramWriter : private NestFacts {
   std::map<std::uint32_t, std::string> runs_;
   // Of operands of products that are in no array of their own, by op and operand.
   std::map<std::pair<const ir::Op*, std::uint32_t>, std::string> operand_arrays_;
-  // Loads that one product alone reads, and the condition under which it reads them in memory.
-  std::map<std::uint32_t, std::string> in_place_;
+  // The condition under which a product reads a load in memory, by the load.
+  std::map<std::uint32_t, std::string> is_whole_;
   std::set<const ir::Op*> streamed_stores_;
   std::int64_t streamed_bytes_ = 0;
   bool has_fetched_ahead_ = false;

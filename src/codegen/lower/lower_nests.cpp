@@ -189,6 +189,11 @@ void LoopLowering::elements(const Step& step) {
   std::vector<const ir::Op*> all = step.ops;
   all.insert(all.end(), step.reductions.begin(), step.reductions.end());
   note_lines(all);
+  if (stays_in_place(step)) fill_operands(step);
+  else element_loops(step);
+}
+
+void LoopLowering::element_loops(const Step& step) {
   std::vector<int> axes;
   for (const ir::Op* op : step.reductions) axes.push_back(static_cast<int>(op->integer("axis")));
   LoweredNest nest = make_nest(step, step.shape, axes);

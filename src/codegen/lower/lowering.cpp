@@ -158,7 +158,6 @@ void LoopLowering::find_runs(ir::Value value) const {
 
 void LoopLowering::check_supported() const {
   ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if (op.facts().is(ir::Family::Across)) throw NotLowered{};
     if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
         kernel_.type(op.operands[0]).is_tile())
       find_runs(op.operands[0]);
@@ -170,6 +169,7 @@ void LoopLowering::check_supported() const {
 ir::Kernel LoopLowering::run() {
   check_supported();
   find_streams();
+  find_in_place(kernel_.body);
   enter();
   place_arrays();
   steps(schedule_.steps());
@@ -225,23 +225,39 @@ std::string LoopLowering::array_base(ir::Value owner) const {
 }
 
 void LoopLowering::place_arrays() {
-  const auto bytes_of = [&](ir::Value owner) {
-    const Type& type = kernel_.type(owner);
-    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
-    return (bytes + bytes_of_line - 1) / bytes_of_line * bytes_of_line;
+  struct Wanted {
+    ir::Value* array;
+    std::string name;
+    Type type;  // of the tile
+    std::int64_t bytes;
   };
+  std::vector<Wanted> all;
   std::int64_t total = 0;
-  for (const ir::Value owner : schedule_.owners()) total += bytes_of(owner);
-  const bool is_on_stack = total <= most_stack_bytes;
+  const auto add = [&](ir::Value& array, const std::string& name, const Type& type) {
+    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
+    all.push_back(
+        {&array, name, type, (bytes + bytes_of_line - 1) / bytes_of_line * bytes_of_line});
+    total += all.back().bytes;
+  };
+  for (const ir::Value owner : schedule_.owners())
+    add(arrays_[owner.id], names_.make(array_base(owner)), kernel_.type(owner));
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    for (const std::size_t side : {0, 1}) {
+      if (op.kind != OpKind::Dot || strided(op.operands[side])) continue;
+      ir::Value& array = operand_arrays_[{&op, op.operands[side].id}];
+      if (side == 1 && op.operands[0] == op.operands[1]) continue;
+      add(array, names_.make(side == 0 ? "left_tile" : "right_tile"),
+          kernel_.type(op.operands[side]));
+    }
+  });
+  const ir::Space space = total <= most_stack_bytes ? ir::Space::Stack : ir::Space::Arena;
   std::int64_t offset = 0;
-  for (const ir::Value owner : schedule_.owners()) {
-    const Type type = Type::array(kernel_.type(owner).element(),
-                                  is_on_stack ? ir::Space::Stack : ir::Space::Arena);
-    std::vector<ir::Attribute> attributes = {{"count", kernel_.type(owner).numel()}};
-    if (!is_on_stack) attributes.push_back({"offset", offset});
-    offset += bytes_of(owner);
-    arrays_[owner.id] =
-        named(make(OpKind::Array, {}, type, attributes), names_.make(array_base(owner)), *list_);
+  for (const Wanted& one : all) {
+    std::vector<ir::Attribute> attributes = {{"count", one.type.numel()}};
+    if (space == ir::Space::Arena) attributes.push_back({"offset", offset});
+    offset += one.bytes;
+    *one.array = named(make(OpKind::Array, {}, Type::array(one.type.element(), space), attributes),
+                       one.name, *list_);
   }
 }
 
@@ -265,7 +281,8 @@ void LoopLowering::steps(const Steps& all) {
         control(step);
         break;
       case Step::Kind::Across:
-        throw NotLowered{};
+        across(step);
+        break;
     }
   }
 }
@@ -318,6 +335,7 @@ void LoopLowering::scalar_op(const ir::Op& op) {
   if (op.kind == OpKind::Constant || op.kind == OpKind::Assume || facts.is(ir::Family::Sync))
     return;
   if (facts.has(ir::Reads) || facts.has(ir::Writes)) return scalar_memory(op);
+  if (op.kind == OpKind::Print) return print({.kind = Step::Kind::Across, .op = &op});
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
   if (facts.is(ir::Family::Check)) {

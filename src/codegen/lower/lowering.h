@@ -208,6 +208,7 @@ class LoopLowering : private NestFacts {
   LoweredNest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes = {});
   void set_own(LoweredNest& nest);
   void elements(const Step& step);
+  void element_loops(const Step& step);
   void run_ops(LoweredNest& nest, const Step& step);
   void keep(LoweredNest& nest, const Step& step);
   void effect(LoweredNest& nest, const ir::Op& op);
@@ -255,6 +256,29 @@ class LoopLowering : private NestFacts {
   void publish(const LoweredReduction& reduction);
   std::vector<std::string> clauses_of(const std::vector<LoweredReduction>& reductions) const;
 
+  // ---- Across elements (lower_across.cpp)
+  void across(const Step& step);
+  void scan(const Step& step);
+  void running_sum(const ir::Op& op);
+  void combine_slices(const ir::Op& op);
+  void gather(const Step& step);
+  void concatenate(const Step& step);
+  void sort(const Step& step);
+  void histogram(const Step& step);
+  void print(const Step& step);
+
+  // ---- Products of tiles (lower_dot.cpp)
+  struct DotOperand {
+    ir::Value base;                  // an array, or a pointer to memory
+    std::vector<ir::Value> strides;  // by dimension, in elements
+  };
+  void dot(const Step& step);
+  DotOperand operand_of_dot(const Step& step, ir::Value value);
+  ir::Value wholeness_test(const WholenessTest& test);
+  ir::Value wholeness(const Step& step);
+  void fill_operands(const Step& step);
+  std::optional<DotOperand> operand_in_place(ir::Value value);
+
   // ---- Large results (lower_streams.cpp)
   void write_streamed(LoweredNest& nest, const ir::Op& store, ir::Value value);
   StreamedStore& streamed_store(LoweredNest& nest, const ir::Op& store);
@@ -270,9 +294,13 @@ class LoopLowering : private NestFacts {
   Statements* list_ = nullptr;                            // where statements are put now
   std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
   std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
+  // Of operands of products that are in no array of their own, by op and operand.
+  std::map<std::pair<const ir::Op*, std::uint32_t>, ir::Value> operand_arrays_;
+  // Whether a product reads a load in memory, by the load; none: always.
+  std::unordered_map<std::uint32_t, ir::Value> is_whole_;
   std::set<const ir::Op*> inserted_;
   std::set<const ir::Op*> written_at_uses_;  // scalars without a line: no single use may name them
-  ir::Value streams_;  // whether large results go around the caches
+  ir::Value streams_;                        // whether large results go around the caches
   std::int64_t streamed_bytes_ = 0;
   std::set<const ir::Op*> streamed_stores_;
 };

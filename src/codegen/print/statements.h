@@ -32,6 +32,8 @@ class StatementPrinter {
   void write(const ir::Op& op);
   void call(const ir::Op& op);
   void map(const ir::Op& op);
+  void tile_call(const ir::Op& op);
+  void print(const ir::Op& op);
   void store(const ir::Op& op);
   void atomic(const ir::Op& op);
   void check(const ir::Op& op);

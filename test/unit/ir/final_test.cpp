@@ -91,6 +91,104 @@ TEST(Final, AnElementThatNothingWroteIsReported) {
   }
 }
 
+// ---- Functions of the library over arrays
+
+// The memory that a kernel with this body leaves.
+std::vector<float> run_on(const std::string& ops, std::vector<float> memory) {
+  const Kernel kernel = parse(in_programs(ops));
+  verify(kernel);
+  const InterpretBuffer buffers[] = {
+      {.name = "p", .data = memory.data(), .bytes = memory.size() * sizeof(float)}};
+  const InterpretArgument arguments[] = {InterpretPointer{.buffer = 0}, std::int64_t{4}};
+  interpret(kernel, buffers, arguments, {});
+  return memory;
+}
+
+// An array with the first four elements of memory, `call` on it, and its elements as they are then.
+std::string through_array(const std::string& call) {
+  return R"(    %0 = constant {value = 0} : i32
+    %1 = constant {value = 4} : i32
+    %2 = constant {value = 1} : i32
+    %tile = array {count = 4} : f32@stack
+    for %0, %1, %2 {over = "elements"} (%i: i32) {
+      %3 = offset %q, %i : *f32
+      %4 = load %3 : f32
+      write %tile, %i, %4
+      yield
+    }
+)" + call +
+         R"(    for %0, %1, %2 {over = "elements"} (%i: i32) {
+      %5 = read %tile, %i : f32
+      %6 = offset %q, %i : *f32
+      store %6, %5
+      yield
+    }
+)";
+}
+
+TEST(FinalCalls, RunningSums) {
+  const auto sums = [](int reverse) {
+    return run_on(through_array("    call %tile, %1 {function = \"running_sum\", numbers = [" +
+                                std::to_string(reverse) + "]}\n"),
+                  {1, 2, 3, 4});
+  };
+  EXPECT_EQ(sums(0), (std::vector<float>{1, 3, 6, 10}));
+  EXPECT_EQ(sums(1), (std::vector<float>{10, 9, 7, 4}));
+}
+
+TEST(FinalCalls, RunsAreMergedInEachOrder) {
+  const auto merged = [](int order) {
+    return run_on(through_array("    call %tile, %1 {function = \"merge_runs\", numbers = [1, 2, " +
+                                std::to_string(order) + "]}\n"),
+                  {3, 1, 4, 2});
+  };
+  EXPECT_EQ(merged(0), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(merged(1), (std::vector<float>{1, 2, 3, 4}));
+  EXPECT_EQ(merged(2), (std::vector<float>{4, 3, 2, 1}));
+}
+
+// [[1, 2], [3, 4]] in memory, times itself transposed, added to itself.
+TEST(FinalCalls, ProductsReadMemoryAndArraysByStrides) {
+  const std::string call =
+      "    %c = constant {value = 2} : i32\n"
+      "    call %tile, %q, %c, %2, %tile, %2, %c {function = \"dot\", numbers = [2, 2, 2]}\n";
+  EXPECT_EQ(run_on(through_array(call), {1, 2, 3, 4}), (std::vector<float>{6, 13, 14, 29}));
+}
+
+TEST(FinalCalls, APlaceIsMemoryOrTheArray) {
+  const auto taken = [](const std::string& bytes) {
+    return run_on(through_array("    %nine = constant {value = 9.0} : f32\n"
+                                "    write %tile, %0, %nine\n"
+                                "    %there = call %q {function = \"is_aligned\", numbers = [" +
+                                bytes +
+                                "]} : b1\n"
+                                "    %place = call %there, %q, %tile {function = \"in_place\"} : "
+                                "f32@stack\n"
+                                "    %x = read %place, %0 : f32\n"
+                                "    write %tile, %2, %x\n"),
+                  {1, 2, 3, 4});
+  };
+  // No address is a multiple of that many bytes.
+  EXPECT_EQ(taken("1"), (std::vector<float>{9, 1, 3, 4}));
+  EXPECT_EQ(taken("140737488355328"), (std::vector<float>{9, 9, 3, 4}));
+}
+
+TEST(FinalCalls, ElementsArePrintedWithTheirIndex) {
+  const Kernel kernel =
+      parse(in_programs("    %0 = constant {value = 5} : i32\n"
+                        "    print %m {prefix = \"n: \"}\n"
+                        "    print %m, %0 {prefix = \"n: \"}\n"));
+  verify(kernel);
+  float memory = 0;
+  const InterpretBuffer buffers[] = {{.name = "p", .data = &memory, .bytes = sizeof(float)}};
+  const InterpretArgument arguments[] = {InterpretPointer{.buffer = 0}, std::int64_t{4}};
+  std::vector<std::string> lines;
+  InterpretOptions options;
+  options.print = [&](const std::string& line) { lines.push_back(line); };
+  interpret(kernel, buffers, arguments, options);
+  EXPECT_EQ(lines, (std::vector<std::string>{"pid (0, 0, 0) n: 4", "pid (0, 0, 0) idx 5 n: 4"}));
+}
+
 // ---- Rules
 
 TEST(VerifyFinal, F1ValuesAreScalarsPointersAndArrays) {
@@ -124,6 +222,34 @@ TEST(VerifyFinal, F9CallsFitTheLibrary) {
   EXPECT_THAT(
       verdict_of_final(in_programs("    %x = call %m, %m, %m {function = \"clip\"} : i64\n")),
       HasSubstr("rule F9: 'clip' gives i32"));
+}
+
+TEST(VerifyFinal, F9ProductsAreOfOneKind) {
+  const auto verdict = [](const std::string& dtype, const std::string& numbers) {
+    return verdict_of_final(in_programs(
+        "    %s = constant {value = 1} : i32\n    %tile = array {count = 4} : " + dtype +
+        "@stack\n    call %tile, %q, %s, %s, %q, %s, %s {function = \"dot\", numbers = [" +
+        numbers + "]}\n"));
+  };
+  EXPECT_EQ(verdict("f32", "2, 2, 2"), "valid");
+  EXPECT_THAT(verdict("i32", "2, 2, 2"), HasSubstr("rule F9: a product is one of floats"));
+  EXPECT_THAT(verdict("f32", "2, 2, 0"), HasSubstr("rule F9: a product has sizes above 0"));
+  EXPECT_THAT(verdict("f32", "2, 4, 2"), HasSubstr("rule F2: the product reads or writes behind"));
+}
+
+TEST(VerifyFinal, F9OrdersOfMergedRuns) {
+  EXPECT_THAT(
+      verdict_of_final(in_programs("    %tile = array {count = 4} : f32@stack\n"
+                                   "    call %tile, %m {function = \"merge_runs\", numbers = [1, "
+                                   "2, 3]}\n")),
+      HasSubstr("rule F9: an order of merge_runs"));
+}
+
+TEST(VerifyFinal, F1WhatIsAcrossElementsIsLoopsOrACall) {
+  EXPECT_THAT(verdict_of_final(in_programs("    print %m, %q {prefix = \"\"}\n")),
+              HasSubstr("rule F1: an element is printed with its index"));
+  EXPECT_THAT(verdict_of_final(in_programs("    print %m, %m, %m {prefix = \"\"}\n")),
+              HasSubstr("rule F1: an element is printed with its index"));
 }
 
 TEST(VerifyFinal, ArraysAreOfTheirSpace) {
