@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "compiler/compile.h"
 
@@ -22,8 +23,9 @@ struct CodeBackend {
                        const LineText& line_text);
   // The kernel at stage Laid, in the sweeps in which it is emitted.
   ir::Kernel (*lay)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
-  // The Laid kernel at stage Final, where its ops have a lowering; null where none has.
-  std::optional<ir::Kernel> (*lower)(const ir::Kernel& laid);
+  // The Laid kernel at stage Final, where its ops have a lowering, else why not; null where none
+  // has.
+  std::optional<ir::Kernel> (*lower)(const ir::Kernel& laid, std::string* refusal);
   // What a block needs of shared memory, also when that is more than it can have; null where blocks
   // have none.
   std::int64_t (*shared_bytes)(const ir::Kernel& tiles, const Target& target,

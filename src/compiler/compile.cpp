@@ -93,9 +93,10 @@ ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelO
   return backend_of(target).lay(tiles, target, options);
 }
 
-std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target) {
+std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
+                                    std::string* refusal) {
   const CodeBackend& backend = backend_of(target);
-  return backend.lower ? backend.lower(laid) : std::nullopt;
+  return backend.lower ? backend.lower(laid, refusal) : std::nullopt;
 }
 
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,

@@ -309,7 +309,9 @@ ir::Kernel laid_for_cpu(const ir::Kernel& tiles) {
   return form_sweeps(tiles, policy_of(tiles)).kernel;
 }
 
-std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid) { return lower_to_loops(laid); }
+std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid, std::string* refusal) {
+  return lower_to_loops(laid, refusal);
+}
 
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
   ir::walk(kernel.body, [&](const ir::Op& op) {

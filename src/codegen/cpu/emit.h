@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "ir/kernel.h"
@@ -26,8 +27,8 @@ struct CpuEmitOptions {
 ir::Kernel laid_for_cpu(const ir::Kernel& tiles);
 
 // The Laid kernel as loops over elements; nothing where it holds an op that has no lowering yet
-// (lower/lower_to_loops.h).
-std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid);
+// (lower/lower_to_loops.h), of which `refusal` is told.
+std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid, std::string* refusal = nullptr);
 
 // Of stage Final as it is; of stage Laid after final_for_cpu, or as a whole by ProgramWriter where
 // that gives nothing; of stage Tile after laid_for_cpu.

@@ -440,7 +440,7 @@ void LoopLowering::atomic(LoweredNest& nest, const ir::Op& op) {
   const Type type = kernel_.type(op.result());
   const bool is_used = schedule_.is_used(op.result()) || type.is_scalar();
   if (mask.known && !*mask.known) {
-    if (is_used) throw NotLowered{};
+    if (is_used) throw NotLowered{"the result of an atomic that never happens is used"};
     return;
   }
   std::vector<ir::Value> operands = {access(nest, op.operands[0], nest.own).value,

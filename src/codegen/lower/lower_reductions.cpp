@@ -59,8 +59,9 @@ std::vector<LoweredReduction> LoopLowering::plan_reductions(const Step& step,
     const bool is_sum = reduction.only && reduction.only->kind == OpKind::Add && type.is_float();
     const std::int64_t length = nest.loops.empty() ? 1 : nest.loops.back().size;
     if (nest.loops.size() == 1 && length >= shortest_long_row && has_row_result(nest.shape))
-      throw NotLowered{};
-    if (reduction.is_inner && is_sum && length >= shortest_called_row) throw NotLowered{};
+      throw NotLowered{"a reduction along a row whose result may be large reads rows ahead"};
+    if (reduction.is_inner && is_sum && length >= shortest_called_row)
+      throw NotLowered{"a sum along a long row is a call of the library, or taken in blocks"};
     out.push_back(reduction);
   }
   return out;
@@ -81,7 +82,8 @@ void LoopLowering::widen_sums(const LoweredNest& nest,
       reduction.wide = Type::scalar(DType::Float64);
     if (reduction.wide) reduction.clause = clause_of(*reduction.only, *reduction.wide);
     // The sums would need an array beside the result's.
-    if (reduction.wide && !reduction.is_inner) throw NotLowered{};
+    if (reduction.wide && !reduction.is_inner)
+      throw NotLowered{"sums of small floats need an array of f32 beside their result"};
   }
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "ir/kernel.h"
 
@@ -16,7 +17,8 @@ namespace tilewright {
 
 // Nothing where the kernel holds what has no lowering yet: tiles of indices that may be runs,
 // reductions along rows that are calls of the library or read ahead, and those that combine by more
-// than one op. Such a kernel is written as a whole by ProgramWriter.
-std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid);
+// than one op. Such a kernel is written as a whole by ProgramWriter, and `refusal` is the sentence
+// that says why.
+std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid, std::string* refusal = nullptr);
 
 }  // namespace tilewright

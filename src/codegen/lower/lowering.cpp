@@ -147,7 +147,9 @@ void LoopLowering::find_runs(ir::Value value) const {
   const ir::Op* op = kernel_.maker(value);
   if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
   if (schedule_.is_placed(value)) {
-    if (is_index_type(type)) throw NotLowered{};
+    if (is_index_type(type))
+      throw NotLowered{fmt::format("the tile of indices '{}' may be a run of consecutive numbers",
+                                   kernel_.name_of(value))};
     return;
   }
   const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
@@ -376,12 +378,13 @@ void LoopLowering::scalar_memory(const ir::Op& op) {
   scalars_[op.result().id] = nest.known.at({op.result().id, ""}).value;
 }
 
-std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid) {
+std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid, std::string* refusal) {
   const Sweeps sweeps(laid);
   try {
     ir::Kernel kernel = LoopLowering(laid, sweeps).run();
     return kernel;
-  } catch (const NotLowered&) {
+  } catch (const NotLowered& refused) {
+    if (refusal) *refusal = refused.reason;
     return std::nullopt;
   }
 }

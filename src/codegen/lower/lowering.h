@@ -25,8 +25,10 @@
 
 namespace tilewright {
 
-// What has no lowering yet; lower_to_loops alone sees it.
-struct NotLowered {};
+// What has no lowering yet, in a sentence; lower_to_loops alone sees it.
+struct NotLowered {
+  std::string reason;
+};
 
 // A value or coordinate, and how many loops of the nest it depends on.
 struct PlacedValue {
