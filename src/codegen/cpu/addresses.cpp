@@ -14,18 +14,6 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-namespace {
-
-bool is_index(const Type& type) {
-  return !type.is_pointer && (type.dtype == DType::Int32 || type.dtype == DType::Int64);
-}
-
-bool is_mapped_view(const ir::Op& op) {
-  return op.facts().maps(ir::Same | ir::Repeated | ir::Reshaped);
-}
-
-}  // namespace
-
 // The place in the view's operand that an index of the view shows.
 Index ProgramWriter::viewed_index(const ir::Op& view, const Index& index) const {
   const Type& type = kernel_.type(view.result());
@@ -69,15 +57,15 @@ void ProgramWriter::add_terms(Nest& nest, ir::Value offset, const Index& index,
     terms.push_back({atom(text(offset)), 0});
     return;
   }
-  const bool is_open = op && is_index(type) && !schedule_.is_in_array(offset, *nest.step);
+  const bool is_open = op && is_index_type(type) && !schedule_.is_in_array(offset, *nest.step);
   if (is_open && op->kind == OpKind::Add) {
     for (const ir::Value operand : op->operands) add_terms(nest, operand, index, terms);
     return;
   }
   if (is_open && op->kind == OpKind::Splat) return add_terms(nest, op->operands[0], {}, terms);
-  if (is_open && op->kind == OpKind::Cast && is_index(kernel_.type(op->operands[0])))
+  if (is_open && op->kind == OpKind::Cast && is_index_type(kernel_.type(op->operands[0])))
     return add_terms(nest, op->operands[0], index, terms);
-  if (is_open && is_mapped_view(*op))
+  if (is_open && hands_elements_on(*op))
     return add_terms(nest, op->operands[0], viewed_index(*op, index), terms);
   if (const std::optional<Placed> run = run_term(nest, offset, index)) {
     terms.push_back(*run);
@@ -109,7 +97,7 @@ ProgramWriter::Address ProgramWriter::address(Nest& nest, ir::Value pointer, con
     return out;
   }
   if (is_open && op->kind == OpKind::Splat) return {text(op->operands[0]), {}, 0};
-  if (is_open && is_mapped_view(*op))
+  if (is_open && hands_elements_on(*op))
     return address(nest, op->operands[0], viewed_index(*op, index));
   // A scalar pointer that was not given a name of its own.
   if (op && op->kind == OpKind::Offset && type.is_scalar() && text(pointer).starts_with('('))
@@ -132,37 +120,13 @@ Placed ProgramWriter::access(Nest& nest, ir::Value pointer, const Index& index) 
 
 // ---- Tiles of indices
 
-void ProgramWriter::find_runs(ir::Value value) {
-  const Type& type = kernel_.type(value);
-  const ir::Op* op = kernel_.maker(value);
-  if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
-  if (schedule_.is_placed(value)) {
-    constexpr std::int64_t shortest = 8;
-    const bool is_row = type.numel() == type.size(type.rank - 1) && type.numel() >= shortest;
-    const ir::Value result = schedule_.result_of(value);
-    if (is_row && is_index(type) && schedule_.storage(value) == result) runs_[result.id] = "";
-    return;
-  }
-  const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
-  if (!is_sum && op->kind != OpKind::Cast && !is_mapped_view(*op)) return;
-  for (const ir::Value operand : op->operands) find_runs(operand);
-}
-
-void ProgramWriter::find_runs() {
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
-        kernel_.type(op.operands[0]).is_tile())
-      find_runs(op.operands[0]);
-  });
-}
-
 // Behind the loop that made such a tile.
 void ProgramWriter::check_runs(const Step& step) {
   for (const ir::Value value : step.kept) {
-    const auto found = runs_.find(schedule_.result_of(value).id);
-    if (found == runs_.end()) continue;
-    found->second = names_.make(array(value) + "_is_run");
-    out_.format("const bool {} = tw::is_run({}, {});", found->second, array(value),
+    const ir::Value result = schedule_.result_of(value);
+    if (!may_be_runs_.contains(result.id)) continue;
+    const std::string& name = runs_[result.id] = names_.make(array(value) + "_is_run");
+    out_.format("const bool {} = tw::is_run({}, {});", name, array(value),
                 kernel_.type(value).numel());
   }
 }

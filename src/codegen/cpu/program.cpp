@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "codegen/lower/reduction_facts.h"
 #include "codegen/print/statements.h"
 
 namespace tilewright {
@@ -58,7 +59,7 @@ void ProgramWriter::place_arrays() {
       operand_arrays_[{&op, value.id}] = name;
       add(name, kernel_.type(value));
     }
-    const std::optional<ir::Type> type = wide_array_type(op);
+    const std::optional<ir::Type> type = wide_array_type(kernel_, op);
     if (!type || !schedule_.is_placed(op.result())) return;
     wide_arrays_[op.result().id] =
         names_.make(array(op.result()) + "_" + type_text(type->element()));

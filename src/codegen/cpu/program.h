@@ -181,8 +181,6 @@ class ProgramWriter : private NestFacts {
   void add_terms(Nest& nest, ir::Value offset, const Index& index, std::vector<Placed>& terms);
   std::optional<Placed> run_term(Nest& nest, ir::Value value, const Index& index);
   Index viewed_index(const ir::Op& view, const Index& index) const;
-  void find_runs();
-  void find_runs(ir::Value value);
   void check_runs(const Step& step);
 
   // ---- Loops (loops.cpp)
@@ -238,7 +236,6 @@ class ProgramWriter : private NestFacts {
   };
   std::vector<Reduction> plan_reductions(const Step& step, const Nest& nest);
   void widen_sums(const Nest& nest, std::vector<Reduction>& reductions) const;
-  std::optional<ir::Type> wide_array_type(const ir::Op& reduce) const;
   void begin_reductions(Nest& nest, std::vector<Reduction>& reductions);
   void accumulate(Nest& nest, Reduction& reduction);
   void begin_extreme(Nest& nest, Reduction& reduction);

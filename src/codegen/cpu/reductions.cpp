@@ -52,21 +52,6 @@ void ProgramWriter::widen_sums(const Nest& nest, std::vector<Reduction>& reducti
   }
 }
 
-// The type of an array that a sum needs beside its result's: where the innermost loop runs along
-// another dimension, and the result is of a smaller type.
-std::optional<Type> ProgramWriter::wide_array_type(const ir::Op& reduce) const {
-  if (reduce.kind != OpKind::Reduce) return std::nullopt;
-  const ir::Op* only = only_op(reduce);
-  const Type& type = kernel_.type(reduce.operands[0]);
-  const auto axis = static_cast<int>(reduce.integer("axis"));
-  if (!only || only->kind != OpKind::Add || !type.is_float() || size_of(type.dtype) >= 4 ||
-      type.size(axis) == 1)
-    return std::nullopt;
-  for (int d = axis + 1; d < type.rank; ++d)
-    if (type.size(d) > 1) return kernel_.type(reduce.result()).with_element(DType::Float32);
-  return std::nullopt;
-}
-
 Placed ProgramWriter::reduced_place(const Nest& nest, const ir::Op& op) const {
   Index index{nest.own.at, {}};
   index.at.erase(index.at.begin() + op.integer("axis"));

@@ -222,6 +222,7 @@ void LoopLowering::element_loops(const Step& step) {
     keep(nest, step);
   });
   for (const LoweredReduction& reduction : reductions) publish(reduction);
+  check_runs(step);
 }
 
 // Whether all that the range does is a row of the library's tw::map.
@@ -301,7 +302,7 @@ void LoopLowering::lower_nest(LoweredNest& nest, const LoopMarks& marks,
   const Names names = nest.names;
   for (const LoopRange& range : all) {
     const std::size_t before = nest.lines[0].size();
-    parts.push_back(lower_part(nest, range, body));
+    parts.push_back(lower_either(nest, range, body));
     if (&range == &all.back() && all.size() > 1) put_off(nest, parts.back(), before);
   }
   std::optional<LoweredPart> whole;
@@ -364,6 +365,7 @@ void LoopLowering::put_blocks(LoweredNest&, const LoweredPart& part, const LoopM
 // One range of the innermost loop.
 void LoopLowering::put_part(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                             Statements& list) {
+  if (part.are_runs) return put_either(nest, part, marks, list);
   if (part.result) return map_row(part, list);
   list.insert(list.end(), part.once.begin(), part.once.end());
   if (part.lines.empty()) return;
@@ -384,7 +386,9 @@ bool LoopLowering::has_whole_rows(const LoweredNest& nest,
   return nest.loops.size() > 1 && nest.loops.back().size <= longest_row && parts.size() == 2 &&
          parts[0].range.holds.value_or(false) && is_zero(parts[0].range.begin) &&
          step.reductions.empty() && !step.ops.empty() &&
-         std::all_of(step.ops.begin(), step.ops.end(), is_load);
+         std::all_of(step.ops.begin(), step.ops.end(), is_load) &&
+         std::none_of(parts.begin(), parts.end(),
+                      [](const LoweredPart& part) { return bool(part.are_runs); });
 }
 
 // The ranges of the innermost loop.
@@ -440,7 +444,10 @@ void LoopLowering::atomic(LoweredNest& nest, const ir::Op& op) {
   const Type type = kernel_.type(op.result());
   const bool is_used = schedule_.is_used(op.result()) || type.is_scalar();
   if (mask.known && !*mask.known) {
-    if (is_used) throw NotLowered{"the result of an atomic that never happens is used"};
+    if (!is_used) return;
+    const ir::Value none =
+        type.is_float() ? constant_of(type, 0.0) : constant_of(type, std::int64_t{0});
+    nest.known[{op.result().id, key_of(nest.own)}] = name_in(nest, op.result(), none, nest.depth());
     return;
   }
   std::vector<ir::Value> operands = {access(nest, op.operands[0], nest.own).value,

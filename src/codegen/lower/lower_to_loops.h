@@ -15,10 +15,9 @@
 
 namespace tilewright {
 
-// Nothing where the kernel holds what has no lowering yet: tiles of indices that may be runs,
-// reductions along rows that are calls of the library or read ahead, and those that combine by more
-// than one op. Such a kernel is written as a whole by ProgramWriter, and `refusal` is the sentence
-// that says why.
+// Nothing where the kernel holds what has no lowering yet: reductions along rows that are
+// calls of the library or read ahead. Such a kernel is written as a whole by ProgramWriter, and
+// `refusal` is the sentence that says why.
 std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid, std::string* refusal = nullptr);
 
 }  // namespace tilewright

@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "codegen/lower/lower_to_loops.h"
+#include "codegen/lower/reduction_facts.h"
 #include "ir/verify.h"
 #include "machine/library.h"
 
@@ -23,10 +24,6 @@ namespace {
 // line.
 constexpr std::int64_t most_stack_bytes = 64 << 10;
 constexpr std::int64_t bytes_of_line = 64;
-
-bool is_index_type(const Type& type) {
-  return !type.is_pointer && (type.dtype == DType::Int32 || type.dtype == DType::Int64);
-}
 
 }  // namespace
 
@@ -140,38 +137,12 @@ ir::Value LoopLowering::sum(const std::vector<Term>& terms, DType dtype) {
   return make(OpKind::Linear, indices, Type::scalar(dtype), attributes);
 }
 
-// ---- What has a lowering
-
-void LoopLowering::find_runs(ir::Value value) const {
-  const Type& type = kernel_.type(value);
-  const ir::Op* op = kernel_.maker(value);
-  if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
-  if (schedule_.is_placed(value)) {
-    if (is_index_type(type))
-      throw NotLowered{fmt::format("the tile of indices '{}' may be a run of consecutive numbers",
-                                   kernel_.name_of(value))};
-    return;
-  }
-  const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
-  const bool is_view = op->facts().maps(ir::Same | ir::Repeated | ir::Reshaped);
-  if (!is_sum && op->kind != OpKind::Cast && !is_view) return;
-  for (const ir::Value operand : op->operands) find_runs(operand);
-}
-
-void LoopLowering::check_supported() const {
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
-        kernel_.type(op.operands[0]).is_tile())
-      find_runs(op.operands[0]);
-  });
-}
-
 // ---- The program
 
 ir::Kernel LoopLowering::run() {
-  check_supported();
   find_streams();
   find_in_place(kernel_.body);
+  find_runs();
   enter();
   place_arrays();
   steps(schedule_.steps());
@@ -251,6 +222,13 @@ void LoopLowering::place_arrays() {
       add(array, names_.make(side == 0 ? "left_tile" : "right_tile"),
           kernel_.type(op.operands[side]));
     }
+    const std::optional<Type> wide = wide_array_type(kernel_, op);
+    if (!wide || !schedule_.is_placed(op.result())) return;
+    const ir::Value* own = &arrays_.at(schedule_.storage(op.result()).id);
+    const auto result =
+        std::find_if(all.begin(), all.end(), [&](const Wanted& one) { return one.array == own; });
+    add(wide_arrays_[op.result().id],
+        names_.make(result->name + "_" + std::string(ir::short_name_of(wide->dtype))), *wide);
   });
   const ir::Space space = total <= most_stack_bytes ? ir::Space::Stack : ir::Space::Arena;
   std::int64_t offset = 0;

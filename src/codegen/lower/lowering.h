@@ -87,6 +87,10 @@ struct LoweredNest : NestShape {
   ir::Value mapped;   // f32 of which the loop writes a row and does nothing else
   bool maps = false;  // in the range being lowered
   ir::Value result;   // of that row
+  // Whether tiles of indices are taken for consecutive numbers, and the tests of those that were,
+  // by their names.
+  bool assumes_runs = false;
+  std::map<std::string, ir::Value> runs;
 };
 
 // A sum of a loop, or its largest and the like.
@@ -114,6 +118,9 @@ struct LoweredPart {
   std::string last = {};
   std::vector<StreamedStore> streamed = {};
   ir::Value result = {};  // of a row that is a call
+  // The test of its tiles of indices, and what the range is where it holds; none: there is none.
+  ir::Value are_runs = {};
+  std::vector<LoweredPart> run = {};
 };
 
 class LoopLowering : private NestFacts {
@@ -144,8 +151,6 @@ class LoopLowering : private NestFacts {
   const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
 
   // ---- The program (lowering.cpp)
-  void check_supported() const;
-  void find_runs(ir::Value value) const;
   void enter();
   void place_arrays();
   std::string array_base(ir::Value owner) const;
@@ -206,6 +211,14 @@ class LoopLowering : private NestFacts {
   void add_terms(LoweredNest& nest, ir::Value offset, const ElementIndex& index, Address& address);
   Address affine_terms(const ir::Op& op, const ElementIndex& index);
 
+  // ---- Tiles of indices (lower_runs.cpp)
+  void check_runs(const Step& step);
+  bool add_run(LoweredNest& nest, ir::Value value, const ElementIndex& index, Address& address);
+  LoweredPart lower_either(LoweredNest& nest, const LoopRange& range,
+                           const std::function<void()>& body);
+  void put_either(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
+                  Statements& list);
+
   // ---- Loops (lower_nests.cpp)
   LoweredNest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes = {});
   void set_own(LoweredNest& nest);
@@ -256,6 +269,7 @@ class LoopLowering : private NestFacts {
   ir::Value reduced_place(const LoweredNest& nest, const ir::Op& op);
   void finish_reductions(LoweredNest& nest, const std::vector<LoweredReduction>& reductions);
   void publish(const LoweredReduction& reduction);
+  void round_sums(ir::Value result);
   std::vector<std::string> clauses_of(const std::vector<LoweredReduction>& reductions) const;
 
   // ---- Across elements (lower_across.cpp)
@@ -298,6 +312,8 @@ class LoopLowering : private NestFacts {
   std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
   // Of operands of products that are in no array of their own, by op and operand.
   std::map<std::pair<const ir::Op*, std::uint32_t>, ir::Value> operand_arrays_;
+  std::unordered_map<std::uint32_t, ir::Value> wide_arrays_;  // of sums, by result
+  std::unordered_map<std::uint32_t, ir::Value> is_run_;       // by tile of indices: its test
   // Whether a product reads a load in memory, by the load; none: always.
   std::unordered_map<std::uint32_t, ir::Value> is_whole_;
   std::set<const ir::Op*> inserted_;

@@ -45,6 +45,11 @@ std::vector<Loop> loops_over(const ir::Type& shape, const std::vector<int>& axes
 // of its own.
 std::vector<bool> values_with_own_lines(const ir::Kernel& kernel);
 
+// Whether addresses may be computed from such integers.
+bool is_index_type(const ir::Type& type);
+// A view that shows elements where they are, again, or in another shape.
+bool hands_elements_on(const ir::Op& op);
+
 std::vector<std::int64_t> row_major(const ir::Type& type);
 
 // A tile in an array, or a view of one, whose elements lie at fixed distances.
@@ -98,6 +103,8 @@ class NestFacts {
   ir::Value mapped_value(const NestShape& nest) const;
   const ir::Op* only_for_this(const NestShape& nest, ir::Value value, ir::OpKind kind) const;
 
+  void find_runs();  // (run_facts.cpp)
+
   // ---- Operands of products (operand_facts.cpp)
   std::optional<StridedTile> strided(ir::Value value) const;
   void find_in_place(const ir::Region& region);
@@ -112,9 +119,11 @@ class NestFacts {
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::set<std::uint32_t> streamed_arguments_;
-  std::set<std::uint32_t> in_place_;  // loads that one product alone reads, in memory
+  std::set<std::uint32_t> in_place_;     // loads that one product alone reads, in memory
+  std::set<std::uint32_t> may_be_runs_;  // tiles of indices that may be consecutive numbers
 
  private:
+  void find_runs(ir::Value value);
   bool can_stay_in_place(ir::Value value, const ir::Region& region) const;
   void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;
   bool is_vector_value(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;

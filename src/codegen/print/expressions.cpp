@@ -173,7 +173,8 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::ExpPlus:
     case LibraryKind::DivideFast:
     case LibraryKind::Divisor:
-    case LibraryKind::PlainDivisor: {
+    case LibraryKind::PlainDivisor:
+    case LibraryKind::IsRun: {
       std::string arguments;
       for (const ir::Value value : in)
         arguments += (arguments.empty() ? "" : ", ") + argument(value);

@@ -229,6 +229,7 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::Divide:
     case LibraryKind::IsLarge:
     case LibraryKind::IsAligned:
+    case LibraryKind::IsRun:
     case LibraryKind::RowOf:
     case LibraryKind::InPlace:
       break;

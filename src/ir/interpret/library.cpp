@@ -48,6 +48,13 @@ void Program::call(const Op& op) {
       return give({.i = (id_[0] + id_[1] + id_[2]) % 2});
     case LibraryKind::IsAligned:
       return give({.i = integer(op, 0) % op.integers("numbers")[0] == 0});
+    case LibraryKind::IsRun: {
+      bool holds = true;
+      const DType dtype = kernel_.type(op.operands[0]).dtype;
+      for (std::int64_t i = 0; i < integer(op, 1); ++i)
+        holds &= read_array(op, 0, i).i == wrap(dtype, read_array(op, 0, 0).i + i);
+      return give({.i = holds});
+    }
     case LibraryKind::InPlace:
       return give(operand(op, integer(op, 0) != 0 ? 1 : 2).elements[0]);
     case LibraryKind::Dot:

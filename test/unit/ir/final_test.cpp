@@ -173,6 +173,25 @@ TEST(FinalCalls, APlaceIsMemoryOrTheArray) {
   EXPECT_EQ(taken("140737488355328"), (std::vector<float>{9, 9, 3, 4}));
 }
 
+TEST(FinalCalls, RunsAreConsecutiveNumbers) {
+  const auto is_run = [](std::vector<float> memory) {
+    const std::string call = R"(    %row = array {count = 4} : i32@stack
+    for %0, %1, %2 {over = "elements"} (%i: i32) {
+      %7 = read %tile, %i : f32
+      %8 = cast %7 : i32
+      write %row, %i, %8
+      yield
+    }
+    %holds = call %row, %1 {function = "is_run"} : b1
+    %x = cast %holds : f32
+    write %tile, %0, %x
+)";
+    return run_on(through_array(call), std::move(memory))[0];
+  };
+  EXPECT_EQ(is_run({5, 6, 7, 8}), 1);
+  EXPECT_EQ(is_run({5, 6, 7, 9}), 0);
+}
+
 TEST(FinalCalls, ElementsArePrintedWithTheirIndex) {
   const Kernel kernel =
       parse(in_programs("    %0 = constant {value = 5} : i32\n"
