@@ -184,6 +184,11 @@ void LoopLowering::elements(const Step& step) {
   std::vector<const ir::Op*> all = step.ops;
   all.insert(all.end(), step.reductions.begin(), step.reductions.end());
   note_lines(all);
+  if (stays_in_place(step)) fill_operands(step);
+  else element_loops(step);
+}
+
+void LoopLowering::element_loops(const Step& step) {
   std::vector<int> axes;
   for (const ir::Op* op : step.reductions) axes.push_back(static_cast<int>(op->integer("axis")));
   LoweredNest nest = make_nest(step, step.shape, axes);
@@ -210,6 +215,7 @@ void LoopLowering::elements(const Step& step) {
     keep(nest, step);
   });
   for (const LoweredReduction& reduction : reductions) publish(reduction);
+  check_runs(step);
 }
 
 void LoopLowering::find_blocks(LoweredNest& nest) {
@@ -259,7 +265,10 @@ void LoopLowering::atomic(LoweredNest& nest, const ir::Op& op) {
   const Type type = kernel_.type(op.result());
   const bool is_used = schedule_.is_used(op.result()) || type.is_scalar();
   if (mask.known && !*mask.known) {
-    if (is_used) throw NotLowered{"the result of an atomic that never happens is used"};
+    if (!is_used) return;
+    const ir::Value none =
+        type.is_float() ? constant_of(type, 0.0) : constant_of(type, std::int64_t{0});
+    nest.known[{op.result().id, key_of(nest.own)}] = name_in(nest, op.result(), none, nest.depth());
     return;
   }
   std::vector<ir::Value> operands = {access(nest, op.operands[0], nest.own).value,

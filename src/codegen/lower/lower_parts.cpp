@@ -99,7 +99,7 @@ void LoopLowering::lower_nest(LoweredNest& nest, const LoopMarks& marks,
   const Names names = nest.names;
   for (const LoopRange& range : all) {
     const std::size_t before = nest.lines[0].size();
-    parts.push_back(lower_part(nest, range, body));
+    parts.push_back(lower_either(nest, range, body));
     if (&range == &all.back() && all.size() > 1) put_off(nest, parts.back(), before);
   }
   std::optional<LoweredPart> whole;
@@ -182,6 +182,7 @@ void LoopLowering::put_blocks(LoweredNest& nest, const LoweredPart& part, const 
 // One range of the innermost loop.
 void LoopLowering::put_part(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                             Statements& list) {
+  if (part.are_runs) return put_either(nest, part, marks, list);
   list.insert(list.end(), part.once.begin(), part.once.end());
   if (part.result && nest.sum) return put_row_call(nest, part, list);
   if (part.result && nest.step == deferred_.step) return defer_row(part, list);
@@ -208,7 +209,9 @@ bool LoopLowering::has_whole_rows(const LoweredNest& nest,
   return nest.loops.size() > 1 && nest.loops.back().size <= longest_row && parts.size() == 2 &&
          parts[0].range.holds.value_or(false) && is_zero(parts[0].range.begin) &&
          step.reductions.empty() && !step.ops.empty() &&
-         std::all_of(step.ops.begin(), step.ops.end(), is_load);
+         std::all_of(step.ops.begin(), step.ops.end(), is_load) &&
+         std::none_of(parts.begin(), parts.end(),
+                      [](const LoweredPart& part) { return bool(part.are_runs); });
 }
 
 // The ranges of the innermost loop.

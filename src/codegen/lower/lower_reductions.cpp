@@ -29,11 +29,7 @@ std::vector<LoweredReduction> LoopLowering::plan_reductions(const Step& step, Lo
       std::any_of(out.begin(), out.end(),
                   [](const LoweredReduction& reduction) { return !reduction.has_identity; });
   if (!is_ordered) find_split(step, nest);
-  for (LoweredReduction& reduction : out) {
-    widen_sum(nest, reduction);
-    if (reduction.wide && !reduction.is_inner)
-      throw NotLowered{"sums of small floats need an array of f32 beside their result"};
-  }
+  for (LoweredReduction& reduction : out) widen_sum(nest, reduction);
   nest.is_largest = is_plain_largest(nest, alone(out));
   return out;
 }
@@ -84,7 +80,7 @@ void LoopLowering::begin_reduction(LoweredNest& nest, LoweredReduction& reductio
     reduction.sums.push_back(variable(type, initial, name, list));
     return;
   }
-  reduction.sums.push_back(array(result));
+  reduction.sums.push_back(reduction.wide ? wide_arrays_.at(result.id) : array(result));
   if (reduction.axis_loop < 0 || !reduction.has_identity) return;
   const ir::Value index = out_.make_value(Type::scalar(DType::Int32), "i", nullptr);
   const LoopRange all{number(0), number(kernel_.type(result).numel()), {}};
@@ -272,10 +268,24 @@ void LoopLowering::finish_reductions(LoweredNest& nest,
   }
 }
 
+// From the array of wide sums to the result's.
+void LoopLowering::round_sums(ir::Value result) {
+  const Type& type = kernel_.type(result);
+  const ir::Value wide = wide_arrays_.at(result.id);
+  const ir::Value index = out_.make_value(Type::scalar(DType::Int32), "i", nullptr);
+  ir::Op* loop = loop_over(index, {number(0), number(type.numel()), {}}, 1, "elements", *list_);
+  loop->set("simd", std::int64_t{1});
+  Statements& inside = loop->regions[0].ops;
+  const ir::Value sum = make(OpKind::Read, {wide, index}, type_of(wide).element());
+  statement(OpKind::Write, {array(result), index, cast(sum, type.dtype)}, inside);
+  statement(OpKind::Yield, {}, inside);
+}
+
 // Behind the loops: scalar results are variables of the function, wide sums are rounded.
 void LoopLowering::publish(const LoweredReduction& reduction) {
   const std::vector<ir::Value>& results = reduction.op->results;
   const Type& type = kernel_.type(results[0]);
+  if (!type.is_scalar() && reduction.wide && !reduction.is_inner) return round_sums(results[0]);
   if (!type.is_scalar()) return;
   if (reduction.seen) finish_extreme(reduction, *list_);
   if (reduction.wide) return define(results[0], cast(current(reduction.sums[0]), type.dtype));

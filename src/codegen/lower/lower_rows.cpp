@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/lower/lower_rows.cpp — loops along rows that are calls of the library, the row that is
 // left to be written beside the next program, and rows of that program that are asked for.
+#include <algorithm>
+
 #include "base/check.h"
 #include "codegen/lower/lowering.h"
 #include "machine/library.h"
@@ -77,12 +79,12 @@ void LoopLowering::defer_row(const LoweredPart& part, Statements& list) {
   row_call(LibraryKind::Defer, {part.streamed[0].place, part.range.end}, part, list);
 }
 
-// Programs get one of two by turns, so that what the last one left can still be read.
-ir::Value LoopLowering::array_by_turns(ir::Value owner, bool is_on_stack, std::int64_t offset) {
-  const Type type =
-      Type::array(kernel_.type(owner).element(), is_on_stack ? ir::Space::Stack : ir::Space::Arena);
-  const std::string name = names_.make(array_base(owner));
-  const std::vector<std::int64_t> numbers = {kernel_.type(owner).numel(), is_on_stack ? 0 : offset};
+// Programs get one of two by turns, so that what the last one left can still be read. From a byte
+// of the arena on, or (-1) on the stack.
+ir::Value LoopLowering::array_by_turns(const std::string& name, const Type& tile,
+                                       std::int64_t offset) {
+  const Type type = Type::array(tile.element(), offset < 0 ? ir::Space::Stack : ir::Space::Arena);
+  const std::vector<std::int64_t> numbers = {tile.numel(), std::max(offset, std::int64_t{0})};
   const ir::Value both =
       named(make(OpKind::Call, {}, type,
                  {{"function", std::string(name_of(LibraryKind::ByTurns))}, {"numbers", numbers}}),

@@ -25,11 +25,6 @@
 
 namespace tilewright {
 
-// What has no lowering yet, in a sentence; lower_to_loops alone sees it.
-struct NotLowered {
-  std::string reason;
-};
-
 // A value or coordinate, and how many loops of the nest it depends on.
 struct PlacedValue {
   ir::Value value;
@@ -108,6 +103,10 @@ struct LoweredNest : NestShape {
   // array that keeps its terms.
   ir::Value sum, keeps;
   bool is_largest = false;
+  // Whether tiles of indices are taken for consecutive numbers, and the tests of those that were,
+  // by their names.
+  bool assumes_runs = false;
+  std::map<std::string, ir::Value> runs;
 };
 
 // With what it is lowered to.
@@ -128,6 +127,9 @@ struct LoweredPart {
   std::string last = {};
   std::vector<StreamedStore> streamed = {};
   ir::Value result = {};  // of a row that is a call
+  // The test of its tiles of indices, and what the range is where it holds; none: there is none.
+  ir::Value are_runs = {};
+  std::vector<LoweredPart> run = {};
 };
 
 class LoopLowering : private RowFacts {
@@ -155,12 +157,7 @@ class LoopLowering : private RowFacts {
   const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
 
   // ---- The program (lowering.cpp)
-  void check_supported() const;
-  void find_runs(ir::Value value) const;
   void enter();
-  void place_arrays();
-  std::string array_base(ir::Value owner) const;
-  ir::Value array(ir::Value value) const;
   void steps(const Steps& steps);
   void note_lines(const std::vector<const ir::Op*>& ops);
   ir::Value scalar(ir::Value value);
@@ -169,6 +166,19 @@ class LoopLowering : private RowFacts {
   void write_at_uses(ir::Value value, ir::Value made);
   void define(ir::Value value, ir::Value made);
   bool is_inlined(const ir::Op& op, ir::Value made) const;
+
+  // ---- Arrays (lower_arrays.cpp)
+  struct WantedArray {
+    ir::Value* array;
+    std::string name;
+    ir::Type type;  // of the tile
+    std::int64_t bytes;
+    bool is_by_turns;  // there are two
+  };
+  std::vector<WantedArray> wanted_arrays();
+  void place_arrays();
+  std::string array_base(ir::Value owner) const;
+  ir::Value array(ir::Value value) const;
 
   // ---- Control (lower_control.cpp)
   void control(const Step& step);
@@ -217,10 +227,19 @@ class LoopLowering : private RowFacts {
   void add_terms(LoweredNest& nest, ir::Value offset, const ElementIndex& index, Address& address);
   Address affine_terms(const ir::Op& op, const ElementIndex& index);
 
-  // ---- Loops (lower_nests.cpp)
+  // ---- Tiles of indices (lower_runs.cpp)
+  void check_runs(const Step& step);
+  bool add_run(LoweredNest& nest, ir::Value value, const ElementIndex& index, Address& address);
+  LoweredPart lower_either(LoweredNest& nest, const LoopRange& range,
+                           const std::function<void()>& body);
+  void put_either(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
+                  Statements& list);
+
+  // ---- Loops (lower_nests.cpp, lower_parts.cpp)
   LoweredNest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes = {});
   void set_own(LoweredNest& nest);
   void elements(const Step& step);
+  void element_loops(const Step& step);
   void run_ops(LoweredNest& nest, const Step& step);
   void keep(LoweredNest& nest, const Step& step);
   void effect(LoweredNest& nest, const ir::Op& op);
@@ -269,7 +288,31 @@ class LoopLowering : private RowFacts {
   ir::Value reduced_place(const LoweredNest& nest, const ir::Op& op);
   void finish_reductions(LoweredNest& nest, const std::vector<LoweredReduction>& reductions);
   void publish(const LoweredReduction& reduction);
+  void round_sums(ir::Value result);
   std::vector<std::string> clauses_of(const std::vector<LoweredReduction>& reductions) const;
+
+  // ---- Across elements (lower_across.cpp)
+  void across(const Step& step);
+  void scan(const Step& step);
+  void running_sum(const ir::Op& op);
+  void combine_slices(const ir::Op& op);
+  void gather(const Step& step);
+  void concatenate(const Step& step);
+  void sort(const Step& step);
+  void histogram(const Step& step);
+  void print(const Step& step);
+
+  // ---- Products of tiles (lower_dot.cpp)
+  struct DotOperand {
+    ir::Value base;                  // an array, or a pointer to memory
+    std::vector<ir::Value> strides;  // by dimension, in elements
+  };
+  void dot(const Step& step);
+  DotOperand operand_of_dot(const Step& step, ir::Value value);
+  ir::Value wholeness_test(const WholenessTest& test);
+  ir::Value wholeness(const Step& step);
+  void fill_operands(const Step& step);
+  std::optional<DotOperand> operand_in_place(ir::Value value);
 
   // ---- Large results (lower_streams.cpp)
   void write_streamed(LoweredNest& nest, const ir::Op& store, ir::Value value);
@@ -287,7 +330,7 @@ class LoopLowering : private RowFacts {
   void map_row(const LoweredPart& part, Statements& list);
   void put_meanwhile(const LoweredNest& nest, ir::Op& sum);
   void defer_row(const LoweredPart& part, Statements& list);
-  ir::Value array_by_turns(ir::Value owner, bool is_on_stack, std::int64_t offset);
+  ir::Value array_by_turns(const std::string& name, const ir::Type& tile, std::int64_t offset);
   bool is_made(ir::Value scalar) const;
   ir::Value in_order(const std::vector<Term>& terms);
   std::optional<std::vector<Term>> grown(const Growth& growth);
@@ -304,6 +347,12 @@ class LoopLowering : private RowFacts {
   Statements* list_ = nullptr;                            // where statements are put now
   std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
   std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
+  // Of operands of products that are in no array of their own, by op and operand.
+  std::map<std::pair<const ir::Op*, std::uint32_t>, ir::Value> operand_arrays_;
+  std::unordered_map<std::uint32_t, ir::Value> wide_arrays_;  // of sums, by result
+  std::unordered_map<std::uint32_t, ir::Value> is_run_;       // by tile of indices: its test
+  // Whether a product reads a load in memory, by the load; none: always.
+  std::unordered_map<std::uint32_t, ir::Value> is_whole_;
   std::set<const ir::Op*> inserted_;
   std::set<const ir::Op*> written_at_uses_;  // scalars without a line: no single use may name them
   ir::Value streams_;                        // whether large results go around the caches

@@ -93,8 +93,10 @@ void StatementPrinter::statement(const ir::Op& op) {
     case ir::Family::Sync:
     case ir::Family::Ends:
       return;
-    case ir::Family::Reduction:
     case ir::Family::Across:
+      if (op.kind == OpKind::Print) return print(op);
+      break;
+    case ir::Family::Reduction:
       break;
   }
   TW_UNREACHABLE("'{}' has no text at stage final", op.facts().name);
@@ -230,6 +232,10 @@ void StatementPrinter::call(const ir::Op& op) {
       return out_.line("late.step();");
     case LibraryKind::FinishDeferred:
       return out_.line("late.finish(launch);");
+    case LibraryKind::Dot:
+    case LibraryKind::RunningSum:
+    case LibraryKind::MergeRuns:
+      return tile_call(op);
     case LibraryKind::WaitAMoment:
       return out_.format("tw::wait_a_moment(launch, {});", operand(in[0]));
     case LibraryKind::Clip:
@@ -240,7 +246,10 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::PlainDivisor:
     case LibraryKind::Divide:
     case LibraryKind::IsLarge:
+    case LibraryKind::IsAligned:
+    case LibraryKind::IsRun:
     case LibraryKind::RowOf:
+    case LibraryKind::InPlace:
       break;
     case LibraryKind::ByTurns:
       TW_UNREACHABLE("'{}' is written with the entry", function->name);
@@ -298,11 +307,14 @@ void StatementPrinter::element_loop(const ir::Op& op) {
   const ir::Region& body = op.regions[0];
   const std::string& name = kernel_.name_of(body.arguments[0]);
   const ir::Op* step = kernel_.maker(op.operands[2]);
-  const bool is_one = step && step->kind == OpKind::Constant && step->integer("value") == 1;
-  out_.open(fmt::format(
-      "for ({} {} = {}; {} < {}; {})", expressions_.type(body.arguments[0]), name,
-      expressions_.argument(op.operands[0]), name, expressions_.argument(op.operands[1]),
-      is_one ? "++" + name : fmt::format("{} += {}", name, operand(op.operands[2]))));
+  const bool is_known = step && step->kind == OpKind::Constant;
+  const std::int64_t by = is_known ? step->integer("value") : 0;
+  const std::string next = by == 1    ? "++" + name
+                           : by == -1 ? "--" + name
+                                      : fmt::format("{} += {}", name, operand(op.operands[2]));
+  out_.open(fmt::format("for ({} {} = {}; {} {} {}; {})", expressions_.type(body.arguments[0]),
+                        name, expressions_.argument(op.operands[0]), name, by < 0 ? ">" : "<",
+                        expressions_.argument(op.operands[1]), next));
   ++depth_of_elements_;
   region(body);
   --depth_of_elements_;
@@ -327,6 +339,11 @@ void StatementPrinter::while_loop(const ir::Op& op) {
 
 void StatementPrinter::branch(const ir::Op& op) {
   declare(op.results, {});
+  if (op.results.empty() && op.regions[0].ops.size() == 1) {
+    out_.open(fmt::format("if (!{})", operand(op.operands[0])));
+    region(op.regions[1]);
+    return out_.close();
+  }
   out_.open(fmt::format("if ({})", expressions_.condition(op.operands[0])));
   region(op.regions[0]);
   assign(op.results, op.regions[0].ops.back()->operands);

@@ -42,6 +42,8 @@ class StatementPrinter {
   void defer(const ir::Op& op);
   // Values of the outside that a region uses, by name, with their types.
   std::map<std::string, std::string> seen_outside(const ir::Region& region) const;
+  void tile_call(const ir::Op& op);
+  void print(const ir::Op& op);
   void store(const ir::Op& op);
   void atomic(const ir::Op& op);
   void check(const ir::Op& op);

@@ -89,8 +89,9 @@ class Program {
   void final_stage(const Op& op);
   void make_array(const Op& op);
   Element view_of(const Op& op) const;
-  Element read_array(const Op& op, std::int64_t handle, std::int64_t index) const;
-  void write_array(const Op& op, std::int64_t handle, std::int64_t index, Element element);
+  // Of the operand with this number, an array or a pointer to memory.
+  Element read_array(const Op& op, std::size_t array, std::int64_t index) const;
+  void write_array(const Op& op, std::size_t array, std::int64_t index, Element element);
   void linear(const Op& op);
   void call(const Op& op);
   void stream(const Op& op);
@@ -98,6 +99,11 @@ class Program {
   void write_row(const Op& op, std::size_t pointer, std::int64_t first, std::int64_t last);
   void sum_row(const Op& op);
   void largest_of_row(const Op& op);
+  Tile array_tile(const Op& op, std::size_t array, std::int64_t rows, std::int64_t columns,
+                  std::int64_t by_row, std::int64_t by_column) const;
+  void write_tile(const Op& op, std::size_t array, const Tile& tile);
+  void dot_of_arrays(const Op& op);
+  void running_sum(const Op& op);
   void across(const Op& op);
   void control(const Op& op);
   void sync(const Op& op);
