@@ -16,7 +16,7 @@ try:
 except ImportError as problem:
     sys.exit(f"products.py: {problem}; it needs Python with torch and Triton")
 
-from public.ours import first_line, launch_facts, launch_sizes, C_TYPES
+from public.ours import first_line, kernel_arguments, launch_facts, launch_sizes
 
 
 def tutorial(folder, name):
@@ -61,13 +61,7 @@ class Kernel:
     def __call__(self, grid, arguments):
         """A call without arguments."""
         function = Kernel.driver.function(self.key, self.facts, self.code)
-        values = []
-        for name, kind in self.facts["parameters"]:
-            value = arguments[name] if not name.startswith("grid.") else grid["xyz".index(name[-1])]
-            if hasattr(value, "data_ptr"):
-                value = value.data_ptr()
-            values.append(ctypes.c_uint64(value) if kind.endswith("*") else C_TYPES.get(kind, ctypes.c_int32)(value))
-        pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
+        values, pointers = kernel_arguments(self.facts, grid, arguments, Kernel.driver.cuda)
         sizes = launch_sizes(self.facts, grid, Kernel.processors)
         launch, shared, check = Kernel.driver.cuda.cuLaunchKernel, self.facts["dynamic_shared"], Kernel.driver.check
 

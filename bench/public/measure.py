@@ -182,7 +182,7 @@ class DryContest(Contest):
         return None
 
     def both(self, launch, original, key, facts, code):
-        kernel_arguments(facts, launch)
+        kernel_arguments(facts, launch.grid, launch.arguments, None)
         launch_sizes(facts, launch.grid, self.processors)
         self.row(launch, error_size=0.0, complaint="", registers=facts["registers"], spills=facts["spill_bytes"],
                  product="tl.dot" in launch.jit.src, triton_us=1.0, ours_us=1.0, ratio=1.0, p10=1.0, p90=1.0)

@@ -9,6 +9,7 @@ import tempfile
 import zipfile
 
 from public.launches import Unsupported, key_hash
+from public.maps import make_map, read_maps
 
 C_TYPES = {"float": ctypes.c_float, "double": ctypes.c_double, "bool": ctypes.c_bool,
            **{f"std::{sign}int{bits}_t": getattr(ctypes, f"c_{sign}int{bits}")
@@ -66,7 +67,7 @@ def launch_facts(header, kernel):
     cluster = {axis: int(value) for axis, value in re.findall(r"cluster\.value\.clusterDim\.([xyz]) = (\d+);", header)}
     shared = re.search(r"CUDA_SUCCESS && (\d+) > 48 \* 1024", header)
     return {"entry": entry, "parameters": [[n, types.get(n, "")] for n in names], "sizes": sizes,
-            "cluster": cluster, "dynamic_shared": int(shared.group(1)) if shared else 0}
+            "cluster": cluster, "maps": read_maps(header), "dynamic_shared": int(shared.group(1)) if shared else 0}
 
 
 def python_size(text):
@@ -146,7 +147,7 @@ class Driver:
     def launcher(self, name, facts, code, launch, stream, processors):
         """A call without arguments that launches on `stream`."""
         function = self.function(name, facts, code)
-        values, pointers = kernel_arguments(facts, launch)
+        values, pointers = kernel_arguments(facts, launch.grid, launch.arguments, self.cuda)
         config = LaunchConfig(*launch_sizes(facts, launch.grid, processors), facts["dynamic_shared"], stream, None, 0)
         if facts["cluster"]:
             cluster = ClusterAttribute(4, b"", *(facts["cluster"].get(axis, 1) for axis in "xyz"), b"")
@@ -162,18 +163,22 @@ class Driver:
         return run
 
 
-def kernel_arguments(facts, launch):
-    values = []
+def kernel_arguments(facts, grid, arguments, cuda):
+    """What the kernel takes, and the array of its addresses."""
+    plain = {n: v.data_ptr() if hasattr(v, "data_ptr") else v for n, v in arguments.items()}
+    maps = facts.get("maps", {})
+    values, addresses = [], []
     for name, kind in facts["parameters"]:
-        if name.startswith("grid."):
-            values.append(ctypes.c_int32(launch.grid["xyz".index(name[-1])]))
+        if name in maps:
+            values.append(make_map(cuda, maps[name], plain))
+            addresses.append(values[-1].address())
             continue
-        value = launch.arguments[name]
-        if hasattr(value, "data_ptr"):
-            value = value.data_ptr()
-        values.append(ctypes.c_uint64(value) if kind.endswith("*") else C_TYPES[kind](value))
-    array = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
-    return values, array
+        if name.startswith("grid."):
+            values.append(ctypes.c_int32(grid["xyz".index(name[-1])]))
+        else:
+            values.append(ctypes.c_uint64(plain[name]) if kind.endswith("*") else C_TYPES.get(kind, ctypes.c_int32)(plain[name]))
+        addresses.append(ctypes.addressof(values[-1]))
+    return values, (ctypes.c_void_p * max(1, len(addresses)))(*addresses)
 
 
 def launch_sizes(facts, grid, processors):

@@ -54,7 +54,7 @@ class Headers(unittest.TestCase):
         self.assertEqual(launch_sizes(facts, (10, 2, 1), 132), [3, 2, 1, 128, 1, 1])
         tensor = torch.zeros(4)
         launch = types.SimpleNamespace(grid=(10, 2, 1), arguments={"x": tensor, "y": tensor, "n": 7, "eps": 0.5})
-        values, array = kernel_arguments(facts, launch)
+        values, array = kernel_arguments(facts, launch.grid, launch.arguments, None)
         self.assertEqual([v.value for v in values], [tensor.data_ptr(), tensor.data_ptr(), 7, 0.5, 10])
         self.assertEqual(array[2], ctypes.addressof(values[2]))
 

@@ -23,9 +23,11 @@
 #include "codegen/cuda/source_lines.h"
 #include "compiler/faults.h"
 #include "compiler/launcher_header.h"
+#include "compiler/product_facts.h"
 #include "compiler/triton/compile.h"
 #include "compiler/triton/guess/guess.h"
 #include "ir/print.h"
+#include "ir/roles.h"
 #include "passes/laid/op_facts.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
@@ -166,7 +168,9 @@ struct Threads {
   int cluster = 1;   // blocks of a program
 };
 
-Threads threads_of(const KernelSource& source, const Target& target) {
+// Of a kernel at stage Laid.
+Threads threads_of(const KernelSource& source, const ir::Kernel& laid, int num_warps,
+                   const Target& target) {
   if (!target.is_cuda()) return {128, 128};
   constexpr std::int64_t many[3] = {1 << 20, 1 << 20, 1 << 20};
   const KernelSource::Kernel& kernel = source.kernels.front();
@@ -179,6 +183,8 @@ Threads threads_of(const KernelSource& source, const Target& target) {
                           .processors = 128};
   Threads out{.block = static_cast<int>(evaluate(step.block[0], inputs))};
   out.program = out.block;
+  if (ir::producer_of(laid) != nullptr) out.program = num_warps * target.warp_size;
+  if (ir::is_persistent(laid)) return out;
   for (int axis = 0; axis < 3; ++axis)
     out.program *= static_cast<double>(evaluate_or(step.grid[axis], inputs, many[axis])) /
                    static_cast<double>(many[axis]);
@@ -231,8 +237,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   row.notes = kernel.notes;
   for (const std::string& line : kernel.lowered.printed)
     row.notes.push_back(fmt::format("static_print: {}", line));
+  const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);
   emit(options, row, "ir", [&] {
-    const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);
     const std::optional<ir::Kernel> loops = final_for(laid, target);
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel) +
            "\n// ---- stage Laid\n" + ir::print(laid) +
@@ -243,7 +249,11 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
                                    [](const std::string& name) { return name == "ir"; });
   if (only_ir) return row;
   KernelSource source = emit_source(input.loader, kernel, target, settings);
-  const Threads threads = threads_of(source, target);
+  const Threads threads = threads_of(source, laid, settings.num_warps, target);
+  if (target.is_cuda()) {
+    row.products = product_facts(laid);
+    row.roles = role_facts(laid, settings.num_warps);
+  }
   row.threads = threads.block;
   row.programs = threads.programs;
   row.cluster = threads.cluster;

@@ -35,6 +35,8 @@ void print_row(const CompileReportRow& row) {
                              "limited by {}",
                              100 * row.occupied->fraction, row.occupied->blocks_per_processor,
                              row.threads, fmt::join(limits(*row.occupied), " and "))});
+    for (const std::string& product : row.products) table.add({"product", product});
+    if (!row.roles.empty()) table.add({"roles", row.roles});
     if (row.programs > 1)
       table.add({"programs", fmt::format("up to {} in a block; their number is the kernel's last "
                                          "argument",
@@ -67,6 +69,8 @@ Json to_json(const CompileReportRow& row, const std::string& folder) {
     out["dynamic_shared_bytes"] = row.dynamic_shared_bytes;
     out["programs_per_block"] = row.programs;
     out["blocks_per_program"] = row.cluster;
+    out["products"] = row.products;
+    if (!row.roles.empty()) out["roles"] = row.roles;
     out["notes"] = row.notes;
     out["faults"] = row.faults;
     if (row.occupied) {

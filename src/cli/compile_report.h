@@ -36,9 +36,11 @@ struct CompileReportRow {
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_shared_bytes = 0;  // of those, by the launch
   std::optional<Occupancy> occupied;
-  double elements_per_thread = 0;   // 0: unknown
-  std::vector<std::string> notes;   // what could not be done as it was asked for
-  std::vector<std::string> faults;  // that make the kernel slow or inexact (compiler/faults.h)
+  double elements_per_thread = 0;     // 0: unknown
+  std::vector<std::string> products;  // how each is made (compiler/product_facts.h)
+  std::string roles;                  // of warps; empty: all do the same
+  std::vector<std::string> notes;     // what could not be done as it was asked for
+  std::vector<std::string> faults;    // that make the kernel slow or inexact (compiler/faults.h)
   std::vector<Emitted> emitted;
 };
 

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/quote.h"
 #include "codegen/text/names.h"
+#include "compiler/launcher_maps.h"
 #include "tilewright/error.h"
 #include "tilewright/version.h"
 
@@ -35,6 +36,9 @@ std::vector<std::string> parameter_names(const KernelSource::Kernel& kernel) {
         "blocks_y", "blocks_z", "threads_x", "threads_y", "threads_z", "std"})
     names.reserve(own);
   names.reserve(kernel_symbol(kernel.name));
+  if (!kernel.variants.empty())
+    for (std::size_t i = 0; i < kernel.variants.front().tensor_maps.size(); ++i)
+      names.reserve(launcher_map_name(static_cast<int>(i)));
   std::vector<std::string> out;
   for (const Parameter& parameter : kernel.parameters) out.push_back(names.make(parameter.name));
   return out;
@@ -53,8 +57,7 @@ std::string hex_bytes(const std::vector<std::byte>& bytes) {
 const LaunchStep* only_step(const KernelSource::Kernel& kernel) {
   if (kernel.variants.empty()) return nullptr;  // a direct launch
   const LaunchPlan& plan = kernel.variants.front();
-  if (kernel.variants.size() != 1 || plan.steps.size() != 1 || !plan.workspaces.empty() ||
-      !plan.tensor_maps.empty())
+  if (kernel.variants.size() != 1 || plan.steps.size() != 1 || !plan.workspaces.empty())
     throw ArgumentError(
         fmt::format("kernel '{}' needs more than one plain launch and cannot be put into a header",
                     kernel.name));
@@ -73,6 +76,8 @@ std::vector<std::string> kernel_arguments(const KernelSource::Kernel& kernel,
   for (const KernelParameter& parameter : step->parameters) {
     if (parameter.kind == KernelParameter::Kind::Argument)
       arguments.push_back("&" + names[static_cast<std::size_t>(parameter.index)]);
+    else if (parameter.kind == KernelParameter::Kind::TensorMap)
+      arguments.push_back("&" + launcher_map_name(parameter.map));
     else arguments.push_back(fmt::format("&grid.{}", "xyz"[parameter.index]));
   }
   return arguments;
@@ -113,7 +118,7 @@ std::string combined_text(const std::string& kernel, PlanOp::Kind kind, const st
 }
 
 // A size of the launch in C++; `otherwise` where the plan says nothing of it.
-std::string size_text(const std::string& kernel, const PlanExpression& size,
+std::string size_text(const KernelSource::Kernel& kernel, const PlanExpression& size,
                       const std::string& otherwise) {
   if (size.empty()) return otherwise;
   std::vector<std::string> stack;
@@ -124,18 +129,22 @@ std::string size_text(const std::string& kernel, const PlanExpression& size,
       stack.push_back(fmt::format("std::int64_t{{grid.{}}}", "xyz"[op.value]));
     } else if (op.kind == PlanOp::Kind::Processors) {
       stack.push_back("loaded.processors");
+    } else if (op.kind == PlanOp::Kind::Argument) {
+      const std::string name = parameter_names(kernel)[static_cast<std::size_t>(op.value)];
+      stack.push_back(fmt::format("static_cast<std::int64_t>({})", name));
     } else {
-      TW_CHECK(stack.size() >= 2, "a size of kernel '{}' takes more values than it has", kernel);
+      TW_CHECK(stack.size() >= 2, "a size of kernel '{}' takes more values than it has",
+               kernel.name);
       const std::string right = stack.back();
       stack.pop_back();
-      stack.back() = combined_text(kernel, op.kind, stack.back(), right);
+      stack.back() = combined_text(kernel.name, op.kind, stack.back(), right);
     }
   }
   return stack.back();
 }
 
 // What is computed gets a name, written to `lines`.
-std::string named_size(const std::string& kernel, const PlanExpression& size,
+std::string named_size(const KernelSource::Kernel& kernel, const PlanExpression& size,
                        const std::string& otherwise, const std::string& name, std::string& lines) {
   const std::string text = size_text(kernel, size, otherwise);
   if (size.empty()) return fmt::format("static_cast<unsigned>({})", otherwise);
@@ -148,7 +157,7 @@ std::string named_size(const std::string& kernel, const PlanExpression& size,
 }
 
 // The sizes of the launch, and the launch.
-std::string launch_text(const LauncherRequest& request, const std::string& kernel,
+std::string launch_text(const LauncherRequest& request, const KernelSource::Kernel& kernel,
                         const LaunchStep* step) {
   const LaunchStep none;
   const LaunchStep& plan = step == nullptr ? none : *step;
@@ -238,7 +247,7 @@ struct {name}_loaded {{
                                   {shared});{ask_processors}
   }}
 }};
-
+{map_functions}
 }}  // namespace detail
 
 // Loads the kernel into the current context at its first call; safe from many threads. Arguments
@@ -248,7 +257,7 @@ inline CUresult {name}(CUstream stream, {name}_grid grid{parameters}) {{
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return CUDA_SUCCESS;
   static const detail::{name}_loaded loaded;
   if (loaded.result != CUDA_SUCCESS) return loaded.result;
-  void* arguments[] = {{{arguments}}};
+{maps}  void* arguments[] = {{{arguments}}};
 {launch}}}
 
 }}  // namespace {target}
@@ -271,22 +280,28 @@ std::string launcher_header(const LauncherRequest& request) {
   for (std::size_t i = 0; i < names.size(); ++i)
     parameters += fmt::format(", {} {}", c_type(kernel.parameters[i]), names[i]);
   const std::vector<std::string> arguments = kernel_arguments(kernel, step);
+  const LaunchPlan* maps = step == nullptr ? nullptr : &kernel.variants.front();
+  const auto number = [&](const PlanExpression& size) { return size_text(kernel, size, "0"); };
   return cpp_comment(fmt::format("{} for {}, made by tilewright {}.", kernel.name,
                                  request.target.name, version())) +
          "\n" + cpp_comment("Signature: " + request.signature) + "\n" +
-         fmt::format(fmt::runtime(body), fmt::arg("target", request.target.name),
-                     fmt::arg("name", kernel_symbol(kernel.name)),
-                     fmt::arg("bytes", hex_bytes(request.binary.bytes)),
-                     fmt::arg("entry", cpp_string(step == nullptr ? kernel.name : step->entry)),
-                     fmt::arg("shared", dynamic_shared_bytes(request.source)),
-                     fmt::arg("parameters", parameters),
-                     fmt::arg("checks", checks(request, kernel)),
-                     fmt::arg("arguments", arguments.empty()
-                                               ? "nullptr"
-                                               : fmt::format("{}", fmt::join(arguments, ", "))),
-                     fmt::arg("processors", uses_processors(step) ? "  int processors = 1;\n" : ""),
-                     fmt::arg("ask_processors", uses_processors(step) ? ask_processors : ""),
-                     fmt::arg("launch", launch_text(request, kernel.name, step)));
+         fmt::format(
+             fmt::runtime(body), fmt::arg("target", request.target.name),
+             fmt::arg("name", kernel_symbol(kernel.name)),
+             fmt::arg("bytes", hex_bytes(request.binary.bytes)),
+             fmt::arg("entry", cpp_string(step == nullptr ? kernel.name : step->entry)),
+             fmt::arg("shared", dynamic_shared_bytes(request.source)),
+             fmt::arg("parameters", parameters), fmt::arg("checks", checks(request, kernel)),
+             fmt::arg("arguments", arguments.empty()
+                                       ? "nullptr"
+                                       : fmt::format("{}", fmt::join(arguments, ", "))),
+             fmt::arg("processors", uses_processors(step) ? "  int processors = 1;\n" : ""),
+             fmt::arg("ask_processors", uses_processors(step) ? ask_processors : ""),
+             fmt::arg(
+                 "map_functions",
+                 maps == nullptr ? "" : launcher_map_functions(*maps, kernel_symbol(kernel.name))),
+             fmt::arg("maps", maps == nullptr ? "" : launcher_maps(*maps, names, number)),
+             fmt::arg("launch", launch_text(request, kernel, step)));
 }
 
 }  // namespace tilewright

@@ -21,7 +21,7 @@ struct LauncherRequest {
   int threads = 128;      // of a block, where the plan does not say
 };
 
-// Throws ArgumentError for a kernel that needs more than one launch, workspaces or tensor maps.
+// Throws ArgumentError for a kernel that needs more than one launch or workspaces.
 std::string launcher_header(const LauncherRequest& request);
 
 // Bytes of dynamic shared memory of a launch; 0 when there are none.

@@ -21,6 +21,7 @@ namespace tilewright {
 namespace {
 
 constexpr std::string_view passes[] = {
+    "spread_hints",
     // Equal things look equal, and loops hold only what changes in them.
     "canonicalize",
     "eliminate_common_subexpressions",

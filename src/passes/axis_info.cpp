@@ -145,6 +145,7 @@ AxisAnalysis::AxisAnalysis(const Kernel& kernel) : kernel_(kernel) {
 const AxisInfo& AxisAnalysis::of(Value value) const { return infos_.at(value.id); }
 
 bool AxisAnalysis::is_multiple(Value value, std::int64_t number) const {
+  if (value.id >= infos_.size()) return false;
   const AxisInfo& info = of(value);
   if (info.value) return *info.value % number == 0;
   return info.divisor() % number == 0;

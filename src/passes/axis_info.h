@@ -49,6 +49,7 @@ class AxisAnalysis {
   // Values made after the analysis are not known to it.
   const AxisInfo& of(ir::Value value) const;
   // A scalar, or every element of a tile, is a multiple of `number` (a pointer: of as many bytes).
+  // False for what the analysis does not know.
   bool is_multiple(ir::Value value, std::int64_t number) const;
 
   // False for what the analysis does not know.

@@ -60,13 +60,43 @@ class Finder {
     if (maker && maker->kind == OpKind::Affine) return {};
     const auto form = Decomposer(sums_).pointers(tile);
     if (!form) return {};
-    const Value base = sums_.move(form->pointer, form->elements.base);
+    const std::int64_t divisor = promised_divisor(tile, form->elements.strides);
+    const Value base = promised(sums_.move(form->pointer, form->elements.base), divisor);
+    const auto bytes = static_cast<std::int64_t>(size_of(kernel_.type(tile).dtype));
     std::vector<Value> strides;
-    for (const Sum& stride : form->elements.strides) strides.push_back(sums_.emit(stride));
+    for (const Sum& stride : form->elements.strides)
+      strides.push_back(promised(sums_.emit(stride), divisor / bytes));
     const Value affine = build_.affine(base, strides, kernel_.type(tile));
     // The base is what generated code shows; the tile is never made there.
     kernel_.set_name(base == form->pointer ? affine : base, kernel_.name_of(tile));
     return affine;
+  }
+
+  // By hints about the tile: how many bytes divide the pointer to the first element of each row, of
+  // which all elements are neighbours. Then they divide the base and the strides of other
+  // dimensions; 1 where nothing is promised.
+  std::int64_t promised_divisor(Value tile, const std::vector<Sum>& strides) const {
+    const auto along = std::find_if(strides.begin(), strides.end(),
+                                    [](const Sum& stride) { return stride.is(1); });
+    if (along == strides.end()) return 1;
+    std::int64_t divisor = 1;
+    for (const Op* op = kernel_.maker(tile); op && op->kind == OpKind::Hint;
+         op = kernel_.maker(op->operands[0])) {
+      const std::vector<std::int64_t> promises = op->integers("divisible");
+      const auto d = static_cast<std::size_t>(along - strides.begin());
+      if (d < promises.size()) divisor = std::max(divisor, promises[d] & -promises[d]);
+    }
+    return divisor;
+  }
+
+  // The scalar with what is promised of it, if that is news.
+  Value promised(Value scalar, std::int64_t divisor) {
+    const Op* maker = kernel_.maker(scalar);
+    const bool is_known = divisor <= 1 || (maker && maker->kind == OpKind::Constant) ||
+                          axes_.is_multiple(scalar, divisor);
+    if (is_known) return scalar;
+    return build_.create_one(OpKind::Hint, {scalar}, kernel_.type(scalar),
+                             {{"divisible", std::vector<std::int64_t>{divisor}}});
   }
 
   Value mask_form(Value tile) {

@@ -22,6 +22,7 @@
 #include "passes/persist_programs.h"
 #include "passes/pipeline_loops.h"
 #include "passes/split_roles.h"
+#include "passes/spread_hints.h"
 #include "passes/turn_loads.h"
 #include "passes/unwrap_rows.h"
 #include "tilewright/error.h"
@@ -66,6 +67,7 @@ constexpr PassEntry passes[] = {
      split_roles,
      "lets a producer copy tiles by tensor maps while consumers multiply them",
      {Feature::Wgmma, Feature::TensorMaps}},
+    {"spread_hints", spread_hints, "lets promises that are statements hold for what comes after"},
     {"turn_loads",
      turn_loads,
      "loads tiles for matrix products in the order in which memory lies",

@@ -16,8 +16,9 @@ namespace {
 std::string run_pass(const std::string& name, const std::string& input, const std::string& file) {
   ir::Kernel kernel = ir::parse(input, file);
   ir::verify(kernel);
-  // Units are those of a machine that has all of them.
-  pass_named(name).run(kernel, name == "choose_units" ? Target::parse("sm_90a") : Target::host());
+  const PassEntry& pass = pass_named(name);
+  const Target& host = Target::host();
+  pass.run(kernel, pass.is_for(host) ? host : Target::parse("sm_90a"));
   ir::verify(kernel);
   return ir::print(kernel);
 }

@@ -17,6 +17,7 @@
 #include "codegen/cuda/source_lines.h"
 #include "codegen/cuda/transposed_loads.h"
 #include "codegen/emulate/rewrite.h"
+#include "ir/roles.h"
 #include "passes/laid/assign_layouts.h"
 #include "passes/laid/form_sweeps.h"
 #include "passes/laid/op_facts.h"
@@ -150,7 +151,7 @@ bool write_tables(ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOpti
   kernel.shape = {shape.warps, shape.programs, shape.blocks, shape.resident};
   // Few registers are enough where one tile becomes the next.
   const bool is_plain = !rotation || rotation->brings_all;
-  if (producer_of(kernel) || options.max_registers > 0 || count_kept(kernel, facts.sweeps) > 2 || !is_plain)
+  if (ir::producer_of(kernel) || options.max_registers > 0 || count_kept(kernel, facts.sweeps) > 2 || !is_plain)
     kernel.shape.resident = 0;
   assign_layouts(kernel, facts, options.target);
   place_tiles(kernel, facts, {.keeps_row_private = shape.stows_row});
@@ -315,7 +316,7 @@ TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const
 void plan_roles(const ir::Kernel& kernel, const Emitted& emitted, const ProgramShape& shape, LaunchPlan& plan) {
   using Kind = PlanOp::Kind;
   LaunchStep& step = plan.steps.front();
-  if (const ir::Op* producer = producer_of(kernel))
+  if (const ir::Op* producer = ir::producer_of(kernel))
     step.block[0] = constant(shape.block_threads() + producer->integer("warps") * shape.lanes);
   for (const ir::KernelMap& map : kernel.maps) {
     step.parameters.push_back({.kind = KernelParameter::Kind::TensorMap,
@@ -323,7 +324,7 @@ void plan_roles(const ir::Kernel& kernel, const Emitted& emitted, const ProgramS
                                .map = static_cast<int>(plan.tensor_maps.size())});
     plan.tensor_maps.push_back(map_plan(kernel, map, emitted.boxes.at(map.name)));
   }
-  if (!is_persistent(kernel)) return;
+  if (!ir::is_persistent(kernel)) return;
   step.grid[0] = {{Kind::Grid, 0}, {Kind::Processors}, {Kind::Minimum}};
   step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = 0});
 }

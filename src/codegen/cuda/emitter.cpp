@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "base/unicode.h"
 #include "codegen/cuda/program_shape.h"
+#include "ir/roles.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -53,7 +54,7 @@ Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLay
       shared_axis_(first_program_axis(kernel)),
       stowed_(private_row(kernel, facts.sweeps)),
       lifetimes_(kernel, schedule_),
-      producer_(producer_of(kernel)),
+      producer_(ir::producer_of(kernel)),
       uses_(kernel.value_count(), 0),
       hints_(find_access_hints(kernel, schedule_)),
       has_dot_(has_dot(kernel)),
@@ -100,7 +101,7 @@ std::string Emitter::parameter_list() {
     map_names_[map.name] = names_.make(map.name);
     parameters += fmt::format(", const __grid_constant__ tw::TensorMap {}", map_names_[map.name]);
   }
-  if (is_persistent(kernel_)) {
+  if (ir::is_persistent(kernel_)) {
     programs_ = names_.make("programs");
     parameters += fmt::format(", i32 {}", programs_);
   }
@@ -157,7 +158,7 @@ std::string Emitter::program_text(int axis) const {
 
 std::string Emitter::program_count_text(int axis) const {
   const char letter = axes[static_cast<std::size_t>(axis)];
-  if ((shape_.programs > 1 && axis == shared_axis_) || (axis == 0 && is_persistent(kernel_))) return programs_;
+  if ((shape_.programs > 1 && axis == shared_axis_) || (axis == 0 && ir::is_persistent(kernel_))) return programs_;
   if (shape_.blocks > 1 && axis == 0) return fmt::format("tw::cluster_count<{}>()", shape_.blocks);
   return fmt::format("i32(gridDim.{})", letter);
 }

@@ -66,10 +66,6 @@ std::string_view scope_text(const ir::Op& atomic);
 // Whether a `while` only waits for an exchange (spin.cpp).
 bool is_spin(const Step& step);
 
-// The op that parts a kernel into roles; null: it has one. Whether its blocks take several programs (rings.cpp).
-const ir::Op* producer_of(const ir::Kernel& kernel);
-bool is_persistent(const ir::Kernel& kernel);
-
 class Emitter {
  public:
   // Of a Laid kernel whose tables are written.

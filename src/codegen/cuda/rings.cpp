@@ -10,25 +10,8 @@
 #include "layout/map_box.h"
 
 namespace tilewright {
-namespace {
 
 using ir::OpKind;
-
-}  // namespace
-
-const ir::Op* producer_of(const ir::Kernel& kernel) {
-  const ir::Op* found = nullptr;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (op.kind == OpKind::IsProducer) found = &op;
-  });
-  return found;
-}
-
-bool is_persistent(const ir::Kernel& kernel) {
-  bool found = false;
-  ir::walk(kernel.body, [&](const ir::Op& op) { found |= op.kind == OpKind::NumBlocks; });
-  return found;
-}
 
 // ---- Roles
 

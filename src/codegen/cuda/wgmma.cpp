@@ -9,6 +9,7 @@
 
 #include "codegen/cuda/emitter.h"
 #include "ir/constant.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 namespace {

@@ -14,8 +14,6 @@
 namespace tilewright {
 namespace {
 
-using Kind = Specialized::Kind;
-
 [[noreturn]] void refuse(std::string_view kernel, const TritonParameter& parameter,
                          std::string_view why) {
   throw ArgumentError(fmt::format("parameter '{}' of kernel '{}' {}", parameter.name, kernel, why));
@@ -57,17 +55,18 @@ DType smallest_type(const Argument& value) {
 
 Specialized constant_argument(std::string_view kernel, const TritonParameter& parameter,
                               const Argument& value) {
-  if (value.kind == Argument::Kind::Pointer && value.bits == 0) return {.kind = Kind::None};
+  if (value.kind == Argument::Kind::Pointer && value.bits == 0)
+    return {.kind = Specialized::Kind::None};
   if (value.kind != Argument::Kind::Scalar)
     refuse(kernel, parameter,
            "is a tl.constexpr and takes a number, text, type or none, not a tensor or pointer");
   if (value.dtype == DType::Bool)
-    return {.kind = Kind::Flag, .dtype = DType::Bool, .bits = value.bits & 1};
+    return {.kind = Specialized::Kind::Flag, .dtype = DType::Bool, .bits = value.bits & 1};
   if (is_floating(value.dtype))
-    return {.kind = Kind::Number,
+    return {.kind = Specialized::Kind::Number,
             .dtype = DType::Float64,
             .bits = std::bit_cast<std::uint64_t>(float_of(value))};
-  return {.kind = Kind::Integer,
+  return {.kind = Specialized::Kind::Integer,
           .dtype = value.dtype == DType::UInt64 ? DType::UInt64 : DType::Int64,
           .bits = wide_bits(value)};
 }
@@ -75,7 +74,8 @@ Specialized constant_argument(std::string_view kernel, const TritonParameter& pa
 Specialized pointer_argument(std::string_view kernel, const TritonParameter& parameter,
                              const Argument& value) {
   if (!value.is_defined) refuse(kernel, parameter, "was given a tensor that is not defined");
-  if (value.kind == Argument::Kind::Pointer && value.bits == 0) return {.kind = Kind::None};
+  if (value.kind == Argument::Kind::Pointer && value.bits == 0)
+    return {.kind = Specialized::Kind::None};
   if (parameter.type && !parameter.type->is_pointer)
     refuse(kernel, parameter,
            fmt::format("is annotated as {} and cannot take a tensor or pointer",
@@ -84,7 +84,7 @@ Specialized pointer_argument(std::string_view kernel, const TritonParameter& par
     refuse(kernel, parameter,
            "was given an address without an element type; cast it to float* or "
            "the like, or pass a tensor");
-  return {.kind = Kind::Pointer,
+  return {.kind = Specialized::Kind::Pointer,
           .dtype = value.any_pointee ? parameter.type->dtype : value.dtype,
           .divisible = parameter.specializes_alignment && value.bits % 16 == 0,
           .is_const = parameter.is_const};
@@ -97,10 +97,10 @@ Specialized scalar_argument(std::string_view kernel, const TritonParameter& para
   if (is_integer_argument(value)) {
     const std::uint64_t bits = wide_bits(value);
     if (parameter.type && is_floating(parameter.type->dtype))
-      return {.kind = Kind::Scalar, .dtype = parameter.type->dtype};
+      return {.kind = Specialized::Kind::Scalar, .dtype = parameter.type->dtype};
     if (!parameter.type && parameter.specializes && bits == 1)
-      return {.kind = Kind::Integer, .dtype = DType::Int64, .bits = 1};
-    return {.kind = Kind::Scalar,
+      return {.kind = Specialized::Kind::Integer, .dtype = DType::Int64, .bits = 1};
+    return {.kind = Specialized::Kind::Scalar,
             .dtype = parameter.type ? parameter.type->dtype : smallest_type(value),
             .divisible = parameter.specializes_alignment && bits % 16 == 0 &&
                          !(parameter.type && parameter.type->is_bool())};
@@ -110,7 +110,7 @@ Specialized scalar_argument(std::string_view kernel, const TritonParameter& para
         kernel, parameter,
         fmt::format("is annotated as {} and cannot take a float", name_of(parameter.type->dtype)));
   const DType own = value.dtype == DType::Bool ? DType::Bool : DType::Float32;
-  return {.kind = Kind::Scalar, .dtype = parameter.type ? parameter.type->dtype : own};
+  return {.kind = Specialized::Kind::Scalar, .dtype = parameter.type ? parameter.type->dtype : own};
 }
 
 }  // namespace
@@ -119,18 +119,18 @@ Specialized specialize(std::string_view kernel, const TritonParameter& parameter
                        const TritonArgument& argument) {
   switch (argument.kind) {
     case TritonArgument::Kind::None:
-      return {.kind = Kind::None};
+      return {.kind = Specialized::Kind::None};
     case TritonArgument::Kind::Text:
       if (!parameter.is_constexpr)
         refuse(kernel, parameter,
                fmt::format("is no tl.constexpr and cannot take the text '{}'", argument.text));
-      return {.kind = Kind::Text, .text = argument.text};
+      return {.kind = Specialized::Kind::Text, .text = argument.text};
     case TritonArgument::Kind::Type:
       if (!parameter.is_constexpr)
         refuse(
             kernel, parameter,
             fmt::format("is no tl.constexpr and cannot take the type {}", name_of(argument.type)));
-      return {.kind = Kind::Type, .dtype = argument.type};
+      return {.kind = Specialized::Kind::Type, .dtype = argument.type};
     case TritonArgument::Kind::Tuple:
     case TritonArgument::Kind::Descriptor:
       refuse(kernel, parameter, "cannot take a tuple or descriptor inside a tuple");
@@ -147,29 +147,29 @@ Specialized specialize(std::string_view kernel, const TritonParameter& parameter
 
 triton::ParameterType parameter_type(const Specialized& specialized) {
   switch (specialized.kind) {
-    case Kind::Scalar:
+    case Specialized::Kind::Scalar:
       return scalar_parameter(specialized.dtype, specialized.divisible ? 16 : 1);
-    case Kind::Pointer:
+    case Specialized::Kind::Pointer:
       return pointer_parameter(specialized.dtype, specialized.divisible ? 16 : 1,
                                specialized.is_const);
-    case Kind::Integer:
+    case Specialized::Kind::Integer:
       if (specialized.dtype == DType::UInt64)
         return constant_parameter(
             triton::Value::integer(static_cast<triton::Int128>(specialized.bits)));
       return constant_parameter(
           triton::Value::integer(static_cast<std::int64_t>(specialized.bits)));
-    case Kind::Number:
+    case Specialized::Kind::Number:
       return constant_parameter(triton::Value::number(std::bit_cast<double>(specialized.bits)));
-    case Kind::Flag:
+    case Specialized::Kind::Flag:
       return constant_parameter(triton::Value::boolean(specialized.bits != 0));
-    case Kind::Text:
+    case Specialized::Kind::Text:
       return constant_parameter(triton::Value::text(std::string(specialized.text)));
-    case Kind::Type:
+    case Specialized::Kind::Type:
       return constant_parameter(
           triton::Value(triton::TypeValue{ir::Type::scalar(specialized.dtype)}));
-    case Kind::None:
+    case Specialized::Kind::None:
       return constant_parameter(triton::Value());
-    case Kind::Absent:
+    case Specialized::Kind::Absent:
       break;
   }
   TW_UNREACHABLE("an absent argument has no type");

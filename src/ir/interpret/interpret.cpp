@@ -7,6 +7,7 @@
 #include "ir/interpret/memory.h"
 #include "ir/interpret/order.h"
 #include "ir/interpret/program.h"
+#include "ir/roles.h"
 #include "tilewright/error.h"
 
 namespace tilewright::ir {
@@ -39,9 +40,7 @@ void check_argument(const Kernel& kernel, std::size_t i, const InterpretArgument
 }  // namespace
 
 std::int64_t block_count(const Kernel& kernel, std::int64_t programs) {
-  bool is_persistent = false;
-  walk(kernel.body, [&](const Op& op) { is_persistent |= op.kind == OpKind::NumBlocks; });
-  return is_persistent ? (programs + 2) / 3 : programs;
+  return is_persistent(kernel) ? (programs + 2) / 3 : programs;
 }
 
 void interpret(const Kernel& kernel, std::span<const InterpretBuffer> buffers,
