@@ -122,8 +122,13 @@ class FinalTypes {
         return type == Type::scalar(b1);
       case 's':
         return type.is_scalar() && !type.is_array();
+      case 'v':
+      case 'w':
+        return type == Type::array(Type::scalar(letter == 'v' ? f32 : f64), Space::Registers);
       case 'p':
         return type.is_pointer && !type.is_array() && type.is_scalar();
+      case 'm':
+        return type.is_array() || fits('p', type);
       default:
         return type.is_array();
     }
@@ -142,13 +147,53 @@ class FinalTypes {
             fmt::format("rule F9: '{}' takes {} numbers and {} regions", name, function->numbers,
                         function->regions));
     check_call_result(*function);
+    if (function->kind == LibraryKind::Dot) check_product();
+    if (function->kind == LibraryKind::MergeRuns)
+      require(op_.integers("numbers")[2] >= 0 &&
+                  op_.integers("numbers")[2] < static_cast<std::int64_t>(std::size(sort_orders)),
+              "rule F9: an order of merge_runs is 0, 1 or 2");
+    check_functions(*function);
+  }
+
+  void check_functions(const LibraryFunction& function) const {
+    const Type given = Type::scalar(function.operands.starts_with('w') ? f64 : f32);
     for (const Region& region : op_.regions) {
+      const bool is_first = &region == &op_.regions[0];
       const std::vector<Value>& yielded = region.ops.back()->operands;
-      require(region.arguments.size() == 1 && yielded.size() == 1 &&
+      require(region.arguments.size() == 1 &&
                   kernel_.type(region.arguments[0]) == Type::scalar(i64) &&
-                  kernel_.type(yielded[0]) == Type::scalar(f32),
-              "rule F9: a function that is handed over takes an i64 and gives an f32");
+                  yielded.size() == (is_first ? 1u : 0u) &&
+                  (!is_first || kernel_.type(yielded[0]) == given),
+              is_first ? fmt::format("rule F9: the function that is handed over takes an i64 and "
+                                     "gives an {}",
+                                     given.to_string())
+                       : "rule F9: the second function takes an i64 and gives nothing");
     }
+  }
+
+  // Elements of one kind, and no place of a known array behind its end.
+  void check_product() const {
+    const std::vector<std::int64_t> sizes = op_.integers("numbers");
+    const auto is_float = [&](std::size_t k) { return is_floating(operand(k).dtype); };
+    require(sizes[0] > 0 && sizes[1] > 0 && sizes[2] > 0, "rule F9: a product has sizes above 0");
+    require(is_float(0) == is_float(1) && is_float(0) == is_float(4),
+            "rule F9: a product is one of floats or one of integers");
+    require_inside(0, (sizes[0] - 1) * sizes[1] + sizes[1] - 1);
+    for (const std::size_t k : {1, 4}) {
+      const std::int64_t rows = sizes[k == 1 ? 0 : 2], columns = sizes[k == 1 ? 2 : 1];
+      const Op* by_row = kernel_.maker(op_.operands[k + 1]);
+      const Op* by_column = kernel_.maker(op_.operands[k + 2]);
+      if (by_row && by_row->kind == OpKind::Constant && by_column &&
+          by_column->kind == OpKind::Constant)
+        require_inside(
+            k, (rows - 1) * by_row->integer("value") + (columns - 1) * by_column->integer("value"));
+    }
+  }
+
+  void require_inside(std::size_t k, std::int64_t last) const {
+    const Op* array = kernel_.maker(op_.operands[k]);
+    require(!array || array->kind != OpKind::Array || last < array->integer("count"),
+            "rule F2: the product reads or writes behind the end of an array");
   }
 
   void check_call_result(const LibraryFunction& function) const {
@@ -159,6 +204,10 @@ class FinalTypes {
     const auto array = function.operands.find('a');
     bool fit = result().to_string() == function.result;
     if (function.result == "array") fit = result() == operand(array);
+    if (function.result == "new array")
+      fit = result().is_array() &&
+            (result().space == Space::Stack || result().space == Space::Arena) &&
+            op_.integers("numbers")[0] > 0 && op_.integers("numbers")[1] >= 0;
     if (function.result == "same") fit = result() == operand(0);
     require(fit, fmt::format("rule F9: '{}' gives {}", function.name, function.result));
   }
@@ -208,6 +257,7 @@ class FinalRules {
         require(op, is_seen_[operand.id],
                 "rule F7: the region of for_programs sees its arguments alone");
       check_memory(*op);
+      check_across(*op);
       if (op->kind == OpKind::ForPrograms) {
         std::vector<bool> outside(is_seen_.size(), false);
         std::swap(outside, is_seen_);
@@ -233,6 +283,14 @@ class FinalRules {
     if (!array || array->kind != OpKind::Array || !index || index->kind != OpKind::Constant) return;
     require(&op, index->integer("value") >= 0 && index->integer("value") < array->integer("count"),
             "rule F2: the index is not below the array's count");
+  }
+
+  void check_across(const Op& op) const {
+    if (!op.facts().is(Family::Across)) return;
+    require(&op, op.kind == OpKind::Print, "rule F1: an op across elements is loops or a call");
+    const auto is_index = [&](Value value) { return kernel_.type(value).is_int(); };
+    require(&op, op.operands.size() < 2 || (op.operands.size() == 2 && is_index(op.operands[1])),
+            "rule F1: an element is printed with its index or without one");
   }
 
   // Constants are written where they are used; so is what has one use and no name. What an atomic

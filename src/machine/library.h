@@ -25,6 +25,9 @@ struct LibraryFunction {
   std::string_view meaning;
 };
 
+// By the number that merge_runs takes.
+inline constexpr std::string_view sort_orders[] = {"alternating", "ascending", "descending"};
+
 std::span<const LibraryFunction> library_functions();
 const LibraryFunction* find_library_function(std::string_view name);  // null when there is none
 std::string_view name_of(LibraryKind kind);

@@ -10,18 +10,6 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-namespace {
-
-bool is_integer_index(const Type& type) {
-  return !type.is_pointer && (type.dtype == DType::Int32 || type.dtype == DType::Int64);
-}
-
-bool hands_elements_on(const ir::Op& op) {
-  return op.facts().maps(ir::Same | ir::Repeated | ir::Reshaped);
-}
-
-}  // namespace
-
 PlacedValue LoopLowering::linear(const Type& type, const ElementIndex& index) {
   if (index.linear) return *index.linear;
   std::vector<Term> terms;
@@ -96,16 +84,17 @@ void LoopLowering::add_terms(LoweredNest& nest, ir::Value offset, const ElementI
     address.terms.push_back({scalar(offset)});
     return;
   }
-  const bool is_open = op && is_integer_index(type) && !schedule_.is_in_array(offset, *nest.step);
+  const bool is_open = op && is_index_type(type) && !schedule_.is_in_array(offset, *nest.step);
   if (is_open && op->kind == OpKind::Add) {
     for (const ir::Value operand : op->operands) add_terms(nest, operand, index, address);
     return;
   }
   if (is_open && op->kind == OpKind::Splat) return add_terms(nest, op->operands[0], {}, address);
-  if (is_open && op->kind == OpKind::Cast && is_integer_index(kernel_.type(op->operands[0])))
+  if (is_open && op->kind == OpKind::Cast && is_index_type(kernel_.type(op->operands[0])))
     return add_terms(nest, op->operands[0], index, address);
   if (is_open && hands_elements_on(*op))
     return add_terms(nest, op->operands[0], viewed_index(*op, index), address);
+  if (add_run(nest, offset, index, address)) return;
   const PlacedValue term = element(nest, offset, index);
   if (is_zero(term.value)) return;
   address.terms.push_back(

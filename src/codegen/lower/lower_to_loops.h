@@ -8,15 +8,11 @@
 //     %x = load %p, %inside : f32[64]                ..
 #pragma once
 
-#include <optional>
-
 #include "ir/kernel.h"
 
 namespace tilewright {
 
-// Nothing where the kernel holds what has no lowering yet: ops across elements, products, tiles of
-// indices that may be runs, reductions along rows that are calls of the library or read ahead, and
-// those that combine by more than one op. Such a kernel is written as a whole by ProgramWriter.
-std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid);
+// Every op of a Laid kernel has a lowering.
+ir::Kernel lower_to_loops(const ir::Kernel& laid);
 
 }  // namespace tilewright

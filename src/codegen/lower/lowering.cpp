@@ -17,21 +17,8 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-namespace {
-
-// Arrays of up to this many bytes in all live on the stack of a function; each begins at a cache
-// line.
-constexpr std::int64_t most_stack_bytes = 64 << 10;
-constexpr std::int64_t bytes_of_line = 64;
-
-bool is_index_type(const Type& type) {
-  return !type.is_pointer && (type.dtype == DType::Int32 || type.dtype == DType::Int64);
-}
-
-}  // namespace
-
 LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps)
-    : NestFacts(laid, sweeps), text_(out_) {}
+    : RowFacts(laid, sweeps), text_(out_) {}
 
 // ---- Ops
 
@@ -97,6 +84,10 @@ ir::Value LoopLowering::call(LibraryKind function, std::vector<ir::Value> operan
               {{"function", std::string(name_of(function))}});
 }
 
+ir::Value LoopLowering::compare(const char* is, ir::Value a, ir::Value b) {
+  return make(OpKind::Compare, {a, b}, Type::scalar(DType::Bool), {{"is", std::string(is)}});
+}
+
 std::optional<std::int64_t> LoopLowering::number_of(ir::Value value) const {
   const ir::Op* maker = out_.maker(value);
   if (!maker || maker->kind != OpKind::Constant || !type_of(value).is_int()) return std::nullopt;
@@ -140,36 +131,14 @@ ir::Value LoopLowering::sum(const std::vector<Term>& terms, DType dtype) {
   return make(OpKind::Linear, indices, Type::scalar(dtype), attributes);
 }
 
-// ---- What has a lowering
-
-void LoopLowering::find_runs(ir::Value value) const {
-  const Type& type = kernel_.type(value);
-  const ir::Op* op = kernel_.maker(value);
-  if (!op || type.is_scalar() || type.size(type.rank - 1) == 1) return;
-  if (schedule_.is_placed(value)) {
-    if (is_index_type(type)) throw NotLowered{};
-    return;
-  }
-  const bool is_sum = op->kind == OpKind::Offset || op->kind == OpKind::Add;
-  const bool is_view = op->facts().maps(ir::Same | ir::Repeated | ir::Reshaped);
-  if (!is_sum && op->kind != OpKind::Cast && !is_view) return;
-  for (const ir::Value operand : op->operands) find_runs(operand);
-}
-
-void LoopLowering::check_supported() const {
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    if (op.facts().is(ir::Family::Across)) throw NotLowered{};
-    if ((op.kind == OpKind::Load || op.kind == OpKind::Store) &&
-        kernel_.type(op.operands[0]).is_tile())
-      find_runs(op.operands[0]);
-  });
-}
-
 // ---- The program
 
 ir::Kernel LoopLowering::run() {
-  check_supported();
+  find_runs();
   find_streams();
+  find_deferred();
+  // Rows of the program before are written at any time.
+  if (!deferred_.step) find_in_place(kernel_.body);
   enter();
   place_arrays();
   steps(schedule_.steps());
@@ -184,6 +153,9 @@ ir::Kernel LoopLowering::run() {
     auto& arguments = programs_->regions[0].arguments;
     arguments.insert(arguments.begin(), streams_);
     body.push_back(programs_);
+    if (deferred_.step)
+      statement(OpKind::Call, {}, body,
+                {{"function", std::string(name_of(LibraryKind::FinishDeferred))}});
     statement(OpKind::Call, {is_large}, body,
               {{"function", std::string(name_of(LibraryKind::FinishStreams))}});
   } else {
@@ -216,39 +188,6 @@ void LoopLowering::enter() {
   list_ = &programs_->regions[0].ops;
 }
 
-// The owner may be nameless where a value that shares its array has the user's name.
-std::string LoopLowering::array_base(ir::Value owner) const {
-  std::string name = kernel_.name_of(owner);
-  for (const ir::Value value : schedule_.placed_results())
-    if (name.empty() && schedule_.storage(value) == owner) name = kernel_.name_of(value);
-  return name.empty() ? "tile" : name + "_tile";
-}
-
-void LoopLowering::place_arrays() {
-  const auto bytes_of = [&](ir::Value owner) {
-    const Type& type = kernel_.type(owner);
-    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
-    return (bytes + bytes_of_line - 1) / bytes_of_line * bytes_of_line;
-  };
-  std::int64_t total = 0;
-  for (const ir::Value owner : schedule_.owners()) total += bytes_of(owner);
-  const bool is_on_stack = total <= most_stack_bytes;
-  std::int64_t offset = 0;
-  for (const ir::Value owner : schedule_.owners()) {
-    const Type type = Type::array(kernel_.type(owner).element(),
-                                  is_on_stack ? ir::Space::Stack : ir::Space::Arena);
-    std::vector<ir::Attribute> attributes = {{"count", kernel_.type(owner).numel()}};
-    if (!is_on_stack) attributes.push_back({"offset", offset});
-    offset += bytes_of(owner);
-    arrays_[owner.id] =
-        named(make(OpKind::Array, {}, type, attributes), names_.make(array_base(owner)), *list_);
-  }
-}
-
-ir::Value LoopLowering::array(ir::Value value) const {
-  return arrays_.at(schedule_.storage(value).id);
-}
-
 void LoopLowering::steps(const Steps& all) {
   for (const Step& step : all) {
     switch (step.kind) {
@@ -265,7 +204,8 @@ void LoopLowering::steps(const Steps& all) {
         control(step);
         break;
       case Step::Kind::Across:
-        throw NotLowered{};
+        across(step);
+        break;
     }
   }
 }
@@ -318,6 +258,7 @@ void LoopLowering::scalar_op(const ir::Op& op) {
   if (op.kind == OpKind::Constant || op.kind == OpKind::Assume || facts.is(ir::Family::Sync))
     return;
   if (facts.has(ir::Reads) || facts.has(ir::Writes)) return scalar_memory(op);
+  if (op.kind == OpKind::Print) return print({.kind = Step::Kind::Across, .op = &op});
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
   if (facts.is(ir::Family::Check)) {
@@ -358,14 +299,9 @@ void LoopLowering::scalar_memory(const ir::Op& op) {
   scalars_[op.result().id] = nest.known.at({op.result().id, ""}).value;
 }
 
-std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid) {
+ir::Kernel lower_to_loops(const ir::Kernel& laid) {
   const Sweeps sweeps(laid);
-  try {
-    ir::Kernel kernel = LoopLowering(laid, sweeps).run();
-    return kernel;
-  } catch (const NotLowered&) {
-    return std::nullopt;
-  }
+  return LoopLowering(laid, sweeps).run();
 }
 
 }  // namespace tilewright

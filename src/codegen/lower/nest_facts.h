@@ -23,8 +23,6 @@ struct Loop {
   int last = 0;
   std::int64_t size = 1;
   std::string name;
-  std::string begin = "0";
-  std::string end;
 };
 
 // The loops of one walk over elements.
@@ -45,7 +43,35 @@ std::vector<Loop> loops_over(const ir::Type& shape, const std::vector<int>& axes
 // of its own.
 std::vector<bool> values_with_own_lines(const ir::Kernel& kernel);
 
-// Shared by the lowering to stage Final and by the writer of kernels that it does not take yet.
+// Whether addresses may be computed from such integers.
+bool is_index_type(const ir::Type& type);
+// A view that shows elements where they are, again, or in another shape.
+bool hands_elements_on(const ir::Op& op);
+
+std::vector<std::int64_t> row_major(const ir::Type& type);
+
+// A tile in an array, or a view of one, whose elements lie at fixed distances.
+struct StridedTile {
+  ir::Value placed;                   // whose array it is
+  std::vector<std::int64_t> strides;  // by dimension, in elements
+};
+
+// Of what must hold so that all elements of a load may be read where they are.
+struct WholenessTest {
+  enum class Kind : std::uint8_t { Multiple, AtMost, AtLeast };
+  Kind kind;
+  ir::Value value;
+  std::int64_t number;
+  friend bool operator==(const WholenessTest&, const WholenessTest&) = default;
+};
+
+// An operand of a product whose rows lie in memory.
+struct OperandInMemory {
+  ir::Value loaded;  // the tile, which has an array for where it is not whole
+  ir::Value base, stride;
+  bool is_transposed;
+};
+
 class NestFacts {
  protected:
   NestFacts(const ir::Kernel& kernel, const Sweeps& schedule);
@@ -74,14 +100,28 @@ class NestFacts {
   ir::Value mapped_value(const NestShape& nest) const;
   const ir::Op* only_for_this(const NestShape& nest, ir::Value value, ir::OpKind kind) const;
 
+  void find_runs();  // (run_facts.cpp)
+
+  // ---- Operands of products (operand_facts.cpp)
+  std::optional<StridedTile> strided(ir::Value value) const;
+  void find_in_place(const ir::Region& region);
+  // Whether a step does nothing but fill the arrays of loads that products read in memory.
+  bool stays_in_place(const Step& step) const;
+  std::vector<WholenessTest> tests_of_wholeness(const Step& step) const;
+  std::optional<OperandInMemory> operand_in_memory(ir::Value value) const;
+
   const ir::Kernel& kernel_;
   const ir::MemoryOrder order_of_memory_;
   const Sweeps& schedule_;
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::set<std::uint32_t> streamed_arguments_;
+  std::set<std::uint32_t> in_place_;     // loads that one product alone reads, in memory
+  std::set<std::uint32_t> may_be_runs_;  // tiles of indices that may be consecutive numbers
 
  private:
+  void find_runs(ir::Value value);
+  bool can_stay_in_place(ir::Value value, const ir::Region& region) const;
   void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;
   bool is_vector_value(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool has_math(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;

@@ -84,6 +84,19 @@ const ir::Op* only_op(const ir::Op& reduce) {
              : nullptr;
 }
 
+std::optional<Type> wide_array_type(const ir::Kernel& kernel, const ir::Op& reduce) {
+  if (reduce.kind != OpKind::Reduce) return std::nullopt;
+  const ir::Op* only = only_op(reduce);
+  const Type& type = kernel.type(reduce.operands[0]);
+  const auto axis = static_cast<int>(reduce.integer("axis"));
+  if (!only || only->kind != OpKind::Add || !type.is_float() || size_of(type.dtype) >= 4 ||
+      type.size(axis) == 1)
+    return std::nullopt;
+  for (int d = axis + 1; d < type.rank; ++d)
+    if (type.size(d) > 1) return kernel.type(reduce.result()).with_element(DType::Float32);
+  return std::nullopt;
+}
+
 Steps steps_of(const ir::Region& region) {
   Steps steps;
   for (const ir::Op* op : region.ops) {

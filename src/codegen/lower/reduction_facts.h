@@ -21,6 +21,10 @@ std::optional<ir::AttributeValue> identity_of(const ir::Op& op, const ir::Type& 
 // tw_ in front: the largest or smallest of floats, where NaN counts for itself.
 std::string clause_of(const ir::Op& op, const ir::Type& type);
 
+// The type of an array that a sum needs beside its result's: where the innermost loop runs along
+// another dimension, and the result is of a smaller type.
+std::optional<ir::Type> wide_array_type(const ir::Kernel& kernel, const ir::Op& reduce);
+
 // The region of a reduction as steps: scalars and control flow in program order.
 Steps steps_of(const ir::Region& region);
 

@@ -3,6 +3,7 @@
 #include "codegen/print/expressions.h"
 
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -52,8 +53,9 @@ std::string ExpressionPrinter::operand(ir::Value value) const {
 
 std::string ExpressionPrinter::argument(ir::Value value) const {
   const ir::Op* maker = kernel_.maker(value);
-  const bool is_sum = maker && maker->kind == OpKind::Linear && kernel_.name_of(value).empty();
-  return is_sum ? linear(*maker) : operand(value);
+  const bool is_sum = maker && kernel_.name_of(value).empty() &&
+                      (maker->kind == OpKind::Linear || maker->kind == OpKind::ArrayView);
+  return is_sum ? expression(*maker) : operand(value);
 }
 
 std::string ExpressionPrinter::condition(ir::Value value) const {
@@ -72,6 +74,22 @@ std::string ExpressionPrinter::place(ir::Value pointer) const {
   if (maker && maker->kind == OpKind::Offset && kernel_.name_of(pointer).empty())
     return fmt::format("{}[{}]", operand(maker->operands[0]), argument(maker->operands[1]));
   return fmt::format("{}[0]", operand(pointer));
+}
+
+std::string ExpressionPrinter::address(ir::Value pointer) const {
+  const ir::Op* maker = kernel_.maker(pointer);
+  if (maker && maker->kind == OpKind::Offset && kernel_.name_of(pointer).empty())
+    return fmt::format("{} + {}", operand(maker->operands[0]), argument(maker->operands[1]));
+  return operand(pointer);
+}
+
+std::string ExpressionPrinter::copied_type(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  if (maker && maker->kind == OpKind::Call)
+    for (const LibraryKind kind : {LibraryKind::Divisor, LibraryKind::PlainDivisor})
+      if (maker->text("function") == name_of(kind)) return fmt::format("tw::{}", name_of(kind));
+  const Type& own = kernel_.type(value);
+  return own.space == ir::Space::Registers ? type_text(own.element()) : type(value);
 }
 
 std::string ExpressionPrinter::element(ir::Value array, ir::Value index) const {
@@ -128,7 +146,8 @@ std::string ExpressionPrinter::linear(const ir::Op& op) const {
       out += fmt::format("{} * {}", index,
                          factor != 0 ? fmt::format("{}", factor) : operand(op.operands[stride++]));
   }
-  if (op.integer("offset") != 0) out += fmt::format(" + {}", op.integer("offset"));
+  const std::int64_t offset = op.integer("offset");
+  if (offset != 0) out += fmt::format(" {} {}", offset < 0 ? '-' : '+', std::abs(offset));
   return out;
 }
 
@@ -144,8 +163,8 @@ std::string ExpressionPrinter::all(const ir::Op& op) const {
   std::string out;
   for (const ir::Value condition : op.operands) {
     const ir::Op* maker = kernel_.maker(condition);
-    const bool is_test =
-        maker && maker->kind == OpKind::Compare && kernel_.name_of(condition).empty();
+    const bool is_test = maker && kernel_.name_of(condition).empty() &&
+                         (maker->kind == OpKind::Compare || maker->kind == OpKind::Call);
     out += (out.empty() ? "" : " && ") + (is_test ? expression(*maker) : operand(condition));
   }
   return out;
@@ -157,6 +176,10 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
   switch (function.kind) {
     case LibraryKind::IsLarge:
       return fmt::format("tw::is_large(launch, {})", op.integers("numbers")[0]);
+    case LibraryKind::IsAligned:
+      return fmt::format("u64({}) % {} == 0", operand(in[0]), op.integers("numbers")[0]);
+    case LibraryKind::InPlace:
+      return fmt::format("{} ? {} : {}", operand(in[0]), operand(in[1]), operand(in[2]));
     case LibraryKind::RowOf:
       return fmt::format("{} ? {} : &{}", operand(in[0]), operand(in[1]), place(in[2]));
     case LibraryKind::Divide:
@@ -166,7 +189,8 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::ExpPlus:
     case LibraryKind::DivideFast:
     case LibraryKind::Divisor:
-    case LibraryKind::PlainDivisor: {
+    case LibraryKind::PlainDivisor:
+    case LibraryKind::IsRun: {
       std::string arguments;
       for (const ir::Value value : in)
         arguments += (arguments.empty() ? "" : ", ") + argument(value);
@@ -175,6 +199,21 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::Stream:
     case LibraryKind::FinishStreams:
     case LibraryKind::Map:
+    case LibraryKind::Sum:
+    case LibraryKind::SumF64:
+    case LibraryKind::SumBeside:
+    case LibraryKind::SumKept:
+    case LibraryKind::Largest:
+    case LibraryKind::FetchAhead:
+    case LibraryKind::FetchBlock:
+    case LibraryKind::FetchFarBlock:
+    case LibraryKind::ByTurns:
+    case LibraryKind::Defer:
+    case LibraryKind::RunDeferred:
+    case LibraryKind::FinishDeferred:
+    case LibraryKind::Dot:
+    case LibraryKind::RunningSum:
+    case LibraryKind::MergeRuns:
     case LibraryKind::WaitAMoment:
       break;
   }

@@ -93,8 +93,10 @@ void StatementPrinter::statement(const ir::Op& op) {
     case ir::Family::Sync:
     case ir::Family::Ends:
       return;
-    case ir::Family::Reduction:
     case ir::Family::Across:
+      if (op.kind == OpKind::Print) return print(op);
+      break;
+    case ir::Family::Reduction:
       break;
   }
   TW_UNREACHABLE("'{}' has no text at stage final", op.facts().name);
@@ -211,7 +213,29 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::FinishStreams:
       return out_.format("if ({}) tw::finish_streams();", operand(in[0]));
     case LibraryKind::Map:
-      return map(op);
+    case LibraryKind::Sum:
+    case LibraryKind::SumF64:
+    case LibraryKind::SumBeside:
+    case LibraryKind::SumKept:
+    case LibraryKind::Largest:
+      return row_call(op, *function);
+    case LibraryKind::FetchAhead:
+      return out_.format("if ({}) tw::fetch_ahead({}, {});", operand(in[0]),
+                         expressions_.address(in[1]), expressions_.argument(in[2]));
+    case LibraryKind::FetchBlock:
+    case LibraryKind::FetchFarBlock:
+      return out_.format("if ({}) tw::{}({});", operand(in[0]), function->name,
+                         expressions_.address(in[1]));
+    case LibraryKind::Defer:
+      return defer(op);
+    case LibraryKind::RunDeferred:
+      return out_.line("late.step();");
+    case LibraryKind::FinishDeferred:
+      return out_.line("late.finish(launch);");
+    case LibraryKind::Dot:
+    case LibraryKind::RunningSum:
+    case LibraryKind::MergeRuns:
+      return tile_call(op);
     case LibraryKind::WaitAMoment:
       return out_.format("tw::wait_a_moment(launch, {});", operand(in[0]));
     case LibraryKind::Clip:
@@ -222,24 +246,15 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::PlainDivisor:
     case LibraryKind::Divide:
     case LibraryKind::IsLarge:
+    case LibraryKind::IsAligned:
+    case LibraryKind::IsRun:
     case LibraryKind::RowOf:
+    case LibraryKind::InPlace:
       break;
+    case LibraryKind::ByTurns:
+      TW_UNREACHABLE("'{}' is written with the entry", function->name);
   }
   TW_UNREACHABLE("'{}' is an expression", function->name);
-}
-
-void StatementPrinter::map(const ir::Op& op) {
-  const ir::Region& body = op.regions[0];
-  out_.open(fmt::format("tw::map({}, {}, &{}, {}, [&](i64 {}) TW_ALWAYS",
-                        expressions_.argument(op.operands[0]),
-                        expressions_.argument(op.operands[1]), expressions_.place(op.operands[2]),
-                        operand(op.operands[3]), kernel_.name_of(body.arguments[0])));
-  ++depth_of_elements_;
-  region(body);
-  --depth_of_elements_;
-  out_.format("return {};", operand(body.ops.back()->operands[0]));
-  out_.outdent();
-  out_.line("});");
 }
 
 // ---- Control: what is carried is a variable
@@ -292,11 +307,14 @@ void StatementPrinter::element_loop(const ir::Op& op) {
   const ir::Region& body = op.regions[0];
   const std::string& name = kernel_.name_of(body.arguments[0]);
   const ir::Op* step = kernel_.maker(op.operands[2]);
-  const bool is_one = step && step->kind == OpKind::Constant && step->integer("value") == 1;
-  out_.open(fmt::format(
-      "for ({} {} = {}; {} < {}; {})", expressions_.type(body.arguments[0]), name,
-      expressions_.argument(op.operands[0]), name, expressions_.argument(op.operands[1]),
-      is_one ? "++" + name : fmt::format("{} += {}", name, operand(op.operands[2]))));
+  const bool is_known = step && step->kind == OpKind::Constant;
+  const std::int64_t by = is_known ? step->integer("value") : 0;
+  const std::string next = by == 1    ? "++" + name
+                           : by == -1 ? "--" + name
+                                      : fmt::format("{} += {}", name, operand(op.operands[2]));
+  out_.open(fmt::format("for ({} {} = {}; {} {} {}; {})", expressions_.type(body.arguments[0]),
+                        name, expressions_.argument(op.operands[0]), name, by < 0 ? ">" : "<",
+                        expressions_.argument(op.operands[1]), next));
   ++depth_of_elements_;
   region(body);
   --depth_of_elements_;
@@ -321,7 +339,12 @@ void StatementPrinter::while_loop(const ir::Op& op) {
 
 void StatementPrinter::branch(const ir::Op& op) {
   declare(op.results, {});
-  out_.open(fmt::format("if ({})", operand(op.operands[0])));
+  if (op.results.empty() && op.regions[0].ops.size() == 1) {
+    out_.open(fmt::format("if (!{})", operand(op.operands[0])));
+    region(op.regions[1]);
+    return out_.close();
+  }
+  out_.open(fmt::format("if ({})", expressions_.condition(op.operands[0])));
   region(op.regions[0]);
   assign(op.results, op.regions[0].ops.back()->operands);
   if (op.regions[1].ops.size() > 1 || !op.results.empty()) {

@@ -15,6 +15,10 @@ constexpr int array_tag = 0xfffe;
 constexpr int owner_shift = 28;
 constexpr std::int64_t first_mask = (std::int64_t{1} << owner_shift) - 1;
 
+Type element_type_of(const Type& array_or_pointer) {
+  return array_or_pointer.is_array() ? array_or_pointer.element() : array_or_pointer.pointee();
+}
+
 }  // namespace
 
 std::int64_t Arrays::make(Value owner, std::int64_t count) {
@@ -61,10 +65,10 @@ void Program::final_stage(const Op& op) {
     case FinalOp::ArrayView:
       return set_result(op, {result_type(op), {view_of(op)}});
     case FinalOp::Read:
-      return set_result(op, {result_type(op), {read_array(op, integer(op, 0), integer(op, 1))}});
+      return set_result(op, {result_type(op), {read_array(op, 0, integer(op, 1))}});
     case FinalOp::Write:
       if (op.operands.size() < 4 || integer(op, 3) != 0)
-        write_array(op, integer(op, 0), integer(op, 1), operand(op, 2).elements[0]);
+        write_array(op, 0, integer(op, 1), operand(op, 2).elements[0]);
       return;
     case FinalOp::Linear:
       return linear(op);
@@ -109,8 +113,9 @@ Element Program::view_of(const Op& op) const {
                index * static_cast<std::int64_t>(result_type(op).element().element_bytes())};
 }
 
-Element Program::read_array(const Op& op, std::int64_t handle, std::int64_t index) const {
-  const Type element = kernel_.type(op.operands[0]).element();
+Element Program::read_array(const Op& op, std::size_t array, std::int64_t index) const {
+  const std::int64_t handle = integer(op, array);
+  const Type element = element_type_of(kernel_.type(op.operands[array]));
   if (!Arrays::is_array(handle))
     return checked_read(op, handle + index * static_cast<std::int64_t>(element.element_bytes()),
                         element.dtype);
@@ -119,8 +124,9 @@ Element Program::read_array(const Op& op, std::int64_t handle, std::int64_t inde
   return arrays_.read(handle, index);
 }
 
-void Program::write_array(const Op& op, std::int64_t handle, std::int64_t index, Element element) {
-  const Type type = kernel_.type(op.operands[0]).element();
+void Program::write_array(const Op& op, std::size_t array, std::int64_t index, Element element) {
+  const std::int64_t handle = integer(op, array);
+  const Type type = element_type_of(kernel_.type(op.operands[array]));
   if (!Arrays::is_array(handle))
     return checked_write(op, handle + index * static_cast<std::int64_t>(type.element_bytes()),
                          type.dtype, element);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ir/interpret/library.cpp — what the functions of machine/library.def do.
 #include <algorithm>
+#include <vector>
 
 #include "base/check.h"
 #include "ir/interpret/elementwise.h"
 #include "ir/interpret/program.h"
+#include "ir/interpret/shapes.h"
 #include "machine/library.h"
 
 namespace tilewright::ir {
@@ -45,14 +47,51 @@ void Program::call(const Op& op) {
     case LibraryKind::IsLarge:
       // Either is right: every second program streams, so that both are tried.
       return give({.i = (id_[0] + id_[1] + id_[2]) % 2});
+    case LibraryKind::IsAligned:
+      return give({.i = integer(op, 0) % op.integers("numbers")[0] == 0});
+    case LibraryKind::IsRun: {
+      bool holds = true;
+      const DType dtype = kernel_.type(op.operands[0]).dtype;
+      for (std::int64_t i = 0; i < integer(op, 1); ++i)
+        holds &= read_array(op, 0, i).i == wrap(dtype, read_array(op, 0, 0).i + i);
+      return give({.i = holds});
+    }
+    case LibraryKind::InPlace:
+      return give(operand(op, integer(op, 0) != 0 ? 1 : 2).elements[0]);
+    case LibraryKind::Dot:
+      return dot_of_arrays(op);
+    case LibraryKind::RunningSum:
+      return running_sum(op);
+    case LibraryKind::MergeRuns: {
+      const std::vector<std::int64_t> numbers = op.integers("numbers");
+      const Tile runs = array_tile(op, 0, 1, integer(op, 1), 0, 1);
+      return write_tile(op, 0, sort_tile(runs, numbers[0], numbers[1], sort_orders[numbers[2]]));
+    }
     case LibraryKind::RowOf:
       return give(operand(op, integer(op, 0) != 0 ? 1 : 2).elements[0]);
     case LibraryKind::Stream:
       return stream(op);
     case LibraryKind::Map:
-      return map_row(op);
+      return write_row(op, 2, integer(op, 0), integer(op, 1));
+    case LibraryKind::Sum:
+    case LibraryKind::SumF64:
+    case LibraryKind::SumBeside:
+    case LibraryKind::SumKept:
+      return sum_row(op);
+    case LibraryKind::Largest:
+      return largest_of_row(op);
+    case LibraryKind::ByTurns:
+      return give({.i = arrays_.make(op.result(), op.integers("numbers")[0])});
+    case LibraryKind::Defer:
+      // At once, which is one of the moments that it may be done at.
+      return write_row(op, 0, 0, integer(op, 1));
     case LibraryKind::FinishStreams:
     case LibraryKind::WaitAMoment:
+    case LibraryKind::FetchAhead:
+    case LibraryKind::FetchBlock:
+    case LibraryKind::FetchFarBlock:
+    case LibraryKind::RunDeferred:
+    case LibraryKind::FinishDeferred:
       return;
   }
 }
@@ -68,18 +107,107 @@ void Program::stream(const Op& op) {
   }
 }
 
-void Program::map_row(const Op& op) {
-  const Type& pointer = kernel_.type(op.operands[2]);
-  const auto bytes = static_cast<std::int64_t>(pointer.pointee().element_bytes());
-  const Region& region = op.regions[0];
+double Program::value_at(const Region& region, std::int64_t i) {
+  set(region.arguments[0], {Type::scalar(i64), {Element{.i = i}}});
+  return get(run_region(region)->operands[0]).elements[0].f;
+}
+
+// Memory from the pointer on, which is an operand, gets the values of the region for first to last.
+void Program::write_row(const Op& op, std::size_t pointer, std::int64_t first, std::int64_t last) {
+  const Type& type = kernel_.type(op.operands[pointer]);
+  const auto bytes = static_cast<std::int64_t>(type.pointee().element_bytes());
+  const std::int64_t to = integer(op, pointer);
   enter(op);
-  for (std::int64_t i = integer(op, 0); i < integer(op, 1); ++i) {
-    set(region.arguments[0], {Type::scalar(i64), {Element{.i = i}}});
-    const double value = get(run_region(region)->operands[0]).elements[0].f;
-    checked_write(op, integer(op, 2) + (i - integer(op, 0)) * bytes, pointer.dtype,
-                  {.f = options_.float64 ? value : round_to(pointer.dtype, value)});
+  for (std::int64_t i = first; i < last; ++i) {
+    const double value = value_at(op.regions[0], i);
+    checked_write(op, to + (i - first) * bytes, type.dtype,
+                  {.f = options_.float64 ? value : round_to(type.dtype, value)});
   }
   leave();
+}
+
+// Part by part, as the library does; what is done meanwhile is done behind each.
+void Program::sum_row(const Op& op) {
+  constexpr std::int64_t part = 512;
+  const std::int64_t first = integer(op, 1), last = integer(op, 2);
+  const bool keeps = op.operands.size() > 3;
+  const bool is_wide = options_.float64 || kernel_.type(op.operands[0]).dtype == DType::Float64;
+  const auto add = [&](double a, double b) { return f32_of(op, OpKind::Add, a, b, is_wide); };
+  enter(op);
+  double all = 0;
+  for (std::int64_t from = first; from < last; from += part) {
+    std::vector<double> terms;
+    for (std::int64_t i = from; i < std::min(from + part, last); ++i) {
+      terms.push_back(value_at(op.regions[0], i));
+      if (keeps) write_array(op, 3, i, {.f = terms.back()});
+    }
+    // Neighbours first: the library has as many sums as a few vectors have lanes.
+    for (std::size_t by = 1; by < terms.size(); by *= 2)
+      for (std::size_t k = 0; k + by < terms.size(); k += 2 * by)
+        terms[k] = add(terms[k], terms[k + by]);
+    all = add(all, terms[0]);
+    if (op.regions.size() < 2) continue;
+    set(op.regions[1].arguments[0], {Type::scalar(i64), {Element{.i = from}}});
+    run_region(op.regions[1]);
+  }
+  leave();
+  write_array(op, 0, 0, {.f = add(read_array(op, 0, 0).f, all)});
+}
+
+void Program::largest_of_row(const Op& op) {
+  double most = read_array(op, 0, 0).f;
+  enter(op);
+  for (std::int64_t i = integer(op, 1), last = integer(op, 2); i < last; ++i)
+    most = f32_of(op, OpKind::Maximum, most, value_at(op.regions[0], i), options_.float64);
+  leave();
+  write_array(op, 0, 0, {.f = most});
+}
+
+// ---- Tiles in arrays
+
+// Rows and columns at distances in elements, of an operand that is an array or a pointer.
+Tile Program::array_tile(const Op& op, std::size_t array, std::int64_t rows, std::int64_t columns,
+                         std::int64_t by_row, std::int64_t by_column) const {
+  Tile tile{Type::scalar(kernel_.type(op.operands[array]).dtype).with_shape({rows, columns}), {}};
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = 0; column < columns; ++column)
+      tile.elements.push_back(read_array(op, array, row * by_row + column * by_column));
+  return tile;
+}
+
+void Program::write_tile(const Op& op, std::size_t array, const Tile& tile) {
+  for (std::size_t i = 0; i < tile.size(); ++i)
+    write_array(op, array, static_cast<std::int64_t>(i), tile.elements[i]);
+}
+
+void Program::dot_of_arrays(const Op& op) {
+  const std::vector<std::int64_t> sizes = op.integers("numbers");
+  const std::int64_t rows = sizes[0], columns = sizes[1], depth = sizes[2];
+  const Tile a = array_tile(op, 1, rows, depth, integer(op, 2), integer(op, 3));
+  const Tile b = array_tile(op, 4, depth, columns, integer(op, 5), integer(op, 6));
+  const Tile sums = array_tile(op, 0, rows, columns, columns, 1);
+  const Op product{.kind = OpKind::Dot, .location = op.location};
+  if (jitter_.is_on() && Jitter::applies(product, sums.type))
+    return write_tile(op, 0, jitter_.dot(product, sums.type, a, b, sums));
+  write_tile(op, 0, dot_tiles(a, b, sums, sums.type, options_.float64));
+}
+
+void Program::running_sum(const Op& op) {
+  const std::int64_t count = integer(op, 1);
+  const bool is_reverse = op.integers("numbers")[0] != 0;
+  const Type type = kernel_.type(op.operands[0]).element();
+  const Op add{.kind = OpKind::Add, .location = op.location};
+  Tile sum{type, {}};
+  for (std::int64_t k = 0; k < count; ++k) {
+    const std::int64_t at = is_reverse ? count - 1 - k : k;
+    const Tile next{type, {read_array(op, 0, at)}};
+    const Tile* both[] = {&sum, &next};
+    if (k == 0) sum = next;
+    else if (jitter_.is_on() && Jitter::applies(add, type))
+      sum = jitter_.elementwise(add, type, both);
+    else sum = interpret_elementwise(add, type, both, options_.float64);
+    write_array(op, 0, at, sum.elements[0]);
+  }
 }
 
 }  // namespace tilewright::ir
