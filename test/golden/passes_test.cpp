@@ -16,8 +16,10 @@ namespace {
 std::string run_pass(const std::string& name, const std::string& input, const std::string& file) {
   ir::Kernel kernel = ir::parse(input, file);
   ir::verify(kernel);
-  // Units are those of a machine that has all of them.
-  pass_named(name).run(kernel, name == "choose_units" ? Target::parse("sm_90a") : Target::host());
+  // Units are those of a machine that has all of them; tables of Laid kernels say who of its threads
+  // holds what.
+  const bool is_for_threads = name == "choose_units" || kernel.stage == ir::Stage::Laid;
+  pass_named(name).run(kernel, is_for_threads ? Target::parse("sm_90a") : Target::host());
   ir::verify(kernel);
   return ir::print(kernel);
 }

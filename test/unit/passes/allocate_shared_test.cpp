@@ -14,6 +14,8 @@
 #include "passes/laid/allocate_shared.h"
 #include "passes/laid/assign_layouts.h"
 #include "passes/laid/place_tiles.h"
+#include "passes/passes.h"
+#include "tilewright/error.h"
 
 namespace tilewright {
 namespace {
@@ -199,6 +201,46 @@ kernel @swap(%p: *f32 {divisible = 16}, %n: i32) laid {
   EXPECT_THAT(ir::print(kernel),
               HasSubstr("into = [\"u\", \"v\"], scratch = [\"next\", \"next_1\"]}"));
   EXPECT_EQ(shared_bytes_of(kernel), 4 * 64 * 64 * 4);
+}
+
+std::string refusal_of(std::string_view pass, const std::string& text, const char* target) {
+  ir::Kernel kernel = ir::parse(text);
+  try {
+    pass_named(pass).run(kernel, Target::parse(target));
+  } catch (const ArgumentError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TablePasses, SayWhatTheyLack) {
+  EXPECT_EQ(refusal_of("assign_layouts", turns(1), "avx2"),
+            "assign_layouts is for machines with threads, and x86-64-avx2 has none: give --target "
+            "sm_90a");
+  EXPECT_EQ(refusal_of("allocate_shared", "kernel @k() tile {\n}", "sm_90a"),
+            "allocate_shared is for kernels of stage laid that have a shape, and 'k' is none: opt "
+            "--sweeps makes one");
+  EXPECT_EQ(refusal_of("place_tiles", turns(1), "sm_90a"),
+            "place_tiles needs the layouts of kernel 'turn': run assign_layouts first");
+  ir::Kernel kernel = ir::parse(turns(1));
+  pass_named("assign_layouts").run(kernel, Target::parse("sm_90a"));
+  for (const char* pass : {"add_scratch", "allocate_shared"})
+    EXPECT_EQ(refusal_of(pass, ir::print(kernel), "sm_90a"),
+              fmt::format("{} needs to know where the tiles of kernel 'turn' live: run place_tiles "
+                          "first",
+                          pass));
+}
+
+// One by one they write what an emitter's run of all of them does; a pass that runs again takes
+// back what later ones made of the old layouts.
+TEST(TablePasses, GiveTheSameOneByOne) {
+  const std::string all = ir::print(allocated(turns(2)));
+  ir::Kernel kernel = ir::parse(turns(2));
+  for (const PassEntry& pass : laid_passes()) pass.run(kernel, Target::parse("sm_90a"));
+  EXPECT_EQ(ir::print(kernel), all);
+  pass_named("place_tiles").run(kernel, Target::parse("sm_90a"));
+  ir::verify(kernel);
+  EXPECT_THAT(ir::print(kernel), Not(HasSubstr("offset")));
 }
 
 }  // namespace
