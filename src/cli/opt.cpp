@@ -35,11 +35,13 @@ std::string_view first_kernel(std::string_view text) {
 void list_passes() {
   std::size_t width = 0;
   for (const PassEntry& pass : all_passes()) width = std::max(width, pass.name.size());
-  for (const PassEntry& pass : all_passes()) {
+  const auto print_pass = [&](const PassEntry& pass) {
     const bool is_for_all = pass.needs == FeatureSet() && pass.excludes == FeatureSet();
     fmt::print("{:<{}}  {}{}\n", pass.name, width, pass.summary,
                is_for_all ? "" : fmt::format("; for {}", machines_of(pass)));
-  }
+  };
+  for (const PassEntry& pass : all_passes()) print_pass(pass);
+  for (const PassEntry& pass : laid_passes()) print_pass(pass);
   fmt::print("default: {}\n", fmt::join(tile_pipeline(), ","));
 }
 

@@ -64,6 +64,11 @@ std::set<std::string, std::less<>> passes_of(std::string_view variable, const st
     } catch (const ArgumentError& error) {
       throw ArgumentError(fmt::format("{}: {}", variable, error.what()));
     }
+    for (const PassEntry& pass : laid_passes())
+      if (pass.name == name)
+        throw ArgumentError(fmt::format(
+            "{}: {} belongs to every emission, and is neither left out nor asked for", variable,
+            name));
     names.insert(name);
   }
   return names;

@@ -107,6 +107,7 @@ struct KernelMap {
 struct KernelRing {
   std::string name;
   std::vector<std::string> buffers;
+  std::string words = {};  // the scratch with what both wait for; none: it is not decided
   friend bool operator==(const KernelRing&, const KernelRing&) = default;
 };
 

@@ -313,11 +313,19 @@ class Parser {
     ring.name = std::string(expect(Token::Kind::At, "the ring's @name").text);
     expect_sign(':');
     do {
-      const Token buffer = expect(Token::Kind::At, "a buffer's @name");
-      ring.buffers.emplace_back(buffer.text);
-      if (std::none_of(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const KernelBuffer& b) { return b.name == buffer.text; }))
-        lexer_.fail(buffer.span, fmt::format("there is no buffer '{}'", buffer.text));
+      ring.buffers.push_back(parse_buffer_name());
     } while (accept_sign(','));
+    if (token_.kind != Token::Kind::Word || token_.text != "words") return;
+    advance();
+    ring.words = parse_buffer_name();
+  }
+
+  // Of a row above.
+  std::string parse_buffer_name() {
+    const Token buffer = expect(Token::Kind::At, "a buffer's @name");
+    if (std::none_of(kernel_.buffers.begin(), kernel_.buffers.end(), [&](const KernelBuffer& b) { return b.name == buffer.text; }))
+      lexer_.fail(buffer.span, fmt::format("there is no buffer '{}'", buffer.text));
+    return std::string(buffer.text);
   }
 
   Type parse_type_text() {

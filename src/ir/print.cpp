@@ -90,7 +90,9 @@ class Printer {
       out_.format("buffer @{} : {}{}", buffer.name, buffer.type.to_string(),
                   attributes_text(facts_of(buffer)));
     for (const KernelMap& map : kernel_.maps) print_map(map);
-    for (const KernelRing& ring : kernel_.rings) out_.format("ring @{} : @{}", ring.name, fmt::join(ring.buffers, ", @"));
+    for (const KernelRing& ring : kernel_.rings)
+      out_.format("ring @{} : @{}{}", ring.name, fmt::join(ring.buffers, ", @"),
+                  ring.words.empty() ? "" : " words @" + ring.words);
   }
 
   static std::string attributes_text(const std::vector<Attribute>& attributes) {

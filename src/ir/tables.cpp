@@ -90,6 +90,11 @@ std::string_view name_of_space(BufferSpace space) {
 
 }  // namespace
 
+std::int64_t KernelBuffer::bytes() const {
+  const std::int64_t copies = has_slots() ? slots : is_scratch() ? scratch : 1;
+  return copies * type.numel() * static_cast<std::int64_t>(type.element_bytes());
+}
+
 std::vector<Attribute> facts_of(const KernelShape& shape) {
   std::vector<Attribute> facts = {{"warps", std::int64_t{shape.warps}}};
   if (shape.programs != 1) facts.push_back({"programs", std::int64_t{shape.programs}});
@@ -111,6 +116,7 @@ std::vector<Attribute> facts_of(const KernelLayout& layout) {
 std::vector<Attribute> facts_of(const KernelBuffer& buffer) {
   std::vector<Attribute> facts;
   if (buffer.has_slots()) facts.push_back({"slots", std::int64_t{buffer.slots}});
+  if (buffer.is_scratch()) facts.push_back({"scratch", std::int64_t{buffer.scratch}});
   if (buffer.space != BufferSpace::Undecided)
     facts.push_back({"space", std::string(name_of_space(buffer.space))});
   if (!buffer.layout.empty()) facts.push_back({"layout", buffer.layout});
@@ -118,6 +124,7 @@ std::vector<Attribute> facts_of(const KernelBuffer& buffer) {
   if (buffer.align != KernelBuffer::least_align)
     facts.push_back({"align", std::int64_t{buffer.align}});
   if (buffer.is_private) facts.push_back({"private", std::int64_t{1}});
+  if (buffer.offset >= 0) facts.push_back({"offset", buffer.offset});
   return facts;
 }
 
@@ -160,6 +167,8 @@ std::string take_facts(const std::vector<Attribute>& facts, KernelBuffer& buffer
   taker.take("order", buffer.order);
   taker.take_number("align", 1, std::numeric_limits<int>::max(), buffer.align);
   taker.take_flag("private", buffer.is_private);
+  taker.take_number("scratch", 1, most_slots, buffer.scratch);
+  if (taker.take("offset", buffer.offset) && buffer.offset < 0) taker.fail("'offset' is below 0");
   return taker.problem();
 }
 

@@ -5,7 +5,8 @@
 //   shape {warps = 4}
 //   layout #0 [64, 64] {register = [1, 2, ..], lane = [4, 8, ..], warp = [1024, 2048], vector = 4}
 //   buffer @x : f32[64, 64] {space = "registers", layout = "0"}
-//   buffer @a_buffer : f16[64, 32] {slots = 3, space = "shared", order = [1, 2, 4, 40, ..]}
+//   buffer @a_buffer : f16[64, 32] {slots = 3, space = "shared", order = [1, 2, ..], offset = 0}
+//   buffer @sum_scratch : i64[4] {scratch = 1, space = "shared", offset = 12288}
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,8 @@ struct KernelLayout {
 enum class BufferSpace : std::uint8_t { Undecided, Registers, Shared };
 
 // Memory of a program: `slots` tiles of one type that asynchronous copies write to, or, without
-// slots, where tiles of a Laid kernel live from one sweep to another, one after the other.
+// slots, where tiles of a Laid kernel live from one sweep to another, one after the other. Scratch
+// holds no tile: the threads of a program meet in it while they run the op that names it.
 struct KernelBuffer {
   static constexpr int least_align = 16;
 
@@ -56,11 +58,21 @@ struct KernelBuffer {
   std::string layout = {};  // in which tiles are written and read; none of slots
   // Of shared memory: the place of each bit of an element's index; none: row-major order.
   std::vector<std::int64_t> order = {};
-  int align = least_align;  // bytes; asynchronous products want more
-  bool is_private = false;  // of shared memory: a thread touches its own vectors only
+  int align = least_align;   // bytes; asynchronous products want more
+  bool is_private = false;   // of shared memory: a thread touches its own vectors only
+  int scratch = 0;           // how many times the type an op needs for itself; 0: a place for tiles
+  std::int64_t offset = -1;  // of shared memory: bytes from its begin; below 0: it is not decided
 
   bool has_slots() const { return slots > 0; }
+  bool is_scratch() const { return scratch > 0; }
   bool is_shared() const { return space == BufferSpace::Shared; }
+  // Whether it has a place among those of the block, which private rows lie beside.
+  bool has_place() const { return is_shared() && !is_private; }
+  std::int64_t bytes() const;  // of all slots
+  // Whether they have a byte in common; both have offsets.
+  bool overlaps(const KernelBuffer& other) const {
+    return offset < other.offset + other.bytes() && other.offset < offset + bytes();
+  }
   friend bool operator==(const KernelBuffer&, const KernelBuffer&) = default;
 };
 

@@ -45,6 +45,8 @@ class BufferRules {
       if (buffer.name == name) {
         if (buffer.has_slots())
           fail(op, fmt::format("rule L2: buffer '{}' has slots, which copies fill", name));
+        if (buffer.is_scratch())
+          fail(op, fmt::format("rule L7: buffer '{}' is scratch, and no place for tiles", name));
         return buffer;
       }
     fail(op, fmt::format("rule L2: there is no buffer '{}'", name));

@@ -99,6 +99,7 @@ void verify_laid(const Kernel& kernel) {
   LaidRules(kernel).check(kernel.body, nullptr);
   verify_buffers(kernel);
   verify_tables(kernel);
+  verify_shared(kernel);
 }
 
 }  // namespace tilewright::ir

@@ -13,7 +13,10 @@
 //       are walked in any order.
 //   L5  A product with `warps` names a unit, and its result's buffer lies as that makes it.
 //   L6  Programs that share a block, or are spread over several, have no buffers in shared memory
-//       but private ones of a cluster.
+//       but private ones and scratch of a cluster.
+//   L7  Buffers of a block's shared memory that are in use at the same time have no byte in common;
+//       once one has an offset, all that are used have. Scratch is named by an op, and no tile
+//       lives in it.
 #pragma once
 
 #include "ir/kernel.h"
@@ -27,5 +30,7 @@ void verify_laid(const Kernel& kernel);
 void verify_buffers(const Kernel& kernel);
 // What L2, L5 and L6 say of the tables.
 void verify_tables(const Kernel& kernel);
+// L7.
+void verify_shared(const Kernel& kernel);
 
 }  // namespace tilewright::ir

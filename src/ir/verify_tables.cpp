@@ -46,7 +46,7 @@ class TableRules {
     require(is_power_of_two(shape.cluster), "rule L2: {} blocks of a cluster are no power of two",
             shape.cluster);
     for (const KernelBuffer& buffer : kernel_.buffers) {
-      const bool is_met_in = buffer.is_shared() && !buffer.is_private;
+      const bool is_met_in = buffer.has_place() && !buffer.is_scratch();
       require(shape.programs == 1 || !buffer.is_shared(),
               "rule L6: programs share a block, and buffer '{}' is in its shared memory",
               buffer.name);
@@ -94,8 +94,13 @@ class TableRules {
     require(
         !buffer.has_slots() || (buffer.layout.empty() && buffer.space != BufferSpace::Registers),
         "rule L2: {} has slots, which are shared memory without a layout", who);
-    require(!is_decided || buffer.has_slots() || !buffer.layout.empty(),
+    require(!buffer.is_scratch() || (buffer.is_shared() && !buffer.has_slots() &&
+                                     buffer.layout.empty() && !buffer.is_private),
+            "rule L2: {} is scratch, which is shared memory without slots and layout", who);
+    require(!is_decided || buffer.has_slots() || buffer.is_scratch() || !buffer.layout.empty(),
             "rule L2: {} has a space and no layout", who);
+    require(buffer.offset < 0 || buffer.has_place(),
+            "rule L7: {} has an offset, and is not in the block's shared memory", who);
     require(buffer.is_shared() || (buffer.order.empty() && !buffer.is_private &&
                                    buffer.align == KernelBuffer::least_align),
             "rule L2: {} has an order, an alignment or is private, and is not in shared memory",

@@ -16,6 +16,7 @@
 #include "passes/eliminate_dead_code.h"
 #include "passes/find_access_forms.h"
 #include "passes/hoist_loop_invariants.h"
+#include "passes/laid/table_passes.h"
 #include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
 #include "passes/note_ranges.h"
@@ -79,9 +80,30 @@ constexpr PassEntry passes[] = {
      {Feature::TensorMaps}},
 };
 
+constexpr PassEntry table_passes[] = {
+    {"assign_layouts",
+     run_assign_layouts,
+     "says which thread holds which elements of tiles, and which instructions make products",
+     {Feature::Threads}},
+    {"place_tiles",
+     run_place_tiles,
+     "says which tiles live in registers and which in shared memory, in which order",
+     {Feature::Threads}},
+    {"add_scratch",
+     run_add_scratch,
+     "makes buffers for what threads exchange while they run one op",
+     {Feature::Threads}},
+    {"allocate_shared",
+     run_allocate_shared,
+     "gives every buffer of shared memory its offset",
+     {Feature::Threads}},
+};
+
 }  // namespace
 
 std::span<const PassEntry> all_passes() { return passes; }
+
+std::span<const PassEntry> laid_passes() { return table_passes; }
 
 std::string machines_of(const PassEntry& pass) {
   std::string out;
@@ -95,10 +117,11 @@ std::string machines_of(const PassEntry& pass) {
 
 const PassEntry& pass_named(std::string_view name) {
   std::vector<std::string> known;
-  for (const PassEntry& pass : passes) {
-    if (pass.name == name) return pass;
-    known.emplace_back(pass.name);
-  }
+  for (const std::span<const PassEntry> list : {all_passes(), laid_passes()})
+    for (const PassEntry& pass : list) {
+      if (pass.name == name) return pass;
+      known.emplace_back(pass.name);
+    }
   throw ArgumentError(fmt::format("there is no pass '{}'{}", name, suggest_names(name, known)));
 }
 

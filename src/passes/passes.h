@@ -24,12 +24,15 @@ struct PassEntry {
   }
 };
 
+// Those up to stage Tile.
 std::span<const PassEntry> all_passes();
+// Those that write the tables of a Laid kernel, in the order in which an emitter runs them.
+std::span<const PassEntry> laid_passes();
 
 // "every machine", "machines with async_copy", "machines without threads".
 std::string machines_of(const PassEntry& pass);
 
-// Throws ArgumentError with the nearest names.
+// Of either list. Throws ArgumentError with the nearest names.
 const PassEntry& pass_named(std::string_view name);
 
 }  // namespace tilewright

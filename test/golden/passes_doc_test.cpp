@@ -18,14 +18,17 @@ namespace {
 
 // The comment at the head of a pass's header, below its licence.
 std::vector<std::string> head_lines(std::string_view pass) {
-  const std::string path = fmt::format("src/passes/{}.h", pass);
+  const golden::fs::path root = TW_SOURCE_FOLDER;
+  const bool is_laid = !golden::fs::exists(root / fmt::format("src/passes/{}.h", pass));
+  const std::string folder = is_laid ? "passes/laid" : "passes";
+  const std::string path = fmt::format("src/{}/{}.h", folder, pass);
   std::istringstream header(golden::read(golden::fs::path(TW_SOURCE_FOLDER) / path));
   std::vector<std::string> out;
   std::string line;
   std::getline(header, line);  // the licence
   while (std::getline(header, line) && line.starts_with("//"))
     out.push_back(line.substr(std::min<std::size_t>(line.size(), 3)));
-  const std::string place = fmt::format("passes/{}.h — ", pass);
+  const std::string place = fmt::format("{}/{}.h — ", folder, pass);
   if (out.empty() || !out[0].starts_with(place))
     throw InternalError(path + " does not begin with its name and purpose");
   out[0] = out[0].substr(place.size());
@@ -61,11 +64,18 @@ out of its pipeline.
 )";
   for (const PassGroup& group : pass_groups())
     out += fmt::format("- {}: {}\n", group.title, fmt::join(group.passes, ", "));
+  std::vector<PassEntry> all(all_passes().begin(), all_passes().end());
+  std::vector<std::string_view> laid;
+  for (const PassEntry& pass : laid_passes()) {
+    laid.push_back(pass.name);
+    all.push_back(pass);
+  }
+  out += fmt::format("- At Laid, by the emitter of a machine with threads: {}\n", fmt::join(laid, ", "));
   out += "\n## All passes\n| pass | what it does | for |\n|---|---|---|\n";
-  for (const PassEntry& pass : all_passes())
+  for (const PassEntry& pass : all)
     out +=
         fmt::format("| [`{0}`](#{0}) | {1} | {2} |\n", pass.name, pass.summary, machines_of(pass));
-  for (const PassEntry& pass : all_passes())
+  for (const PassEntry& pass : all)
     out += fmt::format("\n### {}\n{}", pass.name, as_markdown(head_lines(pass.name)));
   return out;
 }

@@ -17,8 +17,8 @@ std::string run_pass(const std::string& name, const std::string& input, const st
   ir::Kernel kernel = ir::parse(input, file);
   ir::verify(kernel);
   const PassEntry& pass = pass_named(name);
-  const Target& host = Target::host();
-  pass.run(kernel, pass.is_for(host) ? host : Target::parse("sm_90a"));
+  const bool is_for_host = pass.is_for(Target::host()) && kernel.stage != ir::Stage::Laid;
+  pass.run(kernel, is_for_host ? Target::host() : Target::parse("sm_90a"));
   ir::verify(kernel);
   return ir::print(kernel);
 }

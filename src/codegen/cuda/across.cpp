@@ -113,8 +113,7 @@ void Emitter::emit_sort(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Type& type = kernel_.type(op.result());
   const std::string runs = names_.make("runs_shared");
-  shared_.add(runs, type_of(op.result()), type.numel(), static_cast<int>(size_of(type.dtype)),
-              loop_depth_ > 0, {order_, order_});
+  shared_.add(runs, type_of(op.result()), type.numel(), scratch_of(op), loop_depth_ > 0);
   parts_.insert({"reduce", "sort"});
   note_line(op.location);
   if (shared_.write_needs_barrier(runs)) barrier();
@@ -148,7 +147,7 @@ void Emitter::emit_histogram(const Step& step) {
   const ir::Type& values = kernel_.type(op.operands[0]);
   const std::int64_t bins = kernel_.type(op.result()).numel();
   const std::string counts = names_.make("counts_shared");
-  shared_.add(counts, "i32", bins, 4, loop_depth_ > 0);
+  shared_.add(counts, "i32", bins, scratch_of(op), loop_depth_ > 0);
   note_line(op.location);
   if (shared_.write_needs_barrier(counts)) barrier();
   out_.format("for (int k = thread; k < {}; k += {}) {}[k] = 0;", bins, threads_, counts);

@@ -32,8 +32,7 @@ const std::string& Emitter::declare_buffer(std::size_t number) {
   const ir::KernelBuffer& buffer = kernel_.buffers[number];
   found->second = names_.make(buffer.name);
   shared_.add(found->second, type_text(buffer.type.element()), buffer.slots * buffer.type.numel(),
-              static_cast<std::int64_t>(buffer.type.element_bytes()), loop_depth_ > 0,
-              kernel_.is_in_ring(buffer) ? Lifetime{} : lifetimes_.of_buffer(number), buffer.align);
+              buffer, loop_depth_ > 0);
   return found->second;
 }
 

@@ -57,8 +57,7 @@ void Emitter::atomic_element(Frame& frame, const ir::Op& op) {
   if (!condition.empty()) out_.format("if ({}) {} = {};", condition, name, call);
   if (!owner.empty()) {
     const std::string slots = names_.make(name + "_shared");
-    const ir::Type& tile = kernel_.type(result);
-    shared_.add(slots, type, tile.numel(), static_cast<std::int64_t>(tile.element_bytes()), true);
+    shared_.add(slots, type, kernel_.type(result).numel(), scratch_of(op), true);
     barrier();
     const std::string index = index_text(frame, frame.place);
     out_.format("if ({}) {}[{}] = {};", owner, slots, index, name);

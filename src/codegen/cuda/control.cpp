@@ -8,7 +8,9 @@
 
 #include "base/check.h"
 #include "codegen/cuda/emitter.h"
+#include "passes/laid/hand_overs.h"
 #include "passes/laid/op_facts.h"
+#include "passes/laid/spins.h"
 
 namespace tilewright {
 namespace {
@@ -32,7 +34,6 @@ bool is_program_count(const ir::Kernel& kernel, ir::Value value) {
 
 void Emitter::steps(const Steps& all) {
   for (const Step& step : all) {
-    order_ = step.order;
     if (is_taken_ahead(step)) continue;
     if (step.kind != Step::Kind::Scalar) {
       declare_shift();
@@ -95,11 +96,11 @@ void Emitter::declare_carried(const std::vector<ir::Value>& values,
 }
 
 // A copy in shared memory, in which elements stand as they will in the array of `to`.
-std::string Emitter::put_aside(ir::Value value, ir::Value to, const Step& at) {
+std::string Emitter::put_aside(ir::Value value, ir::Value to, const std::string& scratch,
+                               const Step& at) {
   const std::string name = names_.make("next_shared");
-  const ir::Type& type = kernel_.type(value);
-  shared_.add(name, type_of(value), type.numel(), static_cast<std::int64_t>(type.element_bytes()),
-              true);
+  shared_.add(name, type_of(value), kernel_.type(value).numel(),
+              kernel_.buffers[kernel_.buffer_named(scratch)], true);
   ElementLoop loop = make_loop(at, layouts_.of_array(to));
   barrier();
   open_slices(loop);
@@ -139,8 +140,10 @@ void Emitter::assign_aside(ir::Value to, const std::string& aside) {
 }
 
 // All values take their new ones at once: where one of them is another's new value, by copies.
-void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::Value>& to,
-                    const Step& at) {
+void Emitter::enter(const ir::Op& control, std::size_t region) {
+  const HandOver hand_over = hand_overs_of(control)[region];
+  const auto& [values, to, first_scratch] = hand_over;
+  const std::vector<std::string> scratch = control.texts("scratch");
   std::vector<std::string> texts;
   std::set<std::string> targets;
   for (ir::Value target : to)
@@ -161,18 +164,11 @@ void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::
     texts.push_back(text);
   }
   // Tiles whose new value is another carried tile's old one are copied aside first.
-  const auto is_swapped = [&](std::size_t i) {
-    if (!schedule_.is_placed(values[i])) return false;
-    const ir::Value source = schedule_.storage(values[i]);
-    for (std::size_t j = 0; j < to.size(); ++j)
-      if (j != i && is_tile(kernel_, to[j]) && schedule_.storage(to[j]) == source) return true;
-    return false;
-  };
   std::map<std::size_t, std::string> aside;
   for (std::size_t i = 0; i < to.size(); ++i) {
-    if (!is_tile(kernel_, to[i]) || !is_swapped(i)) continue;
+    if (!is_overwritten(kernel_, schedule_, hand_over, i)) continue;
     if (layouts_.is_shared(values[i]) || layouts_.is_shared(to[i])) {
-      aside[i] = put_aside(values[i], to[i], at);
+      aside[i] = put_aside(values[i], to[i], scratch.at(first_scratch + i), at_end);
       continue;
     }
     aside[i] = names_.make("next_tile");
@@ -195,7 +191,7 @@ void Emitter::enter(const std::vector<ir::Value>& values, const std::vector<ir::
                   layouts_.of_array(to[i]).layout.register_count(), array_name(to[i]),
                   found->second);
     } else {
-      assign_tile(to[i], values[i], at);
+      assign_tile(to[i], values[i], at_end);
     }
   }
   show_written();
@@ -238,7 +234,7 @@ void Emitter::emit_for(const Step& step) {
   steps(step.regions[0]);
   advance_copies(op);
   if (!drains) wait_for_products(0);
-  enter(body.ops.back()->operands, carried, at_end);
+  enter(op, 0);
   --loop_depth_;
   out_.close();
   shared_.end_loop(step.order);
@@ -272,11 +268,11 @@ void Emitter::emit_while(const Step& step) {
   const std::string goes_on = scalar(condition.operands[0]);
   const std::string name = names_.make("goes_on");
   out_.format("const bool {} = {};", name, goes_on);
-  enter(from(condition.operands, 1), body.arguments, at_end);
+  enter(op, 0);
   out_.format("if (!{}) break;", name);
   const GlobalMemory::Uses used_by_head = global_.uses();
   steps(step.regions[1]);
-  enter(body.ops.back()->operands, head.arguments, at_end);
+  enter(op, 1);
   --loop_depth_;
   out_.close();
   shared_.forget();
@@ -295,7 +291,7 @@ void Emitter::emit_if(const Step& step) {
   const GlobalMemory::Uses used_before = global_.uses();
   out_.open(fmt::format("if ({})", scalar(op.operands[0])));
   steps(step.regions[0]);
-  enter(op.regions[0].ops.back()->operands, op.results, at_end);
+  enter(op, 0);
   const bool has_else = !step.regions[1].empty() || !op.results.empty();
   const SharedMemory::States after = shared_.states();
   const GlobalMemory::Uses used_after = global_.uses();
@@ -305,7 +301,7 @@ void Emitter::emit_if(const Step& step) {
     out_.outdent();
     out_.open("} else");
     steps(step.regions[1]);
-    enter(op.regions[1].ops.back()->operands, op.results, at_end);
+    enter(op, 1);
   }
   out_.close();
   shared_.merge(after);

@@ -111,8 +111,8 @@ void Emitter::declare_array(ir::Value value) {
   if (layouts_.is_shared(value)) {
     const std::string name = names_.make(base + "_shared");
     shared_.add(name, type_of(storage), type.numel(),
-                static_cast<std::int64_t>(type.element_bytes()), loop_depth_ > 0,
-                lifetimes_.of(storage), layouts_.is_product_operand(storage) ? 1024 : 16);
+                kernel_.buffers[static_cast<std::size_t>(schedule_.buffer_of(storage))],
+                loop_depth_ > 0);
     if (layouts_.is_product_operand(storage)) product_operands_.insert(name);
     arrays_[storage.id] = name;
     return;
@@ -240,7 +240,7 @@ void Emitter::elements_step(const Step& step) {
   close_slices(loop);
   end_fenced();
   note(use);  // again: a barrier inside the loop has not seen all of it
-  for (const Reduction& reduction : reductions) end_reduction(loop, reduction);
+  for (const Reduction& reduction : reductions) end_reduction(reduction);
 }
 
 // Whether nothing is left to do for a step once its loads are in the registers where they are kept.

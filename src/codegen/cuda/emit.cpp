@@ -18,6 +18,8 @@
 #include "codegen/cuda/transposed_loads.h"
 #include "codegen/emulate/rewrite.h"
 #include "ir/roles.h"
+#include "passes/laid/add_scratch.h"
+#include "passes/laid/allocate_shared.h"
 #include "passes/laid/assign_layouts.h"
 #include "passes/laid/form_sweeps.h"
 #include "passes/laid/op_facts.h"
@@ -155,6 +157,8 @@ bool write_tables(ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOpti
     kernel.shape.resident = 0;
   assign_layouts(kernel, facts, options.target);
   place_tiles(kernel, facts, {.keeps_row_private = shape.stows_row});
+  add_scratch(kernel, facts);
+  allocate_shared(kernel, facts);
   return !shape.stows_row ||
          std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
                      [](const ir::KernelBuffer& buffer) { return buffer.is_private; });

@@ -53,7 +53,6 @@ Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLay
       lanes_(shape_.lanes),
       shared_axis_(first_program_axis(kernel)),
       stowed_(private_row(kernel, facts.sweeps)),
-      lifetimes_(kernel, schedule_),
       producer_(ir::producer_of(kernel)),
       uses_(kernel.value_count(), 0),
       hints_(find_access_hints(kernel, schedule_)),
@@ -245,6 +244,12 @@ void Emitter::barrier() {
   has_barrier_ = true;
   shared_.note_barrier();
   global_.note_barrier();
+}
+
+const ir::KernelBuffer& Emitter::scratch_of(const ir::Op& op) const {
+  TW_CHECK(!op.text("scratch").empty(), "'{}' has no scratch: add_scratch gives it some",
+           op.facts().name);
+  return kernel_.buffers[kernel_.buffer_named(op.text("scratch"))];
 }
 
 std::string Emitter::owner_text(const Layout& layout) {

@@ -34,6 +34,7 @@
 #include "layout/wgmma.h"
 #include "passes/laid/access_shape.h"
 #include "passes/laid/laid_facts.h"
+#include "passes/laid/reduce_plan.h"
 #include "passes/laid/tile_layouts.h"
 #include "passes/laid/tile_reads.h"
 
@@ -63,8 +64,6 @@ struct Frame {
 std::string bare(const std::string& text);
 // Of an atomic: the name in the device library.
 std::string_view scope_text(const ir::Op& atomic);
-// Whether a `while` only waits for an exchange (spin.cpp).
-bool is_spin(const Step& step);
 
 class Emitter {
  public:
@@ -111,6 +110,7 @@ class Emitter {
   void barrier();
   bool is_at_barrier() const;
   std::string owner_text(const Layout& layout);  // "" when every thread owns its elements
+  const ir::KernelBuffer& scratch_of(const ir::Op& op) const;
 
   // ---- Scalars
   std::string scalar(ir::Value value);
@@ -312,18 +312,17 @@ class Emitter {
     const ir::Op* op = nullptr;
     std::string type;  // of what is combined: the element, or a struct of several
     std::string total;
-    Layout kept;                 // of the results
-    bool has_registers = false;  // one thread combines several elements
-    bool is_wide = false;        // a sum of small floats: `type` is f32, rounded at the end
-    int registers = 1;
+    ReducePlan plan;
+    bool is_wide = false;  // a sum of small floats: `type` is f32, rounded at the end
+    int registers = 1;     // of the totals
     std::optional<std::string> identity;
   };
   Reduction begin_reduction(ElementLoop& loop, const ir::Op& op);
   std::string first_text(const Frame& frame, int axis) const;
   void add_to_reduction(ElementLoop& loop, const Reduction& reduction);
-  void end_reduction(const ElementLoop& loop, const Reduction& reduction);
-  void reduce_over_warps(const Reduction& reduction, int lanes, int warps);
-  bool reduce_over_cluster(const Reduction& reduction, int lanes, int warps);
+  void end_reduction(const Reduction& reduction);
+  void reduce_over_warps(const Reduction& reduction);
+  void reduce_over_cluster(const Reduction& reduction);
   void publish(const Reduction& reduction, std::size_t number);
   // The region's result for two values; statements that it needs are written first.
   std::vector<std::string> combine(const ir::Region& region, const std::vector<std::string>& a,
@@ -543,9 +542,9 @@ class Emitter {
   void emit_while(const Step& step);
   void emit_spin(const Step& step);
   void emit_if(const Step& step);
-  std::string put_aside(ir::Value value, ir::Value to, const Step& at);
+  std::string put_aside(ir::Value value, ir::Value to, const std::string& scratch, const Step& at);
   void assign_aside(ir::Value to, const std::string& aside);
-  void enter(const std::vector<ir::Value>& from, const std::vector<ir::Value>& to, const Step& at);
+  void enter(const ir::Op& control, std::size_t region);  // where that region ends
   void declare_carried(const std::vector<ir::Value>& values, const std::vector<ir::Value>& initial,
                        const Step& at);
 
@@ -570,8 +569,6 @@ class Emitter {
   TextWriter out_;
   Names names_;
   SharedMemory shared_;
-  const Lifetimes lifetimes_;
-  int order_ = 0;  // of the step that is written
   std::set<std::string> parts_;
   std::unordered_map<std::uint32_t, std::string> scalars_;  // value to text
   std::unordered_map<std::uint32_t, std::string> arrays_;   // storage to name

@@ -15,14 +15,6 @@ namespace {
 
 using ir::OpKind;
 
-// The bits of `matrix` whose columns reach into the reduced dimension.
-int bits_along(const BitMatrix& matrix, const IndexMap& axis) {
-  int bits = 0;
-  for (int j = 0; j < matrix.columns(); ++j)
-    if (axis.matrix(matrix.column(j)) != 0) bits |= 1 << j;
-  return bits;
-}
-
 // The op of a region that only applies it to its two arguments, in either order; else null.
 const ir::Op* only_op(const ir::Region& region) {
   if (region.ops.size() != 2 || region.arguments.size() != 2) return nullptr;
@@ -159,11 +151,8 @@ Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op)
   Reduction out;
   out.op = &op;
   const Step& step = *loop.frame.step;
-  const int axis = static_cast<int>(op.integer("axis"));
-  const IndexMap along = coordinate_map(sizes_of(step.shape), axis);
-  out.kept = layouts_.of_reduced(step, op);
-  out.registers = out.kept.register_count();
-  out.has_registers = bits_along(loop.frame.layout->registers(), along) != 0;
+  out.plan = plan_reduce(kernel_, schedule_, layouts_, step, op);
+  out.registers = out.plan.kept.register_count();
   note_line(op.location);
   const ir::Op* single = only_op(op.regions[0]);
   const ir::Type own_type = kernel_.type(op.operands[0]).element();
@@ -177,7 +166,7 @@ Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op)
   if (single && single->kind == OpKind::Add)
     out.identity = literal_text(
         type, type.is_float() ? ir::AttributeValue(0.0) : ir::AttributeValue(std::int64_t{0}));
-  if (!out.has_registers) out.identity.reset();
+  if (out.plan.registers == 0) out.identity.reset();
   if (out.registers == 1)
     out_.format("{} {}{};", out.type, out.total, out.identity ? " = " + *out.identity : "");
   else out_.format("{} {}[{}]{};", out.type, out.total, out.registers, out.identity ? " = {}" : "");
@@ -225,15 +214,15 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
     std::vector<std::uint64_t> columns;
     const int registers = frame.layout->registers().columns();
     for (int j = 0; j < frame.space.bits(); ++j)
-      columns.push_back(j < registers ? *reduction.kept.registers().solve(
+      columns.push_back(j < registers ? *reduction.plan.kept.registers().solve(
                                             slice.matrix(frame.layout->registers().column(j)))
                                       : 0);
     total += fmt::format(
         "[{}]",
         linear_text(frame.space,
-                    {BitMatrix(reduction.kept.registers().columns(), std::move(columns)), 0}));
+                    {BitMatrix(reduction.plan.kept.registers().columns(), std::move(columns)), 0}));
   }
-  if (!reduction.has_registers) {
+  if (reduction.plan.registers == 0) {
     statement(op, fmt::format("{} = {};", total, value));
     return;
   }
@@ -262,63 +251,42 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
 }
 
 // Over the warps of a block, or of all blocks of a cluster.
-void Emitter::reduce_over_warps(const Reduction& reduction, int lanes, int warps) {
-  if (shape_.blocks > 1 && reduce_over_cluster(reduction, lanes, warps)) return;
+void Emitter::reduce_over_warps(const Reduction& reduction) {
+  const ReducePlan& plan = reduction.plan;
+  if (plan.is_over_cluster) return reduce_over_cluster(reduction);
   has_barrier_ = true;
-  const ir::Op& op = *reduction.op;
   const std::string slots = names_.make(reduction.total + "_slots");
-  const auto bytes = static_cast<std::int64_t>(8 * op.operands.size());  // of a group, at most
-  // As slots_per_warp of device_lib/cuda/reduce.cuh.
-  const bool are_neighbours = (warps & (warps + 1)) == 0;
-  const int values = threads_ / lanes_ *
-                     (lanes != lanes_ - 1            ? lanes_
-                      : warps > 7 && !are_neighbours ? 2
-                                                     : 1);
-  shared_.add(slots, reduction.type, std::int64_t{values} * reduction.registers, bytes,
-              loop_depth_ > 0, {order_, order_});
+  shared_.add(slots, reduction.type, plan.slots, scratch_of(*reduction.op), loop_depth_ > 0);
   if (shared_.write_needs_barrier(slots)) barrier();
   const std::string lambda = combine_lambda(reduction);
   if (reduction.registers == 1)
-    out_.format("{0} = tw::reduce_block<{1}, {2}>({0}, {3}, {4});", reduction.total, lanes, warps,
-                slots, lambda);
+    out_.format("{0} = tw::reduce_block<{1}, {2}>({0}, {3}, {4});", reduction.total, plan.lanes,
+                plan.warps, slots, lambda);
   else
-    out_.format("tw::reduce_block<{}, {}, {}>({}, {}, {});", lanes, warps, reduction.registers,
-                reduction.total, slots, lambda);
+    out_.format("tw::reduce_block<{}, {}, {}>({}, {}, {});", plan.lanes, plan.warps,
+                reduction.registers, reduction.total, slots, lambda);
   shared_.note_barrier();
   global_.note_barrier();
   shared_.note_read(slots);
 }
 
-// Only one value of the whole cluster, and only once: its slots have no other user, so that one
-// barrier of the cluster is enough.
-bool Emitter::reduce_over_cluster(const Reduction& reduction, int lanes, int warps) {
-  const int all = threads_ / lanes_;
-  const bool is_outermost = std::any_of(schedule_.steps().begin(), schedule_.steps().end(),
-                                        [&](const Step& step) { return step.order == order_; });
-  if (lanes != lanes_ - 1 || warps != all - 1 || reduction.registers != 1 || !is_outermost)
-    return false;
+void Emitter::reduce_over_cluster(const Reduction& reduction) {
   if (cluster_bytes_ == 0) out_.line("tw::cluster_wait();");
   const std::string slots = names_.make(reduction.total + "_slots");
-  const auto bytes = static_cast<std::int64_t>(8 * reduction.op->operands.size());
   const std::int64_t before = shared_.bytes();
-  shared_.add(slots, reduction.type, all, bytes, false);
+  shared_.add(slots, reduction.type, reduction.plan.slots, scratch_of(*reduction.op), false);
   cluster_bytes_ += shared_.bytes() - before;
   out_.format("{0} = tw::reduce_cluster<{1}, {2}>({0}, {3}, {4});", reduction.total, shape_.blocks,
               shape_.warps, slots, combine_lambda(reduction));
-  return true;
 }
 
-void Emitter::end_reduction(const ElementLoop& loop, const Reduction& reduction) {
+void Emitter::end_reduction(const Reduction& reduction) {
   parts_.insert("reduce");
   const ir::Op& op = *reduction.op;
-  const Step& step = *loop.frame.step;
-  const IndexMap along = coordinate_map(sizes_of(step.shape), static_cast<int>(op.integer("axis")));
-  const int lanes = bits_along(loop.frame.layout->lanes(), along);
-  const int warps = bits_along(loop.frame.layout->warps(), along);
   note_line(op.location);
-  if (warps != 0) {
-    reduce_over_warps(reduction, lanes, warps);
-  } else if (lanes != 0) {
+  if (reduction.plan.warps != 0) {
+    reduce_over_warps(reduction);
+  } else if (const int lanes = reduction.plan.lanes; lanes != 0) {
     const std::string lambda = combine_lambda(reduction);
     if (reduction.registers == 1) {
       out_.format("{0} = tw::reduce_lanes<{1}>({0}, {2});", reduction.total, lanes, lambda);
@@ -357,12 +325,12 @@ void Emitter::publish(const Reduction& reduction, std::size_t number) {
   if (layouts_.is_shared(result)) {
     if (shared_.write_needs_barrier(array_name(result))) barrier();
     shared_.note_write(array_name(result));
-    const Space space{
-        {{"k", reduction.kept.registers().columns()}, {"thread", reduction.kept.thread_bits()}}};
-    target =
-        fmt::format("{}[{}]", array_name(result),
-                    linear_text(space, layouts_.swizzle_of(result)({reduction.kept.matrix(), 0})));
-    const std::string owner = owner_text(reduction.kept);
+    const Space space{{{"k", reduction.plan.kept.registers().columns()},
+                       {"thread", reduction.plan.kept.thread_bits()}}};
+    target = fmt::format(
+        "{}[{}]", array_name(result),
+        linear_text(space, layouts_.swizzle_of(result)({reduction.plan.kept.matrix(), 0})));
+    const std::string owner = owner_text(reduction.plan.kept);
     if (!owner.empty()) target = fmt::format("if ({}) {}", owner, target);
   } else {
     target = fmt::format("{}[{}]", array_name(result), reduction.registers == 1 ? "0" : "k");

@@ -64,10 +64,7 @@ void Emitter::scan_registers(const ir::Op& op, const ScanPlan& plan, const std::
   std::string slots = fmt::format("static_cast<{}*>(nullptr)", type);
   if (plan.warps != 0) {
     slots = names_.make(running + "_slots");
-    const bool is_group = op.operands.size() > 1;
-    const auto bytes = static_cast<std::int64_t>(
-        is_group ? 8 * op.operands.size() : kernel_.type(op.operands[0]).element_bytes());
-    shared_.add(slots, type, plan.slots(threads_ / lanes_, lanes_), bytes, loop_depth_ > 0, {order_, order_});
+    shared_.add(slots, type, plan.slots(threads_ / lanes_, lanes_), scratch_of(op), loop_depth_ > 0);
     if (shared_.write_needs_barrier(slots)) barrier();
   }
   const std::string lambda = combine_lambda(op, type);

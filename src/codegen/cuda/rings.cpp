@@ -22,7 +22,7 @@ void Emitter::declare_rings() {
     const std::string name = names_.make(ring.name + "_words");
     rings_[ring.name] = name;
     const int slots = kernel_.slots_of(ring);
-    shared_.add(name, "u64", 2 * slots, 8, false);
+    shared_.add(name, "u64", 2 * slots, kernel_.buffers[kernel_.buffer_named(ring.words)], false);
     for (const std::string& buffer : ring.buffers)
       static_cast<void>(declare_buffer(kernel_.buffer_named(buffer)));
     out_.format("tw::set_up_ring<{}>({}, {});", slots, name, threads_ / lanes_);

@@ -213,7 +213,7 @@ void Emitter::scalar_atomic(const ir::Op& op) {
   }
   const std::string name = new_name(result, "old");
   const std::string slot = names_.make(name + "_shared");
-  shared_.add(slot, type_of(result), 1, 8, loop_depth_ > 0);
+  shared_.add(slot, type_of(result), 1, scratch_of(op), loop_depth_ > 0);
   statement(op, fmt::format("if ({}) {}[0] = {};", condition, slot, call));
   shared_.note_write(slot);
   barrier();

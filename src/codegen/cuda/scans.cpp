@@ -114,8 +114,7 @@ void Emitter::emit_shared_lines(const Step& step, const ScanShape& shape, const 
   std::string slots = fmt::format("static_cast<{}*>(nullptr)", type);
   if (warps > 1) {
     slots = names_.make(text.running + "_slots");
-    const auto bytes = static_cast<std::int64_t>(8 * step.op->operands.size());
-    shared_.add(slots, type, threads_ / lanes_, bytes, loop_depth_ > 0, {order_, order_});
+    shared_.add(slots, type, threads_ / lanes_, scratch_of(*step.op), loop_depth_ > 0);
     if (shared_.write_needs_barrier(slots)) barrier();
   }
   out_.format("{} {};", type, text.before);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/shared_memory.cpp — placement and the state between barriers.
+// codegen/cuda/shared_memory.cpp — declarations and the state between barriers.
 #include "codegen/cuda/shared_memory.h"
 
 #include <algorithm>
@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/check.h"
+
 namespace tilewright {
 namespace {
-
-constexpr std::int64_t least_to_share = 2048;
 
 std::int64_t aligned(std::int64_t bytes) { return (bytes + 15) / 16 * 16; }
 
@@ -22,36 +22,15 @@ bool meet_in_place(const SharedMemory::Array& a, const SharedMemory::Array& b) {
 }  // namespace
 
 void SharedMemory::add(const std::string& name, const std::string& element, std::int64_t count,
-                       std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime,
-                       std::int64_t alignment) {
-  Array array{name, element, count, aligned(count * element_bytes), lifetime, 0, alignment};
-  alignment_ = std::max(alignment_, alignment);
-  // Small arrays save no space worth the barriers.
-  if (array.bytes < least_to_share) array.lifetime = {};
-  array.offset = free_place(array);
+                       const ir::KernelBuffer& buffer, bool is_in_loop) {
+  TW_CHECK(buffer.has_place() && buffer.offset >= 0,
+           "buffer '{}' has no offset in shared memory: allocate_shared gives it one", buffer.name);
+  const Array array{name, element, count, aligned(buffer.bytes()), buffer.offset, buffer.align};
+  alignment_ = std::max(alignment_, array.alignment);
   for (const Array& other : arrays_) has_shared_places_ |= meet_in_place(array, other);
   bytes_ = std::max(bytes_, array.offset + array.bytes);
-  arrays_.push_back(std::move(array));
+  arrays_.push_back(array);
   states_.try_emplace(name, is_in_loop ? states_.at("") : State{});
-}
-
-// The lowest place that no array has which is alive at the same time.
-std::int64_t SharedMemory::free_place(const Array& array) const {
-  std::vector<std::int64_t> candidates = {0};
-  for (const Array& other : arrays_) {
-    const std::int64_t end = other.offset + other.bytes;
-    candidates.push_back((end + array.alignment - 1) / array.alignment * array.alignment);
-  }
-  std::sort(candidates.begin(), candidates.end());
-  for (const std::int64_t candidate : candidates) {
-    Array placed = array;
-    placed.offset = candidate;
-    const bool is_free = std::none_of(arrays_.begin(), arrays_.end(), [&](const Array& other) {
-      return other.lifetime.meets(placed.lifetime) && meet_in_place(other, placed);
-    });
-    if (is_free) return candidate;
-  }
-  return candidates.back();
 }
 
 bool SharedMemory::write_needs_barrier(const std::string& name) const {
@@ -148,7 +127,8 @@ std::vector<std::string> SharedMemory::declarations() const {
   std::vector<std::string> out;
   const bool is_one = is_dynamic() || has_shared_places_;
   if (is_dynamic())
-    out.push_back(fmt::format("extern __shared__ __align__({}) unsigned char shared[];", alignment_));
+    out.push_back(
+        fmt::format("extern __shared__ __align__({}) unsigned char shared[];", alignment_));
   else if (is_one)
     out.push_back(fmt::format("__shared__ __align__({}) u8 shared[{}];", alignment_, bytes_));
   for (const Array& array : arrays_) {
@@ -156,8 +136,8 @@ std::vector<std::string> SharedMemory::declarations() const {
       out.push_back(fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2});",
                                 array.element, array.name, array.offset));
     else
-      out.push_back(fmt::format("__shared__ __align__({}) {} {}[{}];", array.alignment, array.element,
-                                array.name, array.count));
+      out.push_back(fmt::format("__shared__ __align__({}) {} {}[{}];", array.alignment,
+                                array.element, array.name, array.count));
   }
   return out;
 }

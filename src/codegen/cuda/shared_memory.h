@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/cuda/shared_memory.h — arrays in a block's shared memory, and where barriers must stand.
 //
-// Arrays that are never alive together may have the same place. A barrier is needed between a write
-// and a read by another thread, between such a read and the next write, and before the first write
-// to an array whose place another one had. Each array remembers what happened to it since the last
-// barrier; the emitter asks before each access.
+// The kernel's table of buffers says where each lies; arrays that are never alive together may have
+// the same place. A barrier is needed between a write and a read by another thread, between such a
+// read and the next write, and before the first write to an array whose place another one had. Each
+// array remembers what happened to it since the last barrier; the emitter asks before each access.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/cuda/lifetimes.h"
+#include "ir/tables.h"
 
 namespace tilewright {
 
@@ -24,7 +24,6 @@ class SharedMemory {
     std::string element;  // its C++ type
     std::int64_t count = 0;
     std::int64_t bytes = 0;
-    Lifetime lifetime;
     std::int64_t offset = 0;
     std::int64_t alignment = 16;
 
@@ -36,8 +35,7 @@ class SharedMemory {
   // In a loop a new array counts as read by others, since the iteration before did that, unless a
   // barrier came since the loop's begin.
   void add(const std::string& name, const std::string& element, std::int64_t count,
-           std::int64_t element_bytes, bool is_in_loop, const Lifetime& lifetime = {},
-           std::int64_t alignment = 16);
+           const ir::KernelBuffer& buffer, bool is_in_loop);
   // Names that were written since this was asked last.
   std::set<std::string> take_written();
   // Another name for (a part of) an array.
@@ -97,7 +95,6 @@ class SharedMemory {
     const auto found = views_.find(name);
     return found == views_.end() ? name : found->second;
   }
-  std::int64_t free_place(const Array& array) const;
   bool shares_used_place(const std::string& name) const;
 
   static constexpr std::int64_t most_static = 48 * 1024;

@@ -6,35 +6,18 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda/emitter.h"
+#include "passes/laid/spins.h"
 
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
 
-// An exchange of a scalar, by whatever condition.
-bool is_exchange(const ir::Op& op) {
-  return op.kind == OpKind::AtomicCas ||
-         (op.kind == OpKind::AtomicRmw && op.text("op") == "xchg" && op.operands.size() == 2);
-}
-
 // Blocks of fewer threads are so many that their asking at full speed keeps the memory busy which
 // the one that has the lock waits for: a fence in every round slows them down.
 constexpr int threads_of_few_blocks = 256;
 
 }  // namespace
-
-bool is_spin(const Step& step) {
-  const ir::Op& op = *step.op;
-  if (!op.operands.empty() || !op.results.empty() || op.regions[1].ops.size() != 1) return false;
-  int exchanges = 0;
-  for (const Step& inner : step.regions[0]) {
-    if (inner.kind != Step::Kind::Scalar) return false;
-    if (is_exchange(*inner.op)) ++exchanges;
-    else if (!inner.op->facts().has(ir::Pure)) return false;
-  }
-  return exchanges == 1;
-}
 
 // What the block did before must be seen by whoever sees the exchange: one fence is enough for all
 // rounds, since nothing is written between them.

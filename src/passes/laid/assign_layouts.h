@@ -9,9 +9,9 @@
 // element in the right thread already. Before all of them come the results of products, which are
 // laid out as the instructions want them; a product whose result then lies otherwise has no unit.
 //
-//   shape {warps = 1}               layout #0 [64] {register = [1], lane = [2, 4, 8, 16, 32], warp
-//   = [], vector = 2} buffer @x : f32[64]        =>   buffer @x : f32[64] {layout = "0"} %x = sweep
-//   {shape = [64],       %x = sweep {shape = [64], layout = "0",
+//   shape {warps = 1}                 layout #0 [64] {register = [1], lane = [2, .. 32], warp = []}
+//   buffer @x : f32[64]         =>    buffer @x : f32[64] {layout = "0"}
+//   %x = sweep {shape = [64],         %x = sweep {shape = [64], layout = "0",
 #pragma once
 
 #include "passes/laid/laid_facts.h"

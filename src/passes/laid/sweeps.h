@@ -30,8 +30,10 @@ class Sweeps {
   ir::Value storage(ir::Value value) const;
   // Of each buffer for tiles, in the order of the kernel's table.
   const std::vector<ir::Value>& owners() const { return owners_; }
-  // The value that stands for a buffer; none of slots.
-  ir::Value owner_of(std::size_t buffer) const { return owner_of_buffer_[buffer]; }
+  // The value that stands for a buffer; none of slots and scratch.
+  ir::Value owner_of(std::size_t buffer) const {
+    return buffer < owner_of_buffer_.size() ? owner_of_buffer_[buffer] : ir::Value{};
+  }
   // The number of the buffer that a value lives in, slots too; -1: none.
   int buffer_of(ir::Value value) const;
   // Of a tile that a sweep yields, its result; of any other value, itself.

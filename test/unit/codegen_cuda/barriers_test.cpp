@@ -119,14 +119,21 @@ def rows(x_ptr, out_ptr, n, N: tl.constexpr, TWICE: tl.constexpr):
 }
 
 TEST(SharedMemory, EndsOfLoopsAreKnownTheSecondTime) {
-  const auto run = [](SharedMemory& memory, bool ends_with_b) {
+  const auto four_at = [](std::int64_t offset) {
+    return ir::KernelBuffer{.name = "four",
+                            .type = ir::Type::tile(DType::Float32, {4}),
+                            .slots = 0,
+                            .space = ir::BufferSpace::Shared,
+                            .offset = offset};
+  };
+  const auto run = [&](SharedMemory& memory, bool ends_with_b) {
     memory.begin_loop(7);
-    memory.add("a", "f32", 4, 4, true);
+    memory.add("a", "f32", 4, four_at(0), true);
     const bool is_needed = memory.write_needs_barrier("a");
     memory.note_write("a");
     memory.note_barrier();
     memory.note_read("a");
-    memory.add("b", "f32", 4, 4, true);
+    memory.add("b", "f32", 4, four_at(16), true);
     EXPECT_FALSE(memory.write_needs_barrier("b"));  // one came since the loop began
     memory.note_write("b");
     if (ends_with_b) memory.note_barrier();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen_cuda/shared_memory_test.cpp — arrays that share a place in shared memory, barriers
-// between them, and what happens when there is not enough.
+// codegen_cuda/shared_memory_test.cpp — arrays in shared memory where the table of buffers has
+// them, barriers between those of one place, and what happens when there is not enough.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,26 +17,34 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST(SharedMemory, ArraysOfOtherTimesHaveOnePlace) {
+ir::KernelBuffer at(std::int64_t offset, std::int64_t count, DType dtype = DType::Float32) {
+  return {.name = "b",
+          .type = ir::Type::tile(dtype, {count}),
+          .slots = 0,
+          .space = ir::BufferSpace::Shared,
+          .offset = offset};
+}
+
+TEST(SharedMemory, ArraysOfOnePlaceArePointersIntoOneArray) {
   SharedMemory memory;
-  memory.add("a", "f32", 1000, 4, false, {1, 3});
-  memory.add("b", "f16", 1000, 2, false, {2, 6});
-  memory.add("c", "f32", 900, 4, false, {4, 5});
-  memory.add("d", "f32", 2000, 4, false, {4, 4});
-  EXPECT_EQ(memory.bytes(), 4000 + 2000 + 8000);
+  memory.add("a", "f32", 1024, at(0, 1024), false);
+  memory.add("b", "f16", 1024, at(4096, 1024, DType::Float16), false);
+  memory.add("c", "f32", 512, at(0, 512), false);
+  memory.add("d", "f32", 2048, at(6144, 2048), false);
+  EXPECT_EQ(memory.bytes(), 6144 + 8192);
   EXPECT_THAT(memory.declarations(),
-              ElementsAre("__shared__ __align__(16) u8 shared[14000];",
+              ElementsAre("__shared__ __align__(16) u8 shared[14336];",
                           "f32* const a = reinterpret_cast<f32*>(shared + 0);",
-                          "f16* const b = reinterpret_cast<f16*>(shared + 4000);",
+                          "f16* const b = reinterpret_cast<f16*>(shared + 4096);",
                           "f32* const c = reinterpret_cast<f32*>(shared + 0);",
-                          "f32* const d = reinterpret_cast<f32*>(shared + 6000);"));
-  EXPECT_EQ(memory.largest(), "d 8000, a 4000, c 3600");
+                          "f32* const d = reinterpret_cast<f32*>(shared + 6144);"));
+  EXPECT_EQ(memory.largest(), "d 8192, a 4096, b 2048");
 }
 
 TEST(SharedMemory, BarriersBetweenArraysOfOnePlace) {
   SharedMemory memory;
-  memory.add("a", "f32", 512, 4, false, {1, 2});
-  memory.add("b", "f32", 512, 4, false, {3, 4});
+  memory.add("a", "f32", 512, at(0, 512), false);
+  memory.add("b", "f32", 512, at(0, 512), false);
   EXPECT_FALSE(memory.write_needs_barrier("a"));
   memory.note_write("a");
   EXPECT_TRUE(memory.read_needs_barrier("a"));
@@ -51,12 +59,17 @@ TEST(SharedMemory, BarriersBetweenArraysOfOnePlace) {
   EXPECT_FALSE(memory.write_needs_barrier("b"));
 }
 
-TEST(SharedMemory, ArraysThatStayAndSmallOnesHaveTheirOwn) {
+TEST(SharedMemory, ArraysWithPlacesOfTheirOwnAreDeclaredOneByOne) {
   SharedMemory memory;
-  memory.add("a", "f32", 4, 4, false, {1, 1});
-  memory.add("b", "f32", 4, 4, false, {2, 2});
+  memory.add("a", "f32", 4, at(0, 4), false);
+  memory.add("b", "f32", 4, at(16, 4), false);
   EXPECT_THAT(memory.declarations(), ElementsAre("__shared__ __align__(16) f32 a[4];",
                                                  "__shared__ __align__(16) f32 b[4];"));
+}
+
+TEST(SharedMemory, ABufferWithoutAnOffsetIsNoArray) {
+  SharedMemory memory;
+  EXPECT_THROW(memory.add("a", "f32", 4, at(-1, 4), false), InternalError);
 }
 
 // Two loops after each other: the buffers of the second take the place of the first one's.
