@@ -233,13 +233,10 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
     row.notes.push_back(fmt::format("static_print: {}", line));
   emit(options, row, "ir", [&] {
     const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);
-    std::string refusal;
-    const std::optional<ir::Kernel> loops = final_for(laid, target, &refusal);
-    const std::string last = loops ? "stage Final\n" + ir::print(*loops)
-                                   : fmt::format("no stage Final: {}\n", refusal);
+    const std::optional<ir::Kernel> loops = final_for(laid, target);
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel) +
            "\n// ---- stage Laid\n" + ir::print(laid) +
-           (loops || !refusal.empty() ? "\n// ---- " + last : "");
+           (loops ? "\n// ---- stage Final\n" + ir::print(*loops) : "");
   });
   const bool only_ir = !options.emit.empty() && options.folder.empty() && !options.json &&
                        std::all_of(options.emit.begin(), options.emit.end(),

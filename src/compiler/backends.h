@@ -7,9 +7,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "compiler/compile.h"
 
@@ -23,9 +21,8 @@ struct CodeBackend {
                        const LineText& line_text);
   // The kernel at stage Laid, in the sweeps in which it is emitted.
   ir::Kernel (*lay)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
-  // The Laid kernel at stage Final, where its ops have a lowering, else why not; null where none
-  // has.
-  std::optional<ir::Kernel> (*lower)(const ir::Kernel& laid, std::string* refusal);
+  // The Laid kernel at stage Final; null where there is no lowering yet.
+  ir::Kernel (*lower)(const ir::Kernel& laid);
   // What a block needs of shared memory, also when that is more than it can have; null where blocks
   // have none.
   std::int64_t (*shared_bytes)(const ir::Kernel& tiles, const Target& target,

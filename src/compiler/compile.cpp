@@ -73,10 +73,10 @@ std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
     pipeline.most_slots = stages;
     notes.clear();
     run_pipeline(kernel, target, pipeline);
-    notes.push_back(fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
-                                "shared memory that a block has",
-                                stages, stages == 1 ? "stage" : "stages",
-                                target.shared_bytes_per_block_optin));
+    notes.push_back(
+        fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
+                    "shared memory that a block has",
+                    stages, stages == 1 ? "stage" : "stages", target.shared_bytes_per_block_optin));
   }
   return notes;
 }
@@ -93,10 +93,9 @@ ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelO
   return backend_of(target).lay(tiles, target, options);
 }
 
-std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
-                                    std::string* refusal) {
+std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target) {
   const CodeBackend& backend = backend_of(target);
-  return backend.lower ? backend.lower(laid, refusal) : std::nullopt;
+  return backend.lower ? std::optional(backend.lower(laid)) : std::nullopt;
 }
 
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,

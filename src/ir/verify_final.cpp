@@ -122,6 +122,9 @@ class FinalTypes {
         return type == Type::scalar(b1);
       case 's':
         return type.is_scalar() && !type.is_array();
+      case 'v':
+      case 'w':
+        return type == Type::array(Type::scalar(letter == 'v' ? f32 : f64), Space::Registers);
       case 'p':
         return type.is_pointer && !type.is_array() && type.is_scalar();
       case 'm':
@@ -149,12 +152,22 @@ class FinalTypes {
       require(op_.integers("numbers")[2] >= 0 &&
                   op_.integers("numbers")[2] < static_cast<std::int64_t>(std::size(sort_orders)),
               "rule F9: an order of merge_runs is 0, 1 or 2");
+    check_functions(*function);
+  }
+
+  void check_functions(const LibraryFunction& function) const {
+    const Type given = Type::scalar(function.operands.starts_with('w') ? f64 : f32);
     for (const Region& region : op_.regions) {
+      const bool is_first = &region == &op_.regions[0];
       const std::vector<Value>& yielded = region.ops.back()->operands;
-      require(region.arguments.size() == 1 && yielded.size() == 1 &&
+      require(region.arguments.size() == 1 &&
                   kernel_.type(region.arguments[0]) == Type::scalar(i64) &&
-                  kernel_.type(yielded[0]) == Type::scalar(f32),
-              "rule F9: a function that is handed over takes an i64 and gives an f32");
+                  yielded.size() == (is_first ? 1u : 0u) &&
+                  (!is_first || kernel_.type(yielded[0]) == given),
+              is_first ? fmt::format("rule F9: the function that is handed over takes an i64 and "
+                                     "gives an {}",
+                                     given.to_string())
+                       : "rule F9: the second function takes an i64 and gives nothing");
     }
   }
 
@@ -191,6 +204,10 @@ class FinalTypes {
     const auto array = function.operands.find('a');
     bool fit = result().to_string() == function.result;
     if (function.result == "array") fit = result() == operand(array);
+    if (function.result == "new array")
+      fit = result().is_array() &&
+            (result().space == Space::Stack || result().space == Space::Arena) &&
+            op_.integers("numbers")[0] > 0 && op_.integers("numbers")[1] >= 0;
     if (function.result == "same") fit = result() == operand(0);
     require(fit, fmt::format("rule F9: '{}' gives {}", function.name, function.result));
   }

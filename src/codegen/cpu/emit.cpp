@@ -3,19 +3,22 @@
 #include "codegen/cpu/emit.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/cpu_entry.h"
 #include "base/embedded.h"
 #include "base/quote.h"
-#include "codegen/cpu/program.h"
+#include "base/text_writer.h"
 #include "codegen/lower/lower_to_loops.h"
+#include "codegen/lower/nest_facts.h"
 #include "codegen/print/cpu_entry.h"
+#include "codegen/text/names.h"
 #include "machine/library.h"
 #include "passes/laid/form_sweeps.h"
-#include "passes/laid/sweeps.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -40,7 +43,8 @@ bool is_exponential(const ir::Kernel& kernel, const ir::Op& op) {
 
 struct Uses {
   bool exponentials = false, math = false, small_floats = false, small_math = false, dot = false,
-       scan = false, sort = false, atomics = false, print = false;
+       scan = false, sort = false, atomics = false, print = false, rows = false, maps = false,
+       streams = false, defers = false;
 };
 
 Uses uses_of(const ir::Kernel& kernel) {
@@ -58,9 +62,16 @@ Uses uses_of(const ir::Kernel& kernel) {
     uses.exponentials |= calls(LibraryKind::ExpPlus);
     uses.atomics |= (op.facts().is_atomic() && op.facts().is(ir::Family::Access)) ||
                     op.integer("volatile") != 0;
-    uses.dot |= op.kind == OpKind::Dot || calls(LibraryKind::Dot);
-    uses.scan |= op.kind == OpKind::Scan || calls(LibraryKind::RunningSum);
-    uses.sort |= op.kind == OpKind::Sort || calls(LibraryKind::MergeRuns);
+    uses.dot |= calls(LibraryKind::Dot);
+    uses.scan |= calls(LibraryKind::RunningSum);
+    uses.sort |= calls(LibraryKind::MergeRuns);
+    uses.maps |= calls(LibraryKind::Map);
+    for (const LibraryKind kind :
+         {LibraryKind::Map, LibraryKind::Sum, LibraryKind::SumF64, LibraryKind::SumBeside,
+          LibraryKind::SumKept, LibraryKind::Largest})
+      uses.rows |= calls(kind);
+    uses.streams |= calls(LibraryKind::IsLarge);
+    uses.defers |= calls(LibraryKind::Defer);
     uses.print |= op.kind == OpKind::Print || op.kind == OpKind::Assert;
   });
   uses.small_floats |= uses.dot || uses.print;
@@ -94,22 +105,17 @@ class FileWriter {
     if (uses.sort) include("sort.h");
     if (uses.atomics) include("atomics.h");
     if (uses.print) include("print.h");
-    // What the program needs of the library is known when it is written.
-    TextWriter head = std::exchange(out_, TextWriter());
-    Needs needs = is_final() ? final_program() : program();
-    const std::string program_text = std::exchange(out_, std::move(head)).take();
-    if (needs.rows || needs.streamed_bytes > 0) include("lines.h");
-    if (needs.rows) include("rows.h");
-    if (needs.streamed_bytes > 0) include("stream.h");
-    if (needs.late.step) include("late.h");
+    if (uses.rows || uses.streams) include("lines.h");
+    if (uses.rows) include("rows.h");
+    if (uses.streams) include("stream.h");
+    if (uses.defers) include("late.h");
     out_.line("#include \"tw/entry.h\"");
     headers_.push_back({"tw/entry.h", cpu_entry_text});
     out_.line();
-    out_.raw(program_text);
+    out_.raw(print_program(kernel_, symbol_, options_.line_text));
     out_.line();
-    if (is_final()) out_.raw(print_entry(kernel_, symbol_));
-    else entry(needs);
-    return source(needs);
+    out_.raw(print_entry(kernel_, symbol_));
+    return source();
   }
 
  private:
@@ -118,136 +124,7 @@ class FileWriter {
     headers_.push_back({"tw/" + file, std::string(embedded_file("device_lib/cpu/" + file))});
   }
 
-  struct Needs {
-    std::int64_t arena_bytes, streamed_bytes;
-    bool rows, maps;
-    LateRow late;
-    bool uses_arena;  // the program itself
-  };
-
-  bool is_final() const { return kernel_.stage == ir::Stage::Final; }
-
-  // The function of one program of a kernel of stage Final.
-  Needs final_program() {
-    out_.raw(print_program(kernel_, symbol_, options_.line_text));
-    const std::int64_t arena = arena_bytes_of(kernel_);
-    const bool maps = calls_function(kernel_, name_of(LibraryKind::Map));
-    const bool streams = calls_function(kernel_, name_of(LibraryKind::IsLarge));
-    return {arena, streams ? 1 : 0, maps, maps, {}, arena > 0};
-  }
-
-  // The function of one program.
-  Needs program() {
-    Names& names = names_;
-    for (const char* own : {"id", "programs", "arena", "launch", "parameters", "streams", "late"})
-      names.make(own);
-    const Sweeps sweeps(kernel_);
-    TextWriter body;
-    ProgramWriter writer(kernel_, sweeps, options_, body, names);
-    for (const ir::KernelArgument& argument : kernel_.arguments) {
-      const ir::Type& type = kernel_.type(argument.value);
-      const std::string name = names.make(kernel_.name_of(argument.value), "argument");
-      parameters_.push_back({type_text(type), name});
-      writer.set_argument(argument.value, name);
-    }
-    writer.write();
-    std::vector<std::string> list = {"const TwCpuLaunch* launch", "const i32 (&id)[3]",
-                                     "const i32 (&programs)[3]"};
-    if (writer.arena_bytes() > 0) list.emplace_back("u8* arena");
-    if (writer.streamed_bytes() > 0) list.emplace_back("bool streams");
-    const LateRow& late = writer.late();
-    if (late.step) {
-      late_row(late);
-      list.push_back(fmt::format("tw::Late<{}_late, {}>& late", symbol_, late.type));
-    }
-    for (const LateRow::Array& array : late.arrays)
-      list.push_back(fmt::format("{}* {}", array.type, array.name));
-    for (const auto& [type, name] : parameters_) list.push_back(fmt::format("{} {}", type, name));
-    out_.line("// Runs the program with this id.");
-    write_wrapped(out_, fmt::format("static void {}_program(", symbol_), list, ") {");
-    write_indented(out_, body.text());
-    out_.line("}");
-    if (writer.communicates()) write_communicates(out_, symbol_);
-    return {writer.arena_bytes(),
-            writer.streamed_bytes(),
-            writer.uses_rows(),
-            writer.uses_maps(),
-            late,
-            writer.arena_bytes() > 0};
-  }
-
-  // What the elements of a late row are computed from.
-  void late_row(const LateRow& late) {
-    out_.line("// An element of the row that a program leaves to be written beside the next one.");
-    out_.open(fmt::format("struct {}_late", symbol_));
-    for (const auto& [type, name] : late.variables) out_.format("{} {};", type, name);
-    out_.open(fmt::format("TW_ALWAYS f32 operator()(i64 {}) const", late.position));
-    for (const std::string& line : late.lines) out_.line(line);
-    out_.close();
-    out_.close(";");
-    out_.line();
-  }
-
-  // Two of each array of a late row; returns the arguments of program `number`.
-  std::string late_arrays(Needs& needs, const std::string& number) {
-    const auto bytes_of = [](const LateRow::Array& array) {
-      return padded(array.size * array.element_bytes);
-    };
-    std::int64_t total = 0;
-    for (const LateRow::Array& array : needs.late.arrays) total += 2 * bytes_of(array);
-    std::string arguments;
-    for (const auto& array : needs.late.arrays) {
-      if (total <= stack_limit) {
-        out_.format("alignas({}) {} {}[2][{}];", array_alignment, array.type, array.name,
-                    array.size);
-        arguments += fmt::format(", {}[{} & 1]", array.name, number);
-      } else {
-        arguments += fmt::format(", ({}*)(arena.bytes + {} + ({} & 1) * {})", array.type,
-                                 needs.arena_bytes, number, bytes_of(array));
-        needs.arena_bytes += 2 * bytes_of(array);
-      }
-    }
-    return arguments;
-  }
-
-  void entry(Needs& needs) {
-    out_.line("// Runs programs `first` to `last` of the grid, x fastest.");
-    out_.open(
-        fmt::format("extern \"C\" void {}(const TwCpuLaunch* launch, void* const* parameters, "
-                    "unsigned long first, unsigned long last)",
-                    symbol_));
-    out_.line(
-        "const i32 programs[3] = {i32(launch->grid[0]), i32(launch->grid[1]), "
-        "i32(launch->grid[2])};");
-    // Parameters of the user's may be called like these.
-    const std::string number = names_.make("number"), row = names_.make("grid_row");
-    std::string arguments = "launch, id, programs";
-    const std::string arrays = late_arrays(needs, number);
-    if (needs.arena_bytes > 0) out_.format("const tw::Arena arena({});", needs.arena_bytes);
-    if (needs.uses_arena) arguments += ", arena.bytes";
-    if (needs.streamed_bytes > 0) {
-      out_.format("const bool streams = tw::is_large(launch, {});", needs.streamed_bytes);
-      arguments += ", streams";
-    }
-    if (needs.late.step) {
-      out_.format("tw::Late<{}_late, {}> late(streams);", symbol_, needs.late.type);
-      arguments += ", late" + arrays;
-    }
-    for (std::size_t k = 0; k < parameters_.size(); ++k) {
-      const auto& [type, name] = parameters_[k];
-      if (type == "bool") out_.format("const bool {} = *(const u8*)parameters[{}] != 0;", name, k);
-      else out_.format("const auto {} = *({}*)parameters[{}];", name, type, k);
-      arguments += ", " + name;
-    }
-    write_program_id(out_, number, row);
-    out_.format("{}_program({});", symbol_, arguments);
-    out_.close();
-    if (needs.late.step) out_.line("late.finish(launch);");
-    if (needs.streamed_bytes > 0) out_.line("if (streams) tw::finish_streams();");
-    out_.close();
-  }
-
-  KernelSource source(const Needs& needs) {
+  KernelSource source() {
     KernelSource source;
     source.language = Language::Cpp;
     source.name = kernel_.name + ".cpp";
@@ -264,7 +141,7 @@ class FileWriter {
          "-fno-loop-interchange", "-fno-loop-unroll-and-jam", "-fno-thread-jumps"});
     // The C library is in every process; the linker need not read its symbols. An arena is freed
     // when an error unwinds the program, which takes more of the compiler's own library.
-    if (needs.arena_bytes == 0)
+    if (arena_bytes_of(kernel_) == 0)
       source.options.insert(source.options.end(), {"-nostdlib", "-lm", "-lgcc"});
     // Products of tiles need -O3, which unrolls their loops; all else is as fast and made sooner
     // without. Unrolled loops of the user's make texts that take it minutes.
@@ -276,7 +153,7 @@ class FileWriter {
       source.options.insert(source.options.end(),
                             {"-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic"});
     // Blocks of elements in registers, and those of tw::map side by side.
-    if (needs.late.step || needs.maps)
+    if (uses_.defers || uses_.maps)
       source.options.insert(source.options.end(),
                             {"-fpeel-loops", "-fschedule-insns", "-fsched-pressure"});
     KernelSource::Kernel kernel{.name = kernel_.name};
@@ -299,8 +176,6 @@ class FileWriter {
   Uses uses_;
   TextWriter out_;
   std::vector<NamedFile> headers_;
-  Names names_;  // of the program and of the entry
-  std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
 }  // namespace
@@ -309,9 +184,7 @@ ir::Kernel laid_for_cpu(const ir::Kernel& tiles) {
   return form_sweeps(tiles, policy_of(tiles)).kernel;
 }
 
-std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid, std::string* refusal) {
-  return lower_to_loops(laid, refusal);
-}
+ir::Kernel final_for_cpu(const ir::Kernel& laid) { return lower_to_loops(laid); }
 
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
@@ -322,9 +195,8 @@ KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
                       kernel.name));
   });
   if (kernel.stage == ir::Stage::Final) return FileWriter(kernel, options).run();
-  if (kernel.stage != ir::Stage::Laid) return emit_cpu(laid_for_cpu(kernel), options);
-  const std::optional<ir::Kernel> loops = final_for_cpu(kernel);
-  return FileWriter(loops ? *loops : kernel, options).run();
+  if (kernel.stage == ir::Stage::Laid) return FileWriter(final_for_cpu(kernel), options).run();
+  return emit_cpu(laid_for_cpu(kernel), options);
 }
 
 }  // namespace tilewright

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "ir/kernel.h"
@@ -26,12 +24,10 @@ struct CpuEmitOptions {
 // The kernel in the sweeps in which it is emitted.
 ir::Kernel laid_for_cpu(const ir::Kernel& tiles);
 
-// The Laid kernel as loops over elements; nothing where it holds an op that has no lowering yet
-// (lower/lower_to_loops.h), of which `refusal` is told.
-std::optional<ir::Kernel> final_for_cpu(const ir::Kernel& laid, std::string* refusal = nullptr);
+// The Laid kernel as loops over elements and calls of the library (lower/lower_to_loops.h).
+ir::Kernel final_for_cpu(const ir::Kernel& laid);
 
-// Of stage Final as it is; of stage Laid after final_for_cpu, or as a whole by ProgramWriter where
-// that gives nothing; of stage Tile after laid_for_cpu.
+// Of stage Final as it is; of stage Laid after final_for_cpu; of stage Tile after laid_for_cpu.
 KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options = {});
 
 }  // namespace tilewright

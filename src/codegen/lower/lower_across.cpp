@@ -97,7 +97,7 @@ void LoopLowering::combine_slices(const ir::Op& op) {
   ir::Op* slices = loop_over(k, along, is_reverse ? -1 : 1, "elements", outer->regions[0].ops);
   ir::Op* inner =
       loop_over(n, {number(0), number(series.inner), {}}, 1, "elements", slices->regions[0].ops);
-  const LoweredReduction combination{.op = &op, .only = only_op(op)};
+  const LoweredReduction combination{{.op = &op, .only = only_op(op)}};
   if (series.inner > 1 && combination.only) inner->set("simd", std::int64_t{1});
   Statements& list = inner->regions[0].ops;
   const ir::Value number_of_row = sum({{o, series.length}, {k}}, DType::Int32);

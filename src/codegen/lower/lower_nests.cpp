@@ -16,12 +16,7 @@ namespace {
 
 constexpr const char* index_names[] = {"i", "j", "k", "l"};
 
-// Elements of a block of a large result (tw::part_size).
-constexpr std::int64_t elements_of_block = 1024;
-
 const Type condition_type = Type::scalar(DType::Bool);
-
-ir::Attribute is_attribute(const char* is) { return {"is", std::string(is)}; }
 
 }  // namespace
 
@@ -77,8 +72,7 @@ ir::Value LoopLowering::bounds_without_loop(const LoweredNest& nest, const ir::O
   std::vector<ir::Value> tests;
   const auto add = [&](ir::Value bound, const char* is) {
     const ir::Value made = scalar(bound);
-    tests.push_back(make(OpKind::Compare, {made, number(0, type_of(made).dtype)}, condition_type,
-                         {is_attribute(is)}));
+    tests.push_back(compare(is, made, number(0, type_of(made).dtype)));
   };
   for (int d = 0; d < nest.shape.rank; ++d) {
     if (nest.shape.size(d) > 1) continue;
@@ -123,8 +117,7 @@ std::vector<LoopRange> LoopLowering::ranges(LoweredNest& nest, bool rest) {
       to = number(std::max({*high, std::int64_t{0}, low.value_or(0)}));
     else if (cuts_high) to = clipped(mask.operands[2 * d + 1], from, "_end");
     const auto test = [&](const char* is, ir::Value bound) {
-      inside.push_back(
-          make(OpKind::Compare, {nest.index[k], bound}, condition_type, {is_attribute(is)}));
+      inside.push_back(compare(is, nest.index[k], bound));
     };
     if (&loop == &inner) {
       cut = {from, to, true};
@@ -171,6 +164,8 @@ void LoopLowering::run_ops(LoweredNest& nest, const Step& step) {
 // Writes the values that outlive the loop. An array may be that of a value which another of them
 // still reads (m = m_new, z = z * exp(m - m_new)), so all are computed before any is written.
 void LoopLowering::keep(LoweredNest& nest, const Step& step) {
+  // A sum keeps its terms; where it is taken at once, they are often not read again.
+  if (nest.keeps && (nest.once.empty() || !is_read_behind_mask(nest))) return;
   std::vector<ir::Value> values;
   for (const ir::Value value : step.kept) {
     PlacedValue made = element(nest, value, nest.own);
@@ -201,20 +196,18 @@ void LoopLowering::element_loops(const Step& step) {
   const bool is_ordered =
       std::any_of(reductions.begin(), reductions.end(),
                   [](const LoweredReduction& reduction) { return !reduction.has_identity; });
-  if (!is_ordered) find_split(step, nest);
-  widen_sums(nest, reductions);
   begin_reductions(nest, reductions);
+  if (is_simd(step) && !is_ordered) find_row_call(nest, reductions);
   LoopMarks marks{.simd = is_simd(step) && !is_ordered &&
                           std::none_of(reductions.begin(), reductions.end(),
                                        [](const LoweredReduction& reduction) {
                                          return reduction.is_inner && reduction.clause.empty();
                                        })};
   if (marks.simd) marks.reduces = clauses_of(reductions);
-  if (marks.simd) nest.mapped = mapped_value(nest);
-  const bool is_long = !nest.loops.empty() && nest.loops.back().size > elements_of_block;
-  nest.has_blocks = !nest.mapped && is_long &&
-                    std::any_of(step.ops.begin(), step.ops.end(),
-                                [&](const ir::Op* op) { return is_streamed(nest, *op); });
+  for (const LoweredReduction& reduction : reductions)
+    if (!nest.sum && is_long_sum(nest, reduction)) nest.long_sums.push_back(reduction.sums[0]);
+  if (marks.simd) nest.mapped = &step == deferred_.step ? stored_f32(nest) : mapped_value(nest);
+  find_blocks(nest);
   finish_reductions(nest, reductions);
   lower_nest(nest, marks, [&] {
     run_ops(nest, step);
@@ -225,187 +218,15 @@ void LoopLowering::element_loops(const Step& step) {
   check_runs(step);
 }
 
-// Whether all that the range does is a row of the library's tw::map.
-bool LoopLowering::will_map(const LoweredNest& nest, const LoopRange& range) const {
-  if (!nest.mapped) return false;
-  const auto writes = [](const ir::Op* op) { return op->facts().has(ir::Writes); };
+void LoopLowering::find_blocks(LoweredNest& nest) {
+  find_rows_ahead(nest);
+  if (nest.sum || nest.mapped) return;  // the library's loops have blocks of their own
+  const bool is_long = !nest.loops.empty() && nest.loops.back().size > nest.block_size;
+  const auto writes = [&](const ir::Op* op) { return is_streamed(nest, *op); };
   const std::vector<const ir::Op*>& ops = nest.step->ops;
-  const ir::Op& store = **std::find_if(ops.begin(), ops.end(), writes);
-  return !store.mask() || (range.holds == true && is_split(nest, store.mask()));
-}
-
-LoweredPart LoopLowering::lower_part(LoweredNest& nest, const LoopRange& range,
-                                     const std::function<void()>& body) {
-  nest.split_holds = range.holds;
-  nest.range = range;
-  nest.streamed.clear();
-  nest.maps = will_map(nest, range);
-  const Loop& inner = nest.loops.back();
-  nest.index.back() =
-      out_.make_value(Type::scalar(nest.maps ? DType::Int64 : DType::Int32), inner.name, nullptr);
-  set_own(nest);
-  nest.block_first = range.begin;
-  LoweredPart part{.range = range, .index = nest.index.back()};
-  if (nest.has_blocks) {
-    nest.block_first = out_.make_value(Type::scalar(DType::Int32),
-                                       nest.names.make(inner.name + "_first"), nullptr);
-    part.first = nest.block_first;
-    part.last = nest.names.make(inner.name + "_last");
-  }
-  body();
-  // What lies in the innermost loop, or depends on the mask, is known only in this part.
-  const std::string own = key_of(nest.own);
-  std::erase_if(nest.known, [&](const auto& entry) {
-    return entry.second.depth == nest.depth() || entry.first.second == own;
-  });
-  part.lines = std::exchange(nest.lines.back(), {});
-  part.once = std::exchange(nest.once, {});
-  part.streamed = nest.streamed;
-  part.result = std::exchange(nest.result, {});
-  return part;
-}
-
-// Behind the mask's end there is often nothing: what only that part needs waits until it is known.
-void LoopLowering::put_off(LoweredNest& nest, LoweredPart& part, std::size_t before) {
-  Statements& lines = nest.lines[0];
-  if (part.once.empty() || !part.lines.empty() || lines.size() == before) return;
-  const auto first = lines.begin() + static_cast<std::ptrdiff_t>(before);
-  const ir::Value is_there = make(OpKind::Compare, {part.range.begin, part.range.end},
-                                  condition_type, {is_attribute("lt")});
-  ir::Op* chosen = out_.make_op(OpKind::If, {is_there}, {}, {});
-  chosen->regions.resize(2);
-  Statements& inside = chosen->regions[0].ops;
-  inside.assign(first, lines.end());
-  inside.insert(inside.end(), part.once.begin(), part.once.end());
-  lines.erase(first, lines.end());
-  part.once.clear();
-  insert(chosen, part.once);
-  for (ir::Region& side : chosen->regions) statement(OpKind::Yield, {}, side.ops);
-}
-
-// `body` fills the nest's lines for one range of the innermost loop.
-void LoopLowering::lower_nest(LoweredNest& nest, const LoopMarks& marks,
-                              const std::function<void()>& body) {
-  const auto append = [&](const Statements& more) {
-    list_->insert(list_->end(), more.begin(), more.end());
-  };
-  if (nest.loops.empty()) {
-    body();
-    append(nest.lines[0]);
-    append(nest.after[0]);
-    names_ = nest.names;
-    return;
-  }
-  const bool rest = nest.split && needs_rest(*nest.step, nest);
-  std::vector<LoweredPart> parts;
-  const std::vector<LoopRange> all = ranges(nest, rest);
-  const Names names = nest.names;
-  for (const LoopRange& range : all) {
-    const std::size_t before = nest.lines[0].size();
-    parts.push_back(lower_either(nest, range, body));
-    if (&range == &all.back() && all.size() > 1) put_off(nest, parts.back(), before);
-  }
-  std::optional<LoweredPart> whole;
-  if (has_whole_rows(nest, parts)) {
-    nest.names = names;
-    whole = lower_part(nest, {number(0), number(nest.loops.back().size), true}, body);
-  }
-  Statements* const outside = list_;
-  append(nest.lines[0]);
-  std::vector<ir::Op*> opened;
-  for (std::size_t k = 0; k + 1 < nest.loops.size(); ++k) {
-    opened.push_back(loop_over(nest.index[k], nest.bounds[k], 1, "elements", *list_));
-    list_ = &opened.back()->regions[0].ops;
-    append(nest.lines[k + 1]);
-  }
-  put_parts(nest, parts, whole, marks);
-  for (std::size_t k = nest.loops.size(); k-- > 0;) {
-    list_ = k > 0 ? &opened[k - 1]->regions[0].ops : outside;
-    append(nest.after[k]);
-    if (k > 0) statement(OpKind::Yield, {}, *list_);
-  }
-}
-
-ir::Op* LoopLowering::loop_over(ir::Value index, const LoopRange& range, std::int64_t by,
-                                const char* over, Statements& list) {
-  ir::Op* loop = out_.make_op(OpKind::For, {range.begin, range.end, number(by)}, {}, {});
-  loop->set("over", std::string(over));
-  loop->regions.resize(1);
-  loop->regions[0].arguments = {index};
-  insert(loop, list);
-  return loop;
-}
-
-void LoopLowering::put_loop(const LoweredPart& part, const LoopRange& range, const LoopMarks& marks,
-                            Statements& list) {
-  ir::Op* loop = loop_over(part.index, range, 1, "elements", list);
-  if (marks.simd) loop->set("simd", std::int64_t{1});
-  // Sums that were done at once are not the loop's.
-  if (marks.simd && part.once.empty() && !marks.reduces.empty())
-    loop->set("reduces", marks.reduces);
-  loop->regions[0].ops = part.lines;
-  statement(OpKind::Yield, {}, loop->regions[0].ops);
-}
-
-void LoopLowering::put_blocks(LoweredNest&, const LoweredPart& part, const LoopMarks& marks,
-                              Statements& list) {
-  ir::Op* blocks = loop_over(part.first, part.range, elements_of_block, "blocks", list);
-  Statements& inside = blocks->regions[0].ops;
-  const ir::Value end = sum({{cast(part.first, DType::Int64)}, {number(elements_of_block)}});
-  const ir::Value last =
-      named(call(LibraryKind::Clip, {end, number(0), part.range.end}, Type::scalar(DType::Int32)),
-            part.last, inside);
-  const LoopRange block{part.first, last, {}};
-  begin_streams(part.streamed, inside);
-  put_loop(part, block, marks, inside);
-  finish_streams(part.streamed, block, inside);
-  statement(OpKind::Yield, {}, inside);
-}
-
-// One range of the innermost loop.
-void LoopLowering::put_part(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
-                            Statements& list) {
-  if (part.are_runs) return put_either(nest, part, marks, list);
-  if (part.result) return map_row(part, list);
-  list.insert(list.end(), part.once.begin(), part.once.end());
-  if (part.lines.empty()) return;
-  if (nest.has_blocks && (part.once.empty() || !part.streamed.empty()))
-    return put_blocks(nest, part, marks, list);
-  begin_streams(part.streamed, list);
-  put_loop(part, part.range, marks, list);
-  finish_streams(part.streamed, part.range, list);
-}
-
-// Short rows that are only loaded into arrays, as products need them: most rows are whole, and a
-// loop of known length is faster than one that looks for its end.
-bool LoopLowering::has_whole_rows(const LoweredNest& nest,
-                                  const std::vector<LoweredPart>& parts) const {
-  constexpr std::int64_t longest_row = 256;
-  const Step& step = *nest.step;
-  const auto is_load = [](const ir::Op* op) { return op->kind == OpKind::Load; };
-  return nest.loops.size() > 1 && nest.loops.back().size <= longest_row && parts.size() == 2 &&
-         parts[0].range.holds.value_or(false) && is_zero(parts[0].range.begin) &&
-         step.reductions.empty() && !step.ops.empty() &&
-         std::all_of(step.ops.begin(), step.ops.end(), is_load) &&
-         std::none_of(parts.begin(), parts.end(),
-                      [](const LoweredPart& part) { return bool(part.are_runs); });
-}
-
-// The ranges of the innermost loop.
-void LoopLowering::put_parts(LoweredNest& nest, const std::vector<LoweredPart>& parts,
-                             const std::optional<LoweredPart>& whole, const LoopMarks& marks) {
-  const auto put_all = [&](Statements& list) {
-    for (const LoweredPart& part : parts) put_part(nest, part, marks, list);
-  };
-  if (!whole) return put_all(*list_);
-  const ir::Value is_whole = make(OpKind::Compare, {parts[0].range.end, whole->range.end},
-                                  condition_type, {is_attribute("eq")});
-  ir::Op* chosen = out_.make_op(OpKind::If, {is_whole}, {}, {});
-  chosen->regions.resize(2);
-  insert(chosen, *list_);
-  put_part(nest, *whole, marks, chosen->regions[0].ops);
-  put_all(chosen->regions[1].ops);
-  for (ir::Region& side : chosen->regions) statement(OpKind::Yield, {}, side.ops);
+  nest.has_blocks =
+      !nest.long_sums.empty() ||
+      (is_long && (!nest.ahead.empty() || std::any_of(ops.begin(), ops.end(), writes)));
 }
 
 // ---- Effects

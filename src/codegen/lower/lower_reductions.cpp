@@ -15,73 +15,23 @@ using ir::Type;
 
 namespace {
 
-// Rows from this length on may be calls of the library, or be read ahead; sums of them may be taken
-// block by block.
-constexpr std::int64_t shortest_long_row = 32;
-constexpr std::int64_t shortest_called_row = 256;
-
-bool is_extreme(const LoweredReduction& reduction) {
-  return reduction.is_inner && reduction.clause.starts_with("tw_");
+// A largest or smallest of floats that is no call.
+bool is_extreme(const LoweredNest& nest, const LoweredReduction& reduction) {
+  return !nest.is_largest && reduction.is_inner && reduction.clause.starts_with("tw_");
 }
 
 }  // namespace
 
-// Whether programs write a row of this shape that may be large: what it is computed from may be
-// read ahead, and the row be left to the next program.
-bool LoopLowering::has_row_result(const Type& row) const {
-  bool found = false;
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    found |= op.kind == OpKind::Store && kernel_.type(op.operands[1]).numel() == row.numel() &&
-             streamed_arguments_.contains(argument_of(op).id);
-  });
-  return found;
-}
-
-// Those along rows that are no calls of the library.
-std::vector<LoweredReduction> LoopLowering::plan_reductions(const Step& step,
-                                                            const LoweredNest& nest) const {
+std::vector<LoweredReduction> LoopLowering::plan_reductions(const Step& step, LoweredNest& nest) {
   std::vector<LoweredReduction> out;
-  for (const ir::Op* op : step.reductions) {
-    LoweredReduction reduction{.op = op, .only = only_op(*op)};
-    const Type type = kernel_.type(op->operands[0]).element();
-    const auto axis = static_cast<int>(op->integer("axis"));
-    for (int k = 0; k < nest.depth(); ++k) {
-      const Loop& loop = nest.loops[static_cast<std::size_t>(k)];
-      if (loop.first <= axis && axis < loop.last) reduction.axis_loop = k;
-    }
-    reduction.is_inner = reduction.axis_loop >= 0 && reduction.axis_loop == nest.depth() - 1;
-    if (reduction.only) {
-      reduction.has_identity = identity_of(*reduction.only, type).has_value();
-      reduction.clause = clause_of(*reduction.only, type);
-    }
-    // One element along the axis is the result.
-    if (reduction.axis_loop < 0) reduction.has_identity = true;
-    const bool is_sum = reduction.only && reduction.only->kind == OpKind::Add && type.is_float();
-    const std::int64_t length = nest.loops.empty() ? 1 : nest.loops.back().size;
-    if (nest.loops.size() == 1 && length >= shortest_long_row && has_row_result(nest.shape))
-      throw NotLowered{"a reduction along a row whose result may be large reads rows ahead"};
-    if (reduction.is_inner && is_sum && length >= shortest_called_row)
-      throw NotLowered{"a sum along a long row is a call of the library, or taken in blocks"};
-    out.push_back(reduction);
-  }
+  for (const ReductionShape& shape : reductions_of(step, nest)) out.push_back({shape});
+  const bool is_ordered =
+      std::any_of(out.begin(), out.end(),
+                  [](const LoweredReduction& reduction) { return !reduction.has_identity; });
+  if (!is_ordered) find_split(step, nest);
+  for (LoweredReduction& reduction : out) widen_sum(nest, reduction);
+  nest.is_largest = is_plain_largest(nest, alone(out));
   return out;
-}
-
-// Small floats add up as f32 and are rounded once. Sums of f32 along a loop that may stay scalar
-// would be added one after another, while those of a vector loop have a partial sum per lane: there
-// f64 costs nothing and loses nothing.
-void LoopLowering::widen_sums(const LoweredNest& nest,
-                              std::vector<LoweredReduction>& reductions) const {
-  for (LoweredReduction& reduction : reductions) {
-    const Type type = kernel_.type(reduction.op->operands[0]).element();
-    if (!reduction.only || reduction.only->kind != OpKind::Add || !type.is_float() ||
-        reduction.axis_loop < 0)
-      continue;
-    if (size_of(type.dtype) < 4) reduction.wide = Type::scalar(DType::Float32);
-    else if (type.dtype == DType::Float32 && reduction.is_inner && !surely_vectorises(nest))
-      reduction.wide = Type::scalar(DType::Float64);
-    if (reduction.wide) reduction.clause = clause_of(*reduction.only, *reduction.wide);
-  }
 }
 
 ir::Value LoopLowering::variable(const Type& type, ir::Value initial, const std::string& name,
@@ -103,7 +53,7 @@ void LoopLowering::begin_reductions(LoweredNest& nest, std::vector<LoweredReduct
     Statements& list = kernel_.type(reduction.op->result()).is_scalar()
                            ? *list_
                            : nest.lines[static_cast<std::size_t>(std::max(reduction.axis_loop, 0))];
-    if (is_extreme(reduction)) begin_extreme(nest, reduction, list);
+    if (is_extreme(nest, reduction)) begin_extreme(nest, reduction, list);
   }
 }
 
@@ -115,7 +65,7 @@ void LoopLowering::begin_reduction(LoweredNest& nest, LoweredReduction& reductio
       (own.empty() ? "sum" : own) +
       (reduction.wide ? "_" + std::string(ir::short_name_of(type.dtype)) : "");
   ir::Value initial;
-  if (is_extreme(reduction))
+  if (is_extreme(nest, reduction))
     initial = constant_of(type, (reduction.only->kind == OpKind::Maximum ? -1 : 1) *
                                     std::numeric_limits<double>::infinity());
   else if (reduction.has_identity && reduction.only && identity_of(*reduction.only, type))
@@ -242,6 +192,10 @@ void LoopLowering::accumulate(LoweredNest& nest, const LoweredReduction& reducti
       statement(OpKind::Write, {reduction.sums[k], place(k), values[k]}, list);
   };
   if (reduction.axis_loop < 0) return set_all(lines);
+  if (nest.sum) {
+    nest.result = cast(values[0], type_of(nest.sum).dtype);
+    return;
+  }
   if (reduction.seen) {
     const bool is_name = text_.operand(values[0]).find_first_of("([ ") == std::string::npos;
     return take_extreme(reduction,

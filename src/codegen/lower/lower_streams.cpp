@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/lower/lower_streams.cpp — stores of large results, which go around the caches
 // (device_lib/cpu/stream.h): the loop writes a staging array, or, when the results of a launch are
-// small, the same loop writes memory itself. A long function of f32 is a call of tw::map.
+// small, the same loop writes memory itself.
 #include <algorithm>
 
 #include "codegen/lower/lowering.h"
@@ -32,11 +32,14 @@ StreamedStore& LoopLowering::streamed_store(LoweredNest& nest, const ir::Op& sto
   streamed.row = call(LibraryKind::RowOf, {streams_, streamed.staging, streamed.place}, type);
   out_.set_name(streamed.row, row);
   nest.streamed.push_back(streamed);
-  if (streamed_stores_.insert(&store).second) {
-    const Type& whole = kernel_.type(store.operands[1]);
-    streamed_bytes_ += whole.numel() * static_cast<std::int64_t>(whole.element_bytes());
-  }
+  count_streamed(store);
   return nest.streamed.back();
+}
+
+void LoopLowering::count_streamed(const ir::Op& store) {
+  if (!streamed_stores_.insert(&store).second) return;
+  const Type& type = kernel_.type(store.operands[1]);
+  streamed_bytes_ += type.numel() * static_cast<std::int64_t>(type.element_bytes());
 }
 
 void LoopLowering::write_streamed(LoweredNest& nest, const ir::Op& store, ir::Value value) {
@@ -62,17 +65,6 @@ void LoopLowering::finish_streams(const std::vector<StreamedStore>& streamed,
               {streams_, one.place, one.staging,
                is_zero(range.begin) ? range.end : sum({{range.end}, {range.begin, -1}})},
               list, {{"function", std::string(name_of(LibraryKind::Stream))}});
-}
-
-void LoopLowering::map_row(const LoweredPart& part, Statements& list) {
-  ir::Op* op = out_.make_op(
-      OpKind::Call, {part.range.begin, part.range.end, part.streamed[0].place, streams_}, {}, {});
-  op->set("function", std::string(name_of(LibraryKind::Map)));
-  op->regions.resize(1);
-  op->regions[0].arguments = {part.index};
-  op->regions[0].ops = part.lines;
-  insert(op, list);
-  statement(OpKind::Yield, {part.result}, op->regions[0].ops);
 }
 
 }  // namespace tilewright

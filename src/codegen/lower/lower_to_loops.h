@@ -8,16 +8,11 @@
 //     %x = load %p, %inside : f32[64]                ..
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "ir/kernel.h"
 
 namespace tilewright {
 
-// Nothing where the kernel holds what has no lowering yet: reductions along rows that are
-// calls of the library or read ahead. Such a kernel is written as a whole by ProgramWriter, and
-// `refusal` is the sentence that says why.
-std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid, std::string* refusal = nullptr);
+// Every op of a Laid kernel has a lowering.
+ir::Kernel lower_to_loops(const ir::Kernel& laid);
 
 }  // namespace tilewright

@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "codegen/lower/lower_to_loops.h"
-#include "codegen/lower/reduction_facts.h"
 #include "ir/verify.h"
 #include "machine/library.h"
 
@@ -18,17 +17,8 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-namespace {
-
-// Arrays of up to this many bytes in all live on the stack of a function; each begins at a cache
-// line.
-constexpr std::int64_t most_stack_bytes = 64 << 10;
-constexpr std::int64_t bytes_of_line = 64;
-
-}  // namespace
-
 LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps)
-    : NestFacts(laid, sweeps), text_(out_) {}
+    : RowFacts(laid, sweeps), text_(out_) {}
 
 // ---- Ops
 
@@ -94,6 +84,10 @@ ir::Value LoopLowering::call(LibraryKind function, std::vector<ir::Value> operan
               {{"function", std::string(name_of(function))}});
 }
 
+ir::Value LoopLowering::compare(const char* is, ir::Value a, ir::Value b) {
+  return make(OpKind::Compare, {a, b}, Type::scalar(DType::Bool), {{"is", std::string(is)}});
+}
+
 std::optional<std::int64_t> LoopLowering::number_of(ir::Value value) const {
   const ir::Op* maker = out_.maker(value);
   if (!maker || maker->kind != OpKind::Constant || !type_of(value).is_int()) return std::nullopt;
@@ -140,9 +134,11 @@ ir::Value LoopLowering::sum(const std::vector<Term>& terms, DType dtype) {
 // ---- The program
 
 ir::Kernel LoopLowering::run() {
-  find_streams();
-  find_in_place(kernel_.body);
   find_runs();
+  find_streams();
+  find_deferred();
+  // Rows of the program before are written at any time.
+  if (!deferred_.step) find_in_place(kernel_.body);
   enter();
   place_arrays();
   steps(schedule_.steps());
@@ -157,6 +153,9 @@ ir::Kernel LoopLowering::run() {
     auto& arguments = programs_->regions[0].arguments;
     arguments.insert(arguments.begin(), streams_);
     body.push_back(programs_);
+    if (deferred_.step)
+      statement(OpKind::Call, {}, body,
+                {{"function", std::string(name_of(LibraryKind::FinishDeferred))}});
     statement(OpKind::Call, {is_large}, body,
               {{"function", std::string(name_of(LibraryKind::FinishStreams))}});
   } else {
@@ -187,62 +186,6 @@ void LoopLowering::enter() {
     scalars_[argument.value.id] = inner;
   }
   list_ = &programs_->regions[0].ops;
-}
-
-// The owner may be nameless where a value that shares its array has the user's name.
-std::string LoopLowering::array_base(ir::Value owner) const {
-  std::string name = kernel_.name_of(owner);
-  for (const ir::Value value : schedule_.placed_results())
-    if (name.empty() && schedule_.storage(value) == owner) name = kernel_.name_of(value);
-  return name.empty() ? "tile" : name + "_tile";
-}
-
-void LoopLowering::place_arrays() {
-  struct Wanted {
-    ir::Value* array;
-    std::string name;
-    Type type;  // of the tile
-    std::int64_t bytes;
-  };
-  std::vector<Wanted> all;
-  std::int64_t total = 0;
-  const auto add = [&](ir::Value& array, const std::string& name, const Type& type) {
-    const std::int64_t bytes = type.numel() * static_cast<std::int64_t>(type.element_bytes());
-    all.push_back(
-        {&array, name, type, (bytes + bytes_of_line - 1) / bytes_of_line * bytes_of_line});
-    total += all.back().bytes;
-  };
-  for (const ir::Value owner : schedule_.owners())
-    add(arrays_[owner.id], names_.make(array_base(owner)), kernel_.type(owner));
-  ir::walk(kernel_.body, [&](const ir::Op& op) {
-    for (const std::size_t side : {0, 1}) {
-      if (op.kind != OpKind::Dot || strided(op.operands[side])) continue;
-      ir::Value& array = operand_arrays_[{&op, op.operands[side].id}];
-      if (side == 1 && op.operands[0] == op.operands[1]) continue;
-      add(array, names_.make(side == 0 ? "left_tile" : "right_tile"),
-          kernel_.type(op.operands[side]));
-    }
-    const std::optional<Type> wide = wide_array_type(kernel_, op);
-    if (!wide || !schedule_.is_placed(op.result())) return;
-    const ir::Value* own = &arrays_.at(schedule_.storage(op.result()).id);
-    const auto result =
-        std::find_if(all.begin(), all.end(), [&](const Wanted& one) { return one.array == own; });
-    add(wide_arrays_[op.result().id],
-        names_.make(result->name + "_" + std::string(ir::short_name_of(wide->dtype))), *wide);
-  });
-  const ir::Space space = total <= most_stack_bytes ? ir::Space::Stack : ir::Space::Arena;
-  std::int64_t offset = 0;
-  for (const Wanted& one : all) {
-    std::vector<ir::Attribute> attributes = {{"count", one.type.numel()}};
-    if (space == ir::Space::Arena) attributes.push_back({"offset", offset});
-    offset += one.bytes;
-    *one.array = named(make(OpKind::Array, {}, Type::array(one.type.element(), space), attributes),
-                       one.name, *list_);
-  }
-}
-
-ir::Value LoopLowering::array(ir::Value value) const {
-  return arrays_.at(schedule_.storage(value).id);
 }
 
 void LoopLowering::steps(const Steps& all) {
@@ -356,15 +299,9 @@ void LoopLowering::scalar_memory(const ir::Op& op) {
   scalars_[op.result().id] = nest.known.at({op.result().id, ""}).value;
 }
 
-std::optional<ir::Kernel> lower_to_loops(const ir::Kernel& laid, std::string* refusal) {
+ir::Kernel lower_to_loops(const ir::Kernel& laid) {
   const Sweeps sweeps(laid);
-  try {
-    ir::Kernel kernel = LoopLowering(laid, sweeps).run();
-    return kernel;
-  } catch (const NotLowered& refused) {
-    if (refusal) *refusal = refused.reason;
-    return std::nullopt;
-  }
+  return LoopLowering(laid, sweeps).run();
 }
 
 }  // namespace tilewright

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/lower/nest_facts.h"
+#include "codegen/lower/row_facts.h"
 #include "codegen/print/expressions.h"
 #include "codegen/text/names.h"
 #include "ir/kernel.h"
@@ -24,11 +24,6 @@
 #include "passes/laid/sweeps.h"
 
 namespace tilewright {
-
-// What has no lowering yet, in a sentence; lower_to_loops alone sees it.
-struct NotLowered {
-  std::string reason;
-};
 
 // A value or coordinate, and how many loops of the nest it depends on.
 struct PlacedValue {
@@ -62,6 +57,19 @@ struct StreamedStore {
   ir::Value row, staging, place;
 };
 
+// An index and what it counts.
+struct IndexTerm {
+  ir::Value index;
+  std::int64_t factor = 1;
+  ir::Value stride = {};  // instead of the factor
+};
+
+// A row that the next program reads: this program's, and how far from there.
+struct RowAhead {
+  ir::Value row;
+  std::vector<IndexTerm> step;
+};
+
 // A stretch of a loop.
 struct LoopRange {
   ir::Value begin, end;
@@ -80,29 +88,30 @@ struct LoweredNest : NestShape {
   std::optional<bool> split_holds;  // what the split mask is in the range being lowered
   LoopRange range;                  // that range, and what it does once instead of in its loop
   Statements once;
-  // The innermost loop runs block by block, for stores of large results.
+  // The innermost loop runs block by block, for stores of large results, long sums (their
+  // variables) and rows that are asked for meanwhile.
   bool has_blocks = false;
+  std::int64_t block_size = elements_of_block;
+  std::vector<ir::Value> long_sums;
+  std::vector<RowAhead> ahead;
   ir::Value block_first;
   std::vector<StreamedStore> streamed;
   ir::Value mapped;   // f32 of which the loop writes a row and does nothing else
   bool maps = false;  // in the range being lowered
-  ir::Value result;   // of that row
+  ir::Value result;   // of that row, or of the term of a sum
+  // The variable of the sum, or the largest, that is all that the loop finds: it is a call; and the
+  // array that keeps its terms.
+  ir::Value sum, keeps;
+  bool is_largest = false;
   // Whether tiles of indices are taken for consecutive numbers, and the tests of those that were,
   // by their names.
   bool assumes_runs = false;
   std::map<std::string, ir::Value> runs;
 };
 
-// A sum of a loop, or its largest and the like.
-struct LoweredReduction {
-  const ir::Op* op;
-  const ir::Op* only;     // that combines two values; null: its region does
-  int axis_loop = -1;     // along which it runs; -1: one element is the result
-  bool is_inner = false;  // that is the innermost loop: the sum lives in a variable
-  bool has_identity = false;
-  std::string clause = {};
-  std::optional<ir::Type> wide = {};  // of the sum, where that is not the result's type
-  std::vector<ir::Value> sums = {};   // variables, or the results' arrays
+// With what it is lowered to.
+struct LoweredReduction : ReductionShape {
+  std::vector<ir::Value> sums = {};  // variables, or the results' arrays
   // Of a largest or smallest float: the variable that says whether a number was seen, or, where NaN
   // is kept, a NaN.
   ir::Value seen = {};
@@ -123,7 +132,7 @@ struct LoweredPart {
   std::vector<LoweredPart> run = {};
 };
 
-class LoopLowering : private NestFacts {
+class LoopLowering : private RowFacts {
  public:
   LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps);
   ir::Kernel run();
@@ -140,21 +149,15 @@ class LoopLowering : private NestFacts {
   ir::Value number(std::int64_t value, DType dtype = DType::Int32);
   ir::Value cast(ir::Value value, DType dtype);
   ir::Value call(LibraryKind function, std::vector<ir::Value> operands, const ir::Type& type);
+  ir::Value compare(const char* is, ir::Value a, ir::Value b);
   std::optional<std::int64_t> number_of(ir::Value value) const;  // of a value of the result
   bool is_zero(ir::Value value) const { return number_of(value) == 0; }
-  struct Term {
-    ir::Value index;
-    std::int64_t factor = 1;
-    ir::Value stride = {};  // instead of the factor
-  };
+  using Term = IndexTerm;
   ir::Value sum(const std::vector<Term>& terms, DType dtype = DType::Int64);
   const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
 
   // ---- The program (lowering.cpp)
   void enter();
-  void place_arrays();
-  std::string array_base(ir::Value owner) const;
-  ir::Value array(ir::Value value) const;
   void steps(const Steps& steps);
   void note_lines(const std::vector<const ir::Op*>& ops);
   ir::Value scalar(ir::Value value);
@@ -163,6 +166,19 @@ class LoopLowering : private NestFacts {
   void write_at_uses(ir::Value value, ir::Value made);
   void define(ir::Value value, ir::Value made);
   bool is_inlined(const ir::Op& op, ir::Value made) const;
+
+  // ---- Arrays (lower_arrays.cpp)
+  struct WantedArray {
+    ir::Value* array;
+    std::string name;
+    ir::Type type;  // of the tile
+    std::int64_t bytes;
+    bool is_by_turns;  // there are two
+  };
+  std::vector<WantedArray> wanted_arrays();
+  void place_arrays();
+  std::string array_base(ir::Value owner) const;
+  ir::Value array(ir::Value value) const;
 
   // ---- Control (lower_control.cpp)
   void control(const Step& step);
@@ -219,7 +235,7 @@ class LoopLowering : private NestFacts {
   void put_either(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                   Statements& list);
 
-  // ---- Loops (lower_nests.cpp)
+  // ---- Loops (lower_nests.cpp, lower_parts.cpp)
   LoweredNest make_nest(const Step& step, const ir::Type& shape, const std::vector<int>& axes = {});
   void set_own(LoweredNest& nest);
   void elements(const Step& step);
@@ -235,12 +251,17 @@ class LoopLowering : private NestFacts {
   void put_off(LoweredNest& nest, LoweredPart& part, std::size_t before);
   LoweredPart lower_part(LoweredNest& nest, const LoopRange& range,
                          const std::function<void()>& body);
+  LoweredPart lower_range(LoweredNest& nest, const LoopRange& range, bool has_long_index,
+                          const std::function<void()>& body);
   void put_parts(LoweredNest& nest, const std::vector<LoweredPart>& parts,
                  const std::optional<LoweredPart>& whole, const LoopMarks& marks);
   void put_part(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                 Statements& list);
   void put_blocks(LoweredNest& nest, const LoweredPart& part, const LoopMarks& marks,
                   Statements& list);
+  std::vector<ir::Value> begin_long_sums(LoweredNest& nest, const LoweredPart& part,
+                                         Statements& list);
+  void find_blocks(LoweredNest& nest);
   void put_loop(const LoweredPart& part, const LoopRange& range, const LoopMarks& marks,
                 Statements& list);
   ir::Op* loop_over(ir::Value index, const LoopRange& range, std::int64_t by, const char* over,
@@ -249,9 +270,7 @@ class LoopLowering : private NestFacts {
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
 
   // ---- Reductions (lower_reductions.cpp)
-  std::vector<LoweredReduction> plan_reductions(const Step& step, const LoweredNest& nest) const;
-  bool has_row_result(const ir::Type& row) const;
-  void widen_sums(const LoweredNest& nest, std::vector<LoweredReduction>& reductions) const;
+  std::vector<LoweredReduction> plan_reductions(const Step& step, LoweredNest& nest);
   ir::Value variable(const ir::Type& type, ir::Value initial, const std::string& name,
                      Statements& list);
   ir::Value current(ir::Value variable);
@@ -301,7 +320,25 @@ class LoopLowering : private NestFacts {
   void begin_streams(const std::vector<StreamedStore>& streamed, Statements& list);
   void finish_streams(const std::vector<StreamedStore>& streamed, const LoopRange& range,
                       Statements& list);
+  void count_streamed(const ir::Op& store);
+
+  // ---- Rows: calls, those of the next program, the one that is left to it (lower_rows.cpp)
+  void find_row_call(LoweredNest& nest, const std::vector<LoweredReduction>& reductions);
+  ir::Op* row_call(LibraryKind function, std::vector<ir::Value> operands, const LoweredPart& part,
+                   Statements& list);
+  void put_row_call(const LoweredNest& nest, const LoweredPart& part, Statements& list);
   void map_row(const LoweredPart& part, Statements& list);
+  void put_meanwhile(const LoweredNest& nest, ir::Op& sum);
+  void defer_row(const LoweredPart& part, Statements& list);
+  ir::Value array_by_turns(const std::string& name, const ir::Type& tile, std::int64_t offset);
+  bool is_made(ir::Value scalar) const;
+  ir::Value in_order(const std::vector<Term>& terms);
+  std::optional<std::vector<Term>> grown(const Growth& growth);
+  std::vector<RowAhead> next_rows(const ir::Type& row);
+  void find_rows_ahead(LoweredNest& nest);
+  void fetch_ahead(const LoweredNest& nest, const LoweredPart& part, const LoopRange& range,
+                   Statements& list);
+  ir::Value row_ahead(const RowAhead& row, ir::Value index);
 
   ir::Kernel out_;
   const ExpressionPrinter text_;
@@ -321,6 +358,7 @@ class LoopLowering : private NestFacts {
   ir::Value streams_;                        // whether large results go around the caches
   std::int64_t streamed_bytes_ = 0;
   std::set<const ir::Op*> streamed_stores_;
+  bool has_fetched_ahead_ = false;
 };
 
 }  // namespace tilewright

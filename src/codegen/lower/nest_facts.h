@@ -23,8 +23,6 @@ struct Loop {
   int last = 0;
   std::int64_t size = 1;
   std::string name;
-  std::string begin = "0";
-  std::string end;
 };
 
 // The loops of one walk over elements.
@@ -74,7 +72,6 @@ struct OperandInMemory {
   bool is_transposed;
 };
 
-// Shared by the lowering to stage Final and by the writer of kernels that it does not take yet.
 class NestFacts {
  protected:
   NestFacts(const ir::Kernel& kernel, const Sweeps& schedule);

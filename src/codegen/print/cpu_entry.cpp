@@ -24,6 +24,58 @@ const ir::Op& programs_of(const ir::Kernel& kernel) {
   return **found;
 }
 
+bool is_call_of(const ir::Op& op, LibraryKind function) {
+  return op.kind == OpKind::Call && op.text("function") == name_of(function);
+}
+
+// With its padding: arrays begin at a cache line.
+std::int64_t padded_bytes(const ir::Kernel& kernel, ir::Value array, std::int64_t count) {
+  constexpr std::int64_t line = 64;
+  const auto element = static_cast<std::int64_t>(kernel.type(array).element_bytes());
+  return (count * element + line - 1) / line * line;
+}
+
+// Of one of the two.
+std::int64_t bytes_by_turns(const ir::Kernel& kernel, const ir::Op& op) {
+  return padded_bytes(kernel, op.result(), op.integers("numbers")[0]);
+}
+
+// What the arrays of a program need of the arena.
+std::int64_t program_arena_bytes(const ir::Kernel& kernel) {
+  std::int64_t bytes = 0;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind != OpKind::Array || kernel.type(op.result()).space != ir::Space::Arena) return;
+    bytes = std::max(bytes,
+                     op.integer("offset") + padded_bytes(kernel, op.result(), op.integer("count")));
+  });
+  return bytes;
+}
+
+// The call that leaves a row to the next program; null: there is none.
+const ir::Op* deferred_row_of(const ir::Kernel& kernel) {
+  const ir::Op* found = nullptr;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (is_call_of(op, LibraryKind::Defer)) found = &op;
+  });
+  return found;
+}
+
+std::string late_type(const ir::Kernel& kernel, const ir::Op& row, const std::string& symbol) {
+  const ir::Type element = kernel.type(row.operands[0]).pointee();
+  return fmt::format("tw::Late<{}_late, {}>", symbol, type_text(element));
+}
+
+// Of an array that programs get by turns, that of program `number`.
+std::string array_of_program(const ir::Kernel& kernel, const ir::Op& op,
+                             const std::string& number) {
+  const std::string& name = kernel.name_of(op.result());
+  if (kernel.type(op.result()).space == ir::Space::Stack)
+    return fmt::format("{}[{} & 1]", name, number);
+  return fmt::format("({}*)(arena.bytes + {} + ({} & 1) * {})",
+                     type_text(kernel.type(op.result()).element()), op.integers("numbers")[1],
+                     number, bytes_by_turns(kernel, op));
+}
+
 // Parameters of the user's may be called like this.
 std::string free_name(const ir::Kernel& kernel, const std::string& wanted) {
   const std::vector<ir::Value>& taken = programs_of(kernel).regions[0].arguments;
@@ -38,14 +90,11 @@ std::string free_name(const ir::Kernel& kernel, const std::string& wanted) {
 }  // namespace
 
 std::int64_t arena_bytes_of(const ir::Kernel& kernel) {
-  std::int64_t bytes = 0;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (op.kind != OpKind::Array || kernel.type(op.result()).space != ir::Space::Arena) return;
-    constexpr std::int64_t line = 64;
-    const auto element = static_cast<std::int64_t>(kernel.type(op.result()).element_bytes());
-    const std::int64_t end = op.integer("offset") + op.integer("count") * element;
-    bytes = std::max(bytes, (end + line - 1) / line * line);
-  });
+  std::int64_t bytes = program_arena_bytes(kernel);
+  for (const ir::Op* op : kernel.body.ops)
+    if (is_call_of(*op, LibraryKind::ByTurns) &&
+        kernel.type(op->result()).space == ir::Space::Arena)
+      bytes = std::max(bytes, op->integers("numbers")[1] + 2 * bytes_by_turns(kernel, *op));
   return bytes;
 }
 
@@ -100,13 +149,20 @@ std::string print_program(const ir::Kernel& kernel, const std::string& symbol,
                           const LineText& line_text) {
   const ir::Region& region = programs_of(kernel).regions[0];
   TextWriter body, out;
+  const ir::Op* deferred = deferred_row_of(kernel);
+  if (deferred) StatementPrinter(kernel, line_text, out).deferred_row(*deferred, symbol);
   StatementPrinter(kernel, line_text, body).region(region);
   const ExpressionPrinter expressions(kernel);
   std::vector<std::string> list = {"const TwCpuLaunch* launch", "const i32 (&id)[3]",
                                    "const i32 (&programs)[3]"};
-  if (arena_bytes_of(kernel) > 0) list.emplace_back("u8* arena");
-  for (const ir::Value value : region.arguments)
+  if (program_arena_bytes(kernel) > 0) list.emplace_back("u8* arena");
+  for (std::size_t k = 0; k < region.arguments.size(); ++k) {
+    const ir::Value value = region.arguments[k];
     list.push_back(fmt::format("{} {}", expressions.type(value), kernel.name_of(value)));
+    const ir::Op* maker = kernel.maker(programs_of(kernel).operands[k]);
+    if (deferred && maker && is_call_of(*maker, LibraryKind::IsLarge))
+      list.push_back(late_type(kernel, *deferred, symbol) + "& late");
+  }
   out.line("// Runs the program with this id.");
   write_wrapped(out, fmt::format("static void {}_program(", symbol), list, ") {");
   write_indented(out, body.text());
@@ -129,25 +185,41 @@ std::string print_entry(const ir::Kernel& kernel, const std::string& symbol) {
   out.line(
       "const i32 programs[3] = {i32(launch->grid[0]), i32(launch->grid[1]), "
       "i32(launch->grid[2])};");
-  std::string arguments = "launch, id, programs";
-  if (const std::int64_t bytes = arena_bytes_of(kernel); bytes > 0) {
-    out.format("const tw::Arena arena({});", bytes);
-    arguments += ", arena.bytes";
-  }
   const auto at = std::find(kernel.body.ops.begin(), kernel.body.ops.end(), &programs);
-  for (auto op = kernel.body.ops.begin(); op != at; ++op) statements.statement(**op);
+  const std::string number = free_name(kernel, "number");
+  for (auto op = kernel.body.ops.begin(); op != at; ++op)
+    if (is_call_of(**op, LibraryKind::ByTurns) &&
+        kernel.type((*op)->result()).space == ir::Space::Stack)
+      out.format("alignas(64) {} {}[2][{}];", type_text(kernel.type((*op)->result()).element()),
+                 kernel.name_of((*op)->result()), (*op)->integers("numbers")[0]);
+  std::string arguments = "launch, id, programs";
+  if (const std::int64_t bytes = arena_bytes_of(kernel); bytes > 0)
+    out.format("const tw::Arena arena({});", bytes);
+  if (program_arena_bytes(kernel) > 0) arguments += ", arena.bytes";
+  for (auto op = kernel.body.ops.begin(); op != at; ++op)
+    if (!is_call_of(**op, LibraryKind::ByTurns)) statements.statement(**op);
+  const ir::Op* deferred = deferred_row_of(kernel);
   for (std::size_t k = 0; k < names.size(); ++k) {
-    arguments += ", " + kernel.name_of(names[k]);
-    for (std::size_t number = 0; number < kernel.arguments.size(); ++number) {
-      if (kernel.arguments[number].value != programs.operands[k]) continue;
-      const std::string& name = kernel.name_of(names[k]);
+    const ir::Op* maker = kernel.maker(programs.operands[k]);
+    const std::string& name = kernel.name_of(names[k]);
+    if (maker && is_call_of(*maker, LibraryKind::ByTurns)) {
+      arguments += ", " + array_of_program(kernel, *maker, number);
+      continue;
+    }
+    arguments += ", " + name;
+    if (deferred && maker && is_call_of(*maker, LibraryKind::IsLarge)) {
+      out.format("{} late({});", late_type(kernel, *deferred, symbol), name);
+      arguments += ", late";
+    }
+    for (std::size_t place = 0; place < kernel.arguments.size(); ++place) {
+      if (kernel.arguments[place].value != programs.operands[k]) continue;
       const std::string type = type_text(kernel.type(names[k]));
       if (type == "bool")
-        out.format("const bool {} = *(const u8*)parameters[{}] != 0;", name, number);
-      else out.format("const auto {} = *({}*)parameters[{}];", name, type, number);
+        out.format("const bool {} = *(const u8*)parameters[{}] != 0;", name, place);
+      else out.format("const auto {} = *({}*)parameters[{}];", name, type, place);
     }
   }
-  write_program_id(out, free_name(kernel, "number"), free_name(kernel, "grid_row"));
+  write_program_id(out, number, free_name(kernel, "grid_row"));
   out.format("{}_program({});", symbol, arguments);
   out.close();
   for (auto op = at + 1; op != kernel.body.ops.end(); ++op) statements.statement(**op);

@@ -76,6 +76,22 @@ std::string ExpressionPrinter::place(ir::Value pointer) const {
   return fmt::format("{}[0]", operand(pointer));
 }
 
+std::string ExpressionPrinter::address(ir::Value pointer) const {
+  const ir::Op* maker = kernel_.maker(pointer);
+  if (maker && maker->kind == OpKind::Offset && kernel_.name_of(pointer).empty())
+    return fmt::format("{} + {}", operand(maker->operands[0]), argument(maker->operands[1]));
+  return operand(pointer);
+}
+
+std::string ExpressionPrinter::copied_type(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  if (maker && maker->kind == OpKind::Call)
+    for (const LibraryKind kind : {LibraryKind::Divisor, LibraryKind::PlainDivisor})
+      if (maker->text("function") == name_of(kind)) return fmt::format("tw::{}", name_of(kind));
+  const Type& own = kernel_.type(value);
+  return own.space == ir::Space::Registers ? type_text(own.element()) : type(value);
+}
+
 std::string ExpressionPrinter::element(ir::Value array, ir::Value index) const {
   if (kernel_.type(array).space == ir::Space::Registers) return operand(array);
   return fmt::format("{}[{}]", operand(array), argument(index));
@@ -183,6 +199,18 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::Stream:
     case LibraryKind::FinishStreams:
     case LibraryKind::Map:
+    case LibraryKind::Sum:
+    case LibraryKind::SumF64:
+    case LibraryKind::SumBeside:
+    case LibraryKind::SumKept:
+    case LibraryKind::Largest:
+    case LibraryKind::FetchAhead:
+    case LibraryKind::FetchBlock:
+    case LibraryKind::FetchFarBlock:
+    case LibraryKind::ByTurns:
+    case LibraryKind::Defer:
+    case LibraryKind::RunDeferred:
+    case LibraryKind::FinishDeferred:
     case LibraryKind::Dot:
     case LibraryKind::RunningSum:
     case LibraryKind::MergeRuns:

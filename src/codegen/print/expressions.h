@@ -25,10 +25,15 @@ class ExpressionPrinter {
   std::string expression(const ir::Op& op) const;
   // "x[i * 64 + j]": what a pointer points to.
   std::string place(ir::Value pointer) const;
+  // "x + i": the same as a pointer, for a function.
+  std::string address(ir::Value pointer) const;
   // The element of an array; of a variable, its name.
   std::string element(ir::Value array, ir::Value index) const;
   // The type of a variable or parameter that holds the value; an array is a pointer to its first.
   std::string type(ir::Value value) const;
+
+  // The same of a copy: a variable's is that of its value, a divisor's its own.
+  std::string copied_type(ir::Value value) const;
 
   // Whether the op is written where its result is used.
   bool is_inlined(const ir::Op& op) const;

@@ -213,7 +213,25 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::FinishStreams:
       return out_.format("if ({}) tw::finish_streams();", operand(in[0]));
     case LibraryKind::Map:
-      return map(op);
+    case LibraryKind::Sum:
+    case LibraryKind::SumF64:
+    case LibraryKind::SumBeside:
+    case LibraryKind::SumKept:
+    case LibraryKind::Largest:
+      return row_call(op, *function);
+    case LibraryKind::FetchAhead:
+      return out_.format("if ({}) tw::fetch_ahead({}, {});", operand(in[0]),
+                         expressions_.address(in[1]), expressions_.argument(in[2]));
+    case LibraryKind::FetchBlock:
+    case LibraryKind::FetchFarBlock:
+      return out_.format("if ({}) tw::{}({});", operand(in[0]), function->name,
+                         expressions_.address(in[1]));
+    case LibraryKind::Defer:
+      return defer(op);
+    case LibraryKind::RunDeferred:
+      return out_.line("late.step();");
+    case LibraryKind::FinishDeferred:
+      return out_.line("late.finish(launch);");
     case LibraryKind::Dot:
     case LibraryKind::RunningSum:
     case LibraryKind::MergeRuns:
@@ -233,22 +251,10 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::RowOf:
     case LibraryKind::InPlace:
       break;
+    case LibraryKind::ByTurns:
+      TW_UNREACHABLE("'{}' is written with the entry", function->name);
   }
   TW_UNREACHABLE("'{}' is an expression", function->name);
-}
-
-void StatementPrinter::map(const ir::Op& op) {
-  const ir::Region& body = op.regions[0];
-  out_.open(fmt::format("tw::map({}, {}, &{}, {}, [&](i64 {}) TW_ALWAYS",
-                        expressions_.argument(op.operands[0]),
-                        expressions_.argument(op.operands[1]), expressions_.place(op.operands[2]),
-                        operand(op.operands[3]), kernel_.name_of(body.arguments[0])));
-  ++depth_of_elements_;
-  region(body);
-  --depth_of_elements_;
-  out_.format("return {};", operand(body.ops.back()->operands[0]));
-  out_.outdent();
-  out_.line("});");
 }
 
 // ---- Control: what is carried is a variable
@@ -338,7 +344,7 @@ void StatementPrinter::branch(const ir::Op& op) {
     region(op.regions[1]);
     return out_.close();
   }
-  out_.open(fmt::format("if ({})", operand(op.operands[0])));
+  out_.open(fmt::format("if ({})", expressions_.condition(op.operands[0])));
   region(op.regions[0]);
   assign(op.results, op.regions[0].ops.back()->operands);
   if (op.regions[1].ops.size() > 1 || !op.results.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/text_writer.h"
 #include "codegen/print/expressions.h"
 #include "ir/kernel.h"
+#include "machine/library.h"
 
 namespace tilewright {
 
@@ -24,6 +26,9 @@ class StatementPrinter {
   void region(const ir::Region& region);
   // All but what ends a region.
   void statement(const ir::Op& op);
+  // The structure that a deferred row is: the values that its region sees, and an element by its
+  // position.
+  void deferred_row(const ir::Op& op, const std::string& symbol);
 
  private:
   void final_statement(const ir::Op& op);
@@ -31,7 +36,12 @@ class StatementPrinter {
   void array(const ir::Op& op);
   void write(const ir::Op& op);
   void call(const ir::Op& op);
-  void map(const ir::Op& op);
+  void open_function(const std::string& head, const ir::Region& body);
+  void function_body(const ir::Region& body);
+  void row_call(const ir::Op& op, const LibraryFunction& function);
+  void defer(const ir::Op& op);
+  // Values of the outside that a region uses, by name, with their types.
+  std::map<std::string, std::string> seen_outside(const ir::Region& region) const;
   void tile_call(const ir::Op& op);
   void print(const ir::Op& op);
   void store(const ir::Op& op);

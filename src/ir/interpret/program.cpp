@@ -165,7 +165,9 @@ void Program::read_buffer(const Op& op) {
   const std::int64_t slot = operand(op, 0).elements[0].i;
   if (kernel_.is_in_ring(kernel_.buffers[buffer])) {
     Tile content;
-    if (const std::string problem = rings_.read(buffer, slot, op.result(), content); !problem.empty()) fail(op, problem);
+    if (const std::string problem = rings_.read(buffer, slot, op.result(), content);
+        !problem.empty())
+      fail(op, problem);
     return set_result(op, std::move(content));
   }
   if (const std::string problem = copies_.read_problem(buffer, slot); !problem.empty())
@@ -324,8 +326,9 @@ void Program::print(const Op& op) {
   if (op.operands.empty()) emit(fmt::format("{} {}", place, op.text("prefix")));
   if (kernel_.stage == Stage::Final && op.operands.size() == 2) {
     const Tile& element = operand(op, 0);
-    return emit(fmt::format("{} idx {} {}{}", place, integer(op, 1), op.text("prefix"),
-                            element_text(element.type, element.elements[0], op.integer("hex") != 0)));
+    return emit(
+        fmt::format("{} idx {} {}{}", place, integer(op, 1), op.text("prefix"),
+                    element_text(element.type, element.elements[0], op.integer("hex") != 0)));
   }
   for (std::size_t k = 0; k < op.operands.size(); ++k) {
     const Tile& tile = operand(op, k);

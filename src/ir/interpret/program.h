@@ -30,7 +30,8 @@ class Program {
         values_(kernel.value_count()),
         copies_(kernel),
         rings_(kernel),
-        turns_(options.role_seed * 0x2545f4914f6cdd1d + static_cast<std::uint64_t>(id[0]) * 0x9e3779b97f4a7c15 + 1),
+        turns_(options.role_seed * 0x2545f4914f6cdd1d +
+               static_cast<std::uint64_t>(id[0]) * 0x9e3779b97f4a7c15 + 1),
         jitter_(jitter_seed(options, id)) {}
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
@@ -94,7 +95,10 @@ class Program {
   void linear(const Op& op);
   void call(const Op& op);
   void stream(const Op& op);
-  void map_row(const Op& op);
+  double value_at(const Region& region, std::int64_t i);
+  void write_row(const Op& op, std::size_t pointer, std::int64_t first, std::int64_t last);
+  void sum_row(const Op& op);
+  void largest_of_row(const Op& op);
   Tile array_tile(const Op& op, std::size_t array, std::int64_t rows, std::int64_t columns,
                   std::int64_t by_row, std::int64_t by_column) const;
   void write_tile(const Op& op, std::size_t array, const Tile& tile);

@@ -161,14 +161,14 @@ std::string Launch::run_laid() {
   const ir::Kernel on_host = laid_for_cpu(lower(Place::Cpu).lowered.kernel);
   const std::string on_cpu = run_sweeps(on_host, text_of_cpu);
   if (!on_cpu.empty()) return "sweeps of the CPU: " + on_cpu;
-  if (const std::optional<ir::Kernel> loops = final_for_cpu(on_host)) {
-    const std::string in_loops = run_sweeps(*loops, text_of_cpu);
-    if (!in_loops.empty()) return "loops of the CPU: " + in_loops;
-  }
+  const std::string in_loops = run_sweeps(final_for_cpu(on_host), text_of_cpu);
+  if (!in_loops.empty()) return "loops of the CPU: " + in_loops;
   const Target cuda = Target::parse("sm_90a");
   const CudaEmitOptions options{.target = cuda,
                                 .num_warps = program_.warps > 0 ? program_.warps : 4};
-  const auto text_of_cuda = [&](const ir::Kernel& kernel) { return emit_cuda(kernel, options).text; };
+  const auto text_of_cuda = [&](const ir::Kernel& kernel) {
+    return emit_cuda(kernel, options).text;
+  };
   const std::string on_cuda =
       run_sweeps(laid_for_cuda(lower(Place::Emulated).lowered.kernel, options), text_of_cuda);
   return on_cuda.empty() ? "" : "sweeps of CUDA: " + on_cuda;

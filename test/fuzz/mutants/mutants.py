@@ -83,8 +83,8 @@ MUTANTS = [
     Mutant("nested_writes", "writes inside loops and branches overwrite what was loaded before them",
            [drop(PLANNER, "if (nested.facts().has(ir::Writes)) writes.push_back(&nested);")]),
     Mutant("reshape_index", "the index of a reshape is an operand on the CPU",
-           [Edit("src/codegen/cpu/element.cpp", "= {text, number.depth};",
-                 "= {MUTANT ? number.text : text, number.depth};")]),
+           [Edit("src/codegen/lower/lower_places.cpp", "const bool is_whole = stride == 1 && attributes.size() == 1;",
+                 "const bool is_whole = MUTANT || (stride == 1 && attributes.size() == 1);")]),
     # ---- Barriers for global memory
     Mutant("back_edge", "what a round did to memory is pending in the next one",
            [Edit(GLOBAL, "if (const auto found = assumed_.find(&loop); found != assumed_.end()) return merge(found->second);",

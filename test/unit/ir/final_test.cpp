@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ir/final_test.cpp — stage Final: its text, each rule of its verifier broken once, and what its
 // ops do.
+#include <cmath>
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -192,6 +195,68 @@ TEST(FinalCalls, RunsAreConsecutiveNumbers) {
   EXPECT_EQ(is_run({5, 6, 7, 9}), 0);
 }
 
+// ---- Functions of the library along rows
+
+// A variable that begins with `from`, a call that is handed element j of the array, and the
+// variable as element 0.
+std::string along_row(const std::string& function, const std::string& from,
+                      const std::string& more = "") {
+  return through_array("    %from = constant {value = " + from + R"(} : f32
+    %found = array %from {count = 1} : f32@registers
+    %row = array {count = 4} : f32@stack
+    call %found, %2, %1)" +
+                       (function == "sum_kept" ? ", %row" : "") + " {function = \"" + function +
+                       R"("} (%j: i64) {
+      %x = read %tile, %j : f32
+      yield %x
+    }
+)" + more + R"(    %y = read %found, %0 : f32
+    write %tile, %0, %y
+)");
+}
+
+TEST(FinalCalls, SumsAlongRowsAreAddedToTheVariable) {
+  EXPECT_EQ(run_on(along_row("sum", "10.0"), {1, 2, 3, 4})[0], 19);
+}
+
+TEST(FinalCalls, WhatStandsBesideASumIsRunToo) {
+  std::string ops =
+      along_row("sum_kept", "0.0", "    %kept = read %row, %2 : f32\n    write %tile, %2, %kept\n");
+  const std::string end = "      yield %x\n    }\n";
+  const std::string beside = R"(      yield %x
+    } then (%k: i64) {
+      %nine = constant {value = 9.0} : f32
+      %three = constant {value = 3} : i32
+      write %tile, %three, %nine
+      call {function = "run_deferred"}
+      yield
+    }
+)";
+  ops.replace(ops.find(end), end.size(), beside);
+  EXPECT_EQ(run_on(ops, {1, 2, 3, 4}), (std::vector<float>{9, 2, 3, 9}));
+}
+
+TEST(FinalCalls, TheLargestIsANumberWhereThereIsOne) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(run_on(along_row("largest", "nan"), {7, nan, 3, nan})[0], 3);
+  EXPECT_EQ(run_on(along_row("largest", "5.0"), {7, nan, 3, nan})[0], 5);
+  EXPECT_TRUE(std::isnan(run_on(along_row("largest", "nan"), {7, nan, nan, nan})[0]));
+}
+
+TEST(FinalCalls, DeferredRowsAreWrittenFromWhatTheySee) {
+  const std::string ops = R"(    %0 = constant {value = 1.5} : f32
+    %by = array %0 {count = 1} : f32@registers
+    call %q, %m {function = "defer"} (%j: i64) {
+      %1 = constant {value = 0} : i32
+      %2 = read %by, %1 : f32
+      %3 = cast %j : f32
+      %x = mul %2, %3 : f32
+      yield %x
+    }
+)";
+  EXPECT_EQ(run_on(ops, {9, 9, 9, 9, 9}), (std::vector<float>{0, 1.5, 3, 4.5, 9}));
+}
+
 TEST(FinalCalls, ElementsArePrintedWithTheirIndex) {
   const Kernel kernel =
       parse(in_programs("    %0 = constant {value = 5} : i32\n"
@@ -231,6 +296,28 @@ TEST(VerifyFinal, F8WhatHasNoNameIsUsedOnce) {
   EXPECT_THAT(verdict_of_final(in_programs("    %0 = load %q : f32\n    %y = add %0, %0 : f32\n"
                                            "    store %q, %y\n")),
               HasSubstr("rule F8: a value without a name is used once"));
+}
+
+TEST(VerifyFinal, F9FunctionsThatAreHandedOver) {
+  const auto verdict = [](const std::string& type, const std::string& function,
+                          const std::string& yielded, const std::string& second) {
+    return verdict_of_final(in_programs(
+        "    %0 = constant {value = 0.0} : " + type + "\n    %s = array %0 {count = 1} : " + type +
+        "@registers\n    call %s, %m, %m {function = \"" + function +
+        "\"} (%j: i64) {\n      %x = cast %j : " + yielded + "\n      yield %x\n    }" + second +
+        "\n"));
+  };
+  EXPECT_EQ(verdict("f32", "sum", "f32", ""), "valid");
+  EXPECT_EQ(verdict("f64", "sum_f64", "f64", ""), "valid");
+  EXPECT_EQ(verdict("f32", "sum_beside", "f32", " then (%k: i64) {\n      yield\n    }"), "valid");
+  EXPECT_THAT(verdict("f64", "sum", "f64", ""), HasSubstr("rule F9: 'sum' takes operands \"vii\""));
+  EXPECT_THAT(verdict("f32", "sum", "f64", ""), HasSubstr("takes an i64 and gives an f32"));
+  EXPECT_THAT(verdict("f32", "sum_beside", "f32", " then (%k: i64) {\n      yield %k\n    }"),
+              HasSubstr("rule F9: the second function takes an i64 and gives nothing"));
+  EXPECT_THAT(
+      verdict_of_final(in_programs("    %t = call {function = \"by_turns\", numbers = [0, 0]} "
+                                   ": f32@stack\n    %u = read %t, %m : f32\n")),
+      HasSubstr("rule F9: 'by_turns' gives new array"));
 }
 
 TEST(VerifyFinal, F9CallsFitTheLibrary) {
