@@ -45,6 +45,23 @@ def norm_kernel(x_ptr, out_ptr, stride, columns, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def scaled_kernel(x_ptr, out_ptr, stride, columns, BLOCK: tl.constexpr):
+    start = tl.program_id(0).to(tl.int64) * stride
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    x = tl.load(x_ptr + start + column, mask=inside, other=-float("inf")).to(tl.float32)
+    power = tl.exp(x - tl.max(x, axis=0))
+    total = tl.sum(power, axis=0)
+    scale = 1.0
+    for _ in range(columns % 4):
+        scale = scale * 0.5
+    more = 0.0
+    if columns > 32:
+        more = scale + 1.0
+    tl.store(out_ptr + start + column, power / total * scale + more, mask=inside)
+
+
+@triton.jit
 def band_kernel(x_ptr, out_ptr, first, columns, rows, BLOCK: tl.constexpr):
     row = tl.program_id(0) + tl.arange(0, 1)[:, None]
     column = tl.arange(0, BLOCK)[None, :]
@@ -83,6 +100,13 @@ std::vector<double> norm_of(const float* x, std::int64_t columns) {
   std::vector<double> out;
   for (std::int64_t i = 0; i < columns; ++i)
     out.push_back((x[i] - mean) / std::sqrt(variance + 1e-5) + double(i % 3));
+  return out;
+}
+
+std::vector<double> scaled_of(const float* x, std::int64_t columns) {
+  std::vector<double> out = softmax_of(x, columns);
+  const double scale = std::pow(0.5, double(columns % 4));
+  for (double& y : out) y = y * scale + (columns > 32 ? scale + 1 : 0);
   return out;
 }
 
@@ -158,6 +182,12 @@ TEST(LateRows, SmallFloats) {
 TEST(LateRows, InPlace) {
   check_both({DType::Float32, 259, 259, 2, true});
   check_both({DType::BFloat16, 259, 259, 2, true});
+}
+
+// What the row is computed from may be the result of a loop or a branch.
+TEST(LateRows, ScalarsOfLoopsAndBranches) {
+  check("scaled_kernel", {DType::Float32, 259, 259, 0}, 1e-6, scaled_of);
+  check("scaled_kernel", {DType::Float32, 30, 33, 3}, 1e-6, scaled_of);
 }
 
 // A tile of one row, with masks at both ends and one that leaves whole programs out.

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/print/control.cpp — loops and branches: what is carried is a variable.
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "codegen/print/statements.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+
+namespace {
+
+std::string_view sign_of(std::string_view op) {
+  constexpr std::pair<std::string_view, std::string_view> signs[] = {
+      {"add", "+"}, {"mul", "*"}, {"and", "&"}, {"or", "|"}, {"xor", "^"}};
+  for (const auto& [name, sign] : signs)
+    if (name == op) return sign;
+  return op;  // min and max are names in either language
+}
+
+}  // namespace
+
+void StatementPrinter::declare(const std::vector<ir::Value>& variables,
+                               const std::vector<ir::Value>& initial) {
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    out_.format("{} {}{};", expressions_.type(variables[k]), kernel_.name_of(variables[k]),
+                initial.empty() ? "{}" : " = " + operand(initial[k]));
+}
+
+// to = from; no source is a variable that is assigned here.
+void StatementPrinter::assign(const std::vector<ir::Value>& to,
+                              const std::vector<ir::Value>& from) {
+  for (std::size_t k = 0; k < to.size(); ++k)
+    if (operand(to[k]) != operand(from[k]))
+      out_.format("{} = {};", operand(to[k]), operand(from[k]));
+}
+
+void StatementPrinter::for_loop(const ir::Op& op) {
+  if (op.text("over") != "rounds") return element_loop(op);
+  const ir::Region& body = op.regions[0];
+  const std::vector<ir::Value> carried(body.arguments.begin() + 1, body.arguments.end());
+  declare(carried, {op.operands.begin() + 3, op.operands.end()});
+  const std::string& name = kernel_.name_of(body.arguments[0]);
+  const std::string to = operand(op.operands[1]), by = operand(op.operands[2]);
+  const ir::Op* step = kernel_.maker(op.operands[2]);
+  const bool is_known = step && step->kind == OpKind::Constant;
+  const std::int64_t known = is_known ? step->integer("value") : 0;
+  std::string test = fmt::format("{} > 0 ? {} < {} : {} > {}", by, name, to, name, to);
+  if (is_known) test = fmt::format("{} {} {}", name, known > 0 ? "<" : ">", to);
+  const std::string next = known == 1 ? "++" + name : fmt::format("{} += {}", name, by);
+  out_.open(fmt::format("for ({} {} = {}; {}; {})", expressions_.type(body.arguments[0]), name,
+                        operand(op.operands[0]), test, next));
+  region(body);
+  assign(carried, body.ops.back()->operands);
+  out_.close();
+}
+
+void StatementPrinter::element_loop(const ir::Op& op) {
+  if (op.integer("simd") != 0) {
+    std::string clauses;
+    for (const std::string& clause : op.texts("reduces")) {
+      const std::size_t space = clause.find(' ');
+      clauses += fmt::format(" reduction({} : {})", sign_of(clause.substr(0, space)),
+                             clause.substr(space + 1));
+    }
+    out_.line("#pragma omp simd" + clauses);
+  }
+  const ir::Region& body = op.regions[0];
+  const std::string& name = kernel_.name_of(body.arguments[0]);
+  const ir::Op* step = kernel_.maker(op.operands[2]);
+  const bool is_known = step && step->kind == OpKind::Constant;
+  const std::int64_t by = is_known ? step->integer("value") : 0;
+  const std::string next = by == 1    ? "++" + name
+                           : by == -1 ? "--" + name
+                                      : fmt::format("{} += {}", name, operand(op.operands[2]));
+  out_.open(fmt::format("for ({} {} = {}; {} {} {}; {})", expressions_.type(body.arguments[0]),
+                        name, expressions_.argument(op.operands[0]), name, by < 0 ? ">" : "<",
+                        expressions_.argument(op.operands[1]), next));
+  ++depth_of_elements_;
+  region(body);
+  --depth_of_elements_;
+  out_.close();
+}
+
+// Region 0 decides; its values are the results, or what region 1 goes on with.
+void StatementPrinter::while_loop(const ir::Op& op) {
+  const ir::Op& decision = *op.regions[0].ops.back();
+  const std::vector<ir::Value>& inside = op.regions[1].arguments;
+  declare(op.regions[0].arguments, op.operands);
+  declare(inside, {});
+  out_.open("for (;;)");
+  region(op.regions[0]);
+  const std::string goes_on = operand(decision.operands[0]);
+  assign(inside, {decision.operands.begin() + 1, decision.operands.end()});
+  out_.format("if (!{}) break;", goes_on);
+  region(op.regions[1]);
+  assign(op.regions[0].arguments, op.regions[1].ops.back()->operands);
+  out_.close();
+}
+
+void StatementPrinter::branch(const ir::Op& op) {
+  declare(op.results, {});
+  if (op.results.empty() && op.regions[0].ops.size() == 1) {
+    out_.open(fmt::format("if (!{})", operand(op.operands[0])));
+    region(op.regions[1]);
+    return out_.close();
+  }
+  out_.open(fmt::format("if ({})", expressions_.condition(op.operands[0])));
+  region(op.regions[0]);
+  assign(op.results, op.regions[0].ops.back()->operands);
+  if (op.regions[1].ops.size() > 1 || !op.results.empty()) {
+    out_.outdent();
+    out_.open("} else");
+    region(op.regions[1]);
+    assign(op.results, op.regions[1].ops.back()->operands);
+  }
+  out_.close();
+}
+
+}  // namespace tilewright
