@@ -116,7 +116,6 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
   out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
   out.dynamic_bytes =
       emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
-  out.largest = emitter.shared().largest();
   out.fits_shape = emitter.fits_shape();
   return out;
 }
@@ -187,7 +186,43 @@ bool add(const LaidForm& laid, const std::vector<ir::Value>& values, std::vector
   return is_new;
 }
 
-// What the emitter finds impossible is excepted in another try.
+// The largest buffers in shared memory and their bytes.
+std::string largest_buffers(const ir::Kernel& kernel) {
+  std::vector<const ir::KernelBuffer*> sorted;
+  for (const ir::KernelBuffer& buffer : kernel.buffers)
+    if (buffer.is_shared()) sorted.push_back(&buffer);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto* a, const auto* b) { return a->bytes() > b->bytes(); });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i)
+    texts.push_back(fmt::format("{} {}", sorted[i]->name, sorted[i]->bytes()));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Of a block, with its part of a private row.
+std::int64_t block_bytes(const ir::Kernel& laid) {
+  std::int64_t bytes = shared_bytes_of(laid);
+  for (const ir::KernelBuffer& buffer : laid.buffers)
+    if (buffer.is_private) bytes += buffer.bytes() / laid.shape.cluster;
+  return bytes;
+}
+
+// Whether the tables have what the shape excludes: programs that share a block have nothing in its
+// shared memory, and those of a cluster nothing but scratch; beside a private row there is static
+// memory alone.
+bool excludes_shape(const ir::Kernel& laid) {
+  const auto is_met_in = [&](const ir::KernelBuffer& buffer) {
+    return buffer.offset >= 0 &&
+           (laid.shape.programs > 1 || (laid.shape.cluster > 1 && !buffer.is_scratch()));
+  };
+  const bool has_row = std::any_of(laid.buffers.begin(), laid.buffers.end(),
+                                   [](const auto& buffer) { return buffer.is_private; });
+  return std::any_of(laid.buffers.begin(), laid.buffers.end(), is_met_in) ||
+         (has_row && shared_bytes_of(laid) > SharedMemory::most_static);
+}
+
+// What the emitter finds impossible is excepted in another try. Of a kernel that cannot run by its
+// tables no text is written.
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
              const Attempt& attempt) {
   SweepPolicy policy = policy_of(shape, attempt);
@@ -206,8 +241,12 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Pro
     {
       const LaidFacts facts(laid.kernel, shape.threads());
       const bool is_right = write_tables(laid.kernel, facts, options, shape);
-      trial = emit(laid.kernel, facts, options);
-      trial.emitted.fits_shape &= is_right;
+      trial.emitted.shared_bytes = block_bytes(laid.kernel);
+      trial.emitted.fits_shape = is_right && !excludes_shape(laid.kernel);
+      trial.emitted.largest = largest_buffers(laid.kernel);
+      if (trial.emitted.fits_shape &&
+          trial.emitted.shared_bytes <= options.target.shared_bytes_per_block_optin)
+        trial = emit(laid.kernel, facts, options);
     }
     if (trial.refused.is_empty()) {
       trial.emitted.laid = std::move(laid.kernel);
