@@ -76,7 +76,6 @@ struct Emitted {
   std::map<std::string, MapBox> boxes;
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
-  std::string largest;             // arrays in shared memory
   bool fits_shape = true;
   ir::Kernel laid;  // where it was made here
 };
@@ -243,7 +242,6 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Pro
       const bool is_right = write_tables(laid.kernel, facts, options, shape);
       trial.emitted.shared_bytes = block_bytes(laid.kernel);
       trial.emitted.fits_shape = is_right && !excludes_shape(laid.kernel);
-      trial.emitted.largest = largest_buffers(laid.kernel);
       if (trial.emitted.fits_shape &&
           trial.emitted.shared_bytes <= options.target.shared_bytes_per_block_optin)
         trial = emit(laid.kernel, facts, options);
@@ -279,17 +277,18 @@ Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options) 
   return out;
 }
 
-Emitted emit_fitting(const ir::Kernel& kernel, const CudaEmitOptions& options) {
-  const std::int64_t most = options.target.shared_bytes_per_block_optin;
-  Emitted out = emit_smallest(kernel, options);
-  if (out.shared_bytes <= most) return out;
+// Throws ArgumentError for a Laid kernel that needs more shared memory than a block can have.
+void require_space(const ir::Kernel& laid, const Target& target) {
+  const std::int64_t bytes = block_bytes(laid);
+  if (bytes <= target.shared_bytes_per_block_optin) return;
   int stages = 1;
-  for (const ir::KernelBuffer& buffer : kernel.buffers) stages = std::max(stages, buffer.slots);
+  for (const ir::KernelBuffer& buffer : laid.buffers) stages = std::max(stages, buffer.slots);
   throw ArgumentError(fmt::format(
       "kernel '{}' needs {} bytes of shared memory for its tiles with {} (the largest: {}), but a "
       "block of {} has at most {}: use smaller blocks{} or more warps",
-      kernel.name, out.shared_bytes, stages == 1 ? "1 stage" : fmt::format("{} stages", stages),
-      out.largest, options.target.name, most, stages == 1 ? "" : ", fewer stages"));
+      laid.name, bytes, stages == 1 ? "1 stage" : fmt::format("{} stages", stages),
+      largest_buffers(laid), target.name, target.shared_bytes_per_block_optin,
+      stages == 1 ? "" : ", fewer stages"));
 }
 
 Parameter parameter_of(const ir::Kernel& kernel, const ir::KernelArgument& argument) {
@@ -463,13 +462,15 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
   require_features(kernel, options.target);
   if (kernel.stage == ir::Stage::Laid) {
     TW_CHECK(kernel.shape.is_decided(), "kernel '{}' has no shape", kernel.name);
+    require_space(kernel, options.target);
     const LaidFacts facts(kernel, shape_of(kernel, options.target).threads());
     const Trial trial = emit(kernel, facts, options);
     TW_CHECK(trial.refused.is_empty(), "kernel '{}' cannot be written in these sweeps",
              kernel.name);
     return source_of(kernel, trial.emitted, options);
   }
-  const Emitted emitted = emit_fitting(kernel, options);
+  const Emitted emitted = emit_smallest(kernel, options);
+  require_space(emitted.laid, options.target);
   return source_of(emitted.laid, emitted, options);
 }
 
