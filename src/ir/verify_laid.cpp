@@ -98,6 +98,7 @@ class LaidRules {
 void verify_laid(const Kernel& kernel) {
   LaidRules(kernel).check(kernel.body, nullptr);
   verify_buffers(kernel);
+  verify_held(kernel);
   verify_tables(kernel);
   verify_shared(kernel);
 }

@@ -8,7 +8,8 @@
 //       without a buffer is computed by the op behind its sweep, which alone reads it. Layouts and
 //       orders reach every element; their threads are those of the shape; rows that are named exist.
 //   L3  A tile that an op outside sweeps gives, or a loop carries, lives in a buffer; what a loop
-//       carries and gives has one.
+//       carries and gives has one. A tile is read from its buffer only where no other one was
+//       written there since.
 //   L4  Accesses of a sweep that may meet, one of them a write, are of the same element: elements
 //       are walked in any order.
 //   L5  A product with `warps` names a unit, and its result's buffer lies as that makes it.
@@ -28,6 +29,8 @@ void verify_laid(const Kernel& kernel);
 
 // L2 and L3, for verify_laid.
 void verify_buffers(const Kernel& kernel);
+// L3, what buffers hold.
+void verify_held(const Kernel& kernel);
 // What L2, L5 and L6 say of the tables.
 void verify_tables(const Kernel& kernel);
 // L7.

@@ -77,7 +77,6 @@ struct Emitted {
   std::map<std::string, MapBox> boxes;
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
-  std::string largest;             // arrays in shared memory
   bool fits_shape = true;
   ir::Kernel laid;  // where it was made here
 };
@@ -117,7 +116,6 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
   out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
   out.dynamic_bytes =
       emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
-  out.largest = emitter.shared().largest();
   out.fits_shape = emitter.fits_shape();
   return out;
 }
@@ -188,7 +186,43 @@ bool add(const LaidForm& laid, const std::vector<ir::Value>& values, std::vector
   return is_new;
 }
 
-// What the emitter finds impossible is excepted in another try.
+// The largest buffers in shared memory and their bytes.
+std::string largest_buffers(const ir::Kernel& kernel) {
+  std::vector<const ir::KernelBuffer*> sorted;
+  for (const ir::KernelBuffer& buffer : kernel.buffers)
+    if (buffer.is_shared()) sorted.push_back(&buffer);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto* a, const auto* b) { return a->bytes() > b->bytes(); });
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i)
+    texts.push_back(fmt::format("{} {}", sorted[i]->name, sorted[i]->bytes()));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Of a block, with its part of a private row.
+std::int64_t block_bytes(const ir::Kernel& laid) {
+  std::int64_t bytes = shared_bytes_of(laid);
+  for (const ir::KernelBuffer& buffer : laid.buffers)
+    if (buffer.is_private) bytes += buffer.bytes() / laid.shape.cluster;
+  return bytes;
+}
+
+// Whether the tables have what the shape excludes: programs that share a block have nothing in its
+// shared memory, and those of a cluster nothing but scratch; beside a private row there is static
+// memory alone.
+bool excludes_shape(const ir::Kernel& laid) {
+  const auto is_met_in = [&](const ir::KernelBuffer& buffer) {
+    return buffer.offset >= 0 &&
+           (laid.shape.programs > 1 || (laid.shape.cluster > 1 && !buffer.is_scratch()));
+  };
+  const bool has_row = std::any_of(laid.buffers.begin(), laid.buffers.end(),
+                                   [](const auto& buffer) { return buffer.is_private; });
+  return std::any_of(laid.buffers.begin(), laid.buffers.end(), is_met_in) ||
+         (has_row && shared_bytes_of(laid) > SharedMemory::most_static);
+}
+
+// What the emitter finds impossible is excepted in another try. Of a kernel that cannot run by its
+// tables no text is written.
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
              const Attempt& attempt) {
   SweepPolicy policy = policy_of(shape, attempt);
@@ -207,8 +241,11 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Pro
     {
       const LaidFacts facts(laid.kernel, shape.threads());
       const bool is_right = write_tables(laid.kernel, facts, options, shape);
-      trial = emit(laid.kernel, facts, options);
-      trial.emitted.fits_shape &= is_right;
+      trial.emitted.shared_bytes = block_bytes(laid.kernel);
+      trial.emitted.fits_shape = is_right && !excludes_shape(laid.kernel);
+      if (trial.emitted.fits_shape &&
+          trial.emitted.shared_bytes <= options.target.shared_bytes_per_block_optin)
+        trial = emit(laid.kernel, facts, options);
     }
     if (trial.refused.is_empty()) {
       trial.emitted.laid = std::move(laid.kernel);
@@ -241,17 +278,18 @@ Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options) 
   return out;
 }
 
-Emitted emit_fitting(const ir::Kernel& kernel, const CudaEmitOptions& options) {
-  const std::int64_t most = options.target.shared_bytes_per_block_optin;
-  Emitted out = emit_smallest(kernel, options);
-  if (out.shared_bytes <= most) return out;
+// Throws ArgumentError for a Laid kernel that needs more shared memory than a block can have.
+void require_space(const ir::Kernel& laid, const Target& target) {
+  const std::int64_t bytes = block_bytes(laid);
+  if (bytes <= target.shared_bytes_per_block_optin) return;
   int stages = 1;
-  for (const ir::KernelBuffer& buffer : kernel.buffers) stages = std::max(stages, buffer.slots);
+  for (const ir::KernelBuffer& buffer : laid.buffers) stages = std::max(stages, buffer.slots);
   throw ArgumentError(fmt::format(
       "kernel '{}' needs {} bytes of shared memory for its tiles with {} (the largest: {}), but a "
       "block of {} has at most {}: use smaller blocks{} or more warps",
-      kernel.name, out.shared_bytes, stages == 1 ? "1 stage" : fmt::format("{} stages", stages),
-      out.largest, options.target.name, most, stages == 1 ? "" : ", fewer stages"));
+      laid.name, bytes, stages == 1 ? "1 stage" : fmt::format("{} stages", stages),
+      largest_buffers(laid), target.name, target.shared_bytes_per_block_optin,
+      stages == 1 ? "" : ", fewer stages"));
 }
 
 Parameter parameter_of(const ir::Kernel& kernel, const ir::KernelArgument& argument) {
@@ -425,13 +463,15 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
   require_features(kernel, options.target);
   if (kernel.stage == ir::Stage::Laid) {
     TW_CHECK(kernel.shape.is_decided(), "kernel '{}' has no shape", kernel.name);
+    require_space(kernel, options.target);
     const LaidFacts facts(kernel, shape_of(kernel, options.target).threads());
     const Trial trial = emit(kernel, facts, options);
     TW_CHECK(trial.refused.is_empty(), "kernel '{}' cannot be written in these sweeps",
              kernel.name);
     return source_of(kernel, trial.emitted, options);
   }
-  const Emitted emitted = emit_fitting(kernel, options);
+  const Emitted emitted = emit_smallest(kernel, options);
+  require_space(emitted.laid, options.target);
   return source_of(emitted.laid, emitted, options);
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/check.h"
 
@@ -140,16 +139,6 @@ std::vector<std::string> SharedMemory::declarations() const {
                                 array.element, array.name, array.count));
   }
   return out;
-}
-
-std::string SharedMemory::largest() const {
-  std::vector<Array> sorted = arrays_;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Array& a, const Array& b) { return a.bytes > b.bytes; });
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < std::min<std::size_t>(sorted.size(), 3); ++i)
-    texts.push_back(fmt::format("{} {}", sorted[i].name, sorted[i].bytes));
-  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace tilewright

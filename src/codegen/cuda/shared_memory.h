@@ -19,6 +19,9 @@ namespace tilewright {
 
 class SharedMemory {
  public:
+  static constexpr std::int64_t most_static =
+      48 * 1024;  // bytes without asking the launch for them
+
   struct Array {
     std::string name;
     std::string element;  // its C++ type
@@ -87,8 +90,6 @@ class SharedMemory {
   // there is too much for static memory.
   std::vector<std::string> declarations() const;
   bool is_dynamic() const { return bytes_ > most_static; }
-  // The largest arrays and their bytes, for messages.
-  std::string largest() const;
 
  private:
   const std::string& array_of(const std::string& name) const {
@@ -97,7 +98,6 @@ class SharedMemory {
   }
   bool shares_used_place(const std::string& name) const;
 
-  static constexpr std::int64_t most_static = 48 * 1024;
   std::vector<Array> arrays_;
   std::vector<Array> planned_;  // of the run that is assumed
   States states_ = {{"", {}}};  // "": of arrays that are still to come

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codegen/cuda/emit.h"
 #include "codegen/cuda/shared_memory.h"
 #include "compiler/triton/compile.h"
 #include "compiler/triton/signature.h"
+#include "ir/parse.h"
 #include "tile_program.h"
 #include "tilewright/error.h"
 
@@ -38,7 +40,6 @@ TEST(SharedMemory, ArraysOfOnePlaceArePointersIntoOneArray) {
                           "f16* const b = reinterpret_cast<f16*>(shared + 4096);",
                           "f32* const c = reinterpret_cast<f32*>(shared + 0);",
                           "f32* const d = reinterpret_cast<f32*>(shared + 6144);"));
-  EXPECT_EQ(memory.largest(), "d 8192, a 4096, b 2048");
 }
 
 TEST(SharedMemory, BarriersBetweenArraysOfOnePlace) {
@@ -145,8 +146,32 @@ def big(a_ptr, c_ptr, B: tl.constexpr):
   } catch (const ArgumentError& error) {
     EXPECT_STREQ(error.what(),
                  "kernel 'big' needs 524288 bytes of shared memory for its tiles with 1 stage (the "
-                 "largest: a_shared 262144, kept_shared 262144), but a block of sm_90a has at most "
+                 "largest: a 262144, tile 262144), but a block of sm_90a has at most "
                  "232448: use smaller blocks or more warps");
+  }
+}
+
+// Offsets of a kernel that is given at stage Laid may be anything.
+TEST(CudaSharedMemory, OffsetsBehindTheEndAreAnError) {
+  const CudaEmitOptions options{.target = Target::parse("sm_90a")};
+  ir::Kernel laid = laid_for_cuda(ir::parse(R"(
+kernel @turn(%x: *f32 {divisible = 16}) tile {
+  %s1 = constant {value = 1} : i64
+  %s64 = constant {value = 64} : i64
+  %p = affine %x, %s64, %s1 : *f32[64, 64]
+  %a = load %p : f32[64, 64]
+  %t = permute %a {order = [1, 0]} : f32[64, 64]
+  store %p, %t
+})"),
+                                  options);
+  ASSERT_EQ(laid.buffers.size(), 1u);
+  EXPECT_NO_THROW(emit_cuda(laid, options));
+  laid.buffers[0].offset = 232448 - 16384 + 16;
+  try {
+    emit_cuda(laid, options);
+    FAIL() << "no error";
+  } catch (const ArgumentError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("kernel 'turn' needs 232464 bytes of shared memory"));
   }
 }
 
