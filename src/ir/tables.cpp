@@ -168,7 +168,9 @@ std::string take_facts(const std::vector<Attribute>& facts, KernelBuffer& buffer
   taker.take_number("align", 1, std::numeric_limits<int>::max(), buffer.align);
   taker.take_flag("private", buffer.is_private);
   taker.take_number("scratch", 1, most_slots, buffer.scratch);
-  if (taker.take("offset", buffer.offset) && buffer.offset < 0) taker.fail("'offset' is below 0");
+  constexpr std::int64_t most_offset = std::numeric_limits<int>::max();
+  if (taker.take("offset", buffer.offset) && (buffer.offset < 0 || buffer.offset > most_offset))
+    taker.fail("'offset' is a number from 0 to {}", most_offset);
   return taker.problem();
 }
 

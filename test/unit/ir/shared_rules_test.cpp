@@ -79,7 +79,8 @@ TEST(SharedRules, AllThatAreUsedHaveOffsetsThatAreAligned) {
               HasSubstr("rule L7: buffer 'x' has no offset, and others have"));
   EXPECT_THAT(verdict_of(with("offset = 256", "offset = 260")),
               HasSubstr("rule L7: buffer 'm_scratch' at 260 is not aligned to 16 bytes"));
-  EXPECT_THAT(verdict_of(with("offset = 256", "offset = -16")), HasSubstr("'offset' is below 0"));
+  EXPECT_THAT(verdict_of(with("offset = 256", "offset = -16")),
+              HasSubstr("'offset' is a number from 0 to"));
   EXPECT_THAT(
       verdict_of(with("@y : f32[64] {space = \"shared\"", "@y : f32[64] {space = \"registers\"")),
       HasSubstr("rule L7: buffer 'y' has an offset, and is not in the block's shared memory"));
