@@ -166,10 +166,13 @@ int warps_for_text(const ir::Kernel& kernel, const Target& target, int warps) {
 }
 
 // Threads without elements of their own repeat what others do: they load the same once more, and
-// memory that they load and others write needs barriers. Fewer warps change no result.
+// memory that they load and others write needs barriers. Fewer warps change no result, but a user's
+// own instructions may count them.
 int warps_with_elements(const ir::Kernel& kernel, const Target& target, int warps) {
   const std::int64_t elements = largest_tile(kernel);
-  if (elements < target.warp_size || has_dot(kernel)) return warps;
+  bool has_asm = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) { has_asm |= op.kind == OpKind::InlineAsm; });
+  if (elements < target.warp_size || has_dot(kernel) || has_asm) return warps;
   while (warps > 1 && elements < std::int64_t{warps} * target.warp_size) warps /= 2;
   return warps;
 }

@@ -99,6 +99,46 @@ def square(x_ptr, out_ptr):
 }
 
 // Each of these steps is some 500 instructions when one warp does it all.
+// 64 elements are those of two warps: two more would load what those two store, behind barriers.
+TEST(CudaShapes, WarpsWithoutElementsAreDropped) {
+  constexpr const char* turn = R"(
+@triton.jit
+def turn(x, n, N: tl.constexpr):
+    i = tl.arange(0, N)
+    for row in range(0, n):
+        a = tl.load(x + row * 2 * N + i)
+        b = tl.load(x + row * 2 * N + N + i)
+        tl.store(x + row * 2 * N + i, a - b)
+        tl.store(x + row * 2 * N + N + i, a + b)
+)";
+  const TileProgram program(turn, "turn", "*fp32:16, i32, 64", 4);
+  EXPECT_TRUE(has(program, "__syncthreads")) << program.text();
+  const TileProgram dropped = program.with({.target = h200, .num_warps = 4, .drops_warps = true});
+  EXPECT_TRUE(has(dropped, "__launch_bounds__(64)")) << dropped.text();
+  EXPECT_FALSE(has(dropped, "__syncthreads")) << dropped.text();
+  Memory x = numbers(DType::Float32, 5 * 128, 1);
+  dropped.expect_same({.arguments = {&x, std::int64_t{5}}});
+  const auto warps_of = [](const char* source, const char* name, const char* signature, int asked) {
+    const TileProgram all(source, name, signature, asked);
+    return choose_shapes(all.kernel(), {.target = h200, .num_warps = asked, .drops_warps = true})
+        .front()
+        .warps;
+  };
+  EXPECT_EQ(warps_of(turn, "turn", "*fp32:16, i32, 16", 4), 4);  // less than a warp has
+  EXPECT_EQ(warps_of(turn, "turn", "*fp32:16, i32, 32", 8), 1);
+  EXPECT_EQ(warps_of(turn, "turn", "*fp32:16, i32, 128", 4), 4);
+  EXPECT_EQ(warps_of(product_source, "product_kernel", "*fp16:16, *fp16:16, *fp16:16, i32, 16", 16),
+            16);
+  constexpr const char* own = R"(
+@triton.jit
+def own(x, N: tl.constexpr):
+    i = tl.arange(0, N)
+    t = tl.inline_asm_elementwise("mov.u32 $0, %ntid.x;", "=r,r", [i], dtype=tl.int32, is_pure=True, pack=1)
+    tl.store(x + i, t)
+)";
+  EXPECT_EQ(warps_of(own, "own", "*i32:16, 32", 4), 4);
+}
+
 TEST(CudaShapes, TextsThatAreTooLongGetMoreWarps) {
   const TileProgram product(R"(
 @triton.jit
