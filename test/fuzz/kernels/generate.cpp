@@ -8,13 +8,15 @@
 #include <fmt/format.h>
 
 #include "draft.h"
+#include "statement_parts.h"
 
 namespace tilewright::fuzz {
 namespace {
 
 // Half of what is allowed, so that kernels differ in what meets in them.
 void choose_kinds(Draft& draft, const Kinds& allowed) {
-  for (int i = 0; i < kind_count; ++i) {
+  draft.kinds.set(Kind::LongRows, allowed.has(Kind::LongRows));  // has dice of its own
+  for (int i = 0; i < static_cast<int>(Kind::LongRows); ++i) {
     const auto kind = static_cast<Kind>(i);
     const bool is_usual = kind == Kind::Loops || kind == Kind::Stores;
     const int percent = is_usual ? 75 : kind == Kind::Programs ? 15 : 40;
@@ -172,6 +174,7 @@ Program generate(unsigned seed, const Kinds& allowed) {
   enter_values(draft, body);
   add_statements(draft, body, 4 + draft.pick(9));
   leave_results(draft, body);
+  if (draft.has(Kind::LongRows)) add_long_row(draft, body);
   add_other_arguments(draft, head);
   Block indices;
   enter_indices(draft, indices);

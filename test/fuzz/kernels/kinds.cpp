@@ -34,7 +34,8 @@ constexpr std::string_view kind_names[kind_count] = {"aliased_arguments",
                                                      "small_types",
                                                      "floats",
                                                      "programs",
-                                                     "exchanges"};
+                                                     "exchanges",
+                                                     "long_rows"};
 
 }  // namespace
 

@@ -33,8 +33,9 @@ enum class Kind : std::uint8_t {
   Floats,
   Programs,   // more than one
   Exchanges,  // of tiles: x, y = y, x
+  LongRows,   // of floats, at the end (long_rows.cpp)
 };
-inline constexpr int kind_count = static_cast<int>(Kind::Exchanges) + 1;
+inline constexpr int kind_count = static_cast<int>(Kind::LongRows) + 1;
 
 class Kinds {
  public:

@@ -50,6 +50,8 @@ void add_update(Draft& draft, Block& block);
 void add_relay(Draft& draft, Block& block);
 // A load and a store of addresses that stand in the tile several times; all copies store the same.
 void add_shared_places(Draft& draft, Block& block);
+// A row of floats after all other statements, in some kernels.
+void add_long_row(Draft& draft, Block& body);
 // A scalar that may differ with the order of elements, as a condition around collectives of which
 // both sides give the same.
 void add_tie(Draft& draft, Block& block);
