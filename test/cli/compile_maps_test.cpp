@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "../unit/codegen_cuda/kernel_sources.h"
 #include "bench/json.h"
 #include "command.h"
 #include "runtime/components.h"
@@ -12,24 +13,6 @@ namespace tilewright::cli {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr const char* product_source = R"(import triton
-import triton.language as tl
-
-@triton.jit
-def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    pid = tl.program_id(0)
-    columns = tl.cdiv(N, BN)
-    rm = (pid // columns) * BM + tl.arange(0, BM)
-    rn = (pid % columns) * BN + tl.arange(0, BN)
-    total = tl.zeros((BM, BN), dtype=tl.float32)
-    for k in range(0, K, BK):
-        rk = k + tl.arange(0, BK)
-        x = tl.load(a + rm[:, None] * K + rk[None, :], mask=(rm[:, None] < M) & (rk[None, :] < K), other=0.0)
-        y = tl.load(b + rk[:, None] * N + rn[None, :], mask=(rk[:, None] < K) & (rn[None, :] < N), other=0.0)
-        total = tl.dot(x, y, total)
-    tl.store(c + rm[:, None] * N + rn[None, :], total.to(tl.float16), mask=(rm[:, None] < M) & (rn[None, :] < N))
-)";
 
 // Keeps what the launcher made: the sizes, strides and box of each map, the blocks and threads.
 constexpr const char* fake_driver_with_maps = R"(
@@ -99,7 +82,8 @@ class CompileMaps : public ::testing::Test {
   void SetUp() override {
     for (const ComponentStatus& component : cuda_components())
       if (component.name == "NVRTC" && component.is_usable()) {
-        std::ofstream(folder_.path() + "/k.py") << product_source;
+        std::ofstream(folder_.path() + "/k.py") << "import triton\nimport triton.language as tl\n"
+                                                << masked_product_source;
         return;
       }
     GTEST_SKIP() << "NVRTC is not here";
