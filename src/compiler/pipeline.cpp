@@ -129,7 +129,8 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
                          .num_stages = options.num_stages,
                          .most_slots = options.most_slots,
                          .shared_bytes = target.shared_bytes_per_block_optin,
-                         .persists = !skipped.contains("persist_programs")});
+                         .persists = !skipped.contains("persist_programs"),
+                         .notes = options.notes});
     done("split_roles");
   }
   const bool has_stages = options.num_stages > 1 && pass_named("pipeline_loops").is_for(target);

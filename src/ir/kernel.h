@@ -81,9 +81,9 @@ struct KernelArgument {
   int memory = -1;        // pointers with the same number may overlap; -1: with no other argument
 };
 
-// A number that the launch knows: a factor, times an integer argument where there is one.
+// A number that the launch knows: a factor, times integer arguments.
 struct LaunchNumber {
-  int argument = -1;
+  std::vector<int> arguments = {};
   std::int64_t factor = 1;
   friend bool operator==(const LaunchNumber&, const LaunchNumber&) = default;
 };

@@ -285,7 +285,7 @@ class Parser {
   LaunchNumber parse_launch_number() {
     LaunchNumber number;
     if (token_.kind != Token::Kind::Value) number.factor = parse_integer();
-    if (token_.kind == Token::Kind::Value) number.argument = parse_argument_number();
+    while (token_.kind == Token::Kind::Value) number.arguments.push_back(parse_argument_number());
     return number;
   }
 

@@ -103,9 +103,11 @@ class Printer {
   }
 
   std::string number_text(const LaunchNumber& number) const {
-    if (number.argument < 0) return fmt::format("{}", number.factor);
-    const Value value = kernel_.arguments[static_cast<std::size_t>(number.argument)].value;
-    return number.factor == 1 ? fmt::format("%{}", names_[value]) : fmt::format("{} %{}", number.factor, names_[value]);
+    std::vector<std::string> factors;
+    if (number.factor != 1 || number.arguments.empty()) factors.push_back(fmt::format("{}", number.factor));
+    for (const int argument : number.arguments)
+      factors.push_back(fmt::format("%{}", names_[kernel_.arguments[static_cast<std::size_t>(argument)].value]));
+    return fmt::format("{}", fmt::join(factors, " "));
   }
 
   // "map @a_map : %a [1 = %K by 1, 0 = %M by %stride]": of tile dimension 1, of %K elements.

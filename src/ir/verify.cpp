@@ -41,7 +41,9 @@ class Verifier {
     for (const KernelMap& map : kernel_.maps) {
       const auto is_argument = [&](int i) { return i >= 0 && i < static_cast<int>(kernel_.arguments.size()); };
       const auto is_number = [&](const LaunchNumber& n) {
-        return n.argument == -1 || (is_argument(n.argument) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(n.argument)].value).is_int());
+        return std::all_of(n.arguments.begin(), n.arguments.end(), [&](int i) {
+          return is_argument(i) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(i)].value).is_int();
+        });
       };
       bool is_good = is_argument(map.argument) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value).is_pointer &&
                      !map.dimensions.empty() && map.dimensions.size() <= 5 && map.dimensions[0].stride == LaunchNumber{};

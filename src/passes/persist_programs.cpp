@@ -37,6 +37,7 @@ bool may_stand_beside_roles(const Op& op) {
     case ir::Family::Check:
       return op.kind == OpKind::Assume;
     case ir::Family::Reduction:
+      return op.kind == OpKind::Reduce;
     case ir::Family::Sync:
     case ir::Family::Final:
       return false;

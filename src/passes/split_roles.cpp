@@ -8,13 +8,10 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
-#include "ir/constant.h"
-#include "passes/choose_units.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/persist_programs.h"
-#include "passes/pipeline_loops/lagging_dots.h"
-#include "passes/roles/load_maps.h"
 #include "passes/roles/model.h"
+#include "passes/roles/ring_loops.h"
 
 namespace tilewright {
 namespace {
@@ -33,6 +30,12 @@ bool pays(const Kernel& kernel, const Op& dot, int num_warps) {
          kernel.type(dot.result()).numel() >= least_sums_with_roles;
 }
 
+bool pays(const Kernel& kernel, const RingLoops& found, int num_warps) {
+  const std::vector<Op*>& dots = found.loops.front().dots;
+  if (found.is_lagging) return dots.size() == 1 && pays(kernel, *dots.front(), num_warps);
+  return num_warps >= least_warps_with_roles;
+}
+
 // ---- Roles
 
 class Splitter {
@@ -40,11 +43,16 @@ class Splitter {
   Splitter(Kernel& kernel, const SplitRolesOptions& options)
       : kernel_(kernel), options_(options), build_(kernel) {}
 
-  bool run() {
-    if (!is_fit() || !find_loop() || !find_maps()) return false;
-    const bool is_outermost = std::find(kernel_.body.ops.begin(), kernel_.body.ops.end(), loop_) !=
-                              kernel_.body.ops.end();
-    if (is_outermost && options_.persists && has_one_axis(kernel_)) loop_over_programs(kernel_);
+  // Why not; "" where it was taken apart.
+  std::string run() {
+    const std::string problem = find_loops();
+    if (!problem.empty()) return problem;
+    const bool is_outermost = std::find(kernel_.body.ops.begin(), kernel_.body.ops.end(),
+                                        found_.loops[0].loop) != kernel_.body.ops.end();
+    if (is_outermost && options_.persists && has_one_axis(kernel_)) {
+      loop_over_programs(kernel_);
+      found_ = find_ring_loops(kernel_);  // their coordinates are of the loop's program now
+    }
     make_tables();
     Region producer = clone(kernel_.body);
     Region consumer = std::move(kernel_.body);
@@ -52,7 +60,7 @@ class Splitter {
     produce(producer);
     consume(consumer);
     join(std::move(producer), std::move(consumer));
-    return true;
+    return "";
   }
 
  private:
@@ -60,94 +68,30 @@ class Splitter {
 
   // ---- Whether
 
-  bool is_fit() {
-    bool is_good = kernel_.rings.empty() && kernel_.buffers.empty();
-    ir::walk(kernel_.body, [&](const Op& op) { is_good = is_good && may_stand_beside_roles(op); });
-    return is_good && options_.num_warps >= group_warps && options_.num_warps % group_warps == 0;
-  }
-
-  // The one loop with products, all of them asynchronous.
-  bool find_loop() {
-    std::size_t dots = 0;
-    ir::walk(kernel_.body, [&](Op& op) {
-      dots += op.kind == OpKind::Dot;
-      if (op.kind != OpKind::For) return;
-      const auto is_product = [](const Op* inside) {
-        return inside->kind == OpKind::Dot && is_asynchronous(*inside);
-      };
-      if (std::any_of(op.regions[0].ops.begin(), op.regions[0].ops.end(), is_product)) loop_ = &op;
-    });
-    if (loop_ == nullptr || dots != 1) return false;
-    const Op& dot = **std::find_if(loop_->regions[0].ops.begin(), loop_->regions[0].ops.end(),
-                                   [](const Op* op) { return op->kind == OpKind::Dot; });
-    return !options_.asks_model || pays(kernel_, dot, options_.num_warps);
-  }
-
-  bool find_maps() {
-    const AxisAnalysis axes(kernel_);
-    std::size_t accesses = 0;
-    ir::walk(loop_->regions[0],
-             [&](const Op& op) { accesses += op.facts().is(ir::Family::Access); });
-    for (Op* op : loop_->regions[0].ops)
-      if (op->kind == OpKind::Load) loads_.push_back(op);
-    lagging_ = find_lagging_dots(kernel_, *loop_, loads_);
-    if (loads_.empty() || accesses != loads_.size() || lagging_.empty()) return false;
-    for (const Op* load : loads_) {
-      const auto map = find_load_map(kernel_, axes, *loop_, *load);
-      if (!map || may_be_stored(map->map.argument)) return false;
-      maps_.push_back(*map);
-      const Type& type = kernel_.type(load->result());
-      stage_bytes_ += type.numel() * static_cast<std::int64_t>(type.element_bytes());
-    }
-    return find_slots();
-  }
-
-  bool may_be_stored(int argument) const {
-    const ir::KernelArgument& loaded = kernel_.arguments[static_cast<std::size_t>(argument)];
-    for (const ir::KernelArgument& other : kernel_.arguments) {
-      if (!kernel_.type(other.value).is_pointer || other.is_const) continue;
-      const bool is_stored = is_written(other.value);
-      if (is_stored &&
-          (other.value == loaded.value || (loaded.memory >= 0 && other.memory == loaded.memory)))
-        return true;
-    }
-    return false;
-  }
-
-  // Whether a store goes to memory behind the argument; what has no argument behind it may.
-  bool is_written(Value argument) const {
-    bool found = false;
+  std::string find_loops() {
+    const Op* other = nullptr;
     ir::walk(kernel_.body, [&](const Op& op) {
-      if (op.kind == OpKind::Store)
-        found |= !root(op.operands[0]) || root(op.operands[0]) == argument;
+      if (!may_stand_beside_roles(op)) other = &op;
     });
-    return found;
-  }
-  Value root(Value pointer) const {
-    const Op* op = kernel_.maker(pointer);
-    if (op == nullptr) {
-      const bool is_argument =
-          std::any_of(kernel_.arguments.begin(), kernel_.arguments.end(),
-                      [&](const ir::KernelArgument& a) { return a.value == pointer; });
-      return is_argument ? pointer : Value{};
-    }
-    const bool goes_on = op->kind == OpKind::Offset || op->facts().is(ir::Family::View);
-    return goes_on && !op->operands.empty() ? root(op->operands[0]) : Value{};
+    if (!kernel_.rings.empty() || !kernel_.buffers.empty()) return "it has buffers already";
+    if (options_.num_warps < group_warps || options_.num_warps % group_warps != 0)
+      return "its warps are no whole warpgroups";
+    if (other)
+      return fmt::format("'{}' in line {} cannot stand beside a producer", other->facts().name,
+                         other->location.line);
+    found_ = find_ring_loops(kernel_);
+    if (!found_.problem.empty()) return found_.problem;
+    if (options_.asks_model && !pays(kernel_, found_, options_.num_warps))
+      return "its products are too small for it";
+    return find_slots() ? "" : "two slots do not fit in shared memory";
   }
 
-  // What is stored goes through shared memory beside the ring.
+  // Products that go on while the next round begins need one more.
   bool find_slots() {
-    std::int64_t stored = 0;
-    ir::walk(kernel_.body, [&](const Op& op) {
-      if (op.kind != OpKind::Store || !kernel_.type(op.operands[1]).is_tile()) return;
-      const Type& type = kernel_.type(op.operands[1]);
-      stored = std::max(stored, type.numel() * static_cast<std::int64_t>(type.element_bytes()));
-    });
-    slots_ =
-        std::min(options_.num_stages + 1, options_.most_slots);  // one for the products that go on
+    slots_ = std::min(options_.num_stages + (found_.is_lagging ? 1 : 0), options_.most_slots);
     if (options_.shared_bytes > 0)
-      slots_ = static_cast<int>(
-          std::min<std::int64_t>(slots_, (options_.shared_bytes - stored - 1024) / stage_bytes_));
+      slots_ = static_cast<int>(std::min<std::int64_t>(
+          slots_, (options_.shared_bytes - found_.other_bytes - 1024) / found_.stage_bytes));
     return slots_ >= 2;
   }
 
@@ -162,18 +106,27 @@ class Splitter {
     return name;
   }
 
+  // Tiles that products read together come and go together; where a product waits for another one,
+  // each tile is awaited and released by itself.
   void make_tables() {
-    ir::KernelRing ring{.name = "ring"};
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      const std::string& name = kernel_.name_of(loads_[i]->result());
+    RingLoop& first = found_.loops.front();
+    for (std::size_t i = 0; i < first.loads.size(); ++i) {
+      const Value tile = first.loads[i]->result();
+      const std::string& name = kernel_.name_of(tile);
       const std::string base = name.empty() ? std::string("tile") : name;
-      maps_[i].map.name = unique(base + "_map", kernel_.maps);
-      kernel_.maps.push_back(maps_[i].map);
+      const std::string map = unique(base + "_map", kernel_.maps);
+      for (RingLoop& loop : found_.loops) loop.maps[i].map.name = map;
+      kernel_.maps.push_back(first.maps[i].map);
       kernel_.buffers.push_back(
-          {unique(base + "_buffer", kernel_.buffers), kernel_.type(loads_[i]->result()), slots_});
-      ring.buffers.push_back(kernel_.buffers.back().name);
+          {unique(base + "_buffer", kernel_.buffers), kernel_.type(tile), slots_});
+      buffers_.push_back(kernel_.buffers.back().name);
+      if (i == 0 || !found_.is_lagging)
+        kernel_.rings.push_back(
+            {.name = unique(found_.is_lagging ? "ring" : base + "_ring", kernel_.rings),
+             .buffers = {}});
+      kernel_.rings.back().buffers.push_back(buffers_.back());
+      rings_.push_back(kernel_.rings.back().name);
     }
-    kernel_.rings.push_back(std::move(ring));
   }
 
   // ---- The producer: a copy of all without stores, whose loop starts copies instead of products
@@ -198,35 +151,36 @@ class Splitter {
     copy->attributes = op.attributes;
     for (const Value result : op.results) copy->results.push_back(rename(result, copy));
     for (const Region& region : op.regions) copy->regions.push_back(clone(region));
-    if (&op == loop_) producing_ = copy;
-    for (const Op* load : loads_)
-      if (&op == load) copied_.push_back(copy);
+    clones_[&op] = copy;
     return copy;
   }
 
   void produce(Region& region) {
-    Region& body = producing_->regions[0];
-    const Value position = carry_position(region, *producing_);
-    Region copies;
-    {
-      const ir::Builder::Into into(build_, copies);
-      build_.set_location(producing_->location);
-      build_.create(OpKind::Acquire, {position}, {}, {{"ring", std::string("ring")}});
-      for (std::size_t i = 0; i < maps_.size(); ++i) {
-        build_.set_location(loads_[i]->location);
-        std::vector<Value> operands = {position};
-        for (const Polynomial& at : maps_[i].coordinates)
-          operands.push_back(at.build(build_, renamed_));
-        build_.create(OpKind::CopyMap, std::move(operands), {},
-                      {{"map", maps_[i].map.name},
-                       {"ring", std::string("ring")},
-                       {"buffer", kernel_.rings[0].buffers[i]}});
-      }
+    std::vector<Op*> loops;
+    for (const RingLoop& from : found_.loops) loops.push_back(clones_.at(from.loop));
+    const std::map<const Op*, Value> positions = carry_position(region, loops);
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      Region copies;
+      copy_tiles(found_.loops[i], positions.at(loops[i]), copies);
+      auto& ops = loops[i]->regions[0].ops;
+      ops.insert(ops.end() - 1, copies.ops.begin(), copies.ops.end());
+      for (const char* name : {"stages", "unroll"}) loops[i]->erase(name);
     }
-    body.ops.insert(body.ops.end() - 1, copies.ops.begin(), copies.ops.end());
-    for (const char* name : {"stages", "unroll"})
-      std::erase_if(producing_->attributes, [&](const ir::Attribute& a) { return a.name == name; });
     silence(region);
+  }
+
+  void copy_tiles(const RingLoop& from, Value position, Region& copies) {
+    const ir::Builder::Into into(build_, copies);
+    for (std::size_t i = 0; i < from.maps.size(); ++i) {
+      build_.set_location(from.loads[i]->location);
+      if (i == 0 || rings_[i] != rings_[i - 1])
+        build_.create(OpKind::Acquire, {position}, {}, {{"ring", rings_[i]}});
+      std::vector<Value> operands = {position};
+      for (const Polynomial& at : from.maps[i].coordinates)
+        operands.push_back(at.build(build_, renamed_));
+      build_.create(OpKind::CopyMap, std::move(operands), {},
+                    {{"map", from.maps[i].map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
+    }
   }
 
   // Without stores, and without the tiles that nobody computes any more: zeros stand for what loops
@@ -247,44 +201,50 @@ class Splitter {
           operand = found->second;
   }
 
-  // One more value that goes through all loops around `loop` and is one more in each of its rounds;
-  // what it is in the loop.
-  Value carry_position(Region& region, Op& loop) {
-    const Type number = Type::scalar(i32);
-    Value outside;
+  // One more value that goes through the loops and all around them, and is one more in each of
+  // their rounds; what it is in each of them.
+  std::map<const Op*, Value> carry_position(Region& region, const std::vector<Op*>& loops) {
+    std::map<const Op*, Value> inside;
     Region start;
     {
       const ir::Builder::Into into(build_, start);
-      outside = build_.constant(number, std::int64_t{0});
+      const Value first = build_.constant(Type::scalar(i32), std::int64_t{0});
+      carry_position(region, loops, first, inside);
     }
-    Region* at = &region;
-    Value inside = outside;
-    std::vector<Op*> path;
-    while (path.empty() || path.back() != &loop) {
-      Op* next = nullptr;
-      for (Op* op : at->ops)
-        if (op == &loop || contains(*op, loop)) next = op;
-      next->operands.push_back(inside);
-      inside = kernel_.make_value(number, "position", nullptr);
-      next->regions[0].arguments.push_back(inside);
-      next->results.push_back(kernel_.make_value(number, "", next));
-      at = &next->regions[0];
-      path.push_back(next);
-    }
-    Region end;
-    Value after;
-    {
-      const ir::Builder::Into into(build_, end);
-      after = build_.binary(OpKind::Add, inside, build_.constant(number, std::int64_t{1}));
-    }
-    auto& ops = loop.regions[0].ops;
-    ops.insert(ops.end() - 1, end.ops.begin(), end.ops.end());
-    for (std::size_t i = path.size(); i-- > 0;)
-      path[i]->regions[0].ops.back()->operands.push_back(
-          i + 1 == path.size() ? after : path[i + 1]->results.back());
     region.ops.insert(region.ops.begin(), start.ops.begin(), start.ops.end());
     return inside;
   }
+
+  // What it is behind the region.
+  Value carry_position(Region& region, const std::vector<Op*>& loops, Value position,
+                       std::map<const Op*, Value>& inside) {
+    const Type number = Type::scalar(i32);
+    for (Op* op : region.ops) {
+      const auto is_or_has = [&](const Op* loop) { return op == loop || contains(*op, *loop); };
+      if (std::none_of(loops.begin(), loops.end(), is_or_has)) continue;
+      Region& body = op->regions[0];
+      op->operands.push_back(position);
+      const Value now = kernel_.make_value(number, "position", nullptr);
+      body.arguments.push_back(now);
+      Value next;
+      if (std::find(loops.begin(), loops.end(), op) != loops.end()) {
+        inside[op] = now;
+        Region end;
+        {
+          const ir::Builder::Into into(build_, end);
+          next = build_.binary(OpKind::Add, now, build_.constant(number, std::int64_t{1}));
+        }
+        body.ops.insert(body.ops.end() - 1, end.ops.begin(), end.ops.end());
+      } else {
+        next = carry_position(body, loops, now, inside);
+      }
+      body.ops.back()->operands.push_back(next);
+      position = kernel_.make_value(number, "", op);
+      op->results.push_back(position);
+    }
+    return position;
+  }
+
   static bool contains(const Op& op, const Op& wanted) {
     bool found = false;
     for (const Region& region : op.regions)
@@ -295,53 +255,95 @@ class Splitter {
   // ---- The consumers
 
   void consume(Region& region) {
-    const Value position = carry_position(region, *loop_);
+    std::vector<Op*> loops;
+    for (const RingLoop& from : found_.loops) loops.push_back(from.loop);
+    const std::map<const Op*, Value> positions = carry_position(region, loops);
+    for (const RingLoop& from : found_.loops) {
+      const Value position = positions.at(from.loop);
+      build_.set_location(from.loop->location);
+      for (std::size_t i = 0; i < from.loads.size(); ++i) {
+        from.loads[i]->kind = OpKind::ReadBuffer;
+        from.loads[i]->operands = {position};
+        from.loads[i]->attributes = {{"buffer", buffers_[i]}};
+      }
+      if (found_.is_lagging) await_rounds(region, from, position);
+      else await_tiles(from, position);
+      from.loop->erase("stages");  // done
+    }
+  }
+
+  // All tiles at the top; those of the round before are released at the bottom, whose products are
+  // done.
+  void await_rounds(Region& region, const RingLoop& from, Value position) {
     Region top, bottom, behind;
     const Type number = Type::scalar(i32);
-    build_.set_location(loop_->location);
+    Op& loop = *from.loop;
     {
       const ir::Builder::Into into(build_, top);
-      build_.create(OpKind::Await, {position}, {}, {{"ring", std::string("ring")}});
+      build_.create(OpKind::Await, {position}, {}, {{"ring", rings_[0]}});
     }
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      loads_[i]->kind = OpKind::ReadBuffer;
-      loads_[i]->operands = {position};
-      loads_[i]->attributes = {{"buffer", kernel_.rings[0].buffers[i]}};
-    }
-    const Value index = loop_->regions[0].arguments[0];
     {
       const ir::Builder::Into into(build_, bottom);
-      // The round before: its products are done.
       const Value before =
           build_.binary(OpKind::Subtract, position, build_.constant(number, std::int64_t{1}));
-      const Value has_before = build_.compare("ne", index, loop_->operands[0]);
-      build_.create(OpKind::Release, {before, has_before}, {}, {{"ring", std::string("ring")}});
+      const Value has_before = build_.compare("ne", loop.regions[0].arguments[0], loop.operands[0]);
+      build_.create(OpKind::Release, {before, has_before}, {}, {{"ring", rings_[0]}});
     }
     {
-      for (Op* dot : lagging_) dot->set("pending", static_cast<std::int64_t>(lagging_.size()));
-      loop_->set("drains", std::int64_t{1});
+      for (Op* dot : from.dots) dot->set("pending", static_cast<std::int64_t>(from.dots.size()));
+      loop.set("drains", std::int64_t{1});
       const ir::Builder::Into into(build_, behind);
-      const Value end = loop_->results.back();
+      const Value end = loop.results.back();
       const Value last =
           build_.binary(OpKind::Subtract, end, build_.constant(number, std::int64_t{1}));
-      const Value has_rounds = build_.compare("ne", end, loop_->operands.back());
-      build_.create(OpKind::Release, {last, has_rounds}, {}, {{"ring", std::string("ring")}});
+      const Value has_rounds = build_.compare("ne", end, loop.operands.back());
+      build_.create(OpKind::Release, {last, has_rounds}, {}, {{"ring", rings_[0]}});
     }
-    auto& ops = loop_->regions[0].ops;
+    auto& ops = loop.regions[0].ops;
     ops.insert(ops.begin(), top.ops.begin(), top.ops.end());
     ops.insert(ops.end() - 1, bottom.ops.begin(), bottom.ops.end());
-    insert_behind(region, behind);
-    std::erase_if(loop_->attributes,
-                  [](const ir::Attribute& a) { return a.name == "stages"; });  // done
+    insert_behind(region, loop, behind);
   }
-  void insert_behind(Region& region, const Region& behind) {
-    const auto at = std::find(region.ops.begin(), region.ops.end(), loop_);
+
+  void insert_behind(Region& region, const Op& loop, const Region& behind) {
+    const auto at = std::find(region.ops.begin(), region.ops.end(), &loop);
     if (at != region.ops.end()) {
       region.ops.insert(at + 1, behind.ops.begin(), behind.ops.end());
       return;
     }
     for (Op* op : region.ops)
-      for (Region& inner : op->regions) insert_behind(inner, behind);
+      for (Region& inner : op->regions) insert_behind(inner, loop, behind);
+  }
+
+  // Each tile just before the first product that reads it, and released behind the last one.
+  void await_tiles(const RingLoop& from, Value position) {
+    auto& ops = from.loop->regions[0].ops;
+    for (std::size_t i = 0; i < from.loads.size(); ++i) {
+      std::vector<Op*> chain = {from.loads[i]};  // and what is seen of it otherwise
+      std::vector<Op*> readers;
+      for (Op* op : ops) {
+        const bool reads = std::any_of(op->operands.begin(), op->operands.end(), [&](Value value) {
+          return std::find(chain.begin(), chain.end(), kernel_.maker(value)) != chain.end();
+        });
+        if (reads) (op->kind == OpKind::Dot ? readers : chain).push_back(op);
+      }
+      std::erase_if(
+          ops, [&](Op* op) { return std::find(chain.begin(), chain.end(), op) != chain.end(); });
+      Region top, bottom;
+      {
+        const ir::Builder::Into into(build_, top);
+        build_.create(OpKind::Await, {position}, {}, {{"ring", rings_[i]}});
+      }
+      {
+        const ir::Builder::Into into(build_, bottom);
+        build_.create(OpKind::Release, {position}, {}, {{"ring", rings_[i]}});
+      }
+      top.ops.insert(top.ops.end(), chain.begin(), chain.end());
+      ops.insert(std::find(ops.begin(), ops.end(), readers.back()) + 1, bottom.ops.begin(),
+                 bottom.ops.end());
+      ops.insert(std::find(ops.begin(), ops.end(), readers.front()), top.ops.begin(),
+                 top.ops.end());
+    }
   }
 
   void join(Region producer, Region consumer) {
@@ -364,14 +366,10 @@ class Splitter {
   Kernel& kernel_;
   const SplitRolesOptions& options_;
   ir::Builder build_;
-  Op* loop_ = nullptr;
-  Op* producing_ = nullptr;
-  std::vector<Op*> loads_;
-  std::vector<Op*> copied_;
-  std::vector<LoadMap> maps_;
-  std::vector<Op*> lagging_;
-  std::int64_t stage_bytes_ = 0;
+  RingLoops found_;
   int slots_ = 0;
+  std::vector<std::string> buffers_, rings_;  // of each tile of a round
+  std::map<const Op*, Op*> clones_;
   Renamed renamed_;
   Renamed forwarded_;
 };
@@ -387,7 +385,11 @@ bool may_have_roles(const Kernel& kernel, int num_warps) {
 
 bool split_roles(Kernel& kernel, const SplitRolesOptions& options) {
   if (kernel.stage != ir::Stage::Tile) return false;
-  if (!Splitter(kernel, options).run()) return false;
+  const std::string problem = Splitter(kernel, options).run();
+  if (!problem.empty()) {
+    if (options.notes) options.notes->push_back("no roles: " + problem);
+    return false;
+  }
   eliminate_dead_code(kernel, Target{});  // what the producer does not need
   return true;
 }

@@ -15,12 +15,20 @@
 //                                             store %sum
 // ```
 //
-// A kernel whose one loop with products loads nothing but tiles of tensors is taken apart: the
-// producer has the loop, all loops around it and what coordinates need, and starts copies into a
-// ring; the consumers have all the rest and wait for the ring. Nobody waits for the other before
-// the ring is full or empty: with programs in a loop (persist_programs) the next program's tiles
+// A kernel whose loops with products load nothing but tiles of tensors is taken apart: the
+// producer has these loops, all loops around them and what coordinates need, and starts copies into
+// rings; the consumers have all the rest and wait for the rings. Nobody waits for the other before
+// a ring is full or empty: with programs in a loop (persist_programs) the next program's tiles
 // arrive while the results of this one are stored. `roles/model.h` says where that pays.
+//
+// Where a product waits for another one of its round, as in attention, each tile has a ring of its
+// own: it is awaited before the first product that reads it and released behind the last one. Loops
+// in a row that read the same tensors go on with the same rings. Why a kernel stays as it is, is
+// said in `compile`'s notes.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "ir/kernel.h"
 #include "tilewright/target.h"
@@ -34,6 +42,7 @@ struct SplitRolesOptions {
   std::int64_t shared_bytes = 0;  // of a block; 0: any number
   bool persists = true;
   bool asks_model = true;
+  std::vector<std::string>* notes = nullptr;  // why a kernel stays as it is
 };
 
 // Whether the kernel has a product that roles pay for, by the model.

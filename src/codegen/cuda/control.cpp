@@ -219,6 +219,9 @@ void Emitter::emit_for(const Step& step) {
   const bool drains = op.integer("drains") != 0;
   if (drains) out_.open(fmt::format("if ({} < {})", scalar(op.operands[0]), to));
   const bool drained_before = std::exchange(drains_, drains);
+  // Consumers meet once before their rounds and not in each: what products read beside the ring was
+  // written before.
+  if (is_consuming_ && !drains && is_by_warpgroups_of(step) && shared_.has_written()) barrier();
   if (const std::int64_t unroll = op.integer("unroll"); unroll > 1)
     out_.format("#pragma unroll {}", unroll);
   else if (!(constant_of(op.operands[0]) && constant_of(op.operands[1])))

@@ -130,10 +130,13 @@ Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptio
   const TileLayouts layouts(kernel, facts.sweeps);
   Emitter emitter(kernel, facts, layouts, options);
   Trial out{run(emitter, options), emitter.refused()};
-  const bool has_slots =
-      std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
-                  [](const ir::KernelBuffer& buffer) { return buffer.has_slots(); });
-  const bool saves_shared = !has_dot(kernel) && !has_slots && emitter.shared().has_quiet_ends();
+  // Copies that run ahead have barriers of their own; rings need none.
+  const bool has_slots = std::any_of(
+      kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::KernelBuffer& buffer) {
+        return buffer.has_slots() && !kernel.is_in_ring(buffer);
+      });
+  const bool has_products = has_dot(kernel) && kernel.rings.empty();
+  const bool saves_shared = !has_products && !has_slots && emitter.shared().has_quiet_ends();
   const bool saves_global = emitter.global().has_feared_rounds();
   if (!saves_shared && !saves_global) return out;
   // What is known of the ends of loops saves barriers at their begins.
@@ -338,9 +341,18 @@ void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep&
 
 // At least so much: a map of nothing cannot be made, and nobody copies from it.
 PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times, std::int64_t least) {
-  if (number.argument < 0) return constant(number.factor * times);
-  return {{PlanOp::Kind::Argument, number.argument}, {PlanOp::Kind::Constant, number.factor * times}, {PlanOp::Kind::Multiply},
-          {PlanOp::Kind::Constant, least}, {PlanOp::Kind::Maximum}};
+  using Kind = PlanOp::Kind;
+  if (number.arguments.empty()) return constant(number.factor * times);
+  PlanExpression out;
+  for (const int argument : number.arguments) {
+    out.push_back({Kind::Argument, argument});
+    if (out.size() > 1) out.push_back({Kind::Multiply});
+  }
+  out.push_back({Kind::Constant, number.factor * times});
+  out.push_back({Kind::Multiply});
+  out.push_back({Kind::Constant, least});
+  out.push_back({Kind::Maximum});
+  return out;
 }
 
 TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const MapBox& box) {

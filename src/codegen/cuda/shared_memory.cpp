@@ -61,6 +61,12 @@ void SharedMemory::note_write(const std::string& name) {
   written_.insert(array_of(name));
 }
 
+bool SharedMemory::has_written() const {
+  return std::any_of(states_.begin(), states_.end(), [](const auto& entry) {
+    return !entry.first.empty() && entry.second.is_written;
+  });
+}
+
 std::set<std::string> SharedMemory::take_written() { return std::exchange(written_, {}); }
 
 void SharedMemory::note_barrier() {

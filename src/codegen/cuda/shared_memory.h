@@ -39,6 +39,8 @@ class SharedMemory {
   // barrier came since the loop's begin.
   void add(const std::string& name, const std::string& element, std::int64_t count,
            const ir::KernelBuffer& buffer, bool is_in_loop);
+  // Whether an array was written since the last barrier.
+  bool has_written() const;
   // Names that were written since this was asked last.
   std::set<std::string> take_written();
   // Another name for (a part of) an array.

@@ -77,7 +77,9 @@ Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinate
     return get(kernel_.arguments[static_cast<std::size_t>(argument)].value).elements[0].i;
   };
   const auto number = [&](const LaunchNumber& n) {
-    return n.factor * (n.argument < 0 ? 1 : value_of(n.argument));
+    std::int64_t product = n.factor;
+    for (const int argument : n.arguments) product *= value_of(argument);
+    return product;
   };
   const Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));

@@ -58,7 +58,8 @@ void Planner::force_operands() {
       value = maker->operands[0];
       maker = kernel_.maker(value);
     }
-    if (maker && (is_view(*maker) || maker->facts().has(ir::Elementwise))) is_forced_[value.id] = true;
+    if (maker && (is_view(*maker) || maker->facts().has(ir::Elementwise)))
+      is_forced_[value.id] = true;
   });
 }
 
@@ -252,9 +253,23 @@ bool Planner::loads_other_memory(const ir::Op& op, const ir::Op& before) const {
          !must_order(op, before);
 }
 
+// A product reads a slot of a ring while it runs, which is behind the op that names the slot.
+Effects Planner::effects_in_order(const ir::Op& op) const {
+  Effects effects = effects_of(op);
+  if (op.kind != OpKind::Dot) return effects;
+  for (const ir::Value operand : op.operands) {
+    const ir::Op* maker = kernel_.maker(operand);
+    while (maker && is_view(*maker) && !maker->operands.empty())
+      maker = kernel_.maker(maker->operands[0]);
+    effects.reads |= maker && maker->kind == OpKind::ReadBuffer &&
+                     kernel_.is_in_ring(kernel_.buffers[kernel_.buffer_of(*maker)]);
+  }
+  return effects;
+}
+
 int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
                              const RegionState& state) const {
-  const Effects effects = effects_of(op);
+  const Effects effects = effects_in_order(op);
   int level = 0;
   for (const MemoryOp& before : state.memory) {
     if (!effects.writes && !(effects.reads && before.is_write)) continue;
@@ -317,7 +332,7 @@ void Planner::plan_op(const ir::Op& op, RegionState& state) {
   const int number = step_for(op, kind, level, shape, state);
   steps_[static_cast<std::size_t>(number)].ops.push_back(&op);
   steps_of_[&op] = number;
-  const Effects effects = effects_of(op);
+  const Effects effects = effects_in_order(op);
   if (effects.reads || effects.writes) {
     state.memory.push_back({.step = number, .is_write = effects.writes, .op = &op});
   }

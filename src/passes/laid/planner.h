@@ -64,6 +64,7 @@ class Planner {
   int level_of(const ir::Op& op, Step::Kind kind, const ir::Type& shape, const RegionState& state);
   int level_by_operand(ir::Value operand, Step::Kind kind, const ir::Type& shape, int epoch,
                        int region, Access access) const;
+  Effects effects_in_order(const ir::Op& op) const;
   int level_by_memory(const ir::Op& op, Step::Kind kind, const ir::Type& shape,
                       const RegionState& state) const;
   int after(const PlannedStep& before, Step::Kind kind, const ir::Type& shape) const;

@@ -106,12 +106,25 @@ class MapFinder {
     return found;
   }
 
-  // A 32-bit integer argument as a number that the launch knows.
+  // A product of 32-bit integer arguments and a number: what the launch knows.
   std::optional<ir::LaunchNumber> launch_number(const Polynomial& value) const {
-    const auto single = value.single();
-    const int argument = single ? argument_number(*single) : -1;
-    if (argument < 0 || kernel_.type(*single).dtype != DType::Int32) return std::nullopt;
-    return ir::LaunchNumber{argument, 1};
+    if (value.terms().size() != 1) return std::nullopt;
+    const auto& [factors, times] = *value.terms().begin();
+    if (times <= 0) return std::nullopt;
+    ir::LaunchNumber out{.factor = times};
+    for (const std::uint32_t id : factors) {
+      out.arguments.push_back(argument_number({id}));
+      if (out.arguments.back() < 0 || kernel_.type({id}).dtype != DType::Int32) return std::nullopt;
+    }
+    return out;
+  }
+
+  // Whether the product is a multiple of `of` by its number or one of its arguments.
+  bool is_multiple(const Polynomial& product, std::int64_t of) const {
+    const auto& [factors, times] = *product.terms().begin();
+    return times % of == 0 || std::any_of(factors.begin(), factors.end(), [&](std::uint32_t id) {
+             return axes_.is_multiple({id}, of);
+           });
   }
 
   std::optional<LoadMap> come_apart(const ir::Type& type, const Op& affine, const Op& bounds,
@@ -121,10 +134,9 @@ class MapFinder {
     const int fast = strides[1].constant() == 1 ? 1 : 0, slow = 1 - fast;
     const auto stride = launch_number(strides[slow]);
     if (strides[fast].constant() != 1 || !stride) return std::nullopt;
-    const Value stride_value = *strides[slow].single();
     const auto bytes = static_cast<std::int64_t>(type.element_bytes());
-    if (!axes_.is_multiple(stride_value, alignment / bytes)) return std::nullopt;
-    const Polynomial::Parts parts = offset.split_by(stride_value);
+    if (!is_multiple(strides[slow], alignment / bytes)) return std::nullopt;
+    const Polynomial::Parts parts = offset.split_by(strides[slow]);
     LoadMap out;
     out.map.argument = argument;
     out.coordinates = {parts.without, parts.with};
@@ -135,9 +147,8 @@ class MapFinder {
       out.map.dimensions.push_back({d, *size, d == fast ? ir::LaunchNumber{} : *stride});
     }
     // A stride that is no number of elements of a row must be known to be one of bytes forward.
-    const bool is_row = stride->argument == out.map.dimensions[0].size.argument;
-    if (!is_row && !is_assumed(stride_value) && !axes_.is_not_negative(stride_value))
-      return std::nullopt;
+    const bool is_row = *stride == out.map.dimensions[0].size;
+    if (!is_row && !is_not_negative(strides[slow])) return std::nullopt;
     return out;
   }
 

@@ -3,6 +3,7 @@
 #include "passes/roles/polynomial.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "ir/constant.h"
 
@@ -64,13 +65,18 @@ Polynomial Polynomial::times(const Polynomial& other) const {
   return out;
 }
 
-Polynomial::Parts Polynomial::split_by(Value factor) const {
+Polynomial::Parts Polynomial::split_by(const Polynomial& product) const {
+  const auto& [wanted, times] = *product.terms_.begin();
   Parts out;
   for (const auto& [factors, count] : terms_) {
-    const auto at = std::find(factors.begin(), factors.end(), factor.id);
-    Factors rest = factors;
-    if (at != factors.end()) rest.erase(rest.begin() + (at - factors.begin()));
-    (at != factors.end() ? out.with : out.without).add(rest, count);
+    const bool has_it = count % times == 0 &&
+                        std::includes(factors.begin(), factors.end(), wanted.begin(), wanted.end());
+    Factors rest;
+    if (has_it)
+      std::set_difference(factors.begin(), factors.end(), wanted.begin(), wanted.end(),
+                          std::back_inserter(rest));
+    if (has_it) out.with.add(rest, count / times);
+    else out.without.add(factors, count);
   }
   return out;
 }
@@ -79,12 +85,6 @@ std::optional<std::int64_t> Polynomial::constant() const {
   if (terms_.empty()) return 0;
   if (terms_.size() > 1 || !terms_.begin()->first.empty()) return std::nullopt;
   return terms_.begin()->second;
-}
-
-std::optional<Value> Polynomial::single() const {
-  if (terms_.size() != 1 || terms_.begin()->first.size() != 1 || terms_.begin()->second != 1)
-    return std::nullopt;
-  return Value{terms_.begin()->first.front()};
 }
 
 Value Polynomial::build(ir::Builder& build, const std::map<std::uint32_t, Value>& renamed) const {

@@ -24,12 +24,11 @@ class Polynomial {
 
   Polynomial plus(const Polynomial& other, std::int64_t times = 1) const;
   Polynomial times(const Polynomial& other) const;
-  // What `factor` is multiplied with once, without it; the rest.
+  // What `product`, a single term, is multiplied with, without it; the rest.
   struct Parts;
-  Parts split_by(ir::Value factor) const;
+  Parts split_by(const Polynomial& product) const;
 
   std::optional<std::int64_t> constant() const;
-  std::optional<ir::Value> single() const;  // one value, once
   const std::map<Factors, std::int64_t>& terms() const { return terms_; }
   ir::Value build(ir::Builder& build,
                   const std::map<std::uint32_t, ir::Value>& renamed) const;  // an i32

@@ -216,6 +216,32 @@ TEST(CudaGroupProduct, RolesStayAsynchronousWithoutSpills) {
   EXPECT_EQ(accesses.copies + accesses.loads, 0) << program.text();
 }
 
+// K and V of 128 x 128 in two panels each, 8 steps of 16 deep for each of the two products, once in
+// every loop; consumers start no copies but of Q.
+TEST(CudaGroupProduct, AttentionRolesStayAsynchronousWithoutSpills) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  Settings changed = settings();
+  changed.extra_passes = "split_roles";
+  const SettingsOverride with_passes(changed);
+  for (const bool is_causal : {false, true}) {
+    const int loops = is_causal ? 2 : 1;
+    const TileProgram program(
+        descriptor_attention_source, "attention",
+        fmt::format("*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32, i32:16, 128, 128, 128, {}",
+                    is_causal ? "true" : "false"),
+        8, "sm_90a");
+    const Binary binary = compile(program.source(), Target::parse("sm_90a"), nullptr);
+    EXPECT_EQ(binary.log.find("Potential Performance Loss"), std::string::npos) << binary.log;
+    const std::vector<KernelResources> resources = resources_of(binary);
+    ASSERT_EQ(resources.size(), 1u);
+    EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
+    EXPECT_EQ(resources[0].registers, 168) << program.text();  // 65536 among 384 threads
+    const Accesses accesses = accesses_of(binary);
+    EXPECT_EQ(accesses.group_products, loops * 2 * 128 / 16) << program.text();
+    EXPECT_EQ(accesses.map_copies, loops * 2 * 2) << program.text();
+  }
+}
+
 // One arrival for each product; one wait for the scores alone and one for the sums in a round, one behind the loop: none before the exponentials, none for
 // each instruction.
 TEST(CudaGroupProduct, DelayedStaysAsynchronousWithoutSpills) {

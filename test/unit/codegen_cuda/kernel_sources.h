@@ -116,6 +116,50 @@ def attention_kernel(q_ptr, k_ptr, v_ptr, out_ptr, keys, N: tl.constexpr):
     tl.store(out_ptr + at, (out / sums[:, None]).to(tl.float16))
 )";
 
+// Attention by descriptors; causal: columns before the rows of a program in one loop, those beside
+// them, masked, in another one.
+inline constexpr const char* descriptor_attention_source = R"(
+@triton.jit
+def rounds(acc, sums, top, q, k_desc, v_desc, row, begin, end, rows, BN: tl.constexpr, MASKED: tl.constexpr):
+    at = row + begin
+    for start in range(begin, end, BN):
+        k = k_desc.load([at, 0])
+        s = tl.dot(q, k.T)
+        if MASKED:
+            s = s + tl.where(rows[:, None] >= start + tl.arange(0, BN)[None, :], 0, -1.0e6)
+        higher = tl.maximum(top, tl.max(s, 1))
+        p = tl.math.exp2(s - higher[:, None])
+        shrink = tl.math.exp2(top - higher)
+        acc = acc * shrink[:, None]
+        v = v_desc.load([at, 0])
+        acc = tl.dot(p.to(tl.float16), v, acc)
+        sums = sums * shrink + tl.sum(p, 1)
+        top = higher
+        at += BN
+    return acc, sums, top
+
+@triton.jit
+def attention(q_ptr, k_ptr, v_ptr, out_ptr, heads, keys, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
+    count = heads * keys
+    q_desc = tl.make_tensor_descriptor(q_ptr, [count, D], [D, 1], [BM, D])
+    k_desc = tl.make_tensor_descriptor(k_ptr, [count, D], [D, 1], [BN, D])
+    v_desc = tl.make_tensor_descriptor(v_ptr, [count, D], [D, 1], [BN, D])
+    out_desc = tl.make_tensor_descriptor(out_ptr, [count, D], [D, 1], [BM, D])
+    first = tl.program_id(0) * BM
+    row = tl.program_id(1) * keys
+    rows = first + tl.arange(0, BM)
+    q = q_desc.load([row + first, 0])
+    top = tl.full((BM,), float("-inf"), dtype=tl.float32)
+    sums = tl.zeros((BM,), dtype=tl.float32)
+    acc = tl.zeros((BM, D), dtype=tl.float32)
+    if CAUSAL:
+        acc, sums, top = rounds(acc, sums, top, q, k_desc, v_desc, row, 0, first, rows, BN, False)
+        acc, sums, top = rounds(acc, sums, top, q, k_desc, v_desc, row, first, first + BM, rows, BN, True)
+    else:
+        acc, sums, top = rounds(acc, sums, top, q, k_desc, v_desc, row, 0, keys, rows, BN, False)
+    out_desc.store([row + first, 0], (acc / sums[:, None]).to(tl.float16))
+)";
+
 // One product; which dimension of an operand is contiguous is a constant.
 inline constexpr const char* one_product = R"(
 @triton.jit
