@@ -124,12 +124,14 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     note(choose_units(kernel, target, options.num_warps));
     done("choose_units");
   }
+  const bool delays = extra.contains("delay_products") && !skipped.contains("delay_products");
   if (splits) {
     split_roles(kernel, {.num_warps = options.num_warps,
                          .num_stages = options.num_stages,
                          .most_slots = options.most_slots,
                          .shared_bytes = target.shared_bytes_per_block_optin,
                          .persists = !skipped.contains("persist_programs"),
+                         .delays = delays,
                          .notes = options.notes});
     done("split_roles");
   }
@@ -138,7 +140,6 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   const PipelineLoopsOptions stages{.num_stages = options.num_stages,
                                     .most_slots = options.most_slots,
                                     .shared_bytes = target.shared_bytes_per_block_optin};
-  const bool delays = extra.contains("delay_products") && !skipped.contains("delay_products");
   if (delays && pass_named("delay_products").is_for(target)) {
     delay_products(kernel, stages);
     done("delay_products");

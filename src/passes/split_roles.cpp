@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/persist_programs.h"
+#include "passes/roles/delay_pairs.h"
 #include "passes/roles/model.h"
 #include "passes/roles/ring_loops.h"
 
@@ -49,7 +50,8 @@ class Splitter {
     if (!problem.empty()) return problem;
     const bool is_outermost = std::find(kernel_.body.ops.begin(), kernel_.body.ops.end(),
                                         found_.loops[0].loop) != kernel_.body.ops.end();
-    if (is_outermost && options_.persists && has_one_axis(kernel_)) {
+    if (options_.delays && !found_.is_lagging) pairs_ = find_delayed_pairs(kernel_, found_);
+    if (is_outermost && pairs_.empty() && options_.persists && has_one_axis(kernel_)) {
       loop_over_programs(kernel_);
       found_ = find_ring_loops(kernel_);  // their coordinates are of the loop's program now
     }
@@ -159,6 +161,7 @@ class Splitter {
     std::vector<Op*> loops;
     for (const RingLoop& from : found_.loops) loops.push_back(clones_.at(from.loop));
     const std::map<const Op*, Value> positions = carry_position(region, loops);
+    if (!pairs_.empty()) copy_zeros(region, *loops.front());
     for (std::size_t i = 0; i < loops.size(); ++i) {
       Region copies;
       copy_tiles(found_.loops[i], positions.at(loops[i]), copies);
@@ -169,10 +172,15 @@ class Splitter {
     silence(region);
   }
 
-  void copy_tiles(const RingLoop& from, Value position, Region& copies) {
+  void copy_tiles(const RingLoop& from, Value round, Region& copies) {
     const ir::Builder::Into into(build_, copies);
     for (std::size_t i = 0; i < from.maps.size(); ++i) {
       build_.set_location(from.loads[i]->location);
+      const bool is_later = !pairs_.empty() && i == pairs_[0].load;
+      const Value position =
+          is_later ? build_.binary(OpKind::Add, round,
+                                   build_.constant(Type::scalar(i32), std::int64_t{1}))
+                   : round;
       if (i == 0 || rings_[i] != rings_[i - 1])
         build_.create(OpKind::Acquire, {position}, {}, {{"ring", rings_[i]}});
       std::vector<Value> operands = {position};
@@ -181,6 +189,28 @@ class Splitter {
       build_.create(OpKind::CopyMap, std::move(operands), {},
                     {{"map", from.maps[i].map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
     }
+  }
+
+  // The tile of the round before the first one: a tile outside of the tensor is zeros.
+  void copy_zeros(Region& region, const Op& first) {
+    const std::size_t i = pairs_[0].load;
+    const ir::KernelMap& map = found_.loops[0].maps[i].map;
+    const Type& tile = kernel_.buffers[kernel_.buffer_named(buffers_[i])].type;
+    const Type number = Type::scalar(i32);
+    Region before;
+    {
+      const ir::Builder::Into into(build_, before);
+      build_.set_location(found_.loops[0].loads[i]->location);
+      const Value none = build_.constant(number, std::int64_t{0});
+      build_.create(OpKind::Acquire, {none}, {}, {{"ring", rings_[i]}});
+      std::vector<Value> operands = {none, none};
+      for (std::size_t d = 1; d < map.dimensions.size(); ++d)
+        operands.push_back(build_.constant(number, -tile.size(map.dimensions[d].of_tile)));
+      build_.create(OpKind::CopyMap, std::move(operands), {},
+                    {{"map", map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
+    }
+    region.ops.insert(std::find(region.ops.begin(), region.ops.end(), &first), before.ops.begin(),
+                      before.ops.end());
   }
 
   // Without stores, and without the tiles that nobody computes any more: zeros stand for what loops
@@ -267,9 +297,11 @@ class Splitter {
         from.loads[i]->attributes = {{"buffer", buffers_[i]}};
       }
       if (found_.is_lagging) await_rounds(region, from, position);
-      else await_tiles(from, position);
+      else if (pairs_.empty()) await_tiles(from, position);
       from.loop->erase("stages");  // done
     }
+    if (!pairs_.empty())
+      delay_pairs(kernel_, region, {found_, pairs_, positions, buffers_, rings_});
   }
 
   // All tiles at the top; those of the round before are released at the bottom, whose products are
@@ -367,6 +399,7 @@ class Splitter {
   const SplitRolesOptions& options_;
   ir::Builder build_;
   RingLoops found_;
+  std::vector<DelayedPair> pairs_;  // none: products stay in their rounds
   int slots_ = 0;
   std::vector<std::string> buffers_, rings_;  // of each tile of a round
   std::map<const Op*, Op*> clones_;

@@ -23,8 +23,9 @@
 //
 // Where a product waits for another one of its round, as in attention, each tile has a ring of its
 // own: it is awaited before the first product that reads it and released behind the last one. Loops
-// in a row that read the same tensors go on with the same rings. Why a kernel stays as it is, is
-// said in `compile`'s notes.
+// in a row that read the same tensors go on with the same rings. With `delay_products` beside it the
+// second product of attention is made a round later (roles/delay_pairs.h). Why a kernel stays as it
+// is, is said in `compile`'s notes.
 #pragma once
 
 #include <string>
@@ -41,6 +42,7 @@ struct SplitRolesOptions {
   int most_slots = 1024;
   std::int64_t shared_bytes = 0;  // of a block; 0: any number
   bool persists = true;
+  bool delays = false;  // the second product of attention, by a round (roles/delay_pairs.h)
   bool asks_model = true;
   std::vector<std::string>* notes = nullptr;  // why a kernel stays as it is
 };

@@ -177,7 +177,8 @@ std::string Rings::use_problem(const Op& op) {
   }
   if (op.facts().maps(Same | Repeated | Reshaped | Permuted | Halved))
     for (const Value result : op.results) origins_[result.id] = origins_[op.operands[0].id];
-  if (op.kind == OpKind::Dot && op.integer("pending") > 0) {
+  // One that nobody may wait for later waits for all before it, too.
+  if (op.kind == OpKind::Dot && op.text("unit") == "wgmma") {
     started_.push_back(std::move(read));
     while (static_cast<std::int64_t>(started_.size()) > op.integer("pending")) started_.pop_front();
   }

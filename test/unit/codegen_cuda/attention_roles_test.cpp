@@ -54,13 +54,18 @@ TEST(CudaAttentionRoles, GiveTheSameBits) {
   for (const bool is_causal : {false, true}) {
     const TileProgram plain = attention(64, 64, is_causal, "");
     const TileProgram roles = attention(64, 64, is_causal, "split_roles");
+    const TileProgram delayed = attention(64, 64, is_causal, "split_roles,delay_products");
     show(roles);
+    show(delayed);
     EXPECT_EQ(plain.text().find("tw::copy_map("), std::string::npos);
     EXPECT_NE(roles.text().find("tw::copy_map("), std::string::npos) << roles.text();
-    Tensors a(is_causal ? 1 : 2, is_causal ? 256 : 128, 64), b = a;
+    Tensors a(is_causal ? 1 : 2, is_causal ? 256 : 128, 64), b = a, c = a;
     launch(plain, a);
     roles.expect_same(b.run());
     EXPECT_EQ(a.memory[3].bytes, b.memory[3].bytes);
+    delayed.expect_same(c.run());
+    EXPECT_EQ(a.memory[3].bytes, c.memory[3].bytes);
+    EXPECT_NE(delayed.text().find("tw::wait_products<1>();"), std::string::npos) << delayed.text();
   }
 }
 
@@ -109,6 +114,17 @@ TEST(CudaAttentionRolesHostile, EveryStepOfTheProtocolIsMissed) {
   };
   for (const auto& change : changes)
     EXPECT_NE(fault(program, change.from, change.to, change.is_last), "") << change.from;
+  const TileProgram delayed = attention(64, 64, false, "split_roles,delay_products");
+  const struct {
+    const char* from;
+    const char* to;
+    bool is_last;
+  } more[] = {
+      {"u32(0), 8192);", "u32(0), 8208);", false},               // zeros never arrive
+      {"tw::release<3>(", "if (false) tw::release<3>(", false},  // V of the round before is not
+  };
+  for (const auto& change : more)
+    EXPECT_NE(fault(delayed, change.from, change.to, change.is_last), "") << change.from;
 }
 
 }  // namespace

@@ -216,18 +216,19 @@ TEST(CudaGroupProduct, RolesStayAsynchronousWithoutSpills) {
   EXPECT_EQ(accesses.copies + accesses.loads, 0) << program.text();
 }
 
-// K and V of 128 x 128 in two panels each, 8 steps of 16 deep for each of the two products, once in
-// every loop; consumers start no copies but of Q.
+// K and V in two panels of 64 each, scores in 8 steps of 16 deep, the other product in as many as
+// there are columns, once in every loop; consumers start no copies but of Q. Delayed, one product more stands behind the loops
+// and one copy of zeros before them.
 TEST(CudaGroupProduct, AttentionRolesStayAsynchronousWithoutSpills) {
   if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
-  Settings changed = settings();
-  changed.extra_passes = "split_roles";
-  const SettingsOverride with_passes(changed);
-  for (const bool is_causal : {false, true}) {
-    const int loops = is_causal ? 2 : 1;
+  for (const auto& [is_causal, delays] : {std::pair{false, false}, {true, false}, {false, true}, {true, true}}) {
+    Settings changed = settings();
+    changed.extra_passes = delays ? "split_roles,delay_products" : "split_roles";
+    const SettingsOverride with_passes(changed);
+    const int loops = is_causal ? 2 : 1, columns = is_causal ? 64 : 128;
     const TileProgram program(
         descriptor_attention_source, "attention",
-        fmt::format("*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32, i32:16, 128, 128, 128, {}",
+        fmt::format("*fp16:16, *fp16:16, *fp16:16, *fp16:16, i32, i32:16, 128, 128, {}, {}", columns,
                     is_causal ? "true" : "false"),
         8, "sm_90a");
     const Binary binary = compile(program.source(), Target::parse("sm_90a"), nullptr);
@@ -237,8 +238,9 @@ TEST(CudaGroupProduct, AttentionRolesStayAsynchronousWithoutSpills) {
     EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
     EXPECT_EQ(resources[0].registers, 168) << program.text();  // 65536 among 384 threads
     const Accesses accesses = accesses_of(binary);
-    EXPECT_EQ(accesses.group_products, loops * 2 * 128 / 16) << program.text();
-    EXPECT_EQ(accesses.map_copies, loops * 2 * 2) << program.text();
+    EXPECT_EQ(accesses.group_products, loops * 128 / 16 + (loops + delays) * columns / 16)
+        << program.text();
+    EXPECT_EQ(accesses.map_copies, (loops * 2 + delays) * 2) << program.text();
   }
 }
 

@@ -126,7 +126,7 @@ def rounds(acc, sums, top, q, k_desc, v_desc, row, begin, end, rows, BN: tl.cons
         k = k_desc.load([at, 0])
         s = tl.dot(q, k.T)
         if MASKED:
-            s = s + tl.where(rows[:, None] >= start + tl.arange(0, BN)[None, :], 0, -1.0e6)
+            s = s * 1.5 + tl.where(rows[:, None] >= start + tl.arange(0, BN)[None, :], 0, -1.0e6)
         higher = tl.maximum(top, tl.max(s, 1))
         p = tl.math.exp2(s - higher[:, None])
         shrink = tl.math.exp2(top - higher)

@@ -118,25 +118,62 @@ struct ChainMemory {
   }
 };
 
-ir::Kernel chain_with_roles(const std::string& text = chain_text()) {
-  ir::Kernel kernel = ir::parse(text, "chain.tir");
+ir::Kernel chain_with_roles(bool delays = false) {
+  ir::Kernel kernel = ir::parse(chain_text(), "chain.tir");
   std::vector<std::string> notes;
-  EXPECT_TRUE(
-      split_roles(kernel, {.num_warps = 8, .num_stages = 2, .asks_model = false, .notes = &notes}))
+  EXPECT_TRUE(split_roles(
+      kernel,
+      {.num_warps = 8, .num_stages = 2, .delays = delays, .asks_model = false, .notes = &notes}))
       << testing::PrintToString(notes);
   ir::verify(kernel);
   return kernel;
 }
 
 TEST(SplitRolesChain, ChangesNoResult) {
-  const ir::Kernel roles = chain_with_roles();
-  for (const auto& [keys, split] : {std::pair{16, 0}, {16, 16}, {80, 32}, {40, 16}, {0, 0}})
-    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-      ChainMemory before(keys, split), after(keys, split);
-      before.run(ir::parse(chain_text(), "chain.tir"));
-      after.run(roles, seed);
-      EXPECT_EQ(before.o, after.o) << keys << " " << split;
-    }
+  for (const bool delays : {false, true}) {
+    const ir::Kernel roles = chain_with_roles(delays);
+    for (const auto& [keys, split] : {std::pair{16, 0}, {16, 16}, {80, 32}, {40, 16}, {0, 0}})
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        ChainMemory before(keys, split), after(keys, split);
+        before.run(ir::parse(chain_text(), "chain.tir"));
+        after.run(roles, seed);
+        EXPECT_EQ(before.o, after.o) << keys << " " << split << " " << delays;
+      }
+  }
+}
+
+// The second product of a round stands behind the first one of the next, with a tile of zeros
+// before the first round; the last product stands behind the loops.
+TEST(SplitRolesChain, DelaysTheSecondProduct) {
+  const std::string text = ir::print(chain_with_roles(true));
+  const auto count = [&](std::string_view what) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("= dot "), 2 + 2 + 1) << text;
+  EXPECT_EQ(count("pending = 1"), 2 + 2) << text;
+  EXPECT_EQ(count("copy_map "), 2 + 2 + 1) << text;
+  EXPECT_EQ(ir::print(ir::parse(text, "again")), text);
+}
+
+// What others see of the sum, or of the tile, keeps the products in their rounds.
+TEST(SplitRolesChain, DelaysNoProductThatOthersWaitFor) {
+  const auto dots = [](const std::string& text) {
+    ir::Kernel kernel = ir::parse(text, "chain.tir");
+    EXPECT_TRUE(split_roles(
+        kernel, {.num_warps = 8, .num_stages = 2, .delays = true, .asks_model = false}));
+    ir::verify(kernel);
+    int found = 0;
+    ir::walk(kernel.body, [&](const ir::Op& op) { found += op.kind == OpKind::Dot; });
+    return found;
+  };
+  EXPECT_EQ(dots(chain_text()), 5);
+  EXPECT_EQ(dots(replaced(chain_text(), "for %split, %keys, %size, %out1,",
+                          "for %split, %keys, %size, %zeros,")),
+            2);  // of the second loop: nobody wants the first one's
+  EXPECT_EQ(
+      dots(replaced(chain_text(), "dot %weights1, %vs1, %scaled1", "dot %qs, %vs1, %scaled1")), 3);
 }
 
 TEST(SplitRolesChain, HasARingForEachTileAndOnePosition) {
@@ -150,8 +187,8 @@ TEST(SplitRolesChain, HasARingForEachTileAndOnePosition) {
 
 // A slot is given back behind the product that reads it, not before.
 TEST(SplitRolesChain, EveryStepOfTheProtocolIsMissed) {
-  const auto problem_without = [](OpKind kind, const char* ring) {
-    ir::Kernel kernel = chain_with_roles();
+  const auto problem_without = [](OpKind kind, const char* ring, bool delays) {
+    ir::Kernel kernel = chain_with_roles(delays);
     ir::walk(kernel.body, [&](ir::Op& op) {
       for (ir::Region& region : op.regions)
         std::erase_if(region.ops,
@@ -168,11 +205,12 @@ TEST(SplitRolesChain, EveryStepOfTheProtocolIsMissed) {
     }
     return what;
   };
-  for (const char* ring : {"ks1_ring", "vs1_ring"}) {
-    EXPECT_THAT(problem_without(OpKind::Release, ring), HasSubstr("for ever"));
-    EXPECT_THAT(problem_without(OpKind::Await, ring), HasSubstr("before it was awaited"));
-    EXPECT_NE(problem_without(OpKind::Acquire, ring), "");
-  }
+  for (const bool delays : {false, true})
+    for (const char* ring : {"ks1_ring", "vs1_ring"}) {
+      EXPECT_THAT(problem_without(OpKind::Release, ring, delays), HasSubstr("for ever"));
+      EXPECT_THAT(problem_without(OpKind::Await, ring, delays), HasSubstr("before it was awaited"));
+      EXPECT_NE(problem_without(OpKind::Acquire, ring, delays), "");
+    }
 }
 
 TEST(SplitRolesChain, SaysWhyItStays) {
