@@ -101,14 +101,15 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   };
   const auto skipped = passes_of("TILEWRIGHT_SKIP_PASSES", settings().skipped_passes);
   const auto extra = passes_of("TILEWRIGHT_EXTRA_PASSES", settings().extra_passes);
-  const bool splits = options.num_stages > 1 && extra.contains("split_roles") && !skipped.contains("split_roles") &&
-                      pass_named("split_roles").is_for(target);
+  const bool splits =
+      options.num_stages > 1 && !skipped.contains("split_roles") && pass_named("split_roles").is_for(target);
+  const bool splits_all = splits && extra.contains("split_roles");  // else what was measured faster
   const auto run_all = [&](std::span<const std::string_view> names) {
     for (const std::string_view name : names) {
       const PassEntry& pass = pass_named(name);
       if (skipped.contains(name) || !pass.is_for(target)) continue;
       // Rows are unwrapped for tensor maps alone: for other copies that was not measured.
-      if (name == "unwrap_rows" && !(splits && may_have_roles(kernel, options.num_warps))) continue;
+      if (name == "unwrap_rows" && !(splits_all && may_have_roles(kernel, options.num_warps))) continue;
       if (name == "add_into_dots") add_into_dots(kernel, target, options.num_warps);
       else pass.run(kernel, target);
       done(name);
@@ -126,14 +127,15 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   }
   const bool delays = extra.contains("delay_products") && !skipped.contains("delay_products");
   if (splits) {
-    split_roles(kernel, {.num_warps = options.num_warps,
+    const bool has_roles = split_roles(kernel, {.num_warps = options.num_warps,
                          .num_stages = options.num_stages,
                          .most_slots = options.most_slots,
                          .shared_bytes = target.shared_bytes_per_block_optin,
                          .persists = !skipped.contains("persist_programs"),
-                         .delays = delays,
-                         .notes = options.notes});
-    done("split_roles");
+                         .delays = delays || !splits_all,
+                         .only_delayed = !splits_all,
+                         .notes = splits_all ? options.notes : nullptr});
+    if (has_roles || splits_all) done("split_roles");
   }
   const bool has_stages = options.num_stages > 1 && pass_named("pipeline_loops").is_for(target);
   if (!has_stages || skipped.contains("pipeline_loops")) return;

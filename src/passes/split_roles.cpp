@@ -37,6 +37,15 @@ bool pays(const Kernel& kernel, const RingLoops& found, int num_warps) {
   return num_warps >= least_warps_with_roles;
 }
 
+bool pays(const Kernel& kernel, const std::vector<DelayedPair>& pairs, int num_warps, int slots) {
+  const auto is_wide = [&](const Op* dot) {
+    return kernel.type(dot->result()).numel() >= least_sums_with_delayed_roles;
+  };
+  return !pairs.empty() && num_warps == warps_with_delayed_roles &&
+         slots >= least_slots_with_delayed_roles && is_wide(pairs[0].first) &&
+         is_wide(pairs[0].second);
+}
+
 // ---- Roles
 
 class Splitter {
@@ -50,7 +59,6 @@ class Splitter {
     if (!problem.empty()) return problem;
     const bool is_outermost = std::find(kernel_.body.ops.begin(), kernel_.body.ops.end(),
                                         found_.loops[0].loop) != kernel_.body.ops.end();
-    if (options_.delays && !found_.is_lagging) pairs_ = find_delayed_pairs(kernel_, found_);
     if (is_outermost && pairs_.empty() && options_.persists && has_one_axis(kernel_)) {
       loop_over_programs(kernel_);
       found_ = find_ring_loops(kernel_);  // their coordinates are of the loop's program now
@@ -72,9 +80,12 @@ class Splitter {
 
   std::string find_loops() {
     const Op* other = nullptr;
+    int dots = 0;
     ir::walk(kernel_.body, [&](const Op& op) {
       if (!may_stand_beside_roles(op)) other = &op;
+      dots += op.kind == OpKind::Dot;
     });
+    if (options_.only_delayed && dots < 2) return "it has no two products";
     if (!kernel_.rings.empty() || !kernel_.buffers.empty()) return "it has buffers already";
     if (options_.num_warps < group_warps || options_.num_warps % group_warps != 0)
       return "its warps are no whole warpgroups";
@@ -85,12 +96,17 @@ class Splitter {
     if (!found_.problem.empty()) return found_.problem;
     if (options_.asks_model && !pays(kernel_, found_, options_.num_warps))
       return "its products are too small for it";
-    return find_slots() ? "" : "two slots do not fit in shared memory";
+    if (options_.delays && !found_.is_lagging) pairs_ = find_delayed_pairs(kernel_, found_);
+    if (!find_slots()) return "two slots do not fit in shared memory";
+    if (options_.only_delayed && !pays(kernel_, pairs_, options_.num_warps, slots_))
+      return "roles of it were not measured faster";
+    return "";
   }
 
   // Products that go on while the next round begins need one more.
   bool find_slots() {
-    slots_ = std::min(options_.num_stages + (found_.is_lagging ? 1 : 0), options_.most_slots);
+    const bool goes_on = found_.is_lagging || !pairs_.empty();
+    slots_ = std::min(options_.num_stages + (goes_on ? 1 : 0), options_.most_slots);
     if (options_.shared_bytes > 0)
       slots_ = static_cast<int>(std::min<std::int64_t>(
           slots_, (options_.shared_bytes - found_.other_bytes - 1024) / found_.stage_bytes));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes/split_roles.h — a producer copies tiles by tensor maps, consumers multiply them. Takes a
-// kernel at the Tile stage, after choose_units and instead of pipeline_loops. It runs only where
-// TILEWRIGHT_EXTRA_PASSES names it, and unwrap_rows with it.
+// kernel at the Tile stage, after choose_units and instead of pipeline_loops. By itself it takes
+// attention that it was measured faster for (roles/model.h); where TILEWRIGHT_EXTRA_PASSES names it,
+// all kernels that it can, and unwrap_rows runs with it.
 //
 // ```
 //   for %k (%sum)                           if is_producer
@@ -23,9 +24,10 @@
 //
 // Where a product waits for another one of its round, as in attention, each tile has a ring of its
 // own: it is awaited before the first product that reads it and released behind the last one. Loops
-// in a row that read the same tensors go on with the same rings. With `delay_products` beside it the
-// second product of attention is made a round later (roles/delay_pairs.h). Why a kernel stays as it
-// is, is said in `compile`'s notes.
+// in a row that read the same tensors go on with the same rings. By itself, and with
+// `delay_products` beside it, the second product of attention is made a round later
+// (roles/delay_pairs.h). Why a kernel stays as it is although the pass was named, is said in
+// `compile`'s notes.
 #pragma once
 
 #include <string>
@@ -44,6 +46,7 @@ struct SplitRolesOptions {
   bool persists = true;
   bool delays = false;  // the second product of attention, by a round (roles/delay_pairs.h)
   bool asks_model = true;
+  bool only_delayed = false;  // only kernels that `delays` is for
   std::vector<std::string>* notes = nullptr;  // why a kernel stays as it is
 };
 

@@ -15,4 +15,12 @@ constexpr std::int64_t least_sums_with_roles = 128 * 256;
 // warpgroups has 65536 in all.
 constexpr std::int64_t producer_registers = 40, consumer_registers = 232;
 
+// Attention whose second product is delayed: two consumers take their turns by themselves; a slot of
+// V is held until the next round. Tutorial 06 forward on an H200, head dim 128, TFLOP/s at 16k full /
+// causal, 4k full / causal: 128 x 128, 8 warps and 3 slots 624 / 584, 584 / 484; 2 slots 508 / 493;
+// not delayed 544 / 517; without roles (128 x 64, 4 warps) 511 / 491, 489 / 418; cuDNN 628 / 570,
+// 604 / 509. With 64 columns 502 / 516, at head dim 64 343 / 349 (423 / 409 without).
+constexpr int warps_with_delayed_roles = 8, least_slots_with_delayed_roles = 3;
+constexpr std::int64_t least_sums_with_delayed_roles = 128 * 128;
+
 }  // namespace tilewright
