@@ -20,8 +20,12 @@ struct Wanted {
   std::int64_t shortest;  // elements of a part along the reduced dimension
 };
 constexpr Wanted on_cpu{256, 64, 64};
+constexpr Wanted rows_on_gpu{256, 64, 256};
 // A turn of the loop over columns takes 16 rows (layout.cpp).
-constexpr Wanted on_gpu{1024, 256, 16};
+constexpr Wanted columns_on_gpu{1024, 256, 16};
+// Rows that one program each reduces at once: parts would keep a norm from being one kernel.
+constexpr std::int64_t whole_row = 1 << 15;
+constexpr std::int64_t few_rows = 4;
 
 Tensor reduced(Op op, const Tensor& x, int axis) {
   switch (op) {
@@ -105,7 +109,9 @@ std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask
   const bool is_host = x.device().is_cpu() && emulated_target() == nullptr;
   if (!can_have_parts(op, x, mask, is_host)) return {};
   const auto [outer, length, inner] = sides_of(x, mask);
-  const Wanted& wanted = is_host ? on_cpu : on_gpu;
+  const bool is_rows = inner == 1;
+  if (!is_host && is_rows && outer >= few_rows && length <= whole_row) return {};
+  const Wanted& wanted = is_host ? on_cpu : is_rows ? rows_on_gpu : columns_on_gpu;
   const std::int64_t programs = outer * cdiv(inner, columns);
   const std::int64_t asked = std::min(cdiv(wanted.programs, programs), length / wanted.shortest);
   if (programs >= wanted.enough || asked < 2) return {};
