@@ -10,13 +10,11 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
-#include "bench/suite/user_kernel.h"
-#include "cli/cuda_call.h"
+#include "cli/bench_side.h"
 #include "cli/differences.h"
 #include "cli/kernel_arguments.h"
 #include "cli/kernel_path.h"
 #include "cli/symbolic_sizes.h"
-#include "compiler/triton/grid_text.h"
 #include "compiler/triton/triton_state.h"
 #include "runtime/cpu/temporary_folder.h"
 #include "tilewright/error.h"
@@ -24,114 +22,11 @@
 namespace tilewright::cli {
 namespace {
 
-struct Side {
-  std::string name;
-  std::vector<std::string> parameters;
-  TritonKernel kernel;
-  std::shared_ptr<CudaCall> cuda;                                     // instead, of a .cu file
-  std::shared_ptr<HostValue> result = std::make_shared<HostValue>();  // of a host function
-  std::vector<NamedValue> values;
-  std::optional<LaunchValues> own_launch;  // of the kernel's file
-  TritonLaunch launch;
-  int lines = 0;
-
-  const NamedValue* find(const std::string& name_of_value) const {
-    for (const NamedValue& value : values)
-      if (value.name == name_of_value) return &value;
-    return nullptr;
-  }
-};
-
-// Of "ptrs.0" the parameter is "ptrs".
-bool has_parameter(const Side& side, const std::string& name) {
-  const std::vector<std::string>& names = side.parameters;
-  return std::find(names.begin(), names.end(), name.substr(0, name.find('.'))) != names.end();
-}
-
-Side load_side(const std::string& path, Device device) {
-  Side side;
-  if (is_cuda_path(path)) {
-    const CudaFile file = read_cuda_file(path);
-    side.cuda = std::make_shared<CudaCall>(file, device);
-    side.name = side.cuda->name();
-    side.parameters = side.cuda->parameters();
-    side.lines = suite::lines_of_code(file.source.text);
-    return side;
-  }
-  side.kernel = load_kernel(path);
-  side.name = side.kernel.name();
-  side.parameters = side.kernel.parameters();
-  side.lines = suite::lines_of_kernel(side.kernel);
-  return side;
-}
-
-void give_values(Side& side, const std::vector<std::string>& texts, Device device) {
-  std::vector<std::string> own;
-  for (const std::string& text : texts)
-    if (has_parameter(side, parse_assignment(text, "NAME=VALUE").first)) own.push_back(text);
-  if (side.cuda) {
-    side.values = values_for(own, side.name, side.parameters, {.device = device});
-    return;
-  }
-  KernelArguments read = read_arguments(own, side.kernel, {.device = device});
-  side.values = std::move(read.values);
-  side.own_launch = std::move(read.launch);
-  if (!side.own_launch) return;
-  side.launch.num_warps = side.own_launch->num_warps;
-  side.launch.num_stages = side.own_launch->num_stages;
-}
-
-// Both sides see the same numbers: also those that `empty:` left, and random ones that one side has
-// no parameter for.
-void take_contents(Side& side, const Side& other) {
-  for (NamedValue& value : side.values) {
-    const NamedValue* known = other.find(value.name);
-    if (value.tensor() == nullptr || known == nullptr || known->tensor() == nullptr) continue;
-    value.tensor()->copy_from(known->before);
-    value.before = value.tensor()->to(Device::cpu()).clone();
-  }
-}
-
 // As .npy can hold it.
 Tensor storable(const Tensor& tensor) {
   const bool is_known = !is_floating(tensor.dtype()) || size_of(tensor.dtype()) > 2 ||
                         tensor.dtype() == DType::Float16;
   return is_known ? tensor : tensor.to(DType::Float32);
-}
-
-// The grid may name a number that only the other side takes. Without once_per_config the evaluation
-// of a grid as text would be timed.
-void set_grid(Side& side, const BenchVerbOptions& options, const std::vector<std::string>& given) {
-  const std::string grid = grid_with_sizes(options.grid, given, side.parameters);
-  if (!side.cuda) {
-    side.launch.grid = once_per_config(grid_for(grid, side.kernel, {side.values, side.own_launch}));
-    return;
-  }
-  CudaShape shape;  // a host function has none
-  if (side.cuda->is_kernel()) {
-    shape.grid = grid;
-    shape.block = grid_with_sizes(options.block, given, side.parameters);
-  }
-  side.cuda->bind(side.values, shape);
-}
-
-suite::Prepared prepared_cuda(const Side& side) {
-  suite::Prepared prepared{.run = [side] { *side.result = side.cuda->run(); }};
-  if (side.cuda->device().is_cpu()) prepared.note = "emulated";
-  if (side.cuda->is_kernel())
-    prepared.launches = {[cuda = side.cuda] {
-      return launch_facts(cuda->options(), cuda->kernel(), cuda->config());
-    }};
-  return prepared;
-}
-
-suite::Prepared prepared_from(const Side& side) {
-  if (side.cuda) return prepared_cuda(side);
-  const auto arguments = std::make_shared<const LaunchArguments>(side.values);
-  return {.run = [side, arguments] { side.kernel.launch(side.launch, arguments->get()); },
-          .launches = {[side, arguments] {
-            return launch_facts(side.kernel, side.launch, arguments->get());
-          }}};
 }
 
 // Of sums in another order, relative to the largest value.
@@ -177,21 +72,21 @@ Difference difference(const Tensor& wanted, const Tensor& got, const std::string
 
 struct BenchPair::State {
   Device device;
-  std::optional<Side> reference;
+  std::optional<BenchSide> reference;
   std::string function;  // in Python, instead of a reference
-  Side kernel;
+  BenchSide kernel;
 
   void check_names(const std::vector<std::string>& texts) const {
     for (const std::string& text : texts) {
       const std::string name = parse_assignment(text, "NAME=VALUE").first;
-      if (has_parameter(kernel, name)) continue;
-      if (!reference && kernel.cuda)
+      if (kernel.has_parameter(name)) continue;
+      if (!reference && (kernel.cuda || kernel.is_numba()))
         throw ArgumentError(fmt::format("'{}' has no parameter '{}'{}", kernel.name, name,
                                         suggest_names(name, kernel.parameters)));
       if (!reference)
         static_cast<void>(parameter_named(kernel.name, kernel.kernel.state()->parameters,
                                           name.substr(0, name.find('.'))));
-      else if (!has_parameter(*reference, name))
+      else if (!reference->has_parameter(name))
         throw ArgumentError(fmt::format("neither '{}' nor '{}' has a parameter '{}'", kernel.name,
                                         reference->name, name));
     }
@@ -220,7 +115,7 @@ struct BenchPair::State {
         kernel.name, reference->name));
   }
 
-  suite::Record record_for(const Side& side) const {
+  suite::Record record_for(const BenchSide& side) const {
     suite::Record record;
     const Tensor* largest = nullptr;
     for (const NamedValue& value : kernel.values) {
@@ -240,13 +135,13 @@ struct BenchPair::State {
     return record;
   }
 
-  static bool returns(const Side& side) {
+  static bool returns(const BenchSide& side) {
     return side.cuda && !side.cuda->is_kernel() &&
            !std::holds_alternative<std::monostate>(*side.result);
   }
 
   // What a side made: what its host function returned, else the tensors that it changed.
-  static std::vector<Tensor> outputs_of(const Side& side) {
+  static std::vector<Tensor> outputs_of(const BenchSide& side) {
     if (const auto* tensor = std::get_if<Tensor>(side.result.get())) return {*tensor};
     if (const auto* list = std::get_if<std::vector<Tensor>>(side.result.get())) return *list;
     std::vector<Tensor> changed;
@@ -387,7 +282,7 @@ struct BenchPair::State {
     judge(judged, outputs);
   }
 
-  suite::Contender contender_of(const Side& side, const suite::RunOptions& options) const {
+  suite::Contender contender_of(const BenchSide& side, const suite::RunOptions& options) const {
     suite::Contender contender{record_for(side), {}};
     const suite::Prepared prepared = prepared_from(side);
     contender.record.note = prepared.note;
@@ -433,11 +328,11 @@ BenchPair::BenchPair(const BenchVerbOptions& options, const std::vector<std::str
   }
   const std::vector<std::string> texts = with_sizes(given, parameters);
   s.check_names(texts);
-  give_values(s.kernel, texts, device);
+  give_values(s.kernel, options, texts, given, device);
   s.check_tensors();
   set_grid(s.kernel, options, given);
   if (!s.reference) return;
-  give_values(*s.reference, texts, device);
+  give_values(*s.reference, options, texts, given, device);
   take_contents(*s.reference, s.kernel);
   s.check_shares();
   set_grid(*s.reference, options, given);

@@ -149,11 +149,6 @@ void check_pair_options(const BenchVerbOptions& options) {
   if (!is_triton_kernel(options.operation) && !is_cuda_path(options.operation))
     throw UsageError{fmt::format(
         "--reference goes with FILE.py:KERNEL or FILE.cu:NAME, not with '{}'", options.operation)};
-  if (is_numba_path(options.operation))
-    throw UsageError{
-        fmt::format("{} is a @cuda.jit kernel, which is measured beside the ways of an operation: "
-                    "add --like OP",
-                    options.operation)};
   const std::pair<const char*, bool> others[] = {
       {"--like", !options.like.empty()},
       {"--dim", !options.dims.empty()},

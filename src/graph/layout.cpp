@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t short_row = 32;       // below, rows are not worth a program each
 constexpr std::int64_t whole_row = 1 << 15;  // above, a row is reduced in slices
 constexpr std::int64_t narrow_columns = 16;  // below, columns are reduced as strided rows
+constexpr int most_log_rows = 4;  // of columns on a GPU, which hides latency by loads in flight
 
 int log_of(std::int64_t size) {
   return std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1) - 1));
@@ -28,6 +29,7 @@ std::uint32_t without_bit(std::uint32_t mask, int d) {
 
 void Walk::set_sizes(const Shape& shape) {
   is_exact = false;
+  log_rows = 0;
   rank = static_cast<int>(shape.size());
   operands = 0;
   std::copy(shape.begin(), shape.end(), sizes);
@@ -142,6 +144,11 @@ bool Walk::finish(std::uint32_t reduced, bool has_reductions, DeviceKind device)
   if (is_columns(reduced)) {
     mode = Mode::Columns;
     log_block = std::min(log_of(inner()), device == DeviceKind::Cuda ? 7 : 9);
+    const int log_all =
+        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(sizes[rank - 2]))) - 1;
+    if (device == DeviceKind::Cuda)  // 1, 4 or 16 rows: few classes
+      log_rows = std::clamp(log_all, 0, most_log_rows) & ~1;
+    is_exact = inner() % (std::int64_t{1} << log_block) == 0;
     classify();
     return true;
   }
@@ -225,7 +232,8 @@ std::int64_t Walk::programs() const {
 std::uint64_t Walk::head_word(DeviceKind device) const {
   return static_cast<std::uint64_t>(mode) | static_cast<std::uint64_t>(rank) << 8 |
          static_cast<std::uint64_t>(log_block) << 16 | std::uint64_t{is_aligned} << 24 |
-         std::uint64_t{is_exact} << 25 | static_cast<std::uint64_t>(device) << 32;
+         std::uint64_t{is_exact} << 25 | static_cast<std::uint64_t>(log_rows) << 26 |
+         static_cast<std::uint64_t>(device) << 32;
 }
 
 std::uint64_t Walk::access_word() const {

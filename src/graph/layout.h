@@ -40,8 +40,9 @@ struct Walk {
   int rank = 0;
   int operands = 0;
   int log_block = 10;
+  int log_rows = 0;         // Columns: rows that a turn of the loop adds up, loaded side by side
   bool is_aligned = false;  // sizes and strides that are passed are multiples of 16
-  bool is_exact = false;    // Whole: a row is as long as the block; Looped: it has whole slices
+  bool is_exact = false;    // Whole: a row is as long as the block; Looped, Columns: whole blocks
   std::int64_t sizes[max_rank + 1];
   std::int64_t strides[max_operands][max_rank + 1];
   Access access[max_operands];

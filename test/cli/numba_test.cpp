@@ -143,9 +143,28 @@ TEST_F(NumbaCommand, BenchMeasuresIt) {
   EXPECT_THAT(r.output, HasSubstr("\n  simt "));
   EXPECT_THAT(r.output, HasSubstr("\n  plus "));
   EXPECT_THAT(r.output, Not(HasSubstr("wrong")));
-  const CommandResult alone = tilewright_command({"bench", file_ + ":plus", "x=randn:f32[8]"});
-  EXPECT_EQ(alone.exit_code, 2);
-  EXPECT_THAT(alone.error, HasSubstr("is a @cuda.jit kernel, which is measured beside the ways"));
+}
+
+TEST_F(NumbaCommand, BenchMeasuresItAlone) {
+  const std::vector<std::string> quick = {"--device", "cpu", "--trials", "3", "--no-ceiling"};
+  const auto bench = [&](std::vector<std::string> words) {
+    words.insert(words.end(), quick.begin(), quick.end());
+    return tilewright_command(words);
+  };
+  const std::vector<std::string> tensors = {"x=randn:f32[n]", "y=randn:f32[n]", "out=zeros:f32[n]"};
+  std::vector<std::string> swept = {"bench", file_ + ":plus", "n=64,128", "--grid",
+                                    "n//64",  "--block",       "64"};
+  swept.insert(swept.end(), tensors.begin(), tensors.end());
+  const CommandResult alone = bench(swept);
+  EXPECT_EQ(alone.exit_code, 0) << alone.error;
+  EXPECT_THAT(alone.output, HasSubstr("plus 64"));
+  EXPECT_THAT(alone.output, HasSubstr("plus 128"));
+  const CommandResult no_grid = bench({"bench", file_ + ":plus", "x=randn:f32[8]"});
+  EXPECT_EQ(no_grid.exit_code, 2);
+  EXPECT_THAT(no_grid.error, HasSubstr("the kernel 'plus' needs --grid"));
+  const CommandResult unknown = bench({"bench", file_ + ":plus", "z=randn:f32[8]", "--grid", "1"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.error, HasSubstr("'plus' has no parameter 'z'"));
 }
 
 }  // namespace

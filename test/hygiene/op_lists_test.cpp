@@ -173,7 +173,8 @@ TEST(OpLists, WhatIsForbiddenIsFound) {
 
 // What the compiler says of a file of src/ir or src/codegen when the table ends in one more row.
 ProcessResult compile_with_row(const std::string& row, const std::string& file) {
-  const op_fs::path folder = op_fs::path(testing::TempDir()) / "op_lists_test";
+  std::string name = testing::TempDir() + "op_lists_test.XXXXXX";  // tests run side by side
+  const op_fs::path folder = mkdtemp(name.data());
   op_fs::create_directories(folder / "ir");
   std::string table = op_text_of(op_fs::path(TW_SOURCE_FOLDER) / "src/ir/ops.def");
   table.insert(table.find("#undef OP\n"), row + "\n");

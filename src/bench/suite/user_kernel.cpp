@@ -256,25 +256,29 @@ std::string_view lines_between(std::string_view text, int first, int last) {
   return text.substr(begin, end - begin);
 }
 
+int lines_of_function(const python::FunctionDef& function, std::string_view text) {
+  const int first =
+      function.decorators.empty() ? function.span.line : function.decorators.front()->span.line;
+  return lines_of_code(lines_between(text, first, function.end_line));
+}
+
 }  // namespace
 
 int lines_of_kernel(const TritonKernel& kernel) {
   const python::DecoratedFunction& decorated = kernel.state()->function;
-  const python::FunctionDef& function = *decorated.function;
-  const int first =
-      function.decorators.empty() ? function.span.line : function.decorators.front()->span.line;
-  return lines_of_code(
-      lines_between(decorated.module->tree->source.text, first, function.end_line));
+  return lines_of_function(*decorated.function, decorated.module->tree->source.text);
+}
+
+int lines_of_kernel(const NumbaKernel& kernel) {
+  const NumbaKernel::State& state = *kernel.state();
+  return lines_of_function(*state.function, state.module->tree->source.text);
 }
 
 Entry user_entry(const UserKernel& kernel) {
   Entry entry{.name = kernel.kernel, .prepare = {}, .lines = 0, .roundings = 8};
   if (kernel.file.ends_with(".py") && is_numba_kernel(kernel.file, kernel.kernel)) {
     const NumbaKernel loaded = load_numba(kernel.file, kernel.kernel);
-    const python::FunctionDef& function = *loaded.state()->function;
-    entry.lines =
-        lines_of_code(lines_between(loaded.state()->module->tree->source.text,
-                                    function.decorators.front()->span.line, function.end_line));
+    entry.lines = lines_of_kernel(loaded);
     entry.prepare = [=](const Problem& problem) { return prepare_numba(kernel, loaded, problem); };
   } else if (kernel.file.ends_with(".py")) {
     const TritonKernel loaded = load_triton(kernel.file, kernel.kernel);

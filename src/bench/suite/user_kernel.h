@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bench/suite/run.h"
+#include "tilewright/numba.h"
 #include "tilewright/triton.h"
 
 namespace tilewright::suite {
@@ -29,6 +30,7 @@ Entry user_entry(const UserKernel& kernel);
 
 // Lines of code of the kernel's function, with its decorators.
 int lines_of_kernel(const TritonKernel& kernel);
+int lines_of_kernel(const NumbaKernel& kernel);
 
 // ---- The matching, for its tests.
 

@@ -70,10 +70,9 @@ struct RowCall {
 Tensor run_rows(const RowCall& call);
 
 // Sums, products and extremes of many elements to few, as two kernels with more programs; nothing
-// where one kernel does.
-std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask, bool keepdim);
-// The same, of small floats as f32.
-std::optional<Tensor> reduce_in_wide_parts(Op op, const Tensor& x, std::uint32_t mask, bool keepdim);
+// where one kernel does. Sums of small floats are f32 until they are rounded to `result`. The
+// dimensions of the result that were before the reduced ones are one, and so are those behind them.
+std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask, DType result);
 
 // A copy whose reduced dimensions lie side by side in memory, so that they can be walked as one.
 Tensor with_rows_together(const Tensor& x, std::uint32_t reduced);

@@ -32,7 +32,8 @@ Tensor reduce_simply(Op op, const Tensor& x, const Axes& axes, bool keepdim) {
   const std::string_view name = facts_of(op).name;
   const std::uint32_t mask = axes_mask(name, x, axes);
   if (op != Op::Sum && op != Op::Product) check_not_empty(name, x, mask);
-  if (const std::optional<Tensor> made = reduce_in_parts(op, x, mask, keepdim)) return *made;
+  if (const std::optional<Tensor> made = reduce_in_parts(op, x, mask, x.dtype()))
+    return made->view(kept_shape(x.shape(), mask, keepdim));
   const Formula& formula =
       eager_formula(static_cast<int>(op), dtype_key(x.dtype()), [&](Formula& f) {
         f.name = fmt::format("tw_{}", name);
@@ -310,9 +311,11 @@ Tensor mean(const Tensor& x, const Axes& axes, bool keepdim) {
       [](graph::Formula& f, int v, const int* n) { return graph::expand_mean(f, v, n[0]); }, true};
   const std::uint32_t mask = graph::axes_mask("mean", x, axes);
   const double count = static_cast<double>(graph::reduced_count(x, mask));
-  if (is_floating(x.dtype()))
-    if (const auto total = graph::reduce_in_wide_parts(graph::Op::Sum, x, mask, keepdim))
-      return to(*total / count, x.dtype());
+  if (is_floating(x.dtype())) {
+    const DType wide = graph::compute_dtype(x.dtype());
+    if (const auto total = graph::reduce_in_parts(graph::Op::Sum, x, mask, wide))
+      return to(*total / count, x.dtype()).view(graph::kept_shape(x.shape(), mask, keepdim));
+  }
   return graph::run_expanded(expansion, x, mask, keepdim, {&count, 1});
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -58,6 +59,9 @@ class Fuser {
     fusion_.place_of.resize(graph.nodes.size());
     fusion_.is_needed.assign(graph.nodes.size(), false);
     readers_.resize(graph.nodes.size());
+    is_output_.assign(graph.nodes.size(), false);
+    member_marks_.assign(graph.nodes.size(), 0);
+    seen_marks_.assign(graph.nodes.size(), 0);
   }
 
   Fusion run(bool gives_reasons) {
@@ -74,7 +78,8 @@ class Fuser {
   const Node& node(int i) const { return graph_.nodes[at(i)]; }
 
   void mark_needed() {
-    for (const Value& value : graph_.outputs) fusion_.is_needed[at(value.node)] = true;
+    for (const Value& value : graph_.outputs)
+      fusion_.is_needed[at(value.node)] = is_output_[at(value.node)] = true;
     for (int i = static_cast<int>(graph_.nodes.size()) - 1; i >= 0; --i) {
       if (!fusion_.is_needed[at(i)]) continue;
       for (const Value& value : node(i).operands)
@@ -122,10 +127,20 @@ class Fuser {
     return true;
   }
 
-  using Members = std::vector<bool>;
+  // Sets of nodes without memory of their own: a node is in the set whose number it has.
+  class Members {
+   public:
+    Members(std::vector<int>& marks, int number) : marks_(marks), number_(number) {}
+    bool operator[](std::size_t i) const { return marks_[i] == number_; }
+    void add(int i) const { marks_[at(i)] = number_; }
+
+   private:
+    std::vector<int>& marks_;
+    int number_;
+  };
   Members members_of(const Group& group) const {
-    Members members(graph_.nodes.size(), false);
-    for (const int i : group.nodes) members[at(i)] = true;
+    const Members members(member_marks_, ++sets_);
+    for (const int i : group.nodes) members.add(i);
     return members;
   }
 
@@ -159,8 +174,7 @@ class Fuser {
   }
 
   bool is_written(int i, const Members& members) const {
-    for (const Value& value : graph_.outputs)
-      if (value.node == i) return true;
+    if (is_output_[at(i)]) return true;
     for (const int reader : readers_[at(i)])
       if (!members[at(reader)]) return true;
     return false;
@@ -169,10 +183,11 @@ class Fuser {
   // A way from one node of the group out of it and back: it could not run before or after.
   bool has_way_around(const Group& group, const Members& members) const {
     std::vector<int> open;
-    Members seen(graph_.nodes.size(), false);
+    const Members seen(seen_marks_, ++sets_);
+    // Nodes behind the present one are in no group yet: no way leads back from them.
     const auto visit = [&](int i) {
-      if (seen[at(i)]) return;
-      seen[at(i)] = true;
+      if (i > present_ || seen[at(i)]) return;
+      seen.add(i);
       open.push_back(i);
     };
     for (const int i : group.nodes)
@@ -182,9 +197,9 @@ class Fuser {
       const int i = open.back();
       open.pop_back();
       // The nodes of a group run together.
-      std::vector<int> together = {i};
-      if (fusion_.group_of[at(i)] >= 0)
-        together = fusion_.groups[at(fusion_.group_of[at(i)])].nodes;
+      const int number = fusion_.group_of[at(i)];
+      const std::span<const int> together =
+          number < 0 ? std::span<const int>(&i, 1) : fusion_.groups[at(number)].nodes;
       for (const int one : together)
         for (const int reader : readers_[at(one)]) {
           if (members[at(reader)]) return true;
@@ -235,8 +250,7 @@ class Fuser {
 
   // Goes to memory whatever groups there will be.
   bool is_always_written(int i) const {
-    for (const Value& value : graph_.outputs)
-      if (value.node == i) return true;
+    if (is_output_[at(i)]) return true;
     for (const int reader : readers_[at(i)])
       if (!node(reader).is_fusible()) return true;
     return false;
@@ -289,6 +303,7 @@ class Fuser {
   }
 
   void place(int i) {
+    present_ = i;
     const Node& n = node(i);
     Group own{{i}, n.shape, 0};
     fusion_.place_of[at(i)] = identity_place(n.shape.size());
@@ -362,6 +377,10 @@ class Fuser {
   const bool fuses_;
   Fusion fusion_;
   std::vector<std::vector<int>> readers_;  // of each needed node
+  std::vector<bool> is_output_;
+  mutable std::vector<int> member_marks_, seen_marks_;
+  mutable int sets_ = 0;
+  int present_ = 0;  // the node that is being placed
 };
 
 }  // namespace

@@ -401,12 +401,18 @@ class GroupLowering {
     set_columns(first, sizes_.back());
   }
 
-  // Makes a loop over the row whose body carries `initial` on to what `body` gives.
+  void forget_local() {
+    for (const int number : local_) values_[static_cast<std::size_t>(number)] = {};
+    local_.clear();
+  }
+
+  // Makes a loop over [begin, end) of the row whose body carries `initial` on to what `body` gives,
+  // `rows` times in a turn of Columns.
   template <class Body>
-  std::vector<Value> loop(const std::vector<Value>& initial, const Body& body) {
-    const bool is_columns = walk_.mode == Mode::Columns;
-    const Value end = is_columns ? sizes_[static_cast<std::size_t>(walk_.rank - 2)] : sizes_.back();
-    std::vector<Value> operands = {integer(0), end, integer(is_columns ? 1 : block())};
+  std::vector<Value> loop_over(Value begin, Value end, int rows, const std::vector<Value>& initial,
+                               const Body& body) {
+    const std::int64_t step = walk_.mode == Mode::Columns ? rows : block();
+    std::vector<Value> operands = {begin, end, integer(step)};
     operands.insert(operands.end(), initial.begin(), initial.end());
     std::vector<ir::Type> types;
     for (const Value v : initial) types.push_back(builder_.type(v));
@@ -419,15 +425,33 @@ class GroupLowering {
     {
       const ir::Builder::Into into(builder_, region);
       is_in_loop_ = true;
-      enter(region.arguments[0]);
-      const std::vector<Value> carried(region.arguments.begin() + 1, region.arguments.end());
-      builder_.yield(body(carried));
+      const Value first = region.arguments[0];
+      std::vector<Value> carried(region.arguments.begin() + 1, region.arguments.end());
+      for (int row = 0; row < rows; ++row) {
+        enter(row == 0 ? first : add(first, integer(row)));
+        carried = body(carried);
+        forget_local();
+      }
+      builder_.yield(carried);
     }
     is_in_loop_ = false;
-    for (const int number : local_) values_[static_cast<std::size_t>(number)] = {};
-    local_.clear();
     place_ = outside;
     return op->results;
+  }
+
+  // Over the whole row. What carries nothing stores: one row after the other.
+  template <class Body>
+  std::vector<Value> loop(std::vector<Value> initial, const Body& body) {
+    const bool is_columns = walk_.mode == Mode::Columns;
+    const Value end = is_columns ? sizes_[static_cast<std::size_t>(walk_.rank - 2)] : sizes_.back();
+    Value begin = integer(0);
+    if (const int rows = 1 << walk_.log_rows; rows > 1 && !initial.empty()) {
+      const Value rest = builder_.binary(Kind::Remainder, end, integer(rows));
+      const Value middle = builder_.binary(Kind::Subtract, end, rest);
+      initial = loop_over(begin, middle, rows, initial, body);
+      begin = middle;
+    }
+    return loop_over(begin, end, 1, initial, body);
   }
 
   // Reductions whose operands need no other reduction that is not there yet share a loop.

@@ -59,6 +59,7 @@ class Merger {
       is_gone[all.back()] = false;
     }
     std::vector<PlannedStep> left;
+    left.reserve(steps_.size());
     for (std::size_t s = 0; s < steps_.size(); ++s)
       if (!is_gone[s]) left.push_back(std::move(steps_[s]));
     steps_ = std::move(left);

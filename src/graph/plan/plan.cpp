@@ -171,6 +171,7 @@ void order_steps(Plan& plan, std::vector<PlannedStep> steps) {
   for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i)
     is_there[i] = plan.graph.nodes[i].is_given();
   std::vector<bool> is_done(steps.size(), false);
+  plan.steps.reserve(steps.size());
   for (std::size_t done = 0; done < steps.size();) {
     const std::size_t before = done;
     for (std::size_t s = 0; s < steps.size(); ++s) {
@@ -247,6 +248,7 @@ Plan make_plan(Graph graph, bool fuses) {
   const Fusion fusion = fuse(graph, fuses);
   const std::vector<bool> is_written = find_written(graph, fusion);
   std::vector<PlannedStep> steps;
+  steps.reserve(graph.nodes.size());
   for (const Group& group : fusion.groups)
     steps.push_back(GroupPlanner(graph, fusion, group, is_written).run());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
