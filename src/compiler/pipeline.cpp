@@ -2,6 +2,7 @@
 // compiler/pipeline.cpp — the list of passes and the one runner.
 #include "compiler/pipeline.h"
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
@@ -11,6 +12,7 @@
 #include "ir/verify.h"
 #include "passes/add_into_dots.h"
 #include "passes/choose_units.h"
+#include "passes/defer_stores.h"
 #include "passes/delay_products.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
@@ -52,6 +54,7 @@ constexpr std::string_view of_stages[] = {
     "hoist_loop_invariants",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
+    "defer_stores",
 };
 
 // What a variable names by comma. Throws ArgumentError for what is no pass.
@@ -124,8 +127,9 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     note(choose_units(kernel, target, options.num_warps));
     done("choose_units");
   }
+  bool has_roles = false;
   if (splits) {
-    split_roles(kernel, {.num_warps = options.num_warps,
+    has_roles = split_roles(kernel, {.num_warps = options.num_warps,
                          .num_stages = options.num_stages,
                          .most_slots = options.most_slots,
                          .shared_bytes = target.shared_bytes_per_block_optin,
@@ -148,7 +152,13 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
     load_ahead(kernel, options.ahead_bytes);
     done("load_ahead");
   }
-  run_all(std::span(of_stages).subspan(3));
+  run_all(std::span(of_stages).subspan(3, 4));
+  if (has_roles && !skipped.contains("defer_stores")) {
+    defer_stores(kernel, {.num_warps = options.num_warps,
+                          .most_slots = std::min(options.num_stages + 1, options.most_slots),
+                          .shared_bytes = target.shared_bytes_per_block_optin});
+    done("defer_stores");
+  }
 }
 
 }  // namespace tilewright

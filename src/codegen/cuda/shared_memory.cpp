@@ -21,10 +21,11 @@ bool meet_in_place(const SharedMemory::Array& a, const SharedMemory::Array& b) {
 }  // namespace
 
 void SharedMemory::add(const std::string& name, const std::string& element, std::int64_t count,
-                       const ir::KernelBuffer& buffer, bool is_in_loop) {
+                       const ir::KernelBuffer& buffer, bool is_in_loop, bool is_of_warps) {
   TW_CHECK(buffer.has_place() && buffer.offset >= 0,
            "buffer '{}' has no offset in shared memory: allocate_shared gives it one", buffer.name);
-  const Array array{name, element, count, aligned(buffer.bytes()), buffer.offset, buffer.align};
+  const Array array{name,          element,      count,      aligned(buffer.bytes()),
+                    buffer.offset, buffer.align, is_of_warps};
   alignment_ = std::max(alignment_, array.alignment);
   for (const Array& other : arrays_) has_shared_places_ |= meet_in_place(array, other);
   bytes_ = std::max(bytes_, array.offset + array.bytes);
@@ -37,27 +38,46 @@ bool SharedMemory::write_needs_barrier(const std::string& name) const {
   return states_.at(own).is_read || shares_used_place(own);
 }
 
-// Whether the place of an array is that of another one which was used since the last barrier.
-bool SharedMemory::shares_used_place(const std::string& name) const {
+const SharedMemory::Array* SharedMemory::find_array(const std::string& name) const {
   const std::vector<Array>& all = planned_.empty() ? arrays_ : planned_;
   const auto array =
       std::find_if(all.begin(), all.end(), [&](const Array& other) { return other.name == name; });
-  if (array == all.end()) return true;
+  return array == all.end() ? nullptr : &*array;
+}
+
+// Whether the place of an array is that of another one which was used since the last barrier.
+bool SharedMemory::shares_used_place(const std::string& name) const {
+  const Array* array = find_array(name);
+  if (array == nullptr) return true;
+  const std::vector<Array>& all = planned_.empty() ? arrays_ : planned_;
   return std::any_of(all.begin(), all.end(), [&](const Array& other) {
     const auto state = states_.find(other.name);
-    return other.name != name && meet_in_place(*array, other) && state != states_.end() &&
-           state->second.is_used;
+    if (other.name == name || !meet_in_place(*array, other) || state == states_.end()) return false;
+    return array->is_of_warps ? state->second.is_loose : state->second.is_used;
   });
+}
+
+bool SharedMemory::is_of_warps(const std::string& name) const {
+  const Array* array = find_array(array_of(name));
+  return array != nullptr && array->is_of_warps;
+}
+
+void SharedMemory::note_warp_barrier() {
+  for (const Array& array : arrays_) {
+    if (!array.is_of_warps) continue;
+    State& state = states_.at(array.name);
+    state.is_written = state.is_read = state.is_loose = false;
+  }
 }
 
 void SharedMemory::note_read(const std::string& name) {
   State& state = states_.at(array_of(name));
-  state.is_read = state.is_used = true;
+  state.is_read = state.is_used = state.is_loose = true;
 }
 
 void SharedMemory::note_write(const std::string& name) {
   State& state = states_.at(array_of(name));
-  state.is_written = state.is_used = true;
+  state.is_written = state.is_used = state.is_loose = true;
   written_.insert(array_of(name));
 }
 
@@ -68,7 +88,7 @@ void SharedMemory::note_barrier() {
 }
 
 void SharedMemory::forget() {
-  for (auto& [name, state] : states_) state = {true, true, true};
+  for (auto& [name, state] : states_) state = {true, true, true, true};
 }
 
 void SharedMemory::begin_loop(int order) {
@@ -78,7 +98,7 @@ void SharedMemory::begin_loop(int order) {
   if (found == assumed_.end()) return;
   for (const auto& [name, state] : found->second) states_[name] = state;
   merge(before);
-  states_.at("") = {true, true, true};
+  states_.at("") = {true, true, true, true};
 }
 
 void SharedMemory::end_loop(int order) {
@@ -119,6 +139,7 @@ void SharedMemory::merge(const States& states) {
     states_[name].is_written |= state.is_written;
     states_[name].is_read |= state.is_read;
     states_[name].is_used |= state.is_used;
+    states_[name].is_loose |= state.is_loose;
   }
 }
 
