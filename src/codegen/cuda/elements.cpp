@@ -112,8 +112,9 @@ void Emitter::declare_array(ir::Value value) {
     const std::string name = names_.make(base + "_shared");
     shared_.add(name, type_of(storage), type.numel(),
                 kernel_.buffers[static_cast<std::size_t>(schedule_.buffer_of(storage))],
-                loop_depth_ > 0,
-                warp_buffers_.contains(static_cast<std::size_t>(schedule_.buffer_of(storage))));
+                loop_depth_ > 0);
+    if (warp_buffers_.contains(static_cast<std::size_t>(schedule_.buffer_of(storage))))
+      shared_.part_by_warps(name);
     if (layouts_.is_product_operand(storage)) product_operands_.insert(name);
     arrays_[storage.id] = name;
     return;

@@ -21,11 +21,10 @@ bool meet_in_place(const SharedMemory::Array& a, const SharedMemory::Array& b) {
 }  // namespace
 
 void SharedMemory::add(const std::string& name, const std::string& element, std::int64_t count,
-                       const ir::KernelBuffer& buffer, bool is_in_loop, bool is_of_warps) {
+                       const ir::KernelBuffer& buffer, bool is_in_loop) {
   TW_CHECK(buffer.has_place() && buffer.offset >= 0,
            "buffer '{}' has no offset in shared memory: allocate_shared gives it one", buffer.name);
-  const Array array{name,          element,      count,      aligned(buffer.bytes()),
-                    buffer.offset, buffer.align, is_of_warps};
+  const Array array{name, element, count, aligned(buffer.bytes()), buffer.offset, buffer.align};
   alignment_ = std::max(alignment_, array.alignment);
   for (const Array& other : arrays_) has_shared_places_ |= meet_in_place(array, other);
   bytes_ = std::max(bytes_, array.offset + array.bytes);
@@ -60,6 +59,11 @@ bool SharedMemory::shares_used_place(const std::string& name) const {
 bool SharedMemory::is_of_warps(const std::string& name) const {
   const Array* array = find_array(array_of(name));
   return array != nullptr && array->is_of_warps;
+}
+
+void SharedMemory::part_by_warps(const std::string& name) {
+  for (Array& array : arrays_)
+    if (array.name == name) array.is_of_warps = true;
 }
 
 void SharedMemory::note_warp_barrier() {

@@ -39,7 +39,7 @@ class SharedMemory {
   // In a loop a new array counts as read by others, since the iteration before did that, unless a
   // barrier came since the loop's begin.
   void add(const std::string& name, const std::string& element, std::int64_t count,
-           const ir::KernelBuffer& buffer, bool is_in_loop, bool is_of_warps = false);
+           const ir::KernelBuffer& buffer, bool is_in_loop);
   // Names that were written since this was asked last.
   std::set<std::string> take_written();
   // Another name for (a part of) an array.
@@ -50,7 +50,8 @@ class SharedMemory {
     return states_.at(array_of(name)).is_written;
   }
   bool write_needs_barrier(const std::string& name) const;
-  // Whether it is enough that the lanes of each warp meet.
+  // Of an array whose parts warps have for themselves it is enough that the lanes of each warp meet.
+  void part_by_warps(const std::string& name);
   bool is_of_warps(const std::string& name) const;
   void note_warp_barrier();
   void note_read(const std::string& name);

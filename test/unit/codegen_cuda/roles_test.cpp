@@ -53,14 +53,16 @@ TEST(CudaRoles, AgreeWithTheInterpreter) {
 // A result that is held while the next one is made, and stored by warps which do not wait for each
 // other.
 TEST(CudaRoles, StoresOfTheProgramBeforeAgreeWithTheInterpreter) {
-  const TileProgram program = program_with_roles(true, 128);
-  show(program);
-  EXPECT_NE(program.text().find("held_tile"), std::string::npos) << program.text();
-  EXPECT_NE(program.text().find("__syncwarp();"), std::string::npos) << program.text();
-  EXPECT_EQ(program.text().find("meet_consumers"), std::string::npos) << program.text();
-  for (Operands operands :
-       {Operands{130, 200, 150, 128}, Operands{1, 1, 1, 128}, Operands{700, 256, 40, 128}})
-    program.expect_same(operands.run());
+  for (const int bn : {128, 256}) {
+    const TileProgram program = program_with_roles(true, bn);
+    show(program);
+    EXPECT_NE(program.text().find("held_tile"), std::string::npos) << program.text();
+    EXPECT_NE(program.text().find("__syncwarp();"), std::string::npos) << program.text();
+    EXPECT_EQ(program.text().find("meet_consumers"), std::string::npos) << program.text();
+    for (Operands operands :
+         {Operands{130, 200, 150, bn}, Operands{1, 1, 1, bn}, Operands{700, 256, 40, bn}})
+      program.expect_same(operands.run());
+  }
 }
 
 // What is wrong with a run of the text: what the emulation says, or which element it got wrong; ""
