@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen_cuda/roles_test.cpp — a producer and its consumers in emulated text: the same bits as the
 // interpreter in every order of threads, and what is taken out of the protocol is missed.
+#include <algorithm>
+
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +17,19 @@
 namespace tilewright {
 namespace {
 
-TileProgram program_with_roles(bool persists = true, int bn = 64) {
-  ir::Kernel kernel = at_tile(product_text({.bm = 128, .bn = bn, .bk = 64}));
+// The right operand with its depth contiguous, for 64 columns.
+std::string turned(std::string text) {
+  text =
+      replaced(std::move(text), "%k_off = mul %k_tall, %sb_tall :", "%k_off = reshape %k_tall :");
+  text = replaced(std::move(text), "%n_all = broadcast %n_wide :",
+                  "%sb_wide = splat %sb : i32[1, 64]\n  %n_far = mul %n_wide, %sb_wide : i32[1, "
+                  "64]\n  %n_all = broadcast %n_far :");
+  return replaced(std::move(text), "%b_by = mul %depth, %sb :", "%b_by = mul %depth, %one :");
+}
+
+TileProgram program_with_roles(bool persists = true, int bn = 64, bool is_turned = false) {
+  std::string text = product_text({.bm = 128, .bn = bn, .bk = 64});
+  ir::Kernel kernel = at_tile(is_turned ? turned(std::move(text)) : text);
   EXPECT_TRUE(split_roles(
       kernel, {.num_warps = 8, .num_stages = 2, .persists = persists, .asks_model = false}));
   const Target target = Target::parse("sm_90a");
@@ -30,7 +43,7 @@ TileProgram program_with_roles(bool persists = true, int bn = 64) {
 struct Operands {
   std::int64_t m, n, k, bn = 64;
   Memory a = numbers(DType::Float16, static_cast<std::size_t>(m * 256), 1);
-  Memory b = numbers(DType::Float16, static_cast<std::size_t>(k * 256), 2);
+  Memory b = numbers(DType::Float16, static_cast<std::size_t>(std::max(k, n) * 256), 2);
   Memory c = zeros(DType::Float16, static_cast<std::size_t>(m * 256));
   Run run() {
     const std::int64_t stride = 256;
@@ -48,6 +61,13 @@ TEST(CudaRoles, AgreeWithTheInterpreter) {
     for (Operands operands : {Operands{130, 100, 150}, Operands{1, 1, 1}, Operands{256, 63, 64}})
       program.expect_same(operands.run());
   }
+}
+
+TEST(CudaRoles, TakeAnOperandWithItsDepthContiguous) {
+  const TileProgram program = program_with_roles(true, 64, true);
+  show(program);
+  for (Operands operands : {Operands{130, 100, 150}, Operands{128, 64, 64}})
+    program.expect_same(operands.run());
 }
 
 // A result that is held while the next one is made, and stored by warps which do not wait for each
