@@ -19,7 +19,7 @@ def int8_product(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_bn, stride_cm, 
     b_ptrs = b_ptr + n[None, :] * stride_bn + k[:, None]
     c = tl.zeros((BLOCK_SIZE_M, BLOCK_SIZE_N), dtype=tl.int32)
     for _ in range(0, K, BLOCK_SIZE_K):
-        c = tl.dot(tl.load(a_ptrs), tl.load(b_ptrs), c)
+        c = tl.dot(tl.load(a_ptrs), tl.load(b_ptrs), c, out_dtype=tl.int32)
         a_ptrs += BLOCK_SIZE_K
         b_ptrs += BLOCK_SIZE_K
     tl.store(c_ptr + m[:, None] * stride_cm + n[None, :], c)

@@ -26,6 +26,16 @@ def tiles(m, n, config):
     return (-(-m // config.kwargs["BLOCK_SIZE_M"]) * -(-n // config.kwargs["BLOCK_SIZE_N"]), 1, 1)
 
 
+def attempt(work, run, *arguments):
+    """A row that fails is said, and the others run."""
+    try:
+        run(*arguments)
+    except Exception as problem:
+        if isinstance(problem, getattr(torch, "AcceleratorError", ())):  # the context is lost
+            raise
+        print(f"  FAILED {work}: {type(problem).__name__}: {str(problem).strip().splitlines()[-1][:200] if str(problem).strip() else ''}", flush=True)
+
+
 def race(options, report, work, flop, job):
     """job: kernels by label, make(label, kernel), check(), output c, operands a and b, library(), triton()."""
     (label, run), wrong = best_of(job["kernels"], job["make"], job["check"])
@@ -70,7 +80,7 @@ def types(options, report):
         a, b = matrices(kind, m, n, k)
         if kind != "bf16":
             b = b.t()  # [k, n], lines along k
-        (int8_row if kind == "i8" else float_row)(options, report, kind, a, b)
+        attempt(f"{kind} {m}x{n}x{k}", int8_row if kind == "i8" else float_row, options, report, kind, a, b)
 
 
 def float_row(options, report, kind, a, b):
@@ -165,7 +175,8 @@ def grouped(options, report):
         def triton_kernel():
             module.grouped_matmul_kernel[lambda meta: (meta["NUM_SM"],)](*pointers, sizes, lines, count)
 
-        race(options, report, f"08 f16 {count} of {m}x{n}x{k}", 2.0 * count * m * n * k, dict(
+        work = f"08 f16 {count} of {m}x{n}x{k}"
+        attempt(work, race, options, report, work, 2.0 * count * m * n * k, dict(
             kernels=kernels, make=make, check=check, library=library, triton=triton_kernel,
             error=lambda: float64_error(c[0], a[0], b[0]), library_error=lambda: (library(), float64_error(c[0], a[0], b[0]))[1]))
 
@@ -196,6 +207,6 @@ def persistent(options, report):
             error = float64_error(c, a, b)
             return "" if error < 2e-3 else f"error {error:.2e}"
 
-        race(options, report, f"09 f16 {m}x{n}x{k}", 2.0 * m * n * k, dict(
+        attempt(f"09 f16 {m}x{n}x{k}", race, options, report, f"09 f16 {m}x{n}x{k}", 2.0 * m * n * k, dict(
             kernels=kernels, make=make, check=check, library=lambda: torch.matmul(a, b, out=c), triton=lambda: module.matmul_persistent(a, b),
             error=lambda: float64_error(c, a, b), library_error=lambda: float64_error(torch.matmul(a, b), a, b)))

@@ -2,15 +2,18 @@
 // compiler/pipeline.cpp — the list of passes and the one runner.
 #include "compiler/pipeline.h"
 
+#include <algorithm>
 #include <set>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "base/settings.h"
+#include "ir/clone.h"
 #include "ir/verify.h"
 #include "passes/add_into_dots.h"
 #include "passes/choose_units.h"
+#include "passes/defer_stores.h"
 #include "passes/delay_products.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
@@ -41,7 +44,8 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-constexpr std::string_view at_tile[] = {"turn_loads", "choose_units", "persist_programs", "split_roles"};
+constexpr std::string_view at_tile[] = {"turn_loads", "choose_units", "persist_programs",
+                                        "split_roles"};
 
 constexpr std::string_view of_stages[] = {
     "delay_products",
@@ -52,6 +56,7 @@ constexpr std::string_view of_stages[] = {
     "hoist_loop_invariants",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
+    "defer_stores",
 };
 
 // What a variable names by comma. Throws ArgumentError for what is no pass.
@@ -66,9 +71,9 @@ std::set<std::string, std::less<>> passes_of(std::string_view variable, const st
     }
     for (const PassEntry& pass : laid_passes())
       if (pass.name == name)
-        throw ArgumentError(fmt::format(
-            "{}: {} belongs to every emission, and is neither left out nor asked for", variable,
-            name));
+        throw ArgumentError(
+            fmt::format("{}: {} belongs to every emission, and is neither left out nor asked for",
+                        variable, name));
     names.insert(name);
   }
   return names;
@@ -81,6 +86,132 @@ void verify_after(std::string_view pass, const ir::Kernel& kernel) {
     throw InternalError(fmt::format("after the pass '{}': {}", pass, error.what()));
   }
 }
+
+// The products that roles were measured faster for (bench/results/products-h200.md): one, of 16-bit
+// floats. may_have_roles asks for its tile and warps.
+bool has_measured_product(const ir::Kernel& kernel) {
+  int dots = 0, measured = 0;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind != ir::OpKind::Dot) return;
+    const DType left = kernel.type(op.operands[0]).dtype, right = kernel.type(op.operands[1]).dtype;
+    ++dots;
+    measured += left == right && (left == DType::Float16 || left == DType::BFloat16);
+  });
+  return dots == 1 && measured == 1;
+}
+
+class PipelineRun {
+ public:
+  PipelineRun(ir::Kernel& kernel, const Target& target, const PipelineOptions& options)
+      : kernel_(kernel), target_(target), options_(options) {}
+
+  void run() {
+    const bool names_roles = extra_.contains("split_roles");
+    splits_products_ =
+        may_split() &&
+        (names_roles || (has_measured_product(kernel_) &&
+                         may_have_roles(kernel_, options_.num_warps) && takes_roles()));
+    to_tile();
+    const bool has_roles = may_split() && split(names_roles ? options_.notes : nullptr);
+    if (has_roles || (may_split() && names_roles)) done("split_roles");
+    add_stages(has_roles && splits_products_);
+  }
+
+ private:
+  bool is_on(std::string_view name) const {
+    return !skipped_.contains(name) && pass_named(name).is_for(target_);
+  }
+  bool may_split() const { return options_.num_stages > 1 && is_on("split_roles"); }
+
+  void done(std::string_view name) const {
+    if (options_.verifies) verify_after(name, kernel_);
+    if (options_.after) options_.after(name, kernel_);
+  }
+  void note(const std::vector<std::string>& sentences) const {
+    if (options_.notes)
+      options_.notes->insert(options_.notes->end(), sentences.begin(), sentences.end());
+  }
+
+  // Asked of a copy: rows are unwrapped for tensor maps alone, and other copies would see it.
+  bool takes_roles() const {
+    ir::Kernel copy = ir::clone(kernel_);
+    PipelineOptions quiet = options_;
+    quiet.after = {};
+    quiet.notes = nullptr;
+    PipelineRun trial(copy, target_, quiet);
+    trial.splits_products_ = true;
+    trial.to_tile();
+    return trial.split(nullptr);
+  }
+
+  void run_all(std::span<const std::string_view> names) const {
+    for (const std::string_view name : names) {
+      if (!is_on(name)) continue;
+      const bool unwraps = splits_products_ && may_have_roles(kernel_, options_.num_warps);
+      if (name == "unwrap_rows" && !unwraps) continue;
+      if (name == "add_into_dots") add_into_dots(kernel_, target_, options_.num_warps);
+      else pass_named(name).run(kernel_, target_);
+      done(name);
+    }
+  }
+
+  void to_tile() const {
+    run_all(passes);
+    kernel_.stage =
+        ir::Stage::Tile;  // also without the forms: what has none stays element by element
+    run_all(std::span(at_tile).first(1));  // choose_units wants to know the warps
+    if (!is_on("choose_units")) return;
+    note(choose_units(kernel_, target_, options_.num_warps));
+    done("choose_units");
+  }
+
+  bool delays() const { return extra_.contains("delay_products") && is_on("delay_products"); }
+
+  // Else than in products: attention, where it was measured faster (roles/model.h).
+  bool split(std::vector<std::string>* notes) const {
+    return split_roles(kernel_, {.num_warps = options_.num_warps,
+                                 .num_stages = options_.num_stages,
+                                 .most_slots = options_.most_slots,
+                                 .shared_bytes = target_.shared_bytes_per_block_optin,
+                                 .persists = !skipped_.contains("persist_programs"),
+                                 .delays = delays() || !splits_products_,
+                                 .only_delayed = !splits_products_,
+                                 .notes = notes});
+  }
+
+  void add_stages(bool defers) const {
+    const bool has_stages = options_.num_stages > 1 && is_on("pipeline_loops");
+    if (!has_stages) return;
+    const PipelineLoopsOptions stages{.num_stages = options_.num_stages,
+                                      .most_slots = options_.most_slots,
+                                      .shared_bytes = target_.shared_bytes_per_block_optin};
+    if (delays()) {
+      delay_products(kernel_, stages);
+      done("delay_products");
+    }
+    note(pipeline_loops(kernel_, stages));
+    done("pipeline_loops");
+    if (options_.ahead_bytes > 0 && !skipped_.contains("load_ahead")) {
+      load_ahead(kernel_, options_.ahead_bytes);
+      done("load_ahead");
+    }
+    run_all(std::span(of_stages).subspan(3, 4));
+    if (!defers || skipped_.contains("defer_stores")) return;
+    defer_stores(kernel_, {.num_warps = options_.num_warps,
+                           .most_slots = std::min(options_.num_stages + 1, options_.most_slots),
+                           .shared_bytes = target_.shared_bytes_per_block_optin});
+    done("defer_stores");
+  }
+
+  ir::Kernel& kernel_;
+  const Target& target_;
+  const PipelineOptions& options_;
+  const std::set<std::string, std::less<>> skipped_ =
+      passes_of("TILEWRIGHT_SKIP_PASSES", settings().skipped_passes);
+  const std::set<std::string, std::less<>> extra_ =
+      passes_of("TILEWRIGHT_EXTRA_PASSES", settings().extra_passes);
+  bool splits_products_ = false;
+};
 
 }  // namespace
 
@@ -95,64 +226,7 @@ std::span<const PassGroup> pass_groups() {
 }
 
 void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOptions& options) {
-  const auto done = [&](std::string_view name) {
-    if (options.verifies) verify_after(name, kernel);
-    if (options.after) options.after(name, kernel);
-  };
-  const auto skipped = passes_of("TILEWRIGHT_SKIP_PASSES", settings().skipped_passes);
-  const auto extra = passes_of("TILEWRIGHT_EXTRA_PASSES", settings().extra_passes);
-  const bool splits =
-      options.num_stages > 1 && !skipped.contains("split_roles") && pass_named("split_roles").is_for(target);
-  const bool splits_all = splits && extra.contains("split_roles");  // else what was measured faster
-  const auto run_all = [&](std::span<const std::string_view> names) {
-    for (const std::string_view name : names) {
-      const PassEntry& pass = pass_named(name);
-      if (skipped.contains(name) || !pass.is_for(target)) continue;
-      // Rows are unwrapped for tensor maps alone: for other copies that was not measured.
-      if (name == "unwrap_rows" && !(splits_all && may_have_roles(kernel, options.num_warps))) continue;
-      if (name == "add_into_dots") add_into_dots(kernel, target, options.num_warps);
-      else pass.run(kernel, target);
-      done(name);
-    }
-  };
-  run_all(passes);
-  kernel.stage = ir::Stage::Tile;  // also without the forms: what has none stays element by element
-  run_all(std::span(at_tile).first(1));  // choose_units wants to know the warps
-  const auto note = [&](const std::vector<std::string>& sentences) {
-    if (options.notes) options.notes->insert(options.notes->end(), sentences.begin(), sentences.end());
-  };
-  if (pass_named("choose_units").is_for(target) && !skipped.contains("choose_units")) {
-    note(choose_units(kernel, target, options.num_warps));
-    done("choose_units");
-  }
-  const bool delays = extra.contains("delay_products") && !skipped.contains("delay_products");
-  if (splits) {
-    const bool has_roles = split_roles(kernel, {.num_warps = options.num_warps,
-                         .num_stages = options.num_stages,
-                         .most_slots = options.most_slots,
-                         .shared_bytes = target.shared_bytes_per_block_optin,
-                         .persists = !skipped.contains("persist_programs"),
-                         .delays = delays || !splits_all,
-                         .only_delayed = !splits_all,
-                         .notes = splits_all ? options.notes : nullptr});
-    if (has_roles || splits_all) done("split_roles");
-  }
-  const bool has_stages = options.num_stages > 1 && pass_named("pipeline_loops").is_for(target);
-  if (!has_stages || skipped.contains("pipeline_loops")) return;
-  const PipelineLoopsOptions stages{.num_stages = options.num_stages,
-                                    .most_slots = options.most_slots,
-                                    .shared_bytes = target.shared_bytes_per_block_optin};
-  if (delays && pass_named("delay_products").is_for(target)) {
-    delay_products(kernel, stages);
-    done("delay_products");
-  }
-  note(pipeline_loops(kernel, stages));
-  done("pipeline_loops");
-  if (options.ahead_bytes > 0 && !skipped.contains("load_ahead")) {
-    load_ahead(kernel, options.ahead_bytes);
-    done("load_ahead");
-  }
-  run_all(std::span(of_stages).subspan(3));
+  PipelineRun(kernel, target, options).run();
 }
 
 }  // namespace tilewright

@@ -3,6 +3,7 @@
 #include "layout/layout.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -73,6 +74,44 @@ int Layout::log_vector() const {
 
 Layout Layout::through(const BitMatrix& to_result) const {
   return {to_result * registers_, to_result * lanes_, to_result * warps_};
+}
+
+std::optional<Layout> Layout::part(const IndexMap& view) const {
+  const auto columns = [&](const BitMatrix& of, bool may_lack) -> std::optional<BitMatrix> {
+    std::vector<std::uint64_t> kept;
+    for (const std::uint64_t column : of.all_columns()) {
+      const auto inside = view.matrix.solve(column);
+      if (inside) kept.push_back(*inside);
+      else if (!may_lack) return std::nullopt;
+    }
+    return BitMatrix(view.matrix.columns(), std::move(kept));
+  };
+  const auto lanes = columns(lanes_, false), warps = columns(warps_, false);
+  if (!lanes || !warps) return std::nullopt;
+  Layout out(*columns(registers_, true), *lanes, *warps);
+  return out.covers_all() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::optional<Layout> Layout::rows_within_warps(int log_vector) const {
+  std::uint64_t taken = 0;
+  for (const std::uint64_t column : warps_.all_columns()) {
+    if (!std::has_single_bit(column) || (taken & column) != 0) return std::nullopt;
+    taken |= column;
+  }
+  for (const BitMatrix& of : {registers_, lanes_})
+    for (const std::uint64_t column : of.all_columns())
+      if ((column & taken) != 0) return std::nullopt;
+  std::vector<std::uint64_t> registers, lanes;
+  for (int bit = 0; bit < element_bits(); ++bit) {
+    const std::uint64_t column = std::uint64_t{1} << bit;
+    if ((taken & column) != 0) continue;
+    const bool is_vector = static_cast<int>(registers.size()) < log_vector;
+    const bool is_lane = !is_vector && static_cast<int>(lanes.size()) < lanes_.columns();
+    (is_lane ? lanes : registers).push_back(column);
+  }
+  if (static_cast<int>(lanes.size()) < lanes_.columns()) return std::nullopt;
+  return Layout(BitMatrix(element_bits(), std::move(registers)),
+                BitMatrix(element_bits(), std::move(lanes)), warps_);
 }
 
 Layout Layout::without_register_copies() const {

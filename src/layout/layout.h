@@ -67,6 +67,12 @@ class Layout {
   // `to_result` takes an index of this tile to an index of the result. Slices drop index bits,
   // which leaves copies behind.
   Layout through(const BitMatrix& to_result) const;
+  // The layout of a part of this tile, in which every thread holds what it holds here: element i of
+  // the part is element view(i) here. None where a part of the threads would hold nothing of it.
+  std::optional<Layout> part(const IndexMap& view) const;
+  // Each warp's elements dealt out to its lanes along the row-major index, vectors of 2^log_vector
+  // first. None where the warps do not part the tile by bits of the index.
+  std::optional<Layout> rows_within_warps(int log_vector) const;
   // Without registers that are copies: slices leave several of them. The registers that stay keep
   // their order.
   Layout without_register_copies() const;

@@ -11,6 +11,7 @@
 #include "passes/add_into_dots.h"
 #include "passes/canonicalize.h"
 #include "passes/choose_units.h"
+#include "passes/defer_stores.h"
 #include "passes/delay_products.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
@@ -35,6 +36,10 @@ constexpr PassEntry passes[] = {
     {"add_into_dots", add_into_dots, "lets a product that is added to a tile start from that tile"},
     {"canonicalize", canonicalize, "folds constants and brings equal things to one form"},
     {"choose_units", choose_units, "says which instructions make matrix products", {Feature::Wgmma}},
+    {"defer_stores",
+     defer_stores,
+     "stores a persistent program's result beside the products of the next one",
+     {Feature::Wgmma, Feature::TensorMaps}},
     {"delay_products",
      delay_products,
      "makes a product of a loop one round later, beside what its operand is computed by",

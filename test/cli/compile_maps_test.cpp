@@ -118,7 +118,7 @@ TEST_F(CompileMaps, TheReportSaysHowTheProductIsMade) {
   const CommandResult r = compile({});
   ASSERT_EQ(r.exit_code, 0) << r.error;
   EXPECT_THAT(r.output, HasSubstr("  product        line 15: f16[128, 64] x f16[64, 256] by wgmma, "
-                                  "from 3 slots of 48.0 KiB\n"));
+                                  "from 4 slots of 48.0 KiB\n"));
   EXPECT_THAT(r.output,
               HasSubstr("  roles          4 warps copy by tensor maps with 40 registers a "
                         "thread, 8 multiply with 232; a block per multiprocessor takes "

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "codegen/cuda/emitter.h"
+#include "passes/defer_stores.h"
 #include "passes/laid/hand_overs.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/spins.h"
@@ -285,6 +286,20 @@ void Emitter::emit_while(const Step& step) {
     if (!is_tile(kernel_, op.results[i])) scalars_[op.results[i].id] = scalar(body.arguments[i]);
 }
 
+namespace {
+
+// Whether the branch stores a part of a tile that is held beside the sums of a loop: its addresses
+// are computed there, and take no registers around the loop.
+bool stores_part(const ir::Kernel& kernel, const ir::Op& branch) {
+  bool found = false;
+  for (const ir::Op* op : branch.regions[0].ops)
+    if (op->kind == ir::OpKind::Sweep)
+      ir::walk(op->regions[0], [&](const ir::Op& inside) { found |= is_deferred_store(kernel, inside); });
+  return found;
+}
+
+}  // namespace
+
 void Emitter::emit_if(const Step& step) {
   const ir::Op& op = *step.op;
   if (producer_ != nullptr && kernel_.maker(op.operands[0]) == producer_) return emit_roles(step);
@@ -293,6 +308,7 @@ void Emitter::emit_if(const Step& step) {
   const SharedMemory::States before = shared_.states();
   const GlobalMemory::Uses used_before = global_.uses();
   out_.open(fmt::format("if ({})", scalar(op.operands[0])));
+  if (stores_part(kernel_, op)) out_.line("const int thread = tw::here(int(threadIdx.x));");
   steps(step.regions[0]);
   enter(op, 0);
   const bool has_else = !step.regions[1].empty() || !op.results.empty();

@@ -113,6 +113,8 @@ void Emitter::declare_array(ir::Value value) {
     shared_.add(name, type_of(storage), type.numel(),
                 kernel_.buffers[static_cast<std::size_t>(schedule_.buffer_of(storage))],
                 loop_depth_ > 0);
+    if (warp_buffers_.contains(static_cast<std::size_t>(schedule_.buffer_of(storage))))
+      shared_.part_by_warps(name);
     if (layouts_.is_product_operand(storage)) product_operands_.insert(name);
     arrays_[storage.id] = name;
     return;
@@ -149,6 +151,20 @@ bool Emitter::needs_barrier(const SharedUse& use) const {
                      [&](const std::string& name) { return shared_.write_needs_barrier(name); });
 }
 
+void Emitter::meet_for(const SharedUse& use) {
+  const auto is_met = [&](const auto& names, auto needs) {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return !needs(name) || shared_.is_of_warps(name);
+    });
+  };
+  const bool is_of_warps =
+      is_met(use.crossing, [&](const auto& name) { return shared_.read_needs_barrier(name); }) &&
+      is_met(use.written, [&](const auto& name) { return shared_.write_needs_barrier(name); });
+  if (!is_of_warps) return barrier();
+  out_.line("__syncwarp();");
+  shared_.note_warp_barrier();
+}
+
 void Emitter::note(const SharedUse& use) {
   for (const std::string& name : use.own) shared_.note_use(name);
   for (const std::string& name : use.crossing) shared_.note_read(name);
@@ -174,7 +190,8 @@ void Emitter::elements_step(const Step& step) {
     if (layouts_.is_shared(value) && use.crossing.contains(array_name(value)))
       refused_.unshared.push_back(value);
   const bool needs_global = needs_barrier(reads, *loop.frame.layout);
-  if (needs_barrier(use) || needs_global) barrier();
+  if (needs_global) barrier();
+  else if (needs_barrier(use)) meet_for(use);
   const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);
   if (!needs_barrier_inside) slice_streamed(loop, reads);
   note(use);

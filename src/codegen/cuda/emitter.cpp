@@ -12,6 +12,7 @@
 #include "codegen/cuda/program_shape.h"
 #include "ir/roles.h"
 #include "passes/laid/op_facts.h"
+#include "passes/laid/warp_exchange.h"
 
 namespace tilewright {
 namespace {
@@ -59,7 +60,8 @@ Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLay
       has_dot_(has_dot(kernel)),
       global_(kernel),
       has_products_(has_asynchronous_dots(kernel)),
-      keeps_const_(!mixes_pointers(kernel)) {
+      keeps_const_(!mixes_pointers(kernel)),
+      warp_buffers_(producer_ ? exchanged_within_warps(kernel, schedule_, layouts) : std::set<std::size_t>()) {
   ir::walk(kernel.body, [&](const ir::Op& op) {
     for (ir::Value value : op.operands) ++uses_[value.id];
   });

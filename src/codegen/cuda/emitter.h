@@ -290,6 +290,8 @@ class Emitter {
   SharedUse shared_use(const Frame& frame, const TileReads& reads,
                        const std::vector<ir::Value>& written);
   bool needs_barrier(const SharedUse& use) const;
+  // The barrier that a step needs, which may be one of each warp.
+  void meet_for(const SharedUse& use);
   void note(const SharedUse& use);
   void synchronize(const Frame& frame, const TileReads& reads,
                    const std::vector<ir::Value>& written);
@@ -603,6 +605,7 @@ class Emitter {
   std::set<std::string> product_operands_;  // arrays in shared memory that products read
   std::string warpgroup_;              // the name of its number
   bool keeps_const_ = true;  // pointers to const data, where no control flow mixes pointers
+  const std::set<std::size_t> warp_buffers_;  // of tiles that warps exchange among their lanes
 };
 
 }  // namespace tilewright

@@ -93,8 +93,10 @@ void Emitter::emit_ring_op(const ir::Op& op) {
 MapBox Emitter::box_of(const ir::Op& op) const {
   const std::size_t buffer = kernel_.buffer_of(op);
   const ir::Type& type = kernel_.buffers[buffer].type;
-  const std::optional<MapBox> box = find_map_box(sizes_of(type), layouts_.swizzle_of_buffer(buffer),
-                                                 static_cast<int>(type.element_bytes()));
+  Swizzle swizzle = layouts_.swizzle_of_buffer(buffer);
+  swizzle.contiguous = kernel_.map_of(op).dimensions[0].of_tile;  // the table has the order alone
+  const std::optional<MapBox> box =
+      find_map_box(sizes_of(type), swizzle, static_cast<int>(type.element_bytes()));
   TW_CHECK(box.has_value(), "the slots of buffer '{}' do not lie as a tensor map writes them",
            kernel_.buffers[buffer].name);
   return *box;

@@ -37,27 +37,51 @@ bool SharedMemory::write_needs_barrier(const std::string& name) const {
   return states_.at(own).is_read || shares_used_place(own);
 }
 
-// Whether the place of an array is that of another one which was used since the last barrier.
-bool SharedMemory::shares_used_place(const std::string& name) const {
+const SharedMemory::Array* SharedMemory::find_array(const std::string& name) const {
   const std::vector<Array>& all = planned_.empty() ? arrays_ : planned_;
   const auto array =
       std::find_if(all.begin(), all.end(), [&](const Array& other) { return other.name == name; });
-  if (array == all.end()) return true;
+  return array == all.end() ? nullptr : &*array;
+}
+
+// Whether the place of an array is that of another one which was used since the last barrier.
+bool SharedMemory::shares_used_place(const std::string& name) const {
+  const Array* array = find_array(name);
+  if (array == nullptr) return true;
+  const std::vector<Array>& all = planned_.empty() ? arrays_ : planned_;
   return std::any_of(all.begin(), all.end(), [&](const Array& other) {
     const auto state = states_.find(other.name);
-    return other.name != name && meet_in_place(*array, other) && state != states_.end() &&
-           state->second.is_used;
+    if (other.name == name || !meet_in_place(*array, other) || state == states_.end()) return false;
+    return array->is_of_warps ? state->second.is_loose : state->second.is_used;
   });
+}
+
+bool SharedMemory::is_of_warps(const std::string& name) const {
+  const Array* array = find_array(array_of(name));
+  return array != nullptr && array->is_of_warps;
+}
+
+void SharedMemory::part_by_warps(const std::string& name) {
+  for (Array& array : arrays_)
+    if (array.name == name) array.is_of_warps = true;
+}
+
+void SharedMemory::note_warp_barrier() {
+  for (const Array& array : arrays_) {
+    if (!array.is_of_warps) continue;
+    State& state = states_.at(array.name);
+    state.is_written = state.is_read = state.is_loose = false;
+  }
 }
 
 void SharedMemory::note_read(const std::string& name) {
   State& state = states_.at(array_of(name));
-  state.is_read = state.is_used = true;
+  state.is_read = state.is_used = state.is_loose = true;
 }
 
 void SharedMemory::note_write(const std::string& name) {
   State& state = states_.at(array_of(name));
-  state.is_written = state.is_used = true;
+  state.is_written = state.is_used = state.is_loose = true;
   written_.insert(array_of(name));
 }
 
@@ -74,7 +98,7 @@ void SharedMemory::note_barrier() {
 }
 
 void SharedMemory::forget() {
-  for (auto& [name, state] : states_) state = {true, true, true};
+  for (auto& [name, state] : states_) state = {true, true, true, true};
 }
 
 void SharedMemory::begin_loop(int order) {
@@ -84,7 +108,7 @@ void SharedMemory::begin_loop(int order) {
   if (found == assumed_.end()) return;
   for (const auto& [name, state] : found->second) states_[name] = state;
   merge(before);
-  states_.at("") = {true, true, true};
+  states_.at("") = {true, true, true, true};
 }
 
 void SharedMemory::end_loop(int order) {
@@ -125,6 +149,7 @@ void SharedMemory::merge(const States& states) {
     states_[name].is_written |= state.is_written;
     states_[name].is_read |= state.is_read;
     states_[name].is_used |= state.is_used;
+    states_[name].is_loose |= state.is_loose;
   }
 }
 

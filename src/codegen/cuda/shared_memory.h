@@ -29,6 +29,7 @@ class SharedMemory {
     std::int64_t bytes = 0;
     std::int64_t offset = 0;
     std::int64_t alignment = 16;
+    bool is_of_warps = false;  // each warp has a part of its own, of all arrays in this place
 
     bool is_placed_as(const Array& other) const {
       return name == other.name && offset == other.offset && bytes == other.bytes;
@@ -51,10 +52,17 @@ class SharedMemory {
     return states_.at(array_of(name)).is_written;
   }
   bool write_needs_barrier(const std::string& name) const;
+  // Of an array whose parts warps have for themselves it is enough that the lanes of each warp meet.
+  void part_by_warps(const std::string& name);
+  bool is_of_warps(const std::string& name) const;
+  void note_warp_barrier();
   void note_read(const std::string& name);
   void note_write(const std::string& name);
   // A thread reads what it has written itself, or a copy is under way.
-  void note_use(const std::string& name) { states_.at(array_of(name)).is_used = true; }
+  void note_use(const std::string& name) {
+    State& state = states_.at(array_of(name));
+    state.is_used = state.is_loose = true;
+  }
   void note_barrier();
   // Copies that whoever reads the array has waited for.
   void note_arrival(const std::string& name) { states_.at(array_of(name)) = {}; }
@@ -67,10 +75,12 @@ class SharedMemory {
 
   struct State {
     bool is_written = false;
-    bool is_read = false;  // by a thread that did not write it
-    bool is_used = false;  // in any way
+    bool is_read = false;   // by a thread that did not write it
+    bool is_used = false;   // in any way
+    bool is_loose = false;  // used since its warps met
     bool is_within(const State& other) const {
-      return is_written <= other.is_written && is_read <= other.is_read && is_used <= other.is_used;
+      return is_written <= other.is_written && is_read <= other.is_read &&
+             is_used <= other.is_used && is_loose <= other.is_loose;
     }
   };
   using States = std::map<std::string, State>;
@@ -99,6 +109,7 @@ class SharedMemory {
     return found == views_.end() ? name : found->second;
   }
   bool shares_used_place(const std::string& name) const;
+  const Array* find_array(const std::string& name) const;
 
   std::vector<Array> arrays_;
   std::vector<Array> planned_;  // of the run that is assumed

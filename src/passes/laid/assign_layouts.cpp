@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "ir/product.h"
+#include "ir/roles.h"
 #include "passes/laid/access_shape.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/scan_plan.h"
@@ -29,6 +30,7 @@ class LayoutChooser {
         alignments_(facts.alignments),
         log_warps_(
             std::countr_zero(static_cast<unsigned>(kernel.shape.warps * kernel.shape.cluster))),
+        has_roles_(ir::producer_of(kernel) != nullptr),
         dot_options_{target, log_warps_, has_chained_dots(kernel), has_asynchronous_dots(kernel)} {
     visit(schedule_.steps());
     choose_all();
@@ -49,6 +51,7 @@ class LayoutChooser {
     int reader;
     ir::Value storage;
     IndexMap map;
+    bool is_apart = false;
   };
   struct Group {
     ir::Type shape;
@@ -78,14 +81,17 @@ class LayoutChooser {
   void note_reads(int reader, const TileReads& reads);
   void choose_all();
   void choose(int node);
+  bool take_part(int node);
   bool pull(int node);
   void choose_by_access(int node);
+  void stay_within_warps(int node);
   void deal_out_axis(const Group& group, TileLayout& tile) const;
 
   const ir::Kernel& kernel_;
   const Sweeps& schedule_;
   const Alignments& alignments_;
   const int log_warps_;
+  const bool has_roles_;
   int loop_depth_ = 0;  // of the step that is visited
   const DotOptions dot_options_;
   std::vector<int> parents_;   // of the sets of nodes
@@ -154,7 +160,7 @@ void LayoutChooser::note_reads(int reader, const TileReads& reads) {
         read.map.is_identity() &&
         same_shape(groups_[static_cast<std::size_t>(find(reader))].shape, kernel_.type(read.value));
     if (is_same && !is_apart) unite(reader, array);
-    else relations_.push_back({reader, schedule_.storage(read.value), read.map});
+    else relations_.push_back({reader, schedule_.storage(read.value), read.map, is_apart});
   }
   Group& group = groups_[static_cast<std::size_t>(find(reader))];
   for (const TileAccess& access : reads.accesses) {
@@ -262,10 +268,48 @@ void LayoutChooser::choose(int node) {
                       .log_vector = result.log_vector(),
                       .contiguous = group.shape.rank - 1,
                       .is_unrolled = true};
-  } else if (!pull(node)) {
+  } else if (!take_part(node) && !pull(node)) {
     choose_by_access(node);
+    stay_within_warps(node);
   }
   groups_[static_cast<std::size_t>(node)].is_laid = true;
+}
+
+// A part of a product's result stays where it is.
+bool LayoutChooser::take_part(int node) {
+  const Group& group = groups_[static_cast<std::size_t>(node)];
+  if (!group.accesses.empty()) return false;
+  for (const Relation& relation : relations_) {
+    const int array = find(node_of(relation.storage));
+    const Group& whole = groups_[static_cast<std::size_t>(array)];
+    if (find(relation.reader) != node || !whole.is_laid || whole.dot == nullptr ||
+        group.shape.numel() >= whole.shape.numel())
+      continue;
+    const std::optional<Layout> part = layouts_.at(array).layout.part(relation.map);
+    if (!part) continue;
+    layouts_[node] = {.layout = *part,
+                      .log_vector = part->log_vector(),
+                      .contiguous = group.shape.rank - 1,
+                      .is_unrolled = true};
+    return true;
+  }
+  return false;
+}
+
+// What is stored through shared memory beside a producer: its warps need not wait for each other
+// where each one stores what it has.
+void LayoutChooser::stay_within_warps(int node) {
+  const Group& group = groups_[static_cast<std::size_t>(node)];
+  TileLayout& tile = layouts_.at(node);
+  if (!has_roles_ || tile.contiguous != group.shape.rank - 1) return;
+  for (const Relation& relation : relations_) {
+    const int array = find(node_of(relation.storage));
+    if (find(relation.reader) != node || !groups_[static_cast<std::size_t>(array)].is_laid ||
+        !relation.map.is_identity() || !relation.is_apart)
+      continue;
+    const auto rows = layouts_.at(array).layout.rows_within_warps(tile.log_vector);
+    if (rows) tile.layout = *rows;
+  }
 }
 
 // Takes the layout from a neighbour that reads or makes this array, so that every element is where

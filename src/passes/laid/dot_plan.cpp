@@ -7,6 +7,7 @@
 
 #include "ir/product.h"
 #include "passes/choose_units.h"
+#include "passes/defer_stores.h"
 
 namespace tilewright {
 namespace {
@@ -154,7 +155,8 @@ std::vector<bool> stored_products(const ir::Kernel& kernel) {
     if (op.kind != OpKind::Store || !kernel.type(op.operands[1]).is_tile()) return;
     const ir::Value value = op.operands[1];
     const ir::Op* maker = kernel.maker(value);
-    out[value.id] = maker && maker->facts().has(ir::Elementwise) && products.contains(value) &&
+    const bool is_made = maker && maker->facts().has(ir::Elementwise) && products.contains(value);
+    out[value.id] = (is_made || is_deferred_store(kernel, op)) &&
                     uses[value.id] == 1 && kernel.type(value).element_bytes() <= 2 &&
                     kernel.type(value).rank >= 2 && !kernel.type(value).is_bool();
   });

@@ -213,6 +213,8 @@ TEST(CudaGroupProduct, RolesStayAsynchronousWithoutSpills) {
   const Accesses accesses = accesses_of(binary);
   EXPECT_EQ(accesses.group_products, 64 / 16) << program.text();
   EXPECT_EQ(accesses.map_copies, 1 + 256 / 64) << program.text();
+  EXPECT_NE(program.text().find("held_tile"), std::string::npos) << program.text();
+  EXPECT_EQ(program.text().find("meet_consumers"), std::string::npos) << program.text();
   EXPECT_EQ(accesses.copies + accesses.loads, 0) << program.text();
 }
 

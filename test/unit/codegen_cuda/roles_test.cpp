@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen_cuda/roles_test.cpp — a producer and its consumers in emulated text: the same bits as the
 // interpreter in every order of threads, and what is taken out of the protocol is missed.
+#include <algorithm>
+
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include "../passes/product_kernel.h"
 #include "base/settings.h"
 #include "passes/choose_units.h"
+#include "passes/defer_stores.h"
 #include "passes/split_roles.h"
 #include "tile_program.h"
 #include "tilewright/error.h"
@@ -13,25 +17,37 @@
 namespace tilewright {
 namespace {
 
-TileProgram program_with_roles(bool persists = true) {
-  ir::Kernel kernel = at_tile(product_text({.bm = 128, .bn = 64, .bk = 64}));
+// The right operand with its depth contiguous, for 64 columns.
+std::string turned(std::string text) {
+  text =
+      replaced(std::move(text), "%k_off = mul %k_tall, %sb_tall :", "%k_off = reshape %k_tall :");
+  text = replaced(std::move(text), "%n_all = broadcast %n_wide :",
+                  "%sb_wide = splat %sb : i32[1, 64]\n  %n_far = mul %n_wide, %sb_wide : i32[1, "
+                  "64]\n  %n_all = broadcast %n_far :");
+  return replaced(std::move(text), "%b_by = mul %depth, %sb :", "%b_by = mul %depth, %one :");
+}
+
+TileProgram program_with_roles(bool persists = true, int bn = 64, bool is_turned = false) {
+  std::string text = product_text({.bm = 128, .bn = bn, .bk = 64});
+  ir::Kernel kernel = at_tile(is_turned ? turned(std::move(text)) : text);
   EXPECT_TRUE(split_roles(
       kernel, {.num_warps = 8, .num_stages = 2, .persists = persists, .asks_model = false}));
   const Target target = Target::parse("sm_90a");
   for (const char* name : {"canonicalize", "hoist_loop_invariants",
                            "eliminate_common_subexpressions", "eliminate_dead_code"})
     pass_named(name).run(kernel, target);
+  EXPECT_EQ(defer_stores(kernel, {.num_warps = 8}), persists && bn > 64);
   return TileProgram::from_kernel(std::move(kernel), 8);
 }
 
 struct Operands {
-  std::int64_t m, n, k;
+  std::int64_t m, n, k, bn = 64;
   Memory a = numbers(DType::Float16, static_cast<std::size_t>(m * 256), 1);
-  Memory b = numbers(DType::Float16, static_cast<std::size_t>(k * 256), 2);
+  Memory b = numbers(DType::Float16, static_cast<std::size_t>(std::max(k, n) * 256), 2);
   Memory c = zeros(DType::Float16, static_cast<std::size_t>(m * 256));
   Run run() {
     const std::int64_t stride = 256;
-    return {.grid = {(m + 127) / 128 * ((n + 63) / 64), 1, 1},
+    return {.grid = {(m + 127) / 128 * ((n + bn - 1) / bn), 1, 1},
             .arguments = {&a, &b, &c, m, n, k, stride, stride, stride},
             .tolerance = 2e-3};
   }
@@ -47,20 +63,49 @@ TEST(CudaRoles, AgreeWithTheInterpreter) {
   }
 }
 
-// What the emulation says of the text with `from` replaced by `to`; "" where nothing is wrong.
-std::string fault(const TileProgram& program, std::string_view from, std::string_view to) {
-  KernelSource changed = program.source();
-  const std::size_t at = changed.text.find(from);
-  EXPECT_NE(at, std::string::npos) << from << changed.text;
-  changed.text.replace(at, from.size(), to);
-  const Loaded loaded = load_emulated(changed);
-  Operands operands{130, 100, 200};
+TEST(CudaRoles, TakeAnOperandWithItsDepthContiguous) {
+  const TileProgram program = program_with_roles(true, 64, true);
+  show(program);
+  for (Operands operands : {Operands{130, 100, 150}, Operands{128, 64, 64}})
+    program.expect_same(operands.run());
+}
+
+// A result that is held while the next one is made, and stored by warps which do not wait for each
+// other.
+TEST(CudaRoles, StoresOfTheProgramBeforeAgreeWithTheInterpreter) {
+  for (const int bn : {128, 256}) {
+    const TileProgram program = program_with_roles(true, bn);
+    show(program);
+    EXPECT_NE(program.text().find("held_tile"), std::string::npos) << program.text();
+    EXPECT_NE(program.text().find("__syncwarp();"), std::string::npos) << program.text();
+    EXPECT_EQ(program.text().find("meet_consumers"), std::string::npos) << program.text();
+    for (Operands operands :
+         {Operands{130, 200, 150, bn}, Operands{1, 1, 1, bn}, Operands{700, 256, 40, bn}})
+      program.expect_same(operands.run());
+  }
+}
+
+// What is wrong with a run of the text: what the emulation says, or which element it got wrong; ""
+// where nothing is.
+std::string problem(const TileProgram& program, const KernelSource& text, Operands operands) {
+  const Loaded loaded = load_emulated(text);
+  testing::TestPartResultArray wrong;
+  const testing::ScopedFakeTestPartResultReporter reporter(&wrong);
   try {
     program.expect_same(operands.run(), loaded);
   } catch (const Error& error) {
     return error.what();
   }
-  return "";
+  return wrong.size() > 0 ? wrong.GetTestPartResult(0).message() : "";
+}
+
+// The same of the text with `from` replaced by `to`.
+std::string fault(const TileProgram& program, std::string_view from, std::string_view to) {
+  KernelSource changed = program.source();
+  const std::size_t at = changed.text.find(from);
+  EXPECT_NE(at, std::string::npos) << from << changed.text;
+  changed.text.replace(at, from.size(), to);
+  return problem(program, changed, {130, 100, 200});
 }
 
 TEST(CudaRolesHostile, EveryStepOfTheProtocolIsMissed) {
@@ -82,10 +127,29 @@ TEST(CudaRolesHostile, EveryStepOfTheProtocolIsMissed) {
       {"__syncthreads();", ";"},                      // words are used before they are set up
       {"tw::await<3>(", "if (false) tw::await<3>("},  // a slot is read before it is there
       {"tw::await<3>(ring_words, ", "tw::await<3>(ring_words, 3 + "},  // the other parity
-      {"tw::meet_consumers<256>();", ";"},  // consumers do not wait for each other
   };
   for (const auto& change : changes)
     EXPECT_NE(fault(program, change.from, change.to), "") << change.from;
+}
+
+// Lanes of a warp that do not wait for each other: before they write what others have read, and
+// before they read what others have written.
+TEST(CudaRolesHostile, LanesThatDoNotMeetAreMissed) {
+#ifdef TW_SANITIZE
+  GTEST_SKIP() << "builds with sanitizers have no checks of shared memory";
+#endif
+  const TileProgram program = program_with_roles(true, 128);
+  for (const int wanted : {0, 1}) {
+    KernelSource changed = program.source();
+    const std::string meet = "__syncwarp();";
+    int number = 0;
+    for (std::size_t at = 0; (at = changed.text.find(meet, at)) != std::string::npos; ++number) {
+      if (number % 2 == wanted) changed.text[at] = changed.text[at + 1] = '/';
+      at += meet.size();
+    }
+    EXPECT_GE(number, 2) << changed.text;
+    EXPECT_NE(problem(program, changed, {700, 200, 200, 128}), "") << wanted;
+  }
 }
 
 }  // namespace

@@ -136,9 +136,9 @@ inline std::string product_text(const ProductShape& shape = {}) {
   return replaced(replaced(text, "BK", std::to_string(shape.bk)), "MASK", shape.mask);
 }
 
-// Matrices of small whole numbers in rows of 64 elements; what lies behind a row is no number.
+// Matrices of small whole numbers in rows of 320 elements; what lies behind a row is no number.
 struct ProductMemory {
-  static constexpr std::int64_t stride = 64;
+  static constexpr std::int64_t stride = 320;
   std::vector<std::uint16_t> a, b, c;
   std::int64_t m, n, k;
 
@@ -159,7 +159,8 @@ struct ProductMemory {
         out[static_cast<std::size_t>(i * stride + j)] = some[random() % 7];
     return out;
   }
-  void run(const ir::Kernel& kernel, std::uint64_t seed = 0) {
+  void run(const ir::Kernel& kernel, std::uint64_t seed = 0, std::int64_t bm = 16,
+           std::int64_t bn = 16) {
     const auto buffer = [](const char* name, auto& data) {
       return ir::InterpretBuffer{
           .name = name, .data = data.data(), .bytes = data.size() * sizeof(data[0])};
@@ -175,7 +176,7 @@ struct ProductMemory {
                                                stride,
                                                stride};
     ir::InterpretOptions options;
-    options.grid[0] = (m + 15) / 16 * ((n + 15) / 16);
+    options.grid[0] = (m + bm - 1) / bm * ((n + bn - 1) / bn);
     options.role_seed = seed;
     ir::interpret(kernel, buffers, arguments, options);
   }

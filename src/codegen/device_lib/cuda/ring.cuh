@@ -97,6 +97,12 @@ TW_DEVICE void more_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(Count));
 }
 
+// The same number, but nothing that is computed of it is computed before.
+TW_DEVICE int here(int number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
 // A barrier of the threads that consume.
 template <int Threads>
 TW_DEVICE void meet_consumers() {
