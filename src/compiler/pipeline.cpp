@@ -41,7 +41,8 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-constexpr std::string_view at_tile[] = {"turn_loads", "choose_units", "persist_programs", "split_roles"};
+constexpr std::string_view at_tile[] = {"turn_loads", "unroll_short_loops", "choose_units",
+                                        "persist_programs", "split_roles"};
 
 constexpr std::string_view of_stages[] = {
     "delay_products",
@@ -116,7 +117,7 @@ void run_pipeline(ir::Kernel& kernel, const Target& target, const PipelineOption
   };
   run_all(passes);
   kernel.stage = ir::Stage::Tile;  // also without the forms: what has none stays element by element
-  run_all(std::span(at_tile).first(1));  // choose_units wants to know the warps
+  run_all(std::span(at_tile).first(2));  // choose_units wants to know the warps
   const auto note = [&](const std::vector<std::string>& sentences) {
     if (options.notes) options.notes->insert(options.notes->end(), sentences.begin(), sentences.end());
   };
