@@ -174,6 +174,7 @@ SweepPolicy policy_of(const ProgramShape& shape, const Attempt& attempt) {
           .pointer_limit = 24,
           .keeps_narrow = true,
           .repeats_from_loads = shape.stows_row,
+          .loads_before_stores = true,
           .line_name = "t"};
 }
 
