@@ -152,14 +152,14 @@ TEST(CudaStreamedLoop, SlicesThatReadRegistersAreUnrolled) {
 }
 
 TEST(CudaStreamedLoop, ThreadsThatHoldTooMuchGetMoreWarps) {
-  const TileProgram given(streams_source(3), "streams_kernel", "*fp32:16, *fp32:16, *fp32:16", 1);
+  const TileProgram given(streams_source(4), "streams_kernel", "*fp32:16, *fp32:16, *fp32:16", 1);
   ASSERT_TRUE(has_too_few_warps(given.kernel(), Target::parse("sm_90a"), 1));
   const TileProgram chosen =
       given.with({.target = Target::parse("sm_90a"), .num_warps = 1, .chooses_shape = true});
   EXPECT_TRUE(writes(given, "__launch_bounds__(32)")) << given.text();
   EXPECT_TRUE(writes(chosen, "__launch_bounds__(64)")) << chosen.text();
-  expect_same_streams(given, 3);
-  expect_same_streams(chosen, 3);
+  expect_same_streams(given, 4);
+  expect_same_streams(chosen, 4);
 }
 
 }  // namespace
