@@ -173,6 +173,7 @@ SweepPolicy policy_of(const ProgramShape& shape, const Attempt& attempt) {
           .keep_broadcast_from = attempt.keep_broadcast_from,
           .pointer_limit = 24,
           .keeps_narrow = true,
+          .narrow_from = std::int64_t{16} * shape.threads(),
           .repeats_from_loads = shape.stows_row,
           .loads_before_stores = true,
           .line_name = "t"};

@@ -40,6 +40,9 @@ struct SweepPolicy {
   // What is computed by a few ops from one load of a narrower type, or of one that is kept anyway,
   // is computed again where it is needed: the load takes less space.
   bool keeps_narrow = false;
+  // A load that is needed only later is not asked for later to that end in tiles of fewer elements:
+  // there are registers enough for them.
+  std::int64_t narrow_from = 0;
   // What is computed from a kept load is computed again, up to the limit, instead of being kept
   // too.
   bool repeats_from_loads = false;

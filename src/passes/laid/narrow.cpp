@@ -43,6 +43,7 @@ bool Planner::is_better_as_load(const ir::Op& op, ir::Value value) const {
   const ir::Op* load = only_load_of(value, cost);
   if (!load || regions_[load->result().id] != regions_[value.id]) return false;
   const bool is_narrow =
+      kernel_.type(value).numel() >= options_.narrow_from &&
       kernel_.type(load->result()).element_bytes() < kernel_.type(value).element_bytes();
   const std::vector<Demand>& of_load = demands_[load->result().id];
   const auto reads_load = [&](int step) {

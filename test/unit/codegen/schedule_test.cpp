@@ -260,6 +260,11 @@ TEST(Schedule, ANarrowLoadIsKeptInPlaceOfWhatIsComputedFromIt) {
             "elements [64]: %a load, %w load, %u cast, %f cast, %t add, %v sub; keeps %a, %w; "
             "reduces %s reduce\n"
             "elements [64]: %g mul, %h mul, store\n");
+  // Where there are registers enough the load is not put off.
+  EXPECT_NE(plan(weighted_by("add %u, %half"),
+                 {.reload_from = 4096, .keeps_narrow = true, .narrow_from = 128})
+                .find("keeps %a, %t"),
+            std::string::npos);
   // What takes long is kept.
   EXPECT_EQ(plan(weighted_by("math %u {function = \"exp\"}"), policy),
             "scalar: %one constant\n"
