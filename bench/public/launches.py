@@ -74,7 +74,9 @@ def bind(jit, args, grid, kwargs):
     binder = jit.device_caches[device][4]
     bound, specialization, rest = binder(*args, **kwargs)
     types = dict(zip(bound, specialization))
-    options = {name: rest.get(name, value) for name, value in OPTIONS.items()}
+    # A kernel may have a parameter of an option's name: Triton takes its value for both.
+    options = {name: rest.get(name, getattr(bound.get(name), "value", bound.get(name, value)))
+               for name, value in OPTIONS.items()}
     if options["num_stages"] is None:
         options["num_stages"] = OPTIONS["num_stages"]
     grid = grid(bound) if callable(grid) else grid

@@ -44,8 +44,8 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-constexpr std::string_view at_tile[] = {"turn_loads", "choose_units", "persist_programs",
-                                        "split_roles"};
+constexpr std::string_view at_tile[] = {"turn_loads", "unroll_short_loops", "choose_units",
+                                        "persist_programs", "split_roles"};
 
 constexpr std::string_view of_stages[] = {
     "delay_products",
@@ -159,7 +159,7 @@ class PipelineRun {
     run_all(passes);
     kernel_.stage =
         ir::Stage::Tile;  // also without the forms: what has none stays element by element
-    run_all(std::span(at_tile).first(1));  // choose_units wants to know the warps
+    run_all(std::span(at_tile).first(2));  // choose_units wants to know the warps
     if (!is_on("choose_units")) return;
     note(choose_units(kernel_, target_, options_.num_warps));
     done("choose_units");

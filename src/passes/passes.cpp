@@ -26,6 +26,7 @@
 #include "passes/split_roles.h"
 #include "passes/spread_hints.h"
 #include "passes/turn_loads.h"
+#include "passes/unroll_short_loops.h"
 #include "passes/unwrap_rows.h"
 #include "tilewright/error.h"
 
@@ -78,6 +79,10 @@ constexpr PassEntry passes[] = {
      turn_loads,
      "loads tiles for matrix products in the order in which memory lies",
      {},
+     {Feature::Threads}},
+    {"unroll_short_loops",
+     unroll_short_loops,
+     "unrolls loops of a few rounds, so that all of them load at once",
      {Feature::Threads}},
     {"unwrap_rows",
      unwrap_rows,

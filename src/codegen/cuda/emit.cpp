@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,6 +79,7 @@ struct Emitted {
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
   bool fits_shape = true;
+  bool is_crowded = false;
   ir::Kernel laid;  // where it was made here
 };
 
@@ -117,6 +119,7 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
   out.dynamic_bytes =
       emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
   out.fits_shape = emitter.fits_shape();
+  out.is_crowded = emitter.is_crowded();
   return out;
 }
 
@@ -173,7 +176,9 @@ SweepPolicy policy_of(const ProgramShape& shape, const Attempt& attempt) {
           .keep_broadcast_from = attempt.keep_broadcast_from,
           .pointer_limit = 24,
           .keeps_narrow = true,
+          .narrow_from = std::int64_t{16} * shape.threads(),
           .repeats_from_loads = shape.stows_row,
+          .loads_before_stores = true,
           .line_name = "t"};
 }
 
@@ -271,12 +276,17 @@ Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options,
   return out;
 }
 
+// The first shape that fits; one whose threads have to hold too much only where no other one fits.
 Emitted emit_smallest(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   Emitted out;
+  std::optional<Emitted> crowded;
   for (const ProgramShape& shape : choose_shapes(kernel, options)) {
     out = emit_smallest(kernel, options, shape);
-    if (out.fits_shape && out.shared_bytes <= options.target.shared_bytes_per_block_optin) break;
+    if (!out.fits_shape || out.shared_bytes > options.target.shared_bytes_per_block_optin) continue;
+    if (!out.is_crowded) return out;
+    if (!crowded) crowded = std::move(out);
   }
+  if (crowded) return std::move(*crowded);
   TW_CHECK(out.fits_shape, "kernel '{}' has no shape", kernel.name);
   return out;
 }

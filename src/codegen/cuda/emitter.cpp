@@ -2,6 +2,7 @@
 // codegen/cuda/emitter.cpp — the function around the body: signature, prologue, names and lines.
 #include "codegen/cuda/emitter.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -16,6 +17,13 @@
 
 namespace tilewright {
 namespace {
+
+// An option of the compiler that limits registers has no effect on a kernel that says how many
+// threads it has. That so many blocks must fit has one.
+int blocks_with(const Target& target, int registers, int threads) {
+  return std::min({target.registers_per_processor / (registers * threads),
+                   target.max_threads_per_processor / threads, target.max_blocks_per_processor});
+}
 
 using ir::OpKind;
 
@@ -124,6 +132,8 @@ std::string Emitter::launch_bounds() const {
   if (producer_ != nullptr)
     return fmt::format("__launch_bounds__({}, 1)", threads + static_cast<int>(producer_->integer("warps")) * lanes_);
   int resident = shape_.resident;
+  if (options_.max_registers > 0)
+    resident = blocks_with(options_.target, options_.max_registers, threads);
   if (resident == 0 && options_.max_registers == 0 && loop_words_ > few_words) resident = 1;
   // What the compiler would keep from one slice to the next takes the place of other blocks.
   if (resident == 0 && options_.max_registers == 0 && has_rolled_slices_)

@@ -76,6 +76,8 @@ class Emitter {
   // Whether the text is right for its shape: programs that share a block must not meet at barriers
   // nor have arrays there, and those of a cluster must only meet in sums over all of it.
   bool fits_shape() const;
+  // Whether threads have to hold more than their registers take.
+  bool is_crowded() const { return is_crowded_; }
   const SharedMemory& shared() const { return shared_; }
   const GlobalMemory& global() const { return global_; }
   // What another run of the emitter found out about the ends of loops; before it runs.
@@ -592,6 +594,7 @@ class Emitter {
   ir::Location last_line_;
   int loop_depth_ = 0;
   bool has_rolled_slices_ = false;  // a loop over slices that stays a loop
+  bool is_crowded_ = false;
   const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
   std::int64_t loop_words_ = 0;     // the most registers that a step of a loop loads and adds to
   std::optional<Ahead> ahead_;      // of the loop that is written

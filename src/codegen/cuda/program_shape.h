@@ -20,7 +20,8 @@
 // A program whose largest tile has fewer elements than it has threads gets only the warps that have
 // elements of their own.
 //
-// A program whose text would be too long for a compiler gets more warps than were asked for.
+// A program whose text would be too long for a compiler, or whose threads would have to hold more
+// of several tiles than their registers take, gets more warps than were asked for.
 #pragma once
 
 #include <vector>

@@ -16,6 +16,9 @@ using ir::OpKind;
 constexpr std::int64_t most_words_of_slice = 72;
 // Enough to keep memory busy.
 constexpr std::int64_t least_words_of_slice = 32;
+// Registers of a thread for the arrays that a loop over slices reads: with more of them some lie in
+// memory.
+constexpr std::int64_t most_words_of_arrays = 192;
 // Elements of a thread in a loop whose slices are unrolled: more make NVRTC slow.
 constexpr int log_most_unrolled = 8;
 
@@ -70,16 +73,15 @@ void Emitter::set_slices(ElementLoop& loop, int log_vectors) {
 // long as keeps memory busy. Arrays of which a slice reads registers of its own would lie in memory
 // if the loop over slices stayed one.
 void Emitter::widen_slices(ElementLoop& loop, const TileReads& reads) {
-  const Step& step = *loop.frame.step;
-  if (!step.kept.empty()) return;
   const std::vector<Preload> preloads = plan_preloads(loop);
-  if (preloads.empty()) return;
   if (has_registers_by_slice(loop, reads)) {
+    is_crowded_ |= words_held(loop, reads, {}) > most_words_of_arrays;
     if (loop.log_vector + loop.log_vectors + loop.log_slices > log_most_unrolled) return;
     loop.unrolls_slices = true;
   } else if (!reads.arrays.empty()) {
     return;
   }
+  if (preloads.empty() || !loop.frame.step->kept.empty()) return;
   while (loop.log_slices > 0 && 2 * words_loaded(loop, preloads) <= least_words_of_slice)
     set_slices(loop, loop.log_vectors + 1);
 }

@@ -37,11 +37,17 @@ struct SweepPolicy {
   // The most that a chain of pointers may cost to be repeated, where that is more: a loop over
   // vectors needs few of them.
   int pointer_limit = 0;
-  // A load that is cast to a wider type is kept as it is, and cast again where it is needed.
+  // What is computed by a few ops from one load of a narrower type, or of one that is kept anyway,
+  // is computed again where it is needed: the load takes less space.
   bool keeps_narrow = false;
+  // A load that is needed only later is not asked for later to that end in tiles of fewer elements:
+  // there are registers enough for them.
+  std::int64_t narrow_from = 0;
   // What is computed from a kept load is computed again, up to the limit, instead of being kept
   // too.
   bool repeats_from_loads = false;
+  // Loads of a few small tiles do not wait for stores to other memory that stand before them.
+  bool loads_before_stores = false;
   // By value: kept in an array, and read from there by steps after the one that makes it. Shorter
   // than the values: none of the others.
   std::vector<bool> apart = {};

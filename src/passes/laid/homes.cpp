@@ -86,7 +86,8 @@ Home Planner::home_for(const ir::Op& op, ir::Value value) const {
       });
   const bool has_array_access = std::any_of(
       wanted.begin(), wanted.end(), [](const Demand& d) { return d.access == Access::Array; });
-  return moves || (is_widened_load(op) && !has_array_access) ? Home::Recomputed : Home::Stored;
+  const bool repeats_load = is_widened_load(op) && !has_array_access;
+  return moves || repeats_load || is_better_as_load(op, value) ? Home::Recomputed : Home::Stored;
 }
 
 // An elementwise op, a load, or a view that must be an array.

@@ -267,6 +267,25 @@ Effects Planner::effects_in_order(const ir::Op& op) const {
   return effects;
 }
 
+// Whether much larger tiles are computed from what this loads.
+bool Planner::is_small_load(const ir::Op& op) const {
+  return op.kind == OpKind::Load && is_tile(kernel_, op.result()) &&
+         kernel_.type(op.result()).numel() * 4 <= largest_tile(kernel_);
+}
+
+// A loop for a small tile behind a store would part those of the larger ones, and what is computed
+// before it would be kept. Such a tile is kept from the begin instead, when there are few of them.
+bool Planner::small_loads_pass(const ir::Region& region) const {
+  constexpr int few = 4;
+  int behind = 0;
+  bool has_store = false;
+  for (const ir::Op* op : region.ops) {
+    has_store |= op->kind == OpKind::Store;
+    behind += has_store && is_small_load(*op) ? 1 : 0;
+  }
+  return options_.loads_before_stores && behind <= few;
+}
+
 int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
                              const RegionState& state) const {
   const Effects effects = effects_in_order(op);
@@ -279,7 +298,8 @@ int Planner::level_by_memory(const ir::Op& op, Kind kind, const ir::Type& shape,
     if (op.kind == OpKind::Store && before.op->kind == OpKind::Store && kind == Kind::Elements &&
         !must_order(op, *before.op))
       continue;
-    if (state.is_streamed && loads_other_memory(op, *before.op)) continue;
+    const bool passes = state.is_streamed || (state.small_loads_pass && is_small_load(op));
+    if (passes && loads_other_memory(op, *before.op)) continue;
     level = std::max(level, are_elements && !may_share_loop(op, before) ? step.level + 1
                                                                         : after(step, kind, shape));
   }
@@ -339,7 +359,9 @@ void Planner::plan_op(const ir::Op& op, RegionState& state) {
 }
 
 void Planner::plan_region(const ir::Region& region) {
-  RegionState state{.number = region_count_++, .is_streamed = is_streamed(region)};
+  RegionState state{.number = region_count_++,
+                    .is_streamed = is_streamed(region),
+                    .small_loads_pass = small_loads_pass(region)};
   for (const ir::Value argument : region.arguments) regions_[argument.id] = state.number;
   for (const ir::Op* op : region.ops) {
     plan_op(*op, state);

@@ -44,6 +44,7 @@ class Planner {
   struct RegionState {
     int number = 0;
     bool is_streamed = false;
+    bool small_loads_pass = false;
     std::vector<int> steps;
     std::vector<MemoryOp> memory;
   };
@@ -54,6 +55,8 @@ class Planner {
   bool may_share_loop(const ir::Op& op, const MemoryOp& before) const;
   bool must_order(const ir::Op& op, const ir::Op& other) const;
   bool is_streamed(const ir::Region& region) const;
+  bool is_small_load(const ir::Op& op) const;
+  bool small_loads_pass(const ir::Region& region) const;
   bool loads_other_memory(const ir::Op& op, const ir::Op& before) const;
   bool is_kept_load(const ir::Op& op) const;  // its tile is kept where several steps need it
   void note_chain(const ir::Op& op);
@@ -89,6 +92,10 @@ class Planner {
   void demand_operands(const ir::Op& op, int step, Access access, int epoch);
   Steps make_steps(const ir::Region& region);
   Step make_step(const PlannedStep& planned);
+
+  // ---- What is kept as the load that it is computed from (narrow.cpp)
+  const ir::Op* only_load_of(ir::Value value, int& cost) const;
+  bool is_better_as_load(const ir::Op& op, ir::Value value) const;
 
   // ---- Ops that wait for the loop that needs them (sink.cpp)
   void note_users();

@@ -222,5 +222,97 @@ kernel @k(%x: *f32, %y: *f32) tile {
             "elements [16, 32]: %c mul, store\n");
 }
 
+// A row is summed up, then each element is scaled by the sum and by weights: %t is computed from
+// those alone.
+const std::string weighted_row = R"(
+kernel @k(%x: *bf16, %y: *bf16, %z: *f32) tile {
+  %one = constant {value = 1} : i64
+  %p = affine %x, %one : *bf16[64]
+  %q = affine %y, %one : *bf16[64]
+  %r = affine %z, %one : *f32[64]
+  %a = load %p : bf16[64]
+  %w = load %q : bf16[64]
+  %u = cast %w : f32[64]
+  %half = constant {value = 0.5} : f32[64]
+  %f = cast %a : f32[64]
+  %t = FUNCTION : f32[64]
+  %v = sub %f, %t : f32[64]
+  %s = reduce %v {axis = 0} : f32 (%c: f32, %d: f32) {
+    %e = add %c, %d : f32
+    yield %e
+  }
+  %ss = splat %s : f32[64]
+  %g = mul %f, %ss : f32[64]
+  %h = mul %g, %t : f32[64]
+  store %r, %h
+}
+)";
+
+std::string weighted_by(const std::string& function) {
+  std::string text = weighted_row;
+  return text.replace(text.find("FUNCTION"), 8, function);
+}
+
+TEST(Schedule, ANarrowLoadIsKeptInPlaceOfWhatIsComputedFromIt) {
+  const SweepPolicy policy{.reload_from = 4096, .keeps_narrow = true};
+  EXPECT_EQ(plan(weighted_by("add %u, %half"), policy),
+            "scalar: %one constant\n"
+            "elements [64]: %a load, %w load, %u cast, %f cast, %t add, %v sub; keeps %a, %w; "
+            "reduces %s reduce\n"
+            "elements [64]: %g mul, %h mul, store\n");
+  // Where there are registers enough the load is not put off.
+  EXPECT_NE(plan(weighted_by("add %u, %half"),
+                 {.reload_from = 4096, .keeps_narrow = true, .narrow_from = 128})
+                .find("keeps %a, %t"),
+            std::string::npos);
+  // What takes long is kept.
+  EXPECT_EQ(plan(weighted_by("math %u {function = \"exp\"}"), policy),
+            "scalar: %one constant\n"
+            "elements [64]: %a load, %w load, %u cast, %f cast, %t math, %v sub; keeps %a, %t; "
+            "reduces %s reduce\n"
+            "elements [64]: %g mul, %h mul, store\n");
+  // What is computed from two loads too: both take as much.
+  EXPECT_EQ(plan(weighted_by("mul %u, %f"), policy).find("keeps %a, %w"), std::string::npos);
+}
+
+// Rows of which a sum is stored before the weights of all rows are loaded.
+const std::string scaled_rows = R"(
+kernel @k(%x: *f32, %y: *f32, %z: *f32, %o: *f32) tile {
+  %one = constant {value = 1} : i64
+  %zero = constant {value = 0} : i64
+  %width = constant {value = 64} : i64
+  %p = affine %x, %width, %one : *f32[8, 64]
+  %a = load %p : f32[8, 64]
+  %s = reduce %a {axis = 1} : f32[8] (%c: f32, %d: f32) {
+    %e = add %c, %d : f32
+    yield %e
+  }
+  %q = affine %y, %one : *f32[8]
+  store %q, %s
+  %r = affine %z, %one : *f32[64]
+  %w = load %r : f32[64]
+  %column = reshape %s : f32[8, 1]
+  %sums = broadcast %column : f32[8, 64]
+  %g = sub %a, %sums : f32[8, 64]
+  %row = reshape %w : f32[1, 64]
+  %rows = broadcast %row : f32[8, 64]
+  %h = mul %g, %rows : f32[8, 64]
+  %t = affine %o, %width, %one : *f32[8, 64]
+  store %t, %h
+}
+)";
+
+TEST(Schedule, ALoadOfASmallTileDoesNotPartTheLoopsOfLargerOnes) {
+  EXPECT_EQ(plan(scaled_rows, {.reload_from = 4096, .loads_before_stores = true}),
+            "scalar: %one constant\n"
+            "scalar: %zero constant\n"
+            "scalar: %width constant\n"
+            "elements [8, 64]: %a load; keeps %a; reduces %s reduce\n"
+            "elements [64]: %w load; keeps %w\n"
+            "elements [8]: store\n"
+            "elements [8, 64]: %g sub, %h mul, store\n");
+  EXPECT_NE(plan(scaled_rows, {.reload_from = 4096}).find("keeps %g"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -98,6 +98,24 @@ def square(x_ptr, out_ptr):
   EXPECT_EQ(shape_text(product), "4 warps, 1 programs, 1 blocks");
 }
 
+// The compiler's own option has no effect on kernels that say how many threads they have.
+TEST(CudaShapes, RegistersAreLimitedByTheBlocksThatMustFit) {
+  constexpr const char* copy = R"(
+@triton.jit
+def copy(x, y):
+    i = tl.arange(0, 1024)
+    tl.store(y + i, tl.load(x + i))
+)";
+  const TileProgram program(copy, "copy", "*fp32:16, *fp32:16", 8);
+  const auto limited = [&](int registers) {
+    return program.with({.target = h200, .num_warps = 8, .max_registers = registers});
+  };
+  EXPECT_TRUE(has(program, "__launch_bounds__(256) "));
+  EXPECT_TRUE(has(limited(64), "__launch_bounds__(256, 4) ")) << limited(64).text();
+  EXPECT_TRUE(has(limited(40), "__launch_bounds__(256, 6) "));
+  EXPECT_TRUE(has(limited(8), "__launch_bounds__(256, 8) "));  // no more threads fit
+}
+
 // Each of these steps is some 500 instructions when one warp does it all.
 // 64 elements are those of two warps: two more would load what those two store, behind barriers.
 TEST(CudaShapes, WarpsWithoutElementsAreDropped) {

@@ -117,5 +117,50 @@ def centre_kernel(x_ptr, out_ptr):
   EXPECT_FALSE(has_too_few_warps(kept.kernel(), Target::parse("sm_80"), 2));
 }
 
+// Sums of `terms` products of a tile and of weights, for each of four streams: 128 elements of the
+// result per thread of a warp.
+std::string streams_source(int terms) {
+  std::string sum = "0.0";
+  for (int i = 0; i < terms; ++i)
+    sum += fmt::format(
+        " + tl.load(x_ptr + {0} * 1024 + at)[None, :, :] * tl.load(w_ptr + {0} * 64 + weights)[:, "
+        ":, None]",
+        i);
+  return fmt::format(R"(
+@triton.jit
+def streams_kernel(x_ptr, w_ptr, out_ptr):
+    h = tl.arange(0, 4)
+    at = tl.arange(0, 16)[:, None] * 64 + tl.arange(0, 64)[None, :]
+    weights = h[:, None] * 16 + tl.arange(0, 16)[None, :]
+    tl.store(out_ptr + h[:, None, None] * 1024 + at[None, :, :], {})
+)",
+                     sum);
+}
+
+void expect_same_streams(const TileProgram& program, std::size_t terms) {
+  Memory x = numbers(DType::Float32, terms * 1024, 1), w = numbers(DType::Float32, terms * 64, 2);
+  Memory out = zeros(DType::Float32, 4096);
+  program.expect_same({.arguments = {&x, &w, &out}, .tolerance = 1e-5});
+}
+
+// An array whose index is known only when the kernel runs lies in memory.
+TEST(CudaStreamedLoop, SlicesThatReadRegistersAreUnrolled) {
+  const TileProgram program(streams_source(1), "streams_kernel", "*fp32:16, *fp32:16, *fp32:16", 1);
+  EXPECT_TRUE(writes(program, "#pragma unroll\n  for (int s = 0; s <")) << program.text();
+  EXPECT_FALSE(writes(program, "#pragma unroll 1\n")) << program.text();
+  expect_same_streams(program, 1);
+}
+
+TEST(CudaStreamedLoop, ThreadsThatHoldTooMuchGetMoreWarps) {
+  const TileProgram given(streams_source(4), "streams_kernel", "*fp32:16, *fp32:16, *fp32:16", 1);
+  ASSERT_TRUE(has_too_few_warps(given.kernel(), Target::parse("sm_90a"), 1));
+  const TileProgram chosen =
+      given.with({.target = Target::parse("sm_90a"), .num_warps = 1, .chooses_shape = true});
+  EXPECT_TRUE(writes(given, "__launch_bounds__(32)")) << given.text();
+  EXPECT_TRUE(writes(chosen, "__launch_bounds__(64)")) << chosen.text();
+  expect_same_streams(given, 4);
+  expect_same_streams(chosen, 4);
+}
+
 }  // namespace
 }  // namespace tilewright
