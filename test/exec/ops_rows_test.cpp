@@ -199,9 +199,40 @@ TEST_P(OpsEmulated, OneOfEachMode) {
 TEST_P(OpsEmulated, SmallFloatsAreAddedUpInWideParts) {
   const Tensor x = (random({2048, 17}) + 60).to(f16);
   const Doubles in = doubles_of(x);
-  expect_near(mean(x, 0), reduce_doubles(in, 0, [](const auto& row) { return sum_of(row) / static_cast<double>(row.size()); }), 1e-3);
+  expect_near(
+      mean(x, 0),
+      reduce_doubles(in, 0,
+                     [](const auto& row) { return sum_of(row) / static_cast<double>(row.size()); }),
+      1e-3);
   const Tensor small = (x * 0.25).to(f16);
   expect_near(sum(small, 0), reduce_doubles(doubles_of(small), 0, sum_of), 1e-3);
+}
+
+// A turn of the loop over columns takes 1, 4 or 16 rows; what is left has turns of its own.
+TEST_P(OpsEmulated, ColumnsOfAnyLength) {
+  for (const std::int64_t rows : {3, 7, 37}) {
+    SCOPED_TRACE(testing::Message() << rows << " rows");
+    const Tensor x = random({2, rows, 130});
+    const Doubles in = doubles_of(x);
+    expect_near(argmax(x, 1), reduce_doubles(in, 1, argmax_of), 0, "argmax");
+    if (rows < 37) continue;
+    const Doubles lse = reduce_doubles(in, 1, logsumexp_of);
+    const auto share = [&](const Shape& i) { return std::exp(in.at(i) - lse.at(i)); };
+    expect_near(softmax(x, 1), make_doubles(in.shape, share), 1e-6, "softmax");
+    expect_near(sum(x.slice(2, 0, 128).contiguous(), 1),
+                reduce_doubles(doubles_of(x.slice(2, 0, 128)), 1, sum_of), 1e-5, "whole blocks");
+  }
+}
+
+// Rows that a program reduces at once are not split, however few they are: a norm is one kernel.
+TEST_P(OpsEmulated, ANormOfFewRowsIsOneKernel) {
+  const Tensor x = random({9, 4096});
+  const auto norm = compile([](Tensor rows) {
+    const Tensor centred = rows - mean(rows, 1, true);
+    return centred / sqrt(mean(centred * centred, 1, true) + 1e-5);
+  });
+  expect_near(norm(x), doubles_of(layer_norm(x)), 1e-5);
+  EXPECT_EQ(norm.stats().kernels, 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, OpsEmulated, testing::Values(OpsOn::Emulated, OpsOn::Cuda),

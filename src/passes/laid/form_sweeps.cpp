@@ -357,15 +357,22 @@ class SweepFormer {
     for (const Op* op : step.reductions) make(*op);
   }
 
-  // Loads that the sweep repeats for the value, unless they wait for one of its writes.
+  // Loads that the sweep repeats for the value, unless they wait for one of its writes. A value may
+  // be reached on many ways: each is looked at once.
   void load_first(Value value, const Step& step, const std::unordered_set<const Op*>& own,
                   const std::unordered_set<std::uint32_t>& late, Locals& locals) {
-    if (!is_tile(from_, value) || locals.contains(value.id) || schedule_.is_in_array(value, step) ||
-        is_made_late(value, step, late))
+    std::unordered_set<std::uint32_t> seen;
+    load_first(value, step, own, late, locals, seen);
+  }
+  void load_first(Value value, const Step& step, const std::unordered_set<const Op*>& own,
+                  const std::unordered_set<std::uint32_t>& late, Locals& locals,
+                  std::unordered_set<std::uint32_t>& seen) {
+    if (!is_tile(from_, value) || !seen.insert(value.id).second || locals.contains(value.id) ||
+        schedule_.is_in_array(value, step) || is_made_late(value, step, late))
       return;
     const Op* maker = from_.maker(value);
     if (!maker || own.contains(maker)) return;
-    for (const Value operand : maker->operands) load_first(operand, step, own, late, locals);
+    for (const Value operand : maker->operands) load_first(operand, step, own, late, locals, seen);
     if (maker->kind == OpKind::Load) static_cast<void>(get(value, step, locals));
   }
 
@@ -380,12 +387,19 @@ class SweepFormer {
   // Whether a value is one that the step computes from the result of a write.
   bool is_made_late(Value value, const Step& step,
                     const std::unordered_set<std::uint32_t>& late) const {
+    std::unordered_set<std::uint32_t> seen;
+    return is_made_late(value, step, late, seen);
+  }
+  bool is_made_late(Value value, const Step& step, const std::unordered_set<std::uint32_t>& late,
+                    std::unordered_set<std::uint32_t>& seen) const {
     if (late.contains(value.id)) return true;
-    if (!is_tile(from_, value) || schedule_.is_in_array(value, step)) return false;
+    if (late.empty() || !seen.insert(value.id).second || !is_tile(from_, value) ||
+        schedule_.is_in_array(value, step))
+      return false;
     const Op* maker = from_.maker(value);
     if (!maker) return false;
     for (const Value operand : maker->operands)
-      if (is_made_late(operand, step, late)) return true;
+      if (is_made_late(operand, step, late, seen)) return true;
     return false;
   }
 
