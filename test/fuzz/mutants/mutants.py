@@ -104,11 +104,13 @@ MUTANTS = [
                  "return !MUTANT && order_.must_order(load, *write);")]),
     # ---- Arrays and barriers in shared memory
     Mutant("lost_barrier", "a barrier for global memory does not make a shared write be forgotten",
-           [Edit(ELEMENTS, "if (needs_barrier(use) || needs_global) barrier();\n"
+           [Edit(ELEMENTS, "if (needs_global) barrier();\n"
+                           "  else if (needs_barrier(use)) meet_for(use);\n"
                            "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
                            "  if (!needs_barrier_inside) slice_streamed(loop, reads);\n"
                            "  note(use);",
-                 "if (needs_barrier(use) || (!MUTANT && needs_global)) barrier();\n"
+                 "if (!MUTANT && needs_global) barrier();\n"
+                 "  else if (needs_barrier(use)) meet_for(use);\n"
                  "  if (MUTANT) note(use);\n"
                  "  if (MUTANT && needs_global) barrier();\n"
                  "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
@@ -133,7 +135,8 @@ MUTANTS = [
                  "    return;\n"
                  "  }\n")]),
     Mutant("slots_back_edge", "arrays that come later in a loop share places with those of the next round",
-           [Edit(SHARED, "planned_.empty() ? arrays_ : planned_;", "MUTANT || planned_.empty() ? arrays_ : planned_;")]),
+           [Edit(SHARED, "planned_.empty() ? arrays_ : planned_;\n  return std::any_of",
+                 "MUTANT || planned_.empty() ? arrays_ : planned_;\n  return std::any_of")]),
     # ---- Collectives
     Mutant("ties", "every thread has the same result of a reduction whose order matters",
            [force("src/codegen/cuda/reductions.cpp", "is_symmetric(reduction.op->regions[0])", True)]),
