@@ -87,19 +87,6 @@ void verify_after(std::string_view pass, const ir::Kernel& kernel) {
   }
 }
 
-// The products that roles were measured faster for (bench/results/products-h200.md): one, of 16-bit
-// floats. may_have_roles asks for its tile and warps.
-bool has_measured_product(const ir::Kernel& kernel) {
-  int dots = 0, measured = 0;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (op.kind != ir::OpKind::Dot) return;
-    const DType left = kernel.type(op.operands[0]).dtype, right = kernel.type(op.operands[1]).dtype;
-    ++dots;
-    measured += left == right && (left == DType::Float16 || left == DType::BFloat16);
-  });
-  return dots == 1 && measured == 1;
-}
-
 class PipelineRun {
  public:
   PipelineRun(ir::Kernel& kernel, const Target& target, const PipelineOptions& options)
@@ -109,8 +96,7 @@ class PipelineRun {
     const bool names_roles = extra_.contains("split_roles");
     splits_products_ =
         may_split() &&
-        (names_roles || (has_measured_product(kernel_) &&
-                         may_have_roles(kernel_, options_.num_warps) && takes_roles()));
+        (names_roles || (has_measured_roles(kernel_, options_.num_warps) && takes_roles()));
     to_tile();
     const bool has_roles = may_split() && split(names_roles ? options_.notes : nullptr);
     if (has_roles || (may_split() && names_roles)) done("split_roles");
@@ -157,8 +143,8 @@ class PipelineRun {
 
   void to_tile() const {
     run_all(passes);
-    kernel_.stage =
-        ir::Stage::Tile;  // also without the forms: what has none stays element by element
+    // Also without the forms: what has none stays element by element.
+    kernel_.stage = ir::Stage::Tile;
     run_all(std::span(at_tile).first(2));  // choose_units wants to know the warps
     if (!is_on("choose_units")) return;
     note(choose_units(kernel_, target_, options_.num_warps));

@@ -19,4 +19,9 @@ const Op* producer_of(const Kernel& kernel) { return first_of(kernel, OpKind::Is
 
 bool is_persistent(const Kernel& kernel) { return first_of(kernel, OpKind::NumBlocks) != nullptr; }
 
+bool is_over_programs(const Kernel& kernel, const Op& loop) {
+  const Op* step = loop.kind == OpKind::For ? kernel.maker(loop.operands[2]) : nullptr;
+  return step != nullptr && step->kind == OpKind::NumBlocks;
+}
+
 }  // namespace tilewright::ir

@@ -8,7 +8,8 @@ namespace tilewright::ir {
 
 // The op that parts a kernel into roles; null: it has one.
 const Op* producer_of(const Kernel& kernel);
-// Whether blocks take one program after the other.
+// Whether blocks take one program after the other, and whether this is the loop in which they do.
 bool is_persistent(const Kernel& kernel);
+bool is_over_programs(const Kernel& kernel, const Op& loop);
 
 }  // namespace tilewright::ir

@@ -32,11 +32,6 @@ std::int64_t parts_of(const Type& type, int num_warps) {
   return words > 0 && words <= most_words && parts >= 2 ? parts : 0;
 }
 
-bool is_kind(const Kernel& kernel, Value value, OpKind kind) {
-  const Op* op = kernel.maker(value);
-  return op != nullptr && op->kind == kind;
-}
-
 class Deferrer {
  public:
   Deferrer(Kernel& kernel, const DeferStoresOptions& options)
@@ -67,8 +62,7 @@ class Deferrer {
       if (op->kind == OpKind::If && op->operands[0] == role->result()) consumers_ = &op->regions[1];
     if (consumers_ == nullptr) return false;
     for (Op* op : consumers_->ops)
-      if (op->kind == OpKind::For && is_kind(kernel_, op->operands[2], OpKind::NumBlocks))
-        programs_ = op;
+      if (ir::is_over_programs(kernel_, *op)) programs_ = op;
     if (programs_ == nullptr) return false;
     for (Op* op : programs_->regions[0].ops)
       if (op->kind == OpKind::For && op->integer("drains", 0) != 0) loop_ = op;

@@ -11,6 +11,7 @@
 #include "ir/constant.h"
 #include "passes/choose_units.h"
 #include "passes/pipeline_loops/candidates.h"
+#include "passes/uses.h"
 
 namespace tilewright {
 namespace {
@@ -100,31 +101,16 @@ class ProductDelayer {
     return false;
   }
 
-  int uses(const Region& region, Value value) const {
-    int count = 0;
-    ir::walk(region, [&](const Op& op) {
-      count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value));
-    });
-    return count;
-  }
-
-  static bool reads(const Op& op, Value value) {
-    bool is_found = std::find(op.operands.begin(), op.operands.end(), value) != op.operands.end();
-    for (const Region& region : op.regions)
-      for (const Op* inner : region.ops) is_found |= reads(*inner, value);
-    return is_found;
-  }
-
   // The loop carries the sum, nobody else looks at it in that round, nor at that of the round
   // before until the first product.
   bool finds_sum(const Region& body, DelayedProduct& out) const {
     const std::vector<Value>& yielded = body.ops.back()->operands;
     const auto found = std::find(yielded.begin(), yielded.end(), out.second->result());
-    if (found == yielded.end() || uses(body, out.second->result()) != 1) return false;
+    if (found == yielded.end() || uses_in(body, out.second->result()) != 1) return false;
     out.carried = static_cast<std::size_t>(found - yielded.begin());
     const Value sum = body.arguments[out.carried + 1];
     const auto first = std::find(body.ops.begin(), body.ops.end(), out.first);
-    return std::none_of(body.ops.begin(), first, [&](const Op* op) { return reads(*op, sum); });
+    return std::none_of(body.ops.begin(), first, [&](const Op* op) { return reads_value(*op, sum); });
   }
 
   bool finds_load(const Region& body, DelayedProduct& out) const {
@@ -133,7 +119,7 @@ class ProductDelayer {
       Op* maker = kernel_.maker(value);
       const bool is_inside =
           maker && std::find(body.ops.begin(), body.ops.end(), maker) != body.ops.end();
-      if (!is_inside || uses(body, value) != 1) return false;
+      if (!is_inside || uses_in(body, value) != 1) return false;
       if (maker->kind == OpKind::Load) {
         out.load = maker;
         return kernel_.type(value).is_float();

@@ -432,6 +432,18 @@ bool may_have_roles(const Kernel& kernel, int num_warps) {
   return found;
 }
 
+bool has_measured_roles(const Kernel& kernel, int num_warps) {
+  int dots = 0, measured = 0;
+  ir::walk(kernel.body, [&](const Op& op) {
+    if (op.kind != OpKind::Dot) return;
+    const DType left = kernel.type(op.operands[0]).dtype, right = kernel.type(op.operands[1]).dtype;
+    const bool is_of_16_bits = left == DType::Float16 || left == DType::BFloat16;
+    ++dots;
+    measured += left == right && is_of_16_bits && pays(kernel, op, num_warps);
+  });
+  return dots == 1 && measured == 1;
+}
+
 bool split_roles(Kernel& kernel, const SplitRolesOptions& options) {
   if (kernel.stage != ir::Stage::Tile) return false;
   const std::string problem = Splitter(kernel, options).run();

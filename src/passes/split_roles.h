@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes/split_roles.h — a producer copies tiles by tensor maps, consumers multiply them. Takes a
 // kernel at the Tile stage, after choose_units and instead of pipeline_loops. By itself it takes
-// attention that it was measured faster for (roles/model.h); where TILEWRIGHT_EXTRA_PASSES names it,
-// all kernels that it can, and unwrap_rows runs with it.
+// products of 16-bit floats and attention that it was measured faster for (roles/model.h); where
+// TILEWRIGHT_EXTRA_PASSES names it, all kernels that it can. unwrap_rows runs with it in products.
 //
 // ```
 //   for %k (%sum)                           if is_producer
@@ -46,12 +46,14 @@ struct SplitRolesOptions {
   bool persists = true;
   bool delays = false;  // the second product of attention, by a round (roles/delay_pairs.h)
   bool asks_model = true;
-  bool only_delayed = false;  // only kernels that `delays` is for
+  bool only_delayed = false;                  // only kernels that `delays` is for
   std::vector<std::string>* notes = nullptr;  // why a kernel stays as it is
 };
 
 // Whether the kernel has a product that roles pay for, by the model.
 bool may_have_roles(const ir::Kernel& kernel, int num_warps);
+// Whether it is the kernel's only product, and of a type that was measured: 16-bit floats.
+bool has_measured_roles(const ir::Kernel& kernel, int num_warps);
 
 // Whether it was taken apart.
 bool split_roles(ir::Kernel& kernel, const SplitRolesOptions& options);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/roles.h"
 #include "passes/defer_stores.h"
 
 namespace tilewright {
@@ -20,18 +21,13 @@ bool is_inside(const ir::Op& loop, const ir::Op& wanted) {
   return found;
 }
 
-// Programs that a block takes one after the other are in no order.
-bool is_over_programs(const ir::Kernel& kernel, const ir::Op& loop) {
-  const ir::Op* step = loop.kind == ir::OpKind::For ? kernel.maker(loop.operands[2]) : nullptr;
-  return step != nullptr && step->kind == ir::OpKind::NumBlocks;
-}
-
 }  // namespace
 
 // Whether both accesses are in order without a barrier: they never meet, or one thread makes both.
 bool GlobalMemory::is_ordered(const Use& before, const ir::Op& op, const Layout* layout) const {
   if (!order_.must_order(*before.op, op)) return true;
-  if (before.loop && is_over_programs(kernel_, *before.loop)) return true;
+  // Programs that a block takes one after the other are in no order.
+  if (before.loop && ir::is_over_programs(kernel_, *before.loop)) return true;
   if (is_deferred_store(kernel_, *before.op) && is_deferred_store(kernel_, op)) return true;
   const ir::Value pointer = op.operands[0];
   const bool is_in_round = !before.loop || order_.is_same_in_rounds(*before.loop, pointer);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/constant.h"
+#include "passes/uses.h"
 
 namespace tilewright {
 namespace {
@@ -39,7 +40,7 @@ class PairFinder {
   bool goes_on(const Op& before, const DelayedPair& pair_before, const Op& loop,
                const DelayedPair& pair) const {
     const Value sum = before.results[pair_before.carried];
-    return loop.operands[3 + pair.carried] == sum && uses(kernel_.body, sum) == 1;
+    return loop.operands[3 + pair.carried] == sum && uses_in(kernel_.body, sum) == 1;
   }
 
   std::optional<DelayedPair> find(const RingLoop& loop) const {
@@ -48,7 +49,7 @@ class PairFinder {
     DelayedPair out{.first = loop.dots[0], .second = loop.dots[1]};
     const std::vector<Value>& yielded = body.ops.back()->operands;
     const auto sum = std::find(yielded.begin(), yielded.end(), out.second->result());
-    if (sum == yielded.end() || uses(body, out.second->result()) != 1) return std::nullopt;
+    if (sum == yielded.end() || uses_in(body, out.second->result()) != 1) return std::nullopt;
     out.carried = static_cast<std::size_t>(sum - yielded.begin());
     for (out.load = 0; out.load < loop.loads.size(); ++out.load)
       if (reaches(out.second->operands[1], *loop.loads[out.load], body, true)) break;
@@ -58,8 +59,8 @@ class PairFinder {
       return std::nullopt;
     const Value carried = body.arguments[out.carried + 1];
     const auto first = std::find(body.ops.begin(), body.ops.end(), out.first);
-    const bool is_read_early =
-        std::any_of(body.ops.begin(), first + 1, [&](const Op* op) { return reads(*op, carried); });
+    const bool is_read_early = std::any_of(body.ops.begin(), first + 1,
+                                           [&](const Op* op) { return reads_value(*op, carried); });
     // Nothing of the round is computed before the first product: both start together, in this
     // order.
     const Op* left = kernel_.maker(out.first->operands[0]);
@@ -91,20 +92,6 @@ class PairFinder {
         work.insert(work.end(), maker->operands.begin(), maker->operands.end());
     }
     return false;
-  }
-
-  static int uses(const Region& region, Value value) {
-    int count = 0;
-    ir::walk(region, [&](const Op& op) {
-      count += static_cast<int>(std::count(op.operands.begin(), op.operands.end(), value));
-    });
-    return count;
-  }
-
-  static bool reads(const Op& op, Value value) {
-    bool is_found = std::find(op.operands.begin(), op.operands.end(), value) != op.operands.end();
-    for (const Region& region : op.regions) is_found |= uses(region, value) != 0;
-    return is_found;
   }
 
   const ir::Kernel& kernel_;
