@@ -43,11 +43,11 @@ const GroupKernel* find_kernel(const Formula& formula, std::uint64_t head, std::
   return kernel;
 }
 
-std::uint64_t head_of(const Walk& walk, DeviceKind device, int lists) {
+std::uint64_t head_of(const WalkClass& walk, DeviceKind device, int lists) {
   return walk.head_word(device) | static_cast<std::uint64_t>(lists) << 40;
 }
 
-const GroupKernel& make_kernel_of(const Formula& formula, const Walk& walk, std::uint64_t head,
+const GroupKernel& make_kernel_of(const Formula& formula, const WalkClass& walk, std::uint64_t head,
                                   int lists) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -88,7 +88,7 @@ Formula::~Formula() {
   }
 }
 
-const IrKernel& group_kernel(const Formula& formula, const Walk& walk, DeviceKind device,
+const IrKernel& group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind device,
                              int lists) {
   const std::uint64_t head = head_of(walk, device, lists);
   const GroupKernel* found = find_kernel(formula, head, walk.access_word());
@@ -157,7 +157,7 @@ Argument number_argument(DType dtype, const Scalar& number) {
   return made;
 }
 
-bool has_group_kernel(const Formula& formula, const Walk& walk, DeviceKind device, int lists) {
+bool has_group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind device, int lists) {
   return find_kernel(formula, head_of(walk, device, lists), walk.access_word()) != nullptr;
 }
 

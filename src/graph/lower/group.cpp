@@ -16,7 +16,7 @@ using Kind = ir::OpKind;
 using ir::Value;
 
 // Only programs that reduce a row look behind its end.
-Outside outside_of(const Formula& formula, const Walk& walk) {
+Outside outside_of(const Formula& formula, const WalkClass& walk) {
   std::vector<bool> is_masked(formula.leaves.size(), false);
   if (walk.mode == Mode::Whole || walk.mode == Mode::Looped)
     for (std::size_t o = 0; o < is_masked.size(); ++o)
@@ -28,7 +28,7 @@ bool has_strides(Access access) { return access != Access::Dense && access != Ac
 
 class GroupLowering {
  public:
-  GroupLowering(const Formula& formula, const Walk& walk)
+  GroupLowering(const Formula& formula, const WalkClass& walk)
       : formula_(formula), walk_(walk), outside_(outside_of(formula, walk)), builder_(kernel_) {
     kernel_.name = formula.name;
     kernel_.stage = ir::Stage::Source;
@@ -531,7 +531,7 @@ class GroupLowering {
   }
 
   const Formula& formula_;
-  const Walk& walk_;
+  const WalkClass& walk_;
   const Outside outside_;
   ir::Kernel kernel_;
   ir::Builder builder_;
@@ -545,11 +545,11 @@ class GroupLowering {
 
 }  // namespace
 
-ir::Kernel lower_group(const Formula& formula, const Walk& walk) {
+ir::Kernel lower_group(const Formula& formula, const WalkClass& walk) {
   return GroupLowering(formula, walk).run();
 }
 
-ir::Kernel lower_lists(const Formula& formula, const Walk& walk, int lists) {
+ir::Kernel lower_lists(const Formula& formula, const WalkClass& walk, int lists) {
   return GroupLowering(formula, walk).run_lists(lists);
 }
 

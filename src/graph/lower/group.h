@@ -14,12 +14,12 @@
 
 namespace tilewright::graph {
 
-ir::Kernel lower_group(const Formula& formula, const Walk& walk);
+ir::Kernel lower_group(const Formula& formula, const WalkClass& walk);
 
 // The same formula over several lists of operands at once, for linear walks of one class: a program
 // finds the list that its block is in. Arguments: addresses of the first list's leaves and outputs,
 // those of the second, ...; numbers; the size of each.
-ir::Kernel lower_lists(const Formula& formula, const Walk& walk, int lists);
+ir::Kernel lower_lists(const Formula& formula, const WalkClass& walk, int lists);
 
 // Writes sizes and strides; returns how many there are. `out` has room for max_walk_arguments.
 inline constexpr int max_walk_arguments = (max_operands + 1) * (max_rank + 1);

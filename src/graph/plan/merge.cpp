@@ -12,7 +12,7 @@ constexpr std::int64_t small = 1 << 20;  // elements
 constexpr std::size_t most_arguments = 200;
 
 // A kernel of lists takes their sizes, and no strides.
-bool has_steps(const Walk& walk) {
+bool has_steps(const WalkClass& walk) {
   return std::find(walk.access, walk.access + walk.operands, Access::Strided) !=
          walk.access + walk.operands;
 }
@@ -58,11 +58,13 @@ class Merger {
       steps_[all.back()] = std::move(merged);
       is_gone[all.back()] = false;
     }
-    std::vector<PlannedStep> left;
-    left.reserve(steps_.size());
-    for (std::size_t s = 0; s < steps_.size(); ++s)
-      if (!is_gone[s]) left.push_back(std::move(steps_[s]));
-    steps_ = std::move(left);
+    std::size_t left = 0;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (is_gone[s]) continue;
+      if (left != s) steps_[left] = std::move(steps_[s]);
+      ++left;
+    }
+    steps_.resize(left);
   }
 
  private:

@@ -70,7 +70,7 @@ void run_merged(PlanRun& run, const PlannedStep& step) {
     for (std::size_t w = 0; w < written; ++w)
       operands.emplace_back(written_memory(run, step.written[list * written + w]));
   }
-  run_lists(*step.formula, step.walk, operands, step.numbers, step.sizes);
+  run_lists(*step.formula, step.full_walk(), operands, step.numbers, step.sizes);
 }
 
 void run_kernel(PlanRun& run, const PlannedStep& step) {
@@ -79,9 +79,8 @@ void run_kernel(PlanRun& run, const PlannedStep& step) {
   std::size_t count = 0;
   bool is_any = false;
   std::vector<Tensor> copies;  // live until the launch
-  std::optional<Walk> own;
-  if (step.needs_copies) copy_leaves(run, step, own.emplace(step.walk), copies);
-  const Walk& walk = own ? *own : step.walk;
+  Walk walk = step.full_walk();
+  if (step.needs_copies) copy_leaves(run, step, walk, copies);
   for (std::size_t l = 0; l < step.leaves.size(); ++l)
     operands[count++] = step.needs_copies ? Argument(copies[l]) : argument_of(run, step.leaves[l]);
   for (const int i : step.written) {
