@@ -19,6 +19,7 @@
 #include "graph/plan/replay.h"
 #include "graph/plan/tune.h"
 #include "graph/print/svg.h"
+#include "graph/trace/fold.h"
 #include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tensor/traced.h"
@@ -161,6 +162,8 @@ graph::Graph State::Parts::trace(const Call& call, std::any& tree_of_results) co
     tree_of_results = std::move(tree);
     scope.tracer().finish();
     traced_graph = std::move(scope.tracer().graph);
+    results.clear();
+    graph::fold_contents(traced_graph);
   }
   return options.fuses ? graph::roll_lists(std::move(traced_graph)) : std::move(traced_graph);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph/lower/group.h — a formula becomes a kernel of the tile IR for one class of walks.
 //
-// Arguments of the kernel, in order: addresses of leaves and outputs, numbers, the walk's sizes,
-// and of each operand that has them the strides of the outer dimensions and, where it is not 1, of
-// the innermost. `group_arguments` gives a launch's in the same order.
+// Arguments of the kernel, in order: addresses of leaves (of a leaf that is its own place: the
+// place of the first element) and outputs, numbers, the walk's sizes, and of each operand that has
+// them the strides of the outer dimensions and, where it is not 1, of the innermost.
+// `group_arguments` gives a launch's in the same order.
 #pragma once
 
 #include <span>

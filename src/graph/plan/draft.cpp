@@ -3,6 +3,7 @@
 // order.
 #include "graph/plan/draft.h"
 
+#include <bit>
 #include <map>
 #include <memory>
 #include <utility>
@@ -52,13 +53,21 @@ class GroupPlanner {
 
   int leaf_of(int i, const Value& value) {
     const Shape strides = domain_strides(group_, value, reads_at(i));
+    const bool is_place = reads_place(i, value);
     for (std::size_t l = 0; l < draft_.leaves.size(); ++l) {
       const PlannedLeaf& known = draft_.leaves[l];
-      if (known.node == value.node && known.offset == value.offset && known.strides == strides)
+      if (known.node == value.node && known.offset == value.offset && known.strides == strides &&
+          formula_->leaves[l].is_place == is_place)
         return static_cast<int>(l);
     }
     draft_.leaves.push_back({value.node, value.offset, strides});
-    return formula_->leaf(node(value.node).dtype);
+    return is_place ? formula_->place_leaf() : formula_->leaf(node(value.node).dtype);
+  }
+
+  // Rows along several dimensions may have to be copied together first, which needs memory.
+  bool reads_place(int i, const Value& value) const {
+    return node(value.node).is_counting && node(i).kind == Node::Kind::Pointwise &&
+           std::popcount(group_.mask) <= 1;
   }
 
   void find_leaves(int i) {

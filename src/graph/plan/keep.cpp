@@ -73,6 +73,7 @@ class StructureWriter {
         static_cast<std::uint32_t>(node.dtype));
     put(node.operands.size() << 8 | node.shape.size());
     put(node.mask);
+    put(node.is_counting ? 1 : 0);
     put_sizes(node.shape);
     put_sizes(node.strides);
     if (node.kind == Node::Kind::Reduce) put(has_few_long_rows(node) ? 1 : 0);

@@ -17,10 +17,15 @@ bool has_steps(const WalkClass& walk) {
          walk.access + walk.operands;
 }
 
+bool has_places(const Formula& formula) {
+  return std::any_of(formula.leaves.begin(), formula.leaves.end(),
+                     [](const Leaf& leaf) { return leaf.is_place; });
+}
+
 bool can_merge(const PlannedStep& step) {
-  return step.node < 0 && step.sizes.empty() && step.walk.mode == Mode::Linear &&
-         !step.needs_copies && !has_steps(step.walk) && step.walk.numel() > 0 &&
-         step.walk.numel() <= small;
+  return step.node < 0 && !has_places(*step.formula) && step.sizes.empty() &&
+         step.walk.mode == Mode::Linear && !step.needs_copies && !has_steps(step.walk) &&
+         step.walk.numel() > 0 && step.walk.numel() <= small;
 }
 
 bool is_alike(const PlannedStep& a, const PlannedStep& b) {

@@ -41,7 +41,9 @@ std::vector<int> nodes_read(const Plan& plan, const PlannedStep& step) {
     for (const Value& value : plan.graph.nodes[index(step.node)].operands)
       read.push_back(value.node);
   } else {
-    for (const PlannedLeaf& leaf : step.leaves) read.push_back(leaf.node);
+    for (std::size_t l = 0; l < step.leaves.size(); ++l)
+      if (!step.formula->leaves[l % step.formula->leaves.size()].is_place)
+        read.push_back(step.leaves[l].node);
   }
   return read;
 }

@@ -187,9 +187,13 @@ Value Tracer::value_of(const Tensor& tensor) {
     throw ArgumentError(fmt::format("a traced function on {} uses a {} on {}: move it with to()",
                                     graph.device.name(), tensor_text(tensor),
                                     tensor.device().name()));
-  return {.node = known_.place(graph.nodes, tensor),
-          .shape = tensor.shape(),
-          .strides = tensor.strides()};
+  const OnlyAddresses only;
+  // A handle of its own, which tells whether the function keeps one (fold.h).
+  const Tensor own = contents_of(tensor) ? Tensor(tensor.buffer(), tensor.dtype(), tensor.shape(),
+                                                  tensor.strides(), tensor.offset())
+                                         : tensor;
+  return {
+      .node = known_.place(graph.nodes, own), .shape = tensor.shape(), .strides = tensor.strides()};
 }
 
 void Tracer::add_output(const Tensor& tensor) {
