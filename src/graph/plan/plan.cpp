@@ -157,6 +157,7 @@ std::string Plan::explain() const {
       if (once.insert(i).second) read += bytes_of(graph.nodes[index(i)]);
     for (const int i : step.written) written += bytes_of(graph.nodes[index(i)]);
     text += fmt::format("; reads {} bytes, writes {}\n", read, written);
+    if (!step.tuned.empty()) text += fmt::format("  {}\n", step.tuned);
   }
   for (const std::string& reason : fuse(graph, fuses, true).reasons)
     text += "not fused: " + reason + "\n";

@@ -40,6 +40,7 @@ struct PlannedStep {
   // Of a tuned plan.
   std::optional<int> num_warps = {};
   std::optional<ContractBlocks> blocks = {};
+  std::string tuned = {};  // who won, in words
 
   Walk full_walk() const { return {walk, strides}; }
 };
