@@ -13,10 +13,13 @@
 #include "base/settings.h"
 #include "graph/eager/eager.h"
 #include "graph/group/roll.h"
+#include "graph/mix.h"
+#include "graph/plan/keep.h"
 #include "graph/plan/prepare.h"
 #include "graph/plan/replay.h"
 #include "graph/plan/tune.h"
 #include "graph/print/svg.h"
+#include "graph/trace/fold.h"
 #include "graph/trace/tracer.h"
 #include "tensor/shape.h"
 #include "tensor/traced.h"
@@ -76,17 +79,13 @@ struct Entry {
 
 // Of what guards compare.
 static std::uint64_t hash_of(const State::Call& call) {
-  std::uint64_t hash = call.inputs.size();
-  const auto add = [&](std::uint64_t number) {
-    hash = (hash ^ number) * 0x9e3779b97f4a7c15u;
-    hash ^= hash >> 29;
-  };
+  graph::Mix mix{call.inputs.size()};
   for (const Tensor& input : call.inputs) {
-    add(static_cast<std::uint64_t>(input.dtype()));
-    for (const std::int64_t size : input.shape()) add(static_cast<std::uint64_t>(size));
-    for (const std::int64_t stride : input.strides()) add(static_cast<std::uint64_t>(stride));
+    mix.add(static_cast<std::uint64_t>(input.dtype()));
+    mix.add(input.shape());
+    mix.add(input.strides());
   }
-  return hash;
+  return mix.value;
 }
 
 // What differs from the last plan: the line of TILEWRIGHT_LOG=recompiles.
@@ -107,6 +106,7 @@ struct State::Parts {
   std::unordered_multimap<std::uint64_t, Entry*> by_hash;
   Entry* last = nullptr;
   CompileStats stats;
+  graph::KeptPlans kept;  // has a lock of its own
 
   bool tunes() const {
     return options.mode == Mode::MaxAutotune || options.mode == Mode::MaxAutotuneNoGraphs;
@@ -138,7 +138,7 @@ struct State::Parts {
   }
 
   graph::Graph trace(const Call& call, std::any& tree) const;
-  std::unique_ptr<Entry> make_entry(const Call& call) const;
+  std::unique_ptr<Entry> make_entry(const Call& call);
   void check_trace(const Entry& entry, const Call& call) const;
   void tune(Entry& entry, const Call& call);
   std::vector<Tensor> run(Entry& entry, const Call& call);
@@ -162,11 +162,13 @@ graph::Graph State::Parts::trace(const Call& call, std::any& tree_of_results) co
     tree_of_results = std::move(tree);
     scope.tracer().finish();
     traced_graph = std::move(scope.tracer().graph);
+    results.clear();
+    graph::fold_contents(traced_graph);
   }
   return options.fuses ? graph::roll_lists(std::move(traced_graph)) : std::move(traced_graph);
 }
 
-std::unique_ptr<Entry> State::Parts::make_entry(const Call& call) const {
+std::unique_ptr<Entry> State::Parts::make_entry(const Call& call) {
   auto entry = std::make_unique<Entry>();
   for (const Tensor& input : call.inputs)
     entry->guards.push_back({input.dtype(), input.shape(), input.strides()});
@@ -174,7 +176,7 @@ std::unique_ptr<Entry> State::Parts::make_entry(const Call& call) const {
   if (logs("graph")) log_line("graph", options.name + "\n" + traced_graph.to_string());
   entry->device = traced_graph.device;
   entry->numbers.assign(call.numbers.begin(), call.numbers.end());
-  entry->plan = graph::make_plan(std::move(traced_graph), options.fuses);
+  entry->plan = kept.plan_for(std::move(traced_graph), options.fuses);
   if (logs("fusion")) log_line("fusion", options.name + "\n" + entry->plan.explain());
   if (logs("output_code")) log_line("output_code", "\n" + entry->plan.output_code());
   return entry;

@@ -28,6 +28,12 @@ int Formula::leaf(DType leaf_dtype, bool is_per_row) {
   return first_number() - 1;
 }
 
+int Formula::place_leaf() {
+  const int made = leaf(DType::Int64);
+  leaves.back().is_place = true;
+  return made;
+}
+
 int Formula::number(DType number_type) {
   TW_CHECK(steps.empty(), "numbers come before steps");
   numbers.push_back(number_type);
@@ -67,7 +73,9 @@ std::string Formula::to_string() const {
   std::string text;
   for (std::size_t i = 0; i < leaves.size(); ++i)
     text += fmt::format("%{}: {}{} = leaf\n", i, name_of(leaves[i].dtype),
-                        leaves[i].is_per_row ? " per row" : "");
+                        leaves[i].is_place     ? " place"
+                        : leaves[i].is_per_row ? " per row"
+                                               : "");
   for (std::size_t i = 0; i < numbers.size(); ++i)
     text += fmt::format("%{}: {} = number\n", i + leaves.size(), name_of(numbers[i]));
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -90,7 +98,8 @@ std::string Formula::key() const {
     const auto narrow = static_cast<std::int16_t>(number);
     bytes.append(reinterpret_cast<const char*>(&narrow), sizeof narrow);
   };
-  for (const Leaf& one : leaves) put(static_cast<int>(one.dtype) << 1 | (one.is_per_row ? 1 : 0));
+  for (const Leaf& one : leaves)
+    put(static_cast<int>(one.dtype) << 2 | (one.is_place ? 2 : 0) | (one.is_per_row ? 1 : 0));
   put(-1);
   for (const DType one : numbers) put(static_cast<int>(one));
   put(-1);

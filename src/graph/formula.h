@@ -25,6 +25,7 @@ namespace tilewright::graph {
 struct Leaf {
   DType dtype = DType::Float32;
   bool is_per_row = false;  // one element a row
+  bool is_place = false;    // an element is its own place, an i64: there is no memory
 };
 
 struct Step {
@@ -63,6 +64,7 @@ struct Formula {
   // Adding to it, in this order: leaves, numbers, steps, outputs. `step` derives dtypes by the
   // table.
   int leaf(DType leaf_dtype, bool is_per_row = false);
+  int place_leaf();
   int number(DType number_dtype);
   int step(Op op, std::initializer_list<int> operands);
   int step(Op op, const std::vector<int>& operands, DType common);

@@ -30,6 +30,7 @@ void observe(const Formula& formula, const Walk& walk, std::span<const Argument>
   LaunchedGroup launch{.kernel = formula.name, .programs = walk.programs()};
   launch.operations = static_cast<double>(formula.steps.size()) * static_cast<double>(walk.numel());
   for (std::size_t o = 0; o < operands.size(); ++o) {
+    if (o < formula.leaves.size() && formula.leaves[o].is_place) continue;
     const double bytes = bytes_of_operand(walk, static_cast<int>(o), operands[o].dtype);
     (o < formula.leaves.size() ? launch.bytes_read : launch.bytes_written) += bytes;
   }
@@ -43,11 +44,11 @@ const GroupKernel* find_kernel(const Formula& formula, std::uint64_t head, std::
   return kernel;
 }
 
-std::uint64_t head_of(const Walk& walk, DeviceKind device, int lists) {
+std::uint64_t head_of(const WalkClass& walk, DeviceKind device, int lists) {
   return walk.head_word(device) | static_cast<std::uint64_t>(lists) << 40;
 }
 
-const GroupKernel& make_kernel_of(const Formula& formula, const Walk& walk, std::uint64_t head,
+const GroupKernel& make_kernel_of(const Formula& formula, const WalkClass& walk, std::uint64_t head,
                                   int lists) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
@@ -88,7 +89,7 @@ Formula::~Formula() {
   }
 }
 
-const IrKernel& group_kernel(const Formula& formula, const Walk& walk, DeviceKind device,
+const IrKernel& group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind device,
                              int lists) {
   const std::uint64_t head = head_of(walk, device, lists);
   const GroupKernel* found = find_kernel(formula, head, walk.access_word());
@@ -101,7 +102,7 @@ void run_group(const Formula& formula, const Walk& walk, std::span<const Argumen
                numbers.size() == formula.numbers.size(),
            "'{}' has other operands", formula.name);
   const DeviceKind device =
-      current_emulated != nullptr ? DeviceKind::Cuda : operands[0].device.kind;
+      current_emulated != nullptr ? DeviceKind::Cuda : operands.back().device.kind;
   const IrKernel& kernel = group_kernel(formula, walk, device);
   if (current_observed != nullptr) [[unlikely]]
     observe(formula, walk, operands);
@@ -118,7 +119,7 @@ void run_group(const Formula& formula, const Walk& walk, std::span<const Argumen
 void run_lists(const Formula& formula, const Walk& walk, std::span<const Argument> operands,
                std::span<const Argument> numbers, std::span<const std::int64_t> sizes) {
   const DeviceKind device =
-      current_emulated != nullptr ? DeviceKind::Cuda : operands[0].device.kind;
+      current_emulated != nullptr ? DeviceKind::Cuda : operands.back().device.kind;
   const IrKernel& kernel = group_kernel(formula, walk, device, static_cast<int>(sizes.size()));
   std::vector<Argument> arguments(operands.begin(), operands.end());
   arguments.insert(arguments.end(), numbers.begin(), numbers.end());
@@ -157,7 +158,7 @@ Argument number_argument(DType dtype, const Scalar& number) {
   return made;
 }
 
-bool has_group_kernel(const Formula& formula, const Walk& walk, DeviceKind device, int lists) {
+bool has_group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind device, int lists) {
   return find_kernel(formula, head_of(walk, device, lists), walk.access_word()) != nullptr;
 }
 

@@ -24,7 +24,7 @@ struct GroupKernel {
   GroupKernel* next = nullptr;
 };
 
-const IrKernel& group_kernel(const Formula& formula, const Walk& walk, DeviceKind device,
+const IrKernel& group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind device,
                              int lists = 1);
 
 // `operands` are leaves and outputs in the order of the walk's. Allocates nothing when the kernel
@@ -38,7 +38,8 @@ void run_lists(const Formula& formula, const Walk& walk, std::span<const Argumen
                std::span<const Argument> numbers, std::span<const std::int64_t> sizes);
 inline constexpr int most_lists = 8;
 // Is the kernel for this class of walks there?
-bool has_group_kernel(const Formula& formula, const Walk& walk, DeviceKind device, int lists = 1);
+bool has_group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind device,
+                      int lists = 1);
 
 // A number as a kernel takes it.
 Argument number_argument(DType dtype, const Scalar& number);

@@ -27,6 +27,18 @@ std::uint32_t without_bit(std::uint32_t mask, int d) {
 
 }  // namespace
 
+Walk::Walk(const WalkClass& made, std::span<const std::int64_t> packed) : WalkClass(made) {
+  const std::int64_t* from = packed.data();
+  for (int o = 0; o < operands; ++o, from += rank) std::copy_n(from, rank, strides[o]);
+}
+
+std::vector<std::int64_t> Walk::packed_strides() const {
+  std::vector<std::int64_t> packed;
+  packed.reserve(static_cast<std::size_t>(operands * rank));
+  for (int o = 0; o < operands; ++o) packed.insert(packed.end(), strides[o], strides[o] + rank);
+  return packed;
+}
+
 void Walk::set_sizes(const Shape& shape) {
   is_exact = false;
   log_rows = 0;
@@ -205,7 +217,7 @@ void Walk::classify() {
   }
 }
 
-std::int64_t Walk::programs() const {
+std::int64_t WalkClass::programs() const {
   const std::int64_t block = std::int64_t{1} << log_block;
   const auto blocks = [&](std::int64_t n) { return (n + block - 1) / block; };
   switch (mode) {
@@ -229,14 +241,14 @@ std::int64_t Walk::programs() const {
   TW_UNREACHABLE("mode of a walk");
 }
 
-std::uint64_t Walk::head_word(DeviceKind device) const {
+std::uint64_t WalkClass::head_word(DeviceKind device) const {
   return static_cast<std::uint64_t>(mode) | static_cast<std::uint64_t>(rank) << 8 |
          static_cast<std::uint64_t>(log_block) << 16 | std::uint64_t{is_aligned} << 24 |
          std::uint64_t{is_exact} << 25 | static_cast<std::uint64_t>(log_rows) << 26 |
          static_cast<std::uint64_t>(device) << 32;
 }
 
-std::uint64_t Walk::access_word() const {
+std::uint64_t WalkClass::access_word() const {
   std::uint64_t word = 0;
   for (int o = 0; o < operands; ++o) word = word << 3 | static_cast<std::uint64_t>(access[o]);
   return word;

@@ -5,10 +5,12 @@
 //   [64, 32, 100] contiguous + [100]     =>  2048 rows of 100: Dense, Inner1
 //   sum of [64, 32, 100] over axis 1     =>  Columns: 64 outer, 32 steps, 100 columns
 //
-// Lives on the stack of a call and allocates nothing.
+// A Walk lives on the stack of a call and allocates nothing.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "tilewright/device.h"
 #include "tilewright/tensor.h"
@@ -35,7 +37,8 @@ enum class Access : std::uint8_t {
   Strided,   // ...; the innermost has a stride too
 };
 
-struct Walk {
+// What code is made for, and the sizes.
+struct WalkClass {
   Mode mode = Mode::Linear;
   int rank = 0;
   int operands = 0;
@@ -44,7 +47,6 @@ struct Walk {
   bool is_aligned = false;  // sizes and strides that are passed are multiples of 16
   bool is_exact = false;    // Whole: a row is as long as the block; Looped, Columns: whole blocks
   std::int64_t sizes[max_rank + 1];
-  std::int64_t strides[max_operands][max_rank + 1];
   Access access[max_operands];
 
   std::int64_t numel() const {
@@ -58,6 +60,15 @@ struct Walk {
   // The class, as numbers to compare.
   std::uint64_t head_word(DeviceKind device) const;
   std::uint64_t access_word() const;
+};
+
+struct Walk : WalkClass {
+  std::int64_t strides[max_operands][max_rank + 1];
+
+  Walk() = default;
+  // From what `packed_strides` gave.
+  Walk(const WalkClass& made, std::span<const std::int64_t> packed);
+  std::vector<std::int64_t> packed_strides() const;
 
   // ---- Filling it: the sizes of the domain, then each operand.
   void set_sizes(const Shape& shape);

@@ -11,6 +11,7 @@
 #include "tensor/element_types.h"
 #include "tensor/host_copy.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
@@ -58,6 +59,7 @@ Tensor empty_like(const Tensor& tensor) {
 Tensor full(Shape shape, double value, TensorOptions options) {
   const Tensor out = empty(std::move(shape), options);
   out.fill(value);
+  set_contents(out, {MadeContents::Kind::Constant, value});
   return out;
 }
 
@@ -69,6 +71,7 @@ Tensor arange(std::int64_t end, TensorOptions options) {
     throw ArgumentError(fmt::format("arange({}) would count down: give begin, end and step", end));
   const Tensor out = empty({end}, options);
   fill_ramp<long long>(out, 0, 1);
+  set_contents(out, {MadeContents::Kind::Counting, static_cast<double>(end)});
   return out;
 }
 

@@ -3,6 +3,8 @@
 #include "tilewright/tensor.h"
 
 #include <atomic>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,21 @@
 #include "tilewright/error.h"
 
 namespace tilewright {
+
+namespace {
+
+// Of the trace that this thread makes: tensors whose elements are known, by where their buffer
+// begins. Memory that is shown to somebody may be written.
+using KnownContents = std::unordered_map<const void*, MadeContents>;
+thread_local constinit KnownContents* known_contents = nullptr;
+thread_local constinit bool is_only_compared = false;
+
+void show_memory(const Buffer& buffer) {
+  if (known_contents != nullptr && !is_only_compared) [[unlikely]]
+    known_contents->erase(buffer.data());
+}
+
+}  // namespace
 
 // Immutable and shared by copies of the handle.
 struct Tensor::State {
@@ -112,11 +129,13 @@ std::size_t Tensor::nbytes() const { return static_cast<std::size_t>(numel()) * 
 std::int64_t Tensor::offset() const { return defined().offset; }
 const Buffer& Tensor::buffer() const {
   if (defined().traced) throw_traced("buffer()", *this);
+  show_memory(state_->buffer);
   return defined().buffer;
 }
 bool Tensor::is_contiguous() const { return defined().is_contiguous; }
 void* Tensor::data() const {
   if (defined().traced) throw_traced("data()", *this);
+  show_memory(state_->buffer);
   return defined().data;
 }
 
@@ -130,6 +149,7 @@ void Tensor::check_dtype(DType expected) const {
 Tensor::operator Argument() const {
   if (state_ != nullptr) [[likely]] {
     if (state_->traced) throw_traced("a launch", *this);
+    show_memory(state_->buffer);
     return state_->argument;
   }
   Argument undefined;
@@ -147,6 +167,24 @@ Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout) {
 const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor) {
   return tensor.defined().traced;
 }
+
+void set_contents(const Tensor& tensor, MadeContents contents) {
+  const OnlyAddresses only;
+  if (known_contents != nullptr && tensor.numel() > 0)
+    known_contents->insert_or_assign(tensor.buffer().data(), contents);
+}
+
+std::optional<MadeContents> contents_of(const Tensor& tensor) {
+  if (known_contents == nullptr || known_contents->empty() || traced_of(tensor))
+    return std::nullopt;
+  const OnlyAddresses only;
+  const auto found = known_contents->find(tensor.buffer().data());
+  if (found == known_contents->end()) return std::nullopt;
+  return found->second;
+}
+
+OnlyAddresses::OnlyAddresses() : before_(is_only_compared) { is_only_compared = true; }
+OnlyAddresses::~OnlyAddresses() { is_only_compared = before_; }
 
 void throw_traced(const std::string& what, const Tensor& tensor) {
   throw ArgumentError(fmt::format(
@@ -174,12 +212,12 @@ TracedDraw traced_draw() { return current_draw; }
 bool is_tracing() { return tracing_depth > 0; }
 TracingScope::TracingScope() {
   static std::atomic<std::uint64_t> traces{0};
-  ++tracing_depth;
+  if (tracing_depth++ == 0) known_contents = new KnownContents;
   trace_number = ++traces;
 }
 TracingScope::~TracingScope() {
-  --tracing_depth;
   trace_number = 0;
+  if (--tracing_depth == 0) delete std::exchange(known_contents, nullptr);
 }
 std::uint64_t current_trace() { return trace_number; }
 

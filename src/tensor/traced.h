@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tilewright/tensor.h"
@@ -38,6 +39,32 @@ const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
 using TracedDraw = Tensor (*)(const char* name, const Shape& shape, const RandomOptions& options);
 void set_traced_draw(TracedDraw draw);
 TracedDraw traced_draw();
+
+// What the elements of a tensor are that `full` or `arange` made in the trace of this thread, as
+// long as nobody was shown its memory since: a graph computes them where it would read them.
+struct MadeContents {
+  enum class Kind : std::uint8_t {
+    Constant,  // all are `value`
+    Counting,  // the place in the buffer: 0, 1, ... below `value`
+  };
+  Kind kind = Kind::Constant;
+  double value = 0;
+};
+// Does nothing while no function is traced.
+void set_contents(const Tensor& tensor, MadeContents contents);
+// Of a tensor or a view of it; empty where nothing is known, or not any more.
+std::optional<MadeContents> contents_of(const Tensor& tensor);
+// Looking at addresses while it lives shows nobody the memory.
+class OnlyAddresses {
+ public:
+  OnlyAddresses();
+  ~OnlyAddresses();
+  OnlyAddresses(const OnlyAddresses&) = delete;
+  OnlyAddresses& operator=(const OnlyAddresses&) = delete;
+
+ private:
+  bool before_;
+};
 
 // True while this thread traces a function: what must not become part of a trace asks.
 bool is_tracing();

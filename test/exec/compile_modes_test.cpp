@@ -238,16 +238,20 @@ class Tuning : public testing::Test {
   }
   static Tensor step(Tensor x, Tensor w) { return gelu(matmul(x, w)) * 0.5; }
   // Whichever variant won has its own order of the sums: 64 products of numbers around 1.
-  static CompileStats stats_of_call() {
+  CompileStats stats_of_call() {
     const Tensor x = uniform_rows({37, 64}), w = uniform_rows({64, 48}, 2);
     const auto f = compile(step, {.name = "step", .mode = Mode::MaxAutotuneNoGraphs});
     expect_near(f(x, w), doubles_of(step(x.to(f64), w.to(f64))), 1e-5);
+    explained_ = f.explain();
     return f.stats();
   }
 
  private:
   std::string folder_;
   std::unique_ptr<SettingsOverride> own_cache_;
+
+ protected:
+  std::string explained_;
 };
 
 TEST_F(Tuning, WinnersAreKept) {
@@ -260,6 +264,9 @@ TEST_F(Tuning, WinnersAreKept) {
   const CompileStats as_in_another_process = stats_of_call();
   EXPECT_EQ(as_in_another_process.variants, 0u) << "what was timed is on disk";
   EXPECT_EQ(as_in_another_process.known, 2u) << "the product and the map";
+  // Who won, with times, whether it was timed now or before.
+  EXPECT_THAT(explained_, testing::ContainsRegex("kernel 1: matmul.*\n  fastest of [0-9]+: .*our "
+                                                 "kernel with .*blocks.* \\([0-9.]+ us\\)"));
 }
 
 // ---- How much is compiled.

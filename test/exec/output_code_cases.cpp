@@ -160,7 +160,7 @@ Json launch_json(const PlanRun& run, const PlannedStep& step, const std::string&
   for (const Argument& value : step.numbers)
     launch["arguments"].push_back({{"number", number_json(value)}});
   std::int64_t integers[max_walk_arguments];
-  const int count = lists == 1 ? walk_arguments(step.walk, integers) : 0;
+  const int count = lists == 1 ? walk_arguments(step.full_walk(), integers) : 0;
   for (int i = 0; i < count; ++i) launch["arguments"].push_back({{"number", integers[i]}});
   if (lists > 1)
     for (const std::int64_t size : step.sizes) launch["arguments"].push_back({{"number", size}});

@@ -127,6 +127,17 @@ const Operation operations[] = {
      }},
     {"F.rms_norm({a}.expand(X, Y, Z), (Z,), eps=1e-6)",
      [](const Given& g) { return rms_norm(g.whole_a()); }},
+    {"{a} * 0.25 * torch.arange(Z) + {b} * torch.full((Y, 1), {n}, dtype={a}.dtype)",
+     [](const Given& g) {
+       return g.a * 0.25 * arange(g.full[2], {DType::Int64, Device::cpu()}) +
+              g.b * full({g.full[1], 1}, g.number, {g.a.dtype(), Device::cpu()});
+     }},
+    {"torch.where(torch.arange(Y, dtype={a}.dtype).unsqueeze(1) <= {b}.abs(), {a}, "
+     "torch.zeros(X, 1, 1, dtype={a}.dtype))",
+     [](const Given& g) {
+       const Tensor row = arange(g.full[1], {g.a.dtype(), Device::cpu()}).unsqueeze(1);
+       return where(row <= abs(g.b), g.a, zeros({g.full[0], 1, 1}, {g.a.dtype(), Device::cpu()}));
+     }},
     {"{a}.flip({axis}) - {b}",
      [](const Given& g) { return g.a.slice(g.axis, -1, -1000, -1) - g.b; }},
     {"{a}.transpose(0, 1).contiguous().transpose(0, 1) + {b}",

@@ -2,7 +2,7 @@
 // graph/derive/derive.cpp — the walk back through a graph, and derivatives through views.
 #include "graph/derive/derive.h"
 
-#include <map>
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -32,31 +32,41 @@ Tensor summed_to(Tensor g, const Shape& shape) {
 class Derive {
  public:
   Derive(Tracer& tracer, std::span<const Tensor> by) : tracer_(tracer) {
-    for (const Tensor& tensor : by) needed_.insert(tracer.value_of(tensor).node);
-    const auto count = static_cast<int>(tracer.graph.nodes.size());
-    const int first = needed_.empty() ? count : *needed_.begin();
-    for (int i = first; i < count; ++i)
-      for (const Value& value : tracer.graph.nodes[static_cast<std::size_t>(i)].operands)
-        if (!value.is_number() && needed_.contains(value.node) && is_smooth(i)) needed_.insert(i);
+    const std::size_t count = tracer.graph.nodes.size();
+    is_needed_.assign(count, false);
+    made_.resize(count);
+    std::size_t first = count;
+    for (const Tensor& tensor : by) {
+      const auto node = static_cast<std::size_t>(tracer.value_of(tensor).node);
+      is_needed_[node] = true;
+      first = std::min(first, node);
+    }
+    for (std::size_t i = first; i < count; ++i)
+      for (const Value& value : tracer.graph.nodes[i].operands)
+        if (is_needed(value) && is_smooth(static_cast<int>(i))) is_needed_[i] = true;
   }
 
   std::vector<Tensor> run(const Tensor& value, std::span<const Tensor> by) {
     const Value from = tracer_.value_of(value);
     add(from, ones(value.shape(), {value.dtype(), value.device()}));
     for (int i = from.node; i >= 0; --i)
-      if (needed_.contains(i) && made_.contains(i)) derive_from(i);
+      if (is_needed_[static_cast<std::size_t>(i)] && made_at(i).is_defined()) derive_from(i);
     check_reached(from.node, by);
     std::vector<Tensor> results;
     for (const Tensor& tensor : by) {
-      const auto found = made_.find(tracer_.value_of(tensor).node);
-      results.push_back(found != made_.end()
-                            ? found->second
-                            : zeros(tensor.shape(), {tensor.dtype(), tensor.device()}));
+      const Tensor& made = made_at(tracer_.value_of(tensor).node);
+      results.push_back(
+          made.is_defined() ? made : zeros(tensor.shape(), {tensor.dtype(), tensor.device()}));
     }
     return results;
   }
 
  private:
+  bool is_needed(const Value& value) const {
+    return !value.is_number() && is_needed_[static_cast<std::size_t>(value.node)];
+  }
+  Tensor& made_at(int i) { return made_[static_cast<std::size_t>(i)]; }
+  const Tensor& made_at(int i) const { return made_[static_cast<std::size_t>(i)]; }
   bool is_smooth(int i) const {
     return is_floating(tracer_.graph.nodes[static_cast<std::size_t>(i)].dtype);
   }
@@ -65,7 +75,7 @@ class Derive {
   // derivative; zeros would hide that.
   void check_reached(int value, std::span<const Tensor> by) const {
     for (const Tensor& tensor : by)
-      if (made_.contains(tracer_.value_of(tensor).node)) return;
+      if (made_at(tracer_.value_of(tensor).node).is_defined()) return;
     const std::vector<Node>& nodes = tracer_.graph.nodes;
     for (const Tensor& tensor : by) {
       std::set<int> reached = {tracer_.value_of(tensor).node};
@@ -88,33 +98,39 @@ class Derive {
   }
 
   void derive_from(int i) {
+    const std::vector<Value>& read = tracer_.graph.nodes[static_cast<std::size_t>(i)].operands;
+    if (std::none_of(read.begin(), read.end(), [&](const Value& v) { return is_needed(v); }))
+      return;
     // A copy: rules add nodes.
     const Node node = tracer_.graph.nodes[static_cast<std::size_t>(i)];
-    Derivation d{.node = node, .out = tracer_.tensor_of(i), .g = made_.at(i)};
+    Derivation d{.node = node, .out = tracer_.tensor_of(i), .g = made_at(i)};
     for (const Value& value : node.operands) d.in.push_back(tensor_at(value));
-    bool is_any = false;
-    for (const Value& value : node.operands)
-      is_any |= !value.is_number() && needed_.contains(value.node);
-    if (!is_any) return;
     const std::vector<Tensor> by_operand = derive_node(d);
     for (std::size_t o = 0; o < by_operand.size(); ++o) {
       const Value& value = node.operands[o];
-      if (by_operand[o].is_defined() && !value.is_number() && needed_.contains(value.node))
-        add(value, by_operand[o]);
+      if (by_operand[o].is_defined() && is_needed(value)) add(value, by_operand[o]);
     }
   }
 
   // Adds the derivative by a view to that by its node.
   void add(const Value& value, const Tensor& by_view) {
-    const Node node = tracer_.graph.nodes[static_cast<std::size_t>(value.node)];
-    Tensor g = through_view(value, node, summed_to(by_view, value.shape));
-    if (g.dtype() != node.dtype) g = to(g, node.dtype);
-    const auto [place, is_new] = made_.try_emplace(value.node, g);
-    if (!is_new) place->second = place->second + g;
+    Tensor g = summed_to(by_view, value.shape);
+    if (!is_whole(value)) {
+      const Node node = tracer_.graph.nodes[static_cast<std::size_t>(value.node)];
+      g = through_view(value, node, g);
+    }
+    const DType dtype = tracer_.graph.nodes[static_cast<std::size_t>(value.node)].dtype;
+    if (g.dtype() != dtype) g = to(g, dtype);
+    Tensor& made = made_at(value.node);
+    made = made.is_defined() ? made + g : g;
+  }
+
+  bool is_whole(const Value& value) const {
+    const Node& node = tracer_.graph.nodes[static_cast<std::size_t>(value.node)];
+    return value.offset == 0 && value.shape == node.shape && value.strides == node.strides;
   }
 
   Tensor through_view(const Value& value, const Node& node, const Tensor& g) {
-    if (value.shape == node.shape && value.strides == node.strides && value.offset == 0) return g;
     if (const std::optional<Tensor> found = through_permuted(value, node, g)) return *found;
     if (value.offset == 0 && value.strides == contiguous_strides(value.shape) &&
         g.numel() == checked_numel(node.shape, 1))
@@ -185,8 +201,9 @@ class Derive {
   }
 
   Tracer& tracer_;
-  std::set<int> needed_;        // nodes that depend on what is differentiated by
-  std::map<int, Tensor> made_;  // the derivative by each node
+  // Of the nodes that were there before.
+  std::vector<bool> is_needed_;  // depends on what is differentiated by
+  std::vector<Tensor> made_;     // the derivative by it; undefined where there is none yet
 };
 
 }  // namespace

@@ -265,12 +265,7 @@ class Fuser {
     const Shape& domain = n.operands[0].shape;
     const bool is_columns = static_cast<std::size_t>(std::bit_width(n.mask)) < domain.size();
     if (is_columns && is_always_written(n.operands[0].node)) return true;
-    std::int64_t rows = 1, all = 1;
-    for (std::size_t d = 0; d < domain.size(); ++d) {
-      all *= domain[d];
-      if ((n.mask >> d & 1) == 0) rows *= domain[d];
-    }
-    return !is_columns && rows < few_rows && all >= many_elements;
+    return !is_columns && has_few_long_rows(n);
   }
 
   // The group with the node's own, where the node may have one element for each row of `other`.
@@ -387,6 +382,16 @@ class Fuser {
 
 Fusion fuse(const Graph& graph, bool fuses, bool gives_reasons) {
   return Fuser(graph, fuses).run(gives_reasons);
+}
+
+bool has_few_long_rows(const Node& reduction) {
+  const Shape& domain = reduction.operands[0].shape;
+  std::int64_t rows = 1, all = 1;
+  for (std::size_t d = 0; d < domain.size(); ++d) {
+    all *= domain[d];
+    if ((reduction.mask >> d & 1) == 0) rows *= domain[d];
+  }
+  return rows < few_rows && all >= many_elements;
 }
 
 Shape domain_strides(const Group& group, const Value& value, const std::vector<int>& place) {

@@ -32,6 +32,9 @@ struct Fusion {
 // Without `fuses` every node is a group of its own.
 Fusion fuse(const Graph& graph, bool fuses = true, bool gives_reasons = false);
 
+// What fusion asks about a reduction's sizes besides which are equal and which are 0 or 1.
+bool has_few_long_rows(const Node& reduction);
+
 // The strides with which a value is read over a group's domain by a node whose dimensions lie at
 // `place` in it.
 Shape domain_strides(const Group& group, const Value& value, const std::vector<int>& place);

@@ -16,7 +16,7 @@ using Kind = ir::OpKind;
 using ir::Value;
 
 // Only programs that reduce a row look behind its end.
-Outside outside_of(const Formula& formula, const Walk& walk) {
+Outside outside_of(const Formula& formula, const WalkClass& walk) {
   std::vector<bool> is_masked(formula.leaves.size(), false);
   if (walk.mode == Mode::Whole || walk.mode == Mode::Looped)
     for (std::size_t o = 0; o < is_masked.size(); ++o)
@@ -28,7 +28,7 @@ bool has_strides(Access access) { return access != Access::Dense && access != Ac
 
 class GroupLowering {
  public:
-  GroupLowering(const Formula& formula, const Walk& walk)
+  GroupLowering(const Formula& formula, const WalkClass& walk)
       : formula_(formula), walk_(walk), outside_(outside_of(formula, walk)), builder_(kernel_) {
     kernel_.name = formula.name;
     kernel_.stage = ir::Stage::Source;
@@ -100,8 +100,11 @@ class GroupLowering {
   }
 
   void add_pointers(const std::string& ending) {
-    for (std::size_t i = 0; i < formula_.leaves.size(); ++i)
-      add_pointer(formula_.leaves[i].dtype, fmt::format("in{}{}", i, ending), true);
+    for (std::size_t i = 0; i < formula_.leaves.size(); ++i) {
+      const std::string name = fmt::format("in{}{}", i, ending);
+      if (formula_.leaves[i].is_place) operands_.push_back({.pointer = integer_argument(name)});
+      else add_pointer(formula_.leaves[i].dtype, name, true);
+    }
     for (std::size_t i = 0; i < formula_.outputs.size(); ++i)
       add_pointer(formula_.outputs[i].dtype, fmt::format("out{}{}", i, ending), false);
   }
@@ -244,6 +247,8 @@ class GroupLowering {
     } else if (place_.first) {
       offset = add(offset, place_.first);
     }
+    if (o < formula_.leaves.size() && formula_.leaves[o].is_place)
+      return {add(operand.pointer, offset), lanes};
     return {offset ? builder_.offset(operand.pointer, offset) : operand.pointer, lanes};
   }
 
@@ -254,6 +259,11 @@ class GroupLowering {
   Value load(std::size_t leaf) {
     const Elements place = elements(leaf);
     const DType dtype = formula_.leaves[leaf].dtype;
+    if (formula_.leaves[leaf].is_place) {
+      if (!place.lanes) return place.pointer;
+      const Value lanes = builder_.cast(place.lanes, i64);
+      return add(builder_.splat(place.pointer, builder_.type(lanes)), lanes);
+    }
     if (!place.lanes) return builder_.cast(builder_.load(place.pointer), compute_dtype(dtype));
     Value other;
     if (place_.inside && outside_.values[leaf])
@@ -531,7 +541,7 @@ class GroupLowering {
   }
 
   const Formula& formula_;
-  const Walk& walk_;
+  const WalkClass& walk_;
   const Outside outside_;
   ir::Kernel kernel_;
   ir::Builder builder_;
@@ -545,11 +555,11 @@ class GroupLowering {
 
 }  // namespace
 
-ir::Kernel lower_group(const Formula& formula, const Walk& walk) {
+ir::Kernel lower_group(const Formula& formula, const WalkClass& walk) {
   return GroupLowering(formula, walk).run();
 }
 
-ir::Kernel lower_lists(const Formula& formula, const Walk& walk, int lists) {
+ir::Kernel lower_lists(const Formula& formula, const WalkClass& walk, int lists) {
   return GroupLowering(formula, walk).run_lists(lists);
 }
 

@@ -12,15 +12,20 @@ constexpr std::int64_t small = 1 << 20;  // elements
 constexpr std::size_t most_arguments = 200;
 
 // A kernel of lists takes their sizes, and no strides.
-bool has_steps(const Walk& walk) {
+bool has_steps(const WalkClass& walk) {
   return std::find(walk.access, walk.access + walk.operands, Access::Strided) !=
          walk.access + walk.operands;
 }
 
+bool has_places(const Formula& formula) {
+  return std::any_of(formula.leaves.begin(), formula.leaves.end(),
+                     [](const Leaf& leaf) { return leaf.is_place; });
+}
+
 bool can_merge(const PlannedStep& step) {
-  return step.node < 0 && step.sizes.empty() && step.walk.mode == Mode::Linear &&
-         !step.needs_copies && !has_steps(step.walk) && step.walk.numel() > 0 &&
-         step.walk.numel() <= small;
+  return step.node < 0 && !has_places(*step.formula) && step.sizes.empty() &&
+         step.walk.mode == Mode::Linear && !step.needs_copies && !has_steps(step.walk) &&
+         step.walk.numel() > 0 && step.walk.numel() <= small;
 }
 
 bool is_alike(const PlannedStep& a, const PlannedStep& b) {
@@ -58,11 +63,13 @@ class Merger {
       steps_[all.back()] = std::move(merged);
       is_gone[all.back()] = false;
     }
-    std::vector<PlannedStep> left;
-    left.reserve(steps_.size());
-    for (std::size_t s = 0; s < steps_.size(); ++s)
-      if (!is_gone[s]) left.push_back(std::move(steps_[s]));
-    steps_ = std::move(left);
+    std::size_t left = 0;
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      if (is_gone[s]) continue;
+      if (left != s) steps_[left] = std::move(steps_[s]);
+      ++left;
+    }
+    steps_.resize(left);
   }
 
  private:

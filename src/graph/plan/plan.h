@@ -25,8 +25,9 @@ struct PlannedLeaf {
 struct PlannedStep {
   int node = -1;  // that has its own operation; -1: a group
   const Formula* formula = nullptr;
-  Walk walk;
-  bool needs_copies = false;  // rows along dimensions that no walk joins
+  WalkClass walk;
+  std::vector<std::int64_t> strides;  // packed, of the walk
+  bool needs_copies = false;          // rows along dimensions that no walk joins
   Shape domain;
   std::uint32_t mask = 0;
   std::vector<PlannedLeaf> leaves;
@@ -39,6 +40,9 @@ struct PlannedStep {
   // Of a tuned plan.
   std::optional<int> num_warps = {};
   std::optional<ContractBlocks> blocks = {};
+  std::string tuned = {};  // who won, in words
+
+  Walk full_walk() const { return {walk, strides}; }
 };
 
 int lists_of(const PlannedStep& step);
@@ -58,6 +62,9 @@ struct Plan {
 
 // Without `fuses` each operation has a kernel of its own, as in eager calls.
 Plan make_plan(Graph graph, bool fuses = true);
+
+// Of steps in their order: those that are alike become one, and memory lives as long as it is read.
+void finish_plan(Plan& plan);
 
 // Fresh tensors, one for each output of the graph.
 std::vector<Tensor> run_plan(const Plan& plan, std::span<const Tensor> inputs);

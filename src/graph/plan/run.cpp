@@ -17,7 +17,9 @@ const Node& node_of(const PlanRun& run, int i) {
   return run.plan.graph.nodes[static_cast<std::size_t>(i)];
 }
 
-Argument argument_of(const PlanRun& run, const PlannedLeaf& leaf) {
+Argument argument_of(const PlanRun& run, const PlannedStep& step, std::size_t l) {
+  const PlannedLeaf& leaf = step.leaves[l];
+  if (step.formula->leaves[l % step.formula->leaves.size()].is_place) return leaf.offset;
   Argument argument = memory_of(run, leaf.node);
   argument.bits +=
       static_cast<std::uint64_t>(leaf.offset * static_cast<std::int64_t>(size_of(argument.dtype)));
@@ -66,11 +68,11 @@ void run_merged(PlanRun& run, const PlannedStep& step) {
   std::vector<Argument> operands;
   for (std::size_t list = 0; list < lists; ++list) {
     for (std::size_t l = 0; l < leaves; ++l)
-      operands.push_back(argument_of(run, step.leaves[list * leaves + l]));
+      operands.push_back(argument_of(run, step, list * leaves + l));
     for (std::size_t w = 0; w < written; ++w)
       operands.emplace_back(written_memory(run, step.written[list * written + w]));
   }
-  run_lists(*step.formula, step.walk, operands, step.numbers, step.sizes);
+  run_lists(*step.formula, step.full_walk(), operands, step.numbers, step.sizes);
 }
 
 void run_kernel(PlanRun& run, const PlannedStep& step) {
@@ -79,11 +81,10 @@ void run_kernel(PlanRun& run, const PlannedStep& step) {
   std::size_t count = 0;
   bool is_any = false;
   std::vector<Tensor> copies;  // live until the launch
-  std::optional<Walk> own;
-  if (step.needs_copies) copy_leaves(run, step, own.emplace(step.walk), copies);
-  const Walk& walk = own ? *own : step.walk;
+  Walk walk = step.full_walk();
+  if (step.needs_copies) copy_leaves(run, step, walk, copies);
   for (std::size_t l = 0; l < step.leaves.size(); ++l)
-    operands[count++] = step.needs_copies ? Argument(copies[l]) : argument_of(run, step.leaves[l]);
+    operands[count++] = step.needs_copies ? Argument(copies[l]) : argument_of(run, step, l);
   for (const int i : step.written) {
     const Tensor& made = written_memory(run, i);
     is_any |= made.numel() > 0;

@@ -147,20 +147,58 @@ TunePlace place_of(const Plan& plan, const PlannedStep& step) {
   return {.kernel = "tw_matmul", .source = "product", .device = device, .key = std::move(key)};
 }
 
+// A variant as `explain` names it.
+std::string spoken(const std::string& config, bool is_first, const Plan& plan, bool is_product) {
+  if (!is_first) return is_product ? "our kernel with blocks of " + config : config;
+  if (!is_product) return "the default";
+  const std::string library = product_library(plan.graph.device);
+  return library.empty() ? "our kernel with the default blocks" : library;
+}
+
+// The winner with its time, and the one to compare it with: the first variant, which is the
+// library's product where there is one, or else the next.
+std::string said_of(const TuneRecord& record, const Plan& plan, bool is_product) {
+  const StoredConfig* best = record.find(record.winner);
+  const StoredConfig* other = nullptr;
+  std::size_t timed = 0;
+  for (const StoredConfig& config : record.configs) {
+    if (config.timing.samples == 0) continue;
+    ++timed;
+    if (&config == best) continue;
+    const bool is_better = other == nullptr || (other != record.configs.data() &&
+                                                config.timing.median < other->timing.median);
+    if (is_better) other = &config;
+  }
+  if (best == nullptr || best->timing.samples == 0) return "";
+  const auto named = [&](const StoredConfig& config) {
+    return fmt::format("{} ({:.1f} us)",
+                       spoken(config.config, &config == record.configs.data(), plan, is_product),
+                       config.timing.median * 1e6);
+  };
+  std::string text = fmt::format("fastest of {}: {}", timed, named(*best));
+  if (other != nullptr) text += fmt::format(", before {}", named(*other));
+  return text;
+}
+
 // Every record of a process, so that equal steps of a plan are timed once.
 class Known {
  public:
-  const Variant* find(const std::string& key, const std::vector<Variant>& variants) {
+  // The step gets its winner, if that is known and among the variants.
+  bool apply_to(PlannedStep& step, const std::string& key, const std::vector<Variant>& variants) {
     const std::lock_guard lock(mutex_);
     const auto found = winners_.find(key);
-    if (found == winners_.end()) return nullptr;
-    for (const Variant& variant : variants)
-      if (variant_text(variant) == found->second) return &variant;
-    return nullptr;
+    if (found == winners_.end()) return false;
+    for (const Variant& variant : variants) {
+      if (variant_text(variant) != found->second.winner) continue;
+      apply(variant, step);
+      step.tuned = found->second.said;
+      return true;
+    }
+    return false;
   }
-  void add(const std::string& key, std::string winner) {
+  void add(const std::string& key, std::string winner, std::string said) {
     const std::lock_guard lock(mutex_);
-    winners_[key] = std::move(winner);
+    winners_[key] = {std::move(winner), std::move(said)};
   }
   void forget() {
     const std::lock_guard lock(mutex_);
@@ -169,7 +207,11 @@ class Known {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, std::string> winners_;
+  struct Winner {
+    std::string winner;
+    std::string said;
+  };
+  std::map<std::string, Winner> winners_;
 };
 Known& known_winners() {
   static auto& all = *new Known;
@@ -189,15 +231,11 @@ void tune_step(const Plan& plan, std::span<const Tensor> inputs, PlannedStep& st
   // Of this cache: another one knows other winners.
   const std::string key = fmt::format("{}\n{}\n{}\n{}", settings().cache_folder, place.source,
                                       place.device.name(), place.key);
-  if (const Variant* const winner = known_winners().find(key, variants)) {
-    apply(*winner, step);
-    return;
-  }
+  if (known_winners().apply_to(step, key, variants)) return;
   TuneStore store(DiskCache::shared(), place);
   if (const std::optional<TuneRecord> record = store.find(); record && !record->winner.empty()) {
-    known_winners().add(key, record->winner);
-    if (const Variant* const winner = known_winners().find(key, variants)) {
-      apply(*winner, step);
+    known_winners().add(key, record->winner, said_of(*record, plan, step.node >= 0));
+    if (known_winners().apply_to(step, key, variants)) {
       ++counts.stored;
       return;
     }
@@ -220,8 +258,8 @@ void tune_step(const Plan& plan, std::span<const Tensor> inputs, PlannedStep& st
   record.winner = variant_text(variants[static_cast<std::size_t>(best)]);
   record.is_finished = true;
   store.store(record);
-  known_winners().add(key, record.winner);
-  apply(variants[static_cast<std::size_t>(best)], step);
+  known_winners().add(key, record.winner, said_of(record, plan, step.node >= 0));
+  known_winners().apply_to(step, key, variants);
 }
 
 bool has_elements(const Plan& plan, const PlannedStep& step) {

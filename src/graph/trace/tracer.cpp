@@ -2,6 +2,7 @@
 // graph/trace/tracer.cpp — traced tensors and the nodes they stand for.
 #include "graph/trace/tracer.h"
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 
@@ -18,28 +19,31 @@ namespace {
 
 thread_local Tracer* current_tracer = nullptr;
 
+}  // namespace
+
 // A node of a trace. When the trace is over, the tensor has escaped.
 class TracedNode final : public Traced {
  public:
-  TracedNode(std::weak_ptr<Tracer> tracer, int node) : tracer_(std::move(tracer)), node_(node) {}
+  TracedNode(std::uint64_t trace, int node) : trace_(trace), node_(node) {}
   int node() const { return node_; }
   Tracer& tracer(const Tensor& tensor) const {
-    const std::shared_ptr<Tracer> alive = tracer_.lock();
-    if (alive == nullptr || alive.get() != current_tracer)
+    if (current_tracer == nullptr || current_tracer->number() != trace_)
       throw ArgumentError(
           fmt::format("a {} of a function that was traced is used outside of it: such tensors "
                       "have no elements; return them from the function instead of storing them",
                       tensor_text(tensor)));
-    return *alive;
+    return *current_tracer;
   }
   Tensor copied(const Tensor& tensor, DType dtype) const override {
     return tracer(tensor).record_copy(tensor, dtype, false);
   }
 
  private:
-  std::weak_ptr<Tracer> tracer_;
+  std::uint64_t trace_;  // its number
   int node_;
 };
+
+namespace {
 
 const TracedNode* node_of(const Tensor& tensor) {
   return static_cast<const TracedNode*>(traced_of(tensor).get());
@@ -71,6 +75,16 @@ bool is_neutral(Op op, const Value& number, std::size_t place) {
 
 }  // namespace
 
+static std::uint64_t next_trace() {
+  static std::atomic<std::uint64_t> traces{0};
+  return ++traces;
+}
+
+Tracer::Tracer() : number_(next_trace()), handles_(std::make_shared<std::deque<TracedNode>>()) {
+  graph.nodes.reserve(256);
+}
+Tracer::~Tracer() = default;
+
 Tracer* Tracer::current() { return current_tracer; }
 
 Tracer* tracer_of(const Tensor& tensor) {
@@ -85,30 +99,30 @@ Tracer* tracer_of(std::initializer_list<const Tensor*> tensors) {
   return found;
 }
 
-TraceScope::TraceScope() : tracer_(std::make_shared<Tracer>()) {
+TraceScope::TraceScope() {
   if (current_tracer != nullptr)
     throw ArgumentError(
         "a compiled function was called in a function that is being traced: call the plain "
         "function "
         "there, which becomes part of the same graph");
-  current_tracer = tracer_.get();
+  current_tracer = &tracer_;
 }
 TraceScope::~TraceScope() { current_tracer = nullptr; }
 
-int Tracer::add_node(Node node) {
-  graph.nodes.push_back(std::move(node));
-  return static_cast<int>(graph.nodes.size()) - 1;
+// All live in one list, which the last of them takes along.
+std::shared_ptr<const TracedNode> Tracer::handle_of(int node) {
+  handles_->emplace_back(number_, node);
+  return {handles_, &handles_->back()};
 }
 
 Tensor Tracer::tensor_of(int number) {
   const Node& node = graph.nodes[static_cast<std::size_t>(number)];
-  return make_traced(std::make_shared<TracedNode>(weak_from_this(), number),
-                     {node.dtype, graph.device, node.shape, node.strides, 0});
+  return make_traced(handle_of(number), {node.dtype, graph.device, node.shape, node.strides, 0});
 }
 
 Tensor Tracer::tensor_of(const Value& value) {
   const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
-  return make_traced(std::make_shared<TracedNode>(weak_from_this(), value.node),
+  return make_traced(handle_of(value.node),
                      {node.dtype, graph.device, value.shape, value.strides, value.offset});
 }
 
@@ -151,12 +165,13 @@ Tensor Tracer::add_input(const Tensor& tensor) {
         fmt::format("a compiled function was called with tensors on {} and {}: "
                     "move them to one device",
                     graph.device.name(), tensor.device().name()));
-  const int count = static_cast<int>(graph.nodes.size());
-  return tensor_of(add_node({.kind = Node::Kind::Input,
-                             .dtype = tensor.dtype(),
-                             .shape = tensor.shape(),
-                             .strides = tensor.strides(),
-                             .input = count}));
+  const int number = static_cast<int>(graph.nodes.size());
+  graph.nodes.push_back({.kind = Node::Kind::Input,
+                         .dtype = tensor.dtype(),
+                         .shape = tensor.shape(),
+                         .strides = tensor.strides(),
+                         .input = number});
+  return tensor_of(number);
 }
 
 Value Tracer::value_of(const Tensor& tensor) {
@@ -172,17 +187,13 @@ Value Tracer::value_of(const Tensor& tensor) {
     throw ArgumentError(fmt::format("a traced function on {} uses a {} on {}: move it with to()",
                                     graph.device.name(), tensor_text(tensor),
                                     tensor.device().name()));
-  const std::string key =
-      fmt::format("captured {} {} {} {}", tensor.data(), name_of(tensor.dtype()),
-                  shape_text(tensor.shape()), shape_text(tensor.strides()));
-  auto [place, is_new] = known_.try_emplace(key, 0);
-  if (is_new)
-    place->second = add_node({.kind = Node::Kind::Captured,
-                              .dtype = tensor.dtype(),
-                              .shape = tensor.shape(),
-                              .strides = tensor.strides(),
-                              .captured = tensor});
-  return {.node = place->second, .shape = tensor.shape(), .strides = tensor.strides()};
+  const OnlyAddresses only;
+  // A handle of its own, which tells whether the function keeps one (fold.h).
+  const Tensor own = contents_of(tensor) ? Tensor(tensor.buffer(), tensor.dtype(), tensor.shape(),
+                                                  tensor.strides(), tensor.offset())
+                                         : tensor;
+  return {
+      .node = known_.place(graph.nodes, own), .shape = tensor.shape(), .strides = tensor.strides()};
 }
 
 void Tracer::add_output(const Tensor& tensor) {
@@ -200,49 +211,10 @@ void Tracer::add_output(const Tensor& tensor) {
   graph.outputs.push_back(std::move(value));
 }
 
-// Bytes, not text: it is made for every operation that is traced.
-std::string Tracer::key_of(const Node& node) const {
-  std::string key;
-  key.reserve(256);
-  const auto put = [&](std::uint64_t number) {
-    key.append(reinterpret_cast<const char*>(&number), sizeof number);
-  };
-  const auto put_shape = [&](const Shape& shape) {
-    put(shape.size());
-    for (const std::int64_t size : shape) put(static_cast<std::uint64_t>(size));
-  };
-  put(static_cast<std::uint64_t>(node.kind) << 48 | static_cast<std::uint64_t>(node.op) << 32 |
-      static_cast<std::uint64_t>(node.operand_dtype) << 16 |
-      static_cast<std::uint64_t>(node.dtype));
-  put(std::uint64_t{node.mask} << 32 | static_cast<std::uint32_t>(node.axis));
-  put(node.call.size());
-  key += node.call;
-  put_shape(node.shape);
-  put(node.attributes.size());
-  for (const std::int64_t number : node.attributes) put(static_cast<std::uint64_t>(number));
-  for (const Value& value : node.operands) {
-    put(static_cast<std::uint64_t>(value.node));
-    if (value.is_number()) {
-      put(value.number.bits);
-      put(static_cast<std::uint64_t>(value.number.dtype));
-    } else {
-      put_shape(value.shape);
-      put_shape(value.strides);
-      put(static_cast<std::uint64_t>(value.offset));
-    }
-  }
-  return key;
-}
-
 Tensor Tracer::record(Node node) {
   checked_numel(node.shape, size_of(node.dtype));
   node.strides = contiguous_strides(node.shape);
-  const std::string key = key_of(node);
-  const auto found = known_.find(key);
-  if (found != known_.end()) return tensor_of(found->second);
-  const int number = add_node(std::move(node));
-  known_.emplace(key, number);
-  return tensor_of(number);
+  return tensor_of(known_.place(graph.nodes, std::move(node)));
 }
 
 Tensor Tracer::record_copy(const Tensor& tensor, DType dtype, bool is_kept) {
@@ -265,6 +237,7 @@ Tensor Tracer::record_pointwise(Op op, std::span<const Operand> operands, DType 
             .dtype = result_dtype(op, common),
             .shape = shape};
   const DType number_type = number_dtype(compute_dtype(node.operand_dtype));
+  node.operands.reserve(operands.size());
   for (const Operand& operand : operands) {
     if (operand.tensor() != nullptr) node.operands.push_back(value_of(*operand.tensor()));
     else node.operands.push_back({.number = number_argument(number_type, operand.number())});

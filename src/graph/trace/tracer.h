@@ -3,20 +3,28 @@
 // memory.
 #pragma once
 
-#include <map>
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 
 #include "graph/formula.h"
 #include "graph/graph.h"
+#include "graph/trace/node_table.h"
 #include "tilewright/ops.h"
 
 namespace tilewright::graph {
 
-class Tracer : public std::enable_shared_from_this<Tracer> {
+class TracedNode;
+
+class Tracer {
  public:
+  Tracer();
+  ~Tracer();
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+  std::uint64_t number() const { return number_; }  // no other trace of the process has it
   // Null unless this thread traces.
   static Tracer* current();
 
@@ -49,14 +57,15 @@ class Tracer : public std::enable_shared_from_this<Tracer> {
   Tensor record_rows(const Rows& rows);
 
  private:
-  int add_node(Node node);
   std::optional<Tensor> one_plus_tanh(const Node& sum);
   void drop_inverse_factors(Node& product) const;
   void join_factors(Node& product) const;
   Tensor record_alone(const Node& node, const Shape& shape);
-  std::string key_of(const Node& node) const;
-  std::map<std::string, int> known_;  // by what a node computes
-  std::vector<int> stand_ins_;        // nodes of begin_derivative
+  std::shared_ptr<const TracedNode> handle_of(int node);
+  const std::uint64_t number_;
+  NodeTable known_;
+  std::vector<int> stand_ins_;                       // nodes of begin_derivative
+  std::shared_ptr<std::deque<TracedNode>> handles_;  // what tensors point to, while there are any
 };
 
 // Runs while a function is traced on this thread. Throws ArgumentError when one is already.
@@ -66,10 +75,10 @@ class TraceScope {
   ~TraceScope();
   TraceScope(const TraceScope&) = delete;
   TraceScope& operator=(const TraceScope&) = delete;
-  Tracer& tracer() { return *tracer_; }
+  Tracer& tracer() { return tracer_; }
 
  private:
-  std::shared_ptr<Tracer> tracer_;
+  Tracer tracer_;
 };
 
 // Does any of these stand for a value of a trace? Throws ArgumentError for one whose trace is over.

@@ -42,7 +42,7 @@ std::string cuda_text(Tensor (*function)(const Tensor&), const Tensor& x) {
   std::vector<Argument> arguments = {x, out};
   arguments.insert(arguments.end(), step.numbers.begin(), step.numbers.end());
   std::int64_t integers[max_walk_arguments];
-  const int count = walk_arguments(step.walk, integers);
+  const int count = walk_arguments(step.full_walk(), integers);
   for (int i = 0; i < count; ++i) arguments.emplace_back(integers[i]);
   specialize_kernel(kernel, arguments, Overlaps(arguments), false);
   const KernelOptions options{.chooses_warps = true};

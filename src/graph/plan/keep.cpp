@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/plan/keep.cpp — the words of a structure, and plans from what is kept of it.
+#include "graph/plan/keep.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "graph/mix.h"
+
+namespace tilewright::graph {
+namespace {
+
+// The place of each size in the order in which they are met.
+class SizePlaces {
+ public:
+  SizePlaces() : sizes_{0, 1} {}
+
+  std::uint32_t of(std::int64_t size) {
+    if (size == 0 || size == 1) return static_cast<std::uint32_t>(size);
+    std::size_t slot = start_of(size);
+    for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1))
+      if (sizes_[slots_[slot]] == size) return slots_[slot];
+    if (2 * sizes_.size() >= slots_.size()) {
+      grow();
+      return of(size);
+    }
+    slots_[slot] = static_cast<std::uint32_t>(sizes_.size());
+    sizes_.push_back(size);
+    return slots_[slot];
+  }
+  std::vector<std::int64_t> take() { return std::move(sizes_); }
+
+ private:
+  std::size_t start_of(std::int64_t size) const {
+    return (static_cast<std::uint64_t>(size) * 0x9e3779b97f4a7c15u >> 40) & (slots_.size() - 1);
+  }
+  void grow() {
+    slots_.assign(2 * slots_.size(), 0);
+    for (std::size_t place = 2; place < sizes_.size(); ++place) {
+      std::size_t slot = start_of(sizes_[place]);
+      while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+      slots_[slot] = static_cast<std::uint32_t>(place);
+    }
+  }
+
+  std::vector<std::int64_t> sizes_;
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(128);  // 0: empty
+};
+
+class StructureWriter {
+ public:
+  Structure run(const Graph& graph, bool fuses) {
+    words_.reserve(24 * graph.nodes.size());
+    put(fuses ? 1 : 0);
+    for (const Node& node : graph.nodes) put_node(node);
+    for (const Value& value : graph.outputs) put(value.node);
+    return {std::move(words_), places_.take()};
+  }
+
+ private:
+  template <class Number>
+  void put(Number number) {
+    words_.push_back(static_cast<std::uint32_t>(number));
+  }
+  void put_sizes(const Shape& shape) {
+    for (const std::int64_t size : shape) put(places_.of(size));
+  }
+  void put_node(const Node& node) {
+    put(static_cast<std::uint32_t>(node.kind) << 24 | static_cast<std::uint32_t>(node.op) << 16 |
+        static_cast<std::uint32_t>(node.operand_dtype) << 8 |
+        static_cast<std::uint32_t>(node.dtype));
+    put(node.operands.size() << 8 | node.shape.size());
+    put(node.mask);
+    put(node.is_counting ? 1 : 0);
+    put_sizes(node.shape);
+    put_sizes(node.strides);
+    if (node.kind == Node::Kind::Reduce) put(has_few_long_rows(node) ? 1 : 0);
+    for (const Value& value : node.operands) {
+      put(value.node);
+      put(value.is_number() ? static_cast<std::size_t>(value.number.dtype) : value.shape.size());
+      if (value.is_number()) continue;
+      put_sizes(value.shape);
+      put_sizes(value.strides);
+      put(places_.of(value.offset));
+    }
+  }
+
+  std::vector<std::uint32_t> words_;
+  SizePlaces places_;
+};
+
+std::uint64_t hash_of_words(const std::vector<std::uint32_t>& words) {
+  Mix mix{words.size()};
+  std::size_t i = 0;
+  for (; i + 1 < words.size(); i += 2) mix.add(std::uint64_t{words[i]} << 32 | words[i + 1]);
+  if (i < words.size()) mix.add(words[i]);
+  return mix.value;
+}
+
+}  // namespace
+
+Structure structure_of(const Graph& graph, bool fuses) {
+  return StructureWriter().run(graph, fuses);
+}
+
+const KeptPlans::Kept* KeptPlans::find(std::uint64_t hash,
+                                       const std::vector<std::uint32_t>& words) const {
+  const std::lock_guard lock(mutex_);
+  for (const std::unique_ptr<const Kept>& kept : kept_)
+    if (kept->hash == hash && kept->words == words) return kept.get();
+  return nullptr;
+}
+
+const KeptPlans::Kept& KeptPlans::add(const Graph& graph, bool fuses, std::uint64_t hash,
+                                      Structure& structure) {
+  auto made = std::make_unique<Kept>();
+  made->hash = hash;
+  made->words = std::move(structure.words);
+  made->drafts = draft_steps(graph, fuses);
+  std::vector<std::pair<std::int64_t, std::int64_t>> place_of;  // by size
+  for (std::size_t place = 0; place < structure.sizes.size(); ++place)
+    place_of.emplace_back(structure.sizes[place], place);
+  std::sort(place_of.begin(), place_of.end());
+  for (Draft& draft : made->drafts)
+    replace_sizes(draft, [&](std::int64_t size) {
+      const auto found =
+          std::lower_bound(place_of.begin(), place_of.end(), std::pair(size, std::int64_t{0}));
+      TW_CHECK(found != place_of.end() && found->first == size, "a size of no node: {}", size);
+      return found->second;
+    });
+  const std::lock_guard lock(mutex_);
+  kept_.push_back(std::move(made));
+  return *kept_.back();
+}
+
+Plan KeptPlans::plan_for(Graph graph, bool fuses) {
+  Structure structure = structure_of(graph, fuses);
+  const std::uint64_t hash = hash_of_words(structure.words);
+  const Kept* kept = find(hash, structure.words);
+  if (kept == nullptr) kept = &add(graph, fuses, hash, structure);
+  Plan plan;
+  plan.fuses = fuses;
+  plan.steps.reserve(kept->drafts.size());
+  for (const Draft& draft : kept->drafts)
+    plan.steps.push_back(step_of(draft, graph, structure.sizes));
+  plan.graph = std::move(graph);
+  finish_plan(plan);
+  return plan;
+}
+
+std::size_t KeptPlans::structures() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.size();
+}
+
+Plan make_plan(Graph graph, bool fuses) { return KeptPlans().plan_for(std::move(graph), fuses); }
+
+}  // namespace tilewright::graph
