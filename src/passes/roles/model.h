@@ -14,6 +14,9 @@ constexpr std::int64_t least_sums_with_roles = 128 * 256;
 // Registers of a thread of the producer and of the consumers: with those a block of three
 // warpgroups has 65536 in all.
 constexpr std::int64_t producer_registers = 40, consumer_registers = 232;
+// One slot that products read, one that comes next and one that is being filled: with fewer, rounds
+// are taken into shallower ones (split_rounds.h).
+constexpr int least_slots_of_products = 3;
 
 // Attention whose second product is delayed: two consumers take their turns by themselves; a slot of
 // V is held until the next round. Tutorial 06 forward on an H200, head dim 128, TFLOP/s at 16k full /
