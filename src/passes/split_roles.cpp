@@ -105,8 +105,7 @@ class Splitter {
 
   // Products that go on while the next round begins need one more.
   bool find_slots() {
-    const bool goes_on = found_.is_lagging || !pairs_.empty();
-    slots_ = std::min(options_.num_stages + (goes_on ? 1 : 0), options_.most_slots);
+    slots_ = std::min(options_.num_stages + (found_.is_lagging ? 1 : 0), options_.most_slots);
     if (options_.shared_bytes > 0)
       slots_ = static_cast<int>(std::min<std::int64_t>(
           slots_, (options_.shared_bytes - found_.other_bytes - 1024) / found_.stage_bytes));

@@ -79,13 +79,20 @@ void Emitter::emit_ring_op(const ir::Op& op) {
   if (op.kind == OpKind::Acquire)
     return statement(
         op, fmt::format("tw::acquire<{}>({}, {}, {});", slots, words, position, ring_bytes(ring)));
-  if (op.kind == OpKind::Release)
-    return statement(op,
-                     fmt::format("tw::release<{}>({}, {}, {});", slots, words, position,
-                                 op.operands.size() > 1 ? bare(scalar(op.operands[1])) : "true"));
+  if (op.kind == OpKind::Release) {
+    if (is_read_by_products(op)) return owed_.push_back(&op);
+    return emit_release(op);
+  }
   statement(op, fmt::format("tw::await<{}>({}, {});", slots, words, position));
   for (const std::string& buffer : ring.buffers)
     shared_.note_arrival(declare_buffer(kernel_.buffer_named(buffer)));
+}
+
+void Emitter::emit_release(const ir::Op& op) {
+  const ir::KernelRing& ring = kernel_.ring_of(op);
+  statement(op, fmt::format("tw::release<{}>({}, {}, {});", kernel_.slots_of(ring),
+                            rings_.at(ring.name), position_text(op.operands[0]),
+                            op.operands.size() > 1 ? bare(scalar(op.operands[1])) : "true"));
 }
 
 // ---- Copies

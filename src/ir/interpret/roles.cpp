@@ -42,7 +42,9 @@ void Program::ring_op(const Op& op) {
   std::string problem;
   if (op.kind == OpKind::Release) {
     if (op.operands.size() == 2 && operand(op, 1).elements[0].i == 0) return;
-    problem = rings_.release(op, position);
+    // Products of a loop that drains go on; of others, nobody reads the slot once they are done.
+    const bool drains = !path_.empty() && path_.back().op->integer("drains") != 0;
+    problem = rings_.release(op, position, !drains);
   } else if (op.kind == OpKind::Acquire) {
     wait_for_other_role(op, position);
     problem = rings_.acquire(op, position);
