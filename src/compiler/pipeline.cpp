@@ -103,7 +103,7 @@ class PipelineRun {
     const std::vector<int> growing = find_growing_axes(kernel_);
     const bool has_roles = may_split() && split(names_roles ? options_.notes : nullptr);
     if (has_roles || (may_split() && names_roles)) done("split_roles");
-    if (has_roles || extra_.contains("last_programs_first")) turn_programs(growing);
+    if (extra_.contains("last_programs_first")) turn_programs(growing);
     add_stages(has_roles && splits_products_);
   }
 

@@ -9,8 +9,8 @@
 // ```
 //
 // A GPU starts blocks in the order of their numbers. In causal attention the last rows see the most
-// columns: started first, they do not run alone at the end. By itself with the roles of attention,
-// which it was measured for (roles/model.h).
+// columns: started first, they do not run alone at the end. Only where TILEWRIGHT_EXTRA_PASSES names
+// it: measured between 1% slower and 2% faster (roles/model.h).
 #pragma once
 
 #include <vector>

@@ -17,12 +17,15 @@ constexpr std::int64_t producer_registers = 40, consumer_registers = 232;
 
 // Attention whose second product is delayed: two consumers take their turns by themselves. Tutorial
 // 06 forward on an H200, head dim 128, of cuDNN in the same run at 16k full / causal, 4k full /
-// causal: 128 x 128, 8 warps and 2 slots 1.026 / 1.116, 0.979 / 1.004; 3 slots 1.015 / 1.110, 0.964
-// / 0.997; in the order of programs (last_programs_first left out) causal 1.109, 1.012; in an
-// earlier run 1.061, 0.954 against 1.080, 0.967. A slot of V held until the next round 0.81 / 0.86
-// with two, 0.99 / 1.03 with three; not delayed 0.87 / 0.91; without roles (128 x 64, 4 warps) 0.81
-// / 0.86. Head dim 64, 128 x 64: 0.80 / 0.83, 0.77 / 0.80, without roles (64 x 64, 4 warps) 0.97 /
-// 0.94, 0.92 / 0.94; without roles the last programs first are no faster (0.93, 0.93).
+// causal: 128 x 128, 8 warps and 2 slots 1.026 / 1.11, 0.979 / 1.01; 3 slots 1.015 / 1.11, 0.964 /
+// 1.00. A slot of V held until the next round 0.81 / 0.86 with two, 0.99 / 1.03 with three; not
+// delayed 0.87 / 0.91; without roles (128 x 64, 4 warps) 0.81 / 0.86.
+// Turns by named barriers (texts changed by hand): 1.025 / 1.10, 0.987 / 1.03. The last programs
+// first (last_programs_first), 16k and 4k causal: 600 TFLOP/s against 596 and 496 against 499; 603
+// and 601, 493 and 499 in another run; examples/attention.py 590 and 594, 495 and 493.
+// Head dim 64: 128 x 64 0.80 / 0.83, 0.77 / 0.80 against 0.97 / 0.94, 0.92 / 0.94 without roles
+// (64 x 64, 4 warps); 128 x 128 (examples/attention.py) 0.94 / 0.99, 0.92 / 0.92 against 1.04 /
+// 1.07, 1.04 / 1.00: two blocks on a multiprocessor are better.
 constexpr int warps_with_delayed_roles = 8, least_slots_with_delayed_roles = 2;
 constexpr std::int64_t least_sums_with_delayed_roles = 128 * 128;
 
