@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
+#include "ir/map_dimensions.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/persist_programs.h"
 #include "passes/roles/delay_pairs.h"
@@ -219,8 +220,11 @@ class Splitter {
       const Value none = build_.constant(number, std::int64_t{0});
       build_.create(OpKind::Acquire, {none}, {}, {{"ring", rings_[i]}});
       std::vector<Value> operands = {none, none};
-      for (std::size_t d = 1; d < map.dimensions.size(); ++d)
-        operands.push_back(build_.constant(number, -tile.size(map.dimensions[d].of_tile)));
+      for (std::size_t d = 1; d < map.dimensions.size(); ++d) {
+        const ir::KernelMap::Dimension& along = map.dimensions[d];
+        const std::int64_t outside = ir::is_of_tile(along) ? -tile.size(along.of_tile) : 0;
+        operands.push_back(build_.constant(number, outside));
+      }
       build_.create(OpKind::CopyMap, std::move(operands), {},
                     {{"map", map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
     }

@@ -121,13 +121,16 @@ void Emitter::emit_copy_map(const ir::Op& op) {
   const int fast = map.dimensions[0].of_tile, slow = map.dimensions[1].of_tile;
   const std::string full = fmt::format("{} + {} % {}", rings_.at(ring.name),
                                        position_text(op.operands[0]), kernel_.slots_of(ring));
+  std::string further;  // coordinates of dimensions that the tile has one of
+  for (std::size_t d = 2; d < map.dimensions.size(); ++d)
+    further += fmt::format(", {}", bare(scalar(op.operands[d + 1])));
   for (std::int64_t y = 0; y < type.size(slow); y += box.lines)
     for (std::int64_t x = 0; x < type.size(fast); x += box.line) {
       const std::int64_t offset = x / box.line * box.line * type.size(slow) + y * box.line;
-      out_.format("tw::copy_map({}, {}, {}, {}, {});", sum_text(slot, fmt::format("{}", offset)),
+      out_.format("tw::copy_map({}, {}, {}, {}, {}{});", sum_text(slot, fmt::format("{}", offset)),
                   map_names_.at(map.name), full,
                   bare(sum_text(scalar(op.operands[1]), fmt::format("{}", x))),
-                  bare(sum_text(scalar(op.operands[2]), fmt::format("{}", y))));
+                  bare(sum_text(scalar(op.operands[2]), fmt::format("{}", y))), further);
     }
 }
 
