@@ -23,6 +23,7 @@
 #include "codegen/cuda/source_lines.h"
 #include "compiler/faults.h"
 #include "compiler/launcher_header.h"
+#include "compiler/pack_blocks.h"
 #include "compiler/product_facts.h"
 #include "compiler/triton/compile.h"
 #include "compiler/triton/guess/guess.h"
@@ -249,7 +250,8 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
                        std::all_of(options.emit.begin(), options.emit.end(),
                                    [](const std::string& name) { return name == "ir"; });
   if (only_ir) return row;
-  KernelSource source = emit_source(input.loader, kernel, target, settings);
+  KernelSource source = packed_source(
+      kernel.lowered.kernel, emit_source(input.loader, kernel, target, settings), target);
   const Threads threads = threads_of(source, laid, settings.num_warps, target);
   if (target.is_cuda()) {
     row.products = product_facts(laid);

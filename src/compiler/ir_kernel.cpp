@@ -15,6 +15,7 @@
 #include "compiler/launch_recording.h"
 #include "compiler/launch_watch.h"
 #include "compiler/memory_use.h"
+#include "compiler/pack_blocks.h"
 #include "compiler/run_launch.h"
 #include "compiler/specialize_kernel.h"
 #include "ir/clone.h"
@@ -160,7 +161,8 @@ KernelSource source_of(const IrKernel::State& state, const ir::Kernel& tiles,
   const auto line_text = [&](int file, int line) {
     return file == 0 ? line_of(state.text, line) : std::string_view();
   };
-  return place_source(emit_source(tiles, place.target(), options, line_text), place);
+  const KernelSource source = emit_source(tiles, place.target(), options, line_text);
+  return packed_source(tiles, place_source(source, place), place.target());
 }
 
 std::unique_ptr<Specialization> compiled(const IrKernel::State& state, ir::Kernel tiles,

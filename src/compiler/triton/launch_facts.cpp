@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/triton/launch_facts.cpp — compiles the launch's specialisation once more, keeping what
 // the runtime throws away.
+#include "compiler/pack_blocks.h"
 #include "compiler/triton/launch_facts.h"
 
 #include "compiler/faults.h"
@@ -89,7 +90,9 @@ LaunchFacts launch_facts(const TritonKernel& kernel, const TritonLaunch& launch,
   const std::lock_guard lock(state.mutex);
   const TileKernel tiles = lower_to_tiles(state.loader, state.function, specialization.signature,
                                           target, specialization.options);
-  const KernelSource source = emit_source(state.loader, tiles, target, specialization.options);
+  const KernelSource source =
+      packed_source(tiles.lowered.kernel,
+                    emit_source(state.loader, tiles, target, specialization.options), target);
   if (target.is_cuda()) add_sizes(facts, source.kernels.front(), target);
   add_cost(facts, view, grid, tiles.lowered.kernel, source.kernels.front());
   if (!target.is_cuda()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/triton/resolve.cpp — arguments, a config and heuristics to a signature, and that to
 // source.
+#include "compiler/pack_blocks.h"
 #include "compiler/triton/resolve.h"
 
 #include <algorithm>
@@ -394,6 +395,8 @@ KernelDraft draft(const LaunchRequest& request, const ResolvedLaunch& resolved) 
 
 void load_draft(KernelDraft& draft, Device device) {
   if (draft.specialization->tiles) return;  // interpreted
+  draft.source =
+      packed_source(draft.tiles.lowered.kernel, std::move(draft.source), device.target());
   draft.specialization->function = load_function(draft.source, device);
 }
 

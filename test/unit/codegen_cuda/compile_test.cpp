@@ -142,6 +142,33 @@ def fma_kernel(x_ptr, y_ptr, z_ptr, out_ptr):
     }
 }
 
+// Sums, differences and products of 16-bit floats are made two at a time in their own type. By f32
+// each result would need a conversion, which of a single bf16 is as slow as a square root.
+TEST(CudaArithmetic, ShortFloatsArePacked) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  const char* source = R"(
+@triton.jit
+def turn_kernel(x_ptr, y_ptr, out_ptr):
+    at = tl.program_id(0) * 1024 + tl.arange(0, 1024)
+    x = tl.load(x_ptr + at)
+    y = tl.load(y_ptr + at)
+    tl.store(out_ptr + at, (x * y + x) * (x - y))
+)";
+  for (const std::string type : {"fp16", "bf16"}) {
+    const TileProgram program(source, "turn_kernel", fmt::format("*{0}:16, *{0}:16, *{0}:16", type), 4,
+                              "sm_90a");
+    const Target target = Target::parse("sm_90a");
+    const std::string ptx = ptx_with_nvrtc(program.source(), target);
+    EXPECT_EQ(ptx.find("cvt.rn"), std::string::npos) << ptx;
+    EXPECT_NE(ptx.find(type == "fp16" ? "mul.rn.f16" : "mul.rn.bf16"), std::string::npos) << ptx;
+    // A processor without such instructions goes by f32.
+    const TileProgram older(source, "turn_kernel", fmt::format("*{0}:16, *{0}:16, *{0}:16", type), 4,
+                            "sm_80");
+    EXPECT_EQ(ptx_with_nvrtc(older.source(), Target::parse("sm_80")).find("mul.rn.bf16"),
+              std::string::npos);
+  }
+}
+
 class CudaProducts : public ::testing::TestWithParam<std::tuple<Case, const char*>> {};
 
 // Copies of 16 bytes, whole matrices and tensor cores, and sums that stay in registers.

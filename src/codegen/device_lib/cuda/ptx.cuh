@@ -84,8 +84,34 @@ TW_DEVICE unsigned short f32_to_bf16(float x) {
   return bits;
 }
 
-// ---- a * b + c of 16-bit floats, rounded once. `otherwise` computes it where the processor has no
-// such instruction.
+// ---- a + b, a - b, a * b and a * b + c of 16-bit floats, rounded once. `otherwise` computes it
+// where the processor has no such instruction. A detour by f32 has a conversion for each result,
+// which of a single bf16 is made by the slow unit.
+
+#if __CUDA_ARCH__ >= 900
+#define TW_BF16_ARITHMETIC(op)                                  \
+  unsigned short bits;                                          \
+  asm(op ".rn.bf16 %0, %1, %2;" : "=h"(bits) : "h"(a), "h"(b)); \
+  return bits
+#else
+#define TW_BF16_ARITHMETIC(op) return otherwise()
+#endif
+#define TW_SHORT_ARITHMETIC(name, op)                                                             \
+  template <class Otherwise>                                                                      \
+  TW_DEVICE unsigned short name##_f16(unsigned short a, unsigned short b, Otherwise) {            \
+    unsigned short bits;                                                                          \
+    asm(op ".rn.f16 %0, %1, %2;" : "=h"(bits) : "h"(a), "h"(b));                                  \
+    return bits;                                                                                  \
+  }                                                                                               \
+  template <class Otherwise>                                                                      \
+  TW_DEVICE unsigned short name##_bf16(unsigned short a, unsigned short b, Otherwise otherwise) { \
+    TW_BF16_ARITHMETIC(op);                                                                       \
+  }
+TW_SHORT_ARITHMETIC(plus, "add")
+TW_SHORT_ARITHMETIC(minus, "sub")
+TW_SHORT_ARITHMETIC(times, "mul")
+#undef TW_SHORT_ARITHMETIC
+#undef TW_BF16_ARITHMETIC
 
 template <class Otherwise>
 TW_DEVICE unsigned short fma_f16(unsigned short a, unsigned short b, unsigned short c, Otherwise) {

@@ -246,32 +246,44 @@ TW_DEVICE T nan() {
 
 // ---- Arithmetic of short floats.
 
-#define TW_SHORT_FLOAT(type)                                                                    \
-  TW_DEVICE type operator+(type a, type b) {                                                    \
-    return tw::from_f32<type>(tw::to_f32(a) + tw::to_f32(b));                                   \
-  }                                                                                             \
-  TW_DEVICE type operator-(type a, type b) {                                                    \
-    return tw::from_f32<type>(tw::to_f32(a) - tw::to_f32(b));                                   \
-  }                                                                                             \
-  TW_DEVICE type operator*(type a, type b) {                                                    \
-    return tw::from_f32<type>(tw::to_f32(a) * tw::to_f32(b));                                   \
-  }                                                                                             \
-  TW_DEVICE type operator/(type a, type b) {                                                    \
-    return tw::from_f32<type>(tw::to_f32(a) / tw::to_f32(b));                                   \
-  }                                                                                             \
-  TW_DEVICE type operator-(type a) {                                                            \
-    constexpr u32 sign = 1u << (8 * sizeof(type) - 1);                                          \
-    a.bits ^= sign;                                                                             \
-    return a;                                                                                   \
-  }                                                                                             \
-  TW_DEVICE bool operator==(type a, type b) { return tw::to_f32(a) == tw::to_f32(b); }          \
-  TW_DEVICE bool operator!=(type a, type b) { return tw::to_f32(a) != tw::to_f32(b); }          \
-  TW_DEVICE bool operator<(type a, type b) { return tw::to_f32(a) < tw::to_f32(b); }            \
-  TW_DEVICE bool operator<=(type a, type b) { return tw::to_f32(a) <= tw::to_f32(b); }          \
-  TW_DEVICE bool operator>(type a, type b) { return tw::to_f32(a) > tw::to_f32(b); }            \
+#define TW_BY_F32(type, sign) tw::from_f32<type>(tw::to_f32(a) sign tw::to_f32(b))
+#define TW_NARROW_FLOAT(type)                                             \
+  TW_DEVICE type operator+(type a, type b) { return TW_BY_F32(type, +); } \
+  TW_DEVICE type operator-(type a, type b) { return TW_BY_F32(type, -); } \
+  TW_DEVICE type operator*(type a, type b) { return TW_BY_F32(type, *); }
+#define TW_HALF_FLOAT(type)                                                                  \
+  TW_DEVICE type operator+(type a, type b) {                                                 \
+    return {tw::ptx::plus_##type(a.bits, b.bits, [&] { return TW_BY_F32(type, +).bits; })};  \
+  }                                                                                          \
+  TW_DEVICE type operator-(type a, type b) {                                                 \
+    return {tw::ptx::minus_##type(a.bits, b.bits, [&] { return TW_BY_F32(type, -).bits; })}; \
+  }                                                                                          \
+  TW_DEVICE type operator*(type a, type b) {                                                 \
+    return {tw::ptx::times_##type(a.bits, b.bits, [&] { return TW_BY_F32(type, *).bits; })}; \
+  }
+TW_HALF_FLOAT(f16)
+TW_HALF_FLOAT(bf16)
+TW_NARROW_FLOAT(f8e4m3)
+TW_NARROW_FLOAT(f8e5m2)
+#undef TW_NARROW_FLOAT
+#undef TW_HALF_FLOAT
+
+#define TW_SHORT_FLOAT(type)                                                           \
+  TW_DEVICE type operator/(type a, type b) { return TW_BY_F32(type, /); }              \
+  TW_DEVICE type operator-(type a) {                                                   \
+    constexpr u32 sign = 1u << (8 * sizeof(type) - 1);                                 \
+    a.bits ^= sign;                                                                    \
+    return a;                                                                          \
+  }                                                                                    \
+  TW_DEVICE bool operator==(type a, type b) { return tw::to_f32(a) == tw::to_f32(b); } \
+  TW_DEVICE bool operator!=(type a, type b) { return tw::to_f32(a) != tw::to_f32(b); } \
+  TW_DEVICE bool operator<(type a, type b) { return tw::to_f32(a) < tw::to_f32(b); }   \
+  TW_DEVICE bool operator<=(type a, type b) { return tw::to_f32(a) <= tw::to_f32(b); } \
+  TW_DEVICE bool operator>(type a, type b) { return tw::to_f32(a) > tw::to_f32(b); }   \
   TW_DEVICE bool operator>=(type a, type b) { return tw::to_f32(a) >= tw::to_f32(b); }
 TW_SHORT_FLOAT(f16)
 TW_SHORT_FLOAT(bf16)
 TW_SHORT_FLOAT(f8e4m3)
 TW_SHORT_FLOAT(f8e5m2)
 #undef TW_SHORT_FLOAT
+#undef TW_BY_F32

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/triton/guess/run_kernel.cpp — guesses become a launch; the interpreter is the judge.
+#include "compiler/pack_blocks.h"
 #include "compiler/triton/guess/run_kernel.h"
 
 #include <algorithm>
@@ -134,6 +135,7 @@ class Trial {
   Function load(const Launch& launch) const {
     KernelSource source = emit_source(loader_, launch.tiles, device_.target(), launch.options);
     if (device_.emulate != nullptr) source = emulate_source(source);
+    source = packed_source(launch.tiles.lowered.kernel, std::move(source), device_.target());
     return Module::load(source, device_.device).function(source.kernels.front().name);
   }
 

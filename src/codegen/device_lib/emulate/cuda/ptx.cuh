@@ -88,6 +88,19 @@ TW_DEVICE unsigned short f32_to_bf16(float x) {
   return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+#define TW_SHORT_ARITHMETIC(name)                                                      \
+  template <class Otherwise>                                                           \
+  TW_DEVICE unsigned short name(unsigned short, unsigned short, Otherwise otherwise) { \
+    return otherwise();                                                                \
+  }
+TW_SHORT_ARITHMETIC(plus_f16)
+TW_SHORT_ARITHMETIC(minus_f16)
+TW_SHORT_ARITHMETIC(times_f16)
+TW_SHORT_ARITHMETIC(plus_bf16)
+TW_SHORT_ARITHMETIC(minus_bf16)
+TW_SHORT_ARITHMETIC(times_bf16)
+#undef TW_SHORT_ARITHMETIC
+
 template <class Otherwise>
 TW_DEVICE unsigned short fma_f16(unsigned short, unsigned short, unsigned short,
                                  Otherwise otherwise) {
