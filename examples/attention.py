@@ -21,6 +21,33 @@ def scores_of(q, k, rows, cols, length, scale, CAUSAL: tl.constexpr):
 
 
 @triton.jit
+def attention_rounds(out, total, largest, q, k_block, v_block, rows, begin, end, length, scale,
+                     BLOCK_N: tl.constexpr, MASKED: tl.constexpr, CAUSAL: tl.constexpr):
+    """Keys and values from `begin` on, BLOCK_N at a time. The scale must be positive: the largest
+    score is found before it is scaled."""
+    factor = scale * 1.4426950408889634  # log2(e), so that exp2 serves
+    for start in range(begin, end, BLOCK_N):
+        k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+        v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+        s = tl.dot(q, tl.trans(k), input_precision="ieee")
+        if MASKED:
+            cols = start + tl.arange(0, BLOCK_N)
+            seen = cols[None, :] < length
+            if CAUSAL:
+                seen = seen & (rows[:, None] >= cols[None, :])
+            s = tl.where(seen, s, -float("inf"))
+        now = tl.maximum(largest, tl.max(s, axis=1) * factor)
+        shrink = tl.exp2(largest - now)
+        p = tl.exp2(s * factor - now[:, None])
+        total = total * shrink + tl.sum(p, axis=1)
+        out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
+        largest = now
+        k_block = tl.advance(k_block, (BLOCK_N, 0))
+        v_block = tl.advance(v_block, (BLOCK_N, 0))
+    return out, total, largest, k_block, v_block
+
+
+@triton.jit
 def attention_forward(q_ptr, k_ptr, v_ptr, out_ptr, log_sum_ptr, length, scale, DIM: tl.constexpr,
                       BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, CAUSAL: tl.constexpr):
     head = tl.program_id(1).to(tl.int64) * length
@@ -34,18 +61,12 @@ def attention_forward(q_ptr, k_ptr, v_ptr, out_ptr, log_sum_ptr, length, scale, 
     k_block = block_of(k_ptr + head * DIM, length, 0, DIM, BLOCK_N)
     v_block = block_of(v_ptr + head * DIM, length, 0, DIM, BLOCK_N)
     end = tl.minimum(first + BLOCK_M, length) if CAUSAL else length
-    for start in range(0, end, BLOCK_N):
-        k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
-        v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
-        s = scores_of(q, k, rows, start + tl.arange(0, BLOCK_N), length, scale, CAUSAL)
-        now = tl.maximum(largest, tl.max(s, axis=1))
-        shrink = tl.exp2(largest - now)
-        p = tl.exp2(s - now[:, None])
-        total = total * shrink + tl.sum(p, axis=1)
-        out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
-        largest = now
-        k_block = tl.advance(k_block, (BLOCK_N, 0))
-        v_block = tl.advance(v_block, (BLOCK_N, 0))
+    # Blocks of keys that all queries see whole come first and need no mask.
+    whole = (first if CAUSAL else length) // BLOCK_N * BLOCK_N
+    out, total, largest, k_block, v_block = attention_rounds(
+        out, total, largest, q, k_block, v_block, rows, 0, whole, length, scale, BLOCK_N, False, CAUSAL)
+    out, total, largest, k_block, v_block = attention_rounds(
+        out, total, largest, q, k_block, v_block, rows, whole, end, length, scale, BLOCK_N, True, CAUSAL)
     out = out / total[:, None]
     tl.store(block_of(out_ptr + head * DIM, length, first, DIM, BLOCK_M),
              out.to(out_ptr.dtype.element_ty), boundary_check=(0,))

@@ -15,6 +15,7 @@
 #include "passes/choose_units.h"
 #include "passes/defer_stores.h"
 #include "passes/delay_products.h"
+#include "passes/last_programs_first.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
 #include "passes/split_roles.h"
@@ -44,8 +45,9 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-constexpr std::string_view at_tile[] = {"turn_loads", "unroll_short_loops", "choose_units",
-                                        "persist_programs", "split_roles"};
+constexpr std::string_view at_tile[] = {"turn_loads",   "unroll_short_loops",
+                                        "choose_units", "persist_programs",
+                                        "split_roles",  "last_programs_first"};
 
 constexpr std::string_view of_stages[] = {
     "delay_products",
@@ -98,8 +100,10 @@ class PipelineRun {
         may_split() &&
         (names_roles || (has_measured_roles(kernel_, options_.num_warps) && takes_roles()));
     to_tile();
+    const std::vector<int> growing = find_growing_axes(kernel_);
     const bool has_roles = may_split() && split(names_roles ? options_.notes : nullptr);
     if (has_roles || (may_split() && names_roles)) done("split_roles");
+    if (extra_.contains("last_programs_first")) turn_programs(growing);
     add_stages(has_roles && splits_products_);
   }
 
@@ -149,6 +153,13 @@ class PipelineRun {
     if (!is_on("choose_units")) return;
     note(choose_units(kernel_, target_, options_.num_warps));
     done("choose_units");
+  }
+
+  // Found before there were roles, whose coordinates want to see that numbers are not negative.
+  void turn_programs(const std::vector<int>& growing) const {
+    if (growing.empty() || !is_on("last_programs_first")) return;
+    number_from_last(kernel_, growing);
+    done("last_programs_first");
   }
 
   bool delays() const { return extra_.contains("delay_products") && is_on("delay_products"); }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/map_dimensions.h"
 #include "ir/verify_final.h"
 #include "ir/verify_laid.h"
 #include "ir/verify_types.h"
@@ -47,7 +48,8 @@ class Verifier {
       };
       bool is_good = is_argument(map.argument) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value).is_pointer &&
                      !map.dimensions.empty() && map.dimensions.size() <= 5 && map.dimensions[0].stride == LaunchNumber{};
-      for (const KernelMap::Dimension& d : map.dimensions) is_good = is_good && is_number(d.size) && is_number(d.stride);
+      for (const KernelMap::Dimension& d : map.dimensions)
+        is_good = is_good && is_number(d.size) && is_number(d.stride) && d.of_tile >= no_dimension && d.of_tile < Type::max_rank;
       if (!is_good) fail(nullptr, fmt::format("map '{}' must be of a pointer argument, by integer arguments, with stride 1 first", map.name));
     }
     std::vector<std::string> taken;

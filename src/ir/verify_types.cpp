@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/map_dimensions.h"
 #include "ir/verify.h"
 #include "ir/verify_final.h"
 
@@ -423,7 +424,7 @@ class TypeRules {
       require_type(op, operand(op, i), Type::scalar(i32), i == 0 ? "the position" : "a coordinate");
     const Type& pointer = kernel_.type(kernel_.arguments[static_cast<std::size_t>(map->argument)].value);
     const Type& tile = buffer_of(op).type;
-    require(op, pointer.dtype == tile.dtype && map->dimensions.size() == static_cast<std::size_t>(tile.rank),
+    require(op, pointer.dtype == tile.dtype && std::count_if(map->dimensions.begin(), map->dimensions.end(), is_of_tile) == tile.rank,
             "the map is of another element type or rank than the buffer");
   }
 

@@ -18,6 +18,7 @@
 #include "passes/find_access_forms.h"
 #include "passes/hoist_loop_invariants.h"
 #include "passes/laid/table_passes.h"
+#include "passes/last_programs_first.h"
 #include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
 #include "passes/note_ranges.h"
@@ -52,6 +53,10 @@ constexpr PassEntry passes[] = {
      "gives pointers and masks of memory ops as affine and bounds; ends in the Tile stage"},
     {"hoist_loop_invariants", hoist_loop_invariants,
      "moves pure ops out of loops they do not depend on"},
+    {"last_programs_first",
+     last_programs_first,
+     "starts the programs with the most rounds first",
+     {Feature::Threads}},
     {"load_ahead",
      load_ahead,
      "loads the rows of a loop with stages one iteration ahead",

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ir/builder.h"
+#include "ir/map_dimensions.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/persist_programs.h"
 #include "passes/roles/delay_pairs.h"
@@ -108,8 +109,8 @@ class Splitter {
   // Products that go on while the next round begins need one more. Rounds are taken apart where too
   // few of them fit.
   bool find_slots() {
-    const bool goes_on = found_.is_lagging || !pairs_.empty();
-    const int wanted = std::min(options_.num_stages + (goes_on ? 1 : 0), options_.most_slots);
+    const int wanted =
+        std::min(options_.num_stages + (found_.is_lagging ? 1 : 0), options_.most_slots);
     const std::int64_t most_parts = most_parts_of_rounds(kernel_, found_);
     for (parts_ = 1;; parts_ *= 2) {
       slots_ = fitting_slots(wanted, found_.stage_bytes / parts_);
@@ -230,8 +231,11 @@ class Splitter {
       const Value none = build_.constant(number, std::int64_t{0});
       build_.create(OpKind::Acquire, {none}, {}, {{"ring", rings_[i]}});
       std::vector<Value> operands = {none, none};
-      for (std::size_t d = 1; d < map.dimensions.size(); ++d)
-        operands.push_back(build_.constant(number, -tile.size(map.dimensions[d].of_tile)));
+      for (std::size_t d = 1; d < map.dimensions.size(); ++d) {
+        const ir::KernelMap::Dimension& along = map.dimensions[d];
+        const std::int64_t outside = ir::is_of_tile(along) ? -tile.size(along.of_tile) : 0;
+        operands.push_back(build_.constant(number, outside));
+      }
       build_.create(OpKind::CopyMap, std::move(operands), {},
                     {{"map", map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
     }

@@ -373,6 +373,7 @@ TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const
     if (d > 0) out.strides.push_back(number_of(map.dimensions[d].stride, static_cast<std::int64_t>(size_of(pointer.dtype)), 16));
   }
   out.box = {static_cast<std::uint32_t>(box.line), static_cast<std::uint32_t>(box.lines)};
+  out.box.resize(map.dimensions.size(), 1);
   return out;
 }
 

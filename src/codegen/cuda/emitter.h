@@ -435,6 +435,11 @@ class Emitter {
     SharedView view;
     WgmmaOperand operand;
   };
+  // A product that goes on, and the array that it adds to.
+  struct Started {
+    const ir::Op* product = nullptr;
+    std::string sums;
+  };
   // The loops around the instructions of one product.
   struct WgmmaLoops {
     SpaceVariable step, row, column;
@@ -452,6 +457,9 @@ class Emitter {
   std::string collect_all_words(const Step& step, const WgmmaLoops& loops);
   void wait_for_products(std::int64_t pending);
   void wait_for_touched(const ir::Op& op);
+  bool is_read_by_products(const ir::Op& release) const;
+  void emit_owed_releases();
+  bool reads_released(const ir::Op& product, const ir::Op& release) const;
   void note_computed(const Step& step);
   void show_to_products();
   void show_written();
@@ -536,6 +544,7 @@ class Emitter {
   void emit_roles(const Step& step);
   void declare_rings();
   void emit_ring_op(const ir::Op& op);
+  void emit_release(const ir::Op& op);
   void emit_copy_map(const ir::Op& op);
   std::string position_text(ir::Value position);
   std::int64_t ring_bytes(const ir::KernelRing& ring) const;
@@ -607,7 +616,8 @@ class Emitter {
   const bool advances_copies_;         // pointers of copies are moved on from where they began
   const std::set<std::uint32_t> copy_indices_;  // tiles of i32 that copies beside them compute places of
   std::set<WgmmaFunction> wgmmas_;     // those in use
-  std::vector<std::string> started_;   // arrays of sums that products go on with, oldest first
+  std::vector<Started> started_;       // products that go on, oldest first
+  std::vector<const ir::Op*> owed_;    // releases that wait for some of them
   std::string last_computed_;          // an array of words that was computed since
   bool drains_ = false;                // products go on through the rounds of the loop that is written
   std::set<std::string> product_operands_;  // arrays in shared memory that products read

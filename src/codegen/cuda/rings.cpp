@@ -79,13 +79,20 @@ void Emitter::emit_ring_op(const ir::Op& op) {
   if (op.kind == OpKind::Acquire)
     return statement(
         op, fmt::format("tw::acquire<{}>({}, {}, {});", slots, words, position, ring_bytes(ring)));
-  if (op.kind == OpKind::Release)
-    return statement(op,
-                     fmt::format("tw::release<{}>({}, {}, {});", slots, words, position,
-                                 op.operands.size() > 1 ? bare(scalar(op.operands[1])) : "true"));
+  if (op.kind == OpKind::Release) {
+    if (is_read_by_products(op)) return owed_.push_back(&op);
+    return emit_release(op);
+  }
   statement(op, fmt::format("tw::await<{}>({}, {});", slots, words, position));
   for (const std::string& buffer : ring.buffers)
     shared_.note_arrival(declare_buffer(kernel_.buffer_named(buffer)));
+}
+
+void Emitter::emit_release(const ir::Op& op) {
+  const ir::KernelRing& ring = kernel_.ring_of(op);
+  statement(op, fmt::format("tw::release<{}>({}, {}, {});", kernel_.slots_of(ring),
+                            rings_.at(ring.name), position_text(op.operands[0]),
+                            op.operands.size() > 1 ? bare(scalar(op.operands[1])) : "true"));
 }
 
 // ---- Copies
@@ -114,13 +121,16 @@ void Emitter::emit_copy_map(const ir::Op& op) {
   const int fast = map.dimensions[0].of_tile, slow = map.dimensions[1].of_tile;
   const std::string full = fmt::format("{} + {} % {}", rings_.at(ring.name),
                                        position_text(op.operands[0]), kernel_.slots_of(ring));
+  std::string further;  // coordinates of dimensions that the tile has one of
+  for (std::size_t d = 2; d < map.dimensions.size(); ++d)
+    further += fmt::format(", {}", bare(scalar(op.operands[d + 1])));
   for (std::int64_t y = 0; y < type.size(slow); y += box.lines)
     for (std::int64_t x = 0; x < type.size(fast); x += box.line) {
       const std::int64_t offset = x / box.line * box.line * type.size(slow) + y * box.line;
-      out_.format("tw::copy_map({}, {}, {}, {}, {});", sum_text(slot, fmt::format("{}", offset)),
+      out_.format("tw::copy_map({}, {}, {}, {}, {}{});", sum_text(slot, fmt::format("{}", offset)),
                   map_names_.at(map.name), full,
                   bare(sum_text(scalar(op.operands[1]), fmt::format("{}", x))),
-                  bare(sum_text(scalar(op.operands[2]), fmt::format("{}", y))));
+                  bare(sum_text(scalar(op.operands[2]), fmt::format("{}", y))), further);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -164,7 +165,7 @@ void Emitter::emit_wgmma(const Step& step, const Sums& sums) {
   close_unrolled(loops.row);
   close_unrolled(loops.step);
   out_.line("tw::commit_products();");
-  started_.push_back(sums.name);
+  started_.push_back({step.op, sums.name});
   last_computed_.clear();
   // Sums that are copied before or behind it must be there.
   const bool is_in_place =
@@ -179,11 +180,13 @@ void Emitter::wait_for_products(std::int64_t pending) {
   if (!drains_ && started_.size() <= kept) return;
   out_.format("tw::wait_products<{}>();", pending);
   const std::size_t done = started_.size() - std::min(started_.size(), kept);
-  const std::vector<std::string> rest(started_.begin() + static_cast<std::ptrdiff_t>(done), started_.end());
-  std::set<std::string> taken(started_.begin(), started_.begin() + static_cast<std::ptrdiff_t>(done));
-  for (const std::string& sums : rest) taken.erase(sums);
+  const std::vector<Started> rest(started_.begin() + static_cast<std::ptrdiff_t>(done), started_.end());
+  std::set<std::string> taken;
+  for (std::size_t i = 0; i < done; ++i) taken.insert(started_[i].sums);
+  for (const Started& other : rest) taken.erase(other.sums);
   for (const std::string& sums : taken) out_.format("tw::take_products({});", sums);
   started_ = rest;
+  emit_owed_releases();
 }
 
 // Before a step that touches sums of products that go on. What was computed beside them is there first: the assembler would put
@@ -197,7 +200,7 @@ void Emitter::wait_for_touched(const ir::Op& op) {
     const auto array = arrays_.find(schedule_.storage(value).id);
     if (array == arrays_.end()) return;
     for (std::size_t i = 0; i < started_.size(); ++i)
-      if (started_[i] == array->second) pending = std::min(pending, started_.size() - 1 - i);
+      if (started_[i].sums == array->second) pending = std::min(pending, started_.size() - 1 - i);
   };
   const std::function<void(const ir::Op&)> visit = [&](const ir::Op& inner) {
     for (const ir::Value value : inner.operands) note(value);
@@ -211,6 +214,32 @@ void Emitter::wait_for_touched(const ir::Op& op) {
     out_.format("tw::compute_before_waiting({});", last_computed_);
   last_computed_.clear();
   wait_for_products(static_cast<std::int64_t>(pending));
+}
+
+// Whether the slot that is given back must wait for them. In loops that drain, slots of rounds before are given back.
+bool Emitter::is_read_by_products(const ir::Op& release) const {
+  return !drains_ && std::any_of(started_.begin(), started_.end(), [&](const Started& started) {
+    return reads_released(*started.product, release);
+  });
+}
+
+// Those whose products are done now.
+void Emitter::emit_owed_releases() {
+  const std::vector<const ir::Op*> owed = std::exchange(owed_, {});
+  for (const ir::Op* release : owed) {
+    if (is_read_by_products(*release)) owed_.push_back(release);
+    else emit_release(*release);
+  }
+}
+
+bool Emitter::reads_released(const ir::Op& product, const ir::Op& release) const {
+  const std::vector<std::string>& buffers = kernel_.ring_of(release).buffers;
+  return std::any_of(product.operands.begin(), product.operands.begin() + 2, [&](ir::Value operand) {
+    const ir::Op* maker = kernel_.maker(operand);
+    while (maker && (maker->kind == OpKind::Permute || maker->kind == OpKind::Reshape)) maker = kernel_.maker(maker->operands[0]);
+    return maker && maker->kind == OpKind::ReadBuffer &&
+           std::find(buffers.begin(), buffers.end(), maker->text("buffer")) != buffers.end();
+  });
 }
 
 // The smallest array of words that a step beside products has computed.

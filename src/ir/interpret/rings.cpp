@@ -123,7 +123,7 @@ std::string Rings::await(const Op& op, std::int64_t position, std::vector<Copy>&
   return "";
 }
 
-std::string Rings::release(const Op& op, std::int64_t position) {
+std::string Rings::release(const Op& op, std::int64_t position, bool waits) {
   Ring& ring = ring_of(op);
   const std::string& name = ring.facts->name;
   if (position < ring.released)
@@ -134,6 +134,7 @@ std::string Rings::release(const Op& op, std::int64_t position) {
   if (position >= ring.awaited)
     return fmt::format("position {} of ring '{}' is released, but was not awaited", position, name);
   const int number = static_cast<int>(&ring - rings_.data());
+  if (waits) wait_for_readers(number, op.operands[0]);
   for (const auto& product : started_)
     for (const Origin& origin : product)
       if (origin.ring == number && origin.position == position)
@@ -142,6 +143,14 @@ std::string Rings::release(const Op& op, std::int64_t position) {
   ++ring.released;
   ring.fillings.pop_front();
   return "";
+}
+
+void Rings::wait_for_readers(int ring, Value position) {
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < started_.size(); ++i)
+    for (const Origin& origin : started_[i])
+      if (origin.ring == ring && origin.named == position) done = i + 1;
+  started_.erase(started_.begin(), started_.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
 std::string Rings::read(std::size_t buffer, std::int64_t position, Value result, Tile& content) {
@@ -157,7 +166,8 @@ std::string Rings::read(std::size_t buffer, std::int64_t position, Value result,
     content = ring.fillings[static_cast<std::size_t>(position - ring.released)]
                   .copies[static_cast<std::size_t>(found - buffers.begin())]
                   .content;
-    origins_[result.id] = {static_cast<int>(&ring - rings_.data()), position};
+    origins_[result.id] = {static_cast<int>(&ring - rings_.data()), position,
+                           kernel_.maker(result)->operands[0]};
     return "";
   }
   return fmt::format("buffer '{}' belongs to no ring", name);

@@ -69,7 +69,8 @@ class Rings {
   std::string acquire(const Op& op, std::int64_t position);
   std::string start(const Op& op, std::int64_t position, Copy copy);
   std::string await(const Op& op, std::int64_t position, std::vector<Copy>& arrived);
-  std::string release(const Op& op, std::int64_t position);
+  // Where it waits, for products that read the position by the same name.
+  std::string release(const Op& op, std::int64_t position, bool waits);
   std::string read(std::size_t buffer, std::int64_t position, Value result, Tile& content);
   // Of an op that uses tiles of a ring, or starts a product that reads them.
   std::string use_problem(const Op& op);
@@ -88,9 +89,11 @@ class Rings {
   struct Origin {
     int ring = -1;
     std::int64_t position = 0;
+    Value named = {};  // what the kernel calls the position
   };
   Ring& ring_of(const Op& op);
   const Ring& ring_of(const Op& op) const { return const_cast<Rings*>(this)->ring_of(op); }
+  void wait_for_readers(int ring, Value position);
 
   const Kernel& kernel_;
   std::vector<Ring> rings_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ir/interpret/program.h"
+#include "ir/map_dimensions.h"
 
 namespace tilewright::ir {
 
@@ -42,7 +43,9 @@ void Program::ring_op(const Op& op) {
   std::string problem;
   if (op.kind == OpKind::Release) {
     if (op.operands.size() == 2 && operand(op, 1).elements[0].i == 0) return;
-    problem = rings_.release(op, position);
+    // Products of a loop that drains go on; of others, nobody reads the slot once they are done.
+    const bool drains = !path_.empty() && path_.back().op->integer("drains") != 0;
+    problem = rings_.release(op, position, !drains);
   } else if (op.kind == OpKind::Acquire) {
     wait_for_other_role(op, position);
     problem = rings_.acquire(op, position);
@@ -90,7 +93,9 @@ Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinate
     for (int d = type.rank; d-- > 0; rest /= type.size(d)) index[d] = rest % type.size(d);
     bool is_inside = true;
     for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
-      const std::int64_t at = coordinates[d] + index[map.dimensions[d].of_tile];
+      const KernelMap::Dimension& dimension = map.dimensions[d];
+      const std::int64_t at =
+          coordinates[d] + (is_of_tile(dimension) ? index[dimension.of_tile] : 0);
       is_inside = is_inside && at >= 0 && at < number(map.dimensions[d].size);
       offset += at * number(map.dimensions[d].stride);
     }

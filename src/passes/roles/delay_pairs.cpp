@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "passes/uses.h"
 
 namespace tilewright {
 namespace {
@@ -71,14 +72,26 @@ class PairDelayer {
     together.ops.push_back(product);
     {
       const Builder::Into into(build_, together);
-      release_before(pair, position);
       use(OpKind::Release, loops_.rings[1 - pair.load], {position});
     }
     const auto at = std::find(body.ops.begin(), body.ops.end(), pair.first);
     const auto next = body.ops.insert(at, top.ops.begin(), top.ops.end()) +
                       static_cast<std::ptrdiff_t>(top.ops.size()) + 1;
     body.ops.insert(next, together.ops.begin(), together.ops.end());
+    release_behind(body, *product, pair, position);
     return loop.results.back();
+  }
+
+  // Before the first one that looks at the sum, or at the end of the round: it waits for the
+  // product.
+  void release_behind(Region& body, const Op& product, const DelayedPair& pair, Value position) {
+    Region behind;
+    {
+      const Builder::Into into(build_, behind);
+      use(OpKind::Release, loops_.rings[pair.load], {position});
+    }
+    const auto looks = [&](const Op* op) { return reads_value(*op, product.result()); };
+    body.ops.insert(std::find_if(body.ops.begin(), body.ops.end() - 1, looks), behind.ops.front());
   }
 
   // The product of the last round.
@@ -98,7 +111,6 @@ class PairDelayer {
       return attributes;
     }());
     kernel_.set_name(whole, kernel_.name_of(pair.second->result()));
-    release_before(pair, end);
     use(OpKind::Release, loops_.rings[pair.load], {end});
     return whole;
   }
@@ -110,16 +122,6 @@ class PairDelayer {
          op = kernel_.maker(op->operands[0]))
       views.insert(views.begin(), op);
     return views;
-  }
-
-  // The tile of the round before, whose product is done.
-  void release_before(const DelayedPair& pair, Value position) {
-    const Type number = Type::scalar(i32);
-    const Value before =
-        build_.binary(OpKind::Subtract, position, build_.constant(number, std::int64_t{1}));
-    const Value has_before =
-        build_.compare("ne", position, build_.constant(number, std::int64_t{0}));
-    use(OpKind::Release, loops_.rings[pair.load], {before, has_before});
   }
 
   void use(OpKind kind, const std::string& ring, std::vector<Value> operands) {

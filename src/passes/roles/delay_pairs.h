@@ -11,7 +11,8 @@
 //
 // The ring of V is a tile ahead: its position 0 is zeros, which the producer copies from outside of
 // the tensor, so that the first round adds -0 * 0 and all sums stay the same, bit for bit. A loop
-// in a row goes on with the product that the one before it left.
+// in a row goes on with the product that the one before it left. A slot of V is given back in the
+// round that reads it, before anybody looks at the sum: `release` waits for the product.
 #pragma once
 
 #include <map>

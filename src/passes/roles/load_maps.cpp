@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/constant.h"
+#include "ir/map_dimensions.h"
 
 namespace tilewright {
 namespace {
@@ -14,6 +15,9 @@ using ir::OpKind;
 using ir::Value;
 
 constexpr std::int64_t alignment = 16;
+constexpr std::size_t most_dimensions = 5;
+// How many heads or batches there are is not known; none that the kernel sees is outside.
+constexpr std::int64_t most_tiles = (std::int64_t{1} << 31) - 1;
 
 class MapFinder {
  public:
@@ -139,17 +143,87 @@ class MapFinder {
     const Polynomial::Parts parts = offset.split_by(strides[slow]);
     LoadMap out;
     out.map.argument = argument;
-    out.coordinates = {parts.without, parts.with};
+    std::vector<Further> further;
     for (const int d : {fast, slow}) {
-      const Polynomial& at = out.coordinates[out.map.dimensions.size()];
+      const Polynomial whole = d == fast ? parts.without : parts.with;
+      const Polynomial unit = d == fast ? Polynomial::number(1) : strides[slow];
+      const Polynomial at = whole.plus(take_further(bounds, d, whole, unit, further), -1);
       const auto size = size_of_dimension(bounds, d, at);
       if (!size) return std::nullopt;
+      out.coordinates.push_back(at);
       out.map.dimensions.push_back({d, *size, d == fast ? ir::LaunchNumber{} : *stride});
     }
     // A stride that is no number of elements of a row must be known to be one of bytes forward.
     const bool is_row = *stride == out.map.dimensions[0].size;
     if (!is_row && !is_not_negative(strides[slow])) return std::nullopt;
+    if (!add_further(further, alignment / bytes, out)) return std::nullopt;
     return out;
+  }
+
+  // ---- Dimensions of the tensor that the tile has none of: its heads, its batches.
+
+  struct Further {
+    Polynomial stride;      // in elements, what the launch knows
+    Polynomial coordinate;  // the rest of the terms
+  };
+
+  bool is_of_arguments(const Polynomial::Factors& factors) const {
+    return std::all_of(factors.begin(), factors.end(),
+                       [&](std::uint32_t id) { return argument_number({id}) >= 0; });
+  }
+
+  // The end of the tensor as seen from the tile's first element is a size, and what else it is, the
+  // tile does not walk along: each term of it is a coordinate times a stride. Their sum.
+  Polynomial take_further(const Op& bounds, int d, const Polynomial& at, const Polynomial& unit,
+                          std::vector<Further>& further) const {
+    const Polynomial end = high_of(bounds, d).plus(at);
+    Polynomial taken;
+    for (const auto& [factors, count] : end.terms()) {
+      if (is_of_arguments(factors) || at.terms().count(factors) == 0) continue;
+      Polynomial stride = unit.times(Polynomial::number(count)), coordinate = Polynomial::number(1);
+      for (const std::uint32_t id : factors) {
+        const Polynomial factor = Polynomial::of({id});
+        (argument_number({id}) >= 0 ? stride : coordinate) =
+            (argument_number({id}) >= 0 ? stride : coordinate).times(factor);
+      }
+      taken = taken.plus(coordinate.times(factors_of_launch(factors)), count);
+      const auto same = std::find_if(further.begin(), further.end(), [&](const Further& other) {
+        return other.stride.terms() == stride.terms();
+      });
+      if (same == further.end()) further.push_back({stride, coordinate});
+      else same->coordinate = same->coordinate.plus(coordinate);
+    }
+    return taken;
+  }
+
+  Polynomial factors_of_launch(const Polynomial::Factors& factors) const {
+    Polynomial out = Polynomial::number(1);
+    for (const std::uint32_t id : factors)
+      if (argument_number({id}) >= 0) out = out.times(Polynomial::of({id}));
+    return out;
+  }
+
+  bool add_further(const std::vector<Further>& further, std::int64_t multiple, LoadMap& out) const {
+    for (const auto& [stride, coordinate] : further) {
+      const auto number = launch_number(stride);
+      if (!number || !is_multiple(stride, multiple) || !is_not_negative(coordinate)) return false;
+      if (!is_size_of(out, *number) && !is_not_negative(stride)) return false;
+      out.map.dimensions.push_back({ir::no_dimension, {.factor = most_tiles}, *number});
+      out.coordinates.push_back(coordinate);
+    }
+    return out.map.dimensions.size() <= most_dimensions;
+  }
+
+  // Rows of the tensor so many as the stride steps over: where there are none, nothing is copied.
+  static bool is_size_of(const LoadMap& map, const ir::LaunchNumber& stride) {
+    return std::any_of(
+        map.map.dimensions.begin(), map.map.dimensions.end(), [&](const auto& dimension) {
+          return !dimension.size.arguments.empty() && dimension.size.arguments == stride.arguments;
+        });
+  }
+
+  Polynomial high_of(const Op& bounds, int d) const {
+    return Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d) + 1]);
   }
 
   // Elements from `low` to before `high` of the tile are those from 0 to before the size of the
@@ -158,12 +232,10 @@ class MapFinder {
                                                     const Polynomial& at) const {
     const Polynomial low =
         Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d)]);
-    const Polynomial high =
-        Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d) + 1]);
     const bool begins_there = low.plus(at).terms().empty();
     const bool is_behind = low.constant() && *low.constant() <= 0 && is_not_negative(at);
     if (!begins_there && !is_behind) return std::nullopt;
-    return launch_number(high.plus(at));
+    return launch_number(high_of(bounds, d).plus(at));
   }
 
   const ir::Kernel& kernel_;

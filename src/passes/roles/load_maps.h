@@ -17,9 +17,10 @@ struct LoadMap {
   std::vector<Polynomial> coordinates;  // of its dimensions, in each round of the loop
 };
 
-// None where the load is no tile of a tensor with two dimensions behind an argument: its formula
-// must come apart into one term per stride, its bounds must be the tensor's sizes, which are
-// arguments, and all must be aligned to 16 bytes.
+// None where the load is no tile of a tensor behind an argument: its formula must come apart into
+// one term per stride, its bounds must be the tensor's sizes, which are arguments, and all must be
+// aligned to 16 bytes. Terms that the bounds do not know (a head's rows) are dimensions of which the
+// tile has one.
 std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
                                      const ir::Op& loop, const ir::Op& load);
 

@@ -20,12 +20,18 @@ constexpr std::int64_t producer_registers = 40, consumer_registers = 232;
 // 128 x 128 x 32 and 4 warps, 0.811; Triton 0.976.
 constexpr int least_slots_of_products = 3;
 
-// Attention whose second product is delayed: two consumers take their turns by themselves; a slot
-// of V is held until the next round. Tutorial 06 forward on an H200, head dim 128, TFLOP/s at 16k
-// full / causal, 4k full / causal: 128 x 128, 8 warps and 3 slots 624 / 584, 584 / 484; 2 slots 508
-// / 493; not delayed 544 / 517; without roles (128 x 64, 4 warps) 511 / 491, 489 / 418; cuDNN 628 /
-// 570, 604 / 509. With 64 columns 502 / 516, at head dim 64 343 / 349 (423 / 409 without).
-constexpr int warps_with_delayed_roles = 8, least_slots_with_delayed_roles = 3;
+// Attention whose second product is delayed: two consumers take their turns by themselves. Tutorial
+// 06 forward on an H200, head dim 128, of cuDNN in the same run at 16k full / causal, 4k full /
+// causal: 128 x 128, 8 warps and 2 slots 1.026 / 1.11, 0.979 / 1.01; 3 slots 1.015 / 1.11, 0.964 /
+// 1.00. A slot of V held until the next round 0.81 / 0.86 with two, 0.99 / 1.03 with three; not
+// delayed 0.87 / 0.91; without roles (128 x 64, 4 warps) 0.81 / 0.86.
+// Turns by named barriers (texts changed by hand): 1.025 / 1.10, 0.987 / 1.03. The last programs
+// first (last_programs_first), 16k and 4k causal: 600 TFLOP/s against 596 and 496 against 499; 603
+// and 601, 493 and 499 in another run; examples/attention.py 590 and 594, 495 and 493.
+// Head dim 64: 128 x 64 0.80 / 0.83, 0.77 / 0.80 against 0.97 / 0.94, 0.92 / 0.94 without roles
+// (64 x 64, 4 warps); 128 x 128 (examples/attention.py) 0.94 / 0.99, 0.92 / 0.92 against 1.04 /
+// 1.07, 1.04 / 1.00: two blocks on a multiprocessor are better.
+constexpr int warps_with_delayed_roles = 8, least_slots_with_delayed_roles = 2;
 constexpr std::int64_t least_sums_with_delayed_roles = 128 * 128;
 
 }  // namespace tilewright

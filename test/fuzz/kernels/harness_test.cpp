@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz/kernels/harness_test.cpp — planted bugs are found at the place where they are, made smaller,
 // and a kernel that is right is not accused.
+#include <functional>
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/settings.h"
 #include "generate.h"
 #include "minimise.h"
+#include "roles.h"
 
 namespace tilewright::fuzz {
 namespace {
@@ -127,6 +132,58 @@ TEST(RandomKernels, GeneratedKernelsNoticeMissingBarriers) {
   for (const Failure& failure : evaluate(programs, options))
     noticed += failure.kind == Failure::Kind::Fault || failure.kind == Failure::Kind::Differs;
   EXPECT_GE(noticed, 5);
+}
+
+// ---- Roles
+
+// Behind the first `call`, what stands before `end` of its statement.
+void insert_before(std::string& text, const std::string& call, const std::string& end,
+                   const std::string& inserted) {
+  const std::size_t at = text.find(call);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.insert(text.find(end, at), inserted);
+}
+
+// Of its one loop over all keys; 0: it has several.
+std::int64_t most_rounds(const Program& program) {
+  const std::string source = source_of(program), header = "for start in range(0, keys, ";
+  const std::size_t at = source.find(header);
+  return at == std::string::npos
+             ? 0
+             : program.integers[0].value / std::stoi(source.substr(at + header.size()));
+}
+
+void drop_releases(std::string& text) {
+  for (std::size_t at = 0; (at = text.find("tw::release<", at)) != std::string::npos; at += 24)
+    text.insert(at, "if (false) ");
+}
+
+// All of these have roles, and more rounds than slots.
+void expect_noticed(const std::function<void(std::string&)>& spoil) {
+  Settings changed = settings();
+  changed.extra_passes = "split_roles,delay_products";
+  const SettingsOverride with_roles(changed);
+  std::vector<Program> programs;
+  for (unsigned seed = 0; programs.size() < 3; ++seed) {
+    Program program = generate_roles(seed);
+    if (most_rounds(program) > 3) programs.push_back(std::move(program));
+  }
+  EvaluateOptions options;
+  options.places = {Place::Emulated};
+  options.tamper = [&](Place, KernelSource& source) { spoil(source.text); };
+  std::set<std::size_t> noticed;
+  for (const Failure& failure : evaluate(programs, options)) noticed.insert(failure.program);
+  EXPECT_THAT(noticed, SizeIs(programs.size()));
+}
+
+TEST(RandomRoles, ReleasesThatAreMissingAreNoticed) { expect_noticed(drop_releases); }
+
+TEST(RandomRoles, AWrongParityIsNoticed) {
+  expect_noticed([](std::string& text) { insert_before(text, "tw::await<", "));", " + 3"); });
+}
+
+TEST(RandomRoles, AWrongNumberOfBytesIsNoticed) {
+  expect_noticed([](std::string& text) { insert_before(text, "tw::acquire<", ");", " + 16"); });
 }
 
 }  // namespace

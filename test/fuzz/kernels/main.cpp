@@ -11,17 +11,20 @@
 
 #include "generate.h"
 #include "minimise.h"
+#include "roles.h"
 
 namespace tilewright::fuzz {
 namespace {
 
 constexpr const char* usage =
     "random_kernels [--first SEED] [--count N] [--batch N] [--kinds A,B] [--without A,B]\n"
-    "               [--places laid,cpu,emulated] [--attempts N] [--failures N] [--print]\n"
+    "               [--places laid,cpu,emulated] [--attempts N] [--failures N] [--roles] "
+    "[--print]\n"
     "Generates kernels with the seeds SEED to SEED + N - 1, runs them on the interpreter and at "
     "each\n"
     "place, and prints those that differ, made smaller in at most --attempts steps. Stops after\n"
-    "--failures of them. --without leaves kinds of statements out, --kinds all others.\n";
+    "--failures of them. --without leaves kinds of statements out, --kinds all others.\n"
+    "--roles: kernels that can have a producer and consumers (TILEWRIGHT_EXTRA_PASSES).\n";
 
 struct Settings {
   unsigned first = 0;
@@ -31,6 +34,7 @@ struct Settings {
   EvaluateOptions evaluate;
   int attempts = 60;
   std::size_t failures = 5;
+  bool has_roles = false;
   bool prints = false;
 };
 
@@ -72,6 +76,7 @@ Settings parse(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     const std::string option = arguments[i];
     if (option == "--print") settings.prints = true;
+    else if (option == "--roles") settings.has_roles = true;
     else if (i + 1 == count)
       throw std::invalid_argument(fmt::format("'{}' needs a value\n{}", option, usage));
     else set(settings, option, arguments[++i]);
@@ -101,7 +106,8 @@ int run(const Settings& settings) {
   while (tried < settings.count && failed < settings.failures) {
     std::vector<Program> programs;
     for (; tried < settings.count && programs.size() < settings.batch; ++tried)
-      programs.push_back(generate(settings.first + tried, settings.kinds));
+      programs.push_back(settings.has_roles ? generate_roles(settings.first + tried)
+                                            : generate(settings.first + tried, settings.kinds));
     if (settings.prints)
       for (const Program& program : programs)
         fmt::print("# {}\n{}\n", launch_of(program), source_of(program));

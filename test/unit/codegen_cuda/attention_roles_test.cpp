@@ -84,6 +84,20 @@ TEST(CudaAttentionRoles, AreThereByThemselves) {
   EXPECT_FALSE(has_roles(64, 64, ""));
 }
 
+// Rows that see more columns start first where that was asked for, with the same result.
+TEST(CudaAttentionRoles, BeginWithTheLastRows) {
+  const char* const last = "split_roles,delay_products,last_programs_first";
+  const auto has_it = [](const TileProgram& program) {
+    return program.text().find("gridDim.x") != std::string::npos;
+  };
+  const TileProgram causal = attention(64, 64, true, last);
+  EXPECT_TRUE(has_it(causal)) << causal.text();
+  EXPECT_FALSE(has_it(attention(64, 64, false, last)));
+  EXPECT_FALSE(has_it(attention(64, 64, true, "split_roles,delay_products")));
+  Tensors tensors(1, 256, 64);
+  causal.expect_same(tensors.run());
+}
+
 // Consumers meet before their rounds and behind them, never in a round.
 TEST(CudaAttentionRoles, DoNotMeetInARound) {
   const std::string text = attention(64, 64, false, "split_roles").text();
@@ -136,10 +150,39 @@ TEST(CudaAttentionRolesHostile, EveryStepOfTheProtocolIsMissed) {
     bool is_last;
   } more[] = {
       {"u32(0), 8192);", "u32(0), 8208);", false},               // zeros never arrive
-      {"tw::release<4>(", "if (false) tw::release<4>(", false},  // V of the round before is not
+      {"tw::release<3>(", "if (false) tw::release<3>(", false},  // K is not given back
+      {"tw::wait_products<0>();", ";", false},                   // nor is P x V waited for
   };
   for (const auto& change : more)
     EXPECT_NE(fault(delayed, change.from, change.to, change.is_last), "") << change.from;
+}
+
+// In its own round, behind the wait for the product that reads it, and not before.
+TEST(CudaAttentionRolesHostile, AnEarlyReleaseIsMissed) {
+#ifdef TW_SANITIZE
+  GTEST_SKIP() << "builds with sanitizers have no checks of shared memory";
+#endif
+  const TileProgram delayed = attention(64, 64, false, "split_roles,delay_products");
+  const std::string& text = delayed.text();
+  const std::size_t wait = text.find("tw::wait_products<0>();");
+  const std::size_t release = text.find("tw::release<3>(v_", wait);
+  ASSERT_NE(release, std::string::npos) << text;
+  EXPECT_LT(release, text.find("for (", wait)) << text;
+  const std::string line = text.substr(release, text.find('\n', release) - release);
+  KernelSource changed = delayed.source();
+  changed.text.replace(changed.text.find(line, changed.text.find("tw::wait_products<0>();")),
+                       line.size(), ";");
+  const std::string before = "tw::wait_products<1>();";
+  changed.text.insert(changed.text.find(before) + before.size(), line);
+  const Loaded loaded = load_emulated(changed);
+  std::string what;
+  try {
+    Tensors tensors(1, 384, 64);
+    delayed.expect_same(tensors.run(), loaded);
+  } catch (const Error& error) {
+    what = error.what();
+  }
+  EXPECT_NE(what, "");
 }
 
 }  // namespace

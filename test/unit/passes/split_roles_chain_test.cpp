@@ -142,6 +142,38 @@ TEST(SplitRolesChain, ChangesNoResult) {
   }
 }
 
+// The rows of a head behind a pointer of its own: the head is a dimension that the tile has one of.
+TEST(SplitRolesChain, TakesHeadsAsADimension) {
+  std::string text = chain_text();
+  text = replaced(text, "%first = mul %head, %keys : i32",
+                  "%first = mul %head, %none : i32\n"
+                  "  %rows_far = cast %keys : i64\n"
+                  "  %head_far = cast %head : i64\n"
+                  "  %head_row = mul %head_far, %rows_far : i64\n"
+                  "  %head_skip = mul %head_row, %line : i64\n"
+                  "  %k_head = offset %k, %head_skip : *f16\n"
+                  "  %v_head = offset %v, %head_skip : *f16");
+  text = replaced(text, "offset %k, %skip", "offset %k_head, %skip");
+  text = replaced(text, "offset %v, %skip", "offset %v_head, %skip");
+  text = replaced(text, "sub %all, %far", "sub %rows_far, %far");
+  for (const bool delays : {false, true}) {
+    ir::Kernel roles = ir::parse(text, "chain.tir");
+    ASSERT_TRUE(split_roles(
+        roles, {.num_warps = 8, .num_stages = 2, .delays = delays, .asks_model = false}));
+    ir::verify(roles);
+    const std::string printed = ir::print(roles);
+    EXPECT_THAT(printed, HasSubstr("map @ks1_map : %k [1 = 16 by 1, 0 = %keys by 16, "
+                                   "-1 = 2147483647 by 16 %keys]"));
+    EXPECT_EQ(ir::print(ir::parse(printed, "again")), printed);
+    for (const auto& [keys, split] : {std::pair{80, 32}, {40, 16}, {16, 16}}) {
+      ChainMemory before(keys, split), after(keys, split);
+      before.run(ir::parse(text, "chain.tir"));
+      after.run(roles, 3);
+      EXPECT_EQ(before.o, after.o) << keys << " " << split << " " << delays;
+    }
+  }
+}
+
 // The second product of a round stands behind the first one of the next, with a tile of zeros
 // before the first round; the last product stands behind the loops.
 TEST(SplitRolesChain, DelaysTheSecondProduct) {

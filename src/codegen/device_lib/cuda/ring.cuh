@@ -85,6 +85,27 @@ TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full
       : "r"(shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(shared_address(full))
       : "memory");
 }
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];"
+      :
+      : "r"(shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(shared_address(full))
+      : "memory");
+}
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y, int z, int u) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];"
+      :
+      : "r"(shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(shared_address(full))
+      : "memory");
+}
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y, int z, int u, int w) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];"
+      :
+      : "r"(shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(w), "r"(shared_address(full))
+      : "memory");
+}
 TW_DEVICE void prefetch_map(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory"); }
 
 // All warps of a warpgroup: registers of each thread from here on.

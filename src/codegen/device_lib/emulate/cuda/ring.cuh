@@ -47,21 +47,27 @@ struct MapCopy {
   unsigned char* to;
   MapFacts map;  // the thread that started the copy may have ended
   unsigned long long* word;
-  int x, y;
+  int at[5];
 
   // The box, line by line, in chunks of 16 bytes that are exchanged as the map says.
   TW_UNSEEN static void run(const void* closure) {
     const MapCopy& self = *(const MapCopy*)closure;
     const MapFacts& map = self.map;
     const unsigned line_bytes = map.box[0] * map.element_bytes;
+    bool is_there = true;  // in dimensions of which the box has one
+    const unsigned char* from = map.address;
+    for (unsigned d = 2; d < map.rank; ++d) {
+      is_there = is_there && self.at[d] >= 0 && (unsigned long)self.at[d] < map.sizes[d];
+      from += self.at[d] * (long)map.strides[d - 1];
+    }
     for (unsigned row = 0; row < map.box[1]; ++row)
       for (unsigned i = 0; i < map.box[0]; ++i) {
         unsigned long to = (unsigned long)self.to + row * line_bytes + i * map.element_bytes;
         if (map.swizzle_bytes != 0) to ^= (to >> 7 & (map.swizzle_bytes / 16 - 1)) << 4;
-        const long at_x = (long)self.x + i, at_y = (long)self.y + row;
-        const bool is_inside = at_x >= 0 && at_x < (long)map.sizes[0] && at_y >= 0 && at_y < (long)map.sizes[1];
+        const long at_x = (long)self.at[0] + i, at_y = (long)self.at[1] + row;
+        const bool is_inside = is_there && at_x >= 0 && at_x < (long)map.sizes[0] && at_y >= 0 && at_y < (long)map.sizes[1];
         if (is_inside)
-          __builtin_memcpy((void*)to, map.address + at_y * (long)map.strides[0] + at_x * map.element_bytes, map.element_bytes);
+          __builtin_memcpy((void*)to, from + at_y * (long)map.strides[0] + at_x * map.element_bytes, map.element_bytes);
         else __builtin_memset((void*)to, 0, map.element_bytes);
       }
     RingWord& word = RingWord::at(self.word, "a copy of a tensor map arrives at a word that is not set up");
@@ -114,13 +120,38 @@ TW_UNSEEN void release(unsigned long long* words, unsigned position, bool is_wan
   if (!is_wanted || threadIdx.x % lane_count != 0) return;
   emulated::RingWord::at(words + Slots + position % Slots, "a slot of a ring is released before it is set up").arrive();
 }
-TW_UNSEEN static void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y,
-                               int line = __builtin_LINE()) {
+struct Coordinates {
+  int at[5];
+  unsigned rank;
+};
+// Where a call stands; no number is taken for it.
+struct CallLine {
+  int line;
+};
+TW_UNSEEN static void copy_map_at(void* to, const TensorMap& map, unsigned long long* full, const Coordinates& coordinates, int line) {
   const unsigned bytes = map.box[0] * map.box[1] * map.element_bytes;
   if ((unsigned long)to % 128 != 0 || (map.swizzle_bytes != 0 && (unsigned long)to % (8 * map.swizzle_bytes) != 0))
     tw_emulate::fault("a copy of a tensor map goes to a place that is not aligned to its pattern");
-  const emulated::MapCopy copy{(unsigned char*)to, map, full, x, y};
+  if (map.rank != coordinates.rank) tw_emulate::fault("a copy has other coordinates than its tensor map has dimensions");
+  emulated::MapCopy copy{(unsigned char*)to, map, full, {}};
+  for (unsigned d = 0; d < 5; ++d) copy.at[d] = coordinates.at[d];
   tw_emulate::emulation->start_map_copy(emulated::MapCopy::run, &copy, sizeof copy, to, bytes, full, unsigned(line));
+}
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y,
+                        CallLine from = {__builtin_LINE()}) {
+  copy_map_at(to, map, full, {{x, y, 0, 0, 0}, 2}, from.line);
+}
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y, int z,
+                        CallLine from = {__builtin_LINE()}) {
+  copy_map_at(to, map, full, {{x, y, z, 0, 0}, 3}, from.line);
+}
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y, int z, int u,
+                        CallLine from = {__builtin_LINE()}) {
+  copy_map_at(to, map, full, {{x, y, z, u, 0}, 4}, from.line);
+}
+TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y, int z, int u, int w,
+                        CallLine from = {__builtin_LINE()}) {
+  copy_map_at(to, map, full, {{x, y, z, u, w}, 5}, from.line);
 }
 TW_DEVICE void prefetch_map(const TensorMap&) {}
 template <int Count>
