@@ -35,7 +35,7 @@ std::string_view node_name(const Node& node) {
     case Node::Kind::Input:
       return "input";
     case Node::Kind::Captured:
-      return node.is_counting ? "arange" : "captured";
+      return node.call.empty() ? "captured" : std::string_view(node.call);
     case Node::Kind::Contract:
     case Node::Kind::Call:
       return node.call;

@@ -48,7 +48,7 @@ struct Node {
   int input = -1;
   int axis = 0;
   Tensor captured;
-  bool is_constant = false;  // captured, and made by ourselves
+  bool is_constant = false;  // captured, and made by the trace; `call` says how
   bool is_counting = false;  // captured: an element is its place, which kernels compute
   std::string call;
   std::vector<std::int64_t> attributes;

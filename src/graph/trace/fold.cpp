@@ -7,6 +7,8 @@
 #include <limits>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "graph/formula.h"
 #include "graph/launch.h"
 #include "tensor/traced.h"
@@ -49,8 +51,11 @@ class Folding {
         node.is_counting =
             node.captured.offset() == 0 && counts_exactly(node.dtype, contents.value);
         node.is_constant = node.is_counting;
+        if (node.is_counting) node.call = "arange";
       } else if (is_exact(node.dtype, contents.value)) {
         constants_[i] = contents.value;
+        node.is_constant = true;
+        node.call = fmt::format("full {}", contents.value);
         is_any = true;
       }
     }

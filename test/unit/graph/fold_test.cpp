@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "base/settings.h"
 #include "graph/launch.h"
 #include "tilewright/compile.h"
+#include "tilewright/error.h"
 #include "tilewright/ops.h"
 #include "tilewright/target.h"
 
@@ -120,6 +122,24 @@ TEST(MadeContents, WhatTheFunctionWritesIsRead) {
     return x + table + raw;
   };
   graph_of(written, random({3, 4}));
+}
+
+// Every trace makes its own: another one is no other tensor that the function refers to.
+TEST(MadeContents, AreTheSameInEveryTrace) {
+  Settings changed = settings();
+  changed.check_trace = true;
+  const SettingsOverride checked(changed);
+  double number = 0.5;
+  const auto scaled = compile(
+      [&](const Tensor& x) {
+        return x * full({4}, number, {f32, cpu}) + ramp(4).view({1, 4});
+      },
+      {.name = "scaled"});
+  const Tensor x = random({3, 4});
+  EXPECT_TRUE(allclose(scaled(x), x * 0.5 + ramp(4)));
+  EXPECT_TRUE(allclose(scaled(x), x * 0.5 + ramp(4)));
+  number = 0.25;
+  EXPECT_THROW(scaled(x), ArgumentError);
 }
 
 // A tensor that is made once, in the first call, and that the caller changes later.
