@@ -241,7 +241,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
     row.notes.push_back(fmt::format("static_print: {}", line));
   const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);
   emit(options, row, "ir", [&] {
-    const std::optional<ir::Kernel> loops = final_for(laid, target);
+    const std::optional<ir::Kernel> loops = final_for(laid, target, settings);
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel) +
            "\n// ---- stage Laid\n" + ir::print(laid) +
            (loops ? "\n// ---- stage Final\n" + ir::print(*loops) : "");

@@ -54,9 +54,18 @@ ir::Kernel cpu_sweeps(const ir::Kernel& tiles, const Target&, const KernelOption
   return laid_for_cpu(tiles);
 }
 
+std::optional<ir::Kernel> cpu_loops(const ir::Kernel& laid, const Target&, const KernelOptions&) {
+  return final_for_cpu(laid);
+}
+
+std::optional<ir::Kernel> cuda_threads(const ir::Kernel& laid, const Target& target,
+                                       const KernelOptions& options) {
+  return final_for_cuda(laid, {.target = target, .max_registers = options.maxnreg.value_or(0)});
+}
+
 constexpr CodeBackend backends[] = {
-    {DeviceKind::Cpu, Language::Cpp, cpu_source, cpu_sweeps, final_for_cpu, nullptr},
-    {DeviceKind::Cuda, Language::Cuda, cuda_source, cuda_sweeps, nullptr, cuda_shared_bytes},
+    {DeviceKind::Cpu, Language::Cpp, cpu_source, cpu_sweeps, cpu_loops, nullptr},
+    {DeviceKind::Cuda, Language::Cuda, cuda_source, cuda_sweeps, cuda_threads, cuda_shared_bytes},
 };
 
 }  // namespace

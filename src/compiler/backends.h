@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "compiler/compile.h"
@@ -21,8 +22,9 @@ struct CodeBackend {
                        const LineText& line_text);
   // The kernel at stage Laid, in the sweeps in which it is emitted.
   ir::Kernel (*lay)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
-  // The Laid kernel at stage Final; null where there is no lowering yet.
-  ir::Kernel (*lower)(const ir::Kernel& laid);
+  // The Laid kernel at stage Final; none where it is not lowered yet.
+  std::optional<ir::Kernel> (*lower)(const ir::Kernel& laid, const Target& target,
+                                     const KernelOptions& options);
   // What a block needs of shared memory, also when that is more than it can have; null where blocks
   // have none.
   std::int64_t (*shared_bytes)(const ir::Kernel& tiles, const Target& target,

@@ -93,9 +93,9 @@ ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelO
   return backend_of(target).lay(tiles, target, options);
 }
 
-std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target) {
-  const CodeBackend& backend = backend_of(target);
-  return backend.lower ? std::optional(backend.lower(laid)) : std::nullopt;
+std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
+                                    const KernelOptions& options) {
+  return backend_of(target).lower(laid, target, options);
 }
 
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,

@@ -50,7 +50,8 @@ using LineText = std::function<std::string_view(int file, int line)>;
 // The kernel at stage Laid, in the sweeps in which emit_source writes it.
 ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
 // The Laid kernel at stage Final; nothing where the target has no lowering yet.
-std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target);
+std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
+                                    const KernelOptions& options);
 
 // The text for the target of a kernel at stage Tile. Throws ArgumentError when the kernel needs
 // more than the target has.

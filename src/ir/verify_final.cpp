@@ -54,6 +54,15 @@ class FinalTypes {
         return check_call();
       case FinalOp::ForPrograms:
         return check_programs();
+      case FinalOp::Thread: {
+        const std::int64_t count = op_.integer("count");
+        require(count > 0 && (count & (count - 1)) == 0, "the count is a power of two");
+        return require(result() == Type::scalar(i32), "gives an i32");
+      }
+      case FinalOp::LoadTo:
+        return check_vector(0, op_.operands.size() - 3, true);
+      case FinalOp::StoreFrom:
+        return check_vector(1, op_.operands.size() - 2, false);
       case FinalOp::Lines:
         return require(op_.integers("files").size() == op_.integers("numbers").size(),
                        "has a file for each line");
@@ -94,6 +103,32 @@ class FinalTypes {
     require(operand(2) == operand(0).element(), "the value has the element's type");
     if (op_.operands.size() == 4)
       require(operand(3) == Type::scalar(b1), "the condition is a bool");
+  }
+
+  // Operands 0 and 1 are the array and the pointer, or the other way round; `guards` conditions and
+  // perhaps another value follow.
+  void check_vector(std::size_t array, std::size_t guards, bool has_other) const {
+    if (op_.operands.size() == 2) guards = 0;
+    require(op_.operands.size() >= 2 && guards <= 2 && (op_.operands.size() != 3 || !has_other),
+            has_other ? "needs an array, a pointer, and a condition or two bounds with another value"
+                      : "needs a pointer, an array and perhaps a condition or two bounds");
+    const Type& pointer = operand(1 - array);
+    require(operand(array).is_array(), fmt::format("operand {} is an array", array));
+    require(pointer.is_pointer && !pointer.is_array(),
+            fmt::format("operand {} is a pointer", 1 - array));
+    const Type element = operand(array).element();
+    require(element.element_bytes() == pointer.pointee().element_bytes(),
+            "the array has elements of those in memory");
+    for (std::size_t k = 2; k < 2 + guards; ++k)
+      require(guards == 1 ? operand(k) == Type::scalar(b1) : is_index(operand(k)),
+              guards == 1 ? "the condition is a bool" : "the bounds are integers");
+    if (has_other && guards > 0)
+      require(operand(2 + guards) == element, "the other value has the element's type");
+    const std::int64_t count = op_.integer("count"), width = op_.integer("width");
+    require(width > 0 && count > 0 && count % width == 0, "the count is a multiple of the width");
+    const Op* made = kernel_.maker(op_.operands[array]);
+    require(!made || made->kind != OpKind::Array || count <= made->integer("count"),
+            "rule F2: the vector is longer than the array");
   }
 
   void check_linear() const {
@@ -276,7 +311,8 @@ class FinalRules {
       require(&op, !kernel_.type(op.operands[0]).is_array(),
               "rule F1: elements of arrays are read and written by 'read' and 'write'");
     const bool has_place = op.facts().is(Family::Final) && op.kind != OpKind::Call &&
-                           op.operands.size() > 1 && kernel_.type(op.operands[0]).is_array();
+                           op.operands.size() > 1 && kernel_.type(op.operands[0]).is_array() &&
+                           kernel_.type(op.operands[1]).is_int();
     if (!has_place) return;
     const Op* array = kernel_.maker(op.operands[0]);
     const Op* index = kernel_.maker(op.operands[1]);

@@ -120,6 +120,9 @@ class TypeRules {
       case OpKind::All:
       case OpKind::Call:
       case OpKind::ForPrograms:
+      case OpKind::Thread:
+      case OpKind::LoadTo:
+      case OpKind::StoreFrom:
       case OpKind::Lines:
         return verify_final_types(kernel_, op);
       case OpKind::Reduce:

@@ -67,15 +67,6 @@ void Emitter::atomic_element(Frame& frame, const ir::Op& op) {
   frame.remember(Frame::key(result, frame.place), name);
 }
 
-// Sums of floats that one instruction adds to several neighbours.
-bool Emitter::adds_in_vectors(const ir::Op& op) const {
-  if (op.kind != OpKind::AtomicRmw || op.text("op") != "fadd" || uses_[op.result().id] > 0)
-    return false;
-  const DType dtype = kernel_.type(op.operands[1]).dtype;
-  return options_.target.has(Feature::VectorAtomics) &&
-         (dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16);
-}
-
 void Emitter::vector_add(Frame& frame, const VectorAccess& access, const std::string& from) {
   parts_.insert("atomics");
   constexpr int most_bytes = 16;

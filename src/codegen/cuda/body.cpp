@@ -11,20 +11,6 @@ namespace tilewright {
 
 using ir::OpKind;
 
-Frame::Key Frame::key(ir::Value value, const IndexMap& place) {
-  std::vector<std::uint64_t> bits(place.matrix.all_columns().begin(),
-                                  place.matrix.all_columns().end());
-  bits.push_back(place.offset);
-  return {value.id, std::move(bits)};
-}
-
-const std::string* Frame::find(const Key& key) const {
-  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
-    if (const auto found = scope->elements.find(key); found != scope->elements.end())
-      return &found->second;
-  return nullptr;
-}
-
 // ---- Indices
 
 // A linear map of the loop variables. What does not change within a vector gets a name.
@@ -146,17 +132,6 @@ std::string Emitter::bounds_text(Frame& frame, const ir::Op& bounds, const Place
 
 // ---- Elements
 
-// Whether the elements of every vector of the loop are neighbours that compare the same.
-bool Emitter::is_same_in_vector(const Frame& frame, const ir::Op& compare,
-                                const Place& place) const {
-  const int log_vector = frame.space.variables.empty() ? 0 : frame.space.variables[0].bits;
-  const ir::Type& type = kernel_.type(compare.result());
-  if (!frame.layout || log_vector == 0 || type.rank != 1 || is_rotated(type)) return false;
-  const AxisInfo& facts = alignments_.axes().of(compare.result());
-  return is_vector_of_neighbours(place, log_vector) &&
-         facts.dimensions.front().constant >= std::int64_t{1} << log_vector;
-}
-
 std::string Emitter::element(Frame& frame, ir::Value value, const Place& place) {
   if (!is_tile(kernel_, value)) return scalar(value);
   const Frame::Key key = Frame::key(value, place);
@@ -249,28 +224,6 @@ std::string Emitter::joined_element(Frame& frame, const ir::Op& op, const Place&
 }
 
 // ---- Arrays
-
-// The number of the register that holds the element.
-IndexMap Emitter::register_map(const Frame& frame, ir::Value value, const Place& place) const {
-  const Layout& held = layouts_.of_array(value).layout;
-  const int threads = frame.layout ? held.thread_bits() : 0;
-  const int registers = frame.space.bits() - threads;
-  std::vector<std::uint64_t> columns;
-  for (int j = 0; j < frame.space.bits(); ++j) {
-    if (j >= registers) {
-      TW_CHECK(place.matrix.column(j) == held.thread_matrix().column(j - registers),
-               "an element is wanted from another thread's registers");
-      columns.push_back(0);
-      continue;
-    }
-    const auto source = held.registers().solve(place.matrix.column(j));
-    TW_CHECK(source, "an element is in no register of its thread");
-    columns.push_back(*source);
-  }
-  const auto offset = held.registers().solve(place.offset);
-  TW_CHECK(offset, "an element is in no register of its thread");
-  return {BitMatrix(held.registers().columns(), std::move(columns)), *offset};
-}
 
 std::string Emitter::register_index(const Frame& frame, ir::Value value, const Place& place) const {
   return linear_text(frame.space, register_map(frame, value, place));

@@ -17,41 +17,9 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int log_slice = 4;  // elements of one slice of a big tile
-
-// Of the value that a load without a name becomes by a cast, in its own sweep or in another.
-std::string name_of_cast(const ir::Kernel& kernel, ir::Value load, ir::Value inside) {
-  std::string name;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (name.empty() && op.kind == OpKind::Cast &&
-        (op.operands[0] == load || op.operands[0] == inside))
-      name = kernel.name_of(op.result());
-  });
-  return name;
-}
-
 }  // namespace
 
 // ---- Loops
-
-Emitter::ElementLoop Emitter::make_loop(const Step& step, const TileLayout& layout) {
-  ElementLoop loop;
-  const int registers = layout.layout.registers().columns();
-  loop.log_vector = std::min(layout.log_vector, registers);
-  const bool is_big = !layout.is_unrolled && (1 << registers) > TileLayouts::most_registers;
-  loop.log_vectors =
-      is_big ? std::max(log_slice - loop.log_vector, 0) : registers - loop.log_vector;
-  loop.log_slices = registers - loop.log_vector - loop.log_vectors;
-  loop.frame.step = &step;
-  loop.frame.layout = &layout.layout;
-  loop.frame.index_from = 1;
-  loop.frame.space.variables = {{"v", loop.log_vector},
-                                {"k", loop.log_vectors},
-                                {"s", loop.log_slices},
-                                {"thread", layout.layout.thread_bits()}};
-  loop.frame.place = {layout.layout.matrix(), 0};
-  return loop;
-}
 
 void Emitter::open_slices(ElementLoop& loop) {
   if (loop.log_slices == 0) return;
@@ -93,14 +61,6 @@ void Emitter::close_elements(ElementLoop& loop) {
 }
 
 // ---- Arrays
-
-// What the array of a value is named after.
-std::string Emitter::array_base(ir::Value value, ir::Value storage) const {
-  std::string base = kernel_.name_of(storage);
-  if (base.empty()) base = kernel_.name_of(schedule_.result_of(value));
-  if (base.empty()) base = name_of_cast(kernel_, storage, schedule_.source_of(storage));
-  return base.empty() ? "kept" : base;
-}
 
 void Emitter::declare_array(ir::Value value) {
   const ir::Value storage = schedule_.storage(value);
@@ -271,53 +231,6 @@ bool Emitter::is_only_loaded(const Step& step, const std::vector<Preload>& prelo
   });
 }
 
-// What is read in vectors first: loads by affine pointers, and arrays in shared memory.
-std::vector<Emitter::Preload> Emitter::plan_preloads(ElementLoop& loop) {
-  const Step& step = *loop.frame.step;
-  std::vector<Preload> out;
-  const TileReads reads = reads_of(kernel_, schedule_, step);
-  for (const TileAccess& access : reads.accesses) {
-    if (access.op->kind != OpKind::Load) continue;
-    const Place place = compose(access.map, loop.frame.place);
-    const ir::Value value = access.op->result();
-    const bool is_known = std::any_of(out.begin(), out.end(), [&](const Preload& preload) {
-      return preload.value == value && preload.place == place;
-    });
-    const auto vector = vector_access(loop.frame, *access.op, place);
-    if (vector && !is_known)
-      out.push_back({value, place, vector, "", kernel_.type(value).is_bool()});
-  }
-  for (const TileRead& read : reads.arrays) {
-    const Place place = compose(read.map, loop.frame.place);
-    if (is_stowed(read.value)) out.push_back({read.value, place, std::nullopt, "", false});
-    if (!layouts_.is_shared(read.value)) continue;
-    if (is_shared_vector(loop, read.value, place))
-      out.push_back({read.value, place, std::nullopt, "", false});
-  }
-  return out;
-}
-
-// What many programs read comes from a near cache: where registers are scarce they are not for all
-// of it before the first vector is stored.
-bool Emitter::is_late(const ElementLoop& loop, const Preload& preload, bool is_crowded) const {
-  if (is_stowed(preload.value)) return true;
-  if (!is_crowded) return false;
-  const Step& step = *loop.frame.step;
-  const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
-  return hints_.has_shared && preload.access && !hints_.once.contains(preload.access->op) &&
-         !is_kept && loop.log_vectors > 0 && loop.log_vector > 0 && step.reductions.empty() &&
-         std::any_of(step.ops.begin(), step.ops.end(),
-                     [](const ir::Op* op) { return op->kind == OpKind::Store; });
-}
-
-// Whether a step reads a tile whose array is that of the value, which the step makes.
-bool Emitter::reads_storage_of(const Step& step, ir::Value value) const {
-  const TileReads reads = reads_of(kernel_, schedule_, step);
-  return std::any_of(reads.arrays.begin(), reads.arrays.end(), [&](const TileRead& read) {
-    return schedule_.storage(read.value) == schedule_.storage(value);
-  });
-}
-
 void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside) {
   if (preloads.empty()) return;
   const Step& step = *loop.frame.step;
@@ -371,12 +284,6 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, b
 }
 
 // ---- Vectors of kept elements
-
-// Whether a vector of the loop is one run of neighbours in the array.
-bool Emitter::is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const {
-  return loop.log_vector > 0 && kernel_.type(value).element_bytes() << loop.log_vector <= 16 &&
-         is_vector_of_neighbours(layouts_.swizzle_of(value)(place), loop.log_vector);
-}
 
 // Those that were loaded as vectors are kept from there.
 std::vector<Emitter::VectorKeep> Emitter::plan_vector_keeps(ElementLoop& loop,

@@ -18,6 +18,8 @@
 #include "codegen/cuda/source_lines.h"
 #include "codegen/cuda/transposed_loads.h"
 #include "codegen/emulate/rewrite.h"
+#include "codegen/lower/lower_to_threads.h"
+#include "codegen/print/cuda_kernel.h"
 #include "ir/roles.h"
 #include "passes/laid/add_scratch.h"
 #include "passes/laid/allocate_shared.h"
@@ -128,9 +130,30 @@ struct Trial {
   Emitter::Refused refused;
 };
 
+// The text of what is lowered to stage Final.
+Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
+  Emitted out;
+  CudaFunction function = print_cuda_kernel(
+      program, kernel_symbol(program.name),
+      [&](int file, int line) {
+        return options.line_text ? options.line_text(static_cast<std::uint16_t>(file), line)
+                                 : std::string_view{};
+      },
+      options.line_directives);
+  out.text = options.line_directives ? repeat_line_directives(function.text) : function.text;
+  out.parts = std::move(function.parts);
+  return out;
+}
+
 // The text of a kernel whose tables are written.
 Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptions& options) {
   const TileLayouts layouts(kernel, facts.sweeps);
+  if (const std::optional<ThreadProgram> program =
+          lower_to_threads(kernel, facts, layouts, options)) {
+    Trial out{print(program->kernel, options), {}};
+    out.emitted.is_crowded = program->is_crowded;
+    return out;
+  }
   Emitter emitter(kernel, facts, layouts, options);
   Trial out{run(emitter, options), emitter.refused()};
   // Copies that run ahead have barriers of their own; rings need none.
@@ -425,6 +448,13 @@ ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options
   return emit_smallest(tiles, options).laid;
 }
 
+std::optional<ir::Kernel> final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options) {
+  const LaidFacts facts(laid, shape_of(laid, options.target).threads());
+  std::optional<ThreadProgram> program =
+      lower_to_threads(laid, facts, TileLayouts(laid, facts.sweeps), options);
+  return program ? std::optional(std::move(program->kernel)) : std::nullopt;
+}
+
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   return emit_smallest(kernel, options).shared_bytes;
 }
@@ -484,6 +514,8 @@ void check_num_warps(const CudaEmitOptions& options) {
 KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
   check_num_warps(options);
   require_features(kernel, options.target);
+  if (kernel.stage == ir::Stage::Final)
+    return source_of(kernel, print(kernel, options), options);
   if (kernel.stage == ir::Stage::Laid) {
     TW_CHECK(kernel.shape.is_decided(), "kernel '{}' has no shape", kernel.name);
     require_space(kernel, options.target);

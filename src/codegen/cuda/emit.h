@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/emit.h — a kernel of stage Tile or Laid as CUDA C++ that is made to be read.
+// codegen/cuda/emit.h — a kernel of stage Tile, Laid or Final as CUDA C++ that is made to be read.
 //
 //   KernelSource source = emit_cuda(kernel, {.target = Target::parse("sm_90a"), .num_warps = 4});
 //
@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,13 +56,17 @@ struct CudaEmitOptions {
 // How programs of a Laid kernel lie on the threads of a target.
 ProgramShape shape_of(const ir::Kernel& laid, const Target& target);
 
-// Of stage Laid as it is, of stage Tile after laid_for_cuda. Throws ArgumentError when the kernel cannot
+// Of stages Laid and Final as it is, of stage Tile after laid_for_cuda. Throws ArgumentError when the kernel cannot
 // run: more shared memory than a block can have, or a number of warps that is no power of two or
 // more than a block has.
 KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
 
 // The kernel at stage Laid as it is emitted: in sweeps, with its shape, layouts and places.
 ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);
+
+// The Laid kernel as the program of one thread (lower/lower_to_threads.h); none where it is not
+// lowered yet.
+std::optional<ir::Kernel> final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options);
 
 // What a block of the kernel needs, also when that is more than it can have.
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options);

@@ -41,40 +41,22 @@ bool mixes_pointers(const ir::Kernel& kernel) {
   return mixes;
 }
 
-// The owner of the private buffer, if there is one.
-ir::Value private_row(const ir::Kernel& kernel, const Sweeps& sweeps) {
-  for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
-    if (kernel.buffers[i].is_private) return sweeps.owner_of(i);
-  return {};
-}
-
 }  // namespace
 
 Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLayouts& layouts,
                  const CudaEmitOptions& options)
-    : kernel_(kernel),
-      schedule_(facts.sweeps),
-      alignments_(facts.alignments),
-      layouts_(layouts),
-      options_(options),
+    : ElementPlans(kernel, facts, layouts, options),
       shape_(shape_of(kernel, options.target)),
       threads_(shape_.threads()),
       lanes_(shape_.lanes),
       shared_axis_(first_program_axis(kernel)),
-      stowed_(private_row(kernel, facts.sweeps)),
       producer_(ir::producer_of(kernel)),
-      uses_(kernel.value_count(), 0),
-      hints_(find_access_hints(kernel, schedule_)),
-      has_dot_(has_dot(kernel)),
       global_(kernel),
       has_products_(has_asynchronous_dots(kernel)),
       advances_copies_(has_lines_along_depth()),
       copy_indices_(find_copy_indices()),
       keeps_const_(!mixes_pointers(kernel)),
       warp_buffers_(producer_ ? exchanged_within_warps(kernel, schedule_, layouts) : std::set<std::size_t>()) {
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    for (ir::Value value : op.operands) ++uses_[value.id];
-  });
   for (const char* name : {"thread", "v", "k", "s", "shared", "lane", "warp"}) names_.make(name);
   parts_ = {"types"};
   if (shape_.blocks > 1) parts_.insert({"reduce", "cluster"});

@@ -21,11 +21,10 @@
 #include <vector>
 
 #include "base/text_writer.h"
-#include "codegen/cuda/access_hints.h"
+#include "codegen/cuda/element_plans.h"
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/global_memory.h"
 #include "codegen/cuda/shared_memory.h"
-#include "codegen/cuda/space.h"
 #include "codegen/cuda/wgmma_functions.h"
 #include "codegen/cuda/wrapping.h"
 #include "codegen/text/expressions.h"
@@ -40,32 +39,12 @@
 
 namespace tilewright {
 
-struct Frame {
-  const Step* step = nullptr;
-  Space space;
-  std::size_t index_from = 0;      // variables before this one are left out of named indices
-  bool is_whole_vector = false;    // indices are those of the first element of a vector
-  const Layout* layout = nullptr;  // of the loop; none where elements are taken from anywhere
-  IndexMap place;                  // of the step's own element
-
-  using Key = std::pair<std::uint32_t, std::vector<std::uint64_t>>;
-  struct Scope {
-    std::map<Key, std::string> elements;
-    std::map<std::string, std::string> indices;
-  };
-  std::vector<Scope> scopes = {{}};
-
-  static Key key(ir::Value value, const IndexMap& place);
-  const std::string* find(const Key& key) const;
-  void remember(const Key& key, std::string text) { scopes.back().elements[key] = std::move(text); }
-};
-
 // Without parentheses around all of it.
 std::string bare(const std::string& text);
 // Of an atomic: the name in the device library.
 std::string_view scope_text(const ir::Op& atomic);
 
-class Emitter {
+class Emitter : private ElementPlans {
  public:
   // Of a Laid kernel whose tables are written.
   Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLayouts& layouts,
@@ -98,8 +77,6 @@ class Emitter {
   const std::map<std::string, MapBox>& boxes() const { return boxes_; }  // by map
 
  private:
-  using Place = IndexMap;
-
   // ---- Text
   void statement(const ir::Op& op, const std::string& text);
   void note_line(const ir::Location& location);
@@ -117,7 +94,6 @@ class Emitter {
   // ---- Scalars
   std::string scalar(ir::Value value);
   OperandText operand(ir::Value value, std::string text) const;
-  std::optional<std::int64_t> constant_of(ir::Value value) const;
   void scalar_step(const ir::Op& op);
   std::string operation_text(const ir::Op& op, std::span<const OperandText> operands) const;
   void note_parts(const ir::Op& op, const std::string& text);
@@ -140,14 +116,12 @@ class Emitter {
 
   // ---- Elements of tiles
   std::string element(Frame& frame, ir::Value value, const Place& place);
-  bool is_same_in_vector(const Frame& frame, const ir::Op& compare, const Place& place) const;
   std::string view_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
   std::string computed_element(Frame& frame, const ir::Op& op, ir::Value value, const Place& place);
   std::string arm(Frame& frame, ir::Value value, const Place& place);
   std::string array_element(Frame& frame, ir::Value value, const Place& place);
   // Where an element stands in its array: register_index() or shared_index().
   std::string array_index(Frame& frame, ir::Value value, const Place& place);
-  IndexMap register_map(const Frame& frame, ir::Value value, const Place& place) const;
   std::string register_index(const Frame& frame, ir::Value value, const Place& place) const;
   // The place of an element in an array in shared memory; every access to one goes by it.
   std::string shared_index(Frame& frame, ir::Value value, const Place& place);
@@ -168,7 +142,6 @@ class Emitter {
   std::string indexed_element(Frame& frame, const ir::Op& op, const Place& place);
 
   // ---- Memory
-  struct Preload;
   // Writes a barrier first when another thread may have used the same memory in a way that must
   // come before, and notes the access.
   void order_memory(const ir::Op& op, const Layout* layout);
@@ -177,27 +150,12 @@ class Emitter {
   // and its stores.
   bool note_accesses(const TileReads& reads, const Layout& layout);
   void part_accesses(const TileReads& reads, const std::vector<Preload>& preloads);
-  struct VectorAccess {
-    const ir::Op* op = nullptr;
-    Place place;
-    int width = 1;  // elements that one instruction moves
-    int contiguous = -1;
-    const ir::Op* affine = nullptr;  // none: pointers without a formula
-    const ir::Op* bounds = nullptr;
-    ir::Value mask;           // instead of bounds: the same for all elements of a vector
-    bool is_rotated = false;  // the elements are those of a tile that is turned round
-  };
   std::string mask_text(Frame& frame, const VectorAccess& access);  // of one element or of all
-  std::optional<VectorAccess> vector_access(const Frame& frame, const ir::Op& op,
-                                            const Place& place) const;
-  bool is_uniform_tile(ir::Value value) const;
   std::string uniform_text(ir::Value value);
   std::string cache_text(const ir::Op& op) const;
-  bool lingers(const ir::Op& op) const;
   std::string load_element(Frame& frame, const ir::Op& op, const Place& place);
   void store_element(Frame& frame, const ir::Op& op);
   void atomic_element(Frame& frame, const ir::Op& op);
-  bool adds_in_vectors(const ir::Op& op) const;
   void vector_add(Frame& frame, const VectorAccess& access, const std::string& from);
   std::string_view order_of(const ir::Op& atomic) const;
   void begin_fenced(const TileReads& reads, const std::vector<Preload>& preloads, const Step& step);
@@ -212,16 +170,12 @@ class Emitter {
     std::string arguments;  // with a comma before each
   };
   Guard vector_guard(Frame& frame, const VectorAccess& access);
-  bool is_all_or_nothing(const Frame& frame, const VectorAccess& access) const;
   std::string vector_pointer(Frame& frame, const VectorAccess& access);
   std::string vector_template(const Frame& frame, const VectorAccess& access,
                               const Guard& guard) const;
 
   // ---- Tiles that are turned round (rotation.h, rotated_rows.cpp)
   void declare_shift();
-  bool is_rotated(const ir::Type& type) const {
-    return alignments_.rotation() && type.rank == 1 && type.numel() == alignments_.rotation()->size;
-  }
   std::string rotated_template(const Frame& frame, const VectorAccess& access) const;
   std::string rotated_place(const Frame& frame, const VectorAccess& access);
   void rotated_load(Frame& frame, const VectorAccess& access, const std::string& into);
@@ -231,26 +185,11 @@ class Emitter {
                           const std::vector<std::string>& values, std::string_view order = {});
 
   // ---- Loops over elements
-  struct ElementLoop {
-    Frame frame;
-    int log_vector = 0;
-    int log_vectors = 0;
-    int log_slices = 0;
-    bool unrolls_slices = false;
-  };
-  struct Preload {  // read in vectors before the elements are worked on
-    ir::Value value;
-    Place place;
-    std::optional<VectorAccess> access;  // of a load; else an array in shared memory
-    std::string tile;
-    bool is_bool = false;  // bytes that stand for bools
-  };
   struct VectorKeep {  // written to shared memory in vectors after the elements were worked on
     ir::Value value;
     std::string from;
     bool is_own = false;  // an array for this alone, of one vector
   };
-  ElementLoop make_loop(const Step& step, const TileLayout& layout);
   void open_slices(ElementLoop& loop);
   void close_slices(ElementLoop& loop);
   void open_vectors(ElementLoop& loop);
@@ -258,25 +197,11 @@ class Emitter {
   void open_elements(ElementLoop& loop);
   void close_elements(ElementLoop& loop);
   void elements_step(const Step& step);
-  std::vector<Preload> plan_preloads(ElementLoop& loop);
   // Of all vectors in a loop of their own, or inside the loop over vectors.
   void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside);
-  // Loads in slices what is more than this many registers of a thread (streamed_loop.cpp).
-  static constexpr std::int64_t most_words_held = 96;
-  void slice_streamed(ElementLoop& loop, const TileReads& reads);
-  void widen_slices(ElementLoop& loop, const TileReads& reads);
-  static void set_slices(ElementLoop& loop, int log_vectors);
-  bool has_registers_by_slice(const ElementLoop& loop, const TileReads& reads) const;
-  bool is_streamed(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
-  std::int64_t words_loaded(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
-  std::int64_t words_held(const ElementLoop& loop, const TileReads& reads,
-                          const std::vector<Preload>& preloads) const;
-  bool is_late(const ElementLoop& loop, const Preload& preload, bool is_crowded) const;
-  bool is_shared_vector(const ElementLoop& loop, ir::Value value, const Place& place) const;
   std::vector<VectorKeep> plan_vector_keeps(ElementLoop& loop,
                                             const std::vector<Preload>& preloads);
   bool is_only_loaded(const Step& step, const std::vector<Preload>& preloads);
-  bool reads_storage_of(const Step& step, ir::Value value) const;
   static bool keeps_all(const Step& step, const std::vector<VectorKeep>& keeps);
   void keep_vector(ElementLoop& loop, const VectorKeep& kept);
   void element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::string>& vectors,
@@ -297,12 +222,10 @@ class Emitter {
   void note(const SharedUse& use);
   void synchronize(const Frame& frame, const TileReads& reads,
                    const std::vector<ir::Value>& written);
-  std::string array_base(ir::Value value, ir::Value storage) const;
   void declare_array(ir::Value value);
   std::string array_name(ir::Value value);
 
   // ---- A row in shared memory (stowed_row.cpp)
-  bool is_stowed(ir::Value value) const { return stowed_ && schedule_.storage(value) == stowed_; }
   void declare_stowed();
   std::string stowed_index(const Frame& frame, const Place& place) const;
   void stow_kept(ElementLoop& loop, std::vector<Preload>& loads);
@@ -564,20 +487,13 @@ class Emitter {
   void declare_carried(const std::vector<ir::Value>& values, const std::vector<ir::Value>& initial,
                        const Step& at);
 
-  const ir::Kernel& kernel_;
-  const Sweeps& schedule_;
-  const Alignments& alignments_;
-  const TileLayouts& layouts_;
-  const CudaEmitOptions& options_;
   const ProgramShape shape_;
   const int threads_;      // of a program
   const int lanes_;        // of a warp
   const int shared_axis_;  // of the grid, along which programs share a block
   std::string program_;    // names, where programs share a block
   std::string programs_;
-  const ir::Value stowed_;  // the row in shared memory
   bool is_stowed_well_ = true;
-  bool is_stowing_ = false;  // through registers
   std::string shift_;        // the name, where tiles are turned round
   bool has_barrier_ = false;
   std::int64_t cluster_bytes_ = 0;  // of the arrays through which a cluster meets
@@ -594,9 +510,6 @@ class Emitter {
   std::map<std::string, MapBox> boxes_;
   const ir::Op* const producer_;  // who asks for roles; null where there is one
   bool is_consuming_ = false;
-  std::vector<int> uses_;                                   // by value
-  const AccessHints hints_;
-  const bool has_dot_;
   std::map<std::uint64_t, std::string> owners_;  // bits of copies to a variable
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
@@ -605,8 +518,6 @@ class Emitter {
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;
-  bool has_rolled_slices_ = false;  // a loop over slices that stays a loop
-  bool is_crowded_ = false;
   const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
   std::int64_t loop_words_ = 0;     // the most registers that a step of a loop loads and adds to
   std::optional<Ahead> ahead_;      // of the loop that is written

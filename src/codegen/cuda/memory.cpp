@@ -15,11 +15,6 @@ namespace {
 
 using ir::OpKind;
 
-// A view whose elements are those of its one operand.
-bool is_mapped(const ir::Op& op) {
-  return op.facts().maps(ir::Same | ir::Repeated | ir::Reshaped | ir::Permuted);
-}
-
 ir::AttributeValue zero_of(const ir::Type& type) {
   if (type.is_float()) return 0.0;
   return std::int64_t{0};
@@ -28,83 +23,18 @@ ir::AttributeValue zero_of(const ir::Type& type) {
 }  // namespace
 
 std::string Emitter::cache_text(const ir::Op& op) const {
-  const std::string_view evict = op.text("evict");
-  const std::string_view cache = op.text("cache");
-  std::string_view how;
-  if (evict == "evict_first") how = "EvictFirst";
-  else if (evict == "evict_last") how = "EvictLast";
-  else if (cache == ".ca") how = "Ca";
-  else if (cache == ".cg") how = "Cg";
-  else if (cache == ".cs") how = "Cs";
-  else if (cache == ".cv") how = "Cv";
-  else if (cache == ".wb") how = "Wb";
-  else if (cache == ".wt") how = "Wt";
-  else if (lingers(op)) how = "Linger";
-  return how.empty() ? "" : fmt::format("<tw::Cache::{}>", how);
-}
-
-bool Emitter::lingers(const ir::Op& op) const {
-  return options_.target.has(Feature::CacheHints) && hints_.streaming.contains(&op) && !is_stowing_;
-}
-
-bool Emitter::is_uniform_tile(ir::Value value) const {
-  const ir::Op* maker = kernel_.maker(value);
-  while (maker && is_mapped(*maker)) {
-    if (!is_tile(kernel_, maker->operands[0])) return true;
-    maker = kernel_.maker(maker->operands[0]);
-  }
-  return maker && is_uniform(*maker);
+  const std::string_view cache = cache_of(op);
+  return cache.empty() ? "" : fmt::format("<tw::Cache::{}>", camel_case(cache));
 }
 
 std::string Emitter::uniform_text(ir::Value value) {
   const ir::Op* maker = kernel_.maker(value);
-  while (is_mapped(*maker)) maker = kernel_.maker(maker->operands[0]);
+  while (is_mapped_view(*maker)) maker = kernel_.maker(maker->operands[0]);
   if (maker->kind == OpKind::Splat) return scalar(maker->operands[0]);
   return literal_text(kernel_.type(maker->result()), *maker->find("value"));
 }
 
 // ---- Whole vectors
-
-// Whether the elements of one vector lie side by side in memory, guarded by bounds at most.
-std::optional<Emitter::VectorAccess> Emitter::vector_access(const Frame& frame, const ir::Op& op,
-                                                            const Place& place) const {
-  if (op.integer("volatile") != 0) return std::nullopt;
-  VectorAccess out{.op = &op, .place = place};
-  out.affine = kernel_.maker(op.operands[0]);
-  if (out.affine && out.affine->kind != OpKind::Affine) out.affine = nullptr;
-  if (const ir::Value mask = op.mask()) {
-    out.bounds = kernel_.maker(mask);
-    if (out.bounds && out.bounds->kind != OpKind::Bounds) out.bounds = nullptr;
-    if (!out.bounds) out.mask = mask;
-  }
-  if (op.kind == OpKind::Load && op.operands.size() > 2 && !is_uniform_tile(op.operands[2]))
-    return std::nullopt;
-  const ir::Type& type = kernel_.type(op.operands[0]);
-  const int log_vector = frame.space.variables[0].bits;
-  const AccessShape shape = access_shape(kernel_, alignments_, op);
-  out.contiguous = shape.contiguous;
-  if ((!out.affine || out.mask) && (shape.contiguous < 0 || log_vector == 0)) return std::nullopt;
-  if (shape.contiguous >= 0 && log_vector > shape.log_run) return std::nullopt;
-  if (out.mask && alignments_.axes()
-                          .of(out.mask)
-                          .dimensions[static_cast<std::size_t>(shape.contiguous)]
-                          .constant < 1 << log_vector)
-    return std::nullopt;
-  for (int d = 0; d < type.rank; ++d) {
-    const IndexMap index = compose(coordinate_map(sizes_of(type), d), place);
-    for (int j = 0; j < frame.space.bits(); ++j) {
-      const std::uint64_t column = index.matrix.column(j);
-      const bool is_right = j < log_vector ? column == (d == shape.contiguous ? 1ull << j : 0)
-                            : d == shape.contiguous ? (column & ((1ull << log_vector) - 1)) == 0
-                                                    : true;
-      if (!is_right) return std::nullopt;
-    }
-  }
-  out.width = 1 << std::min(log_vector, shape.log_width);
-  out.is_rotated = is_rotated(type);
-  if (out.is_rotated && !alignments_.is_rotated_into_line(op)) out.width = 1 << log_vector;
-  return out;
-}
 
 // The address of the vector's first element.
 std::string Emitter::vector_pointer(Frame& frame, const VectorAccess& access) {
@@ -125,31 +55,11 @@ std::string Emitter::mask_text(Frame& frame, const VectorAccess& access) {
 std::string Emitter::vector_template(const Frame& frame, const VectorAccess& access,
                                      const Guard& guard) const {
   const int count = 1 << frame.space.variables[0].bits;
-  std::string cache = cache_text(*access.op);
-  // Behind a branch the hint costs more than it brings.
-  if (guard.suffix == "_guarded" && lingers(*access.op)) cache.clear();
-  // Small elements of products, which come to their stores through shared memory, and of scans
-  // would be stored word by word.
-  const bool comes_apart = access.op->kind == OpKind::Store && (has_dot_ || layouts_.has_scans()) &&
-                           kernel_.type(access.op->operands[1]).element_bytes() < 4;
-  if (comes_apart && cache.empty()) cache = "<tw::Cache::Together>";
+  const std::string_view cache = vector_cache(access, guard.suffix == "_guarded");
   std::string out = fmt::format("{}", count);
   if (access.width != count || !cache.empty()) out += fmt::format(", {}", access.width);
-  if (!cache.empty()) out += ", " + cache.substr(1, cache.size() - 2);
+  if (!cache.empty()) out += ", tw::Cache::" + camel_case(cache);
   return out;
-}
-
-// Whether a vector lies inside the bounds whole or not at all.
-bool Emitter::is_all_or_nothing(const Frame& frame, const VectorAccess& access) const {
-  if (access.is_rotated) return false;
-  if (!access.bounds || access.contiguous < 0) return true;
-  const std::int64_t count = std::int64_t{1} << frame.space.variables[0].bits;
-  const auto at = 2 * static_cast<std::size_t>(access.contiguous);
-  const auto is_multiple = [&](ir::Value bound) {
-    const std::optional<std::int64_t> known = constant_of(bound);
-    return known ? *known % count == 0 : alignments_.of(bound) % count == 0;
-  };
-  return is_multiple(access.bounds->operands[at]) && is_multiple(access.bounds->operands[at + 1]);
 }
 
 // How a vector is guarded: "" when all of it is inside; "_whole" with one condition; "_guarded"

@@ -41,14 +41,6 @@ std::string Emitter::scalar(ir::Value value) {
   return view_element(frame, *maker, value, frame.place);
 }
 
-std::optional<std::int64_t> Emitter::constant_of(ir::Value value) const {
-  for (const ir::Op* maker = kernel_.maker(value);
-       maker && maker->facts().maps(ir::Spread | ir::Repeated | ir::Reshaped);
-       maker = kernel_.maker(value))
-    value = maker->operands[0];
-  return ir::integer_constant(kernel_, value);
-}
-
 OperandText Emitter::operand(ir::Value value, std::string text) const {
   return {atom(text), kernel_.type(value), constant_of(value)};
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "codegen/text/expressions.h"
 
@@ -25,18 +24,17 @@ std::string term(const SpaceVariable& variable, int low, int count, std::uint64_
   return factor == 1 ? text : fmt::format("{} * {}", text, factor);
 }
 
-// Terms whose bits meet, which are combined by exclusive or; other terms are added.
-struct Group {
-  std::vector<std::string> terms;
-  std::uint64_t image = 0;
-};
+std::string term_text(const Space& space, const LinearTerm& of) {
+  if (of.count == 0) return fmt::format("{}", of.factor);
+  return term(space.variables[of.variable], of.low, of.count, of.factor);
+}
 
 // Groups that meet the new term become one with it, at the place of the first.
-void add_term(std::vector<Group>& groups, const std::string& text, std::uint64_t image) {
-  const auto meets = [&](const Group& group) { return (group.image & image) != 0; };
+void add_term(std::vector<LinearGroup>& groups, const LinearTerm& term, std::uint64_t image) {
+  const auto meets = [&](const LinearGroup& group) { return (group.image & image) != 0; };
   const auto first = std::find_if(groups.begin(), groups.end(), meets);
   if (first == groups.end()) {
-    groups.push_back({{text}, image});
+    groups.push_back({{term}, image});
     return;
   }
   for (auto at = first + 1; at != groups.end();) {
@@ -48,7 +46,7 @@ void add_term(std::vector<Group>& groups, const std::string& text, std::uint64_t
     first->image |= at->image;
     at = groups.erase(at);
   }
-  first->terms.push_back(text);
+  first->terms.push_back(term);
   first->image |= image;
 }
 
@@ -92,9 +90,9 @@ std::uint64_t image_of(const Space& space, const IndexMap& map, std::size_t firs
   return image;
 }
 
-std::string linear_text(const Space& space, const IndexMap& map, std::size_t first,
-                        std::size_t last) {
-  std::vector<Group> groups;
+std::vector<LinearGroup> linear_groups(const Space& space, const IndexMap& map, std::size_t first,
+                                       std::size_t last) {
+  std::vector<LinearGroup> groups;
   for (std::size_t i = last; i-- > first;) {
     const SpaceVariable& variable = space.variables[i];
     const int base = space.first_bit_of(i);
@@ -109,19 +107,24 @@ std::string linear_text(const Space& space, const IndexMap& map, std::size_t fir
         image |= factor << count;
         ++count;
       }
-      if (factor != 0) add_term(groups, term(variable, low, count, factor), image);
+      if (factor != 0) add_term(groups, {i, low, count, factor}, image);
       low += count;
     }
   }
-  if (map.offset != 0) add_term(groups, fmt::format("{}", map.offset), map.offset);
-  if (groups.empty()) return "0";
+  if (map.offset != 0) add_term(groups, {0, 0, 0, map.offset}, map.offset);
+  return groups;
+}
+
+std::string linear_text(const Space& space, const IndexMap& map, std::size_t first,
+                        std::size_t last) {
   std::string out;
-  for (const Group& group : groups) {
-    if (!out.empty()) out += " + ";
-    const std::string text = fmt::format("{}", fmt::join(group.terms, " ^ "));
-    out += group.terms.size() == 1 ? text : "(" + text + ")";
+  for (const LinearGroup& group : linear_groups(space, map, first, last)) {
+    std::string text;
+    for (const LinearTerm& term : group.terms)
+      text += (text.empty() ? "" : " ^ ") + term_text(space, term);
+    out += (out.empty() ? "" : " + ") + (group.terms.size() == 1 ? text : "(" + text + ")");
   }
-  return out;
+  return out.empty() ? "0" : out;
 }
 
 std::string part_text(const std::string& array, const Space& space, int low) {

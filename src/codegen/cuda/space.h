@@ -7,6 +7,7 @@
 // a layout. An element's index in any view is a bit matrix over them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,23 @@ struct Space {
   int first_bit_of(std::size_t variable) const;
 };
 
-// matrix(bits of the variables) ^ offset as C++, for the variables from number `first` to before
-// `last` only: "thread * 4 + k * 512 + v", where bits meet
+// Bits [low, low + count) of a variable times a factor; of no bits, the factor alone.
+struct LinearTerm {
+  std::size_t variable = 0;
+  int low = 0;
+  int count = 0;
+  std::uint64_t factor = 1;
+};
+// Terms whose bits meet, which are combined by exclusive or; groups are added.
+struct LinearGroup {
+  std::vector<LinearTerm> terms;
+  std::uint64_t image = 0;
+};
+// matrix(bits of the variables) ^ offset, for the variables from number `first` to before `last`.
+std::vector<LinearGroup> linear_groups(const Space& space, const IndexMap& map, std::size_t first,
+                                       std::size_t last);
+
+// The same as C++: "thread * 4 + k * 512 + v", where bits meet
 // "(thread * 8 ^ k * 16)". "0" when nothing is left.
 std::string linear_text(const Space& space, const IndexMap& map, std::size_t first,
                         std::size_t last);

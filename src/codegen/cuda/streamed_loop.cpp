@@ -3,7 +3,7 @@
 // vectors of one slice are loaded, worked on and stored before those of the next one are loaded.
 #include <algorithm>
 
-#include "codegen/cuda/emitter.h"
+#include "codegen/cuda/element_plans.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -25,7 +25,7 @@ constexpr int log_most_unrolled = 8;
 }  // namespace
 
 // Registers of a thread for what is loaded before the first vector is worked on.
-std::int64_t Emitter::words_loaded(const ElementLoop& loop,
+std::int64_t ElementPlans::words_loaded(const ElementLoop& loop,
                                    const std::vector<Preload>& preloads) const {
   std::int64_t bytes = 0;
   for (const Preload& preload : preloads)
@@ -37,7 +37,7 @@ std::int64_t Emitter::words_loaded(const ElementLoop& loop,
 
 // Registers of a thread for all that the loop reads, when all of it is there before the first
 // vector is worked on.
-std::int64_t Emitter::words_held(const ElementLoop& loop, const TileReads& reads,
+std::int64_t ElementPlans::words_held(const ElementLoop& loop, const TileReads& reads,
                                  const std::vector<Preload>& preloads) const {
   std::int64_t bytes = 4 * words_loaded(loop, preloads);
   for (const TileRead& read : reads.arrays)
@@ -49,7 +49,7 @@ std::int64_t Emitter::words_held(const ElementLoop& loop, const TileReads& reads
 
 // Whether each vector is done with once it is stored: nothing is summed up or kept. Loads that come
 // late save registers without slices.
-bool Emitter::is_streamed(const ElementLoop& loop, const std::vector<Preload>& preloads) const {
+bool ElementPlans::is_streamed(const ElementLoop& loop, const std::vector<Preload>& preloads) const {
   const Step& step = *loop.frame.step;
   const auto is_load = [&](const Preload& preload) {
     return preload.access.has_value() && !is_late(loop, preload, true);
@@ -62,7 +62,7 @@ bool Emitter::is_streamed(const ElementLoop& loop, const std::vector<Preload>& p
 }
 
 // Moves bits between the loop over the vectors of a slice and the loop over slices.
-void Emitter::set_slices(ElementLoop& loop, int log_vectors) {
+void ElementPlans::set_slices(ElementLoop& loop, int log_vectors) {
   loop.log_slices += loop.log_vectors - log_vectors;
   loop.log_vectors = log_vectors;
   loop.frame.space.variables[1].bits = loop.log_vectors;
@@ -72,7 +72,7 @@ void Emitter::set_slices(ElementLoop& loop, int log_vectors) {
 // A loop over more than registers hold that only sums up or stores what it loads: its slices are as
 // long as keeps memory busy. Arrays of which a slice reads registers of its own would lie in memory
 // if the loop over slices stayed one.
-void Emitter::widen_slices(ElementLoop& loop, const TileReads& reads) {
+void ElementPlans::widen_slices(ElementLoop& loop, const TileReads& reads) {
   const std::vector<Preload> preloads = plan_preloads(loop);
   if (has_registers_by_slice(loop, reads)) {
     is_crowded_ |= words_held(loop, reads, {}) > most_words_of_arrays;
@@ -88,7 +88,7 @@ void Emitter::widen_slices(ElementLoop& loop, const TileReads& reads) {
 
 // Whether the number of a slice decides which registers of an array it reads: these must be known
 // when the text is compiled.
-bool Emitter::has_registers_by_slice(const ElementLoop& loop, const TileReads& reads) const {
+bool ElementPlans::has_registers_by_slice(const ElementLoop& loop, const TileReads& reads) const {
   const Frame& frame = loop.frame;
   return std::any_of(reads.arrays.begin(), reads.arrays.end(), [&](const TileRead& read) {
     if (layouts_.is_shared(read.value) || is_stowed(read.value)) return false;
@@ -97,7 +97,7 @@ bool Emitter::has_registers_by_slice(const ElementLoop& loop, const TileReads& r
   });
 }
 
-void Emitter::slice_streamed(ElementLoop& loop, const TileReads& reads) {
+void ElementPlans::slice_streamed(ElementLoop& loop, const TileReads& reads) {
   if (loop.log_slices > 0) return widen_slices(loop, reads);
   if (loop.log_vectors == 0) return;
   const std::vector<Preload> preloads = plan_preloads(loop);

@@ -7,19 +7,13 @@
 // operators, and all others with tw::wrap_add and its like.
 #pragma once
 
-#include <span>
-#include <string>
 #include <vector>
 
-#include "codegen/text/expressions.h"
 #include "ir/kernel.h"
 
 namespace tilewright {
 
 // By value: is it a signed integer of 32 or 64 bits that is used as data?
 std::vector<bool> find_wrapping(const ir::Kernel& kernel);
-
-// tw::wrap_add(a, b) and the like for ops that can overflow; empty for all others.
-std::string wrapping_text(const ir::Op& op, std::span<const OperandText> operands);
 
 }  // namespace tilewright

@@ -2,10 +2,10 @@
 // codegen/lower/lower_control.cpp — for, while and if: scalars are carried, tiles live in arrays
 // that are copied where a loop or a branch does not share them.
 #include <algorithm>
+#include <span>
 
 #include "base/check.h"
-#include "codegen/lower/lowering.h"
-#include "codegen/lower/waiting.h"
+#include "codegen/lower/program_lowering.h"
 #include "machine/library.h"
 
 namespace tilewright {
@@ -18,9 +18,19 @@ namespace {
 // At the end of a region every array of it is there.
 const Step end_of_region{.kind = Step::Kind::Control, .order = 1 << 30};
 
+// Whether a value that is written where it is used reads one of the variables.
+bool is_made_of(const ir::Kernel& kernel, ir::Value value, std::span<const ir::Value> variables) {
+  const ir::Op* maker = kernel.maker(value);
+  if (std::find(variables.begin(), variables.end(), value) != variables.end()) return true;
+  if (!maker || maker->facts().has(ir::Nested) || !kernel.name_of(value).empty()) return false;
+  return std::any_of(maker->operands.begin(), maker->operands.end(), [&](ir::Value operand) {
+    return is_made_of(kernel, operand, variables);
+  });
+}
+
 }  // namespace
 
-void LoopLowering::control(const Step& step) {
+void ProgramLowering::control(const Step& step) {
   switch (ir::control_op(step.op->kind)) {
     case ir::ControlOp::For:
       return for_loop(step);
@@ -34,26 +44,26 @@ void LoopLowering::control(const Step& step) {
   TW_UNREACHABLE("'{}' is lowered as the loop that it holds", step.op->facts().name);
 }
 
-void LoopLowering::region(ir::Region& region, const std::function<void()>& body) {
+void ProgramLowering::region(ir::Region& region, const std::function<void()>& body) {
   Statements* const outside = std::exchange(list_, &region.ops);
   body();
   list_ = outside;
 }
 
 // Region arguments for the scalars of `to`, and copies to its tiles; returns the initial scalars.
-std::vector<ir::Value> LoopLowering::carry(const Step& step, const std::vector<ir::Value>& to,
+std::vector<ir::Value> ProgramLowering::carry(const Step& step, const std::vector<ir::Value>& to,
                                            const std::vector<ir::Value>& from) {
   std::vector<std::pair<ir::Value, ir::Value>> copies;
   std::vector<ir::Value> initial;
   for (std::size_t k = 0; k < to.size(); ++k) {
-    const Type& type = kernel_.type(to[k]);
+    const Type& type = laid_.type(to[k]);
     if (type.is_scalar()) {
-      const std::string name = names_.make(kernel_.name_of(to[k]), "carried");
+      const std::string name = names_.make(laid_.name_of(to[k]), "carried");
       if (!from.empty()) initial.push_back(scalar(from[k]));
       scalars_[to[k].id] = out_.make_value(type, name, nullptr);
     } else if (!from.empty()) {
       const bool is_shared =
-          schedule_.is_placed(from[k]) && schedule_.storage(from[k]) == schedule_.storage(to[k]);
+          sweeps_.is_placed(from[k]) && sweeps_.storage(from[k]) == sweeps_.storage(to[k]);
       if (!is_shared) copies.emplace_back(to[k], from[k]);
     }
   }
@@ -62,24 +72,24 @@ std::vector<ir::Value> LoopLowering::carry(const Step& step, const std::vector<i
 }
 
 // What a region hands on: tiles are copied, scalars given back.
-std::vector<ir::Value> LoopLowering::carry_on(const std::vector<ir::Value>& to,
+std::vector<ir::Value> ProgramLowering::carry_on(const std::vector<ir::Value>& to,
                                               const std::vector<ir::Value>& from) {
   std::vector<std::pair<ir::Value, ir::Value>> copies;
   std::vector<ir::Value> values;
   for (std::size_t k = 0; k < to.size(); ++k) {
-    if (kernel_.type(to[k]).is_scalar()) {
+    if (laid_.type(to[k]).is_scalar()) {
       values.push_back(scalar(from[k]));
       continue;
     }
     const bool is_shared =
-        schedule_.is_placed(from[k]) && schedule_.storage(from[k]) == schedule_.storage(to[k]);
+        sweeps_.is_placed(from[k]) && sweeps_.storage(from[k]) == sweeps_.storage(to[k]);
     if (!is_shared) copies.emplace_back(to[k], from[k]);
   }
   copy(end_of_region, copies);
   return values;
 }
 
-void LoopLowering::for_loop(const Step& step) {
+void ProgramLowering::for_loop(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Region& body = op.regions[0];
   const std::vector<ir::Value> carried(body.arguments.begin() + 1, body.arguments.end());
@@ -87,15 +97,15 @@ void LoopLowering::for_loop(const Step& step) {
       carry(step, carried, {op.operands.begin() + 3, op.operands.end()});
   const ir::Value index = body.arguments[0];
   scalars_[index.id] =
-      out_.make_value(kernel_.type(index), names_.make(kernel_.name_of(index), "index"), nullptr);
+      out_.make_value(laid_.type(index), names_.make(laid_.name_of(index), "index"), nullptr);
   std::vector<ir::Value> operands, variables;
   for (std::size_t k = 0; k < 3; ++k) operands.push_back(scalar(op.operands[k]));
   operands.insert(operands.end(), initial.begin(), initial.end());
   std::vector<Type> types;
   for (const ir::Value value : carried)
-    if (kernel_.type(value).is_scalar()) {
+    if (laid_.type(value).is_scalar()) {
       variables.push_back(scalar(value));
-      types.push_back(kernel_.type(value));
+      types.push_back(laid_.type(value));
     }
   ir::Op* loop = out_.make_op(OpKind::For, operands, types, op.location);
   loop->set("over", std::string("rounds"));
@@ -103,29 +113,31 @@ void LoopLowering::for_loop(const Step& step) {
   loop->regions[0].arguments = {scalar(index)};
   loop->regions[0].arguments.insert(loop->regions[0].arguments.end(), variables.begin(),
                                     variables.end());
+  mark_loop(*loop, op);
   insert(loop, *list_);
   region(loop->regions[0], [&] {
     steps(step.regions[0]);
     std::vector<ir::Value> next = carry_on(carried, body.ops.back()->operands);
-    // A variable that another one becomes is read before it changes.
+    // A variable that another one becomes, or is computed from, is read before it changes.
     for (std::size_t k = 0; k < next.size(); ++k)
       if (next[k] != variables[k] &&
-          std::find(variables.begin(), variables.end(), next[k]) != variables.end())
+          (std::find(variables.begin(), variables.end(), next[k]) != variables.end() ||
+           is_made_of(out_, next[k], {variables.begin(), k})))
         next[k] = named(next[k], names_.make(out_.name_of(next[k]), "next"), *list_);
     statement(OpKind::Yield, next, *list_);
   });
   std::size_t number = 0;
   for (const ir::Value result : op.results)
-    if (kernel_.type(result).is_scalar()) scalars_[result.id] = loop->results[number++];
+    if (laid_.type(result).is_scalar()) scalars_[result.id] = loop->results[number++];
 }
 
-void LoopLowering::while_loop(const Step& step) {
+void ProgramLowering::while_loop(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Op& decision = *op.regions[0].ops.back();
   const std::vector<ir::Value>&before = op.regions[0].arguments, &inside = op.regions[1].arguments;
   const std::vector<ir::Value> initial = carry(step, before, op.operands);
   carry(step, inside, {});
-  const bool waits = is_waiting(kernel_, op);
+  const bool waits = asks_others(op);
   ir::Value rounds;
   if (waits)
     rounds = named(make(OpKind::Array, {number(0, DType::UInt32)},
@@ -137,9 +149,9 @@ void LoopLowering::while_loop(const Step& step) {
   ir::Op* loop = out_.make_op(OpKind::While, initial, types, op.location);
   loop->regions.resize(2);
   for (const ir::Value value : before)
-    if (kernel_.type(value).is_scalar()) loop->regions[0].arguments.push_back(scalar(value));
+    if (laid_.type(value).is_scalar()) loop->regions[0].arguments.push_back(scalar(value));
   for (const ir::Value value : inside)
-    if (kernel_.type(value).is_scalar()) loop->regions[1].arguments.push_back(scalar(value));
+    if (laid_.type(value).is_scalar()) loop->regions[1].arguments.push_back(scalar(value));
   insert(loop, *list_);
   region(loop->regions[0], [&] {
     steps(step.regions[0]);
@@ -160,17 +172,17 @@ void LoopLowering::while_loop(const Step& step) {
   });
   std::size_t number_of_result = 0;
   for (const ir::Value result : op.results)
-    if (kernel_.type(result).is_scalar()) scalars_[result.id] = loop->results[number_of_result++];
+    if (laid_.type(result).is_scalar()) scalars_[result.id] = loop->results[number_of_result++];
 }
 
-void LoopLowering::branch(const Step& step) {
+void ProgramLowering::branch(const Step& step) {
   const ir::Op& op = *step.op;
   std::vector<std::string> names;
   std::vector<Type> types;
   for (const ir::Value result : op.results) {
-    if (!kernel_.type(result).is_scalar()) continue;
-    names.push_back(names_.make(kernel_.name_of(result), "carried"));
-    types.push_back(kernel_.type(result));
+    if (!laid_.type(result).is_scalar()) continue;
+    names.push_back(names_.make(laid_.name_of(result), "carried"));
+    types.push_back(laid_.type(result));
   }
   ir::Op* chosen = out_.make_op(OpKind::If, {scalar(op.operands[0])}, types, op.location);
   chosen->regions.resize(2);
@@ -183,7 +195,7 @@ void LoopLowering::branch(const Step& step) {
     });
   std::size_t number_of_result = 0;
   for (const ir::Value result : op.results)
-    if (kernel_.type(result).is_scalar()) scalars_[result.id] = chosen->results[number_of_result++];
+    if (laid_.type(result).is_scalar()) scalars_[result.id] = chosen->results[number_of_result++];
 }
 
 }  // namespace tilewright

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/lower/lowering.cpp — ops and where they are put; the entry, arrays, steps and scalars of
-// a program.
+// codegen/lower/lowering.cpp — the entry, arrays, steps and scalars of a program.
 #include "codegen/lower/lowering.h"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "base/check.h"
 #include "codegen/lower/lower_to_loops.h"
+#include "codegen/lower/waiting.h"
 #include "ir/verify.h"
 #include "machine/library.h"
 
@@ -18,118 +18,9 @@ using ir::OpKind;
 using ir::Type;
 
 LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps)
-    : RowFacts(laid, sweeps), text_(out_) {}
+    : RowFacts(laid, sweeps), ProgramLowering(laid, sweeps), text_(out_) {}
 
-// ---- Ops
-
-ir::Value LoopLowering::make(OpKind kind, std::vector<ir::Value> operands, const Type& type,
-                             std::vector<ir::Attribute> attributes, ir::Location location) {
-  ir::Op* op = out_.make_op(kind, std::move(operands), {type}, location);
-  for (ir::Attribute& attribute : attributes) op->set(attribute.name, std::move(attribute.value));
-  return op->result();
-}
-
-ir::Op* LoopLowering::statement(OpKind kind, std::vector<ir::Value> operands, Statements& list,
-                                std::vector<ir::Attribute> attributes, ir::Location location) {
-  ir::Op* op = out_.make_op(kind, std::move(operands), {}, location);
-  for (ir::Attribute& attribute : attributes) op->set(attribute.name, std::move(attribute.value));
-  insert(op, list);
-  return op;
-}
-
-// With all that it is computed from and that has no name; what stands elsewhere is made once more.
-void LoopLowering::insert(ir::Op* op, Statements& list) {
-  for (ir::Value& operand : op->operands) {
-    ir::Op* maker = out_.maker(operand);
-    if (!maker || maker->facts().has(ir::Nested) || !out_.name_of(operand).empty()) continue;
-    if (inserted_.contains(maker)) {
-      operand = make(maker->kind, maker->operands, out_.type(operand), maker->attributes,
-                     maker->location);
-      maker = out_.maker(operand);
-    }
-    insert(maker, list);
-  }
-  inserted_.insert(op);
-  list.push_back(op);
-}
-
-// The value in a line of its own; one that has a line already gets another.
-ir::Value LoopLowering::named(ir::Value value, const std::string& name, Statements& list) {
-  const ir::Op* maker = out_.maker(value);
-  const bool is_free = maker && !inserted_.contains(maker) && !written_at_uses_.contains(maker) &&
-                       out_.name_of(value).empty() && maker->kind != OpKind::Constant;
-  if (!is_free) value = make(OpKind::Hint, {value}, type_of(value));
-  out_.set_name(value, name);
-  insert(out_.maker(value), list);
-  return value;
-}
-
-ir::Value LoopLowering::constant_of(const Type& type, const ir::AttributeValue& value) {
-  return make(OpKind::Constant, {}, type.element(), {{"value", value}});
-}
-
-ir::Value LoopLowering::number(std::int64_t value, DType dtype) {
-  return constant_of(Type::scalar(dtype), value);
-}
-
-ir::Value LoopLowering::cast(ir::Value value, DType dtype) {
-  if (type_of(value).dtype == dtype) return value;
-  if (const auto known = number_of(value)) return number(*known, dtype);
-  return make(OpKind::Cast, {value}, Type::scalar(dtype));
-}
-
-ir::Value LoopLowering::call(LibraryKind function, std::vector<ir::Value> operands,
-                             const Type& type) {
-  return make(OpKind::Call, std::move(operands), type,
-              {{"function", std::string(name_of(function))}});
-}
-
-ir::Value LoopLowering::compare(const char* is, ir::Value a, ir::Value b) {
-  return make(OpKind::Compare, {a, b}, Type::scalar(DType::Bool), {{"is", std::string(is)}});
-}
-
-std::optional<std::int64_t> LoopLowering::number_of(ir::Value value) const {
-  const ir::Op* maker = out_.maker(value);
-  if (!maker || maker->kind != OpKind::Constant || !type_of(value).is_int()) return std::nullopt;
-  return maker->integer("value");
-}
-
-// Terms that are sums themselves are taken apart.
-ir::Value LoopLowering::sum(const std::vector<Term>& terms, DType dtype) {
-  std::vector<ir::Value> indices, strides;
-  std::vector<std::int64_t> factors;
-  std::int64_t offset = 0;
-  for (const Term& term : terms) {
-    const std::optional<std::int64_t> known = number_of(term.index);
-    if (known && !term.stride) {
-      offset += *known * term.factor;
-      continue;
-    }
-    const ir::Op* inner = out_.maker(term.index);
-    const bool opens = inner && inner->kind == OpKind::Linear && term.factor == 1 && !term.stride &&
-                       out_.name_of(term.index).empty();
-    if (!opens) {
-      indices.push_back(term.index);
-      factors.push_back(term.stride ? 0 : term.factor);
-      if (term.stride) strides.push_back(term.stride);
-      continue;
-    }
-    const std::vector<std::int64_t> more = inner->integers("factors");
-    indices.insert(indices.end(), inner->operands.begin(),
-                   inner->operands.begin() + static_cast<std::ptrdiff_t>(more.size()));
-    factors.insert(factors.end(), more.begin(), more.end());
-    strides.insert(strides.end(),
-                   inner->operands.begin() + static_cast<std::ptrdiff_t>(more.size()),
-                   inner->operands.end());
-    offset += inner->integer("offset");
-  }
-  if (indices.empty()) return number(offset);
-  if (indices.size() == 1 && factors[0] == 1 && offset == 0) return indices[0];
-  indices.insert(indices.end(), strides.begin(), strides.end());
-  std::vector<ir::Attribute> attributes = {{"factors", factors}};
-  if (offset != 0) attributes.push_back({"offset", offset});
-  return make(OpKind::Linear, indices, Type::scalar(dtype), attributes);
-}
+bool LoopLowering::asks_others(const ir::Op& loop) const { return is_waiting(kernel_, loop); }
 
 // ---- The program
 
@@ -228,28 +119,11 @@ void LoopLowering::note_lines(const std::vector<const ir::Op*>& ops) {
 
 // ---- Scalars
 
-ir::Value LoopLowering::scalar(ir::Value value) {
-  const auto found = scalars_.find(value.id);
-  if (found != scalars_.end()) return found->second;
-  const ir::Op* maker = kernel_.maker(value);
-  TW_CHECK(maker && maker->kind == OpKind::Constant, "a scalar is used before it is lowered");
-  return constant_of(kernel_.type(value), *maker->find("value"));
-}
-
 // A short value without a name is written where it is used.
 bool LoopLowering::is_inlined(const ir::Op& op, ir::Value made) const {
   constexpr std::size_t longest = 48;
   return op.facts().has(ir::Elementwise) && kernel_.name_of(op.result()).empty() &&
          text_.expression(*out_.maker(made)).size() <= longest;
-}
-
-void LoopLowering::write_at_uses(ir::Value value, ir::Value made) {
-  scalars_[value.id] = made;
-  written_at_uses_.insert(out_.maker(made));
-}
-
-void LoopLowering::define(ir::Value value, ir::Value made) {
-  scalars_[value.id] = named(made, names_.make(kernel_.name_of(value)), *list_);
 }
 
 void LoopLowering::scalar_op(const ir::Op& op) {

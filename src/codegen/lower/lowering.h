@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/lower/lowering.h — how lower_to_loops thinks: a value that has no name yet is an op that
-// stands nowhere; it is put into a list of statements with the op that uses it, again for each use.
-//
-// Inside a loop nest a coordinate or an element is such a value and the number of loops it depends
+// codegen/lower/lowering.h — how lower_to_loops thinks. Inside a loop nest a coordinate or an element is such a value and the number of loops it depends
 // on; a statement is placed in the outermost loop where its operands are there, so that what a row
 // has in common is computed once per row.
 #pragma once
@@ -16,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/lower/program_lowering.h"
 #include "codegen/lower/row_facts.h"
 #include "codegen/print/expressions.h"
-#include "codegen/text/names.h"
 #include "ir/kernel.h"
 #include "machine/library.h"
 #include "passes/laid/sweeps.h"
@@ -43,8 +40,6 @@ struct KnownCondition {
   PlacedValue value;
 };
 
-using Statements = std::vector<ir::Op*>;
-
 // Whether the rounds of a loop may run side by side, and what their lanes combine.
 struct LoopMarks {
   bool simd = false;
@@ -55,13 +50,6 @@ struct LoopMarks {
 struct StreamedStore {
   const ir::Op* store;
   ir::Value row, staging, place;
-};
-
-// An index and what it counts.
-struct IndexTerm {
-  ir::Value index;
-  std::int64_t factor = 1;
-  ir::Value stride = {};  // instead of the factor
 };
 
 // A row that the next program reads: this program's, and how far from there.
@@ -132,40 +120,22 @@ struct LoweredPart {
   std::vector<LoweredPart> run = {};
 };
 
-class LoopLowering : private RowFacts {
+class LoopLowering : private RowFacts, private ProgramLowering {
  public:
   LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps);
   ir::Kernel run();
 
  private:
-  // ---- Ops (lowering.cpp)
-  ir::Value make(ir::OpKind kind, std::vector<ir::Value> operands, const ir::Type& type,
-                 std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
-  ir::Op* statement(ir::OpKind kind, std::vector<ir::Value> operands, Statements& list,
-                    std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
-  void insert(ir::Op* op, Statements& list);
-  ir::Value named(ir::Value value, const std::string& name, Statements& list);
-  ir::Value constant_of(const ir::Type& type, const ir::AttributeValue& value);
-  ir::Value number(std::int64_t value, DType dtype = DType::Int32);
-  ir::Value cast(ir::Value value, DType dtype);
-  ir::Value call(LibraryKind function, std::vector<ir::Value> operands, const ir::Type& type);
-  ir::Value compare(const char* is, ir::Value a, ir::Value b);
-  std::optional<std::int64_t> number_of(ir::Value value) const;  // of a value of the result
-  bool is_zero(ir::Value value) const { return number_of(value) == 0; }
   using Term = IndexTerm;
-  ir::Value sum(const std::vector<Term>& terms, DType dtype = DType::Int64);
-  const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
 
   // ---- The program (lowering.cpp)
   void enter();
-  void steps(const Steps& steps);
+  void steps(const Steps& steps) override;
+  bool asks_others(const ir::Op& loop) const override;
   void note_lines(const std::vector<const ir::Op*>& ops);
-  ir::Value scalar(ir::Value value);
   void scalar_op(const ir::Op& op);
   void scalar_memory(const ir::Op& op);
-  void write_at_uses(ir::Value value, ir::Value made);
-  void define(ir::Value value, ir::Value made);
-  bool is_inlined(const ir::Op& op, ir::Value made) const;
+  bool is_inlined(const ir::Op& op, ir::Value made) const override;
 
   // ---- Arrays (lower_arrays.cpp)
   struct WantedArray {
@@ -179,17 +149,6 @@ class LoopLowering : private RowFacts {
   void place_arrays();
   std::string array_base(ir::Value owner) const;
   ir::Value array(ir::Value value) const;
-
-  // ---- Control (lower_control.cpp)
-  void control(const Step& step);
-  void for_loop(const Step& step);
-  void while_loop(const Step& step);
-  void branch(const Step& step);
-  std::vector<ir::Value> carry(const Step& step, const std::vector<ir::Value>& to,
-                               const std::vector<ir::Value>& from);
-  std::vector<ir::Value> carry_on(const std::vector<ir::Value>& to,
-                                  const std::vector<ir::Value>& from);
-  void region(ir::Region& region, const std::function<void()>& body);
 
   // ---- Elements of tiles (lower_elements.cpp)
   PlacedValue element(LoweredNest& nest, ir::Value value, const ElementIndex& index);
@@ -267,7 +226,8 @@ class LoopLowering : private RowFacts {
   ir::Op* loop_over(ir::Value index, const LoopRange& range, std::int64_t by, const char* over,
                     Statements& list);
   bool has_whole_rows(const LoweredNest& nest, const std::vector<LoweredPart>& parts) const;
-  void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies);
+  void copy(const Step& step,
+            const std::vector<std::pair<ir::Value, ir::Value>>& copies) override;
 
   // ---- Reductions (lower_reductions.cpp)
   std::vector<LoweredReduction> plan_reductions(const Step& step, LoweredNest& nest);
@@ -340,12 +300,8 @@ class LoopLowering : private RowFacts {
                    Statements& list);
   ir::Value row_ahead(const RowAhead& row, ir::Value index);
 
-  ir::Kernel out_;
   const ExpressionPrinter text_;
-  Names names_;
   ir::Op* programs_ = nullptr;
-  Statements* list_ = nullptr;                            // where statements are put now
-  std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
   std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
   // Of operands of products that are in no array of their own, by op and operand.
   std::map<std::pair<const ir::Op*, std::uint32_t>, ir::Value> operand_arrays_;
@@ -353,8 +309,6 @@ class LoopLowering : private RowFacts {
   std::unordered_map<std::uint32_t, ir::Value> is_run_;       // by tile of indices: its test
   // Whether a product reads a load in memory, by the load; none: always.
   std::unordered_map<std::uint32_t, ir::Value> is_whole_;
-  std::set<const ir::Op*> inserted_;
-  std::set<const ir::Op*> written_at_uses_;  // scalars without a line: no single use may name them
   ir::Value streams_;                        // whether large results go around the caches
   std::int64_t streamed_bytes_ = 0;
   std::set<const ir::Op*> streamed_stores_;

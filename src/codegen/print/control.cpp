@@ -51,8 +51,10 @@ void StatementPrinter::for_loop(const ir::Op& op) {
   const bool is_known = step && step->kind == OpKind::Constant;
   const std::int64_t known = is_known ? step->integer("value") : 0;
   std::string test = fmt::format("{} > 0 ? {} < {} : {} > {}", by, name, to, name, to);
-  if (is_known) test = fmt::format("{} {} {}", name, known > 0 ? "<" : ">", to);
-  const std::string next = known == 1 ? "++" + name : fmt::format("{} += {}", name, by);
+  if (is_known || is_rising(op))
+    test = fmt::format("{} {} {}", name, !is_known || known > 0 ? "<" : ">", to);
+  const std::string next = round_step(name, by);
+  loop_pragma(op);
   out_.open(fmt::format("for ({} {} = {}; {}; {})", expressions_.type(body.arguments[0]), name,
                         operand(op.operands[0]), test, next));
   region(body);
@@ -60,16 +62,27 @@ void StatementPrinter::for_loop(const ir::Op& op) {
   out_.close();
 }
 
-void StatementPrinter::element_loop(const ir::Op& op) {
-  if (op.integer("simd") != 0) {
-    std::string clauses;
-    for (const std::string& clause : op.texts("reduces")) {
-      const std::size_t space = clause.find(' ');
-      clauses += fmt::format(" reduction({} : {})", sign_of(clause.substr(0, space)),
-                             clause.substr(space + 1));
-    }
-    out_.line("#pragma omp simd" + clauses);
+std::string StatementPrinter::index_type(ir::Value index) const { return expressions_.type(index); }
+
+std::string StatementPrinter::round_step(const std::string& index, const std::string& by) const {
+  return by == "1" || by == "1ll" ? "++" + index : fmt::format("{} += {}", index, by);
+}
+
+bool StatementPrinter::is_rising(const ir::Op&) const { return false; }
+
+void StatementPrinter::loop_pragma(const ir::Op& op) {
+  if (op.integer("simd") == 0) return;
+  std::string clauses;
+  for (const std::string& clause : op.texts("reduces")) {
+    const std::size_t space = clause.find(' ');
+    clauses += fmt::format(" reduction({} : {})", sign_of(clause.substr(0, space)),
+                           clause.substr(space + 1));
   }
+  out_.line("#pragma omp simd" + clauses);
+}
+
+void StatementPrinter::element_loop(const ir::Op& op) {
+  loop_pragma(op);
   const ir::Region& body = op.regions[0];
   const std::string& name = kernel_.name_of(body.arguments[0]);
   const ir::Op* step = kernel_.maker(op.operands[2]);
@@ -78,8 +91,8 @@ void StatementPrinter::element_loop(const ir::Op& op) {
   const std::string next = by == 1    ? "++" + name
                            : by == -1 ? "--" + name
                                       : fmt::format("{} += {}", name, operand(op.operands[2]));
-  out_.open(fmt::format("for ({} {} = {}; {} {} {}; {})", expressions_.type(body.arguments[0]),
-                        name, expressions_.argument(op.operands[0]), name, by < 0 ? ">" : "<",
+  out_.open(fmt::format("for ({} {} = {}; {} {} {}; {})", index_type(body.arguments[0]), name,
+                        expressions_.argument(op.operands[0]), name, by < 0 ? ">" : "<",
                         expressions_.argument(op.operands[1]), next));
   ++depth_of_elements_;
   region(body);
@@ -93,6 +106,7 @@ void StatementPrinter::while_loop(const ir::Op& op) {
   const std::vector<ir::Value>& inside = op.regions[1].arguments;
   declare(op.regions[0].arguments, op.operands);
   declare(inside, {});
+  loop_pragma(op);
   out_.open("for (;;)");
   region(op.regions[0]);
   const std::string goes_on = operand(decision.operands[0]);

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "codegen/text/expressions.h"
 #include "machine/library.h"
 
 namespace tilewright {
@@ -101,12 +100,20 @@ std::string ExpressionPrinter::element(ir::Value array, ir::Value index) const {
 
 std::string ExpressionPrinter::expression(const ir::Op& op) const {
   const ir::OpFacts& facts = op.facts();
-  if (op.kind == OpKind::ProgramId) return fmt::format("id[{}]", op.integer("axis"));
-  if (op.kind == OpKind::NumPrograms) return fmt::format("programs[{}]", op.integer("axis"));
+  if (op.kind == OpKind::ProgramId) return program(static_cast<int>(op.integer("axis")));
+  if (op.kind == OpKind::NumPrograms) return programs(static_cast<int>(op.integer("axis")));
   if (facts.is(ir::Family::Final)) return final_expression(op);
   if (op.kind == OpKind::Load) return load(op);
   if (facts.is_atomic()) return atomic(op);
   return computed(op);
+}
+
+std::string ExpressionPrinter::program(int axis) const { return fmt::format("id[{}]", axis); }
+std::string ExpressionPrinter::programs(int axis) const {
+  return fmt::format("programs[{}]", axis);
+}
+std::string ExpressionPrinter::thread() const {
+  TW_UNREACHABLE("one thread of the host runs a program");
 }
 
 std::string ExpressionPrinter::final_expression(const ir::Op& op) const {
@@ -123,8 +130,12 @@ std::string ExpressionPrinter::final_expression(const ir::Op& op) const {
       return all(op);
     case ir::FinalOp::Call:
       return call(op);
+    case ir::FinalOp::Thread:
+      return thread();
     case ir::FinalOp::Array:
     case ir::FinalOp::Write:
+    case ir::FinalOp::LoadTo:
+    case ir::FinalOp::StoreFrom:
     case ir::FinalOp::ForPrograms:
     case ir::FinalOp::Lines:
       break;
@@ -142,13 +153,16 @@ std::string ExpressionPrinter::linear(const ir::Op& op) const {
     const bool is_minus = factor == -1 && k > 0;
     out += out.empty() ? "" : is_minus ? " - " : " + ";
     if (factor == 1 || is_minus) out += index;
-    else
-      out += fmt::format("{} * {}", index,
-                         factor != 0 ? fmt::format("{}", factor) : operand(op.operands[stride++]));
+    else if (factor != 0) out += fmt::format("{} * {}", index, factor);
+    else out += product(index, operand(op.operands[stride++]));
   }
   const std::int64_t offset = op.integer("offset");
   if (offset != 0) out += fmt::format(" {} {}", offset < 0 ? '-' : '+', std::abs(offset));
   return out;
+}
+
+std::string ExpressionPrinter::product(const std::string& index, const std::string& stride) const {
+  return fmt::format("{} * {}", index, stride);
 }
 
 // Unsigned, so that the compiler shifts and masks.
@@ -246,7 +260,7 @@ std::string ExpressionPrinter::atomic(const ir::Op& op) const {
   return update + ")";
 }
 
-std::string ExpressionPrinter::computed(const ir::Op& op) const {
+std::vector<OperandText> ExpressionPrinter::operands_of(const ir::Op& op) const {
   std::vector<OperandText> operands;
   for (const ir::Value value : op.operands) {
     const ir::Op* maker = kernel_.maker(value);
@@ -256,6 +270,11 @@ std::string ExpressionPrinter::computed(const ir::Op& op) const {
     operands.push_back(
         {operand(value), kernel_.type(value), number ? std::optional(*number) : std::nullopt});
   }
+  return operands;
+}
+
+std::string ExpressionPrinter::computed(const ir::Op& op) const {
+  const std::vector<OperandText> operands = operands_of(op);
   const Type& type = kernel_.type(op.result());
   const bool is_falling = op.kind == OpKind::Math && op.text("function") == "exp" &&
                           type.dtype == DType::Float32 && op.number("argument_to", HUGE_VAL) <= 0;

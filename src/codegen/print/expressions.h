@@ -2,11 +2,13 @@
 // codegen/print/expressions.h — values of a Final kernel as C++ expressions: a name, a literal, or,
 // for a value without a name, the expression of its op.
 //
-// It sees one op at a time: what has a name, and which op stands where, is in the kernel.
+// What differs between languages is virtual (cuda_expressions.h). It sees one op at a time: what has a name, and which op stands where, is in the kernel.
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "codegen/text/expressions.h"
 #include "ir/kernel.h"
 
 namespace tilewright {
@@ -14,11 +16,12 @@ namespace tilewright {
 class ExpressionPrinter {
  public:
   explicit ExpressionPrinter(const ir::Kernel& kernel) : kernel_(kernel) {}
+  virtual ~ExpressionPrinter() = default;
 
   // As an operand of another expression: in parentheses unless it is a name, a number or a call.
   std::string operand(ir::Value value) const;
   // As an index or an argument of a function, where a sum needs no parentheses.
-  std::string argument(ir::Value value) const;
+  virtual std::string argument(ir::Value value) const;
   // Where parentheses stand around it already.
   std::string condition(ir::Value value) const;
   // What the op gives.
@@ -30,7 +33,7 @@ class ExpressionPrinter {
   // The element of an array; of a variable, its name.
   std::string element(ir::Value array, ir::Value index) const;
   // The type of a variable or parameter that holds the value; an array is a pointer to its first.
-  std::string type(ir::Value value) const;
+  virtual std::string type(ir::Value value) const;
 
   // The same of a copy: a variable's is that of its value, a divisor's its own.
   std::string copied_type(ir::Value value) const;
@@ -38,17 +41,25 @@ class ExpressionPrinter {
   // Whether the op is written where its result is used.
   bool is_inlined(const ir::Op& op) const;
 
+ protected:
+  // What each language has its own words for; here those of the host.
+  virtual std::string program(int axis) const;   // its number
+  virtual std::string programs(int axis) const;  // how many there are
+  virtual std::string thread() const;
+  virtual std::string digit(const ir::Op& op) const;
+  virtual std::string product(const std::string& index, const std::string& stride) const;
+  virtual std::string load(const ir::Op& op) const;
+  virtual std::string computed(const ir::Op& op) const;
+  std::vector<OperandText> operands_of(const ir::Op& op) const;
+
+  const ir::Kernel& kernel_;
+
  private:
   std::string final_expression(const ir::Op& op) const;
   std::string linear(const ir::Op& op) const;
-  std::string digit(const ir::Op& op) const;
   std::string all(const ir::Op& op) const;
   std::string call(const ir::Op& op) const;
-  std::string load(const ir::Op& op) const;
   std::string atomic(const ir::Op& op) const;
-  std::string computed(const ir::Op& op) const;
-
-  const ir::Kernel& kernel_;
 };
 
 }  // namespace tilewright

@@ -62,7 +62,7 @@ void StatementPrinter::region(const ir::Region& region) {
 }
 
 void StatementPrinter::statement(const ir::Op& op) {
-  if (op.facts().is_atomic()) {
+  if (op.facts().is_atomic() && op.facts().is(ir::Family::Access)) {
     comment(op.location);
     return atomic(op);
   }
@@ -108,11 +108,15 @@ void StatementPrinter::final_statement(const ir::Op& op) {
         comment({static_cast<std::uint16_t>(files[k]), static_cast<std::int32_t>(lines[k]), 0});
       return;
     }
+    case ir::FinalOp::LoadTo:
+    case ir::FinalOp::StoreFrom:
+      return vector(op);
     case ir::FinalOp::ArrayView:
     case ir::FinalOp::Read:
     case ir::FinalOp::Linear:
     case ir::FinalOp::Digit:
     case ir::FinalOp::All:
+    case ir::FinalOp::Thread:
       return define(op);
     case ir::FinalOp::ForPrograms:
       break;
@@ -159,12 +163,16 @@ void StatementPrinter::write(const ir::Op& op) {
   const bool is_variable = kernel_.type(op.operands[0]).space == ir::Space::Registers;
   const ir::Op* maker = kernel_.maker(op.operands[2]);
   const bool is_open =
-      is_variable && maker && maker->kind != OpKind::Constant && expressions_.is_inlined(*maker);
+      (is_variable || opens_values_) && maker && maker->kind != OpKind::Constant && expressions_.is_inlined(*maker);
   const std::string line =
       fmt::format("{} = {};", expressions_.element(op.operands[0], op.operands[1]),
                   is_open ? expressions_.expression(*maker) : operand(op.operands[2]));
   if (op.operands.size() < 4) out_.line(line);
   else out_.format("if ({}) {}", expressions_.condition(op.operands[3]), line);
+}
+
+void StatementPrinter::vector(const ir::Op& op) {
+  TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
 }
 
 void StatementPrinter::store(const ir::Op& op) {

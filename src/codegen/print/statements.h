@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text_writer.h"
@@ -21,7 +23,8 @@ using LineText = std::function<std::string_view(int file, int line)>;
 class StatementPrinter {
  public:
   StatementPrinter(const ir::Kernel& kernel, const LineText& line_text, TextWriter& out)
-      : kernel_(kernel), line_text_(line_text), out_(out), expressions_(kernel) {}
+      : StatementPrinter(kernel, line_text, out, std::make_unique<ExpressionPrinter>(kernel)) {}
+  virtual ~StatementPrinter() = default;
 
   void region(const ir::Region& region);
   // All but what ends a region.
@@ -30,10 +33,38 @@ class StatementPrinter {
   // position.
   void deferred_row(const ir::Op& op, const std::string& symbol);
 
+ protected:
+  StatementPrinter(const ir::Kernel& kernel, const LineText& line_text, TextWriter& out,
+                   std::unique_ptr<const ExpressionPrinter> expressions)
+      : kernel_(kernel),
+        line_text_(line_text),
+        out_(out),
+        owned_(std::move(expressions)),
+        expressions_(*owned_) {}
+
+  // What each language writes in its own way; here the host's.
+  virtual void array(const ir::Op& op);
+  virtual void vector(const ir::Op& op);  // a load or store of one
+  virtual void store(const ir::Op& op);
+  virtual void check(const ir::Op& op);
+  virtual void comment(const ir::Location& place);
+  virtual void loop_pragma(const ir::Op& loop);
+  virtual std::string index_type(ir::Value index) const;  // of a loop over elements
+  virtual std::string round_step(const std::string& index, const std::string& by) const;
+  virtual bool is_rising(const ir::Op& loop) const;  // whether its step is surely above 0
+  std::string operand(ir::Value value) const { return expressions_.operand(value); }
+
+  const ir::Kernel& kernel_;
+  const LineText& line_text_;
+  TextWriter& out_;
+  const std::unique_ptr<const ExpressionPrinter> owned_;
+  const ExpressionPrinter& expressions_;
+  ir::Location last_location_;
+  bool opens_values_ = false;  // elements are written without parentheses around the value
+
  private:
   void final_statement(const ir::Op& op);
   void define(const ir::Op& op);
-  void array(const ir::Op& op);
   void write(const ir::Op& op);
   void call(const ir::Op& op);
   void open_function(const std::string& head, const ir::Region& body);
@@ -44,23 +75,14 @@ class StatementPrinter {
   std::map<std::string, std::string> seen_outside(const ir::Region& region) const;
   void tile_call(const ir::Op& op);
   void print(const ir::Op& op);
-  void store(const ir::Op& op);
   void atomic(const ir::Op& op);
-  void check(const ir::Op& op);
   void for_loop(const ir::Op& op);
   void element_loop(const ir::Op& op);
   void while_loop(const ir::Op& op);
   void branch(const ir::Op& op);
   void declare(const std::vector<ir::Value>& variables, const std::vector<ir::Value>& initial);
   void assign(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
-  void comment(const ir::Location& place);
-  std::string operand(ir::Value value) const { return expressions_.operand(value); }
 
-  const ir::Kernel& kernel_;
-  const LineText& line_text_;
-  TextWriter& out_;
-  const ExpressionPrinter expressions_;
-  ir::Location last_location_;
   int depth_of_elements_ = 0;  // loops over elements around the statement
 };
 

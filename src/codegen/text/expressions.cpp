@@ -318,4 +318,42 @@ std::string expression_text(const ir::Op& op, const Type& result, Operands in) {
   TW_UNREACHABLE("'{}' is no op of one element", op.facts().name);
 }
 
+std::string wrapping_text(const ir::Op& op, std::span<const OperandText> in) {
+  if (!op.facts().is(ir::Family::Elementwise)) return "";
+  switch (ir::elementwise_op(op.kind)) {
+    case ir::ElementwiseOp::Add:
+      return fmt::format("tw::wrap_add({}, {})", in[0].text, in[1].text);
+    case ir::ElementwiseOp::Subtract:
+      return fmt::format("tw::wrap_subtract({}, {})", in[0].text, in[1].text);
+    case ir::ElementwiseOp::Multiply:
+      return fmt::format("tw::wrap_multiply({}, {})", in[0].text, in[1].text);
+    case ir::ElementwiseOp::Negate:
+      return fmt::format("tw::wrap_negate({})", in[0].text);
+    case ir::ElementwiseOp::Fma:
+      return fmt::format("tw::wrap_add(tw::wrap_multiply({}, {}), {})", in[0].text, in[1].text,
+                         in[2].text);
+    case ir::ElementwiseOp::ShiftLeft:
+      return fmt::format("tw::shift_left({}, {})", in[0].text, in[1].text);
+    case ir::ElementwiseOp::MultiplyHigh:
+    case ir::ElementwiseOp::Divide:
+    case ir::ElementwiseOp::Remainder:
+    case ir::ElementwiseOp::Minimum:
+    case ir::ElementwiseOp::Maximum:
+    case ir::ElementwiseOp::And:
+    case ir::ElementwiseOp::Or:
+    case ir::ElementwiseOp::Xor:
+    case ir::ElementwiseOp::ShiftRight:
+    case ir::ElementwiseOp::Absolute:
+    case ir::ElementwiseOp::Compare:
+    case ir::ElementwiseOp::Select:
+    case ir::ElementwiseOp::Cast:
+    case ir::ElementwiseOp::Bitcast:
+    case ir::ElementwiseOp::InlineAsm:
+    case ir::ElementwiseOp::Math:
+    case ir::ElementwiseOp::Offset:
+      break;  // cannot overflow, or wraps by itself
+  }
+  return "";
+}
+
 }  // namespace tilewright

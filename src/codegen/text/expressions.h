@@ -4,7 +4,7 @@
 // Plain operators stay operators (the small floats have them too); everything else is a function of
 // the device library of that name: tw::exp, tw::max_number, tw::to_f16, tw::shift_left. The meaning
 // is that of ir/interpret; on signed integers the text relies on wrapping
-// arithmetic (codegen/cuda/wrapping.h is for a compiler that has none).
+// arithmetic (wrapping_text is for a compiler that has none).
 #pragma once
 
 #include <optional>
@@ -31,6 +31,10 @@ struct OperandText {
 // The value of an elementwise op. May need parentheses where it becomes an operand of another.
 std::string expression_text(const ir::Op& op, const ir::Type& result,
                             std::span<const OperandText> operands);
+
+// tw::wrap_add(a, b) and the like, for a compiler whose integers do not wrap, of ops that can
+// overflow; empty for all others.
+std::string wrapping_text(const ir::Op& op, std::span<const OperandText> operands);
 
 // The conversion alone; `rounding` is "" or "rtz".
 std::string cast_text(const ir::Type& from, const ir::Type& to, const std::string& text,

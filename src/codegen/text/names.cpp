@@ -78,6 +78,16 @@ bool is_function_of_language(std::string_view name) {
 
 }  // namespace
 
+std::string camel_case(std::string_view words) {
+  std::string out;
+  bool is_first = true;
+  for (const char c : words) {
+    if (c != '_') out += is_first ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    is_first = c == '_';
+  }
+  return out;
+}
+
 std::string kernel_symbol(std::string_view name) {
   std::string symbol;
   for (const char c : name) {

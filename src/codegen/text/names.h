@@ -12,6 +12,9 @@ namespace tilewright {
 // names may be keywords (`double`), functions of the language (`min`) or in any script.
 std::string kernel_symbol(std::string_view name);
 
+// "evict_first" as "EvictFirst".
+std::string camel_case(std::string_view words);
+
 class Names {
  public:
   // `wanted` made a C++ identifier that is neither a keyword nor a name of the device library nor

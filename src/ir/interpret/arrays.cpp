@@ -93,6 +93,12 @@ void Program::final_stage(const Op& op) {
       run_region(op.regions[0]);
       return leave();
     }
+    case FinalOp::Thread:
+      return set_result(op, {result_type(op), {Element{.i = thread_}}});
+    case FinalOp::LoadTo:
+      return load_vector(op);
+    case FinalOp::StoreFrom:
+      return store_vector(op);
     case FinalOp::Lines:
       return;
   }
@@ -133,6 +139,32 @@ void Program::write_array(const Op& op, std::size_t array, std::int64_t index, E
   if (const std::string problem = arrays_.problem(handle, index, false); !problem.empty())
     fail(op, fmt::format("{} writes {}", op.facts().name, problem));
   arrays_.write(handle, index, element);
+}
+
+// Whether element `i` of a vector is moved: operands from number `first` on guard it.
+bool Program::is_moved(const Op& op, std::size_t first, std::size_t guards, std::int64_t i) const {
+  if (guards == 0) return true;
+  if (guards == 1) return integer(op, first) != 0;
+  return i >= integer(op, first) && i < integer(op, first + 1);
+}
+
+void Program::load_vector(const Op& op) {
+  const Type pointee = kernel_.type(op.operands[1]).pointee();
+  const auto bytes = static_cast<std::int64_t>(pointee.element_bytes());
+  const std::size_t guards = op.operands.size() < 3 ? 0 : op.operands.size() - 3;
+  for (std::int64_t i = 0; i < op.integer("count"); ++i)
+    write_array(op, 0, i,
+                is_moved(op, 2, guards, i)
+                    ? checked_read(op, integer(op, 1) + i * bytes, pointee.dtype)
+                    : get(op.operands.back()).elements[0]);
+}
+
+void Program::store_vector(const Op& op) {
+  const Type pointee = kernel_.type(op.operands[0]).pointee();
+  const auto bytes = static_cast<std::int64_t>(pointee.element_bytes());
+  for (std::int64_t i = 0; i < op.integer("count"); ++i)
+    if (is_moved(op, 2, op.operands.size() - 2, i))
+      checked_write(op, integer(op, 0) + i * bytes, pointee.dtype, read_array(op, 1, i));
 }
 
 void Program::linear(const Op& op) {

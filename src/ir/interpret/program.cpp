@@ -33,6 +33,27 @@ std::uint64_t Program::jitter_seed(const InterpretOptions& options,
   return seed | 1;
 }
 
+namespace {
+
+// Threads of a program; 1 where the kernel does not ask which one runs it.
+std::int64_t thread_count(const Kernel& kernel) {
+  for (const Op* op : kernel.body.ops)
+    if (op->kind == OpKind::Thread) return op->integer("count");
+  return 1;
+}
+
+}  // namespace
+
+void Program::run() {
+  const std::int64_t count = thread_count(kernel_);
+  // Every number below the count once: the stride is odd and the count a power of two.
+  const auto seed = static_cast<std::int64_t>(options_.role_seed % 64);
+  for (std::int64_t i = 0; i < count; ++i) {
+    thread_ = (i * (2 * seed + 1) + seed) % count;
+    run_region(kernel_.body);
+  }
+}
+
 std::string Program::place_of(const Op& op) const {
   if (op.location.line <= 0) return fmt::format("kernel '{}'", kernel_.name);
   const std::string file =

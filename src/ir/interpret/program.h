@@ -35,7 +35,8 @@ class Program {
         jitter_(jitter_seed(options, id)) {}
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
-  void run() { run_region(kernel_.body); }
+  // All threads, one after the other in an order by the seed, where the kernel is one's program.
+  void run();
   // From where the checkpoint of the same kernel and program was made.
   void resume(const Checkpoint& checkpoint);
 
@@ -92,6 +93,9 @@ class Program {
   // Of the operand with this number, an array or a pointer to memory.
   Element read_array(const Op& op, std::size_t array, std::int64_t index) const;
   void write_array(const Op& op, std::size_t array, std::int64_t index, Element element);
+  bool is_moved(const Op& op, std::size_t first, std::size_t guards, std::int64_t i) const;
+  void load_vector(const Op& op);
+  void store_vector(const Op& op);
   void linear(const Op& op);
   void call(const Op& op);
   void stream(const Op& op);
@@ -145,6 +149,7 @@ class Program {
   const Memory& memory_;
   const InterpretOptions& options_;
   std::array<std::int64_t, 3> id_;
+  std::int64_t thread_ = 0;
   std::vector<Tile> values_;
   Copies copies_;
   Rings rings_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -212,6 +213,12 @@ class CaseRun {
     ir::Kernel read = read_back(laid);
     expect_same_text(emit_cuda(laid, options).text, emit_cuda(read, options).text);
     interpret_sweeps(std::move(read));
+    // The program of one thread, too.
+    const std::optional<ir::Kernel> program = final_for_cuda(laid, options);
+    if (!program) return;
+    ir::Kernel read_program = read_back(*program);
+    expect_same_text(emit_cuda(laid, options).text, emit_cuda(read_program, options).text);
+    interpret_sweeps(std::move(read_program));
   }
 
   ir::Kernel read_back(const ir::Kernel& laid) {

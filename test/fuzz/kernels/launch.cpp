@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <random>
 
 #include <fmt/format.h>
@@ -169,9 +170,12 @@ std::string Launch::run_laid() {
   const auto text_of_cuda = [&](const ir::Kernel& kernel) {
     return emit_cuda(kernel, options).text;
   };
-  const std::string on_cuda =
-      run_sweeps(laid_for_cuda(lower(Place::Emulated).lowered.kernel, options), text_of_cuda);
-  return on_cuda.empty() ? "" : "sweeps of CUDA: " + on_cuda;
+  const ir::Kernel on_device = laid_for_cuda(lower(Place::Emulated).lowered.kernel, options);
+  const std::string on_cuda = run_sweeps(on_device, text_of_cuda);
+  if (!on_cuda.empty()) return "sweeps of CUDA: " + on_cuda;
+  const std::optional<ir::Kernel> program = final_for_cuda(on_device, options);
+  const std::string in_threads = program ? run_sweeps(*program, text_of_cuda) : "";
+  return in_threads.empty() ? "" : "threads of CUDA: " + in_threads;
 }
 
 // The kernel that was read back is interpreted, and emitted as the one it was.

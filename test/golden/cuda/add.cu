@@ -15,9 +15,9 @@ extern "C" __global__ void __launch_bounds__(128) add_kernel(f32* x_ptr, f32* y_
   for (int k = 0; k < 2; ++k) {
     const i32 i = thread * 4 + k * 512;
     // add.py:11: x = tl.load(x_ptr + offsets, mask=mask)
-    tw::load_guarded<4>(x_tile + k * 4, (x_ptr + t) + thread * 4 + k * 512, 0, (i64(n) - t) - i, 0.0f);
+    tw::load_guarded<4>(x_tile + k * 4, x_ptr + t + thread * 4 + k * 512, 0, (i64(n) - t) - i, 0.0f);
     // add.py:12: y = tl.load(y_ptr + offsets, mask=mask)
-    tw::load_guarded<4>(y_tile + k * 4, (y_ptr + t) + thread * 4 + k * 512, 0, (i64(n) - t) - i, 0.0f);
+    tw::load_guarded<4>(y_tile + k * 4, y_ptr + t + thread * 4 + k * 512, 0, (i64(n) - t) - i, 0.0f);
   }
   #pragma unroll
   for (int k = 0; k < 2; ++k) {
@@ -28,6 +28,6 @@ extern "C" __global__ void __launch_bounds__(128) add_kernel(f32* x_ptr, f32* y_
       out[v] = x_tile[k * 4 + v] + y_tile[k * 4 + v];
     }
     const i32 i_2 = thread * 4 + k * 512;
-    tw::store_guarded<4>((out_ptr + t) + thread * 4 + k * 512, out, 0, (i64(n) - t) - i_2);
+    tw::store_guarded<4>(out_ptr + t + thread * 4 + k * 512, out, 0, (i64(n) - t) - i_2);
   }
 }

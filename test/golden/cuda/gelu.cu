@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(128) gelu_kernel(bf16* x_ptr, bf16*
   const i64 t = i64(i32(blockIdx.x) * 1024);
   bf16 tile[8];
   const i32 i = thread * 8;
-  tw::load_whole<8, 8, tw::Cache::Linger>(tile, (x_ptr + t) + i, i < (i64(n) - t), tw::bf16_bits(0x0000));
+  tw::load_whole<8, 8, tw::Cache::Linger>(tile, x_ptr + t + i, i < (i64(n) - t), tw::bf16_bits(0x0000));
   // gelu.py:12: tl.store(out_ptr + offsets, y, mask=mask)
   bf16 out[8];
   #pragma unroll
@@ -22,5 +22,5 @@ extern "C" __global__ void __launch_bounds__(128) gelu_kernel(bf16* x_ptr, bf16*
     // gelu.py:12: tl.store(out_ptr + offsets, y, mask=mask)
     out[v] = tw::to_bf16(y);
   }
-  tw::store_whole<8>((out_ptr + t) + i, out, i < (i64(n) - t));
+  tw::store_whole<8>(out_ptr + t + i, out, i < (i64(n) - t));
 }

@@ -94,6 +94,60 @@ TEST(Final, AnElementThatNothingWroteIsReported) {
   }
 }
 
+// ---- The program of a thread
+
+// Each of 4 threads moves 4 elements: those before n, which is 13; others are loaded as 9.
+const char* const of_thread = R"(kernel @k(%p: *f32, %n: i32) final {
+  %thread = thread {count = 4} : i32
+  %tile = array {count = 4} : f32@stack
+  %0 = constant {value = 0} : i32
+  %other = constant {value = 9.0} : f32
+  %i = linear %thread {factors = [4]} : i32
+  %end = linear %n, %i {factors = [1, -1]} : i32
+  %q = offset %p, %i : *f32
+  load_to %tile, %q, %0, %end, %other {count = 4, width = 4}
+  %1 = constant {value = 16} : i32
+  %to = offset %q, %1 : *f32
+  %is_first = compare %thread, %0 {is = "eq"} : b1
+  store_from %to, %tile {count = 4, width = 2}
+  store_from %q, %tile, %is_first {count = 4, width = 4}
+}
+)";
+
+TEST(FinalThreads, MoveVectorsInAnyOrder) {
+  const Kernel kernel = parse(of_thread);
+  verify(kernel);
+  EXPECT_EQ(print(parse(print(kernel))), print(kernel));
+  for (const std::uint64_t seed : {0, 1, 7}) {
+    std::vector<float> memory(32);
+    for (std::size_t i = 0; i < 16; ++i) memory[i] = static_cast<float>(i);
+    const InterpretBuffer buffers[] = {
+        {.name = "p", .data = memory.data(), .bytes = memory.size() * sizeof(float)}};
+    const InterpretArgument arguments[] = {InterpretPointer{.buffer = 0}, std::int64_t{13}};
+    InterpretOptions options;
+    options.role_seed = seed;
+    interpret(kernel, buffers, arguments, options);
+    for (std::size_t i = 0; i < 16; ++i)
+      EXPECT_EQ(memory[16 + i], i < 13 ? static_cast<float>(i) : 9.0f) << i << ", seed " << seed;
+  }
+}
+
+TEST(FinalThreads, VectorsFitTheirArrays) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = of_thread;
+    text.replace(text.find(from), from.size(), to);
+    return verdict_of_final(text);
+  };
+  EXPECT_EQ(with("thread", "thread"), "valid");
+  EXPECT_THAT(with("{count = 4} : i32\n", "{count = 6} : i32\n"), HasSubstr("power of two"));
+  EXPECT_THAT(with("%other {count = 4,", "%other {count = 8,"),
+              HasSubstr("rule F2: the vector is longer than the array"));
+  EXPECT_THAT(with("width = 2", "width = 3"), HasSubstr("multiple of the width"));
+  EXPECT_THAT(with("%end, %other", "%end, %n"), HasSubstr("the other value has"));
+  EXPECT_THAT(with("%0, %end, %other", "%other"), HasSubstr("needs an array, a pointer"));
+  EXPECT_THAT(with("%tile, %is_first", "%tile, %thread"), HasSubstr("the condition is a bool"));
+}
+
 // ---- Functions of the library over arrays
 
 // The memory that a kernel with this body leaves.

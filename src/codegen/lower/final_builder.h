@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/final_builder.h — makes a kernel of stage Final: a value that has no name yet is an
+// op that stands nowhere; it is put into a list of statements with the op that uses it, again for
+// each use.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/text/names.h"
+#include "ir/kernel.h"
+#include "machine/library.h"
+
+namespace tilewright {
+
+using Statements = std::vector<ir::Op*>;
+
+// An index and what it counts.
+struct IndexTerm {
+  ir::Value index;
+  std::int64_t factor = 1;
+  ir::Value stride = {};  // instead of the factor
+};
+
+class FinalBuilder {
+ protected:
+  ir::Value make(ir::OpKind kind, std::vector<ir::Value> operands, const ir::Type& type,
+                 std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
+  ir::Op* statement(ir::OpKind kind, std::vector<ir::Value> operands, Statements& list,
+                    std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
+  void insert(ir::Op* op, Statements& list);
+  ir::Value named(ir::Value value, const std::string& name, Statements& list);
+  ir::Value constant_of(const ir::Type& type, const ir::AttributeValue& value);
+  ir::Value number(std::int64_t value, DType dtype = DType::Int32);
+  ir::Value cast(ir::Value value, DType dtype);
+  ir::Value call(LibraryKind function, std::vector<ir::Value> operands, const ir::Type& type);
+  ir::Value compare(const char* is, ir::Value a, ir::Value b);
+  std::optional<std::int64_t> number_of(ir::Value value) const;  // of a value of the result
+  bool is_zero(ir::Value value) const { return number_of(value) == 0; }
+  ir::Value sum(const std::vector<IndexTerm>& terms, DType dtype = DType::Int64);
+  const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
+
+  ir::Kernel out_;
+  Names names_;
+  std::set<const ir::Op*> inserted_;
+  std::set<const ir::Op*> written_at_uses_;  // scalars without a line: no single use may name them
+};
+
+}  // namespace tilewright

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/program_lowering.h — what the lowerings to a range of programs and to the program
+// of a thread have in common: scalars, and control flow, which carries scalars and leaves tiles in
+// their arrays.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "codegen/lower/final_builder.h"
+#include "passes/laid/sweeps.h"
+
+namespace tilewright {
+
+class ProgramLowering : protected FinalBuilder {
+ protected:
+  ProgramLowering(const ir::Kernel& laid, const Sweeps& sweeps) : laid_(laid), sweeps_(sweeps) {}
+  virtual ~ProgramLowering() = default;
+
+  // ---- Of each lowering
+  virtual void steps(const Steps& steps) = 0;
+  // Every element of the second tile into the array of the first.
+  virtual void copy(const Step& step,
+                    const std::vector<std::pair<ir::Value, ir::Value>>& copies) = 0;
+  // Whether what an op was made is written where it is used.
+  virtual bool is_inlined(const ir::Op& op, ir::Value made) const = 0;
+  // Whether a loop has to let other programs run.
+  virtual bool asks_others(const ir::Op&) const { return false; }
+  virtual void mark_loop(ir::Op&, const ir::Op&) {}
+
+  // ---- Scalars (program_lowering.cpp)
+  ir::Value scalar(ir::Value value);
+  void write_at_uses(ir::Value value, ir::Value made);
+  void define(ir::Value value, ir::Value made);
+
+  // ---- Control (lower_control.cpp)
+  void control(const Step& step);
+  void for_loop(const Step& step);
+  void while_loop(const Step& step);
+  void branch(const Step& step);
+  std::vector<ir::Value> carry(const Step& step, const std::vector<ir::Value>& to,
+                               const std::vector<ir::Value>& from);
+  std::vector<ir::Value> carry_on(const std::vector<ir::Value>& to,
+                                  const std::vector<ir::Value>& from);
+  void region(ir::Region& region, const std::function<void()>& body);
+
+  const ir::Kernel& laid_;
+  const Sweeps& sweeps_;
+  Statements* list_ = nullptr;                            // where statements are put now
+  std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
+};
+
+}  // namespace tilewright

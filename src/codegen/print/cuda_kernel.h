@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/print/cuda_kernel.h — a Final kernel that is the program of one thread, as a function of
+// CUDA C++.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "codegen/print/statements.h"
+#include "ir/kernel.h"
+
+namespace tilewright {
+
+struct CudaFunction {
+  std::string text;
+  std::set<std::string> parts;  // of the device library
+};
+
+// Under this name; with `has_directives` every comment has a #line to the user's source.
+CudaFunction print_cuda_kernel(const ir::Kernel& kernel, const std::string& symbol,
+                               const LineText& line_text, bool has_directives);
+
+}  // namespace tilewright
