@@ -181,7 +181,9 @@ class PipelineRun {
     if (!has_stages) return;
     const PipelineLoopsOptions stages{.num_stages = options_.num_stages,
                                       .most_slots = options_.most_slots,
-                                      .shared_bytes = target_.shared_bytes_per_block_optin};
+                                      .shared_bytes = target_.shared_bytes_per_block_optin,
+                                      .processor_bytes = target_.shared_bytes_per_processor,
+                                      .reserved_bytes = target_.shared_bytes_reserved_per_block};
     if (delays()) {
       delay_products(kernel_, stages);
       done("delay_products");

@@ -18,7 +18,8 @@
 //                                           yield %ahead + step, (%slot + 1) % S
 //
 // Asynchronous products that only add up (lagging_dots.h) go on while the next round begins: the slots that they read are free
-// one round later, so that such a loop has S + 1 slots, and their sums are waited for behind it.
+// one round later, so that such a loop has S + 1 slots, and their sums are waited for behind it. Where such a product has few
+// rows, memory is what it waits for: shared memory that no further block of a multiprocessor could use goes to more slots.
 //
 // The interpreter lets a copy arrive only at its wait and throws where a machine would read too
 // early, overwrite too soon or copy memory that changes meanwhile.
@@ -41,6 +42,8 @@ struct PipelineLoopsOptions {
   int num_stages = 3;             // of loops that do not say it themselves; below 2: none
   int most_slots = 1 << 20;       // of any buffer
   std::int64_t shared_bytes = 0;  // the most that a block may use; 0: no limit
+  std::int64_t processor_bytes = 0;  // that the blocks of a multiprocessor share; 0: slots are for stages alone
+  std::int64_t reserved_bytes = 0;   // that each of them takes besides
 };
 
 // Gives a sentence for every loop that has fewer stages than were asked for.

@@ -14,6 +14,7 @@
 #include "passes/roles/delay_pairs.h"
 #include "passes/roles/model.h"
 #include "passes/roles/ring_loops.h"
+#include "passes/roles/split_rounds.h"
 
 namespace tilewright {
 namespace {
@@ -64,6 +65,7 @@ class Splitter {
       loop_over_programs(kernel_);
       found_ = find_ring_loops(kernel_);  // their coordinates are of the loop's program now
     }
+    if (parts_ > 1) split_rounds(kernel_, found_, parts_);
     make_tables();
     Region producer = clone(kernel_.body);
     Region consumer = std::move(kernel_.body);
@@ -104,13 +106,22 @@ class Splitter {
     return "";
   }
 
-  // Products that go on while the next round begins need one more.
+  // Products that go on while the next round begins need one more. Rounds are taken apart where too
+  // few of them fit.
   bool find_slots() {
-    slots_ = std::min(options_.num_stages + (found_.is_lagging ? 1 : 0), options_.most_slots);
-    if (options_.shared_bytes > 0)
-      slots_ = static_cast<int>(std::min<std::int64_t>(
-          slots_, (options_.shared_bytes - found_.other_bytes - 1024) / found_.stage_bytes));
+    const int wanted =
+        std::min(options_.num_stages + (found_.is_lagging ? 1 : 0), options_.most_slots);
+    const std::int64_t most_parts = most_parts_of_rounds(kernel_, found_);
+    for (parts_ = 1;; parts_ *= 2) {
+      slots_ = fitting_slots(wanted, found_.stage_bytes / parts_);
+      if (slots_ >= std::min(wanted, least_slots_of_products) || parts_ * 2 > most_parts) break;
+    }
     return slots_ >= 2;
+  }
+  int fitting_slots(int wanted, std::int64_t stage_bytes) const {
+    if (options_.shared_bytes == 0) return wanted;
+    return static_cast<int>(std::min<std::int64_t>(
+        wanted, (options_.shared_bytes - found_.other_bytes - 1024) / stage_bytes));
   }
 
   // ---- Tables
@@ -420,6 +431,7 @@ class Splitter {
   RingLoops found_;
   std::vector<DelayedPair> pairs_;  // none: products stay in their rounds
   int slots_ = 0;
+  std::int64_t parts_ = 1;                    // that each round is taken into
   std::vector<std::string> buffers_, rings_;  // of each tile of a round
   std::map<const Op*, Op*> clones_;
   Renamed renamed_;
@@ -440,9 +452,10 @@ bool has_measured_roles(const Kernel& kernel, int num_warps) {
   ir::walk(kernel.body, [&](const Op& op) {
     if (op.kind != OpKind::Dot) return;
     const DType left = kernel.type(op.operands[0]).dtype, right = kernel.type(op.operands[1]).dtype;
-    const bool is_of_16_bits = left == DType::Float16 || left == DType::BFloat16;
+    const bool is_measured = left == DType::Float16 || left == DType::BFloat16 ||
+                             (left == DType::Float32 && op.text("precision", "tf32") == "tf32");
     ++dots;
-    measured += left == right && is_of_16_bits && pays(kernel, op, num_warps);
+    measured += left == right && is_measured && pays(kernel, op, num_warps);
   });
   return dots == 1 && measured == 1;
 }

@@ -467,6 +467,10 @@ void Emitter::keep(ElementLoop& loop, ir::Value value, const std::vector<VectorK
     frame.remember(Frame::key(value, frame.place), name);
     text = name;
   }
+  if (copy_indices_.contains(value.id) && !layouts_.is_shared(value)) {
+    parts_.insert("async_copy");
+    text = fmt::format("tw::settled({})", text);
+  }
   delayed_.push_back(fmt::format("{} = {};", target, text));
 }
 

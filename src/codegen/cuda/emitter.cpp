@@ -68,6 +68,8 @@ Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLay
       has_dot_(has_dot(kernel)),
       global_(kernel),
       has_products_(has_asynchronous_dots(kernel)),
+      advances_copies_(has_lines_along_depth()),
+      copy_indices_(find_copy_indices()),
       keeps_const_(!mixes_pointers(kernel)),
       warp_buffers_(producer_ ? exchanged_within_warps(kernel, schedule_, layouts) : std::set<std::size_t>()) {
   ir::walk(kernel.body, [&](const ir::Op& op) {

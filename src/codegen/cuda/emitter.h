@@ -525,6 +525,9 @@ class Emitter {
   void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot);
   std::string whole_text(const ir::Op& op);
   void copy_from_one_place(const Step& step, ElementLoop& loop, const std::string& slot);
+  std::string advanced_pointer(Frame& frame, ir::Value pointer, const Place& place);
+  bool has_lines_along_depth() const;
+  std::set<std::uint32_t> find_copy_indices() const;
   std::string copy_mask(ElementLoop& loop, const ir::Op& op);
   void start_copy(const ElementLoop& loop, const ir::Op& op, std::string_view function,
                   const std::string& to, const std::string& from, const std::string& conditions);
@@ -610,6 +613,8 @@ class Emitter {
   // Operands of products, left ones first, that are held: the array of the words of all steps.
   std::map<std::pair<const ir::Op*, bool>, std::string> held_;
   const bool has_products_;            // asynchronous ones
+  const bool advances_copies_;         // pointers of copies are moved on from where they began
+  const std::set<std::uint32_t> copy_indices_;  // tiles of i32 that copies beside them compute places of
   std::set<WgmmaFunction> wgmmas_;     // those in use
   std::vector<Started> started_;       // products that go on, oldest first
   std::vector<const ir::Op*> owed_;    // releases that wait for some of them

@@ -14,6 +14,11 @@ constexpr std::int64_t least_sums_with_roles = 128 * 256;
 // Registers of a thread of the producer and of the consumers: with those a block of three
 // warpgroups has 65536 in all.
 constexpr std::int64_t producer_registers = 40, consumer_registers = 232;
+// One slot that products read, one that comes next and one that is being filled: with fewer, rounds
+// are taken into shallower ones (split_rounds.h). Tutorial 03 in tf32 on an H200, 4096^3, of
+// cuBLAS: 128 x 256 x 64 with roles and four slots of half the depth 1.046; the best without roles,
+// 128 x 128 x 32 and 4 warps, 0.811; Triton 0.976.
+constexpr int least_slots_of_products = 3;
 
 // Attention whose second product is delayed: two consumers take their turns by themselves. Tutorial
 // 06 forward on an H200, head dim 128, of cuDNN in the same run at 16k full / causal, 4k full /

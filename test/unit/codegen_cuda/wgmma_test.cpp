@@ -166,6 +166,53 @@ TEST(Wgmma, LoopsLetTheLastProductGoOn) {
   }
 }
 
+// Rows without a formula and both operands in lines along the depth: pointers are moved on from where they began, and indices
+// that cost little are kept all the same.
+constexpr const char* turned_source = R"(
+@triton.jit
+def turned(a_ptr, b_ptr, c_ptr, rows, columns, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, WRAPS: tl.constexpr):
+    j = tl.arange(0, K)
+    n = tl.arange(0, N)
+    for tile in range(tl.program_id(0), tl.cdiv(rows, M), 2):
+        m = tile * M + tl.arange(0, M)
+        c = tl.zeros((M, N), dtype=tl.float32)
+        if WRAPS:
+            a_ptrs = a_ptr + (m % rows)[:, None] * k + j[None, :]
+            b_ptrs = b_ptr + j[:, None] + (n % columns)[None, :] * k
+            for first in range(0, tl.cdiv(k, K)):
+                a = tl.load(a_ptrs, mask=j[None, :] < k - first * K, other=0.0)
+                b = tl.load(b_ptrs, mask=j[:, None] < k - first * K, other=0.0)
+                c = tl.dot(a, b, c)
+                a_ptrs += K
+                b_ptrs += K
+        else:
+            m_in = tl.where(m < rows, m, 0)
+            n_in = tl.where(n < columns, n, 0)
+            for first in range(0, tl.cdiv(k, K)):
+                depth = first * K + j
+                a = tl.load(a_ptr + (m_in[:, None] * k + depth[None, :]), mask=j[None, :] < k - first * K, other=0.0)
+                b = tl.load(b_ptr + (depth[:, None] + n_in[None, :] * k), mask=j[:, None] < k - first * K, other=0.0)
+                c = tl.dot(a, b, c)
+        tl.store(c_ptr + m[:, None] * columns + n[None, :], c, mask=(m[:, None] < rows) & (n[None, :] < columns))
+)";
+
+TEST(Wgmma, PointersOfLinesAlongTheDepthAreMovedOn) {
+  for (const int wraps : {0, 1}) {
+    const TileProgram program(turned_source, "turned",
+                              fmt::format("*fp16:16, *fp16:16, *fp32:16, i32, i32, i32:16, 64, 128, 64, {}", wraps), 4);
+    show(program);
+    EXPECT_EQ(has(program, "tw::advanced("), wraps == 1) << program.text();
+    EXPECT_EQ(has(program, "tw::settled("), wraps == 0) << program.text();
+    for (const std::int64_t k : {0, 16, 64, 208}) {
+      const std::int64_t rows = 200, columns = 99;
+      Memory a = numbers(f16, static_cast<std::size_t>(std::max<std::int64_t>(rows * k, 1)), 1);
+      Memory b = numbers(f16, static_cast<std::size_t>(std::max<std::int64_t>(columns * k, 1)), 2);
+      Memory c = numbers(f32, static_cast<std::size_t>(rows * columns), 3);
+      program.expect_same({.grid = {2, 1, 1}, .arguments = {&a, &b, &c, rows, columns, k}, .tolerance = 1e-3});
+    }
+  }
+}
+
 // The sums are looked at in every round: the product is waited for.
 TEST(Wgmma, SumsThatTheLoopReadsAreWaitedFor) {
   const TileProgram program(R"(

@@ -18,6 +18,7 @@
 #include "passes/canonicalize.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
+#include "product_kernel.h"
 
 namespace tilewright {
 namespace {
@@ -288,6 +289,33 @@ TEST(PipelineLoops, AsManyStagesAsFit) {
               ElementsAre("the loop at an unknown line has 1 instead of 4 stages: each takes 512 "
                           "bytes of shared memory, and a block has 1000"));
   EXPECT_EQ(slots, 0);
+}
+
+// What no further block of the multiprocessor could use goes to slots: two blocks stay two.
+TEST(PipelineLoops, FewRowsTakeSpareSharedMemory) {
+  const auto slots_with = [](std::int64_t processor_bytes, int bm = 16) {
+    const std::string text = replaced(product_text({.bm = bm}), "%N: i32, %K: i32",
+                                      "%N: i32 {divisible = 16}, %K: i32 {divisible = 16}");
+    ir::Kernel kernel = at_tile(text);
+    const std::int64_t stage = (bm + 16) * 16 * 2;
+    EXPECT_THAT(pipeline_loops(kernel, {.num_stages = 3,
+                                        .shared_bytes = 100 * stage,
+                                        .processor_bytes = processor_bytes * stage,
+                                        .reserved_bytes = 16}),
+                IsEmpty());
+    ir::verify(kernel);
+    for (const auto& [m, n, k] : {std::tuple{33, 16, 48}, {16, 32, 304}, {1, 16, 16}}) {
+      ProductMemory before(m, n, k), after(m, n, k);
+      before.run(at_tile(text, false));
+      after.run(kernel);
+      EXPECT_EQ(before.c, after.c) << m << " " << n << " " << k;
+    }
+    return kernel.buffers.at(0).slots;
+  };
+  EXPECT_EQ(slots_with(0), 4);        // one for each stage, and one for products that go on
+  EXPECT_EQ(slots_with(7), 6);        // one block, and what it reserves
+  EXPECT_EQ(slots_with(11), 5);       // two
+  EXPECT_EQ(slots_with(11, 128), 4);  // many rows
 }
 
 }  // namespace

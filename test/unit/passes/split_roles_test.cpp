@@ -58,6 +58,32 @@ TEST(SplitRoles, ChangesNoResult) {
   }
 }
 
+// Three rounds of half the depth fit where two of the whole would not.
+TEST(SplitRoles, TakesDeepRoundsIntoShallowOnes) {
+  const std::string text = product_text({.bk = 128});
+  const auto with_room_for = [&](std::int64_t bytes) {
+    ir::Kernel kernel = at_tile(text);
+    EXPECT_TRUE(split_roles(
+        kernel, {.num_warps = 8, .num_stages = 2, .shared_bytes = bytes, .asks_model = false}));
+    ir::verify(kernel);
+    return kernel;
+  };
+  const std::int64_t round = 2 * 16 * 128 * 2, others = 16 * 16 * 2 + 1024;
+  const ir::Kernel whole = with_room_for(others + 3 * round);
+  EXPECT_THAT(ir::print(whole), HasSubstr("buffer @x_buffer : f16[16, 128] {slots = 3}"));
+  const ir::Kernel halves = with_room_for(others + 2 * round);
+  EXPECT_THAT(ir::print(halves), HasSubstr("buffer @x_buffer : f16[16, 64] {slots = 3}"));
+  EXPECT_THAT(ir::print(halves), HasSubstr("buffer @y_buffer : f16[64, 16] {slots = 3}"));
+  for (const auto& [m, n, k] :
+       {std::tuple{16, 16, 128}, {17, 15, 129}, {15, 17, 63}, {1, 1, 1}, {48, 31, 0}, {33, 40, 300}})
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      ProductMemory before(m, n, k), after(m, n, k);
+      before.run(at_tile(text, false));
+      after.run(halves, seed);
+      EXPECT_EQ(before.c, after.c) << m << " " << n << " " << k;
+    }
+}
+
 TEST(SplitRoles, IsPrintedAndRead) {
   const ir::Kernel kernel = with_roles();
   const std::string text = ir::print(kernel);

@@ -67,6 +67,20 @@ TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool
         : "memory");
 }
 
+// The same number, which is kept and not worked out again in each round.
+TW_DEVICE int settled(int number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
+// pointer + count, added to what `pointer` comes to, however it was made.
+template <class T>
+TW_DEVICE const T* advanced(const T* pointer, long long count) {
+  const T* out;
+  asm("add.u64 %0, %1, %2;" : "=l"(out) : "l"(pointer), "l"(count * (long long)(sizeof(T))));
+  return out;
+}
+
 // Of what is read once the lines may leave L2 last, as those of Cache::Linger do.
 constexpr bool lingering = true;
 

@@ -19,6 +19,11 @@ TW_DEVICE void copy_async_if(void* shared, const void* global, bool starts, bool
                              int line = __builtin_LINE()) {
   if (starts) copy_async<Bytes>(shared, global, is_wanted, line);
 }
+TW_DEVICE int settled(int number) { return number; }
+template <class T>
+TW_DEVICE const T* advanced(const T* pointer, long long count) {
+  return pointer + count;
+}
 constexpr bool lingering = true;
 template <int Count, bool Lingers = false, class T>
 TW_DEVICE void copy_whole(T* shared, const T* global, bool is_wanted, T other,
