@@ -147,6 +147,8 @@ class RolesDraft {
 
 }  // namespace
 
-Program generate_roles(unsigned seed) { return RolesDraft(seed).run(); }
+Program generate_roles(unsigned seed) {
+  return seed % 4 == 3 ? generate_product_roles(seed) : RolesDraft(seed).run();
+}
 
 }  // namespace tilewright::fuzz

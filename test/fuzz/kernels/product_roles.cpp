@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuzz/kernels/product_roles.cpp — products that have a producer and consumers by themselves: rows
+// that wrap or not, both orders of B, ends of the depth, rounds too deep for three slots.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "draft.h"
+#include "roles.h"
+
+namespace tilewright::fuzz {
+namespace {
+
+constexpr int rows = 128, columns = 256;  // of a tile: the smallest that has roles
+
+class ProductRolesDraft {
+ public:
+  explicit ProductRolesDraft(unsigned seed) {
+    draft_.random.seed(seed * 2654435761u + 4242u);
+    program_.seed = seed;
+    program_.name = fmt::format("k{}", seed);
+    program_.warps = 8;
+    dtype_ = draft_.chance(60) ? (draft_.chance(50) ? f16 : bf16) : f32;
+    is_turned_ = dtype_ == f32 || draft_.chance(50);
+    depth_ = (dtype_ == f32 ? 32 : 64) << draft_.pick(2);
+    m_ = rows + 1 + draft_.pick(rows);
+    n_ = 16 * (1 + draft_.pick(columns / 16));
+    k_ = 16 * draft_.pick(3 * depth_ / 16 + 1);
+    wraps_ = draft_.chance(60);
+  }
+
+  Program run() {
+    program_.grid = 2;
+    const auto left = std::max<std::int64_t>(std::int64_t{m_} * k_, 16);
+    const auto right = std::max<std::int64_t>(std::int64_t{n_} * k_, 16);
+    program_.memory = {
+        {dtype_, left}, {dtype_, right}, {i16, std::int64_t{m_} * n_, Memory::Fill::Zero}};
+    program_.pointers = {{"a", 0, 0}, {"b", 1, 0}, {"c", 2, 0}};
+    program_.integers = {{"m", m_}, {"n", n_}, {"k", k_}};
+    add_pointers();
+    add_loop();
+    line(
+        "tl.store(c + rows[:, None] * n + columns[None, :], (acc.to(tl.int32) % 977).to(tl.int16), "
+        "mask=(rows[:, None] < m) & (columns[None, :] < n))");
+    return std::move(program_);
+  }
+
+ private:
+  template <class... Parts>
+  void line(fmt::format_string<Parts...> text, Parts&&... parts) {
+    to_->push_back({{fmt::format(text, std::forward<Parts>(parts)...)}});
+  }
+
+  std::string inside(const char* index, const char* size) const {
+    return wraps_ ? fmt::format("{} % {}", index, size)
+                  : fmt::format("tl.where({0} < {1}, {0}, 0)", index, size);
+  }
+
+  void add_pointers() {
+    line("pid = tl.program_id(0)");
+    line("tl.assume(pid >= 0)");
+    line("rows = pid * {0} + tl.arange(0, {0})", rows);
+    line("columns = tl.arange(0, {})", columns);
+    line("d = tl.arange(0, {})", depth_);
+    line("at_rows = {}", inside("rows", "m"));
+    line("at_columns = {}", inside("columns", "n"));
+    line("a_tiles = a + at_rows[:, None] * k + d[None, :]");
+    if (is_turned_) line("b_tiles = b + d[:, None] + at_columns[None, :] * k");
+    else line("b_tiles = b + d[:, None] * n + at_columns[None, :]");
+    line("acc = tl.zeros([{}, {}], tl.float32)", rows, columns);
+  }
+
+  void add_loop() {
+    Statement loop;
+    loop.branches.push_back({fmt::format("for i in range(0, tl.cdiv(k, {})):", depth_), {}});
+    Block* const outside = std::exchange(to_, &loop.branches[0].body);
+    line("left = tl.load(a_tiles, mask=d[None, :] < k - i * {}, other=0.0)", depth_);
+    line("right = tl.load(b_tiles, mask=d[:, None] < k - i * {}, other=0.0)", depth_);
+    line("acc = tl.dot(left, right, acc)");
+    line("a_tiles += {}", depth_);
+    line("b_tiles += {}{}", depth_, is_turned_ ? "" : " * n");
+    to_ = outside;
+    to_->push_back(std::move(loop));
+  }
+
+  Draft draft_;
+  Program program_;
+  Block* to_ = &program_.body;
+  DType dtype_ = f16;
+  int depth_ = 0, m_ = 0, n_ = 0, k_ = 0;
+  bool is_turned_ = false, wraps_ = false;
+};
+
+}  // namespace
+
+Program generate_product_roles(unsigned seed) { return ProductRolesDraft(seed).run(); }
+
+}  // namespace tilewright::fuzz
