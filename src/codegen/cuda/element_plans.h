@@ -95,7 +95,7 @@ class ElementPlans {
   bool is_uniform_tile(ir::Value value) const;
   bool adds_in_vectors(const ir::Op& op) const;
   bool lingers(const ir::Op& op) const;
-  // "Linger", "Cs": how the device library has it; "" where nothing is said.
+  // "linger", "cs": what the access asks of the caches; "" where nothing is said.
   std::string_view cache_of(const ir::Op& op) const;
   // Of a whole vector, whose elements may be guarded one by one.
   std::string_view vector_cache(const VectorAccess& access, bool is_guarded) const;
