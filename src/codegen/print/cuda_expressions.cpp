@@ -16,14 +16,15 @@ using ir::Type;
 
 namespace {
 
-// Whether a pointer goes through control flow, where one to const data could meet another.
+// Whether a pointer goes through control flow or an array, where one to const data could meet
+// another.
 bool mixes_pointers(const ir::Kernel& kernel) {
   bool mixes = false;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     const bool may_mix = op.facts().is(ir::Family::Control) ||
                          (op.facts().is(ir::Family::Elementwise) && op.kind != OpKind::Offset);
     for (const ir::Value value : op.results)
-      mixes |= may_mix && kernel.type(value).is_pointer && !kernel.type(value).is_array();
+      mixes |= kernel.type(value).is_pointer && (may_mix || kernel.type(value).is_array());
   });
   return mixes;
 }
