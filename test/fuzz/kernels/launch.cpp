@@ -160,9 +160,9 @@ KernelSource Launch::emit(Place place, const TileKernel& tiles) {
 std::string Launch::run_laid() {
   const auto text_of_cpu = [](const ir::Kernel& laid) { return emit_cpu(laid).text; };
   const ir::Kernel on_host = laid_for_cpu(lower(Place::Cpu).lowered.kernel);
-  const std::string on_cpu = run_sweeps(on_host, text_of_cpu);
+  const std::string on_cpu = run_sweeps(on_host, on_host, text_of_cpu);
   if (!on_cpu.empty()) return "sweeps of the CPU: " + on_cpu;
-  const std::string in_loops = run_sweeps(final_for_cpu(on_host), text_of_cpu);
+  const std::string in_loops = run_sweeps(final_for_cpu(on_host), on_host, text_of_cpu);
   if (!in_loops.empty()) return "loops of the CPU: " + in_loops;
   const Target cuda = Target::parse("sm_90a");
   const CudaEmitOptions options{.target = cuda,
@@ -171,21 +171,23 @@ std::string Launch::run_laid() {
     return emit_cuda(kernel, options).text;
   };
   const ir::Kernel on_device = laid_for_cuda(lower(Place::Emulated).lowered.kernel, options);
-  const std::string on_cuda = run_sweeps(on_device, text_of_cuda);
+  const std::string on_cuda = run_sweeps(on_device, on_device, text_of_cuda);
   if (!on_cuda.empty()) return "sweeps of CUDA: " + on_cuda;
   const std::optional<ir::Kernel> program = final_for_cuda(on_device, options);
-  const std::string in_threads = program ? run_sweeps(*program, text_of_cuda) : "";
+  const std::string in_threads = program ? run_sweeps(*program, on_device, text_of_cuda) : "";
   return in_threads.empty() ? "" : "threads of CUDA: " + in_threads;
 }
 
-// The kernel that was read back is interpreted, and emitted as the one it was.
-std::string Launch::run_sweeps(const ir::Kernel& laid, const EmitText& emit_text) const {
-  ir::verify(laid);
-  const std::string text = ir::print(laid);
+// The kernel that was read back is interpreted, and emitted as the one it was. Its arguments are
+// those of `laid`, in that order: at stage Final they may have names that C++ leaves them.
+std::string Launch::run_sweeps(const ir::Kernel& kernel, const ir::Kernel& laid,
+                               const EmitText& emit_text) const {
+  ir::verify(kernel);
+  const std::string text = ir::print(kernel);
   const ir::Kernel read = ir::parse(text);
   ir::verify(read);
   TW_CHECK(ir::print(read) == text, "the text of a kernel changes when it is read back");
-  if (emit_text(laid) != emit_text(read))
+  if (emit_text(kernel) != emit_text(read))
     return "what is emitted changes when the kernel is read back";
   Images images = initial_;
   std::vector<ir::InterpretBuffer> buffers;
@@ -193,8 +195,9 @@ std::string Launch::run_sweeps(const ir::Kernel& laid, const EmitText& emit_text
     buffers.push_back(
         {.name = fmt::format("buffer{}", m), .data = images[m].data(), .bytes = images[m].size()});
   std::vector<ir::InterpretArgument> arguments;
-  for (const ir::KernelArgument& argument : read.arguments)
-    arguments.push_back(interpreted(read.name_of(argument.value)));
+  TW_CHECK(read.arguments.size() == laid.arguments.size(), "arguments get lost on the way");
+  for (const ir::KernelArgument& argument : laid.arguments)
+    arguments.push_back(interpreted(laid.name_of(argument.value)));
   ir::InterpretOptions options;
   options.grid[0] = program_.grid;
   ir::interpret(read, buffers, arguments, options);

@@ -33,7 +33,8 @@ class Launch {
   class Arguments;
   const TritonSpecialization& specialization() const;
   using EmitText = std::function<std::string(const ir::Kernel&)>;
-  std::string run_sweeps(const ir::Kernel& laid, const EmitText& emit_text) const;
+  std::string run_sweeps(const ir::Kernel& kernel, const ir::Kernel& laid,
+                         const EmitText& emit_text) const;
   ir::InterpretArgument interpreted(const std::string& name) const;
   std::string difference(const Images& got) const;
 
