@@ -3,7 +3,9 @@
 #include "tilewright/tensor.h"
 
 #include <atomic>
+#include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,15 +19,50 @@ namespace tilewright {
 
 namespace {
 
-// Of the trace that this thread makes: tensors whose elements are known, by where their buffer
-// begins. Memory that is shown to somebody may be written.
-using KnownContents = std::unordered_map<const void*, MadeContents>;
-thread_local constinit KnownContents* known_contents = nullptr;
+// Tensors whose elements are known, by where their buffer begins, with the trace that made them.
+// Memory that is shown to somebody, on any thread, may be written.
+class KnownContents {
+ public:
+  bool is_empty() const { return count_.load(std::memory_order_relaxed) == 0; }
+  void set(const void* memory, MadeContents contents, std::uint64_t trace) {
+    const std::lock_guard lock(mutex_);
+    known_.insert_or_assign(memory, Known{contents, trace});
+    count_ = known_.size();
+  }
+  std::optional<MadeContents> find(const void* memory, std::uint64_t trace) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(memory);
+    if (found == known_.end() || found->second.trace != trace) return std::nullopt;
+    return found->second.contents;
+  }
+  void forget(const void* memory) {
+    const std::lock_guard lock(mutex_);
+    known_.erase(memory);
+    count_ = known_.size();
+  }
+  void forget_trace(std::uint64_t trace) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(known_, [&](const auto& entry) { return entry.second.trace == trace; });
+    count_ = known_.size();
+  }
+
+ private:
+  struct Known {
+    MadeContents contents;
+    std::uint64_t trace = 0;
+  };
+  mutable std::mutex mutex_;
+  std::unordered_map<const void*, Known> known_;
+  std::atomic<std::size_t> count_ = 0;  // a thread that was handed a tensor sees that it is there
+};
+KnownContents known_contents;
+// Where memory begins that the graph of this thread's trace reads.
+thread_local constinit std::unordered_set<const void*>* read_by_trace = nullptr;
 thread_local constinit bool is_only_compared = false;
 
 void show_memory(const Buffer& buffer) {
-  if (known_contents != nullptr && !is_only_compared) [[unlikely]]
-    known_contents->erase(buffer.data());
+  if (!known_contents.is_empty() && !is_only_compared) [[unlikely]]
+    known_contents.forget(buffer.data());
 }
 
 }  // namespace
@@ -92,6 +129,7 @@ Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Shape strides, std::int6
     throw ArgumentError(fmt::format(
         "a tensor of shape {}, strides {} and offset {} does not fit a buffer of {} {} elements",
         shape_text(shape), shape_text(strides), offset, capacity, name_of(dtype)));
+  show_memory(buffer);  // new memory may lie where known elements were
   state_ = std::make_shared<const State>(std::move(buffer), dtype, std::move(shape),
                                          std::move(strides), offset);
 }
@@ -170,17 +208,19 @@ const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor) {
 
 void set_contents(const Tensor& tensor, MadeContents contents) {
   const OnlyAddresses only;
-  if (known_contents != nullptr && tensor.numel() > 0)
-    known_contents->insert_or_assign(tensor.buffer().data(), contents);
+  if (is_tracing() && tensor.numel() > 0)
+    known_contents.set(tensor.buffer().data(), contents, current_trace());
 }
 
 std::optional<MadeContents> contents_of(const Tensor& tensor) {
-  if (known_contents == nullptr || known_contents->empty() || traced_of(tensor))
-    return std::nullopt;
+  if (!is_tracing() || known_contents.is_empty() || traced_of(tensor)) return std::nullopt;
   const OnlyAddresses only;
-  const auto found = known_contents->find(tensor.buffer().data());
-  if (found == known_contents->end()) return std::nullopt;
-  return found->second;
+  return known_contents.find(tensor.buffer().data(), current_trace());
+}
+
+void set_read(const Tensor& tensor) {
+  const OnlyAddresses only;
+  if (read_by_trace != nullptr && tensor.numel() > 0) read_by_trace->insert(tensor.buffer().data());
 }
 
 OnlyAddresses::OnlyAddresses() : before_(is_only_compared) { is_only_compared = true; }
@@ -212,21 +252,28 @@ TracedDraw traced_draw() { return current_draw; }
 bool is_tracing() { return tracing_depth > 0; }
 TracingScope::TracingScope() {
   static std::atomic<std::uint64_t> traces{0};
-  if (tracing_depth++ == 0) known_contents = new KnownContents;
+  if (tracing_depth++ == 0) read_by_trace = new std::unordered_set<const void*>;
   trace_number = ++traces;
 }
 TracingScope::~TracingScope() {
+  known_contents.forget_trace(trace_number);
   trace_number = 0;
-  if (--tracing_depth == 0) delete std::exchange(known_contents, nullptr);
+  if (--tracing_depth == 0) delete std::exchange(read_by_trace, nullptr);
 }
 std::uint64_t current_trace() { return trace_number; }
 
 void check_written(const Tensor& tensor) {
-  if (!is_tracing() || tensor.defined().trace == current_trace()) return;
-  throw ArgumentError(fmt::format(
-      "a {}{} that a traced function refers to is written to in it, which would happen when it is "
-      "traced and never again: return the new value and write it outside",
-      name_of(tensor.dtype()), shape_text(tensor.shape())));
+  if (!is_tracing()) return;
+  if (tensor.defined().trace != current_trace())
+    throw ArgumentError(fmt::format(
+        "a {}{} that a traced function refers to is written to in it, which would happen when it "
+        "is traced and never again: return the new value and write it outside",
+        name_of(tensor.dtype()), shape_text(tensor.shape())));
+  if (read_by_trace != nullptr && read_by_trace->contains(tensor.defined().buffer.data()))
+    throw ArgumentError(fmt::format(
+        "a {}{} is written to in a traced function that has used it before, which would then see "
+        "the new elements too: write it before it is used, or make a new tensor",
+        name_of(tensor.dtype()), shape_text(tensor.shape())));
 }
 
 }  // namespace tilewright

@@ -54,6 +54,9 @@ struct MadeContents {
 void set_contents(const Tensor& tensor, MadeContents contents);
 // Of a tensor or a view of it; empty where nothing is known, or not any more.
 std::optional<MadeContents> contents_of(const Tensor& tensor);
+// The graph of this thread's trace reads the tensor's memory when it runs: check_written looks for
+// it.
+void set_read(const Tensor& tensor);
 // Looking at addresses while it lives shows nobody the memory.
 class OnlyAddresses {
  public:
@@ -70,7 +73,7 @@ class OnlyAddresses {
 bool is_tracing();
 // A number of the trace that this thread makes; 0 without one.
 std::uint64_t current_trace();
-// Throws ArgumentError when a trace writes to memory that was there before it.
+// Throws ArgumentError when a trace writes to memory that was there before it, or that it has read.
 void check_written(const Tensor& tensor);
 class TracingScope {
  public:

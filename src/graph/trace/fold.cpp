@@ -24,6 +24,7 @@ bool is_exact(DType dtype, double value) {
   if (dtype == DType::Float32)
     return static_cast<double>(static_cast<float>(value)) == value || std::isnan(value);
   if (is_floating(dtype)) return std::trunc(value) == value && std::abs(value) <= 8;
+  if (value == 0 && std::signbit(value)) return false;  // integers have one zero
   if (dtype == DType::Bool) return value == 0 || value == 1;
   const double least = is_signed(dtype) ? -128 : 0;
   return std::trunc(value) == value && value >= least && value <= 127;

@@ -187,6 +187,7 @@ Value Tracer::value_of(const Tensor& tensor) {
     throw ArgumentError(fmt::format("a traced function on {} uses a {} on {}: move it with to()",
                                     graph.device.name(), tensor_text(tensor),
                                     tensor.device().name()));
+  set_read(tensor);
   const OnlyAddresses only;
   // A handle of its own, which tells whether the function keeps one (fold.h).
   const Tensor own = contents_of(tensor) ? Tensor(tensor.buffer(), tensor.dtype(), tensor.shape(),

@@ -4,12 +4,14 @@
 #include "graph/trace/fold.h"
 
 #include <algorithm>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/settings.h"
 #include "graph/launch.h"
+#include "tensor/traced.h"
 #include "tilewright/compile.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
@@ -159,6 +161,61 @@ TEST(MadeContents, WhatIsKeptMayBeWrittenLater) {
   kept_zeros.fill(3);
   kept_ramp.fill(10);
   EXPECT_TRUE(allclose(cached(x), x + 13.0));
+}
+
+// Its elements are no zeros, wherever they were written.
+TEST(MadeContents, WhatAnotherThreadWroteIsRead) {
+  const auto by_thread = [](const Tensor& x) {
+    const Tensor table = zeros({4}, {f32, cpu});
+    std::thread([&] { table.data<float>()[2] = 5; }).join();
+    return x + table;
+  };
+  EXPECT_THAT(graph_of(by_thread, random({3, 4})), HasSubstr("captured"));
+}
+
+TEST(MadeContents, MemoryThatIsUsedAgainIsNotKnown) {
+  const auto reused = [](const Tensor& x) {
+    const void* before = nullptr;
+    {
+      const Tensor gone = ones({4}, {f32, cpu});
+      const OnlyAddresses only;
+      before = gone.data();
+    }
+    const Tensor table = empty({4}, {f32, cpu});
+    {
+      const OnlyAddresses only;
+      EXPECT_EQ(table.data(), before);
+    }
+    EXPECT_FALSE(contents_of(table).has_value());
+    table.fill(5);
+    return x + table;
+  };
+  graph_of(reused, random({3, 4}));
+}
+
+TEST(MadeContents, IntegersHaveOneZero) {
+  const auto signless = [](const Tensor& x) {
+    return reciprocal(x * full({4}, -0.0, {DType::Int64, cpu}));
+  };
+  graph_of(signless, abs(random({3, 4})));
+}
+
+TEST(MadeContents, WritingWhatTheTraceHasReadIsAnError) {
+  const auto late = compile(
+      [](const Tensor& x) {
+        const Tensor bias = zeros({4}, {f32, cpu});
+        const Tensor made = x + bias;
+        bias.slice(0, 1, 2).fill(4);
+        return made;
+      },
+      {.name = "late"});
+  EXPECT_THROW(late(random({3, 4})), ArgumentError);
+  const auto early = [](const Tensor& x) {
+    const Tensor bias = zeros({4}, {f32, cpu});
+    bias.slice(0, 1, 2).fill(4);
+    return x + bias;
+  };
+  graph_of(early, random({3, 4}));
 }
 
 }  // namespace
