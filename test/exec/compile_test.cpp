@@ -255,6 +255,17 @@ TEST(CompilePlans, WhatIsTheSameIsComputedOnce) {
   EXPECT_THAT(f.explain(), HasSubstr("kernel 1: exp, add;"));
 }
 
+// Factors that cancel out: a part of a scaled tensor is not the tensor, though it begins with it.
+TEST(CompilePlans, PartsOfScaledTensorsStayParts) {
+  for (const int axis : {0, 1}) {
+    const auto scaled = [axis](const Tensor& x) {
+      return (x * 2.0).slice(axis, 0, 1) * (exp(x) * 0.5);
+    };
+    const Tensor x = randn({4, 5}, RandomOptions(f32, Device::cpu()).with_seed(1));
+    EXPECT_TRUE(allclose(compile(scaled, {.name = "scaled"})(x), scaled(x)));
+  }
+}
+
 TEST(CompilePlans, CapturedTensorsAreBoundByHandle) {
   const Tensor weight = ones({4}, Device::cpu()), x = ones({4}, Device::cpu());
   const auto f = compile([weight](Tensor v) { return v * weight; });

@@ -290,7 +290,8 @@ void Tracer::drop_inverse_factors(Node& product) const {
     const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
     const bool is_product = node.kind == Node::Kind::Pointwise && node.op == Op::Multiply &&
                             node.dtype == product.dtype && node.shape == product.shape &&
-                            value.strides == node.strides && value.offset == 0;
+                            value.shape == node.shape && value.strides == node.strides &&
+                            value.offset == 0;
     if (!is_product) return;
     for (const std::size_t side : {0u, 1u})
       if (node.operands[side].is_number() && !node.operands[1 - side].is_number()) {
