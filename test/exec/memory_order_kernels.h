@@ -50,6 +50,17 @@ def add_transposed(x, y, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def reload_transposed(x, y, BLOCK: tl.constexpr):
+    # the load goes through a view of the tile that is stored last: what a thread reads of x is not
+    # what it has written
+    r = tl.arange(0, 32)[:, None]
+    c = tl.arange(0, 32)[None, :]
+    i = r * 32 + c
+    tl.store(x + i, tl.load(y + i) * 3 + 1)
+    tl.store(y + i, tl.trans(tl.load(x + i)))
+
+
+@triton.jit
 def count_up(x, y, BLOCK: tl.constexpr):
     # addresses that stand in the tile twice: all loads come before the stores
     i = tl.arange(0, BLOCK)

@@ -77,6 +77,7 @@ std::vector<OrderCase> order_cases() {
         "reshaped_index", "initial_handed_on", "carried_handed_on", "accumulator_handed_on"})
     cases.push_back({kernel});
   cases.push_back({"add_transposed"});
+  cases.push_back({"reload_transposed"});
   cases.push_back({"previous", 16});
   cases.push_back({"count_up", 16, 4});
   cases.push_back({"load_ahead", 512, 4});

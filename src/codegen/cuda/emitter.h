@@ -144,7 +144,7 @@ class Emitter : private ElementPlans {
   // ---- Memory
   // Writes a barrier first when another thread may have used the same memory in a way that must
   // come before, and notes the access.
-  void order_memory(const ir::Op& op, const Layout* layout);
+  void order_memory(const ir::Op& op);
   bool needs_barrier(const TileReads& reads, const Layout& layout);
   // Notes the accesses of a loop over elements; true when a barrier must stand between its loads
   // and its stores.

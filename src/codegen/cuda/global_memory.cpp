@@ -3,6 +3,7 @@
 #include "codegen/cuda/global_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ir/roles.h"
 #include "passes/defer_stores.h"
@@ -24,7 +25,8 @@ bool is_inside(const ir::Op& loop, const ir::Op& wanted) {
 }  // namespace
 
 // Whether both accesses are in order without a barrier: they never meet, or one thread makes both.
-bool GlobalMemory::is_ordered(const Use& before, const ir::Op& op, const Layout* layout) const {
+bool GlobalMemory::is_ordered(const Use& before, const Use& use) const {
+  const ir::Op& op = *use.op;
   if (!order_.must_order(*before.op, op)) return true;
   // Programs that a block takes one after the other are in no order.
   if (before.loop && ir::is_over_programs(kernel_, *before.loop)) return true;
@@ -37,17 +39,18 @@ bool GlobalMemory::is_ordered(const Use& before, const ir::Op& op, const Layout*
   if (before.is_anyone) return false;
   // Thread 0 alone writes scalars, one after the other.
   const bool are_writes = before.op->facts().has(ir::Writes) && op.facts().has(ir::Writes);
-  if (!before.layout && !layout) return are_writes;
-  const bool is_same_owner =
-      before.layout && layout && *before.layout == *layout && layout->copy_bits() == 0;
+  if (!before.layout && !use.layout) return are_writes;
+  // Through another view a thread has other elements of the access.
+  const bool is_same_owner = before.layout && use.layout && *before.layout == *use.layout &&
+                             use.layout->copy_bits() == 0 && before.map == use.map;
   return is_same_owner && is_same_place && is_in_round;
 }
 
-bool GlobalMemory::needs_barrier(const ir::Op& op, const Layout* layout) {
+bool GlobalMemory::needs_barrier(const Use& use) {
   bool needs = false;
   bool is_feared = false;
   for (const Use& before : uses_) {
-    if (is_ordered(before, op, layout)) continue;
+    if (is_ordered(before, use)) continue;
     needs = true;
     is_feared |= before.is_anyone;
   }
@@ -55,10 +58,8 @@ bool GlobalMemory::needs_barrier(const ir::Op& op, const Layout* layout) {
   return needs;
 }
 
-void GlobalMemory::note(const ir::Op& op, const Layout* layout) {
-  if (!ir::is_access(kernel_, op)) return;
-  const Use use{.op = &op, .layout = layout};
-  if (!holds(uses_, use)) uses_.push_back(use);
+void GlobalMemory::note(Use use) {
+  if (ir::is_access(kernel_, *use.op) && !holds(uses_, use)) uses_.push_back(std::move(use));
 }
 
 void GlobalMemory::merge(const Uses& uses) {

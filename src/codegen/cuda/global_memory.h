@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "ir/analysis/memory_order.h"
+#include "layout/index_map.h"
 #include "layout/layout.h"
+#include "passes/laid/tile_reads.h"
 
 namespace tilewright {
 
@@ -23,6 +25,7 @@ class GlobalMemory {
     // Which threads did it: those that the layout gives the elements to; none: of a scalar, all
     // threads read and thread 0 writes.
     const Layout* layout = nullptr;
+    IndexMap map = {};             // from the layout's elements to those of the access
     bool is_anyone = false;        // not known which
     const ir::Op* loop = nullptr;  // done in a round of this loop before the present one
     friend bool operator==(const Use&, const Use&) = default;
@@ -34,8 +37,14 @@ class GlobalMemory {
 
   const ir::MemoryOrder& order() const { return order_; }
   // Whether another thread may have used the same memory in a way that must come before.
-  bool needs_barrier(const ir::Op& op, const Layout* layout);
-  void note(const ir::Op& op, const Layout* layout);
+  bool needs_barrier(const ir::Op& op) { return needs_barrier(Use{.op = &op}); }
+  bool needs_barrier(const TileAccess& access, const Layout& layout) {
+    return needs_barrier(Use{.op = access.op, .layout = &layout, .map = access.map});
+  }
+  void note(const ir::Op& op) { note(Use{.op = &op}); }
+  void note(const TileAccess& access, const Layout& layout) {
+    note(Use{.op = access.op, .layout = &layout, .map = access.map});
+  }
   void note_barrier() { uses_.clear(); }
 
   const Uses& uses() const { return uses_; }
@@ -53,7 +62,9 @@ class GlobalMemory {
   bool has_feared_rounds() const { return has_feared_rounds_; }
 
  private:
-  bool is_ordered(const Use& before, const ir::Op& op, const Layout* layout) const;
+  bool needs_barrier(const Use& use);
+  void note(Use use);
+  bool is_ordered(const Use& before, const Use& use) const;
 
   const ir::Kernel& kernel_;
   const ir::MemoryOrder order_;

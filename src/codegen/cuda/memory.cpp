@@ -139,28 +139,28 @@ void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::
 
 // ---- Order
 
-void Emitter::order_memory(const ir::Op& op, const Layout* layout) {
-  if (global_.needs_barrier(op, layout)) barrier();
-  global_.note(op, layout);
+void Emitter::order_memory(const ir::Op& op) {
+  if (global_.needs_barrier(op)) barrier();
+  global_.note(op);
 }
 
 bool Emitter::needs_barrier(const TileReads& reads, const Layout& layout) {
   bool needs = false;
   for (const TileAccess& access : reads.accesses)
-    needs |= global_.needs_barrier(*access.op, &layout);
+    needs |= global_.needs_barrier(access, layout);
   return needs;
 }
 
 bool Emitter::note_accesses(const TileReads& reads, const Layout& layout) {
   const auto is_write = [](const TileAccess& access) { return access.op->facts().has(ir::Writes); };
   for (const TileAccess& access : reads.accesses)
-    if (!is_write(access)) global_.note(*access.op, &layout);
+    if (!is_write(access)) global_.note(access, layout);
   bool needs_inside = false;
   for (const TileAccess& access : reads.accesses)
-    needs_inside |= is_write(access) && global_.needs_barrier(*access.op, &layout);
+    needs_inside |= is_write(access) && global_.needs_barrier(access, layout);
   if (needs_inside) global_.note_barrier();
   for (const TileAccess& access : reads.accesses)
-    if (is_write(access)) global_.note(*access.op, &layout);
+    if (is_write(access)) global_.note(access, layout);
   return needs_inside;
 }
 

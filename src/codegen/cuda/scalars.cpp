@@ -153,7 +153,7 @@ void Emitter::sync_step(const ir::Op& op) {
 }
 
 void Emitter::scalar_load(const ir::Op& op) {
-  order_memory(op, nullptr);
+  order_memory(op);
   parts_.insert("memory");
   const ir::Value result = op.result();
   const bool is_bool = kernel_.type(result).is_bool();
@@ -177,7 +177,7 @@ void Emitter::scalar_load(const ir::Op& op) {
 }
 
 void Emitter::scalar_store(const ir::Op& op) {
-  order_memory(op, nullptr);
+  order_memory(op);
   parts_.insert("memory");
   std::string condition = "thread == 0";
   if (op.operands.size() > 2) condition += " && " + atom(scalar(op.operands[2]));
@@ -200,7 +200,7 @@ void Emitter::scalar_atomic(const ir::Op& op) {
   const ir::Value result = op.result();
   if (uses_[result.id] == 0) {
     statement(op, fmt::format("if ({}) {};", condition, call));
-    global_.note(op, nullptr);
+    global_.note(op);
     return;
   }
   const std::string name = new_name(result, "old");

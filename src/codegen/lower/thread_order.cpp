@@ -23,13 +23,14 @@ class MemoryWalk {
     for (const Step& step : steps) {
       if (step.kind == Step::Kind::Control) control(step);
       else if (step.kind == Step::Kind::Elements) elements(step);
-      else if (ir::is_access(laid_, *step.op)) note(*step.op, nullptr);
+      else if (ir::is_access(laid_, *step.op)) note(*step.op);
     }
   }
 
-  void note(const ir::Op& op, const Layout* layout) {
-    must_meet_ |= memory_.needs_barrier(op, layout);
-    memory_.note(op, layout);
+  template <class... Access>
+  void note(const Access&... access) {
+    must_meet_ |= memory_.needs_barrier(access...);
+    memory_.note(access...);
   }
 
   // The loads of a sweep come before its stores.
@@ -38,7 +39,7 @@ class MemoryWalk {
     const TileReads reads = reads_of(laid_, sweeps_, step);
     for (const bool writes : {false, true})
       for (const TileAccess& access : reads.accesses)
-        if (access.op->facts().has(ir::Writes) == writes) note(*access.op, &layout);
+        if (access.op->facts().has(ir::Writes) == writes) note(access, layout);
   }
 
   void control(const Step& step) {
