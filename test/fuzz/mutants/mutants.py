@@ -96,7 +96,7 @@ MUTANTS = [
     Mutant("rounds", "the same place in another round is another place unless nothing of it changes",
            [Edit(GLOBAL, "const bool is_in_round = !before.loop ||", "const bool is_in_round = MUTANT || !before.loop ||")]),
     Mutant("scalar_atomic", "a later load waits for the one thread of a scalar atomic",
-           [drop("src/codegen/cuda/scalars.cpp", "global_.note(op, nullptr);")]),
+           [drop("src/codegen/cuda/scalars.cpp", "global_.note(op);")]),
     Mutant("unparted_load", "a load that a store of its loop must wait for gets a loop of its own",
            [force("src/codegen/cuda/memory.cpp", "!is_done && is_met", False)]),
     Mutant("copies_ahead", "a load is not copied ahead of a store to the same memory",
