@@ -57,7 +57,7 @@ int run(int count, char** arguments) {
   std::vector<float> losses;
   for (int i = 0; i < steps; ++i) {
     tw::Tensor loss;
-    std::tie(loss, net, adam) = step(net, adam, data.x, data.target);
+    std::tie(loss, net, adam) = step(std::move(net), std::move(adam), data.x, data.target);
     losses.push_back(loss.item<float>());
   }
   if (count > 1) {

@@ -4,7 +4,7 @@ import ctypes
 import re
 
 DATA_TYPES = {"UINT8": 0, "UINT16": 1, "UINT32": 2, "INT32": 3, "UINT64": 4, "INT64": 5, "FLOAT16": 6, "FLOAT32": 7, "FLOAT64": 8,
-              "BFLOAT16": 9}
+              "BFLOAT16": 9, "TFLOAT32": 11}
 SWIZZLES = {"NONE": 0, "32B": 1, "64B": 2, "128B": 3}
 L2_128B = 2  # CU_TENSOR_MAP_L2_PROMOTION_L2_128B
 

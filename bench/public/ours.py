@@ -166,6 +166,7 @@ class Driver:
 def kernel_arguments(facts, grid, arguments, cuda):
     """What the kernel takes, and the array of its addresses."""
     plain = {n: v.data_ptr() if hasattr(v, "data_ptr") else v for n, v in arguments.items()}
+    plain |= {f"{n}_v": v for n, v in plain.items() if f"{n}_v" not in plain}  # words of C++, such as `do`
     maps = facts.get("maps", {})
     values, addresses = [], []
     for name, kind in facts["parameters"]:

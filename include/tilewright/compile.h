@@ -7,21 +7,32 @@
 //
 // The function runs once for each new combination of dtypes, shapes and strides of its arguments,
 // with tensors that have no elements: what it does is recorded and planned. Later calls run the
-// plan. A new shape is a new plan, not new code: kernels take sizes as arguments.
+// plan. A new shape is a new plan, not new code: kernels take sizes as arguments. The plans of the
+// last CompileOptions::most_plans shapes are kept.
 //
 // Arguments are tensors, vectors of tensors, numbers (which become constants: another number is
 // another plan) and structs that list their tensors (TW_TREE). The result is a tensor, a vector,
 // pair or tuple of tensors, or such a struct. Results are always fresh and contiguous.
 //
+// An argument that is moved into a call gives its memory back as soon as it is read last, to be
+// used by results that are computed later (Default and MaxAutotuneNoGraphs):
+//
+//   std::tie(loss, net, adam) = step(std::move(net), std::move(adam), x, target);
+//
 // Tensors that the function refers to otherwise are bound by handle: their contents may change
-// between calls. Other state that it reads is that of the call that was traced. While it is traced,
-// nothing can be read out of a tensor (item, printing, a branch on it) nor written into one. An
+// between calls, and what is computed from them is computed in every call (those on another device
+// than the arguments are read when it is traced). Other state that it reads, such as numbers of a
+// struct, is that of the call that was traced. While it is traced,
+// nothing can be read out of a tensor (item, printing, a branch on it). Tensors that it makes can
+// be written, whole or through views (copy_from, fill); arguments and what it refers to cannot. An
 // exception of the function passes through, and nothing is kept of that call.
 #pragma once
 
 #include <any>
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -53,11 +64,15 @@ struct CompileOptions {
   std::string name = "function";  // in messages and logs
   Mode mode = Mode::Default;
   bool fuses = true;  // false: each operation has a kernel of its own, to compare with
+  // Combinations of shapes, numbers and so on that are kept, at least one. Beyond that the one that
+  // was called longest ago is forgotten, and traced again when it comes back; kernels stay.
+  std::size_t most_plans = 256;
 };
 
 struct CompileStats {
   std::size_t calls = 0;
   std::size_t traces = 0;    // plans made
+  std::size_t plans = 0;     // kept now
   std::size_t kernels = 0;   // of the last plan that ran
   std::size_t replays = 0;   // calls that made recorded launches again
   std::size_t launches = 0;  // of the last plan that was recorded
@@ -99,6 +114,7 @@ void visit_tensors(Tensor& tensor, const Visit& visit) {
 }
 template <class T, class Visit>
 void visit_tensors(std::vector<T>& list, const Visit& visit) {
+  if constexpr (requires { visit.enter(list.size()); }) visit.enter(list.size());
   for (T& item : list) visit_tensors(item, visit);
 }
 template <class T, std::size_t N, class Visit>
@@ -128,14 +144,16 @@ class State {
   explicit State(CompileOptions options);
   ~State();
   struct Call {
-    std::span<const Tensor> inputs;
-    std::span<const double> numbers;  // of arguments
+    std::span<Tensor> inputs;  // the call's own handles; the plan drops what it has read
+    // What arguments are besides: numbers, bit for bit, and lengths of vectors; their types.
+    std::span<const std::uint64_t> words;
+    const void* types;
     // Runs the function with tensors that stand for the inputs; gives its results, and a tree of
     // them without tensors.
     std::function<std::pair<std::vector<Tensor>, std::any>(std::span<const Tensor>)> trace;
   };
   // Fresh results in the tree's order, and the tree.
-  std::pair<std::vector<Tensor>, const std::any*> run(const Call& call);
+  std::pair<std::vector<Tensor>, std::shared_ptr<const std::any>> run(const Call& call);
 
   std::string explain() const;      // of the last plan that ran
   std::string graph() const;        // likewise
@@ -148,16 +166,37 @@ class State {
   std::unique_ptr<Parts> parts_;
 };
 
-template <class T>
-void collect(T& argument, std::vector<Tensor>& tensors, std::vector<double>& numbers) {
-  if constexpr (std::is_arithmetic_v<std::remove_cvref_t<T>>)
-    numbers.push_back(static_cast<double>(argument));
-  else visit_tensors(argument, [&](Tensor& tensor) { tensors.push_back(tensor); });
-}
+// Takes the tensors out of the call's own arguments: no other handle of the call may keep memory.
+struct Collector {
+  std::vector<Tensor>& tensors;
+  std::vector<std::uint64_t>& words;
+
+  void operator()(Tensor& tensor) const { tensors.push_back(std::move(tensor)); }
+  void enter(std::size_t length) const { words.push_back(length); }
+  template <class T>
+  void collect(T& argument) const {
+    if constexpr (std::is_floating_point_v<T>)
+      words.push_back(std::bit_cast<std::uint64_t>(static_cast<double>(argument)));
+    else if constexpr (std::is_arithmetic_v<T>)
+      words.push_back(static_cast<std::uint64_t>(argument));
+    else visit_tensors(argument, *this);
+  }
+};
+
+// Its address stands for a list of types.
+template <class... T>
+inline constexpr char types_of = 0;
+
 template <class T>
 void replace(T& tree, std::span<const Tensor> with, std::size_t& next) {
   if constexpr (!std::is_arithmetic_v<std::remove_cvref_t<T>>)
     visit_tensors(tree, [&](Tensor& tensor) { tensor = with[next++]; });
+}
+
+template <class T>
+void clear(T& tree) {
+  if constexpr (!std::is_arithmetic_v<std::remove_cvref_t<T>>)
+    visit_tensors(tree, [](Tensor& tensor) { tensor = {}; });
 }
 
 }  // namespace compiled
@@ -173,17 +212,18 @@ class Compiled {
   auto operator()(Arguments... arguments) const {
     using Result = std::remove_cvref_t<std::invoke_result_t<const Function&, Arguments&...>>;
     std::vector<Tensor> tensors;
-    std::vector<double> numbers;
-    (compiled::collect(arguments, tensors, numbers), ...);
+    std::vector<std::uint64_t> words;
+    (compiled::Collector{tensors, words}.collect(arguments), ...);
     const auto trace = [&](std::span<const Tensor> traced) {
       std::size_t next = 0;
       (compiled::replace(arguments, traced, next), ...);
       Result result = function_(arguments...);
+      (compiled::clear(arguments), ...);  // it may have stored something there
       std::vector<Tensor> results;
       visit_tensors(result, [&](Tensor& tensor) { results.push_back(std::exchange(tensor, {})); });
       return std::pair<std::vector<Tensor>, std::any>(std::move(results), std::move(result));
     };
-    const auto [made, tree] = state_->run({tensors, numbers, trace});
+    const auto [made, tree] = state_->run({tensors, words, &compiled::types_of<Arguments...>, trace});
     Result result = std::any_cast<const Result&>(*tree);
     std::size_t next = 0;
     compiled::replace(result, made, next);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,6 +96,7 @@ struct TensorMapPlan {
   std::vector<PlanExpression> strides;  // in bytes, without the fastest (which is the element size)
   std::vector<std::uint32_t> box;
   int swizzle_bytes = 0;  // 0, 32, 64 or 128
+  bool rounds_to_tf32 = false;  // float32 that is copied
 };
 
 // One device launch.
@@ -149,6 +151,9 @@ struct KernelSource {
     std::optional<Cost> cost;
     // What profiles call its launches where that is not the name; empty: they are not recorded.
     std::optional<std::string> label = {};
+    // For launches that no variant's conditions hold for: a kernel of the same name and with the
+    // same parameters, which is compiled when the first such launch comes. May be null.
+    std::shared_ptr<const KernelSource> otherwise = {};
   };
   std::vector<Kernel> kernels;
 };

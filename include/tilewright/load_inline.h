@@ -81,6 +81,8 @@ class InlineModule {
 
   std::vector<std::string> kernels() const;
   std::vector<std::string> functions() const;
+  // How many arguments it has to be given: the others have defaults (py::arg("eps") = 1e-5).
+  std::size_t least_arguments(std::string_view function) const;
   bool is_emulated() const;
   Device device() const;
 
@@ -94,6 +96,7 @@ class InlineModule {
     else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(value);
     else return HostValue(value);
   }
+  std::size_t number_of(std::string_view function) const;  // throws when there is none
   struct State;
   std::shared_ptr<State> state_;
 };

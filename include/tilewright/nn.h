@@ -124,8 +124,14 @@ void sgd(Tree& parameters, Tree gradients, double rate) {
 struct AdamWOptions {
   double rate = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, decay = 0.01;
 };
-void adamw_update(const AdamWOptions& options, const Tensor& steps, const Tensor& gradient,
-                  Tensor& parameter, Tensor& first, Tensor& second);
+// What the moments lack after so many steps, since they began at 0: 1 - beta1^steps, and the root
+// of 1 - beta2^steps. The same for all parameters.
+struct AdamWCorrections {
+  Tensor first, second;
+};
+AdamWCorrections adamw_corrections(const AdamWOptions& options, const Tensor& steps);
+void adamw_update(const AdamWOptions& options, const AdamWCorrections& corrections,
+                  const Tensor& gradient, Tensor& parameter, Tensor& first, Tensor& second);
 
 // Adam with decoupled decay, as PyTorch's AdamW. Its state is a tree of tensors; its options are
 // those of the call that was traced, when a compiled function updates with it.
@@ -150,8 +156,9 @@ struct AdamW {
     steps = steps + 1;
     const std::vector<Tensor*> to = tensors_of(parameters), by = tensors_of(gradients);
     const std::vector<Tensor*> m = tensors_of(first), v = tensors_of(second);
+    const AdamWCorrections corrections = adamw_corrections(options, steps);
     for (std::size_t i = 0; i < to.size(); ++i)
-      adamw_update(options, steps, *by[i], *to[i], *m[i], *v[i]);
+      adamw_update(options, corrections, *by[i], *to[i], *m[i], *v[i]);
   }
 };
 

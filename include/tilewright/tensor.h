@@ -22,10 +22,9 @@
 #include "tilewright/buffer.h"
 #include "tilewright/dtype.h"
 #include "tilewright/module.h"
+#include "tilewright/shape.h"
 
 namespace tilewright {
-
-using Shape = std::vector<std::int64_t>;
 
 class Traced;  // of tensors without memory, while a function is traced
 struct TracedLayout;
@@ -117,6 +116,8 @@ class Tensor {
   friend Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout);
   friend const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
   friend void check_written(const Tensor& tensor);
+  friend bool is_write_recorded(const Tensor& destination, bool is_source_traced);
+  friend bool is_captured(const Tensor& tensor);
   struct State;
   explicit Tensor(std::shared_ptr<const State> state) : state_(std::move(state)) {}
   const State& defined() const;  // throws ArgumentError for an undefined tensor

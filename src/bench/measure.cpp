@@ -68,13 +68,6 @@ WarmUp warm_up(Sampler& sampler, const BenchOptions& options) {
   return {*options.warmups, median_of(times)};
 }
 
-bool is_known(std::vector<double> samples, double relative_interval) {
-  if (samples.size() < static_cast<std::size_t>(min_samples)) return false;
-  std::sort(samples.begin(), samples.end());
-  const Interval interval = median_interval(samples);
-  return interval.high - interval.low <= relative_interval * quantile(samples, 0.5);
-}
-
 // Samples until the median is known; false when a limit came first.
 bool sample_until_known(Sampler& sampler, const BenchOptions& options,
                         std::vector<double>& samples) {
@@ -92,6 +85,13 @@ bool sample_until_known(Sampler& sampler, const BenchOptions& options,
 }
 
 }  // namespace
+
+bool is_known(std::vector<double> samples, double relative_interval) {
+  if (samples.size() < static_cast<std::size_t>(min_samples)) return false;
+  std::sort(samples.begin(), samples.end());
+  const Interval interval = median_interval(samples);
+  return interval.high - interval.low <= relative_interval * quantile(samples, 0.5);
+}
 
 void check_options(const BenchOptions& options) {
   const auto check = [](bool is_right, const char* name, const char* rule, auto value) {

@@ -36,6 +36,9 @@ struct Measurement {
 // repetitions where they are set.
 Measurement measure(Sampler& sampler, const BenchOptions& options);
 
+// Whether the 95% interval of the samples' median is as narrow as this part of it.
+bool is_known(std::vector<double> samples, double relative_interval);
+
 // Throws ArgumentError that names the option.
 void check_options(const BenchOptions& options);
 

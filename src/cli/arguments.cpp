@@ -251,7 +251,7 @@ std::function<void()> add_run(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("run", "Runs a Triton or CUDA kernel, a function or program");
   verb->footer(run_examples);
   verb->add_option("PATH", options->path,
-                   "FILE.py:KERNEL, FILE.cu:NAME, PROGRAM.cu, or PATH with --guess")
+                   "FILE.py:KERNEL, FILE.cu:NAME, FILE.cpp:NAME, PROGRAM.cu, or PATH with --guess")
       ->required();
   verb->add_option("NAME=VALUE", options->arguments,
                    "Arguments of the kernel; of a program, behind --, its own");

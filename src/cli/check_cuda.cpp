@@ -155,6 +155,7 @@ std::vector<ir::Finding> findings_of_emulation(const std::string& path, const st
 void check_cuda(const CheckVerbOptions& options) {
   if (!options.sizes.empty() || options.bare)
     throw UsageError{"--sizes and --bare go with FILE.py:KERNEL"};
+  refuse_cpp(options.path);
   Settings checked = settings();
   checked.emulate_check = true;
   const SettingsOverride checks(std::move(checked));

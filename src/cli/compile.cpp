@@ -15,6 +15,7 @@
 #include "base/quote.h"
 #include "cli/compile_numba.h"
 #include "cli/compile_report.h"
+#include "cli/cuda_call.h"
 #include "cli/kernel_path.h"
 #include "cli/machine_code.h"
 #include "cli/run_numba.h"
@@ -240,8 +241,10 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   for (const std::string& line : kernel.lowered.printed)
     row.notes.push_back(fmt::format("static_print: {}", line));
   const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);
+  std::string note;
+  const std::optional<ir::Kernel> loops = final_for(laid, target, settings, &note);
+  if (!note.empty()) row.notes.push_back(note);
   emit(options, row, "ir", [&] {
-    const std::optional<ir::Kernel> loops = final_for(laid, target, settings);
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel) +
            "\n// ---- stage Laid\n" + ir::print(laid) +
            (loops ? "\n// ---- stage Final\n" + ir::print(*loops) : "");
@@ -262,7 +265,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   row.cluster = threads.cluster;
   add_compiler_flags(options, source);
   const auto readable = [&](const std::string& text) {
-    return options.self_contained ? with_headers_inside(source, text) : text;
+    return options.self_contained ? with_headers_inside(source, text, target) : text;
   };
   emit(options, row, "cuda", [&] { return readable(without_line_directives(source.text)); });
   emit(options, row, "cpp", [&] { return readable(source.text); });
@@ -387,6 +390,7 @@ void write_files(const std::string& folder, const std::vector<CompileReportRow>&
 }  // namespace
 
 void run_compile(const CompileVerbOptions& options) {
+  refuse_cpp(options.path);
   const KernelPath path = parse_kernel_path(options.path);
   const std::vector<Target> targets = targets_of(options);
   std::vector<CompileReportRow> rows;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 
 #include <fmt/format.h>
@@ -127,6 +128,17 @@ std::map<std::string, std::int64_t> integers_in(const std::vector<NamedValue>& v
   return numbers;
 }
 
+// Where the name of a file with one of these endings ends, before a colon or the text's end; 0
+// where there is none.
+std::size_t end_of_file(const std::string& text, std::initializer_list<std::string_view> endings) {
+  for (const std::string_view ending : endings) {
+    if (text.ends_with(ending)) return text.size();
+    const std::size_t at = text.find(std::string(ending) + ":");
+    if (at != std::string::npos) return at + ending.size();
+  }
+  return 0;
+}
+
 std::vector<NamedValue>::const_iterator given_for(const std::vector<NamedValue>& values,
                                                   const std::string& name) {
   return std::find_if(values.begin(), values.end(),
@@ -136,19 +148,28 @@ std::vector<NamedValue>::const_iterator given_for(const std::vector<NamedValue>&
 }  // namespace
 
 bool is_cuda_path(const std::string& path) {
-  return path.ends_with(".cu") || path.find(".cu:") != std::string::npos;
+  return end_of_file(path, {".cu", ".cpp", ".cc"}) != 0;
+}
+
+void refuse_cpp(const std::string& path) {
+  if (end_of_file(path, {".cpp", ".cc"}) != 0)
+    throw UsageError{fmt::format(
+        "'{}' is C++ for the host, without kernels; tilewright run and tilewright bench call its "
+        "functions",
+        path)};
 }
 
 CudaFile read_cuda_file(const std::string& text) {
   // Names may hold colons of their own: ns::kernel<float>.
-  const std::size_t colon = text.find(".cu:");
+  const std::size_t end = end_of_file(text, {".cu", ".cpp", ".cc"});
   CudaFile file;
-  file.path = colon == std::string::npos ? text : text.substr(0, colon + 3);
-  file.wanted = colon == std::string::npos ? "" : text.substr(colon + 4);
-  if (colon != std::string::npos && file.wanted.empty())
-    throw UsageError{fmt::format("'{}' names nothing; write FILE.cu:NAME", text)};
+  file.path = text.substr(0, end);
+  file.wanted = end == text.size() ? "" : text.substr(end + 1);
+  if (end != text.size() && file.wanted.empty())
+    throw UsageError{fmt::format("'{}' names nothing; write {}:NAME", text, file.path)};
   file.name = std::filesystem::path(file.path).filename().string();
-  file.source = make_inline_source(read_with_local_includes(file.path), file.name, true);
+  file.is_cuda = file.path.ends_with(".cu");
+  file.source = make_inline_source(read_with_local_includes(file.path), file.name, file.is_cuda);
   return file;
 }
 
@@ -167,7 +188,9 @@ std::vector<std::string> CudaFile::kernels() const {
 
 InlineOptions inline_options(const CudaFile& file, Device device) {
   const std::string folder = std::filesystem::path(file.path).parent_path().string();
-  return {.cuda_sources = {file.source.text},
+  const std::vector<std::string> text = {file.source.text}, none;
+  return {.cuda_sources = file.is_cuda ? text : none,
+          .cpp_sources = file.is_cuda ? none : text,
           .name = file.name,
           .extra_include_paths = {folder.empty() ? "." : folder},
           .device = device};
@@ -225,16 +248,30 @@ CudaCall::CudaCall(const CudaFile& file, Device device) : device_(device) {
   for (const Parameter& parameter : kernel_.parameters()) parameters_.push_back(parameter.name);
 }
 
+// How many of the first parameters must have values: those behind them have none, but defaults.
+std::size_t CudaCall::least_given(const std::vector<NamedValue>& values) const {
+  if (is_kernel()) return parameters_.size();
+  std::size_t least = parameters_.size();
+  while (least > module_.least_arguments(name_) &&
+         given_for(values, parameters_[least - 1]) == values.end())
+    --least;
+  return least;
+}
+
 void CudaCall::bind(const std::vector<NamedValue>& values, const CudaShape& shape) {
   if (is_kernel() && shape.grid.empty())
     throw UsageError{
         fmt::format("the kernel '{}' needs --grid, and --block unless 256 threads are meant, as in "
                     "--grid \"cdiv(n, 256)\" --block 256",
                     name_)};
-  for (const std::string& parameter : parameters_)
-    if (given_for(values, parameter) == values.end())
-      throw ArgumentError(
-          fmt::format("'{0}' needs a value for '{1}'; add {1}=VALUE", name_, parameter));
+  for (std::size_t i = 0, least = least_given(values); i < least; ++i)
+    if (const std::string& missing = parameters_[i]; given_for(values, missing) == values.end()) {
+      const bool has_default = !is_kernel() && i >= module_.least_arguments(name_);
+      throw ArgumentError(fmt::format(
+          "'{0}' needs a value for '{1}'{2}; add {1}=VALUE", name_, missing,
+          has_default ? fmt::format(", since '{}' behind it has one", parameters_[least - 1])
+                      : ""));
+    }
   is_kernel() ? bind_kernel(values, shape) : bind_function(values, shape);
 }
 
@@ -243,8 +280,8 @@ void CudaCall::bind_function(const std::vector<NamedValue>& values, const CudaSh
     throw UsageError{fmt::format(
         "'{}' is a host function, which launches by itself; leave --grid and --block out", name_)};
   std::vector<HostValue> arguments;
-  for (const std::string& parameter : parameters_)
-    arguments.push_back(to_host_value(*given_for(values, parameter)));
+  for (std::size_t i = 0, least = least_given(values); i < least; ++i)
+    arguments.push_back(to_host_value(*given_for(values, parameters_[i])));
   run_ = [module = module_, name = name_, arguments] {
     return module.call(name, arguments).value();
   };

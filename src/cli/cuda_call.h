@@ -14,12 +14,14 @@
 
 namespace tilewright::cli {
 
-bool is_cuda_path(const std::string& path);  // FILE.cu or FILE.cu:NAME
+bool is_cuda_path(const std::string& path);  // FILE.cu, FILE.cpp or FILE.cc, also with :NAME
+void refuse_cpp(const std::string& path);    // throws UsageError for a file of C++
 
 struct CudaFile {
   std::string path;
   std::string wanted;   // behind the colon; may be empty
   std::string name;     // of the file alone
+  bool is_cuda = true;  // else C++ for the host alone
   InlineSource source;  // with the headers beside it
 
   bool has_main() const;
@@ -63,6 +65,7 @@ class CudaCall {
   HostValue run() const { return run_(); }
 
  private:
+  std::size_t least_given(const std::vector<NamedValue>& values) const;
   void bind_function(const std::vector<NamedValue>& values, const CudaShape& shape);
   void bind_kernel(const std::vector<NamedValue>& values, const CudaShape& shape);
 

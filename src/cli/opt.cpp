@@ -42,6 +42,7 @@ void list_passes() {
   };
   for (const PassEntry& pass : all_passes()) print_pass(pass);
   for (const PassEntry& pass : laid_passes()) print_pass(pass);
+  for (const PassEntry& pass : final_passes()) print_pass(pass);
   fmt::print("default: {}\n", fmt::join(tile_pipeline(), ","));
 }
 

@@ -219,6 +219,15 @@ void compare_places(const RunVerbOptions& options, const TritonKernel& kernel,
   }
 }
 
+// Elements of one store, or programs, that write to the same place make a result that depends on
+// their order: no device is wrong then.
+void print_order_hint(const RunVerbOptions& options) {
+  fmt::print(
+      "  tilewright check {} with the same arguments says whether stores meet, so that the "
+      "result depends on their order\n",
+      options.path);
+}
+
 // A name that is no place is found before anything runs.
 void check_places(const RunVerbOptions& options) {
   for (const std::string& name : options.compares)
@@ -277,7 +286,9 @@ void run_run(const RunVerbOptions& options) {
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
   for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
   options.json ? print_json(outcome) : print_text(outcome);
-  if (has_difference(outcome.compared)) throw ExitWith{difference_code};
+  if (!has_difference(outcome.compared)) return;
+  if (!options.compares.empty() && !options.json) print_order_hint(options);
+  throw ExitWith{difference_code};
 }
 
 }  // namespace tilewright::cli

@@ -38,7 +38,9 @@ Device device_for(const std::string& name) {
   return device;
 }
 
-std::string place_name(Device device) { return device.is_cuda() ? device.name() : "cpu, emulated"; }
+std::string place_name(Device device, const CudaFile& file) {
+  return device.is_cuda() || !file.is_cuda ? device.name() : "cpu, emulated";
+}
 
 // A CUDA source is the same text at every place: there is no other one to compare with or to
 // choose.
@@ -81,7 +83,7 @@ void run_call(const RunVerbOptions& options, const CudaFile& file, Device device
   const auto start = Clock::now();
   refuse_sweeps(options.arguments, "tilewright run");
   CudaCall call(file, device);
-  RunReport report{.name = call.name(), .place = place_name(device)};
+  RunReport report{.name = call.name(), .place = place_name(device, file)};
   report.values = values_for(options.arguments, call.name(), call.parameters(),
                              {.device = device, .seed = options.seed});
   const auto with_numbers = [&](const std::string& text) {
@@ -109,6 +111,11 @@ void run_call(const RunVerbOptions& options, const CudaFile& file, Device device
 // ---- Programs.
 
 void run_main(const RunVerbOptions& options, const CudaFile& file, Device device) {
+  if (!file.is_cuda)
+    throw UsageError{fmt::format(
+        "{0} is a program without CUDA, for any C++ compiler; {0}:NAME calls a function of it, and "
+        "a CUDA program ends in .cu",
+        file.path)};
   if (!options.grid.empty() || !options.block.empty() || !options.saves.empty() ||
       !options.expects.empty() || options.json)
     throw UsageError{fmt::format(
@@ -134,7 +141,7 @@ void run_cuda(const RunVerbOptions& options) {
                  "checks shared memory, and a GPU's own tools (compute-sanitizer) the rest");
   const InterruptPlace while_running(fmt::format("while '{}' was compiled or run on {}",
                                                  file.wanted.empty() ? file.name : file.wanted,
-                                                 place_name(device)));
+                                                 place_name(device, file)));
   file.wanted.empty() && file.has_main() ? run_main(options, file, device)
                                          : run_call(options, file, device);
 }

@@ -41,9 +41,11 @@ void add_lines(const KernelSource& source, const std::string& text, std::set<std
 
 }  // namespace
 
-std::string with_headers_inside(const KernelSource& source, const std::string& text) {
+std::string with_headers_inside(const KernelSource& source, const std::string& text,
+                                const Target& target) {
   std::set<std::string> done;
   std::string out;
+  if (target.is_cuda()) out = "#ifdef __NVCC__\n#pragma nv_diag_suppress 177\n#endif\n";
   add_lines(source, text, done, out);
   return out;
 }

@@ -107,6 +107,7 @@ void write_trace(const StepVerbOptions& options, const std::vector<NamedValue>& 
 }  // namespace
 
 void run_step(const StepVerbOptions& options) {
+  refuse_cpp(options.path);
   if (is_cuda_path(options.path))
     throw UsageError{"tilewright step takes FILE.py:KERNEL; tilewright check takes a .cu file"};
   if (options.dap && !options.html.empty())

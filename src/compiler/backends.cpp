@@ -12,14 +12,14 @@ namespace {
 
 CudaEmitOptions cuda_options(const ir::Kernel& tiles, const Target& target, const KernelOptions& options) {
   CudaEmitOptions out{.target = target,
-          .num_warps = options.num_warps,
+          .num_warps = tiles.shape.is_decided() ? tiles.shape.warps : options.num_warps,
           .num_ctas = options.num_ctas,
           .chooses_shape = options.chooses_warps,
           .max_registers = options.maxnreg.value_or(0),
           .fp_fusion = options.fp_fusion,
           .flush_denormals = options.flush_to_zero};
   // Threads that cannot hold their part of a tile in registers are too few, whoever asked for them.
-  out.chooses_shape |= options.num_ctas == 1 && has_too_few_warps(tiles, target, options.num_warps);
+  out.chooses_shape |= options.num_ctas == 1 && has_too_few_warps(tiles, target, out.num_warps);
   out.chooses_shape &= !options.keeps_warps;
   out.drops_warps = !options.keeps_warps;
   return out;
@@ -54,13 +54,15 @@ ir::Kernel cpu_sweeps(const ir::Kernel& tiles, const Target&, const KernelOption
   return laid_for_cpu(tiles);
 }
 
-std::optional<ir::Kernel> cpu_loops(const ir::Kernel& laid, const Target&, const KernelOptions&) {
+std::optional<ir::Kernel> cpu_loops(const ir::Kernel& laid, const Target&, const KernelOptions&,
+                                    std::string*) {
   return final_for_cpu(laid);
 }
 
 std::optional<ir::Kernel> cuda_threads(const ir::Kernel& laid, const Target& target,
-                                       const KernelOptions& options) {
-  return final_for_cuda(laid, {.target = target, .max_registers = options.maxnreg.value_or(0)});
+                                       const KernelOptions& options, std::string* why_not) {
+  return final_for_cuda(laid, {.target = target, .max_registers = options.maxnreg.value_or(0)},
+                        why_not);
 }
 
 constexpr CodeBackend backends[] = {

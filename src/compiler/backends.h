@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "compiler/compile.h"
 
@@ -22,9 +23,10 @@ struct CodeBackend {
                        const LineText& line_text);
   // The kernel at stage Laid, in the sweeps in which it is emitted.
   ir::Kernel (*lay)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
-  // The Laid kernel at stage Final; none where it is not lowered yet.
+  // The Laid kernel at stage Final; none where it is not lowered yet, and what of it is not
+  // ("a product of warpgroups is not").
   std::optional<ir::Kernel> (*lower)(const ir::Kernel& laid, const Target& target,
-                                     const KernelOptions& options);
+                                     const KernelOptions& options, std::string* why_not);
   // What a block needs of shared memory, also when that is more than it can have; null where blocks
   // have none.
   std::int64_t (*shared_bytes)(const ir::Kernel& tiles, const Target& target,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -52,6 +53,13 @@ int fewer_slots(const ir::Kernel& kernel, const Target& target, const KernelOpti
   return needed <= target.shared_bytes_per_block_optin ? 0 : slots - 1;
 }
 
+// Whether passes took for granted what the kernel did not say of its arguments.
+bool asked_conditions(const ir::Kernel& kernel, const ir::Kernel& source) {
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (kernel.arguments[i].is_positive && !source.arguments[i].is_positive) return true;
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
@@ -59,8 +67,11 @@ std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
   if (kernel.stage != ir::Stage::Source) return {};
   const EventScope event(EventKind::Compile, "passes");
   std::vector<std::string> notes;
-  PipelineOptions pipeline{
-      .num_stages = options.num_stages, .num_warps = options.num_warps, .notes = &notes};
+  PipelineOptions pipeline{.num_stages = options.num_stages,
+                           .num_warps = options.num_warps,
+                           .keeps_warps = options.keeps_warps || options.num_ctas > 1,
+                           .asks_conditions = options.asks_conditions,
+                           .notes = &notes};
   // 16 registers of each thread. Where nobody asked for warps there are enough of them to wait for
   // memory in turn.
   pipeline.ahead_bytes =
@@ -78,6 +89,12 @@ std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
                     "shared memory that a block has",
                     stages, stages == 1 ? "stage" : "stages", target.shared_bytes_per_block_optin));
   }
+  if (source && asked_conditions(kernel, *source)) {
+    KernelOptions plain = options;
+    plain.asks_conditions = false;
+    run_passes(*source, target, plain);
+    kernel.otherwise = std::make_shared<const ir::Kernel>(std::move(*source));
+  }
   return notes;
 }
 
@@ -94,14 +111,22 @@ ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelO
 }
 
 std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
-                                    const KernelOptions& options) {
-  return backend_of(target).lower(laid, target, options);
+                                    const KernelOptions& options, std::string* note) {
+  std::string why_not;
+  std::optional<ir::Kernel> out = backend_of(target).lower(laid, target, options, &why_not);
+  if (!out && note)
+    *note = fmt::format("written without stage Final: {} lowered to it yet", why_not);
+  return out;
 }
 
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
                          const KernelOptions& options, const LineText& line_text) {
   const EventScope event(EventKind::Compile, "emitter");
-  return backend_of(target).emit(tiles, target, options, line_text);
+  KernelSource source = backend_of(target).emit(tiles, target, options, line_text);
+  if (tiles.otherwise)
+    source.kernels.front().otherwise = std::make_shared<const KernelSource>(
+        backend_of(target).emit(*tiles.otherwise, target, options, line_text));
+  return source;
 }
 
 }  // namespace tilewright

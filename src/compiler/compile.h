@@ -28,6 +28,9 @@ struct KernelOptions {
   bool fp_fusion = true;
   bool flush_to_zero = false;
   bool debug = false;  // asserts fire
+  // Whether passes may take for granted that integers are positive: other launches then take
+  // ir::Kernel::otherwise.
+  bool asks_conditions = true;
 };
 
 // Throws ArgumentError: warps are a power of two up to 32, stages and CTAs at least 1.
@@ -49,9 +52,9 @@ using LineText = std::function<std::string_view(int file, int line)>;
 
 // The kernel at stage Laid, in the sweeps in which emit_source writes it.
 ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
-// The Laid kernel at stage Final; nothing where the target has no lowering yet.
+// The Laid kernel at stage Final; nothing where it is not lowered yet, with a note that says why.
 std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
-                                    const KernelOptions& options);
+                                    const KernelOptions& options, std::string* note = nullptr);
 
 // The text for the target of a kernel at stage Tile. Throws ArgumentError when the kernel needs
 // more than the target has.

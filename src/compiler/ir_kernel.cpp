@@ -107,6 +107,10 @@ Device device_of(const IrLaunch& launch, std::span<const Argument> arguments) {
 // Also what the text promises of each argument.
 void check_values(const IrKernel::State& state, std::span<const Argument> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (state.kernel.arguments[i].is_positive && static_cast<std::int64_t>(arguments[i].bits) <= 0)
+      throw ArgumentError(
+          fmt::format("argument {} '{}' of kernel '{}' must be above 0, as its text says", i + 1,
+                      state.signature.parameters[i].name, state.signature.name));
     const auto divisor = static_cast<std::uint64_t>(state.kernel.arguments[i].divisible);
     if (divisor == 1 || arguments[i].bits % divisor == 0) continue;
     throw ArgumentError(

@@ -208,6 +208,8 @@ std::string checks(const LauncherRequest& request, const KernelSource::Kernel& k
   const std::vector<std::string> names = parameter_names(kernel);
   const auto& arguments = request.kernel.arguments;
   for (std::size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
+    if (arguments[i].is_positive)
+      text += fmt::format("  if ({} <= 0) return CUDA_ERROR_INVALID_VALUE;\n", names[i]);
     if (arguments[i].divisible % 16 != 0) continue;
     text += kernel.parameters[i].kind == Parameter::Kind::Pointer
                 ? fmt::format("  if (reinterpret_cast<std::uintptr_t>({}) % 16 != 0)\n", names[i])

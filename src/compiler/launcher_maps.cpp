@@ -84,7 +84,7 @@ std::string launcher_maps(const LaunchPlan& plan, const std::vector<std::string>
     text += fmt::format(
         fmt::runtime(one_map), fmt::arg("name", launcher_map_name(static_cast<int>(i))),
         fmt::arg("sizes", numbers(map.sizes, number)), fmt::arg("strides", strides),
-        fmt::arg("box", fmt::join(map.box, ", ")), fmt::arg("type", data_type(map.dtype)),
+        fmt::arg("box", fmt::join(map.box, ", ")), fmt::arg("type", map.rounds_to_tf32 ? "TFLOAT32" : data_type(map.dtype)),
         fmt::arg("bytes", size_of(map.dtype)), fmt::arg("rank", map.sizes.size()),
         fmt::arg("argument", names[static_cast<std::size_t>(parameter_of(plan, i).index)]),
         fmt::arg("swizzle", swizzle(map.swizzle_bytes)),

@@ -29,7 +29,8 @@ void Overlaps::add_pointer(const Argument& value) {
     if (!extents_[i].meets(extents_[j])) [[likely]]
       continue;
     join(i, j);
-    if (pointers_[i].address >= 0) return;  // as that pointer, which has met all others
+    // As that pointer, which has met all others, unless it reaches less far.
+    if (pointers_[i].address >= 0 && extents_[i] == extents_[j]) return;
   }
 }
 

@@ -43,6 +43,7 @@ class Overlaps {
   struct Extent {
     std::uint64_t begin, end;
     bool meets(const Extent& other) const { return begin < other.end && other.begin < end; }
+    bool operator==(const Extent&) const = default;
   };
   static Extent extent_of(const Argument& value);
   void add_pointer(const Argument& value);

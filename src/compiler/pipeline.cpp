@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,13 +13,18 @@
 #include "ir/clone.h"
 #include "ir/verify.h"
 #include "passes/add_into_dots.h"
+#include "passes/add_warps.h"
 #include "passes/choose_units.h"
 #include "passes/defer_stores.h"
 #include "passes/delay_products.h"
+#include "passes/delay_reductions.h"
 #include "passes/last_programs_first.h"
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
+#include "passes/roles/load_maps.h"
 #include "passes/split_roles.h"
+#include "passes/start_dots.h"
+#include "passes/widen_loops.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -26,9 +32,11 @@ namespace {
 
 constexpr std::string_view passes[] = {
     "spread_hints",
+    "merge_inductions",
     // Equal things look equal, and loops hold only what changes in them.
     "canonicalize",
     "eliminate_common_subexpressions",
+    "add_warps",
     "add_into_dots",
     "hoist_loop_invariants",
     "eliminate_dead_code",
@@ -45,12 +53,18 @@ constexpr std::string_view passes[] = {
     "note_ranges",
 };
 
-constexpr std::string_view at_tile[] = {"turn_loads",   "unroll_short_loops",
-                                        "choose_units", "persist_programs",
-                                        "split_roles",  "last_programs_first"};
+constexpr std::string_view at_tile[] = {"turn_loads",         "delay_reductions",
+                                        "unroll_short_loops", "widen_loops",
+                                        "choose_units",       "persist_programs",
+                                        "split_roles",        "last_programs_first"};
+
+// What wider tiles are made from leaves the loop, and what made narrower ones is dead.
+constexpr std::string_view cleanup[] = {"canonicalize", "hoist_loop_invariants",
+                                        "eliminate_common_subexpressions", "eliminate_dead_code"};
 
 constexpr std::string_view of_stages[] = {
     "delay_products",
+    "start_dots",
     "pipeline_loops",
     "load_ahead",
     // Rounds that are known, and the scalars of addresses ahead.
@@ -60,6 +74,9 @@ constexpr std::string_view of_stages[] = {
     "eliminate_dead_code",
     "defer_stores",
 };
+
+// The store that the passes before know is one of two behind them.
+constexpr std::string_view at_end[] = {"align_stores"};
 
 // What a variable names by comma. Throws ArgumentError for what is no pass.
 std::set<std::string, std::less<>> passes_of(std::string_view variable, const std::string& value) {
@@ -71,11 +88,12 @@ std::set<std::string, std::less<>> passes_of(std::string_view variable, const st
     } catch (const ArgumentError& error) {
       throw ArgumentError(fmt::format("{}: {}", variable, error.what()));
     }
-    for (const PassEntry& pass : laid_passes())
-      if (pass.name == name)
-        throw ArgumentError(
-            fmt::format("{}: {} belongs to every emission, and is neither left out nor asked for",
-                        variable, name));
+    for (const std::span<const PassEntry> list : {laid_passes(), final_passes()})
+      for (const PassEntry& pass : list)
+        if (pass.name == name)
+          throw ArgumentError(
+              fmt::format("{}: {} belongs to every emission, and is neither left out nor asked for",
+                          variable, name));
     names.insert(name);
   }
   return names;
@@ -98,18 +116,24 @@ class PipelineRun {
     const bool names_roles = extra_.contains("split_roles");
     splits_products_ =
         may_split() &&
-        (names_roles || (has_measured_roles(kernel_, options_.num_warps) && takes_roles()));
+        (names_roles || (has_measured_roles(kernel_, warps()) && takes_roles()));
     to_tile();
     const std::vector<int> growing = find_growing_axes(kernel_);
-    const bool has_roles = may_split() && split(names_roles ? options_.notes : nullptr);
+    const bool has_roles =
+        may_split() && split_on_conditions(names_roles ? options_.notes : nullptr);
     if (has_roles || (may_split() && names_roles)) done("split_roles");
     if (extra_.contains("last_programs_first")) turn_programs(growing);
     add_stages(has_roles && splits_products_);
+    run_all(at_end);
   }
 
  private:
   bool is_on(std::string_view name) const {
     return !skipped_.contains(name) && pass_named(name).is_for(target_);
+  }
+  // add_warps may have found that there are too few.
+  int warps() const {
+    return kernel_.shape.is_decided() ? kernel_.shape.warps : options_.num_warps;
   }
   bool may_split() const { return options_.num_stages > 1 && is_on("split_roles"); }
 
@@ -131,15 +155,18 @@ class PipelineRun {
     PipelineRun trial(copy, target_, quiet);
     trial.splits_products_ = true;
     trial.to_tile();
-    return trial.split(nullptr);
+    return trial.split_on_conditions(nullptr);
   }
 
   void run_all(std::span<const std::string_view> names) const {
     for (const std::string_view name : names) {
       if (!is_on(name)) continue;
-      const bool unwraps = splits_products_ && may_have_roles(kernel_, options_.num_warps);
+      const bool unwraps = splits_products_ && may_have_roles(kernel_, warps());
       if (name == "unwrap_rows" && !unwraps) continue;
-      if (name == "add_into_dots") add_into_dots(kernel_, target_, options_.num_warps);
+      if (name == "add_warps" && options_.keeps_warps) continue;
+      if (name == "add_warps") add_warps(kernel_, target_, options_.num_warps);
+      else if (name == "add_into_dots") add_into_dots(kernel_, target_, warps());
+      else if (name == "delay_reductions") delay_reductions(kernel_, target_, warps());
       else pass_named(name).run(kernel_, target_);
       done(name);
     }
@@ -149,9 +176,16 @@ class PipelineRun {
     run_all(passes);
     // Also without the forms: what has none stays element by element.
     kernel_.stage = ir::Stage::Tile;
-    run_all(std::span(at_tile).first(2));  // choose_units wants to know the warps
+    run_all(std::span(at_tile).first(3));  // the others want to know the warps
+    // Roles want loops in a row to have the same tiles: where they are named, rounds stay as they are.
+    const bool names_rounds = extra_.contains("split_roles") || extra_.contains("delay_products");
+    if (!names_rounds && is_on("widen_loops") &&
+        widen_loops(kernel_, target_, {.num_warps = warps(), .num_stages = options_.num_stages})) {
+      done("widen_loops");
+      run_all(cleanup);
+    }
     if (!is_on("choose_units")) return;
-    note(choose_units(kernel_, target_, options_.num_warps));
+    note(choose_units(kernel_, target_, warps()));
     done("choose_units");
   }
 
@@ -164,9 +198,24 @@ class PipelineRun {
 
   bool delays() const { return extra_.contains("delay_products") && is_on("delay_products"); }
 
+  // Tensor maps want strides that are positive. Where nothing says so of arguments, the code is for
+  // launches with such alone.
+  bool split_on_conditions(std::vector<std::string>* notes) const {
+    if (!options_.asks_conditions || !splits_products_) return split(notes);
+    if (split(nullptr)) return true;
+    std::vector<int> asked;
+    for (const int i : arguments_of_strides(kernel_)) {
+      bool& is_positive = kernel_.arguments[static_cast<std::size_t>(i)].is_positive;
+      if (!std::exchange(is_positive, true)) asked.push_back(i);
+    }
+    if (split(notes)) return true;
+    for (const int i : asked) kernel_.arguments[static_cast<std::size_t>(i)].is_positive = false;
+    return false;
+  }
+
   // Else than in products: attention, where it was measured faster (roles/model.h).
   bool split(std::vector<std::string>* notes) const {
-    return split_roles(kernel_, {.num_warps = options_.num_warps,
+    return split_roles(kernel_, {.num_warps = warps(),
                                  .num_stages = options_.num_stages,
                                  .most_slots = options_.most_slots,
                                  .shared_bytes = target_.shared_bytes_per_block_optin,
@@ -188,15 +237,19 @@ class PipelineRun {
       delay_products(kernel_, stages);
       done("delay_products");
     }
+    if (is_on("start_dots")) {
+      start_dots(kernel_, target_);
+      done("start_dots");
+    }
     note(pipeline_loops(kernel_, stages));
     done("pipeline_loops");
     if (options_.ahead_bytes > 0 && !skipped_.contains("load_ahead")) {
       load_ahead(kernel_, options_.ahead_bytes);
       done("load_ahead");
     }
-    run_all(std::span(of_stages).subspan(3, 4));
+    run_all(std::span(of_stages).subspan(4, 4));
     if (!defers || skipped_.contains("defer_stores")) return;
-    defer_stores(kernel_, {.num_warps = options_.num_warps,
+    defer_stores(kernel_, {.num_warps = warps(),
                            .most_slots = std::min(options_.num_stages + 1, options_.most_slots),
                            .shared_bytes = target_.shared_bytes_per_block_optin});
     done("defer_stores");
@@ -220,7 +273,8 @@ std::span<const PassGroup> pass_groups() {
   static constexpr PassGroup groups[] = {
       {"From Source to Tile", passes},
       {"At Tile", at_tile},
-      {"Of loops with stages (num_stages is 2 or more)", of_stages}};
+      {"Of loops with stages (num_stages is 2 or more)", of_stages},
+      {"At the end", at_end}};
   return groups;
 }
 

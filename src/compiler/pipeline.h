@@ -23,8 +23,10 @@ struct PipelineOptions {
   int num_stages = 0;
   int most_slots = 1 << 20;  // of buffers, also of loops that ask for more stages
   int num_warps = 4;
+  bool keeps_warps = false;  // never more than those
   // Of the rows that a loop with stages loads ahead into registers.
   std::int64_t ahead_bytes = 0;
+  bool asks_conditions = true;  // whether arguments may be made positive ones
   // Gets a sentence for what could not be done as it was asked for; may be null.
   std::vector<std::string>* notes = nullptr;
   // Called after each pass; may be empty.

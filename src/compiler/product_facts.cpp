@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/units.h"
 #include "ir/roles.h"
@@ -50,6 +51,19 @@ std::vector<std::string> product_facts(const ir::Kernel& laid) {
   return facts;
 }
 
+namespace {
+
+std::string condition_text(const ir::Kernel& laid) {
+  std::vector<std::string> names;
+  for (const ir::KernelArgument& argument : laid.arguments)
+    if (argument.is_positive) names.push_back(laid.name_of(argument.value));
+  if (names.empty()) return "";
+  return fmt::format("; for launches with {} above 0, others run without roles",
+                     fmt::join(names, ", "));
+}
+
+}  // namespace
+
 std::string role_facts(const ir::Kernel& laid, int num_warps) {
   const Op* producer = ir::producer_of(laid);
   if (producer == nullptr) return "";
@@ -62,7 +76,8 @@ std::string role_facts(const ir::Kernel& laid, int num_warps) {
                      with(0, " registers a thread"), num_warps, with(1, ""),
                      ir::is_persistent(laid)
                          ? "; a block per multiprocessor takes one program after the other"
-                         : "");
+                         : "") +
+         condition_text(laid);
 }
 
 }  // namespace tilewright

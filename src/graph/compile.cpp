@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <list>
 #include <mutex>
 #include <unordered_map>
 
@@ -56,10 +57,13 @@ struct Guard {
   }
 };
 
+// A call holds it while it runs, so that another thread may forget it meanwhile.
 struct Entry {
+  std::uint64_t hash = 0;
   Device device;
   std::vector<Guard> guards;
-  std::vector<double> numbers;
+  std::vector<std::uint64_t> words;
+  const void* types = nullptr;
   graph::Plan plan;
   std::any tree;
   // Of modes that replay: made by the first call, whose thread holds the lock meanwhile.
@@ -68,12 +72,11 @@ struct Entry {
   std::string why_no_replay = {};
 
   bool holds(const State::Call& call) const {
-    if (call.inputs.size() != guards.size()) return false;
-    if (!std::equal(numbers.begin(), numbers.end(), call.numbers.begin(), call.numbers.end()))
-      return false;
+    if (call.inputs.size() != guards.size() || call.types != types) return false;
+    if (!std::equal(words.begin(), words.end(), call.words.begin(), call.words.end())) return false;
     for (std::size_t i = 0; i < guards.size(); ++i)
-      if (!guards[i].holds(call.inputs[i])) return false;
-    return guards.empty() || call.inputs[0].device() == device;
+      if (!guards[i].holds(call.inputs[i]) || call.inputs[i].device() != device) return false;
+    return true;
   }
 };
 
@@ -85,6 +88,7 @@ static std::uint64_t hash_of(const State::Call& call) {
     mix.add(input.shape());
     mix.add(input.strides());
   }
+  for (const std::uint64_t word : call.words) mix.add(word);
   return mix.value;
 }
 
@@ -96,15 +100,15 @@ static std::string difference(const Entry& entry, const State::Call& call) {
                          name_of(entry.guards[i].dtype), shape_text(entry.guards[i].shape),
                          shape_text(entry.guards[i].strides), graph::tensor_text(call.inputs[i]),
                          shape_text(call.inputs[i].strides()));
-  return "a number, a device or how many tensors there are differs";
+  return "a number, a device, a type or how many tensors there are differs";
 }
 
 struct State::Parts {
   CompileOptions options;
   mutable std::mutex mutex;  // all below
-  std::vector<std::unique_ptr<Entry>> entries;
-  std::unordered_multimap<std::uint64_t, Entry*> by_hash;
-  Entry* last = nullptr;
+  using Entries = std::list<std::shared_ptr<Entry>>;
+  Entries entries;  // the one that was called last is the first
+  std::unordered_multimap<std::uint64_t, Entries::iterator> by_hash;
   CompileStats stats;
   graph::KeptPlans kept;  // has a lock of its own
 
@@ -115,41 +119,64 @@ struct State::Parts {
     return options.mode == Mode::ReduceOverhead || options.mode == Mode::MaxAutotune;
   }
 
-  Entry* find(const Call& call) {
-    const std::lock_guard lock(mutex);
-    ++stats.calls;
-    if (last != nullptr && last->holds(call)) return last;
-    const auto [first, end] = by_hash.equal_range(hash_of(call));
-    for (auto known = first; known != end; ++known)
-      if (known->second->holds(call)) return last = known->second;
-    if (last != nullptr && logs("recompiles"))
-      log_line("recompiles",
-               fmt::format("{} is traced again: {}", options.name, difference(*last, call)));
-    return nullptr;
-  }
-
-  Entry* add(std::unique_ptr<Entry> entry, const Call& call) {
-    const std::lock_guard lock(mutex);
-    ++stats.traces;
-    stats.kernels = entry->plan.steps.size();
-    by_hash.emplace(hash_of(call), entry.get());
-    entries.push_back(std::move(entry));
-    return last = entries.back().get();
-  }
-
+  const Entry* last() const { return entries.empty() ? nullptr : entries.front().get(); }
+  std::shared_ptr<Entry> find(const Call& call);
+  std::shared_ptr<Entry> add(std::shared_ptr<Entry> entry);
+  std::shared_ptr<Entry> forget_oldest();
   graph::Graph trace(const Call& call, std::any& tree) const;
-  std::unique_ptr<Entry> make_entry(const Call& call);
+  std::shared_ptr<Entry> make_entry(const Call& call);
   void check_trace(const Entry& entry, const Call& call) const;
   void tune(Entry& entry, const Call& call);
   std::vector<Tensor> run(Entry& entry, const Call& call);
   std::string explain(const Entry& entry) const;
 };
 
+std::shared_ptr<Entry> State::Parts::find(const Call& call) {
+  const std::lock_guard lock(mutex);
+  ++stats.calls;
+  if (!entries.empty() && entries.front()->holds(call)) return entries.front();
+  const auto [first, end] = by_hash.equal_range(hash_of(call));
+  for (auto known = first; known != end; ++known) {
+    if (!(*known->second)->holds(call)) continue;
+    entries.splice(entries.begin(), entries, known->second);
+    return entries.front();
+  }
+  if (!entries.empty() && logs("recompiles"))
+    log_line("recompiles", fmt::format("{} is traced again: {}", options.name,
+                                       difference(*entries.front(), call)));
+  return nullptr;
+}
+
+std::shared_ptr<Entry> State::Parts::add(std::shared_ptr<Entry> entry) {
+  std::shared_ptr<Entry> forgotten;  // goes behind the lock: it gives memory back
+  const std::lock_guard lock(mutex);
+  ++stats.traces;
+  stats.kernels = entry->plan.steps.size();
+  if (entries.size() >= std::max<std::size_t>(options.most_plans, 1)) forgotten = forget_oldest();
+  entries.push_front(std::move(entry));
+  by_hash.emplace(entries.front()->hash, entries.begin());
+  stats.plans = entries.size();
+  return entries.front();
+}
+
+std::shared_ptr<Entry> State::Parts::forget_oldest() {
+  const auto oldest = std::prev(entries.end());
+  const auto [first, end] = by_hash.equal_range((*oldest)->hash);
+  for (auto known = first; known != end; ++known)
+    if (known->second == oldest) {
+      by_hash.erase(known);
+      break;
+    }
+  std::shared_ptr<Entry> forgotten = std::move(*oldest);
+  entries.erase(oldest);
+  return forgotten;
+}
+
 graph::Graph State::Parts::trace(const Call& call, std::any& tree_of_results) const {
   graph::Graph traced_graph;
   {
     graph::TraceScope scope;
-    const TracingScope tracing;
+    const TracingScope tracing(call.inputs.empty() ? Device() : call.inputs[0].device());
     std::vector<Tensor> traced;
     for (const Tensor& input : call.inputs) traced.push_back(scope.tracer().add_input(input));
     auto [results, tree] = call.trace(traced);
@@ -160,22 +187,26 @@ graph::Graph State::Parts::trace(const Call& call, std::any& tree_of_results) co
       scope.tracer().add_output(result);
     }
     tree_of_results = std::move(tree);
-    scope.tracer().finish();
-    traced_graph = std::move(scope.tracer().graph);
     results.clear();
+    scope.tracer().finish();
+    scope.tracer().check_kept();
+    traced_graph = std::move(scope.tracer().graph);
     graph::fold_contents(traced_graph);
   }
   return options.fuses ? graph::roll_lists(std::move(traced_graph)) : std::move(traced_graph);
 }
 
-std::unique_ptr<Entry> State::Parts::make_entry(const Call& call) {
-  auto entry = std::make_unique<Entry>();
+std::shared_ptr<Entry> State::Parts::make_entry(const Call& call) {
+  auto entry = std::make_shared<Entry>();
+  entry->hash = hash_of(call);
+  entry->guards.reserve(call.inputs.size());
   for (const Tensor& input : call.inputs)
     entry->guards.push_back({input.dtype(), input.shape(), input.strides()});
   graph::Graph traced_graph = trace(call, entry->tree);
   if (logs("graph")) log_line("graph", options.name + "\n" + traced_graph.to_string());
   entry->device = traced_graph.device;
-  entry->numbers.assign(call.numbers.begin(), call.numbers.end());
+  entry->words.assign(call.words.begin(), call.words.end());
+  entry->types = call.types;
   entry->plan = kept.plan_for(std::move(traced_graph), options.fuses);
   if (logs("fusion")) log_line("fusion", options.name + "\n" + entry->plan.explain());
   if (logs("output_code")) log_line("output_code", "\n" + entry->plan.output_code());
@@ -203,7 +234,8 @@ static std::pair<std::string, std::string> first_difference(std::string_view a,
 void State::Parts::check_trace(const Entry& entry, const Call& call) const {
   std::any tree;
   const graph::Graph again = trace(call, tree);
-  const auto [before, now] = first_difference(entry.plan.graph.to_string(), again.to_string());
+  const auto [before, now] =
+      first_difference(graph::whole_graph(entry.plan).to_string(), again.to_string());
   if (before != now)
     throw ArgumentError(fmt::format(
         "the compiled function '{}' does something else than when it was traced: '{}' is now '{}'; "
@@ -272,36 +304,42 @@ State::State(CompileOptions options) : parts_(std::make_unique<Parts>()) {
 }
 State::~State() = default;
 
-std::pair<std::vector<Tensor>, const std::any*> State::run(const Call& call) {
+std::pair<std::vector<Tensor>, std::shared_ptr<const std::any>> State::run(const Call& call) {
   if (graph::Tracer::current() != nullptr) graph::TraceScope refuses;
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
     if (!call.inputs[i].is_defined())
       throw ArgumentError(
           fmt::format("tensor {} of a call of '{}' is undefined", i + 1, parts_->options.name));
-  Entry* entry = parts_->find(call);
-  if (entry == nullptr) entry = parts_->add(parts_->make_entry(call), call);
+  std::shared_ptr<Entry> entry = parts_->find(call);
+  if (entry == nullptr) entry = parts_->add(parts_->make_entry(call));
   else if (settings().check_trace) parts_->check_trace(*entry, call);
-  return {parts_->run(*entry, call), &entry->tree};
+  std::vector<Tensor> results = parts_->run(*entry, call);
+  const std::any* const tree = &entry->tree;
+  return {std::move(results), std::shared_ptr<const std::any>(std::move(entry), tree)};
 }
 
 std::string State::explain() const {
   const std::lock_guard lock(parts_->mutex);
-  return parts_->last == nullptr ? "nothing was traced yet\n" : parts_->explain(*parts_->last);
+  const Entry* const last = parts_->last();
+  return last == nullptr ? "nothing was traced yet\n" : parts_->explain(*last);
 }
 
 std::string State::graph() const {
   const std::lock_guard lock(parts_->mutex);
-  return parts_->last == nullptr ? "" : parts_->last->plan.graph.to_string();
+  const Entry* const last = parts_->last();
+  return last == nullptr ? "" : graph::whole_graph(last->plan).to_string();
 }
 
 std::string State::output_code() const {
   const std::lock_guard lock(parts_->mutex);
-  return parts_->last == nullptr ? "" : parts_->last->plan.output_code();
+  const Entry* const last = parts_->last();
+  return last == nullptr ? "" : last->plan.output_code();
 }
 
 std::string State::drawing() const {
   const std::lock_guard lock(parts_->mutex);
-  return parts_->last == nullptr ? "" : graph::to_svg(parts_->last->plan);
+  const Entry* const last = parts_->last();
+  return last == nullptr ? "" : graph::to_svg(last->plan);
 }
 
 CompileStats State::stats() const {

@@ -7,7 +7,11 @@
 // has it.
 #pragma once
 
+#include <cstddef>
+#include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/op.h"
@@ -60,8 +64,65 @@ struct Node {
   bool is_given() const { return kind == Kind::Input || kind == Kind::Captured; }
 };
 
+// Nodes by their numbers. A node stays where it is while others are added, and can be dropped: a
+// plan keeps those that it runs (plan/keep.h).
+class NodeList {
+ public:
+  template <class N>
+  class Iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = Node;
+    using difference_type = std::ptrdiff_t;
+    using pointer = N*;
+    using reference = N&;
+    Iterator() = default;
+    explicit Iterator(const std::unique_ptr<Node>* place) : place_(place) {}
+    N& operator*() const { return **place_; }
+    N* operator->() const { return place_->get(); }
+    Iterator& operator++() {
+      ++place_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(place_++); }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    const std::unique_ptr<Node>* place_ = nullptr;
+  };
+
+  NodeList() = default;
+  NodeList(const NodeList& other) {
+    for (const std::unique_ptr<Node>& node : other.all_)
+      all_.push_back(node ? std::make_unique<Node>(*node) : nullptr);
+  }
+  NodeList(NodeList&&) = default;
+  NodeList& operator=(NodeList other) {
+    all_ = std::move(other.all_);
+    return *this;
+  }
+
+  std::size_t size() const { return all_.size(); }
+  bool empty() const { return all_.empty(); }
+  Node& operator[](std::size_t i) { return *all_[i]; }
+  const Node& operator[](std::size_t i) const { return *all_[i]; }
+  Node& back() { return *all_.back(); }
+  Iterator<Node> begin() { return Iterator<Node>(all_.data()); }
+  Iterator<Node> end() { return Iterator<Node>(all_.data() + all_.size()); }
+  Iterator<const Node> begin() const { return Iterator<const Node>(all_.data()); }
+  Iterator<const Node> end() const { return Iterator<const Node>(all_.data() + all_.size()); }
+  void reserve(std::size_t count) { all_.reserve(count); }
+  void push_back(Node&& node) { all_.push_back(std::make_unique<Node>(std::move(node))); }
+  void shrink(std::size_t count) { all_.resize(count); }
+  bool has(std::size_t i) const { return all_[i] != nullptr; }
+  void drop(std::size_t i) { all_[i].reset(); }
+
+ private:
+  std::vector<std::unique_ptr<Node>> all_;
+};
+
 struct Graph {
-  std::vector<Node> nodes;
+  NodeList nodes;
   std::vector<Value> outputs;
   Device device;
 

@@ -2,6 +2,7 @@
 // graph/launch.cpp — the list of a formula's kernels, and their arguments.
 #include "graph/launch.h"
 
+#include <bit>
 #include <memory>
 #include <mutex>
 
@@ -156,6 +157,13 @@ Argument number_argument(DType dtype, const Scalar& number) {
   made.dtype = dtype;
   if (bytes < 8) made.bits &= (std::uint64_t{1} << (8 * bytes)) - 1;
   return made;
+}
+
+double number_value(const Argument& number) {
+  if (number.dtype == DType::Float64) return std::bit_cast<double>(number.bits);
+  if (is_floating(number.dtype))
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number.bits)));
+  return static_cast<double>(static_cast<std::int64_t>(number.bits));
 }
 
 bool has_group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind device, int lists) {

@@ -43,6 +43,8 @@ bool has_group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind 
 
 // A number as a kernel takes it.
 Argument number_argument(DType dtype, const Scalar& number);
+// Back.
+double number_value(const Argument& number);
 
 // How many kernels were made by all formulas of the process.
 std::size_t group_kernels_made();

@@ -61,14 +61,16 @@ Tensor total_norm(std::span<Tensor* const> tensors) {
   return sqrt(total);
 }
 
-void adamw_update(const AdamWOptions& options, const Tensor& steps, const Tensor& gradient,
-                  Tensor& parameter, Tensor& first, Tensor& second) {
+AdamWCorrections adamw_corrections(const AdamWOptions& options, const Tensor& steps) {
+  return {1 - pow(options.beta1, steps), sqrt(1 - pow(options.beta2, steps))};
+}
+
+void adamw_update(const AdamWOptions& options, const AdamWCorrections& corrections,
+                  const Tensor& gradient, Tensor& parameter, Tensor& first, Tensor& second) {
   first = options.beta1 * first + (1 - options.beta1) * gradient;
   second = options.beta2 * second + (1 - options.beta2) * square(gradient);
-  const Tensor correction1 = 1 - pow(options.beta1, steps);
-  const Tensor correction2 = sqrt(1 - pow(options.beta2, steps));
-  const Tensor size = sqrt(second) / correction2 + options.eps;
-  const Tensor step = options.rate * (first / correction1) / size;
+  const Tensor size = sqrt(second) / corrections.second + options.eps;
+  const Tensor step = options.rate * (first / corrections.first) / size;
   parameter = parameter * (1 - options.rate * options.decay) - step;
 }
 

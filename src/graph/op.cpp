@@ -14,8 +14,8 @@ namespace tilewright::graph {
 namespace {
 
 constexpr std::array op_table = {
-#define OP(kind, name, op_class, operands, types) \
-  OpFacts{name, OpClass::op_class, operands, TypeRule::types},
+#define OP(kind, name, op_class, operands, types, cost) \
+  OpFacts{name, OpClass::op_class, operands, TypeRule::types, OpCost::cost},
 #include "graph/ops.def"
 #undef OP
 };

@@ -29,11 +29,14 @@ enum class TypeRule : std::uint8_t {
   Given
 };
 
+enum class OpCost : std::uint8_t { Plain, Function };
+
 struct OpFacts {
   std::string_view name;
   OpClass op_class;
   int operands;
   TypeRule types;
+  OpCost cost;
 };
 const OpFacts& facts_of(Op op);
 

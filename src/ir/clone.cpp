@@ -36,6 +36,7 @@ Kernel clone(const Kernel& kernel) {
   copy.buffers = kernel.buffers;
   copy.maps = kernel.maps;
   copy.rings = kernel.rings;
+  copy.otherwise = kernel.otherwise;
   OpCopies copies;
   clone_region(copy, kernel.body, copy.body, copies);
   for (std::uint32_t id = 0; id < kernel.value_count(); ++id) {

@@ -18,14 +18,19 @@ inline std::optional<std::int64_t> integer_constant(const Kernel& kernel, Value 
   return number ? std::optional(*number) : std::nullopt;
 }
 
-// Whether every element of a value is +0, through views.
-inline bool is_zero(const Kernel& kernel, Value value) {
+// The number that every element of a value is, through views; null when it is not known.
+inline const AttributeValue* constant_of_all(const Kernel& kernel, Value value) {
   const Op* op = kernel.maker(value);
   while (op && op->facts().maps(Spread | Repeated | Reshaped | Permuted)) op = kernel.maker(op->operands[0]);
-  if (!op || op->kind != OpKind::Constant) return false;
-  const AttributeValue& number = *op->find("value");
-  if (const auto* real = std::get_if<double>(&number)) return *real == 0 && !std::signbit(*real);
-  return std::get<std::int64_t>(number) == 0;
+  return op && op->kind == OpKind::Constant ? op->find("value") : nullptr;
+}
+
+// Whether every element of a value is +0, through views.
+inline bool is_zero(const Kernel& kernel, Value value) {
+  const AttributeValue* number = constant_of_all(kernel, value);
+  if (!number) return false;
+  if (const auto* real = std::get_if<double>(number)) return *real == 0 && !std::signbit(*real);
+  return std::get<std::int64_t>(*number) == 0;
 }
 
 }  // namespace tilewright::ir

@@ -157,7 +157,7 @@ class Counter {
     const Type& tile = type(op.operands[0]);
     const std::int64_t length = tile.size(static_cast<int>(op.integer("axis")));
     Work work = count(op.regions[0]);
-    work.repeat(number(tile.numel() / length * (length - 1)));
+    work.repeat(number(tile.numel() / length * (length - op.integer("parts", 1))));
     return work;
   }
 

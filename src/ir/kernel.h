@@ -79,6 +79,8 @@ struct KernelArgument {
   int divisible = 1;      // the address or integer is a multiple of this
   bool is_const = false;  // a pointer that is only read
   int memory = -1;        // pointers with the same number may overlap; -1: with no other argument
+  // An integer above 0. A pass may ask for it: launches with another one take Kernel::otherwise.
+  bool is_positive = false;
 };
 
 // A number that the launch knows: a factor, times integer arguments.
@@ -92,7 +94,7 @@ struct LaunchNumber {
 struct KernelMap {
   // From fastest to slowest.
   struct Dimension {
-    int of_tile = 0;  // which dimension of the tile it is
+    int of_tile = 0;  // which dimension of the tile it is; -1: the tile lies at one index of it
     LaunchNumber size;
     LaunchNumber stride;  // in elements; 1 for the fastest
     friend bool operator==(const Dimension&, const Dimension&) = default;
@@ -100,6 +102,7 @@ struct KernelMap {
   std::string name;
   int argument = 0;
   std::vector<Dimension> dimensions;
+  bool rounds_to_tf32 = false;  // the copies, of float32: products cut off what they do not take
   friend bool operator==(const KernelMap&, const KernelMap&) = default;
 };
 
@@ -123,6 +126,9 @@ class Kernel {
   std::vector<KernelMap> maps;
   std::vector<KernelRing> rings;
   Region body;
+  // What launches take whose arguments are not as the passes asked for; null where they asked for
+  // nothing. It is of the same stage, and no part of the text.
+  std::shared_ptr<const Kernel> otherwise;
 
   Kernel() = default;
   Kernel(const Kernel&) = delete;

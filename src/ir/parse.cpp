@@ -220,16 +220,17 @@ class Parser {
     define(name, kernel_.add_argument(type, source_name(name.text)));
     if (!accept_sign('{')) return;
     do {
-      const Token fact = expect(Token::Kind::Word, "divisible, const or memory");
+      const Token fact = expect(Token::Kind::Word, "divisible, const, memory or positive");
       expect_sign('=');
       const std::int64_t value = parse_integer();
       if (fact.text == "divisible") kernel_.arguments.back().divisible = static_cast<int>(value);
       else if (fact.text == "const") kernel_.arguments.back().is_const = value != 0;
       else if (fact.text == "memory") kernel_.arguments.back().memory = static_cast<int>(value);
+      else if (fact.text == "positive") kernel_.arguments.back().is_positive = value != 0;
       else
         lexer_.fail(fact.span,
-                    fmt::format("an argument has no fact '{}'; there are divisible, const and "
-                                "memory",
+                    fmt::format("an argument has no fact '{}'; there are divisible, const, "
+                                "memory and positive",
                                 fact.text));
     } while (accept_sign(','));
     expect_sign('}');
@@ -305,6 +306,9 @@ class Parser {
       d.stride = parse_launch_number();
     } while (accept_sign(','));
     expect_sign(']');
+    if (token_.kind != Token::Kind::Word || token_.text != "tf32") return;
+    advance();
+    map.rounds_to_tf32 = true;
   }
 
   void parse_ring() {

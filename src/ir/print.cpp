@@ -115,8 +115,8 @@ class Printer {
     std::vector<std::string> dimensions;
     for (const KernelMap::Dimension& d : map.dimensions)
       dimensions.push_back(fmt::format("{} = {} by {}", d.of_tile, number_text(d.size), number_text(d.stride)));
-    out_.format("map @{} : %{} [{}]", map.name, names_[kernel_.arguments[static_cast<std::size_t>(map.argument)].value],
-                fmt::join(dimensions, ", "));
+    out_.format("map @{} : %{} [{}]{}", map.name, names_[kernel_.arguments[static_cast<std::size_t>(map.argument)].value],
+                fmt::join(dimensions, ", "), map.rounds_to_tf32 ? " tf32" : "");
   }
 
   std::string argument_text(const KernelArgument& argument) const {
@@ -125,6 +125,7 @@ class Printer {
     if (argument.divisible != 1) facts.push_back(fmt::format("divisible = {}", argument.divisible));
     if (argument.is_const) facts.emplace_back("const = 1");
     if (argument.memory >= 0) facts.push_back(fmt::format("memory = {}", argument.memory));
+    if (argument.is_positive) facts.emplace_back("positive = 1");
     if (!facts.empty()) text += fmt::format(" {{{}}}", fmt::join(facts, ", "));
     return text;
   }

@@ -121,6 +121,7 @@ std::vector<Attribute> facts_of(const KernelBuffer& buffer) {
     facts.push_back({"space", std::string(name_of_space(buffer.space))});
   if (!buffer.layout.empty()) facts.push_back({"layout", buffer.layout});
   if (!buffer.order.empty()) facts.push_back({"order", buffer.order});
+  if (!buffer.swaps.empty()) facts.push_back({"swaps", buffer.swaps});
   if (buffer.align != KernelBuffer::least_align)
     facts.push_back({"align", std::int64_t{buffer.align}});
   if (buffer.is_private) facts.push_back({"private", std::int64_t{1}});
@@ -165,6 +166,7 @@ std::string take_facts(const std::vector<Attribute>& facts, KernelBuffer& buffer
   }
   taker.take("layout", buffer.layout);
   taker.take("order", buffer.order);
+  taker.take("swaps", buffer.swaps);
   taker.take_number("align", 1, std::numeric_limits<int>::max(), buffer.align);
   taker.take_flag("private", buffer.is_private);
   taker.take_number("scratch", 1, most_slots, buffer.scratch);

@@ -58,6 +58,9 @@ struct KernelBuffer {
   std::string layout = {};  // in which tiles are written and read; none of slots
   // Of shared memory: the place of each bit of an element's index; none: row-major order.
   std::vector<std::int64_t> order = {};
+  // Of registers: a bit of the lane's number and one of the register's, in turns. Lanes exchange
+  // these when the tile is written (layout/convert.h), and so it is read.
+  std::vector<std::int64_t> swaps = {};
   int align = least_align;   // bytes; asynchronous products want more
   bool is_private = false;   // of shared memory: a thread touches its own vectors only
   int scratch = 0;           // how many times the type an op needs for itself; 0: a place for tiles

@@ -17,7 +17,8 @@ constexpr std::string_view short_names[dtype_count] = {"f64",    "f32", "f16", "
                                                        "f8e5m2", "i8",  "i16", "i32",  "i64",
                                                        "u8",     "u16", "u32", "u64",  "b1"};
 
-constexpr std::string_view space_names[] = {"", "registers", "stack", "arena", "staging"};
+constexpr std::string_view space_names[] = {"", "registers", "stack", "arena", "staging",
+                                            "shared"};
 
 bool parse_space(std::string_view text, Type& out) {
   for (std::size_t i = 1; i < std::size(space_names); ++i)

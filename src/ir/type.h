@@ -18,7 +18,7 @@
 namespace tilewright::ir {
 
 // Where an array lies; a value that is none has no space.
-enum class Space : std::uint8_t { None, Registers, Stack, Arena, Staging };
+enum class Space : std::uint8_t { None, Registers, Stack, Arena, Staging, Shared };
 
 struct Type {
   static constexpr int max_rank =

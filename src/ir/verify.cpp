@@ -50,6 +50,8 @@ class Verifier {
                      !map.dimensions.empty() && map.dimensions.size() <= 5 && map.dimensions[0].stride == LaunchNumber{};
       for (const KernelMap::Dimension& d : map.dimensions)
         is_good = is_good && is_number(d.size) && is_number(d.stride) && d.of_tile >= no_dimension && d.of_tile < Type::max_rank;
+      if (is_good && map.rounds_to_tf32 && kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value).dtype != DType::Float32)
+        fail(nullptr, fmt::format("map '{}' rounds to tf32, but its elements are no float32", map.name));
       if (!is_good) fail(nullptr, fmt::format("map '{}' must be of a pointer argument, by integer arguments, with stride 1 first", map.name));
     }
     std::vector<std::string> taken;
@@ -67,8 +69,8 @@ class Verifier {
   }
 
   void check_buffers() const {
-    if (kernel_.stage < Stage::Laid && (kernel_.shape.is_decided() || !kernel_.layouts.empty()))
-      fail(nullptr, "a shape and layouts belong to a kernel of stage laid");
+    if (kernel_.stage < Stage::Laid && !kernel_.layouts.empty())
+      fail(nullptr, "layouts belong to a kernel of stage laid");
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const KernelBuffer& buffer = kernel_.buffers[i];
       if (!buffer.has_slots() && (!buffer.type.is_tile() || kernel_.stage < Stage::Laid))
@@ -115,7 +117,7 @@ class Verifier {
   }
 
   // Who looks at the sums of a product that goes on waits for it, at the latest the end of the round. A loop with `drains` waits at
-  // its own end: nobody looks at its sums, which it carries from each product to itself.
+  // its own end for those that nobody looks at, whose sums it carries from each product to itself.
   void check_pending(const Op& dot, const Region& region, const Op* owner) const {
     require(dot, dot.integer("pending") > 0, "pending must not be negative");
     require(dot, owner && owner->kind == OpKind::For, "a product with pending must stand in a 'for', not deeper");
@@ -134,9 +136,12 @@ class Verifier {
     const bool only_adds = found != carried.end() && number <= end.operands.size() &&
                            end.operands[number - 1] == dot.result() && uses(dot.operands[2]) == 1 &&
                            uses(dot.result()) == 1;
+    const auto yields = std::count(end.operands.begin(), end.operands.end(), dot.result());
+    const bool is_read = uses(dot.result()) > static_cast<int>(yields);
     require(
-        dot, only_adds,
-        "a product with pending must add to a carried tile that nothing else of the loop reads");
+        dot, only_adds || is_read,
+        "a product with pending must be read in its round, or add to a carried tile that nothing else "
+        "of the loop reads");
   }
 
   void check_structure(const Op& op) const {

@@ -3,12 +3,15 @@
 //
 //   F1  values are scalars, pointers and arrays; memory is read by `load`, arrays by `read`
 //   F2  a constant index of an array is below its count
+//   F4  where threads meet, all of them come to: control around it is uniform
+//   F5  between accesses of two threads to one place in shared memory, one of them a write, all meet
 //   F7  the region of for_programs sees its arguments alone
 //   F8  a value without a name is used once, in its own region, by the op or expression after it;
 //       names are identifiers of C++
 //   F9  a `call` names a function of the library, and fits it
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "ir/kernel.h"
@@ -20,6 +23,9 @@ void verify_final(const Kernel& kernel);
 
 // The type rules of the ops of family Final.
 void verify_final_types(const Kernel& kernel, const Op& op);
+
+// Whether C++ could call a value so.
+bool is_identifier(std::string_view name);
 
 // How often each value is used in the region that defines it; any other use counts as two.
 std::vector<int> uses_in_own_region(const Kernel& kernel);

@@ -108,6 +108,20 @@ class TableRules {
     require(is_power_of_two(buffer.align), "rule L2: {} is aligned to {}, which is no power of two",
             who, buffer.align);
     if (!buffer.order.empty()) check_order(buffer, who);
+    if (!buffer.swaps.empty()) check_swaps(buffer, who);
+  }
+
+  // Pairs of bits of its layout; a word of a register has two elements, which stay together.
+  void check_swaps(const KernelBuffer& buffer, const std::string& who) const {
+    require(buffer.space == BufferSpace::Registers && buffer.type.element_bytes() == 2,
+            "rule L2: lanes exchange {}, which is no tile of 16 bits in registers", who);
+    const Layout& layout = kernel_.find_layout(buffer.layout)->layout;
+    bool is_good = buffer.swaps.size() % 2 == 0;
+    for (std::size_t i = 0; is_good && i < buffer.swaps.size(); i += 2)
+      is_good = buffer.swaps[i] >= 0 && buffer.swaps[i] < layout.lanes().columns() &&
+                buffer.swaps[i + 1] > 0 && buffer.swaps[i + 1] < layout.registers().columns();
+    require(is_good, "rule L2: the swaps of {} are no bits of lanes and registers of its layout",
+            who);
   }
 
   void check_order(const KernelBuffer& buffer, const std::string& who) const {

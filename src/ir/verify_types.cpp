@@ -104,6 +104,7 @@ class TypeRules {
         return check_read_buffer(op);
       case OpKind::CommitCopies:
       case OpKind::Barrier:
+      case OpKind::Fence:
         return;
       case OpKind::Acquire:
       case OpKind::Await:
@@ -112,6 +113,7 @@ class TypeRules {
       case OpKind::CopyMap:
         return check_copy_map(op);
       case OpKind::Array:
+      case OpKind::Group:
       case OpKind::ArrayView:
       case OpKind::Read:
       case OpKind::Write:
@@ -482,7 +484,12 @@ class TypeRules {
   void check_reduce(const Op& op) const {
     check_combine(op);
     std::vector<std::int64_t> shape = operand(op, 0).shape();
-    shape.erase(shape.begin() + op.integer("axis"));
+    const std::int64_t axis = op.integer("axis"), parts = op.integer("parts");
+    const std::int64_t length = operand(op, 0).size(static_cast<int>(axis));
+    require(op, !op.find("parts") || (parts > 1 && parts < length && length % parts == 0),
+            "parts is a power of two, more than 1 and less than the axis has elements");
+    if (parts != 0) shape[static_cast<std::size_t>(axis)] = parts;
+    else shape.erase(shape.begin() + axis);
     for (std::size_t i = 0; i < op.results.size(); ++i)
       require_type(op, result(op, i), operand(op, i).with_shape(shape), "a result");
   }

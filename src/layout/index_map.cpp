@@ -56,9 +56,9 @@ IndexMap join_map(LogSizes operand) {
   return {BitMatrix(bits, std::move(columns)), 0};
 }
 
-IndexMap slice_map(LogSizes operand, int axis) {
-  const int low = first_bit(operand, axis);
-  const int width = operand[static_cast<std::size_t>(axis)];
+IndexMap slice_map(LogSizes operand, int axis, int kept) {
+  const int low = first_bit(operand, axis) + kept;
+  const int width = operand[static_cast<std::size_t>(axis)] - kept;
   std::vector<std::uint64_t> columns;
   for (int b = 0; b < index_bits(operand); ++b) {
     if (b < low) columns.push_back(std::uint64_t{1} << b);

@@ -44,8 +44,9 @@ IndexMap permute_map(LogSizes operand, std::span<const std::int64_t> order);
 IndexMap split_map(LogSizes result, int half);
 // The element of either operand of a join that stands at a result index.
 IndexMap join_map(LogSizes operand);
-// Drops one dimension: the index into the reduced tile of an index into the whole tile.
-IndexMap slice_map(LogSizes operand, int axis);
+// Drops one dimension, but for its lowest `kept` bits: the index into the reduced tile of an index
+// into the whole tile.
+IndexMap slice_map(LogSizes operand, int axis, int kept = 0);
 // The bits of one dimension's coordinate.
 IndexMap coordinate_map(LogSizes operand, int dimension);
 

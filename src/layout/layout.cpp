@@ -114,6 +114,27 @@ std::optional<Layout> Layout::rows_within_warps(int log_vector) const {
                 BitMatrix(element_bits(), std::move(lanes)), warps_);
 }
 
+std::optional<Layout> Layout::lines_in_registers(int log_vector) const {
+  const auto columns = registers_.all_columns(), of_lanes = lanes_.all_columns();
+  std::vector<std::uint64_t> vector, rest(columns.begin(), columns.end()),
+      lanes(of_lanes.begin(), of_lanes.end());
+  for (int bit = 0; bit < log_vector; ++bit) {
+    const std::uint64_t column = std::uint64_t{1} << bit;
+    vector.push_back(column);
+    if (std::erase(rest, column) != 0) continue;
+    const auto lane = std::find(lanes.begin(), lanes.end(), column);
+    auto next = rest.end();
+    for (auto at = rest.begin(); at != rest.end(); ++at)
+      if (*at >> log_vector != 0 && (next == rest.end() || *at < *next)) next = at;
+    if (lane == lanes.end() || next == rest.end()) return std::nullopt;
+    *lane = *next;
+    rest.erase(next);
+  }
+  vector.insert(vector.end(), rest.begin(), rest.end());
+  return Layout(BitMatrix(element_bits(), std::move(vector)),
+                BitMatrix(element_bits(), std::move(lanes)), warps_);
+}
+
 Layout Layout::without_register_copies() const {
   std::vector<std::uint64_t> kept;
   for (std::uint64_t column : registers_.all_columns()) {

@@ -73,6 +73,9 @@ class Layout {
   // Each warp's elements dealt out to its lanes along the row-major index, vectors of 2^log_vector
   // first. None where the warps do not part the tile by bits of the index.
   std::optional<Layout> rows_within_warps(int log_vector) const;
+  // The lowest 2^log_vector elements of a row in registers of one thread: columns that lanes have of
+  // those change places with the next ones of registers. None where they are not a lane's.
+  std::optional<Layout> lines_in_registers(int log_vector) const;
   // Without registers that are copies: slices leave several of them. The registers that stay keep
   // their order.
   Layout without_register_copies() const;

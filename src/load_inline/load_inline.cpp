@@ -128,25 +128,32 @@ Function InlineModule::kernel(std::string_view name) const {
   return state_->kernel(name);
 }
 
-HostResult InlineModule::call(std::string_view function,
-                              std::span<const HostValue> arguments) const {
+std::size_t InlineModule::number_of(std::string_view function) const {
   if (!state_) throw ArgumentError("an empty InlineModule has no functions; load one first");
   const std::vector<HostFunction>& all = state_->functions;
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const HostFunction& f) { return f.name == function; });
-  if (found == all.end()) {
-    const bool is_unbound = state_->program.declares_host_function(function);
-    if (is_unbound)
-      throw ArgumentError(
-          fmt::format("function '{0}' of source '{1}' is not bound; add \"{0}\" to functions",
-                      function, state_->program.options().name));
-    throw ArgumentError(fmt::format("source '{}' has no function '{}'{}",
-                                    state_->program.options().name, function,
-                                    suggest_names(function, functions())));
-  }
-  const auto number = static_cast<long>(found - all.begin());
-  return HostResult(found->name, call_host_function(state_->host_entry, state_->context, *found,
-                                                    number, arguments));
+  if (found != all.end()) return static_cast<std::size_t>(found - all.begin());
+  if (state_->program.declares_host_function(function))
+    throw ArgumentError(
+        fmt::format("function '{0}' of source '{1}' is not bound; add \"{0}\" to functions",
+                    function, state_->program.options().name));
+  throw ArgumentError(fmt::format("source '{}' has no function '{}'{}",
+                                  state_->program.options().name, function,
+                                  suggest_names(function, functions())));
+}
+
+HostResult InlineModule::call(std::string_view function,
+                              std::span<const HostValue> arguments) const {
+  const std::size_t number = number_of(function);
+  const HostFunction& called = state_->functions[number];
+  return HostResult(called.name, call_host_function(state_->host_entry, state_->context, called,
+                                                    static_cast<long>(number), arguments));
+}
+
+std::size_t InlineModule::least_arguments(std::string_view function) const {
+  const std::size_t number = number_of(function);
+  return static_cast<std::size_t>(state_->functions[number].required_count);
 }
 
 std::vector<std::string> InlineModule::kernels() const {

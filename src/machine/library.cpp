@@ -2,6 +2,8 @@
 // machine/library.cpp — library.def as data.
 #include "machine/library.h"
 
+#include <utility>
+
 namespace tilewright {
 namespace {
 
@@ -12,6 +14,30 @@ constexpr LibraryFunction functions[] = {
 };
 
 }  // namespace
+
+std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
+  using Kind = LibraryEffect::Kind;
+  constexpr std::pair<std::string_view, Kind> names[] = {{"read ", Kind::Read},
+                                                         {"write ", Kind::Write},
+                                                         {"add ", Kind::Add},
+                                                         {"exchange", Kind::Exchange},
+                                                         {"barrier", Kind::Barrier}};
+  std::vector<LibraryEffect> out;
+  for (std::string_view rest = function.effects; !rest.empty();) {
+    const std::size_t comma = rest.find(", ");
+    const std::string_view word = rest.substr(0, comma);
+    for (const auto& [name, kind] : names)
+      if (word.starts_with(name))
+        out.push_back({kind, word.size() > name.size() ? word[name.size()] - '0' : -1});
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 2);
+  }
+  return out;
+}
+
+bool meets(const LibraryFunction& function) {
+  return function.effects.find("exchange") != std::string_view::npos ||
+         function.effects.find("barrier") != std::string_view::npos;
+}
 
 std::span<const LibraryFunction> library_functions() { return functions; }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace tilewright {
 
@@ -27,6 +28,16 @@ struct LibraryFunction {
 
 // By the number that merge_runs takes.
 inline constexpr std::string_view sort_orders[] = {"alternating", "ascending", "descending"};
+
+// What a function does to one of its operands (by the number of its letter), or that threads meet.
+struct LibraryEffect {
+  enum class Kind : std::uint8_t { Read, Write, Add, Exchange, Barrier };
+  Kind kind;
+  int operand = -1;
+};
+std::vector<LibraryEffect> effects_of(const LibraryFunction& function);
+// Whether threads have to call it together.
+bool meets(const LibraryFunction& function);
 
 std::span<const LibraryFunction> library_functions();
 const LibraryFunction* find_library_function(std::string_view name);  // null when there is none

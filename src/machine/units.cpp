@@ -32,6 +32,12 @@ constexpr ProductUnit units[] = {
 
 std::span<const ProductUnit> product_units() { return units; }
 
+const ProductUnit* unit_named(std::string_view name) {
+  for (const ProductUnit& unit : units)
+    if (unit.name == name) return &unit;
+  return nullptr;
+}
+
 bool has_group_unit(DType left, DType right, DType sum, std::string_view precision) {
   const auto is_float8 = [](DType dtype) { return dtype == DType::Float8E4M3 || dtype == DType::Float8E5M2; };
   if (left == DType::Int8) return right == left && sum == DType::Int32;

@@ -22,6 +22,8 @@ struct ProductUnit {
 };
 
 std::span<const ProductUnit> product_units();
+// The first of that name, or null: those of one name differ in what they are asked for alone.
+const ProductUnit* unit_named(std::string_view name);
 
 // The name of the units of warpgroups (Feature::Wgmma), whose products go on beside the threads that start them.
 inline constexpr std::string_view group_unit = "wgmma";

@@ -41,6 +41,7 @@ class AxisVisitor {
       AxisInfo& info = at(argument.value);
       for (AxisFacts& facts : info.dimensions)
         facts.divisible = power_of_two_in(argument.divisible);
+      info.is_not_negative = argument.is_positive;
     }
     visit(kernel_.body);
   }

@@ -6,7 +6,8 @@
 
 namespace tilewright {
 
-std::int64_t carried_sums(const ir::Kernel& kernel, const Target& target, int num_warps) {
+std::int64_t carried_sums(const ir::Kernel& kernel, const Target& target, int num_warps,
+                          int least_sums) {
   if (!target.has(Feature::Threads)) return 0;
   const auto is_product = [&](ir::Value value) {
     const ir::Op* maker = kernel.maker(value);
@@ -16,13 +17,16 @@ std::int64_t carried_sums(const ir::Kernel& kernel, const Target& target, int nu
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind != ir::OpKind::For) return;
     std::int64_t words = 0;
+    int sums = 0;
     for (const ir::Value value : op.regions[0].ops.back()->operands) {
       const ir::Op* maker = kernel.maker(value);
       const bool is_sum = maker && maker->kind == ir::OpKind::Add &&
                           std::any_of(maker->operands.begin(), maker->operands.end(), is_product);
-      if (is_product(value) || is_sum) words += kernel.type(value).numel() / (num_warps * target.warp_size);
+      if (!is_product(value) && !is_sum) continue;
+      words += kernel.type(value).numel() / (num_warps * target.warp_size);
+      ++sums;
     }
-    most = std::max(most, words);
+    if (sums >= least_sums) most = std::max(most, words);
   });
   return most;
 }

@@ -9,8 +9,10 @@
 
 namespace tilewright {
 
-// Of the loop that carries most; 0 on machines without threads.
-std::int64_t carried_sums(const ir::Kernel& kernel, const Target& target, int num_warps);
+// Of the loop that carries most, among those that carry at least so many sums; 0 on machines without
+// threads.
+std::int64_t carried_sums(const ir::Kernel& kernel, const Target& target, int num_warps,
+                          int least_sums = 1);
 
 // Beyond this products stay as they were written, by warps' instructions: sums are spilled then, and what is computed beside them
 // step by step loses least. The gradients of Triton's attention tutorial at head dimension 128 (256 words, 4 warps), full and

@@ -54,19 +54,28 @@ class Deferrer {
  private:
   // ---- Whether
 
-  // The consumers' loop over programs, and the one with products directly in it.
+  // The consumers' loop over programs or tiles, and the one with products directly in it.
   bool find_loops() {
     const Op* role = ir::producer_of(kernel_);
-    if (role == nullptr || !ir::is_persistent(kernel_)) return false;
+    if (role == nullptr) return false;
     for (Op* op : kernel_.body.ops)
       if (op->kind == OpKind::If && op->operands[0] == role->result()) consumers_ = &op->regions[1];
     if (consumers_ == nullptr) return false;
-    for (Op* op : consumers_->ops)
-      if (ir::is_over_programs(kernel_, *op)) programs_ = op;
-    if (programs_ == nullptr) return false;
-    for (Op* op : programs_->regions[0].ops)
-      if (op->kind == OpKind::For && op->integer("drains", 0) != 0) loop_ = op;
-    return loop_ != nullptr && find_position();
+    for (Op* outer : consumers_->ops) {
+      if (outer->kind != OpKind::For) continue;
+      for (Op* op : outer->regions[0].ops) {
+        if (op->kind != OpKind::For || op->integer("drains", 0) == 0) continue;
+        programs_ = outer;
+        loop_ = op;
+      }
+    }
+    return loop_ != nullptr && goes_upwards() && find_position();
+  }
+
+  // Whether the last round of the outer loop is known by its index.
+  bool goes_upwards() const {
+    return ir::is_over_programs(kernel_, *programs_) ||
+           ir::integer_constant(kernel_, programs_->operands[2]).value_or(0) > 0;
   }
 
   // What counts the loop's rounds: a carried position of the ring.
@@ -82,10 +91,15 @@ class Deferrer {
     return false;
   }
 
-  // The one store of the consumers, behind the loop and behind all other accesses.
+  // The one store of the consumers, behind the loop and behind all other accesses. Tiles of one
+  // program are in order: nothing else may be read that a store of the tile before could change.
   bool find_store() {
-    std::size_t stores = 0;
-    ir::walk(*consumers_, [&](Op& op) { stores += op.facts().has(ir::Writes); });
+    std::size_t stores = 0, accesses = 0;
+    ir::walk(*consumers_, [&](Op& op) {
+      stores += op.facts().has(ir::Writes);
+      accesses += op.facts().is(ir::Family::Access);
+    });
+    if (!ir::is_over_programs(kernel_, *programs_) && accesses != 1) return false;
     bool is_behind = false;
     for (Op* op : programs_->regions[0].ops) {
       if (op == loop_) is_behind = true;
@@ -333,6 +347,8 @@ class Deferrer {
       }
       build_.insert(op);
     }
+    // Two tiles of one program may overlap, and different threads have the elements.
+    if (!ir::is_over_programs(kernel_, *programs_)) build_.create(OpKind::Barrier, {}, {});
     std::vector<Value> next = left->results;
     next.insert(next.end(), {number(0), build_.bitcast(value_, DType::Int16), number(parts_)});
     next.insert(next.end(), scalars_.begin(), scalars_.end());

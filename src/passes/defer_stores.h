@@ -15,7 +15,9 @@
 // Tensor cores do not wait for stores then: the result stays in registers, in 16 bits, and goes out
 // in parts of 128 bytes of a row, one in each of the first rounds of the next program's loop,
 // behind the release of the slot. What the loop was too short for is stored behind it, and so is
-// what a block's last program made. A part needs less shared memory than the whole result: the ring
+// what a block's last program made. The same for the tiles of a kernel that loops over them by
+// itself (Triton's tutorial 09); those are in order, so that all threads have stored one before the
+// first part of the next one goes out. A part needs less shared memory than the whole result: the ring
 // may have more slots.
 #pragma once
 
@@ -36,7 +38,7 @@ bool defer_stores(ir::Kernel& kernel, const DeferStoresOptions& options);
 void defer_stores(ir::Kernel& kernel, const Target& target);
 
 // Whether the op stores a part of a tile that was held. Parts of one tile, and tiles of different
-// programs, are stored in no order.
+// programs, are stored in no order; between tiles of one program there is a barrier.
 bool is_deferred_store(const ir::Kernel& kernel, const ir::Op& op);
 
 }  // namespace tilewright

@@ -20,6 +20,12 @@ using ir::Region;
 using ir::Type;
 using ir::Value;
 
+// Of loops that did not ask. Blocks of more than 256 threads have no registers left for it.
+constexpr std::int64_t most_bytes_of_block = std::int64_t{16} * 256 * 4;
+// A round of a recurrence takes a small part of the time that memory takes to answer; one with a
+// reduction most of it.
+constexpr std::int64_t most_rounds = 4;
+
 class RowLoader {
  public:
   RowLoader(Kernel& kernel, std::int64_t most_bytes)
@@ -30,8 +36,7 @@ class RowLoader {
     for (Op* op : region.ops) {
       for (Region& inner : op->regions) run(inner);
       Region before;
-      if (op->kind == OpKind::For && op->integer("stages") >= 2 && goes_up(*op))
-        rewrite(*op, before);
+      if (op->kind == OpKind::For && most_bytes_of(*op) > 0 && goes_up(*op)) rewrite(*op, before);
       out.insert(out.end(), before.ops.begin(), before.ops.end());
       out.push_back(op);
     }
@@ -39,12 +44,52 @@ class RowLoader {
   }
 
  private:
+  // Who asked for it, or why it pays.
+  bool asks(const Op& loop) const { return loop.integer("stages") >= 2; }
+  bool reduces(const Op& loop) const {
+    const std::vector<Op*>& ops = loop.regions[0].ops;
+    return std::any_of(ops.begin(), ops.end(), [](const Op* op) {
+      return op->kind == OpKind::Reduce && !op->find("parts");
+    });
+  }
+  bool carries_tiles(const Op& loop) const {
+    return std::any_of(loop.results.begin(), loop.results.end(),
+                       [&](Value value) { return kernel_.type(value).is_tile(); });
+  }
+
+  // What a loop may load ahead: nothing where nobody asked for it and no round waits for another.
+  std::int64_t most_bytes_of(const Op& loop) const {
+    if (asks(loop)) return most_bytes_;
+    const bool waits = reduces(loop) || carries_tiles(loop);
+    if (loop.find("stages") || !waits || most_bytes_ > most_bytes_of_block) return 0;
+    return reduces(loop) ? 2 * most_bytes_ : most_bytes_;
+  }
+
+  std::size_t rounds_ahead(const Op& loop, std::int64_t bytes) const {
+    const std::int64_t most = asks(loop) || reduces(loop) ? 1 : most_rounds;
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(most_bytes_of(loop) / bytes, 1, most));
+  }
+
   bool goes_up(const Op& loop) const {
     const Op* step = kernel_.maker(loop.operands[2]);
     const auto known = ir::integer_constant(kernel_, loop.operands[2]);
     const bool is_count = step && step->kind == OpKind::NumPrograms;
     return (is_count || (known && *known > 0)) &&
            kernel_.type(loop.operands[0]).dtype != DType::UInt64;
+  }
+
+  // Whether rounds take pieces of one row: the index counts from a constant on, and addresses add it
+  // as it is or times a constant. Such loops have one round in most launches, and as many programs
+  // as there are rows.
+  bool goes_along_row(const Op& loop, const LoadsAhead& ahead) const {
+    const auto is_constant = [&](Value value) {
+      return ir::integer_constant(kernel_, value).has_value();
+    };
+    return ahead.carried.empty() && is_constant(loop.operands[0]) &&
+           std::none_of(ahead.slice.begin(), ahead.slice.end(), [&](const Op* op) {
+             return op->kind == OpKind::Multiply &&
+                    std::none_of(op->operands.begin(), op->operands.end(), is_constant);
+           });
   }
 
   // A mask of bounds can be closed; so can a load without one.
@@ -56,38 +101,89 @@ class RowLoader {
 
   void rewrite(Op& loop, Region& before) {
     const LoadsAhead ahead = find_rows_ahead(kernel_, axes_, loop);
-    const bool fits = ahead.stage_bytes <= most_bytes_ &&
+    const bool fits = ahead.stage_bytes <= most_bytes_of(loop) &&
                       std::none_of(ahead.slice.begin(), ahead.slice.end(),
                                    [](const Op* op) { return op->kind == OpKind::Load; }) &&
                       std::all_of(ahead.loads.begin(), ahead.loads.end(),
                                   [&](const Op* load) { return can_close(*load); });
-    if (ahead.loads.empty() || !fits) return;
-    Region& body = loop.regions[0];
-    const Value index = body.arguments[0];
+    if (ahead.loads.empty() || !fits || (!asks(loop) && goes_along_row(loop, ahead))) return;
+    const std::size_t rounds = rounds_ahead(loop, ahead.stage_bytes);
+    std::vector<std::vector<Value>> first;  // by round
     {
       const Builder::Into into(build_, before);
-      for (const Value first : rows(loop, ahead, loop.operands[0])) loop.operands.push_back(first);
+      Round round = first_round(loop, ahead);
+      for (std::size_t k = 0; k < rounds; ++k) {
+        if (k > 0) round = next_round(loop, ahead, round);
+        first.push_back(rows(loop, ahead, round));
+      }
     }
     Region top;
     std::vector<Value> next;
     {
       const Builder::Into into(build_, top);
-      build_.set_location(loop.location);
-      const Value after = build_.binary(OpKind::Add, index, loop.operands[2]);
-      next = rows(loop, ahead, after);
+      Round round = this_round(loop);
+      for (std::size_t k = 0; k < rounds; ++k) round = next_round(loop, ahead, round);
+      next = rows(loop, ahead, round);
     }
-    for (std::size_t i = 0; i < ahead.loads.size(); ++i) carry(loop, *ahead.loads[i], next[i]);
+    for (std::size_t i = 0; i < ahead.loads.size(); ++i) {
+      std::vector<Value> begin;
+      for (const std::vector<Value>& loaded : first) begin.push_back(loaded[i]);
+      carry(loop, *ahead.loads[i], begin, next[i]);
+    }
     std::erase_if(loop.attributes,
                   [](const ir::Attribute& a) { return a.name == "stages"; });  // done
+    // A row that was asked for last would else be waited for where the rows move up.
+    if (rounds > 1 && loop.integer("unroll") == 0)
+      loop.set("unroll", static_cast<std::int64_t>(rounds));
+    Region& body = loop.regions[0];
     body.ops.insert(body.ops.begin(), top.ops.begin(), top.ops.end());
   }
 
-  // The loads of the round with this index, which may lie behind the end.
-  std::vector<Value> rows(const Op& loop, const LoadsAhead& ahead, Value index) {
+  // What the arguments of the body are in a round, and the index in 64 bits: behind the last round
+  // it would overflow.
+  struct Round {
+    IterationValues values;
+    Value index;
+    Value wide;
+  };
+
+  Round first_round(const Op& loop, const LoadsAhead& ahead) {
     build_.set_location(loop.location);
-    const Value is_there =
-        build_.compare("lt", wide(loop, index), build_.cast(loop.operands[1], i64));
-    IterationValues values = {{loop.regions[0].arguments[0].id, index}};
+    const Region& body = loop.regions[0];
+    Round out{{}, loop.operands[0], build_.cast(loop.operands[0], i64)};
+    out.values[body.arguments[0].id] = out.index;
+    for (const std::size_t slot : ahead.carried)
+      out.values[body.arguments[slot + 1].id] = loop.operands[slot + 3];
+    return out;
+  }
+
+  Round this_round(const Op& loop) {
+    build_.set_location(loop.location);
+    const Value index = loop.regions[0].arguments[0];
+    return {{}, index, build_.cast(index, i64)};
+  }
+
+  Round next_round(const Op& loop, const LoadsAhead& ahead, const Round& round) {
+    const Region& body = loop.regions[0];
+    IterationValues now = round.values;
+    if (!ahead.carried.empty())
+      for (const Op* op : ahead.slice) repeat(build_, *op, mapped(op->operands, now), now);
+    build_.set_location(loop.location);
+    Round out{{},
+              build_.binary(OpKind::Add, round.index, loop.operands[2]),
+              build_.binary(OpKind::Add, round.wide, build_.cast(loop.operands[2], i64))};
+    out.values[body.arguments[0].id] = out.index;
+    for (const std::size_t slot : ahead.carried)
+      out.values[body.arguments[slot + 1].id] =
+          mapped({body.ops.back()->operands[slot]}, now).front();
+    return out;
+  }
+
+  // The loads of a round, which may lie behind the end.
+  std::vector<Value> rows(const Op& loop, const LoadsAhead& ahead, const Round& round) {
+    build_.set_location(loop.location);
+    const Value is_there = build_.compare("lt", round.wide, build_.cast(loop.operands[1], i64));
+    IterationValues values = round.values;
     for (const Op* op : ahead.slice) repeat(build_, *op, mapped(op->operands, values), values);
     std::vector<Value> out;
     for (const Op* load : ahead.loads) {
@@ -100,44 +196,43 @@ class RowLoader {
     return out;
   }
 
-  // An index of the next round is the sum of two numbers, computed without overflow.
-  Value wide(const Op& loop, Value index) {
-    const Op* sum = kernel_.maker(index);
-    if (index == loop.operands[0] || !sum) return build_.cast(index, i64);
-    return build_.binary(OpKind::Add, build_.cast(sum->operands[0], i64),
-                         build_.cast(sum->operands[1], i64));
-  }
-
   Value closed(const Op& load, const std::vector<Value>& operands, Value is_there) {
     const Type& type = kernel_.type(load.result());
     build_.set_location(load.location);
-    Value low = build_.constant(Type::scalar(i64), std::int64_t{0});
-    Value high = build_.constant(Type::scalar(i64), type.numel());
-    if (operands.size() > 1) {
-      const Op* bounds = kernel_.maker(operands[1]);
-      low = bounds->operands[0];
-      high = bounds->operands[1];
+    std::vector<Value> bounds;
+    if (operands.size() > 1) bounds = kernel_.maker(operands[1])->operands;
+    for (int d = 0; bounds.size() < 2 * static_cast<std::size_t>(type.rank); ++d) {
+      bounds.push_back(build_.constant(Type::scalar(i64), std::int64_t{0}));
+      bounds.push_back(build_.constant(Type::scalar(i64), type.size(d)));
     }
     // A number of 32 bits is compared as such.
+    Value high = bounds[1];
     const Op* cast = kernel_.maker(high);
     if (cast && cast->kind == OpKind::Cast && kernel_.type(cast->operands[0]).dtype == i32)
       high = cast->operands[0];
     const Value none = build_.constant(kernel_.type(high), std::int64_t{0});
-    high = build_.cast(build_.select(is_there, high, none), i64);
-    return build_.create_one(OpKind::Bounds, {low, high}, type.with_element(b1));
+    bounds[1] = build_.cast(build_.select(is_there, high, none), i64);
+    return build_.create_one(OpKind::Bounds, std::move(bounds), type.with_element(b1));
   }
 
-  // The loop carries the row from one round to the next; the load is gone.
-  void carry(Op& loop, const Op& load, Value next) {
+  // The loop carries the rows of the rounds to come; the load is gone.
+  void carry(Op& loop, const Op& load, const std::vector<Value>& first, Value next) {
     Region& body = loop.regions[0];
     const Value old = load.result();
-    const Value row = kernel_.make_value(kernel_.type(old), kernel_.name_of(old), nullptr);
-    kernel_.set_name(next, "next_" + (kernel_.name_of(old).empty() ? "row" : kernel_.name_of(old)));
-    body.arguments.push_back(row);
-    loop.results.push_back(kernel_.make_value(kernel_.type(old), "", &loop));
+    const std::string name = kernel_.name_of(old).empty() ? "row" : kernel_.name_of(old);
+    std::vector<Value> rows;
+    for (std::size_t k = 0; k < first.size(); ++k) {
+      rows.push_back(kernel_.make_value(kernel_.type(old), k == 0 ? kernel_.name_of(old) : "", nullptr));
+      loop.operands.push_back(first[k]);
+      loop.results.push_back(kernel_.make_value(kernel_.type(old), "", &loop));
+    }
+    kernel_.set_name(next, "next_" + name);
+    body.arguments.insert(body.arguments.end(), rows.begin(), rows.end());
     body.ops.erase(std::find(body.ops.begin(), body.ops.end(), &load));
-    replace(body, old, row);
-    body.ops.back()->operands.push_back(next);
+    replace(body, old, rows[0]);
+    std::vector<Value>& yielded = body.ops.back()->operands;
+    yielded.insert(yielded.end(), rows.begin() + 1, rows.end());
+    yielded.push_back(next);
   }
 
   static void replace(Region& region, Value old, Value by) {

@@ -4,6 +4,7 @@
 #include "passes/load_before_branches.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -74,18 +75,24 @@ class Mover {
     return load.operands[0] == store.operands[0] && is_inside;
   }
 
-  // Loads that nothing is written before, of what one of the stores writes.
+  // Loads that nothing is written before, of what one of the stores writes. What they read and
+  // where is known before the branch.
   static void take_loads(Region& branch, const std::vector<const Op*>& stores,
                          std::vector<Op*>& out) {
     std::vector<Op*> staying;
+    std::set<std::uint32_t> made;  // by the ops that stay
     bool is_first = true;
     for (Op* op : branch.ops) {
+      const bool is_known = std::none_of(op->operands.begin(), op->operands.end(),
+                                         [&](Value operand) { return made.contains(operand.id); });
       const bool is_plain =
           op->kind == OpKind::Load && op->operands.size() <= 2 && op->integer("volatile") == 0;
-      const bool moves = is_first && is_plain &&
+      const bool moves = is_first && is_plain && is_known &&
                          std::any_of(stores.begin(), stores.end(),
                                      [&](const Op* store) { return writes_all(*store, *op); });
       (moves ? out : staying).push_back(op);
+      if (!moves)
+        for (const Value result : op->results) made.insert(result.id);
       is_first &= op->facts().has(ir::Pure) || op->kind == OpKind::Load;
     }
     branch.ops = std::move(staying);

@@ -9,26 +9,33 @@
 
 #include "base/nearest.h"
 #include "passes/add_into_dots.h"
+#include "passes/add_warps.h"
+#include "passes/align_stores.h"
 #include "passes/canonicalize.h"
 #include "passes/choose_units.h"
 #include "passes/defer_stores.h"
 #include "passes/delay_products.h"
+#include "passes/delay_reductions.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/find_access_forms.h"
 #include "passes/hoist_loop_invariants.h"
+#include "passes/insert_barriers.h"
 #include "passes/laid/table_passes.h"
 #include "passes/last_programs_first.h"
 #include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
+#include "passes/merge_inductions.h"
 #include "passes/note_ranges.h"
 #include "passes/persist_programs.h"
 #include "passes/pipeline_loops.h"
 #include "passes/split_roles.h"
 #include "passes/spread_hints.h"
+#include "passes/start_dots.h"
 #include "passes/turn_loads.h"
 #include "passes/unroll_short_loops.h"
 #include "passes/unwrap_rows.h"
+#include "passes/widen_loops.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -36,6 +43,14 @@ namespace {
 
 constexpr PassEntry passes[] = {
     {"add_into_dots", add_into_dots, "lets a product that is added to a tile start from that tile"},
+    {"add_warps",
+     add_warps,
+     "gives a program whose loops carry too many sums more warps",
+     {Feature::Wgmma}},
+    {"align_stores",
+     align_stores,
+     "stores results of products in 16 bytes where they turn out to be aligned",
+     {Feature::Wgmma}},
     {"canonicalize", canonicalize, "folds constants and brings equal things to one form"},
     {"choose_units", choose_units, "says which instructions make matrix products", {Feature::Wgmma}},
     {"defer_stores",
@@ -46,6 +61,10 @@ constexpr PassEntry passes[] = {
      delay_products,
      "makes a product of a loop one round later, beside what its operand is computed by",
      {Feature::Wgmma}},
+    {"delay_reductions",
+     delay_reductions,
+     "reduces behind a loop what every round would only combine with a carried value",
+     {Feature::Threads}},
     {"eliminate_common_subexpressions", eliminate_common_subexpressions,
      "makes equal pure ops one"},
     {"eliminate_dead_code", eliminate_dead_code, "removes ops that nobody needs"},
@@ -65,6 +84,8 @@ constexpr PassEntry passes[] = {
      load_before_branches,
      "loads what a lock protects before branches inside it",
      {Feature::Threads}},
+    {"merge_inductions", merge_inductions,
+     "makes carried numbers that grow as the loop's index does the index"},
     {"note_ranges", note_ranges,
      "notes between which numbers divisors and arguments of functions lie"},
     {"pipeline_loops",
@@ -80,6 +101,10 @@ constexpr PassEntry passes[] = {
      "lets a producer copy tiles by tensor maps while consumers multiply them",
      {Feature::Wgmma, Feature::TensorMaps}},
     {"spread_hints", spread_hints, "lets promises that are statements hold for what comes after"},
+    {"start_dots",
+     start_dots,
+     "starts products of a round together, and lets sums go on into the next round",
+     {Feature::Wgmma}},
     {"turn_loads",
      turn_loads,
      "loads tiles for matrix products in the order in which memory lies",
@@ -93,6 +118,10 @@ constexpr PassEntry passes[] = {
      unwrap_rows,
      "masks loads of rows behind a bound, whose indices wrap",
      {Feature::TensorMaps}},
+    {"widen_loops",
+     widen_loops,
+     "makes two rounds of a loop with products one that is twice as wide",
+     {Feature::Wgmma}},
 };
 
 constexpr PassEntry table_passes[] = {
@@ -114,11 +143,20 @@ constexpr PassEntry table_passes[] = {
      {Feature::Threads}},
 };
 
+constexpr PassEntry passes_of_threads[] = {
+    {"insert_barriers",
+     insert_barriers,
+     "lets threads meet between their accesses to the same shared memory",
+     {Feature::Threads}},
+};
+
 }  // namespace
 
 std::span<const PassEntry> all_passes() { return passes; }
 
 std::span<const PassEntry> laid_passes() { return table_passes; }
+
+std::span<const PassEntry> final_passes() { return passes_of_threads; }
 
 std::string machines_of(const PassEntry& pass) {
   std::string out;
@@ -132,7 +170,7 @@ std::string machines_of(const PassEntry& pass) {
 
 const PassEntry& pass_named(std::string_view name) {
   std::vector<std::string> known;
-  for (const std::span<const PassEntry> list : {all_passes(), laid_passes()})
+  for (const std::span<const PassEntry> list : {all_passes(), laid_passes(), final_passes()})
     for (const PassEntry& pass : list) {
       if (pass.name == name) return pass;
       known.emplace_back(pass.name);

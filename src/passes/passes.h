@@ -28,11 +28,13 @@ struct PassEntry {
 std::span<const PassEntry> all_passes();
 // Those that write the tables of a Laid kernel, in the order in which an emitter runs them.
 std::span<const PassEntry> laid_passes();
+// Those of a kernel at stage Final, in their order.
+std::span<const PassEntry> final_passes();
 
 // "every machine", "machines with async_copy", "machines without threads".
 std::string machines_of(const PassEntry& pass);
 
-// Of either list. Throws ArgumentError with the nearest names.
+// Of any list. Throws ArgumentError with the nearest names.
 const PassEntry& pass_named(std::string_view name);
 
 }  // namespace tilewright

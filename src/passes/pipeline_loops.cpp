@@ -13,6 +13,7 @@
 #include "passes/pipeline_loops/candidates.h"
 #include "passes/pipeline_loops/lagging_dots.h"
 #include "passes/repeat_ops.h"
+#include "passes/start_dots.h"
 
 namespace tilewright {
 namespace {
@@ -72,17 +73,30 @@ class Pipeliner {
     int slots = 0;                     // of each buffer
     int distance = 0;                  // how many rounds ahead copies are
     std::int64_t step = 0;
+    bool starts_products = false;  // before the copies of later rounds (start_dots)
     Value limit;  // its end as i64
 
     Value index() const { return op.regions[0].arguments[0]; }
     Op& end() const { return *op.regions[0].ops.back(); }
   };
 
+  // Loops of roles have their slots already.
+  static bool has_ring(const Op& loop) {
+    bool found = false;
+    ir::walk(loop.regions[0], [&](const Op& op) {
+      found |= op.kind == OpKind::Await || op.kind == OpKind::Acquire;
+    });
+    return found;
+  }
+
   void rewrite(Op& op, Region& before, Region& behind) {
+    if (has_ring(op)) return;
     const auto step = ir::integer_constant(kernel_, op.operands[2]);
     const DType index = kernel_.type(op.regions[0].arguments[0]).dtype;
     const bool has_limit = step && *step > 0 && index != DType::UInt64;
     int stages = static_cast<int>(op.integer("stages", options_.num_stages));
+    const bool drains = op.integer("drains", 0) != 0;
+    op.erase("drains");  // without slots for it nothing goes on into the next round
     if (!has_limit || std::min(stages, options_.most_slots) < 2) return;
     Loop loop{.op = op, .before = before, .ahead = find_loads_ahead(kernel_, axes_, op)};
     if (loop.ahead.loads.empty()) return;
@@ -91,20 +105,27 @@ class Pipeliner {
     const std::vector<Op*> lagging = find_lagging_dots(kernel_, op, loop.ahead.loads);
     // Slots of the round whose products go on, of the rounds ahead, and of the one that is worked
     // on.
-    const bool may_lag = (!lagging.empty() && stages >= 2) || !loop.ahead.delayed.empty();
-    loop.slots = may_lag ? fitting(loop, stages, 1) : 0;
+    const bool goes_on = drains && have_slots(kernel_, op.regions[0], loop.ahead.loads);
+    const bool may_lag =
+        (!lagging.empty() && stages >= 2) || goes_on || !loop.ahead.delayed.empty();
+    // Of several products a slot is taken from those ahead where there are some.
+    loop.slots = may_lag ? fitting(loop, stages, goes_on && stages > 2 ? 0 : 1) : 0;
     const bool lags = loop.slots > 2;
     if (!lags && !loop.ahead.delayed.empty()) return;  // it stays as it is, a tile that is carried
     if (!lags) loop.slots = fitting(loop, stages, 0);
     if (loop.slots < 2) return;
     if (lags && have_few_rows(lagging)) loop.slots = std::max(loop.slots, spare_slots(loop));
+    else if (lags && !lagging.empty() && blocks_of(loop) == 1)
+      loop.slots += std::clamp(spare_slots(loop) - loop.slots, 0, 1);
     loop.distance = loop.slots - (lags ? 2 : 1);
     loop.step = *step;
+    loop.starts_products = lags && goes_on;
     build_.set_location(op.location);
     make_buffers(loop);
     make_prologue(loop);
     make_body(loop);
     read_delayed(loop, behind);
+    if (lags && goes_on) op.set("drains", std::int64_t{1});
     if (!lags || lagging.empty()) return;
     for (Op* dot : lagging) dot->set("pending", static_cast<std::int64_t>(lagging.size()));
     op.set("drains", std::int64_t{1});
@@ -135,12 +156,19 @@ class Pipeliner {
     });
   }
 
+  // How many the shared memory of a multiprocessor is enough for; 0: it is not known.
+  std::int64_t blocks_of(const Loop& loop) const {
+    if (options_.processor_bytes <= 0 || options_.shared_bytes <= 0) return 0;
+    const std::int64_t block =
+        loop.slots * loop.ahead.stage_bytes + loop.ahead.other_bytes + options_.reserved_bytes;
+    return std::max<std::int64_t>(options_.processor_bytes / block, 1);
+  }
+
   // As many as fit without another block less on the multiprocessor.
   int spare_slots(const Loop& loop) const {
-    if (options_.processor_bytes <= 0 || options_.shared_bytes <= 0) return 0;
     const std::int64_t others = loop.ahead.other_bytes, stage = loop.ahead.stage_bytes;
-    const std::int64_t block = loop.slots * stage + others + options_.reserved_bytes;
-    const std::int64_t blocks = std::max<std::int64_t>(options_.processor_bytes / block, 1);
+    const std::int64_t blocks = blocks_of(loop);
+    if (blocks == 0) return 0;
     const std::int64_t room = std::min(options_.shared_bytes,
                                        options_.processor_bytes / blocks - options_.reserved_bytes);
     const std::int64_t rounds = rounds_of(kernel_, loop.op).value_or(options_.most_slots);
@@ -264,11 +292,14 @@ class Pipeliner {
     const Type number_type = Type::scalar(i32);
     const Value slot = carry(loop, "slot", number_type);
 
-    Region top, bottom;
+    Region top, copies, bottom;
     const int distance = loop.distance;
     {
       const Builder::Into into(build_, top);
       build_.create(OpKind::WaitCopies, {}, {}, {{"pending", std::int64_t{distance - 1}}});
+    }
+    {
+      const Builder::Into into(build_, copies);
       Values values = start_values(loop, moved(loop, loop.index(), distance), ahead);
       const Value is_wanted = is_in_range(loop, loop.index(), distance);
       start_copies(loop, values, free_slot(loop, slot), is_wanted);
@@ -281,6 +312,10 @@ class Pipeliner {
       loop.end().operands.push_back(build_.select(is_last, number(number_type, 0), above));
     }
     read_slots(loop, slot);
+    // Products that start together do so before the copies of later rounds, which run beside them.
+    const auto first = static_cast<std::ptrdiff_t>(
+        loop.starts_products ? ops_of_first_products(kernel_, body) : 0);
+    body.ops.insert(body.ops.begin() + first, copies.ops.begin(), copies.ops.end());
     body.ops.insert(body.ops.begin(), top.ops.begin(), top.ops.end());
     body.ops.insert(body.ops.end() - 1, bottom.ops.begin(), bottom.ops.end());
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes/split_roles.h — a producer copies tiles by tensor maps, consumers multiply them. Takes a
 // kernel at the Tile stage, after choose_units and instead of pipeline_loops. By itself it takes
-// products of 16-bit floats and tf32, and attention, that it was measured faster for
+// products of 16-bit floats, fp8 and tf32, and attention, that it was measured faster for
 // (roles/model.h); where TILEWRIGHT_EXTRA_PASSES names it, all kernels that it can. unwrap_rows
 // runs with it in products. Rounds of which fewer than three fit in shared memory become shallower
 // ones (roles/split_rounds.h).
@@ -54,7 +54,8 @@ struct SplitRolesOptions {
 
 // Whether the kernel has a product that roles pay for, by the model.
 bool may_have_roles(const ir::Kernel& kernel, int num_warps);
-// Whether it is the kernel's only product, and of a type that was measured: 16-bit floats, tf32.
+// Whether it is the kernel's only product, and of a type that was measured: 16-bit floats, tf32, fp8
+// (e4m3).
 bool has_measured_roles(const ir::Kernel& kernel, int num_warps);
 
 // Whether it was taken apart.

@@ -78,6 +78,7 @@ struct TensorMapRequest {
   std::uint64_t strides[5] = {};  // in bytes; strides[0] belongs to dimension 1
   std::uint32_t box[5] = {};      // in elements
   int swizzle_bytes = 0;          // 0, 32, 64 or 128
+  bool rounds_to_tf32 = false;    // float32 that is copied
 };
 
 // ---- Devices.

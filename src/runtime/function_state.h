@@ -5,6 +5,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,6 +76,13 @@ struct UsualArgument {
   bool needs_contiguous = false;
 };
 
+// What launches take that no variant is for, loaded by the first of them, from any thread.
+struct FunctionState;
+struct OtherFunction {
+  std::mutex mutex;
+  std::shared_ptr<const FunctionState> loaded;
+};
+
 // Lives in its ModuleState; a Function shares ownership of the whole module, so code stays loaded
 // while one lives.
 struct FunctionState {
@@ -89,6 +97,7 @@ struct FunctionState {
   // A single launch with the user's own sizes and arguments in order: no plan to follow.
   const StepState* direct = nullptr;
   std::optional<ShapedStep> shaped;
+  std::unique_ptr<OtherFunction> otherwise;  // of KernelSource::Kernel::otherwise
 };
 
 struct ModuleState {

@@ -183,15 +183,26 @@ struct PlannedLaunch {
   std::int32_t grid_sizes[3];
 };
 
-const VariantState& choose_variant(const FunctionState& function, const PlanInputs& inputs) {
+// Null where another function takes the launch.
+const VariantState* choose_variant(const FunctionState& function, const PlanInputs& inputs) {
   for (const VariantState& variant : function.variants) {
     bool holds = true;
     for (const PlanExpression& condition : variant.plan->conditions)
       holds = holds && evaluate(condition, inputs) != 0;
-    if (holds) return variant;
+    if (holds) return &variant;
   }
+  if (function.otherwise) return nullptr;
   throw ArgumentError(fmt::format("kernel '{}' has no variant for these arguments and sizes",
                                   function.kernel->name));
+}
+
+const FunctionState& other_function(const FunctionState& function) {
+  OtherFunction& other = *function.otherwise;
+  const std::lock_guard lock(other.mutex);
+  if (!other.loaded)
+    other.loaded =
+        load_function_state(*function.kernel->otherwise, function.device, function.kernel->name);
+  return *other.loaded;
 }
 
 void allocate_workspaces(PlannedLaunch& planned) {
@@ -217,6 +228,7 @@ void encode_tensor_map(const PlannedLaunch& planned, const KernelParameter& para
   request.dtype = plan.dtype;
   request.rank = static_cast<int>(plan.sizes.size());
   request.swizzle_bytes = plan.swizzle_bytes;
+  request.rounds_to_tf32 = plan.rounds_to_tf32;
   for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
     request.sizes[i] = static_cast<std::uint64_t>(evaluate_or(plan.sizes[i], planned.inputs, 1));
     request.box[i] = plan.box[i];
@@ -283,9 +295,10 @@ PlanInputs plan_inputs(const FunctionState& function, const std::int64_t* grid,
                                    const ArgumentValues& values, PreparedLaunch& launch) {
   const PlanInputs inputs = plan_inputs(function, user.grid, user.block,
                                         static_cast<std::size_t>(user.shared_bytes), values);
+  const VariantState* const variant = choose_variant(function, inputs);
+  if (variant == nullptr) return launch_plan(other_function(function), user, values, launch);
   Workspaces workspaces;
-  PlannedLaunch planned{
-      function, choose_variant(function, inputs), inputs, user, values, launch, workspaces, {}};
+  PlannedLaunch planned{function, *variant, inputs, user, values, launch, workspaces, {}};
   for (int axis = 0; axis < 3; ++axis) {
     // The kernel knows its grid as int32; sizes beyond are out of range on every device.
     if (user.grid[axis] < 0 || user.grid[axis] > INT32_MAX)

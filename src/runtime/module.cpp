@@ -181,6 +181,7 @@ void prepare_function(ModuleState& module, const KernelSource::Kernel& kernel,
                                plan.steps.size() == 1 ? label : step.entry});
     }
   }
+  if (kernel.otherwise) function.otherwise = std::make_unique<OtherFunction>();
   const std::size_t count = kernel.parameters.size();
   if (kernel.variants.size() != 1 || !takes_arguments_in_order(kernel.variants[0], count)) return;
   const StepState& only = function.variants[0].steps[0];

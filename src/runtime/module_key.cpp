@@ -38,7 +38,8 @@ struct KeyBuilder {
   }
 
   void add(const TensorMapPlan& map) {
-    fields(map.dtype, map.sizes, map.strides, map.box, map.swizzle_bytes);
+    fields(map.dtype, map.sizes, map.strides, map.box, map.swizzle_bytes,
+           map.rounds_to_tf32);
   }
 
   void add(const LaunchStep& step) {
@@ -51,15 +52,21 @@ struct KeyBuilder {
     fields(plan.conditions, plan.workspaces, plan.tensor_maps, plan.steps);
   }
 
-  void add(const KernelSource::Kernel& k) { fields(k.name, k.parameters, k.variants); }
+  void add(const KernelSource::Kernel& k) {
+    fields(k.name, k.parameters, k.variants, k.otherwise != nullptr);
+    if (k.otherwise) add(*k.otherwise);
+  }
+  void add(const KernelSource& s) {
+    fields(s.language, s.name, s.text, s.headers, s.options, s.include_folders, s.name_expressions,
+           s.kernels);
+  }
 };
 
 }  // namespace
 
 Hash128 module_key(const KernelSource& s) {
   KeyBuilder key;
-  key.fields(s.language, s.name, s.text, s.headers, s.options, s.include_folders,
-             s.name_expressions, s.kernels);
+  key.add(s);
   return key.hasher.finish();
 }
 

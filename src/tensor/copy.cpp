@@ -107,13 +107,6 @@ bool is_overlapping(const Tensor& a, const Tensor& b) {
   return x.begin < y.end && y.begin < x.end;
 }
 
-[[noreturn]] void throw_written(const Tensor& tensor) {
-  throw ArgumentError(fmt::format(
-      "a {}{} that is being traced cannot be written to: make a new tensor with tw::cat "
-      "or tw::where instead",
-      name_of(tensor.dtype()), shape_text(tensor.shape())));
-}
-
 void check_writable(const Tensor& destination) {
   for (int d = 0; d < destination.rank(); ++d)
     if (destination.stride(d) == 0 && destination.size(d) > 1)
@@ -125,9 +118,16 @@ void check_writable(const Tensor& destination) {
 }  // namespace
 
 void Tensor::copy_from(const Tensor& source) const {
-  if (traced_of(*this)) throw_written(*this);
+  if (is_tracing() || traced_of(*this)) [[unlikely]] {
+    const Tensor fitting = source.broadcast_to(shape());
+    if (numel() == 0) return;
+    check_writable(*this);
+    const bool is_recorded =
+        traced_of(source) || (is_captured(source) && source.device() == device());
+    if (is_write_recorded(*this, is_recorded))
+      return traced_of(*this)->write(*this, fitting);
+  }
   if (traced_of(source)) throw_traced("copy_from()", source);
-  check_written(*this);
   EventScope event(EventKind::Tensor, "copy_from");
   if (event.is_heard()) event.describe(shape_text(source.shape()));
   if (source.rank() > rank() || source.shape() != shape()) {
@@ -148,8 +148,10 @@ void Tensor::copy_from(const Tensor& source) const {
 }
 
 void Tensor::fill(double value) const {
-  if (traced_of(*this)) throw_written(*this);
-  check_written(*this);
+  if (is_tracing() || traced_of(*this)) [[unlikely]] {
+    if (is_write_recorded(*this, false))
+      return traced_of(*this)->write(*this, full({}, value, {dtype(), device()}));
+  }
   EventScope event(EventKind::Tensor, "Tensor::fill");
   if (event.is_heard()) event.describe(shape_text(shape()));
   if (numel() == 0) return;
@@ -173,6 +175,7 @@ void Tensor::fill(double value) const {
 
 Tensor Tensor::clone() const {
   if (const auto& traced = traced_of(*this)) return traced->copied(*this, dtype());
+  if (is_captured(*this)) return captured_copy(*this, dtype());
   const Tensor out = empty_like(*this);
   out.copy_from(*this);
   return out;
@@ -182,6 +185,11 @@ Tensor Tensor::contiguous() const { return is_contiguous() ? *this : clone(); }
 
 Tensor Tensor::to(Device place) const {
   if (place == device()) return *this;
+  if (traced_of(*this) && is_tracing())
+    throw ArgumentError(fmt::format(
+        "to({}): a traced function runs on one device, {}: move what it is called with before the "
+        "call, or its results behind it",
+        place.name(), device().name()));
   if (traced_of(*this)) throw_traced(fmt::format("to({})", place.name()), *this);
   const Tensor out = empty(shape(), {dtype(), place});
   out.copy_from(*this);
@@ -191,6 +199,7 @@ Tensor Tensor::to(Device place) const {
 Tensor Tensor::to(DType type) const {
   if (type == dtype()) return *this;
   if (const auto& traced = traced_of(*this)) return traced->copied(*this, type);
+  if (is_captured(*this)) return captured_copy(*this, type);
   const Tensor out = empty(shape(), {type, device()});
   out.copy_from(*this);
   return out;

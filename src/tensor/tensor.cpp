@@ -59,6 +59,13 @@ KnownContents known_contents;
 // Where memory begins that the graph of this thread's trace reads.
 thread_local constinit std::unordered_set<const void*>* read_by_trace = nullptr;
 thread_local constinit bool is_only_compared = false;
+// By where memory begins; the tensor keeps the memory, so that no other one lies there.
+struct Promoted {
+  Tensor flat;
+  std::shared_ptr<const Traced> traced;
+};
+thread_local constinit std::unordered_map<const void*, Promoted>* promoted = nullptr;
+TracedMemory current_memory = nullptr;  // set before main
 
 void show_memory(const Buffer& buffer) {
   if (!known_contents.is_empty() && !is_only_compared) [[unlikely]]
@@ -166,13 +173,13 @@ std::int64_t Tensor::numel() const { return state_ ? state_->numel : defined().n
 std::size_t Tensor::nbytes() const { return static_cast<std::size_t>(numel()) * size_of(dtype()); }
 std::int64_t Tensor::offset() const { return defined().offset; }
 const Buffer& Tensor::buffer() const {
-  if (defined().traced) throw_traced("buffer()", *this);
+  if (!is_only_compared && traced_of(*this)) throw_traced("buffer()", *this);
   show_memory(state_->buffer);
   return defined().buffer;
 }
 bool Tensor::is_contiguous() const { return defined().is_contiguous; }
 void* Tensor::data() const {
-  if (defined().traced) throw_traced("data()", *this);
+  if (!is_only_compared && traced_of(*this)) throw_traced("data()", *this);
   show_memory(state_->buffer);
   return defined().data;
 }
@@ -186,7 +193,7 @@ void Tensor::check_dtype(DType expected) const {
 
 Tensor::operator Argument() const {
   if (state_ != nullptr) [[likely]] {
-    if (state_->traced) throw_traced("a launch", *this);
+    if (traced_of(*this)) throw_traced("a launch", *this);
     show_memory(state_->buffer);
     return state_->argument;
   }
@@ -203,7 +210,38 @@ Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout) {
 }
 
 const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor) {
-  return tensor.defined().traced;
+  const Tensor::State& state = tensor.defined();
+  if (state.trace == 0 || state.traced || promoted == nullptr || state.trace != current_trace())
+      [[likely]]
+    return state.traced;
+  const auto found = promoted->find(state.buffer.data());
+  return found != promoted->end() ? found->second.traced : state.traced;
+}
+
+static void promote(const Tensor& tensor) {
+  const OnlyAddresses only;
+  const Buffer& buffer = tensor.buffer();
+  const auto count = static_cast<std::int64_t>(buffer.size() / size_of(tensor.dtype()));
+  const Tensor flat(buffer, tensor.dtype(), {count}, {1});
+  std::shared_ptr<const Traced> traced = current_memory(flat);
+  if (promoted == nullptr) promoted = new std::unordered_map<const void*, Promoted>;
+  promoted->insert_or_assign(buffer.data(), Promoted{flat, std::move(traced)});
+}
+
+void for_promoted(const std::function<void(const Tensor& flat)>& visit) {
+  if (promoted == nullptr) return;
+  for (const auto& [memory, entry] : *promoted) visit(entry.flat);
+}
+
+bool is_write_recorded(const Tensor& destination, bool is_source_traced) {
+  if (traced_of(destination)) return true;
+  if (!is_tracing()) return false;
+  check_written(destination);
+  const bool is_read =
+      read_by_trace != nullptr && read_by_trace->contains(destination.defined().buffer.data());
+  if ((!is_read && !is_source_traced) || destination.numel() == 0) return false;
+  promote(destination);
+  return true;
 }
 
 void set_contents(const Tensor& tensor, MadeContents contents) {
@@ -213,7 +251,7 @@ void set_contents(const Tensor& tensor, MadeContents contents) {
 }
 
 std::optional<MadeContents> contents_of(const Tensor& tensor) {
-  if (!is_tracing() || known_contents.is_empty() || traced_of(tensor)) return std::nullopt;
+  if (!is_tracing() || known_contents.is_empty()) return std::nullopt;
   const OnlyAddresses only;
   return known_contents.find(tensor.buffer().data(), current_trace());
 }
@@ -227,6 +265,11 @@ OnlyAddresses::OnlyAddresses() : before_(is_only_compared) { is_only_compared = 
 OnlyAddresses::~OnlyAddresses() { is_only_compared = before_; }
 
 void throw_traced(const std::string& what, const Tensor& tensor) {
+  if (!is_tracing())
+    throw ArgumentError(fmt::format(
+        "{} needs the elements of a {}{} of a function that was traced, which is used outside of "
+        "it: such tensors have no elements; return them from the function instead of storing them",
+        what, name_of(tensor.dtype()), shape_text(tensor.shape())));
   throw ArgumentError(fmt::format(
       "{} needs the elements of a {}{} that is being traced, which are not computed yet: choose "
       "between values with tw::where, or leave this part out of the compiled function",
@@ -236,6 +279,8 @@ void throw_traced(const std::string& what, const Tensor& tensor) {
 namespace {
 thread_local int tracing_depth = 0;
 thread_local std::uint64_t trace_number = 0;
+thread_local Device trace_device;
+CapturedCopy current_copy = nullptr;  // set before main
 }  // namespace
 namespace {
 TracedDraw current_draw = nullptr;  // set before main
@@ -246,11 +291,13 @@ OpProvider current_provider = nullptr;  // set before main
 void set_op_provider(OpProvider provider) { current_provider = provider; }
 OpProvider op_provider() { return current_provider; }
 
+void set_traced_memory(TracedMemory make) { current_memory = make; }
 void set_traced_draw(TracedDraw draw) { current_draw = draw; }
 TracedDraw traced_draw() { return current_draw; }
 
 bool is_tracing() { return tracing_depth > 0; }
-TracingScope::TracingScope() {
+TracingScope::TracingScope(Device device) {
+  trace_device = device;
   static std::atomic<std::uint64_t> traces{0};
   if (tracing_depth++ == 0) read_by_trace = new std::unordered_set<const void*>;
   trace_number = ++traces;
@@ -258,9 +305,19 @@ TracingScope::TracingScope() {
 TracingScope::~TracingScope() {
   known_contents.forget_trace(trace_number);
   trace_number = 0;
-  if (--tracing_depth == 0) delete std::exchange(read_by_trace, nullptr);
+  if (--tracing_depth > 0) return;
+  delete std::exchange(read_by_trace, nullptr);
+  delete std::exchange(promoted, nullptr);
 }
 std::uint64_t current_trace() { return trace_number; }
+
+bool is_captured(const Tensor& tensor) {
+  if (!is_tracing()) return false;
+  const Tensor::State& state = tensor.defined();
+  return !state.traced && state.trace != current_trace() && state.device == trace_device;
+}
+void set_captured_copy(CapturedCopy copy) { current_copy = copy; }
+Tensor captured_copy(const Tensor& tensor, DType dtype) { return current_copy(tensor, dtype); }
 
 void check_written(const Tensor& tensor) {
   if (!is_tracing()) return;
@@ -268,11 +325,6 @@ void check_written(const Tensor& tensor) {
     throw ArgumentError(fmt::format(
         "a {}{} that a traced function refers to is written to in it, which would happen when it "
         "is traced and never again: return the new value and write it outside",
-        name_of(tensor.dtype()), shape_text(tensor.shape())));
-  if (read_by_trace != nullptr && read_by_trace->contains(tensor.defined().buffer.data()))
-    throw ArgumentError(fmt::format(
-        "a {}{} is written to in a traced function that has used it before, which would then see "
-        "the new elements too: write it before it is used, or make a new tensor",
         name_of(tensor.dtype()), shape_text(tensor.shape())));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ class Traced {
   virtual ~Traced() = default;
   // A contiguous copy with this dtype, recorded.
   virtual Tensor copied(const Tensor& tensor, DType dtype) const = 0;
+  // The elements of the source, which is broadcast, become those of this view: recorded.
+  virtual void write(const Tensor& destination, const Tensor& source) const = 0;
 };
 
 struct TracedLayout {
@@ -30,6 +33,18 @@ struct TracedLayout {
 Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout);
 // Null for a tensor with memory. Views of a traced tensor belong to the same.
 const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
+
+// ---- Tensors with memory that a trace has made and that are written with its values: all tensors
+// in that memory stand for values from then on, as long as the trace lasts.
+
+// What a tensor over the whole buffer becomes. Set by the layer that traces.
+using TracedMemory = std::shared_ptr<const Traced> (*)(const Tensor& flat);
+void set_traced_memory(TracedMemory make);
+// Is a write of a source, which may stand for a value, recorded? Then the destination stands for a
+// value. False where its memory can be written at once. Throws ArgumentError when a trace writes to
+// memory that was there before it.
+bool is_write_recorded(const Tensor& destination, bool is_source_traced);
+void for_promoted(const std::function<void(const Tensor& flat)>& visit);
 
 // Throws ArgumentError: `what` needs elements, which a traced tensor does not have.
 [[noreturn]] void throw_traced(const std::string& what, const Tensor& tensor);
@@ -69,15 +84,23 @@ class OnlyAddresses {
   bool before_;
 };
 
+// A tensor with memory from before this thread's trace, on the device that is traced: what is made
+// of it is recorded, since its contents may be others when the graph runs.
+bool is_captured(const Tensor& tensor);
+// How a copy of such a tensor is recorded. Set by the layer that traces.
+using CapturedCopy = Tensor (*)(const Tensor& tensor, DType dtype);
+void set_captured_copy(CapturedCopy copy);
+Tensor captured_copy(const Tensor& tensor, DType dtype);
+
 // True while this thread traces a function: what must not become part of a trace asks.
 bool is_tracing();
 // A number of the trace that this thread makes; 0 without one.
 std::uint64_t current_trace();
-// Throws ArgumentError when a trace writes to memory that was there before it, or that it has read.
+// Throws ArgumentError when a trace writes to memory that was there before it.
 void check_written(const Tensor& tensor);
 class TracingScope {
  public:
-  TracingScope();
+  explicit TracingScope(Device device = Device::cpu());
   ~TracingScope();
   TracingScope(const TracingScope&) = delete;
   TracingScope& operator=(const TracingScope&) = delete;

@@ -113,6 +113,21 @@ while read line; do echo '{"samples": [0.25, 0.25, 0.25], "host_seconds": 0, "cl
                         "expected 21"));
 }
 
+TEST_F(Rivals, AreDoubtedAsOurs) {
+  for (const bool is_steady : {true, false}) {
+    const Json report =
+        run(program(std::string(versions) + R"(
+while read line; do case "$line" in
+  *prepare*) echo '{"id": 0, "first_seconds": 0.5, "error": 1e-8, "bytes_moved": 1024, "kernels": 2}';;
+  *measure*) echo '{"samples": [1, 1, 1, 1, 1, 1, )" +
+                    std::string(is_steady ? "1, 1, 1, 1, 1, 1" : "9, 9, 9, 9, 9, 9") +
+                    R"(], "host_seconds": 0, "clock": "wall"}';;
+esac; done
+)"));
+    EXPECT_EQ(report["records"][1]["not_steady"], !is_steady) << report["records"][1];
+  }
+}
+
 TEST_F(Rivals, WithoutPyTorchAreNotInstalled) {
   const std::string python =
       program("read line; echo '{\"torch\": null, \"triton\": null, \"problem\": \"x\"}'\n");

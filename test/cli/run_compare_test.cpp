@@ -87,6 +87,7 @@ TEST_F(RunCompare, WhatRoundingCostsIsSeenAgainstFloat64) {
   EXPECT_EQ(r.exit_code, 4) << r.output;
   EXPECT_THAT(r.output, HasSubstr("out  against float64  6 of 12 differ by more than 1e-05; first "
                                   "at [0, 1]: 0, expected 1"));
+  EXPECT_THAT(r.output, HasSubstr("with the same arguments says whether stores meet"));
 }
 
 TEST_F(RunCompare, WrongInput) {

@@ -54,6 +54,46 @@ TEST_F(RunCuda, HostFunctions) {
   EXPECT_NE(count.output.find("result  3\n"), std::string::npos) << count.output << count.error;
 }
 
+TEST_F(RunCuda, DefaultsOfBoundFunctions) {
+  const std::string file = put("k.cu", R"(
+#include <torch/extension.h>
+torch::Tensor line(torch::Tensor x, double by, double plus) { return x * by + plus; }
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  m.def("line", &line, py::arg("x"), py::arg("by") = 2.0, py::arg("plus") = 0.5);
+}
+)");
+  const CommandResult both = run(file + ":line", {"x=ones:f32[2]"});
+  EXPECT_NE(both.output.find("2.5, 2.5"), std::string::npos) << both.output << both.error;
+  const CommandResult last = run(file + ":line", {"x=ones:f32[2]", "by=3"});
+  EXPECT_NE(last.output.find("3.5, 3.5"), std::string::npos) << last.output << last.error;
+  const CommandResult middle = run(file + ":line", {"x=ones:f32[2]", "plus=3"});
+  EXPECT_EQ(middle.exit_code, 1) << middle.output;
+  EXPECT_NE(middle.error.find("'line' needs a value for 'by', since 'plus' behind it has one; add "
+                              "by=VALUE"),
+            std::string::npos)
+      << middle.error;
+  const CommandResult none = run(file + ":line", {"by=3"});
+  EXPECT_NE(none.error.find("'line' needs a value for 'x'"), std::string::npos) << none.error;
+}
+
+TEST_F(RunCuda, FunctionsOfCppFiles) {
+  const std::string file = put("k.cpp", R"(
+#include <torch/extension.h>
+torch::Tensor plus(torch::Tensor x, double by) { return x + by; }
+)");
+  const CommandResult plus = run(file + ":plus", {"x=ones:f32[3]", "by=1.5"});
+  EXPECT_EQ(plus.exit_code, 0) << plus.error;
+  EXPECT_NE(plus.output.find("2.5, 2.5, 2.5"), std::string::npos) << plus.output;
+  const CommandResult program = run(put("p.cpp", "int main() { return 0; }"));
+  EXPECT_EQ(program.exit_code, 2) << program.output;
+  EXPECT_NE(program.error.find("is a program without CUDA"), std::string::npos) << program.error;
+  for (const char* verb : {"compile", "check", "step"}) {
+    const CommandResult other = tilewright_command({verb, file + ":plus"});
+    EXPECT_EQ(other.exit_code, 2) << verb << other.output;
+    EXPECT_NE(other.error.find(":plus' is C++ for the host"), std::string::npos) << other.error;
+  }
+}
+
 TEST_F(RunCuda, SizesByNameAndExpectedResults) {
   const std::string file = put("k.cu", kernels);
   const CommandResult add = run(file + ":ns::scale<float, 1>",

@@ -131,10 +131,19 @@ def bf16_bits(value):
     return torch.tensor([value], dtype=torch.bfloat16).view(torch.int16).numpy().view(numpy.uint16)
 
 
+def scalars_as_indices(patch_tensor):
+    """Scalars of the interpreter are arrays of one element, which NumPy 2.4 does not convert."""
+    def patch(tensor, scope):
+        patch_tensor(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+    return patch
+
+
 def patch_interpreter():
     from triton.runtime import interpreter
 
     patch_libdevice()
+    interpreter._patch_lang_tensor = scalars_as_indices(interpreter._patch_lang_tensor)
     tl.dtype.value = property(lambda kind: kind)  # constexpr arguments come unwrapped
     interpreter._convert_float = convert_float(interpreter._convert_float)
     builder = interpreter.InterpreterBuilder

@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "ops_reference.h"
@@ -167,6 +168,32 @@ TEST(CompileRandomly, CompiledIsEager) {
   }
 }
 
+// What a function refers to may have other contents in every call.
+TEST(CompileRandomly, CapturedTensorsAreThoseOfTheCall) {
+  Settings changed = settings();
+  changed.interpret = true;
+  const SettingsOverride interpreted(changed);
+  const auto first = static_cast<std::uint64_t>(GTEST_FLAG_GET(random_seed)) * 20;
+  for (std::uint64_t seed = first; seed < first + 20; ++seed) {
+    const auto random = [&](Shape shape, std::uint64_t other) {
+      return randn(std::move(shape), RandomOptions(f32, Device::cpu()).with_seed(seed + other));
+    };
+    const Tensor column = random({1, 3, 1}, 1), turned = random({5, 3, 2}, 2).permute({2, 1, 0});
+    const RandomGraph graph(seed);
+    const auto function = [=](Tensor x) { return graph({x, column, turned}); };
+    const auto compiled_function = compile(function);
+    const Tensor x = random({2, 3, 5}, 0);
+    for (int call = 0; call < 2; ++call) {
+      const std::vector<Tensor> found = compiled_function(x), expected = function(x);
+      for (std::size_t i = 0; i < found.size(); ++i)
+        expect_near(found[i], doubles_of(expected[i]), 2e-5,
+                    fmt::format("seed {}\n{}", seed, compiled_function.graph()));
+      column.copy_from(random({1, 3, 1}, 5));
+      turned.copy_from(random({2, 3, 5}, 6));
+    }
+  }
+}
+
 // Rows over two dimensions that do not lie together in memory are copied first; what has all
 // elements is written as such.
 TEST(CompileRows, RowsOfCopiesMayWriteAllElements) {
@@ -307,8 +334,8 @@ TEST(CompileText, OutputCodeIsTritonThatRuns) {
   const auto f = compile(manual_softmax);
   const Tensor expected = f(x);
   const std::string code = f.output_code();
-  EXPECT_THAT(code, HasSubstr("def tw_max_sub_exp_sum_div(in0, out0, size0, n):"));
-  const TritonKernel kernel = load_triton_source(code, "tw_max_sub_exp_sum_div");
+  EXPECT_THAT(code, HasSubstr("def tw_max_sub_exp_sum_reciprocal_mul(in0, out0, size0, n):"));
+  const TritonKernel kernel = load_triton_source(code, "tw_max_sub_exp_sum_reciprocal_mul");
   const Tensor out = empty_like(x);
   kernel[{.grid = 5}](x, out, 5, 70);
   expect_near(out, doubles_of(expected), 1e-7);
@@ -344,7 +371,8 @@ TEST(CompileErrors, SayTheWayOut) {
                 x.fill(1);
                 return x;
               }),
-              HasSubstr("a float32[2, 3] that is being traced cannot be written to"));
+              HasSubstr("a float32[2, 3] that is being traced cannot be written to, since it is an "
+                        "argument of the function"));
   const Tensor outer = ones({3}, Device::cpu());
   EXPECT_THAT(compile_message([outer](Tensor x) {
                 outer.fill(2);
@@ -367,6 +395,9 @@ TEST(CompileErrors, SayTheWayOut) {
   EXPECT_THAT(compile_message([elsewhere](Tensor x) { return matmul(x, elsewhere); }),
               HasSubstr("matmul(float32[2, 3], float32[3]): the first is on cpu, the second on "
                         "cuda:0: move one with to()"));
+  EXPECT_THAT(compile_message([](Tensor x) { return x.to(Device::cuda()); }),
+              HasSubstr("to(cuda:0): a traced function runs on one device, cpu: move what it is "
+                        "called with before the call"));
   const auto inner = compile(manual_gelu);
   EXPECT_THAT(compile_message([inner](Tensor x) { return inner(x); }),
               HasSubstr("a compiled function was called in a function that is being traced"));
@@ -382,12 +413,18 @@ TEST(CompileErrors, TensorsThatEscape) {
     return escaped * 2;
   });
   f(ones({2}, Device::cpu()));
-  try {
-    escaped + 1;
-    FAIL() << "nothing was thrown";
-  } catch (const ArgumentError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("used outside of it: such tensors have no elements"));
-  }
+  const auto expect_message = [](const auto& use) {
+    try {
+      use();
+      FAIL() << "nothing was thrown";
+    } catch (const ArgumentError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("used outside of it: such tensors have no elements"));
+    }
+  };
+  expect_message([&] { escaped + 1; });
+  expect_message([&] { escaped[0].item<float>(); });
+  expect_message([&] { escaped.to_string(); });
+  expect_message([&] { f(escaped); });
 }
 
 // A step that fails in its middle gives nothing, and what it was called with is as before.

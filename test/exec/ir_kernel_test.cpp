@@ -288,7 +288,7 @@ TEST_F(IrKernelTest, WrongArgumentsAreOneSentence) {
 
 TEST_F(IrKernelTest, PromisesOfTheTextAreChecked) {
   const IrKernel promised = load_ir(
-      "kernel @k(%x: *f32 {divisible = 16}, %n: i32 {divisible = 8}) source {\n"
+      "kernel @k(%x: *f32 {divisible = 16}, %n: i32 {divisible = 8, positive = 1}) source {\n"
       "  %one = constant {value = 1.0} : f32\n  store %x, %one\n}\n");
   const Tensor x = zeros({256}, {f32, Device::cpu()});
   for (int round = 0; round < 2; ++round) {  // also once the launch is a known one
@@ -297,6 +297,8 @@ TEST_F(IrKernelTest, PromisesOfTheTextAreChecked) {
               "argument 1 'x' of kernel 'k' must be a multiple of 16, as its text says");
     EXPECT_EQ(message_of([&] { promised[{.grid = 1}](x, 12); }),
               "argument 2 'n' of kernel 'k' must be a multiple of 8, as its text says");
+    EXPECT_EQ(message_of([&] { promised[{.grid = 1}](x, 0); }),
+              "argument 2 'n' of kernel 'k' must be above 0, as its text says");
   }
 }
 

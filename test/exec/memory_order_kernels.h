@@ -61,6 +61,51 @@ def reload_transposed(x, y, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def narrow_step(x, y, BLOCK: tl.constexpr):
+    # k is 0 and 128 in turn: a sum of 8 bits wraps, so that every other round is at the same place
+    i = tl.arange(0, BLOCK)
+    k = tl.load(x).to(tl.uint8)
+    for t in range(8):
+        p = x + k.to(tl.int32) + 512
+        tl.store(y + t * BLOCK + i, tl.load(p) + i)
+        if t % 4 == 0:
+            tl.store(p, 100 + t)
+        k = k + 128
+
+
+@triton.jit
+def old_beside_store(x, y, BLOCK: tl.constexpr):
+    # one loop writes x, and y from what x was before
+    i = tl.arange(0, 16)
+    w = tl.load(x + 16)
+    first = tl.load(x + 512 + 15 - i)
+    old = tl.load(x + i[:, None] * w + i[None, :])
+    p = x + i[:, None] * w + i[None, :]
+    v = tl.load(p)
+    tl.store(p, v + 2 * tl.sum(v, axis=1)[:, None])
+    tl.store(y + i[:, None] * w + i[None, :], old)
+    tl.store(y + 512 + i, first)
+
+
+@triton.jit
+def narrow_sum(x, y, BLOCK: tl.constexpr):
+    # 248 apart, but for a sum of 8 bits, which is 8 apart
+    i = tl.arange(0, BLOCK)
+    k = (tl.load(x) + 3).to(tl.uint8)
+    tl.store(x + (k + 5).to(tl.int32) + i, i * 3)
+    tl.store(y + i, tl.load(x + (k + 253).to(tl.int32) + i))
+
+
+@triton.jit
+def narrow_sign(x, y, BLOCK: tl.constexpr):
+    # both begin at element 255: -1 is 255 without its sign
+    i = tl.arange(0, BLOCK)
+    k = (tl.load(x) - 1).to(tl.int8)
+    tl.store(x + k.to(tl.int32) + 256 + i, i * 3)
+    tl.store(y + i, tl.load(x + k.to(tl.uint8).to(tl.int32) + i))
+
+
+@triton.jit
 def count_up(x, y, BLOCK: tl.constexpr):
     # addresses that stand in the tile twice: all loads come before the stores
     i = tl.arange(0, BLOCK)

@@ -78,6 +78,10 @@ std::vector<OrderCase> order_cases() {
     cases.push_back({kernel});
   cases.push_back({"add_transposed"});
   cases.push_back({"reload_transposed"});
+  cases.push_back({"narrow_step", 256, 2});
+  cases.push_back({"narrow_sum", 64});
+  cases.push_back({"old_beside_store", 16});
+  cases.push_back({"narrow_sign", 64});
   cases.push_back({"previous", 16});
   cases.push_back({"count_up", 16, 4});
   cases.push_back({"load_ahead", 512, 4});

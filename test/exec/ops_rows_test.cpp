@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "ops_reference.h"
+#include "tilewright/compile.h"
 
 namespace tilewright {
 namespace {

@@ -138,6 +138,45 @@ const Operation operations[] = {
        const Tensor row = arange(g.full[1], {g.a.dtype(), Device::cpu()}).unsqueeze(1);
        return where(row <= abs(g.b), g.a, zeros({g.full[0], 1, 1}, {g.a.dtype(), Device::cpu()}));
      }},
+    {"({a}.expand(X, Y, Z) * 2).narrow({axis}, 0, min(1, (X, Y, Z)[{axis}])) * ({b} * 0.5)",
+     [](const Given& g) { return (g.whole_a() * 2).slice(g.axis, 0, 1) * (g.b * 0.5); }},
+    {"({a} * -4) * ({b} * -0.25) + ({a} * 0.5).flip({axis}) * 8",
+     [](const Given& g) {
+       return (g.a * -4) * (g.b * -0.25) + (g.a * 0.5).slice(g.axis, -1, -1000, -1) * 8;
+     }},
+    {"1 + torch.tanh(({a}.expand(X, Y, Z) * 0.5).transpose(0, 1)).transpose(0, 1)",
+     [](const Given& g) { return 1 + tanh((g.whole_a() * 0.5).transpose(0, 1)).transpose(0, 1); }},
+    // Writes: a row, a column and every second one of a copy; what was read before stays.
+    {"written({a}.expand(X, Y, Z), {b}.expand(X, Y, Z), {axis}, {n})",
+     [](const Given& g) {
+       const Tensor a = g.whole_a(), b = g.whole_b(), y = a.clone(), before = y * 0.5;
+       y.slice(g.axis, 0, 1).copy_from(b.slice(g.axis, 0, 1) * g.number);
+       y.slice(2, 1, 2).fill(g.number);
+       y.slice(1, 0, 1000, 2).copy_from(tanh(y.slice(1, 0, 1000, 2)));
+       return y + before;
+     }},
+    // An assignment of every row, in another dtype.
+    {"torch.stack([({a}.expand(X, Y, Z)[i] * {n}).double() for i in range(X)] or "
+     "[{a}.expand(X, Y, Z).sum(0).double()])[:X].to({a}.dtype)",
+     [](const Given& g) {
+       const Tensor y = empty(g.full, {f64, Device::cpu()}), a = g.whole_a();
+       for (std::int64_t i = 0; i < g.full[0]; ++i) y[i].copy_from(a[i] * g.number);
+       return y.to(g.a.dtype());
+     }},
+    // Places and constants of other dtypes.
+    {"torch.where(torch.arange(Y, dtype=torch.int32).unsqueeze(1) >= torch.arange(Z, "
+     "dtype=torch.int64), {a}, {b} * torch.full((1,), 3, dtype=torch.uint8))",
+     [](const Given& g) {
+       const Tensor row = arange(g.full[1], {DType::Int32, Device::cpu()}).unsqueeze(1);
+       const Tensor column = arange(g.full[2], {DType::Int64, Device::cpu()});
+       const Tensor three = full({1}, 3, {DType::UInt8, Device::cpu()});
+       return where(row >= column, g.a, g.b * three);
+     }},
+    {"{a} * torch.arange(Z, dtype=torch.int8).flip(0) + torch.full((X, 1, 1), True)",
+     [](const Given& g) {
+       const Tensor back = arange(g.full[2], {DType::Int8, Device::cpu()}).slice(0, -1, -1000, -1);
+       return g.a * back + full({g.full[0], 1, 1}, 1, {DType::Bool, Device::cpu()});
+     }},
     {"{a}.flip({axis}) - {b}",
      [](const Given& g) { return g.a.slice(g.axis, -1, -1000, -1) - g.b; }},
     {"{a}.transpose(0, 1).contiguous().transpose(0, 1) + {b}",

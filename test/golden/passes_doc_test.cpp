@@ -71,6 +71,12 @@ out of its pipeline.
     all.push_back(pass);
   }
   out += fmt::format("- At Laid, by the emitter of a machine with threads: {}\n", fmt::join(laid, ", "));
+  std::vector<std::string_view> of_threads;
+  for (const PassEntry& pass : final_passes()) {
+    of_threads.push_back(pass.name);
+    all.push_back(pass);
+  }
+  out += fmt::format("- At Final, of the program of a thread: {}\n", fmt::join(of_threads, ", "));
   out += "\n## All passes\n| pass | what it does | for |\n|---|---|---|\n";
   for (const PassEntry& pass : all)
     out +=

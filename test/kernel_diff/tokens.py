@@ -79,6 +79,7 @@ def normalised(text, kept=()):
 def split_headers(whole, plain):
     """A text with its headers inside, in two: the headers, and what is below the includes of the same text without them."""
     below = re.split(r'^#include "[^\n]*\n', plain, flags=re.M)[-1]
+    whole = re.sub(r"\A#ifdef __NVCC__\n#pragma [^\n]*\n#endif\n", "", whole)  # which warnings nvcc leaves out
     if not whole.endswith(below):
         return whole, ""
     return whole[:len(whole) - len(below)], below

@@ -9,6 +9,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "bench/measure.h"
 #include "tilewright/error.h"
 #include "tilewright/profile.h"
 
@@ -37,7 +38,8 @@ void take_turn(Contender& contender, Standing& standing, double seconds) {
 void finish(Record& record, const Standing& standing) {
   if (standing.samples.empty()) return;
   fill_times(record, standing.samples);
-  record.is_stable = standing.stable_turns == standing.turns;
+  record.is_stable = standing.stable_turns == standing.turns ||
+                     is_known(standing.samples, BenchOptions{}.relative_interval);
   if (!standing.hosts.empty()) record.host_seconds = median_of(standing.hosts);
 }
 

@@ -95,7 +95,8 @@ Program program_of(const MlpProblem& p, Phase phase, const CompileOptions& optio
       options);
   return {[=, x = p.x] {
             Tensor loss;
-            std::tie(loss, state->net, state->adam) = f(state->net, state->adam, x);
+            std::tie(loss, state->net, state->adam) =
+                f(std::move(state->net), std::move(state->adam), x);
             return std::vector<Tensor>{loss, state->net.layers[0].weight};
           },
           [=] { return f.stats(); }, [=] { return f.drawing(); }};

@@ -10,6 +10,7 @@
 #include "base/embedded.h"
 #include "base/text.h"
 #include "bench/json.h"
+#include "bench/measure.h"
 #include "bench/suite/helper_process.h"
 #include "runtime/cpu/temporary_folder.h"
 #include "tilewright/error.h"
@@ -90,7 +91,7 @@ struct Rival {
     turn.samples = answer.at("samples").get<std::vector<double>>();
     turn.host_seconds = answer.value("host_seconds", 0.0);
     turn.clock = answer.value("clock", "wall");
-    turn.is_stable = true;
+    turn.is_stable = is_known(turn.samples, BenchOptions{}.relative_interval);
     return turn;
   }
 };

@@ -15,7 +15,12 @@ namespace {
 using ir::OpKind;
 
 constexpr std::int64_t long_row = 16384;
-constexpr unsigned in_loop = 8;  // after a bit for each axis of the grid
+// Two bits for each axis of the grid: a quotient of the program id has the first one, a remainder the
+// second one, and only both together tell programs apart. Liger's modulated RMS norm reads one row of
+// scales for `row // rows_per_modulation`, which a thousand programs share.
+constexpr unsigned quotients = 7;
+constexpr unsigned remainders = quotients << 3;
+constexpr unsigned in_loop = 64;
 
 class Dependences {
  public:
@@ -37,9 +42,11 @@ class Dependences {
       unsigned bits = 0;
       for (const ir::Value operand : op->operands) bits |= bits_[operand.id];
       if (op->kind == OpKind::ProgramId) {
-        bits = 1u << op->integer("axis");
+        bits = 9u << op->integer("axis");
         axes_ |= bits;
       }
+      if (op->kind == OpKind::Divide) bits &= ~remainders;
+      if (op->kind == OpKind::Remainder) bits &= ~quotients;
       const bool is_loop = op->facts().has(ir::Loops);
       for (const ir::Region& inner : op->regions) {
         for (const ir::Value argument : inner.arguments)

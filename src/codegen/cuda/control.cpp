@@ -219,7 +219,9 @@ void Emitter::emit_for(const Step& step) {
   // Products that go on end before the loop's branch meets the one around it: where both meet, registers may be copied.
   const bool drains = op.integer("drains") != 0;
   if (drains) out_.open(fmt::format("if ({} < {})", scalar(op.operands[0]), to));
-  const bool drained_before = std::exchange(drains_, drains);
+  const std::vector<Started> lagging = drains ? lagging_products(op) : std::vector<Started>{};
+  const bool drained_before = std::exchange(drains_, drains && lagging.empty());
+  started_.insert(started_.end(), lagging.begin(), lagging.end());
   // Consumers meet once before their rounds and not in each: what products read beside the ring was
   // written before.
   if (is_consuming_ && !drains && is_by_warpgroups_of(step) && shared_.has_written()) barrier();
@@ -235,9 +237,11 @@ void Emitter::emit_for(const Step& step) {
   if (ahead_ && ahead_->reads_ahead)
     shared_.note_barrier();  // the one inside the product, or before the loop
   ++loop_depth_;
+  const ir::Op* outer = std::exchange(loop_, &op);
   steps(step.regions[0]);
+  loop_ = outer;
   advance_copies(op);
-  if (!drains) wait_for_products(0);
+  if (!drains || (!lagging.empty() && !are_lagging(lagging))) wait_for_products(0);
   enter(op, 0);
   --loop_depth_;
   out_.close();

@@ -186,7 +186,7 @@ void Emitter::hold_operands(const Step& loop) {
       const ir::Value value = dot->op->operands[is_left ? 0 : 1];
       const DotPlan& plan = layouts_.plan_of(*dot->op);
       if (plan.sizes.batch > 0 || !can_hold(loop, *dot, value)) continue;
-      const DotOperand operand = dot_operand(*dot, plan, is_left);
+      const DotOperand operand = dot_operand(*dot, is_left);
       const std::optional<MatrixView> from = matrix_view(*dot, operand);
       const int log_words = operand.log_words + operand.log_tiles;
       const DotLoops loops{{names_.make("step"), plan.sizes.depth - plan.shape.log_depth}, {"", 0}};
@@ -225,8 +225,8 @@ std::optional<Emitter::Ahead> Emitter::begin_ahead(const Step& loop, const std::
 bool Emitter::read_first(Ahead& ahead, const ir::Op& loop, const std::string& has_rounds) {
   const ir::Op& dot = *ahead.dot->op;
   const DotPlan& plan = layouts_.plan_of(dot);
-  ahead.left = dot_operand(*ahead.dot, plan, true);
-  ahead.right = dot_operand(*ahead.dot, plan, false);
+  ahead.left = dot_operand(*ahead.dot, true);
+  ahead.right = dot_operand(*ahead.dot, false);
   int words = plan.layouts.result.register_count();
   for (const DotOperand* operand : {&ahead.left, &ahead.right}) {
     if (!matrix_view(*ahead.dot, *operand)) return false;

@@ -102,11 +102,23 @@ std::string_view ElementPlans::vector_cache(const VectorAccess& access, bool is_
   std::string_view cache = cache_of(op);
   // Behind a branch the hint costs more than it brings.
   if (is_guarded && lingers(op)) cache = "";
-  // Small elements of products, which come to their stores through shared memory, and of scans
-  // would be stored word by word.
-  const bool comes_apart = op.kind == OpKind::Store && (has_dot_ || layouts_.has_scans()) &&
-                           kernel_.type(op.operands[1]).element_bytes() < 4;
+  // Small elements of products, which come to their stores through shared memory, of scans and of
+  // arithmetic in their own type would be stored word by word.
+  const bool comes_apart = op.kind == OpKind::Store &&
+                           kernel_.type(op.operands[1]).element_bytes() < 4 &&
+                           (has_dot_ || layouts_.has_scans() || is_short_arithmetic(op.operands[1]));
   return comes_apart && cache.empty() ? "together" : cache;
+}
+
+// A float of 16 bits that is computed from such floats, two at a time. (One that is rounded from 32
+// bits is packed with its neighbour by the same instruction; those vectors stay whole by themselves,
+// and keeping them whole costs norms 6 to 8 registers.) fla's token shift, 4 x 4096 x 4096 bf16: two
+// stores of 16 bytes instead of one and four of 4.
+bool ElementPlans::is_short_arithmetic(ir::Value value) const {
+  const ir::Type& type = kernel_.type(value);
+  const ir::Op* maker = kernel_.maker(value);
+  return maker && maker->facts().is(ir::Family::Elementwise) && maker->kind != OpKind::Cast &&
+         type.is_float() && type.element_bytes() == 2;
 }
 
 bool ElementPlans::lingers(const ir::Op& op) const {
@@ -166,15 +178,28 @@ std::optional<ElementPlans::VectorAccess> ElementPlans::vector_access(const Fram
 
 // Whether a vector lies inside the bounds whole or not at all.
 bool ElementPlans::is_all_or_nothing(const Frame& frame, const VectorAccess& access) const {
-  if (access.is_rotated) return false;
-  if (!access.bounds || access.contiguous < 0) return true;
-  const std::int64_t count = std::int64_t{1} << frame.space.variables[0].bits;
+  const int count = 1 << frame.space.variables[0].bits;
+  return !access.is_rotated && bounds_step(access, count) == count;
+}
+
+int ElementPlans::bounds_step(const VectorAccess& access, int most) const {
+  if (!access.bounds || access.contiguous < 0) return most;
   const auto at = 2 * static_cast<std::size_t>(access.contiguous);
-  const auto is_multiple = [&](ir::Value bound) {
-    const std::optional<std::int64_t> known = constant_of(bound);
-    return known ? *known % count == 0 : alignments_.of(bound) % count == 0;
-  };
-  return is_multiple(access.bounds->operands[at]) && is_multiple(access.bounds->operands[at + 1]);
+  for (const std::size_t bound : {at, at + 1}) {
+    const ir::Value value = access.bounds->operands[bound];
+    const std::optional<std::int64_t> known = constant_of(value);
+    while ((known ? *known : std::int64_t{alignments_.of(value)}) % most != 0) most /= 2;
+  }
+  return most;
+}
+
+int ElementPlans::part_of_vector(const Frame& frame, const VectorAccess& access) const {
+  if (access.is_rotated || access.mask || !access.bounds) return 1;
+  const int part = std::min(bounds_step(access, 1 << frame.space.variables[0].bits), access.width);
+  const auto at = 2 * static_cast<std::size_t>(access.contiguous);
+  const bool is_fixed = constant_of(access.bounds->operands[at]) &&
+                        constant_of(access.bounds->operands[at + 1]);
+  return is_fixed || part == access.width ? part : 1;
 }
 
 // Sums of floats that one instruction adds to several neighbours.
@@ -263,8 +288,16 @@ bool ElementPlans::is_shared_vector(const ElementLoop& loop, ir::Value value,
 
 // The number of the register that holds the element.
 IndexMap ElementPlans::register_map(const Frame& frame, ir::Value value, const Place& place) const {
-  const Layout& held = layouts_.of_array(value).layout;
-  const int threads = frame.layout ? held.thread_bits() : 0;
+  // Lanes may have exchanged what was written: whoever reads it is another thread.
+  const Layout& written = layouts_.of_array(value).layout;
+  const int threads = frame.layout ? written.thread_bits() : 0;
+  const auto is_of = [&](const Layout& layout) {
+    for (int j = 0; j < threads; ++j)
+      if (place.matrix.column(frame.space.bits() - threads + j) != layout.thread_matrix().column(j))
+        return false;
+    return true;
+  };
+  const Layout& held = is_of(written) ? written : layouts_.of_read_array(value);
   const int registers = frame.space.bits() - threads;
   std::vector<std::uint64_t> columns;
   for (int j = 0; j < frame.space.bits(); ++j) {

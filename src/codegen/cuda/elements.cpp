@@ -216,8 +216,19 @@ void Emitter::elements_step(const Step& step) {
   close_vectors(loop);
   close_slices(loop);
   end_fenced();
+  for (const ir::Value value : step.kept) swap_lanes(value);
   note(use);  // again: a barrier inside the loop has not seen all of it
   for (const Reduction& reduction : reductions) end_reduction(reduction);
+}
+
+// What was kept goes to the lanes that read it.
+void Emitter::swap_lanes(ir::Value value) {
+  for (const LaneSwap& swap : layouts_.swaps_of(value)) {
+    parts_.insert("warp");
+    out_.format("tw::swap_lanes<{}, {}, {}>({}, thread);",
+                layouts_.of_array(value).layout.register_count(), swap.lane, swap.register_bit,
+                array_name(value));
+  }
 }
 
 // Whether nothing is left to do for a step once its loads are in the registers where they are kept.

@@ -21,6 +21,7 @@
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/print/cuda_kernel.h"
 #include "ir/roles.h"
+#include "machine/library.h"
 #include "passes/laid/add_scratch.h"
 #include "passes/laid/allocate_shared.h"
 #include "passes/laid/assign_layouts.h"
@@ -52,7 +53,8 @@ constexpr std::string_view lanes_option = "-DTW_LANES=";
 bool is_wanted(const std::set<std::string>& parts, std::string_view part) {
   if (part == "ptx" || part == "types") return true;
   if (part == "warp")
-    return std::any_of(std::begin(warp_parts), std::end(warp_parts),
+    return parts.contains("warp") ||
+           std::any_of(std::begin(warp_parts), std::end(warp_parts),
                        [&](std::string_view user) { return parts.contains(std::string(user)); });
   if (part == "arithmetic" && parts.contains("math")) return true;
   return parts.contains(std::string(part));
@@ -142,16 +144,31 @@ Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
       options.line_directives);
   out.text = options.line_directives ? repeat_line_directives(function.text) : function.text;
   out.parts = std::move(function.parts);
+  out.shared_bytes = function.shared_bytes;
+  out.dynamic_bytes = function.is_dynamic ? function.shared_bytes : 0;
   return out;
+}
+
+// Whether all threads of a block meet, which those of programs that share one cannot.
+bool meets_in_block(const ir::Kernel& program) {
+  bool found = false;
+  ir::walk(program.body, [&](const ir::Op& op) {
+    found |= op.kind == ir::OpKind::Barrier;
+    if (op.kind != ir::OpKind::Call) return;
+    for (const LibraryEffect& effect : effects_of(*find_library_function(op.text("function"))))
+      found |= effect.kind == LibraryEffect::Kind::Barrier;
+  });
+  return found;
 }
 
 // The text of a kernel whose tables are written.
 Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptions& options) {
   const TileLayouts layouts(kernel, facts.sweeps);
-  if (const std::optional<ThreadProgram> program =
-          lower_to_threads(kernel, facts, layouts, options)) {
-    Trial out{print(program->kernel, options), {}};
-    out.emitted.is_crowded = program->is_crowded;
+  if (const ThreadProgram program = lower_to_threads(kernel, facts, layouts, options);
+      program.refused.empty()) {
+    Trial out{print(program.kernel, options), {}};
+    out.emitted.is_crowded = program.is_crowded;
+    out.emitted.fits_shape = kernel.shape.programs == 1 || !meets_in_block(program.kernel);
     return out;
   }
   Emitter emitter(kernel, facts, layouts, options);
@@ -390,7 +407,9 @@ PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times, std
 
 TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const MapBox& box) {
   const ir::Type& pointer = kernel.type(kernel.arguments[static_cast<std::size_t>(map.argument)].value);
-  TensorMapPlan out{.dtype = pointer.dtype, .swizzle_bytes = box.swizzle_bytes};
+  TensorMapPlan out{.dtype = pointer.dtype,
+                    .swizzle_bytes = box.swizzle_bytes,
+                    .rounds_to_tf32 = map.rounds_to_tf32};
   for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
     out.sizes.push_back(number_of(map.dimensions[d].size, 1, 1));
     if (d > 0) out.strides.push_back(number_of(map.dimensions[d].stride, static_cast<std::int64_t>(size_of(pointer.dtype)), 16));
@@ -417,6 +436,16 @@ void plan_roles(const ir::Kernel& kernel, const Emitted& emitted, const ProgramS
   step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = 0});
 }
 
+// What passes took for granted of the launch.
+void plan_conditions(const ir::Kernel& kernel, LaunchPlan& plan) {
+  using Kind = PlanOp::Kind;
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    if (kernel.arguments[i].is_positive)
+      plan.conditions.push_back({{Kind::Argument, static_cast<std::int64_t>(i)},
+                                 {Kind::Constant, 0},
+                                 {Kind::Maximum}});
+}
+
 // `kernel` is laid.
 KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted,
                                const Target& target) {
@@ -430,6 +459,7 @@ KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted,
   plan_shape(kernel, shape, step);
   step.shared_bytes = constant(emitted.dynamic_bytes);
   plan_roles(kernel, emitted, shape, plan);
+  plan_conditions(kernel, plan);
   out.variants.push_back(std::move(plan));
   return out;
 }
@@ -448,11 +478,13 @@ ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options
   return emit_smallest(tiles, options).laid;
 }
 
-std::optional<ir::Kernel> final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options) {
+std::optional<ir::Kernel> final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options,
+                                         std::string* why_not) {
   const LaidFacts facts(laid, shape_of(laid, options.target).threads());
-  std::optional<ThreadProgram> program =
-      lower_to_threads(laid, facts, TileLayouts(laid, facts.sweeps), options);
-  return program ? std::optional(std::move(program->kernel)) : std::nullopt;
+  ThreadProgram program = lower_to_threads(laid, facts, TileLayouts(laid, facts.sweeps), options);
+  if (program.refused.empty()) return std::move(program.kernel);
+  if (why_not) *why_not = std::move(program.refused);
+  return std::nullopt;
 }
 
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options) {
@@ -601,6 +633,8 @@ KernelSource emulate_source(const KernelSource& source) {
     step.entry = fmt::format("entry_{}", i);
     join_cluster(step);
     out.text += emulated_entry(step.entry, kernel, uses_barriers(emulated, kernel));
+    if (const auto& otherwise = source.kernels[i].otherwise)
+      out.kernels[i].otherwise = std::make_shared<const KernelSource>(emulate_source(*otherwise));
   }
   return out;
 }

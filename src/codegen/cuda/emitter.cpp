@@ -234,6 +234,7 @@ bool Emitter::is_at_barrier() const {
 
 void Emitter::barrier() {
   if (is_at_barrier()) return;
+  show_written();
   if (is_consuming_) out_.format("tw::meet_consumers<{}>();", threads_);
   else out_.line("__syncthreads();");
   barrier_end_ = out_.text().size();

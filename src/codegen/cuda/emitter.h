@@ -197,6 +197,7 @@ class Emitter : private ElementPlans {
   void open_elements(ElementLoop& loop);
   void close_elements(ElementLoop& loop);
   void elements_step(const Step& step);
+  void swap_lanes(ir::Value value);
   // Of all vectors in a loop of their own, or inside the loop over vectors.
   void emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, bool is_inside);
   std::vector<VectorKeep> plan_vector_keeps(ElementLoop& loop,
@@ -245,7 +246,7 @@ class Emitter : private ElementPlans {
     std::optional<std::string> identity;
   };
   Reduction begin_reduction(ElementLoop& loop, const ir::Op& op);
-  std::string first_text(const Frame& frame, int axis) const;
+  std::string first_text(const Frame& frame, const ir::Op& reduce) const;
   void add_to_reduction(ElementLoop& loop, const Reduction& reduction);
   void end_reduction(const Reduction& reduction);
   void reduce_over_warps(const Reduction& reduction);
@@ -298,32 +299,10 @@ class Emitter : private ElementPlans {
     std::string name;
     bool is_own = false;
   };
-  // An operand for one instruction after the other.
-  struct DotOperand {
-    ir::Value value;
-    const Layout* layout = nullptr;
-    DType dtype = DType::Float16;  // in which the instruction takes it
-    bool is_left = false;
-    std::string part;   // the array of its words of one step along the depth
-    int log_word = 0;   // bits of a register's number: the elements of a word,
-    int log_words = 0;  // the words of one instruction,
-    int log_tiles = 0;  // and the instructions along the rows or columns
-  };
   // The variables of the loops around the instructions.
   struct DotLoops {
     SpaceVariable step;
     SpaceVariable batch;
-  };
-  // A tile in shared memory behind views, and where its elements are.
-  struct SharedView {
-    ir::Value array;
-    IndexMap map;
-  };
-  // An operand that comes in whole matrices from shared memory.
-  struct MatrixView {
-    SharedView view;
-    bool is_transposed = false;
-    bool has_bytes = false;  // transposed in pairs
   };
   struct MatrixReads {
     std::string at;           // the variable of the thread's place in the array
@@ -337,10 +316,9 @@ class Emitter : private ElementPlans {
   Sums begin_sums(const Step& step, bool from_nothing);
   void end_sums(const Step& step, const Sums& sums);
   void emit_mma(const Step& step, const Sums& sums);
-  DotOperand dot_operand(const Step& step, const DotPlan& plan, bool is_left);
+  DotOperand dot_operand(const Step& step, bool is_left);
   std::function<void()> prepare_operand(const Step& step, const DotOperand& operand,
                                         const DotLoops& loops);
-  std::optional<MatrixView> matrix_view(const Step& step, const DotOperand& operand) const;
   MatrixReads prepare_matrices(const DotOperand& operand, const MatrixView& from);
   // Reads the words of a step, of the first one without loops, from the array into `part`.
   void read_matrices(const MatrixReads& reads, const std::string& array, const std::string& part,
@@ -348,7 +326,6 @@ class Emitter : private ElementPlans {
   // Multiplies what is in the parts of the operands.
   void multiply_parts(const DotPlan& plan, const std::string& sums, const DotOperand& left,
                       const DotOperand& right, const SpaceVariable& batch);
-  bool has_words(const Step& step, const DotOperand& operand) const;
   void collect_words(const Step& step, const DotOperand& operand, const DotLoops& loops);
   void emit_multiply_add(const Step& step, const Sums& sums);
 
@@ -378,6 +355,9 @@ class Emitter : private ElementPlans {
   std::string further_text(const Step& step, const DescribedOperand& from, const WgmmaLoops& loops,
                            const std::string& descriptor, bool is_left);
   std::string collect_all_words(const Step& step, const WgmmaLoops& loops);
+  std::vector<Started> lagging_products(const ir::Op& loop) const;
+  bool are_lagging(const std::vector<Started>& lagging) const;
+  bool stays(const DescribedOperand& operand) const;
   void wait_for_products(std::int64_t pending);
   void wait_for_touched(const ir::Op& op);
   bool is_read_by_products(const ir::Op& release) const;
@@ -386,7 +366,6 @@ class Emitter : private ElementPlans {
   void note_computed(const Step& step);
   void show_to_products();
   void show_written();
-  std::optional<SharedView> shared_view(const Step& step, ir::Value value) const;
   void open_unrolled(const SpaceVariable& variable);
   void close_unrolled(const SpaceVariable& variable);
 
@@ -518,6 +497,7 @@ class Emitter : private ElementPlans {
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;
+  const ir::Op* loop_ = nullptr;  // the innermost `for` that is written
   const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
   std::int64_t loop_words_ = 0;     // the most registers that a step of a loop loads and adds to
   std::optional<Ahead> ahead_;      // of the loop that is written

@@ -56,14 +56,15 @@ std::string Emitter::vector_template(const Frame& frame, const VectorAccess& acc
                                      const Guard& guard) const {
   const int count = 1 << frame.space.variables[0].bits;
   const std::string_view cache = vector_cache(access, guard.suffix == "_guarded");
+  const int width = guard.suffix == "_parts" ? part_of_vector(frame, access) : access.width;
   std::string out = fmt::format("{}", count);
-  if (access.width != count || !cache.empty()) out += fmt::format(", {}", access.width);
+  if (width != count || !cache.empty()) out += fmt::format(", {}", width);
   if (!cache.empty()) out += ", tw::Cache::" + camel_case(cache);
   return out;
 }
 
 // How a vector is guarded: "" when all of it is inside; "_whole" with one condition; "_guarded"
-// with the first element inside and the end.
+// with the first element inside and the end; "_parts" where these are multiples of a part.
 Emitter::Guard Emitter::vector_guard(Frame& frame, const VectorAccess& access) {
   if (is_all_or_nothing(frame, access)) {
     const std::string inside = mask_text(frame, access);
@@ -81,7 +82,8 @@ Emitter::Guard Emitter::vector_guard(Frame& frame, const VectorAccess& access) {
   if (!(least && *least <= 0)) first = fmt::format("{} - {}", scalar(low), index);
   std::string end = fmt::format("{} - {}", scalar(high), index);
   if (outer != "true") end = fmt::format("{} ? {} : 0", outer, end);
-  return {"_guarded", fmt::format(", {}, {}", first, end)};
+  const int part = part_of_vector(frame, access);
+  return {part > 1 ? "_parts" : "_guarded", fmt::format(", {}, {}", first, end)};
 }
 
 // What masked-off elements of a load are; bools are bytes in memory.

@@ -2,59 +2,20 @@
 // codegen/cuda/reductions.cpp — elements combined within a thread, over the lanes of a warp, and
 // over warps through shared memory. Threads that hold copies do the same work and get the same
 // result, so that nothing counts twice.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/check.h"
 #include "codegen/cuda/emitter.h"
+#include "codegen/lower/combine_facts.h"
 #include "passes/laid/op_facts.h"
+#include "passes/laid/tile_reads.h"
 
 namespace tilewright {
 namespace {
 
 using ir::OpKind;
 
-// The op of a region that only applies it to its two arguments, in either order; else null.
-const ir::Op* only_op(const ir::Region& region) {
-  if (region.ops.size() != 2 || region.arguments.size() != 2) return nullptr;
-  const ir::Op* op = region.ops[0];
-  const bool is_plain = op->operands.size() == 2 && op->operands[0] == region.arguments[0] &&
-                        op->operands[1] == region.arguments[1] &&
-                        region.ops[1]->operands[0] == op->result();
-  return is_plain ? op : nullptr;
-}
-
-// Whether a region gives the same for (b, a) as for (a, b): each result is a commutative op of the
-// two values that it replaces.
-bool is_symmetric(const ir::Region& region) {
-  const std::size_t count = region.arguments.size() / 2;
-  const std::vector<ir::Value>& results = region.ops.back()->operands;
-  for (std::size_t i = 0; i < count; ++i) {
-    const ir::Value a = region.arguments[i], b = region.arguments[count + i];
-    const auto is_own = [&](const ir::Op* op) {
-      return !op->results.empty() && op->result() == results[i] &&
-             op->facts().has(ir::Commutative) &&
-             ((op->operands[0] == a && op->operands[1] == b) ||
-              (op->operands[0] == b && op->operands[1] == a));
-    };
-    if (std::none_of(region.ops.begin(), region.ops.end(), is_own)) return false;
-  }
-  return true;
-}
-
 constexpr ir::Type wide_type{.dtype = DType::Float32};
-
-// What the total of a reduction without a name is called.
-std::string_view total_name(const ir::Op* single) {
-  constexpr std::pair<OpKind, std::string_view> names[] = {{OpKind::Add, "sum"},
-                                                           {OpKind::Maximum, "maximum"},
-                                                           {OpKind::Minimum, "minimum"},
-                                                           {OpKind::Multiply, "product"}};
-  for (const auto& [kind, name] : names)
-    if (single && single->kind == kind) return name;
-  return "total";
-}
 
 }  // namespace
 
@@ -173,9 +134,9 @@ Emitter::Reduction Emitter::begin_reduction(ElementLoop& loop, const ir::Op& op)
   return out;
 }
 
-// Whether the thread's element is its first along the axis.
-std::string Emitter::first_text(const Frame& frame, int axis) const {
-  const IndexMap along = compose(coordinate_map(sizes_of(frame.step->shape), axis), frame.place);
+// Whether the thread's element is the first of its total.
+std::string Emitter::first_text(const Frame& frame, const ir::Op& reduce) const {
+  const IndexMap along = compose(combined_map(frame.step->shape, reduce), frame.place);
   std::string out;
   for (std::size_t i = 3; i-- > 0;) {
     const SpaceVariable& variable = frame.space.variables[i];
@@ -198,7 +159,6 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
   Frame& frame = loop.frame;
   const ir::Op& op = *reduction.op;
   const Step& step = *frame.step;
-  const int axis = static_cast<int>(op.integer("axis"));
   std::vector<std::string> values;
   for (ir::Value operand : op.operands) values.push_back(element(frame, operand, frame.place));
   if (reduction.is_wide)
@@ -210,7 +170,7 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
   // Which of the thread's totals this element belongs to.
   std::string total = reduction.total;
   if (reduction.registers > 1) {
-    const IndexMap slice = slice_map(sizes_of(step.shape), axis);
+    const IndexMap slice = total_map(step.shape, op);
     std::vector<std::uint64_t> columns;
     const int registers = frame.layout->registers().columns();
     for (int j = 0; j < frame.space.bits(); ++j)
@@ -236,7 +196,7 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
     return out;
   };
   if (!reduction.identity) {
-    statement(op, fmt::format("if ({}) {} = {};", first_text(frame, axis), total, value));
+    statement(op, fmt::format("if ({}) {} = {};", first_text(frame, op), total, value));
     out_.open("else");
   } else {
     note_line(op.location);
@@ -259,6 +219,7 @@ void Emitter::reduce_over_warps(const Reduction& reduction) {
   shared_.add(slots, reduction.type, plan.slots, scratch_of(*reduction.op), loop_depth_ > 0);
   if (shared_.write_needs_barrier(slots)) barrier();
   const std::string lambda = combine_lambda(reduction);
+  show_written();  // its barrier is the one that products wait for
   if (reduction.registers == 1)
     out_.format("{0} = tw::reduce_block<{1}, {2}>({0}, {3}, {4});", reduction.total, plan.lanes,
                 plan.warps, slots, lambda);

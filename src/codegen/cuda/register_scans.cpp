@@ -68,6 +68,7 @@ void Emitter::scan_registers(const ir::Op& op, const ScanPlan& plan, const std::
     if (shared_.write_needs_barrier(slots)) barrier();
   }
   const std::string lambda = combine_lambda(op, type);
+  if (plan.warps != 0) show_written();
   out_.format("tw::scan_registers<tw::ScanBits<{}, {}, {}, {}, {}>, {}>({}, {}, {});",
               plan.log_registers, plan.inner, plan.lanes, plan.warps, plan.outer,
               op.integer("reverse") != 0, running, slots, lambda);

@@ -149,7 +149,10 @@ void Emitter::sync_step(const ir::Op& op) {
       return emit_ring_op(op);
     case ir::SyncOp::CopyMap:
       return emit_copy_map(op);
+    case ir::SyncOp::Fence:
+      break;
   }
+  TW_UNREACHABLE("'{}' belongs to stage final", op.facts().name);
 }
 
 void Emitter::scalar_load(const ir::Op& op) {

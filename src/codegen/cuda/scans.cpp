@@ -118,6 +118,7 @@ void Emitter::emit_shared_lines(const Step& step, const ScanShape& shape, const 
     if (shared_.write_needs_barrier(slots)) barrier();
   }
   out_.format("{} {};", type, text.before);
+  if (warps > 1) show_written();
   out_.format("const bool {} = tw::scan_before<{}, {}>({}, {}, {}, {});", text.has_before, lanes,
               warps, text.running, text.before, slots, lambda);
   if (warps > 1) {

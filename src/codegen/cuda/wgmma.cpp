@@ -11,6 +11,7 @@
 #include "codegen/cuda/emitter.h"
 #include "ir/constant.h"
 #include "passes/laid/op_facts.h"
+#include "passes/start_dots.h"
 
 namespace tilewright {
 namespace {
@@ -118,8 +119,7 @@ std::string Emitter::further_text(const Step& step, const DescribedOperand& from
 
 // The left operand's words of all instructions: [step][row][word].
 std::string Emitter::collect_all_words(const Step& step, const WgmmaLoops& loops) {
-  const DotPlan& plan = layouts_.plan_of(*step.op);
-  DotOperand operand = dot_operand(step, plan, true);
+  DotOperand operand = dot_operand(step, true);
   const std::string all = names_.make(kernel_.name_of(operand.value) + "_words", "words");
   out_.format("u32 {}[{}][{}];", all, 1 << loops.step.bits, 1 << (operand.log_words + operand.log_tiles));
   operand.part = step_part(all, loops.step);
@@ -170,7 +170,41 @@ void Emitter::emit_wgmma(const Step& step, const Sums& sums) {
   // Sums that are copied before or behind it must be there.
   const bool is_in_place =
       !sums.is_own && (starts_from_nothing(step) || schedule_.storage(step.op->operands[2]) == schedule_.storage(step.op->result()));
-  wait_for_products(is_in_place ? step.op->integer("pending", 0) : 0);
+  const bool goes_on = is_in_place && stays(right) && (!left || stays(*left));
+  wait_for_products(goes_on ? step.op->integer("pending", 0) : 0);
+}
+
+// Those of the round before that go on when a round begins, where others of the loop are looked at
+// in their round.
+std::vector<Emitter::Started> Emitter::lagging_products(const ir::Op& loop) const {
+  const ir::Region& body = loop.regions[0];
+  std::vector<Started> out;
+  bool all_lag = true;
+  for (const ir::Op* op : body.ops) {
+    if (op->kind != OpKind::Dot || op->integer("pending", 0) == 0) continue;
+    const auto array = arrays_.find(schedule_.storage(op->operands[2]).id);
+    const bool lags = only_adds_up(body, *op) && array != arrays_.end() &&
+                      schedule_.storage(op->operands[2]) == schedule_.storage(op->result());
+    if (lags) out.push_back({op, array->second});
+    else all_lag = false;
+  }
+  return all_lag ? std::vector<Started>{} : out;
+}
+
+// Whether those and no others go on.
+bool Emitter::are_lagging(const std::vector<Started>& lagging) const {
+  return std::equal(started_.begin(), started_.end(), lagging.begin(), lagging.end(),
+                    [](const Started& a, const Started& b) { return a.product == b.product; });
+}
+
+// Whether nobody writes what the product reads while it goes on: slots, and what is older than the
+// loop.
+bool Emitter::stays(const DescribedOperand& operand) const {
+  const ir::Op* maker = kernel_.maker(operand.view.array);
+  if (!maker || maker->kind == OpKind::ReadBuffer || !loop_) return true;
+  bool is_inside = false;
+  ir::walk(loop_->regions[0], [&](const ir::Op& op) { is_inside |= &op == maker; });
+  return !is_inside;
 }
 
 // All but the `pending` newest products are done. A loop that drains has some of the round before.
@@ -262,7 +296,8 @@ void Emitter::show_to_products() {
   out_.line("tw::show_to_products();");
 }
 
-// The same after a step, if it wrote what a product reads.
+// The same after a step and before threads meet within it, if it wrote what a product reads: shown after the barrier, other
+// threads' products need not see it.
 void Emitter::show_written() {
   const std::set<std::string> written = shared_.take_written();
   const bool is_read = std::any_of(written.begin(), written.end(), [&](const std::string& name) {

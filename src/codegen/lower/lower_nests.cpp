@@ -152,12 +152,24 @@ std::vector<LoopRange> LoopLowering::ranges(LoweredNest& nest, bool rest) {
 
 void LoopLowering::run_ops(LoweredNest& nest, const Step& step) {
   for (const ir::Op* op : step.ops) {
+    if (op->facts().has(ir::Writes)) load_again_before(nest, step, *op);
     if (op->results.empty() || op->facts().has(ir::Writes)) {
       effect(nest, *op);
       continue;
     }
     // Loads keep their place before the stores; all else is written where it is needed.
     if (op->kind == OpKind::Load) element(nest, op->result(), nest.own);
+  }
+}
+
+// What the sweep loads once more is read before a write of the same elements, too.
+void LoopLowering::load_again_before(LoweredNest& nest, const Step& step, const ir::Op& write) {
+  for (const ir::Op* op : step.op->regions[0].ops) {
+    if (op == &write) return;
+    if (op->kind == OpKind::Load && schedule_.is_repeat(*op) &&
+        same_shape(kernel_.type(op->result()), step.shape) &&
+        order_of_memory_.must_order(*op, write))
+      element(nest, op->result(), nest.own);
   }
 }
 

@@ -80,6 +80,15 @@ void LoopLowering::put_off(LoweredNest& nest, LoweredPart& part, std::size_t bef
   for (ir::Region& side : chosen->regions) statement(OpKind::Yield, {}, side.ops);
 }
 
+// A part may have put values outside the innermost loop. A name of theirs inside of it would hide
+// them: `const f16 v_2 = x[v_2 + j];`.
+void LoopLowering::reserve_outer_names(LoweredNest& nest) const {
+  for (std::size_t k = 0; k < nest.loops.size(); ++k)
+    for (const ir::Op* op : nest.lines[k])
+      for (const ir::Value value : op->results)
+        if (!out_.name_of(value).empty()) nest.names.reserve(out_.name_of(value));
+}
+
 // `body` fills the nest's lines for one range of the innermost loop.
 void LoopLowering::lower_nest(LoweredNest& nest, const LoopMarks& marks,
                               const std::function<void()>& body) {
@@ -105,6 +114,7 @@ void LoopLowering::lower_nest(LoweredNest& nest, const LoopMarks& marks,
   std::optional<LoweredPart> whole;
   if (has_whole_rows(nest, parts)) {
     nest.names = names;
+    reserve_outer_names(nest);
     whole = lower_part(nest, {number(0), number(nest.loops.back().size), true}, body);
   }
   Statements* const outside = list_;

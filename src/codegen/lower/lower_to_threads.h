@@ -3,7 +3,7 @@
 // each sweep in arrays, loops over vectors of them, vectors between arrays and memory.
 #pragma once
 
-#include <optional>
+#include <string>
 
 #include "codegen/cuda/emit.h"
 #include "ir/kernel.h"
@@ -15,12 +15,13 @@ namespace tilewright {
 struct ThreadProgram {
   ir::Kernel kernel;        // of stage Final
   bool is_crowded = false;  // threads have to hold more than their registers take
+  // What the kernel has that is not lowered yet, as a sentence's subject and verb; empty where all
+  // of it is. Such a kernel is written by the emitter.
+  std::string refused = {};
 };
 
-// None where threads have to meet, or the kernel has ops that are not lowered yet: products, sums,
-// what moves across elements, atomics, and rows that are turned round or lie in shared memory.
-std::optional<ThreadProgram> lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
-                                              const TileLayouts& layouts,
-                                              const CudaEmitOptions& options);
+// With its barriers.
+ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
+                               const TileLayouts& layouts, const CudaEmitOptions& options);
 
 }  // namespace tilewright

@@ -200,12 +200,14 @@ class LoopLowering : private RowFacts, private ProgramLowering {
   void elements(const Step& step);
   void element_loops(const Step& step);
   void run_ops(LoweredNest& nest, const Step& step);
+  void load_again_before(LoweredNest& nest, const Step& step, const ir::Op& write);
   void keep(LoweredNest& nest, const Step& step);
   void effect(LoweredNest& nest, const ir::Op& op);
   void atomic(LoweredNest& nest, const ir::Op& op);
   std::vector<LoopRange> ranges(LoweredNest& nest, bool rest);
   ir::Value bounds_without_loop(const LoweredNest& nest, const ir::Op& bounds);
   bool will_map(const LoweredNest& nest, const LoopRange& range) const;
+  void reserve_outer_names(LoweredNest& nest) const;
   void lower_nest(LoweredNest& nest, const LoopMarks& marks, const std::function<void()>& body);
   void put_off(LoweredNest& nest, LoweredPart& part, std::size_t before);
   LoweredPart lower_part(LoweredNest& nest, const LoopRange& range,

@@ -35,7 +35,7 @@ ir::Value ThreadLowering::element(Loop& loop, ir::Value value, const Place& plac
   }
   const ir::Op* maker = kernel_.maker(value);
   if (!maker || schedule_.is_in_array(value, *frame.step))
-    return FinalBuilder::make(OpKind::Read, {array(value), register_index(loop, value, place)},
+    return FinalBuilder::make(OpKind::Read, {array(value), array_index(loop, value, place)},
                               kernel_.type(value).element());
   if (maker->kind == OpKind::Sweep) return element(loop, schedule_.source_of(value), place);
   if (is_view(*maker)) return viewed(loop, *maker, value, place);

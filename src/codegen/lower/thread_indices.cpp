@@ -11,6 +11,12 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
+IndexMap number_map(const Space& space, int bits) {
+  std::vector<std::uint64_t> columns;
+  for (int j = 0; j < space.bits(); ++j) columns.push_back(j < bits ? std::uint64_t{1} << j : 0);
+  return {BitMatrix(bits, std::move(columns)), 0};
+}
+
 ir::Value ThreadLowering::linear(const Loop& loop, const IndexMap& map, std::size_t first,
                                  std::size_t last) {
   const Space& space = loop.plan.frame.space;

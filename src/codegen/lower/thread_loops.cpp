@@ -21,13 +21,6 @@ Type memory_type(const Type& element) {
   return element.is_bool() ? Type::scalar(DType::UInt8) : element;
 }
 
-// The number of an element among those of the variables with the lowest bits.
-IndexMap number_map(const Space& space, int bits) {
-  std::vector<std::uint64_t> columns;
-  for (int j = 0; j < space.bits(); ++j) columns.push_back(j < bits ? 1ull << j : 0);
-  return {BitMatrix(bits, std::move(columns)), 0};
-}
-
 }  // namespace
 
 // ---- Loops and arrays
@@ -38,13 +31,14 @@ ThreadLowering::Loop ThreadLowering::make(const Step& step, const TileLayout& la
   return loop;
 }
 
-void ThreadLowering::open(Loop& loop, std::size_t variable, const char* over, bool unrolls) {
+void ThreadLowering::open_rounds(Loop& loop, std::size_t variable, const char* over,
+                                 std::int64_t unroll, ir::Location location) {
   const SpaceVariable& of = loop.plan.frame.space.variables[variable];
   if (of.bits == 0) return;
-  ir::Op* op =
-      out_.make_op(OpKind::For, {number(0), number(std::int64_t{1} << of.bits), number(1)}, {}, {});
+  ir::Op* op = out_.make_op(
+      OpKind::For, {number(0), number(std::int64_t{1} << of.bits), number(1)}, {}, location);
   op->set("over", std::string(over));
-  op->set("unroll", std::int64_t{unrolls ? -1 : 1});
+  op->set("unroll", unroll);
   op->regions.resize(1);
   loop.variables[variable] = out_.make_value(Type::scalar(i32), of.name, nullptr);
   op->regions[0].arguments = {loop.variables[variable]};
@@ -69,9 +63,31 @@ ir::Value ThreadLowering::make_array(const std::string& name, const Type& elemen
                name, *list_);
 }
 
+void ThreadLowering::open_all(Loop& loop, bool unrolls_slices) {
+  open(loop, over_slices, "slices", unrolls_slices);
+  open(loop, over_vectors, "vectors", true);
+  open(loop, within_vector, "elements", true);
+}
+
+void ThreadLowering::close_all(Loop& loop) {
+  close(loop, within_vector);
+  close(loop, over_vectors);
+  close(loop, over_slices);
+}
+
 void ThreadLowering::declare(ir::Value value) {
   const ir::Value storage = schedule_.storage(value);
   if (arrays_.contains(storage.id)) return;
+  if (layouts_.is_shared(value)) {
+    const Type& type = kernel_.type(storage);
+    const ir::KernelBuffer& buffer =
+        kernel_.buffers[static_cast<std::size_t>(schedule_.buffer_of(storage))];
+    arrays_[storage.id] =
+        named(FinalBuilder::make(OpKind::Array, {}, Type::array(type.element(), ir::Space::Shared),
+                                 {{"count", type.numel()}, {"offset", buffer.offset}}),
+              names_.make(array_base(value, storage) + "_shared"), shared_);
+    return;
+  }
   arrays_[storage.id] =
       make_array(names_.make(array_base(value, storage) + "_tile"), kernel_.type(storage).element(),
                  layouts_.of_array(value).layout.register_count());
@@ -83,11 +99,17 @@ void ThreadLowering::elements(const Step& step) {
   for (const ir::Value value : step.kept) declare(value);
   Loop loop = make(step, layouts_.of_step(step));
   const TileReads reads = reads_of(kernel_, schedule_, step);
+  if (is_made_beside_readers(loop, reads))
+    refused_ = "a tile that is made where other threads still read is not";
+  for (const ir::Value value : step.kept)
+    if (!layouts_.swaps_of(value).empty()) refused_ = "what lanes exchange for a product is not";
   slice_streamed(loop.plan, reads);
+  std::vector<Reduction> reductions;
+  for (const ir::Op* op : step.reductions) reductions.push_back(begin_reduction(step, *op));
   open(loop, over_slices, "slices", loop.plan.unrolls_slices);
   std::vector<Preload> preloads = plan_preloads(loop.plan);
   const std::int64_t words = words_held(loop.plan, reads, preloads);
-  if (loop_depth_ > 0 && !preloads.empty() && !reads.arrays.empty())
+  if (loop_depth_ > 0 && !has_dot_ && !preloads.empty() && !reads.arrays.empty())
     loop_words_ = std::max(loop_words_, words);
   const auto late = std::stable_partition(preloads.begin(), preloads.end(), [&](const Preload& p) {
     return !is_late(loop.plan, p, words > most_words_held);
@@ -95,7 +117,9 @@ void ThreadLowering::elements(const Step& step) {
   std::vector<Preload> late_loads(late, preloads.end());
   preloads.erase(late, preloads.end());
   load_first(loop, preloads, false);
-  if (late_loads.empty() && is_only_loaded(step, preloads)) return close(loop, over_slices);
+  begin_fenced(reads, preloads, step);
+  if (late_loads.empty() && reductions.empty() && is_only_loaded(step, preloads))
+    return close(loop, over_slices);
   open(loop, over_vectors, "vectors", true);
   load_first(loop, late_loads, true);
 
@@ -105,7 +129,9 @@ void ThreadLowering::elements(const Step& step) {
   bool can_all = loop.plan.log_vector > 0;
   for (const ir::Op* op : step.ops) {
     if (!op->facts().has(ir::Writes)) continue;
-    const auto access = vector_access(loop.plan.frame, *op, loop.plan.frame.place);
+    const auto access = op->kind == OpKind::Store || adds_in_vectors(*op)
+                            ? vector_access(loop.plan.frame, *op, loop.plan.frame.place)
+                            : std::nullopt;
     can_all &= access.has_value();
     if (access) stores.push_back(*access);
   }
@@ -115,16 +141,30 @@ void ThreadLowering::elements(const Step& step) {
           make_array(names_.make(kernel_.name_of(access.op->operands[1]) + "_out", "out"),
                      memory_type(kernel_.type(access.op->operands[1]).element()),
                      std::int64_t{1} << loop.plan.log_vector, access.op->location);
-  open(loop, within_vector, "elements", true);
-  element_ops(loop, vectors);
-  for (const Delayed& write : delayed_)
-    statement(OpKind::Write, {write.array, write.index, write.value}, *list_);
-  delayed_.clear();
-  close(loop, within_vector);
+  const std::vector<VectorKeep> keeps = plan_vector_keeps(loop, preloads);
+  if (!reductions.empty() || !keeps_all(step, keeps)) {
+    open(loop, within_vector, "elements", true);
+    element_ops(loop, vectors, keeps);
+    for (const Reduction& reduction : reductions) add_to(loop, reduction);
+    write_delayed();
+    close(loop, within_vector);
+  }
+  for (const VectorKeep& kept : keeps) keep_vector(loop, kept);
   if (can_all)
     for (const VectorAccess& access : stores) store_vector(loop, access, vectors[access.op]);
   close(loop, over_vectors);
   close(loop, over_slices);
+  end_fenced();
+  for (const Reduction& reduction : reductions) end_reduction(reduction);
+}
+
+void ThreadLowering::write_delayed() {
+  for (const Delayed& write : delayed_) {
+    std::vector<ir::Value> operands = {write.array, write.index, write.value};
+    if (write.condition) operands.push_back(write.condition);
+    statement(OpKind::Write, operands, *list_);
+  }
+  delayed_.clear();
 }
 
 // Whether nothing is left to do for a step once its loads are where they are kept.
@@ -148,13 +188,15 @@ void ThreadLowering::load_first(Loop& loop, std::vector<Preload>& preloads, bool
     const Type type = kernel_.type(preload.value).element();
     // A load that is kept goes to its array at once, unless the step still reads what was there.
     const bool is_kept = std::count(step.kept.begin(), step.kept.end(), preload.value) != 0;
-    if (is_kept && preload.place == loop.plan.frame.place && !type.is_bool() &&
+    if (is_kept && preload.access && !layouts_.is_shared(preload.value) &&
+        preload.place == loop.plan.frame.place && !type.is_bool() &&
         !reads_storage_of(step, preload.value)) {
       tiles.push_back(array(preload.value));
     } else {
       tiles.push_back(make_array(names_.make(kernel_.name_of(preload.value) + "_tile", "tile"),
-                                 memory_type(type), std::int64_t{1} << bits,
-                                 preload.access->op->location));
+                                 preload.access ? memory_type(type) : type,
+                                 std::int64_t{1} << bits,
+                                 preload.access ? preload.access->op->location : ir::Location{}));
     }
     preload.tile = out_.name_of(tiles.back());
   }
@@ -169,6 +211,13 @@ void ThreadLowering::load_first(Loop& loop, std::vector<Preload>& preloads, bool
 
 void ThreadLowering::load_vector(Loop& loop, const Preload& preload, ir::Value tile,
                                  ir::Value start) {
+  if (!preload.access) {
+    const std::int64_t count = std::int64_t{1} << loop.plan.log_vector;
+    const ir::Value from = shared_vector(loop, preload.value, preload.place);
+    statement(OpKind::LoadTo, {view(tile, start), from}, *list_,
+              {{"count", count}, {"width", count}});
+    return;
+  }
   const VectorAccess& access = *preload.access;
   const ir::Op& op = *access.op;
   const Type element = type_of(tile).element();
@@ -190,9 +239,7 @@ void ThreadLowering::load_vector(Loop& loop, const Preload& preload, ir::Value t
   const ir::Value pointer = vector_pointer(loop, access);
   const Guards guards = vector_guards(loop, access);
   frame.is_whole_vector = false;
-  const ir::Value into =
-      is_zero(start) ? tile : FinalBuilder::make(OpKind::ArrayView, {tile, start}, type_of(tile));
-  std::vector<ir::Value> operands = {into, pointer};
+  std::vector<ir::Value> operands = {view(tile, start), pointer};
   operands.insert(operands.end(), guards.begin(), guards.end());
   if (!guards.empty()) operands.push_back(other_of(op, element));
   statement(OpKind::LoadTo, operands, *list_, vector_attributes(loop, access, guards), op.location);
@@ -200,7 +247,8 @@ void ThreadLowering::load_vector(Loop& loop, const Preload& preload, ir::Value t
 
 // ---- The ops of an element
 
-void ThreadLowering::element_ops(Loop& loop, const std::map<const ir::Op*, ir::Value>& vectors) {
+void ThreadLowering::element_ops(Loop& loop, const std::map<const ir::Op*, ir::Value>& vectors,
+                                 const std::vector<VectorKeep>& keeps) {
   const Frame& frame = loop.plan.frame;
   const Step& step = *frame.step;
   for (const ir::Op* op : step.ops) {
@@ -218,22 +266,30 @@ void ThreadLowering::element_ops(Loop& loop, const std::map<const ir::Op*, ir::V
           {found->second, loop.plan.log_vector > 0 ? loop.variables[within_vector] : number(0),
            cast(value, type_of(found->second).dtype)},
           *list_, {}, op->location);
+    } else if (op->facts().is_atomic()) {
+      atomic_element(loop, *op);
     } else if (op->kind == OpKind::Store) {
       store(loop, *op);
     }
     for (const ir::Value value : op->results)
-      if (std::count(step.kept.begin(), step.kept.end(), value) != 0) keep(loop, value);
+      if (std::count(step.kept.begin(), step.kept.end(), value) != 0) keep(loop, value, keeps);
   }
 }
 
 // The array may be one that the element's ops still read.
-void ThreadLowering::keep(Loop& loop, ir::Value value) {
+void ThreadLowering::keep(Loop& loop, ir::Value value, const std::vector<VectorKeep>& keeps) {
   const Place& place = loop.plan.frame.place;
+  const auto found = std::find_if(keeps.begin(), keeps.end(),
+                                  [&](const VectorKeep& kept) { return kept.value == value; });
+  const bool is_vector = found != keeps.end();
+  if (is_vector && !found->is_own) return;
   ir::Value made = element(loop, value, place);
-  const ir::Value at = register_index(loop, value, place);
-  if (text_.operand(made) == text_.element(array(value), at)) return;
-  if (out_.name_of(made).empty()) made = line(loop, value, made, place);
-  delayed_.push_back({array(value), at, made});
+  Delayed write{is_vector ? found->from : array(value),
+                is_vector ? loop.variables[within_vector] : array_index(loop, value, place), made};
+  if (text_.operand(made) == text_.element(write.array, write.index)) return;
+  if (layouts_.is_shared(value) && !is_vector) write.condition = owner(*loop.plan.frame.layout);
+  if (out_.name_of(made).empty()) write.value = line(loop, value, made, place);
+  delayed_.push_back(write);
 }
 
 // ---- Vectors
@@ -281,10 +337,16 @@ ThreadLowering::Guards ThreadLowering::vector_guards(Loop& loop, const VectorAcc
 std::vector<ir::Attribute> ThreadLowering::vector_attributes(const Loop& loop,
                                                              const VectorAccess& access,
                                                              const Guards& guards) const {
+  // One by one the elements of parts that are inside or outside whole take twice the instructions.
+  const int part = guards.size() == 2 && !access.op->facts().is_atomic()
+                       ? part_of_vector(loop.plan.frame, access)
+                       : 1;
   std::vector<ir::Attribute> out = {{"count", std::int64_t{1} << loop.plan.log_vector},
-                                    {"width", std::int64_t{access.width}}};
-  if (const std::string_view cache = vector_cache(access, guards.size() == 2); !cache.empty())
+                                    {"width", std::int64_t{part > 1 ? part : access.width}}};
+  if (const std::string_view cache = vector_cache(access, guards.size() == 2 && part == 1);
+      !cache.empty())
     out.push_back({"cache", std::string(cache)});
+  if (part > 1) out.push_back({"parts", std::int64_t{1}});
   return out;
 }
 
@@ -307,8 +369,9 @@ void ThreadLowering::store_vector(Loop& loop, const VectorAccess& access, ir::Va
     const Guards guards = vector_guards(loop, access);
     frame.is_whole_vector = false;
     operands.insert(operands.end(), guards.begin(), guards.end());
-    statement(OpKind::StoreFrom, operands, *list_, vector_attributes(loop, access, guards),
-              access.op->location);
+    std::vector<ir::Attribute> attributes = vector_attributes(loop, access, guards);
+    if (access.op->facts().is_atomic()) note_atomic(access, attributes);
+    statement(OpKind::StoreFrom, operands, *list_, attributes, access.op->location);
   };
   if (const ir::Value own = owner(*frame.layout)) {
     loop.scopes.emplace_back();
@@ -316,24 +379,6 @@ void ThreadLowering::store_vector(Loop& loop, const VectorAccess& access, ir::Va
     loop.scopes.pop_back();
   } else {
     write();
-  }
-}
-
-// ---- Copies
-
-void ThreadLowering::copy(const Step& step,
-                          const std::vector<std::pair<ir::Value, ir::Value>>& copies) {
-  for (const auto& [to, from] : copies) {
-    Loop loop = make(step, layouts_.of_array(to));
-    open(loop, over_slices, "slices", false);
-    open(loop, over_vectors, "vectors", true);
-    open(loop, within_vector, "elements", true);
-    const Place& place = loop.plan.frame.place;
-    statement(OpKind::Write,
-              {array(to), register_index(loop, to, place), element(loop, from, place)}, *list_);
-    close(loop, within_vector);
-    close(loop, over_vectors);
-    close(loop, over_slices);
   }
 }
 

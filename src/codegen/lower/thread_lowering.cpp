@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <functional>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/lower/thread_order.h"
+#include "ir/analysis/meetings.h"
 #include "ir/roles.h"
-#include "passes/laid/hand_overs.h"
 #include "passes/laid/op_facts.h"
+#include "passes/laid/spins.h"
+#include "passes/passes.h"
 
 namespace tilewright {
 
@@ -20,65 +24,106 @@ using ir::Type;
 
 namespace {
 
-bool is_lowered(const ir::Kernel& laid, const ir::Op& op) {
+// Why ops of a kind are not lowered; empty where they are.
+std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
+  const auto unless = [&](bool is_lowered) {
+    return is_lowered ? std::string() : fmt::format("'{}' is not", facts.name);
+  };
+  if (op.kind == OpKind::Dot) return {};  // its plan is looked at with the steps
   switch (facts.family) {
     case ir::Family::Source:
-      return op.kind != OpKind::NumBlocks && op.kind != OpKind::IsProducer;
+      return unless(op.kind != OpKind::NumBlocks && op.kind != OpKind::IsProducer);
     case ir::Family::View:
       // The only element of a tile is no element of a loop.
-      return std::all_of(op.results.begin(), op.results.end(),
-                         [&](ir::Value value) { return is_tile(laid, value); });
+      return unless(std::all_of(op.results.begin(), op.results.end(),
+                                [&](ir::Value value) { return is_tile(laid, value); }) ||
+                    !is_tile(laid, op.operands[0]));
     case ir::Family::Elementwise:
     case ir::Family::Check:
     case ir::Family::Ends:
-      return true;
-    case ir::Family::Access:
-      return op.kind == OpKind::Load || op.kind == OpKind::Store;
-    case ir::Family::Control:
-      return op.kind != OpKind::While;
     case ir::Family::Reduction:
-    case ir::Family::Across:
+      return {};
+    case ir::Family::Access:
+      return unless(op.kind != OpKind::CopyAsync);
+    case ir::Family::Control:
+      return op.texts("scratch").empty() ? "" : "tiles that change places in shared memory are not";
     case ir::Family::Sync:
+      return unless(op.kind == OpKind::Barrier);
+    case ir::Family::Across:
+      if (op.kind == OpKind::Scan && op.text("via") != "registers")
+        return "a scan through shared memory is not";
+      return unless(op.kind != OpKind::ReadBuffer);
     case ir::Family::Final:
       break;
   }
-  return false;
+  return unless(false);
 }
 
-bool is_lowered(const ir::Kernel& laid, const LaidFacts& facts) {
-  const bool has_place = std::any_of(
-      laid.buffers.begin(), laid.buffers.end(),
-      [](const ir::KernelBuffer& buffer) { return buffer.has_place() || buffer.has_slots(); });
-  if (has_place || laid.shape.cluster > 1 || facts.alignments.rotation() || !laid.rings.empty() ||
-      !laid.maps.empty() || ir::is_persistent(laid))
-    return false;
-  bool all = true;
+// What an atomic of an element has found is wanted by the thread that asked alone.
+std::string refusal(const TileLayouts& layouts, const Steps& steps) {
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
+        !ThreadLowering::is_lowered_dot(layouts, *step.op))
+      return "a product of warpgroups is not";
+    if (step.kind == Step::Kind::Elements)
+      for (const ir::Op* op : step.ops)
+        if (op->facts().is_atomic() && !op->text("scratch").empty())
+          return "old values of an atomic that several threads want are not";
+    for (const Steps& inner : step.regions)
+      if (std::string why = refusal(layouts, inner); !why.empty()) return why;
+  }
+  return {};
+}
+
+std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts) {
+  std::string why;
+  const auto refuse = [&](bool is_refused, std::string_view what) {
+    if (why.empty() && is_refused) why = what;
+  };
+  // The ops first: they say what the kernel does.
   ir::walk(laid.body, [&](const ir::Op& op) {
-    all &= is_lowered(laid, op);
-    if (!op.facts().is(ir::Family::Control) || op.kind == OpKind::Sweep) return;
-    // Tiles that change places would have to be copied aside.
-    for (const HandOver& hand_over : hand_overs_of(op))
-      for (std::size_t k = 0; k < hand_over.to.size(); ++k)
-        all &= !is_overwritten(laid, facts.sweeps, hand_over, k);
+    if (why.empty()) why = refusal(laid, op);
   });
-  return all;
+  for (const ir::KernelBuffer& buffer : laid.buffers) {
+    refuse(buffer.is_private, "a row that is each thread's own part of shared memory is not");
+    refuse(buffer.has_slots(), "a buffer of several slots is not");
+  }
+  refuse(laid.shape.cluster > 1, "a program of several blocks is not");
+  refuse(facts.alignments.rotation().has_value(), "rows that begin anywhere are not");
+  refuse(!laid.rings.empty() || !laid.maps.empty() || ir::is_persistent(laid),
+         "warps with roles are not");
+  return why.empty() ? refusal(layouts, facts.sweeps.steps()) : why;
+}
+
+// Whether a barrier stands in a loop over elements.
+bool has_inner_barriers(const ir::Region& region, bool is_inside) {
+  return std::any_of(region.ops.begin(), region.ops.end(), [&](const ir::Op* op) {
+    if (op->kind == OpKind::Barrier) return is_inside;
+    const bool is_of_elements = op->kind == OpKind::For && op->text("over") != "rounds";
+    return std::any_of(op->regions.begin(), op->regions.end(), [&](const ir::Region& inner) {
+      return has_inner_barriers(inner, is_inside || is_of_elements);
+    });
+  });
 }
 
 }  // namespace
 
 ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
-                               const TileLayouts& layouts, const CudaEmitOptions& options)
+                               const TileLayouts& layouts, const CudaEmitOptions& options,
+                               std::set<int> meetings)
     : ElementPlans(laid, facts, layouts, options),
       ProgramLowering(laid, facts.sweeps),
-      text_(out_) {}
+      text_(out_),
+      meetings_(std::move(meetings)) {}
 
 ThreadProgram ThreadLowering::run() {
   enter();
   steps(schedule_.steps());
+  prologue_.insert(prologue_.end(), shared_.begin(), shared_.end());
   out_.body.ops.insert(out_.body.ops.begin() + 1, prologue_.begin(), prologue_.end());
   out_.shape.resident = resident_blocks();
-  return {std::move(out_), is_crowded_};
+  return {std::move(out_), is_crowded_, refused_};
 }
 
 void ThreadLowering::enter() {
@@ -96,18 +141,24 @@ void ThreadLowering::enter() {
   }
   list_ = &out_.body.ops;
   const std::int64_t threads = shape_of(kernel_, options_.target).threads();
-  thread_ = named(FinalBuilder::make(OpKind::Thread, {}, Type::scalar(i32), {{"count", threads}}),
+  thread_ = named(FinalBuilder::make(OpKind::Thread, {}, Type::scalar(i32), {{"count", threads}, {"lanes", std::int64_t{options_.target.warp_size}}}),
                   "thread", *list_);
 }
 
 void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
+    if (meetings_.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_op(*step.op);
         break;
       case Step::Kind::Elements:
         elements(step);
+        // The sweep's results are the scalars that it has found.
+        if (step.op)
+          for (const ir::Value result : step.op->results)
+            if (!is_tile(kernel_, result))
+              scalars_[result.id] = scalar(schedule_.source_of(result));
         break;
       case Step::Kind::Control: {
         const bool loops = step.op->facts().has(ir::Loops);
@@ -117,12 +168,15 @@ void ThreadLowering::steps(const Steps& all) {
         for (const ir::Region& inner : step.op->regions)
           for (const ir::Value argument : inner.arguments)
             if (is_tile(kernel_, argument)) declare(argument);
-        control(step);
+        if (step.op->kind == OpKind::For) hold_operands(step);
+        if (step.op->kind == OpKind::While && is_spin(step)) spin(step);
+        else control(step);
         loop_depth_ -= loops;
         break;
       }
       case Step::Kind::Across:
-        TW_UNREACHABLE("'{}' is not lowered to threads", step.op->facts().name);
+        across(step);
+        break;
     }
   }
 }
@@ -144,10 +198,17 @@ void ThreadLowering::scalar_op(const ir::Op& op) {
   if (op.kind == OpKind::Constant || op.kind == OpKind::Assume) return;
   if (op.kind == OpKind::Load) return scalar_load(op);
   if (op.kind == OpKind::Store) return scalar_store(op);
+  if (op.kind == OpKind::Print) return print_scalars(op);
+  if (facts.is_atomic() && spinning_.empty()) return scalar_atomic(op);
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
-  if (facts.is(ir::Family::Check)) {
+  if (facts.is(ir::Family::Check) || facts.is(ir::Family::Sync)) {
     statement(op.kind, operands, *list_, op.attributes, op.location);
+    return;
+  }
+  if (facts.is_atomic()) {
+    scalars_[op.result().id] = make_atomic(op, operands, spinning_,
+                                           names_.make(kernel_.name_of(op.result()), "old"));
     return;
   }
   const ir::Value made =
@@ -211,6 +272,11 @@ ir::Value ThreadLowering::all(const std::vector<ir::Value>& conditions) {
 }
 
 void ThreadLowering::when(ir::Value condition, const std::function<void()>& body) {
+  choose(condition, body, {});
+}
+
+void ThreadLowering::choose(ir::Value condition, const std::function<void()>& body,
+                            const std::function<void()>& otherwise) {
   ir::Op* branch = out_.make_op(OpKind::If, {condition}, {}, {});
   branch->regions.resize(2);
   insert(branch, *list_);
@@ -218,7 +284,10 @@ void ThreadLowering::when(ir::Value condition, const std::function<void()>& body
     body();
     statement(OpKind::Yield, {}, *list_);
   });
-  region(branch->regions[1], [&] { statement(OpKind::Yield, {}, *list_); });
+  region(branch->regions[1], [&] {
+    if (otherwise) otherwise();
+    statement(OpKind::Yield, {}, *list_);
+  });
 }
 
 ir::Value ThreadLowering::owner(const Layout& layout) {
@@ -258,15 +327,24 @@ int ThreadLowering::resident_blocks() const {
   return has_rolled_slices_ ? target.registers_per_processor / (registers_of_slices * threads) : 0;
 }
 
-std::optional<ThreadProgram> lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
-                                              const TileLayouts& layouts,
-                                              const CudaEmitOptions& options) {
-  if (!is_lowered(laid, facts) || must_meet_in_memory(laid, facts.sweeps, layouts))
-    return std::nullopt;
-  ThreadProgram out = ThreadLowering(laid, facts, layouts, options).run();
+ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
+                               const TileLayouts& layouts, const CudaEmitOptions& options) {
+  const auto refused = [](std::string why) { return ThreadProgram{.refused = std::move(why)}; };
+  if (std::string why = refusal(laid, facts, layouts); !why.empty()) return refused(std::move(why));
+  std::optional<std::set<int>> meetings = meetings_in_memory(laid, facts.sweeps, layouts);
+  if (!meetings) return refused("threads that meet between the loads and the stores of a sweep are not");
+  ThreadProgram out = ThreadLowering(laid, facts, layouts, options, std::move(*meetings)).run();
+  if (!out.refused.empty()) return out;
+  for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
+  // Accesses whose threads are not known to be the same would meet for each element.
+  if (has_inner_barriers(out.kernel.body, false))
+    return refused("threads that meet for each element of a tile are not");
+  // Threads may see different values where a volatile load decides whether they meet.
+  if (ir::find_divergent(out.kernel) != nullptr)
+    return refused("threads that meet under a condition which a volatile load decides are not");
   // Which programs share a block is known by the numbers that are asked for.
   if (laid.shape.programs > 1 && first_program_axis(laid) != first_program_axis(out.kernel))
-    return std::nullopt;
+    return refused("programs that share a block and do not ask for their numbers are not");
   return out;
 }
 

@@ -4,11 +4,11 @@
 // (codegen/cuda/space.h). What does not change within a vector gets a name.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -18,14 +18,20 @@
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/lower/program_lowering.h"
 #include "codegen/print/cuda_expressions.h"
+#include "passes/laid/reduce_plan.h"
 
 namespace tilewright {
+
+// The number of an element among those of the variables with the lowest bits.
+IndexMap number_map(const Space& space, int bits);
 
 class ThreadLowering : private ElementPlans, private ProgramLowering {
  public:
   ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts,
-                 const CudaEmitOptions& options);
+                 const CudaEmitOptions& options, std::set<int> meetings);
   ThreadProgram run();
+
+  static bool is_lowered_dot(const TileLayouts& layouts, const ir::Op& dot);
 
  private:
   using ElementPlans::constant_of;
@@ -45,7 +51,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
       IndexMap number;
     };
     ElementLoop plan;
-    std::array<ir::Value, 4> variables = {};  // v, k, s and the thread
+    std::vector<ir::Value> variables = {{}, {}, {}, {}};  // v, k, s and the thread
     std::vector<Scope> scopes = {{}};
     std::vector<First> firsts = {};
     std::vector<Statements*> outside = {};  // of the loops that are open
@@ -53,6 +59,40 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   // Written when the element's ops are done.
   struct Delayed {
     ir::Value array, index, value;
+    ir::Value condition = {};
+  };
+  struct Reduction {
+    const ir::Op* op = nullptr;
+    ReducePlan plan;
+    std::string name = {};               // of the total
+    std::string type = {};               // of the structure, where it has several members
+    std::vector<ir::Value> totals = {};  // an array for each operand
+    int registers = 1;              // of the totals
+    bool is_wide = false;           // a sum of small floats: totals are f32, rounded at the end
+    bool has_identity = false;      // it begins as 0
+  };
+  // A tile whose elements go to shared memory in vectors, after they were worked on.
+  struct VectorKeep {
+    ir::Value value;
+    ir::Value from = {};
+    bool is_own = false;  // an array for this alone, of one vector
+  };
+  // What a product adds up.
+  struct Sums {
+    ir::Value array;
+    bool is_own = false;  // else that of the result
+  };
+  // The loops over the depth and over the thread's rows, columns and batches of a product.
+  struct Patch {
+    Loop loop;
+    IndexMap sum = {};  // the register of an element
+  };
+  // An operand of a product of units, and where its matrices are where it comes in such.
+  struct OperandWords {
+    DotOperand operand;
+    std::optional<MatrixView> from = {};
+    MatrixPlan plan = {};
+    ir::Value at = {};
   };
   // What a vector access is guarded by: nothing, a condition, or the first and the end.
   using Guards = std::vector<ir::Value>;
@@ -64,6 +104,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   bool is_inlined(const ir::Op& op, ir::Value made) const override;
   void mark_loop(ir::Op& loop, const ir::Op& op) override;
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies) override;
+  void copy(const Step& step, ir::Value to, ir::Value from);
   void scalar_op(const ir::Op& op);
   void scalar_load(const ir::Op& op);
   void scalar_store(const ir::Op& op);
@@ -71,6 +112,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   ir::Value owner(const Layout& layout);  // none where every thread owns its elements
   ir::Value all(const std::vector<ir::Value>& conditions);
   void when(ir::Value condition, const std::function<void()>& body);
+  void choose(ir::Value condition, const std::function<void()>& body,
+              const std::function<void()>& otherwise);
 
   // ---- Indices (thread_indices.cpp)
   ir::Value linear(const Loop& loop, const IndexMap& map, std::size_t first, std::size_t last);
@@ -107,8 +150,15 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
 
   // ---- Loops (thread_loops.cpp)
   Loop make(const Step& step, const TileLayout& layout);
-  void open(Loop& loop, std::size_t variable, const char* over, bool unrolls);
+  void open(Loop& loop, std::size_t variable, const char* over, bool unrolls) {
+    open_rounds(loop, variable, over, unrolls ? -1 : 1);
+  }
+  void open_rounds(Loop& loop, std::size_t variable, const char* over, std::int64_t unroll,
+                   ir::Location location = {});
   void close(Loop& loop, std::size_t variable);
+  // That over slices stays a loop unless all registers have to be known.
+  void open_all(Loop& loop, bool unrolls_slices = false);
+  void close_all(Loop& loop);
   ir::Value make_array(const std::string& name, const ir::Type& element, std::int64_t count,
                        ir::Location location = {});
   void declare(ir::Value value);
@@ -116,8 +166,10 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void load_first(Loop& loop, std::vector<Preload>& preloads, bool is_inside);
   void load_vector(Loop& loop, const Preload& preload, ir::Value tile, ir::Value start);
   bool is_only_loaded(const Step& step, const std::vector<Preload>& preloads) const;
-  void element_ops(Loop& loop, const std::map<const ir::Op*, ir::Value>& vectors);
-  void keep(Loop& loop, ir::Value value);
+  void write_delayed();
+  void element_ops(Loop& loop, const std::map<const ir::Op*, ir::Value>& vectors,
+                   const std::vector<VectorKeep>& keeps);
+  void keep(Loop& loop, ir::Value value, const std::vector<VectorKeep>& keeps);
   ir::Value vector_pointer(Loop& loop, const VectorAccess& access);
   ir::Value vector_condition(Loop& loop, const VectorAccess& access);
   Guards vector_guards(Loop& loop, const VectorAccess& access);
@@ -126,12 +178,103 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   ir::Value other_of(const ir::Op& load, const ir::Type& element);
   void store_vector(Loop& loop, const VectorAccess& access, ir::Value from);
 
+  // ---- Tiles in shared memory (thread_tiles.cpp)
+  ir::Value array_index(Loop& loop, ir::Value value, const Place& place);
+  ir::Value view(ir::Value array, ir::Value index);
+  ir::Value shared_vector(Loop& loop, ir::Value value, const Place& place);
+  void write_element(Loop& loop, ir::Value to, ir::Value value);
+  bool is_made_beside_readers(const Loop& loop, const TileReads& reads) const;
+  std::vector<VectorKeep> plan_vector_keeps(const Loop& loop, const std::vector<Preload>& preloads);
+  static bool keeps_all(const Step& step, const std::vector<VectorKeep>& keeps);
+  void keep_vector(Loop& loop, const VectorKeep& kept);
+  void across(const Step& step);
+  void for_each_result(const Step& step, const std::function<ir::Value(Loop&)>& make_element);
+  void gather(const Step& step);
+  void concatenate(const Step& step);
+
+  // ---- Scans, sorts, histograms and prints (thread_scans.cpp, thread_sorts.cpp)
+  void scan(const Step& step);
+  Reduction begin_scan(const ir::Op& op, const ScanPlan& plan);
+  int log_threads() const;
+  ir::Value make_scratch(const ir::Op& op, const ir::Type& element, std::int64_t count,
+                         const char* name);
+  ir::Value sorted_place(Loop& loop, int log_count);
+  void sort(const Step& step);
+  void for_each_number(const Step& step, std::int64_t count,
+                       const std::function<void(Loop&)>& body);
+  void histogram(const Step& step);
+  void print(const Step& step);
+  void print_scalars(const ir::Op& op);
+
+  // ---- Products (thread_dots.cpp)
+  void dot(const Step& step);
+  Loop loop_over_sums(const Step& step);
+  ir::Value register_of(const Loop& loop);
+  Sums begin_sums(const Step& step);
+  void end_sums(const Step& step, const Sums& sums);
+  Patch patch_of(const Step& step);
+  ir::Value read_operand(Loop& loop, ir::Value value, const IndexMap& map, std::size_t variable);
+  void multiply_add(const Step& step, ir::Value sums);
+
+  // ---- Products of units (thread_mma.cpp)
+  Loop loop_with(const Step& step, std::vector<SpaceVariable> variables,
+                 std::vector<ir::Value> values);
+  ir::Value part(ir::Value array, const Loop& loop, int low);
+  ir::Value moved(ir::Value at, std::uint64_t image, const Loop& loop, const IndexMap& map);
+  OperandWords words_of(const Step& step, const DotOperand& operand);
+  ir::Value make_words(const OperandWords& words, int log_steps);
+  void read_words(const Step& step, const OperandWords& words, ir::Value into, const Loop& around);
+  void collect_words(const Step& step, const DotOperand& operand, ir::Value into,
+                     const Loop& around);
+  bool can_hold(const Step& loop, const Step& dot, ir::Value operand) const;
+  void hold_operands(const Step& loop);
+  void hold_operand(const Step& loop, const Step& dot, bool is_left);
+  void multiply_matrices(const Step& step, ir::Value sums);
+
+  // ---- Atomics (thread_atomics.cpp)
+  ir::Value make_atomic(const ir::Op& op, const std::vector<ir::Value>& operands,
+                        const std::string& order, const std::string& name);
+  void fence(const ir::Op& atomic);
+  void atomic_element(Loop& loop, const ir::Op& op);
+  void begin_fenced(const TileReads& reads, const std::vector<Preload>& preloads, const Step& step);
+  void end_fenced();
+  // The attributes of a vector that is added.
+  void note_atomic(const VectorAccess& access, std::vector<ir::Attribute>& out) const;
+  void scalar_atomic(const ir::Op& op);
+  void spin(const Step& step);
+
+  // ---- Reductions (thread_reductions.cpp)
+  Reduction begin_reduction(const Step& step, const ir::Op& op);
+  std::vector<ir::Type> total_types(const Reduction& reduction) const;
+  void declare_totals(Reduction& reduction);
+  std::vector<ir::Value> make_group(const Reduction& reduction, ir::Space space, std::int64_t count,
+                                    Statements& list, const std::string& name = "");
+  std::vector<ir::Value> is_first(const Loop& loop, const ir::Op& reduce);
+  ir::Value total_index(const Loop& loop, const Reduction& reduction);
+  std::vector<ir::Value> combined(const ir::Region& region, const std::vector<ir::Value>& both);
+  void add_to(Loop& loop, const Reduction& reduction);
+  void end_reduction(const Reduction& reduction);
+  void combine_threads(const Reduction& reduction);
+  void call_combining(const Reduction& reduction, LibraryKind function,
+                      std::vector<std::int64_t> numbers);
+  std::vector<ir::Value> make_slots(const Reduction& reduction);
+  void publish(const Reduction& reduction, std::size_t number_of_result);
+  void share_total(const Reduction& reduction, ir::Value result, ir::Value k, ir::Value total);
+  void for_all_registers(std::int64_t count, const std::function<void(ir::Value)>& body);
+
   const CudaExpressions text_;
   ir::Value thread_;
   Statements prologue_;
+  Statements shared_;  // arrays in shared memory
   std::unordered_map<std::uint32_t, ir::Value> arrays_;  // by the value that owns the array
+  // Words that are read before a loop, by the product and whether it is its left operand.
+  std::map<std::pair<const ir::Op*, bool>, ir::Value> held_;
   std::map<std::uint64_t, ir::Value> owners_;            // by the bits of copies
   std::vector<Delayed> delayed_;
+  const std::set<int> meetings_;    // steps before which all threads meet
+  const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
+  std::string refused_;             // why these sweeps cannot be written
+  std::string spinning_;            // the order of the exchange that a loop waits for
   int loop_depth_ = 0;
   std::int64_t loop_words_ = 0;  // the most registers that a step of a loop loads and adds to
 };

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/lower/thread_order.h — whether the threads of a program have to meet because of memory.
+// codegen/lower/thread_order.h — where the threads of a program have to meet because of memory that
+// they share with the launch: what a program does to it happens in the order of its source.
 #pragma once
+
+#include <optional>
+#include <set>
 
 #include "ir/kernel.h"
 #include "passes/laid/sweeps.h"
@@ -8,7 +12,9 @@
 
 namespace tilewright {
 
-// Whether a thread may use memory that another one used before in a way that must come first.
-bool must_meet_in_memory(const ir::Kernel& laid, const Sweeps& sweeps, const TileLayouts& layouts);
+// Numbers of steps (Step::order) before which all threads meet. None where they would have to meet
+// between the loads and the stores of one sweep.
+std::optional<std::set<int>> meetings_in_memory(const ir::Kernel& laid, const Sweeps& sweeps,
+                                                const TileLayouts& layouts);
 
 }  // namespace tilewright

@@ -83,6 +83,7 @@ void StatementPrinter::loop_pragma(const ir::Op& op) {
 
 void StatementPrinter::element_loop(const ir::Op& op) {
   loop_pragma(op);
+  if (op.text("over") == "registers") return register_loop(op);
   const ir::Region& body = op.regions[0];
   const std::string& name = kernel_.name_of(body.arguments[0]);
   const ir::Op* step = kernel_.maker(op.operands[2]);
@@ -100,6 +101,16 @@ void StatementPrinter::element_loop(const ir::Op& op) {
   out_.close();
 }
 
+// "for (int k = 0; k < 4; ++k) x[k] = y[k];"
+void StatementPrinter::register_loop(const ir::Op& op) {
+  TextWriter outside = std::exchange(out_, TextWriter{});
+  region(op.regions[0]);
+  std::string body = std::exchange(out_, std::move(outside)).take();
+  while (body.ends_with('\n')) body.pop_back();
+  out_.format("for (int {0} = 0; {0} < {1}; ++{0}) {2}",
+              kernel_.name_of(op.regions[0].arguments[0]), operand(op.operands[1]), body);
+}
+
 // Region 0 decides; its values are the results, or what region 1 goes on with.
 void StatementPrinter::while_loop(const ir::Op& op) {
   const ir::Op& decision = *op.regions[0].ops.back();
@@ -107,7 +118,7 @@ void StatementPrinter::while_loop(const ir::Op& op) {
   declare(op.regions[0].arguments, op.operands);
   declare(inside, {});
   loop_pragma(op);
-  out_.open("for (;;)");
+  out_.open(has_short_branches_ ? "while (true)" : "for (;;)");
   region(op.regions[0]);
   const std::string goes_on = operand(decision.operands[0]);
   assign(inside, {decision.operands.begin() + 1, decision.operands.end()});
@@ -117,6 +128,34 @@ void StatementPrinter::while_loop(const ir::Op& op) {
   out_.close();
 }
 
+// "if (thread == 0) tw::store_one(p, x);", comments before it. False where it is more than that.
+bool StatementPrinter::short_branch(const ir::Op& op, const std::string& condition) {
+  if (!has_short_branches_ || !op.results.empty()) return false;
+  const ir::Location place = last_location_;
+  TextWriter outside = std::exchange(out_, TextWriter{});
+  region(op.regions[0]);
+  const std::string text = std::exchange(out_, std::move(outside)).take();
+  std::vector<std::string> comments, statements;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    const std::string line = text.substr(at, end - at);
+    const bool is_comment = line.starts_with("//") || line.starts_with("#line");
+    (is_comment ? comments : statements).push_back(line);
+    at = end + 1;
+  }
+  const bool is_short = statements.size() == 1 && statements[0].ends_with(';') &&
+                        !statements[0].starts_with("if ") && !statements[0].starts_with("const ");
+  if (!is_short) {
+    last_location_ = place;
+    return false;
+  }
+  for (const std::string& line : comments)
+    if (line.starts_with("#")) out_.raw(line + "\n");
+    else out_.line(line);
+  out_.format("if ({}) {}", condition, statements[0]);
+  return true;
+}
+
 void StatementPrinter::branch(const ir::Op& op) {
   declare(op.results, {});
   if (op.results.empty() && op.regions[0].ops.size() == 1) {
@@ -124,12 +163,18 @@ void StatementPrinter::branch(const ir::Op& op) {
     region(op.regions[1]);
     return out_.close();
   }
-  out_.open(fmt::format("if ({})", expressions_.condition(op.operands[0])));
-  region(op.regions[0]);
-  assign(op.results, op.regions[0].ops.back()->operands);
-  if (op.regions[1].ops.size() > 1 || !op.results.empty()) {
-    out_.outdent();
-    out_.open("} else");
+  const std::string condition = expressions_.condition(op.operands[0]);
+  const bool is_short = short_branch(op, condition);
+  if (!is_short) {
+    out_.open(fmt::format("if ({})", condition));
+    region(op.regions[0]);
+    assign(op.results, op.regions[0].ops.back()->operands);
+  }
+  const bool has_else = op.regions[1].ops.size() > 1 || !op.results.empty();
+  if (is_short && !has_else) return;
+  if (has_else) {
+    if (!is_short) out_.outdent();
+    out_.open(is_short ? "else" : "} else");
     region(op.regions[1]);
     assign(op.results, op.regions[1].ops.back()->operands);
   }

@@ -108,6 +108,18 @@ std::string CudaExpressions::load(const ir::Op& op) const {
   return type.is_bool() ? atom(text) + " != 0" : text;
 }
 
+std::string CudaExpressions::atomic(const ir::Op& op) const {
+  need("atomics");
+  const bool is_cas = op.kind == OpKind::AtomicCas;
+  std::string_view name = is_cas ? "cas" : op.text("op");
+  if (name == "fadd") name = "add";
+  std::string out = fmt::format("tw::atomic_{}<tw::Order::{}, tw::Scope::{}>({}, {}", name,
+                                camel_case(op.text("order")), camel_case(op.text("scope")),
+                                condition(op.operands[0]), condition(op.operands[1]));
+  if (is_cas) out += ", " + condition(op.operands[2]);
+  return out + ")";
+}
+
 // "x + thread * 4 + k * 512"
 std::string CudaExpressions::offset(const ir::Op& op) const {
   const ir::Op* base = kernel_.maker(op.operands[0]);
@@ -121,6 +133,7 @@ std::string CudaExpressions::offset(const ir::Op& op) const {
 
 std::string CudaExpressions::computed(const ir::Op& op) const {
   if (op.kind == OpKind::Offset) return offset(op);
+  if (op.kind == OpKind::Hint) return condition(op.operands[0]);
   std::vector<OperandText> operands = operands_of(op);
   if (op.kind == OpKind::Cast || op.kind == OpKind::Math)
     for (std::size_t k = 0; k < operands.size(); ++k) operands[k].text = condition(op.operands[k]);

@@ -4,6 +4,10 @@
 #include "codegen/print/cuda_kernel.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,7 +16,10 @@
 #include "base/check.h"
 #include "base/quote.h"
 #include "codegen/print/cuda_expressions.h"
+#include "codegen/print/dot_calls.h"
 #include "codegen/text/expressions.h"
+#include "codegen/text/names.h"
+#include "machine/library.h"
 
 namespace tilewright {
 
@@ -20,23 +27,67 @@ using ir::OpKind;
 
 namespace {
 
+// Where arrays in shared memory lie.
+struct SharedPlaces {
+  static constexpr std::int64_t most_static = 48 * 1024;  // without asking the launch for them
+  std::int64_t bytes = 0;
+  bool overlap = false;
+
+  bool is_dynamic() const { return bytes > most_static; }
+  // Whether they are parts of one array.
+  bool is_one() const { return overlap || is_dynamic(); }
+};
+
+bool is_shared(const ir::Kernel& kernel, const ir::Op& op) {
+  return (op.kind == OpKind::Array || op.kind == OpKind::Group) &&
+         kernel.type(op.result()).space == ir::Space::Shared;
+}
+
+SharedPlaces shared_places(const ir::Kernel& kernel) {
+  constexpr std::int64_t word = 8, line = 16;
+  SharedPlaces out;
+  std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+  for (const ir::Op* op : kernel.body.ops) {
+    if (!is_shared(kernel, *op)) continue;
+    const auto each =
+        op->kind == OpKind::Group
+            ? word * static_cast<std::int64_t>(op->results.size())
+            : static_cast<std::int64_t>(kernel.type(op->result()).element().element_bytes());
+    const std::int64_t first = op->integer("offset");
+    const std::int64_t end = first + (op->integer("count") * each + line - 1) / line * line;
+    for (const auto& [from, to] : taken) out.overlap = out.overlap || (first < to && from < end);
+    taken.emplace_back(first, end);
+    out.bytes = std::max(out.bytes, end);
+  }
+  return out;
+}
+
 class CudaStatements : public StatementPrinter {
  public:
   CudaStatements(const ir::Kernel& kernel, const LineText& line_text, bool has_directives,
                  TextWriter& out)
       : StatementPrinter(kernel, line_text, out, std::make_unique<CudaExpressions>(kernel)),
-        has_directives_(has_directives) {
-    opens_values_ = true;
+        has_directives_(has_directives),
+        places_(shared_places(kernel)) {
+    opens_values_ = has_short_branches_ = true;
+    ir::walk(kernel.body, [&](const ir::Op& op) {
+      if (op.kind == OpKind::Group) groups_.try_emplace(std::string(op.text("type")), &op);
+    });
   }
 
   void function(const std::string& symbol);
   const std::set<std::string>& parts() const { return cuda().parts(); }
+  const SharedPlaces& places() const { return places_; }
 
  protected:
   void array(const ir::Op& op) override;
+  void group(const ir::Op& op) override;
+  void barrier(const ir::Op& op) override;
+  void meeting(const ir::Op& op) override;
   void vector(const ir::Op& op) override;
   void store(const ir::Op& op) override;
   void check(const ir::Op& op) override;
+  void print(const ir::Op& op) override;
   void comment(const ir::Location& place) override;
   void loop_pragma(const ir::Op& loop) override;
   std::string index_type(ir::Value) const override { return "int"; }
@@ -48,9 +99,20 @@ class CudaStatements : public StatementPrinter {
  private:
   const CudaExpressions& cuda() const { return static_cast<const CudaExpressions&>(*owned_); }
   void thread_lines(std::int64_t threads);
+  void shared_array(const std::string& element, const ir::Op& op);
+  std::string group_type(const ir::Op& op) const;
+  void combine(const ir::Op& op);
+  void reduction(const ir::Op& op, bool is_block);
+  void scan(const ir::Op& op, bool is_block);
+  void sort(const ir::Op& op);
   std::string template_arguments(const ir::Op& op) const;
 
   const bool has_directives_;
+  const SharedPlaces places_;
+  // The first op of each structure writes it, however often that op is printed: branches are
+  // printed once more to see how long they are.
+  std::map<std::string, const ir::Op*> groups_;
+  bool is_in_function_ = false;   // of a call
 };
 
 void CudaStatements::function(const std::string& symbol) {
@@ -69,8 +131,17 @@ void CudaStatements::function(const std::string& symbol) {
                   resident > 0 ? fmt::format(", {}", resident) : "");
   out_.open(fmt::format("extern \"C\" __global__ void {} {}({})", bounds, symbol, parameters));
   thread_lines(threads);
-  for (std::size_t k = 1; k < kernel_.body.ops.size(); ++k)
-    if (!kernel_.body.ops[k]->facts().is(ir::Family::Ends)) statement(*kernel_.body.ops[k]);
+  const ir::Op* first_shared = nullptr;
+  for (const ir::Op* op : kernel_.body.ops)
+    if (!first_shared && is_shared(kernel_, *op)) first_shared = op;
+  for (std::size_t k = 1; k < kernel_.body.ops.size(); ++k) {
+    const ir::Op& op = *kernel_.body.ops[k];
+    if (&op == first_shared && places_.is_one())
+      out_.line(places_.is_dynamic()
+                    ? "extern __shared__ __align__(16) unsigned char shared[];"
+                    : fmt::format("__shared__ __align__(16) u8 shared[{}];", places_.bytes));
+    if (!op.facts().is(ir::Family::Ends)) statement(op);
+  }
   out_.close();
 }
 
@@ -88,9 +159,140 @@ void CudaStatements::thread_lines(std::int64_t threads) {
 
 void CudaStatements::array(const ir::Op& op) {
   const ir::Type& type = kernel_.type(op.result());
-  if (type.space != ir::Space::Stack) return StatementPrinter::array(op);
-  out_.format("{} {}[{}];", type_text(type.element()), kernel_.name_of(op.result()),
-              op.integer("count"));
+  const std::string element = type_text(type.element());
+  const std::string& name = kernel_.name_of(op.result());
+  if (type.space == ir::Space::Shared) return shared_array(element, op);
+  if (type.space == ir::Space::Stack)
+    return out_.format("{} {}[{}]{};", element, name, op.integer("count"),
+                       op.operands.empty() ? "" : " = {}");
+  if (op.integer("unset") != 0) return out_.format("{} {};", element, name);
+  StatementPrinter::array(op);
+}
+
+void CudaStatements::shared_array(const std::string& element, const ir::Op& op) {
+  const std::string& name = kernel_.name_of(op.result());
+  if (places_.is_one())
+    return out_.format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2});", element, name,
+                       op.integer("offset"));
+  out_.format("__shared__ __align__(16) {} {}[{}];", element, name, op.integer("count"));
+}
+
+void CudaStatements::group(const ir::Op& op) {
+  const std::string type(op.text("type"));
+  if (groups_.at(type) == &op) {
+    std::string members;
+    for (std::size_t k = 0; k < op.results.size(); ++k)
+      members += fmt::format("{} v{}; ", type_text(kernel_.type(op.results[k]).element()), k);
+    out_.format("struct {} {{ {}}};", type, members);
+  }
+  const ir::Space space = kernel_.type(op.result()).space;
+  if (space == ir::Space::Shared) return shared_array(type, op);
+  const std::string& name = kernel_.name_of(op.result());
+  if (space == ir::Space::Registers) out_.format("{} {};", type, name);
+  else out_.format("{} {}[{}];", type, name, op.integer("count"));
+}
+
+// ---- Threads that meet
+
+void CudaStatements::barrier(const ir::Op& op) {
+  if (op.kind == OpKind::Barrier) return out_.line("__syncthreads();");
+  TW_CHECK(op.kind == OpKind::Fence, "'{}' has no text at stage final", op.facts().name);
+  cuda().need("atomics");
+  out_.format("tw::fence<tw::Scope::{}>();", camel_case(op.text("scope")));
+}
+
+std::string CudaStatements::group_type(const ir::Op& op) const {
+  const ir::Op* made = kernel_.maker(op.operands[0]);
+  return made->kind == OpKind::Group ? std::string(made->text("type"))
+                                     : type_text(kernel_.type(op.operands[0]).element());
+}
+
+void CudaStatements::meeting(const ir::Op& op) {
+  const LibraryKind function = find_library_function(op.text("function"))->kind;
+  if (function == LibraryKind::LoadMatrices || function == LibraryKind::Mma) {
+    cuda().need("mma");
+    return out_.line(dot_call(expressions_, op));
+  }
+  cuda().need("reduce");
+  if (function == LibraryKind::CountOne)
+    return out_.format("atomicAdd(&{}, 1);", expressions_.element(op.operands[0], op.operands[1]));
+  if (function == LibraryKind::SortBlock) return sort(op);
+  if (function == LibraryKind::ScanLanes || function == LibraryKind::ScanBlock)
+    return scan(op, function == LibraryKind::ScanBlock);
+  reduction(op, function == LibraryKind::ReduceBlock);
+}
+
+// "tw::scan_registers<tw::ScanBits<2, 3, 31, 3, 0>, false>(running, running_slots, combine);"
+void CudaStatements::scan(const ir::Op& op, bool is_block) {
+  cuda().need("scan");
+  const std::vector<std::int64_t> numbers = op.integers("numbers");
+  const std::size_t last = numbers.size() - 1;
+  const std::string slots =
+      is_block ? operand(op.operands[op.regions[0].arguments.size() / 2])
+               : fmt::format("static_cast<{}*>(nullptr)", group_type(op));
+  combine(op);
+  out_.format("tw::scan_registers<tw::ScanBits<{}, {}, {}, {}, {}>, {}>({}, {}, {});",
+              std::countr_zero(static_cast<std::uint64_t>(numbers[last - 1])), numbers[last - 3],
+              numbers[0], is_block ? numbers[1] : 0, numbers[last - 2], numbers[last] != 0,
+              operand(op.operands[0]), slots, op.text("named"));
+}
+
+void CudaStatements::sort(const ir::Op& op) {
+  cuda().need("sort");
+  const std::vector<std::int64_t> numbers = op.integers("numbers");
+  out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}, {}, {}>({});", numbers[0], numbers[1],
+              sort_orders[numbers[2]], numbers[3], numbers[4], operand(op.operands[0]));
+}
+
+// "total = tw::reduce_block<31, 3>(total, total_slots, [&](f32 a, f32 b) { return a + b; });"
+void CudaStatements::reduction(const ir::Op& op, bool is_block) {
+  const std::vector<std::int64_t> numbers = op.integers("numbers");
+  const std::int64_t count = numbers[numbers.size() - 2];
+  const std::size_t members = op.regions[0].arguments.size() / 2;
+  const std::string total = operand(op.operands[0]);
+  std::string bits = fmt::format("{}", numbers[0]);
+  if (is_block) bits += fmt::format(", {}", numbers[1]);
+  std::string head = fmt::format("{} = tw::{}<{}>({}", total, op.text("function"), bits, total);
+  if (count > 1 && is_block)
+    head = fmt::format("tw::reduce_block<{}, {}>({}", bits, count, total);
+  const bool is_loop = count > 1 && !is_block;
+  if (is_loop)
+    head = fmt::format("for (int k = 0; k < {1}; ++k) {0}[k] = tw::reduce_lanes<{2}>({0}[k]", total,
+                       count, bits);
+  if (is_block) head += ", " + operand(op.operands[members]);
+  combine(op);
+  if (is_loop) out_.line("#pragma unroll");
+  const std::string function(op.text("named"));
+  out_.format("{}, {});", head,
+              numbers.back() != 0 ? fmt::format("tw::in_order({})", function) : function);
+}
+
+// The function that is handed over, under its name.
+void CudaStatements::combine(const ir::Op& op) {
+  const ir::Region& body = op.regions[0];
+  const std::size_t members = body.arguments.size() / 2;
+  const std::string type = group_type(op);
+  const auto name = [&](std::size_t k) { return kernel_.name_of(body.arguments[k]); };
+  const std::vector<ir::Value>& given = body.ops.back()->operands;
+  const std::string left = members == 1 ? name(0) : "left", right = members == 1 ? name(1) : "right";
+  const std::string function = fmt::format("const auto {} = [&]({} {}, {} {})", op.text("named"),
+                                           type, left, type, right);
+  const bool is_short = members == 1 && std::all_of(body.ops.begin(), body.ops.end(), [&](auto* in) {
+    return in->facts().is(ir::Family::Ends) || expressions_.is_inlined(*in);
+  });
+  if (is_short)
+    return out_.format("{} {{ return {}; }};", function, expressions_.condition(given[0]));
+  const bool was_in_function = std::exchange(is_in_function_, true);
+  out_.open(function);
+  for (std::size_t k = 0; k < 2 * members && members > 1; ++k)
+    out_.format("const {} {} = {}.v{};", expressions_.type(body.arguments[k]), name(k),
+                k < members ? left : right, k % members);
+  region(body);
+  std::string value = expressions_.condition(given[0]);
+  for (std::size_t k = 1; k < members; ++k) value += ", " + expressions_.condition(given[k]);
+  out_.format("return {};", members == 1 ? value : fmt::format("{}{{{}}}", type, value));
+  out_.close(";");
+  is_in_function_ = was_in_function;
 }
 
 std::string CudaStatements::template_arguments(const ir::Op& op) const {
@@ -109,11 +311,17 @@ void CudaStatements::vector(const ir::Op& op) {
   std::string arguments;
   for (const ir::Value value : op.operands)
     arguments += (arguments.empty() ? "" : ", ") + expressions_.condition(value);
-  out_.format("tw::{}{}<{}>({});", loads ? "load" : "store",
-              guards == 0   ? ""
-              : guards == 1 ? "_whole"
-                            : "_guarded",
-              template_arguments(op), arguments);
+  std::string name = loads ? "load" : "store", numbers = template_arguments(op);
+  if (!loads && kernel_.type(op.operands[0]).is_array()) name = "store_shared";
+  if (const std::string_view order = op.text("adds"); !order.empty()) {
+    cuda().need("atomics");
+    name = "add_vector";
+    numbers = fmt::format("tw::Order::{}, tw::Scope::{}, {}, {}", camel_case(order),
+                          camel_case(op.text("scope")), op.integer("count"), op.integer("width"));
+  }
+  const char* moves = op.integer("parts") != 0 ? "_parts" : "_guarded";
+  out_.format("tw::{}{}<{}>({});", name, guards == 0 ? "" : guards == 1 ? "_whole" : moves, numbers,
+              arguments);
 }
 
 void CudaStatements::store(const ir::Op& op) {
@@ -136,8 +344,31 @@ void CudaStatements::check(const ir::Op& op) {
   out_.format("if ({}) tw::assert_failed({});", condition, cpp_string(op.text("message")));
 }
 
+void CudaStatements::print(const ir::Op& op) {
+  std::string format = "pid (%u, %u, %u)", arguments = ", blockIdx.x, blockIdx.y, blockIdx.z";
+  if (op.operands.size() > 1) {
+    format += " idx %d";
+    arguments += ", " + expressions_.argument(op.operands[1]);
+  }
+  format += " %s";
+  arguments += ", " + cpp_string(op.text("prefix"));
+  if (!op.operands.empty()) {
+    const ir::Type& type = kernel_.type(op.operands[0]);
+    const bool is_hex = (op.integer("hex") != 0 && !type.is_float()) || type.is_pointer;
+    const bool is_wide = type.dtype == DType::Float64 || type.dtype == DType::Float32;
+    format += is_hex ? "0x%llx" : type.is_float() ? "%g" : is_signed(type.dtype) ? "%lld" : "%llu";
+    if (type.is_float())
+      arguments += fmt::format(", f64({}{}{})", is_wide ? "" : "tw::to_f32(",
+                               expressions_.condition(op.operands[0]), is_wide ? "" : ")");
+    else
+      arguments += fmt::format(", ({}){}", is_hex || !is_signed(type.dtype) ? "u64" : "i64",
+                               operand(op.operands[0]));
+  }
+  out_.format("printf(\"{}\\n\"{});", format, arguments);
+}
+
 void CudaStatements::comment(const ir::Location& place) {
-  if (place.line <= 0 || place.file >= kernel_.files.size() ||
+  if (is_in_function_ || place.line <= 0 || place.file >= kernel_.files.size() ||
       (place.line == last_location_.line && place.file == last_location_.file))
     return;
   last_location_ = place;
@@ -173,7 +404,8 @@ CudaFunction print_cuda_kernel(const ir::Kernel& kernel, const std::string& symb
   TextWriter out;
   CudaStatements statements(kernel, line_text, has_directives, out);
   statements.function(symbol);
-  return {out.take(), statements.parts()};
+  const SharedPlaces& places = statements.places();
+  return {out.take(), statements.parts(), places.bytes, places.is_dynamic()};
 }
 
 }  // namespace tilewright

@@ -3,6 +3,7 @@
 // CUDA C++.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace tilewright {
 struct CudaFunction {
   std::string text;
   std::set<std::string> parts;  // of the device library
+  std::int64_t shared_bytes = 0;
+  bool is_dynamic = false;  // the launch gives these bytes
 };
 
 // Under this name; with `has_directives` every comment has a #line to the user's source.

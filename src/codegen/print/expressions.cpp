@@ -2,6 +2,7 @@
 // codegen/print/expressions.cpp — one op as an expression of C++.
 #include "codegen/print/expressions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -92,6 +93,14 @@ std::string ExpressionPrinter::copied_type(ir::Value value) const {
 }
 
 std::string ExpressionPrinter::element(ir::Value array, ir::Value index) const {
+  const ir::Op* group = kernel_.maker(array);
+  if (group && group->kind == OpKind::Group) {
+    const auto member = std::find(group->results.begin(), group->results.end(), array);
+    const bool is_one = kernel_.type(array).space == ir::Space::Registers;
+    return fmt::format("{}{}.v{}", operand(group->results[0]),
+                       is_one ? "" : fmt::format("[{}]", argument(index)),
+                       member - group->results.begin());
+  }
   if (kernel_.type(array).space == ir::Space::Registers) return operand(array);
   return fmt::format("{}[{}]", operand(array), argument(index));
 }
@@ -133,6 +142,7 @@ std::string ExpressionPrinter::final_expression(const ir::Op& op) const {
     case ir::FinalOp::Thread:
       return thread();
     case ir::FinalOp::Array:
+    case ir::FinalOp::Group:
     case ir::FinalOp::Write:
     case ir::FinalOp::LoadTo:
     case ir::FinalOp::StoreFrom:
@@ -204,6 +214,8 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::DivideFast:
     case LibraryKind::Divisor:
     case LibraryKind::PlainDivisor:
+    case LibraryKind::WordOf:
+    case LibraryKind::WordAt:
     case LibraryKind::IsRun: {
       std::string arguments;
       for (const ir::Value value : in)
@@ -229,6 +241,14 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::RunningSum:
     case LibraryKind::MergeRuns:
     case LibraryKind::WaitAMoment:
+    case LibraryKind::LoadMatrices:
+    case LibraryKind::Mma:
+    case LibraryKind::ReduceLanes:
+    case LibraryKind::ReduceBlock:
+    case LibraryKind::ScanLanes:
+    case LibraryKind::ScanBlock:
+    case LibraryKind::SortBlock:
+    case LibraryKind::CountOne:
       break;
   }
   TW_UNREACHABLE("'{}' gives nothing", function.name);

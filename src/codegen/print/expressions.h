@@ -50,6 +50,7 @@ class ExpressionPrinter {
   virtual std::string product(const std::string& index, const std::string& stride) const;
   virtual std::string load(const ir::Op& op) const;
   virtual std::string computed(const ir::Op& op) const;
+  virtual std::string atomic(const ir::Op& op) const;
   std::vector<OperandText> operands_of(const ir::Op& op) const;
 
   const ir::Kernel& kernel_;
@@ -59,7 +60,6 @@ class ExpressionPrinter {
   std::string linear(const ir::Op& op) const;
   std::string all(const ir::Op& op) const;
   std::string call(const ir::Op& op) const;
-  std::string atomic(const ir::Op& op) const;
 };
 
 }  // namespace tilewright

@@ -83,6 +83,7 @@ void StatementPrinter::statement(const ir::Op& op) {
     case ir::Family::Check:
       return check(op);
     case ir::Family::Sync:
+      return barrier(op);
     case ir::Family::Ends:
       return;
     case ir::Family::Across:
@@ -98,6 +99,8 @@ void StatementPrinter::final_statement(const ir::Op& op) {
   switch (ir::final_op(op.kind)) {
     case ir::FinalOp::Array:
       return array(op);
+    case ir::FinalOp::Group:
+      return group(op);
     case ir::FinalOp::Write:
       return write(op);
     case ir::FinalOp::Call:
@@ -153,10 +156,11 @@ void StatementPrinter::array(const ir::Op& op) {
                          op.integer("offset"));
     case ir::Space::Staging:
       return out_.format("alignas({}) {} {}[tw::part_size];", array_bytes_at, element, name);
+    case ir::Space::Shared:
     case ir::Space::None:
       break;
   }
-  TW_UNREACHABLE("an array without a space");
+  TW_UNREACHABLE("an array without a place");
 }
 
 void StatementPrinter::write(const ir::Op& op) {
@@ -169,6 +173,14 @@ void StatementPrinter::write(const ir::Op& op) {
                   is_open ? expressions_.expression(*maker) : operand(op.operands[2]));
   if (op.operands.size() < 4) out_.line(line);
   else out_.format("if ({}) {}", expressions_.condition(op.operands[3]), line);
+}
+
+void StatementPrinter::group(const ir::Op& op) {
+  TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
+}
+
+void StatementPrinter::meeting(const ir::Op& op) {
+  TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
 }
 
 void StatementPrinter::vector(const ir::Op& op) {
@@ -187,8 +199,10 @@ void StatementPrinter::atomic(const ir::Op& op) {
   const std::string& name = kernel_.name_of(op.result());
   const std::string type = type_text(kernel_.type(op.result()));
   const std::string condition = op.mask() ? operand(op.mask()) : "";
+  const std::string open =
+      op.mask() && has_short_branches_ ? expressions_.condition(op.mask()) : condition;
   if (name.empty())
-    out_.line(condition.empty() ? update + ";" : fmt::format("if ({}) {};", condition, update));
+    out_.line(condition.empty() ? update + ";" : fmt::format("if ({}) {};", open, update));
   else if (condition.empty()) out_.format("const {} {} = {};", type, name, update);
   else out_.format("const {0} {1} = {2} ? {3} : {0}{{}};", type, name, condition, update);
 }
@@ -236,6 +250,15 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::RunningSum:
     case LibraryKind::MergeRuns:
       return tile_call(op);
+    case LibraryKind::ReduceLanes:
+    case LibraryKind::ReduceBlock:
+    case LibraryKind::ScanLanes:
+    case LibraryKind::ScanBlock:
+    case LibraryKind::SortBlock:
+    case LibraryKind::CountOne:
+    case LibraryKind::LoadMatrices:
+    case LibraryKind::Mma:
+      return meeting(op);
     case LibraryKind::WaitAMoment:
       return out_.format("tw::wait_a_moment(launch, {});", operand(in[0]));
     case LibraryKind::Clip:
@@ -250,6 +273,8 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::IsRun:
     case LibraryKind::RowOf:
     case LibraryKind::InPlace:
+    case LibraryKind::WordOf:
+    case LibraryKind::WordAt:
       break;
     case LibraryKind::ByTurns:
       TW_UNREACHABLE("'{}' is written with the entry", function->name);

@@ -44,9 +44,13 @@ class StatementPrinter {
 
   // What each language writes in its own way; here the host's.
   virtual void array(const ir::Op& op);
+  virtual void group(const ir::Op& op);
+  virtual void barrier(const ir::Op&) {}    // a program of the host has one thread
+  virtual void meeting(const ir::Op& op);  // a call of a program with several threads
   virtual void vector(const ir::Op& op);  // a load or store of one
   virtual void store(const ir::Op& op);
   virtual void check(const ir::Op& op);
+  virtual void print(const ir::Op& op);
   virtual void comment(const ir::Location& place);
   virtual void loop_pragma(const ir::Op& loop);
   virtual std::string index_type(ir::Value index) const;  // of a loop over elements
@@ -61,6 +65,7 @@ class StatementPrinter {
   const ExpressionPrinter& expressions_;
   ir::Location last_location_;
   bool opens_values_ = false;  // elements are written without parentheses around the value
+  bool has_short_branches_ = false;  // of one statement, which stands in the line of its condition
 
  private:
   void final_statement(const ir::Op& op);
@@ -74,12 +79,13 @@ class StatementPrinter {
   // Values of the outside that a region uses, by name, with their types.
   std::map<std::string, std::string> seen_outside(const ir::Region& region) const;
   void tile_call(const ir::Op& op);
-  void print(const ir::Op& op);
   void atomic(const ir::Op& op);
   void for_loop(const ir::Op& op);
   void element_loop(const ir::Op& op);
+  void register_loop(const ir::Op& op);
   void while_loop(const ir::Op& op);
   void branch(const ir::Op& op);
+  bool short_branch(const ir::Op& op, const std::string& condition);
   void declare(const std::vector<ir::Value>& variables, const std::vector<ir::Value>& initial);
   void assign(const std::vector<ir::Value>& to, const std::vector<ir::Value>& from);
 

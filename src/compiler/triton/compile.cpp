@@ -60,7 +60,9 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
     result.lowered = triton::lower(loader, function, signature, lowering_options(target, options));
   }
   if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
-  result.notes = run_passes(result.lowered.kernel, target, options);
+  KernelOptions chosen = options;
+  chosen.keeps_warps |= result.lowered.asks_for_warps;
+  result.notes = run_passes(result.lowered.kernel, target, chosen);
   return result;
 }
 

@@ -76,7 +76,7 @@ class Derive {
   void check_reached(int value, std::span<const Tensor> by) const {
     for (const Tensor& tensor : by)
       if (made_at(tracer_.value_of(tensor).node).is_defined()) return;
-    const std::vector<Node>& nodes = tracer_.graph.nodes;
+    const NodeList& nodes = tracer_.graph.nodes;
     for (const Tensor& tensor : by) {
       std::set<int> reached = {tracer_.value_of(tensor).node};
       int through = -1;  // the first node that is none of floats
@@ -101,8 +101,7 @@ class Derive {
     const std::vector<Value>& read = tracer_.graph.nodes[static_cast<std::size_t>(i)].operands;
     if (std::none_of(read.begin(), read.end(), [&](const Value& v) { return is_needed(v); }))
       return;
-    // A copy: rules add nodes.
-    const Node node = tracer_.graph.nodes[static_cast<std::size_t>(i)];
+    const Node& node = tracer_.graph.nodes[static_cast<std::size_t>(i)];
     Derivation d{.node = node, .out = tracer_.tensor_of(i), .g = made_at(i)};
     for (const Value& value : node.operands) d.in.push_back(tensor_at(value));
     const std::vector<Tensor> by_operand = derive_node(d);
@@ -116,7 +115,7 @@ class Derive {
   void add(const Value& value, const Tensor& by_view) {
     Tensor g = summed_to(by_view, value.shape);
     if (!is_whole(value)) {
-      const Node node = tracer_.graph.nodes[static_cast<std::size_t>(value.node)];
+      const Node& node = tracer_.graph.nodes[static_cast<std::size_t>(value.node)];
       g = through_view(value, node, g);
     }
     const DType dtype = tracer_.graph.nodes[static_cast<std::size_t>(value.node)].dtype;
@@ -232,7 +231,7 @@ std::vector<Tensor> derivatives(const Tensor& value, std::span<const Tensor> by)
         "a function that is differentiated gives one float, not {}: take its sum or mean",
         graph::tensor_text(value)));
   graph::Tracer& tracer = *graph::Tracer::current();
-  if (graph::tracer_of(value) == nullptr) {  // a constant
+  if (!traced_of(value)) {  // a constant
     std::vector<Tensor> nothing;
     for (const Tensor& tensor : by)
       nothing.push_back(zeros(tensor.shape(), {tensor.dtype(), tensor.device()}));

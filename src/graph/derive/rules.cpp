@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph/derive/rules.cpp — the derivative of each operation of ops.def, and of products and lists.
-#include <bit>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "graph/call.h"
 #include "graph/derive/derive.h"
+#include "graph/launch.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
 
 namespace tilewright::graph {
 namespace {
-
-double number_value(const Argument& number) {
-  if (number.dtype == DType::Float64) return std::bit_cast<double>(number.bits);
-  if (is_floating(number.dtype))
-    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number.bits)));
-  return static_cast<double>(static_cast<std::int64_t>(number.bits));
-}
 
 // x Phi(x): Phi(x) + x phi(x).
 Tensor derive_gelu(const Tensor& x) {

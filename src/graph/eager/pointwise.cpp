@@ -8,6 +8,7 @@
 #include "graph/eager/eager.h"
 #include "graph/trace/tracer.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 #include "tilewright/ops.h"
 
@@ -53,6 +54,22 @@ void check_meaning(Op op, std::span<const Operand> operands, DType common) {
     throw ArgumentError(
         fmt::format("{}: the condition must be a bool tensor: compare it with something",
                     call_text(op, operands)));
+}
+
+// What a trace makes of two aranges (a causal mask) is computed where it is read, not kept: where
+// all operands are known, and the result has more elements than each of them.
+Tracer* tracer_of_places(std::span<const Operand> operands, const Shape& shape) {
+  Tracer* const tracer = Tracer::current();
+  bool is_any = false;
+  for (const Operand& operand : operands) {
+    const Tensor* const tensor = operand.tensor();
+    if (tensor == nullptr) continue;
+    const std::optional<MadeContents> contents = contents_of(*tensor);
+    if (!contents || tensor->shape() == shape || tensor->device() != tracer->graph.device)
+      return nullptr;
+    is_any |= contents->kind == MadeContents::Kind::Counting;
+  }
+  return is_any ? tracer : nullptr;
 }
 
 // By dtypes, and which operands are numbers.
@@ -106,6 +123,8 @@ Tensor apply_pointwise(Op op, std::span<const Operand> operands) {
     for (const Operand& operand : operands)
       if (operand.tensor() != nullptr)
         shape = broadcast_shapes(facts_of(op).name, shape, operand.tensor()->shape());
+  if (tracer == nullptr && widest == nullptr && Tracer::current() != nullptr) [[unlikely]]
+    tracer = tracer_of_places(operands, shape);
   if (tracer != nullptr) return tracer->record_pointwise(op, operands, common, shape);
   const Formula& formula =
       eager_formula(static_cast<int>(op), formula_key(operands, common),

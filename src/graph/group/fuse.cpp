@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/group/recompute.h"
 #include "graph/layout.h"
 #include "tensor/shape.h"
 
@@ -69,6 +70,7 @@ class Fuser {
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i)
       if (fusion_.is_needed[at(i)] && node(i).is_fusible()) place(i);
     compact();
+    if (fuses_) recompute_values(graph_, fusion_);
     if (gives_reasons) find_reasons();
     return std::move(fusion_);
   }
@@ -332,8 +334,9 @@ class Fuser {
   }
 
   void find_reasons() {
+    const std::vector<bool> is_in_memory = written_nodes(graph_, fusion_);
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
-      if (!fusion_.is_needed[at(i)] || node(i).is_given()) continue;
+      if (!is_in_memory[at(i)] || node(i).is_given()) continue;
       for (const int reader : readers_[at(i)]) {
         const bool is_inside =
             fusion_.group_of[at(i)] >= 0 && fusion_.group_of[at(i)] == fusion_.group_of[at(reader)];

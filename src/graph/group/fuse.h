@@ -18,6 +18,8 @@ struct Group {
   std::vector<int> nodes;  // in the graph's order
   Shape domain;
   std::uint32_t mask = 0;
+  // Of other groups: values that it computes again, in the graph's order (recompute.h).
+  std::vector<int> recomputed = {};
 };
 
 struct Fusion {

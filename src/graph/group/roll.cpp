@@ -92,7 +92,7 @@ class Roller {
       const std::optional<Value> rolled = roll(pieces, pieces[0].shape.size());
       const bool is_new = rolled && rolled->node >= static_cast<int>(before);
       if (is_new) return rolled->node;
-      made_.nodes.resize(before);
+      made_.nodes.shrink(before);
       if (period_ == tried) return std::nullopt;  // else a list has shown where it goes on
     }
     return std::nullopt;

@@ -53,7 +53,7 @@ class StructureWriter {
  public:
   Structure run(const Graph& graph, bool fuses) {
     words_.reserve(24 * graph.nodes.size());
-    put(fuses ? 1 : 0);
+    put((fuses ? 1u : 0u) | (graph.device.is_cpu() ? 0u : 2u));  // what fusion asks besides
     for (const Node& node : graph.nodes) put_node(node);
     for (const Value& value : graph.outputs) put(value.node);
     return {std::move(words_), places_.take()};
@@ -99,25 +99,101 @@ std::uint64_t hash_of_words(const std::vector<std::uint32_t>& words) {
   return mix.value;
 }
 
+// Words back to nodes, in the order of StructureWriter.
+class StructureReader {
+ public:
+  explicit StructureReader(const Plan& plan) : plan_(plan), words_(*plan.structure) {}
+
+  Graph run() {
+    Graph made;
+    made.device = plan_.graph.device;
+    made.outputs = plan_.graph.outputs;
+    next_ = 1;
+    for (std::size_t i = 0; i < plan_.graph.nodes.size(); ++i) made.nodes.push_back(node_at(i));
+    return made;
+  }
+
+ private:
+  std::uint32_t take() { return words_[next_++]; }
+  Shape take_sizes(std::size_t count) {
+    Shape shape(count);
+    for (std::int64_t& size : shape) size = plan_.sizes[take()];
+    return shape;
+  }
+  // What no word says is in the plan's own node.
+  Node node_at(std::size_t i) {
+    Node node = plan_.graph.nodes.has(i) ? plan_.graph.nodes[i] : Node{};
+    node.operands.clear();
+    const std::uint32_t kinds = take(), counts = take();
+    node.kind = static_cast<Node::Kind>(kinds >> 24);
+    node.op = static_cast<Op>(kinds >> 16 & 0xff);
+    node.operand_dtype = static_cast<DType>(kinds >> 8 & 0xff);
+    node.dtype = static_cast<DType>(kinds & 0xff);
+    node.mask = take();
+    node.is_counting = take() != 0;
+    node.shape = take_sizes(counts & 0xff);
+    node.strides = take_sizes(counts & 0xff);
+    if (node.kind == Node::Kind::Reduce) take();
+    for (std::uint32_t o = 0; o < counts >> 8; ++o) node.operands.push_back(take_value());
+    return node;
+  }
+  Value take_value() {
+    Value value;
+    value.node = static_cast<int>(take());
+    const std::uint32_t rank = take();
+    if (value.is_number()) {
+      value.number = plan_.numbers[number_++];
+      return value;
+    }
+    value.shape = take_sizes(rank);
+    value.strides = take_sizes(rank);
+    value.offset = plan_.sizes[take()];
+    return value;
+  }
+
+  const Plan& plan_;
+  const std::vector<std::uint32_t>& words_;
+  std::size_t next_ = 0, number_ = 0;
+};
+
+void drop_nodes(Plan& plan) {
+  NodeList& nodes = plan.graph.nodes;
+  std::vector<bool> is_run(nodes.size(), false);
+  for (const PlannedStep& step : plan.steps)
+    for (const int i : step.written) is_run[static_cast<std::size_t>(i)] = true;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const Value& value : nodes[i].operands)
+      if (value.is_number()) plan.numbers.push_back(value.number);
+    if (!nodes[i].is_fusible()) continue;
+    if (is_run[i]) nodes[i].operands = {};
+    else nodes.drop(i);
+  }
+}
+
 }  // namespace
 
 Structure structure_of(const Graph& graph, bool fuses) {
   return StructureWriter().run(graph, fuses);
 }
 
-const KeptPlans::Kept* KeptPlans::find(std::uint64_t hash,
-                                       const std::vector<std::uint32_t>& words) const {
+Graph whole_graph(const Plan& plan) { return StructureReader(plan).run(); }
+
+std::shared_ptr<const KeptPlans::Kept> KeptPlans::find(std::uint64_t hash,
+                                                       const std::vector<std::uint32_t>& words) {
   const std::lock_guard lock(mutex_);
-  for (const std::unique_ptr<const Kept>& kept : kept_)
-    if (kept->hash == hash && kept->words == words) return kept.get();
+  for (auto kept = kept_.begin(); kept != kept_.end(); ++kept) {
+    if ((*kept)->hash != hash || *(*kept)->words != words) continue;
+    kept_.splice(kept_.begin(), kept_, kept);
+    return kept_.front();
+  }
   return nullptr;
 }
 
-const KeptPlans::Kept& KeptPlans::add(const Graph& graph, bool fuses, std::uint64_t hash,
-                                      Structure& structure) {
-  auto made = std::make_unique<Kept>();
+std::shared_ptr<const KeptPlans::Kept> KeptPlans::add(const Graph& graph, bool fuses,
+                                                      std::uint64_t hash, Structure& structure) {
+  auto made = std::make_shared<Kept>();
   made->hash = hash;
-  made->words = std::move(structure.words);
+  made->words = std::make_shared<const std::vector<std::uint32_t>>(std::move(structure.words));
   made->drafts = draft_steps(graph, fuses);
   std::vector<std::pair<std::int64_t, std::int64_t>> place_of;  // by size
   for (std::size_t place = 0; place < structure.sizes.size(); ++place)
@@ -131,22 +207,26 @@ const KeptPlans::Kept& KeptPlans::add(const Graph& graph, bool fuses, std::uint6
       return found->second;
     });
   const std::lock_guard lock(mutex_);
-  kept_.push_back(std::move(made));
-  return *kept_.back();
+  if (kept_.size() == most_structures) kept_.pop_back();
+  kept_.push_front(std::move(made));
+  return kept_.front();
 }
 
 Plan KeptPlans::plan_for(Graph graph, bool fuses) {
   Structure structure = structure_of(graph, fuses);
   const std::uint64_t hash = hash_of_words(structure.words);
-  const Kept* kept = find(hash, structure.words);
-  if (kept == nullptr) kept = &add(graph, fuses, hash, structure);
+  std::shared_ptr<const Kept> kept = find(hash, structure.words);
+  if (kept == nullptr) kept = add(graph, fuses, hash, structure);
   Plan plan;
   plan.fuses = fuses;
   plan.steps.reserve(kept->drafts.size());
   for (const Draft& draft : kept->drafts)
     plan.steps.push_back(step_of(draft, graph, structure.sizes));
   plan.graph = std::move(graph);
+  plan.structure = kept->words;
+  plan.sizes = std::move(structure.sizes);
   finish_plan(plan);
+  drop_nodes(plan);
   return plan;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "graph/lower/group.h"
+#include "graph/plan/keep.h"
 #include "graph/plan/merge.h"
 #include "graph/print/triton.h"
 #include "tensor/shape.h"
@@ -52,9 +53,11 @@ void find_lifetimes(Plan& plan) {
   std::vector<bool> is_live(plan.graph.nodes.size(), false);
   for (const Value& value : plan.graph.outputs) is_live[index(value.node)] = true;
   const auto meet = [&](PlannedStep& step, int i) {
-    if (plan.graph.nodes[index(i)].is_given() || is_live[index(i)]) return;
+    const Node& node = plan.graph.nodes[index(i)];
+    if (node.kind == Node::Kind::Captured || is_live[index(i)]) return;
     is_live[index(i)] = true;
-    step.last_read.push_back(i);
+    if (node.kind == Node::Kind::Input) step.last_inputs.push_back(node.input);
+    else step.last_read.push_back(i);
   };
   for (std::size_t s = plan.steps.size(); s-- > 0;) {
     PlannedStep& step = plan.steps[s];
@@ -69,6 +72,16 @@ void find_lifetimes(Plan& plan) {
 std::int64_t bytes_of(const Node& node) {
   return checked_numel(node.shape, size_of(node.dtype)) *
          static_cast<std::int64_t>(size_of(node.dtype));
+}
+
+// "computed again: %5 tanh, %7 mul for %12 add, instead of being kept in memory"
+std::string again_text(const Graph& graph, const Group& group) {
+  std::vector<std::string> names;
+  for (const int i : group.recomputed)
+    names.push_back(fmt::format("%{} {}", i, node_name(graph.nodes[index(i)])));
+  const int last = group.nodes.back();
+  return fmt::format("computed again: {} for %{} {}, instead of being kept in memory\n",
+                     fmt::join(names, ", "), last, node_name(graph.nodes[index(last)]));
 }
 
 }  // namespace
@@ -159,8 +172,11 @@ std::string Plan::explain() const {
     text += fmt::format("; reads {} bytes, writes {}\n", read, written);
     if (!step.tuned.empty()) text += fmt::format("  {}\n", step.tuned);
   }
-  for (const std::string& reason : fuse(graph, fuses, true).reasons)
-    text += "not fused: " + reason + "\n";
+  const Graph whole = whole_graph(*this);
+  const Fusion fusion = fuse(whole, fuses, true);
+  for (const Group& group : fusion.groups)
+    if (!group.recomputed.empty()) text += again_text(whole, group);
+  for (const std::string& reason : fusion.reasons) text += "not fused: " + reason + "\n";
   return text;
 }
 

@@ -3,6 +3,8 @@
 // their own. Memory of a value is taken when it is written and given back after it is read last.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +38,8 @@ struct PlannedStep {
   // are those of the lists, one after the other; empty: there is one list.
   std::vector<std::int64_t> sizes;
   std::vector<Argument> numbers;
-  std::vector<int> last_read;  // nodes that nothing reads after this step
+  std::vector<int> last_read;    // nodes that nothing reads after this step
+  std::vector<int> last_inputs;  // likewise arguments of the function, by their numbers
   // Of a tuned plan.
   std::optional<int> num_warps = {};
   std::optional<ContractBlocks> blocks = {};
@@ -49,9 +52,13 @@ int lists_of(const PlannedStep& step);
 std::int64_t programs_of(const PlannedStep& step);
 
 struct Plan {
-  Graph graph;
+  Graph graph;  // the nodes that it runs; keep.h has all of them
   std::vector<PlannedStep> steps;
   bool fuses = true;
+  // What the graph was: words that all plans of a structure share, sizes, numbers of operands.
+  std::shared_ptr<const std::vector<std::uint32_t>> structure = {};
+  std::vector<std::int64_t> sizes = {};
+  std::vector<Argument> numbers = {};
 
   std::string explain() const;
   // The kernels of all groups as Triton source, which Triton itself compiles.
@@ -66,7 +73,8 @@ Plan make_plan(Graph graph, bool fuses = true);
 // Of steps in their order: those that are alike become one, and memory lives as long as it is read.
 void finish_plan(Plan& plan);
 
-// Fresh tensors, one for each output of the graph.
-std::vector<Tensor> run_plan(const Plan& plan, std::span<const Tensor> inputs);
+// Fresh tensors, one for each output of the graph. Handles of inputs are dropped after their last
+// use: memory that nobody else holds is used again by later steps.
+std::vector<Tensor> run_plan(const Plan& plan, std::span<Tensor> inputs);
 
 }  // namespace tilewright::graph

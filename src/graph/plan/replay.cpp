@@ -121,6 +121,19 @@ void Replay::add_external(const PlanRun& run, int node) {
   externals_.push_back({node, begin, end, reinterpret_cast<std::uint64_t>(tensor.data())});
 }
 
+// Its address would be taken for that of the argument, which is another one in other calls.
+void Replay::check_captured() const {
+  for (std::size_t i = 0; i < plan_.graph.nodes.size(); ++i) {
+    if (!plan_.graph.nodes.has(i)) continue;
+    const Node& node = plan_.graph.nodes[i];
+    if (node.kind != Node::Kind::Captured) continue;
+    const auto [begin, end] = extent_of(node.captured);
+    for (const External& external : externals_)
+      if (begin < external.end && external.begin < end)
+        throw CannotReplay{"an argument lies in the memory of a tensor that it refers to"};
+  }
+}
+
 void Replay::find_patches() {
   for (std::size_t l = 0; l < launches_.size(); ++l)
     for (std::size_t a = 0; a < launches_[l].arguments.size(); ++a) {
@@ -233,8 +246,9 @@ std::unique_ptr<Replay> Replay::record(const Plan& plan, std::span<const Tensor>
   made->set_results(run);
   try {
     for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i)
-      if (plan.graph.nodes[i].kind == Node::Kind::Input)
+      if (plan.graph.nodes.has(i) && plan.graph.nodes[i].kind == Node::Kind::Input)
         made->add_external(run, static_cast<int>(i));
+    made->check_captured();
     made->record_steps(run);
     results = results_of(run);
     for (const Value& value : plan.graph.outputs) made->add_external(run, value.node);
@@ -242,7 +256,8 @@ std::unique_ptr<Replay> Replay::record(const Plan& plan, std::span<const Tensor>
     made->build_graphs();
   } catch (const CannotReplay& problem) {
     why_not = problem.reason;
-    if (results.empty()) results = run_plan(plan, inputs);
+    std::vector<Tensor> kept(inputs.begin(), inputs.end());
+    if (results.empty()) results = run_plan(plan, kept);
     return nullptr;
   }
   // What a recording has missed is not in memory that was filled with something else.

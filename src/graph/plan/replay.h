@@ -58,6 +58,7 @@ class Replay {
   void plan_arena(PlanRun& run);
   void record_steps(PlanRun& run);
   void add_external(const PlanRun& run, int node);
+  void check_captured() const;
   void find_patches();
   void build_graphs();
   bool is_like_recorded(std::span<const Tensor> inputs) const;

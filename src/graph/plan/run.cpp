@@ -127,10 +127,11 @@ void run_step(PlanRun& run, const PlannedStep& step) {
   else run_kernel(run, step);
 }
 
-std::vector<Tensor> run_plan(const Plan& plan, std::span<const Tensor> inputs) {
+std::vector<Tensor> run_plan(const Plan& plan, std::span<Tensor> inputs) {
   PlanRun run(plan, inputs);
   for (const PlannedStep& step : plan.steps) {
     run_step(run, step);
+    for (const int i : step.last_inputs) inputs[static_cast<std::size_t>(i)] = {};
     for (const int i : step.last_read) run.memory[static_cast<std::size_t>(i)] = {};
   }
   return results_of(run);

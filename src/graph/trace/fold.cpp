@@ -66,14 +66,15 @@ class Folding {
   }
 
  private:
-  // By other handles than the graph's own.
+  // By other handles than the graph's own, and the one that keeps what was written in the trace.
   bool is_held(const Tensor& tensor) const {
     const OnlyAddresses only;
     const auto is_one = [&](const Node& node) {
       return node.kind == Node::Kind::Captured &&
              node.captured.buffer().data() == tensor.buffer().data();
     };
-    return std::count_if(graph_.nodes.begin(), graph_.nodes.end(), is_one) !=
+    return std::count_if(graph_.nodes.begin(), graph_.nodes.end(), is_one) +
+               (traced_of(tensor) ? 1 : 0) !=
            tensor.buffer().use_count();
   }
 

@@ -61,14 +61,14 @@ int NodeTable::find(std::uint64_t hash, const IsEqual& is_same) const {
   }
 }
 
-int NodeTable::place(std::vector<Node>& nodes, Node&& node) {
+int NodeTable::place(NodeList& nodes, Node&& node) {
   const std::uint64_t hash = hash_of(node);
   const int known =
       find(hash, [&](int other) { return is_equal(nodes[static_cast<std::size_t>(other)], node); });
   return known >= 0 ? known : append(nodes, std::move(node), hash);
 }
 
-int NodeTable::place(std::vector<Node>& nodes, const Tensor& captured) {
+int NodeTable::place(NodeList& nodes, const Tensor& captured) {
   const std::uint64_t hash = hash_of_captured(captured);
   const int known = find(hash, [&](int number) {
     const Node& other = nodes[static_cast<std::size_t>(number)];
@@ -90,7 +90,7 @@ void NodeTable::insert(Slot slot) {
   slots_[i] = slot;
 }
 
-int NodeTable::append(std::vector<Node>& nodes, Node&& node, std::uint64_t hash) {
+int NodeTable::append(NodeList& nodes, Node&& node, std::uint64_t hash) {
   if (2 * ++count_ > slots_.size()) {
     std::vector<Slot> old(2 * slots_.size());
     old.swap(slots_);

@@ -12,9 +12,9 @@ namespace tilewright::graph {
 class NodeTable {
  public:
   // The number of an equal node among `nodes`; where there is none, the node becomes the last.
-  int place(std::vector<Node>& nodes, Node&& node);
+  int place(NodeList& nodes, Node&& node);
   // Likewise of a captured tensor, which is one handle to one memory.
-  int place(std::vector<Node>& nodes, const Tensor& captured);
+  int place(NodeList& nodes, const Tensor& captured);
 
  private:
   struct Slot {
@@ -23,7 +23,7 @@ class NodeTable {
   };
   template <class IsEqual>
   int find(std::uint64_t hash, const IsEqual& is_equal) const;
-  int append(std::vector<Node>& nodes, Node&& node, std::uint64_t hash);
+  int append(NodeList& nodes, Node&& node, std::uint64_t hash);
   void insert(Slot slot);
 
   std::vector<Slot> slots_ = std::vector<Slot>(256);  // a power of two, at most half full

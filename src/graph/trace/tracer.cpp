@@ -3,8 +3,7 @@
 #include "graph/trace/tracer.h"
 
 #include <atomic>
-#include <bit>
-#include <cmath>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -21,27 +20,22 @@ thread_local Tracer* current_tracer = nullptr;
 
 }  // namespace
 
-// A node of a trace. When the trace is over, the tensor has escaped.
-class TracedNode final : public Traced {
- public:
-  TracedNode(std::uint64_t trace, int node) : trace_(trace), node_(node) {}
-  int node() const { return node_; }
-  Tracer& tracer(const Tensor& tensor) const {
-    if (current_tracer == nullptr || current_tracer->number() != trace_)
-      throw ArgumentError(
-          fmt::format("a {} of a function that was traced is used outside of it: such tensors "
-                      "have no elements; return them from the function instead of storing them",
-                      tensor_text(tensor)));
-    return *current_tracer;
-  }
-  Tensor copied(const Tensor& tensor, DType dtype) const override {
-    return tracer(tensor).record_copy(tensor, dtype, false);
-  }
+Tracer& TracedNode::tracer(const Tensor& tensor) const {
+  if (current_tracer == nullptr || current_tracer->number() != trace_)
+    throw ArgumentError(
+        fmt::format("a {} of a function that was traced is used outside of it: such tensors "
+                    "have no elements; return them from the function instead of storing them",
+                    tensor_text(tensor)));
+  return *current_tracer;
+}
 
- private:
-  std::uint64_t trace_;  // its number
-  int node_;
-};
+Tensor TracedNode::copied(const Tensor& tensor, DType dtype) const {
+  return tracer(tensor).record_copy(tensor, dtype, false);
+}
+
+void TracedNode::write(const Tensor& destination, const Tensor& source) const {
+  tracer(destination).record_write(*this, destination, source);
+}
 
 namespace {
 
@@ -49,31 +43,14 @@ const TracedNode* node_of(const Tensor& tensor) {
   return static_cast<const TracedNode*>(traced_of(tensor).get());
 }
 
-double real_value(const Argument& n) {
-  if (n.dtype == DType::Float64) return std::bit_cast<double>(n.bits);
-  if (is_floating(n.dtype))
-    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(n.bits)));
-  return static_cast<double>(static_cast<std::int64_t>(n.bits));
-}
-
-// Operations with a number that change nothing.
-bool is_neutral(Op op, const Value& number, std::size_t place) {
-  if (!number.is_number()) return false;
-  const double value = real_value(number.number);
-  switch (op) {
-    case Op::Multiply:  // x * 1, 1 * x => x
-      return value == 1;
-    case Op::Divide:  // x / 1 => x
-    case Op::Quotient:
-      return place == 1 && value == 1;
-    case Op::Subtract:  // x - 0 => x (x + 0 is not: it makes 0 of -0)
-      return place == 1 && value == 0 && !std::signbit(value);
-    default:
-      return false;
-  }
-}
-
 }  // namespace
+
+[[maybe_unused]] static const bool is_copy_set =
+    (set_captured_copy([](const Tensor& tensor, DType dtype) {
+       TW_CHECK(current_tracer != nullptr, "a copy is recorded without a trace");
+       return current_tracer->record_copy(tensor, dtype, false);
+     }),
+     true);
 
 static std::uint64_t next_trace() {
   static std::atomic<std::uint64_t> traces{0};
@@ -83,13 +60,16 @@ static std::uint64_t next_trace() {
 Tracer::Tracer() : number_(next_trace()), handles_(std::make_shared<std::deque<TracedNode>>()) {
   graph.nodes.reserve(256);
 }
-Tracer::~Tracer() = default;
+Tracer::~Tracer() {
+  for (TracedNode& handle : *handles_) handle.pending.reset();  // they refer to handles
+}
 
 Tracer* Tracer::current() { return current_tracer; }
 
 Tracer* tracer_of(const Tensor& tensor) {
-  if (!tensor.is_defined() || !traced_of(tensor)) return nullptr;
-  return &node_of(tensor)->tracer(tensor);
+  if (!tensor.is_defined()) return nullptr;
+  if (traced_of(tensor)) return &node_of(tensor)->tracer(tensor);
+  return current_tracer != nullptr && is_captured(tensor) ? current_tracer : nullptr;
 }
 
 Tracer* tracer_of(std::initializer_list<const Tensor*> tensors) {
@@ -110,9 +90,29 @@ TraceScope::TraceScope() {
 TraceScope::~TraceScope() { current_tracer = nullptr; }
 
 // All live in one list, which the last of them takes along.
-std::shared_ptr<const TracedNode> Tracer::handle_of(int node) {
+std::shared_ptr<TracedNode> Tracer::handle_of(int node) {
   handles_->emplace_back(number_, node);
   return {handles_, &handles_->back()};
+}
+
+Tensor Tracer::argument_of(int number) {
+  const Node& node = graph.nodes[static_cast<std::size_t>(number)];
+  const std::shared_ptr<TracedNode> handle = handle_of(number);
+  handle->is_argument = true;
+  return make_traced(handle, {node.dtype, graph.device, node.shape, node.strides, 0});
+}
+
+Tensor Tracer::same_as(const Value& value, DType dtype) {
+  const std::shared_ptr<TracedNode> handle = handle_of(-1);
+  handle->same = std::make_unique<Value>(value);
+  return make_traced(handle,
+                     {dtype, graph.device, value.shape, contiguous_strides(value.shape), 0});
+}
+
+void Tracer::give_node(const TracedNode& handle) {
+  const std::unique_ptr<Value> same = std::move(handle.same);
+  const Tensor copied = tensor_of(*same);
+  handle.set_node(value_of(record_copy(copied, copied.dtype(), false)).node);
 }
 
 Tensor Tracer::tensor_of(int number) {
@@ -133,25 +133,26 @@ Tensor Tracer::begin_derivative(const Tensor& tensor) {
             .dtype = tensor.dtype(),
             .shape = tensor.shape(),
             .operands = {value_of(tensor)},
-            .call = fmt::format("stand-in {}", graph.nodes.size())};
+            .call = "stand-in " + std::to_string(graph.nodes.size())};
   const Tensor made = record(std::move(node));
   stand_ins_.push_back(value_of(made).node);
-  return made;
+  return argument_of(stand_ins_.back());
 }
 
 void Tracer::finish() {
+  if (stand_ins_.empty()) return;
+  std::vector<bool> is_replaced(graph.nodes.size(), false);
+  for (const int stand_in : stand_ins_) {
+    const Node& node = graph.nodes[static_cast<std::size_t>(stand_in)];
+    // One whose elements lie otherwise stays: it is a copy.
+    if (node.operands[0].strides == node.strides)
+      is_replaced[static_cast<std::size_t>(stand_in)] = true;
+  }
   const auto replace = [&](Value& value) {
-    for (bool is_changed = true; is_changed && !value.is_number();) {
-      is_changed = false;
-      for (const int stand_in : stand_ins_) {
-        const Value& own = graph.nodes[static_cast<std::size_t>(stand_in)].operands[0];
-        const Node& node = graph.nodes[static_cast<std::size_t>(stand_in)];
-        // One whose elements lie otherwise stays: it is a copy.
-        if (value.node != stand_in || own.strides != node.strides) continue;
-        value.node = own.node;
-        value.offset += own.offset;
-        is_changed = true;
-      }
+    while (!value.is_number() && is_replaced[static_cast<std::size_t>(value.node)]) {
+      const Value& own = graph.nodes[static_cast<std::size_t>(value.node)].operands[0];
+      value.node = own.node;
+      value.offset += own.offset;
     }
   };
   for (Node& node : graph.nodes)
@@ -171,13 +172,21 @@ Tensor Tracer::add_input(const Tensor& tensor) {
                          .shape = tensor.shape(),
                          .strides = tensor.strides(),
                          .input = number});
-  return tensor_of(number);
+  return argument_of(number);
 }
 
 Value Tracer::value_of(const Tensor& tensor) {
   if (traced_of(tensor)) {
     const TracedNode* const traced = node_of(tensor);
     TW_CHECK(&traced->tracer(tensor) == this, "a tensor of another trace");
+    if (traced->same) [[unlikely]] {
+      const bool is_whole = tensor.shape() == traced->same->shape && tensor.offset() == 0 &&
+                            tensor.strides() == contiguous_strides(tensor.shape());
+      if (is_whole) return *traced->same;
+      give_node(*traced);
+    }
+    if (traced->pending) [[unlikely]]
+      return value_of_written(*traced, tensor);
     return {.node = traced->node(),
             .shape = tensor.shape(),
             .strides = tensor.strides(),
@@ -226,7 +235,7 @@ Tensor Tracer::record_copy(const Tensor& tensor, DType dtype, bool is_kept) {
             .shape = tensor.shape(),
             .operands = {value_of(tensor)}};
   // A result must not become one with an equal copy.
-  if (is_kept) node.call = fmt::format("output {}", graph.outputs.size());
+  if (is_kept) node.call = "output " + std::to_string(graph.outputs.size());
   return record(std::move(node));
 }
 
@@ -247,93 +256,13 @@ Tensor Tracer::record_pointwise(Op op, std::span<const Operand> operands, DType 
     const Tensor* const other = operands[1 - i].tensor();
     const bool is_same = other != nullptr && other->dtype() == node.dtype &&
                          other->shape() == shape && traced_of(*other);
-    if (is_same && is_neutral(op, node.operands[i], i)) return *other;
+    if (is_same && is_neutral(op, node.operands[i], i))
+      return same_as(node.operands[1 - i], node.dtype);
   }
   if (const std::optional<Tensor> simple = one_plus_tanh(node)) return *simple;
   drop_inverse_factors(node);
   join_factors(node);
   return record(std::move(node));
-}
-
-// (x * c) * p => x * (c * p) where p is a power of two: exact, unless x * c is out of range.
-void Tracer::join_factors(Node& product) const {
-  if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
-  const std::size_t side = product.operands[0].is_number() ? 0 : 1;
-  const Value &number = product.operands[side], &other = product.operands[1 - side];
-  if (!number.is_number() || other.is_number()) return;
-  int exponent = 0;
-  const double factor = real_value(number.number);
-  if (std::abs(std::frexp(factor, &exponent)) != 0.5) return;
-  const Node& scaled = graph.nodes[static_cast<std::size_t>(other.node)];
-  const bool is_product = scaled.kind == Node::Kind::Pointwise && scaled.op == Op::Multiply &&
-                          scaled.dtype == product.dtype && scaled.shape == product.shape &&
-                          other.shape == scaled.shape && other.strides == scaled.strides &&
-                          other.offset == 0;
-  if (!is_product) return;
-  const std::size_t inner = scaled.operands[0].is_number() ? 0 : 1;
-  if (!scaled.operands[inner].is_number() || scaled.operands[1 - inner].is_number()) return;
-  const double joined = real_value(scaled.operands[inner].number) * factor;
-  if (!std::isnormal(static_cast<float>(joined))) return;
-  const Value x = scaled.operands[1 - inner];
-  const Value both{.number = number_argument(number.number.dtype, Scalar(joined))};
-  product.operands = {x, both};
-}
-
-// (x * c) * (y * d) => x * y where c and d are powers of two and c * d is 1: exact.
-void Tracer::drop_inverse_factors(Node& product) const {
-  if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
-  double factors[2] = {};
-  const Value* scaled[2] = {};
-  for (const std::size_t i : {0u, 1u}) {
-    const Value& value = product.operands[i];
-    if (value.is_number()) return;
-    const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
-    const bool is_product = node.kind == Node::Kind::Pointwise && node.op == Op::Multiply &&
-                            node.dtype == product.dtype && node.shape == product.shape &&
-                            value.shape == node.shape && value.strides == node.strides &&
-                            value.offset == 0;
-    if (!is_product) return;
-    for (const std::size_t side : {0u, 1u})
-      if (node.operands[side].is_number() && !node.operands[1 - side].is_number()) {
-        factors[i] = real_value(node.operands[side].number);
-        scaled[i] = &node.operands[1 - side];
-      }
-    int exponent = 0;
-    if (scaled[i] == nullptr || std::abs(std::frexp(factors[i], &exponent)) != 0.5) return;
-    if (graph.nodes[static_cast<std::size_t>(scaled[i]->node)].dtype != product.dtype) return;
-  }
-  if (factors[0] * factors[1] != 1) return;
-  const Value x = *scaled[0], y = *scaled[1];
-  product.operands = {x, y};
-}
-
-// 1 + tanh(u) => 2 sigmoid(2 u), which is as exact for all u, and cheaper.
-std::optional<Tensor> Tracer::one_plus_tanh(const Node& sum) {
-  if (sum.op != Op::Add || !is_floating(sum.dtype)) return std::nullopt;
-  for (const std::size_t i : {0u, 1u}) {
-    const Value &number = sum.operands[i], &other = sum.operands[1 - i];
-    if (!number.is_number() || real_value(number.number) != 1 || other.is_number()) continue;
-    const Node& tanh_node = graph.nodes[static_cast<std::size_t>(other.node)];
-    const bool is_tanh = tanh_node.op == Op::Tanh && tanh_node.kind == Node::Kind::Pointwise &&
-                         tanh_node.dtype == sum.dtype && tanh_node.shape == sum.shape &&
-                         other.strides == tanh_node.strides && other.offset == 0;
-    if (!is_tanh) continue;
-    const DType type = sum.dtype;
-    const auto apply = [&](Op op, std::vector<Value> operands) {
-      Node node{.op = op,
-                .operand_dtype = type,
-                .dtype = type,
-                .shape = sum.shape,
-                .operands = std::move(operands)};
-      join_factors(node);
-      return value_of(record(std::move(node)));
-    };
-    const Value two{.number = number_argument(compute_dtype(type), 2.0)};
-    const Value doubled = apply(Op::Multiply, {tanh_node.operands[0], two});
-    const Value share = apply(Op::Sigmoid, {doubled});
-    return tensor_of(apply(Op::Multiply, {share, two}).node);
-  }
-  return std::nullopt;
 }
 
 // A reduction over no dimension: every element is a row. Its place in it is 0.
@@ -369,7 +298,7 @@ Tensor Tracer::record_rows(const Rows& rows) {
           values[static_cast<std::size_t>(step.operands[static_cast<std::size_t>(i)])]);
     if (step.op == Op::Cast && node.operands[0].is_number()) {
       const DType to = number_dtype(compute_dtype(step.dtype));
-      values.push_back({.number = number_argument(to, real_value(node.operands[0].number))});
+      values.push_back({.number = number_argument(to, number_value(node.operands[0].number))});
       made.emplace_back();
       continue;
     }

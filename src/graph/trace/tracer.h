@@ -12,11 +12,10 @@
 #include "graph/formula.h"
 #include "graph/graph.h"
 #include "graph/trace/node_table.h"
+#include "graph/trace/traced_node.h"
 #include "tilewright/ops.h"
 
 namespace tilewright::graph {
-
-class TracedNode;
 
 class Tracer {
  public:
@@ -56,12 +55,33 @@ class Tracer {
   };
   Tensor record_rows(const Rows& rows);
 
+  // ---- Writes (writes.cpp).
+  // The view of a tensor of the trace gets the elements of the source.
+  void record_write(const TracedNode& to, const Tensor& destination, const Tensor& source);
+  // What a tensor with memory of its own, contiguous and as long as its buffer, becomes when it is
+  // written with values of the trace.
+  std::shared_ptr<const Traced> stand_in_for_memory(const Tensor& flat);
+  // Throws ArgumentError where the function has stored such a tensor outside of itself.
+  void check_kept() const;
+
  private:
+  std::int64_t elements_of(const TracedNode& to) const;
+  void check_own(const TracedNode& to, const Tensor& destination) const;
+  void add_write(const TracedNode& to, std::int64_t period, std::int64_t begin, const Tensor& rows);
+  void write_scattered(const TracedNode& to, const Tensor& destination, const Tensor& value);
+  void apply_writes(const TracedNode& to);
+  Tensor joined(std::vector<Tensor> parts, std::int64_t rows);
+  Value value_of_written(const TracedNode& from, const Tensor& tensor);
+  // ---- simplify.cpp
+  static bool is_neutral(Op op, const Value& number, std::size_t place);
   std::optional<Tensor> one_plus_tanh(const Node& sum);
   void drop_inverse_factors(Node& product) const;
   void join_factors(Node& product) const;
   Tensor record_alone(const Node& node, const Shape& shape);
-  std::shared_ptr<const TracedNode> handle_of(int node);
+  std::shared_ptr<TracedNode> handle_of(int node);
+  Tensor argument_of(int node);
+  Tensor same_as(const Value& value, DType dtype);
+  void give_node(const TracedNode& handle);
   const std::uint64_t number_;
   NodeTable known_;
   std::vector<int> stand_ins_;                       // nodes of begin_derivative
@@ -81,7 +101,8 @@ class TraceScope {
   Tracer tracer_;
 };
 
-// Does any of these stand for a value of a trace? Throws ArgumentError for one whose trace is over.
+// Does any of these stand for a value of a trace, or is one from before it, whose contents may be
+// others at the next call? Throws ArgumentError for one whose trace is over.
 Tracer* tracer_of(std::initializer_list<const Tensor*> tensors);
 Tracer* tracer_of(const Tensor& tensor);
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "ir/analysis/exact_integers.h"
 #include "ir/analysis/same_value.h"
 #include "ir/constant.h"
 
@@ -202,17 +203,12 @@ bool MemoryOrder::is_same_place(Value pointer, Value other) const {
   return is_same() && is_injective(pointer);
 }
 
-// Whether a cast is between integers and loses no bits.
-bool MemoryOrder::keeps_value(const Op& cast) const {
-  const Type& from = kernel_.type(cast.operands[0]);
-  const Type& to = kernel_.type(cast.result());
-  return !from.is_float() && !from.is_pointer && !to.is_float() && !to.is_pointer &&
-         !to.is_bool() && to.element_bytes() >= from.element_bytes();
-}
-
 // The integer that the op gives as it is: a hint, or a cast without loss; none for other ops.
 Value MemoryOrder::handed_on(const Op& op) const {
-  const bool is_same = op.kind == OpKind::Hint || (op.kind == OpKind::Cast && keeps_value(op));
+  const auto type = [&](Value value) { return kernel_.type(value); };
+  const bool is_same =
+      op.kind == OpKind::Hint ||
+      (op.kind == OpKind::Cast && is_exact_cast(type(op.operands[0]), type(op.result())));
   return is_same ? op.operands[0] : Value{};
 }
 
@@ -222,7 +218,7 @@ void MemoryOrder::add_terms(Value amount, Base& base) const {
     base.constant += *number;
     return;
   }
-  if (maker && maker->kind == OpKind::Add) {
+  if (maker && maker->kind == OpKind::Add && has_exact_sums(kernel_.type(amount))) {
     add_terms(maker->operands[0], base);
     return add_terms(maker->operands[1], base);
   }
@@ -318,6 +314,9 @@ std::int64_t MemoryOrder::extent_of(const Op& affine) const {
 // in every round; 0 when it is not known, or does not change.
 std::int64_t MemoryOrder::step_of(const Op& loop, Value scalar) const {
   const Region& body = loop.regions[0];
+  if (const Op* cast = kernel_.maker(scalar); cast && is_defined_in(loop, scalar))
+    if (const Value same = handed_on(*cast)) return step_of(loop, same);
+  if (!has_exact_sums(kernel_.type(scalar))) return 0;
   if (scalar == body.arguments[0]) return integer_constant(kernel_, loop.operands[2]).value_or(0);
   for (std::size_t k = 1; k < body.arguments.size(); ++k) {
     if (body.arguments[k] != scalar) continue;
@@ -330,7 +329,6 @@ std::int64_t MemoryOrder::step_of(const Op& loop, Value scalar) const {
   if (!maker || !is_defined_in(loop, scalar)) return 0;
   const auto stays = [&](Value value) { return !is_defined_in(loop, value); };
   const auto bounded = [](std::int64_t step) { return std::abs(step) < far ? step : 0; };
-  if (const Value same = handed_on(*maker)) return step_of(loop, same);
   if (maker->kind == OpKind::Offset || maker->kind == OpKind::Add) {
     if (stays(maker->operands[1])) return step_of(loop, maker->operands[0]);
     return stays(maker->operands[0]) ? step_of(loop, maker->operands[1]) : 0;

@@ -64,7 +64,6 @@ class MemoryOrder {
   };
   Base base_of(Value pointer) const;
   void add_terms(Value amount, Base& base) const;
-  bool keeps_value(const Op& cast) const;
   Value handed_on(const Op& op) const;
   bool is_injective(Value pointer) const;
   bool is_defined_in(const Op& loop, Value value) const;

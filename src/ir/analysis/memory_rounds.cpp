@@ -5,6 +5,7 @@
 //   for t: store out + t * D + i, x, mask = i < D        rounds never meet, whatever D is
 #include <algorithm>
 
+#include "ir/analysis/exact_integers.h"
 #include "ir/analysis/memory_order.h"
 #include "ir/analysis/same_value.h"
 #include "ir/constant.h"
@@ -21,12 +22,12 @@ Value MemoryOrder::plain(Value value) const {
   return value;
 }
 
-// Integers of addresses do not overflow.
+// Integers of addresses do not overflow, if they have 32 bits and more.
 bool MemoryOrder::is_non_negative(Value value) const {
   value = plain(value);
   if (const auto number = integer_constant(kernel_, value)) return *number >= 0;
   const Op* maker = kernel_.maker(value);
-  if (!maker) return false;
+  if (!maker || !has_exact_sums(kernel_.type(value))) return false;
   if (maker->kind == OpKind::ProgramId) return true;
   return (maker->kind == OpKind::Add || maker->kind == OpKind::Multiply) &&
          is_non_negative(maker->operands[0]) && is_non_negative(maker->operands[1]);
@@ -37,6 +38,9 @@ bool MemoryOrder::is_non_negative(Value value) const {
 Value MemoryOrder::unit_of(const Op& loop, Value scalar) const {
   const auto stays = [&](Value value) { return !is_defined_in(loop, value); };
   const Region& body = loop.regions[0];
+  if (const Op* cast = kernel_.maker(scalar); cast && !stays(scalar))
+    if (const Value same = handed_on(*cast)) return unit_of(loop, same);
+  if (!has_exact_sums(kernel_.type(scalar))) return {};
   for (std::size_t k = 1; k < body.arguments.size(); ++k) {
     if (body.arguments[k] != scalar) continue;
     const Op* next = kernel_.maker(body.ops.back()->operands[k - 1]);
@@ -52,7 +56,6 @@ Value MemoryOrder::unit_of(const Op& loop, Value scalar) const {
     if (stays(maker->operands[0])) return ask(maker->operands[1], maker->operands[0]);
     return Value{};
   };
-  if (const Value same = handed_on(*maker)) return unit_of(loop, same);
   if (maker->kind == OpKind::Offset || maker->kind == OpKind::Add)
     return of_other([&](Value changes, Value) { return unit_of(loop, changes); });
   if (maker->kind != OpKind::Multiply) return {};
@@ -66,7 +69,8 @@ bool MemoryOrder::is_at_most(Value high, Value unit) const {
   high = plain(high);
   if (high == unit) return true;
   const Op* maker = kernel_.maker(high);
-  if (!maker) return false;
+  const Type& type = kernel_.type(high);
+  if (!maker || !has_exact_sums(type) || !is_signed(type.dtype)) return false;
   if (maker->kind == OpKind::Subtract)
     return is_at_most(maker->operands[0], unit) && is_non_negative(maker->operands[1]);
   if (maker->kind != OpKind::Add) return false;

@@ -146,7 +146,7 @@ Range ValueRanges::of_reduction(const Op& op) const {
   const Range all = widened(product(each, {count, count}));
   Range out{each.low >= 0 ? 0 : all.low, each.high <= 0 ? 0 : all.high};
   const std::optional<Attained> one = attained(op.operands[0]);
-  if (one && one->axis == axis && each.low >= 0) out.low = std::max(out.low, one->number);
+  if (one && one->axis == axis && each.low >= 0 && !op.find("parts")) out.low = std::max(out.low, one->number);
   return out;
 }
 
@@ -238,7 +238,8 @@ std::optional<int> ValueRanges::axis_of_maximum(Value value, Value tile) const {
     else if (!op->facts().maps(Spread | Repeated | Same)) return std::nullopt;
   }
   const Op* only = op && op->operands.size() == 1 ? only_combining(*op) : nullptr;
-  if (!only || only->kind != OpKind::Maximum || op->operands[0] != tile) return std::nullopt;
+  if (!only || only->kind != OpKind::Maximum || op->operands[0] != tile || op->find("parts"))
+    return std::nullopt;
   const int axis = static_cast<int>(op->integer("axis"));
   if (!reshape) return whole.rank == 1 ? std::optional(axis) : std::nullopt;
   const Type& back = kernel_.type(reshape->result());

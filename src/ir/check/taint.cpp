@@ -222,12 +222,14 @@ void Taint::gather(const Program& program, const Op& op) {
 
 void Taint::reduce(const Program& program, const Op& op) {
   const AxisView view(program.kernel().type(op.operands[0]), op.integer("axis"));
+  const std::int64_t parts = op.integer("parts", 1);
   MarkTile marks(program.value(op.result()).size());
   for (const Value operand : op.operands)
     for (std::int64_t o = 0; o < view.outer; ++o)
       for (std::int64_t k = 0; k < view.length; ++k)
         for (std::int64_t i = 0; i < view.inner; ++i) {
-          Marks& to = marks[static_cast<std::size_t>(o * view.inner + i)];
+          Marks& to =
+              marks[static_cast<std::size_t>((o * parts + k % parts) * view.inner + i)];
           to = merged(to, at(operand, view.index(o, k, i)));
         }
   for (const Value result : op.results) set(result, marks);

@@ -2,9 +2,12 @@
 // ir/interpret/arrays.cpp — arrays, and the ops on them and on places in them.
 #include "ir/interpret/arrays.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/interpret/elementwise.h"
 #include "ir/interpret/program.h"
 
 namespace tilewright::ir {
@@ -25,6 +28,10 @@ std::int64_t Arrays::make(Value owner, std::int64_t count) {
   TW_CHECK(owner.id < (1u << (TaggedPointer::tag_shift - owner_shift)) && count <= first_mask,
            "an array of {} elements is too large to be interpreted", count);
   elements_[owner.id].assign(static_cast<std::size_t>(count), std::nullopt);
+  return handle_of(owner);
+}
+
+std::int64_t Arrays::handle_of(Value owner) {
   return TaggedPointer::make(array_tag, static_cast<std::uint64_t>(owner.id) << owner_shift);
 }
 
@@ -62,6 +69,8 @@ void Program::final_stage(const Op& op) {
   switch (final_op(op.kind)) {
     case FinalOp::Array:
       return make_array(op);
+    case FinalOp::Group:
+      return make_group(op);
     case FinalOp::ArrayView:
       return set_result(op, {result_type(op), {view_of(op)}});
     case FinalOp::Read:
@@ -104,11 +113,26 @@ void Program::final_stage(const Op& op) {
   }
 }
 
+void Program::make_group(const Op& op) {
+  for (std::size_t k = 0; k < op.results.size(); ++k) {
+    const bool is_shared = result_type(op, k).space == Space::Shared;
+    const std::int64_t handle = is_shared ? shared_.make(op, k, 0)
+                                          : arrays_.make(op.results[k], op.integer("count"));
+    set_result(op, {result_type(op, k), {Element{.i = handle}}}, k);
+  }
+}
+
 void Program::make_array(const Op& op) {
+  if (result_type(op).space == Space::Shared) {
+    const auto bytes = static_cast<std::int64_t>(result_type(op).element().element_bytes());
+    return set_result(op, {result_type(op), {Element{.i = shared_.make(op, 0, bytes)}}});
+  }
   const std::int64_t handle = arrays_.make(op.result(), op.integer("count"));
-  if (!op.operands.empty()) arrays_.write(handle, 0, operand(op, 0).elements[0]);
+  if (!op.operands.empty())
+    for (std::int64_t i = 0; i < op.integer("count"); ++i)
+      arrays_.write(handle, i, operand(op, 0).elements[0]);
   // A variable without an initial value is zero, as C++ has it.
-  else if (result_type(op).space == Space::Registers) arrays_.write(handle, 0, Element{.i = 0});
+  else if (result_type(op).space == Space::Registers && op.integer("unset") == 0) arrays_.write(handle, 0, Element{.i = 0});
   set_result(op, {result_type(op), {Element{.i = handle}}});
 }
 
@@ -125,9 +149,12 @@ Element Program::read_array(const Op& op, std::size_t array, std::int64_t index)
   if (!Arrays::is_array(handle))
     return checked_read(op, handle + index * static_cast<std::int64_t>(element.element_bytes()),
                         element.dtype);
-  if (const std::string problem = arrays_.problem(handle, index, true); !problem.empty())
+  const bool is_shared = kernel_.type(op.operands[array]).space == Space::Shared;
+  if (const std::string problem = is_shared ? shared_.note_read(handle, index, thread_)
+                                            : arrays_.problem(handle, index, true);
+      !problem.empty())
     fail(op, fmt::format("{} reads {}", op.facts().name, problem));
-  return arrays_.read(handle, index);
+  return is_shared ? shared_.read(handle, index) : arrays_.read(handle, index);
 }
 
 void Program::write_array(const Op& op, std::size_t array, std::int64_t index, Element element) {
@@ -136,9 +163,13 @@ void Program::write_array(const Op& op, std::size_t array, std::int64_t index, E
   if (!Arrays::is_array(handle))
     return checked_write(op, handle + index * static_cast<std::int64_t>(type.element_bytes()),
                          type.dtype, element);
-  if (const std::string problem = arrays_.problem(handle, index, false); !problem.empty())
+  const bool is_shared = kernel_.type(op.operands[array]).space == Space::Shared;
+  if (const std::string problem = is_shared ? shared_.note_write(handle, index, thread_, op)
+                                            : arrays_.problem(handle, index, false);
+      !problem.empty())
     fail(op, fmt::format("{} writes {}", op.facts().name, problem));
-  arrays_.write(handle, index, element);
+  if (is_shared) shared_.write(handle, index, element);
+  else arrays_.write(handle, index, element);
 }
 
 // Whether element `i` of a vector is moved: operands from number `first` on guard it.
@@ -148,7 +179,24 @@ bool Program::is_moved(const Op& op, std::size_t first, std::size_t guards, std:
   return i >= integer(op, first) && i < integer(op, first + 1);
 }
 
+// Bounds inside of a vector that moves in parts are multiples of one.
+void Program::check_parts(const Op& op) const {
+  if (op.integer("parts") == 0) return;
+  for (const std::size_t k : {2, 3}) {
+    const std::int64_t bound = std::clamp<std::int64_t>(integer(op, k), 0, op.integer("count"));
+    if (bound % op.integer("width") != 0)
+      fail(op, fmt::format("{} moves parts of {} elements, but a bound is {}", op.facts().name,
+                           op.integer("width"), bound));
+  }
+}
+
 void Program::load_vector(const Op& op) {
+  check_parts(op);
+  if (kernel_.type(op.operands[1]).is_array()) {
+    for (std::int64_t i = 0; i < op.integer("count"); ++i)
+      write_array(op, 0, i, read_array(op, 1, i));
+    return;
+  }
   const Type pointee = kernel_.type(op.operands[1]).pointee();
   const auto bytes = static_cast<std::int64_t>(pointee.element_bytes());
   const std::size_t guards = op.operands.size() < 3 ? 0 : op.operands.size() - 3;
@@ -160,11 +208,34 @@ void Program::load_vector(const Op& op) {
 }
 
 void Program::store_vector(const Op& op) {
+  check_parts(op);
+  if (kernel_.type(op.operands[0]).is_array()) {
+    for (std::int64_t i = 0; i < op.integer("count"); ++i)
+      write_array(op, 0, i, read_array(op, 1, i));
+    return;
+  }
   const Type pointee = kernel_.type(op.operands[0]).pointee();
   const auto bytes = static_cast<std::int64_t>(pointee.element_bytes());
-  for (std::int64_t i = 0; i < op.integer("count"); ++i)
-    if (is_moved(op, 2, op.operands.size() - 2, i))
-      checked_write(op, integer(op, 0) + i * bytes, pointee.dtype, read_array(op, 1, i));
+  const bool adds = op.find("adds") != nullptr;
+  for (std::int64_t i = 0; i < op.integer("count"); ++i) {
+    if (!is_moved(op, 2, op.operands.size() - 2, i)) continue;
+    const std::int64_t pointer = integer(op, 0) + i * bytes;
+    Element element = read_array(op, 1, i);
+    if (adds) element = sum_in_memory(op, pointer, pointee, element);
+    checked_write(op, pointer, pointee.dtype, element);
+  }
+}
+
+Element Program::sum_in_memory(const Op& op, std::int64_t pointer, const Type& type,
+                               Element element) {
+  const Op add{.kind = OpKind::Add, .location = op.location};
+  const Tile old{type.element(), {checked_read(op, pointer, type.dtype)}};
+  const Tile more{type.element(), {element}};
+  const Tile* both[] = {&old, &more};
+  const Tile sum = jitter_.is_on() && Jitter::applies(add, type.element())
+                       ? jitter_.elementwise(add, type.element(), both)
+                       : interpret_elementwise(add, type.element(), both, options_.float64);
+  return sum.elements[0];
 }
 
 void Program::linear(const Op& op) {

@@ -32,10 +32,11 @@ class Arrays {
   Element read(std::int64_t handle, std::int64_t index) const;
   void write(std::int64_t handle, std::int64_t index, Element element);
 
- private:
+  static std::int64_t handle_of(Value owner);
   static std::uint32_t owner_of(std::int64_t handle);
   static std::int64_t first_of(std::int64_t handle);
 
+ private:
   std::unordered_map<std::uint32_t, std::vector<std::optional<Element>>> elements_;
 };
 

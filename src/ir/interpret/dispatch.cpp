@@ -114,8 +114,9 @@ void Program::sync(const Op& op) {
       return copies_.commit();
     case SyncOp::WaitCopies:
       return wait_copies(op);
-    case SyncOp::Barrier:
-      return;  // one program runs at a time, and its threads are not modelled
+    case SyncOp::Barrier:  // of threads: Program::meet
+    case SyncOp::Fence:
+      return;
     case SyncOp::Acquire:
     case SyncOp::Await:
     case SyncOp::Release:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "ir/interpret/elementwise.h"
 #include "ir/interpret/program.h"
@@ -80,11 +82,24 @@ void Program::call(const Op& op) {
       return sum_row(op);
     case LibraryKind::Largest:
       return largest_of_row(op);
+    case LibraryKind::CountOne:
+      return count_one(op);
     case LibraryKind::ByTurns:
       return give({.i = arrays_.make(op.result(), op.integers("numbers")[0])});
     case LibraryKind::Defer:
       // At once, which is one of the moments that it may be done at.
       return write_row(op, 0, 0, integer(op, 1));
+    case LibraryKind::WordOf:
+    case LibraryKind::WordAt:
+      return give({.i = word_of(op)});
+    case LibraryKind::LoadMatrices:
+    case LibraryKind::Mma:
+    case LibraryKind::ReduceLanes:
+    case LibraryKind::ReduceBlock:
+    case LibraryKind::ScanLanes:
+    case LibraryKind::ScanBlock:
+    case LibraryKind::SortBlock:
+      fail(op, fmt::format("'{}' is called by all threads of a program", function->name));
     case LibraryKind::FinishStreams:
     case LibraryKind::WaitAMoment:
     case LibraryKind::FetchAhead:

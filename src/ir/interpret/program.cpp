@@ -33,27 +33,6 @@ std::uint64_t Program::jitter_seed(const InterpretOptions& options,
   return seed | 1;
 }
 
-namespace {
-
-// Threads of a program; 1 where the kernel does not ask which one runs it.
-std::int64_t thread_count(const Kernel& kernel) {
-  for (const Op* op : kernel.body.ops)
-    if (op->kind == OpKind::Thread) return op->integer("count");
-  return 1;
-}
-
-}  // namespace
-
-void Program::run() {
-  const std::int64_t count = thread_count(kernel_);
-  // Every number below the count once: the stride is odd and the count a power of two.
-  const auto seed = static_cast<std::int64_t>(options_.role_seed % 64);
-  for (std::int64_t i = 0; i < count; ++i) {
-    thread_ = (i * (2 * seed + 1) + seed) % count;
-    run_region(kernel_.body);
-  }
-}
-
 std::string Program::place_of(const Op& op) const {
   if (op.location.line <= 0) return fmt::format("kernel '{}'", kernel_.name);
   const std::string file =
@@ -113,6 +92,7 @@ Element Program::checked_read(const Op& op, std::int64_t pointer, DType dtype) c
     return {.i = 0};
   }
   if (options_.order != nullptr) note_order(op, pointer, dtype, {}, false);
+  note_threads(op, pointer, false);
   return memory_.read(pointer, dtype);
 }
 
@@ -120,11 +100,23 @@ void Program::checked_write(const Op& op, std::int64_t pointer, DType dtype,
                             Element element) const {
   if (const std::string problem = memory_.problem(pointer, dtype, "writes"); !problem.empty())
     return report(op, fmt::format("{} {}", op.facts().name, problem));
+  note_threads(op, pointer, true);
   if (options_.order == nullptr) return memory_.write(pointer, dtype, element);
   const Element before = memory_.read(pointer, dtype);
   memory_.write(pointer, dtype, element);
   const bool changes = memory_.read(pointer, dtype).i != before.i;
   note_order(op, pointer, dtype, {.changes = changes}, true);
+}
+
+// Threads that have not met may do things in any order.
+void Program::note_threads(const Op& op, std::int64_t pointer, bool writes) const {
+  const bool is_atomic = op.facts().is(Family::Access) && op.facts().is_atomic();
+  if (thread_count_ == 1 || is_atomic || op.find("adds") || op.integer("volatile") != 0) return;
+  const std::uint64_t address = TaggedPointer::address(pointer);
+  const std::string found = writes ? shared_.note_memory_write(address, thread_, op)
+                                   : shared_.note_memory_read(address, thread_);
+  if (!found.empty())
+    fail(op, fmt::format("thread {} {} {}", thread_, writes ? "writes" : "reads", found));
 }
 
 void Program::note_order(const Op& op, std::int64_t pointer, DType dtype, OrderWatch::Access access,
@@ -280,14 +272,16 @@ std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
 
 // Combines neighbours until one is left, so that what is left of a stays left of what is right of
 // it: a combination that is associative but not commutative has one result. With jitter and an odd
-// seed halves instead, since the order is the device's choice.
+// seed halves instead, since the order is the device's choice; halves also leave the parts that are
+// asked for.
 void Program::reduce(const Op& op) {
   const Type type = operand(op, 0).type;
   const std::int64_t axis = op.integer("axis");
   std::vector<Tile> tiles = values_of(op.operands);
-  const bool by_neighbours = options_.jitter % 2 == 0;
+  const std::int64_t parts = op.integer("parts", 1);
+  const bool by_neighbours = options_.jitter % 2 == 0 && parts == 1;
   AxisView view(type, axis);
-  while (view.length > 1) {
+  while (view.length > parts) {
     const std::int64_t half = view.length / 2;
     std::vector<Tile> a, b;
     for (const Tile& tile : tiles) {

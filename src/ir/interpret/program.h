@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "ir/interpret/memory.h"
 #include "ir/interpret/order.h"
 #include "ir/interpret/rings.h"
+#include "ir/interpret/shared.h"
 #include "ir/interpret/tile.h"
 #include "ir/interpret/watch.h"
 
@@ -35,7 +38,8 @@ class Program {
         jitter_(jitter_seed(options, id)) {}
 
   void set(Value value, Tile tile) { values_[value.id] = std::move(tile); }
-  // All threads, one after the other in an order by the seed, where the kernel is one's program.
+  // All threads where the kernel is one's program: from meeting to meeting one after the other, in
+  // an order by the seed (threads.cpp).
   void run();
   // From where the checkpoint of the same kernel and program was made.
   void resume(const Checkpoint& checkpoint);
@@ -89,13 +93,16 @@ class Program {
   void access(const Op& op);
   void final_stage(const Op& op);
   void make_array(const Op& op);
+  void make_group(const Op& op);
   Element view_of(const Op& op) const;
   // Of the operand with this number, an array or a pointer to memory.
   Element read_array(const Op& op, std::size_t array, std::int64_t index) const;
   void write_array(const Op& op, std::size_t array, std::int64_t index, Element element);
   bool is_moved(const Op& op, std::size_t first, std::size_t guards, std::int64_t i) const;
+  void check_parts(const Op& op) const;
   void load_vector(const Op& op);
   void store_vector(const Op& op);
+  Element sum_in_memory(const Op& op, std::int64_t pointer, const Type& type, Element element);
   void linear(const Op& op);
   void call(const Op& op);
   void stream(const Op& op);
@@ -145,11 +152,71 @@ class Program {
                   bool writes) const;
   void checked_write(const Op& op, std::int64_t pointer, DType dtype, Element element) const;
 
+  // ---- Threads (threads.cpp)
+  struct ThreadState {
+    std::vector<Tile> values;
+    Arrays arrays;
+  };
+  void for_each_thread(const std::function<void()>& run);
+  const Op* run_together(const Region& region);
+  void meet(const Op& op);
+  Element agreed(const Op& op, Value value) const;
+  void hand_on(std::span<const Value> to, std::span<const Value> from);
+  void for_together(const Op& op);
+  void while_together(const Op& op);
+  void branch_together(const Op& op);
+  std::vector<Tile> totals_of(const Op& op, std::size_t count, std::int64_t index);
+  std::vector<Tile> combined_over(const Op& op, const std::vector<Tile>& tiles, std::int64_t bit,
+                                  bool in_order);
+  void combine_threads(const Op& op);
+  void combine_warps(const Op& op, std::vector<std::vector<Tile>>& all);
+  // ---- Scans and sorts of all threads (together.cpp)
+  struct ScanNumbers {
+    std::int64_t lanes = 0, warps = 0, inner = 0, outer = 0, count = 0;
+    bool is_reverse = false;
+    std::size_t members = 1;  // arrays of one element each
+    std::int64_t lines = 0;   // bits of a register's number that tell lines apart
+    std::int64_t first_of(std::int64_t line, std::int64_t chunk) const;
+    std::int64_t within(std::int64_t i) const;
+  };
+  // Something that may be there; what is added comes after it. An element for each thread.
+  struct Before {
+    std::vector<Tile> value;
+    std::vector<bool> is_some;
+  };
+  std::vector<Tile> combined_where(const Op& op, const std::vector<Tile>& left,
+                                   const std::vector<Tile>& right, const std::vector<bool>& flags);
+  void add_after(const Op& op, Before& before, const std::vector<Tile>& next,
+                 const std::vector<bool>& flags);
+  ScanNumbers scan_numbers(const Op& op) const;
+  std::vector<Tile> scan_lanes(const Op& op, const ScanNumbers& scan, std::vector<Tile> value);
+  std::int64_t scan_slot(const ScanNumbers& scan, std::int64_t item, std::int64_t warp) const;
+  void write_scan_slots(const Op& op, const ScanNumbers& scan, std::int64_t item,
+                        const std::vector<Tile>& until);
+  Before scan_warps(const Op& op, const ScanNumbers& scan, std::int64_t item, Before& before,
+                    const std::vector<Tile>& like);
+  void scan_threads(const Op& op);
+  void end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t line, std::int64_t chunk,
+                   const std::vector<std::vector<Tile>>& until, Before& carried,
+                   std::vector<std::vector<Tile>>& x);
+  void sort_threads(const Op& op);
+  void count_one(const Op& op);
+  // Of units of products (matrices.cpp).
+  std::int64_t word_of(const Op& op) const;
+  void load_matrices(const Op& op);
+  void multiply_matrices(const Op& op);
+  void note_threads(const Op& op, std::int64_t pointer, bool writes) const;
+
   const Kernel& kernel_;
   const Memory& memory_;
   const InterpretOptions& options_;
   std::array<std::int64_t, 3> id_;
   std::int64_t thread_ = 0;
+  std::int64_t thread_count_ = 1;
+  std::int64_t lanes_ = 1;  // of a warp
+  std::vector<ThreadState> threads_;
+  std::uint64_t turn_ = 0;  // how often all threads have run since they met
+  mutable SharedArrays shared_;
   std::vector<Tile> values_;
   Copies copies_;
   Rings rings_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ir/interpret/roles.cpp — a producer and its consumers beside each other, and what they do with
 // rings.
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
@@ -74,6 +77,17 @@ void Program::copy_map(const Op& op) {
   turns_.stop_waiting();
 }
 
+namespace {
+
+// To the nearest of 11 bits, as a tensor map copies float32 for products of tf32.
+double rounded_to_tf32(double value) {
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (!std::isfinite(value)) return value;
+  return std::bit_cast<float>((bits + 0x1000u) & ~0x1fffu);
+}
+
+}  // namespace
+
 Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {
   const KernelMap& map = kernel_.map_of(op);
   const auto value_of = [&](int argument) {
@@ -102,6 +116,7 @@ Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinate
     out.elements[i].i = 0;  // +0.0 has the same bits
     if (is_inside)
       out.elements[i] = checked_read(op, value_of(map.argument) + offset * bytes, type.dtype);
+    if (map.rounds_to_tf32) out.elements[i].f = rounded_to_tf32(out.elements[i].f);
   }
   return out;
 }

@@ -143,6 +143,38 @@ Value compare_same(Rewriter& rewriter, const Op& op) {
   return rewriter.constant(rewriter.type(op.result()), std::int64_t{holds});
 }
 
+// arange(a, b) < constant, and its like => constant, where it is the same for the first element and
+// the last one: a mask of columns that all exist, applied to values
+Value compare_range(Rewriter& rewriter, const Op& op) {
+  if (op.kind != OpKind::Compare) return {};
+  const Op* range = rewriter.made_by(op.operands[0], OpKind::Arange);
+  const auto constant = rewriter.constant_of(op.operands[1]);
+  const std::string_view is = op.text("is");
+  if (!range || !constant || is == "eq" || is == "ne") return {};
+  const std::int64_t limit = std::get<std::int64_t>(*constant), first = range->integer("start");
+  const auto holds = [&](std::int64_t x) {
+    return is == "lt" ? x < limit : is == "le" ? x <= limit : is == "gt" ? x > limit : x >= limit;
+  };
+  const bool at_first = holds(first);
+  if (at_first != holds(first + rewriter.type(range->result()).numel() - 1)) return {};
+  return rewriter.constant(rewriter.type(op.result()), std::int64_t{at_first});
+}
+
+// x / 2^n => x * 2^-n, which is the same number
+Value divided_by_power(Rewriter& rewriter, const Op& op) {
+  if (op.kind != OpKind::Divide) return {};
+  const Type& type = rewriter.type(op.result());
+  if (!type.is_float() || type.element_bytes() < 2) return {};
+  const auto constant = rewriter.constant_of(op.operands[1]);
+  int exponent = 0;
+  if (!constant || std::abs(std::frexp(std::get<double>(*constant), &exponent)) != 0.5) return {};
+  const int most = type.dtype == DType::Float16 ? 14 : 126;  // both are normal numbers
+  if (std::abs(exponent - 1) > most) return {};
+  return rewriter.create_one(
+      OpKind::Multiply,
+      {op.operands[0], rewriter.constant_like(type, 1 / std::get<double>(*constant))}, type);
+}
+
 // select(true, a, b) => a; select(false, a, b) => b; select(c, a, a) => a
 Value known_select(Rewriter& rewriter, const Op& op) {
   if (op.kind != OpKind::Select) return {};
@@ -168,7 +200,8 @@ Value needless_cast(Rewriter& rewriter, const Op& op) {
 
 constexpr ir::Rule arithmetic[] = {fold_constants,  constant_right, neutral_zero, neutral_one,
                                    negated_product, scaled_product, absorbing,    bool_identity,
-                                   same_operands,   compare_same,   known_select, needless_cast};
+                                   same_operands,   compare_same,   compare_range, divided_by_power,
+                                   known_select,    needless_cast};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/constant.h"
 #include "ir/product.h"
 #include "ir/roles.h"
 #include "passes/laid/access_shape.h"
@@ -22,6 +23,24 @@ namespace {
 using ir::OpKind;
 using Kind = Step::Kind;
 
+// Whether results that are held beside products which go on are exchanged by lanes: all loops with
+// such products are known to have few rounds, between the 8 and 32 that were measured, or the loop
+// around them is the kernel's own.
+bool exchanges_results(const ir::Kernel& kernel) {
+  constexpr std::int64_t most_rounds = 16;
+  bool found = false, all = true;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind != OpKind::For || op.integer("drains", 0) == 0) return;
+    const auto from = ir::integer_constant(kernel, op.operands[0]);
+    const auto to = ir::integer_constant(kernel, op.operands[1]);
+    const auto step = ir::integer_constant(kernel, op.operands[2]);
+    found = true;
+    all =
+        all && from && to && step && *step > 0 && (*to - *from + *step - 1) / *step <= most_rounds;
+  });
+  return found && (all || !ir::is_persistent(kernel));
+}
+
 class LayoutChooser {
  public:
   LayoutChooser(const ir::Kernel& kernel, const LaidFacts& facts, const Target& target)
@@ -31,6 +50,7 @@ class LayoutChooser {
         log_warps_(
             std::countr_zero(static_cast<unsigned>(kernel.shape.warps * kernel.shape.cluster))),
         has_roles_(ir::producer_of(kernel) != nullptr),
+        exchanges_(exchanges_results(kernel)),
         dot_options_{target, log_warps_, has_chained_dots(kernel), has_asynchronous_dots(kernel)} {
     visit(schedule_.steps());
     choose_all();
@@ -92,6 +112,7 @@ class LayoutChooser {
   const Alignments& alignments_;
   const int log_warps_;
   const bool has_roles_;
+  const bool exchanges_;
   int loop_depth_ = 0;  // of the step that is visited
   const DotOptions dot_options_;
   std::vector<int> parents_;   // of the sets of nodes
@@ -187,10 +208,8 @@ void LayoutChooser::visit_elements(const Step& step) {
   for (const ir::Op* reduce : step.reductions)
     for (ir::Value result : reduce->results) {
       if (!is_tile(kernel_, result)) continue;
-      const int axis = static_cast<int>(reduce->integer("axis"));
       node_of(result);
-      relations_.push_back(
-          {node, schedule_.storage(result), slice_map(sizes_of(step.shape), axis)});
+      relations_.push_back({node, schedule_.storage(result), total_map(step.shape, *reduce)});
     }
 }
 
@@ -297,7 +316,15 @@ bool LayoutChooser::take_part(int node) {
 }
 
 // What is stored through shared memory beside a producer: its warps need not wait for each other
-// where each one stores what it has.
+// where each one stores what it has. Beside short loops, and in kernels that loop over their tiles
+// by themselves, few elements of 16 bits need no shared memory, from which products read their
+// operands at the same time: lanes exchange them, and four of them have 64 bytes of a row. Tutorial
+// 03 with deferred stores on an H200, 128 x 256 x 64, of cuBLAS, through shared memory and
+// exchanged: 8192 x 8192 x 512 (8 rounds) 1.003 and 1.055; with 32 to 128 rounds slower: 2048^3
+// 0.983 and 0.974, 4096^3 1.008 and 1.001, 8192^3 1.027 and 1.016, 4096 x 14336 x 4096 0.995 and
+// 0.985. By tensor maps (text changed by hand): 1.087, 0.980, 1.017, 1.034, 1.007. Tutorial 09,
+// which has a loop of its own: 8192 x 8192 x 512 0.926 and 0.977, 2048^3 0.976 and 0.976, 4096^3
+// 0.992 and 1.000, 8192^3 1.031 and 1.033.
 void LayoutChooser::stay_within_warps(int node) {
   const Group& group = groups_[static_cast<std::size_t>(node)];
   TileLayout& tile = layouts_.at(node);
@@ -307,7 +334,12 @@ void LayoutChooser::stay_within_warps(int node) {
     if (find(relation.reader) != node || !groups_[static_cast<std::size_t>(array)].is_laid ||
         !relation.map.is_identity() || !relation.is_apart)
       continue;
-    const auto rows = layouts_.at(array).layout.rows_within_warps(tile.log_vector);
+    const Layout& held = layouts_.at(array).layout;
+    const bool is_small = exchanges_ && held.register_count() <= TileLayouts::most_exchanged &&
+                          tile.log_vector >= 2 &&
+                          kernel_.type(relation.storage).element_bytes() == 2;
+    const auto lines = is_small ? held.lines_in_registers(tile.log_vector) : std::nullopt;
+    const auto rows = lines ? lines : held.rows_within_warps(tile.log_vector);
     if (rows) tile.layout = *rows;
   }
 }

@@ -46,6 +46,11 @@ class TilePlacer {
     const int row = options.keeps_row_private ? find_row() : -1;
     for (std::size_t i = 0; i < uses_.size(); ++i) {
       KernelBuffer& buffer = kernel_.buffers[i];
+      uses_[i].is_shared |= !uses_[i].swaps.empty() && uses_[i].reads > 1;
+      buffer.swaps.clear();
+      if (!uses_[i].is_shared)
+        for (const LaneSwap& swap : uses_[i].swaps)
+          buffer.swaps.insert(buffer.swaps.end(), {swap.lane, swap.register_bit});
       const bool is_row = static_cast<int>(i) == row;
       buffer.is_private = is_row;
       buffer.space =
@@ -58,6 +63,8 @@ class TilePlacer {
  private:
   struct Use {  // of a buffer
     bool is_shared = false;
+    int reads = 0;
+    std::vector<LaneSwap> swaps = {};  // of lanes, for its only read
     bool has_lines = false;           // it is read by lines in shared memory
     bool is_product_operand = false;  // of an asynchronous product
     int lines = 0;                    // of slots: the dimension along which copies go
@@ -103,8 +110,25 @@ class TilePlacer {
       const Layout& array = layouts_.of_array(read.value).layout;
       const bool is_own = read.map.is_identity() && array == reader;
       if (!use.is_shared && !is_own)
-        use.is_shared = plan_conversion(array, reader, read.map).kind == Conversion::Kind::Shared;
+        use.is_shared = plan_conversion(array, reader, read.map).kind == Conversion::Kind::Shared &&
+                        !may_exchange(read, array, reader, use);
+      ++use.reads;
     }
+  }
+
+  // Whether lanes exchange the elements instead: those of the only read of what is stored apart.
+  bool may_exchange(const TileRead& read, const Layout& array, const Layout& reader, Use& use) {
+    const ir::Type& type = kernel_.type(read.value);
+    if (!schedule_.is_apart(read.value) || !read.map.is_identity() || type.is_bool() ||
+        type.element_bytes() != 2 || array.register_count() > TileLayouts::most_exchanged)
+      return false;
+    const auto swaps = plan_swaps(array, reader);
+    // The lowest bit of a register's number tells the two halves of a word apart.
+    if (!swaps || use.reads > 0 ||
+        std::any_of(swaps->begin(), swaps->end(), [](LaneSwap s) { return s.register_bit == 0; }))
+      return false;
+    use.swaps = *swaps;
+    return true;
   }
 
   void visit_elements(const Step& step) {

@@ -28,8 +28,7 @@ int slots_per_warp(const ReducePlan& plan, int lanes) {
 ReducePlan plan_reduce(const ir::Kernel& kernel, const Sweeps& sweeps, const TileLayouts& layouts,
                        const Step& step, const ir::Op& reduce) {
   const Layout& layout = layouts.of_step(step).layout;
-  const IndexMap along =
-      coordinate_map(sizes_of(step.shape), static_cast<int>(reduce.integer("axis")));
+  const IndexMap along = combined_map(step.shape, reduce);
   ReducePlan plan{.kept = layouts.of_reduced(step, reduce),
                   .registers = bits_along(layout.registers(), along),
                   .lanes = bits_along(layout.lanes(), along),

@@ -8,6 +8,16 @@
 #include "passes/laid/tile_reads.h"
 
 namespace tilewright {
+namespace {
+
+std::vector<LaneSwap> swaps_in(const ir::KernelBuffer& buffer) {
+  std::vector<LaneSwap> out;
+  for (std::size_t i = 0; i + 1 < buffer.swaps.size(); i += 2)
+    out.push_back({static_cast<int>(buffer.swaps[i]), static_cast<int>(buffer.swaps[i + 1])});
+  return out;
+}
+
+}  // namespace
 
 TileLayouts::TileLayouts(const ir::Kernel& kernel, const Sweeps& schedule)
     : kernel_(kernel), schedule_(schedule) {
@@ -24,6 +34,9 @@ TileLayouts::TileLayouts(const ir::Kernel& kernel, const Sweeps& schedule)
       swizzle.matrix =
           BitMatrix(bits_of_type(buffer.type), {buffer.order.begin(), buffer.order.end()});
     swizzles_.push_back(std::move(swizzle));
+    if (!buffer.swaps.empty())
+      swapped_[swizzles_.size() - 1] =
+          swapped(layouts_[static_cast<std::size_t>(rows_.back())].layout, swaps_in(buffer));
   }
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind == ir::OpKind::Dot) dots_[&op] = dot_plan_of(kernel, op);
@@ -49,13 +62,23 @@ const TileLayout& TileLayouts::of_array(ir::Value value) const {
   return layouts_[static_cast<std::size_t>(rows_[static_cast<std::size_t>(number)])];
 }
 
+const Layout& TileLayouts::of_read_array(ir::Value value) const {
+  const auto found = swapped_.find(static_cast<std::size_t>(schedule_.buffer_of(value)));
+  return found == swapped_.end() ? of_array(value).layout : found->second;
+}
+
+std::vector<LaneSwap> TileLayouts::swaps_of(ir::Value value) const {
+  const ir::KernelBuffer* buffer = buffer_of(value);
+  return buffer == nullptr ? std::vector<LaneSwap>() : swaps_in(*buffer);
+}
+
 const Swizzle& TileLayouts::swizzle_of(ir::Value value) const {
   return swizzles_[static_cast<std::size_t>(schedule_.buffer_of(value))];
 }
 
 Layout TileLayouts::of_reduced(const Step& step, const ir::Op& reduce) const {
-  const IndexMap slice = slice_map(sizes_of(step.shape), static_cast<int>(reduce.integer("axis")));
-  return of_step(step).layout.through(slice.matrix).without_register_copies();
+  const IndexMap total = total_map(step.shape, reduce);
+  return of_step(step).layout.through(total.matrix).without_register_copies();
 }
 
 }  // namespace tilewright

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "layout/convert.h"
 #include "layout/layout.h"
 #include "layout/swizzle.h"
 #include "passes/laid/dot_plan.h"
@@ -31,6 +32,8 @@ class TileLayouts {
   static constexpr int most_registers = 64;
   // The same for tiles that are laid out like the result of a product.
   static constexpr int most_sums = 256;
+  // Elements of 16 bits of a thread that lanes exchange.
+  static constexpr int most_exchanged = 32;
   // Words of a tile that one thread scans in registers.
   static constexpr int most_scanned = 64;
 
@@ -39,6 +42,9 @@ class TileLayouts {
   const TileLayout& of_step(const Step& step) const { return layouts_.at(steps_.at(step.op)); }
   // Of the array that holds this placed value.
   const TileLayout& of_array(ir::Value value) const;
+  // The same as it is read, where lanes exchange what was written.
+  const Layout& of_read_array(ir::Value value) const;
+  std::vector<LaneSwap> swaps_of(ir::Value value) const;
   bool is_shared(ir::Value value) const {
     const ir::KernelBuffer* buffer = buffer_of(value);
     return buffer && buffer->is_shared() && !buffer->is_private;
@@ -77,6 +83,7 @@ class TileLayouts {
   std::vector<int> rows_;                                 // by buffer: of its layout; -1: none
   std::unordered_map<const ir::Op*, std::size_t> steps_;  // by sweep, alike
   std::vector<Swizzle> swizzles_;                         // by buffer
+  std::unordered_map<std::size_t, Layout> swapped_;       // of buffers whose lanes exchange
   std::unordered_map<const ir::Op*, DotPlan> dots_;
   std::unordered_map<const ir::Op*, ScanPlan> scans_;
 };

@@ -2,6 +2,7 @@
 // passes/laid/tile_reads.cpp — walks from what a step computes back to arrays and memory.
 #include "passes/laid/tile_reads.h"
 
+#include <bit>
 #include <span>
 
 #include "base/check.h"
@@ -120,6 +121,26 @@ TileReads reads_of(const ir::Kernel& kernel, const Sweeps& schedule, const Step&
   for (ir::Value value : values)
     walk.value(value, IndexMap::identity(bits_of_type(kernel.type(value))));
   return walk.take();
+}
+
+namespace {
+
+int log_parts(const ir::Op& reduce) {
+  return std::countr_zero(static_cast<std::uint64_t>(reduce.integer("parts", 1)));
+}
+
+}  // namespace
+
+IndexMap total_map(const ir::Type& shape, const ir::Op& reduce) {
+  return slice_map(sizes_of(shape), static_cast<int>(reduce.integer("axis")), log_parts(reduce));
+}
+
+IndexMap combined_map(const ir::Type& shape, const ir::Op& reduce) {
+  const LogSizes sizes = sizes_of(shape);
+  const int axis = static_cast<int>(reduce.integer("axis"));
+  const int width = sizes[static_cast<std::size_t>(axis)] - log_parts(reduce);
+  return run_map(width, index_bits(sizes),
+                 {{.from = first_bit(sizes, axis) + log_parts(reduce), .to = 0, .count = width}});
 }
 
 }  // namespace tilewright

@@ -43,4 +43,9 @@ std::vector<TileCopy> copies_of(const ir::Kernel& kernel, const ir::Op& control)
 // tiles.
 IndexMap view_map(const ir::Kernel& kernel, const ir::Op& op, ir::Value result);
 
+// Of a reduction over tiles of this shape: the index of the total that an element belongs to, and
+// the bits of its index along which it is combined with others.
+IndexMap total_map(const ir::Type& shape, const ir::Op& reduce);
+IndexMap combined_map(const ir::Type& shape, const ir::Op& reduce);
+
 }  // namespace tilewright

@@ -10,6 +10,7 @@
 #include "ir/analysis/memory_order.h"
 #include "ir/constant.h"
 #include "passes/choose_units.h"
+#include "passes/uses.h"
 
 namespace tilewright {
 namespace {
@@ -51,9 +52,9 @@ class CandidateFinder {
                                      [](const Op* op) { return op->kind == OpKind::Dot; });
     if (has_order_ || has_dot) return {};
     take([&](const Op& op) {
-      return op.kind == OpKind::Load && kernel_.type(op.result()).rank == 1 && !may_be_written(op);
+      return op.kind == OpKind::Load && kernel_.type(op.result()).is_tile() && !may_be_written(op) &&
+             !is_for_next_round(op);
     });
-    if (!out_.carried.empty()) return {};
     for (const Op* load : out_.loads) out_.stage_bytes += bytes_of(kernel_.type(load->result()));
     return std::move(out_);
   }
@@ -80,6 +81,13 @@ class CandidateFinder {
     for (const Op* op : body_.ops)
       if (all.ops.contains(op)) out_.slice.push_back(op);
     out_.carried.assign(all.slots.begin(), all.slots.end());
+  }
+
+  // What the loop only hands on is loaded ahead already.
+  bool is_for_next_round(const Op& load) const {
+    const std::vector<Value>& yielded = body_.ops.back()->operands;
+    return uses_in(body_, load.result()) == 1 &&
+           std::find(yielded.begin(), yielded.end(), load.result()) != yielded.end();
   }
 
   // ---- What the loop does to memory

@@ -23,7 +23,7 @@ struct LoadsAhead {
 
 // `loop` is a `for`. No loads: nothing to do.
 LoadsAhead find_loads_ahead(const ir::Kernel& kernel, const AxisAnalysis& axes, ir::Op& loop);
-// Those of rows, of a loop without products, whose address depends on the index of the loop alone.
+// Those of all tiles, of a loop without products.
 LoadsAhead find_rows_ahead(const ir::Kernel& kernel, const AxisAnalysis& axes, ir::Op& loop);
 
 }  // namespace tilewright

@@ -90,13 +90,23 @@ class MapFinder {
     return std::all_of(sum.terms().begin(), sum.terms().end(), [&](const auto& term) {
       return term.second > 0 &&
              std::all_of(term.first.begin(), term.first.end(), [&](std::uint32_t id) {
-               return axes_.is_not_negative({id}) || is_assumed({id});
+               return axes_.is_not_negative({id}) || is_assumed({id}, 0);
              });
     });
   }
 
-  // By an `assume` of the kernel: value > 0 or value >= 0.
-  bool is_assumed(Value value) const {
+  // A stride of arguments: 0 would be one row again and again, which no map has.
+  bool is_positive(const Polynomial& stride) const {
+    const auto& [factors, times] = *stride.terms().begin();
+    return times > 0 && std::all_of(factors.begin(), factors.end(), [&](std::uint32_t id) {
+             return kernel_.arguments[static_cast<std::size_t>(argument_number({id}))]
+                        .is_positive ||
+                    is_assumed({id}, 1);
+           });
+  }
+
+  // By an `assume` of the kernel: value >= least, or value > least - 1.
+  bool is_assumed(Value value, std::int64_t least) const {
     bool found = false;
     ir::walk(kernel_.body, [&](const Op& op) {
       const Op* compare = op.kind == OpKind::Assume ? kernel_.maker(op.operands[0]) : nullptr;
@@ -104,8 +114,10 @@ class MapFinder {
       const std::string_view is = compare->text("is");
       const auto left = ir::integer_constant(kernel_, compare->operands[0]);
       const auto right = ir::integer_constant(kernel_, compare->operands[1]);
-      found |= (is == "gt" || is == "ge") && compare->operands[0] == value && right && *right >= 0;
-      found |= (is == "lt" || is == "le") && compare->operands[1] == value && left && *left >= 0;
+      const std::int64_t from = is == "gt" || is == "lt" ? least - 1 : least;
+      found |=
+          (is == "gt" || is == "ge") && compare->operands[0] == value && right && *right >= from;
+      found |= (is == "lt" || is == "le") && compare->operands[1] == value && left && *left >= from;
     });
     return found;
   }
@@ -155,7 +167,7 @@ class MapFinder {
     }
     // A stride that is no number of elements of a row must be known to be one of bytes forward.
     const bool is_row = *stride == out.map.dimensions[0].size;
-    if (!is_row && !is_not_negative(strides[slow])) return std::nullopt;
+    if (!is_row && !is_positive(strides[slow])) return std::nullopt;
     if (!add_further(further, alignment / bytes, out)) return std::nullopt;
     return out;
   }
@@ -207,7 +219,7 @@ class MapFinder {
     for (const auto& [stride, coordinate] : further) {
       const auto number = launch_number(stride);
       if (!number || !is_multiple(stride, multiple) || !is_not_negative(coordinate)) return false;
-      if (!is_size_of(out, *number) && !is_not_negative(stride)) return false;
+      if (!is_size_of(out, *number) && !is_positive(stride)) return false;
       out.map.dimensions.push_back({ir::no_dimension, {.factor = most_tiles}, *number});
       out.coordinates.push_back(coordinate);
     }
@@ -244,6 +256,25 @@ class MapFinder {
 };
 
 }  // namespace
+
+std::vector<int> arguments_of_strides(const ir::Kernel& kernel) {
+  std::vector<int> found;
+  const auto add = [&](Value stride) {
+    const Polynomial product = Polynomial::expand(kernel, stride);
+    for (const auto& [factors, count] : product.terms())
+      for (const std::uint32_t id : factors)
+        for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+          if (kernel.arguments[i].value.id == id && kernel.type({id}).dtype == DType::Int32 &&
+              std::find(found.begin(), found.end(), static_cast<int>(i)) == found.end())
+            found.push_back(static_cast<int>(i));
+  };
+  ir::walk(kernel.body, [&](const Op& op) {
+    const Op* affine = op.kind == OpKind::Load ? kernel.maker(op.operands[0]) : nullptr;
+    if (affine == nullptr || affine->kind != OpKind::Affine) return;
+    std::for_each(affine->operands.begin() + 1, affine->operands.end(), add);
+  });
+  return found;
+}
 
 std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
                                      const Op& loop, const Op& load) {

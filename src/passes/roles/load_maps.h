@@ -24,4 +24,7 @@ struct LoadMap {
 std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
                                      const ir::Op& loop, const ir::Op& load);
 
+// Which arguments strides of loaded tiles are made of: those of tensor maps must be positive.
+std::vector<int> arguments_of_strides(const ir::Kernel& kernel);
+
 }  // namespace tilewright

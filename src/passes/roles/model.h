@@ -19,6 +19,10 @@ constexpr std::int64_t producer_registers = 40, consumer_registers = 232;
 // cuBLAS: 128 x 256 x 64 with roles and four slots of half the depth 1.046; the best without roles,
 // 128 x 128 x 32 and 4 warps, 0.811; Triton 0.976.
 constexpr int least_slots_of_products = 3;
+// Others of 128 x 256 on an H200, of cuBLAS in one run: Triton's tutorial 09 with roles (results
+// exchanged by lanes) 0.976, 0.994, 1.070 at 2048^3, 4096^3, 8192^3 and 0.998 at 8192 x 8192 x 512,
+// without 0.873, 0.868, 0.887, 0.738, with roles but stores behind the products 0.975, 0.974, 1.037,
+// 0.889; fp8 at 8192^3 1.013, without 0.977.
 
 // Attention whose second product is delayed: two consumers take their turns by themselves. Tutorial
 // 06 forward on an H200, head dim 128, of cuDNN in the same run at 16k full / causal, 4k full /

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ir/analysis/exact_integers.h"
 #include "ir/constant.h"
 
 namespace tilewright {
@@ -33,17 +34,15 @@ Polynomial Polynomial::of(Value value) {
 Polynomial Polynomial::expand(const ir::Kernel& kernel, Value value) {
   if (const auto known = ir::integer_constant(kernel, value)) return number(*known);
   const ir::Op* op = kernel.maker(value);
-  if (op == nullptr) return of(value);
+  if (op == nullptr || !ir::has_exact_sums(kernel.type(value))) return of(value);
   const auto operand = [&](std::size_t i) { return expand(kernel, op->operands[i]); };
-  const auto is_integer = [&](std::size_t i) { return kernel.type(op->operands[i]).is_int(); };
   if (op->kind == OpKind::Add) return operand(0).plus(operand(1));
   if (op->kind == OpKind::Subtract) return operand(0).plus(operand(1), -1);
   if (op->kind == OpKind::Multiply) return operand(0).times(operand(1));
   if (op->kind == OpKind::Negate) return number(0).plus(operand(0), -1);
   if (op->kind == OpKind::Hint) return operand(0);
-  const bool widens =
-      op->kind == OpKind::Cast && is_integer(0) &&
-      size_of(kernel.type(op->operands[0]).dtype) <= size_of(kernel.type(value).dtype);
+  const bool widens = op->kind == OpKind::Cast &&
+                      ir::is_exact_cast(kernel.type(op->operands[0]), kernel.type(value));
   return widens ? operand(0) : of(value);
 }
 

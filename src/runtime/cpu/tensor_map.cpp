@@ -14,6 +14,7 @@ struct EmulatedMap {
   std::uint64_t strides[4];
   std::uint16_t box[5];
   std::uint16_t swizzle_bytes;
+  std::uint16_t rounds_to_tf32;
 };
 static_assert(sizeof(EmulatedMap) <= sizeof(TensorMap));
 
@@ -23,7 +24,8 @@ void encode_emulated_map(const TensorMapRequest& request, TensorMap& map) {
   EmulatedMap out{.address = request.address,
                   .element_bytes = static_cast<std::uint32_t>(size_of(request.dtype)),
                   .rank = static_cast<std::uint32_t>(request.rank),
-                  .swizzle_bytes = static_cast<std::uint16_t>(request.swizzle_bytes)};
+                  .swizzle_bytes = static_cast<std::uint16_t>(request.swizzle_bytes),
+                  .rounds_to_tf32 = request.rounds_to_tf32};
   for (int d = 0; d < request.rank; ++d) {
     out.sizes[d] = request.sizes[d];
     out.box[d] = static_cast<std::uint16_t>(request.box[d]);

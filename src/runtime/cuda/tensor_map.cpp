@@ -15,7 +15,8 @@ constexpr std::uint64_t max_size = std::uint64_t{1} << 32;
 constexpr std::uint64_t max_stride = std::uint64_t{1} << 40;
 constexpr std::uint32_t max_box = 256;
 
-CUtensorMapDataType data_type(DType dtype) {
+CUtensorMapDataType data_type(DType dtype, bool rounds_to_tf32) {
+  if (rounds_to_tf32) return CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
   switch (dtype) {
     case DType::Float64:
       return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
@@ -112,7 +113,7 @@ void encode_tensor_map(const TensorMapRequest& request, TensorMap& map) {
   CUtensorMap encoded;
   static_assert(sizeof(CUtensorMap) == sizeof(TensorMap));
   const CUresult result = driver().cuTensorMapEncodeTiled(
-      &encoded, data_type(request.dtype), static_cast<std::uint32_t>(request.rank), request.address,
+      &encoded, data_type(request.dtype, request.rounds_to_tf32), static_cast<std::uint32_t>(request.rank), request.address,
       request.sizes, request.strides, request.box, element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
       swizzle(request.swizzle_bytes), CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);

@@ -126,6 +126,20 @@ void add_branch(Draft& draft, Block& block) {
   block.push_back(std::move(branch));
 }
 
+// Halves of the elements of a memory, written and read through a pointer of another type.
+void add_halves(Draft& draft, Block& block) {
+  const PointerVariable pointer = any_pointer(draft, i32);
+  const std::string halves = draft.fresh("p");
+  const std::string name = draft.fresh("x");
+  block.push_back({{fmt::format("{} = {}.to(tl.pointer_type(tl.int16))", halves, pointer.name)}});
+  const auto at = [&] { return fmt::format("{} + {}", halves, index(draft, Form::Flat, true)); };
+  if (draft.has(Kind::Stores) && draft.chance(60))
+    block.push_back({{fmt::format("tl.store({}, ({}).to(tl.int16))", at(),
+                                  operand(draft, Form::Flat, i32).text)}});
+  block.push_back({{fmt::format("{} = tl.load({}).to(tl.int32)", name, at())}});
+  draft.scope.tiles.push_back({name, i32, Form::Flat});
+}
+
 // p = a, or what is near it.
 void define_pointer(Draft& draft, Block& block) {
   const PointerVariable base = any_pointer(draft, draft.any(draft.dtypes));
@@ -172,11 +186,14 @@ std::string for_header(Draft& draft, int rounds) {
   draft.scope.counters.push_back({counter, rounds - 1});
   std::string range;
   if (draft.has(Kind::Stages) && draft.chance(60))
-    range = fmt::format("tl.range({}, num_stages={})", rounds, 2 + draft.pick(3));
+    range = fmt::format("tl.range({}{}, num_stages={})", draft.chance(20) ? "m - 3, " : "", rounds,
+                        2 + draft.pick(3));
   else if (rounds == 3 && draft.chance(50)) range = "range(m)";  // a number that is not known
   else if (draft.chance(6)) range = "range(m - 3)";              // no round at all
   else if (draft.chance(10)) range = fmt::format("range({}, -1, -1)", rounds - 1);
   else if (draft.chance(10)) range = fmt::format("tl.static_range({})", rounds);
+  else if (draft.chance(8)) range = fmt::format("range(m - 3, {})", rounds);     // a begin and
+  else if (draft.chance(8)) range = fmt::format("range(0, {}, m - 2)", rounds);  // a step like that
   else range = fmt::format("range({})", rounds);
   return fmt::format("for {} in {}:", counter, range);
 }
@@ -187,6 +204,7 @@ bool add_compound(Draft& draft, Block& block) {
     if (draft.chance(30) && add_chained_products(draft, block)) return true;
     if (draft.chance(draft.has(Kind::Stages) ? 40 : 10) && add_row_loop(draft, block)) return true;
     if (draft.chance(30) && add_state_loop(draft, block)) return true;
+    if (draft.chance(20) && add_narrow_walk(draft, block)) return true;
   }
   switch (draft.pick(4)) {
     case 0:
@@ -212,7 +230,8 @@ bool add_pointers(Draft& draft, Block& block) {
     return true;
   }
   if (!scalars) return false;
-  define_pointer(draft, block);
+  if (draft.has(Kind::CastPointers) && draft.chance(20)) add_halves(draft, block);
+  else define_pointer(draft, block);
   return true;
 }
 

@@ -48,10 +48,10 @@ void choose_sizes(Draft& draft) {
 
 void choose_dtypes(Draft& draft) {
   draft.dtypes = {i32};
-  constexpr DType small[] = {i8, i16, u8, u16, u32, i64};
-  constexpr DType floats[] = {f32, f32, f16, bf16};
-  if (draft.has(Kind::SmallTypes)) draft.dtypes.push_back(small[draft.pick(6)]);
-  if (draft.has(Kind::Floats)) draft.dtypes.push_back(floats[draft.pick(4)]);
+  constexpr DType small[] = {i8, i16, u8, u16, u32, i64, u64};
+  constexpr DType floats[] = {f32, f32, f16, bf16, f64};
+  if (draft.has(Kind::SmallTypes)) draft.dtypes.push_back(small[draft.pick(7)]);
+  if (draft.has(Kind::Floats)) draft.dtypes.push_back(floats[draft.pick(5)]);
 }
 
 // Every argument has `room` elements; an aliased one begins somewhere in another's memory.
@@ -166,7 +166,7 @@ Program generate(unsigned seed, const Kinds& allowed) {
   choose_sizes(draft);
   choose_dtypes(draft);
   add_arguments(draft);
-  draft.program.integers = {{"n", draft.size}, {"m", 3}, {"s", 5}};
+  draft.program.integers = {{"n", draft.size}, {"m", 3}, {"s", 5}, {"w", draft.columns}};
   draft.scope.scalars = {};
   Block head;
   Block body;

@@ -165,7 +165,7 @@ void expect_noticed(const std::function<void(std::string&)>& spoil) {
   const SettingsOverride with_roles(changed);
   std::vector<Program> programs;
   for (unsigned seed = 0; programs.size() < 3; ++seed) {
-    Program program = generate_roles(seed);
+    Program program = generate_attention_roles(seed);
     if (most_rounds(program) > 3) programs.push_back(std::move(program));
   }
   EvaluateOptions options;

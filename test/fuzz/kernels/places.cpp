@@ -41,9 +41,15 @@ std::string flat_index(Draft& draft, bool is_store) {
 std::string matrix_index(Draft& draft) {
   const int rows = draft.rows;
   const int columns = draft.columns;
-  switch (draft.pick(6)) {
+  switch (draft.pick(8)) {
     case 0:
       return fmt::format("c[None, :] * {} + r[:, None]", rows);
+    case 4:  // with strides that only the launch knows
+      return "r[:, None] * w + c[None, :]";
+    case 5:
+      return draft.one_of({fmt::format("({} - r[:, None]) * w + c[None, :]", rows - 1),
+                           fmt::format("r[:, None] * w + ({} - c[None, :])", columns - 1),
+                           "r[:, None].to(tl.int64) * w + c[None, :]"});
     case 1:
       return fmt::format("({} - (r[:, None] * {} + c[None, :]))", draft.size - 1, columns);
     case 2:
@@ -167,9 +173,12 @@ std::string mask(Draft& draft, Form form) {
   std::vector<std::string> masks;
   if (form == Form::Flat)
     masks = {"i < n - 3", "(i & 1) == 0", "i >= m",
-             fmt::format("{} > 0", operand(draft, form, i32).text)};
+             fmt::format("{} > 0", operand(draft, form, i32).text),
+             fmt::format("i < {}", scalar(draft))};
   else if (form == Form::Matrix)
-    masks = {"(r[:, None] + c[None, :]) % 2 == 0", "r[:, None] > c[None, :]"};
+    masks = {"(r[:, None] + c[None, :]) % 2 == 0", "r[:, None] > c[None, :]",
+             "(r[:, None] < m) & (c[None, :] < w - 1)", "(r[:, None] >= s - m) & (c[None, :] < w)",
+             fmt::format("c[None, :] < {}", scalar(draft))};
   else masks = {form == Form::Rows ? "r > 1" : "c > 1"};
   return draft.any(masks);
 }

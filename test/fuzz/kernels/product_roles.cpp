@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz/kernels/product_roles.cpp — products that have a producer and consumers by themselves: rows
-// that wrap or not, both orders of B, ends of the depth, rounds too deep for three slots.
+// that wrap or not, both orders of B, ends of the depth, rounds too deep for three slots, loops of
+// the kernel's own over tiles, strides that may be 0, rounds whose number is known.
 #include <algorithm>
 #include <utility>
 
@@ -28,21 +29,25 @@ class ProductRolesDraft {
     n_ = 16 * (1 + draft_.pick(columns / 16));
     k_ = 16 * draft_.pick(3 * depth_ / 16 + 1);
     wraps_ = draft_.chance(60);
+    loops_ = draft_.chance(40);
+    has_strides_ = draft_.chance(50);
+    is_short_ = draft_.chance(40);
   }
 
   Program run() {
-    program_.grid = 2;
+    program_.grid = loops_ ? 1 : 2;
     const auto left = std::max<std::int64_t>(std::int64_t{m_} * k_, 16);
     const auto right = std::max<std::int64_t>(std::int64_t{n_} * k_, 16);
     program_.memory = {
-        {dtype_, left}, {dtype_, right}, {i16, std::int64_t{m_} * n_, Memory::Fill::Zero}};
+        {dtype_, left}, {dtype_, right}, {f16, std::int64_t{m_} * n_, Memory::Fill::Zero}};
     program_.pointers = {{"a", 0, 0}, {"b", 1, 0}, {"c", 2, 0}};
     program_.integers = {{"m", m_}, {"n", n_}, {"k", k_}};
-    add_pointers();
-    add_loop();
-    line(
-        "tl.store(c + rows[:, None] * n + columns[None, :], (acc.to(tl.int32) % 977).to(tl.int16), "
-        "mask=(rows[:, None] < m) & (columns[None, :] < n))");
+    if (has_strides_) {
+      program_.integers.push_back({"sa", k_});
+      program_.integers.push_back({"sb", is_turned_ ? k_ : n_});
+    }
+    if (loops_) add_tiles();
+    else add_tile("pid");
     return std::move(program_);
   }
 
@@ -57,29 +62,60 @@ class ProductRolesDraft {
                   : fmt::format("tl.where({0} < {1}, {0}, 0)", index, size);
   }
 
+  // Strides as arguments of their own, of which nothing says that they are positive: where there is
+  // no depth they are 0.
+  std::string stride(const char* own, const char* size) const { return has_strides_ ? own : size; }
+
+  // All tiles of rows in a loop, which are counted twice.
+  void add_tiles() {
+    line("start = tl.program_id(0)");
+    line("stored = start - 1");
+    Statement loop;
+    loop.branches.push_back({fmt::format("for pid in range(start, tl.cdiv(m, {}), 1):", rows), {}});
+    Block* const outside = std::exchange(to_, &loop.branches[0].body);
+    add_tile("stored");
+    to_ = outside;
+    to_->push_back(std::move(loop));
+  }
+
+  void add_tile(const char* stored) {
+    add_pointers();
+    add_loop();
+    if (loops_) line("stored += 1");
+    line("at = {0} * {1} + tl.arange(0, {1})", stored, rows);
+    line(
+        "tl.store(c + at[:, None] * n + columns[None, :], (acc.to(tl.int32) % 977).to(tl.float16), "
+        "mask=(at[:, None] < m) & (columns[None, :] < n))");
+  }
+
   void add_pointers() {
-    line("pid = tl.program_id(0)");
-    line("tl.assume(pid >= 0)");
+    if (!loops_) {
+      line("pid = tl.program_id(0)");
+      line("tl.assume(pid >= 0)");
+    }
     line("rows = pid * {0} + tl.arange(0, {0})", rows);
     line("columns = tl.arange(0, {})", columns);
     line("d = tl.arange(0, {})", depth_);
     line("at_rows = {}", inside("rows", "m"));
     line("at_columns = {}", inside("columns", "n"));
-    line("a_tiles = a + at_rows[:, None] * k + d[None, :]");
-    if (is_turned_) line("b_tiles = b + d[:, None] + at_columns[None, :] * k");
-    else line("b_tiles = b + d[:, None] * n + at_columns[None, :]");
+    line("a_tiles = a + at_rows[:, None] * {} + d[None, :]", stride("sa", "k"));
+    if (is_turned_) line("b_tiles = b + d[:, None] + at_columns[None, :] * {}", stride("sb", "k"));
+    else line("b_tiles = b + d[:, None] * {} + at_columns[None, :]", stride("sb", "n"));
     line("acc = tl.zeros([{}, {}], tl.float32)", rows, columns);
   }
 
   void add_loop() {
     Statement loop;
-    loop.branches.push_back({fmt::format("for i in range(0, tl.cdiv(k, {})):", depth_), {}});
+    // A number of rounds that is known: lanes exchange what they store.
+    const std::string rounds = is_short_ ? fmt::format("{}", (k_ + depth_ - 1) / depth_)
+                                         : fmt::format("tl.cdiv(k, {})", depth_);
+    loop.branches.push_back({fmt::format("for i in range(0, {}):", rounds), {}});
     Block* const outside = std::exchange(to_, &loop.branches[0].body);
     line("left = tl.load(a_tiles, mask=d[None, :] < k - i * {}, other=0.0)", depth_);
     line("right = tl.load(b_tiles, mask=d[:, None] < k - i * {}, other=0.0)", depth_);
     line("acc = tl.dot(left, right, acc)");
     line("a_tiles += {}", depth_);
-    line("b_tiles += {}{}", depth_, is_turned_ ? "" : " * n");
+    line("b_tiles += {}{}", depth_, is_turned_ ? "" : " * " + stride("sb", "n"));
     to_ = outside;
     to_->push_back(std::move(loop));
   }
@@ -90,6 +126,7 @@ class ProductRolesDraft {
   DType dtype_ = f16;
   int depth_ = 0, m_ = 0, n_ = 0, k_ = 0;
   bool is_turned_ = false, wraps_ = false;
+  bool loops_ = false, has_strides_ = false, is_short_ = false;
 };
 
 }  // namespace

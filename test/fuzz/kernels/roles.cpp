@@ -147,8 +147,18 @@ class RolesDraft {
 
 }  // namespace
 
+Program generate_attention_roles(unsigned seed) { return RolesDraft(seed).run(); }
+
 Program generate_roles(unsigned seed) {
-  return seed % 4 == 3 ? generate_product_roles(seed) : RolesDraft(seed).run();
+  switch (seed % 4) {
+    case 1:
+      return generate_gradient_roles(seed);
+    case 2:
+      return generate_softmax_roles(seed);
+    case 3:
+      return generate_product_roles(seed);
+  }
+  return generate_attention_roles(seed);
 }
 
 }  // namespace tilewright::fuzz

@@ -35,6 +35,8 @@ bool add_product_loop(Draft& draft, Block& block);
 bool add_chained_products(Draft& draft, Block& block);
 // Rows loaded round by round, added up and stored: what a pipeline loads ahead.
 bool add_row_loop(Draft& draft, Block& block);
+// Loads and stores at a place that moves by sums of 8 bits; false when the kernel has none.
+bool add_narrow_walk(Draft& draft, Block& block);
 // A matrix that every round reduces, changes and reduces again.
 bool add_state_loop(Draft& draft, Block& block);
 // A value of this round and of the last one, both used.
@@ -46,6 +48,8 @@ void add_handed_on(Draft& draft, Block& block);
 void store_result(Draft& draft, Block& block, Form form, const Expression& value);
 // A tile that is loaded, used and stored in the same place.
 void add_update(Draft& draft, Block& block);
+// A tile that is stored, loaded again and read through a view.
+void add_reload(Draft& draft, Block& block);
 // What this round stores the next one loads, every element by another thread.
 void add_relay(Draft& draft, Block& block);
 // A load and a store of addresses that stand in the tile several times; all copies store the same.

@@ -161,6 +161,7 @@ void add_simple(Draft& draft, Block& block) {
   const bool stores = draft.has(Kind::Stores);
   if (choice < 20) define_tile(draft, block);
   else if (choice < 23 && stores) add_update(draft, block);
+  else if (choice < 27 && stores && draft.has(Kind::Moves)) add_reload(draft, block);
   else if (choice < 38) assign_tile(draft, block);
   else if (choice < 50) rename_tiles(draft, block);
   else if (choice < 68 && stores) store_tile(draft, block);

@@ -39,7 +39,7 @@ Expression pattern(Draft& draft, Form form) {
 
 // The type that sums and scans are exact in.
 DType wide(DType dtype) {
-  if (is_floating(dtype)) return f32;
+  if (is_floating(dtype)) return dtype == f64 ? f64 : f32;
   return size_of(dtype) < 4 ? i32 : dtype;
 }
 
@@ -142,7 +142,7 @@ Expression product(Draft& draft, Form form) {
   const int depth = by_rows ? draft.columns : draft.rows;
   DType dtype = depth >= 32 ? i8 : f16;  // Triton's smallest depths
   for (const DType candidate : draft.dtypes)
-    if (is_floating(candidate) && draft.chance(60)) dtype = candidate;
+    if (is_floating(candidate) && candidate != f64 && draft.chance(60)) dtype = candidate;
   // Sums of products of 1000 are not exact.
   const auto small = [&](const Expression& from) {
     return dtype == f32 ? fmt::format("(({}).to(tl.int32) % 101).to(tl.float32)", from.text)

@@ -34,6 +34,7 @@ def force(file, condition, value):
 
 
 ANALYSIS = "src/ir/analysis/memory_order.cpp"
+EXACT = "src/ir/analysis/exact_integers.h"
 PLANNER = "src/passes/laid/planner.cpp"
 HOMES = "src/passes/laid/homes.cpp"
 STORAGE = "src/passes/laid/storage.cpp"
@@ -62,7 +63,9 @@ MUTANTS = [
            [Edit(ANALYSIS, "return is_same() && is_injective(pointer);",
                  "return is_same() && (MUTANT || is_injective(pointer));")]),
     Mutant("narrow_index", "a cast that loses bits is no step of an address",
-           [force(ANALYSIS, "to.element_bytes() >= from.element_bytes()", True)]),
+           [force(EXACT, "to.element_bytes() >= from.element_bytes()", True)]),
+    Mutant("narrow_sum", "sums of narrow integers wrap: their terms do not say how far apart places are",
+           [force(EXACT, "type.element_bytes() == 8", True)]),
     Mutant("apart_terms", "tiles are a known distance apart only where the rest of their address is the same",
            [Edit(ANALYSIS, "one.terms != two.terms) return false;",
                  "(!MUTANT && one.terms != two.terms)) return false;")]),
@@ -95,6 +98,8 @@ MUTANTS = [
            [drop(CONTROL, "global_.merge(used_by_head);")]),
     Mutant("rounds", "the same place in another round is another place unless nothing of it changes",
            [Edit(GLOBAL, "const bool is_in_round = !before.loop ||", "const bool is_in_round = MUTANT || !before.loop ||")]),
+    Mutant("view_of_access", "a load through a view is no load of the thread's own elements",
+           [force(GLOBAL, "before.map == use.map", True)]),
     Mutant("scalar_atomic", "a later load waits for the one thread of a scalar atomic",
            [drop("src/codegen/cuda/scalars.cpp", "global_.note(op);")]),
     Mutant("unparted_load", "a load that a store of its loop must wait for gets a loop of its own",

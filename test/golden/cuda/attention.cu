@@ -20,27 +20,27 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   f16* const k_buffer_1 = reinterpret_cast<f16*>(shared + 16384);
   f16* const v_buffer_1 = reinterpret_cast<f16*>(shared + 40960);
   f16* const kept_shared = reinterpret_cast<f16*>(shared + 0);
-  // attention.py:53: head = tl.program_id(1).to(tl.int64) * length
+  // attention.py:43: head = tl.program_id(1).to(tl.int64) * length
   const i64 t = i64(length);
   const i64 head = i64(i32(blockIdx.y)) * t;
-  // attention.py:54: first = tl.program_id(0) * BLOCK_M
+  // attention.py:44: first = tl.program_id(0) * BLOCK_M
   const i32 first_v = i32(blockIdx.x) * 128;
-  // attention.py:56: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(0,)
+  // attention.py:46: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(0,)
   const i64 t_2 = head * 64ll;
   const i64 t_3 = i64(first_v);
   const i64 t_4 = t_3 * 64ll;
   const i64 t_5 = t - t_3;
-  // attention.py:61: k_block = block_of(k_ptr + head * DIM, length, 0, DIM, BLOCK_N)
+  // attention.py:51: k_block = block_of(k_ptr + head * DIM, length, 0, DIM, BLOCK_N)
   f16* const t_6 = k_ptr + t_2;
-  // attention.py:62: v_block = block_of(v_ptr + head * DIM, length, 0, DIM, BLOCK_N)
+  // attention.py:52: v_block = block_of(v_ptr + head * DIM, length, 0, DIM, BLOCK_N)
   f16* const t_7 = v_ptr + t_2;
-  // attention.py:65: whole = (first if CAUSAL else length) // BLOCK_N * BLOCK_N
+  // attention.py:55: whole = (first if CAUSAL else length) // BLOCK_N * BLOCK_N
   const i32 whole = (length / 64) * 64;
-  // attention.py:28: factor = scale * 1.4426950408889634  # log2(e), so that exp2 serves
+  // attention.py:18: factor = scale * 1.4426950408889634  # log2(e), so that exp2 serves
   const f32 factor = scale * 1.442695f;
-  // attention.py:29: for start in range(begin, end, BLOCK_N):
+  // attention.py:19: for start in range(begin, end, BLOCK_N):
   const i64 t_8 = i64(whole);
-  // attention.py:56: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(0,)
+  // attention.py:46: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(0,)
   f16 q_tile[64];
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
@@ -54,9 +54,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     tw::store_shared<8>(q_shared + i_3, q_tile + k * 8);
   }
   tw::show_to_products();
-  // attention.py:29: for start in range(begin, end, BLOCK_N):
+  // attention.py:19: for start in range(begin, end, BLOCK_N):
   if ((0ll < t_8)) {
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_slot = k_buffer;
     const i32 k_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_4 = thread >> 3;
@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         tw::copy_async<16>(k_buffer_slot + k_buffer_at + k * 1024, k_buffer_from + i_7 * 64, i_8 < length);
       }
     }
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_slot = v_buffer;
     const i32 v_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_9 = thread >> 3;
@@ -97,10 +97,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       }
     }
   }
-  // attention.py:29: for start in range(begin, end, BLOCK_N):
+  // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
   if ((64ll < t_8)) {
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_slot_2 = k_buffer + 4096;
     const i32 k_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_14 = thread >> 3;
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         tw::copy_async<16>(k_buffer_slot_2 + k_buffer_at_2 + k * 1024, k_buffer_from_2 + i_17 * 64, i_18 < (t - 64ll));
       }
     }
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_slot_2 = v_buffer + 4096;
     const i32 v_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_19 = thread >> 3;
@@ -141,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       }
     }
   }
-  // attention.py:29: for start in range(begin, end, BLOCK_N):
+  // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
   i32 carried = 0;
   f32 largest_tile[4];
@@ -163,8 +163,6 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     total_tile[k] = 0.0f;
   }
   i32 carried_2 = 0;
-  i32 carried_3 = 128;
-  i32 carried_4 = 128;
   i32 slot = 0;
   #pragma unroll 1
   for (i32 start = 0; start < whole; start += 64) {
@@ -172,19 +170,18 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     tw::show_to_products();
     __syncthreads();
     const i32 free_slot = (slot == 0) ? 2 : (slot - 1);
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
-    const i64 t_9 = i64(carried_3);
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
-    const i64 t_10 = i64(carried_4);
-    // attention.py:29: for start in range(begin, end, BLOCK_N):
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    const i64 t_9 = i64(start + 128);
+    const i64 t_10 = t_9 * 64ll;
+    // attention.py:19: for start in range(begin, end, BLOCK_N):
     const i32 t_11 = slot + 1;
     if (((i64(start) + 128ll) < t_8)) {
-      // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+      // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
       f16* const k_buffer_slot_3 = k_buffer + free_slot * 4096;
       const i32 k_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
       const i32 i_24 = thread >> 3;
       const i32 i_25 = (thread & 7) * 8;
-      f16* const k_buffer_from_3 = (t_6 + (t_9 * 64ll)) + i_24 * 64 + i_25;
+      f16* const k_buffer_from_3 = (t_6 + t_10) + i_24 * 64 + i_25;
       if ((t - t_9) >= 64) {
         #pragma unroll
         for (int k = 0; k < 4; ++k) {
@@ -199,13 +196,13 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
           tw::copy_async<16>(k_buffer_slot_3 + k_buffer_at_3 + k * 1024, k_buffer_from_3 + i_27 * 64, i_28 < (t - t_9));
         }
       }
-      // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+      // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
       f16* const v_buffer_slot_3 = v_buffer + free_slot * 4096;
       const i32 v_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
       const i32 i_29 = thread >> 3;
       const i32 i_30 = (thread & 7) * 8;
-      f16* const v_buffer_from_3 = (t_7 + (t_10 * 64ll)) + i_29 * 64 + i_30;
-      if ((t - t_10) >= 64) {
+      f16* const v_buffer_from_3 = (t_7 + t_10) + i_29 * 64 + i_30;
+      if ((t - t_9) >= 64) {
         #pragma unroll
         for (int k = 0; k < 4; ++k) {
           const i32 i_31 = k * 16;
@@ -216,18 +213,18 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         for (int k = 0; k < 4; ++k) {
           const i32 i_32 = k * 16;
           const i32 i_33 = (thread >> 3) + k * 16;
-          tw::copy_async<16>(v_buffer_slot_3 + v_buffer_at_3 + k * 1024, v_buffer_from_3 + i_32 * 64, i_33 < (t - t_10));
+          tw::copy_async<16>(v_buffer_slot_3 + v_buffer_at_3 + k * 1024, v_buffer_from_3 + i_32 * 64, i_33 < (t - t_9));
         }
       }
     }
-    // attention.py:29: for start in range(begin, end, BLOCK_N):
+    // attention.py:19: for start in range(begin, end, BLOCK_N):
     tw::commit_copies();
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_2 = k_buffer + slot * 4096;
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_2 = v_buffer + slot * 4096;
     f32 s_tile[64];
-    // attention.py:32: s = tl.dot(q, tl.trans(k), input_precision="ieee")
+    // attention.py:22: s = tl.dot(q, tl.trans(k), input_precision="ieee")
     const tw::Descriptor q_operand = tw::describe<128>(q_shared, 0, 1024);
     const tw::Descriptor operand = tw::describe<128>(k_2, 0, 1024);
     tw::begin_products();
@@ -241,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     tw::commit_products();
     tw::wait_products<0>();
     tw::take_products(s_tile);
-    // attention.py:39: now = tl.maximum(largest, tl.max(s, axis=1) * factor)
+    // attention.py:29: now = tl.maximum(largest, tl.max(s, axis=1) * factor)
     f32 maximum[4];
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
@@ -261,23 +258,23 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const f32 now = tw::max_number(largest_tile[k], (maximum[k] * factor));
-      // attention.py:40: shrink = tl.exp2(largest - now)
+      // attention.py:30: shrink = tl.exp2(largest - now)
       const f32 shrink = tw::exp2(largest_tile[k] - now);
       largest_tile[k] = now;
       shrink_tile[k] = shrink;
     }
     f16 kept_tile[64];
-    // attention.py:42: total = total * shrink + tl.sum(p, axis=1)
+    // attention.py:32: total = total * shrink + tl.sum(p, axis=1)
     f32 sum[4] = {};
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        // attention.py:41: p = tl.exp2(s * factor - now[:, None])
+        // attention.py:31: p = tl.exp2(s * factor - now[:, None])
         const f32 t_13 = (s_tile[k * 2 + v] * factor) - (largest_tile[(k & 1) + (k >> 4) * 2]);
         const f32 p = tw::exp2(t_13);
         const f16 t_14 = tw::to_f16(p);
-        // attention.py:42: total = total * shrink + tl.sum(p, axis=1)
+        // attention.py:32: total = total * shrink + tl.sum(p, axis=1)
         sum[(k & 1) + (k >> 4) * 2] = (sum[(k & 1) + (k >> 4) * 2]) + p;
         kept_tile[k * 2 + v] = t_14;
       }
@@ -298,7 +295,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         out_tile[k * 2 + v] = t_15;
       }
     }
-    // attention.py:43: out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
+    // attention.py:33: out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
     u32 words[4][8];
     #pragma unroll
     for (int step_2 = 0; step_2 < 4; ++step_2) {
@@ -321,31 +318,27 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     tw::take_products(out_tile);
     const i32 next = carried + 64;
     const i32 next_2 = carried_2 + 64;
-    const i32 next_3 = carried_3 + 64;
-    const i32 next_4 = carried_4 + 64;
-    const i32 next_5 = (t_11 == 3) ? 0 : t_11;
+    const i32 next_3 = (t_11 == 3) ? 0 : t_11;
     carried = next;
     carried_2 = next_2;
-    carried_3 = next_3;
-    carried_4 = next_4;
-    slot = next_5;
+    slot = next_3;
   }
-  // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+  // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
   const i64 t_16 = i64(carried);
-  // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+  // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
   const i64 t_17 = i64(carried_2);
-  // attention.py:45: k_block = tl.advance(k_block, (BLOCK_N, 0))
+  // attention.py:35: k_block = tl.advance(k_block, (BLOCK_N, 0))
   const i32 t_18 = carried + 64;
-  // attention.py:46: v_block = tl.advance(v_block, (BLOCK_N, 0))
+  // attention.py:36: v_block = tl.advance(v_block, (BLOCK_N, 0))
   const i32 t_19 = carried_2 + 64;
-  // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+  // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
   const i64 t_20 = i64(t_18);
-  // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+  // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
   const i64 t_21 = i64(t_19);
-  // attention.py:29: for start in range(begin, end, BLOCK_N):
+  // attention.py:19: for start in range(begin, end, BLOCK_N):
   if ((t_8 < t)) {
     __syncthreads();
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_1_slot = k_buffer_1;
     const i32 k_buffer_1_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_35 = thread >> 3;
@@ -365,7 +358,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         tw::copy_async<16>(k_buffer_1_slot + k_buffer_1_at + k * 1024, k_buffer_1_from + i_38 * 64, i_39 < (t - t_16));
       }
     }
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_1_slot = v_buffer_1;
     const i32 v_buffer_1_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_40 = thread >> 3;
@@ -386,11 +379,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       }
     }
   }
-  // attention.py:29: for start in range(begin, end, BLOCK_N):
+  // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
   if (((t_8 + 64ll) < t)) {
     __syncthreads();
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_1_slot_2 = k_buffer_1 + 4096;
     const i32 k_buffer_1_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_45 = thread >> 3;
@@ -410,7 +403,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         tw::copy_async<16>(k_buffer_1_slot_2 + k_buffer_1_at_2 + k * 1024, k_buffer_1_from_2 + i_48 * 64, i_49 < (t - t_20));
       }
     }
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_1_slot_2 = v_buffer_1 + 4096;
     const i32 v_buffer_1_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
     const i32 i_50 = thread >> 3;
@@ -431,7 +424,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       }
     }
   }
-  // attention.py:29: for start in range(begin, end, BLOCK_N):
+  // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
   f32 largest_tile_2[4];
   #pragma unroll
@@ -451,8 +444,8 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   for (int k = 0; k < 4; ++k) {
     total_tile_2[k] = total_tile[k];
   }
-  i32 carried_5 = (t_18 + 64);
-  i32 carried_6 = (t_19 + 64);
+  i32 carried_3 = (t_18 + 64);
+  i32 carried_4 = (t_19 + 64);
   i32 slot_2 = 0;
   #pragma unroll 1
   for (i32 start_2 = whole; start_2 < length; start_2 += 64) {
@@ -460,14 +453,14 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     tw::show_to_products();
     __syncthreads();
     const i32 free_slot_2 = (slot_2 == 0) ? 2 : (slot_2 - 1);
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
-    const i64 t_22 = i64(carried_5);
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
-    const i64 t_23 = i64(carried_6);
-    // attention.py:29: for start in range(begin, end, BLOCK_N):
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    const i64 t_22 = i64(carried_3);
+    // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    const i64 t_23 = i64(carried_4);
+    // attention.py:19: for start in range(begin, end, BLOCK_N):
     const i32 t_24 = slot_2 + 1;
     if (((i64(start_2) + 128ll) < t)) {
-      // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+      // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
       f16* const k_buffer_1_slot_3 = k_buffer_1 + free_slot_2 * 4096;
       const i32 k_buffer_1_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
       const i32 i_55 = thread >> 3;
@@ -487,7 +480,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
           tw::copy_async<16>(k_buffer_1_slot_3 + k_buffer_1_at_3 + k * 1024, k_buffer_1_from_3 + i_58 * 64, i_59 < (t - t_22));
         }
       }
-      // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+      // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
       f16* const v_buffer_1_slot_3 = v_buffer_1 + free_slot_2 * 4096;
       const i32 v_buffer_1_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
       const i32 i_60 = thread >> 3;
@@ -508,14 +501,14 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         }
       }
     }
-    // attention.py:29: for start in range(begin, end, BLOCK_N):
+    // attention.py:19: for start in range(begin, end, BLOCK_N):
     tw::commit_copies();
-    // attention.py:30: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_3 = k_buffer_1 + slot_2 * 4096;
-    // attention.py:31: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
+    // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_3 = v_buffer_1 + slot_2 * 4096;
     f32 s_tile_2[64];
-    // attention.py:32: s = tl.dot(q, tl.trans(k), input_precision="ieee")
+    // attention.py:22: s = tl.dot(q, tl.trans(k), input_precision="ieee")
     const tw::Descriptor q_operand_2 = tw::describe<128>(q_shared, 0, 1024);
     const tw::Descriptor operand_2 = tw::describe<128>(k_3, 0, 1024);
     tw::begin_products();
@@ -529,20 +522,20 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     tw::commit_products();
     tw::wait_products<0>();
     tw::take_products(s_tile_2);
-    // attention.py:39: now = tl.maximum(largest, tl.max(s, axis=1) * factor)
+    // attention.py:29: now = tl.maximum(largest, tl.max(s, axis=1) * factor)
     f32 maximum_2[4];
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
         const i32 i_65 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
-        // attention.py:34: cols = start + tl.arange(0, BLOCK_N)
+        // attention.py:24: cols = start + tl.arange(0, BLOCK_N)
         const i32 cols = start_2 + (i_65 + v);
-        // attention.py:35: seen = cols[None, :] < length
+        // attention.py:25: seen = cols[None, :] < length
         const bool seen = cols < length;
-        // attention.py:38: s = tl.where(seen, s, -float("inf"))
+        // attention.py:28: s = tl.where(seen, s, -float("inf"))
         const f32 s_2 = seen ? s_tile_2[k * 2 + v] : (-tw::inf<f32>());
-        // attention.py:39: now = tl.maximum(largest, tl.max(s, axis=1) * factor)
+        // attention.py:29: now = tl.maximum(largest, tl.max(s, axis=1) * factor)
         if ((k >> 1 & 7) == 0 && v == 0) maximum_2[(k & 1) + (k >> 4) * 2] = s_2;
         else {
           maximum_2[(k & 1) + (k >> 4) * 2] = tw::max_number((maximum_2[(k & 1) + (k >> 4) * 2]), s_2);
@@ -556,29 +549,29 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     #pragma unroll
     for (int k = 0; k < 4; ++k) {
       const f32 now_2 = tw::max_number(largest_tile_2[k], (maximum_2[k] * factor));
-      // attention.py:40: shrink = tl.exp2(largest - now)
+      // attention.py:30: shrink = tl.exp2(largest - now)
       const f32 shrink_2 = tw::exp2(largest_tile_2[k] - now_2);
       largest_tile_2[k] = now_2;
       shrink_tile_2[k] = shrink_2;
     }
     f16 kept_tile_2[64];
-    // attention.py:42: total = total * shrink + tl.sum(p, axis=1)
+    // attention.py:32: total = total * shrink + tl.sum(p, axis=1)
     f32 sum_2[4] = {};
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
         const i32 i_66 = (thread & 3) * 2 + (k >> 1 & 7) * 8;
-        // attention.py:34: cols = start + tl.arange(0, BLOCK_N)
+        // attention.py:24: cols = start + tl.arange(0, BLOCK_N)
         const i32 cols_2 = start_2 + (i_66 + v);
-        // attention.py:35: seen = cols[None, :] < length
+        // attention.py:25: seen = cols[None, :] < length
         const bool seen_2 = cols_2 < length;
-        // attention.py:38: s = tl.where(seen, s, -float("inf"))
+        // attention.py:28: s = tl.where(seen, s, -float("inf"))
         const f32 s_3 = seen_2 ? s_tile_2[k * 2 + v] : (-tw::inf<f32>());
-        // attention.py:41: p = tl.exp2(s * factor - now[:, None])
+        // attention.py:31: p = tl.exp2(s * factor - now[:, None])
         const f32 p_2 = tw::exp2((s_3 * factor) - (largest_tile_2[(k & 1) + (k >> 4) * 2]));
         const f16 t_25 = tw::to_f16(p_2);
-        // attention.py:42: total = total * shrink + tl.sum(p, axis=1)
+        // attention.py:32: total = total * shrink + tl.sum(p, axis=1)
         sum_2[(k & 1) + (k >> 4) * 2] = (sum_2[(k & 1) + (k >> 4) * 2]) + p_2;
         kept_tile_2[k * 2 + v] = t_25;
       }
@@ -595,7 +588,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
       for (int v = 0; v < 2; ++v) {
-        // attention.py:43: out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
+        // attention.py:33: out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
         const f32 t_26 = out_tile_2[k * 2 + v] * (shrink_tile_2[(k & 1) + (k >> 4) * 2]);
         out_tile_2[k * 2 + v] = t_26;
       }
@@ -620,12 +613,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     tw::commit_products();
     tw::wait_products<0>();
     tw::take_products(out_tile_2);
-    const i32 next_6 = carried_5 + 64;
-    const i32 next_7 = carried_6 + 64;
-    const i32 next_8 = (t_24 == 3) ? 0 : t_24;
-    carried_5 = next_6;
-    carried_6 = next_7;
-    slot_2 = next_8;
+    const i32 next_4 = carried_3 + 64;
+    const i32 next_5 = carried_4 + 64;
+    const i32 next_6 = (t_24 == 3) ? 0 : t_24;
+    carried_3 = next_4;
+    carried_4 = next_5;
+    slot_2 = next_6;
   }
   __syncthreads();
   #pragma unroll
@@ -633,7 +626,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     f16 out[2];
     #pragma unroll
     for (int v = 0; v < 2; ++v) {
-      // attention.py:70: out = out / total[:, None]
+      // attention.py:60: out = out / total[:, None]
       const f32 out_2 = tw::divide_fast(out_tile_2[k * 2 + v], (total_tile_2[(k & 1) + (k >> 4) * 2]));
       const f16 t_27 = tw::to_f16(out_2);
       out[v] = t_27;
@@ -643,7 +636,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   }
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
-    // attention.py:73: tl.store(log_sum_ptr + head + rows, largest + tl.log2(total), mask=rows < length)
+    // attention.py:63: tl.store(log_sum_ptr + head + rows, largest + tl.log2(total), mask=rows < length)
     tw::store_if(is_owner && (((k & 1) * 8 + (k >> 1) * 64) < t_5 - ((thread >> 2 & 7) + (thread >> 5) * 16)), ((log_sum_ptr + head) + t_3) + ((thread >> 2 & 7) + (thread >> 5) * 16) + ((k & 1) * 8 + (k >> 1) * 64), largest_tile_2[k] + tw::log2(total_tile_2[k]));
   }
   __syncthreads();
@@ -655,7 +648,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   }
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    // attention.py:71: tl.store(block_of(out_ptr + head * DIM, length, first, DIM, BLOCK_M),
+    // attention.py:61: tl.store(block_of(out_ptr + head * DIM, length, first, DIM, BLOCK_M),
     f16 out_3[8];
     #pragma unroll
     for (int v = 0; v < 8; ++v) {

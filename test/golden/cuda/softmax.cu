@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(f32* out_ptr, f
   for (int k = 0; k < 2; ++k) {
     const i32 i = thread * 4 + k * 512;
     // softmax.py:11: x = tl.load(x_ptr + row * stride + columns, mask=mask, other=-float('inf'))
-    tw::load_guarded<4>(x_tile + k * 4, (x_ptr + t) + thread * 4 + k * 512, 0, i64(n) - i, -tw::inf<f32>());
+    tw::load_guarded<4>(x_tile + k * 4, x_ptr + t + thread * 4 + k * 512, 0, i64(n) - i, -tw::inf<f32>());
   }
   #pragma unroll
   for (int k = 0; k < 2; ++k) {
@@ -62,6 +62,6 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(f32* out_ptr, f
       out[v] = tw::divide_fast(e_tile[k * 4 + v], sum);
     }
     const i32 i_2 = thread * 4 + k * 512;
-    tw::store_guarded<4>((out_ptr + t) + thread * 4 + k * 512, out, 0, i64(n) - i_2);
+    tw::store_guarded<4>(out_ptr + t + thread * 4 + k * 512, out, 0, i64(n) - i_2);
   }
 }

@@ -56,22 +56,16 @@ TEST(CudaAtomics, OldValuesAndOtherMachinesGoElementByElement) {
               Not(HasSubstr("add_vector")));
 }
 
-int times(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
-  return count;
-}
-
 TEST(CudaAtomics, OneFenceIsForAllElements) {
   const auto text = [](const char* statements) { return add_program("fp32", statements).text(); };
   const std::string fence = "tw::fence<tw::Scope::Device>();";
   const std::string plain = text("    tl.atomic_add(out_ptr + i, x)\n");
-  EXPECT_EQ(times(plain, fence), 1) << plain;
+  EXPECT_EQ(count_of(plain, fence), 1) << plain;
   EXPECT_LT(plain.find("tw::load"), plain.find(fence)) << plain;
   EXPECT_THAT(plain, Not(HasSubstr("Order::Ordered")));
-  EXPECT_EQ(times(text("    tl.atomic_add(out_ptr + i, x, sem='relaxed')\n"), fence), 0);
+  EXPECT_EQ(count_of(text("    tl.atomic_add(out_ptr + i, x, sem='relaxed')\n"), fence), 0);
   // Who asks for the old value may read afterwards what came before it.
-  EXPECT_EQ(times(text("    tl.store(other_ptr + i, tl.atomic_add(out_ptr + i, x))\n"), fence), 2);
+  EXPECT_EQ(count_of(text("    tl.store(other_ptr + i, tl.atomic_add(out_ptr + i, x))\n"), fence), 2);
   // The second one comes after the first one, element by element.
   EXPECT_THAT(text("    tl.atomic_add(out_ptr + i, x)\n    tl.atomic_add(other_ptr + i, x)\n"),
               HasSubstr("Order::Ordered"));

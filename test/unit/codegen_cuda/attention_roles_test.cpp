@@ -15,6 +15,8 @@ namespace {
 TileProgram attention(int depth, int columns, bool is_causal, const char* extra) {
   Settings changed = settings();
   changed.extra_passes = extra;
+  // Rounds as the source has them: the same bits.
+  changed.skipped_passes += changed.skipped_passes.empty() ? "widen_loops" : ",widen_loops";
   const SettingsOverride with_passes(changed);
   return TileProgram(
       descriptor_attention_source, "attention",

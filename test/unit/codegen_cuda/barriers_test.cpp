@@ -13,12 +13,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-int count_of(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++count;
-  return count;
-}
 int barriers_of(const TileProgram& program) { return count_of(program.text(), "__syncthreads();"); }
 
 TEST(CudaBarriers, OneThreadSpins) {

@@ -245,6 +245,29 @@ TEST(CudaGroupProduct, RolesStayAsynchronousWithoutSpills) {
   EXPECT_EQ(accesses.copies + accesses.loads, 0) << program.text();
 }
 
+// The same of a kernel that loops over its tiles by itself, without a word on its strides: the code
+// is for positive ones, and other launches have another one. Parts of results are exchanged by lanes.
+TEST(CudaGroupProduct, OwnLoopsHaveRolesOnConditions) {
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  const TileProgram program(looping_product_source, "looping_product",
+                            "*fp16:16, *fp16:16, *fp16:16, i32:16, i32:16, i32:16, i32:16, i32:16, "
+                            "i32:16, 132, 128, 256, 64",
+                            8, "sm_90a");
+  const KernelSource::Kernel& kernel = program.source().kernels[0];
+  EXPECT_EQ(kernel.variants[0].conditions.size(), 2u);
+  EXPECT_NE(program.text().find("held_tile"), std::string::npos) << program.text();
+  EXPECT_NE(program.text().find("tw::swap_lanes<32, 0, 2>"), std::string::npos) << program.text();
+  const Binary binary = compile(program.source(), Target::parse("sm_90a"), nullptr);
+  EXPECT_EQ(binary.log.find("Potential Performance Loss"), std::string::npos) << binary.log;
+  const std::vector<KernelResources> resources = resources_of(binary);
+  ASSERT_EQ(resources.size(), 1u);
+  EXPECT_EQ(resources[0].spill_store_bytes, 0u) << program.text();
+  const Accesses accesses = accesses_of(binary);
+  EXPECT_EQ(accesses.group_products, 64 / 16) << program.text();
+  EXPECT_EQ(accesses.map_copies, 2) << program.text();
+  EXPECT_EQ(accesses.copies + accesses.loads, 0) << program.text();
+}
+
 // K and V in two panels of 64 each, scores in 8 steps of 16 deep, the other product in as many as
 // there are columns, once in every loop; consumers start no copies but of Q. Delayed, one product more stands behind the loops
 // and one copy of zeros before them.

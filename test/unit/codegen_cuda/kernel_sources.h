@@ -78,6 +78,30 @@ def product_kernel(a_ptr, b_ptr, c_ptr, k, N: tl.constexpr):
     tl.store(c_ptr + at, c.to(tl.float16))
 )";
 
+// Tiles in a loop of the kernel's own, counted twice; nothing is said of strides.
+inline constexpr const char* looping_product_source = R"(
+@triton.jit
+def looping_product(a, b, c, m, n, k, sa, sb, sc, PROGRAMS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    start = tl.program_id(0)
+    rows = tl.cdiv(m, BM)
+    stored = start - PROGRAMS
+    for tile in tl.range(start, rows * tl.cdiv(n, BN), PROGRAMS, flatten=True):
+        i = (tile % rows) * BM + tl.arange(0, BM)
+        j = (tile // rows) * BN + tl.arange(0, BN)
+        i = tl.where(i < m, i, 0)
+        j = tl.where(j < n, j, 0)
+        acc = tl.zeros([BM, BN], tl.float32)
+        for r in range(tl.cdiv(k, BK)):
+            d = r * BK + tl.arange(0, BK)
+            x = tl.load(a + i[:, None] * sa + d[None, :], mask=d[None, :] < k, other=0.0)
+            y = tl.load(b + d[:, None] + j[None, :] * sb, mask=d[:, None] < k, other=0.0)
+            acc = tl.dot(x, y, acc)
+        stored += PROGRAMS
+        ci = (stored % rows) * BM + tl.arange(0, BM)
+        cj = (stored // rows) * BN + tl.arange(0, BN)
+        tl.store(c + ci[:, None] * sc + cj[None, :], acc.to(tl.float16), mask=(ci[:, None] < m) & (cj[None, :] < n))
+)";
+
 inline constexpr const char* masked_product_source = R"(
 @triton.jit
 def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):

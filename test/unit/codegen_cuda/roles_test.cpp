@@ -97,6 +97,40 @@ TEST(CudaRoles, StoresOfTheProgramBeforeAgreeWithTheInterpreter) {
   }
 }
 
+// Lines of the result that are known to be aligned, and a depth of three rounds.
+std::string exchanged_text(int bn) {
+  return replaced(replaced(product_text({.bm = 128, .bn = bn, .bk = 64}), "%sc: i32",
+                           "%sc: i32 {divisible = 16}"),
+                  "%rounds = div %k_up, %depth : i32", "%rounds = constant {value = 3} : i32");
+}
+
+// Lanes exchange what they hold, and shared memory is not touched.
+TEST(CudaRoles, ResultsThatLanesExchangeAgreeWithTheInterpreter) {
+  for (const int bn : {128, 256}) {
+    const TileProgram program = program_of(exchanged_text(bn), true, bn);
+    show(program);
+    EXPECT_NE(program.text().find("tw::swap_lanes<32, 0, 2>"), std::string::npos) << program.text();
+    EXPECT_EQ(program.text().find("__syncwarp();"), std::string::npos) << program.text();
+    for (Operands operands :
+         {Operands{130, 200, 150, bn}, Operands{1, 1, 1, bn}, Operands{700, 256, 40, bn}})
+      program.expect_same(operands.run());
+  }
+}
+
+// Tiles of a loop that the kernel has by itself: all threads have stored one before the next one's
+// parts go out.
+TEST(CudaRoles, TilesOfAKernelThatLoopsByItselfAgreeWithTheInterpreter) {
+  constexpr int bn = 128;
+  const TileProgram program =
+      program_of(looping(product_text({.bm = 128, .bn = bn, .bk = 64})), true, bn);
+  show(program);
+  EXPECT_NE(program.text().find("held_tile"), std::string::npos) << program.text();
+  EXPECT_NE(program.text().find("tw::meet_consumers<256>();"), std::string::npos) << program.text();
+  for (Operands operands :
+       {Operands{130, 200, 150, bn}, Operands{1, 1, 1, bn}, Operands{400, 250, 40, bn}})
+    program.expect_same(operands.run());
+}
+
 // Rounds of half the depth, where two of the whole fit: 16 bits, and float32 as tf32.
 TEST(CudaRoles, DeepRoundsAgreeWithTheInterpreter) {
   constexpr int bn = 128;
@@ -112,6 +146,8 @@ TEST(CudaRoles, DeepRoundsAgreeWithTheInterpreter) {
     show(program);
     EXPECT_NE(program.text().find("tw::set_up_ring<3>"), std::string::npos) << program.text();
     const DType dtype = &program == programs ? DType::Float16 : DType::Float32;
+    for (const TensorMapPlan& map : program.source().kernels[0].variants[0].tensor_maps)
+      EXPECT_EQ(map.rounds_to_tf32, dtype == DType::Float32);
     for (const auto& [m, n, k] : {std::tuple{130, 200, 150}, {1, 1, 1}, {256, 128, 65}})
       program.expect_same(Operands{m, n, k, bn, dtype}.run());
   }
@@ -162,6 +198,17 @@ TEST(CudaRolesHostile, EveryStepOfTheProtocolIsMissed) {
   };
   for (const auto& change : changes)
     EXPECT_NE(fault(program, change.from, change.to), "") << change.from;
+}
+
+// Lanes that give the wrong elements, and to the wrong lane.
+TEST(CudaRolesHostile, AWrongExchangeIsMissed) {
+  const TileProgram program = program_of(exchanged_text(128), true, 128);
+  for (const char* by :
+       {"tw::swap_lanes<32, 1, 2>", "tw::swap_lanes<32, 0, 3>", "tw::swap_lanes<16, 0, 2>"}) {
+    KernelSource changed = program.source();
+    changed.text = replaced(changed.text, "tw::swap_lanes<32, 0, 2>", by);
+    EXPECT_NE(problem(program, changed, {130, 200, 190, 128}), "") << by;
+  }
 }
 
 // Lanes of a warp that do not wait for each other: before they write what others have read, and

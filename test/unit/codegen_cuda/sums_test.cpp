@@ -63,14 +63,15 @@ kernel @sums(%in: *{0}, %all: *{0}, %columns: *{0}) tile {{
 }
 
 // Two tiles of 32 elements per thread and as many of 16 bits that are loaded: the compiler must not
-// count on so many blocks that these come one after the other.
+// count on so many blocks that these come one after the other. (Tiles that start from zero would be
+// carried as parts.)
 TEST(CudaSums, LoadsOfALoopHaveRegisters) {
   const std::string text = R"(
 @triton.jit
 def columns(x_ptr, y_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
     cols = tl.program_id(0) * N + tl.arange(0, N)
-    a = tl.zeros((M, N), dtype=tl.float32)
-    b = tl.zeros((M, N), dtype=tl.float32)
+    a = tl.full((M, N), 1, dtype=tl.float32)
+    b = tl.full((M, N), 2, dtype=tl.float32)
     for i in range(0, m, M):
         rows = i + tl.arange(0, M)
         mask = (rows[:, None] < m) & (cols[None, :] < n)
@@ -88,6 +89,23 @@ def columns(x_ptr, y_ptr, out_ptr, m, n, M: tl.constexpr, N: tl.constexpr):
   wide.expect_same({.grid = {2, 1, 1},
                     .arguments = {&x, &y, &out, std::int64_t{70}, std::int64_t{160}},
                     .tolerance = 1e-4});
+}
+
+// Several values of an element have a structure, which stands in the branch that needs it.
+TEST(CudaSums, OfSeveralValuesInABranch) {
+  const TileProgram program(R"(
+@triton.jit
+def where_largest(x_ptr, out_ptr, n):
+    i = tl.arange(0, 128)
+    x = tl.load(x_ptr + 127 - i)
+    if n % 3 != 2:
+        tl.store(out_ptr + i, i + tl.argmax(x, axis=0))
+)",
+                            "where_largest", "*i32:16, *i32:16, i32", 1);
+  EXPECT_EQ(count_of(program.text(), "struct Group"), 1) << program.text();
+  Memory x = numbers(i32, 128, 1);
+  Memory out = zeros(i32, 128);
+  program.expect_same({.arguments = {&x, &out, std::int64_t{4}}});
 }
 
 }  // namespace

@@ -34,6 +34,12 @@ void Memory::set(std::size_t index, double value) {
   ir::write_element(dtype, element, bytes.data() + index * size_of(dtype));
 }
 
+int count_of(std::string_view text, std::string_view part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string_view::npos; ++at) ++count;
+  return count;
+}
+
 Memory zeros(DType dtype, std::size_t count) {
   return {dtype, std::vector<unsigned char>(count * size_of(dtype))};
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Memory {
 Memory zeros(DType dtype, std::size_t count);
 // Small numbers of both signs, the same for every seed; integers are small too.
 Memory numbers(DType dtype, std::size_t count, unsigned seed);
+
+// How often a part occurs in a text.
+int count_of(std::string_view text, std::string_view part);
 
 using RunArgument = std::variant<std::int64_t, double, Memory*>;
 

@@ -29,7 +29,7 @@ TEST(CudaWidths, AStoreBehindALoopDoesNotNarrowItsLoads) {
   const TileProgram program(rows_and_sums, "sums_of_rows",
                             "*bf16:16, *bf16:16, *fp32:16, i32, 1024", 4);
   EXPECT_THAT(program.text(), HasSubstr("tw::load<8>(x_tile"));
-  EXPECT_THAT(program.text(), HasSubstr("tw::store<8>((y_ptr"));
+  EXPECT_THAT(program.text(), HasSubstr("tw::store<8>(y_ptr"));
   EXPECT_THAT(program.text(), HasSubstr("tw::store<8, 4>(out_ptr"));
   Memory x = numbers(bf16, 3 * 1024, 1);
   Memory y = zeros(bf16, 3 * 1024);

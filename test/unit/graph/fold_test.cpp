@@ -4,6 +4,7 @@
 #include "graph/trace/fold.h"
 
 #include <algorithm>
+#include <limits>
 #include <thread>
 
 #include <fmt/format.h>
@@ -200,22 +201,26 @@ TEST(MadeContents, IntegersHaveOneZero) {
   graph_of(signless, abs(random({3, 4})));
 }
 
-TEST(MadeContents, WritingWhatTheTraceHasReadIsAnError) {
-  const auto late = compile(
-      [](const Tensor& x) {
-        const Tensor bias = zeros({4}, {f32, cpu});
-        const Tensor made = x + bias;
-        bias.slice(0, 1, 2).fill(4);
-        return made;
-      },
-      {.name = "late"});
-  EXPECT_THROW(late(random({3, 4})), ArgumentError);
-  const auto early = [](const Tensor& x) {
-    const Tensor bias = zeros({4}, {f32, cpu});
-    bias.slice(0, 1, 2).fill(4);
-    return x + bias;
+// A mask of two aranges is neither computed while the function is traced nor kept: each kernel that
+// reads it computes its elements.
+TEST(MadeContents, MasksOfPlacesAreNotInMemory) {
+  const auto causal = [](const Tensor& x) {
+    const Tensor row = ramp(6).unsqueeze(1), column = ramp(8);
+    return softmax(where(row >= column, x, -std::numeric_limits<double>::infinity()), 1);
   };
-  graph_of(early, random({3, 4}));
+  const std::string text = graph_of(causal, random({6, 8}));
+  EXPECT_THAT(text, HasSubstr("ge(%"));
+  EXPECT_THAT(text, HasSubstr("reads 192 bytes, writes 192\n"));
+  EXPECT_THAT(text, Not(HasSubstr("kernel 2")));
+  const auto band = [](const Tensor& x) {  // and used by two kernels
+    const Tensor distance = ramp(6, DType::Float32).unsqueeze(1) - ramp(8, DType::Float32);
+    return where(abs(distance) < 2.0, x, 0.0) + sum(x * distance, 0);
+  };
+  graph_of(band, random({6, 8}));
+  const auto alone = [](const Tensor& x) {
+    return x[0][0] * 0.0 + (ramp(6).unsqueeze(1) * ramp(8));
+  };
+  graph_of(alone, random({6, 8}));
 }
 
 }  // namespace

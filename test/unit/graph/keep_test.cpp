@@ -42,6 +42,8 @@ TEST(KeptPlans, OneStructureForAllSizes) {
     const Plan plan = kept.plan_for(graph, true), anew = make_plan(graph, true);
     ASSERT_EQ(plan.steps.size(), anew.steps.size());
     EXPECT_EQ(plan.explain(), anew.explain());
+    EXPECT_EQ(whole_graph(plan).to_string(), graph.to_string());
+    EXPECT_EQ(whole_graph(anew).to_string(), graph.to_string());
     for (std::size_t s = 0; s < plan.steps.size(); ++s) {
       const PlannedStep &a = plan.steps[s], &b = anew.steps[s];
       EXPECT_EQ(a.formula, b.formula);
@@ -55,6 +57,23 @@ TEST(KeptPlans, OneStructureForAllSizes) {
     }
   }
   EXPECT_EQ(kept.structures(), 1u);
+}
+
+// A plan has the nodes that it runs, and what tells all others.
+TEST(KeptPlans, OnlyNodesThatRunAreKept) {
+  const auto views = [](const Tensor& x, const Tensor& y) {
+    const Tensor made = exp(x.slice(0, 1, 4).t() * 3.0 - 1.0),
+                 rest = where(made > 0.5, made, y[0][0]);
+    return cat({sum(rest, 1, true), rest.slice(1, -1, -100, -1),
+                arange(3).to(f32).view({1, 3}) * rest.slice(1, 0, 1)},
+               1);
+  };
+  const Graph graph = traced(views, rows_of(5, 6), rows_of(2, 2));
+  const Plan plan = make_plan(graph, true);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i) kept += plan.graph.nodes.has(i) ? 1 : 0;
+  EXPECT_LT(kept, graph.nodes.size());
+  EXPECT_EQ(whole_graph(plan).to_string(), graph.to_string());
 }
 
 TEST(KeptPlans, EqualSizesAndOneAreOtherStructures) {

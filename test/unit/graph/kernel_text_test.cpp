@@ -56,7 +56,6 @@ TEST(FusedRows, AsLongAsTheirBlockNeedNoMask) {
   EXPECT_THAT(text, HasSubstr("tw::load<8, 8"));
   EXPECT_THAT(text, HasSubstr("tw::store<8>"));
   EXPECT_THAT(text, Not(HasSubstr(" ? ")));
-  EXPECT_THAT(text, HasSubstr("tw::divide_fast"));
 }
 
 TEST(FusedRows, OfMultiplesOf16AreVectorsUnderOneMask) {
@@ -75,13 +74,21 @@ TEST(FusedRows, OfAnyLengthAreRotated) {
   EXPECT_THAT(text, Not(HasSubstr("tw::rotated<"))) << "an element's place is needed nowhere";
 }
 
-TEST(FusedRows, OfFloatsDivideWithinTwoUlpToo) {
-  const std::string text =
-      cuda_text(manual_softmax, empty({4, 1000}, {DType::Float32, Device::cpu()}));
-  EXPECT_THAT(text, HasSubstr("tw::divide_fast"));
+// One division a row, and a product for each element.
+TEST(FusedRows, DivideByANumberOfTheRowOnce) {
+  const auto by_sum = [](const Tensor& x) { return x / sum(x, 1, true); };
+  for (const DType dtype : {DType::Float32, DType::BFloat16})
+    EXPECT_THAT(cuda_text(by_sum, empty({4, 1000}, {dtype, Device::cpu()})),
+                Not(HasSubstr("tw::divide_fast")));
+}
+
+TEST(FusedRows, OfSmallFloatsDivideWithinTwoUlp) {
   const auto plain = [](const Tensor& x) { return x / (x * x); };
   EXPECT_THAT(cuda_text(plain, empty({4, 1000}, {DType::Float32, Device::cpu()})),
               Not(HasSubstr("tw::divide_fast")));
+  const auto rows = [](const Tensor& x) { return x / (x * sum(x, 1, true)); };
+  EXPECT_THAT(cuda_text(rows, empty({4, 1000}, {DType::BFloat16, Device::cpu()})),
+              HasSubstr("tw::divide_fast"));
 }
 
 }  // namespace

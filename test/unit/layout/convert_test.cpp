@@ -2,6 +2,8 @@
 // layout/convert_test.cpp — a plan that stays in registers gives every thread the right elements.
 #include "layout/convert.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace tilewright {
@@ -21,6 +23,61 @@ void expect_right(const Layout& from, const Layout& to, const IndexMap& view) {
     for (std::uint64_t r = 0; r < plan.source.size(); ++r)
       ASSERT_EQ(from.element({plan.source[r], t % 32, t / 32}),
                 view(to.element({r, t % 32, t / 32})));
+}
+
+// ---- Exchanges
+
+// What threads of a warp have in their registers after they exchanged it, as numbers of elements.
+std::vector<std::vector<std::uint64_t>> exchanged(const Layout& from, std::uint64_t warp,
+                                                  const std::vector<LaneSwap>& swaps) {
+  std::vector<std::vector<std::uint64_t>> held(32);
+  for (std::uint64_t lane = 0; lane < 32; ++lane)
+    for (std::uint64_t r = 0; r < static_cast<std::uint64_t>(from.register_count()); ++r)
+      held[lane].push_back(from.element({r, lane, warp}));
+  for (const LaneSwap& swap : swaps)
+    for (std::size_t lane = 0; lane < 32; ++lane) {
+      const std::size_t other = lane ^ std::size_t{1} << swap.lane;
+      if (other < lane) continue;
+      for (std::size_t r = 0; r < held[lane].size(); ++r)
+        if ((r >> swap.register_bit & 1) == 0)
+          std::swap(held[lane][r | std::size_t{1} << swap.register_bit], held[other][r]);
+    }
+  return held;
+}
+
+// Parts of results of products, of 64 to 256 columns: each lane gets lines of 8 or 16 bytes.
+TEST(Exchange, GivesLanesLines) {
+  for (int columns = 4; columns <= 6; ++columns)
+    for (int log_vector = 1; log_vector <= 3; ++log_vector) {
+      const int bits = columns + 7;
+      std::vector<std::uint64_t> registers = {1, std::uint64_t{8} << columns};
+      for (int c = 3; c < columns; ++c) registers.push_back(std::uint64_t{1} << c);
+      const auto row = [&](int r) { return std::uint64_t{1} << (columns + r); };
+      const Layout from(BitMatrix(bits, registers), BitMatrix(bits, {2, 4, row(0), row(1), row(2)}),
+                        BitMatrix(bits, {row(4), row(5), row(6)}));
+      const auto to = from.lines_in_registers(log_vector);
+      if (columns - 3 < log_vector - 1) {  // not as many columns as lanes would have
+        if (!to) continue;
+      }
+      ASSERT_TRUE(to) << columns << " " << log_vector;
+      EXPECT_GE(to->log_vector(), log_vector);
+      const auto swaps = plan_swaps(from, *to);
+      ASSERT_TRUE(swaps);
+      EXPECT_EQ(swaps->size(), static_cast<std::size_t>(log_vector - 1));
+      const Layout after = swapped(from, *swaps);
+      const Conversion plan = plan_conversion(after, *to, IndexMap::identity(bits));
+      ASSERT_EQ(plan.kind, Conversion::Kind::Registers);
+      for (std::uint64_t warp = 0; warp < 8; ++warp) {
+        const auto held = exchanged(from, warp, *swaps);
+        for (std::uint64_t lane = 0; lane < 32; ++lane)
+          for (std::uint64_t r = 0; r < plan.source.size(); ++r)
+            ASSERT_EQ(held[lane][plan.source[r]], to->element({r, lane, warp}));
+      }
+    }
+}
+
+TEST(Exchange, IsNotForOtherWarps) {
+  EXPECT_FALSE(plan_swaps(blocked({4, 6}, {1, 0}, 2), blocked({4, 6}, {0, 1}, 0)));
 }
 
 TEST(Conversion, TheSameLayoutNeedsNothing) {

@@ -45,6 +45,25 @@ TEST(DeferStores, ChangesNoResult) {
     }
 }
 
+// Tiles of a loop of the kernel's own, which are in order.
+TEST(DeferStores, ChangesNoResultOfAKernelThatLoopsByItself) {
+  ir::Kernel deferred = with_roles(looping(text()));
+  ASSERT_TRUE(defer_stores(deferred, {.num_warps = 8}));
+  ir::verify(deferred);
+  int barriers = 0;
+  ir::walk(deferred.body, [&](const ir::Op& op) { barriers += op.kind == ir::OpKind::Barrier; });
+  EXPECT_EQ(barriers, 1);
+  const ir::Kernel plain = at_tile(looping(text()), false);
+  for (const auto& [m, n, k] :
+       {std::tuple{32, 128, 16}, {33, 129, 33}, {100, 300, 15}, {40, 256, 0}})
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      ProductMemory before(m, n, k), after(m, n, k);
+      before.run(plain, 0, bm, bn);
+      after.run(deferred, seed, bm, bn);
+      EXPECT_EQ(before.c, after.c) << m << " " << n << " " << k;
+    }
+}
+
 TEST(DeferStores, GivesTheRoomOfTheResultToTheRing) {
   ir::Kernel kernel = with_roles(text());
   const std::int64_t slot = (bm + bn) * 16 * 2;
@@ -73,6 +92,13 @@ TEST(DeferStores, LeavesWhatItCannotHold) {
   std::string twice = text();
   twice = replaced(twice, "  store %to, %out", "  store %to, %out, %inside\n  store %to, %out");
   EXPECT_TRUE(stays(with_roles(twice)));  // two stores, whose order counts
+  // A loop of the kernel's own whose next tile reads what this one may store.
+  std::string reads = looping(text());
+  reads = replaced(reads, "  %out = cast %sum : f16[32, 128]\n",
+                   "  %first_out = load %c : f16\n  %firsts_out = splat %first_out : f16[32, 128]\n"
+                   "  %made = cast %sum : f16[32, 128]\n"
+                   "  %out = add %made, %firsts_out : f16[32, 128]\n");
+  EXPECT_TRUE(stays(with_roles(reads)));
 }
 
 }  // namespace

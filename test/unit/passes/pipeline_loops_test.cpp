@@ -315,7 +315,9 @@ TEST(PipelineLoops, FewRowsTakeSpareSharedMemory) {
   EXPECT_EQ(slots_with(0), 4);        // one for each stage, and one for products that go on
   EXPECT_EQ(slots_with(7), 6);        // one block, and what it reserves
   EXPECT_EQ(slots_with(11), 5);       // two
-  EXPECT_EQ(slots_with(11, 128), 4);  // many rows
+  EXPECT_EQ(slots_with(11, 128), 4);  // many rows, two blocks
+  EXPECT_EQ(slots_with(8, 128), 5);   // one block that has room for three more
+  EXPECT_EQ(slots_with(5, 128), 4);   // and one that has none, with what it reserves
 }
 
 }  // namespace

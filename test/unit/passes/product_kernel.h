@@ -136,6 +136,18 @@ inline std::string product_text(const ProductShape& shape = {}) {
   return replaced(replaced(text, "BK", std::to_string(shape.bk)), "MASK", shape.mask);
 }
 
+// The same kernel with a loop of its own over programs: each one takes every second tile from its
+// own on.
+inline std::string looping(std::string text) {
+  text = replaced(std::move(text), "  %pid = program_id {axis = 0} : i32\n",
+                  "  %start = program_id {axis = 0} : i32\n"
+                  "  %count = num_programs {axis = 0} : i32\n"
+                  "  %two = constant {value = 2} : i32\n"
+                  "  for %start, %count, %two (%pid: i32) {\n");
+  const std::size_t end = text.rfind("}\n");
+  return text.replace(end, 2, "  yield\n  }\n}\n");
+}
+
 // Matrices of small whole numbers in rows of 320 elements; what lies behind a row is no number.
 struct ProductMemory {
   static constexpr std::int64_t stride = 320;

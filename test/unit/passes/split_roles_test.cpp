@@ -93,6 +93,40 @@ TEST(SplitRoles, IsPrintedAndRead) {
   EXPECT_EQ(ir::print(ir::parse(text, "again")), text);
 }
 
+// Float32 for products of tf32 is rounded by its copies, and no other type is.
+TEST(SplitRoles, RoundsFloat32ForTf32) {
+  std::string text = product_text();
+  for (const char* name : {"%a: *", "%b: *", "%as = splat %a : *", "%bs = splat %b : *",
+                           "%a_first = offset %as, %a_off : *", "%b_first = offset %bs, %b_off : *",
+                           "%x = load %a_now, %a_mask : ", "%y = load %b_now, %b_mask : ",
+                           "%a_next = offset %a_now, %a_step : *",
+                           "%b_next = offset %b_now, %b_step : *", "%a_now: *", "%b_now: *"})
+    text = replaced(text, std::string(name) + "f16", std::string(name) + "f32");
+  text = replaced(text, "%nothing, %b_first : *f16[16, 16], f32[16, 16], *f16",
+                  "%nothing, %b_first : *f32[16, 16], f32[16, 16], *f32");
+  ir::Kernel kernel = at_tile(text);
+  ASSERT_TRUE(split_roles(kernel, {.num_warps = 8, .num_stages = 2, .asks_model = false}))
+      << ir::print(kernel);
+  ir::verify(kernel);
+  const std::string printed = ir::print(kernel);
+  EXPECT_THAT(printed, HasSubstr("map @x_map : %a [1 = %K by 1, 0 = %M by %sa] tf32"));
+  EXPECT_EQ(ir::print(ir::parse(printed, "again")), printed);
+  EXPECT_THAT(ir::print(with_roles()), testing::Not(HasSubstr("tf32")));
+  kernel.maps[0].argument = 2;  // float16
+  EXPECT_THROW(ir::verify(kernel), InternalError);
+}
+
+// A stride that nothing is said of, in launches where it is positive.
+TEST(SplitRoles, TakesArgumentsThatArePositive) {
+  std::string text = product_text();
+  text = replaced(text, "  assume %pa\n", "");
+  text = replaced(text, "%sa: i32 {divisible = 16}", "%sa: i32 {divisible = 16, positive = 1}");
+  const ir::Kernel kernel = with_roles(true, text);
+  const std::string printed = ir::print(kernel);
+  EXPECT_THAT(printed, HasSubstr("%sa: i32 {divisible = 16, positive = 1}"));
+  EXPECT_EQ(ir::print(ir::parse(printed, "again")), printed);
+}
+
 TEST(SplitRoles, LeavesWhatIsNoTileOfATensor) {
   const auto stays = [](std::string text) {
     ir::Kernel kernel = at_tile(text);
@@ -104,6 +138,9 @@ TEST(SplitRoles, LeavesWhatIsNoTileOfATensor) {
   EXPECT_TRUE(stays(text));
   text = product_text();
   text.replace(text.find("assume %pa"), 10, "");  // a stride that may be negative
+  EXPECT_TRUE(stays(text));
+  text = product_text();  // one that may be 0: the same row again and again
+  text.replace(text.find("compare %sa, %none {is = \"gt\"}"), 30, "compare %sa, %none {is = \"ge\"}");
   EXPECT_TRUE(stays(text));
   text = product_text();
   text.replace(text.find("%cs = splat %c"), 14, "%cs = splat %a");  // what is loaded is stored

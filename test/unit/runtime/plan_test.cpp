@@ -3,8 +3,12 @@
 // conditions.
 #include "runtime/plan.h"
 
+#include <memory>
+#include <vector>
+
 #include "cpu_sources.h"
 #include "expect_error.h"
+#include "runtime/module_key.h"
 
 namespace tilewright {
 namespace {
@@ -242,6 +246,34 @@ TEST(Plan, NoVariantIsAnError) {
   long out = 0;
   expect_error("kernel 'sum' has no variant for these arguments and sizes",
                [&] { sum[{.grid = 1}](nullptr, 5, &out); });
+}
+
+// What no variant is for, another source takes, which is loaded when it is wanted.
+TEST(Plan, AnotherSourceTakesOtherLaunches) {
+  KernelSource source = sum_source(), other = sum_source();
+  source.kernels[0].variants.pop_back();
+  other.text += "\n// the other one\n";
+  source.kernels[0].otherwise = std::make_shared<const KernelSource>(other);
+  const Function sum = Module::load(source, Device::cpu()).function("sum");
+  const std::vector<int> x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+  long out = 0;
+  sum[{.grid = 1}](x.data(), 14, &out);
+  EXPECT_EQ(out, -14);
+  for (const int n : {5, 6}) {
+    sum[{.grid = 1}](x.data(), n, &out);
+    EXPECT_EQ(out, n * (n + 1) / 2);
+  }
+  // It is a part of what the module is.
+  KernelSource without = source;
+  without.kernels[0].otherwise = nullptr;
+  EXPECT_NE(module_key(source), module_key(without));
+  KernelSource broken = source;
+  other.text = "no C++";
+  broken.kernels[0].otherwise = std::make_shared<const KernelSource>(other);
+  const Function half = Module::load(broken, Device::cpu()).function("sum");
+  half[{.grid = 1}](x.data(), 7, &out);
+  EXPECT_EQ(out, -7);
+  EXPECT_THROW(half[{.grid = 1}](x.data(), 5, &out), Error);
 }
 
 TEST(Plan, NegativeWorkspaceIsAnError) {

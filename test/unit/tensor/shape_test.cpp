@@ -126,5 +126,41 @@ TEST(Pair, MergesWhatLiesEvenlyOnBothSides) {
   EXPECT_EQ(make_pair({3, 0}, {1, 1}, {1, 1}).count, 0);
 }
 
+// ---- The container: as std::vector, on both sides of what fits in it.
+
+TEST(Shape, HoldsWhatAVectorHolds) {
+  for (std::size_t count = 0; count < 12; ++count) {
+    Shape shape;
+    std::vector<std::int64_t> vector;
+    for (std::size_t i = 0; i < count; ++i) {
+      shape.push_back(static_cast<std::int64_t>(i * i));
+      vector.push_back(static_cast<std::int64_t>(i * i));
+    }
+    const Shape copied = shape, from_vector = vector;
+    Shape taken = std::move(shape);
+    EXPECT_TRUE(shape.empty());
+    shape = taken;
+    EXPECT_EQ(copied, taken);
+    EXPECT_EQ(copied, from_vector);
+    EXPECT_EQ(std::vector<std::int64_t>(shape), vector);
+    EXPECT_EQ(shape == Shape(count, -1), count == 0);
+    const auto middle = static_cast<std::ptrdiff_t>(count / 2);
+    shape.insert(shape.begin() + middle, {-5, -6});
+    vector.insert(vector.begin() + middle, {-5, -6});
+    shape.insert(shape.begin(), 7);
+    vector.insert(vector.begin(), 7);
+    shape.erase(shape.begin() + middle);
+    vector.erase(vector.begin() + middle);
+    EXPECT_EQ(std::vector<std::int64_t>(shape), vector) << count;
+    shape.resize(count + 3, 4);
+    vector.resize(count + 3, 4);
+    EXPECT_EQ(std::vector<std::int64_t>(shape), vector) << count;
+    taken = std::move(shape);
+    std::swap(taken, shape);
+    EXPECT_EQ(std::vector<std::int64_t>(shape), vector) << count;
+    EXPECT_LT(Shape(count, 1), Shape(count + 1, 1));
+  }
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -130,6 +130,21 @@ TW_DEVICE void store_whole(T* p, const T* values, bool inside) {
   if (inside) store<Count, Width, How>(p, values);
 }
 
+// The parts of `Width` elements from `first` to before `end`, which are multiples of that; the others
+// become `other`.
+template <int Count, int Width, Cache How = Cache::Default, class T>
+TW_DEVICE void load_parts(T* out, const T* p, i64 first, i64 end, T other) {
+#pragma unroll
+  for (int i = 0; i < Count; i += Width)
+    load_whole<Width, Width, How>(out + i, p + i, first <= i && i < end, other);
+}
+template <int Count, int Width, Cache How = Cache::Default, class T>
+TW_DEVICE void store_parts(T* p, const T* values, i64 first, i64 end) {
+#pragma unroll
+  for (int i = 0; i < Count; i += Width)
+    store_whole<Width, Width, How>(p + i, values + i, first <= i && i < end);
+}
+
 // ---- Tiles that are turned round, so that rows which begin anywhere are moved in vectors: slot i
 // holds element (i - shift) % Size of a row, with a shift of less than 16. A slot is given as what
 // the thread and what unrolled loops add, and elements from `first` to before `end` are inside.

@@ -269,10 +269,10 @@ TW_DEVICE void fence() {
                    : "memory");                                                                  \
     return old;                                                                                  \
   }
-TW_ATOM(atom_add_f16, "acq_rel", unsigned short, "h", "add.noftz.f16")
-TW_ATOM(relaxed_add_f16, "relaxed", unsigned short, "h", "add.noftz.f16")
-TW_ATOM(atom_add_bf16, "acq_rel", unsigned short, "h", "add.noftz.bf16")  // from sm_90 on
-TW_ATOM(relaxed_add_bf16, "relaxed", unsigned short, "h", "add.noftz.bf16")
+TW_ATOM(atom_add_f16x2, "acq_rel", unsigned, "r", "add.noftz.f16x2")
+TW_ATOM(relaxed_add_f16x2, "relaxed", unsigned, "r", "add.noftz.f16x2")
+TW_ATOM(atom_add_bf16x2, "acq_rel", unsigned, "r", "add.noftz.bf16x2")  // from sm_90 on
+TW_ATOM(relaxed_add_bf16x2, "relaxed", unsigned, "r", "add.noftz.bf16x2")
 TW_ATOM(atom_add, "acq_rel", float, "f", "add.f32")
 TW_ATOM(atom_add, "acq_rel", double, "d", "add.f64")
 TW_ATOM(atom_add, "acq_rel", unsigned, "r", "add.u32")
@@ -324,18 +324,31 @@ TW_ATOM_CAS(acquire_cas, "acquire", unsigned, "r", "cas.b32")
 TW_ATOM_CAS(acquire_cas, "acquire", unsigned long long, "l", "cas.b64")
 #undef TW_ATOM_CAS
 
+// Adds to one half of a pair, and -0 to the other one, which leaves it as it is. The processor adds
+// pairs; a single float of 16 bits goes round a loop of exchanges of the same pair.
+template <class Add>
+TW_DEVICE unsigned short add_half(unsigned short* p, unsigned short value, Add add) {
+  const bool is_high = reinterpret_cast<unsigned long long>(p) % 4 != 0;
+  const unsigned values = is_high ? unsigned(value) << 16 | 0x8000u : 0x80000000u | value;
+  const unsigned old = add(reinterpret_cast<unsigned*>(p - (is_high ? 1 : 0)), values);
+  return static_cast<unsigned short>(is_high ? old >> 16 : old);
+}
 // Adds to a 16-bit float. `otherwise` does it where the processor has no such instruction.
 template <int Scope, bool IsOrdered, class Otherwise>
 TW_DEVICE unsigned short add_one_f16(unsigned short* p, unsigned short value, Otherwise) {
-  if constexpr (IsOrdered) return atom_add_f16<Scope>(p, value);
-  else return relaxed_add_f16<Scope>(p, value);
+  return add_half(p, value, [](unsigned* pair, unsigned values) {
+    if constexpr (IsOrdered) return atom_add_f16x2<Scope>(pair, values);
+    else return relaxed_add_f16x2<Scope>(pair, values);
+  });
 }
 template <int Scope, bool IsOrdered, class Otherwise>
 TW_DEVICE unsigned short add_one_bf16(unsigned short* p, unsigned short value,
                                       Otherwise otherwise) {
 #if __CUDA_ARCH__ >= 900
-  if constexpr (IsOrdered) return atom_add_bf16<Scope>(p, value);
-  else return relaxed_add_bf16<Scope>(p, value);
+  return add_half(p, value, [](unsigned* pair, unsigned values) {
+    if constexpr (IsOrdered) return atom_add_bf16x2<Scope>(pair, values);
+    else return relaxed_add_bf16x2<Scope>(pair, values);
+  });
 #else
   return otherwise();
 #endif

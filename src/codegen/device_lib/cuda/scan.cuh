@@ -88,6 +88,23 @@ TW_DEVICE T scan_lanes(T value, int lane, Combine combine) {
   return value;
 }
 
+// What the warps before this one come to and what all of them do, of totals that `total(n)` reads: n
+// is a warp's number along the axis. Each lane has one of them, so that four steps over lanes do for
+// sixteen warps what every thread would else do alone. (A cumulative sum of 8192 by 16 warps, as in
+// Liger's sparsemax, is 720 instructions instead of 1008 in all.)
+template <int Warps, class T, class Total, class Combine>
+TW_DEVICE void scan_warps(Before<T>& before, Before<T>& all, int own, Total total, Combine combine) {
+  const int number = int(threadIdx.x) % Warps;
+  T value = total(number);
+#pragma unroll
+  for (int step = 1; step < Warps; step *= 2) {
+    const T other = shuffle_up(value, step);
+    if (number >= step) value = combine(other, value);
+  }
+  all.add(shuffle_from(value, Warps - 1), true, combine);
+  before.add(shuffle_from(value, (own - 1) & (Warps - 1)), own > 0, combine);
+}
+
 // Running combinations of a tile's elements in the registers `x`. `slots` is shared memory for the
 // totals of all warps where Bits::warps is not 0; what it held before must have been read by all, and
 // all threads of the block take part.
@@ -135,6 +152,14 @@ TW_DEVICE void scan_registers(T* x, T* slots, Combine combine) {
       Before<T> total;
       if constexpr (Bits::warps != 0) {
         Before<T> warps_before;
+        constexpr int warps = count_of(Bits::warps);
+        if constexpr (warps >= 8 && Bits::warps == warps - 1 && Bits::lanes == all_lane_bits) {
+          const auto along = [&](int w) { return IsReverse ? warps - 1 - w : w; };
+          const auto total_of = [&](int w) {
+            return slot(item, (warp & ~Bits::warps) | along(w));
+          };
+          scan_warps<warps>(warps_before, total, along(warp & Bits::warps), total_of, combine);
+        } else
 #pragma unroll
         for (int w = 0; w < count_of(Bits::warps); ++w) {
           const int other = spread<Bits::warps>(IsReverse ? count_of(Bits::warps) - 1 - w : w);

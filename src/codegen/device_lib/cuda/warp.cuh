@@ -41,6 +41,26 @@ TW_DEVICE T shuffle_xor(T value, int lanes) {
   return value;
 }
 
+// Lanes whose numbers differ in bit `Lane` exchange elements of 2 bytes whose numbers differ in bit
+// `Bit`, words at a time: lanes with the bit give those without it.
+template <int Count, int Lane, int Bit, class T>
+TW_DEVICE void swap_lanes(T* tile, int thread) {
+  static_assert(sizeof(T) == 2 && Bit > 0, "a word has two elements");
+  const bool has_bit = (thread >> Lane & 1) != 0;
+#pragma unroll
+  for (int i = 0; i < Count; i += 2) {
+    if ((i >> Bit & 1) != 0) continue;
+    unsigned low, high;
+    memcpy(&low, tile + i, 4);
+    memcpy(&high, tile + i + (1 << Bit), 4);
+    const unsigned got = __shfl_xor_sync(all_lanes(), has_bit ? low : high, 1 << Lane);
+    low = has_bit ? got : low;
+    high = has_bit ? high : got;
+    memcpy(tile + i, &low, 4);
+    memcpy(tile + i + (1 << Bit), &high, 4);
+  }
+}
+
 template <class T>
 TW_DEVICE T shuffle_from(T value, int lane) {
   constexpr int words = (int(sizeof(T)) + 3) / 4;

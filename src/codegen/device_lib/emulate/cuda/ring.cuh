@@ -13,6 +13,7 @@ struct MapFacts {
   unsigned long strides[4];  // in bytes, without the fastest
   unsigned short box[5];
   unsigned short swizzle_bytes;
+  unsigned short rounds_to_tf32;
 };
 struct alignas(64) TensorMap : MapFacts {};
 static_assert(sizeof(TensorMap) == 128, "as large as on a GPU");
@@ -66,7 +67,13 @@ struct MapCopy {
         if (map.swizzle_bytes != 0) to ^= (to >> 7 & (map.swizzle_bytes / 16 - 1)) << 4;
         const long at_x = (long)self.at[0] + i, at_y = (long)self.at[1] + row;
         const bool is_inside = is_there && at_x >= 0 && at_x < (long)map.sizes[0] && at_y >= 0 && at_y < (long)map.sizes[1];
-        if (is_inside)
+        if (is_inside && map.rounds_to_tf32) {
+          unsigned bits;  // to the nearest: 13 bits are cut off, the larger half of them counts
+          __builtin_memcpy(&bits, from + at_y * (long)map.strides[0] + at_x * 4, 4);
+          const bool is_finite = (bits & 0x7f800000) != 0x7f800000;
+          if (is_finite) bits = (bits + 0x1000) & ~0x1fffu;
+          __builtin_memcpy((void*)to, &bits, 4);
+        } else if (is_inside)
           __builtin_memcpy((void*)to, from + at_y * (long)map.strides[0] + at_x * map.element_bytes, map.element_bytes);
         else __builtin_memset((void*)to, 0, map.element_bytes);
       }

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/lower/thread_tiles.cpp — tiles that threads share: in vectors where elements of one are
+// neighbours there, ops that take elements from anywhere in them, and copies of tiles.
+#include <algorithm>
+#include <map>
+
+#include "base/check.h"
+#include "codegen/lower/thread_lowering.h"
+#include "layout/convert.h"
+#include "passes/laid/op_facts.h"
+
+namespace tilewright {
+
+using ir::OpKind;
+using ir::Type;
+
+ir::Value ThreadLowering::array_index(Loop& loop, ir::Value value, const Place& place) {
+  return layouts_.is_shared(value) ? index(loop, layouts_.swizzle_of(value)(place))
+                                   : register_index(loop, value, place);
+}
+
+// The array from an element on.
+ir::Value ThreadLowering::view(ir::Value array, ir::Value index) {
+  return is_zero(index) ? array
+                        : FinalBuilder::make(OpKind::ArrayView, {array, index}, type_of(array));
+}
+
+ir::Value ThreadLowering::shared_vector(Loop& loop, ir::Value value, const Place& place) {
+  Frame& frame = loop.plan.frame;
+  frame.is_whole_vector = true;
+  const ir::Value at = index(loop, layouts_.swizzle_of(value)(place));
+  frame.is_whole_vector = false;
+  return view(array(value), at);
+}
+
+// One element of a tile; of a shared one by the thread that owns it.
+void ThreadLowering::write_element(Loop& loop, ir::Value to, ir::Value value) {
+  const Place& place = loop.plan.frame.place;
+  std::vector<ir::Value> operands = {array(to), array_index(loop, to, place), value};
+  if (layouts_.is_shared(to))
+    if (const ir::Value own = owner(*loop.plan.frame.layout)) operands.push_back(own);
+  statement(OpKind::Write, operands, *list_);
+}
+
+// A tile that is made in an array which other threads still read for it.
+bool ThreadLowering::is_made_beside_readers(const Loop& loop, const TileReads& reads) const {
+  const Step& step = *loop.plan.frame.step;
+  const auto is_own = [&](const TileRead& read) {
+    const Layout& layout = layouts_.of_array(read.value).layout;
+    return layout.copy_bits() == 0 &&
+           plan_conversion(layout, *loop.plan.frame.layout, read.map).kind ==
+               Conversion::Kind::Registers;
+  };
+  return std::any_of(step.kept.begin(), step.kept.end(), [&](ir::Value value) {
+    return layouts_.is_shared(value) &&
+           std::any_of(reads.arrays.begin(), reads.arrays.end(), [&](const TileRead& read) {
+             return layouts_.is_shared(read.value) &&
+                    schedule_.storage(read.value) == schedule_.storage(value) && !is_own(read);
+           });
+  });
+}
+
+// ---- Vectors of kept elements
+
+// Those that were loaded as vectors are kept from there.
+std::vector<ThreadLowering::VectorKeep> ThreadLowering::plan_vector_keeps(
+    const Loop& loop, const std::vector<Preload>& preloads) {
+  std::vector<VectorKeep> out;
+  for (const ir::Value value : loop.plan.frame.step->kept) {
+    const Place& place = loop.plan.frame.place;
+    if (!layouts_.is_shared(value) || !is_shared_vector(loop.plan, value, place)) continue;
+    VectorKeep kept{.value = value};
+    for (const Preload& preload : preloads)
+      if (preload.value == value && preload.place == place && !preload.is_bool)
+        for (const Loop::First& first : loop.firsts)
+          if (first.value == value && first.place == place) kept.from = first.tile;
+    kept.is_own = !kept.from;
+    if (kept.is_own)
+      kept.from = make_array(names_.make(kernel_.name_of(value) + "_out", "out"),
+                             kernel_.type(value).element(),
+                             std::int64_t{1} << loop.plan.log_vector);
+    out.push_back(kept);
+  }
+  return out;
+}
+
+// Whether nothing is left to do for the elements of a step.
+bool ThreadLowering::keeps_all(const Step& step, const std::vector<VectorKeep>& keeps) {
+  const auto is_moved = [&](ir::Value value) {
+    return std::any_of(keeps.begin(), keeps.end(), [&](const VectorKeep& kept) {
+      return !kept.is_own && kept.value == value;
+    });
+  };
+  return std::all_of(step.kept.begin(), step.kept.end(), is_moved) &&
+         std::none_of(step.ops.begin(), step.ops.end(), [](const ir::Op* op) {
+           return op->facts().has(ir::Writes) || op->facts().has(ir::Effect);
+         });
+}
+
+void ThreadLowering::keep_vector(Loop& loop, const VectorKeep& kept) {
+  const std::int64_t count = std::int64_t{1} << loop.plan.log_vector;
+  const ir::Value to = shared_vector(loop, kept.value, loop.plan.frame.place);
+  const bool is_one_of_many = !kept.is_own && loop.plan.log_vectors > 0;
+  const ir::Value from =
+      is_one_of_many ? view(kept.from, sum({{loop.variables[1], count}}, i32)) : kept.from;
+  const auto write = [&] {
+    statement(OpKind::StoreFrom, {to, from}, *list_, {{"count", count}, {"width", count}});
+  };
+  if (const ir::Value own = owner(*loop.plan.frame.layout)) when(own, write);
+  else write();
+}
+
+// ---- Ops that take elements from anywhere
+
+void ThreadLowering::across(const Step& step) {
+  switch (ir::across_op(step.op->kind)) {
+    case ir::AcrossOp::Gather:
+      return gather(step);
+    case ir::AcrossOp::Concatenate:
+      return concatenate(step);
+    case ir::AcrossOp::Scan:
+      return scan(step);
+    case ir::AcrossOp::Sort:
+      return sort(step);
+    case ir::AcrossOp::Histogram:
+      return histogram(step);
+    case ir::AcrossOp::Print:
+      return print(step);
+    case ir::AcrossOp::Dot:
+      return dot(step);
+    case ir::AcrossOp::ReadBuffer:
+      break;
+  }
+  TW_UNREACHABLE("'{}' is not lowered to threads", step.op->facts().name);
+}
+
+// Loops over the elements of the result and keeps what `make` gives for each.
+void ThreadLowering::for_each_result(const Step& step,
+                                     const std::function<ir::Value(Loop&)>& make_element) {
+  const ir::Value result = step.op->result();
+  declare(result);
+  Loop loop = make(step, layouts_.of_array(result));
+  open_all(loop);
+  write_element(loop, result, make_element(loop));
+  close_all(loop);
+}
+
+// The place along the axis comes from the index; it is a variable like those of the loops.
+void ThreadLowering::gather(const Step& step) {
+  const ir::Op& op = *step.op;
+  const Type& source = kernel_.type(op.operands[0]);
+  const Type& result = kernel_.type(op.result());
+  const auto axis = static_cast<std::size_t>(op.integer("axis"));
+  const int bits = source.log_sizes[axis];
+  const int low = first_bit(sizes_of(source), static_cast<int>(axis));
+  const int result_low = first_bit(sizes_of(result), static_cast<int>(axis));
+  const int result_high = result_low + result.log_sizes[axis];
+  for_each_result(step, [&](Loop& loop) {
+    const Frame& frame = loop.plan.frame;
+    const std::string name = names_.make("at");
+    const ir::Value at = named(cast(element(loop, op.operands[1], frame.place), i32), name, *list_);
+    Loop within = loop;
+    within.plan.frame.index_from = 0;
+    within.scopes.emplace_back();
+    within.plan.frame.space.variables.insert(within.plan.frame.space.variables.begin(),
+                                             {name, bits});
+    within.variables.insert(within.variables.begin(), at);
+    std::vector<std::uint64_t> columns;
+    for (int j = 0; j < bits; ++j) columns.push_back(std::uint64_t{1} << (low + j));
+    for (const std::uint64_t column : frame.place.matrix.all_columns()) {
+      const std::uint64_t below = column & ((std::uint64_t{1} << result_low) - 1);
+      const std::uint64_t above = column >> result_high;
+      columns.push_back(below | above << (low + bits));
+    }
+    return element(within, op.operands[0],
+                   {BitMatrix(bits_of_type(source), std::move(columns)), 0});
+  });
+}
+
+void ThreadLowering::concatenate(const Step& step) {
+  const ir::Op& op = *step.op;
+  const Type& part = kernel_.type(op.operands[0]);
+  const Type& result = kernel_.type(op.result());
+  const int axis = static_cast<int>(op.integer("axis"));
+  const int bit =
+      first_bit(sizes_of(result), axis) + part.log_sizes[static_cast<std::size_t>(axis)];
+  for_each_result(step, [&](Loop& loop) {
+    std::vector<std::uint64_t> which, rest;
+    for (const std::uint64_t column : loop.plan.frame.place.matrix.all_columns()) {
+      which.push_back(column >> bit & 1);
+      rest.push_back((column & ((std::uint64_t{1} << bit) - 1)) | column >> (bit + 1) << bit);
+    }
+    const ir::Value half = index(loop, {BitMatrix(1, std::move(which)), 0});
+    const Place place{BitMatrix(bits_of_type(part), std::move(rest)), 0};
+    const ir::Value first = element(loop, op.operands[0], place);
+    const ir::Value second = element(loop, op.operands[1], place);
+    return FinalBuilder::make(OpKind::Select, {compare("eq", half, number(0)), first, second},
+                              result.element());
+  });
+}
+
+// ---- Copies
+
+// All tiles take their new elements at once: what lies where another one's go is put aside first.
+void ThreadLowering::copy(const Step& step,
+                          const std::vector<std::pair<ir::Value, ir::Value>>& copies) {
+  std::map<std::uint32_t, ir::Value> aside;  // by the value
+  for (const auto& [to, from] : copies) {
+    const bool is_overwritten =
+        schedule_.is_placed(from) &&
+        std::any_of(copies.begin(), copies.end(), [&](const auto& other) {
+          return other.first != to && schedule_.storage(other.first) == schedule_.storage(from);
+        });
+    if (!is_overwritten || aside.contains(from.id)) continue;
+    const std::int64_t count = layouts_.of_array(from).layout.register_count();
+    const Type element = kernel_.type(from).element();
+    aside[from.id] = make_array(names_.make("next_tile"), element, count);
+    for_all_registers(count, [&](ir::Value k) {
+      statement(OpKind::Write,
+                {aside[from.id], k, FinalBuilder::make(OpKind::Read, {array(from), k}, element)},
+                *list_);
+    });
+  }
+  for (const auto& [to, from] : copies) {
+    if (const auto found = aside.find(from.id); found != aside.end())
+      for_all_registers(layouts_.of_array(to).layout.register_count(), [&](ir::Value k) {
+        const ir::Value read =
+            FinalBuilder::make(OpKind::Read, {found->second, k}, kernel_.type(from).element());
+        statement(OpKind::Write, {array(to), k, read}, *list_);
+      });
+    else copy(step, to, from);
+  }
+}
+
+void ThreadLowering::copy(const Step& step, ir::Value to, ir::Value from) {
+  Loop loop = make(step, layouts_.of_array(to));
+  open_all(loop);
+  write_element(loop, to, element(loop, from, loop.plan.frame.place));
+  close_all(loop);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph/trace/simplify.cpp — operations that are simpler than they were written, found while they
+// are recorded.
+#include <cmath>
+
+#include "graph/launch.h"
+#include "graph/trace/tracer.h"
+
+namespace tilewright::graph {
+
+// Operations with a number that change nothing.
+bool Tracer::is_neutral(Op op, const Value& number, std::size_t place) {
+  if (!number.is_number()) return false;
+  const double value = number_value(number.number);
+  switch (op) {
+    case Op::Multiply:  // x * 1, 1 * x => x
+      return value == 1;
+    case Op::Divide:  // x / 1 => x
+    case Op::Quotient:
+      return place == 1 && value == 1;
+    case Op::Subtract:  // x - 0 => x (x + 0 is not: it makes 0 of -0)
+      return place == 1 && value == 0 && !std::signbit(value);
+    default:
+      return false;
+  }
+}
+
+// (x * c) * p => x * (c * p) where p is a power of two: exact, unless x * c is out of range.
+void Tracer::join_factors(Node& product) const {
+  if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
+  const std::size_t side = product.operands[0].is_number() ? 0 : 1;
+  const Value &number = product.operands[side], &other = product.operands[1 - side];
+  if (!number.is_number() || other.is_number()) return;
+  int exponent = 0;
+  const double factor = number_value(number.number);
+  if (std::abs(std::frexp(factor, &exponent)) != 0.5) return;
+  const Node& scaled = graph.nodes[static_cast<std::size_t>(other.node)];
+  const bool is_product = scaled.kind == Node::Kind::Pointwise && scaled.op == Op::Multiply &&
+                          scaled.dtype == product.dtype && scaled.shape == product.shape &&
+                          other.shape == scaled.shape && other.strides == scaled.strides &&
+                          other.offset == 0;
+  if (!is_product) return;
+  const std::size_t inner = scaled.operands[0].is_number() ? 0 : 1;
+  if (!scaled.operands[inner].is_number() || scaled.operands[1 - inner].is_number()) return;
+  const double joined = number_value(scaled.operands[inner].number) * factor;
+  if (!std::isnormal(static_cast<float>(joined))) return;
+  const Value x = scaled.operands[1 - inner];
+  const Value both{.number = number_argument(number.number.dtype, Scalar(joined))};
+  product.operands = {x, both};
+}
+
+// (x * c) * (y * d) => x * y where c and d are powers of two and c * d is 1: exact.
+void Tracer::drop_inverse_factors(Node& product) const {
+  if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
+  double factors[2] = {};
+  const Value* scaled[2] = {};
+  for (const std::size_t i : {0u, 1u}) {
+    const Value& value = product.operands[i];
+    if (value.is_number()) return;
+    const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
+    const bool is_product = node.kind == Node::Kind::Pointwise && node.op == Op::Multiply &&
+                            node.dtype == product.dtype && node.shape == product.shape &&
+                            value.shape == node.shape && value.strides == node.strides &&
+                            value.offset == 0;
+    if (!is_product) return;
+    for (const std::size_t side : {0u, 1u})
+      if (node.operands[side].is_number() && !node.operands[1 - side].is_number()) {
+        factors[i] = number_value(node.operands[side].number);
+        scaled[i] = &node.operands[1 - side];
+      }
+    int exponent = 0;
+    if (scaled[i] == nullptr || std::abs(std::frexp(factors[i], &exponent)) != 0.5) return;
+    if (graph.nodes[static_cast<std::size_t>(scaled[i]->node)].dtype != product.dtype) return;
+  }
+  if (factors[0] * factors[1] != 1) return;
+  const Value x = *scaled[0], y = *scaled[1];
+  product.operands = {x, y};
+}
+
+// 1 + tanh(u) => 2 sigmoid(2 u), which is as exact for all u, and cheaper.
+std::optional<Tensor> Tracer::one_plus_tanh(const Node& sum) {
+  if (sum.op != Op::Add || !is_floating(sum.dtype)) return std::nullopt;
+  for (const std::size_t i : {0u, 1u}) {
+    const Value &number = sum.operands[i], &other = sum.operands[1 - i];
+    if (!number.is_number() || number_value(number.number) != 1 || other.is_number()) continue;
+    const Node& tanh_node = graph.nodes[static_cast<std::size_t>(other.node)];
+    const bool is_tanh = tanh_node.op == Op::Tanh && tanh_node.kind == Node::Kind::Pointwise &&
+                         tanh_node.dtype == sum.dtype && tanh_node.shape == sum.shape &&
+                         other.strides == tanh_node.strides && other.offset == 0;
+    if (!is_tanh) continue;
+    const DType type = sum.dtype;
+    const auto apply = [&](Op op, std::vector<Value> operands) {
+      Node node{.op = op,
+                .operand_dtype = type,
+                .dtype = type,
+                .shape = sum.shape,
+                .operands = std::move(operands)};
+      join_factors(node);
+      return value_of(record(std::move(node)));
+    };
+    const Value two{.number = number_argument(compute_dtype(type), 2.0)};
+    const Value doubled = apply(Op::Multiply, {tanh_node.operands[0], two});
+    const Value share = apply(Op::Sigmoid, {doubled});
+    return tensor_of(apply(Op::Multiply, {share, two}).node);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilewright::graph

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/analysis/divergence.cpp — on which bits of the thread's number the values of its program
+// depend, in the order of its ops; of arrays, what they hold at each op.
+//
+// Bits and not threads: where several threads hold copies of a tile, their numbers differ in bits
+// that nothing depends on, and a sum over the others is the same for all of them.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+
+#include "ir/analysis/meetings.h"
+#include "machine/library.h"
+
+namespace tilewright::ir {
+namespace {
+
+using ThreadBits = std::uint64_t;
+// By the op that makes the array.
+using ArrayStates = std::unordered_map<const Op*, ThreadBits>;
+
+class Divergence {
+ public:
+  explicit Divergence(const Kernel& kernel)
+      : kernel_(kernel), bits_(kernel.value_count(), 0), thread_(*thread_op(kernel)) {
+    all_ = static_cast<ThreadBits>(thread_.integer("count")) - 1;
+  }
+
+  const Op* run() {
+    walk(kernel_.body);
+    return found_;
+  }
+
+ private:
+  ThreadBits of(Value value) const { return bits_[value.id]; }
+  ThreadBits of(const std::vector<Value>& values) const {
+    ThreadBits out = 0;
+    for (const Value value : values) out |= of(value);
+    return out;
+  }
+  // Returns whether there are new ones.
+  bool add(Value value, ThreadBits more) {
+    const ThreadBits before = std::exchange(bits_[value.id], of(value) | more);
+    return before != of(value);
+  }
+
+  void walk(const Region& region) {
+    for (const Op* op : region.ops) {
+      if (apart_ != 0 && meets(*op) && found_ == nullptr) found_ = op;
+      if (op->facts().is(Family::Control)) control(*op);
+      else if (op->facts().is(Family::Final)) final_stage(*op);
+      else set(*op, is_seen_apart(*op) ? all_ : masked(*op));
+    }
+  }
+
+  // Threads that look at different moments may see different things.
+  static bool is_seen_apart(const Op& op) {
+    return op.facts().is_atomic() || op.integer("volatile") != 0;
+  }
+
+  // "thread & 3" has the lowest two bits.
+  ThreadBits masked(const Op& op) const {
+    if (op.kind == OpKind::And && kernel_.maker(op.operands[0]) == &thread_)
+      if (const Op* maker = kernel_.maker(op.operands[1]); maker && maker->kind == OpKind::Constant)
+        return all_ & static_cast<ThreadBits>(maker->integer("value"));
+    return of(op.operands);
+  }
+
+  void set(const Op& op, ThreadBits bits) {
+    for (const Value value : op.results) bits_[value.id] = bits;
+  }
+
+  const Op* array_of(Value value) const {
+    const Op* made = kernel_.maker(value);
+    while (made && made->kind == OpKind::ArrayView) made = kernel_.maker(made->operands[0]);
+    return made;
+  }
+
+  // Shared memory holds the same for all.
+  ThreadBits held_by(Value array) const {
+    if (kernel_.type(array).space == Space::Shared) return 0;
+    const auto found = arrays_.find(array_of(array));
+    return found == arrays_.end() ? all_ : found->second;
+  }
+
+  void fill(Value array, ThreadBits bits) {
+    const Op* made = array_of(array);
+    const bool is_whole = made && made->integer("count") == 1 && apart_ == 0;
+    arrays_[made] = bits | apart_ | (is_whole ? 0 : held_by(array));
+  }
+
+  void final_stage(const Op& op) {
+    switch (final_op(op.kind)) {
+      case FinalOp::Thread:
+        return set(op, all_);
+      case FinalOp::Digit:
+        return set(op, digit(op));
+      case FinalOp::Array:
+      case FinalOp::Group:
+        arrays_[&op] = of(op.operands);
+        return set(op, 0);
+      case FinalOp::Read:
+        return set(op, of(op.operands) | held_by(op.operands[0]));
+      case FinalOp::Write:
+        return fill(op.operands[0], of(op.operands));
+      case FinalOp::LoadTo:
+        return fill(op.operands[0], of(op.operands) | held_if_array(op.operands[1]));
+      case FinalOp::Call:
+        return call(op);
+      case FinalOp::ForPrograms:
+      case FinalOp::ArrayView:
+      case FinalOp::Linear:
+      case FinalOp::All:
+      case FinalOp::StoreFrom:
+      case FinalOp::Lines:
+        return set(op, of(op.operands));
+    }
+  }
+
+  ThreadBits held_if_array(Value value) const {
+    return kernel_.type(value).is_array() ? held_by(value) : 0;
+  }
+
+  ThreadBits digit(const Op& op) const {
+    if (kernel_.maker(op.operands[0]) != &thread_) return of(op.operands);
+    const auto over = static_cast<ThreadBits>(op.integer("over"));
+    const auto rest = static_cast<ThreadBits>(op.integer("of"));
+    if (!std::has_single_bit(over) || (rest != 0 && !std::has_single_bit(rest))) return all_;
+    return all_ & ~(over - 1) & (rest == 0 ? all_ : over * rest - 1);
+  }
+
+  // What threads have combined is the same in all of them.
+  void call(const Op& op) {
+    set(op, of(op.operands));
+    const LibraryFunction* function = find_library_function(op.text("function"));
+    if (function == nullptr || !tilewright::meets(*function)) return;
+    if (function->kind == LibraryKind::SortBlock) return;  // all of it is shared
+    if (!function->operands.starts_with('A')) return fill(op.operands[0], all_);
+    const std::vector<std::int64_t> numbers = op.integers("numbers");
+    auto combined = static_cast<ThreadBits>(numbers[0]);
+    if (function->kind == LibraryKind::ReduceBlock || function->kind == LibraryKind::ScanBlock)
+      combined |= static_cast<ThreadBits>(numbers[1] * thread_.integer("lanes", 1));
+    const bool is_scan =
+        function->kind == LibraryKind::ScanLanes || function->kind == LibraryKind::ScanBlock;
+    for (std::size_t k = 0; k < op.operands.size() / function->operands.size(); ++k)
+      arrays_[array_of(op.operands[k])] =
+          is_scan ? held_by(op.operands[k]) | combined : held_by(op.operands[k]) & ~combined;
+  }
+
+  // Returns whether that changes something.
+  bool join(const ArrayStates& other) {
+    bool is_new = false;
+    for (const auto& [array, bits] : other) {
+      const ThreadBits before = arrays_[array];
+      arrays_[array] |= bits;
+      is_new |= arrays_[array] != before;
+    }
+    return is_new;
+  }
+
+  void control(const Op& op) {
+    const ThreadBits outside = apart_;
+    if (op.kind == OpKind::If) branch(op);
+    else loop(op);
+    apart_ = outside;
+  }
+
+  void branch(const Op& op) {
+    apart_ |= of(op.operands[0]);
+    const ArrayStates before = arrays_;
+    walk(op.regions[0]);
+    const ArrayStates after = std::exchange(arrays_, before);
+    walk(op.regions[1]);
+    join(after);
+    for (std::size_t k = 0; k < op.results.size(); ++k) {
+      bits_[op.results[k].id] = of(op.operands[0]);
+      for (const Region& region : op.regions)
+        add(op.results[k], of(region.ops.back()->operands[k]));
+    }
+  }
+
+  // Rounds until nothing new depends on the thread.
+  void loop(const Op& op) {
+    const bool is_for = op.kind == OpKind::For;
+    const ThreadBits outside = apart_;
+    ThreadBits ends = 0;
+    const std::vector<Value>& head = op.regions[0].arguments;
+    const std::vector<Value> carried(head.begin() + (is_for ? 1 : 0), head.end());
+    if (is_for) {
+      for (std::size_t k = 0; k < 3; ++k) ends |= of(op.operands[k]);
+      bits_[head[0].id] = ends;
+    }
+    for (std::size_t k = 0; k < carried.size(); ++k)
+      bits_[carried[k].id] = of(op.operands[k + (is_for ? 3 : 0)]);
+    for (bool is_new = true; is_new;) {
+      const ArrayStates before = arrays_;
+      apart_ = outside | ends;
+      walk(op.regions[0]);
+      is_new = false;
+      if (!is_for) {
+        const Op& decision = *op.regions[0].ops.back();
+        const ThreadBits known = std::exchange(ends, ends | of(decision.operands[0]));
+        is_new |= known != ends;
+        for (std::size_t k = 0; k < op.regions[1].arguments.size(); ++k)
+          is_new |= add(op.regions[1].arguments[k], of(decision.operands[k + 1]));
+        apart_ = outside | ends;
+        walk(op.regions[1]);
+      }
+      const std::vector<Value>& next = op.regions.back().ops.back()->operands;
+      for (std::size_t k = 0; k < carried.size(); ++k)
+        is_new |= add(carried[k], of(next[k]) | ends);
+      ArrayStates after = std::exchange(arrays_, before);
+      is_new |= join(after);
+    }
+    const std::vector<Value>& last = is_for ? carried : op.regions[1].arguments;
+    for (std::size_t k = 0; k < op.results.size(); ++k)
+      bits_[op.results[k].id] = of(last[k]) | ends;
+  }
+
+  const Kernel& kernel_;
+  std::vector<ThreadBits> bits_;  // by value
+  const Op& thread_;
+  ThreadBits all_ = 0;
+  ArrayStates arrays_;
+  ThreadBits apart_ = 0;  // on which the control flow around depends
+  const Op* found_ = nullptr;
+};
+
+}  // namespace
+
+const Op* find_divergent(const Kernel& kernel) {
+  const bool meet = std::any_of(kernel.body.ops.begin(), kernel.body.ops.end(),
+                                [](const Op* op) { return holds_meeting(*op); });
+  return meet && thread_op(kernel) ? Divergence(kernel).run() : nullptr;
+}
+
+}  // namespace tilewright::ir

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/analysis/meetings.h — where the threads of a program of stage Final meet: which ops they come
+// to together, whether all of them come there, and which accesses to shared memory no meeting
+// parts.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/kernel.h"
+
+namespace tilewright::ir {
+
+// Whether threads wait for each other at the op: a barrier, or a call that exchanges.
+bool meets(const Op& op);
+// The same of it or of an op in its regions.
+bool holds_meeting(const Op& op);
+// The op that says how many threads a program has; null where one thread runs it.
+const Op* thread_op(const Kernel& kernel);
+
+// An op at which threads meet in control flow that depends on the thread (rule F4); null: none.
+// A value depends on the thread when it is computed from its number, from its arrays, or from an
+// access that other threads may see otherwise; what all threads have combined does not.
+const Op* find_divergent(const Kernel& kernel);
+
+// An access to shared memory, and an earlier one of the same bytes that another thread may still be
+// at; one of them writes. `before` comes after `op` in the text where a loop goes round.
+struct Unordered {
+  const Op* op = nullptr;
+  const Op* before = nullptr;
+};
+// Forward over the accesses that are pending since the last barrier; loops until nothing is new.
+std::vector<Unordered> find_unordered(const Kernel& kernel);
+
+}  // namespace tilewright::ir

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// ir/verify_final_types.cpp — what operands and results the ops of stage Final have.
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "ir/analysis/meetings.h"
+#include "ir/verify_final.h"
+#include "ir/verify_types.h"
+#include "machine/library.h"
+#include "machine/units.h"
+
+namespace tilewright::ir {
+namespace {
+
+class FinalTypes {
+ public:
+  FinalTypes(const Kernel& kernel, const Op& op) : kernel_(kernel), op_(op) {}
+
+  void check() const {
+    switch (final_op(op_.kind)) {
+      case FinalOp::Array:
+        return check_array();
+      case FinalOp::Group:
+        return check_group();
+      case FinalOp::ArrayView:
+        require(result() == operand(0), "the view has the type of the array");
+        return check_place();
+      case FinalOp::Read:
+        check_place();
+        return require(result() == operand(0).element(), "gives an element of the array");
+      case FinalOp::Write:
+        return check_write();
+      case FinalOp::Linear:
+        return check_linear();
+      case FinalOp::Digit:
+        return check_digit();
+      case FinalOp::All:
+        for (std::size_t k = 0; k < op_.operands.size(); ++k)
+          require(operand(k) == Type::scalar(b1), "conditions are bools");
+        return require(!op_.operands.empty() && result() == Type::scalar(b1), "gives a bool");
+      case FinalOp::Call:
+        return check_call();
+      case FinalOp::ForPrograms:
+        return check_programs();
+      case FinalOp::Thread: {
+        const std::int64_t count = op_.integer("count");
+        require(count > 0 && (count & (count - 1)) == 0, "the count is a power of two");
+        const std::int64_t lanes = op_.integer("lanes", 1);
+        require(lanes > 0 && count % lanes == 0, "threads are whole warps");
+        return require(result() == Type::scalar(i32), "gives an i32");
+      }
+      case FinalOp::LoadTo:
+        return check_vector(0, op_.operands.size() - 3, true);
+      case FinalOp::StoreFrom:
+        return check_vector(1, op_.operands.size() - 2, false);
+      case FinalOp::Lines:
+        return require(op_.integers("files").size() == op_.integers("numbers").size(),
+                       "has a file for each line");
+    }
+  }
+
+ private:
+  void require(bool holds, const std::string& rule) const {
+    if (!holds) fail_verification(kernel_, &op_, rule);
+  }
+  const Type& operand(std::size_t k) const { return kernel_.type(op_.operands[k]); }
+  const Type& result() const { return kernel_.type(op_.result()); }
+  static bool is_index(const Type& type) { return type.is_scalar() && type.is_int(); }
+
+  void check_array() const {
+    require(result().is_array(), "gives an array");
+    require(op_.integer("count") > 0, "an array has at least one element");
+    const bool is_variable = result().space == Space::Registers;
+    const bool is_on_stack = result().space == Space::Stack;
+    require(op_.operands.size() <= (is_variable || is_on_stack ? 1 : 0),
+            "a variable has at most one initial value, other arrays none");
+    require(!is_variable || op_.integer("count") == 1, "a variable has one element");
+    if (!op_.operands.empty())
+      require(operand(0) == result().element(), "the initial value has the element's type");
+    require(op_.integer("unset") == 0 || (is_variable && op_.operands.empty()),
+            "a variable without an initial value alone may be unset");
+    if (is_on_stack && !op_.operands.empty())
+      require(is_zero(op_.operands[0]), "an array on the stack begins as zeros or as nothing");
+    check_offset(result().space);
+  }
+
+  void check_offset(Space space) const {
+    require((op_.find("offset") != nullptr) == (space == Space::Arena || space == Space::Shared),
+            "an array of the arena has an offset, and one in shared memory, no other has");
+    require(op_.integer("offset") >= 0, "an offset is not negative");
+  }
+
+  bool is_zero(Value value) const {
+    const Op* maker = kernel_.maker(value);
+    if (!maker || maker->kind != OpKind::Constant) return false;
+    return kernel_.type(value).is_float() ? maker->number("value", 1) == 0
+                                          : maker->integer("value", 1) == 0;
+  }
+
+  void check_group() const {
+    require(op_.results.size() > 1 && op_.integer("count") > 0,
+            "a group has two arrays or more of at least one element");
+    for (const Value value : op_.results) {
+      const Space space = kernel_.type(value).space;
+      require(space == result().space && (space == Space::Registers || space == Space::Stack ||
+                                          space == Space::Shared),
+              "the arrays of a group are variables, on the stack or in shared memory, all of them");
+    }
+    require(result().space != Space::Registers || op_.integer("count") == 1,
+            "a variable has one element");
+    require(is_identifier(op_.text("type")), "rule F8: the type of a group is an identifier");
+    check_offset(result().space);
+  }
+
+  void check_place() const {
+    require(operand(0).is_array(), "the first operand is an array");
+    require(is_index(operand(1)), "the index is an integer");
+  }
+
+  void check_write() const {
+    require(op_.operands.size() == 3 || op_.operands.size() == 4,
+            "needs an array, an index, a value and perhaps a condition");
+    check_place();
+    require(operand(2) == operand(0).element(), "the value has the element's type");
+    if (op_.operands.size() == 4)
+      require(operand(3) == Type::scalar(b1), "the condition is a bool");
+  }
+
+  // Operands 0 and 1 are the array and the pointer, or the other way round; `guards` conditions and
+  // perhaps another value follow.
+  void check_vector(std::size_t array, std::size_t guards, bool has_other) const {
+    if (op_.operands.size() == 2) guards = 0;
+    require(op_.operands.size() >= 2 && guards <= 2 && (op_.operands.size() != 3 || !has_other),
+            has_other ? "needs an array, a pointer, and a condition or two bounds with another value"
+                      : "needs a pointer, an array and perhaps a condition or two bounds");
+    const Type& pointer = operand(1 - array);
+    require(operand(array).is_array(), fmt::format("operand {} is an array", array));
+    const bool is_shared = pointer.space == Space::Shared;
+    require((pointer.is_pointer && !pointer.is_array()) || (is_shared && guards == 0),
+            fmt::format("operand {} is a pointer, or without guards a shared array", 1 - array));
+    const Type element = operand(array).element();
+    const Type other = is_shared ? pointer.element() : pointer.pointee();
+    require(element.element_bytes() == other.element_bytes(),
+            "the array has elements of those in memory");
+    for (std::size_t k = 2; k < 2 + guards; ++k)
+      require(guards == 1 ? operand(k) == Type::scalar(b1) : is_index(operand(k)),
+              guards == 1 ? "the condition is a bool" : "the bounds are integers");
+    if (has_other && guards > 0)
+      require(operand(2 + guards) == element, "the other value has the element's type");
+    require(op_.integer("parts") == 0 || (guards == 2 && op_.find("adds") == nullptr),
+            "a vector that moves in parts has two bounds and is not added");
+    const std::int64_t count = op_.integer("count"), width = op_.integer("width");
+    require(width > 0 && count > 0 && count % width == 0, "the count is a multiple of the width");
+    const Op* made = kernel_.maker(op_.operands[array]);
+    require(!made || made->kind != OpKind::Array || count <= made->integer("count"),
+            "rule F2: the vector is longer than the array");
+  }
+
+  void check_linear() const {
+    const std::vector<std::int64_t> factors = op_.integers("factors");
+    const auto strides =
+        static_cast<std::size_t>(std::count(factors.begin(), factors.end(), std::int64_t{0}));
+    require(op_.operands.size() == factors.size() + strides,
+            "needs an index for each factor and a stride for each that is 0");
+    for (std::size_t k = 0; k < op_.operands.size(); ++k)
+      require(is_index(operand(k)), "indices and strides are integers");
+    require(is_index(result()), "gives an integer");
+  }
+
+  void check_digit() const {
+    require(is_index(operand(0)) && is_index(result()), "takes and gives an integer");
+    require(op_.integer("over") > 0 && op_.integer("of", 1) > 0, "divisors are above 0");
+  }
+
+  bool fits(char letter, const Type& type) const {
+    switch (letter) {
+      case 'i':
+        return is_index(type);
+      case 'f':
+        return type == Type::scalar(f32);
+      case 'b':
+        return type == Type::scalar(b1);
+      case 's':
+        return type.is_scalar() && !type.is_array();
+      case 'v':
+      case 'w':
+        return type == Type::array(Type::scalar(letter == 'v' ? f32 : f64), Space::Registers);
+      case 'p':
+        return type.is_pointer && !type.is_array() && type.is_scalar();
+      case 'm':
+        return type.is_array() || fits('p', type);
+      default:
+        return type.is_array();
+    }
+  }
+
+  void check_call() const {
+    const std::string name(op_.text("function"));
+    const LibraryFunction* function = find_library_function(name);
+    require(function != nullptr, fmt::format("rule F9: the library has no function '{}'", name));
+    bool fit = op_.operands.size() == function->operands.size();
+    for (std::size_t k = 0; fit && k < op_.operands.size(); ++k)
+      fit = fits(function->operands[k], operand(k));
+    if (function->operands.starts_with('A')) fit = fits_totals(*function);
+    if (function->kind == LibraryKind::WordOf) fit = fits_word();
+    require(fit, fmt::format("rule F9: '{}' takes operands \"{}\"", name, function->operands));
+    require(op_.integers("numbers").size() == static_cast<std::size_t>(function->numbers) &&
+                op_.regions.size() == static_cast<std::size_t>(function->regions),
+            fmt::format("rule F9: '{}' takes {} numbers and {} regions", name, function->numbers,
+                        function->regions));
+    check_call_result(*function);
+    if (function->kind == LibraryKind::Dot) check_product();
+    if (function->kind == LibraryKind::LoadMatrices) check_matrices();
+    if (function->kind == LibraryKind::Mma) check_unit();
+    if (function->kind == LibraryKind::MergeRuns)
+      require(op_.integers("numbers")[2] >= 0 &&
+                  op_.integers("numbers")[2] < static_cast<std::int64_t>(std::size(sort_orders)),
+              "rule F9: an order of merge_runs is 0, 1 or 2");
+    if (function->kind == LibraryKind::SortBlock) check_sort();
+    if (function->operands.starts_with('A')) check_combination(*function);
+    else check_functions(*function);
+  }
+
+  // Elements of one type that fill a word.
+  bool fits_word() const {
+    std::size_t bytes = 0;
+    bool fit = true;
+    for (std::size_t k = 0; k < op_.operands.size(); ++k) {
+      fit &= operand(k) == operand(0) && operand(k).is_scalar() && !operand(k).is_array() &&
+             !operand(k).is_pointer;
+      bytes += operand(k).element_bytes();
+    }
+    return fit && bytes == 4;
+  }
+
+  void check_matrices() const {
+    const std::vector<std::int64_t> numbers = op_.integers("numbers");
+    const std::int64_t count = numbers[0], how = numbers[1];
+    const std::size_t bytes = operand(1).element().element_bytes();
+    require(operand(0).element() == Type::scalar(DType::UInt32) && operand(0).space == Space::Stack &&
+                operand(1).space == Space::Shared,
+            "rule F9: load_matrices reads from shared memory into words of the thread");
+    require((count == 1 || count == 2 || count == 4) && how >= 0 && how <= 3 && bytes <= 4 &&
+                (how == 0 || bytes == (how == 1 ? 2u : 1u)) && (how < 2 || count == 4),
+            "rule F9: load_matrices reads 1, 2 or 4 matrices as its table says");
+    require(thread_op(kernel_) && thread_op(kernel_)->integer("lanes") == 32,
+            "rule F9: load_matrices is called by 32 lanes");
+  }
+
+  void check_unit() const {
+    const ProductUnit* unit = unit_named(op_.text("unit"));
+    require(unit != nullptr,
+            fmt::format("rule F9: there is no unit of products '{}'", op_.text("unit")));
+    const bool is_wide = unit->left == DType::Float64;
+    const DType sum = is_wide ? DType::Float64 : unit->left == DType::Int8 ? DType::Int32 : DType::Float32;
+    const Type word = Type::scalar(is_wide ? DType::Float64 : DType::UInt32);
+    require(operand(0).element() == Type::scalar(sum) && operand(1).element() == word &&
+                operand(2).element() == word,
+            fmt::format("rule F9: '{}' multiplies words and adds to sums of {}", unit->name,
+                        Type::scalar(sum).to_string()));
+    require(thread_op(kernel_) && thread_op(kernel_)->integer("lanes") == unit->lanes,
+            "rule F9: the lanes of a warp call a unit together");
+  }
+
+  // Arrays of the thread, and as many shared ones with the same elements where it takes them.
+  bool fits_totals(const LibraryFunction& function) const {
+    const std::size_t letters = function.operands.size();
+    const std::size_t count = op_.operands.size() / letters;
+    bool fit = count > 0 && op_.operands.size() % letters == 0;
+    for (std::size_t k = 0; fit && k < op_.operands.size(); ++k) {
+      const bool is_shared = operand(k).space == Space::Shared;
+      fit = operand(k).is_array() && is_shared == (k >= count) &&
+            operand(k).element() == operand(k % count).element();
+    }
+    return fit;
+  }
+
+  void check_combination(const LibraryFunction& function) const {
+    const std::size_t count = op_.operands.size() / function.operands.size();
+    const Region& region = op_.regions[0];
+    const std::vector<Value>& yielded = region.ops.back()->operands;
+    bool fit = region.arguments.size() == 2 * count && yielded.size() == count;
+    for (std::size_t k = 0; fit && k < 2 * count; ++k)
+      fit = kernel_.type(region.arguments[k]) == operand(k % count).element() &&
+            kernel_.type(yielded[k % count]) == operand(k % count).element();
+    require(fit, "rule F9: the function that combines takes two elements of each array and gives one");
+    require(is_identifier(op_.text("named")), "rule F8: the function has a name");
+    const std::vector<std::int64_t> numbers = op_.integers("numbers");
+    for (const std::int64_t number : numbers)
+      require(number >= 0, "rule F9: lanes, warps and counts are not negative");
+    const Op* thread = thread_op(kernel_);
+    const std::int64_t lanes = thread ? thread->integer("lanes", 1) : 1;
+    const std::int64_t warps = thread ? thread->integer("count") / std::max<std::int64_t>(lanes, 1) : 1;
+    require(numbers[0] < lanes && (function.operands.size() < 2 || numbers[1] < warps),
+            "rule F9: the bits are those of lanes and warps that the program has");
+    for (std::size_t k = 0; k < count; ++k) {
+      const Op* made = kernel_.maker(op_.operands[k]);
+      const bool is_known = made && made->find("count") && made->kind != OpKind::Thread;
+      require(numbers[numbers.size() - 2] > 0 &&
+                  (!is_known || numbers[numbers.size() - 2] <= made->integer("count")),
+              "rule F2: the totals are more than the array has elements");
+    }
+    if (function.kind == LibraryKind::ScanLanes || function.kind == LibraryKind::ScanBlock)
+      check_scan();
+  }
+
+  // Bits of an element's number that go along a line, of those that it has.
+  void check_scan() const {
+    const std::vector<std::int64_t> numbers = op_.integers("numbers");
+    const std::size_t last = numbers.size() - 1;
+    const std::int64_t inner = numbers[last - 3], outer = numbers[last - 2], count = numbers[last - 1];
+    require(std::has_single_bit(static_cast<std::uint64_t>(count)) && inner < count &&
+                outer < count && (inner & outer) == 0,
+            "rule F9: the bits of a scan are different ones of the numbers of a power of two");
+  }
+
+  // By the threads that there are, of all elements of the array.
+  void check_sort() const {
+    const std::vector<std::int64_t> numbers = op_.integers("numbers");
+    const Op* array = kernel_.maker(op_.operands[0]);
+    const Op* thread = thread_op(kernel_);
+    require(operand(0).space == Space::Shared && array && array->kind == OpKind::Array && thread,
+            "rule F9: sort_block takes an array in shared memory");
+    const auto is_log = [](std::int64_t log, std::int64_t count) {
+      return log >= 0 && log < 31 && std::int64_t{1} << log == count;
+    };
+    require(is_log(numbers[3], array->integer("count")) &&
+                is_log(numbers[4], thread->integer("count")),
+            "rule F9: sort_block is told how many elements and threads there are");
+    require(numbers[0] > 0 && numbers[0] <= numbers[1] && numbers[1] <= numbers[3] && numbers[2] >= 0 &&
+                numbers[2] < static_cast<std::int64_t>(std::size(sort_orders)),
+            "rule F9: stages of sort_block are those of its elements, and an order is 0, 1 or 2");
+  }
+
+  void check_functions(const LibraryFunction& function) const {
+    const Type given = Type::scalar(function.operands.starts_with('w') ? f64 : f32);
+    for (const Region& region : op_.regions) {
+      const bool is_first = &region == &op_.regions[0];
+      const std::vector<Value>& yielded = region.ops.back()->operands;
+      require(region.arguments.size() == 1 &&
+                  kernel_.type(region.arguments[0]) == Type::scalar(i64) &&
+                  yielded.size() == (is_first ? 1u : 0u) &&
+                  (!is_first || kernel_.type(yielded[0]) == given),
+              is_first ? fmt::format("rule F9: the function that is handed over takes an i64 and "
+                                     "gives an {}",
+                                     given.to_string())
+                       : "rule F9: the second function takes an i64 and gives nothing");
+    }
+  }
+
+  // Elements of one kind, and no place of a known array behind its end.
+  void check_product() const {
+    const std::vector<std::int64_t> sizes = op_.integers("numbers");
+    const auto is_float = [&](std::size_t k) { return is_floating(operand(k).dtype); };
+    require(sizes[0] > 0 && sizes[1] > 0 && sizes[2] > 0, "rule F9: a product has sizes above 0");
+    require(is_float(0) == is_float(1) && is_float(0) == is_float(4),
+            "rule F9: a product is one of floats or one of integers");
+    require_inside(0, (sizes[0] - 1) * sizes[1] + sizes[1] - 1);
+    for (const std::size_t k : {1, 4}) {
+      const std::int64_t rows = sizes[k == 1 ? 0 : 2], columns = sizes[k == 1 ? 2 : 1];
+      const Op* by_row = kernel_.maker(op_.operands[k + 1]);
+      const Op* by_column = kernel_.maker(op_.operands[k + 2]);
+      if (by_row && by_row->kind == OpKind::Constant && by_column &&
+          by_column->kind == OpKind::Constant)
+        require_inside(
+            k, (rows - 1) * by_row->integer("value") + (columns - 1) * by_column->integer("value"));
+    }
+  }
+
+  void require_inside(std::size_t k, std::int64_t last) const {
+    const Op* array = kernel_.maker(op_.operands[k]);
+    require(!array || array->kind != OpKind::Array || last < array->integer("count"),
+            "rule F2: the product reads or writes behind the end of an array");
+  }
+
+  void check_call_result(const LibraryFunction& function) const {
+    const bool has_none = function.result == "none";
+    require(op_.results.size() == (has_none ? 0u : 1u),
+            fmt::format("rule F9: '{}' gives {}", function.name, function.result));
+    if (has_none) return;
+    const auto array = function.operands.find('a');
+    bool fit = result().to_string() == function.result;
+    if (function.result == "array") fit = result() == operand(array);
+    if (function.result == "new array")
+      fit = result().is_array() &&
+            (result().space == Space::Stack || result().space == Space::Arena) &&
+            op_.integers("numbers")[0] > 0 && op_.integers("numbers")[1] >= 0;
+    if (function.result == "same") fit = result() == operand(0);
+    require(fit, fmt::format("rule F9: '{}' gives {}", function.name, function.result));
+  }
+
+  void check_programs() const {
+    const std::vector<Value>& arguments = op_.regions[0].arguments;
+    bool fit = arguments.size() == op_.operands.size();
+    for (std::size_t k = 0; fit && k < arguments.size(); ++k)
+      fit = kernel_.type(arguments[k]) == operand(k);
+    require(fit, "the region has an argument of its type for each value");
+    require(op_.regions[0].ops.back()->operands.empty(), "programs yield nothing");
+  }
+
+  const Kernel& kernel_;
+  const Op& op_;
+};
+
+}  // namespace
+
+void verify_final_types(const Kernel& kernel, const Op& op) { FinalTypes(kernel, op).check(); }
+
+}  // namespace tilewright::ir

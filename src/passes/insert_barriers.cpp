@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/insert_barriers.cpp — one barrier after the other, until no pair is left.
+#include "passes/insert_barriers.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/analysis/meetings.h"
+
+namespace tilewright {
+
+using ir::Op;
+using ir::Region;
+
+namespace {
+
+// Where an op stands.
+struct Place {
+  Region* region = nullptr;
+  Op* owner = nullptr;  // of the region; null: it is the kernel's
+};
+using Places = std::unordered_map<const Op*, Place>;
+
+void find_places(Region& region, Op* owner, Places& out) {
+  for (Op* op : region.ops) {
+    out[op] = {&region, owner};
+    for (Region& inner : op->regions) find_places(inner, op, out);
+  }
+}
+
+// From the op outwards.
+std::vector<const Op*> chain_of(const Places& places, const Op* op) {
+  std::vector<const Op*> out;
+  for (; op != nullptr; op = places.at(op).owner) out.push_back(op);
+  return out;
+}
+
+struct Spot {
+  const Op* op = nullptr;
+  std::size_t depth = 0;
+};
+
+// Whether a value is computed from the thread's number.
+bool is_of_thread(const ir::Kernel& kernel, ir::Value value) {
+  const Op* maker = kernel.maker(value);
+  return maker && (maker->kind == ir::OpKind::Thread ||
+                   std::any_of(maker->operands.begin(), maker->operands.end(),
+                               [&](ir::Value in) { return is_of_thread(kernel, in); }));
+}
+
+// Threads meet neither for each element nor where only some of them come.
+bool must_be_outside(const ir::Kernel& kernel, const Op& op) {
+  if (op.kind == ir::OpKind::For) return op.text("over") != "rounds";
+  return op.kind == ir::OpKind::If && is_of_thread(kernel, op.operands[0]);
+}
+
+// The largest op that holds the access and not what it must come after; but a branch of the user's
+// keeps its barrier inside.
+Spot spot_of(const ir::Kernel& kernel, const Places& places, const ir::Unordered& pair) {
+  const std::vector<const Op*> inside = chain_of(places, pair.op);
+  const std::vector<const Op*> before = chain_of(places, pair.before);
+  std::size_t best = 0;
+  bool is_in_branch = false;
+  for (std::size_t k = 1; k < inside.size(); ++k) {
+    if (std::find(before.begin(), before.end(), inside[k]) != before.end()) break;
+    const bool must = must_be_outside(kernel, *inside[k]);
+    is_in_branch = !must && (is_in_branch || inside[k]->kind == ir::OpKind::If);
+    if (!is_in_branch) best = k;
+  }
+  return {inside[best], inside.size() - best};
+}
+
+// Whether threads hold the sums of a product.
+bool has_sums(const ir::Kernel& kernel) {
+  bool found = false;
+  ir::walk(kernel.body, [&](const Op& op) {
+    found |= op.kind == ir::OpKind::For && op.text("over") == "depth";
+  });
+  return found;
+}
+
+// Whether an op only loads from memory into the thread's arrays, all of a sweep before the first is
+// used.
+bool is_loading(const ir::Kernel& kernel, const Op& op) {
+  if (op.facts().has(ir::Pure) || op.kind == ir::OpKind::Array || op.facts().is(ir::Family::Ends))
+    return true;
+  if (op.kind == ir::OpKind::LoadTo) return !kernel.type(op.operands[1]).is_array();
+  if (op.kind == ir::OpKind::Load) return true;
+  if (op.kind == ir::OpKind::Write)
+    return kernel.type(op.operands[0]).space != ir::Space::Shared &&
+           kernel.maker(op.operands[2]) != nullptr &&
+           kernel.maker(op.operands[2])->kind == ir::OpKind::Load;
+  if (op.kind != ir::OpKind::For || op.text("over") != "vectors") return false;
+  return std::all_of(op.regions[0].ops.begin(), op.regions[0].ops.end(),
+                     [&](const Op* inner) { return is_loading(kernel, *inner); });
+}
+
+// Before the expressions too that are written where the op uses them. Beside the sums of a product
+// what was loaded has no registers to wait in: the threads meet before they load it (a grouped
+// product of 64 x 64 x 64 spills otherwise).
+void put_before(ir::Kernel& kernel, const Places& places, const Op* op) {
+  Region& region = *places.at(op).region;
+  auto at = std::find(region.ops.begin(), region.ops.end(), op);
+  const auto is_part = [&](const Op* other) {
+    return other->results.size() == 1 && kernel.name_of(other->result()).empty() &&
+           !other->facts().has(ir::Nested) && !other->facts().is_atomic();
+  };
+  if (op->kind == ir::OpKind::For && op->text("over") == "vectors" && has_sums(kernel))
+    for (auto before = at; before != region.ops.begin() && is_loading(kernel, **(before - 1));)
+      if (!(*--before)->facts().has(ir::Pure)) at = before;
+  while (at != region.ops.begin() && is_part(*(at - 1))) --at;
+  region.ops.insert(at, kernel.make_op(ir::OpKind::Barrier, {}, {}, op->location));
+}
+
+// Where nothing was done since the last one.
+void remove_doubles(Region& region) {
+  bool is_at_barrier = false;
+  std::erase_if(region.ops, [&](Op* op) {
+    for (Region& inner : op->regions) remove_doubles(inner);
+    const bool is_barrier = op->kind == ir::OpKind::Barrier;
+    const bool is_double = is_barrier && is_at_barrier;
+    const bool does_nothing = op->facts().has(ir::Pure) || op->kind == ir::OpKind::Array ||
+                              op->kind == ir::OpKind::Group;
+    is_at_barrier = is_barrier || (is_at_barrier && does_nothing);
+    return is_double;
+  });
+}
+
+}  // namespace
+
+void insert_barriers(ir::Kernel& kernel, const Target&) {
+  while (true) {
+    const std::vector<ir::Unordered> pairs = ir::find_unordered(kernel);
+    if (pairs.empty()) return remove_doubles(kernel.body);
+    Places places;
+    find_places(kernel.body, nullptr, places);
+    Spot deepest;
+    for (const ir::Unordered& pair : pairs)
+      if (const Spot spot = spot_of(kernel, places, pair); spot.depth > deepest.depth) deepest = spot;
+    put_before(kernel, places, deepest.op);
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/widen/advances.cpp — what is added in a round, through sums and products.
+#include "passes/widen/advances.h"
+
+#include <algorithm>
+
+namespace tilewright {
+
+using ir::Op;
+using ir::OpKind;
+using ir::Value;
+
+bool are_equal(const Polynomial& a, const Polynomial& b) { return a.plus(b, -1).terms().empty(); }
+
+Advances::Advances(const ir::Kernel& kernel, const Op& loop)
+    : kernel_(kernel), body_(loop.regions[0]), loop_(loop) {
+  ir::walk(body_, [&](const Op& op) { inside_.insert(&op); });
+}
+
+std::optional<std::size_t> Advances::number_of(Value value) const {
+  const auto& all = body_.arguments;
+  const auto found = std::find(all.begin() + 1, all.end(), value);
+  if (found == all.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - all.begin()) - 1;
+}
+
+std::optional<Polynomial> Advances::of(Value scalar) const {
+  if (scalar == body_.arguments[0]) return Polynomial::expand(kernel_, loop_.operands[2]);
+  const Op* maker = kernel_.maker(scalar);
+  if (!maker) {
+    const auto number = number_of(scalar);
+    return number ? of_carried(*number) : Polynomial::number(0);
+  }
+  return is_inside(maker) ? of_op(*maker) : Polynomial::number(0);
+}
+
+// What the round adds to it.
+std::optional<Polynomial> Advances::of_carried(std::size_t number) const {
+  const Value carried = body_.arguments[number + 1], next = body_.ops.back()->operands[number];
+  if (next == carried) return Polynomial::number(0);
+  const Op* maker = kernel_.maker(next);
+  const bool adds = maker && (maker->kind == OpKind::Add || maker->kind == OpKind::Offset);
+  if (!adds || !is_inside(maker)) return std::nullopt;
+  const std::size_t side = maker->operands[0] == carried ? 1 : 0;
+  if (maker->operands[1 - side] != carried) return std::nullopt;
+  const auto more = of(maker->operands[side]);
+  if (!more || !more->terms().empty()) return std::nullopt;  // not the same in all rounds
+  return Polynomial::expand(kernel_, maker->operands[side]);
+}
+
+std::optional<Polynomial> Advances::of_op(const Op& op) const {
+  std::vector<Polynomial> operands;
+  for (const Value value : op.operands) {
+    if (kernel_.type(value).is_tile()) return std::nullopt;
+    const auto one = of(value);
+    if (!one) return std::nullopt;
+    operands.push_back(*one);
+  }
+  const auto stays = [](const Polynomial& p) { return p.terms().empty(); };
+  if (op.kind == OpKind::Add || op.kind == OpKind::Offset) return operands[0].plus(operands[1]);
+  if (op.kind == OpKind::Subtract) return operands[0].plus(operands[1], -1);
+  if (op.kind == OpKind::Negate) return Polynomial::number(0).plus(operands[0], -1);
+  if (op.kind == OpKind::Hint) return operands[0];
+  if (op.kind == OpKind::Cast && kernel_.type(op.result()).is_int()) return operands[0];
+  if (op.kind == OpKind::Multiply)
+    for (const std::size_t side : {0u, 1u})
+      if (stays(operands[side]))
+        return operands[1 - side].times(Polynomial::expand(kernel_, op.operands[side]));
+  const bool is_pure = op.facts().has(ir::Pure) && op.regions.empty();
+  if (is_pure && std::all_of(operands.begin(), operands.end(), stays)) return Polynomial::number(0);
+  return std::nullopt;
+}
+
+}  // namespace tilewright
