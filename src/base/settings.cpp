@@ -90,6 +90,7 @@ Settings read_environment() {
           .print_autotuning = flag("TILEWRIGHT_PRINT_AUTOTUNING"),
           .profile_folder = variable("TILEWRIGHT_PROFILE"),
           .check_trace = flag("TILEWRIGHT_CHECK_TRACE"),
+          .check_text = flag("TILEWRIGHT_CHECK_TEXT"),
           .nvtx_injection = variable("NVTX_INJECTION64_PATH"),
           .log = log_topics(),
           .no_color = !variable("NO_COLOR").empty(),

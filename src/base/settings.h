@@ -35,6 +35,7 @@ struct Settings {
   std::string profile_folder;  // TILEWRIGHT_PROFILE: this process writes what it does into a file
                                // here; `tilewright profile` sets it
   bool check_trace;  // TILEWRIGHT_CHECK_TRACE: compiled functions are traced in every call
+  bool check_text;   // TILEWRIGHT_CHECK_TEXT: stage Final is read back from its text and printed again
   std::string nvtx_injection;  // NVTX_INJECTION64_PATH: the library of a tool that takes ranges
   std::string log;          // TILEWRIGHT_LOG: comma-separated topics ("compile", "cache", "launch")
   bool no_color;            // NO_COLOR

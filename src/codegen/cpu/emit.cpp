@@ -16,6 +16,7 @@
 #include "codegen/lower/lower_to_loops.h"
 #include "codegen/lower/nest_facts.h"
 #include "codegen/print/cpu_entry.h"
+#include "codegen/print/read_back.h"
 #include "codegen/text/names.h"
 #include "machine/library.h"
 #include "passes/laid/form_sweeps.h"
@@ -195,7 +196,13 @@ KernelSource emit_cpu(const ir::Kernel& kernel, const CpuEmitOptions& options) {
                       kernel.name));
   });
   if (kernel.stage == ir::Stage::Final) return FileWriter(kernel, options).run();
-  if (kernel.stage == ir::Stage::Laid) return FileWriter(final_for_cpu(kernel), options).run();
+  if (kernel.stage == ir::Stage::Laid) {
+    const ir::Kernel loops = final_for_cpu(kernel);
+    KernelSource source = FileWriter(loops, options).run();
+    check_read_back(loops, source.text,
+                    [&](const ir::Kernel& read) { return FileWriter(read, options).run().text; });
+    return source;
+  }
   return emit_cpu(laid_for_cpu(kernel), options);
 }
 

@@ -20,6 +20,7 @@
 #include "codegen/emulate/rewrite.h"
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/print/cuda_kernel.h"
+#include "codegen/print/read_back.h"
 #include "ir/roles.h"
 #include "machine/library.h"
 #include "passes/laid/add_scratch.h"
@@ -149,6 +150,12 @@ Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
   return out;
 }
 
+// What the source and its launch take from the printer.
+std::string all_of(const Emitted& emitted) {
+  return fmt::format("{}// {} {} {}\n", emitted.text, fmt::join(emitted.parts, ", "),
+                     emitted.shared_bytes, emitted.dynamic_bytes);
+}
+
 // Whether all threads of a block meet, which those of programs that share one cannot.
 bool meets_in_block(const ir::Kernel& program) {
   bool found = false;
@@ -167,6 +174,8 @@ Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptio
   if (const ThreadProgram program = lower_to_threads(kernel, facts, layouts, options);
       program.refused.empty()) {
     Trial out{print(program.kernel, options), {}};
+    check_read_back(program.kernel, all_of(out.emitted),
+                    [&](const ir::Kernel& read) { return all_of(print(read, options)); });
     out.emitted.is_crowded = program.is_crowded;
     out.emitted.fits_shape = kernel.shape.programs == 1 || !meets_in_block(program.kernel);
     return out;
