@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/analysis/exact_integers.h"
+
 namespace tilewright {
 
 using ir::Op;
@@ -48,6 +50,18 @@ std::optional<Polynomial> Advances::of_carried(std::size_t number) const {
   return Polynomial::expand(kernel_, maker->operands[side]);
 }
 
+// Sums of narrow integers wrap, and floats are rounded or cut: what is made of one that grows does
+// not grow by as much.
+bool Advances::keeps_advance(const Op& op) const {
+  const ir::Type& type = kernel_.type(op.result());
+  if (type.is_float()) return false;
+  if (op.kind == OpKind::Cast) {
+    const ir::Type& from = kernel_.type(op.operands[0]);
+    return ir::has_exact_sums(from) && ir::is_exact_cast(from, type);
+  }
+  return op.kind != OpKind::Offset || ir::has_exact_sums(kernel_.type(op.operands[1]));
+}
+
 std::optional<Polynomial> Advances::of_op(const Op& op) const {
   std::vector<Polynomial> operands;
   for (const Value value : op.operands) {
@@ -57,17 +71,18 @@ std::optional<Polynomial> Advances::of_op(const Op& op) const {
     operands.push_back(*one);
   }
   const auto stays = [](const Polynomial& p) { return p.terms().empty(); };
+  const bool is_pure = op.facts().has(ir::Pure) && op.regions.empty();
+  if (is_pure && std::all_of(operands.begin(), operands.end(), stays)) return Polynomial::number(0);
+  if (!keeps_advance(op)) return std::nullopt;
   if (op.kind == OpKind::Add || op.kind == OpKind::Offset) return operands[0].plus(operands[1]);
   if (op.kind == OpKind::Subtract) return operands[0].plus(operands[1], -1);
   if (op.kind == OpKind::Negate) return Polynomial::number(0).plus(operands[0], -1);
   if (op.kind == OpKind::Hint) return operands[0];
-  if (op.kind == OpKind::Cast && kernel_.type(op.result()).is_int()) return operands[0];
+  if (op.kind == OpKind::Cast) return operands[0];
   if (op.kind == OpKind::Multiply)
     for (const std::size_t side : {0u, 1u})
       if (stays(operands[side]))
         return operands[1 - side].times(Polynomial::expand(kernel_, op.operands[side]));
-  const bool is_pure = op.facts().has(ir::Pure) && op.regions.empty();
-  if (is_pure && std::all_of(operands.begin(), operands.end(), stays)) return Polynomial::number(0);
   return std::nullopt;
 }
 

@@ -26,6 +26,7 @@ class Advances {
  private:
   std::optional<Polynomial> of_carried(std::size_t number) const;
   std::optional<Polynomial> of_op(const ir::Op& op) const;
+  bool keeps_advance(const ir::Op& op) const;
 
   const ir::Kernel& kernel_;
   const ir::Region& body_;

@@ -92,7 +92,7 @@ const Op* Recurrences::largest_of(Value value) {
 bool Recurrences::finds_largest(std::size_t number) {
   const Value before = body_.arguments[number + 1], next = body_.ops.back()->operands[number];
   const Op* op = inside(next);
-  if (!op || op->kind != OpKind::Maximum) return false;
+  if (!op || op->kind != OpKind::Maximum || kernel_.type(next).rank != 1) return false;
   const std::size_t side = op->operands[0] == before ? 1 : 0;
   if (op->operands[1 - side] != before || !largest_of(op->operands[side])) return false;
   begins_alone_ |= !is_finite(kernel_, loop_.operands[number + 3]);
@@ -112,7 +112,9 @@ bool Recurrences::scales_down(const Largest& largest) {
     }
     if (op->kind != OpKind::Subtract || !views.contains(op->operands[1].id)) continue;
     const bool shrinks = op->operands[0] == largest.before;
-    if (!shrinks && sides_.of(op->operands[0]).kind != Kind::Wide) return false;
+    const bool scales =
+        sides_.of(op->operands[0]).kind == Kind::Wide && kernel_.type(op->operands[0]).rank == 2;
+    if (!shrinks && !scales) return false;
     of_next.insert(op);
     of_before.insert(op);
     for (const Op* user : body_.ops) {
@@ -121,7 +123,7 @@ bool Recurrences::scales_down(const Largest& largest) {
           user->kind == OpKind::Math ? user->text("function", "") : "";
       if (function != "exp2" && function != "exp") return false;
       functions.insert(function);
-      (shrinks ? shrinks_ : scaled_).insert(user->result().id);
+      (shrinks ? shrinks_ : scaled_)[user->result().id] = largest.number;
     }
   }
   for (const std::uint32_t view : views)
@@ -138,19 +140,25 @@ bool Recurrences::sums_up(const Op& reduce) const {
   return combiner && combiner->kind == OpKind::Add;
 }
 
-bool Recurrences::is_depth_product(const Op& dot, bool is_scaled) {
+Recurrences::Softmax Recurrences::softmax_of(const std::map<std::uint32_t, std::size_t>& by,
+                                             Value value) const {
+  const auto found = by.find(value.id);
+  return found == by.end() ? Softmax{} : Softmax{found->second};
+}
+
+bool Recurrences::is_depth_product(const Op& dot, Softmax of) {
   return dot.kind == OpKind::Dot && sides_.of(dot.operands[0]).is_wide(1) &&
-         sides_.of(dot.operands[1]).is_wide(0) &&
-         scaled_.contains(dot.operands[0].id) == is_scaled && !scaled_.contains(dot.operands[1].id);
+         sides_.of(dot.operands[1]).is_wide(0) && softmax_of(scaled_, dot.operands[0]) == of &&
+         !softmax_of(scaled_, dot.operands[1]);
 }
 
 // What a round adds: a sum along the axis, or a product of that depth from nothing.
-bool Recurrences::is_part(Value value, bool is_scaled) {
+bool Recurrences::is_part(Value value, Softmax of) {
   const Op* op = inside(value);
   if (!op || uses_in(body_, value) != 1) return false;
   if (op->kind == OpKind::Dot)
-    return is_depth_product(*op, is_scaled) && ir::is_zero(kernel_, op->operands[2]);
-  return sums_up(*op) && scaled_.contains(op->operands[0].id) == is_scaled &&
+    return is_depth_product(*op, of) && ir::is_zero(kernel_, op->operands[2]);
+  return sums_up(*op) && softmax_of(scaled_, op->operands[0]) == of &&
          sides_.of(op->operands[0]).is_wide(static_cast<int>(op->integer("axis")));
 }
 
@@ -158,27 +166,53 @@ bool Recurrences::is_sum(std::size_t number) {
   const Value before = body_.arguments[number + 1], next = body_.ops.back()->operands[number];
   const Op* op = inside(next);
   if (!op || uses_in(body_, before) != 1 || uses_in(body_, next) != 1) return false;
-  if (op->kind == OpKind::Dot) return op->operands[2] == before && is_depth_product(*op, false);
+  if (op->kind == OpKind::Dot) return op->operands[2] == before && is_depth_product(*op, {});
   if (op->kind != OpKind::Add) return false;
   const std::size_t side = op->operands[0] == before ? 1 : 0;
-  return op->operands[1 - side] == before && is_part(op->operands[side], false);
+  return op->operands[1 - side] == before && is_part(op->operands[side], {});
+}
+
+// Whether a value through views is one element for the whole axis.
+bool Recurrences::is_alike_along(Value value, int axis) const {
+  const Op* op = inside(value);
+  for (; op && is_view(*op) && axis >= 0; op = inside(op->operands[0]))
+    axis = axis_before(kernel_, *op, axis);
+  return axis < 0;
+}
+
+// sum * exp2(largest - largest'), by rows: those of a product's left operand.
+bool Recurrences::is_shrunk(Value value, Value before, Softmax of) const {
+  const Op* product = inside(value);
+  if (!product || product->kind != OpKind::Multiply || uses_in(body_, value) != 1) return false;
+  const std::size_t side = product->operands[0] == before ? 1 : 0;
+  const Value factor = product->operands[side];
+  const Softmax by = softmax_of(shrinks_, through_views(factor));
+  const bool is_of_rows = kernel_.type(factor).rank == 1 || is_alike_along(factor, 1);
+  return product->operands[1 - side] == before && by && by == of && is_of_rows;
 }
 
 bool Recurrences::is_scaled_sum(std::size_t number) {
   const Value before = body_.arguments[number + 1], next = body_.ops.back()->operands[number];
   const Op* op = inside(next);
   if (!op || uses_in(body_, before) != 1 || uses_in(body_, next) != 1) return false;
-  const auto is_shrunk = [&](Value value) {
-    const Op* product = inside(value);
-    if (!product || product->kind != OpKind::Multiply || uses_in(body_, value) != 1) return false;
-    const std::size_t side = product->operands[0] == before ? 1 : 0;
-    return product->operands[1 - side] == before &&
-           shrinks_.contains(through_views(product->operands[side]).id);
+  const auto note = [&](Value shrunk, const Op* part) {
+    of_scaled_.insert({inside(shrunk), part});
+    return true;
   };
-  if (op->kind == OpKind::Dot) return is_shrunk(op->operands[2]) && is_depth_product(*op, true);
+  if (op->kind == OpKind::Dot) {
+    const Softmax of = softmax_of(scaled_, op->operands[0]);
+    return is_shrunk(op->operands[2], before, of) && is_depth_product(*op, of) &&
+           note(op->operands[2], op);
+  }
   if (op->kind != OpKind::Add) return false;
-  return (is_shrunk(op->operands[0]) && is_part(op->operands[1], true)) ||
-         (is_shrunk(op->operands[1]) && is_part(op->operands[0], true));
+  for (const std::size_t side : {0u, 1u}) {
+    const Op* part = inside(op->operands[1 - side]);
+    if (!part || part->operands.empty()) continue;
+    const Softmax of = softmax_of(scaled_, part->operands[0]);
+    if (is_shrunk(op->operands[side], before, of) && is_part(op->operands[1 - side], of))
+      return note(op->operands[side], part);
+  }
+  return false;
 }
 
 // ---- All
@@ -190,18 +224,13 @@ bool Recurrences::hold() {
     if (kernel_.type(loop_.results[i]).is_tile() && !finds_largest(i)) sums.push_back(i);
   for (const Op* op : body_.ops)  // narrower elements, in order
     if (op->kind == OpKind::Cast && scaled_.contains(op->operands[0].id))
-      scaled_.insert(op->result().id);
-  std::set<const Op*> readers;
-  for (const std::size_t i : sums) {
+      scaled_[op->result().id] = scaled_.at(op->operands[0].id);
+  for (const std::size_t i : sums)
     if (!is_sum(i) && !is_scaled_sum(i)) return false;
-    const Op* op = inside(body_.ops.back()->operands[i]);
-    readers.insert(op);
-    for (const Value operand : op->operands)
-      if (const Op* part = inside(operand)) readers.insert(part);
-  }
   // Whatever reads scaled elements, or by how much they were scaled, is one of these.
   for (const Op* op : body_.ops) {
-    if (readers.contains(op) || op->kind == OpKind::Cast || is_view(*op)) continue;
+    const bool views_factor = is_view(*op) && !scaled_.contains(op->operands[0].id);
+    if (of_scaled_.contains(op) || op->kind == OpKind::Cast || views_factor) continue;
     const auto is_scale = [&](Value value) {
       return scaled_.contains(value.id) || shrinks_.contains(through_views(value).id);
     };

@@ -7,11 +7,16 @@
 //   largest' = max(largest, max(x(i)) * c)  of the axis; c is not negative
 //   sum' = sum * exp2(largest - largest') + f(exp2(x(i) - largest'))
 //
+// Each row of a sum shrinks by what its own elements are scaled by.
+//
 // The last one holds for any two rounds as one since exp2(a - b) * exp2(b - c) is exp2(a - c), if
 // only b is not -inf: a row without any number after its first round has sums that are NaN from
 // then on (-inf - -inf), while two rounds as one may have found a number in the second.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -42,6 +47,9 @@ class Recurrences {
     ir::Value before, next;
   };
 
+  // The number of the largest element that scales a value; none: it is not scaled.
+  using Softmax = std::optional<std::size_t>;
+
   bool is_plain() const;
   bool finds_scalars() const;
   bool finds_largest(std::size_t number);
@@ -49,9 +57,12 @@ class Recurrences {
   bool scales_down(const Largest& largest);
   bool is_sum(std::size_t number);
   bool is_scaled_sum(std::size_t number);
-  bool is_part(ir::Value value, bool is_scaled);
+  bool is_part(ir::Value value, Softmax of);
+  bool is_shrunk(ir::Value value, ir::Value before, Softmax of) const;
   bool sums_up(const ir::Op& reduce) const;
-  bool is_depth_product(const ir::Op& dot, bool is_scaled);
+  bool is_depth_product(const ir::Op& dot, Softmax of);
+  Softmax softmax_of(const std::map<std::uint32_t, std::size_t>& by, ir::Value value) const;
+  bool is_alike_along(ir::Value value, int axis) const;
   bool only_by(ir::Value value, const std::set<const ir::Op*>& users) const;
   ir::Value through_views(ir::Value value) const;
   const ir::Op* inside(ir::Value value) const;
@@ -62,8 +73,10 @@ class Recurrences {
   Sides sides_;
   std::vector<ir::Value> factors_;
   bool begins_alone_ = false;
-  std::set<std::uint32_t> shrinks_;  // exp2(largest - largest')
-  std::set<std::uint32_t> scaled_;   // exp2(x - largest'), and narrower
+  // By value, the number of the largest element.
+  std::map<std::uint32_t, std::size_t> shrinks_;  // exp2(largest - largest')
+  std::map<std::uint32_t, std::size_t> scaled_;   // exp2(x - largest'), and narrower
+  std::set<const ir::Op*> of_scaled_;             // what sums these up
 };
 
 }  // namespace tilewright

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz/kernels/softmax_roles.cpp — attention's softmax from round to round: a largest element, sums
-// that shrink as it grows, rows that have no number in their first rounds. Elements are small
-// integers, so that powers of two and their sums are exact in any order.
+// that shrink as it grows, rows that have no number in their first rounds. Half of the kernels have
+// something that makes two rounds another thing than one of twice the width: sums that shrink by
+// another factor or not at all, a number of 8 bits that grows. Elements are small integers, so that
+// powers of two and their sums are exact in any order.
 #include "roles.h"
 
 #include <utility>
@@ -28,6 +30,10 @@ class SoftmaxDraft {
     dtype_ = draft_.chance(70) ? f16 : bf16;
     begins_finite_ = draft_.chance(30);
     begins_later_ = draft_.chance(70);
+    Draft twist;
+    twist.random.seed(seed * 2654435761u + 1009u);
+    twist_ = static_cast<Twist>(twist.chance(50) ? twist.pick(5) : 5);
+    if (twist_ == Twist::Columns) depth_ = rows_ = 64;
   }
 
   Program run() {
@@ -39,6 +45,7 @@ class SoftmaxDraft {
       add_loop("0", "split");
       add_loop("split", "keys");
     }
+    if (twist_ == Twist::Unscaled) line("acc += more");
     // In units of the least power of two; -1 for what is no number.
     line("whole = tl.where(acc == acc, acc * 256, -1.0).to(tl.int32)");
     line("tl.store(out + (first + m)[:, None] * {} + d[None, :], whole)", depth_);
@@ -47,6 +54,8 @@ class SoftmaxDraft {
   }
 
  private:
+  enum class Twist { Columns, OtherSoftmax, Unscaled, NarrowIndex, NarrowCount, None };
+
   template <class... Parts>
   void line(fmt::format_string<Parts...> text, Parts&&... parts) {
     to_->push_back({{fmt::format(text, std::forward<Parts>(parts)...)}});
@@ -76,6 +85,17 @@ class SoftmaxDraft {
     line("high = tl.zeros([{}], tl.float32) - {}", rows_,
          begins_finite_ ? "3.0" : "float(\"inf\")");
     if (begins_later_) line("begins = m % {}", columns_ + columns_ / 2);
+    if (twist_ == Twist::OtherSoftmax) line("low = tl.zeros([{}], tl.float32) - 6.0", rows_);
+    if (twist_ == Twist::Unscaled) line("more = tl.zeros([{}, {}], tl.float32)", rows_, depth_);
+    if (twist_ == Twist::NarrowCount) line("count = tl.full((), {}, tl.int8)", 112);
+  }
+
+  // Columns where a number of 8 bits, which wraps, is less than 64.
+  void mask_narrow() {
+    if (twist_ == Twist::NarrowIndex) line("count = (start + {}).to(tl.int8)", 128 - columns_);
+    line("by = count.to(tl.int32) + tl.arange(0, {})", columns_);
+    line("x = tl.where(by[None, :] < 64, x, -7.0)");
+    if (twist_ == Twist::NarrowCount) line("count += tl.full((), {}, tl.int8)", columns_);
   }
 
   void add_loop(const char* from, const char* to) {
@@ -87,12 +107,20 @@ class SoftmaxDraft {
       line("{0}_tile = tl.load({0} + n[:, None] * {1} + d[None, :])", name, depth_);
     line("x = (tl.dot(left, tl.trans(k_tile)).to(tl.int32) % 6).to(tl.float32)");
     if (begins_later_) line("x = tl.where(n[None, :] >= begins[:, None], x, float(\"-inf\"))");
+    if (twist_ == Twist::NarrowIndex || twist_ == Twist::NarrowCount) mask_narrow();
     line("next = tl.maximum(high, tl.max(x, 1))");
     line("shrink = tl.exp2(high - next)");
     line("p = tl.exp2(x - next[:, None])");
     line("sum = sum * shrink + tl.sum(p, 1)");
-    line("acc = acc * shrink[:, None]");
-    line("acc = tl.dot(p.to({}), v_tile, acc)", type_text(dtype_));
+    if (twist_ == Twist::OtherSoftmax) {
+      line("lower = tl.maximum(low, tl.max(tl.where(x > -6.0, 0.0 - x, -6.0), 1))");
+      line("shrink = tl.exp2(low - lower)");
+      line("low = lower");
+    }
+    line("acc = acc * shrink[{}]", twist_ == Twist::Columns ? "None, :" : ":, None");
+    line("narrow = p.to({})", type_text(dtype_));
+    line("acc = tl.dot(narrow, v_tile, acc)");
+    if (twist_ == Twist::Unscaled) line("more = tl.dot(narrow + narrow, v_tile, more)");
     line("high = next");
     to_ = outside;
     to_->push_back(std::move(loop));
@@ -104,6 +132,7 @@ class SoftmaxDraft {
   int rows_ = 0, depth_ = 0, columns_ = 0, rounds_ = 0, keys_ = 0;
   DType dtype_ = f16;
   bool begins_finite_ = false, begins_later_ = false;
+  Twist twist_ = Twist::None;
 };
 
 }  // namespace

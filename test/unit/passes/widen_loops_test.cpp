@@ -174,12 +174,56 @@ TEST(WidenLoops, LeavesOtherRecurrences) {
       {"%at = mul %wide, %s64 : i64",
        "%far = mul %wide, %s64 : i64\n    %at = add %far, %far : i64"},
       {"%scaled = mul %largest, %scales : f32[64]", "%scaled = sub %largest, %scales : f32[64]"},
+      // Rows of another axis.
+      {"%shrink_column = reshape %shrink : f32[64, 1]",
+       "%shrink_column = reshape %shrink : f32[1, 64]"},
+      // Of a number that is cut: it comes back to where it was.
+      {"%wide = cast %i : i64",
+       "%low = cast %i : i8\n    %high_bits = cast %low : i64\n    %wide = add %high_bits, %s64 : "
+       "i64"},
   };
   for (const auto& [from, to] : changes) {
     const std::string text = replaced(softmax_text, from, to);
     ASSERT_NE(text, softmax_text) << from;
     ir::Kernel kernel = ir::parse(text, "softmax.tir");
     EXPECT_FALSE(widens(kernel)) << to;
+  }
+}
+
+// Sums of scaled elements that nothing shrinks, and sums that shrink by another softmax's factor.
+TEST(WidenLoops, LeavesSumsOfOtherScales) {
+  const std::string carries = "%acc, %sum, %high = for";
+  const auto with = [&](const std::string& ops, const std::string& less) {
+    std::string text = replaced(softmax_text, "%ones, %lowest :", "%ones, %lowest, MORE :");
+    text = replaced(text, carries, "%acc, %sum, %high, %more = for");
+    text = replaced(text, "yield %acc_1, %sum_1, %high_1",
+                    ops + "yield %acc_1, %sum_1, %high_1, %more_1");
+    return replaced(text, "%less = mul %sum_0, %shrink", less);
+  };
+  const std::string unscaled =
+      replaced(replaced(replaced(with("%twice = add %ph, %ph : f16[64, 64]\n    "
+                                      "%more_1 = dot %twice, %vv, %more_0 : f32[64, 64]\n    ",
+                                      "%less = mul %sum_0, %shrink"),
+                                 "MORE", "%zero"),
+                        "f32[64], f32[64] (", "f32[64], f32[64], f32[64, 64] ("),
+               "%high_0: f32[64])", "%high_0: f32[64], %more_0: f32[64, 64])");
+  const std::string other = replaced(
+      replaced(
+          replaced(with("",
+                        "%negated = neg %s : f32[64, 64]\n    "
+                        "%greatest = reduce %negated {axis = 1} : f32[64] (%g: f32, %h: f32) {\n"
+                        "      %gh = max %g, %h : f32\n      yield %gh\n    }\n    "
+                        "%more_1 = max %more_0, %greatest : f32[64]\n    "
+                        "%e = sub %more_0, %more_1 : f32[64]\n    "
+                        "%other_shrink = math %e {function = \"exp2\"} : f32[64]\n    "
+                        "%less = mul %sum_0, %other_shrink"),
+                   "MORE", "%lowest"),
+          "f32[64], f32[64] (", "f32[64], f32[64], f32[64] ("),
+      "%high_0: f32[64])", "%high_0: f32[64], %more_0: f32[64])");
+  for (const std::string& text : {unscaled, other}) {
+    ir::Kernel kernel = ir::parse(text, "softmax.tir");
+    ir::verify(kernel);
+    EXPECT_FALSE(widens(kernel)) << text;
   }
 }
 
