@@ -22,6 +22,7 @@
 #include "ir/print.h"
 #include "ir/read.h"
 #include "ir/verify.h"
+#include "runtime/plan.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -107,7 +108,9 @@ Device device_of(const IrLaunch& launch, std::span<const Argument> arguments) {
 // Also what the text promises of each argument.
 void check_values(const IrKernel::State& state, std::span<const Argument> arguments) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (state.kernel.arguments[i].is_positive && static_cast<std::int64_t>(arguments[i].bits) <= 0)
+    // An int has zeros above its bits, whatever its sign.
+    if (state.kernel.arguments[i].is_positive &&
+        integer_of_bits(arguments[i].dtype, arguments[i].bits) <= 0)
       throw ArgumentError(
           fmt::format("argument {} '{}' of kernel '{}' must be above 0, as its text says", i + 1,
                       state.signature.parameters[i].name, state.signature.name));

@@ -297,8 +297,9 @@ TEST_F(IrKernelTest, PromisesOfTheTextAreChecked) {
               "argument 1 'x' of kernel 'k' must be a multiple of 16, as its text says");
     EXPECT_EQ(message_of([&] { promised[{.grid = 1}](x, 12); }),
               "argument 2 'n' of kernel 'k' must be a multiple of 8, as its text says");
-    EXPECT_EQ(message_of([&] { promised[{.grid = 1}](x, 0); }),
-              "argument 2 'n' of kernel 'k' must be above 0, as its text says");
+    for (const int n : {0, -8})
+      EXPECT_EQ(message_of([&] { promised[{.grid = 1}](x, n); }),
+                "argument 2 'n' of kernel 'k' must be above 0, as its text says");
   }
 }
 
