@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/emit.cpp — from a kernel to a KernelSource: sweeps, layouts, text, launch plan.
+// codegen/cuda/emit.cpp — from a kernel to a KernelSource: sweeps, layouts, text.
 #include "codegen/cuda/emit.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 #include "base/check.h"
 #include "base/embedded.h"
-#include "base/quote.h"
 #include "codegen/cuda/emitter.h"
 #include "codegen/cuda/inline_asm.h"
+#include "codegen/cuda/launch_plan.h"
+#include "codegen/cuda/library_headers.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "codegen/cuda/transposed_loads.h"
-#include "codegen/emulate/rewrite.h"
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/print/cuda_kernel.h"
 #include "codegen/print/read_back.h"
@@ -42,14 +42,6 @@ constexpr std::string_view parts_in_order[] = {
 
 // Parts that ask for a thread's lane.
 constexpr std::string_view warp_parts[] = {"ring", "reduce", "scan", "sort", "cluster"};
-
-// Parts with inline PTX; device_lib/emulate/cuda has a twin of the same name.
-constexpr std::string_view twinned_parts[] = {"ptx", "async_copy", "mma", "wgmma", "ring", "cluster"};
-
-std::string header_name(std::string_view part) { return fmt::format("tilewright/{}.cuh", part); }
-
-// Tells device_lib/cuda/warp.cuh, and the emulation, how many lanes a warp has.
-constexpr std::string_view lanes_option = "-DTW_LANES=";
 
 bool is_wanted(const std::set<std::string>& parts, std::string_view part) {
   if (part == "ptx" || part == "types") return true;
@@ -354,125 +346,6 @@ void require_space(const ir::Kernel& laid, const Target& target) {
       stages == 1 ? "" : ", fewer stages"));
 }
 
-Parameter parameter_of(const ir::Kernel& kernel, const ir::KernelArgument& argument) {
-  const ir::Type& type = kernel.type(argument.value);
-  return {.name = kernel.name_of(argument.value),
-          .kind = type.is_pointer ? Parameter::Kind::Pointer : Parameter::Kind::Scalar,
-          .dtype = type.dtype,
-          .is_const = argument.is_const};
-}
-
-// Blocks of several programs only when there are enough of them for every multiprocessor.
-constexpr int blocks_per_processor = 4;
-
-PlanExpression constant(std::int64_t value) { return {{PlanOp::Kind::Constant, value}}; }
-
-// How many programs share a block, for a grid of that size.
-PlanExpression programs_per_block(const ProgramShape& shape, int axis) {
-  using Kind = PlanOp::Kind;
-  return {{Kind::Grid, axis}, {Kind::Processors},  {Kind::Constant, blocks_per_processor},
-          {Kind::Multiply},   {Kind::Divide},      {Kind::Constant, shape.programs},
-          {Kind::Minimum},    {Kind::Constant, 1}, {Kind::Maximum}};
-}
-
-void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep& step) {
-  using Kind = PlanOp::Kind;
-  step.block[0] = constant(shape.block_threads());
-  step.block[1] = constant(1);
-  step.block[2] = constant(1);
-  if (shape.blocks > 1) {
-    step.grid[0] = {{Kind::Grid, 0}, {Kind::Constant, shape.blocks}, {Kind::Multiply}};
-    step.cluster[0] = constant(shape.blocks);
-    step.cluster[1] = constant(1);
-    step.cluster[2] = constant(1);
-  }
-  if (shape.programs == 1) return;
-  const int axis = first_program_axis(kernel);
-  const PlanExpression programs = programs_per_block(shape, axis);
-  step.block[0] = programs;
-  step.block[0].push_back({Kind::Constant, shape.block_threads()});
-  step.block[0].push_back({Kind::Multiply});
-  step.grid[axis] = {{Kind::Grid, axis}};
-  step.grid[axis].insert(step.grid[axis].end(), programs.begin(), programs.end());
-  step.grid[axis].push_back({Kind::CeilDivide});
-  step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = axis});
-}
-
-// At least so much: a map of nothing cannot be made, and nobody copies from it.
-PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times, std::int64_t least) {
-  using Kind = PlanOp::Kind;
-  if (number.arguments.empty()) return constant(number.factor * times);
-  PlanExpression out;
-  for (const int argument : number.arguments) {
-    out.push_back({Kind::Argument, argument});
-    if (out.size() > 1) out.push_back({Kind::Multiply});
-  }
-  out.push_back({Kind::Constant, number.factor * times});
-  out.push_back({Kind::Multiply});
-  out.push_back({Kind::Constant, least});
-  out.push_back({Kind::Maximum});
-  return out;
-}
-
-TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const MapBox& box) {
-  const ir::Type& pointer = kernel.type(kernel.arguments[static_cast<std::size_t>(map.argument)].value);
-  TensorMapPlan out{.dtype = pointer.dtype,
-                    .swizzle_bytes = box.swizzle_bytes,
-                    .rounds_to_tf32 = map.rounds_to_tf32};
-  for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
-    out.sizes.push_back(number_of(map.dimensions[d].size, 1, 1));
-    if (d > 0) out.strides.push_back(number_of(map.dimensions[d].stride, static_cast<std::int64_t>(size_of(pointer.dtype)), 16));
-  }
-  out.box = {static_cast<std::uint32_t>(box.line), static_cast<std::uint32_t>(box.lines)};
-  out.box.resize(map.dimensions.size(), 1);
-  return out;
-}
-
-// A producer's warps, tensor maps, and as many blocks as the machine runs at once.
-void plan_roles(const ir::Kernel& kernel, const Emitted& emitted, const ProgramShape& shape, LaunchPlan& plan) {
-  using Kind = PlanOp::Kind;
-  LaunchStep& step = plan.steps.front();
-  if (const ir::Op* producer = ir::producer_of(kernel))
-    step.block[0] = constant(shape.block_threads() + producer->integer("warps") * shape.lanes);
-  for (const ir::KernelMap& map : kernel.maps) {
-    step.parameters.push_back({.kind = KernelParameter::Kind::TensorMap,
-                               .index = map.argument,
-                               .map = static_cast<int>(plan.tensor_maps.size())});
-    plan.tensor_maps.push_back(map_plan(kernel, map, emitted.boxes.at(map.name)));
-  }
-  if (!ir::is_persistent(kernel)) return;
-  step.grid[0] = {{Kind::Grid, 0}, {Kind::Processors}, {Kind::Minimum}};
-  step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = 0});
-}
-
-// What passes took for granted of the launch.
-void plan_conditions(const ir::Kernel& kernel, LaunchPlan& plan) {
-  using Kind = PlanOp::Kind;
-  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    if (kernel.arguments[i].is_positive)
-      plan.conditions.push_back({{Kind::Argument, static_cast<std::int64_t>(i)},
-                                 {Kind::Constant, 0},
-                                 {Kind::Maximum}});
-}
-
-// `kernel` is laid.
-KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Emitted& emitted,
-                               const Target& target) {
-  KernelSource::Kernel out;
-  out.name = kernel.name;
-  for (const ir::KernelArgument& argument : kernel.arguments)
-    out.parameters.push_back(parameter_of(kernel, argument));
-  LaunchPlan plan = direct_plan(kernel_symbol(kernel.name), kernel.arguments.size());
-  LaunchStep& step = plan.steps.front();
-  const ProgramShape shape = shape_of(kernel, target);
-  plan_shape(kernel, shape, step);
-  step.shared_bytes = constant(emitted.dynamic_bytes);
-  plan_roles(kernel, emitted, shape, plan);
-  plan_conditions(kernel, plan);
-  out.variants.push_back(std::move(plan));
-  return out;
-}
-
 }  // namespace
 
 ProgramShape shape_of(const ir::Kernel& laid, const Target& target) {
@@ -538,7 +411,8 @@ KernelSource source_of(const ir::Kernel& kernel, const Emitted& emitted,
   // A kernel cannot have __maxnreg__ beside its launch bounds.
   if (options.max_registers > 0)
     source.options.push_back(fmt::format("--maxrregcount={}", options.max_registers));
-  source.kernels.push_back(launch_of(kernel, emitted, options.target));
+  source.kernels.push_back(
+      launch_of(kernel, options.target, emitted.dynamic_bytes, emitted.boxes));
   return source;
 }
 
@@ -569,83 +443,6 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
   const Emitted emitted = emit_smallest(kernel, options);
   require_space(emitted.laid, options.target);
   return source_of(emitted.laid, emitted, options);
-}
-
-namespace {
-
-// The library's parts, those with inline PTX replaced by their twins, and then the text without
-// what includes them. Lines keep their names and numbers.
-std::string self_contained(const KernelSource& source) {
-  std::string out;
-  for (const NamedFile& header : source.headers) {
-    std::string_view text = header.text;
-    std::string twins;
-    if (header.name == wgmma_header) text = twins = emulated_wgmma_functions(text);
-    for (std::string_view part : twinned_parts)
-      if (header.name == header_name(part))
-        text = embedded_file(fmt::format("device_lib/emulate/cuda/{}.cuh", part));
-    out += line_directive(1, header.name) + std::string(text);
-  }
-  std::string_view text = source.text;
-  int line = 1;
-  for (; text.starts_with("#include"); ++line) text.remove_prefix(text.find('\n') + 1);
-  return out + line_directive(line, source.name + ".cu") + without_line_directives(text);
-}
-
-// Sets tw_emulate::source_map: messages of the checks then name lines of the user's file too.
-std::string source_map_text(const KernelSource& source) {
-  std::string_view text = source.text;
-  int first = 1;
-  for (; text.starts_with("#include"); ++first) text.remove_prefix(text.find('\n') + 1);
-  const SourceLines lines = source_lines(text);
-  if (lines.files.empty()) return "";
-  std::string numbers;
-  for (const auto& [line, file] : lines.lines) numbers += fmt::format("{{{},{}}},", line, file);
-  return fmt::format(
-      "static const TwSourceLine tw_source_lines[] = {{{}}};\n"
-      "static const char* const tw_source_files[] = {{{}}};\n"
-      "static const TwSourceMap tw_source_map = {{tw_source_lines, {}, {}, tw_source_files}};\n"
-      "[[gnu::used]] static const bool tw_has_source_map =\n"
-      "    (tw_emulate::source_map = &tw_source_map, true);\n",
-      numbers, fmt::join(lines.files, ", "), first, lines.lines.size());
-}
-
-// A cluster is one large block; emulated programs share no blocks.
-void join_cluster(LaunchStep& step) {
-  if (step.cluster[0].empty()) return;
-  step.block[0].insert(step.block[0].end(), step.cluster[0].begin(), step.cluster[0].end());
-  step.block[0].push_back({PlanOp::Kind::Multiply});
-  step.shared_bytes.insert(step.shared_bytes.end(), step.cluster[0].begin(), step.cluster[0].end());
-  step.shared_bytes.push_back({PlanOp::Kind::Multiply});
-  for (PlanExpression& size : step.cluster) size.clear();
-  step.grid[0].clear();
-}
-
-}  // namespace
-
-KernelSource emulate_source(const KernelSource& source) {
-  const std::string text = self_contained(source);
-  const EmulatedSource emulated = emulate_cuda(text, source.name + ".cu");
-  KernelSource out;
-  out.language = Language::Cpp;
-  out.name = source.name;
-  out.text = emulation_prelude({&emulated, 1}) + emulated.text;
-  if (is_emulation_checked()) out.text += source_map_text(source);
-  out.options = emulation_options();
-  out.options.push_back("-fwrapv");
-  for (const std::string& option : source.options)
-    if (option.starts_with(lanes_option)) out.options.push_back(option);
-  out.kernels = source.kernels;
-  for (std::size_t i = 0; i < out.kernels.size(); ++i) {
-    LaunchStep& step = out.kernels[i].variants.front().steps.front();
-    const std::string kernel = step.entry;
-    step.entry = fmt::format("entry_{}", i);
-    join_cluster(step);
-    out.text += emulated_entry(step.entry, kernel, uses_barriers(emulated, kernel));
-    if (const auto& otherwise = source.kernels[i].otherwise)
-      out.kernels[i].otherwise = std::make_shared<const KernelSource>(emulate_source(*otherwise));
-  }
-  return out;
 }
 
 }  // namespace tilewright
