@@ -128,8 +128,8 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
 }
 
 struct Trial {
-  Emitted emitted;
-  Emitter::Refused refused;
+  Emitted emitted = {};
+  SweepRefusals refused = {};
 };
 
 // The text of what is lowered to stage Final.
@@ -145,7 +145,7 @@ Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
   out.text = options.line_directives ? repeat_line_directives(function.text) : function.text;
   out.parts = std::move(function.parts);
   out.shared_bytes = function.shared_bytes;
-  out.dynamic_bytes = function.is_dynamic ? function.shared_bytes : 0;
+  out.dynamic_bytes = function.dynamic_bytes;
   return out;
 }
 
@@ -166,9 +166,12 @@ Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptio
   const TileLayouts layouts(kernel, facts.sweeps);
   if (const ThreadProgram program = lower_to_threads(kernel, facts, layouts, options);
       program.refused.empty()) {
-    Trial out{print(program.kernel, options), {}};
+    Trial out{.refused = program.refusals};
+    const bool is_one = kernel.shape.programs == 1 && kernel.shape.cluster == 1;
+    out.emitted.fits_shape = program.fits_shape && (is_one || !meets_in_block(program.kernel));
+    if (!out.refused.is_empty() || !out.emitted.fits_shape) return out;
+    out.emitted = print(program.kernel, options);
     out.emitted.is_crowded = program.is_crowded;
-    out.emitted.fits_shape = kernel.shape.programs == 1 || !meets_in_block(program.kernel);
     return out;
   }
   Emitter emitter(kernel, facts, layouts, options);

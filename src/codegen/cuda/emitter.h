@@ -29,6 +29,7 @@
 #include "codegen/cuda/wrapping.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "codegen/lower/lower_to_threads.h"
 #include "layout/map_box.h"
 #include "layout/wgmma.h"
 #include "passes/laid/access_shape.h"
@@ -64,13 +65,7 @@ class Emitter : private ElementPlans {
   void assume(const GlobalMemory& other) { global_.assume(other.loop_ends()); }
   bool holds_assumed() const { return shared_.holds_assumed() && global_.holds_assumed(); }
   // What this schedule cannot be written with.
-  struct Refused {
-    std::vector<ir::Value> unparted;  // loads that a store of their loop must wait for, and cannot
-    std::vector<ir::Value> unshared;  // tiles made in an array that other threads still read
-
-    bool is_empty() const { return unparted.empty() && unshared.empty(); }
-  };
-  const Refused& refused() const { return refused_; }
+  const SweepRefusals& refused() const { return refused_; }
   std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
   const std::set<WgmmaFunction>& wgmmas() const { return wgmmas_; }
@@ -493,7 +488,7 @@ class Emitter : private ElementPlans {
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
   GlobalMemory global_;
-  Refused refused_;
+  SweepRefusals refused_;
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;

@@ -10,7 +10,6 @@
 
 #include "base/check.h"
 #include "codegen/cuda/program_shape.h"
-#include "codegen/lower/thread_order.h"
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
 #include "passes/laid/op_facts.h"
@@ -25,7 +24,7 @@ using ir::Type;
 namespace {
 
 // Why ops of a kind are not lowered; empty where they are.
-std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
+std::string refusal(const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
   const auto unless = [&](bool is_lowered) {
     return is_lowered ? std::string() : fmt::format("'{}' is not", facts.name);
@@ -35,19 +34,14 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
     case ir::Family::Source:
       return unless(op.kind != OpKind::NumBlocks && op.kind != OpKind::IsProducer);
     case ir::Family::View:
-      // The only element of a tile is no element of a loop.
-      return unless(std::all_of(op.results.begin(), op.results.end(),
-                                [&](ir::Value value) { return is_tile(laid, value); }) ||
-                    !is_tile(laid, op.operands[0]));
     case ir::Family::Elementwise:
     case ir::Family::Check:
     case ir::Family::Ends:
     case ir::Family::Reduction:
+    case ir::Family::Control:
       return {};
     case ir::Family::Access:
       return unless(op.kind != OpKind::CopyAsync);
-    case ir::Family::Control:
-      return op.texts("scratch").empty() ? "" : "tiles that change places in shared memory are not";
     case ir::Family::Sync:
       return unless(op.kind == OpKind::Barrier);
     case ir::Family::Across:
@@ -60,16 +54,11 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
   return unless(false);
 }
 
-// What an atomic of an element has found is wanted by the thread that asked alone.
 std::string refusal(const TileLayouts& layouts, const Steps& steps) {
   for (const Step& step : steps) {
     if (step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
         !ThreadLowering::is_lowered_dot(layouts, *step.op))
       return "a product of warpgroups is not";
-    if (step.kind == Step::Kind::Elements)
-      for (const ir::Op* op : step.ops)
-        if (op->facts().is_atomic() && !op->text("scratch").empty())
-          return "old values of an atomic that several threads want are not";
     for (const Steps& inner : step.regions)
       if (std::string why = refusal(layouts, inner); !why.empty()) return why;
   }
@@ -83,35 +72,21 @@ std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLa
   };
   // The ops first: they say what the kernel does.
   ir::walk(laid.body, [&](const ir::Op& op) {
-    if (why.empty()) why = refusal(laid, op);
+    if (why.empty()) why = refusal(op);
   });
   for (const ir::KernelBuffer& buffer : laid.buffers) {
-    refuse(buffer.is_private, "a row that is each thread's own part of shared memory is not");
     refuse(buffer.has_slots(), "a buffer of several slots is not");
   }
-  refuse(laid.shape.cluster > 1, "a program of several blocks is not");
-  refuse(facts.alignments.rotation().has_value(), "rows that begin anywhere are not");
   refuse(!laid.rings.empty() || !laid.maps.empty() || ir::is_persistent(laid),
          "warps with roles are not");
   return why.empty() ? refusal(layouts, facts.sweeps.steps()) : why;
-}
-
-// Whether a barrier stands in a loop over elements.
-bool has_inner_barriers(const ir::Region& region, bool is_inside) {
-  return std::any_of(region.ops.begin(), region.ops.end(), [&](const ir::Op* op) {
-    if (op->kind == OpKind::Barrier) return is_inside;
-    const bool is_of_elements = op->kind == OpKind::For && op->text("over") != "rounds";
-    return std::any_of(op->regions.begin(), op->regions.end(), [&](const ir::Region& inner) {
-      return has_inner_barriers(inner, is_inside || is_of_elements);
-    });
-  });
 }
 
 }  // namespace
 
 ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options,
-                               std::set<int> meetings)
+                               MemoryMeetings meetings)
     : ElementPlans(laid, facts, layouts, options),
       ProgramLowering(laid, facts.sweeps),
       text_(out_),
@@ -120,10 +95,16 @@ ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
 ThreadProgram ThreadLowering::run() {
   enter();
   steps(schedule_.steps());
+  // Which programs share a block is known by the numbers that are asked for.
+  if (const int axis = first_program_axis(kernel_);
+      kernel_.shape.programs > 1 && axis != first_program_axis(out_))
+    named(FinalBuilder::make(OpKind::ProgramId, {}, Type::scalar(i32),
+                             {{"axis", std::int64_t{axis}}}),
+          names_.make("program"), prologue_);
   prologue_.insert(prologue_.end(), shared_.begin(), shared_.end());
   out_.body.ops.insert(out_.body.ops.begin() + 1, prologue_.begin(), prologue_.end());
   out_.shape.resident = resident_blocks();
-  return {std::move(out_), is_crowded_, refused_};
+  return {std::move(out_), is_crowded_, refused_, refusals_, fits_shape_};
 }
 
 void ThreadLowering::enter() {
@@ -147,7 +128,8 @@ void ThreadLowering::enter() {
 
 void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
-    if (meetings_.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
+    if (meetings_.before.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
+    if (step.kind != Step::Kind::Scalar) declare_shift();
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_op(*step.op);
@@ -168,6 +150,7 @@ void ThreadLowering::steps(const Steps& all) {
         for (const ir::Region& inner : step.op->regions)
           for (const ir::Value argument : inner.arguments)
             if (is_tile(kernel_, argument)) declare(argument);
+        note_scratch(*step.op);
         if (step.op->kind == OpKind::For) hold_operands(step);
         if (step.op->kind == OpKind::While && is_spin(step)) spin(step);
         else control(step);
@@ -216,6 +199,15 @@ void ThreadLowering::scalar_op(const ir::Op& op) {
   if (is_inlined(op, made)) write_at_uses(op.result(), made);
   else
     scalars_[op.result().id] = named(made, names_.make(kernel_.name_of(op.result()), "t"), *list_);
+}
+
+// At the end of the program, before which every array is made.
+ir::Value ThreadLowering::only_element(const ir::Op& view, ir::Value value) {
+  static const Step at_end{.kind = Step::Kind::Control, .order = 1 << 30};
+  Loop loop;
+  loop.plan.frame.step = &at_end;
+  loop.plan.frame.place = {BitMatrix::zero(0, 0), 0};
+  return viewed(loop, view, value, loop.plan.frame.place);
 }
 
 ir::Value ThreadLowering::zero_of(const Type& type) {
@@ -331,20 +323,14 @@ ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
   const auto refused = [](std::string why) { return ThreadProgram{.refused = std::move(why)}; };
   if (std::string why = refusal(laid, facts, layouts); !why.empty()) return refused(std::move(why));
-  std::optional<std::set<int>> meetings = meetings_in_memory(laid, facts.sweeps, layouts);
-  if (!meetings) return refused("threads that meet between the loads and the stores of a sweep are not");
-  ThreadProgram out = ThreadLowering(laid, facts, layouts, options, std::move(*meetings)).run();
-  if (!out.refused.empty()) return out;
+  ThreadProgram out = ThreadLowering(laid, facts, layouts, options,
+                                     meetings_in_memory(laid, facts.sweeps, layouts))
+                          .run();
+  if (!out.refused.empty() || !out.refusals.is_empty() || !out.fits_shape) return out;
   for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
-  // Accesses whose threads are not known to be the same would meet for each element.
-  if (has_inner_barriers(out.kernel.body, false))
-    return refused("threads that meet for each element of a tile are not");
   // Threads may see different values where a volatile load decides whether they meet.
   if (ir::find_divergent(out.kernel) != nullptr)
     return refused("threads that meet under a condition which a volatile load decides are not");
-  // Which programs share a block is known by the numbers that are asked for.
-  if (laid.shape.programs > 1 && first_program_axis(laid) != first_program_axis(out.kernel))
-    return refused("programs that share a block and do not ask for their numbers are not");
   return out;
 }
 
