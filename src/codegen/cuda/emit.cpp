@@ -119,10 +119,8 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
   out.parts = emitter.parts();
   out.wgmmas = emitter.wgmmas();
   out.boxes = emitter.boxes();
-  out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
-  out.dynamic_bytes =
-      emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
-  out.fits_shape = emitter.fits_shape();
+  out.shared_bytes = emitter.shared().bytes();
+  out.dynamic_bytes = emitter.shared().is_dynamic() ? emitter.shared().bytes() : 0;
   out.is_crowded = emitter.is_crowded();
   return out;
 }
@@ -174,8 +172,14 @@ Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptio
     out.emitted.is_crowded = program.is_crowded;
     return out;
   }
+  // Its programs have a block each, and no row in it.
+  Trial out;
+  out.emitted.fits_shape = kernel.shape.programs == 1 && kernel.shape.cluster == 1 &&
+                           std::none_of(kernel.buffers.begin(), kernel.buffers.end(),
+                                        [](const auto& buffer) { return buffer.is_private; });
+  if (!out.emitted.fits_shape) return out;
   Emitter emitter(kernel, facts, layouts, options);
-  Trial out{run(emitter, options), emitter.refused()};
+  out = Trial{run(emitter, options), emitter.refused()};
   // Copies that run ahead have barriers of their own; rings need none.
   const bool has_slots = std::any_of(
       kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::KernelBuffer& buffer) {

@@ -12,6 +12,7 @@
 #include "codegen/cuda/program_shape.h"
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
+#include "passes/laid/allocate_shared.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/spins.h"
 #include "passes/passes.h"
@@ -86,11 +87,13 @@ std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLa
 
 ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options,
-                               MemoryMeetings meetings)
+                               MemoryMeetings meetings, bool shares_seen)
     : ElementPlans(laid, facts, layouts, options),
       ProgramLowering(laid, facts.sweeps),
       text_(out_),
-      meetings_(std::move(meetings)) {}
+      meetings_(std::move(meetings)),
+      shares_seen_(shares_seen),
+      shared_end_(shared_bytes_of(laid)) {}
 
 ThreadProgram ThreadLowering::run() {
   enter();
@@ -225,18 +228,36 @@ std::vector<ir::Attribute> access_attributes(const ir::Op& op, std::string_view 
 
 }  // namespace
 
-// Behind a branch where it is masked.
 void ThreadLowering::scalar_load(const ir::Op& op) {
+  const std::string name = names_.make(kernel_.name_of(op.result()), "t");
+  const bool is_shared = shares_seen_ && op.integer("volatile") != 0;
+  scalars_[op.result().id] = is_shared ? share_seen(op, name) : load_scalar(op, name);
+}
+
+// One thread looks, and the others get what it has seen through shared memory.
+ir::Value ThreadLowering::share_seen(const ir::Op& op, const std::string& name) {
+  constexpr std::int64_t line = 16;
+  const Type& type = kernel_.type(op.result());
+  const ir::Value slot =
+      named(FinalBuilder::make(OpKind::Array, {}, Type::array(type, ir::Space::Shared),
+                               {{"count", std::int64_t{1}}, {"offset", shared_end_}}),
+            names_.make(name + "_shared"), shared_);
+  shared_end_ += line;
+  when(compare("eq", thread_, number(0)), [&] {
+    statement(OpKind::Write, {slot, number(0), load_scalar(op, names_.make("found"))}, *list_, {},
+              op.location);
+  });
+  return named(FinalBuilder::make(OpKind::Read, {slot, number(0)}, type), name, *list_);
+}
+
+// Behind a branch where it is masked.
+ir::Value ThreadLowering::load_scalar(const ir::Op& op, const std::string& name) {
   const Type& type = kernel_.type(op.result());
   const auto load = [&] {
     return FinalBuilder::make(OpKind::Load, {scalar(op.operands[0])}, type,
                               access_attributes(op, cache_of(op)), op.location);
   };
-  const std::string name = names_.make(kernel_.name_of(op.result()), "t");
-  if (op.operands.size() < 2) {
-    scalars_[op.result().id] = named(load(), name, *list_);
-    return;
-  }
+  if (op.operands.size() < 2) return named(load(), name, *list_);
   ir::Op* chosen = out_.make_op(OpKind::If, {scalar(op.operands[1])}, {type}, op.location);
   chosen->regions.resize(2);
   out_.set_name(chosen->results[0], name);
@@ -246,7 +267,7 @@ void ThreadLowering::scalar_load(const ir::Op& op) {
     statement(OpKind::Yield, {op.operands.size() > 2 ? scalar(op.operands[2]) : zero_of(type)},
               *list_);
   });
-  scalars_[op.result().id] = chosen->results[0];
+  return chosen->results[0];
 }
 
 void ThreadLowering::scalar_store(const ir::Op& op) {
@@ -323,14 +344,22 @@ ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
   const auto refused = [](std::string why) { return ThreadProgram{.refused = std::move(why)}; };
   if (std::string why = refusal(laid, facts, layouts); !why.empty()) return refused(std::move(why));
-  ThreadProgram out = ThreadLowering(laid, facts, layouts, options,
-                                     meetings_in_memory(laid, facts.sweeps, layouts))
-                          .run();
-  if (!out.refused.empty() || !out.refusals.is_empty() || !out.fits_shape) return out;
-  for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
+  const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
+  const auto is_whole = [](const ThreadProgram& program) {
+    return program.refused.empty() && program.refusals.is_empty() && program.fits_shape;
+  };
+  const auto lower = [&](bool shares_seen) {
+    ThreadProgram out = ThreadLowering(laid, facts, layouts, options, meetings, shares_seen).run();
+    if (is_whole(out))
+      for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
+    return out;
+  };
+  ThreadProgram out = lower(false);
   // Threads may see different values where a volatile load decides whether they meet.
-  if (ir::find_divergent(out.kernel) != nullptr)
-    return refused("threads that meet under a condition which a volatile load decides are not");
+  const auto is_divergent = [&] { return is_whole(out) && ir::find_divergent(out.kernel); };
+  if (is_divergent()) out = lower(true);
+  if (is_divergent())
+    return refused("threads that meet under a condition which volatile loads of a tile decide are not");
   return out;
 }
 

@@ -29,7 +29,7 @@ IndexMap number_map(const Space& space, int bits);
 class ThreadLowering : private ElementPlans, private ProgramLowering {
  public:
   ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts,
-                 const CudaEmitOptions& options, MemoryMeetings meetings);
+                 const CudaEmitOptions& options, MemoryMeetings meetings, bool shares_seen);
   ThreadProgram run();
 
   static bool is_lowered_dot(const TileLayouts& layouts, const ir::Op& dot);
@@ -109,6 +109,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void copy(const Step& step, ir::Value to, ir::Value from);
   void scalar_op(const ir::Op& op);
   void scalar_load(const ir::Op& op);
+  ir::Value load_scalar(const ir::Op& op, const std::string& name);
+  ir::Value share_seen(const ir::Op& op, const std::string& name);
   void scalar_store(const ir::Op& op);
   ir::Value zero_of(const ir::Type& type);
   ir::Value owner(const Layout& layout);  // none where every thread owns its elements
@@ -298,6 +300,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> aside_;
   std::vector<Delayed> delayed_;
   const MemoryMeetings meetings_;
+  const bool shares_seen_;          // volatile loads of scalars are one thread's for all
+  std::int64_t shared_end_;         // behind all buffers
   const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
   std::string refused_;             // why these sweeps cannot be written
   SweepRefusals refusals_;          // what other ones would have to do otherwise

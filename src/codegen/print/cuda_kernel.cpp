@@ -83,6 +83,7 @@ class CudaStatements : public StatementPrinter {
     opens_values_ = has_short_branches_ = true;
     ir::walk(kernel.body, [&](const ir::Op& op) {
       if (op.kind == OpKind::Group) groups_.try_emplace(std::string(op.text("type")), &op);
+      if (op.find("rotates") && !rotated_) rotated_ = &op;
     });
   }
 
@@ -126,6 +127,7 @@ class CudaStatements : public StatementPrinter {
   // The first op of each structure writes it, however often that op is printed: branches are
   // printed once more to see how long they are.
   std::map<std::string, const ir::Op*> groups_;
+  const ir::Op* rotated_ = nullptr;  // the first vector of a row that is turned round
   bool is_in_function_ = false;   // of a call
 };
 
@@ -151,6 +153,11 @@ void CudaStatements::function(const std::string& symbol) {
     if (!first_shared && is_shared(kernel_, *op)) first_shared = op;
   for (std::size_t k = 1; k < kernel_.body.ops.size(); ++k) {
     const ir::Op& op = *kernel_.body.ops[k];
+    if (rotated_ && !op.results.empty() && op.results[0] == rotated_->operands[4]) {
+      out_.format("// Rows begin anywhere: slot i of a tile holds element (i - {}) % {} of it, so that",
+                  kernel_.name_of(op.result()), rotated_->integer("rotates"));
+      out_.line("// vectors are aligned in memory.");
+    }
     if (is_row(op))
       out_.line("extern __shared__ __align__(16) unsigned char shared_row[];");
     if (&op == first_shared && places_.is_one())

@@ -519,6 +519,19 @@ def only_element(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.load(x_ptr + i) + tl.reshape(one, ()) * n)
 )",
      "*fp32:16, *fp32:16, i32, 64", 64, {3}, 0},
+    {"seen_by_one", R"(
+@triton.jit
+def seen_by_one(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    total = 0.0
+    seen = tl.load(out_ptr + BLOCK, volatile=True)
+    while seen < n:
+        total += tl.sum(tl.load(x_ptr + i) * seen, 0)
+        tl.store(out_ptr + BLOCK, seen + 1)
+        seen = tl.load(out_ptr + BLOCK, volatile=True)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) + total)
+)",
+     "*fp32:16, *fp32:16, i32, 128", 256, {2}, 2, 2},
     {"changed_places", R"(
 @triton.jit
 def changed_places(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
