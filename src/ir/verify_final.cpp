@@ -49,6 +49,7 @@ class FinalRules {
                 "rule F7: the region of for_programs sees its arguments alone");
       check_memory(*op);
       check_across(*op);
+      check_cluster(*op);
       if (op->kind == OpKind::ForPrograms) {
         std::vector<bool> outside(is_seen_.size(), false);
         std::swap(outside, is_seen_);
@@ -85,6 +86,23 @@ class FinalRules {
             "rule F1: an element is printed with its index or without one");
   }
 
+  // Blocks write to each other's shared memory once all of them have begun, and meet in no other way.
+  void check_cluster(const Op& op) {
+    if (op.kind == OpKind::Barrier)
+      require(&op, kernel_.shape.cluster <= 1, "rule F4: threads of several blocks have no barrier");
+    if (op.kind != OpKind::Call) return;
+    const LibraryFunction* function = find_library_function(op.text("function"));
+    for (const LibraryEffect& effect : effects_of(*function)) {
+      if (effect.kind == LibraryEffect::Kind::Barrier)
+        require(&op, kernel_.shape.cluster <= 1, "rule F4: threads of several blocks have no barrier");
+      if (effect.kind != LibraryEffect::Kind::Cluster) continue;
+      require(&op, kernel_.shape.cluster > 1, "rule F4: the program has one block");
+      require(&op, has_begun_ || function->kind == LibraryKind::ClusterWait,
+              "rule F6: blocks meet once all of them have begun");
+      has_begun_ = true;
+    }
+  }
+
   // Constants are written where they are used; so is what has one use and no name. What an atomic
   // found may be used by nobody.
   void check_names(const Op& op) const {
@@ -97,6 +115,7 @@ class FinalRules {
   const Kernel& kernel_;
   const std::vector<int> uses_;
   std::vector<bool> is_seen_;
+  bool has_begun_ = false;  // every block of the program
 };
 
 void count_uses_of(const Region& region, std::vector<bool>& is_here, std::vector<int>& uses) {

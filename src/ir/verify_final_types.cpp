@@ -52,8 +52,10 @@ class FinalTypes {
         return require(result() == Type::scalar(i32), "gives an i32");
       }
       case FinalOp::LoadTo:
+        if (op_.integer("rotates") != 0) return check_rotated(0, 8);
         return check_vector(0, op_.operands.size() - 3, true);
       case FinalOp::StoreFrom:
+        if (op_.integer("rotates") != 0) return check_rotated(1, 7);
         return check_vector(1, op_.operands.size() - 2, false);
       case FinalOp::Lines:
         return require(op_.integers("files").size() == op_.integers("numbers").size(),
@@ -137,11 +139,11 @@ class FinalTypes {
                       : "needs a pointer, an array and perhaps a condition or two bounds");
     const Type& pointer = operand(1 - array);
     require(operand(array).is_array(), fmt::format("operand {} is an array", array));
-    const bool is_shared = pointer.space == Space::Shared;
-    require((pointer.is_pointer && !pointer.is_array()) || (is_shared && guards == 0),
-            fmt::format("operand {} is a pointer, or without guards a shared array", 1 - array));
+    const bool is_array = pointer.is_array();
+    require((pointer.is_pointer && !is_array) || (is_array && guards == 0),
+            fmt::format("operand {} is a pointer, or without guards an array", 1 - array));
     const Type element = operand(array).element();
-    const Type other = is_shared ? pointer.element() : pointer.pointee();
+    const Type other = is_array ? pointer.element() : pointer.pointee();
     require(element.element_bytes() == other.element_bytes(),
             "the array has elements of those in memory");
     for (std::size_t k = 2; k < 2 + guards; ++k)
@@ -151,11 +153,49 @@ class FinalTypes {
       require(operand(2 + guards) == element, "the other value has the element's type");
     require(op_.integer("parts") == 0 || (guards == 2 && op_.find("adds") == nullptr),
             "a vector that moves in parts has two bounds and is not added");
+    check_width(array);
+    if (op_.integer("copies") == 0) return;
+    const auto bytes = op_.integer("count") * static_cast<std::int64_t>(element.element_bytes());
+    require(has_other && !is_array && guards > 0 && (bytes == 4 || bytes == 8 || bytes == 16) &&
+                op_.integer("width") == op_.integer("count"),
+            "a copy moves 4, 8 or 16 bytes of memory where a condition or two bounds hold");
+    require(row_of(op_.operands[0]) != nullptr, "a copy goes to the thread's own row");
+  }
+
+  void check_width(std::size_t array) const {
     const std::int64_t count = op_.integer("count"), width = op_.integer("width");
     require(width > 0 && count > 0 && count % width == 0, "the count is a multiple of the width");
     const Op* made = kernel_.maker(op_.operands[array]);
     require(!made || made->kind != OpKind::Array || count <= made->integer("count"),
             "rule F2: the vector is longer than the array");
+  }
+
+  // The call that gives the thread's own row, of which the value is a part.
+  const Op* row_of(Value value) const {
+    const Op* made = kernel_.maker(value);
+    while (made && made->kind == OpKind::ArrayView) made = kernel_.maker(made->operands[0]);
+    const bool is_row = made && made->kind == OpKind::Call &&
+                        made->text("function") == name_of(LibraryKind::OwnRow);
+    return is_row ? made : nullptr;
+  }
+
+  // A vector of a tile that is turned round.
+  void check_rotated(std::size_t array, std::size_t operands) const {
+    require(op_.operands.size() == operands,
+            "a vector of a row that is turned round has two slots, a shift and bounds");
+    const Type& pointer = operand(1 - array);
+    require(operand(array).is_array() && pointer.is_pointer && !pointer.is_array() &&
+                operand(array).element().element_bytes() == pointer.pointee().element_bytes(),
+            "it moves between an array and memory of its elements");
+    for (std::size_t k = 2; k < 7; ++k) require(is_index(operand(k)), "slots and bounds are integers");
+    require(operands == 7 || operand(7) == operand(array).element(),
+            "the other value has the element's type");
+    const std::int64_t size = op_.integer("rotates");
+    require(size > 0 && (size & (size - 1)) == 0 && size >= op_.integer("count"),
+            "the row's size is a power of two and not below the vector's");
+    require(op_.integer("parts") == 0 && op_.integer("copies") == 0 && op_.find("adds") == nullptr,
+            "a vector of a row that is turned round is loaded or stored as such");
+    check_width(array);
   }
 
   void check_linear() const {
@@ -219,6 +259,10 @@ class FinalTypes {
                   op_.integers("numbers")[2] < static_cast<std::int64_t>(std::size(sort_orders)),
               "rule F9: an order of merge_runs is 0, 1 or 2");
     if (function->kind == LibraryKind::SortBlock) check_sort();
+    if (function->kind == LibraryKind::OwnRow) check_row();
+    if (function->kind == LibraryKind::Rotated)
+      require(std::has_single_bit(static_cast<std::uint64_t>(op_.integers("numbers")[0])),
+              "rule F9: a row that is turned round has a power of two of elements");
     if (function->operands.starts_with('A')) check_combination(*function);
     else check_functions(*function);
   }
@@ -314,6 +358,17 @@ class FinalTypes {
     require(std::has_single_bit(static_cast<std::uint64_t>(count)) && inner < count &&
                 outer < count && (inner & outer) == 0,
             "rule F9: the bits of a scan are different ones of the numbers of a power of two");
+  }
+
+  // Whole vectors of the threads that a block has.
+  void check_row() const {
+    const std::vector<std::int64_t> numbers = op_.integers("numbers");
+    const Op* thread = thread_op(kernel_);
+    require(result().space == Space::Stack && thread &&
+                thread->integer("count") == numbers[2] * kernel_.shape.cluster,
+            "rule F9: own_row gives an array of the thread, and is told how many threads a block has");
+    require(numbers[1] > 0 && numbers[0] % numbers[1] == 0,
+            "rule F9: own_row has whole vectors");
   }
 
   // By the threads that there are, of all elements of the array.

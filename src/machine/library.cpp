@@ -2,6 +2,7 @@
 // machine/library.cpp — library.def as data.
 #include "machine/library.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tilewright {
@@ -21,7 +22,8 @@ std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
                                                          {"write ", Kind::Write},
                                                          {"add ", Kind::Add},
                                                          {"exchange", Kind::Exchange},
-                                                         {"barrier", Kind::Barrier}};
+                                                         {"barrier", Kind::Barrier},
+                                                         {"cluster", Kind::Cluster}};
   std::vector<LibraryEffect> out;
   for (std::string_view rest = function.effects; !rest.empty();) {
     const std::size_t comma = rest.find(", ");
@@ -35,8 +37,12 @@ std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
 }
 
 bool meets(const LibraryFunction& function) {
-  return function.effects.find("exchange") != std::string_view::npos ||
-         function.effects.find("barrier") != std::string_view::npos;
+  using Kind = LibraryEffect::Kind;
+  const std::vector<LibraryEffect> effects = effects_of(function);
+  return std::any_of(effects.begin(), effects.end(), [](const LibraryEffect& effect) {
+    return effect.kind == Kind::Exchange || effect.kind == Kind::Barrier ||
+           effect.kind == Kind::Cluster;
+  });
 }
 
 std::span<const LibraryFunction> library_functions() { return functions; }

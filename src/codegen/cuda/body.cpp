@@ -48,7 +48,7 @@ std::string product_text(const std::string& text) {
 // Of rows only: tiles of products have few masks and their own ways to save registers.
 std::optional<Emitter::SplitIndex> Emitter::split_index(const Frame& frame, const ir::Type& type,
                                                         const Place& map) const {
-  if (type.rank != 1 || is_rotated(type)) return std::nullopt;
+  if (type.rank != 1) return std::nullopt;
   const std::size_t last = frame.space.variables.size() - 1;
   if (frame.space.variables.size() < 2 || frame.space.variables[last].name != "thread")
     return std::nullopt;
@@ -69,11 +69,7 @@ std::string Emitter::shared_index(Frame& frame, ir::Value value, const Place& pl
 
 std::string Emitter::coordinate(Frame& frame, const Place& place, const ir::Type& type,
                                 int dimension) {
-  const std::string slot =
-      index_text(frame, compose(coordinate_map(sizes_of(type), dimension), place));
-  if (!is_rotated(type)) return slot;
-  parts_.insert("memory");
-  return fmt::format("tw::rotated<{}>({}, {})", type.numel(), bare(slot), shift_);
+  return index_text(frame, compose(coordinate_map(sizes_of(type), dimension), place));
 }
 
 // Of an affine op: what is added to its base at a place.
@@ -230,7 +226,6 @@ std::string Emitter::register_index(const Frame& frame, ir::Value value, const P
 }
 
 std::string Emitter::array_index(Frame& frame, ir::Value value, const Place& place) {
-  if (is_stowed(value)) return stowed_index(frame, place);
   return layouts_.is_shared(value) ? shared_index(frame, value, place)
                                    : register_index(frame, value, place);
 }

@@ -36,10 +36,7 @@ bool is_program_count(const ir::Kernel& kernel, ir::Value value) {
 void Emitter::steps(const Steps& all) {
   for (const Step& step : all) {
     if (is_taken_ahead(step)) continue;
-    if (step.kind != Step::Kind::Scalar) {
-      declare_shift();
-      wait_for_touched(*step.op);
-    }
+    if (step.kind != Step::Kind::Scalar) wait_for_touched(*step.op);
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_step(*step.op);

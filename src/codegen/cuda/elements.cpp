@@ -65,7 +65,6 @@ void Emitter::close_elements(ElementLoop& loop) {
 void Emitter::declare_array(ir::Value value) {
   const ir::Value storage = schedule_.storage(value);
   if (arrays_.contains(storage.id)) return;
-  if (is_stowed(value)) return declare_stowed();
   const ir::Type& type = kernel_.type(storage);
   const std::string base = array_base(value, storage);
   if (layouts_.is_shared(value)) {
@@ -169,7 +168,6 @@ void Emitter::elements_step(const Step& step) {
   });
   std::vector<Preload> late_loads(late, preloads.end());
   preloads.erase(late, preloads.end());
-  stow_kept(loop, late_loads);
   emit_preloads(loop, preloads, false);
   if (needs_barrier_inside) part_accesses(reads, preloads);
   begin_fenced(reads, preloads, step);
@@ -278,9 +276,7 @@ void Emitter::emit_preloads(ElementLoop& loop, std::vector<Preload>& preloads, b
     } else {
       parts_.insert("memory");
       loop.frame.is_whole_vector = true;
-      const std::string source = is_stowed(preload.value)
-                                     ? stowed_index(loop.frame, preload.place)
-                                     : shared_index(loop.frame, preload.value, preload.place);
+      const std::string source = shared_index(loop.frame, preload.value, preload.place);
       loop.frame.is_whole_vector = false;
       out_.format("tw::load<{}>({}, {});", 1 << loop.log_vector, into,
                   sum_text(array_name(preload.value), source));
@@ -364,7 +360,6 @@ void Emitter::element_ops(ElementLoop& loop, const std::map<const ir::Op*, std::
 
 // Written when the element's ops are done: the array may be one that they still read.
 void Emitter::keep(ElementLoop& loop, ir::Value value, const std::vector<VectorKeep>& keeps) {
-  if (is_stowed(value)) return;  // by its copies
   Frame& frame = loop.frame;
   const auto found = std::find_if(keeps.begin(), keeps.end(),
                                   [&](const VectorKeep& kept) { return kept.value == value; });

@@ -112,17 +112,15 @@ Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
   out.parts = emitter.parts();
   out.wgmmas = emitter.wgmmas();
   out.boxes = emitter.boxes();
-  out.shared_bytes = emitter.shared().bytes() + emitter.stowed_bytes();
-  out.dynamic_bytes =
-      emitter.shared().is_dynamic() ? emitter.shared().bytes() : emitter.stowed_bytes();
-  out.fits_shape = emitter.fits_shape();
+  out.shared_bytes = emitter.shared().bytes();
+  out.dynamic_bytes = emitter.shared().is_dynamic() ? emitter.shared().bytes() : 0;
   out.is_crowded = emitter.is_crowded();
   return out;
 }
 
 struct Trial {
-  Emitted emitted;
-  Emitter::Refused refused;
+  Emitted emitted = {};
+  SweepRefusals refused = {};
 };
 
 // The text of what is lowered to stage Final.
@@ -138,7 +136,7 @@ Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
   out.text = options.line_directives ? repeat_line_directives(function.text) : function.text;
   out.parts = std::move(function.parts);
   out.shared_bytes = function.shared_bytes;
-  out.dynamic_bytes = function.is_dynamic ? function.shared_bytes : 0;
+  out.dynamic_bytes = function.dynamic_bytes;
   return out;
 }
 
@@ -165,15 +163,24 @@ Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptio
   const TileLayouts layouts(kernel, facts.sweeps);
   if (const ThreadProgram program = lower_to_threads(kernel, facts, layouts, options);
       program.refused.empty()) {
-    Trial out{print(program.kernel, options), {}};
+    Trial out{.refused = program.refusals};
+    const bool is_one = kernel.shape.programs == 1 && kernel.shape.cluster == 1;
+    out.emitted.fits_shape = program.fits_shape && (is_one || !meets_in_block(program.kernel));
+    if (!out.refused.is_empty() || !out.emitted.fits_shape) return out;
+    out.emitted = print(program.kernel, options);
     check_read_back(program.kernel, all_of(out.emitted),
                     [&](const ir::Kernel& read) { return all_of(print(read, options)); });
     out.emitted.is_crowded = program.is_crowded;
-    out.emitted.fits_shape = kernel.shape.programs == 1 || !meets_in_block(program.kernel);
     return out;
   }
+  // Its programs have a block each, and no row in it.
+  Trial out;
+  out.emitted.fits_shape = kernel.shape.programs == 1 && kernel.shape.cluster == 1 &&
+                           std::none_of(kernel.buffers.begin(), kernel.buffers.end(),
+                                        [](const auto& buffer) { return buffer.is_private; });
+  if (!out.emitted.fits_shape) return out;
   Emitter emitter(kernel, facts, layouts, options);
-  Trial out{run(emitter, options), emitter.refused()};
+  out = Trial{run(emitter, options), emitter.refused()};
   // Copies that run ahead have barriers of their own; rings need none.
   const bool has_slots = std::any_of(
       kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::KernelBuffer& buffer) {

@@ -49,7 +49,6 @@ Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLay
       shape_(shape_of(kernel, options.target)),
       threads_(shape_.threads()),
       lanes_(shape_.lanes),
-      shared_axis_(first_program_axis(kernel)),
       producer_(ir::producer_of(kernel)),
       global_(kernel),
       has_products_(has_asynchronous_dots(kernel)),
@@ -59,7 +58,9 @@ Emitter::Emitter(const ir::Kernel& kernel, const LaidFacts& facts, const TileLay
       warp_buffers_(producer_ ? exchanged_within_warps(kernel, schedule_, layouts) : std::set<std::size_t>()) {
   for (const char* name : {"thread", "v", "k", "s", "shared", "lane", "warp"}) names_.make(name);
   parts_ = {"types"};
-  if (shape_.blocks > 1) parts_.insert({"reduce", "cluster"});
+  // Those of long rows have stage Final.
+  TW_CHECK(shape_.programs == 1 && shape_.blocks == 1 && !stowed_ && !alignments_.rotation(),
+           "kernel '{}' is none for the emitter", kernel.name);
 }
 
 std::string Emitter::run() {
@@ -68,7 +69,7 @@ std::string Emitter::run() {
   TextWriter out;
   out.open(fmt::format("extern \"C\" __global__ void {} {}({})", launch_bounds(),
                        kernel_symbol(kernel_.name), parameters));
-  for (const std::string& line : thread_lines()) out.line(line);
+  out.line("const int thread = int(threadIdx.x);");
   for (const std::string& line : prologue_) out.line(line);
   for (const std::string& line : shared_.declarations()) out.line(line);
   const std::string body = out_.take();
@@ -98,11 +99,6 @@ std::string Emitter::parameter_list() {
     programs_ = names_.make("programs");
     parameters += fmt::format(", i32 {}", programs_);
   }
-  if (shape_.programs > 1) {
-    program_ = names_.make("program_id");
-    programs_ = names_.make("programs");
-    parameters += fmt::format("{}i32 {}", parameters.empty() ? "" : ", ", programs_);
-  }
   return parameters;
 }
 
@@ -112,7 +108,7 @@ std::string Emitter::parameter_list() {
 std::string Emitter::launch_bounds() const {
   constexpr std::int64_t few_words = 64;
   constexpr int registers_of_slices = 128;
-  const int threads = shape_.programs * shape_.block_threads();  // of a block
+  const int threads = shape_.block_threads();
   if (producer_ != nullptr)
     return fmt::format("__launch_bounds__({}, 1)", threads + static_cast<int>(producer_->integer("warps")) * lanes_);
   int resident = shape_.resident;
@@ -126,42 +122,15 @@ std::string Emitter::launch_bounds() const {
                       : fmt::format("__launch_bounds__({})", threads);
 }
 
-// ---- Programs and threads
-
-// The number of the thread in its program.
-std::vector<std::string> Emitter::thread_lines() const {
-  if (shape_.blocks > 1) {
-    const std::string thread =
-        fmt::format("const int thread = tw::cluster_thread<{}>();", shape_.blocks);
-    if (cluster_bytes_ == 0) return {thread};
-    return {thread, "tw::cluster_arrive();"};
-  }
-  if (shape_.programs == 1) return {"const int thread = int(threadIdx.x);"};
-  const char axis = axes[static_cast<std::size_t>(shared_axis_)];
-  return {fmt::format("const int thread = int(threadIdx.x) % {};", threads_),
-          fmt::format("const int {} = int(blockIdx.{} * (blockDim.x / {}) + threadIdx.x / {});",
-                      program_, axis, threads_, threads_),
-          fmt::format("if ({} >= {}) return;", program_, programs_)};
-}
+// ---- Programs
 
 std::string Emitter::program_text(int axis) const {
-  const char letter = axes[static_cast<std::size_t>(axis)];
-  if (shape_.programs > 1 && axis == shared_axis_) return program_;
-  if (shape_.blocks > 1 && axis == 0) return fmt::format("tw::cluster_index<{}>()", shape_.blocks);
-  return fmt::format("i32(blockIdx.{})", letter);
+  return fmt::format("i32(blockIdx.{})", axes[static_cast<std::size_t>(axis)]);
 }
 
 std::string Emitter::program_count_text(int axis) const {
-  const char letter = axes[static_cast<std::size_t>(axis)];
-  if ((shape_.programs > 1 && axis == shared_axis_) || (axis == 0 && ir::is_persistent(kernel_))) return programs_;
-  if (shape_.blocks > 1 && axis == 0) return fmt::format("tw::cluster_count<{}>()", shape_.blocks);
-  return fmt::format("i32(gridDim.{})", letter);
-}
-
-bool Emitter::fits_shape() const {
-  if (stowed_ && (!is_stowed_well_ || shared_.is_dynamic())) return false;
-  if (shape_.programs == 1 && shape_.blocks == 1) return true;
-  return !has_barrier_ && shared_.bytes() == cluster_bytes_;
+  if (axis == 0 && ir::is_persistent(kernel_)) return programs_;
+  return fmt::format("i32(gridDim.{})", axes[static_cast<std::size_t>(axis)]);
 }
 
 // ---- Names, types and lines
@@ -238,7 +207,6 @@ void Emitter::barrier() {
   if (is_consuming_) out_.format("tw::meet_consumers<{}>();", threads_);
   else out_.line("__syncthreads();");
   barrier_end_ = out_.text().size();
-  has_barrier_ = true;
   shared_.note_barrier();
   global_.note_barrier();
 }

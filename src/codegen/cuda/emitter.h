@@ -29,6 +29,7 @@
 #include "codegen/cuda/wrapping.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "codegen/lower/lower_to_threads.h"
 #include "layout/map_box.h"
 #include "layout/wgmma.h"
 #include "passes/laid/access_shape.h"
@@ -52,9 +53,6 @@ class Emitter : private ElementPlans {
 
   // The function, from its signature on.
   std::string run();
-  // Whether the text is right for its shape: programs that share a block must not meet at barriers
-  // nor have arrays there, and those of a cluster must only meet in sums over all of it.
-  bool fits_shape() const;
   // Whether threads have to hold more than their registers take.
   bool is_crowded() const { return is_crowded_; }
   const SharedMemory& shared() const { return shared_; }
@@ -64,14 +62,7 @@ class Emitter : private ElementPlans {
   void assume(const GlobalMemory& other) { global_.assume(other.loop_ends()); }
   bool holds_assumed() const { return shared_.holds_assumed() && global_.holds_assumed(); }
   // What this schedule cannot be written with.
-  struct Refused {
-    std::vector<ir::Value> unparted;  // loads that a store of their loop must wait for, and cannot
-    std::vector<ir::Value> unshared;  // tiles made in an array that other threads still read
-
-    bool is_empty() const { return unparted.empty() && unshared.empty(); }
-  };
-  const Refused& refused() const { return refused_; }
-  std::int64_t stowed_bytes() const;  // of the row in a block's dynamic shared memory
+  const SweepRefusals& refused() const { return refused_; }
   const std::set<std::string>& parts() const { return parts_; }  // of the device library
   const std::set<WgmmaFunction>& wgmmas() const { return wgmmas_; }
   const std::map<std::string, MapBox>& boxes() const { return boxes_; }  // by map
@@ -110,7 +101,6 @@ class Emitter : private ElementPlans {
   void assert_scalar(const ir::Op& op);
   std::string parameter_list();
   std::string launch_bounds() const;
-  std::vector<std::string> thread_lines() const;
   std::string program_text(int axis) const;
   std::string program_count_text(int axis) const;
 
@@ -174,13 +164,6 @@ class Emitter : private ElementPlans {
   std::string vector_template(const Frame& frame, const VectorAccess& access,
                               const Guard& guard) const;
 
-  // ---- Tiles that are turned round (rotation.h, rotated_rows.cpp)
-  void declare_shift();
-  std::string rotated_template(const Frame& frame, const VectorAccess& access) const;
-  std::string rotated_place(const Frame& frame, const VectorAccess& access);
-  void rotated_load(Frame& frame, const VectorAccess& access, const std::string& into);
-  void rotated_store(Frame& frame, const VectorAccess& access, const std::string& from);
-
   std::string atomic_call(const ir::Op& op, const std::string& pointer,
                           const std::vector<std::string>& values, std::string_view order = {});
 
@@ -226,13 +209,6 @@ class Emitter : private ElementPlans {
   void declare_array(ir::Value value);
   std::string array_name(ir::Value value);
 
-  // ---- A row in shared memory (stowed_row.cpp)
-  void declare_stowed();
-  std::string stowed_index(const Frame& frame, const Place& place) const;
-  void stow_kept(ElementLoop& loop, std::vector<Preload>& loads);
-  void stow(ElementLoop& loop, const VectorAccess& access);
-  void stow_vector(ElementLoop& loop, const VectorAccess& access);
-  bool is_one_copy(const ElementLoop& loop, const VectorAccess& access) const;
   void assign_tile(ir::Value to, ir::Value from, const Step& at);
 
   // ---- Reductions
@@ -250,7 +226,6 @@ class Emitter : private ElementPlans {
   void add_to_reduction(ElementLoop& loop, const Reduction& reduction);
   void end_reduction(const Reduction& reduction);
   void reduce_over_warps(const Reduction& reduction);
-  void reduce_over_cluster(const Reduction& reduction);
   void publish(const Reduction& reduction, std::size_t number);
   // The region's result for two values; statements that it needs are written first.
   std::vector<std::string> combine(const ir::Region& region, const std::vector<std::string>& a,
@@ -469,13 +444,7 @@ class Emitter : private ElementPlans {
   const ProgramShape shape_;
   const int threads_;      // of a program
   const int lanes_;        // of a warp
-  const int shared_axis_;  // of the grid, along which programs share a block
-  std::string program_;    // names, where programs share a block
-  std::string programs_;
-  bool is_stowed_well_ = true;
-  std::string shift_;        // the name, where tiles are turned round
-  bool has_barrier_ = false;
-  std::int64_t cluster_bytes_ = 0;  // of the arrays through which a cluster meets
+  std::string programs_;   // the name, where a block takes several
 
   TextWriter out_;
   Names names_;
@@ -493,7 +462,7 @@ class Emitter : private ElementPlans {
   std::vector<std::string> prologue_;
   std::vector<std::string> delayed_;  // statements that end the work on an element
   GlobalMemory global_;
-  Refused refused_;
+  SweepRefusals refused_;
   std::size_t barrier_end_ = 0;  // of the last barrier, in the text
   ir::Location last_line_;
   int loop_depth_ = 0;

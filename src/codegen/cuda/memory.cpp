@@ -110,7 +110,6 @@ void Emitter::single_load(Frame& frame, const VectorAccess& access, const std::s
 
 void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::string& into) {
   parts_.insert("memory");
-  if (access.is_rotated) return rotated_load(frame, access, into);
   frame.is_whole_vector = true;
   const std::string pointer = vector_pointer(frame, access);
   const Guard guard = vector_guard(frame, access);
@@ -127,7 +126,6 @@ void Emitter::vector_load(Frame& frame, const VectorAccess& access, const std::s
 
 void Emitter::vector_store(Frame& frame, const VectorAccess& access, const std::string& from) {
   parts_.insert("memory");
-  if (access.is_rotated) return rotated_store(frame, access, from);
   frame.is_whole_vector = true;
   const std::string pointer = vector_pointer(frame, access);
   const Guard guard = vector_guard(frame, access);

@@ -210,11 +210,9 @@ void Emitter::add_to_reduction(ElementLoop& loop, const Reduction& reduction) {
   if (!reduction.identity) out_.close();
 }
 
-// Over the warps of a block, or of all blocks of a cluster.
+// Over the warps of a block.
 void Emitter::reduce_over_warps(const Reduction& reduction) {
   const ReducePlan& plan = reduction.plan;
-  if (plan.is_over_cluster) return reduce_over_cluster(reduction);
-  has_barrier_ = true;
   const std::string slots = names_.make(reduction.total + "_slots");
   shared_.add(slots, reduction.type, plan.slots, scratch_of(*reduction.op), loop_depth_ > 0);
   if (shared_.write_needs_barrier(slots)) barrier();
@@ -229,16 +227,6 @@ void Emitter::reduce_over_warps(const Reduction& reduction) {
   shared_.note_barrier();
   global_.note_barrier();
   shared_.note_read(slots);
-}
-
-void Emitter::reduce_over_cluster(const Reduction& reduction) {
-  if (cluster_bytes_ == 0) out_.line("tw::cluster_wait();");
-  const std::string slots = names_.make(reduction.total + "_slots");
-  const std::int64_t before = shared_.bytes();
-  shared_.add(slots, reduction.type, reduction.plan.slots, scratch_of(*reduction.op), false);
-  cluster_bytes_ += shared_.bytes() - before;
-  out_.format("{0} = tw::reduce_cluster<{1}, {2}>({0}, {3}, {4});", reduction.total, shape_.blocks,
-              shape_.warps, slots, combine_lambda(reduction));
 }
 
 void Emitter::end_reduction(const Reduction& reduction) {

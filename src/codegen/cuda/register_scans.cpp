@@ -73,7 +73,6 @@ void Emitter::scan_registers(const ir::Op& op, const ScanPlan& plan, const std::
               plan.log_registers, plan.inner, plan.lanes, plan.warps, plan.outer,
               op.integer("reverse") != 0, running, slots, lambda);
   if (plan.warps == 0) return;
-  has_barrier_ = true;
   shared_.note_barrier();
   global_.note_barrier();
   shared_.note_read(slots);

@@ -122,7 +122,6 @@ void Emitter::emit_shared_lines(const Step& step, const ScanShape& shape, const 
   out_.format("const bool {} = tw::scan_before<{}, {}>({}, {}, {}, {});", text.has_before, lanes,
               warps, text.running, text.before, slots, lambda);
   if (warps > 1) {
-    has_barrier_ = true;
     shared_.note_barrier();
     global_.note_barrier();
     shared_.note_read(slots);

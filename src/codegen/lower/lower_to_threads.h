@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/cuda/emit.h"
 #include "ir/kernel.h"
@@ -12,12 +13,21 @@
 
 namespace tilewright {
 
+// Values of the Laid kernel that other sweeps would have to treat otherwise.
+struct SweepRefusals {
+  std::vector<ir::Value> unparted = {};  // to be loaded apart from stores that meet them
+  std::vector<ir::Value> unshared = {};  // not to be made in a place that is still read
+  bool is_empty() const { return unparted.empty() && unshared.empty(); }
+};
+
 struct ThreadProgram {
   ir::Kernel kernel;        // of stage Final
   bool is_crowded = false;  // threads have to hold more than their registers take
   // What the kernel has that is not lowered yet, as a sentence's subject and verb; empty where all
   // of it is. Such a kernel is written by the emitter.
   std::string refused = {};
+  SweepRefusals refusals = {};  // where there are any, the kernel is not whole
+  bool fits_shape = true;       // else the row could not be put where it is to lie
 };
 
 // With its barriers.

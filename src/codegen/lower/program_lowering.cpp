@@ -12,8 +12,13 @@ ir::Value ProgramLowering::scalar(ir::Value value) {
   const auto found = scalars_.find(value.id);
   if (found != scalars_.end()) return found->second;
   const ir::Op* maker = laid_.maker(value);
+  if (maker && maker->facts().is(ir::Family::View)) return only_element(*maker, value);
   TW_CHECK(maker && maker->kind == OpKind::Constant, "a scalar is used before it is lowered");
   return constant_of(laid_.type(value), *maker->find("value"));
+}
+
+ir::Value ProgramLowering::only_element(const ir::Op& view, ir::Value) {
+  TW_UNREACHABLE("the element of '{}' is used before it is lowered", view.facts().name);
 }
 
 void ProgramLowering::write_at_uses(ir::Value value, ir::Value made) {

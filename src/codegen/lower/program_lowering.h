@@ -29,6 +29,8 @@ class ProgramLowering : protected FinalBuilder {
   // Whether a loop has to let other programs run.
   virtual bool asks_others(const ir::Op&) const { return false; }
   virtual void mark_loop(ir::Op&, const ir::Op&) {}
+  // The scalar that a view of a tile with one element gives, which has no step of its own.
+  virtual ir::Value only_element(const ir::Op& view, ir::Value value);
 
   // ---- Scalars (program_lowering.cpp)
   ir::Value scalar(ir::Value value);

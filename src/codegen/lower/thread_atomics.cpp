@@ -59,6 +59,7 @@ void ThreadLowering::atomic_element(Loop& loop, const ir::Op& op) {
     operands.push_back(element(loop, op.operands[k], frame.place));
   operands.insert(operands.begin(), element(loop, op.operands[0], frame.place));
   const bool is_asked = uses_[op.result().id] > 0;
+  if (is_asked && owner(*frame.layout)) return share_old(loop, op, std::move(operands), conditions);
   const std::string name = is_asked ? names_.make(kernel_.name_of(op.result()), "old") : "";
   const std::string order = order_of(op, fenced_);
   // A compare-and-swap takes no mask.
@@ -70,6 +71,30 @@ void ThreadLowering::atomic_element(Loop& loop, const ir::Op& op) {
   if (op.kind == OpKind::AtomicCas) return when(all(conditions), make);
   operands.push_back(all(conditions));
   make();
+}
+
+// Where several threads hold the element, one does it and the others get what it has found through
+// shared memory.
+void ThreadLowering::share_old(Loop& loop, const ir::Op& op, std::vector<ir::Value> operands,
+                               const std::vector<ir::Value>& conditions) {
+  const Frame& frame = loop.plan.frame;
+  const std::string name = names_.make(kernel_.name_of(op.result()), "old");
+  const Type element = kernel_.type(op.result()).element();
+  const ir::Value slots = make_scratch(op, element, kernel_.type(op.result()).numel(),
+                                       (name + "_shared").c_str());
+  const ir::Value at = index(loop, frame.place);
+  const auto make = [&] {
+    return make_atomic(op, operands, order_of(op, fenced_), names_.make("found"));
+  };
+  const ir::Value own = owner(*frame.layout);
+  if (op.kind == OpKind::AtomicCas) {
+    when(own, [&] { statement(OpKind::Write, {slots, at, make()}, *list_, {}, op.location); });
+  } else {
+    operands.push_back(all(conditions));
+    statement(OpKind::Write, {slots, at, make(), own}, *list_, {}, op.location);
+  }
+  loop.scopes.back().elements[Frame::key(op.result(), frame.place)] =
+      named(FinalBuilder::make(OpKind::Read, {slots, at}, element), name, *list_);
 }
 
 // Puts the first fence behind the loads of a loop; the atomic itself then has none.

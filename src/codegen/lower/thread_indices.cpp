@@ -75,14 +75,18 @@ ir::Value ThreadLowering::index(Loop& loop, const IndexMap& map) {
 
 ir::Value ThreadLowering::coordinate(Loop& loop, const Place& place, const Type& type,
                                      int dimension) {
-  return index(loop, compose(coordinate_map(sizes_of(type), dimension), place));
+  const ir::Value slot = index(loop, compose(coordinate_map(sizes_of(type), dimension), place));
+  if (!is_rotated(type)) return slot;
+  return FinalBuilder::make(OpKind::Call, {slot, shift_}, Type::scalar(i32),
+                            {{"function", std::string(name_of(LibraryKind::Rotated))},
+                             {"numbers", std::vector<std::int64_t>{type.numel()}}});
 }
 
 // Of rows only: tiles of products have few masks and their own ways to save registers.
 std::optional<ThreadLowering::SplitIndex> ThreadLowering::split_index(const Loop& loop,
                                                                       const Type& type,
                                                                       const Place& map) {
-  if (type.rank != 1) return std::nullopt;
+  if (type.rank != 1 || is_rotated(type)) return std::nullopt;
   const Frame& frame = loop.plan.frame;
   const std::size_t last = frame.space.variables.size() - 1;
   const std::size_t first = frame.is_whole_vector ? frame.index_from : 0;

@@ -78,6 +78,7 @@ void ThreadLowering::close_all(Loop& loop) {
 void ThreadLowering::declare(ir::Value value) {
   const ir::Value storage = schedule_.storage(value);
   if (arrays_.contains(storage.id)) return;
+  if (is_stowed(value)) return declare_row();
   if (layouts_.is_shared(value)) {
     const Type& type = kernel_.type(storage);
     const ir::KernelBuffer& buffer =
@@ -99,11 +100,11 @@ void ThreadLowering::elements(const Step& step) {
   for (const ir::Value value : step.kept) declare(value);
   Loop loop = make(step, layouts_.of_step(step));
   const TileReads reads = reads_of(kernel_, schedule_, step);
-  if (is_made_beside_readers(loop, reads))
-    refused_ = "a tile that is made where other threads still read is not";
+  refuse_beside_readers(loop, reads);
   for (const ir::Value value : step.kept)
     if (!layouts_.swaps_of(value).empty()) refused_ = "what lanes exchange for a product is not";
-  slice_streamed(loop.plan, reads);
+  const bool meets_inside = meetings_.inside.contains(step.order);
+  if (!meets_inside) slice_streamed(loop.plan, reads);
   std::vector<Reduction> reductions;
   for (const ir::Op* op : step.reductions) reductions.push_back(begin_reduction(step, *op));
   open(loop, over_slices, "slices", loop.plan.unrolls_slices);
@@ -116,7 +117,9 @@ void ThreadLowering::elements(const Step& step) {
   });
   std::vector<Preload> late_loads(late, preloads.end());
   preloads.erase(late, preloads.end());
+  fill_row(loop, late_loads);
   load_first(loop, preloads, false);
+  if (meets_inside) part_accesses(loop, reads, preloads);
   begin_fenced(reads, preloads, step);
   if (late_loads.empty() && reductions.empty() && is_only_loaded(step, preloads))
     return close(loop, over_slices);
@@ -213,7 +216,9 @@ void ThreadLowering::load_vector(Loop& loop, const Preload& preload, ir::Value t
                                  ir::Value start) {
   if (!preload.access) {
     const std::int64_t count = std::int64_t{1} << loop.plan.log_vector;
-    const ir::Value from = shared_vector(loop, preload.value, preload.place);
+    const ir::Value from = is_stowed(preload.value)
+                               ? row_vector(loop, preload.place)
+                               : shared_vector(loop, preload.value, preload.place);
     statement(OpKind::LoadTo, {view(tile, start), from}, *list_,
               {{"count", count}, {"width", count}});
     return;
@@ -234,6 +239,7 @@ void ThreadLowering::load_vector(Loop& loop, const Preload& preload, ir::Value t
     statement(OpKind::Write, {tile, start, cast(read, element.dtype)}, *list_, {}, op.location);
     return;
   }
+  if (access.is_rotated) return load_rotated(loop, access, view(tile, start));
   Frame& frame = loop.plan.frame;
   frame.is_whole_vector = true;
   const ir::Value pointer = vector_pointer(loop, access);
@@ -278,6 +284,7 @@ void ThreadLowering::element_ops(Loop& loop, const std::map<const ir::Op*, ir::V
 
 // The array may be one that the element's ops still read.
 void ThreadLowering::keep(Loop& loop, ir::Value value, const std::vector<VectorKeep>& keeps) {
+  if (is_stowed(value)) return;  // by its copies
   const Place& place = loop.plan.frame.place;
   const auto found = std::find_if(keeps.begin(), keeps.end(),
                                   [&](const VectorKeep& kept) { return kept.value == value; });
@@ -364,6 +371,7 @@ ir::Value ThreadLowering::other_of(const ir::Op& load, const Type& element) {
 void ThreadLowering::store_vector(Loop& loop, const VectorAccess& access, ir::Value from) {
   Frame& frame = loop.plan.frame;
   const auto write = [&] {
+    if (access.is_rotated) return store_rotated(loop, access, from);
     frame.is_whole_vector = true;
     std::vector<ir::Value> operands = {vector_pointer(loop, access), from};
     const Guards guards = vector_guards(loop, access);

@@ -10,9 +10,9 @@
 
 #include "base/check.h"
 #include "codegen/cuda/program_shape.h"
-#include "codegen/lower/thread_order.h"
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
+#include "passes/laid/allocate_shared.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/spins.h"
 #include "passes/passes.h"
@@ -25,7 +25,7 @@ using ir::Type;
 namespace {
 
 // Why ops of a kind are not lowered; empty where they are.
-std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
+std::string refusal(const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
   const auto unless = [&](bool is_lowered) {
     return is_lowered ? std::string() : fmt::format("'{}' is not", facts.name);
@@ -35,19 +35,14 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
     case ir::Family::Source:
       return unless(op.kind != OpKind::NumBlocks && op.kind != OpKind::IsProducer);
     case ir::Family::View:
-      // The only element of a tile is no element of a loop.
-      return unless(std::all_of(op.results.begin(), op.results.end(),
-                                [&](ir::Value value) { return is_tile(laid, value); }) ||
-                    !is_tile(laid, op.operands[0]));
     case ir::Family::Elementwise:
     case ir::Family::Check:
     case ir::Family::Ends:
     case ir::Family::Reduction:
+    case ir::Family::Control:
       return {};
     case ir::Family::Access:
       return unless(op.kind != OpKind::CopyAsync);
-    case ir::Family::Control:
-      return op.texts("scratch").empty() ? "" : "tiles that change places in shared memory are not";
     case ir::Family::Sync:
       return unless(op.kind == OpKind::Barrier);
     case ir::Family::Across:
@@ -60,16 +55,11 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
   return unless(false);
 }
 
-// What an atomic of an element has found is wanted by the thread that asked alone.
 std::string refusal(const TileLayouts& layouts, const Steps& steps) {
   for (const Step& step : steps) {
     if (step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
         !ThreadLowering::is_lowered_dot(layouts, *step.op))
       return "a product of warpgroups is not";
-    if (step.kind == Step::Kind::Elements)
-      for (const ir::Op* op : step.ops)
-        if (op->facts().is_atomic() && !op->text("scratch").empty())
-          return "old values of an atomic that several threads want are not";
     for (const Steps& inner : step.regions)
       if (std::string why = refusal(layouts, inner); !why.empty()) return why;
   }
@@ -83,47 +73,41 @@ std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLa
   };
   // The ops first: they say what the kernel does.
   ir::walk(laid.body, [&](const ir::Op& op) {
-    if (why.empty()) why = refusal(laid, op);
+    if (why.empty()) why = refusal(op);
   });
   for (const ir::KernelBuffer& buffer : laid.buffers) {
-    refuse(buffer.is_private, "a row that is each thread's own part of shared memory is not");
     refuse(buffer.has_slots(), "a buffer of several slots is not");
   }
-  refuse(laid.shape.cluster > 1, "a program of several blocks is not");
-  refuse(facts.alignments.rotation().has_value(), "rows that begin anywhere are not");
   refuse(!laid.rings.empty() || !laid.maps.empty() || ir::is_persistent(laid),
          "warps with roles are not");
   return why.empty() ? refusal(layouts, facts.sweeps.steps()) : why;
-}
-
-// Whether a barrier stands in a loop over elements.
-bool has_inner_barriers(const ir::Region& region, bool is_inside) {
-  return std::any_of(region.ops.begin(), region.ops.end(), [&](const ir::Op* op) {
-    if (op->kind == OpKind::Barrier) return is_inside;
-    const bool is_of_elements = op->kind == OpKind::For && op->text("over") != "rounds";
-    return std::any_of(op->regions.begin(), op->regions.end(), [&](const ir::Region& inner) {
-      return has_inner_barriers(inner, is_inside || is_of_elements);
-    });
-  });
 }
 
 }  // namespace
 
 ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options,
-                               std::set<int> meetings)
+                               MemoryMeetings meetings, bool shares_seen)
     : ElementPlans(laid, facts, layouts, options),
       ProgramLowering(laid, facts.sweeps),
       text_(out_),
-      meetings_(std::move(meetings)) {}
+      meetings_(std::move(meetings)),
+      shares_seen_(shares_seen),
+      shared_end_(shared_bytes_of(laid)) {}
 
 ThreadProgram ThreadLowering::run() {
   enter();
   steps(schedule_.steps());
+  // Which programs share a block is known by the numbers that are asked for.
+  if (const int axis = first_program_axis(kernel_);
+      kernel_.shape.programs > 1 && axis != first_program_axis(out_))
+    named(FinalBuilder::make(OpKind::ProgramId, {}, Type::scalar(i32),
+                             {{"axis", std::int64_t{axis}}}),
+          names_.make("program"), prologue_);
   prologue_.insert(prologue_.end(), shared_.begin(), shared_.end());
   out_.body.ops.insert(out_.body.ops.begin() + 1, prologue_.begin(), prologue_.end());
   out_.shape.resident = resident_blocks();
-  return {std::move(out_), is_crowded_, refused_};
+  return {std::move(out_), is_crowded_, refused_, refusals_, fits_shape_};
 }
 
 void ThreadLowering::enter() {
@@ -147,7 +131,8 @@ void ThreadLowering::enter() {
 
 void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
-    if (meetings_.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
+    if (meetings_.before.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
+    if (step.kind != Step::Kind::Scalar) declare_shift();
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_op(*step.op);
@@ -168,6 +153,7 @@ void ThreadLowering::steps(const Steps& all) {
         for (const ir::Region& inner : step.op->regions)
           for (const ir::Value argument : inner.arguments)
             if (is_tile(kernel_, argument)) declare(argument);
+        note_scratch(*step.op);
         if (step.op->kind == OpKind::For) hold_operands(step);
         if (step.op->kind == OpKind::While && is_spin(step)) spin(step);
         else control(step);
@@ -218,6 +204,15 @@ void ThreadLowering::scalar_op(const ir::Op& op) {
     scalars_[op.result().id] = named(made, names_.make(kernel_.name_of(op.result()), "t"), *list_);
 }
 
+// At the end of the program, before which every array is made.
+ir::Value ThreadLowering::only_element(const ir::Op& view, ir::Value value) {
+  static const Step at_end{.kind = Step::Kind::Control, .order = 1 << 30};
+  Loop loop;
+  loop.plan.frame.step = &at_end;
+  loop.plan.frame.place = {BitMatrix::zero(0, 0), 0};
+  return viewed(loop, view, value, loop.plan.frame.place);
+}
+
 ir::Value ThreadLowering::zero_of(const Type& type) {
   return type.is_float() ? constant_of(type, 0.0) : constant_of(type, std::int64_t{0});
 }
@@ -233,18 +228,36 @@ std::vector<ir::Attribute> access_attributes(const ir::Op& op, std::string_view 
 
 }  // namespace
 
-// Behind a branch where it is masked.
 void ThreadLowering::scalar_load(const ir::Op& op) {
+  const std::string name = names_.make(kernel_.name_of(op.result()), "t");
+  const bool is_shared = shares_seen_ && op.integer("volatile") != 0;
+  scalars_[op.result().id] = is_shared ? share_seen(op, name) : load_scalar(op, name);
+}
+
+// One thread looks, and the others get what it has seen through shared memory.
+ir::Value ThreadLowering::share_seen(const ir::Op& op, const std::string& name) {
+  constexpr std::int64_t line = 16;
+  const Type& type = kernel_.type(op.result());
+  const ir::Value slot =
+      named(FinalBuilder::make(OpKind::Array, {}, Type::array(type, ir::Space::Shared),
+                               {{"count", std::int64_t{1}}, {"offset", shared_end_}}),
+            names_.make(name + "_shared"), shared_);
+  shared_end_ += line;
+  when(compare("eq", thread_, number(0)), [&] {
+    statement(OpKind::Write, {slot, number(0), load_scalar(op, names_.make("found"))}, *list_, {},
+              op.location);
+  });
+  return named(FinalBuilder::make(OpKind::Read, {slot, number(0)}, type), name, *list_);
+}
+
+// Behind a branch where it is masked.
+ir::Value ThreadLowering::load_scalar(const ir::Op& op, const std::string& name) {
   const Type& type = kernel_.type(op.result());
   const auto load = [&] {
     return FinalBuilder::make(OpKind::Load, {scalar(op.operands[0])}, type,
                               access_attributes(op, cache_of(op)), op.location);
   };
-  const std::string name = names_.make(kernel_.name_of(op.result()), "t");
-  if (op.operands.size() < 2) {
-    scalars_[op.result().id] = named(load(), name, *list_);
-    return;
-  }
+  if (op.operands.size() < 2) return named(load(), name, *list_);
   ir::Op* chosen = out_.make_op(OpKind::If, {scalar(op.operands[1])}, {type}, op.location);
   chosen->regions.resize(2);
   out_.set_name(chosen->results[0], name);
@@ -254,7 +267,7 @@ void ThreadLowering::scalar_load(const ir::Op& op) {
     statement(OpKind::Yield, {op.operands.size() > 2 ? scalar(op.operands[2]) : zero_of(type)},
               *list_);
   });
-  scalars_[op.result().id] = chosen->results[0];
+  return chosen->results[0];
 }
 
 void ThreadLowering::scalar_store(const ir::Op& op) {
@@ -331,20 +344,22 @@ ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
   const auto refused = [](std::string why) { return ThreadProgram{.refused = std::move(why)}; };
   if (std::string why = refusal(laid, facts, layouts); !why.empty()) return refused(std::move(why));
-  std::optional<std::set<int>> meetings = meetings_in_memory(laid, facts.sweeps, layouts);
-  if (!meetings) return refused("threads that meet between the loads and the stores of a sweep are not");
-  ThreadProgram out = ThreadLowering(laid, facts, layouts, options, std::move(*meetings)).run();
-  if (!out.refused.empty()) return out;
-  for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
-  // Accesses whose threads are not known to be the same would meet for each element.
-  if (has_inner_barriers(out.kernel.body, false))
-    return refused("threads that meet for each element of a tile are not");
+  const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
+  const auto is_whole = [](const ThreadProgram& program) {
+    return program.refused.empty() && program.refusals.is_empty() && program.fits_shape;
+  };
+  const auto lower = [&](bool shares_seen) {
+    ThreadProgram out = ThreadLowering(laid, facts, layouts, options, meetings, shares_seen).run();
+    if (is_whole(out))
+      for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
+    return out;
+  };
+  ThreadProgram out = lower(false);
   // Threads may see different values where a volatile load decides whether they meet.
-  if (ir::find_divergent(out.kernel) != nullptr)
-    return refused("threads that meet under a condition which a volatile load decides are not");
-  // Which programs share a block is known by the numbers that are asked for.
-  if (laid.shape.programs > 1 && first_program_axis(laid) != first_program_axis(out.kernel))
-    return refused("programs that share a block and do not ask for their numbers are not");
+  const auto is_divergent = [&] { return is_whole(out) && ir::find_divergent(out.kernel); };
+  if (is_divergent()) out = lower(true);
+  if (is_divergent())
+    return refused("threads that meet under a condition which volatile loads of a tile decide are not");
   return out;
 }
 

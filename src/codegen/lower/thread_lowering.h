@@ -17,6 +17,7 @@
 #include "codegen/cuda/element_plans.h"
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/lower/program_lowering.h"
+#include "codegen/lower/thread_order.h"
 #include "codegen/print/cuda_expressions.h"
 #include "passes/laid/reduce_plan.h"
 
@@ -28,7 +29,7 @@ IndexMap number_map(const Space& space, int bits);
 class ThreadLowering : private ElementPlans, private ProgramLowering {
  public:
   ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts,
-                 const CudaEmitOptions& options, std::set<int> meetings);
+                 const CudaEmitOptions& options, MemoryMeetings meetings, bool shares_seen);
   ThreadProgram run();
 
   static bool is_lowered_dot(const TileLayouts& layouts, const ir::Op& dot);
@@ -103,10 +104,13 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void steps(const Steps& steps) override;
   bool is_inlined(const ir::Op& op, ir::Value made) const override;
   void mark_loop(ir::Op& loop, const ir::Op& op) override;
+  ir::Value only_element(const ir::Op& view, ir::Value value) override;
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies) override;
   void copy(const Step& step, ir::Value to, ir::Value from);
   void scalar_op(const ir::Op& op);
   void scalar_load(const ir::Op& op);
+  ir::Value load_scalar(const ir::Op& op, const std::string& name);
+  ir::Value share_seen(const ir::Op& op, const std::string& name);
   void scalar_store(const ir::Op& op);
   ir::Value zero_of(const ir::Type& type);
   ir::Value owner(const Layout& layout);  // none where every thread owns its elements
@@ -178,17 +182,37 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   ir::Value other_of(const ir::Op& load, const ir::Type& element);
   void store_vector(Loop& loop, const VectorAccess& access, ir::Value from);
 
+  // ---- Long rows (thread_rows.cpp)
+  void declare_shift();
+  std::vector<ir::Value> rotated_place(const Loop& loop, const VectorAccess& access);
+  std::vector<ir::Attribute> rotated_attributes(const Loop& loop, const VectorAccess& access) const;
+  void load_rotated(Loop& loop, const VectorAccess& access, ir::Value into);
+  void store_rotated(const Loop& loop, const VectorAccess& access, ir::Value from);
+  void declare_row();
+  ir::Value row_index(const Loop& loop, const Place& place);
+  ir::Value row_vector(Loop& loop, const Place& place);
+  void fill_row(Loop& loop, std::vector<Preload>& loads);
+  bool is_one_copy(const Loop& loop, const VectorAccess& access) const;
+  void copy_to_row(Loop& loop, const VectorAccess& access);
+  void load_to_row(Loop& loop, const Preload& load);
+
   // ---- Tiles in shared memory (thread_tiles.cpp)
   ir::Value array_index(Loop& loop, ir::Value value, const Place& place);
   ir::Value view(ir::Value array, ir::Value index);
   ir::Value shared_vector(Loop& loop, ir::Value value, const Place& place);
   void write_element(Loop& loop, ir::Value to, ir::Value value);
-  bool is_made_beside_readers(const Loop& loop, const TileReads& reads) const;
+  void refuse_beside_readers(const Loop& loop, const TileReads& reads);
+  void part_accesses(const Loop& loop, const TileReads& reads,
+                     const std::vector<Preload>& preloads);
   std::vector<VectorKeep> plan_vector_keeps(const Loop& loop, const std::vector<Preload>& preloads);
   static bool keeps_all(const Step& step, const std::vector<VectorKeep>& keeps);
   void keep_vector(Loop& loop, const VectorKeep& kept);
   void across(const Step& step);
   void for_each_result(const Step& step, const std::function<ir::Value(Loop&)>& make_element);
+  void note_scratch(const ir::Op& control);
+  ir::Value put_aside(const Step& step, ir::Value to, ir::Value from, const std::string& scratch);
+  void assign_aside(const Step& step, ir::Value to, ir::Value aside);
+  ir::Value aside_index(Loop& loop, ir::Value to);
   void gather(const Step& step);
   void concatenate(const Step& step);
 
@@ -236,6 +260,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
                         const std::string& order, const std::string& name);
   void fence(const ir::Op& atomic);
   void atomic_element(Loop& loop, const ir::Op& op);
+  void share_old(Loop& loop, const ir::Op& op, std::vector<ir::Value> operands,
+                 const std::vector<ir::Value>& conditions);
   void begin_fenced(const TileReads& reads, const std::vector<Preload>& preloads, const Step& step);
   void end_fenced();
   // The attributes of a vector that is added.
@@ -270,10 +296,18 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   // Words that are read before a loop, by the product and whether it is its left operand.
   std::map<std::pair<const ir::Op*, bool>, ir::Value> held_;
   std::map<std::uint64_t, ir::Value> owners_;            // by the bits of copies
+  // Scratch through which a tile is handed on, by the tile that it becomes and by itself.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> aside_;
   std::vector<Delayed> delayed_;
-  const std::set<int> meetings_;    // steps before which all threads meet
+  const MemoryMeetings meetings_;
+  const bool shares_seen_;          // volatile loads of scalars are one thread's for all
+  std::int64_t shared_end_;         // behind all buffers
   const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
   std::string refused_;             // why these sweeps cannot be written
+  SweepRefusals refusals_;          // what other ones would have to do otherwise
+  ir::Value shift_;                 // by how much rows are turned round
+  bool fits_shape_ = true;          // the row could be put where it is to lie
+  bool has_begun_ = false;          // every block of the program
   std::string spinning_;            // the order of the exchange that a loop waits for
   int loop_depth_ = 0;
   std::int64_t loop_words_ = 0;  // the most registers that a step of a loop loads and adds to

@@ -24,8 +24,7 @@ class MemoryWalk {
 
   void run() { walk(sweeps_.steps()); }
   GlobalMemory& memory() { return memory_; }
-  const std::set<int>& meetings() const { return meetings_; }
-  bool meets_inside() const { return meets_inside_; }
+  const MemoryMeetings& meetings() const { return meetings_; }
 
  private:
   void walk(const Steps& steps) {
@@ -40,7 +39,7 @@ class MemoryWalk {
   }
 
   void meet(const Step& step) {
-    meetings_.insert(step.order);
+    meetings_.before.insert(step.order);
     note_barrier();
   }
   void note_barrier() {
@@ -99,8 +98,13 @@ class MemoryWalk {
     };
     for (const TileAccess& access : reads.accesses)
       if (!is_write(access)) memory_.note(access, layout);
+    bool meets_inside = false;
     for (const TileAccess& access : reads.accesses)
-      meets_inside_ |= is_write(access) && is_unordered(access);
+      meets_inside |= is_write(access) && is_unordered(access);
+    if (meets_inside) {
+      meetings_.inside.insert(step.order);
+      note_barrier();
+    }
     for (const TileAccess& access : reads.accesses)
       if (is_write(access)) memory_.note(access, layout);
     // Behind the sweep all threads meet where warps combine their totals.
@@ -144,27 +148,23 @@ class MemoryWalk {
   const TileLayouts& layouts_;
   GlobalMemory memory_;
   std::vector<int> uses_;  // by value
-  std::set<int> meetings_;
+  MemoryMeetings meetings_;
   // Arrays in shared memory, by the value that owns them, that the step which touched shared memory
   // last has written; none behind a meeting.
   std::set<std::uint32_t> written_;
-  bool meets_inside_ = false;
 };
 
 }  // namespace
 
-std::optional<std::set<int>> meetings_in_memory(const ir::Kernel& laid, const Sweeps& sweeps,
-                                                const TileLayouts& layouts) {
-  const auto found = [](const MemoryWalk& walk) {
-    return walk.meets_inside() ? std::nullopt : std::optional(walk.meetings());
-  };
+MemoryMeetings meetings_in_memory(const ir::Kernel& laid, const Sweeps& sweeps,
+                                  const TileLayouts& layouts) {
   MemoryWalk first(laid, sweeps, layouts);
   first.run();
-  if (!first.memory().has_feared_rounds()) return found(first);
+  if (!first.memory().has_feared_rounds()) return first.meetings();
   MemoryWalk informed(laid, sweeps, layouts);
   informed.memory().assume(first.memory().loop_ends());
   informed.run();
-  return informed.memory().holds_assumed() ? found(informed) : found(first);
+  return informed.memory().holds_assumed() ? informed.meetings() : first.meetings();
 }
 
 }  // namespace tilewright

@@ -3,7 +3,6 @@
 // they share with the launch: what a program does to it happens in the order of its source.
 #pragma once
 
-#include <optional>
 #include <set>
 
 #include "ir/kernel.h"
@@ -12,9 +11,13 @@
 
 namespace tilewright {
 
-// Numbers of steps (Step::order) before which all threads meet. None where they would have to meet
-// between the loads and the stores of one sweep.
-std::optional<std::set<int>> meetings_in_memory(const ir::Kernel& laid, const Sweeps& sweeps,
-                                                const TileLayouts& layouts);
+// Steps, by their order.
+struct MemoryMeetings {
+  std::set<int> before;  // before which all threads meet
+  std::set<int> inside;  // which meet between their loads and their stores
+};
+
+MemoryMeetings meetings_in_memory(const ir::Kernel& laid, const Sweeps& sweeps,
+                                  const TileLayouts& layouts);
 
 }  // namespace tilewright

@@ -173,7 +173,15 @@ void ThreadLowering::combine_threads(const Reduction& reduction) {
   std::vector<std::int64_t> numbers = {plan.lanes};
   if (is_block) numbers.push_back(plan.warps);
   numbers.insert(numbers.end(), {reduction.registers, in_order ? 1 : 0});
-  call_combining(reduction, is_block ? LibraryKind::ReduceBlock : LibraryKind::ReduceLanes,
+  if (plan.is_over_cluster && !has_begun_)
+    statement(OpKind::Call, {}, *list_,
+              {{"function", std::string(name_of(LibraryKind::ClusterWait))}},
+              reduction.op->location);
+  has_begun_ |= plan.is_over_cluster;
+  call_combining(reduction,
+                 plan.is_over_cluster ? LibraryKind::ReduceCluster
+                 : is_block           ? LibraryKind::ReduceBlock
+                                      : LibraryKind::ReduceLanes,
                  std::move(numbers));
 }
 
@@ -183,7 +191,7 @@ void ThreadLowering::call_combining(const Reduction& reduction, LibraryKind kind
                                     std::vector<std::int64_t> numbers) {
   const ir::Region& combine = reduction.op->regions[0];
   std::vector<ir::Value> operands = reduction.totals;
-  if (kind == LibraryKind::ReduceBlock || kind == LibraryKind::ScanBlock) {
+  if (find_library_function(name_of(kind))->operands.ends_with('S')) {
     const std::vector<ir::Value> slots = make_slots(reduction);
     operands.insert(operands.end(), slots.begin(), slots.end());
   }

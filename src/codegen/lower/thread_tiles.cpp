@@ -6,7 +6,9 @@
 
 #include "base/check.h"
 #include "codegen/lower/thread_lowering.h"
+#include "ir/analysis/memory_order.h"
 #include "layout/convert.h"
+#include "passes/laid/hand_overs.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -15,6 +17,7 @@ using ir::OpKind;
 using ir::Type;
 
 ir::Value ThreadLowering::array_index(Loop& loop, ir::Value value, const Place& place) {
+  if (is_stowed(value)) return row_index(loop, place);
   return layouts_.is_shared(value) ? index(loop, layouts_.swizzle_of(value)(place))
                                    : register_index(loop, value, place);
 }
@@ -42,8 +45,8 @@ void ThreadLowering::write_element(Loop& loop, ir::Value to, ir::Value value) {
   statement(OpKind::Write, operands, *list_);
 }
 
-// A tile that is made in an array which other threads still read for it.
-bool ThreadLowering::is_made_beside_readers(const Loop& loop, const TileReads& reads) const {
+// A tile that is made in an array which other threads still read for it needs one of its own.
+void ThreadLowering::refuse_beside_readers(const Loop& loop, const TileReads& reads) {
   const Step& step = *loop.plan.frame.step;
   const auto is_own = [&](const TileRead& read) {
     const Layout& layout = layouts_.of_array(read.value).layout;
@@ -51,13 +54,37 @@ bool ThreadLowering::is_made_beside_readers(const Loop& loop, const TileReads& r
            plan_conversion(layout, *loop.plan.frame.layout, read.map).kind ==
                Conversion::Kind::Registers;
   };
-  return std::any_of(step.kept.begin(), step.kept.end(), [&](ir::Value value) {
-    return layouts_.is_shared(value) &&
-           std::any_of(reads.arrays.begin(), reads.arrays.end(), [&](const TileRead& read) {
-             return layouts_.is_shared(read.value) &&
-                    schedule_.storage(read.value) == schedule_.storage(value) && !is_own(read);
-           });
-  });
+  for (const ir::Value value : step.kept) {
+    const bool is_read =
+        layouts_.is_shared(value) &&
+        std::any_of(reads.arrays.begin(), reads.arrays.end(), [&](const TileRead& read) {
+          return layouts_.is_shared(read.value) &&
+                 schedule_.storage(read.value) == schedule_.storage(value) && !is_own(read);
+        });
+    if (is_read) refusals_.unshared.push_back(value);
+  }
+}
+
+// The threads meet between the loads and the stores of a sweep. A load that comes only with its
+// element, or with its slice of a tile, would come after that, and must have a sweep of its own.
+void ThreadLowering::part_accesses(const Loop& loop, const TileReads& reads,
+                                   const std::vector<Preload>& preloads) {
+  statement(OpKind::Barrier, {}, *list_);
+  const ir::MemoryOrder order(kernel_);
+  for (const TileAccess& access : reads.accesses) {
+    if (access.op->kind != OpKind::Load) continue;
+    const ir::Value value = access.op->result();
+    const bool is_done =
+        loop.plan.log_slices == 0 &&
+        std::any_of(preloads.begin(), preloads.end(), [&](const Preload& preload) {
+          return preload.value == value && preload.access.has_value();
+        });
+    const bool is_met =
+        std::any_of(reads.accesses.begin(), reads.accesses.end(), [&](const TileAccess& other) {
+          return order.must_order(*access.op, *other.op);
+        });
+    if (!is_done && is_met) refusals_.unparted.push_back(value);
+  }
 }
 
 // ---- Vectors of kept elements
@@ -199,13 +226,66 @@ void ThreadLowering::concatenate(const Step& step) {
   });
 }
 
+// ---- Tiles that change places in shared memory
+
+void ThreadLowering::note_scratch(const ir::Op& control) {
+  const std::vector<std::string> scratch = control.texts("scratch");
+  if (scratch.empty()) return;
+  for (const auto& [from, to, first] : hand_overs_of(control))
+    for (std::size_t i = 0; i < to.size(); ++i)
+      if (const std::string& name = scratch.at(first + i); !name.empty())
+        aside_[{to[i].id, from[i].id}] = name;
+}
+
+// Where an element of a tile stands that is on its way to another one.
+ir::Value ThreadLowering::aside_index(Loop& loop, ir::Value to) {
+  const Place& place = loop.plan.frame.place;
+  return index(loop, layouts_.is_shared(to) ? layouts_.swizzle_of(to)(place) : place);
+}
+
+// A copy in which elements stand as they will in the array of `to`.
+ir::Value ThreadLowering::put_aside(const Step& step, ir::Value to, ir::Value from,
+                                    const std::string& scratch) {
+  const Type& type = kernel_.type(from);
+  const ir::KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_named(scratch)];
+  const ir::Value aside =
+      named(FinalBuilder::make(OpKind::Array, {}, Type::array(type.element(), ir::Space::Shared),
+                               {{"count", type.numel()}, {"offset", buffer.offset}}),
+            names_.make("next_shared"), shared_);
+  Loop loop = make(step, layouts_.of_array(to));
+  open_all(loop);
+  const ir::Value read =
+      FinalBuilder::make(OpKind::Read, {array(from), array_index(loop, from, loop.plan.frame.place)},
+                         type.element());
+  std::vector<ir::Value> operands = {aside, aside_index(loop, to), read};
+  if (const ir::Value own = owner(*loop.plan.frame.layout)) operands.push_back(own);
+  statement(OpKind::Write, operands, *list_);
+  close_all(loop);
+  return aside;
+}
+
+// By the threads that hold the elements of `to`.
+void ThreadLowering::assign_aside(const Step& step, ir::Value to, ir::Value aside) {
+  Loop loop = make(step, layouts_.of_array(to));
+  open_all(loop);
+  write_element(loop, to,
+                FinalBuilder::make(OpKind::Read, {aside, aside_index(loop, to)},
+                                   kernel_.type(to).element()));
+  close_all(loop);
+}
+
 // ---- Copies
 
 // All tiles take their new elements at once: what lies where another one's go is put aside first.
 void ThreadLowering::copy(const Step& step,
                           const std::vector<std::pair<ir::Value, ir::Value>>& copies) {
   std::map<std::uint32_t, ir::Value> aside;  // by the value
+  std::map<std::uint32_t, ir::Value> moved;  // in shared memory, by what the value becomes
   for (const auto& [to, from] : copies) {
+    if (const auto scratch = aside_.find({to.id, from.id}); scratch != aside_.end()) {
+      moved[to.id] = put_aside(step, to, from, scratch->second);
+      continue;
+    }
     const bool is_overwritten =
         schedule_.is_placed(from) &&
         std::any_of(copies.begin(), copies.end(), [&](const auto& other) {
@@ -222,7 +302,9 @@ void ThreadLowering::copy(const Step& step,
     });
   }
   for (const auto& [to, from] : copies) {
-    if (const auto found = aside.find(from.id); found != aside.end())
+    if (const auto shared = moved.find(to.id); shared != moved.end())
+      assign_aside(step, to, shared->second);
+    else if (const auto found = aside.find(from.id); found != aside.end())
       for_all_registers(layouts_.of_array(to).layout.register_count(), [&](ir::Value k) {
         const ir::Value read =
             FinalBuilder::make(OpKind::Read, {found->second, k}, kernel_.type(from).element());

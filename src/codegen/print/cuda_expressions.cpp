@@ -69,11 +69,15 @@ std::string CudaExpressions::cache(const ir::Op& op) {
 
 std::string CudaExpressions::program(int axis) const {
   if (kernel_.shape.programs > 1 && axis == shared_axis_) return "program_id";
+  if (kernel_.shape.cluster > 1 && axis == 0)
+    return fmt::format("tw::cluster_index<{}>()", kernel_.shape.cluster);
   return fmt::format("i32(blockIdx.{})", axes[static_cast<std::size_t>(axis)]);
 }
 
 std::string CudaExpressions::programs(int axis) const {
   if (kernel_.shape.programs > 1 && axis == shared_axis_) return "programs";
+  if (kernel_.shape.cluster > 1 && axis == 0)
+    return fmt::format("tw::cluster_count<{}>()", kernel_.shape.cluster);
   return fmt::format("i32(gridDim.{})", axes[static_cast<std::size_t>(axis)]);
 }
 
@@ -118,6 +122,16 @@ std::string CudaExpressions::atomic(const ir::Op& op) const {
                                 condition(op.operands[0]), condition(op.operands[1]));
   if (is_cas) out += ", " + condition(op.operands[2]);
   return out + ")";
+}
+
+// "reinterpret_cast<f16*>(shared_row) + int(threadIdx.x) * 8"
+std::string CudaExpressions::own_row(const ir::Op& op) const {
+  const std::vector<std::int64_t> numbers = op.integers("numbers");
+  const std::string place =
+      kernel_.shape.cluster == 1
+          ? fmt::format("int(threadIdx.x) * {}", numbers[1])
+          : fmt::format("tw::own_place<{}, {}, {}>()", numbers[2], numbers[1], numbers[0] * numbers[2]);
+  return fmt::format("reinterpret_cast<{}>(shared_row) + {}", type(op.result()), place);
 }
 
 // "x + thread * 4 + k * 512"

@@ -16,7 +16,7 @@ class CudaExpressions : public ExpressionPrinter {
   static constexpr std::string_view axes = "xyz";
   // Names that the text has besides those of the kernel.
   static constexpr const char* own_names[] = {"thread",     "v",        "k",    "s",   "shared",
-                                              "program_id", "programs", "lane", "warp",
+                                              "program_id", "programs", "lane", "warp",       "shared_row",
                                               "left",       "right"};
 
   explicit CudaExpressions(const ir::Kernel& kernel);
@@ -42,6 +42,7 @@ class CudaExpressions : public ExpressionPrinter {
   std::string load(const ir::Op& op) const override;
   std::string computed(const ir::Op& op) const override;
   std::string atomic(const ir::Op& op) const override;
+  std::string own_row(const ir::Op& op) const override;
 
  private:
   std::string offset(const ir::Op& op) const;

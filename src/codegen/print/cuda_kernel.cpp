@@ -31,6 +31,7 @@ namespace {
 struct SharedPlaces {
   static constexpr std::int64_t most_static = 48 * 1024;  // without asking the launch for them
   std::int64_t bytes = 0;
+  std::int64_t row_bytes = 0;  // of a block's part of a row, behind which nothing lies
   bool overlap = false;
 
   bool is_dynamic() const { return bytes > most_static; }
@@ -43,11 +44,21 @@ bool is_shared(const ir::Kernel& kernel, const ir::Op& op) {
          kernel.type(op.result()).space == ir::Space::Shared;
 }
 
+// The thread's part of a row in shared memory.
+bool is_row(const ir::Op& op) {
+  return op.kind == OpKind::Call && op.text("function") == name_of(LibraryKind::OwnRow);
+}
+
 SharedPlaces shared_places(const ir::Kernel& kernel) {
   constexpr std::int64_t word = 8, line = 16;
   SharedPlaces out;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken;
   for (const ir::Op* op : kernel.body.ops) {
+    if (is_row(*op)) {
+      const std::vector<std::int64_t> numbers = op->integers("numbers");
+      out.row_bytes = numbers[0] * numbers[2] *
+                      static_cast<std::int64_t>(kernel.type(op->result()).element().element_bytes());
+    }
     if (!is_shared(kernel, *op)) continue;
     const auto each =
         op->kind == OpKind::Group
@@ -72,6 +83,7 @@ class CudaStatements : public StatementPrinter {
     opens_values_ = has_short_branches_ = true;
     ir::walk(kernel.body, [&](const ir::Op& op) {
       if (op.kind == OpKind::Group) groups_.try_emplace(std::string(op.text("type")), &op);
+      if (op.find("rotates") && !rotated_) rotated_ = &op;
     });
   }
 
@@ -99,6 +111,7 @@ class CudaStatements : public StatementPrinter {
  private:
   const CudaExpressions& cuda() const { return static_cast<const CudaExpressions&>(*owned_); }
   void thread_lines(std::int64_t threads);
+  void cluster_lines();
   void shared_array(const std::string& element, const ir::Op& op);
   std::string group_type(const ir::Op& op) const;
   void combine(const ir::Op& op);
@@ -106,12 +119,15 @@ class CudaStatements : public StatementPrinter {
   void scan(const ir::Op& op, bool is_block);
   void sort(const ir::Op& op);
   std::string template_arguments(const ir::Op& op) const;
+  void copy(const ir::Op& op, std::size_t guards, const std::string& arguments);
+  void rotated(const ir::Op& op, const std::string& numbers, const std::string& arguments);
 
   const bool has_directives_;
   const SharedPlaces places_;
   // The first op of each structure writes it, however often that op is printed: branches are
   // printed once more to see how long they are.
   std::map<std::string, const ir::Op*> groups_;
+  const ir::Op* rotated_ = nullptr;  // the first vector of a row that is turned round
   bool is_in_function_ = false;   // of a call
 };
 
@@ -127,7 +143,8 @@ void CudaStatements::function(const std::string& symbol) {
     parameters += parameters.empty() ? "i32 programs" : ", i32 programs";
   const int resident = kernel_.shape.resident;
   const std::string bounds =
-      fmt::format("__launch_bounds__({}{})", threads * kernel_.shape.programs,
+      fmt::format("__launch_bounds__({}{})",
+                  threads * kernel_.shape.programs / kernel_.shape.cluster,
                   resident > 0 ? fmt::format(", {}", resident) : "");
   out_.open(fmt::format("extern \"C\" __global__ void {} {}({})", bounds, symbol, parameters));
   thread_lines(threads);
@@ -136,6 +153,13 @@ void CudaStatements::function(const std::string& symbol) {
     if (!first_shared && is_shared(kernel_, *op)) first_shared = op;
   for (std::size_t k = 1; k < kernel_.body.ops.size(); ++k) {
     const ir::Op& op = *kernel_.body.ops[k];
+    if (rotated_ && !op.results.empty() && op.results[0] == rotated_->operands[4]) {
+      out_.format("// Rows begin anywhere: slot i of a tile holds element (i - {}) % {} of it, so that",
+                  kernel_.name_of(op.result()), rotated_->integer("rotates"));
+      out_.line("// vectors are aligned in memory.");
+    }
+    if (is_row(op))
+      out_.line("extern __shared__ __align__(16) unsigned char shared_row[];");
     if (&op == first_shared && places_.is_one())
       out_.line(places_.is_dynamic()
                     ? "extern __shared__ __align__(16) unsigned char shared[];"
@@ -147,12 +171,25 @@ void CudaStatements::function(const std::string& symbol) {
 
 // The number of the thread in its program, and that of the program where several share a block.
 void CudaStatements::thread_lines(std::int64_t threads) {
+  if (kernel_.shape.cluster > 1) return cluster_lines();
   if (kernel_.shape.programs == 1) return out_.line("const int thread = int(threadIdx.x);");
   out_.format("const int thread = int(threadIdx.x) % {};", threads);
   out_.format("const int program_id = int(blockIdx.{} * (blockDim.x / {}) + threadIdx.x / {});",
               CudaExpressions::axes[static_cast<std::size_t>(cuda().shared_axis())], threads,
               threads);
   out_.line("if (program_id >= programs) return;");
+}
+
+// The number of the thread among those of all blocks, which say that they have begun where it is
+// waited for.
+void CudaStatements::cluster_lines() {
+  for (const char* part : {"reduce", "cluster"}) cuda().need(part);
+  out_.format("const int thread = tw::cluster_thread<{}>();", kernel_.shape.cluster);
+  const auto waits = [](const ir::Op* op) {
+    return op->kind == OpKind::Call && op->text("function") == name_of(LibraryKind::ClusterWait);
+  };
+  if (std::any_of(kernel_.body.ops.begin(), kernel_.body.ops.end(), waits))
+    out_.line("tw::cluster_arrive();");
 }
 
 // ---- Statements
@@ -213,13 +250,19 @@ void CudaStatements::meeting(const ir::Op& op) {
     cuda().need("mma");
     return out_.line(dot_call(expressions_, op));
   }
+  if (function == LibraryKind::FinishCopies) {
+    cuda().need("async_copy");
+    out_.line("tw::commit_copies();");
+    return out_.line("tw::wait_copies<0>();");
+  }
   cuda().need("reduce");
+  if (function == LibraryKind::ClusterWait) return out_.line("tw::cluster_wait();");
   if (function == LibraryKind::CountOne)
     return out_.format("atomicAdd(&{}, 1);", expressions_.element(op.operands[0], op.operands[1]));
   if (function == LibraryKind::SortBlock) return sort(op);
   if (function == LibraryKind::ScanLanes || function == LibraryKind::ScanBlock)
     return scan(op, function == LibraryKind::ScanBlock);
-  reduction(op, function == LibraryKind::ReduceBlock);
+  reduction(op, function != LibraryKind::ReduceLanes);
 }
 
 // "tw::scan_registers<tw::ScanBits<2, 3, 31, 3, 0>, false>(running, running_slots, combine);"
@@ -252,6 +295,8 @@ void CudaStatements::reduction(const ir::Op& op, bool is_block) {
   const std::string total = operand(op.operands[0]);
   std::string bits = fmt::format("{}", numbers[0]);
   if (is_block) bits += fmt::format(", {}", numbers[1]);
+  if (const std::int64_t blocks = kernel_.shape.cluster; is_block && blocks > 1)
+    bits = fmt::format("{}, {}", blocks, (numbers[1] + 1) / blocks);
   std::string head = fmt::format("{} = tw::{}<{}>({}", total, op.text("function"), bits, total);
   if (count > 1 && is_block)
     head = fmt::format("tw::reduce_block<{}, {}>({}", bits, count, total);
@@ -311,7 +356,10 @@ void CudaStatements::vector(const ir::Op& op) {
   std::string arguments;
   for (const ir::Value value : op.operands)
     arguments += (arguments.empty() ? "" : ", ") + expressions_.condition(value);
+  if (op.integer("copies") != 0) return copy(op, guards, arguments);
   std::string name = loads ? "load" : "store", numbers = template_arguments(op);
+  if (const std::int64_t size = op.integer("rotates"); size != 0)
+    return rotated(op, fmt::format("{}, {}", size, numbers), arguments);
   if (!loads && kernel_.type(op.operands[0]).is_array()) name = "store_shared";
   if (const std::string_view order = op.text("adds"); !order.empty()) {
     cuda().need("atomics");
@@ -322,6 +370,27 @@ void CudaStatements::vector(const ir::Op& op) {
   const char* moves = op.integer("parts") != 0 ? "_parts" : "_guarded";
   out_.format("tw::{}{}<{}>({});", name, guards == 0 ? "" : guards == 1 ? "_whole" : moves, numbers,
               arguments);
+}
+
+// "tw::copy_whole<8, tw::lingering>(x_row + k * 4096, x + i, i < n, 0.0f);"
+void CudaStatements::copy(const ir::Op& op, std::size_t guards, const std::string& arguments) {
+  cuda().need("async_copy");
+  out_.format("tw::copy{}<{}{}>({});", guards == 1 ? "_whole" : "_guarded", op.integer("count"),
+              op.text("cache").empty() ? "" : ", tw::lingering", arguments);
+}
+
+// Stored elements come last there.
+void CudaStatements::rotated(const ir::Op& op, const std::string& numbers,
+                             const std::string& arguments) {
+  if (op.kind == OpKind::LoadTo)
+    return out_.format("tw::{}<{}>({});",
+                       op.integer("shifted") != 0 ? "load_apart" : "load_rotated", numbers,
+                       arguments);
+  std::string row = expressions_.condition(op.operands[0]);
+  for (std::size_t k = 2; k < op.operands.size(); ++k)
+    row += ", " + expressions_.condition(op.operands[k]);
+  out_.format("tw::store_rotated<{}>({}, {});", numbers, row,
+              expressions_.condition(op.operands[1]));
 }
 
 void CudaStatements::store(const ir::Op& op) {
@@ -405,7 +474,8 @@ CudaFunction print_cuda_kernel(const ir::Kernel& kernel, const std::string& symb
   CudaStatements statements(kernel, line_text, has_directives, out);
   statements.function(symbol);
   const SharedPlaces& places = statements.places();
-  return {out.take(), statements.parts(), places.bytes, places.is_dynamic()};
+  return {out.take(), statements.parts(), places.bytes + places.row_bytes,
+          places.is_dynamic() ? places.bytes : places.row_bytes};
 }
 
 }  // namespace tilewright

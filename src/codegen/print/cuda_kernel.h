@@ -16,7 +16,7 @@ struct CudaFunction {
   std::string text;
   std::set<std::string> parts;  // of the device library
   std::int64_t shared_bytes = 0;
-  bool is_dynamic = false;  // the launch gives these bytes
+  std::int64_t dynamic_bytes = 0;  // of those, by the launch
 };
 
 // Under this name; with `has_directives` every comment has a #line to the user's source.

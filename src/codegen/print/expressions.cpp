@@ -208,6 +208,11 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
       return fmt::format("{} ? {} : &{}", operand(in[0]), operand(in[1]), place(in[2]));
     case LibraryKind::Divide:
       return fmt::format("{}.divide({})", operand(in[0]), operand(in[1]));
+    case LibraryKind::Rotated:
+      return fmt::format("tw::rotated<{}>({}, {})", op.integers("numbers")[0], argument(in[0]),
+                         argument(in[1]));
+    case LibraryKind::OwnRow:
+      return own_row(op);
     case LibraryKind::Clip:
     case LibraryKind::Copy:
     case LibraryKind::ExpPlus:
@@ -245,6 +250,9 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::Mma:
     case LibraryKind::ReduceLanes:
     case LibraryKind::ReduceBlock:
+    case LibraryKind::ReduceCluster:
+    case LibraryKind::ClusterWait:
+    case LibraryKind::FinishCopies:
     case LibraryKind::ScanLanes:
     case LibraryKind::ScanBlock:
     case LibraryKind::SortBlock:
@@ -268,6 +276,10 @@ std::string ExpressionPrinter::load(const ir::Op& op) const {
                                                    : literal_text(type, std::int64_t{0});
   return fmt::format("{} ? {} : {}", operand(op.operands[1]),
                      type.is_bool() ? "(" + read + ")" : read, other);
+}
+
+std::string ExpressionPrinter::own_row(const ir::Op&) const {
+  TW_UNREACHABLE("a row of a thread is of the program of a thread");
 }
 
 std::string ExpressionPrinter::atomic(const ir::Op& op) const {

@@ -51,6 +51,7 @@ class ExpressionPrinter {
   virtual std::string load(const ir::Op& op) const;
   virtual std::string computed(const ir::Op& op) const;
   virtual std::string atomic(const ir::Op& op) const;
+  virtual std::string own_row(const ir::Op& op) const;
   std::vector<OperandText> operands_of(const ir::Op& op) const;
 
   const ir::Kernel& kernel_;

@@ -252,6 +252,9 @@ void StatementPrinter::call(const ir::Op& op) {
       return tile_call(op);
     case LibraryKind::ReduceLanes:
     case LibraryKind::ReduceBlock:
+    case LibraryKind::ReduceCluster:
+    case LibraryKind::ClusterWait:
+    case LibraryKind::FinishCopies:
     case LibraryKind::ScanLanes:
     case LibraryKind::ScanBlock:
     case LibraryKind::SortBlock:
@@ -273,6 +276,8 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::IsRun:
     case LibraryKind::RowOf:
     case LibraryKind::InPlace:
+    case LibraryKind::Rotated:
+    case LibraryKind::OwnRow:
     case LibraryKind::WordOf:
     case LibraryKind::WordAt:
       break;

@@ -136,10 +136,11 @@ class Divergence {
     const LibraryFunction* function = find_library_function(op.text("function"));
     if (function == nullptr || !tilewright::meets(*function)) return;
     if (function->kind == LibraryKind::SortBlock) return;  // all of it is shared
+    if (op.operands.empty()) return;
     if (!function->operands.starts_with('A')) return fill(op.operands[0], all_);
     const std::vector<std::int64_t> numbers = op.integers("numbers");
     auto combined = static_cast<ThreadBits>(numbers[0]);
-    if (function->kind == LibraryKind::ReduceBlock || function->kind == LibraryKind::ScanBlock)
+    if (function->operands.ends_with('S'))
       combined |= static_cast<ThreadBits>(numbers[1] * thread_.integer("lanes", 1));
     const bool is_scan =
         function->kind == LibraryKind::ScanLanes || function->kind == LibraryKind::ScanBlock;

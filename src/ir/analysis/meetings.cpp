@@ -96,10 +96,13 @@ class SharedWalk {
 
   void call(const Op& op) {
     const LibraryFunction* function = find_library_function(op.text("function"));
-    if (function == nullptr || function->operands.empty()) return;
-    const std::size_t each = op.operands.size() / function->operands.size();
+    if (function == nullptr) return;
+    const std::size_t each =
+        function->operands.empty() ? 0 : op.operands.size() / function->operands.size();
     for (const LibraryEffect& effect : effects_of(*function)) {
-      if (effect.kind == LibraryEffect::Kind::Barrier) pending_.clear();
+      if (effect.kind == LibraryEffect::Kind::Barrier ||
+          effect.kind == LibraryEffect::Kind::Cluster)
+        pending_.clear();
       if (effect.operand < 0) continue;
       // The first of a group stands for all of it.
       const Value operand = op.operands[static_cast<std::size_t>(effect.operand) * each];

@@ -24,10 +24,14 @@ Type element_type_of(const Type& array_or_pointer) {
 
 }  // namespace
 
-std::int64_t Arrays::make(Value owner, std::int64_t count) {
+std::int64_t Arrays::make(Value owner, std::int64_t count, std::int64_t vector,
+                          std::int64_t apart) {
   TW_CHECK(owner.id < (1u << (TaggedPointer::tag_shift - owner_shift)) && count <= first_mask,
            "an array of {} elements is too large to be interpreted", count);
-  elements_[owner.id].assign(static_cast<std::size_t>(count), std::nullopt);
+  Row& row = elements_[owner.id];
+  row.elements.assign(static_cast<std::size_t>(count), std::nullopt);
+  row.vector = vector;
+  row.step = vector * apart;
   return handle_of(owner);
 }
 
@@ -45,9 +49,17 @@ std::int64_t Arrays::first_of(std::int64_t handle) {
   return static_cast<std::int64_t>(TaggedPointer::address(handle)) & first_mask;
 }
 
+std::int64_t Arrays::Row::number(std::int64_t index) const {
+  if (step == vector) return index;
+  return index >= 0 && index % step < vector ? index / step * vector + index % step : -1;
+}
+
 std::string Arrays::problem(std::int64_t handle, std::int64_t index, bool reads) const {
-  const auto& elements = elements_.at(owner_of(handle));
-  const std::int64_t at = first_of(handle) + index;
+  const Row& row = elements_.at(owner_of(handle));
+  const auto& elements = row.elements;
+  if (row.number(first_of(handle) + index) < 0 && first_of(handle) + index >= 0)
+    return fmt::format("index {} of a row, which is another thread's", first_of(handle) + index);
+  const std::int64_t at = row.number(first_of(handle) + index);
   if (at < 0 || at >= static_cast<std::int64_t>(elements.size()))
     return fmt::format("index {} of an array of {} elements", at, elements.size());
   if (reads && !elements[static_cast<std::size_t>(at)])
@@ -56,11 +68,13 @@ std::string Arrays::problem(std::int64_t handle, std::int64_t index, bool reads)
 }
 
 Element Arrays::read(std::int64_t handle, std::int64_t index) const {
-  return *elements_.at(owner_of(handle))[static_cast<std::size_t>(first_of(handle) + index)];
+  const Row& row = elements_.at(owner_of(handle));
+  return *row.elements[static_cast<std::size_t>(row.number(first_of(handle) + index))];
 }
 
 void Arrays::write(std::int64_t handle, std::int64_t index, Element element) {
-  elements_.at(owner_of(handle))[static_cast<std::size_t>(first_of(handle) + index)] = element;
+  Row& row = elements_.at(owner_of(handle));
+  row.elements[static_cast<std::size_t>(row.number(first_of(handle) + index))] = element;
 }
 
 // ---- The ops of stage Final
@@ -173,6 +187,14 @@ void Program::write_array(const Op& op, std::size_t array, std::int64_t index, E
 }
 
 // Whether element `i` of a vector is moved: operands from number `first` on guard it.
+std::optional<std::int64_t> Program::moved_place(const Op& op, std::size_t pointer,
+                                                 std::size_t guards, std::int64_t i) const {
+  if (op.integer("rotates") != 0) return rotated_place(op, pointer, i);
+  if (!is_moved(op, 2, guards, i)) return std::nullopt;
+  const Type pointee = kernel_.type(op.operands[pointer]).pointee();
+  return integer(op, pointer) + i * static_cast<std::int64_t>(pointee.element_bytes());
+}
+
 bool Program::is_moved(const Op& op, std::size_t first, std::size_t guards, std::int64_t i) const {
   if (guards == 0) return true;
   if (guards == 1) return integer(op, first) != 0;
@@ -192,37 +214,38 @@ void Program::check_parts(const Op& op) const {
 
 void Program::load_vector(const Op& op) {
   check_parts(op);
+  check_rotated(op, 1);
   if (kernel_.type(op.operands[1]).is_array()) {
     for (std::int64_t i = 0; i < op.integer("count"); ++i)
       write_array(op, 0, i, read_array(op, 1, i));
     return;
   }
-  const Type pointee = kernel_.type(op.operands[1]).pointee();
-  const auto bytes = static_cast<std::int64_t>(pointee.element_bytes());
   const std::size_t guards = op.operands.size() < 3 ? 0 : op.operands.size() - 3;
-  for (std::int64_t i = 0; i < op.integer("count"); ++i)
+  if (op.integer("copies") != 0) return start_copy(op, guards);
+  const DType dtype = kernel_.type(op.operands[1]).dtype;
+  for (std::int64_t i = 0; i < op.integer("count"); ++i) {
+    const std::optional<std::int64_t> from = moved_place(op, 1, guards, i);
     write_array(op, 0, i,
-                is_moved(op, 2, guards, i)
-                    ? checked_read(op, integer(op, 1) + i * bytes, pointee.dtype)
-                    : get(op.operands.back()).elements[0]);
+                from ? checked_read(op, *from, dtype) : get(op.operands.back()).elements[0]);
+  }
 }
 
 void Program::store_vector(const Op& op) {
   check_parts(op);
+  check_rotated(op, 0);
   if (kernel_.type(op.operands[0]).is_array()) {
     for (std::int64_t i = 0; i < op.integer("count"); ++i)
       write_array(op, 0, i, read_array(op, 1, i));
     return;
   }
   const Type pointee = kernel_.type(op.operands[0]).pointee();
-  const auto bytes = static_cast<std::int64_t>(pointee.element_bytes());
   const bool adds = op.find("adds") != nullptr;
   for (std::int64_t i = 0; i < op.integer("count"); ++i) {
-    if (!is_moved(op, 2, op.operands.size() - 2, i)) continue;
-    const std::int64_t pointer = integer(op, 0) + i * bytes;
+    const std::optional<std::int64_t> pointer = moved_place(op, 0, op.operands.size() - 2, i);
+    if (!pointer) continue;
     Element element = read_array(op, 1, i);
-    if (adds) element = sum_in_memory(op, pointer, pointee, element);
-    checked_write(op, pointer, pointee.dtype, element);
+    if (adds) element = sum_in_memory(op, *pointer, pointee, element);
+    checked_write(op, *pointer, pointee.dtype, element);
   }
 }
 

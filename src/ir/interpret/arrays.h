@@ -21,7 +21,8 @@ namespace tilewright::ir {
 class Arrays {
  public:
   // A new array without elements yet, in place of one that the same op made before.
-  std::int64_t make(Value owner, std::int64_t count);
+  // In a row of several threads its vectors lie apart: each has that many places.
+  std::int64_t make(Value owner, std::int64_t count, std::int64_t vector = 1, std::int64_t apart = 1);
 
   static bool is_array(std::int64_t handle);  // else it is a pointer to memory
   static std::int64_t view(std::int64_t handle, std::int64_t index);
@@ -37,7 +38,13 @@ class Arrays {
   static std::int64_t first_of(std::int64_t handle);
 
  private:
-  std::unordered_map<std::uint32_t, std::vector<std::optional<Element>>> elements_;
+  struct Row {
+    std::vector<std::optional<Element>> elements;
+    std::int64_t vector = 1, step = 1;  // elements of a vector, and places from one to the next
+
+    std::int64_t number(std::int64_t index) const;  // of the element there; -1: none
+  };
+  std::unordered_map<std::uint32_t, Row> elements_;
 };
 
 }  // namespace tilewright::ir

@@ -89,6 +89,14 @@ void Program::call(const Op& op) {
     case LibraryKind::Defer:
       // At once, which is one of the moments that it may be done at.
       return write_row(op, 0, 0, integer(op, 1));
+    case LibraryKind::OwnRow: {
+      const std::vector<std::int64_t> numbers = op.integers("numbers");
+      return give({.i = arrays_.make(op.result(), numbers[0], numbers[1], numbers[2])});
+    }
+    case LibraryKind::FinishCopies:
+      return finish_copies();
+    case LibraryKind::Rotated:
+      return give({.i = (integer(op, 0) - integer(op, 1)) & (op.integers("numbers")[0] - 1)});
     case LibraryKind::WordOf:
     case LibraryKind::WordAt:
       return give({.i = word_of(op)});
@@ -96,6 +104,8 @@ void Program::call(const Op& op) {
     case LibraryKind::Mma:
     case LibraryKind::ReduceLanes:
     case LibraryKind::ReduceBlock:
+    case LibraryKind::ReduceCluster:
+    case LibraryKind::ClusterWait:
     case LibraryKind::ScanLanes:
     case LibraryKind::ScanBlock:
     case LibraryKind::SortBlock:

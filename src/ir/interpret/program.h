@@ -4,8 +4,10 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/interpret/arrays.h"
@@ -99,7 +101,16 @@ class Program {
   Element read_array(const Op& op, std::size_t array, std::int64_t index) const;
   void write_array(const Op& op, std::size_t array, std::int64_t index, Element element);
   bool is_moved(const Op& op, std::size_t first, std::size_t guards, std::int64_t i) const;
+  // Where element i of a vector is in memory, which the operand points to; none: it is not moved.
+  std::optional<std::int64_t> moved_place(const Op& op, std::size_t pointer, std::size_t guards,
+                                          std::int64_t i) const;
   void check_parts(const Op& op) const;
+  // Rows that are turned round or the thread's own (rows.cpp).
+  std::optional<std::int64_t> rotated_place(const Op& op, std::size_t pointer, std::int64_t i) const;
+  void check_rotated(const Op& op, std::size_t pointer) const;
+  void start_copy(const Op& op, std::size_t guards);
+  void finish_copies();
+  void check_copies_done() const;
   void load_vector(const Op& op);
   void store_vector(const Op& op);
   Element sum_in_memory(const Op& op, std::int64_t pointer, const Type& type, Element element);
@@ -217,6 +228,14 @@ class Program {
   std::vector<ThreadState> threads_;
   std::uint64_t turn_ = 0;  // how often all threads have run since they met
   mutable SharedArrays shared_;
+  // An element that is copied beside the thread.
+  struct RowCopy {
+    const Op* op;
+    std::int64_t array;  // from its place on
+    std::optional<std::int64_t> from;
+    Element other;
+  };
+  std::unordered_map<std::int64_t, std::vector<RowCopy>> row_copies_;  // by thread, not done yet
   std::vector<Tile> values_;
   Copies copies_;
   Rings rings_;

@@ -20,7 +20,7 @@ void Program::run() {
   const std::int64_t count = thread ? thread->integer("count") : 1;
   if (count == 1) {
     run_region(kernel_.body);
-    return;
+    return check_copies_done();
   }
   lanes_ = thread->integer("lanes", count);
   thread_count_ = count;
@@ -30,6 +30,7 @@ void Program::run() {
   if (meet) threads_.assign(static_cast<std::size_t>(count), {values_, {}});
   if (meet) run_together(kernel_.body);
   else for_each_thread([&] { run_region(kernel_.body); });
+  check_copies_done();
 }
 
 // Every number below the count once: the stride is odd and the count a power of two.
@@ -80,6 +81,7 @@ void Program::meet(const Op& op) {
   if (function == LibraryKind::SortBlock) return sort_threads(op);
   if (function == LibraryKind::LoadMatrices) return load_matrices(op);
   if (function == LibraryKind::Mma) return multiply_matrices(op);
+  if (function == LibraryKind::ClusterWait) return shared_.meet();
   combine_threads(op);
 }
 
@@ -175,7 +177,7 @@ std::vector<Tile> Program::combined_over(const Op& op, const std::vector<Tile>& 
 
 void Program::combine_threads(const Op& op) {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
-  const bool is_block = find_library_function(op.text("function"))->kind == LibraryKind::ReduceBlock;
+  const bool is_block = find_library_function(op.text("function"))->operands.ends_with('S');
   const std::size_t count = op.operands.size() / (is_block ? 2 : 1);
   const std::int64_t lanes = numbers[0], totals = numbers[is_block ? 2 : 1];
   const bool in_order = numbers.back() != 0;

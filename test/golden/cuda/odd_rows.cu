@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(bf16* x_ptr, bf
   const i64 start = i64(i32(blockIdx.x)) * t;
   // Rows begin anywhere: slot i of a tile holds element (i - shift) % 1024 of it, so that
   // vectors are aligned in memory.
-  const i32 shift = i32(start & 7);
+  const i32 shift = i32(start & 7ll);
   bf16 x_tile[8];
   // odd_rows.py:13: power = tl.exp(x - tl.max(x, axis=0))
   f32 maximum;

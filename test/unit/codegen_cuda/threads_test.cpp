@@ -485,6 +485,67 @@ def attention(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + at, total + largest[:, None])
 )",
      "*fp32:16, *fp32:16, i32, 32", 3072, {3}, 2},
+    {"turned_in_place", R"(
+@triton.jit
+def turned_in_place(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
+    tl.store(out_ptr + i, tl.load(out_ptr + (BLOCK - 1 - i)) + n)
+)",
+     "*fp32:16, *fp32:16, i32, 256", 256, {3}, 2},
+    {"moved_in_place", R"(
+@triton.jit
+def moved_in_place(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
+    tl.store(out_ptr + i, tl.load(out_ptr + i + 1, mask=i < BLOCK - 1, other=0.0) + n)
+)",
+     "*fp32:16, *fp32:16, i32, 8192", 8192, {3}, 2},
+    {"old_values", R"(
+@triton.jit
+def old_values(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, tl.load(x_ptr + i))
+    old = tl.atomic_add(out_ptr + i, tl.load(x_ptr + i), mask=i < n)
+    old += tl.atomic_cas(out_ptr + i, 2 * tl.load(x_ptr + i), tl.load(x_ptr + BLOCK + i))
+    tl.store(out_ptr + BLOCK + i, old)
+)",
+     "*fp32:16, *fp32:16, i32, 16", 32, {9}, 2, 1},
+    {"only_element", R"(
+@triton.jit
+def only_element(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    one = tl.load(x_ptr + 5 + tl.arange(0, 1))
+    tl.store(out_ptr + i, tl.load(x_ptr + i) + tl.reshape(one, ()) * n)
+)",
+     "*fp32:16, *fp32:16, i32, 64", 64, {3}, 0},
+    {"seen_by_one", R"(
+@triton.jit
+def seen_by_one(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    total = 0.0
+    seen = tl.load(out_ptr + BLOCK, volatile=True)
+    while seen < n:
+        total += tl.sum(tl.load(x_ptr + i) * seen, 0)
+        tl.store(out_ptr + BLOCK, seen + 1)
+        seen = tl.load(out_ptr + BLOCK, volatile=True)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) + total)
+)",
+     "*fp32:16, *fp32:16, i32, 128", 256, {2}, 2, 2},
+    {"changed_places", R"(
+@triton.jit
+def changed_places(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    a = tl.load(x_ptr + i)
+    b = tl.load(x_ptr + BLOCK + i)
+    total = tl.zeros((BLOCK,), tl.float32)
+    for k in range(n):
+        at = (i * 7 + k) % BLOCK
+        total += tl.gather(a, at, 0) - 2 * tl.gather(b, at, 0)
+        a, b = b, a
+    tl.store(out_ptr + i, total)
+)",
+     "*fp32:16, *fp32:16, i32, 128", 256, {3}, 2},
     {"batches", R"(
 @triton.jit
 def batches(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
