@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/analysis/group_products.h"
 #include "ir/analysis/meetings.h"
 #include "ir/verify_types.h"
 #include "machine/library.h"
@@ -157,6 +158,11 @@ void verify_final(const Kernel& kernel) {
                       fmt::format("rule F5: another thread may not be done with the same shared "
                                   "memory ('{}' before it): a barrier must stand between",
                                   found[0].before->facts().name));
+  if (const std::vector<Unordered> found = find_unshown(kernel); !found.empty())
+    fail_verification(kernel, found[0].op,
+                      "rule F6: a product reads what threads wrote and have not shown to products");
+  if (const UndrainedProduct found = find_undrained(kernel); found.op != nullptr)
+    fail_verification(kernel, found.op, fmt::format("rule F6: {}", found.what));
 }
 
 }  // namespace tilewright::ir

@@ -22,6 +22,7 @@ std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
                                                          {"write ", Kind::Write},
                                                          {"add ", Kind::Add},
                                                          {"exchange", Kind::Exchange},
+                                                         {"show", Kind::Show},
                                                          {"barrier", Kind::Barrier},
                                                          {"cluster", Kind::Cluster}};
   std::vector<LibraryEffect> out;

@@ -96,10 +96,24 @@ bool is_loading(const ir::Kernel& kernel, const Op& op) {
                      [&](const Op* inner) { return is_loading(kernel, *inner); });
 }
 
+// Whether a product of warpgroups begins with the op.
+bool begins_product(const Op& op) {
+  const LibraryFunction* function = ir::called_function(op);
+  return function && (function->kind == LibraryKind::BeginProducts ||
+                      function->kind == LibraryKind::Describe);
+}
+
+// Whether an op stands where threads with roles consume.
+bool is_of_consumers(const ir::Kernel& kernel, const Places& places, const Op* op) {
+  const std::vector<const Op*> chain = chain_of(places, op);
+  return std::any_of(chain.begin() + 1, chain.end(),
+                     [&](const Op* around) { return ir::parts_roles(kernel, *around); });
+}
+
 // Before the expressions too that are written where the op uses them. Beside the sums of a product
 // what was loaded has no registers to wait in: the threads meet before they load it (a grouped
 // product of 64 x 64 x 64 spills otherwise).
-void put_before(ir::Kernel& kernel, const Places& places, const Op* op) {
+void put_before(ir::Kernel& kernel, const Places& places, const Op* op, bool is_of_warps) {
   Region& region = *places.at(op).region;
   auto at = std::find(region.ops.begin(), region.ops.end(), op);
   const auto is_part = [&](const Op* other) {
@@ -109,8 +123,11 @@ void put_before(ir::Kernel& kernel, const Places& places, const Op* op) {
   if (op->kind == ir::OpKind::For && op->text("over") == "vectors" && has_sums(kernel))
     for (auto before = at; before != region.ops.begin() && is_loading(kernel, **(before - 1));)
       if (!(*--before)->facts().has(ir::Pure)) at = before;
-  while (at != region.ops.begin() && is_part(*(at - 1))) --at;
-  region.ops.insert(at, kernel.make_op(ir::OpKind::Barrier, {}, {}, op->location));
+  while (at != region.ops.begin() && (is_part(*(at - 1)) || begins_product(**(at - 1)))) --at;
+  Op* barrier = kernel.make_op(ir::OpKind::Barrier, {}, {}, op->location);
+  if (is_of_warps) barrier->set("of", std::string("warp"));
+  else if (is_of_consumers(kernel, places, op)) barrier->set("of", std::string("consumers"));
+  region.ops.insert(at, barrier);
 }
 
 // Where nothing was done since the last one.
@@ -118,7 +135,7 @@ void remove_doubles(Region& region) {
   bool is_at_barrier = false;
   std::erase_if(region.ops, [&](Op* op) {
     for (Region& inner : op->regions) remove_doubles(inner);
-    const bool is_barrier = op->kind == ir::OpKind::Barrier;
+    const bool is_barrier = op->kind == ir::OpKind::Barrier && op->text("of") != "warp";
     const bool is_double = is_barrier && is_at_barrier;
     const bool does_nothing = op->facts().has(ir::Pure) || op->kind == ir::OpKind::Array ||
                               op->kind == ir::OpKind::Group;
@@ -136,9 +153,15 @@ void insert_barriers(ir::Kernel& kernel, const Target&) {
     Places places;
     find_places(kernel.body, nullptr, places);
     Spot deepest;
-    for (const ir::Unordered& pair : pairs)
-      if (const Spot spot = spot_of(kernel, places, pair); spot.depth > deepest.depth) deepest = spot;
-    put_before(kernel, places, deepest.op);
+    bool is_of_warps = true;
+    for (const ir::Unordered& pair : pairs) {
+      const Spot spot = spot_of(kernel, places, pair);
+      if (spot.op == deepest.op) is_of_warps &= pair.is_of_warps;
+      if (spot.depth <= deepest.depth) continue;
+      deepest = spot;
+      is_of_warps = pair.is_of_warps;
+    }
+    put_before(kernel, places, deepest.op, is_of_warps);
   }
 }
 

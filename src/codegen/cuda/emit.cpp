@@ -137,6 +137,9 @@ Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
   out.parts = std::move(function.parts);
   out.shared_bytes = function.shared_bytes;
   out.dynamic_bytes = function.dynamic_bytes;
+  out.wgmmas = std::move(function.products);
+  for (const auto& [map, box] : function.boxes)
+    out.boxes[map] = {box.line, box.lines, box.swizzle_bytes};
   return out;
 }
 
@@ -168,6 +171,10 @@ Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptio
     out.emitted.fits_shape = program.fits_shape && (is_one || !meets_in_block(program.kernel));
     if (!out.refused.is_empty() || !out.emitted.fits_shape) return out;
     out.emitted = print(program.kernel, options);
+    std::map<std::string, MapBox> boxes;
+    for (std::size_t i = 0; i < kernel.maps.size(); ++i)
+      boxes[kernel.maps[i].name] = out.emitted.boxes.at(program.kernel.maps[i].name);
+    out.emitted.boxes = std::move(boxes);
     check_read_back(program.kernel, all_of(out.emitted),
                     [&](const ir::Kernel& read) { return all_of(print(read, options)); });
     out.emitted.is_crowded = program.is_crowded;

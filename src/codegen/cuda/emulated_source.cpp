@@ -14,7 +14,7 @@
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/library_headers.h"
 #include "codegen/cuda/source_lines.h"
-#include "codegen/cuda/wgmma_functions.h"
+#include "codegen/text/wgmma_functions.h"
 #include "codegen/emulate/rewrite.h"
 
 namespace tilewright {

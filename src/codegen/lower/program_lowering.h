@@ -31,6 +31,12 @@ class ProgramLowering : protected FinalBuilder {
   virtual void mark_loop(ir::Op&, const ir::Op&) {}
   // The scalar that a view of a tile with one element gives, which has no step of its own.
   virtual ir::Value only_element(const ir::Op& view, ir::Value value);
+  // The loop itself: what it carries has its initial values; and the steps of one of its rounds.
+  virtual void rounds(const Step& step, const std::vector<ir::Value>& initial);
+  virtual void round(const Step& step) { steps(step.regions[0]); }
+  // Around the steps of one of its regions.
+  virtual void begin_branch(const Step&, std::size_t) {}
+  virtual void end_branch(const Step&, std::size_t) {}
 
   // ---- Scalars (program_lowering.cpp)
   ir::Value scalar(ir::Value value);

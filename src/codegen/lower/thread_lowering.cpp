@@ -10,11 +10,13 @@
 
 #include "base/check.h"
 #include "codegen/cuda/program_shape.h"
+#include "ir/analysis/group_products.h"
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
 #include "passes/laid/allocate_shared.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/spins.h"
+#include "passes/laid/warp_exchange.h"
 #include "passes/passes.h"
 
 namespace tilewright {
@@ -25,15 +27,15 @@ using ir::Type;
 namespace {
 
 // Why ops of a kind are not lowered; empty where they are.
-std::string refusal(const ir::Op& op) {
+std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
   const auto unless = [&](bool is_lowered) {
     return is_lowered ? std::string() : fmt::format("'{}' is not", facts.name);
   };
-  if (op.kind == OpKind::Dot) return {};  // its plan is looked at with the steps
+  if (op.kind == OpKind::Dot) return {};
   switch (facts.family) {
     case ir::Family::Source:
-      return unless(op.kind != OpKind::NumBlocks && op.kind != OpKind::IsProducer);
+      return {};
     case ir::Family::View:
     case ir::Family::Elementwise:
     case ir::Family::Check:
@@ -44,43 +46,30 @@ std::string refusal(const ir::Op& op) {
     case ir::Family::Access:
       return unless(op.kind != OpKind::CopyAsync);
     case ir::Family::Sync:
-      return unless(op.kind == OpKind::Barrier);
+      return unless(op.kind != OpKind::CommitCopies && op.kind != OpKind::WaitCopies);
     case ir::Family::Across:
       if (op.kind == OpKind::Scan && op.text("via") != "registers")
         return "a scan through shared memory is not";
-      return unless(op.kind != OpKind::ReadBuffer);
+      return unless(op.kind != OpKind::ReadBuffer ||
+                    laid.is_in_ring(laid.buffers[laid.buffer_of(op)]));
     case ir::Family::Final:
       break;
   }
   return unless(false);
 }
 
-std::string refusal(const TileLayouts& layouts, const Steps& steps) {
-  for (const Step& step : steps) {
-    if (step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
-        !ThreadLowering::is_lowered_dot(layouts, *step.op))
-      return "a product of warpgroups is not";
-    for (const Steps& inner : step.regions)
-      if (std::string why = refusal(layouts, inner); !why.empty()) return why;
-  }
-  return {};
-}
-
-std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts) {
+std::string refusal(const ir::Kernel& laid) {
   std::string why;
   const auto refuse = [&](bool is_refused, std::string_view what) {
     if (why.empty() && is_refused) why = what;
   };
   // The ops first: they say what the kernel does.
   ir::walk(laid.body, [&](const ir::Op& op) {
-    if (why.empty()) why = refusal(op);
+    if (why.empty()) why = refusal(laid, op);
   });
-  for (const ir::KernelBuffer& buffer : laid.buffers) {
-    refuse(buffer.has_slots(), "a buffer of several slots is not");
-  }
-  refuse(!laid.rings.empty() || !laid.maps.empty() || ir::is_persistent(laid),
-         "warps with roles are not");
-  return why.empty() ? refusal(layouts, facts.sweeps.steps()) : why;
+  for (const ir::KernelBuffer& buffer : laid.buffers)
+    refuse(buffer.has_slots() && !laid.is_in_ring(buffer), "a buffer of several slots is not");
+  return why;
 }
 
 }  // namespace
@@ -91,6 +80,8 @@ ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
     : ElementPlans(laid, facts, layouts, options),
       ProgramLowering(laid, facts.sweeps),
       text_(out_),
+      warp_buffers_(ir::producer_of(laid) ? exchanged_within_warps(laid, facts.sweeps, layouts)
+                                          : std::set<std::size_t>()),
       meetings_(std::move(meetings)),
       shares_seen_(shares_seen),
       shared_end_(shared_bytes_of(laid)) {}
@@ -123,15 +114,21 @@ void ThreadLowering::enter() {
     out_.arguments.back().value = value;
     scalars_[argument.value.id] = value;
   }
+  for (const ir::KernelMap& map : kernel_.maps) {
+    out_.maps.push_back(map);
+    out_.maps.back().name = names_.make(map.name);
+  }
   list_ = &out_.body.ops;
   const std::int64_t threads = shape_of(kernel_, options_.target).threads();
   thread_ = named(FinalBuilder::make(OpKind::Thread, {}, Type::scalar(i32), {{"count", threads}, {"lanes", std::int64_t{options_.target.warp_size}}}),
                   "thread", *list_);
+  whole_thread_ = thread_;
 }
 
 void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
-    if (meetings_.before.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
+    if (step.kind != Step::Kind::Scalar) wait_for_touched(*step.op);
+    if (meetings_.before.contains(step.order)) meet();
     if (step.kind != Step::Kind::Scalar) declare_shift();
     switch (step.kind) {
       case Step::Kind::Scalar:
@@ -144,6 +141,7 @@ void ThreadLowering::steps(const Steps& all) {
           for (const ir::Value result : step.op->results)
             if (!is_tile(kernel_, result))
               scalars_[result.id] = scalar(schedule_.source_of(result));
+        note_computed(step);
         break;
       case Step::Kind::Control: {
         const bool loops = step.op->facts().has(ir::Loops);
@@ -156,6 +154,7 @@ void ThreadLowering::steps(const Steps& all) {
         note_scratch(*step.op);
         if (step.op->kind == OpKind::For) hold_operands(step);
         if (step.op->kind == OpKind::While && is_spin(step)) spin(step);
+        else if (parts_roles(*step.op)) roles(step);
         else control(step);
         loop_depth_ -= loops;
         break;
@@ -164,6 +163,7 @@ void ThreadLowering::steps(const Steps& all) {
         across(step);
         break;
     }
+    show_written();
   }
 }
 
@@ -181,14 +181,17 @@ bool ThreadLowering::is_inlined(const ir::Op& op, ir::Value made) const {
 
 void ThreadLowering::scalar_op(const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
+  if (op.kind == OpKind::IsProducer) return;  // the branch of the roles asks
   if (op.kind == OpKind::Constant || op.kind == OpKind::Assume) return;
   if (op.kind == OpKind::Load) return scalar_load(op);
   if (op.kind == OpKind::Store) return scalar_store(op);
   if (op.kind == OpKind::Print) return print_scalars(op);
+  if (op.kind == OpKind::Barrier) return meet();
+  if (facts.is(ir::Family::Sync)) return ring_op(op);
   if (facts.is_atomic() && spinning_.empty()) return scalar_atomic(op);
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
-  if (facts.is(ir::Family::Check) || facts.is(ir::Family::Sync)) {
+  if (facts.is(ir::Family::Check)) {
     statement(op.kind, operands, *list_, op.attributes, op.location);
     return;
   }
@@ -312,10 +315,10 @@ ir::Value ThreadLowering::owner(const Layout& layout) {
   const std::uint64_t kept = all_bits & ~copies;
   const ir::Value holds =
       (kept & (kept + 1)) == 0
-          ? compare("lt", thread_, number(static_cast<std::int64_t>(kept + 1)))
+          ? compare("lt", whole_thread_, number(static_cast<std::int64_t>(kept + 1)))
           : compare("eq",
                     FinalBuilder::make(OpKind::And,
-                                       {thread_, number(static_cast<std::int64_t>(copies))},
+                                       {whole_thread_, number(static_cast<std::int64_t>(copies))},
                                        Type::scalar(i32)),
                     number(0));
   return owners_[copies] = named(holds, names_.make("is_owner"), prologue_);
@@ -332,6 +335,7 @@ int ThreadLowering::resident_blocks() const {
   const ProgramShape shape = shape_of(kernel_, options_.target);
   const int threads = shape.programs * shape.block_threads();
   const Target& target = options_.target;
+  if (ir::producer_of(kernel_)) return 1;
   if (const int registers = options_.max_registers; registers > 0)
     return std::min({target.registers_per_processor / (registers * threads),
                      target.max_threads_per_processor / threads, target.max_blocks_per_processor});
@@ -343,7 +347,7 @@ int ThreadLowering::resident_blocks() const {
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
   const auto refused = [](std::string why) { return ThreadProgram{.refused = std::move(why)}; };
-  if (std::string why = refusal(laid, facts, layouts); !why.empty()) return refused(std::move(why));
+  if (std::string why = refusal(laid); !why.empty()) return refused(std::move(why));
   const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
   const auto is_whole = [](const ThreadProgram& program) {
     return program.refused.empty() && program.refusals.is_empty() && program.fits_shape;
@@ -360,6 +364,10 @@ ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
   if (is_divergent()) out = lower(true);
   if (is_divergent())
     return refused("threads that meet under a condition which volatile loads of a tile decide are not");
+  // Who touches a product that goes on has waited for it, and what it reads was shown to it.
+  if (is_whole(out) &&
+      (ir::find_undrained(out.kernel).op != nullptr || !ir::find_unshown(out.kernel).empty()))
+    return refused("a product of warpgroups that is not waited for is not");
   return out;
 }
 

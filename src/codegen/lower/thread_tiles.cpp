@@ -43,6 +43,7 @@ void ThreadLowering::write_element(Loop& loop, ir::Value to, ir::Value value) {
   if (layouts_.is_shared(to))
     if (const ir::Value own = owner(*loop.plan.frame.layout)) operands.push_back(own);
   statement(OpKind::Write, operands, *list_);
+  note_written(to);
 }
 
 // A tile that is made in an array which other threads still read for it needs one of its own.
@@ -156,9 +157,8 @@ void ThreadLowering::across(const Step& step) {
     case ir::AcrossOp::Dot:
       return dot(step);
     case ir::AcrossOp::ReadBuffer:
-      break;
+      return read_slot(*step.op);
   }
-  TW_UNREACHABLE("'{}' is not lowered to threads", step.op->facts().name);
 }
 
 // Loops over the elements of the result and keeps what `make` gives for each.
@@ -312,6 +312,7 @@ void ThreadLowering::copy(const Step& step,
       });
     else copy(step, to, from);
   }
+  show_written();
 }
 
 void ThreadLowering::copy(const Step& step, ir::Value to, ir::Value from) {

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
+#include "codegen/print/group_calls.h"
 #include "codegen/print/statements.h"
+#include "codegen/text/wgmma_functions.h"
 #include "ir/kernel.h"
 
 namespace tilewright {
@@ -17,6 +20,8 @@ struct CudaFunction {
   std::set<std::string> parts;  // of the device library
   std::int64_t shared_bytes = 0;
   std::int64_t dynamic_bytes = 0;  // of those, by the launch
+  std::set<WgmmaFunction> products;     // instructions of warpgroups in use
+  std::map<std::string, CopiedBox> boxes;  // by tensor map
 };
 
 // Under this name; with `has_directives` every comment has a #line to the user's source.

@@ -48,6 +48,7 @@ class StatementPrinter {
   virtual void barrier(const ir::Op&) {}    // a program of the host has one thread
   virtual void meeting(const ir::Op& op);  // a call of a program with several threads
   virtual void vector(const ir::Op& op);  // a load or store of one
+  virtual void roles(const ir::Op& op);   // the branch between them
   virtual void store(const ir::Op& op);
   virtual void check(const ir::Op& op);
   virtual void print(const ir::Op& op);
@@ -68,6 +69,7 @@ class StatementPrinter {
   bool has_short_branches_ = false;  // of one statement, which stands in the line of its condition
 
  private:
+  bool parts_roles(const ir::Op& branch) const;
   void final_statement(const ir::Op& op);
   void define(const ir::Op& op);
   void write(const ir::Op& op);

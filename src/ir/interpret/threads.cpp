@@ -24,6 +24,7 @@ void Program::run() {
   }
   lanes_ = thread->integer("lanes", count);
   thread_count_ = count;
+  shared_.set_up(lanes_, products_.is_used());
   const bool meet = std::any_of(kernel_.body.ops.begin(), kernel_.body.ops.end(),
                                 [](const Op* op) { return holds_meeting(*op); });
   // Threads that never meet need no state while others run.
@@ -31,6 +32,8 @@ void Program::run() {
   if (meet) run_together(kernel_.body);
   else for_each_thread([&] { run_region(kernel_.body); });
   check_copies_done();
+  if (const std::string problem = products_.end_problem(); !problem.empty())
+    fail(*thread, problem);
 }
 
 // Every number below the count once: the stride is odd and the count a power of two.
@@ -71,7 +74,8 @@ const Op* Program::run_together(const Region& region) {
 }
 
 void Program::meet(const Op& op) {
-  if (op.kind == OpKind::Barrier) return shared_.meet();
+  if (op.kind == OpKind::Barrier)
+    return op.text("of") == "warp" ? shared_.meet_in_warps() : shared_.meet();
   if (op.kind == OpKind::For) return for_together(op);
   if (op.kind == OpKind::While) return while_together(op);
   if (op.kind == OpKind::If) return branch_together(op);
@@ -82,6 +86,12 @@ void Program::meet(const Op& op) {
   if (function == LibraryKind::LoadMatrices) return load_matrices(op);
   if (function == LibraryKind::Mma) return multiply_matrices(op);
   if (function == LibraryKind::ClusterWait) return shared_.meet();
+  if (function == LibraryKind::SwapLanes) return swap_lanes(op);
+  if (function == LibraryKind::AwaitSlot) return await_slot(op);
+  if (function == LibraryKind::ReleaseSlot) return release_slot(op);
+  if (function == LibraryKind::BeginProducts || function == LibraryKind::StartProduct ||
+      function == LibraryKind::CommitProducts || function == LibraryKind::WaitProducts)
+    return group_call(op, function);
   combine_threads(op);
 }
 
@@ -134,6 +144,7 @@ void Program::while_together(const Op& op) {
 }
 
 void Program::branch_together(const Op& op) {
+  if (parts_roles(kernel_, op)) return run_thread_roles(op);
   const Op* end = run_together(op.regions[agreed(op, op.operands[0]).i != 0 ? 0 : 1]);
   hand_on(op.results, end->operands);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/wgmma_functions.cpp — asm statements with as many operands as an instruction has.
-#include "codegen/cuda/wgmma_functions.h"
+// codegen/text/wgmma_functions.cpp — asm statements with as many operands as an instruction has.
+#include "codegen/text/wgmma_functions.h"
 
 #include <vector>
 
