@@ -67,6 +67,10 @@ void check_arguments(const ir::Kernel& kernel) {
           fmt::format("argument '{}' of kernel '{}' has divisible = {}, which must "
                       "be 1 or more",
                       name, kernel.name, argument.divisible));
+    if (argument.is_positive && !kernel.type(argument.value).is_int())
+      throw ArgumentError(
+          fmt::format("argument '{}' of kernel '{}' is positive = 1, which only integers are", name,
+                      kernel.name));
     if (argument.is_const && use.writes[i])
       throw ArgumentError(
           fmt::format("argument '{}' of kernel '{}' is const, but the kernel may write through it",

@@ -260,6 +260,8 @@ TEST_F(IrKernelTest, WrongTextIsOneSentence) {
             "argument 'x' of kernel 'k' is const, but the kernel may write through it");
   EXPECT_EQ(problem("kernel @k(%x: *f32 {divisible = 0}) source {\n}\n"),
             "argument 'x' of kernel 'k' has divisible = 0, which must be 1 or more");
+  EXPECT_EQ(problem("kernel @k(%x: f32 {positive = 1}) source {\n}\n"),
+            "argument 'x' of kernel 'k' is positive = 1, which only integers are");
   EXPECT_EQ(problem("kernel @k(%x: f32[8]) source {\n}\n"),
             "argument 'x' of kernel 'k' is a tile; arguments are scalars and pointers");
   EXPECT_EQ(problem("hello"), "k.tir:1:1: error: expected 'kernel'");

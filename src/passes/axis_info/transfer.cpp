@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ir/analysis/exact_integers.h"
 #include "ir/interpret/tile.h"
 
 namespace tilewright {
@@ -90,6 +91,21 @@ AxisInfo permute_info(const Op& op, const AxisInfo& operand) {
   const std::vector<std::int64_t> order = op.integers("order");
   for (std::size_t d = 0; d < order.size(); ++d)
     info.dimensions[d] = operand.dimensions[static_cast<std::size_t>(order[d])];
+  return info;
+}
+
+// What wraps in its type may be negative, and grows by 1 only where it is aligned: 127 + 1 of 8 bits
+// is -128.
+AxisInfo wrapped_info(const Type& type, AxisInfo info) {
+  if (ir::has_exact_sums(type) || !type.is_int()) return info;
+  info.is_not_negative &= !is_signed(type.dtype);
+  const std::int64_t half = std::int64_t{1} << (8 * size_of(type.dtype) - 1);
+  for (AxisFacts& facts : info.dimensions) {
+    const std::int64_t least = std::min({facts.contiguous, facts.divisible, half});
+    if (least == facts.contiguous) continue;
+    facts.contiguous = least;
+    facts.divisible = std::min(facts.divisible, least);
+  }
   return info;
 }
 
@@ -247,6 +263,12 @@ AxisInfo cast_info(const Type& from, const Type& to, const AxisInfo& operand) {
   if (from.is_float() || to.is_float() || from.is_bool() || to.is_bool()) return unknown_info(to);
   AxisInfo info = operand;
   if (info.value && !to.is_pointer) info.value = ir::wrap(to.dtype, *info.value);
+  const bool loses_sign_alone =
+      info.is_not_negative && !is_signed(to.dtype) && to.element_bytes() >= from.element_bytes();
+  if (!from.is_pointer && !to.is_pointer && !ir::is_exact_cast(from, to) && !loses_sign_alone) {
+    info.is_not_negative &= !is_signed(to.dtype);
+    info = wrapped_info(to, info);
+  }
   if (from.is_pointer == to.is_pointer && (!to.is_pointer || from.dtype == to.dtype)) return info;
   // Elements of another size, or numbers instead: they no longer grow by 1.
   for (std::size_t d = 0; d < info.dimensions.size(); ++d) {
@@ -328,13 +350,13 @@ AxisInfo computed_info(const Kernel& kernel, const Op& op, const Type& type, Ope
   switch (ir::elementwise_op(op.kind)) {
     case ir::ElementwiseOp::Add:
     case ir::ElementwiseOp::Subtract:
-      return sum_info(op, *in[0], *in[1], 1);
+      return wrapped_info(type, sum_info(op, *in[0], *in[1], 1));
     case ir::ElementwiseOp::Offset:
       return sum_info(op, *in[0], *in[1], static_cast<std::int64_t>(size_of(type.dtype)));
     case ir::ElementwiseOp::Multiply:
-      return product_info(*in[0], *in[1]);
+      return wrapped_info(type, product_info(*in[0], *in[1]));
     case ir::ElementwiseOp::ShiftLeft:
-      return shift_left_info(type, *in[0], *in[1]);
+      return wrapped_info(type, shift_left_info(type, *in[0], *in[1]));
     case ir::ElementwiseOp::Divide:
       return quotient_info(*in[0], *in[1]);
     case ir::ElementwiseOp::Remainder:
@@ -350,7 +372,7 @@ AxisInfo computed_info(const Kernel& kernel, const Op& op, const Type& type, Ope
     case ir::ElementwiseOp::Absolute: {
       AxisInfo info = elementwise_info(*in[0], *in[0], in[0]->divisor());
       info.is_not_negative = op.kind == OpKind::Absolute;
-      return info;
+      return wrapped_info(type, info);
     }
     case ir::ElementwiseOp::Select:
       return select_info(*in[0], *in[1], *in[2]);

@@ -147,9 +147,9 @@ Recurrences::Softmax Recurrences::softmax_of(const std::map<std::uint32_t, std::
 }
 
 bool Recurrences::is_depth_product(const Op& dot, Softmax of) {
-  return dot.kind == OpKind::Dot && sides_.of(dot.operands[0]).is_wide(1) &&
-         sides_.of(dot.operands[1]).is_wide(0) && softmax_of(scaled_, dot.operands[0]) == of &&
-         !softmax_of(scaled_, dot.operands[1]);
+  return dot.kind == OpKind::Dot && kernel_.type(dot.result()).rank == 2 &&
+         sides_.of(dot.operands[0]).is_wide(1) && sides_.of(dot.operands[1]).is_wide(0) &&
+         softmax_of(scaled_, dot.operands[0]) == of && !softmax_of(scaled_, dot.operands[1]);
 }
 
 // What a round adds: a sum along the axis, or a product of that depth from nothing.

@@ -175,6 +175,7 @@ Program generate(unsigned seed, const Kinds& allowed) {
   add_statements(draft, body, 4 + draft.pick(9));
   leave_results(draft, body);
   if (draft.has(Kind::LongRows)) add_long_row(draft, body);
+  add_narrow_mask(draft, body);
   add_other_arguments(draft, head);
   Block indices;
   enter_indices(draft, indices);

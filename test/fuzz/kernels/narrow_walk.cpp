@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz/kernels/narrow_walk.cpp — a place that moves by a sum of 8 bits, which wraps: rounds of a
-// loop come back to where others were, and places that look far apart are near.
+// fuzz/kernels/narrow_walk.cpp — integers of 8 bits, which wrap: a place that moves by their sums,
+// so that rounds of a loop come back to where others were and places that look far apart are near;
+// a mask of quotients of them, which are negative for some elements.
 #include <fmt/format.h>
 
 #include "statement_parts.h"
@@ -67,6 +68,22 @@ bool add_narrow_walk(Draft& draft, Block& block) {
   }
   block.push_back(std::move(loop));
   return true;
+}
+
+void add_narrow_mask(Draft& draft, Block& body) {
+  Draft dice;
+  dice.random.seed(draft.program.seed * 2654435761u + 271u);
+  if (!draft.has(Kind::SmallTypes) || !dice.chance(40)) return;
+  const PointerVariable& pointer = draft.scope.pointers.front();
+  const std::string first = dice.one_of({"i", "i", "(i + 4)", "(i + 16)", "(i + 120)"});
+  const std::string narrow = fmt::format("{}.to({})", first, dice.one_of({"tl.int8", "tl.int16"}));
+  const std::string index = dice.chance(50) ? fmt::format("({0} + {0})", narrow) : narrow;
+  body.push_back(
+      {{fmt::format("by = {}.to(tl.int32) // {}", index, dice.one_of({"8", "16", "32", "64"}))}});
+  const std::string mask = fmt::format("by {} m - 3", dice.one_of({"<", ">=", "=="}));
+  body.push_back(
+      {{fmt::format("tl.store(out + {} + i, tl.load({} + i, mask={}, other=7).to(tl.int32))",
+                    draft.slots++ * draft.size, pointer.name, mask)}});
 }
 
 }  // namespace tilewright::fuzz

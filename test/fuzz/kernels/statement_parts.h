@@ -37,6 +37,8 @@ bool add_chained_products(Draft& draft, Block& block);
 bool add_row_loop(Draft& draft, Block& block);
 // Loads and stores at a place that moves by sums of 8 bits; false when the kernel has none.
 bool add_narrow_walk(Draft& draft, Block& block);
+// A load behind all other statements whose mask is a quotient of integers that wrap, in some kernels.
+void add_narrow_mask(Draft& draft, Block& body);
 // A matrix that every round reduces, changes and reduces again.
 bool add_state_loop(Draft& draft, Block& block);
 // A value of this round and of the last one, both used.

@@ -100,6 +100,16 @@ INSTANTIATE_TEST_SUITE_P(
                    "%v = add %range, %u : i32[64]\n%r = select %t, %v, %range : i32[64]",
              "64/32/1"},
         Case{RANGE "%r = cast %range : i64[64]", "64/0/1"},
+        // Narrow integers wrap: to -128 behind 127, which is no group of the quotient's.
+        Case{"%range = arange {start = 0} : i32[256]\n%t = cast %range : i8[256]\n"
+             "%r = cast %t : i32[256]",
+             "128/128/1"},
+        Case{RANGE "%t = cast %range : i8[64]\n%m8 = cast %m : i8\n%u = splat %m8 : i8[64]\n"
+                   "%v = add %t, %u : i8[64]\n%r = cast %v : i32[64]",
+             "1/1/1"},
+        Case{RANGE "%t = cast %range : i8[64]\n%u = cast %t : i32[64]\n"
+                   "%e = constant {value = 16} : i32[64]\n%r = div %u, %e : i32[64]",
+             "1/1/1"},
         Case{RANGE "%r = reshape %range : i32[64, 1]", "64/0/1 1/1/1"},
         Case{RANGE "%t = reshape %range : i32[1, 64]\n%r = broadcast %t : i32[4, 64]",
              "1/1/4 64/0/1"},
