@@ -46,8 +46,6 @@ std::string refusal(const ir::Op& op) {
     case ir::Family::Sync:
       return unless(op.kind == OpKind::Barrier);
     case ir::Family::Across:
-      if (op.kind == OpKind::Scan && op.text("via") != "registers")
-        return "a scan through shared memory is not";
       return unless(op.kind != OpKind::ReadBuffer);
     case ir::Family::Final:
       break;
