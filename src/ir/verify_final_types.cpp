@@ -390,7 +390,7 @@ class FinalTypes {
     bool fit = count > 0 && op_.operands.size() % letters == 0;
     for (std::size_t k = 0; fit && k < op_.operands.size(); ++k) {
       const bool is_shared = operand(k).space == Space::Shared;
-      fit = operand(k).is_array() && is_shared == (k >= count) &&
+      fit = operand(k).is_array() && is_shared == (function.operands[k / count] == 'S') &&
             operand(k).element() == operand(k % count).element();
     }
     return fit;
@@ -412,7 +412,7 @@ class FinalTypes {
     const Op* thread = thread_op(kernel_);
     const std::int64_t lanes = thread ? thread->integer("lanes", 1) : 1;
     const std::int64_t warps = thread ? thread->integer("count") / std::max<std::int64_t>(lanes, 1) : 1;
-    require(numbers[0] < lanes && (function.operands.size() < 2 || numbers[1] < warps),
+    require(numbers[0] < lanes && (!function.operands.ends_with('S') || numbers[1] < warps),
             "rule F9: the bits are those of lanes and warps that the program has");
     for (std::size_t k = 0; k < count; ++k) {
       const Op* made = kernel_.maker(op_.operands[k]);

@@ -48,8 +48,6 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
     case ir::Family::Sync:
       return unless(op.kind != OpKind::CommitCopies && op.kind != OpKind::WaitCopies);
     case ir::Family::Across:
-      if (op.kind == OpKind::Scan && op.text("via") != "registers")
-        return "a scan through shared memory is not";
       return unless(op.kind != OpKind::ReadBuffer ||
                     laid.is_in_ring(laid.buffers[laid.buffer_of(op)]));
     case ir::Family::Final:

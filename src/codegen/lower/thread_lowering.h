@@ -226,6 +226,19 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void scan(const Step& step);
   Reduction begin_scan(const ir::Op& op, const ScanPlan& plan);
   int log_threads() const;
+
+  // ---- Scans through shared memory (thread_shared_scans.cpp)
+  struct ScanShape;
+  struct Stretch;
+  void scan_shared(const Step& step);
+  ScanShape scan_shape(const ir::Op& op) const;
+  Reduction begin_running(const ir::Op& op, const char* name, const std::string& type);
+  void shared_lines(const Step& step, const ScanShape& shape);
+  void own_lines(const Step& step, const ScanShape& shape);
+  void scan_stretch(const Step& step, const ScanShape& shape, const Stretch& stretch);
+  void add_first(const Stretch& stretch, const std::vector<ir::Value>& values);
+  std::vector<ir::Value> added(const Reduction& to, const std::vector<ir::Value>& values);
+  void set_all(const Reduction& to, const std::vector<ir::Value>& values);
   ir::Value make_scratch(const ir::Op& op, const ir::Type& element, std::int64_t count,
                          const char* name);
   ir::Value sorted_place(Loop& loop, int log_count);
@@ -329,7 +342,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void end_reduction(const Reduction& reduction);
   void combine_threads(const Reduction& reduction);
   void call_combining(const Reduction& reduction, LibraryKind function,
-                      std::vector<std::int64_t> numbers);
+                      std::vector<std::int64_t> numbers, const std::vector<ir::Value>& more = {});
   std::vector<ir::Value> make_slots(const Reduction& reduction);
   void publish(const Reduction& reduction, std::size_t number_of_result);
   void share_total(const Reduction& reduction, ir::Value result, ir::Value k, ir::Value total);

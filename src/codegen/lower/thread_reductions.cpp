@@ -188,9 +188,11 @@ void ThreadLowering::combine_threads(const Reduction& reduction) {
 // A function that combines elements of all threads, handed the op's region; through slots where
 // warps meet.
 void ThreadLowering::call_combining(const Reduction& reduction, LibraryKind kind,
-                                    std::vector<std::int64_t> numbers) {
+                                    std::vector<std::int64_t> numbers,
+                                    const std::vector<ir::Value>& more) {
   const ir::Region& combine = reduction.op->regions[0];
   std::vector<ir::Value> operands = reduction.totals;
+  operands.insert(operands.end(), more.begin(), more.end());
   if (find_library_function(name_of(kind))->operands.ends_with('S')) {
     const std::vector<ir::Value> slots = make_slots(reduction);
     operands.insert(operands.end(), slots.begin(), slots.end());

@@ -2,7 +2,6 @@
 // codegen/lower/thread_scans.cpp — scans of tiles whose elements stay in their threads' registers:
 // the thread's elements are put into an array in which a call makes the running combinations over
 // them, over lanes, and over warps through a few slots of shared memory (passes/laid/scan_plan.h).
-#include "base/check.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/lower/thread_lowering.h"
 #include "passes/laid/op_facts.h"
@@ -15,7 +14,7 @@ using ir::Type;
 void ThreadLowering::scan(const Step& step) {
   const ir::Op& op = *step.op;
   const ScanPlan* plan = layouts_.scan_plan_of(op);
-  TW_CHECK(plan, "a scan through shared memory is not lowered to threads");
+  if (!plan) return scan_shared(step);
   for (const ir::Value result : op.results) declare(result);
   const Reduction running = begin_scan(op, *plan);
   Loop loop = make(step, layouts_.of_array(op.results[0]));

@@ -123,6 +123,7 @@ class CudaStatements : public StatementPrinter {
   void combine(const ir::Op& op);
   void reduction(const ir::Op& op, bool is_block);
   void scan(const ir::Op& op, bool is_block);
+  void scan_before(const ir::Op& op, bool is_block);
   void sort(const ir::Op& op);
   std::string template_arguments(const ir::Op& op) const;
   void copy(const ir::Op& op, std::size_t guards, const std::string& arguments);
@@ -303,6 +304,8 @@ void CudaStatements::meeting(const ir::Op& op) {
   if (function == LibraryKind::CountOne)
     return out_.format("atomicAdd(&{}, 1);", expressions_.element(op.operands[0], op.operands[1]));
   if (function == LibraryKind::SortBlock) return sort(op);
+  if (function == LibraryKind::BeforeLanes || function == LibraryKind::BeforeBlock)
+    return scan_before(op, function == LibraryKind::BeforeBlock);
   if (function == LibraryKind::ScanLanes || function == LibraryKind::ScanBlock)
     return scan(op, function == LibraryKind::ScanBlock);
   reduction(op, function != LibraryKind::ReduceLanes);
@@ -321,6 +324,19 @@ void CudaStatements::scan(const ir::Op& op, bool is_block) {
               std::countr_zero(static_cast<std::uint64_t>(numbers[last - 1])), numbers[last - 3],
               numbers[0], is_block ? numbers[1] : 0, numbers[last - 2], numbers[last] != 0,
               operand(op.operands[0]), slots, op.text("named"));
+}
+
+// "tw::scan_before<32, 2>(running, before, running_slots, combine);"
+void CudaStatements::scan_before(const ir::Op& op, bool is_block) {
+  cuda().need("scan");
+  const std::vector<std::int64_t> numbers = op.integers("numbers");
+  const std::size_t members = op.regions[0].arguments.size() / 2;
+  combine(op);
+  out_.format("tw::scan_before<{}, {}>({}, {}, {}, {});", numbers[0] + 1,
+              is_block ? numbers[1] + 1 : 1, operand(op.operands[0]), operand(op.operands[members]),
+              is_block ? operand(op.operands[2 * members])
+                       : fmt::format("static_cast<{}*>(nullptr)", group_type(op)),
+              op.text("named"));
 }
 
 void CudaStatements::sort(const ir::Op& op) {

@@ -274,6 +274,8 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::FinishCopies:
     case LibraryKind::ScanLanes:
     case LibraryKind::ScanBlock:
+    case LibraryKind::BeforeLanes:
+    case LibraryKind::BeforeBlock:
     case LibraryKind::SortBlock:
     case LibraryKind::CountOne:
     case LibraryKind::SwapLanes:

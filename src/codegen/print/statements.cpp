@@ -267,6 +267,8 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::FinishCopies:
     case LibraryKind::ScanLanes:
     case LibraryKind::ScanBlock:
+    case LibraryKind::BeforeLanes:
+    case LibraryKind::BeforeBlock:
     case LibraryKind::SortBlock:
     case LibraryKind::CountOne:
     case LibraryKind::LoadMatrices:

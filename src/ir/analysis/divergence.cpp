@@ -138,13 +138,18 @@ class Divergence {
     if (function->kind == LibraryKind::SortBlock) return;  // all of it is shared
     if (op.operands.empty() || kernel_.type(op.operands[0]).space == Space::Shared) return;
     if (!function->operands.starts_with('A')) return fill(op.operands[0], all_);
+    const std::size_t each = op.operands.size() / function->operands.size();
+    if (function->operands.starts_with("AA")) {
+      for (std::size_t k = each; k < 2 * each; ++k) arrays_[array_of(op.operands[k])] = all_;
+      return;
+    }
     const std::vector<std::int64_t> numbers = op.integers("numbers");
     auto combined = static_cast<ThreadBits>(numbers[0]);
     if (function->operands.ends_with('S'))
       combined |= static_cast<ThreadBits>(numbers[1] * thread_.integer("lanes", 1));
     const bool is_scan =
         function->kind == LibraryKind::ScanLanes || function->kind == LibraryKind::ScanBlock;
-    for (std::size_t k = 0; k < op.operands.size() / function->operands.size(); ++k)
+    for (std::size_t k = 0; k < each; ++k)
       arrays_[array_of(op.operands[k])] =
           is_scan ? held_by(op.operands[k]) | combined : held_by(op.operands[k]) & ~combined;
   }

@@ -136,6 +136,8 @@ void Program::call(const Op& op) {
     case LibraryKind::ClusterWait:
     case LibraryKind::ScanLanes:
     case LibraryKind::ScanBlock:
+    case LibraryKind::BeforeLanes:
+    case LibraryKind::BeforeBlock:
     case LibraryKind::SortBlock:
       fail(op, fmt::format("'{}' is called by all threads of a program", function->name));
     case LibraryKind::FinishStreams:

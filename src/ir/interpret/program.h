@@ -216,6 +216,8 @@ class Program {
   void end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t line, std::int64_t chunk,
                    const std::vector<std::vector<Tile>>& until, Before& carried,
                    std::vector<std::vector<Tile>>& x);
+  void scan_before(const Op& op);
+  Before warps_before(const Op& op, const std::vector<Tile>& until);
   void sort_threads(const Op& op);
   void count_one(const Op& op);
   // Of units of products (matrices.cpp).

@@ -82,6 +82,8 @@ void Program::meet(const Op& op) {
   const LibraryKind function = find_library_function(op.text("function"))->kind;
   if (function == LibraryKind::ScanLanes || function == LibraryKind::ScanBlock)
     return scan_threads(op);
+  if (function == LibraryKind::BeforeLanes || function == LibraryKind::BeforeBlock)
+    return scan_before(op);
   if (function == LibraryKind::SortBlock) return sort_threads(op);
   if (function == LibraryKind::LoadMatrices) return load_matrices(op);
   if (function == LibraryKind::Mma) return multiply_matrices(op);

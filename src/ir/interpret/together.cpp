@@ -215,6 +215,60 @@ void Program::end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t li
     at(i) = combined_where(op, before.value, at(i), before.is_some);
 }
 
+// ---- Scans through shared memory
+
+void Program::scan_before(const Op& op) {
+  const bool is_block = find_library_function(op.text("function"))->kind == LibraryKind::BeforeBlock;
+  const std::size_t members = op.operands.size() / (is_block ? 3 : 2);
+  const std::int64_t lanes = op.integers("numbers")[0] + 1;
+  Tiles until = totals_of(op, members, 0);
+  Flags has_lane(threads_.size());
+  for (std::int64_t step = 1; step < lanes; step *= 2) {
+    for (std::size_t t = 0; t < has_lane.size(); ++t)
+      has_lane[t] = static_cast<std::int64_t>(t) % lanes >= step;
+    const Tiles other = moved(until, [&](std::int64_t t) { return std::max<std::int64_t>(t - step, 0); });
+    until = combined_where(op, other, until, has_lane);
+  }
+  for (std::size_t t = 0; t < has_lane.size(); ++t)
+    has_lane[t] = static_cast<std::int64_t>(t) % lanes > 0;
+  const Tiles previous = moved(until, [](std::int64_t t) { return std::max<std::int64_t>(t - 1, 0); });
+  Before before{until, Flags(threads_.size(), false)};
+  if (is_block) before = warps_before(op, until);
+  add_after(op, before, previous, has_lane);
+  for_each_thread([&] {
+    const auto t = static_cast<std::size_t>(thread_);
+    for (std::size_t k = 0; k < members && before.is_some[t]; ++k)
+      write_array(op, members + k, 0, before.value[k].elements[t]);
+  });
+}
+
+// Through the slots, of which the last lane of each warp writes one.
+Program::Before Program::warps_before(const Op& op, const Tiles& until) {
+  const std::size_t members = op.operands.size() / 3;
+  const std::int64_t warps = op.integers("numbers")[1] + 1;
+  for_each_thread([&] {
+    if (thread_ % lanes_ != lanes_ - 1) return;
+    for (std::size_t k = 0; k < members; ++k)
+      write_array(op, 2 * members + k, thread_ / lanes_,
+                  until[k].elements[static_cast<std::size_t>(thread_)]);
+  });
+  shared_.meet();
+  Before out{until, Flags(threads_.size(), false)};
+  for (std::int64_t w = 0; w + 1 < warps; ++w) {
+    Tiles values = until;
+    Flags is_before(threads_.size(), false);
+    for_each_thread([&] {
+      const std::int64_t warp = thread_ / lanes_;
+      const auto t = static_cast<std::size_t>(thread_);
+      is_before[t] = w < warp % warps;
+      for (std::size_t k = 0; k < members && is_before[t]; ++k)
+        values[k].elements[t] = read_array(op, 2 * members + k, warp - warp % warps + w);
+    });
+    add_after(op, out, values, is_before);
+  }
+  return out;
+}
+
 // Each thread reads and writes its own elements.
 void Program::sort_threads(const Op& op) {
   const std::vector<std::int64_t> numbers = op.integers("numbers");

@@ -522,6 +522,34 @@ def only_element(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.load(x_ptr + i) + tl.reshape(one, ()) * n)
 )",
      "*fp32:16, *fp32:16, i32, 64", 64, {3}, 0},
+    {"long_scan", R"(
+@triton.jit
+def long_scan(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    e = n + 1
+    tl.store(out_ptr + i, tl.cumsum(tl.load(x_ptr + i), 0) * e)
+)",
+     "*fp32:16, *fp32:16, i32, 16384", 16384, {3}, 2},
+    {"long_columns", R"(
+@triton.jit
+def long_columns(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, 4 * BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    tl.store(out_ptr + at, tl.cumsum(tl.load(x_ptr + at), 0, reverse=True) + n)
+)",
+     "*fp32:16, *fp32:16, i32, 64", 16384, {3}, 2},
+    {"long_pairs", R"(
+@triton.jit
+def both(a1, b1, a2, b2):
+    return a1 * a2, b1 * a2 + b2
+
+@triton.jit
+def long_pairs(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)[:, None] * 4 * BLOCK + tl.arange(0, 4 * BLOCK)[None, :]
+    x = tl.load(x_ptr + at)
+    a, b = tl.associative_scan((x * 0.005, x), 1, both)
+    tl.store(out_ptr + at, a + b + n)
+)",
+     "*fp32:16, *fp32:16, i32, 32", 4096, {3}, 0},
     {"seen_by_one", R"(
 @triton.jit
 def seen_by_one(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -612,6 +640,21 @@ TEST(CudaThreadCalls, WrongNumbersOfScansAndSortsAreRefused) {
   refuses("sorted_rounds", "numbers = [1, 8, 1, 8, 6]", "numbers = [1, 9, 1, 8, 6]");
   refuses("sorted_rounds", "numbers = [1, 8, 1, 8, 6]", "numbers = [1, 8, 3, 8, 6]");
   refuses("sorted_rounds", "numbers = [1, 8, 1, 8, 6]", "numbers = [1, 8, 1, 8, 7]");
+}
+
+// Through shared memory, by lanes and by warps, also as text.
+TEST(CudaThreads, LongScansAreCallsOverStretches) {
+  const std::pair<const char*, const char*> calls[] = {{"long_scan", "\"before_block\""},
+                                                       {"long_columns", "for"},
+                                                       {"long_pairs", "\"before_lanes\""}};
+  for (const auto& [name, call] : calls)
+    for (const Meeting& of : meetings) {
+      if (std::string_view(of.name) != name) continue;
+      const TileProgram tiles(of.source, of.name, of.signature, 2);
+      EXPECT_THAT(ir::print(*final_for_cuda(laid_of(tiles, options), options)), HasSubstr(call));
+      Memory x = numbers(DType::Float32, of.count, 5), out = zeros(DType::Float32, of.count);
+      tiles.expect_same({.arguments = {&x, &out, std::int64_t{3}}, .tolerance = 1e-3});
+    }
 }
 
 // Of units, and of plain multiplications where they say so.
