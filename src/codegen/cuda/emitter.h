@@ -309,6 +309,7 @@ class Emitter : private ElementPlans {
   struct Started {
     const ir::Op* product = nullptr;
     std::string sums;
+    std::vector<std::string> operands = {};  // arrays that threads write and it reads
   };
   // The loops around the instructions of one product.
   struct WgmmaLoops {

@@ -123,6 +123,8 @@ void Emitter::emit_wgmma(const Step& step, const Sums& sums) {
   close_unrolled(loops.step);
   out_.line("tw::commit_products();");
   started_.push_back({step.op, sums.name});
+  for (const DescribedOperand* operand : {&right, left ? &*left : nullptr})
+    if (operand && !layouts_.is_slot(operand->view.array)) started_.back().operands.push_back(array_name(operand->view.array));
   last_computed_.clear();
   // Sums that are copied before or behind it must be there.
   const bool is_in_place =
@@ -164,6 +166,9 @@ void Emitter::wait_for_products(std::int64_t pending) {
   const std::vector<Started> rest(started_.begin() + static_cast<std::ptrdiff_t>(done), started_.end());
   std::set<std::string> taken;
   for (std::size_t i = 0; i < done; ++i) taken.insert(started_[i].sums);
+  // Another warpgroup's product may go on: who writes what it reads comes behind a barrier.
+  for (std::size_t i = 0; i < done; ++i)
+    for (const std::string& name : started_[i].operands) shared_.note_read(name);
   for (const Started& other : rest) taken.erase(other.sums);
   for (const std::string& sums : taken) out_.format("tw::take_products({});", sums);
   started_ = rest;

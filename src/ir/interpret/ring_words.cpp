@@ -207,6 +207,7 @@ void Program::run_thread_roles(const Op& op) {
   const Op& thread = *thread_op(kernel_);
   producer.values[thread.result().id].elements[0].i = thread_count_;
   const std::vector<ControlPlace> outside = path_;
+  const std::vector<Tile> together = values_;  // what is computed for all consumers at once
   turns_.run(
       [&] {
         values_ = std::move(producer.values);
@@ -216,9 +217,12 @@ void Program::run_thread_roles(const Op& op) {
         run_region(op.regions[0]);
       },
       [&] {
+        values_ = together;
+        arrays_ = {};
         path_ = outside;
         run_together(op.regions[1]);
       });
+  values_ = together;
   path_ = outside;
 }
 

@@ -67,6 +67,42 @@ INSTANTIATE_TEST_SUITE_P(Cuda, DelayedProducts,
                                            Shape{64, 4, "bf16", DType::BFloat16},
                                            Shape{128, 8, "fp16", DType::Float16}));
 
+// Two warpgroups read all of P: neither writes the next one before the other has waited.
+TEST(CudaDelayedProducts, WarpgroupsThatShareAnOperandMeet) {
+  Settings changed = settings();
+  changed.extra_passes = "delay_products";
+  const SettingsOverride with_passes(changed);
+  const TileProgram program(R"(
+@triton.jit
+def shared(q, k, v, out, keys):
+    m = tl.arange(0, 64)
+    d = tl.arange(0, 32)
+    left = tl.load(q + m[:, None] * 32 + d[None, :])
+    acc = tl.zeros([64, 32], tl.float32)
+    sum = tl.zeros([64], tl.float32)
+    high = tl.zeros([64], tl.float32) - 3.0
+    for start in range(0, keys, 32):
+        n = start + tl.arange(0, 32)
+        k_tile = tl.load(k + n[:, None] * 32 + d[None, :])
+        v_tile = tl.load(v + n[:, None] * 32 + d[None, :])
+        x = tl.dot(left, tl.trans(k_tile))
+        next = tl.maximum(high, tl.max(x, 1))
+        shrink = tl.exp2(high - next)
+        p = tl.exp2(x - next[:, None])
+        sum = sum * shrink + tl.sum(p, 1)
+        acc = acc * shrink[:, None]
+        acc = tl.dot(p.to(tl.float16), v_tile, acc)
+        high = next
+    tl.store(out + m[:, None] * 32 + d[None, :], acc / sum[:, None])
+)",
+                            "shared", "*fp16:16, *fp16:16, *fp16:16, *fp32:16, i32:16", 8);
+  show(program);
+  EXPECT_GE(count_of(program.text(), "tw::wait_products<1>();"), 1) << program.text();
+  Memory q = numbers(DType::Float16, 64 * 32, 1), k = numbers(DType::Float16, 96 * 32, 2),
+         v = numbers(DType::Float16, 96 * 32, 3), out = zeros(DType::Float32, 64 * 32);
+  program.expect_same({.arguments = {&q, &k, &v, &out, std::int64_t{96}}, .tolerance = 2e-2});
+}
+
 // The carried sums begin with any numbers, and a loop without rounds leaves them: nothing is added
 // to -0 either.
 TEST(DelayedProduct, LoopsWithoutRoundsLeaveTheSums) {
