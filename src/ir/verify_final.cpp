@@ -133,7 +133,14 @@ void verify_final(const Kernel& kernel) {
   FinalRules(kernel).check();
   if (const Op* op = find_divergent(kernel))
     fail_verification(kernel, op, "rule F4: not all threads come to where they meet");
-  if (const std::vector<Unordered> found = find_unordered(kernel); !found.empty())
+  const std::vector<Unordered> found = find_unordered(kernel);
+  for (const Unordered& pair : found)
+    if (pair.is_under_way)
+      fail_verification(kernel, pair.op ? pair.op : pair.before,
+                        pair.op ? "rule F6: a copy to the same shared memory may be under way: it "
+                                  "must be committed and waited for"
+                                : "rule F6: the program may end while the copy is under way");
+  if (!found.empty())
     fail_verification(kernel, found[0].op,
                       fmt::format("rule F5: another thread may not be done with the same shared "
                                   "memory ('{}' before it): a barrier must stand between",

@@ -96,20 +96,49 @@ bool is_loading(const ir::Kernel& kernel, const Op& op) {
                      [&](const Op* inner) { return is_loading(kernel, *inner); });
 }
 
-// Before the expressions too that are written where the op uses them. Beside the sums of a product
+// Before the expressions too that are written where the op uses them.
+std::vector<Op*>::iterator begin_of(const ir::Kernel& kernel, Region& region,
+                                    std::vector<Op*>::iterator at) {
+  const auto is_part = [&](const Op* other) {
+    return other->results.size() == 1 && kernel.name_of(other->result()).empty() &&
+           !other->facts().has(ir::Nested) && !other->facts().is_atomic();
+  };
+  while (at != region.ops.begin() && is_part(*(at - 1))) --at;
+  return at;
+}
+
+// Copies that may be under way where their place is touched, or where the program ends, are all
+// waited for there. (Loops that copy ahead wait by themselves, and start no copy for a round that
+// does not come.)
+void wait_for_copies(ir::Kernel& kernel, const Places& places,
+                     const std::vector<ir::Unordered>& pairs) {
+  const auto found =
+      std::find_if(pairs.begin(), pairs.end(), [](auto& pair) { return pair.is_under_way; });
+  Region* region = &kernel.body;
+  auto at = region->ops.end();
+  if (found->op) {
+    const Op* spot = spot_of(kernel, places, *found).op;
+    region = places.at(spot).region;
+    at = begin_of(kernel, *region, std::find(region->ops.begin(), region->ops.end(), spot));
+  } else if (at != region->ops.begin() && (*(at - 1))->facts().is(ir::Family::Ends)) {
+    --at;
+  }
+  Op* wait = kernel.make_op(ir::OpKind::WaitCopies, {}, {}, found->before->location);
+  wait->set("pending", std::int64_t{0});
+  at = region->ops.insert(at, wait);
+  region->ops.insert(at, kernel.make_op(ir::OpKind::CommitCopies, {}, {}, found->before->location));
+}
+
+// Beside the sums of a product
 // what was loaded has no registers to wait in: the threads meet before they load it (a grouped
 // product of 64 x 64 x 64 spills otherwise).
 void put_before(ir::Kernel& kernel, const Places& places, const Op* op) {
   Region& region = *places.at(op).region;
   auto at = std::find(region.ops.begin(), region.ops.end(), op);
-  const auto is_part = [&](const Op* other) {
-    return other->results.size() == 1 && kernel.name_of(other->result()).empty() &&
-           !other->facts().has(ir::Nested) && !other->facts().is_atomic();
-  };
   if (op->kind == ir::OpKind::For && op->text("over") == "vectors" && has_sums(kernel))
     for (auto before = at; before != region.ops.begin() && is_loading(kernel, **(before - 1));)
       if (!(*--before)->facts().has(ir::Pure)) at = before;
-  while (at != region.ops.begin() && is_part(*(at - 1))) --at;
+  at = begin_of(kernel, region, at);
   region.ops.insert(at, kernel.make_op(ir::OpKind::Barrier, {}, {}, op->location));
 }
 
@@ -136,6 +165,10 @@ void insert_barriers(ir::Kernel& kernel, const Target&) {
     Places places;
     find_places(kernel.body, nullptr, places);
     Spot deepest;
+    if (std::any_of(pairs.begin(), pairs.end(), [](auto& pair) { return pair.is_under_way; })) {
+      wait_for_copies(kernel, places, pairs);
+      continue;
+    }
     for (const ir::Unordered& pair : pairs)
       if (const Spot spot = spot_of(kernel, places, pair); spot.depth > deepest.depth) deepest = spot;
     put_before(kernel, places, deepest.op);

@@ -145,6 +145,12 @@ class ElementPlans {
   MatrixPlan plan_matrices(const DotOperand& operand, const MatrixView& from) const;
   bool has_words(const Step& step, const DotOperand& operand) const;
 
+  // ---- Copies that run ahead (copy_plans.cpp)
+  ElementLoop copy_loop(const Step& step);
+  bool can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const;
+  // The affine pointers of copies whose distances from the thread's first one are sums.
+  const ir::Op* formula_of(const ElementLoop& loop, const ir::Op& op) const;
+
   // ---- Loops
   ElementLoop make_loop(const Step& step, const TileLayout& layout);
   std::vector<Preload> plan_preloads(ElementLoop& loop);

@@ -29,6 +29,12 @@ class ProgramLowering : protected FinalBuilder {
   // Whether a loop has to let other programs run.
   virtual bool asks_others(const ir::Op&) const { return false; }
   virtual void mark_loop(ir::Op&, const ir::Op&) {}
+  // What else a `for` carries, when all that stands before it is there, and the next values of that.
+  struct Carried {
+    ir::Value variable, initial;
+  };
+  virtual std::vector<Carried> begin_rounds(const Step&) { return {}; }
+  virtual std::vector<ir::Value> end_rounds(const Step&) { return {}; }
 
   // ---- Scalars (program_lowering.cpp)
   ir::Value scalar(ir::Value value);

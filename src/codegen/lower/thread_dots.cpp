@@ -51,7 +51,10 @@ bool ThreadLowering::is_lowered_dot(const TileLayouts& layouts, const ir::Op& do
 void ThreadLowering::dot(const Step& step) {
   declare(step.op->result());
   const Sums sums = begin_sums(step);
-  if (layouts_.fits(*step.op)) multiply_matrices(step, sums.array);
+  const bool is_ahead = ahead() && ahead()->dot == &step;
+  if (is_ahead) begin_beside();  // they go to other slots than those that are read now
+  if (is_ahead && ahead()->reads_ahead) multiply_ahead(step, sums.array);
+  else if (layouts_.fits(*step.op)) multiply_matrices(step, sums.array);
   else multiply_add(step, sums.array);
   end_sums(step, sums);
 }

@@ -40,20 +40,20 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
                                 [&](ir::Value value) { return is_tile(laid, value); }) ||
                     !is_tile(laid, op.operands[0]));
     case ir::Family::Elementwise:
+    case ir::Family::Access:
     case ir::Family::Check:
     case ir::Family::Ends:
     case ir::Family::Reduction:
       return {};
-    case ir::Family::Access:
-      return unless(op.kind != OpKind::CopyAsync);
     case ir::Family::Control:
       return op.texts("scratch").empty() ? "" : "tiles that change places in shared memory are not";
     case ir::Family::Sync:
-      return unless(op.kind == OpKind::Barrier);
+      return unless(op.kind == OpKind::Barrier || op.kind == OpKind::CommitCopies ||
+                    op.kind == OpKind::WaitCopies);
     case ir::Family::Across:
       if (op.kind == OpKind::Scan && op.text("via") != "registers")
         return "a scan through shared memory is not";
-      return unless(op.kind != OpKind::ReadBuffer);
+      return {};
     case ir::Family::Final:
       break;
   }
@@ -85,10 +85,8 @@ std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLa
   ir::walk(laid.body, [&](const ir::Op& op) {
     if (why.empty()) why = refusal(laid, op);
   });
-  for (const ir::KernelBuffer& buffer : laid.buffers) {
+  for (const ir::KernelBuffer& buffer : laid.buffers)
     refuse(buffer.is_private, "a row that is each thread's own part of shared memory is not");
-    refuse(buffer.has_slots(), "a buffer of several slots is not");
-  }
   refuse(laid.shape.cluster > 1, "a program of several blocks is not");
   refuse(facts.alignments.rotation().has_value(), "rows that begin anywhere are not");
   refuse(!laid.rings.empty() || !laid.maps.empty() || ir::is_persistent(laid),
@@ -147,6 +145,7 @@ void ThreadLowering::enter() {
 
 void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
+    if (is_taken_ahead(step)) continue;
     if (meetings_.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
     switch (step.kind) {
       case Step::Kind::Scalar:
@@ -199,6 +198,7 @@ void ThreadLowering::scalar_op(const ir::Op& op) {
   if (op.kind == OpKind::Load) return scalar_load(op);
   if (op.kind == OpKind::Store) return scalar_store(op);
   if (op.kind == OpKind::Print) return print_scalars(op);
+  if (op.kind == OpKind::WaitCopies) return wait_for_copies(op);
   if (facts.is_atomic() && spinning_.empty()) return scalar_atomic(op);
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));

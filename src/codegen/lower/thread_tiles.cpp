@@ -129,9 +129,8 @@ void ThreadLowering::across(const Step& step) {
     case ir::AcrossOp::Dot:
       return dot(step);
     case ir::AcrossOp::ReadBuffer:
-      break;
+      return read_buffer(step);
   }
-  TW_UNREACHABLE("'{}' is not lowered to threads", step.op->facts().name);
 }
 
 // Loops over the elements of the result and keeps what `make` gives for each.

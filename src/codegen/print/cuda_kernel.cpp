@@ -85,6 +85,7 @@ class CudaStatements : public StatementPrinter {
   void barrier(const ir::Op& op) override;
   void meeting(const ir::Op& op) override;
   void vector(const ir::Op& op) override;
+  void copy(const ir::Op& op) override;
   void store(const ir::Op& op) override;
   void check(const ir::Op& op) override;
   void print(const ir::Op& op) override;
@@ -196,6 +197,12 @@ void CudaStatements::group(const ir::Op& op) {
 
 void CudaStatements::barrier(const ir::Op& op) {
   if (op.kind == OpKind::Barrier) return out_.line("__syncthreads();");
+  if (op.kind == OpKind::CommitCopies || op.kind == OpKind::WaitCopies) {
+    cuda().need("async_copy");
+    return op.kind == OpKind::CommitCopies
+               ? out_.line("tw::commit_copies();")
+               : out_.format("tw::wait_copies<{}>();", op.integer("pending"));
+  }
   TW_CHECK(op.kind == OpKind::Fence, "'{}' has no text at stage final", op.facts().name);
   cuda().need("atomics");
   out_.format("tw::fence<tw::Scope::{}>();", camel_case(op.text("scope")));
@@ -322,6 +329,19 @@ void CudaStatements::vector(const ir::Op& op) {
   const char* moves = op.integer("parts") != 0 ? "_parts" : "_guarded";
   out_.format("tw::{}{}<{}>({});", name, guards == 0 ? "" : guards == 1 ? "_whole" : moves, numbers,
               arguments);
+}
+
+// "tw::copy_async<16>(a_slot + at, a_ptr + i, i < n);"
+void CudaStatements::copy(const ir::Op& op) {
+  cuda().need("async_copy");
+  const auto bytes = op.integer("count") *
+                     static_cast<std::int64_t>(kernel_.type(op.operands[0]).element().element_bytes());
+  std::string arguments = expressions_.condition(op.operands[0]) + ", " +
+                          expressions_.condition(op.operands[1]);
+  const bool may_start = op.operands.size() > 3;
+  if (may_start) arguments += ", " + expressions_.condition(op.operands[3]);
+  if (op.operands.size() > 2) arguments += ", " + expressions_.condition(op.operands[2]);
+  out_.format("tw::copy_async{}<{}>({});", may_start ? "_if" : "", bytes, arguments);
 }
 
 void CudaStatements::store(const ir::Op& op) {

@@ -26,10 +26,12 @@ const Op* find_divergent(const Kernel& kernel);
 // An access to shared memory, and an earlier one of the same bytes that another thread may still be
 // at; one of them writes. `before` comes after `op` in the text where a loop goes round.
 struct Unordered {
-  const Op* op = nullptr;
+  const Op* op = nullptr;  // null: the program ends
   const Op* before = nullptr;
+  bool is_under_way = false;  // `before` is a copy that nobody has waited for: no barrier helps
 };
-// Forward over the accesses that are pending since the last barrier; loops until nothing is new.
+// Forward over the accesses that are pending since the last barrier and the copies that are under
+// way; loops until nothing is new.
 std::vector<Unordered> find_unordered(const Kernel& kernel);
 
 }  // namespace tilewright::ir

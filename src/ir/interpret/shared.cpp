@@ -28,8 +28,36 @@ SharedArrays::Range SharedArrays::range(std::int64_t handle, std::int64_t index)
   return {owner, static_cast<std::size_t>(first), static_cast<std::size_t>(first + place.bytes)};
 }
 
+// What is wrong with touching an element at all.
+std::string SharedArrays::problem(std::int64_t handle, std::int64_t index, bool reads) const {
+  if (std::string problem = arrays_.problem(handle, index, false); !problem.empty()) return problem;
+  const Range at = range(handle, index);
+  for (std::size_t i = at.first; i < at.end; ++i)
+    if (bytes_[i].is_under_way)
+      return fmt::format("index {} of a shared array while a copy of thread {} into it is under way",
+                         index, bytes_[i].writer);
+  return arrays_.problem(handle, index, reads);
+}
+
+std::string SharedArrays::note_copy(std::int64_t handle, std::int64_t index, std::int64_t thread,
+                                    const Op& op) {
+  if (std::string problem = note_write(handle, index, thread, op); !problem.empty()) return problem;
+  const Range at = range(handle, index);
+  for (std::size_t i = at.first; i < at.end; ++i) bytes_[i].is_under_way = true;
+  return "";
+}
+
+void SharedArrays::note_copied(std::int64_t handle, std::int64_t index, std::int64_t thread,
+                               const Op& op) {
+  const Range at = range(handle, index);
+  for (std::size_t i = at.first; i < at.end; ++i) {
+    bytes_[i].is_under_way = false;
+    bytes_[i].note_write(stretch_, thread, op);
+  }
+}
+
 std::string SharedArrays::note_read(std::int64_t handle, std::int64_t index, std::int64_t thread) {
-  if (std::string problem = arrays_.problem(handle, index, true); !problem.empty()) return problem;
+  if (std::string problem = this->problem(handle, index, true); !problem.empty()) return problem;
   const Range at = range(handle, index);
   for (std::size_t i = at.first; i < at.end; ++i) {
     if (bytes_[i].owner != at.owner)
@@ -44,7 +72,7 @@ std::string SharedArrays::note_read(std::int64_t handle, std::int64_t index, std
 
 std::string SharedArrays::note_add(std::int64_t handle, std::int64_t index, std::int64_t thread,
                                    const Op& op) {
-  if (std::string problem = arrays_.problem(handle, index, true); !problem.empty()) return problem;
+  if (std::string problem = this->problem(handle, index, true); !problem.empty()) return problem;
   const Range at = range(handle, index);
   for (std::size_t i = at.first; i < at.end; ++i) {
     const bool is_written =
@@ -59,7 +87,7 @@ std::string SharedArrays::note_add(std::int64_t handle, std::int64_t index, std:
 
 std::string SharedArrays::note_write(std::int64_t handle, std::int64_t index, std::int64_t thread,
                                      const Op& op) {
-  if (std::string problem = arrays_.problem(handle, index, false); !problem.empty()) return problem;
+  if (std::string problem = this->problem(handle, index, false); !problem.empty()) return problem;
   const Range at = range(handle, index);
   for (std::size_t i = at.first; i < at.end; ++i) {
     const bool is_written = bytes_[i].is_written_by_other(stretch_, thread);

@@ -20,16 +20,21 @@ void Program::run() {
   const std::int64_t count = thread ? thread->integer("count") : 1;
   if (count == 1) {
     run_region(kernel_.body);
-    return;
+    return end_copies();
   }
   lanes_ = thread->integer("lanes", count);
   thread_count_ = count;
   const bool meet = std::any_of(kernel_.body.ops.begin(), kernel_.body.ops.end(),
                                 [](const Op* op) { return holds_meeting(*op); });
   // Threads that never meet need no state while others run.
-  if (meet) threads_.assign(static_cast<std::size_t>(count), {values_, {}});
-  if (meet) run_together(kernel_.body);
-  else for_each_thread([&] { run_region(kernel_.body); });
+  if (!meet)
+    return for_each_thread([&] {
+      run_region(kernel_.body);
+      end_copies();
+    });
+  threads_.assign(static_cast<std::size_t>(count), {values_, {}, {}});
+  run_together(kernel_.body);
+  for_each_thread([&] { end_copies(); });
 }
 
 // Every number below the count once: the stride is odd and the count a power of two.
@@ -44,9 +49,11 @@ void Program::for_each_thread(const std::function<void()>& run) {
     ThreadState& state = threads_[static_cast<std::size_t>(thread_)];
     std::swap(values_, state.values);
     std::swap(arrays_, state.arrays);
+    std::swap(own_copies_, state.copies);
     run();
     std::swap(values_, state.values);
     std::swap(arrays_, state.arrays);
+    std::swap(own_copies_, state.copies);
   }
 }
 
