@@ -24,6 +24,23 @@ using ir::Type;
 
 namespace {
 
+// What roles wait for each other at.
+bool is_of_ring(const ir::Op& op) {
+  switch (ir::sync_op(op.kind)) {
+    case ir::SyncOp::CommitCopies:
+    case ir::SyncOp::WaitCopies:
+    case ir::SyncOp::Barrier:
+    case ir::SyncOp::Fence:
+      return false;
+    case ir::SyncOp::Acquire:
+    case ir::SyncOp::CopyMap:
+    case ir::SyncOp::Await:
+    case ir::SyncOp::Release:
+      return true;
+  }
+  return true;
+}
+
 // Why ops of a kind are not lowered; empty where they are.
 std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
@@ -48,8 +65,7 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
     case ir::Family::Control:
       return op.texts("scratch").empty() ? "" : "tiles that change places in shared memory are not";
     case ir::Family::Sync:
-      return unless(op.kind == OpKind::Barrier || op.kind == OpKind::CommitCopies ||
-                    op.kind == OpKind::WaitCopies);
+      return unless(!is_of_ring(op));
     case ir::Family::Across:
       if (op.kind == OpKind::Scan && op.text("via") != "registers")
         return "a scan through shared memory is not";
