@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/analysis/group_products.h"
 #include "ir/analysis/meetings.h"
 #include "ir/verify_types.h"
 #include "machine/library.h"
@@ -145,6 +146,11 @@ void verify_final(const Kernel& kernel) {
                       fmt::format("rule F5: another thread may not be done with the same shared "
                                   "memory ('{}' before it): a barrier must stand between",
                                   found[0].before->facts().name));
+  if (const std::vector<Unordered> unshown = find_unshown(kernel); !unshown.empty())
+    fail_verification(kernel, unshown[0].op,
+                      "rule F6: a product reads what threads wrote and have not shown to products");
+  if (const UndrainedProduct going_on = find_undrained(kernel); going_on.op != nullptr)
+    fail_verification(kernel, going_on.op, fmt::format("rule F6: {}", going_on.what));
 }
 
 }  // namespace tilewright::ir

@@ -212,6 +212,9 @@ class FinalTypes {
         return type.is_pointer && !type.is_array() && type.is_scalar();
       case 'm':
         return type.is_array() || fits('p', type);
+      case 'd':
+        return type == Type::scalar(DType::UInt64) ||
+               type == Type::array(Type::scalar(DType::UInt32), Space::Stack);
       default:
         return type.is_array();
     }
@@ -225,6 +228,7 @@ class FinalTypes {
     for (std::size_t k = 0; fit && k < op_.operands.size(); ++k)
       fit = fits(function->operands[k], operand(k));
     if (function->operands.starts_with('A')) fit = fits_totals(*function);
+    if (function->kind == LibraryKind::CopyBox) fit = fits_box();
     if (function->kind == LibraryKind::WordOf) fit = fits_word();
     require(fit, fmt::format("rule F9: '{}' takes operands \"{}\"", name, function->operands));
     require(op_.integers("numbers").size() == static_cast<std::size_t>(function->numbers) &&
@@ -235,6 +239,8 @@ class FinalTypes {
     if (function->kind == LibraryKind::Dot) check_product();
     if (function->kind == LibraryKind::LoadMatrices) check_matrices();
     if (function->kind == LibraryKind::Mma) check_unit();
+    if (function->kind == LibraryKind::StartProduct) check_group_product();
+    check_group_call(*function);
     if (function->kind == LibraryKind::MergeRuns)
       require(op_.integers("numbers")[2] >= 0 &&
                   op_.integers("numbers")[2] < static_cast<std::int64_t>(std::size(sort_orders)),
@@ -283,6 +289,75 @@ class FinalTypes {
                         Type::scalar(sum).to_string()));
     require(thread_op(kernel_) && thread_op(kernel_)->integer("lanes") == unit->lanes,
             "rule F9: the lanes of a warp call a unit together");
+  }
+
+  // An array in shared memory, a word, and as many coordinates as the map has dimensions.
+  bool fits_box() const {
+    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(),
+                                  [&](const KernelMap& other) { return other.name == op_.text("map"); });
+    if (map == kernel_.maps.end() || op_.operands.size() != 2 + map->dimensions.size()) return false;
+    for (std::size_t k = 2; k < op_.operands.size(); ++k)
+      if (!is_index(operand(k))) return false;
+    return operand(0).space == Space::Shared && is_words(1);
+  }
+  bool is_words(std::size_t k) const {
+    return operand(k) == Type::array(Type::scalar(DType::UInt64), Space::Shared);
+  }
+
+  void check_group_product() const {
+    const GroupUnit* unit = group_unit_named(op_.text("unit"));
+    require(unit != nullptr,
+            fmt::format("rule F9: warpgroups have no unit '{}'", op_.text("unit")));
+    const DType sum = unit->left == DType::Int8 ? DType::Int32 : DType::Float32;
+    const std::vector<std::int64_t> numbers = op_.integers("numbers");
+    require(operand(0) == Type::array(Type::scalar(sum), Space::Stack) &&
+                operand(2) == Type::scalar(DType::UInt64),
+            "rule F9: a product of warpgroups adds to sums of the thread");
+    require(numbers[0] >= 8 && numbers[0] <= 256 && numbers[0] % 8 == 0,
+            "rule F9: an instruction has 8 to 256 columns");
+    require((numbers[1] == 0 && numbers[2] == 0) || size_of(unit->left) == 2,
+            "rule F9: operands of 16 bits alone are transposed");
+    require(numbers[1] == 0 || !operand(1).is_array(), "rule F9: words are not transposed");
+    const Op* thread = thread_op(kernel_);
+    require(thread && thread->integer("count") % 128 == 0 && thread->integer("lanes") == 32,
+            "rule F9: four warps of 32 lanes are a warpgroup");
+    for (const std::size_t k : {1, 2})
+      require(operand(k).is_array() || array_behind(kernel_, op_.operands[k]),
+              "rule F9: what a product reads is known");
+  }
+
+  void check_group_call(const LibraryFunction& function) const {
+    const std::vector<std::int64_t> numbers = op_.integers("numbers");
+    const auto is_number_of_warps = [&] {
+      const Op* digit = kernel_.maker(op_.operands[0]);
+      const Op* thread = thread_op(kernel_);
+      return digit && digit->kind == OpKind::Digit && thread &&
+             kernel_.maker(digit->operands[0]) == thread &&
+             digit->integer("over") % thread->integer("lanes") == 0;
+    };
+    if (function.kind == LibraryKind::Uniform)
+      require(is_number_of_warps(), "rule F9: uniform takes a number of whole warps");
+    if (function.kind == LibraryKind::Describe) {
+      require(operand(0).space == Space::Shared, "rule F9: an operand lies in shared memory");
+      require(numbers[0] == 32 || numbers[0] == 64 || numbers[0] == 128,
+              "rule F9: a line has 32, 64 or 128 bytes");
+    }
+    if (function.kind == LibraryKind::WaitProducts)
+      require(numbers[0] >= 0, "rule F9: pending is not negative");
+    if (function.kind == LibraryKind::SwapLanes)
+      require(operand(0).element().element_bytes() == 2 && numbers[1] >= 0 && numbers[1] < 5 &&
+                  numbers[2] > 0 && (std::int64_t{1} << numbers[2]) < numbers[0],
+              "rule F9: lanes swap words of two elements");
+    const bool is_of_ring =
+        function.kind == LibraryKind::SetUpRing || function.kind == LibraryKind::AcquireSlot ||
+        function.kind == LibraryKind::AwaitSlot || function.kind == LibraryKind::ReleaseSlot;
+    if (!is_of_ring) return;
+    const Op* words = kernel_.maker(op_.operands[0]);
+    require(is_words(0) && words && words->kind == OpKind::Array && numbers[0] > 0 &&
+                words->integer("count") == 2 * numbers[0],
+            "rule F9: a ring has two words for each slot");
+    require(function.kind == LibraryKind::SetUpRing || operand(1) == Type::scalar(DType::UInt32),
+            "rule F9: a position is an u32");
   }
 
   // Arrays of the thread, and as many shared ones with the same elements where it takes them.

@@ -21,6 +21,7 @@ std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
                                                          {"write ", Kind::Write},
                                                          {"add ", Kind::Add},
                                                          {"exchange", Kind::Exchange},
+                                                         {"show", Kind::Show},
                                                          {"barrier", Kind::Barrier}};
   std::vector<LibraryEffect> out;
   for (std::string_view rest = function.effects; !rest.empty();) {

@@ -31,7 +31,7 @@ inline constexpr std::string_view sort_orders[] = {"alternating", "ascending", "
 
 // What a function does to one of its operands (by the number of its letter), or that threads meet.
 struct LibraryEffect {
-  enum class Kind : std::uint8_t { Read, Write, Add, Exchange, Barrier };
+  enum class Kind : std::uint8_t { Read, Write, Add, Exchange, Show, Barrier };
   Kind kind;
   int operand = -1;
 };

@@ -28,6 +28,17 @@ constexpr ProductUnit units[] = {
     {"mma_e5m2_e5m2", Float8E5M2, Float8E5M2, "", Feature::MmaF8, of_1_byte},
 };
 
+constexpr GroupUnit group_units[] = {
+    {"wgmma_f16", Float16, Float16},
+    {"wgmma_bf16", BFloat16, BFloat16},
+    {"wgmma_tf32", Float32, Float32},
+    {"wgmma_i8", Int8, Int8},
+    {"wgmma_e4m3_e4m3", Float8E4M3, Float8E4M3},
+    {"wgmma_e4m3_e5m2", Float8E4M3, Float8E5M2},
+    {"wgmma_e5m2_e4m3", Float8E5M2, Float8E4M3},
+    {"wgmma_e5m2_e5m2", Float8E5M2, Float8E5M2},
+};
+
 }  // namespace
 
 std::span<const ProductUnit> product_units() { return units; }
@@ -35,6 +46,18 @@ std::span<const ProductUnit> product_units() { return units; }
 const ProductUnit* unit_named(std::string_view name) {
   for (const ProductUnit& unit : units)
     if (unit.name == name) return &unit;
+  return nullptr;
+}
+
+const GroupUnit* group_unit_named(std::string_view name) {
+  for (const GroupUnit& unit : group_units)
+    if (unit.name == name) return &unit;
+  return nullptr;
+}
+
+const GroupUnit* find_group_unit(DType left, DType right) {
+  for (const GroupUnit& unit : group_units)
+    if (unit.left == left && unit.right == right) return &unit;
   return nullptr;
 }
 

@@ -28,6 +28,15 @@ const ProductUnit* unit_named(std::string_view name);
 // The name of the units of warpgroups (Feature::Wgmma), whose products go on beside the threads that start them.
 inline constexpr std::string_view group_unit = "wgmma";
 
+// One of them, by the types of the operands.
+struct GroupUnit {
+  std::string_view name;
+  DType left;
+  DType right;
+};
+const GroupUnit* group_unit_named(std::string_view name);  // null when there is none
+const GroupUnit* find_group_unit(DType left, DType right);
+
 // The target's unit for operands of these types, or null: then products are made by plain
 // multiplications. f32 as "ieee" is one of those.
 const ProductUnit* find_unit(const Target& target, DType left, DType right,

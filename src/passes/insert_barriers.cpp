@@ -129,17 +129,35 @@ void wait_for_copies(ir::Kernel& kernel, const Places& places,
   region->ops.insert(at, kernel.make_op(ir::OpKind::CommitCopies, {}, {}, found->before->location));
 }
 
-// Beside the sums of a product
-// what was loaded has no registers to wait in: the threads meet before they load it (a grouped
-// product of 64 x 64 x 64 spills otherwise).
-void put_before(ir::Kernel& kernel, const Places& places, const Op* op) {
+// Whether a product of warpgroups begins with the op.
+bool begins_product(const Op& op) {
+  const LibraryFunction* function = ir::called_function(op);
+  return function && (function->kind == LibraryKind::BeginProducts ||
+                      function->kind == LibraryKind::Describe);
+}
+
+// Whether an op stands where threads with roles consume.
+bool is_of_consumers(const ir::Kernel& kernel, const Places& places, const Op* op) {
+  const std::vector<const Op*> chain = chain_of(places, op);
+  return std::any_of(chain.begin() + 1, chain.end(),
+                     [&](const Op* around) { return ir::parts_roles(kernel, *around); });
+}
+
+// Beside the sums of a product what was loaded has no registers to wait in: the threads meet before
+// they load it (a grouped product of 64 x 64 x 64 spills otherwise).
+void put_before(ir::Kernel& kernel, const Places& places, const Op* op, bool is_of_warps) {
   Region& region = *places.at(op).region;
   auto at = std::find(region.ops.begin(), region.ops.end(), op);
   if (op->kind == ir::OpKind::For && op->text("over") == "vectors" && has_sums(kernel))
     for (auto before = at; before != region.ops.begin() && is_loading(kernel, **(before - 1));)
       if (!(*--before)->facts().has(ir::Pure)) at = before;
   at = begin_of(kernel, region, at);
-  region.ops.insert(at, kernel.make_op(ir::OpKind::Barrier, {}, {}, op->location));
+  while (at != region.ops.begin() && begins_product(**(at - 1)))
+    at = begin_of(kernel, region, at - 1);
+  Op* barrier = kernel.make_op(ir::OpKind::Barrier, {}, {}, op->location);
+  if (is_of_warps) barrier->set("of", std::string("warp"));
+  else if (is_of_consumers(kernel, places, op)) barrier->set("of", std::string("consumers"));
+  region.ops.insert(at, barrier);
 }
 
 // Where nothing was done since the last one.
@@ -147,7 +165,7 @@ void remove_doubles(Region& region) {
   bool is_at_barrier = false;
   std::erase_if(region.ops, [&](Op* op) {
     for (Region& inner : op->regions) remove_doubles(inner);
-    const bool is_barrier = op->kind == ir::OpKind::Barrier;
+    const bool is_barrier = op->kind == ir::OpKind::Barrier && op->text("of") != "warp";
     const bool is_double = is_barrier && is_at_barrier;
     const bool does_nothing = op->facts().has(ir::Pure) || op->kind == ir::OpKind::Array ||
                               op->kind == ir::OpKind::Group;
@@ -169,9 +187,15 @@ void insert_barriers(ir::Kernel& kernel, const Target&) {
       wait_for_copies(kernel, places, pairs);
       continue;
     }
-    for (const ir::Unordered& pair : pairs)
-      if (const Spot spot = spot_of(kernel, places, pair); spot.depth > deepest.depth) deepest = spot;
-    put_before(kernel, places, deepest.op);
+    bool is_of_warps = true;
+    for (const ir::Unordered& pair : pairs) {
+      const Spot spot = spot_of(kernel, places, pair);
+      if (spot.op == deepest.op) is_of_warps &= pair.is_of_warps;
+      if (spot.depth <= deepest.depth) continue;
+      deepest = spot;
+      is_of_warps = pair.is_of_warps;
+    }
+    put_before(kernel, places, deepest.op, is_of_warps);
   }
 }
 

@@ -17,6 +17,7 @@
 #include "codegen/cuda/access_hints.h"
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/space.h"
+#include "layout/wgmma.h"
 #include "passes/laid/laid_facts.h"
 #include "passes/laid/tile_layouts.h"
 #include "passes/laid/tile_reads.h"
@@ -109,6 +110,12 @@ class ElementPlans {
     IndexMap by_loops = {};     // over reads, steps and batches: where they are from there
   };
 
+  // An operand of a product of warpgroups in shared memory, as a descriptor says it.
+  struct DescribedOperand {
+    SharedView view;
+    WgmmaOperand operand;
+  };
+
   std::optional<std::int64_t> constant_of(ir::Value value) const;
   bool is_rotated(const ir::Type& type) const {
     return alignments_.rotation() && type.rank == 1 && type.numel() == alignments_.rotation()->size;
@@ -150,6 +157,18 @@ class ElementPlans {
   bool can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const;
   // The affine pointers of copies whose distances from the thread's first one are sums.
   const ir::Op* formula_of(const ElementLoop& loop, const ir::Op& op) const;
+
+  // ---- Products of warpgroups (group_operands.cpp)
+  static constexpr int log_group_warps = 2, log_group_rows = 6;
+  static int instruction_columns(const DotPlan& plan);  // log2 of those of one instruction
+  static OperandIndex operand_index(const DotPlan& plan, bool is_left);
+  std::optional<DescribedOperand> described_operand(const Step& step, bool is_left) const;
+  bool is_by_warpgroups(const Step& step) const;
+  bool starts_from_nothing(const Step& step) const;
+  // While a product of the loop goes on.
+  bool stays(const DescribedOperand& operand, const ir::Op* loop) const;
+  // Whether the product reads slots of the ring that the op gives back.
+  bool reads_released(const ir::Op& product, const ir::Op& release) const;
 
   // ---- Loops
   ElementLoop make_loop(const Step& step, const TileLayout& layout);

@@ -146,6 +146,8 @@ Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
   out.parts = std::move(function.parts);
   out.shared_bytes = function.shared_bytes;
   out.dynamic_bytes = function.is_dynamic ? function.shared_bytes : 0;
+  out.wgmmas = std::move(function.products);
+  out.boxes = std::move(function.boxes);
   return out;
 }
 
@@ -167,6 +169,10 @@ Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptio
   if (const ThreadProgram program = lower_to_threads(kernel, facts, layouts, options);
       program.refused.empty()) {
     Trial out{print(program.kernel, options), {}};
+    std::map<std::string, MapBox> boxes;
+    for (std::size_t i = 0; i < kernel.maps.size(); ++i)
+      boxes[kernel.maps[i].name] = out.emitted.boxes.at(program.kernel.maps[i].name);
+    out.emitted.boxes = std::move(boxes);
     out.emitted.is_crowded = program.is_crowded;
     out.emitted.fits_shape = kernel.shape.programs == 1 || !meets_in_block(program.kernel);
     return out;

@@ -330,11 +330,6 @@ class Emitter : private ElementPlans {
   void emit_multiply_add(const Step& step, const Sums& sums);
 
   // ---- Asynchronous products (wgmma.cpp)
-  // An operand in shared memory as a descriptor says it.
-  struct DescribedOperand {
-    SharedView view;
-    WgmmaOperand operand;
-  };
   // A product that goes on, and the array that it adds to.
   struct Started {
     const ir::Op* product = nullptr;
@@ -345,11 +340,7 @@ class Emitter : private ElementPlans {
     SpaceVariable step, row, column;
     int log_columns = 3;  // of one instruction
   };
-  bool is_by_warpgroups(const Step& step) const;
   bool is_by_warpgroups_of(const Step& loop) const;
-  bool starts_from_nothing(const Step& step) const;
-  int instruction_columns(const DotPlan& plan) const;
-  std::optional<DescribedOperand> described_operand(const Step& step, bool is_left) const;
   void emit_wgmma(const Step& step, const Sums& sums);
   std::string describe(const Step& step, const DescribedOperand& from, bool is_left);
   std::string further_text(const Step& step, const DescribedOperand& from, const WgmmaLoops& loops,
@@ -357,12 +348,10 @@ class Emitter : private ElementPlans {
   std::string collect_all_words(const Step& step, const WgmmaLoops& loops);
   std::vector<Started> lagging_products(const ir::Op& loop) const;
   bool are_lagging(const std::vector<Started>& lagging) const;
-  bool stays(const DescribedOperand& operand) const;
   void wait_for_products(std::int64_t pending);
   void wait_for_touched(const ir::Op& op);
   bool is_read_by_products(const ir::Op& release) const;
   void emit_owed_releases();
-  bool reads_released(const ir::Op& product, const ir::Op& release) const;
   void note_computed(const Step& step);
   void show_to_products();
   void show_written();

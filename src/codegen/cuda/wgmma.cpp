@@ -18,60 +18,17 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int log_group_warps = 2, log_group_rows = 6, log_most_columns = 8;
 constexpr int log_unit_bytes = 4;
-
-OperandIndex index_of(const DotPlan& plan, bool is_left, int instruction) {
-  const ProductSizes& sizes = plan.sizes;
-  return is_left ? OperandIndex{.depth_low = 0,
-                                .depth = sizes.depth,
-                                .across_low = sizes.depth,
-                                .across = sizes.rows,
-                                .instruction = instruction}
-                 : OperandIndex{.depth_low = sizes.columns,
-                                .depth = sizes.depth,
-                                .across_low = 0,
-                                .across = sizes.columns,
-                                .instruction = instruction};
-}
 
 }  // namespace
 
 // ---- Which products
-
-int Emitter::instruction_columns(const DotPlan& plan) const {
-  return std::min(plan.sizes.columns - plan.warps.columns, log_most_columns);
-}
-
-std::optional<Emitter::DescribedOperand> Emitter::described_operand(const Step& step,
-                                                                    bool is_left) const {
-  const DotPlan& plan = layouts_.plan_of(*step.op);
-  const ir::Value value = step.op->operands[is_left ? 0 : 1];
-  const DType dtype = is_left ? plan.left : plan.right;
-  const std::optional<SharedView> view = shared_view(step, value);
-  if (!view || kernel_.type(value).dtype != dtype || kernel_.type(view->array).dtype != dtype) return std::nullopt;
-  const int instruction = is_left ? log_group_rows : instruction_columns(plan);
-  const std::optional<WgmmaOperand> operand = describe_wgmma_operand(
-      view->map, index_of(plan, is_left, instruction), static_cast<int>(size_of(dtype)));
-  if (!operand) return std::nullopt;
-  return DescribedOperand{*view, *operand};
-}
-
-bool Emitter::is_by_warpgroups(const Step& step) const {
-  const DotPlan& plan = layouts_.plan_of(*step.op);
-  return plan.is_asynchronous && layouts_.fits(*step.op) && described_operand(step, false).has_value();
-}
 
 bool Emitter::is_by_warpgroups_of(const Step& loop) const {
   return std::any_of(loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
     return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
            layouts_.plan_of(*step.op).is_asynchronous;
   });
-}
-
-// Whether the product is added to zeros: the first instruction then sets the sums.
-bool Emitter::starts_from_nothing(const Step& step) const {
-  return ir::is_zero(kernel_, schedule_.source_of(step.op->operands[2]));
 }
 
 // ---- Operands
@@ -103,7 +60,7 @@ std::string Emitter::describe(const Step& step, const DescribedOperand& from, bo
 std::string Emitter::further_text(const Step& step, const DescribedOperand& from, const WgmmaLoops& loops,
                                   const std::string& descriptor, bool is_left) {
   const DotPlan& plan = layouts_.plan_of(*step.op);
-  const OperandIndex index = index_of(plan, is_left, is_left ? log_group_rows : loops.log_columns);
+  const OperandIndex index = operand_index(plan, is_left);
   const int log_bytes = std::countr_zero(size_of(is_left ? plan.left : plan.right));
   std::vector<std::uint64_t> columns;
   const auto add = [&](int index_bit) {
@@ -170,7 +127,7 @@ void Emitter::emit_wgmma(const Step& step, const Sums& sums) {
   // Sums that are copied before or behind it must be there.
   const bool is_in_place =
       !sums.is_own && (starts_from_nothing(step) || schedule_.storage(step.op->operands[2]) == schedule_.storage(step.op->result()));
-  const bool goes_on = is_in_place && stays(right) && (!left || stays(*left));
+  const bool goes_on = is_in_place && stays(right, loop_) && (!left || stays(*left, loop_));
   wait_for_products(goes_on ? step.op->integer("pending", 0) : 0);
 }
 
@@ -195,16 +152,6 @@ std::vector<Emitter::Started> Emitter::lagging_products(const ir::Op& loop) cons
 bool Emitter::are_lagging(const std::vector<Started>& lagging) const {
   return std::equal(started_.begin(), started_.end(), lagging.begin(), lagging.end(),
                     [](const Started& a, const Started& b) { return a.product == b.product; });
-}
-
-// Whether nobody writes what the product reads while it goes on: slots, and what is older than the
-// loop.
-bool Emitter::stays(const DescribedOperand& operand) const {
-  const ir::Op* maker = kernel_.maker(operand.view.array);
-  if (!maker || maker->kind == OpKind::ReadBuffer || !loop_) return true;
-  bool is_inside = false;
-  ir::walk(loop_->regions[0], [&](const ir::Op& op) { is_inside |= &op == maker; });
-  return !is_inside;
 }
 
 // All but the `pending` newest products are done. A loop that drains has some of the round before.
@@ -264,16 +211,6 @@ void Emitter::emit_owed_releases() {
     if (is_read_by_products(*release)) owed_.push_back(release);
     else emit_release(*release);
   }
-}
-
-bool Emitter::reads_released(const ir::Op& product, const ir::Op& release) const {
-  const std::vector<std::string>& buffers = kernel_.ring_of(release).buffers;
-  return std::any_of(product.operands.begin(), product.operands.begin() + 2, [&](ir::Value operand) {
-    const ir::Op* maker = kernel_.maker(operand);
-    while (maker && (maker->kind == OpKind::Permute || maker->kind == OpKind::Reshape)) maker = kernel_.maker(maker->operands[0]);
-    return maker && maker->kind == OpKind::ReadBuffer &&
-           std::find(buffers.begin(), buffers.end(), maker->text("buffer")) != buffers.end();
-  });
 }
 
 // The smallest array of words that a step beside products has computed.

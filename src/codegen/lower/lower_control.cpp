@@ -92,9 +92,14 @@ std::vector<ir::Value> ProgramLowering::carry_on(const std::vector<ir::Value>& t
 void ProgramLowering::for_loop(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Region& body = op.regions[0];
+  rounds(step, carry(step, {body.arguments.begin() + 1, body.arguments.end()},
+                     {op.operands.begin() + 3, op.operands.end()}));
+}
+
+void ProgramLowering::rounds(const Step& step, const std::vector<ir::Value>& initial) {
+  const ir::Op& op = *step.op;
+  const ir::Region& body = op.regions[0];
   const std::vector<ir::Value> carried(body.arguments.begin() + 1, body.arguments.end());
-  const std::vector<ir::Value> initial =
-      carry(step, carried, {op.operands.begin() + 3, op.operands.end()});
   const ir::Value index = body.arguments[0];
   scalars_[index.id] =
       out_.make_value(laid_.type(index), names_.make(laid_.name_of(index), "index"), nullptr);
@@ -122,7 +127,7 @@ void ProgramLowering::for_loop(const Step& step) {
   mark_loop(*loop, op);
   insert(loop, *list_);
   region(loop->regions[0], [&] {
-    steps(step.regions[0]);
+    round(step);
     std::vector<ir::Value> next = carry_on(carried, body.ops.back()->operands);
     const std::vector<ir::Value> others = end_rounds(step);
     next.insert(next.end(), others.begin(), others.end());
@@ -198,8 +203,10 @@ void ProgramLowering::branch(const Step& step) {
   insert(chosen, *list_);
   for (const std::size_t side : {0, 1})
     region(chosen->regions[side], [&] {
+      begin_branch(step, side);
       steps(step.regions[side]);
       statement(OpKind::Yield, carry_on(op.results, op.regions[side].ops.back()->operands), *list_);
+      end_branch(step, side);
     });
   std::size_t number_of_result = 0;
   for (const ir::Value result : op.results)

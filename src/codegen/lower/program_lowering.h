@@ -35,6 +35,12 @@ class ProgramLowering : protected FinalBuilder {
   };
   virtual std::vector<Carried> begin_rounds(const Step&) { return {}; }
   virtual std::vector<ir::Value> end_rounds(const Step&) { return {}; }
+  // The loop itself: what it carries has its initial values; and the steps of one of its rounds.
+  virtual void rounds(const Step& step, const std::vector<ir::Value>& initial);
+  virtual void round(const Step& step) { steps(step.regions[0]); }
+  // Around the steps of one of its regions.
+  virtual void begin_branch(const Step&, std::size_t) {}
+  virtual void end_branch(const Step&, std::size_t) {}
 
   // ---- Scalars (program_lowering.cpp)
   ir::Value scalar(ir::Value value);

@@ -177,8 +177,12 @@ bool ThreadLowering::is_outside(const ir::Op& loop, ir::Value value) const {
 // ---- Before the loop, and where a round ends
 
 std::vector<ThreadLowering::Carried> ThreadLowering::begin_rounds(const Step& loop) {
-  std::optional<Ahead> ahead = find_ahead(loop);
-  if (!ahead) ahead = find_beside(loop);
+  const bool is_of_groups = std::any_of(
+      loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
+        return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot && is_by_warpgroups(step);
+      });
+  std::optional<Ahead> ahead = is_of_groups ? std::nullopt : find_ahead(loop);
+  if (!ahead && !is_of_groups) ahead = find_beside(loop);
   if (ahead && ahead->reads_ahead) read_first(*ahead, loop);
   else if (ahead) place_copies(*ahead, *loop.op);
   std::vector<Carried> out;

@@ -110,7 +110,7 @@ void ThreadLowering::note_atomic(const VectorAccess& access, std::vector<ir::Att
 // What the block did before happens before it; what it does after sees what it saw. One thread does
 // it, and the others get its result through shared memory.
 void ThreadLowering::scalar_atomic(const ir::Op& op) {
-  statement(OpKind::Barrier, {}, *list_);
+  meet();
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
   const ir::Value is_first = compare("eq", thread_, number(0));
@@ -153,14 +153,14 @@ void ThreadLowering::spin(const Step& step) {
   const bool is_fenced = exchange.kind == OpKind::AtomicCas &&
                          exchange.text("order", "acq_rel") != "relaxed" &&
                          shape_of(kernel_, options_.target).threads() >= threads_of_few_blocks;
-  statement(OpKind::Barrier, {}, *list_, {}, step.op->location);
+  meet();
   when(compare("eq", thread_, number(0)), [&] {
     if (is_fenced) fence(exchange);
     spinning_ = is_fenced ? "acquire" : order_of(exchange, nullptr);
     while_loop(step);
     spinning_.clear();
   });
-  statement(OpKind::Barrier, {}, *list_);
+  meet();
 }
 
 }  // namespace tilewright

@@ -42,7 +42,7 @@ void ThreadLowering::read_buffer(const Step& step) {
 // All threads have waited for their own copies when they meet.
 void ThreadLowering::wait_for_copies(const ir::Op& op) {
   statement(OpKind::WaitCopies, {}, *list_, op.attributes, op.location);
-  statement(OpKind::Barrier, {}, *list_);
+  meet();
 }
 
 // ---- Copies

@@ -44,16 +44,14 @@ IndexMap right_map(const ProductSizes& sizes, int bits) {
 
 }  // namespace
 
-bool ThreadLowering::is_lowered_dot(const TileLayouts& layouts, const ir::Op& dot) {
-  return !layouts.plan_of(dot).is_asynchronous;
-}
-
 void ThreadLowering::dot(const Step& step) {
   declare(step.op->result());
-  const Sums sums = begin_sums(step);
+  const bool is_of_groups = is_by_warpgroups(step);
+  const Sums sums = begin_sums(step, is_of_groups && starts_from_nothing(step));
   const bool is_ahead = ahead() && ahead()->dot == &step;
   if (is_ahead) begin_beside();  // they go to other slots than those that are read now
-  if (is_ahead && ahead()->reads_ahead) multiply_ahead(step, sums.array);
+  if (is_of_groups) start_product(step, sums);
+  else if (is_ahead && ahead()->reads_ahead) multiply_ahead(step, sums.array);
   else if (layouts_.fits(*step.op)) multiply_matrices(step, sums.array);
   else multiply_add(step, sums.array);
   end_sums(step, sums);
@@ -73,19 +71,20 @@ ThreadLowering::Loop ThreadLowering::loop_over_sums(const Step& step) {
 }
 
 // In the array of the result, or in one of their own where that has small elements or is shared.
-ThreadLowering::Sums ThreadLowering::begin_sums(const Step& step) {
+ThreadLowering::Sums ThreadLowering::begin_sums(const Step& step, bool from_nothing) {
   const ir::Op& op = *step.op;
   const Type wide = Type::scalar(layouts_.plan_of(op).sum);
   const ir::Value from = op.operands[2];
   if (!layouts_.is_shared(op.result()) && wide.dtype == kernel_.type(op.result()).dtype) {
     const bool is_there = schedule_.is_placed(from) && schedule_.is_in_array(from, step) &&
                           schedule_.storage(from) == schedule_.storage(op.result());
-    if (!is_there) copy(step, op.result(), from);
+    if (!is_there && !from_nothing) copy(step, op.result(), from);
     return {array(op.result()), false};
   }
   const Sums sums{make_array(names_.make(kernel_.name_of(op.result()) + "_sums", "sums"), wide,
                              layouts_.of_array(op.result()).layout.register_count(), op.location),
                   true};
+  if (from_nothing) return sums;
   Loop loop = loop_over_sums(step);
   open(loop, 0, "elements", true);
   const ir::Value first = element(loop, from, loop.plan.frame.place);

@@ -74,6 +74,18 @@ void ThreadLowering::close_all(Loop& loop) {
   close(loop, over_slices);
 }
 
+ir::Value ThreadLowering::make_shared(const std::string& name, const Type& element,
+                                      std::int64_t count, const ir::KernelBuffer& buffer) {
+  std::vector<ir::Attribute> attributes = {{"count", count}, {"offset", buffer.offset}};
+  if (buffer.align > ir::KernelBuffer::least_align)
+    attributes.push_back({"align", std::int64_t{buffer.align}});
+  if (warp_buffers_.contains(kernel_.buffer_named(buffer.name)))
+    attributes.push_back({"warps", std::int64_t{1}});
+  return named(FinalBuilder::make(OpKind::Array, {}, Type::array(element, ir::Space::Shared),
+                                  std::move(attributes)),
+               name, shared_);
+}
+
 void ThreadLowering::declare(ir::Value value) {
   const ir::Value storage = schedule_.storage(value);
   if (arrays_.contains(storage.id)) return;
@@ -81,10 +93,8 @@ void ThreadLowering::declare(ir::Value value) {
     const Type& type = kernel_.type(storage);
     const ir::KernelBuffer& buffer =
         kernel_.buffers[static_cast<std::size_t>(schedule_.buffer_of(storage))];
-    arrays_[storage.id] =
-        named(FinalBuilder::make(OpKind::Array, {}, Type::array(type.element(), ir::Space::Shared),
-                                 {{"count", type.numel()}, {"offset", buffer.offset}}),
-              names_.make(array_base(value, storage) + "_shared"), shared_);
+    arrays_[storage.id] = make_shared(names_.make(array_base(value, storage) + "_shared"),
+                                      type.element(), type.numel(), buffer);
     return;
   }
   arrays_[storage.id] =
@@ -101,8 +111,6 @@ void ThreadLowering::elements(const Step& step) {
   const TileReads reads = reads_of(kernel_, schedule_, step);
   if (is_made_beside_readers(loop, reads))
     refused_ = "a tile that is made where other threads still read is not";
-  for (const ir::Value value : step.kept)
-    if (!layouts_.swaps_of(value).empty()) refused_ = "what lanes exchange for a product is not";
   slice_streamed(loop.plan, reads);
   std::vector<Reduction> reductions;
   for (const ir::Op* op : step.reductions) reductions.push_back(begin_reduction(step, *op));
@@ -155,6 +163,14 @@ void ThreadLowering::elements(const Step& step) {
   close(loop, over_vectors);
   close(loop, over_slices);
   end_fenced();
+  for (const ir::Value value : step.kept) {
+    swap_lanes(value);
+    note_written(value);
+  }
+  // Warps meet where they combine their totals.
+  if (std::any_of(step.reductions.begin(), step.reductions.end(),
+                  [](const ir::Op* reduce) { return !reduce->text("scratch").empty(); }))
+    show_written();
   for (const Reduction& reduction : reductions) end_reduction(reduction);
 }
 

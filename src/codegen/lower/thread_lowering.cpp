@@ -13,8 +13,10 @@
 #include "codegen/lower/thread_order.h"
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
+#include "passes/laid/dot_plan.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/spins.h"
+#include "passes/laid/warp_exchange.h"
 #include "passes/passes.h"
 
 namespace tilewright {
@@ -23,23 +25,6 @@ using ir::OpKind;
 using ir::Type;
 
 namespace {
-
-// What roles wait for each other at.
-bool is_of_ring(const ir::Op& op) {
-  switch (ir::sync_op(op.kind)) {
-    case ir::SyncOp::CommitCopies:
-    case ir::SyncOp::WaitCopies:
-    case ir::SyncOp::Barrier:
-    case ir::SyncOp::Fence:
-      return false;
-    case ir::SyncOp::Acquire:
-    case ir::SyncOp::CopyMap:
-    case ir::SyncOp::Await:
-    case ir::SyncOp::Release:
-      return true;
-  }
-  return true;
-}
 
 // Why ops of a kind are not lowered; empty where they are.
 std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
@@ -50,7 +35,7 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
   if (op.kind == OpKind::Dot) return {};  // its plan is looked at with the steps
   switch (facts.family) {
     case ir::Family::Source:
-      return unless(op.kind != OpKind::NumBlocks && op.kind != OpKind::IsProducer);
+      return {};
     case ir::Family::View:
       // The only element of a tile is no element of a loop.
       return unless(std::all_of(op.results.begin(), op.results.end(),
@@ -65,7 +50,7 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
     case ir::Family::Control:
       return op.texts("scratch").empty() ? "" : "tiles that change places in shared memory are not";
     case ir::Family::Sync:
-      return unless(!is_of_ring(op));
+      return {};
     case ir::Family::Across:
       if (op.kind == OpKind::Scan && op.text("via") != "registers")
         return "a scan through shared memory is not";
@@ -79,9 +64,6 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
 // What an atomic of an element has found is wanted by the thread that asked alone.
 std::string refusal(const TileLayouts& layouts, const Steps& steps) {
   for (const Step& step : steps) {
-    if (step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
-        !ThreadLowering::is_lowered_dot(layouts, *step.op))
-      return "a product of warpgroups is not";
     if (step.kind == Step::Kind::Elements)
       for (const ir::Op* op : step.ops)
         if (op->facts().is_atomic() && !op->text("scratch").empty())
@@ -90,6 +72,12 @@ std::string refusal(const TileLayouts& layouts, const Steps& steps) {
       if (std::string why = refusal(layouts, inner); !why.empty()) return why;
   }
   return {};
+}
+
+bool has_copies_ahead(const ir::Kernel& laid) {
+  bool found = false;
+  ir::walk(laid.body, [&](const ir::Op& op) { found |= op.kind == OpKind::CopyAsync; });
+  return found;
 }
 
 std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts) {
@@ -103,10 +91,10 @@ std::string refusal(const ir::Kernel& laid, const LaidFacts& facts, const TileLa
   });
   for (const ir::KernelBuffer& buffer : laid.buffers)
     refuse(buffer.is_private, "a row that is each thread's own part of shared memory is not");
+  refuse(has_asynchronous_dots(laid) && has_copies_ahead(laid),
+         "copies that run ahead beside products of warpgroups are not");
   refuse(laid.shape.cluster > 1, "a program of several blocks is not");
   refuse(facts.alignments.rotation().has_value(), "rows that begin anywhere are not");
-  refuse(!laid.rings.empty() || !laid.maps.empty() || ir::is_persistent(laid),
-         "warps with roles are not");
   return why.empty() ? refusal(layouts, facts.sweeps.steps()) : why;
 }
 
@@ -129,6 +117,8 @@ ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
     : ElementPlans(laid, facts, layouts, options),
       ProgramLowering(laid, facts.sweeps),
       text_(out_),
+      warp_buffers_(ir::producer_of(laid) ? exchanged_within_warps(laid, facts.sweeps, layouts)
+                                          : std::set<std::size_t>()),
       meetings_(std::move(meetings)) {}
 
 ThreadProgram ThreadLowering::run() {
@@ -153,16 +143,22 @@ void ThreadLowering::enter() {
     out_.arguments.back().value = value;
     scalars_[argument.value.id] = value;
   }
+  for (const ir::KernelMap& map : kernel_.maps) {
+    out_.maps.push_back(map);
+    out_.maps.back().name = names_.make(map.name);
+  }
   list_ = &out_.body.ops;
   const std::int64_t threads = shape_of(kernel_, options_.target).threads();
   thread_ = named(FinalBuilder::make(OpKind::Thread, {}, Type::scalar(i32), {{"count", threads}, {"lanes", std::int64_t{options_.target.warp_size}}}),
                   "thread", *list_);
+  whole_thread_ = thread_;
 }
 
 void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
     if (is_taken_ahead(step)) continue;
-    if (meetings_.contains(step.order)) statement(OpKind::Barrier, {}, *list_);
+    if (step.kind != Step::Kind::Scalar) wait_for_touched(*step.op);
+    if (meetings_.contains(step.order)) meet();
     switch (step.kind) {
       case Step::Kind::Scalar:
         scalar_op(*step.op);
@@ -174,6 +170,7 @@ void ThreadLowering::steps(const Steps& all) {
           for (const ir::Value result : step.op->results)
             if (!is_tile(kernel_, result))
               scalars_[result.id] = scalar(schedule_.source_of(result));
+        note_computed(step);
         break;
       case Step::Kind::Control: {
         const bool loops = step.op->facts().has(ir::Loops);
@@ -185,6 +182,7 @@ void ThreadLowering::steps(const Steps& all) {
             if (is_tile(kernel_, argument)) declare(argument);
         if (step.op->kind == OpKind::For) hold_operands(step);
         if (step.op->kind == OpKind::While && is_spin(step)) spin(step);
+        else if (parts_roles(*step.op)) roles(step);
         else control(step);
         loop_depth_ -= loops;
         break;
@@ -193,6 +191,7 @@ void ThreadLowering::steps(const Steps& all) {
         across(step);
         break;
     }
+    show_written();
   }
 }
 
@@ -210,15 +209,17 @@ bool ThreadLowering::is_inlined(const ir::Op& op, ir::Value made) const {
 
 void ThreadLowering::scalar_op(const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
-  if (op.kind == OpKind::Constant || op.kind == OpKind::Assume) return;
+  // The branch of the roles asks who produces.
+  if (op.kind == OpKind::Constant || op.kind == OpKind::Assume || op.kind == OpKind::IsProducer)
+    return;
   if (op.kind == OpKind::Load) return scalar_load(op);
   if (op.kind == OpKind::Store) return scalar_store(op);
   if (op.kind == OpKind::Print) return print_scalars(op);
-  if (op.kind == OpKind::WaitCopies) return wait_for_copies(op);
+  if (facts.is(ir::Family::Sync)) return synchronize(op);
   if (facts.is_atomic() && spinning_.empty()) return scalar_atomic(op);
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
-  if (facts.is(ir::Family::Check) || facts.is(ir::Family::Sync)) {
+  if (facts.is(ir::Family::Check)) {
     statement(op.kind, operands, *list_, op.attributes, op.location);
     return;
   }
@@ -232,6 +233,24 @@ void ThreadLowering::scalar_op(const ir::Op& op) {
   if (is_inlined(op, made)) write_at_uses(op.result(), made);
   else
     scalars_[op.result().id] = named(made, names_.make(kernel_.name_of(op.result()), "t"), *list_);
+}
+
+void ThreadLowering::synchronize(const ir::Op& op) {
+  switch (ir::sync_op(op.kind)) {
+    case ir::SyncOp::WaitCopies:
+      return wait_for_copies(op);
+    case ir::SyncOp::CommitCopies:
+    case ir::SyncOp::Fence:
+      statement(op.kind, {}, *list_, op.attributes, op.location);
+      return;
+    case ir::SyncOp::Barrier:
+      return meet();
+    case ir::SyncOp::Acquire:
+    case ir::SyncOp::CopyMap:
+    case ir::SyncOp::Await:
+    case ir::SyncOp::Release:
+      return ring_op(op);
+  }
 }
 
 ir::Value ThreadLowering::zero_of(const Type& type) {
@@ -315,10 +334,10 @@ ir::Value ThreadLowering::owner(const Layout& layout) {
   const std::uint64_t kept = all_bits & ~copies;
   const ir::Value holds =
       (kept & (kept + 1)) == 0
-          ? compare("lt", thread_, number(static_cast<std::int64_t>(kept + 1)))
+          ? compare("lt", whole_thread_, number(static_cast<std::int64_t>(kept + 1)))
           : compare("eq",
                     FinalBuilder::make(OpKind::And,
-                                       {thread_, number(static_cast<std::int64_t>(copies))},
+                                       {whole_thread_, number(static_cast<std::int64_t>(copies))},
                                        Type::scalar(i32)),
                     number(0));
   return owners_[copies] = named(holds, names_.make("is_owner"), prologue_);
@@ -335,6 +354,7 @@ int ThreadLowering::resident_blocks() const {
   const ProgramShape shape = shape_of(kernel_, options_.target);
   const int threads = shape.programs * shape.block_threads();
   const Target& target = options_.target;
+  if (ir::producer_of(kernel_)) return 1;
   if (const int registers = options_.max_registers; registers > 0)
     return std::min({target.registers_per_processor / (registers * threads),
                      target.max_threads_per_processor / threads, target.max_blocks_per_processor});

@@ -19,6 +19,7 @@
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/lower/program_lowering.h"
 #include "codegen/print/cuda_expressions.h"
+#include "layout/map_box.h"
 #include "passes/laid/reduce_plan.h"
 
 namespace tilewright {
@@ -31,8 +32,6 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts,
                  const CudaEmitOptions& options, std::set<int> meetings);
   ThreadProgram run();
-
-  static bool is_lowered_dot(const TileLayouts& layouts, const ir::Op& dot);
 
  private:
   using ElementPlans::constant_of;
@@ -85,6 +84,11 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
     ir::Value array;
     bool is_own = false;  // else that of the result
   };
+  // A product that goes on, and what it adds to.
+  struct Started {
+    const ir::Op* product = nullptr;
+    ir::Value sums;
+  };
   // The loops over the depth and over the thread's rows, columns and batches of a product.
   struct Patch {
     Loop loop;
@@ -134,6 +138,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies) override;
   void copy(const Step& step, ir::Value to, ir::Value from);
   void scalar_op(const ir::Op& op);
+  void synchronize(const ir::Op& op);
   void scalar_load(const ir::Op& op);
   void scalar_store(const ir::Op& op);
   ir::Value zero_of(const ir::Type& type);
@@ -189,6 +194,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void close_all(Loop& loop);
   ir::Value make_array(const std::string& name, const ir::Type& element, std::int64_t count,
                        ir::Location location = {});
+  ir::Value make_shared(const std::string& name, const ir::Type& element, std::int64_t count,
+                        const ir::KernelBuffer& buffer);
   void declare(ir::Value value);
   void elements(const Step& step);
   void load_first(Loop& loop, std::vector<Preload>& preloads, bool is_inside);
@@ -238,7 +245,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void dot(const Step& step);
   Loop loop_over_sums(const Step& step);
   ir::Value register_of(const Loop& loop);
-  Sums begin_sums(const Step& step);
+  // `from_nothing`: whoever adds to them sets them first.
+  Sums begin_sums(const Step& step, bool from_nothing);
   void end_sums(const Step& step, const Sums& sums);
   Patch patch_of(const Step& step);
   ir::Value read_operand(Loop& loop, ir::Value value, const IndexMap& map, std::size_t variable);
@@ -299,6 +307,46 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void start_copy(const Loop& loop, const ir::Op& op, std::vector<ir::Value> operands);
   void wait_for_copies(const ir::Op& op);
 
+  // ---- Products of warpgroups (thread_groups.cpp)
+  void call_statement(LibraryKind function, std::vector<ir::Value> operands = {},
+                      std::vector<std::int64_t> numbers = {}, ir::Location location = {},
+                      std::vector<ir::Attribute> more = {});
+  ir::Value warpgroup();
+  ir::Value describe(const Step& step, const DescribedOperand& from, bool is_left);
+  ir::Value further(const Loop& tiles, const DescribedOperand& from, ir::Value descriptor,
+                    bool is_left);
+  ir::Value collect_all_words(const Step& step, const SpaceVariable& depth);
+  ir::Value words_of_tile(const Loop& tiles, ir::Value words);
+  void start_product(const Step& step, const Sums& sums);
+  void wait_for_products(std::int64_t pending);
+  void wait_for_touched(const ir::Op& op);
+  void note_computed(const Step& step);
+  void show_written();
+  void note_written(ir::Value tile);
+  std::vector<Started> lagging_products(const ir::Op& loop) const;
+  bool are_lagging(const std::vector<Started>& lagging) const;
+  void rounds(const Step& step, const std::vector<ir::Value>& initial) override;
+  void round(const Step& step) override;
+
+  // ---- Roles, rings and tensor maps (thread_rings.cpp)
+  bool parts_roles(const ir::Op& op) const;
+  void set_up_rings(ir::Location location);
+  void roles(const Step& step);
+  void meet();  // of the threads that come here
+  ir::Value slots_of_buffer(std::size_t number);
+  ir::Value position(ir::Value value);
+  ir::Value slot_number(ir::Value value, int slots);
+  ir::Value slot(const ir::Op& op, const std::string& name);
+  void read_slot(const ir::Op& op);
+  std::int64_t ring_bytes(const ir::KernelRing& ring) const;
+  void ring_op(const ir::Op& op);
+  void give_back(const ir::Op& op);
+  MapBox box_of(const ir::Op& op) const;
+  void copy_map(const ir::Op& op);
+  void begin_branch(const Step& step, std::size_t side) override;
+  void end_branch(const Step& step, std::size_t side) override;
+  void swap_lanes(ir::Value value);
+
   // ---- Atomics (thread_atomics.cpp)
   ir::Value make_atomic(const ir::Op& op, const std::vector<ir::Value>& operands,
                         const std::string& order, const std::string& name);
@@ -331,7 +379,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void for_all_registers(std::int64_t count, const std::function<void(ir::Value)>& body);
 
   const CudaExpressions text_;
-  ir::Value thread_;
+  ir::Value thread_;        // as it is asked for now
+  ir::Value whole_thread_;  // as it was asked for first
   Statements prologue_;
   Statements shared_;  // arrays in shared memory
   std::unordered_map<std::uint32_t, ir::Value> arrays_;  // by the value that owns the array
@@ -341,6 +390,18 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   std::map<std::size_t, ir::Value> buffers_;  // arrays with slots, by number
   std::map<std::uint64_t, ir::Value> owners_;            // by the bits of copies
   std::vector<Delayed> delayed_;
+  ir::Value warpgroup_;                         // its number, where an operand has parts
+  std::vector<Started> started_;                // products that go on, oldest first
+  std::vector<Started> lagging_;                // of the loop that begins
+  std::vector<const ir::Op*> owed_;             // releases that wait for some of them
+  ir::Value last_computed_;                     // an array of words that was computed since
+  const ir::Op* loop_ = nullptr;                // the innermost `for`
+  bool drains_ = false;      // products go on through the rounds of the loop that is lowered
+  bool is_unshown_ = false;  // what products read was written to shared memory
+  bool is_consuming_ = false;
+  std::map<std::string, ir::Value> rings_;      // their words
+  std::map<std::size_t, ir::Value> slots_;      // arrays of buffers that rings have, by number
+  const std::set<std::size_t> warp_buffers_;    // of tiles that warps exchange among their lanes
   const std::set<int> meetings_;    // steps before which all threads meet
   const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
   std::string refused_;             // why these sweeps cannot be written

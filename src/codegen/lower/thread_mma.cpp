@@ -170,7 +170,8 @@ void ThreadLowering::hold_operands(const Step& loop) {
   int sums = 0;
   for (const Step& step : loop.regions[0]) {
     if (step.kind != Step::Kind::Across || step.op->kind != OpKind::Dot) continue;
-    if (!layouts_.fits(*step.op)) return;
+    // Products of warpgroups read their operands where they are.
+    if (!layouts_.fits(*step.op) || is_by_warpgroups(step)) return;
     dots.push_back(&step);
     sums += layouts_.plan_of(*step.op).layouts.result.register_count();
   }

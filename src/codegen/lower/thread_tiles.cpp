@@ -40,6 +40,7 @@ void ThreadLowering::write_element(Loop& loop, ir::Value to, ir::Value value) {
   if (layouts_.is_shared(to))
     if (const ir::Value own = owner(*loop.plan.frame.layout)) operands.push_back(own);
   statement(OpKind::Write, operands, *list_);
+  note_written(to);
 }
 
 // A tile that is made in an array which other threads still read for it.
@@ -129,6 +130,7 @@ void ThreadLowering::across(const Step& step) {
     case ir::AcrossOp::Dot:
       return dot(step);
     case ir::AcrossOp::ReadBuffer:
+      if (kernel_.is_in_ring(kernel_.buffers[kernel_.buffer_of(*step.op)])) return read_slot(*step.op);
       return read_buffer(step);
   }
 }
@@ -229,6 +231,7 @@ void ThreadLowering::copy(const Step& step,
       });
     else copy(step, to, from);
   }
+  show_written();
 }
 
 void ThreadLowering::copy(const Step& step, ir::Value to, ir::Value from) {

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "codegen/text/names.h"
+#include "ir/roles.h"
+#include "machine/library.h"
 
 namespace tilewright {
 
@@ -42,9 +44,14 @@ int first_axis(const ir::Kernel& kernel) {
 CudaExpressions::CudaExpressions(const ir::Kernel& kernel)
     : ExpressionPrinter(kernel),
       keeps_const_(!mixes_pointers(kernel)),
-      shared_axis_(first_axis(kernel)) {}
+      shared_axis_(first_axis(kernel)),
+      is_persistent_(ir::is_persistent(kernel)) {}
 
 std::string CudaExpressions::type(ir::Value value) const {
+  const ir::Op* made = kernel_.maker(value);
+  if (made && made->kind == OpKind::Call &&
+      made->text("function") == name_of(LibraryKind::Describe))
+    return "tw::Descriptor";
   const std::string text = ExpressionPrinter::type(value);
   const Type& type = kernel_.type(value);
   if (!type.is_pointer || type.is_array() || !keeps_const_) return text;
@@ -73,11 +80,14 @@ std::string CudaExpressions::program(int axis) const {
 }
 
 std::string CudaExpressions::programs(int axis) const {
-  if (kernel_.shape.programs > 1 && axis == shared_axis_) return "programs";
+  const bool is_given = kernel_.shape.programs > 1 ? axis == shared_axis_ : is_persistent_ && axis == 0;
+  if (is_given) return "programs";
   return fmt::format("i32(gridDim.{})", axes[static_cast<std::size_t>(axis)]);
 }
 
+std::string CudaExpressions::blocks() const { return "int(gridDim.x)"; }
 std::string CudaExpressions::thread() const { return "thread"; }
+std::string CudaExpressions::thread_again() const { return "int(threadIdx.x)"; }
 
 // ---- Ops
 

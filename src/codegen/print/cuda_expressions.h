@@ -34,7 +34,9 @@ class CudaExpressions : public ExpressionPrinter {
  protected:
   std::string program(int axis) const override;
   std::string programs(int axis) const override;
+  std::string blocks() const override;
   std::string thread() const override;
+  std::string thread_again() const override;
   std::string digit(const ir::Op& op) const override;
   std::string product(const std::string& index, const std::string& stride) const override {
     return stride + " * " + index;
@@ -48,6 +50,7 @@ class CudaExpressions : public ExpressionPrinter {
 
   bool keeps_const_ = true;
   int shared_axis_ = 0;
+  bool is_persistent_ = false;
   mutable std::set<std::string> parts_;
 };
 

@@ -17,8 +17,10 @@
 #include "base/quote.h"
 #include "codegen/print/cuda_expressions.h"
 #include "codegen/print/dot_calls.h"
+#include "codegen/print/group_calls.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "ir/roles.h"
 #include "machine/library.h"
 
 namespace tilewright {
@@ -31,6 +33,7 @@ namespace {
 struct SharedPlaces {
   static constexpr std::int64_t most_static = 48 * 1024;  // without asking the launch for them
   std::int64_t bytes = 0;
+  std::int64_t align = 16;
   bool overlap = false;
 
   bool is_dynamic() const { return bytes > most_static; }
@@ -57,6 +60,7 @@ SharedPlaces shared_places(const ir::Kernel& kernel) {
     const std::int64_t end = first + (op->integer("count") * each + line - 1) / line * line;
     for (const auto& [from, to] : taken) out.overlap = out.overlap || (first < to && from < end);
     taken.emplace_back(first, end);
+    out.align = std::max(out.align, op->integer("align"));
     out.bytes = std::max(out.bytes, end);
   }
   return out;
@@ -96,12 +100,14 @@ class CudaStatements : public StatementPrinter {
     return fmt::format("{} += {}", index, by);
   }
   bool is_rising(const ir::Op& loop) const override;
+  void roles(const ir::Op& op) override;
 
  private:
   const CudaExpressions& cuda() const { return static_cast<const CudaExpressions&>(*owned_); }
   void thread_lines(std::int64_t threads);
   void shared_array(const std::string& element, const ir::Op& op);
   std::string group_type(const ir::Op& op) const;
+  std::string barrier_text(std::string_view of) const;
   void combine(const ir::Op& op);
   void reduction(const ir::Op& op, bool is_block);
   void scan(const ir::Op& op, bool is_block);
@@ -124,11 +130,15 @@ void CudaStatements::function(const std::string& symbol) {
   for (const ir::KernelArgument& argument : kernel_.arguments)
     parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ",
                               expressions_.type(argument.value), kernel_.name_of(argument.value));
-  if (kernel_.shape.programs > 1)
+  for (const ir::KernelMap& map : kernel_.maps)
+    parameters += fmt::format(", const __grid_constant__ tw::TensorMap {}", map.name);
+  if (kernel_.shape.programs > 1 || ir::is_persistent(kernel_))
     parameters += parameters.empty() ? "i32 programs" : ", i32 programs";
   const int resident = kernel_.shape.resident;
+  const ir::Op* producer = ir::producer_of(kernel_);
+  const std::int64_t more = producer ? producer->integer("warps") * thread.integer("lanes") : 0;
   const std::string bounds =
-      fmt::format("__launch_bounds__({}{})", threads * kernel_.shape.programs,
+      fmt::format("__launch_bounds__({}{})", threads * kernel_.shape.programs + more,
                   resident > 0 ? fmt::format(", {}", resident) : "");
   out_.open(fmt::format("extern \"C\" __global__ void {} {}({})", bounds, symbol, parameters));
   thread_lines(threads);
@@ -139,8 +149,10 @@ void CudaStatements::function(const std::string& symbol) {
     const ir::Op& op = *kernel_.body.ops[k];
     if (&op == first_shared && places_.is_one())
       out_.line(places_.is_dynamic()
-                    ? "extern __shared__ __align__(16) unsigned char shared[];"
-                    : fmt::format("__shared__ __align__(16) u8 shared[{}];", places_.bytes));
+                    ? fmt::format("extern __shared__ __align__({}) unsigned char shared[];",
+                                  places_.align)
+                    : fmt::format("__shared__ __align__({}) u8 shared[{}];", places_.align,
+                                  places_.bytes));
     if (!op.facts().is(ir::Family::Ends)) statement(op);
   }
   out_.close();
@@ -175,7 +187,8 @@ void CudaStatements::shared_array(const std::string& element, const ir::Op& op) 
   if (places_.is_one())
     return out_.format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2});", element, name,
                        op.integer("offset"));
-  out_.format("__shared__ __align__(16) {} {}[{}];", element, name, op.integer("count"));
+  out_.format("__shared__ __align__({}) {} {}[{}];", op.integer("align", 16), element, name,
+              op.integer("count"));
 }
 
 void CudaStatements::group(const ir::Op& op) {
@@ -196,7 +209,7 @@ void CudaStatements::group(const ir::Op& op) {
 // ---- Threads that meet
 
 void CudaStatements::barrier(const ir::Op& op) {
-  if (op.kind == OpKind::Barrier) return out_.line("__syncthreads();");
+  if (op.kind == OpKind::Barrier) return out_.line(barrier_text(op.text("of")));
   if (op.kind == OpKind::CommitCopies || op.kind == OpKind::WaitCopies) {
     cuda().need("async_copy");
     return op.kind == OpKind::CommitCopies
@@ -206,6 +219,31 @@ void CudaStatements::barrier(const ir::Op& op) {
   TW_CHECK(op.kind == OpKind::Fence, "'{}' has no text at stage final", op.facts().name);
   cuda().need("atomics");
   out_.format("tw::fence<tw::Scope::{}>();", camel_case(op.text("scope")));
+}
+
+std::string CudaStatements::barrier_text(std::string_view of) const {
+  if (of.empty()) return "__syncthreads();";
+  if (of == "warp") return "__syncwarp();";
+  cuda().need("ring");
+  return fmt::format("tw::meet_consumers<{}>();", kernel_.body.ops.front()->integer("count"));
+}
+
+// One thread behind the others produces.
+void CudaStatements::roles(const ir::Op& op) {
+  const std::int64_t threads = kernel_.body.ops.front()->integer("count");
+  const std::vector<std::int64_t> registers =
+      kernel_.maker(op.operands[0])->integers("registers");
+  cuda().need("ring");
+  out_.open(fmt::format("if (thread >= {})", threads));
+  if (!registers.empty()) out_.format("tw::fewer_registers<{}>();", registers[0]);
+  out_.open(fmt::format("if (thread == {})", threads));
+  region(op.regions[0]);
+  out_.close();
+  out_.outdent();
+  out_.open("} else");
+  if (!registers.empty()) out_.format("tw::more_registers<{}>();", registers[1]);
+  region(op.regions[1]);
+  out_.close();
 }
 
 std::string CudaStatements::group_type(const ir::Op& op) const {
@@ -219,6 +257,11 @@ void CudaStatements::meeting(const ir::Op& op) {
   if (function == LibraryKind::LoadMatrices || function == LibraryKind::Mma) {
     cuda().need("mma");
     return out_.line(dot_call(expressions_, op));
+  }
+  if (const char* part = group_part(op)) {
+    cuda().need(part);
+    if (cuda().parts().contains("wgmma")) cuda().need("mma");
+    return out_.line(group_call(expressions_, kernel_, op));
   }
   cuda().need("reduce");
   if (function == LibraryKind::CountOne)
@@ -414,7 +457,7 @@ void CudaStatements::loop_pragma(const ir::Op& loop) {
 bool CudaStatements::is_rising(const ir::Op& loop) const {
   const ir::Op* maker = kernel_.maker(loop.operands[2]);
   if (maker && maker->kind == OpKind::Cast) maker = kernel_.maker(maker->operands[0]);
-  return maker && maker->kind == OpKind::NumPrograms;
+  return maker && (maker->kind == OpKind::NumPrograms || maker->kind == OpKind::NumBlocks);
 }
 
 }  // namespace
@@ -425,7 +468,8 @@ CudaFunction print_cuda_kernel(const ir::Kernel& kernel, const std::string& symb
   CudaStatements statements(kernel, line_text, has_directives, out);
   statements.function(symbol);
   const SharedPlaces& places = statements.places();
-  return {out.take(), statements.parts(), places.bytes, places.is_dynamic()};
+  return {out.take(),          statements.parts(),  places.bytes,
+          places.is_dynamic(), products_of(kernel), boxes_of(kernel)};
 }
 
 }  // namespace tilewright

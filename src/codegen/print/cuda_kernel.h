@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 
+#include "codegen/cuda/wgmma_functions.h"
 #include "codegen/print/statements.h"
 #include "ir/kernel.h"
+#include "layout/map_box.h"
 
 namespace tilewright {
 
@@ -17,6 +20,8 @@ struct CudaFunction {
   std::set<std::string> parts;  // of the device library
   std::int64_t shared_bytes = 0;
   bool is_dynamic = false;  // the launch gives these bytes
+  std::set<WgmmaFunction> products;     // instructions of warpgroups in use
+  std::map<std::string, MapBox> boxes;  // by tensor map
 };
 
 // Under this name; with `has_directives` every comment has a #line to the user's source.

@@ -35,6 +35,11 @@ const LibraryFunction& function_of(const ir::Op& op) {
 
 }  // namespace
 
+bool ExpressionPrinter::is_thread(ir::Value value) const {
+  const ir::Op* maker = kernel_.maker(value);
+  return maker && maker->kind == OpKind::Thread;
+}
+
 bool ExpressionPrinter::is_inlined(const ir::Op& op) const {
   if (op.results.size() != 1 || op.facts().has(ir::Nested)) return false;
   return op.kind == OpKind::Constant || kernel_.name_of(op.result()).empty();
@@ -111,6 +116,7 @@ std::string ExpressionPrinter::expression(const ir::Op& op) const {
   const ir::OpFacts& facts = op.facts();
   if (op.kind == OpKind::ProgramId) return program(static_cast<int>(op.integer("axis")));
   if (op.kind == OpKind::NumPrograms) return programs(static_cast<int>(op.integer("axis")));
+  if (op.kind == OpKind::NumBlocks) return blocks();
   if (facts.is(ir::Family::Final)) return final_expression(op);
   if (op.kind == OpKind::Load) return load(op);
   if (facts.is_atomic()) return atomic(op);
@@ -121,6 +127,10 @@ std::string ExpressionPrinter::program(int axis) const { return fmt::format("id[
 std::string ExpressionPrinter::programs(int axis) const {
   return fmt::format("programs[{}]", axis);
 }
+std::string ExpressionPrinter::blocks() const {
+  TW_UNREACHABLE("a program of the host has no blocks");
+}
+std::string ExpressionPrinter::thread_again() const { return thread(); }
 std::string ExpressionPrinter::thread() const {
   TW_UNREACHABLE("one thread of the host runs a program");
 }
@@ -214,6 +224,13 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
       return fmt::format("{} ? {} : {}", operand(in[0]), operand(in[1]), operand(in[2]));
     case LibraryKind::RowOf:
       return fmt::format("{} ? {} : &{}", operand(in[0]), operand(in[1]), place(in[2]));
+    case LibraryKind::Here:
+      return fmt::format("tw::here({})", is_thread(in[0]) ? thread_again() : argument(in[0]));
+    case LibraryKind::Describe: {
+      const std::vector<std::int64_t> numbers = op.integers("numbers");
+      return fmt::format("tw::describe<{}>({}, {}, {})", numbers[0], argument(in[0]), numbers[1],
+                         numbers[2]);
+    }
     case LibraryKind::Divide:
       return fmt::format("{}.divide({})", operand(in[0]), operand(in[1]));
     case LibraryKind::Clip:
@@ -224,6 +241,8 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::PlainDivisor:
     case LibraryKind::WordOf:
     case LibraryKind::WordAt:
+    case LibraryKind::Uniform:
+    case LibraryKind::Further:
     case LibraryKind::IsRun: {
       std::string arguments;
       for (const ir::Value value : in)
@@ -257,6 +276,20 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::ScanBlock:
     case LibraryKind::SortBlock:
     case LibraryKind::CountOne:
+    case LibraryKind::SwapLanes:
+    case LibraryKind::ShowToProducts:
+    case LibraryKind::BeginProducts:
+    case LibraryKind::StartProduct:
+    case LibraryKind::CommitProducts:
+    case LibraryKind::WaitProducts:
+    case LibraryKind::TakeProducts:
+    case LibraryKind::ComputeBefore:
+    case LibraryKind::SetUpRing:
+    case LibraryKind::PrefetchMap:
+    case LibraryKind::AcquireSlot:
+    case LibraryKind::CopyBox:
+    case LibraryKind::AwaitSlot:
+    case LibraryKind::ReleaseSlot:
       break;
   }
   TW_UNREACHABLE("'{}' gives nothing", function.name);

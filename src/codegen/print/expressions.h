@@ -45,7 +45,9 @@ class ExpressionPrinter {
   // What each language has its own words for; here those of the host.
   virtual std::string program(int axis) const;   // its number
   virtual std::string programs(int axis) const;  // how many there are
+  virtual std::string blocks() const;  // how many run programs one after the other
   virtual std::string thread() const;
+  virtual std::string thread_again() const;  // not as it was asked for before
   virtual std::string digit(const ir::Op& op) const;
   virtual std::string product(const std::string& index, const std::string& stride) const;
   virtual std::string load(const ir::Op& op) const;
@@ -56,6 +58,7 @@ class ExpressionPrinter {
   const ir::Kernel& kernel_;
 
  private:
+  bool is_thread(ir::Value value) const;
   std::string final_expression(const ir::Op& op) const;
   std::string array_view(const ir::Op& op) const;
   std::string linear(const ir::Op& op) const;

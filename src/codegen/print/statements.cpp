@@ -79,6 +79,7 @@ void StatementPrinter::statement(const ir::Op& op) {
       return final_statement(op);
     case ir::Family::Control:
       if (op.kind == OpKind::For) return for_loop(op);
+      if (op.kind == OpKind::If && parts_roles(op)) return roles(op);
       return op.kind == OpKind::While ? while_loop(op) : branch(op);
     case ir::Family::Check:
       return check(op);
@@ -185,6 +186,15 @@ void StatementPrinter::meeting(const ir::Op& op) {
   TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
 }
 
+bool StatementPrinter::parts_roles(const ir::Op& op) const {
+  const ir::Op* asked = kernel_.maker(op.operands[0]);
+  return asked && asked->kind == OpKind::IsProducer;
+}
+
+void StatementPrinter::roles(const ir::Op& op) {
+  TW_UNREACHABLE("'{}' of roles is of the program of a thread", op.facts().name);
+}
+
 void StatementPrinter::vector(const ir::Op& op) {
   TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
 }
@@ -264,6 +274,20 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::CountOne:
     case LibraryKind::LoadMatrices:
     case LibraryKind::Mma:
+    case LibraryKind::SwapLanes:
+    case LibraryKind::ShowToProducts:
+    case LibraryKind::BeginProducts:
+    case LibraryKind::StartProduct:
+    case LibraryKind::CommitProducts:
+    case LibraryKind::WaitProducts:
+    case LibraryKind::TakeProducts:
+    case LibraryKind::ComputeBefore:
+    case LibraryKind::SetUpRing:
+    case LibraryKind::PrefetchMap:
+    case LibraryKind::AcquireSlot:
+    case LibraryKind::CopyBox:
+    case LibraryKind::AwaitSlot:
+    case LibraryKind::ReleaseSlot:
       return meeting(op);
     case LibraryKind::WaitAMoment:
       return out_.format("tw::wait_a_moment(launch, {});", operand(in[0]));
@@ -281,6 +305,10 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::InPlace:
     case LibraryKind::WordOf:
     case LibraryKind::WordAt:
+    case LibraryKind::Here:
+    case LibraryKind::Uniform:
+    case LibraryKind::Describe:
+    case LibraryKind::Further:
       break;
     case LibraryKind::ByTurns:
       TW_UNREACHABLE("'{}' is written with the entry", function->name);

@@ -49,6 +49,7 @@ class StatementPrinter {
   virtual void meeting(const ir::Op& op);  // a call of a program with several threads
   virtual void vector(const ir::Op& op);  // a load or store of one
   virtual void copy(const ir::Op& op);    // that runs ahead
+  virtual void roles(const ir::Op& op);   // the branch between them
   virtual void store(const ir::Op& op);
   virtual void check(const ir::Op& op);
   virtual void print(const ir::Op& op);
@@ -69,6 +70,7 @@ class StatementPrinter {
   bool has_short_branches_ = false;  // of one statement, which stands in the line of its condition
 
  private:
+  bool parts_roles(const ir::Op& branch) const;
   void final_statement(const ir::Op& op);
   void define(const ir::Op& op);
   void write(const ir::Op& op);

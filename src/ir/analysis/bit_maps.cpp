@@ -62,6 +62,9 @@ std::optional<BitMap> BitMaps::of(Value index) const {
   }
   if (maker->kind == OpKind::Thread) return variable(of_thread, thread_bits_);
   if (maker->kind == OpKind::Hint || maker->kind == OpKind::Cast) return of(maker->operands[0]);
+  if (const LibraryFunction* function = called_function(*maker);
+      function && function->kind == LibraryKind::Here)
+    return of(maker->operands[0]);
   if (maker->kind == OpKind::Linear) return sum(*maker);
   if (maker->kind == OpKind::Digit) return digit(*maker);
   if (const auto number = number_of(kernel_, index); number && *number >= 0)

@@ -47,7 +47,7 @@ class Divergence {
 
   void walk(const Region& region) {
     for (const Op* op : region.ops) {
-      if (apart_ != 0 && meets(*op) && found_ == nullptr) found_ = op;
+      if (meets(*op) && found_ == nullptr && (apart_ != 0 || are_missed(*op))) found_ = op;
       if (op->facts().is(Family::Control)) control(*op);
       else if (op->facts().is(Family::Final)) final_stage(*op);
       else set(*op, is_seen_apart(*op) ? all_ : masked(*op));
@@ -137,6 +137,7 @@ class Divergence {
     const LibraryFunction* function = find_library_function(op.text("function"));
     if (function == nullptr || !tilewright::meets(*function)) return;
     if (function->kind == LibraryKind::SortBlock) return;  // all of it is shared
+    if (op.operands.empty() || kernel_.type(op.operands[0]).space == Space::Shared) return;
     if (!function->operands.starts_with('A')) return fill(op.operands[0], all_);
     const std::vector<std::int64_t> numbers = op.integers("numbers");
     auto combined = static_cast<ThreadBits>(numbers[0]);
@@ -162,9 +163,40 @@ class Divergence {
 
   void control(const Op& op) {
     const ThreadBits outside = apart_;
-    if (op.kind == OpKind::If) branch(op);
+    if (parts_roles(kernel_, op)) roles(op);
+    else if (op.kind == OpKind::If) branch(op);
     else loop(op);
     apart_ = outside;
+  }
+
+  // The producer is one thread, who meets nobody; all other threads consume, and none of those that
+  // a block has besides comes where all of it meets.
+  void roles(const Op& op) {
+    const ArrayStates before = arrays_;
+    apart_ = all_;
+    walk(op.regions[0]);
+    apart_ = 0;
+    arrays_ = before;
+    const bool outside = std::exchange(is_consuming_, true);
+    walk(op.regions[1]);
+    is_consuming_ = outside;
+  }
+
+  // Whether some of the threads that have to come have another role.
+  bool are_missed(const Op& op) const {
+    if (is_consuming_) return is_of_block(op);
+    return op.kind == OpKind::Barrier && op.text("of") == "consumers";
+  }
+
+  // Whether all threads of the block have to come.
+  static bool is_of_block(const Op& op) {
+    if (op.kind == OpKind::Barrier) return op.text("of").empty();
+    const LibraryFunction* function = called_function(op);
+    const std::vector<LibraryEffect> effects =
+        function ? effects_of(*function) : std::vector<LibraryEffect>{};
+    return std::any_of(effects.begin(), effects.end(), [](const LibraryEffect& effect) {
+      return effect.kind == LibraryEffect::Kind::Barrier;
+    });
   }
 
   void branch(const Op& op) {
@@ -225,6 +257,7 @@ class Divergence {
   ThreadBits all_ = 0;
   ArrayStates arrays_;
   ThreadBits apart_ = 0;  // on which the control flow around depends
+  bool is_consuming_ = false;
   const Op* found_ = nullptr;
 };
 

@@ -13,11 +13,27 @@
 
 namespace tilewright::ir {
 
+const LibraryFunction* called_function(const Op& op) {
+  return op.kind == OpKind::Call ? find_library_function(op.text("function")) : nullptr;
+}
+
 bool meets(const Op& op) {
   if (op.kind == OpKind::Barrier) return true;
-  if (op.kind != OpKind::Call) return false;
-  const LibraryFunction* function = find_library_function(op.text("function"));
+  const LibraryFunction* function = called_function(op);
   return function != nullptr && tilewright::meets(*function);
+}
+
+bool parts_roles(const Kernel& kernel, const Op& op) {
+  const Op* asked = op.kind == OpKind::If ? kernel.maker(op.operands[0]) : nullptr;
+  return asked && asked->kind == OpKind::IsProducer;
+}
+
+const Op* array_behind(const Kernel& kernel, Value value) {
+  const Op* made = kernel.maker(value);
+  while (made && (made->kind == OpKind::ArrayView || made->kind == OpKind::Call) &&
+         !made->operands.empty())
+    made = kernel.maker(made->operands[0]);
+  return made && (made->kind == OpKind::Array || made->kind == OpKind::Group) ? made : nullptr;
 }
 
 bool holds_meeting(const Op& op) {
@@ -51,7 +67,12 @@ struct Access {
   std::vector<Value> holding = {};  // conditions under which it was
   const Op* loop = nullptr;         // that surely has more rounds
   std::int64_t rounds = 0;          // behind the one that it is in
+  bool is_of_warps = false;        // each warp has a part of the array
 
+  bool overlaps(const Access& other) const {
+    return first < other.end && other.first < end &&
+           (array != other.array || slots.may_meet(other.slots));
+  }
   bool is_of(const Access& other) const {
     return op == other.op && array == other.array && writes == other.writes &&
            slots == other.slots && is_under_way == other.is_under_way && loop == other.loop &&
@@ -66,16 +87,25 @@ class SharedWalk {
 
   std::vector<Unordered> run() {
     walk(kernel_.body);
-    for (const Access& access : pending_)
-      if (access.is_under_way) report({nullptr, access.op, true});
+    for (const Access& access : state_.pending)
+      if (access.is_under_way) report({nullptr, access.op, false, true});
     return std::move(found_);
   }
+  std::vector<Unordered> unshown() { return std::move(not_shown_); }
 
  private:
+  // What may have happened since the last barrier.
+  struct State {
+    Accesses pending;
+    Accesses unshown;  // writes that products need not see, however often threads have met
+    Accesses shown;    // writes that they see once the threads meet
+    Accesses reading;  // what products read that may go on
+  };
+
   void walk(const Region& region) {
     for (const Op* op : region.ops) {
       if (op->facts().is(Family::Control)) control(*op);
-      else if (op->kind == OpKind::Barrier) meet();
+      else if (op->kind == OpKind::Barrier) meet(*op);
       else if (op->kind == OpKind::CommitCopies) commit();
       else if (op->kind == OpKind::WaitCopies) wait(op->integer("pending"));
       else if (op->kind == OpKind::Call) call(*op);
@@ -85,21 +115,28 @@ class SharedWalk {
 
   // Copies go on.
   void meet() {
-    std::erase_if(pending_, [](const Access& access) { return !access.is_under_way; });
+    std::erase_if(state_.pending, [](const Access& access) { return !access.is_under_way; });
+    state_.shown.clear();
+  }
+  void meet(const Op& barrier) {
+    if (barrier.text("of") != "warp") return meet();
+    std::erase_if(state_.pending, [](const Access& access) {
+      return access.is_of_warps && !access.is_under_way;
+    });
   }
   void commit() {
-    for (Access& access : pending_) ++access.commits;
+    for (Access& access : state_.pending) ++access.commits;
   }
   // What is done is there for the thread alone until all meet.
   void wait(std::int64_t pending) {
-    const Accesses before = std::exchange(pending_, {});
+    const Accesses before = std::exchange(state_.pending, {});
     for (Access access : before) {
       if (access.commits > pending && access.is_under_way) {
         access.is_under_way = false;
         access.loop = nullptr;
         access.rounds = 0;
       }
-      merge({access});
+      merge(state_.pending, {access});
     }
   }
 
@@ -132,11 +169,16 @@ class SharedWalk {
   }
 
   void call(const Op& op) {
-    const LibraryFunction* function = find_library_function(op.text("function"));
-    if (function == nullptr || function->operands.empty()) return;
-    const std::size_t each = op.operands.size() / function->operands.size();
+    const LibraryFunction* function = called_function(op);
+    if (function == nullptr) return;
+    if (function->kind == LibraryKind::StartProduct) return start_product(op);
+    if (function->kind == LibraryKind::WaitProducts) return wait_products(op);
+    const bool has_groups = function->operands.starts_with('A');
+    const std::size_t each = has_groups ? op.operands.size() / function->operands.size() : 1;
     for (const LibraryEffect& effect : effects_of(*function)) {
       if (effect.kind == LibraryEffect::Kind::Barrier) meet();
+      if (effect.kind == LibraryEffect::Kind::Show)
+        merge(state_.shown, std::exchange(state_.unshown, {}));
       if (effect.operand < 0) continue;
       // The first of a group stands for all of it.
       const Value operand = op.operands[static_cast<std::size_t>(effect.operand) * each];
@@ -146,55 +188,78 @@ class SharedWalk {
     }
   }
 
+  // What was written and shown is behind a barrier; what was not shown is rule F6.
+  void start_product(const Op& op) {
+    for (const std::size_t k : {1, 2}) {
+      if (kernel_.type(op.operands[k]).is_array()) continue;
+      const Access access = access_of(op, array_behind(kernel_, op.operands[k]), false);
+      for (const Access& before : state_.shown)
+        if (before.overlaps(access)) report({&op, before.op});
+      for (const Access& before : state_.unshown)
+        if (before.overlaps(access)) not_shown_.push_back({&op, before.op});
+      merge(state_.reading, {access});
+    }
+  }
+
+  // Who writes there next must come after all of those that wait.
+  void wait_products(const Op& op) {
+    for (Access access : state_.reading) {
+      access.op = &op;
+      merge(state_.pending, {access});
+    }
+    if (op.integers("numbers")[0] == 0) state_.reading.clear();
+  }
+
   void control(const Op& op) {
     if (op.kind == OpKind::If) return branch(op);
     // Once more while a round leaves something that was not pending at the begin of it. A `while`
     // ends behind its first region, a `for` before its body too.
-    const Accesses before = pending_;
+    const State before = state_;
     const bool is_for = op.kind == OpKind::For;
     if (is_for) enter(op);
     const Op* const outer = is_for && op.text("over") == "rounds" ? std::exchange(loop_, &op) : loop_;
     while (true) {
-      const Accesses at_begin = pending_;
+      const State at_begin = state_;
       walk(op.regions[0]);
-      const Accesses at_decision = pending_;
+      const State at_decision = state_;
       if (op.regions.size() > 1) walk(op.regions[1]);
-      const Accesses at_end = std::exchange(pending_, at_begin);
+      const State at_end = std::exchange(state_, at_begin);
       if (merge(is_for ? gone_round(op, at_end) : at_end)) continue;
       loop_ = outer;
       if (!is_for) {
-        pending_ = at_decision;
+        state_ = at_decision;
         return;
       }
-      pending_ = before;  // of a loop without rounds
-      std::erase_if(pending_, [&](const Access& access) { return rounds_for(op, access) > 0; });
+      state_ = before;  // of a loop without rounds
+      std::erase_if(state_.pending,
+                    [&](const Access& access) { return rounds_for(op, access) > 0; });
       merge(left(op, at_end));
       return;
     }
   }
 
   void branch(const Op& op) {
-    const Accesses before = pending_;
+    const State before = state_;
     const std::uint64_t without = std::exchange(without_, without_ | maps_.zero_bits(op.operands[0]));
     holding_.push_back(op.operands[0]);
     walk(op.regions[0]);
     holding_.pop_back();
     without_ = without;
-    const Accesses after = std::exchange(pending_, before);
+    const State after = std::exchange(state_, before);
     walk(op.regions[1]);
     merge(after);
   }
 
   // ---- Rounds: where a copy is started for a later one, the loop does not end before that.
   void enter(const Op& loop) {
-    const Accesses before = std::exchange(pending_, {});
+    const Accesses before = std::exchange(state_.pending, {});
     for (Access access : before) {
       access.slots = slots_.entered(loop, access.slots);
       if (const std::int64_t rounds = rounds_for(loop, access); rounds > 1 && !access.loop) {
         access.loop = &loop;
         access.rounds = rounds - 1;
       }
-      merge({access});
+      merge(state_.pending, {access});
     }
   }
 
@@ -208,28 +273,31 @@ class SharedWalk {
     return std::min(rounds, most);
   }
 
-  Accesses gone_round(const Op& loop, Accesses accesses) const {
-    for (Access& access : accesses) {
+  State gone_round(const Op& loop, State state) const {
+    for (Accesses* part : {&state.unshown, &state.shown, &state.reading})
+      for (Access& access : *part) access.slots = slots_.gone_round(loop, access.slots);
+    for (Access& access : state.pending) {
       access.slots = slots_.gone_round(loop, access.slots);
       if (access.loop == &loop && --access.rounds == 0) access.loop = nullptr;
     }
-    return accesses;
+    return state;
   }
 
-  Accesses left(const Op& loop, Accesses accesses) const {
-    std::erase_if(accesses, [&](const Access& access) { return access.loop == &loop; });
-    for (Access& access : accesses) access.slots = slots_.left(loop, access.slots);
-    return accesses;
+  State left(const Op& loop, State state) const {
+    std::erase_if(state.pending, [&](const Access& access) { return access.loop == &loop; });
+    for (Accesses* part : {&state.pending, &state.unshown, &state.shown, &state.reading})
+      for (Access& access : *part) access.slots = slots_.left(loop, access.slots);
+    return state;
   }
 
-  // Returns whether something is new.
-  bool merge(const Accesses& others) {
+  // These return whether something is new.
+  static bool merge(Accesses& to, const Accesses& others) {
     bool is_new = false;
     for (const Access& access : others) {
-      const auto known = std::find_if(pending_.begin(), pending_.end(),
+      const auto known = std::find_if(to.begin(), to.end(),
                                       [&](const Access& one) { return one.is_of(access); });
-      if (known == pending_.end()) {
-        pending_.push_back(access);
+      if (known == to.end()) {
+        to.push_back(access);
         is_new = true;
       } else if (access.is_under_way && access.commits < known->commits) {
         known->commits = access.commits;
@@ -238,17 +306,15 @@ class SharedWalk {
     }
     return is_new;
   }
+  bool merge(const State& other) {
+    const bool is_new[] = {merge(state_.pending, other.pending), merge(state_.unshown, other.unshown),
+                           merge(state_.shown, other.shown), merge(state_.reading, other.reading)};
+    return std::any_of(std::begin(is_new), std::end(is_new), [](bool one) { return one; });
+  }
 
-  void note(const Op& op, Value array, bool writes, std::optional<BitMap> map = {},
-            bool adds = false) {
-    const Op* made = kernel_.maker(array);
-    while (made && made->kind == OpKind::ArrayView) made = kernel_.maker(made->operands[0]);
+  Access access_of(const Op& op, const Op* made, bool writes) const {
     Access access{.op = &op, .end = std::int64_t{1} << 40, .writes = writes, .array = made};
-    access.map = std::move(map);
-    if (access.map) access.map->without = without_;
-    access.adds = adds;
-    if (access.map && op.kind == OpKind::Write && op.operands.size() > 3)
-      access.map->without |= maps_.zero_bits(op.operands[3]);
+    access.is_of_warps = made && made->integer("warps") != 0;
     if (made && made->find("offset")) {
       // The members of a group lie in words side by side.
       constexpr std::int64_t word = 8;
@@ -259,19 +325,30 @@ class SharedWalk {
       access.first = made->integer("offset");
       access.end = access.first + made->integer("count") * bytes;
     }
+    return access;
+  }
+
+  void note(const Op& op, Value array, bool writes, std::optional<BitMap> map = {},
+            bool adds = false) {
+    Access access = access_of(op, array_behind(kernel_, array), writes);
+    access.map = std::move(map);
+    if (access.map) access.map->without = without_;
+    access.adds = adds;
+    if (access.map && op.kind == OpKind::Write && op.operands.size() > 3)
+      access.map->without |= maps_.zero_bits(op.operands[3]);
     access.slots = slots_.of(array);
     if (op.kind == OpKind::CopyTo) note_copy(access);
-    for (const Access& before : pending_) {
-      const bool is_one_slot = before.array != access.array || before.slots.may_meet(access.slots);
-      const bool meet = before.first < access.end && access.first < before.end && is_one_slot;
+    for (const Access& before : state_.pending) {
       const bool both_add = before.adds && adds;
-      if (!meet || both_add || !(before.writes || writes)) continue;
+      if (!before.overlaps(access) || both_add || !(before.writes || writes)) continue;
       // The copies of one sweep go to different places.
       if (before.is_under_way && before.is_of(access)) continue;
-      if (before.is_under_way) report({&op, before.op, true});
-      else if (!is_same_thread(before, access)) report({&op, before.op});
+      if (before.is_under_way) report({&op, before.op, false, true});
+      else if (!is_same_thread(before, access))
+        report({&op, before.op, before.is_of_warps && access.is_of_warps});
     }
-    merge({access});
+    if (writes && !adds) merge(state_.unshown, {access});
+    merge(state_.pending, {access});
   }
 
   void note_copy(Access& access) const {
@@ -295,17 +372,23 @@ class SharedWalk {
   const Kernel& kernel_;
   const BitMaps maps_;
   const SlotNumbers slots_;
-  Accesses pending_;
   const Op* loop_ = nullptr;    // of rounds, the innermost
   std::vector<Value> holding_;  // conditions of the branches around
+  State state_;
   std::uint64_t without_ = 0;  // bits of the thread's number that are 0 in the branch
-  std::vector<Unordered> found_;
+  std::vector<Unordered> found_, not_shown_;
 };
 
 }  // namespace
 
 std::vector<Unordered> find_unordered(const Kernel& kernel) {
   return SharedWalk(kernel).run();
+}
+
+std::vector<Unordered> find_unshown(const Kernel& kernel) {
+  SharedWalk walk(kernel);
+  static_cast<void>(walk.run());
+  return walk.unshown();
 }
 
 }  // namespace tilewright::ir

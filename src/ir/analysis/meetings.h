@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/kernel.h"
+#include "machine/library.h"
 
 namespace tilewright::ir {
 
@@ -15,6 +16,13 @@ namespace tilewright::ir {
 bool meets(const Op& op);
 // The same of it or of an op in its regions.
 bool holds_meeting(const Op& op);
+// Whether the op is the branch between threads with roles: region 0 is the producer's, who is one
+// thread, region 1 that of the consumers.
+bool parts_roles(const Kernel& kernel, const Op& op);
+// The array that a view, a descriptor, or what is further on, begins in; null: not known.
+const Op* array_behind(const Kernel& kernel, Value value);
+// The function that a call names; null where the op is no call of one.
+const LibraryFunction* called_function(const Op& op);
 // The op that says how many threads a program has; null where one thread runs it.
 const Op* thread_op(const Kernel& kernel);
 
@@ -28,10 +36,15 @@ const Op* find_divergent(const Kernel& kernel);
 struct Unordered {
   const Op* op = nullptr;  // null: the program ends
   const Op* before = nullptr;
+  bool is_of_warps = false;   // it is enough that the lanes of each warp meet
   bool is_under_way = false;  // `before` is a copy that nobody has waited for: no barrier helps
 };
+// Products of warpgroups read what their descriptors say, from where they start to where they are
+// waited for; what a thread wrote and has shown them needs a meeting too, whoever wrote it.
 // Forward over the accesses that are pending since the last barrier and the copies that are under
 // way; loops until nothing is new.
 std::vector<Unordered> find_unordered(const Kernel& kernel);
+// Products that are started, and writes to what they read which the threads have not shown them.
+std::vector<Unordered> find_unshown(const Kernel& kernel);
 
 }  // namespace tilewright::ir

@@ -118,7 +118,7 @@ void Program::final_stage(const Op& op) {
 void Program::make_group(const Op& op) {
   for (std::size_t k = 0; k < op.results.size(); ++k) {
     const bool is_shared = result_type(op, k).space == Space::Shared;
-    const std::int64_t handle = is_shared ? shared_.make(op, k, 0)
+    const std::int64_t handle = is_shared ? shared_.make(op, k, 0, result_type(op, k).dtype)
                                           : arrays_.make(op.results[k], op.integer("count"));
     set_result(op, {result_type(op, k), {Element{.i = handle}}}, k);
   }
@@ -127,7 +127,7 @@ void Program::make_group(const Op& op) {
 void Program::make_array(const Op& op) {
   if (result_type(op).space == Space::Shared) {
     const auto bytes = static_cast<std::int64_t>(result_type(op).element().element_bytes());
-    return set_result(op, {result_type(op), {Element{.i = shared_.make(op, 0, bytes)}}});
+    return set_result(op, {result_type(op), {Element{.i = shared_.make(op, 0, bytes, result_type(op).dtype)}}});
   }
   const std::int64_t handle = arrays_.make(op.result(), op.integer("count"));
   if (!op.operands.empty())
@@ -152,9 +152,11 @@ Element Program::read_array(const Op& op, std::size_t array, std::int64_t index)
     return checked_read(op, handle + index * static_cast<std::int64_t>(element.element_bytes()),
                         element.dtype);
   const bool is_shared = kernel_.type(op.operands[array]).space == Space::Shared;
-  if (const std::string problem = is_shared ? shared_.note_read(handle, index, thread_)
-                                            : arrays_.problem(handle, index, true);
-      !problem.empty())
+  std::string problem = is_shared ? shared_.note_read(handle, index, thread_)
+                                  : arrays_.problem(handle, index, true);
+  if (problem.empty() && !is_shared && products_.is_used())
+    problem = products_.touch(thread_ / GroupProducts::threads, Arrays::owner_of(handle), false);
+  if (!problem.empty())
     fail(op, fmt::format("{} reads {}", op.facts().name, problem));
   return is_shared ? shared_.read(handle, index) : arrays_.read(handle, index);
 }
@@ -166,9 +168,17 @@ void Program::write_array(const Op& op, std::size_t array, std::int64_t index, E
     return checked_write(op, handle + index * static_cast<std::int64_t>(type.element_bytes()),
                          type.dtype, element);
   const bool is_shared = kernel_.type(op.operands[array]).space == Space::Shared;
-  if (const std::string problem = is_shared ? shared_.note_write(handle, index, thread_, op)
-                                            : arrays_.problem(handle, index, false);
-      !problem.empty())
+  std::string problem = is_shared ? shared_.note_write(handle, index, thread_, op)
+                                  : arrays_.problem(handle, index, false);
+  if (problem.empty() && products_.is_used()) {
+    if (is_shared) {
+      const auto [first, end] = shared_.bytes_of(handle, index);
+      problem = products_.write_problem(first, end);
+    } else {
+      problem = products_.touch(thread_ / GroupProducts::threads, Arrays::owner_of(handle), true);
+    }
+  }
+  if (!problem.empty())
     fail(op, fmt::format("{} writes {}", op.facts().name, problem));
   if (is_shared) shared_.write(handle, index, element);
   else arrays_.write(handle, index, element);

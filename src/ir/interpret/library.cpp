@@ -92,6 +92,34 @@ void Program::call(const Op& op) {
     case LibraryKind::WordOf:
     case LibraryKind::WordAt:
       return give({.i = word_of(op)});
+    case LibraryKind::Here:
+    case LibraryKind::Uniform:
+      return give(operand(op, 0).elements[0]);
+    case LibraryKind::Describe:
+      return give({.i = descriptor_of(op)});
+    case LibraryKind::Further:
+      return give({.i = integer(op, 0) + integer(op, 1)});
+    case LibraryKind::ShowToProducts:
+      return shared_.show(thread_);
+    case LibraryKind::TakeProducts:
+    case LibraryKind::ComputeBefore:
+      static_cast<void>(read_array(op, 0, 0));
+      return;
+    case LibraryKind::SetUpRing:
+      return set_up_ring(op);
+    case LibraryKind::AcquireSlot:
+      return acquire_slot(op);
+    case LibraryKind::CopyBox:
+      return copy_box(op);
+    case LibraryKind::PrefetchMap:
+      return;
+    case LibraryKind::SwapLanes:
+    case LibraryKind::BeginProducts:
+    case LibraryKind::StartProduct:
+    case LibraryKind::CommitProducts:
+    case LibraryKind::WaitProducts:
+    case LibraryKind::AwaitSlot:
+    case LibraryKind::ReleaseSlot:
     case LibraryKind::LoadMatrices:
     case LibraryKind::Mma:
     case LibraryKind::ReduceLanes:

@@ -11,15 +11,18 @@
 #include "ir/interpret/arrays.h"
 #include "ir/interpret/checkpoint.h"
 #include "ir/interpret/copies.h"
+#include "ir/interpret/group_products.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/jitter.h"
 #include "ir/interpret/memory.h"
 #include "ir/interpret/order.h"
+#include "ir/interpret/ring_words.h"
 #include "ir/interpret/rings.h"
 #include "ir/interpret/shared.h"
 #include "ir/interpret/thread_copies.h"
 #include "ir/interpret/tile.h"
 #include "ir/interpret/watch.h"
+#include "machine/library.h"
 
 namespace tilewright::ir {
 
@@ -34,6 +37,7 @@ class Program {
         values_(kernel.value_count()),
         copies_(kernel),
         rings_(kernel),
+        products_(kernel),
         turns_(options.role_seed * 0x2545f4914f6cdd1d +
                static_cast<std::uint64_t>(id[0]) * 0x9e3779b97f4a7c15 + 1),
         jitter_(jitter_seed(options, id)) {}
@@ -133,6 +137,8 @@ class Program {
   void ring_op(const Op& op);
   void copy_map(const Op& op);
   Tile read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const;
+  Element read_map_element(const Op& op, const KernelMap& map,
+                           const std::vector<std::int64_t>& coordinates, DType dtype) const;
   void store(const Op& op);
   void atomic_rmw(const Op& op);
   void atomic_cas(const Op& op);
@@ -215,6 +221,29 @@ class Program {
   void load_matrices(const Op& op);
   void multiply_matrices(const Op& op);
   void note_threads(const Op& op, std::int64_t pointer, bool writes) const;
+  // ---- Products of warpgroups (group_products.cpp)
+  std::int64_t descriptor_of(const Op& op) const;
+  std::vector<Element> described_operand(const Op& op, std::size_t operand, std::int64_t group,
+                                         std::size_t lines, GroupProducts::Product& product);
+  std::vector<Element> operand_in_words(const Op& op, std::int64_t group);
+  void start_products(const Op& op);
+  void start_product(const Op& op, std::int64_t group);
+  void wait_products(const Op& op);
+  void group_call(const Op& op, LibraryKind function);
+  void swap_lanes(const Op& op);
+  // ---- Rings of stage Final and threads with roles (ring_words.cpp)
+  RingWords::Word& ring_word(const Op& op, std::size_t array, std::int64_t index);
+  void set_up_ring(const Op& op);
+  bool give_turn(bool waits);
+  void wait_phase(const Op& op, RingWords::Word& word, std::int64_t parity);
+  void acquire_slot(const Op& op);
+  void await_slot(const Op& op);
+  void release_slot(const Op& op);
+  const KernelMap& map_named(const Op& op) const;
+  std::vector<Element> read_box(const Op& op, const std::vector<std::int64_t>& coordinates) const;
+  void copy_box(const Op& op);
+  void land_copies(RingWords::Word& word);
+  void run_thread_roles(const Op& op);
 
   const Kernel& kernel_;
   const Memory& memory_;
@@ -229,6 +258,8 @@ class Program {
   std::vector<Tile> values_;
   Copies copies_;
   Rings rings_;
+  mutable GroupProducts products_;
+  RingWords words_;
   RoleTurns turns_;
   Arrays arrays_;
   ThreadCopies own_copies_;  // of the thread that runs

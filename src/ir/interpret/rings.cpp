@@ -57,11 +57,14 @@ bool RoleTurns::hand_over(bool waits) {
 }
 
 void RoleTurns::maybe_hand_over() {
-  if (!is_running_) return;
+  if (is_running_ && chooses_other()) hand_over(false);
+}
+
+bool RoleTurns::chooses_other() {
   seed_ ^= seed_ << 13;
   seed_ ^= seed_ >> 7;
   seed_ ^= seed_ << 17;
-  if ((seed_ >> 20) % 2 == 0) hand_over(false);
+  return (seed_ >> 20) % 2 == 0;
 }
 
 // ---- Rings

@@ -36,6 +36,7 @@ class RoleTurns {
   void stop_waiting() { waits_[0] = waits_[1] = false; }
   // Sometimes, by the seed.
   void maybe_hand_over();
+  bool chooses_other();
 
  private:
   struct Ended {};

@@ -88,8 +88,10 @@ double rounded_to_tf32(double value) {
 
 }  // namespace
 
-Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {
-  const KernelMap& map = kernel_.map_of(op);
+// The element at these coordinates; 0 outside of the tensor.
+Element Program::read_map_element(const Op& op, const KernelMap& map,
+                                  const std::vector<std::int64_t>& coordinates,
+                                  DType dtype) const {
   const auto value_of = [&](int argument) {
     return get(kernel_.arguments[static_cast<std::size_t>(argument)].value).elements[0].i;
   };
@@ -98,25 +100,32 @@ Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinate
     for (const int argument : n.arguments) product *= value_of(argument);
     return product;
   };
+  std::int64_t offset = 0;
+  bool is_inside = true;
+  for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
+    const std::int64_t at = coordinates[d];
+    is_inside = is_inside && at >= 0 && at < number(map.dimensions[d].size);
+    offset += at * number(map.dimensions[d].stride);
+  }
+  Element out{.i = 0};  // +0.0 has the same bits
+  const auto bytes = static_cast<std::int64_t>(size_of(dtype));
+  if (is_inside) out = checked_read(op, value_of(map.argument) + offset * bytes, dtype);
+  if (map.rounds_to_tf32) out.f = rounded_to_tf32(out.f);
+  return out;
+}
+
+Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {
+  const KernelMap& map = kernel_.map_of(op);
   const Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
-  const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
   Tile out{type, std::vector<Element>(static_cast<std::size_t>(type.numel()))};
   for (std::size_t i = 0; i < out.size(); ++i) {
-    std::int64_t offset = 0, rest = static_cast<std::int64_t>(i);
+    auto rest = static_cast<std::int64_t>(i);
     std::int64_t index[Type::max_rank] = {};
     for (int d = type.rank; d-- > 0; rest /= type.size(d)) index[d] = rest % type.size(d);
-    bool is_inside = true;
-    for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
-      const KernelMap::Dimension& dimension = map.dimensions[d];
-      const std::int64_t at =
-          coordinates[d] + (is_of_tile(dimension) ? index[dimension.of_tile] : 0);
-      is_inside = is_inside && at >= 0 && at < number(map.dimensions[d].size);
-      offset += at * number(map.dimensions[d].stride);
-    }
-    out.elements[i].i = 0;  // +0.0 has the same bits
-    if (is_inside)
-      out.elements[i] = checked_read(op, value_of(map.argument) + offset * bytes, type.dtype);
-    if (map.rounds_to_tf32) out.elements[i].f = rounded_to_tf32(out.elements[i].f);
+    std::vector<std::int64_t> at = coordinates;
+    for (std::size_t d = 0; d < map.dimensions.size(); ++d)
+      if (is_of_tile(map.dimensions[d])) at[d] += index[map.dimensions[d].of_tile];
+    out.elements[i] = read_map_element(op, map, at, type.dtype);
   }
   return out;
 }

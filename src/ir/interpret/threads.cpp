@@ -24,17 +24,18 @@ void Program::run() {
   }
   lanes_ = thread->integer("lanes", count);
   thread_count_ = count;
+  shared_.set_up(lanes_, products_.is_used());
   const bool meet = std::any_of(kernel_.body.ops.begin(), kernel_.body.ops.end(),
                                 [](const Op* op) { return holds_meeting(*op); });
   // Threads that never meet need no state while others run.
-  if (!meet)
-    return for_each_thread([&] {
-      run_region(kernel_.body);
-      end_copies();
-    });
-  threads_.assign(static_cast<std::size_t>(count), {values_, {}, {}});
-  run_together(kernel_.body);
-  for_each_thread([&] { end_copies(); });
+  if (meet) threads_.assign(static_cast<std::size_t>(count), {values_, {}, {}});
+  if (meet) run_together(kernel_.body);
+  for_each_thread([&] {
+    if (!meet) run_region(kernel_.body);
+    end_copies();
+  });
+  if (const std::string problem = products_.end_problem(); !problem.empty())
+    fail(*thread, problem);
 }
 
 // Every number below the count once: the stride is odd and the count a power of two.
@@ -77,7 +78,8 @@ const Op* Program::run_together(const Region& region) {
 }
 
 void Program::meet(const Op& op) {
-  if (op.kind == OpKind::Barrier) return shared_.meet();
+  if (op.kind == OpKind::Barrier)
+    return op.text("of") == "warp" ? shared_.meet_in_warps() : shared_.meet();
   if (op.kind == OpKind::For) return for_together(op);
   if (op.kind == OpKind::While) return while_together(op);
   if (op.kind == OpKind::If) return branch_together(op);
@@ -87,6 +89,12 @@ void Program::meet(const Op& op) {
   if (function == LibraryKind::SortBlock) return sort_threads(op);
   if (function == LibraryKind::LoadMatrices) return load_matrices(op);
   if (function == LibraryKind::Mma) return multiply_matrices(op);
+  if (function == LibraryKind::SwapLanes) return swap_lanes(op);
+  if (function == LibraryKind::AwaitSlot) return await_slot(op);
+  if (function == LibraryKind::ReleaseSlot) return release_slot(op);
+  if (function == LibraryKind::BeginProducts || function == LibraryKind::StartProduct ||
+      function == LibraryKind::CommitProducts || function == LibraryKind::WaitProducts)
+    return group_call(op, function);
   combine_threads(op);
 }
 
@@ -139,6 +147,7 @@ void Program::while_together(const Op& op) {
 }
 
 void Program::branch_together(const Op& op) {
+  if (parts_roles(kernel_, op)) return run_thread_roles(op);
   const Op* end = run_together(op.regions[agreed(op, op.operands[0]).i != 0 ? 0 : 1]);
   hand_on(op.results, end->operands);
 }

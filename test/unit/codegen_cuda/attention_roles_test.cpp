@@ -151,7 +151,7 @@ TEST(CudaAttentionRolesHostile, EveryStepOfTheProtocolIsMissed) {
     const char* to;
     bool is_last;
   } more[] = {
-      {"u32(0), 8192);", "u32(0), 8208);", false},               // zeros never arrive
+      {"0u, 8192);", "0u, 8208);", false},                       // zeros never arrive
       {"tw::release<3>(", "if (false) tw::release<3>(", false},  // K is not given back
       {"tw::wait_products<0>();", ";", false},                   // nor is P x V waited for
   };

@@ -109,16 +109,19 @@ def cut(x_ptr, out_ptr, BLOCK: tl.constexpr):
 TEST(CudaThreads, SayWhyTheyDoNotRunAKernel) {
   const TileProgram program(R"(
 @triton.jit
-def product(x_ptr, out_ptr, N: tl.constexpr):
+def product(x_ptr, out_ptr, n, N: tl.constexpr):
     at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
-    x = tl.load(x_ptr + at)
-    tl.store(out_ptr + at, tl.dot(x, x))
+    total = tl.zeros((N, N), tl.float32)
+    for k in tl.range(0, n, num_stages=3):
+        x = tl.load(x_ptr + k * N * N + at)
+        total = tl.dot(x, x, total)
+    tl.store(out_ptr + at, total)
 )",
-                            "product", "*fp16:16, *fp32:16, 64", 4);
+                            "product", "*fp16:16, *fp32:16, i32, 64", 4);
   const CudaEmitOptions groups{.target = options.target, .num_warps = 4};
   std::string why_not;
   EXPECT_FALSE(final_for_cuda(laid_of(program, groups), groups, &why_not));
-  EXPECT_EQ(why_not, "a product of warpgroups is not");
+  EXPECT_EQ(why_not, "copies that run ahead beside products of warpgroups are not");
 }
 
 // Loaded elements would wait in registers beside the sums.
