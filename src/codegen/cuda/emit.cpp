@@ -147,7 +147,8 @@ Emitted print(const ir::Kernel& program, const CudaEmitOptions& options) {
   out.shared_bytes = function.shared_bytes;
   out.dynamic_bytes = function.is_dynamic ? function.shared_bytes : 0;
   out.wgmmas = std::move(function.products);
-  out.boxes = std::move(function.boxes);
+  for (const auto& [map, box] : function.boxes)
+    out.boxes[map] = {box.line, box.lines, box.swizzle_bytes};
   return out;
 }
 

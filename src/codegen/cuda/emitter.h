@@ -25,7 +25,7 @@
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/global_memory.h"
 #include "codegen/cuda/shared_memory.h"
-#include "codegen/cuda/wgmma_functions.h"
+#include "codegen/text/wgmma_functions.h"
 #include "codegen/cuda/wrapping.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/lower/thread_order.h"
+#include "ir/analysis/group_products.h"
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
 #include "passes/laid/dot_plan.h"
@@ -209,9 +210,8 @@ bool ThreadLowering::is_inlined(const ir::Op& op, ir::Value made) const {
 
 void ThreadLowering::scalar_op(const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
-  // The branch of the roles asks who produces.
-  if (op.kind == OpKind::Constant || op.kind == OpKind::Assume || op.kind == OpKind::IsProducer)
-    return;
+  if (op.kind == OpKind::IsProducer) return;  // the branch of the roles asks
+  if (op.kind == OpKind::Constant || op.kind == OpKind::Assume) return;
   if (op.kind == OpKind::Load) return scalar_load(op);
   if (op.kind == OpKind::Store) return scalar_store(op);
   if (op.kind == OpKind::Print) return print_scalars(op);
@@ -378,6 +378,9 @@ ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
   // Threads may see different values where a volatile load decides whether they meet.
   if (ir::find_divergent(out.kernel) != nullptr)
     return refused("threads that meet under a condition which a volatile load decides are not");
+  // Who touches a product that goes on has waited for it, and what it reads was shown to it.
+  if (ir::find_undrained(out.kernel).op != nullptr || !ir::find_unshown(out.kernel).empty())
+    return refused("a product of warpgroups that is not waited for is not");
   // Which programs share a block is known by the numbers that are asked for.
   if (laid.shape.programs > 1 && first_program_axis(laid) != first_program_axis(out.kernel))
     return refused("programs that share a block and do not ask for their numbers are not");

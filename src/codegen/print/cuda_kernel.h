@@ -8,10 +8,10 @@
 #include <set>
 #include <string>
 
-#include "codegen/cuda/wgmma_functions.h"
+#include "codegen/print/group_calls.h"
 #include "codegen/print/statements.h"
+#include "codegen/text/wgmma_functions.h"
 #include "ir/kernel.h"
-#include "layout/map_box.h"
 
 namespace tilewright {
 
@@ -21,7 +21,7 @@ struct CudaFunction {
   std::int64_t shared_bytes = 0;
   bool is_dynamic = false;  // the launch gives these bytes
   std::set<WgmmaFunction> products;     // instructions of warpgroups in use
-  std::map<std::string, MapBox> boxes;  // by tensor map
+  std::map<std::string, CopiedBox> boxes;  // by tensor map
 };
 
 // Under this name; with `has_directives` every comment has a #line to the user's source.

@@ -104,8 +104,8 @@ std::set<WgmmaFunction> products_of(const ir::Kernel& kernel) {
   return out;
 }
 
-std::map<std::string, MapBox> boxes_of(const ir::Kernel& kernel) {
-  std::map<std::string, MapBox> out;
+std::map<std::string, CopiedBox> boxes_of(const ir::Kernel& kernel) {
+  std::map<std::string, CopiedBox> out;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind != OpKind::Call || called_kind(op) != LibraryKind::CopyBox) return;
     const std::vector<std::int64_t> numbers = op.integers("numbers");

@@ -45,7 +45,10 @@ class ProductWalk {
 
   UndrainedProduct run() {
     walk(kernel_.body);
-    const bool goes_on = !state_.open.is_empty() || !state_.groups.empty();
+    const bool goes_on =
+        !state_.open.is_empty() ||
+        std::any_of(state_.groups.begin(), state_.groups.end(),
+                    [](const ProductGroup& group) { return !group.is_empty(); });
     if (goes_on && !kernel_.body.ops.empty())
       find(*kernel_.body.ops.back(), "the kernel ends before a product is waited for");
     return found_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/wgmma_functions.h — the functions of a kernel that start asynchronous products, one per shape in use.
+// codegen/text/wgmma_functions.h — the functions of a kernel that start asynchronous products, one per shape in use.
 //
 // An asm statement names each of its registers, up to 128 sums, so that no template can write one: the compiler writes those that
 // a kernel calls into a header of its source. Their emulated twins call a template (device_lib/emulate/cuda/wgmma.cuh).
