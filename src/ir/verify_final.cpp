@@ -153,16 +153,23 @@ void verify_final(const Kernel& kernel) {
   FinalRules(kernel).check();
   if (const Op* op = find_divergent(kernel))
     fail_verification(kernel, op, "rule F4: not all threads come to where they meet");
-  if (const std::vector<Unordered> found = find_unordered(kernel); !found.empty())
+  const std::vector<Unordered> found = find_unordered(kernel);
+  for (const Unordered& pair : found)
+    if (pair.is_under_way)
+      fail_verification(kernel, pair.op ? pair.op : pair.before,
+                        pair.op ? "rule F6: a copy to the same shared memory may be under way: it "
+                                  "must be committed and waited for"
+                                : "rule F6: the program may end while the copy is under way");
+  if (!found.empty())
     fail_verification(kernel, found[0].op,
                       fmt::format("rule F5: another thread may not be done with the same shared "
                                   "memory ('{}' before it): a barrier must stand between",
                                   found[0].before->facts().name));
-  if (const std::vector<Unordered> found = find_unshown(kernel); !found.empty())
-    fail_verification(kernel, found[0].op,
+  if (const std::vector<Unordered> unshown = find_unshown(kernel); !unshown.empty())
+    fail_verification(kernel, unshown[0].op,
                       "rule F6: a product reads what threads wrote and have not shown to products");
-  if (const UndrainedProduct found = find_undrained(kernel); found.op != nullptr)
-    fail_verification(kernel, found.op, fmt::format("rule F6: {}", found.what));
+  if (const UndrainedProduct going_on = find_undrained(kernel); going_on.op != nullptr)
+    fail_verification(kernel, going_on.op, fmt::format("rule F6: {}", going_on.what));
 }
 
 }  // namespace tilewright::ir

@@ -57,6 +57,8 @@ class FinalTypes {
       case FinalOp::StoreFrom:
         if (op_.integer("rotates") != 0) return check_rotated(1, 7);
         return check_vector(1, op_.operands.size() - 2, false);
+      case FinalOp::CopyTo:
+        return check_copy();
       case FinalOp::Lines:
         return require(op_.integers("files").size() == op_.integers("numbers").size(),
                        "has a file for each line");
@@ -86,6 +88,10 @@ class FinalTypes {
     if (is_on_stack && !op_.operands.empty())
       require(is_zero(op_.operands[0]), "an array on the stack begins as zeros or as nothing");
     check_offset(result().space);
+    const std::int64_t slots = op_.integer("slots", 1);
+    require(slots > 0 && op_.integer("count") % slots == 0 &&
+                (slots == 1 || result().space == Space::Shared),
+            "an array in shared memory alone has slots, all of one size");
   }
 
   void check_offset(Space space) const {
@@ -196,6 +202,21 @@ class FinalTypes {
     require(op_.integer("parts") == 0 && op_.integer("copies") == 0 && op_.find("adds") == nullptr,
             "a vector of a row that is turned round is loaded or stored as such");
     check_width(array);
+  }
+
+  void check_copy() const {
+    require(op_.operands.size() >= 2 && op_.operands.size() <= 4,
+            "needs an array, a pointer and perhaps whether it is wanted, and starts");
+    const Type &array = operand(0), &pointer = operand(1);
+    require(array.is_array() && array.space == Space::Shared, "the first operand is a shared array");
+    require(pointer.is_pointer && !pointer.is_array() &&
+                pointer.pointee().element_bytes() == array.element().element_bytes(),
+            "the second operand is a pointer to elements of the array's size");
+    for (std::size_t k = 2; k < op_.operands.size(); ++k)
+      require(operand(k) == Type::scalar(b1), "the conditions are bools");
+    const std::int64_t bytes =
+        op_.integer("count") * static_cast<std::int64_t>(array.element().element_bytes());
+    require(bytes == 4 || bytes == 8 || bytes == 16, "a copy moves 4, 8 or 16 bytes");
   }
 
   void check_linear() const {

@@ -125,6 +125,7 @@ class TypeRules {
       case OpKind::Thread:
       case OpKind::LoadTo:
       case OpKind::StoreFrom:
+      case OpKind::CopyTo:
       case OpKind::Lines:
         return verify_final_types(kernel_, op);
       case OpKind::Reduce:

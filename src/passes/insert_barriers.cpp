@@ -96,6 +96,39 @@ bool is_loading(const ir::Kernel& kernel, const Op& op) {
                      [&](const Op* inner) { return is_loading(kernel, *inner); });
 }
 
+// Before the expressions too that are written where the op uses them.
+std::vector<Op*>::iterator begin_of(const ir::Kernel& kernel, Region& region,
+                                    std::vector<Op*>::iterator at) {
+  const auto is_part = [&](const Op* other) {
+    return other->results.size() == 1 && kernel.name_of(other->result()).empty() &&
+           !other->facts().has(ir::Nested) && !other->facts().is_atomic();
+  };
+  while (at != region.ops.begin() && is_part(*(at - 1))) --at;
+  return at;
+}
+
+// Copies that may be under way where their place is touched, or where the program ends, are all
+// waited for there. (Loops that copy ahead wait by themselves, and start no copy for a round that
+// does not come.)
+void wait_for_copies(ir::Kernel& kernel, const Places& places,
+                     const std::vector<ir::Unordered>& pairs) {
+  const auto found =
+      std::find_if(pairs.begin(), pairs.end(), [](auto& pair) { return pair.is_under_way; });
+  Region* region = &kernel.body;
+  auto at = region->ops.end();
+  if (found->op) {
+    const Op* spot = spot_of(kernel, places, *found).op;
+    region = places.at(spot).region;
+    at = begin_of(kernel, *region, std::find(region->ops.begin(), region->ops.end(), spot));
+  } else if (at != region->ops.begin() && (*(at - 1))->facts().is(ir::Family::Ends)) {
+    --at;
+  }
+  Op* wait = kernel.make_op(ir::OpKind::WaitCopies, {}, {}, found->before->location);
+  wait->set("pending", std::int64_t{0});
+  at = region->ops.insert(at, wait);
+  region->ops.insert(at, kernel.make_op(ir::OpKind::CommitCopies, {}, {}, found->before->location));
+}
+
 // Whether a product of warpgroups begins with the op.
 bool begins_product(const Op& op) {
   const LibraryFunction* function = ir::called_function(op);
@@ -110,20 +143,17 @@ bool is_of_consumers(const ir::Kernel& kernel, const Places& places, const Op* o
                      [&](const Op* around) { return ir::parts_roles(kernel, *around); });
 }
 
-// Before the expressions too that are written where the op uses them. Beside the sums of a product
-// what was loaded has no registers to wait in: the threads meet before they load it (a grouped
-// product of 64 x 64 x 64 spills otherwise).
+// Beside the sums of a product what was loaded has no registers to wait in: the threads meet before
+// they load it (a grouped product of 64 x 64 x 64 spills otherwise).
 void put_before(ir::Kernel& kernel, const Places& places, const Op* op, bool is_of_warps) {
   Region& region = *places.at(op).region;
   auto at = std::find(region.ops.begin(), region.ops.end(), op);
-  const auto is_part = [&](const Op* other) {
-    return other->results.size() == 1 && kernel.name_of(other->result()).empty() &&
-           !other->facts().has(ir::Nested) && !other->facts().is_atomic();
-  };
   if (op->kind == ir::OpKind::For && op->text("over") == "vectors" && has_sums(kernel))
     for (auto before = at; before != region.ops.begin() && is_loading(kernel, **(before - 1));)
       if (!(*--before)->facts().has(ir::Pure)) at = before;
-  while (at != region.ops.begin() && (is_part(*(at - 1)) || begins_product(**(at - 1)))) --at;
+  at = begin_of(kernel, region, at);
+  while (at != region.ops.begin() && begins_product(**(at - 1)))
+    at = begin_of(kernel, region, at - 1);
   Op* barrier = kernel.make_op(ir::OpKind::Barrier, {}, {}, op->location);
   if (is_of_warps) barrier->set("of", std::string("warp"));
   else if (is_of_consumers(kernel, places, op)) barrier->set("of", std::string("consumers"));
@@ -153,6 +183,10 @@ void insert_barriers(ir::Kernel& kernel, const Target&) {
     Places places;
     find_places(kernel.body, nullptr, places);
     Spot deepest;
+    if (std::any_of(pairs.begin(), pairs.end(), [](auto& pair) { return pair.is_under_way; })) {
+      wait_for_copies(kernel, places, pairs);
+      continue;
+    }
     bool is_of_warps = true;
     for (const ir::Unordered& pair : pairs) {
       const Spot spot = spot_of(kernel, places, pair);

@@ -6,7 +6,8 @@
 // barrier before the largest op that holds the second access and not the first, so that loops over
 // elements have theirs outside, but inside a branch that all threads take or leave; pairs of two rounds of a loop come first, since a barrier inside the
 // loop often serves for what stands before it too. A barrier with nothing between it and the one
-// before is taken out.
+// before is taken out. Copies that may still be under way where their place is touched are waited
+// for there (rule F6).
 //
 //   call %sum, %slots {function = "reduce_block", ..}      call %sum, %slots {..}
 //   ..                                                =>   ..

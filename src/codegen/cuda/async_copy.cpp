@@ -16,8 +16,6 @@ namespace {
 
 using ir::OpKind;
 
-constexpr int log_unrolled = 5;  // copies of one thread that are written out
-
 }  // namespace
 
 // ---- Buffers
@@ -75,16 +73,6 @@ void Emitter::emit_wait(const ir::Op& op) {
 
 // ---- Copies
 
-Emitter::ElementLoop Emitter::copy_loop(const Step& step) {
-  ElementLoop loop = make_loop(step, layouts_.of_step(step));
-  const int registers = loop.frame.layout->registers().columns();
-  loop.log_vectors = std::min(registers - loop.log_vector, log_unrolled);
-  loop.log_slices = registers - loop.log_vector - loop.log_vectors;
-  loop.frame.space.variables[1].bits = loop.log_vectors;
-  loop.frame.space.variables[2].bits = loop.log_slices;
-  return loop;
-}
-
 // What must stand before the copies of a step.
 std::string Emitter::begin_copy(const Step& step) {
   const ir::Op& op = *step.ops.front();
@@ -107,7 +95,7 @@ void Emitter::copy_step(const Step& step) {
   const std::string slot = begin_copy(step);
   ElementLoop loop = copy_loop(step);
   if (has_products_ && loop.log_slices == 0 && can_copy_vectors(loop, op) &&
-      formula_of({.step = &step, .loop = loop}))
+      formula_of(loop, op))
     return copy_from_one_place(step, loop, slot);
   open_slices(loop);
   open_vectors(loop);
@@ -115,28 +103,6 @@ void Emitter::copy_step(const Step& step) {
   else copy_elements(loop, op, slot);
   close_vectors(loop);
   close_slices(loop);
-}
-
-// Whether each vector of the loop is 4, 8 or 16 bytes in a row and aligned, in memory and in the
-// slot, and wanted whole or not at all.
-bool Emitter::can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const {
-  const ir::Type& type = kernel_.type(op.operands[0]);
-  const auto bytes = static_cast<int>(size_of(type.dtype)) << loop.log_vector;
-  const AccessShape shape = access_shape(kernel_, alignments_, op);
-  if (bytes < 4 || bytes > 16 || op.operands.size() > 3) return false;
-  if (loop.log_vector > 0 && (shape.contiguous < 0 || shape.log_width < loop.log_vector))
-    return false;
-  const IndexMap place = layouts_.swizzle_of_buffer(kernel_.buffer_of(op))(loop.frame.place);
-  const std::uint64_t inside = (1ull << loop.log_vector) - 1;
-  const LogSizes sizes = sizes_of(type);
-  for (int j = 0; j < loop.frame.space.bits(); ++j) {
-    const std::uint64_t column = place.matrix.column(j);
-    if (j >= loop.log_vector ? (column & inside) != 0 : column != 1ull << j) return false;
-    if (j < loop.log_vector &&
-        loop.frame.place.matrix.column(j) != 1ull << (first_bit(sizes, shape.contiguous) + j))
-      return false;
-  }
-  return true;
 }
 
 void Emitter::copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot) {
@@ -255,7 +221,7 @@ std::string Emitter::whole_text(const ir::Op& op) {
 // distances from it; a tile that is wanted whole asks for no element.
 void Emitter::copy_from_one_place(const Step& step, ElementLoop& loop, const std::string& slot) {
   const ir::Op& op = *step.ops.front();
-  const ir::Op& affine = *formula_of({.step = &step, .loop = loop});
+  const ir::Op& affine = *formula_of(loop, op);
   Frame& frame = loop.frame;
   const Place first = first_of_vector(frame.place, loop.log_vector);
   const IndexMap place = layouts_.swizzle_of_buffer(kernel_.buffer_of(op))(first);

@@ -297,15 +297,6 @@ void Emitter::multiply_ahead(const Step& step, const Sums& sums) {
 
 // ---- Copies between the steps
 
-// The affine pointers of copies whose distances from the thread's first one are sums.
-const ir::Op* Emitter::formula_of(const WovenCopy& copy) const {
-  const ir::Op* affine = kernel_.maker(copy.step->ops.front()->operands[0]);
-  const Frame& frame = copy.loop.frame;
-  const Place first = first_of_vector(frame.place, copy.loop.log_vector);
-  const bool meets = (image_of(frame.space, first, 1, 2) & image_of(frame.space, first, 3, 4)) != 0;
-  return affine && affine->kind == OpKind::Affine && !meets && first.offset == 0 ? affine : nullptr;
-}
-
 // One place of each thread that goes along with the loop's pointers, and distances from there: the
 // compiler would rather keep all places from before the loop, and have no registers left for the
 // product.
@@ -320,7 +311,7 @@ void Emitter::place_copies(Ahead& ahead, const ir::Op& loop) {
     copy.by_vector = only_variable(frame.space, to, 1);
     copy.at = names_.make(buffer_name(op) + "_at");
     out_.format("const i32 {} = {};", copy.at, bare(linear_text(frame.space, to, 3, 4)));
-    const ir::Op* affine = formula_of(copy);
+    const ir::Op* affine = formula_of(copy.loop, op);
     const auto is_argument = [&](ir::Value value) {
       const std::vector<ir::Value>& all = loop.regions[0].arguments;
       return std::find(all.begin() + 1, all.end(), value) != all.end();
@@ -379,7 +370,7 @@ void Emitter::weave(WovenCopy& copy, const SpaceVariable& step, int first_step) 
       sum_text(copy.slot, added_text(copy.at, copy.image, frame.space, copy.by_vector));
   const std::string from =
       copy.from.empty() ? bare(element(frame, op.operands[0], first))
-                        : sum_text(copy.from, offset_text(frame, *formula_of(copy),
+                        : sum_text(copy.from, offset_text(frame, *formula_of(copy.loop, op),
                                                           only_variable(frame.space, first, 1)));
   start_copy(copy.loop, op, "copy_async_if", to, from,
              fmt::format(", {}, {}", ahead_->starts, copy_mask(copy.loop, op)));

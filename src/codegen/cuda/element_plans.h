@@ -152,6 +152,12 @@ class ElementPlans {
   MatrixPlan plan_matrices(const DotOperand& operand, const MatrixView& from) const;
   bool has_words(const Step& step, const DotOperand& operand) const;
 
+  // ---- Copies that run ahead (copy_plans.cpp)
+  ElementLoop copy_loop(const Step& step);
+  bool can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const;
+  // The affine pointers of copies whose distances from the thread's first one are sums.
+  const ir::Op* formula_of(const ElementLoop& loop, const ir::Op& op) const;
+
   // ---- Products of warpgroups (group_operands.cpp)
   static constexpr int log_group_warps = 2, log_group_rows = 6;
   static int instruction_columns(const DotPlan& plan);  // log2 of those of one instruction

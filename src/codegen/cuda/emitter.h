@@ -375,7 +375,6 @@ class Emitter : private ElementPlans {
   void place_copies(Ahead& ahead, const ir::Op& loop);
   void begin_copies();
   void advance_copies(const ir::Op& loop);
-  const ir::Op* formula_of(const WovenCopy& copy) const;
   void weave(WovenCopy& copy, const SpaceVariable& step, int first_step);
   bool is_taken_ahead(const Step& step) const;
   // Reads what stays the same in all rounds of a loop before it.
@@ -386,8 +385,6 @@ class Emitter : private ElementPlans {
 
   // ---- Asynchronous copies (async_copy.cpp)
   void copy_step(const Step& step);
-  bool can_copy_vectors(const ElementLoop& loop, const ir::Op& op) const;
-  ElementLoop copy_loop(const Step& step);
   std::string begin_copy(const Step& step);  // returns the name of the slot
   void copy_vectors(ElementLoop& loop, const ir::Op& op, const std::string& slot);
   std::string whole_text(const ir::Op& op);

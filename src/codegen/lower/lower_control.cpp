@@ -103,6 +103,7 @@ void ProgramLowering::rounds(const Step& step, const std::vector<ir::Value>& ini
   const ir::Value index = body.arguments[0];
   scalars_[index.id] =
       out_.make_value(laid_.type(index), names_.make(laid_.name_of(index), "index"), nullptr);
+  const std::vector<Carried> more = begin_rounds(step);
   std::vector<ir::Value> operands, variables;
   for (std::size_t k = 0; k < 3; ++k) operands.push_back(scalar(op.operands[k]));
   operands.insert(operands.end(), initial.begin(), initial.end());
@@ -112,6 +113,11 @@ void ProgramLowering::rounds(const Step& step, const std::vector<ir::Value>& ini
       variables.push_back(scalar(value));
       types.push_back(laid_.type(value));
     }
+  for (const Carried& one : more) {
+    operands.push_back(one.initial);
+    variables.push_back(one.variable);
+    types.push_back(out_.type(one.variable));
+  }
   ir::Op* loop = out_.make_op(OpKind::For, operands, types, op.location);
   loop->set("over", std::string("rounds"));
   loop->regions.resize(1);
@@ -123,6 +129,8 @@ void ProgramLowering::rounds(const Step& step, const std::vector<ir::Value>& ini
   region(loop->regions[0], [&] {
     round(step);
     std::vector<ir::Value> next = carry_on(carried, body.ops.back()->operands);
+    const std::vector<ir::Value> others = end_rounds(step);
+    next.insert(next.end(), others.begin(), others.end());
     // A variable that another one becomes, or is computed from, is read before it changes.
     for (std::size_t k = 0; k < next.size(); ++k)
       if (next[k] != variables[k] &&

@@ -31,6 +31,12 @@ class ProgramLowering : protected FinalBuilder {
   virtual void mark_loop(ir::Op&, const ir::Op&) {}
   // The scalar that a view of a tile with one element gives, which has no step of its own.
   virtual ir::Value only_element(const ir::Op& view, ir::Value value);
+  // What else a `for` carries, when all that stands before it is there, and the next values of that.
+  struct Carried {
+    ir::Value variable, initial;
+  };
+  virtual std::vector<Carried> begin_rounds(const Step&) { return {}; }
+  virtual std::vector<ir::Value> end_rounds(const Step&) { return {}; }
   // The loop itself: what it carries has its initial values; and the steps of one of its rounds.
   virtual void rounds(const Step& step, const std::vector<ir::Value>& initial);
   virtual void round(const Step& step) { steps(step.regions[0]); }

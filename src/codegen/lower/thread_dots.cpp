@@ -48,7 +48,10 @@ void ThreadLowering::dot(const Step& step) {
   declare(step.op->result());
   const bool is_of_groups = is_by_warpgroups(step);
   const Sums sums = begin_sums(step, is_of_groups && starts_from_nothing(step));
+  const bool is_ahead = ahead() && ahead()->dot == &step;
+  if (is_ahead) begin_beside();  // they go to other slots than those that are read now
   if (is_of_groups) start_product(step, sums);
+  else if (is_ahead && ahead()->reads_ahead) multiply_ahead(step, sums.array);
   else if (layouts_.fits(*step.op)) multiply_matrices(step, sums.array);
   else multiply_add(step, sums.array);
   end_sums(step, sums);

@@ -14,8 +14,6 @@ using ir::Type;
 
 namespace {
 
-constexpr std::size_t within_vector = 0, over_vectors = 1, over_slices = 2, of_thread = 3;
-
 // Bools are bytes in memory.
 Type memory_type(const Type& element) {
   return element.is_bool() ? Type::scalar(DType::UInt8) : element;
@@ -32,11 +30,12 @@ ThreadLowering::Loop ThreadLowering::make(const Step& step, const TileLayout& la
 }
 
 void ThreadLowering::open_rounds(Loop& loop, std::size_t variable, const char* over,
-                                 std::int64_t unroll, ir::Location location) {
+                                 std::int64_t unroll, ir::Location location,
+                                 std::int64_t first) {
   const SpaceVariable& of = loop.plan.frame.space.variables[variable];
   if (of.bits == 0) return;
   ir::Op* op = out_.make_op(
-      OpKind::For, {number(0), number(std::int64_t{1} << of.bits), number(1)}, {}, location);
+      OpKind::For, {number(first), number(std::int64_t{1} << of.bits), number(1)}, {}, location);
   op->set("over", std::string(over));
   op->set("unroll", unroll);
   op->regions.resize(1);
@@ -107,6 +106,7 @@ void ThreadLowering::declare(ir::Value value) {
 // ---- The step
 
 void ThreadLowering::elements(const Step& step) {
+  if (step.ops.size() == 1 && step.ops.front()->kind == OpKind::CopyAsync) return copy_ahead(step);
   for (const ir::Value value : step.kept) declare(value);
   Loop loop = make(step, layouts_.of_step(step));
   const TileReads reads = reads_of(kernel_, schedule_, step);

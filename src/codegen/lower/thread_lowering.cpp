@@ -14,6 +14,7 @@
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
 #include "passes/laid/allocate_shared.h"
+#include "passes/laid/dot_plan.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/spins.h"
 #include "passes/laid/warp_exchange.h"
@@ -27,7 +28,7 @@ using ir::Type;
 namespace {
 
 // Why ops of a kind are not lowered; empty where they are.
-std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
+std::string refusal(const ir::Op& op) {
   const ir::OpFacts& facts = op.facts();
   const auto unless = [&](bool is_lowered) {
     return is_lowered ? std::string() : fmt::format("'{}' is not", facts.name);
@@ -38,22 +39,26 @@ std::string refusal(const ir::Kernel& laid, const ir::Op& op) {
       return {};
     case ir::Family::View:
     case ir::Family::Elementwise:
+    case ir::Family::Access:
     case ir::Family::Check:
     case ir::Family::Ends:
     case ir::Family::Reduction:
     case ir::Family::Control:
       return {};
-    case ir::Family::Access:
-      return unless(op.kind != OpKind::CopyAsync);
     case ir::Family::Sync:
-      return unless(op.kind != OpKind::CommitCopies && op.kind != OpKind::WaitCopies);
+      return {};
     case ir::Family::Across:
-      return unless(op.kind != OpKind::ReadBuffer ||
-                    laid.is_in_ring(laid.buffers[laid.buffer_of(op)]));
+      return {};
     case ir::Family::Final:
       break;
   }
   return unless(false);
+}
+
+bool has_copies_ahead(const ir::Kernel& laid) {
+  bool found = false;
+  ir::walk(laid.body, [&](const ir::Op& op) { found |= op.kind == OpKind::CopyAsync; });
+  return found;
 }
 
 std::string refusal(const ir::Kernel& laid) {
@@ -63,10 +68,10 @@ std::string refusal(const ir::Kernel& laid) {
   };
   // The ops first: they say what the kernel does.
   ir::walk(laid.body, [&](const ir::Op& op) {
-    if (why.empty()) why = refusal(laid, op);
+    if (why.empty()) why = refusal(op);
   });
-  for (const ir::KernelBuffer& buffer : laid.buffers)
-    refuse(buffer.has_slots() && !laid.is_in_ring(buffer), "a buffer of several slots is not");
+  refuse(has_asynchronous_dots(laid) && has_copies_ahead(laid),
+         "copies that run ahead beside products of warpgroups are not");
   return why;
 }
 
@@ -125,6 +130,7 @@ void ThreadLowering::enter() {
 
 void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
+    if (is_taken_ahead(step)) continue;
     if (step.kind != Step::Kind::Scalar) wait_for_touched(*step.op);
     if (meetings_.before.contains(step.order)) meet();
     if (step.kind != Step::Kind::Scalar) declare_shift();
@@ -184,8 +190,7 @@ void ThreadLowering::scalar_op(const ir::Op& op) {
   if (op.kind == OpKind::Load) return scalar_load(op);
   if (op.kind == OpKind::Store) return scalar_store(op);
   if (op.kind == OpKind::Print) return print_scalars(op);
-  if (op.kind == OpKind::Barrier) return meet();
-  if (facts.is(ir::Family::Sync)) return ring_op(op);
+  if (facts.is(ir::Family::Sync)) return synchronize(op);
   if (facts.is_atomic() && spinning_.empty()) return scalar_atomic(op);
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
@@ -212,6 +217,24 @@ ir::Value ThreadLowering::only_element(const ir::Op& view, ir::Value value) {
   loop.plan.frame.step = &at_end;
   loop.plan.frame.place = {BitMatrix::zero(0, 0), 0};
   return viewed(loop, view, value, loop.plan.frame.place);
+}
+
+void ThreadLowering::synchronize(const ir::Op& op) {
+  switch (ir::sync_op(op.kind)) {
+    case ir::SyncOp::WaitCopies:
+      return wait_for_copies(op);
+    case ir::SyncOp::CommitCopies:
+    case ir::SyncOp::Fence:
+      statement(op.kind, {}, *list_, op.attributes, op.location);
+      return;
+    case ir::SyncOp::Barrier:
+      return meet();
+    case ir::SyncOp::Acquire:
+    case ir::SyncOp::CopyMap:
+    case ir::SyncOp::Await:
+    case ir::SyncOp::Release:
+      return ring_op(op);
+  }
 }
 
 ir::Value ThreadLowering::zero_of(const Type& type) {

@@ -4,6 +4,7 @@
 // (codegen/cuda/space.h). What does not change within a vector gets a name.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -37,6 +38,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   using ElementPlans::constant_of;
   using FinalBuilder::constant_of;
 
+  // The variables of a loop over elements.
+  static constexpr std::size_t within_vector = 0, over_vectors = 1, over_slices = 2, of_thread = 3;
   // A loop over elements while its statements are found.
   struct Loop {
     struct Scope {
@@ -99,6 +102,31 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
     MatrixPlan plan = {};
     ir::Value at = {};
   };
+  // A copy of a later round that starts between the steps of a product (thread_ahead.cpp).
+  struct CopyBeside {
+    const Step* step = nullptr;
+    Loop loop;
+    ir::Value at = {};  // the thread's first copy: its place in the slot
+    std::uint64_t image = 0;
+    IndexMap by_vector = {};      // where the others are from there
+    ir::Value base = {};          // a pointer that the loop carries
+    ir::Value from = {};          // where the first one reads, carried along with it; or none
+    std::vector<ir::Value> by = {};  // what the loop adds to the base in each round
+    ir::Value slot = {};
+  };
+  struct Ahead {
+    const ir::Op* loop = nullptr;
+    bool reads_ahead = false;      // else only copies start between the steps
+    const Step* dot = nullptr;     // the only reader of the loop's slots, or the first
+    const Step* wait = nullptr;    // for the copies; stands inside the product
+    const Step* copies = nullptr;  // those between the product's steps, if any
+    const Step* commit = nullptr;
+    std::array<const ir::Op*, 2> reads = {};  // of the slots with the operands
+    ir::Value slot, next_slot, initial_slot;  // of the Laid kernel
+    std::vector<std::pair<OperandWords, ir::Value>> words = {};  // and the arrays of two steps
+    std::vector<CopyBeside> beside = {};
+    ir::Value starts = {};  // whether these copies do
+  };
   // What a vector access is guarded by: nothing, a condition, or the first and the end.
   using Guards = std::vector<ir::Value>;
 
@@ -112,6 +140,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void copy(const Step& step, const std::vector<std::pair<ir::Value, ir::Value>>& copies) override;
   void copy(const Step& step, ir::Value to, ir::Value from);
   void scalar_op(const ir::Op& op);
+  void synchronize(const ir::Op& op);
   void scalar_load(const ir::Op& op);
   ir::Value load_scalar(const ir::Op& op, const std::string& name);
   ir::Value share_seen(const ir::Op& op, const std::string& name);
@@ -162,7 +191,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
     open_rounds(loop, variable, over, unrolls ? -1 : 1);
   }
   void open_rounds(Loop& loop, std::size_t variable, const char* over, std::int64_t unroll,
-                   ir::Location location = {});
+                   ir::Location location = {}, std::int64_t first = 0);
   void close(Loop& loop, std::size_t variable);
   // That over slices stays a loop unless all registers have to be known.
   void open_all(Loop& loop, bool unrolls_slices = false);
@@ -267,13 +296,53 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   ir::Value moved(ir::Value at, std::uint64_t image, const Loop& loop, const IndexMap& map);
   OperandWords words_of(const Step& step, const DotOperand& operand);
   ir::Value make_words(const OperandWords& words, int log_steps);
-  void read_words(const Step& step, const OperandWords& words, ir::Value into, const Loop& around);
+  void read_words(const Step& step, const OperandWords& words, ir::Value into, const Loop& around,
+                  ir::Value from = {});  // instead of the operand's own array
   void collect_words(const Step& step, const DotOperand& operand, ir::Value into,
                      const Loop& around);
   bool can_hold(const Step& loop, const Step& dot, ir::Value operand) const;
   void hold_operands(const Step& loop);
   void hold_operand(const Step& loop, const Step& dot, bool is_left);
   void multiply_matrices(const Step& step, ir::Value sums);
+  void multiply_words(const Step& step, ir::Value sums,
+                      const std::vector<std::pair<OperandWords, ir::Value>>& both,
+                      const Loop& around);
+
+  // ---- Products whose words are read ahead (thread_ahead.cpp)
+  std::vector<Carried> begin_rounds(const Step& step) override;
+  std::vector<ir::Value> end_rounds(const Step& step) override;
+  Ahead* ahead() { return aheads_.empty() || !aheads_.back() ? nullptr : &*aheads_.back(); }
+  bool is_taken_ahead(const Step& step);
+  std::optional<Ahead> find_ahead(const Step& loop);
+  std::optional<Ahead> find_beside(const Step& loop);
+  bool uses_shared(const Step& step, bool slots_only) const;
+  bool finds_slots(const ir::Op& loop, Ahead& out) const;
+  bool can_start_beside(const Step& branch);
+  bool is_outside(const ir::Op& loop, ir::Value value) const;
+  bool has_room(const Ahead& ahead) const;
+  void read_first(Ahead& ahead, const Step& loop);
+  void read_half(const Ahead& ahead, std::size_t side, ir::Value slot, ir::Value into,
+                 const Loop& around);
+  void multiply_ahead(const Step& step, ir::Value sums);
+  void place_copies(Ahead& ahead, const ir::Op& loop);
+  ir::Value odd(ir::Value value);
+  ir::Value has_next(const ir::Op& loop);
+  ir::Value moved_pointer(ir::Value pointer, Loop& loop, const ir::Op& affine, const Place& place);
+  void carry_pointer(CopyBeside& copy, const ir::Op& loop);
+  void begin_beside();
+  void start_beside(CopyBeside& copy, const Loop& steps, int first_step);
+
+  // ---- Copies that run ahead (thread_copies.cpp)
+  ir::Value buffer_array(const ir::Op& op);
+  ir::Value slot_of(const ir::Op& op, ir::Value slot);  // a view without a name
+  void read_buffer(const Step& step);
+  ir::Value begin_copies(const ir::Op& op);  // the slot that they go to
+  void copy_ahead(const Step& step);
+  void copy_vectors(Loop& loop, const ir::Op& op, ir::Value slot);
+  void copy_elements(Loop& loop, const ir::Op& op, ir::Value slot);
+  ir::Value copy_wanted(Loop& loop, const ir::Op& op);  // none: always
+  void start_copy(const Loop& loop, const ir::Op& op, std::vector<ir::Value> operands);
+  void wait_for_copies(const ir::Op& op);
 
   // ---- Products of warpgroups (thread_groups.cpp)
   void call_statement(LibraryKind function, std::vector<ir::Value> operands = {},
@@ -356,6 +425,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   std::unordered_map<std::uint32_t, ir::Value> arrays_;  // by the value that owns the array
   // Words that are read before a loop, by the product and whether it is its left operand.
   std::map<std::pair<const ir::Op*, bool>, ir::Value> held_;
+  std::vector<std::optional<Ahead>> aheads_;  // of the loops that are open
+  std::map<std::size_t, ir::Value> buffers_;  // arrays with slots, by number
   std::map<std::uint64_t, ir::Value> owners_;            // by the bits of copies
   // Scratch through which a tile is handed on, by the tile that it becomes and by itself.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> aside_;

@@ -90,8 +90,9 @@ ir::Value ThreadLowering::make_words(const OperandWords& words, int log_steps) {
 
 // Reads the words of a step along the depth into an array from its begin on.
 void ThreadLowering::read_words(const Step& step, const OperandWords& words, ir::Value into,
-                                const Loop& around) {
+                                const Loop& around, ir::Value from_array) {
   const auto& outer = around.plan.frame.space.variables;
+  if (!from_array && words.from) from_array = array(words.from->view.array);
   if (!words.from) return collect_words(step, words.operand, into, around);
   const MatrixPlan& plan = words.plan;
   Loop loop = loop_with(step, {{names_.make("i"), plan.log_calls}, outer[0], outer[1]},
@@ -104,7 +105,7 @@ void ThreadLowering::read_words(const Step& step, const OperandWords& words, ir:
   const ir::Value from = moved(words.at, plan.image, loop,
                                {BitMatrix(plan.by_loops.matrix.rows(), columns), 0});
   statement(OpKind::Call,
-            {part(into, call, plan.log_matrices), view(array(words.from->view.array), from)}, *list_,
+            {part(into, call, plan.log_matrices), view(from_array, from)}, *list_,
             {{"function", std::string(name_of(LibraryKind::LoadMatrices))},
              {"numbers", std::vector<std::int64_t>{std::int64_t{1} << plan.log_matrices,
                                                    reading_of(words.operand, *words.from)}}});
@@ -149,7 +150,7 @@ void ThreadLowering::collect_words(const Step& step, const DotOperand& operand, 
 
 bool ThreadLowering::can_hold(const Step& loop, const Step& dot, ir::Value operand) const {
   const std::optional<SharedView> view = shared_view(dot, operand);
-  if (!view || !kernel_.maker(view->array) || schedule_.storage(view->array) != view->array)
+  if (!view || layouts_.is_slot(view->array) || !kernel_.maker(view->array) || schedule_.storage(view->array) != view->array)
     return false;
   bool is_outside = true;
   const auto look = [&](const ir::Region& region) {
@@ -220,8 +221,24 @@ void ThreadLowering::multiply_matrices(const Step& step, ir::Value sums) {
     if (!held_.contains({&op, words.operand.is_left})) into = make_words(words, 0);
   for (const auto& [words, into] : both)
     if (!held_.contains({&op, words.operand.is_left})) read_words(step, words, into, around);
-  const SpaceVariable row{names_.make("row"), left.log_tiles};
-  const SpaceVariable column{names_.make("column"), right.log_tiles};
+  if (ahead() && ahead()->dot == &step)
+    for (CopyBeside& copy : ahead()->beside) start_beside(copy, around, 0);
+  multiply_words(step, sums, both, around);
+  close(around, 0);
+  close(around, 1);
+  if (ahead() && ahead()->dot == &step)
+    statement(OpKind::CommitCopies, {}, *list_, {}, ahead()->commit->op->location);
+}
+
+// All pairs of the thread's rows and columns, of one step along the depth.
+void ThreadLowering::multiply_words(const Step& step, ir::Value sums,
+                                    const std::vector<std::pair<OperandWords, ir::Value>>& both,
+                                    const Loop& around) {
+  const ir::Op& op = *step.op;
+  const DotPlan& plan = layouts_.plan_of(op);
+  const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction
+  const SpaceVariable row{names_.make("row"), both[0].first.operand.log_tiles};
+  const SpaceVariable column{names_.make("column"), both[1].first.operand.log_tiles};
   const SpaceVariable depth = around.plan.frame.space.variables[0],
                       batch = around.plan.frame.space.variables[1];
   Loop tiles = loop_with(step, {column, row, batch}, {{}, {}, around.variables[1]});
@@ -245,8 +262,6 @@ void ThreadLowering::multiply_matrices(const Step& step, ir::Value sums) {
             op.location);
   close(tiles, 0);
   close(tiles, 1);
-  close(around, 0);
-  close(around, 1);
 }
 
 }  // namespace tilewright

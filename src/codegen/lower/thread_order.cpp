@@ -77,7 +77,8 @@ class MemoryWalk {
       written_.clear();
     // So do they in what they meet over through shared memory: sorts, or lines of several warps.
     if (op.facts().is(ir::Family::Across) && !op.text("scratch").empty()) memory_.note_barrier();
-    if (op.kind == ir::OpKind::Barrier || op.facts().is_atomic()) memory_.note_barrier();
+    const bool meets = op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::WaitCopies;
+    if (meets || op.facts().is_atomic()) memory_.note_barrier();
     if (!ir::is_access(laid_, op)) return;
     if (memory_.needs_barrier(op)) meet(step);
     memory_.note(op);

@@ -157,7 +157,8 @@ void ThreadLowering::across(const Step& step) {
     case ir::AcrossOp::Dot:
       return dot(step);
     case ir::AcrossOp::ReadBuffer:
-      return read_slot(*step.op);
+      if (kernel_.is_in_ring(kernel_.buffers[kernel_.buffer_of(*step.op)])) return read_slot(*step.op);
+      return read_buffer(step);
   }
 }
 

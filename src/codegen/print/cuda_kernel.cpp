@@ -101,6 +101,7 @@ class CudaStatements : public StatementPrinter {
   void barrier(const ir::Op& op) override;
   void meeting(const ir::Op& op) override;
   void vector(const ir::Op& op) override;
+  void copy(const ir::Op& op) override;
   void store(const ir::Op& op) override;
   void check(const ir::Op& op) override;
   void print(const ir::Op& op) override;
@@ -126,7 +127,7 @@ class CudaStatements : public StatementPrinter {
   void scan_before(const ir::Op& op, bool is_block);
   void sort(const ir::Op& op);
   std::string template_arguments(const ir::Op& op) const;
-  void copy(const ir::Op& op, std::size_t guards, const std::string& arguments);
+  void copy_vector(const ir::Op& op, std::size_t guards, const std::string& arguments);
   void rotated(const ir::Op& op, const std::string& numbers, const std::string& arguments);
 
   const bool has_directives_;
@@ -247,6 +248,12 @@ void CudaStatements::group(const ir::Op& op) {
 
 void CudaStatements::barrier(const ir::Op& op) {
   if (op.kind == OpKind::Barrier) return out_.line(barrier_text(op.text("of")));
+  if (op.kind == OpKind::CommitCopies || op.kind == OpKind::WaitCopies) {
+    cuda().need("async_copy");
+    return op.kind == OpKind::CommitCopies
+               ? out_.line("tw::commit_copies();")
+               : out_.format("tw::wait_copies<{}>();", op.integer("pending"));
+  }
   TW_CHECK(op.kind == OpKind::Fence, "'{}' has no text at stage final", op.facts().name);
   cuda().need("atomics");
   out_.format("tw::fence<tw::Scope::{}>();", camel_case(op.text("scope")));
@@ -415,7 +422,7 @@ void CudaStatements::vector(const ir::Op& op) {
   std::string arguments;
   for (const ir::Value value : op.operands)
     arguments += (arguments.empty() ? "" : ", ") + expressions_.condition(value);
-  if (op.integer("copies") != 0) return copy(op, guards, arguments);
+  if (op.integer("copies") != 0) return copy_vector(op, guards, arguments);
   std::string name = loads ? "load" : "store", numbers = template_arguments(op);
   if (const std::int64_t size = op.integer("rotates"); size != 0)
     return rotated(op, fmt::format("{}, {}", size, numbers), arguments);
@@ -432,7 +439,7 @@ void CudaStatements::vector(const ir::Op& op) {
 }
 
 // "tw::copy_whole<8, tw::lingering>(x_row + k * 4096, x + i, i < n, 0.0f);"
-void CudaStatements::copy(const ir::Op& op, std::size_t guards, const std::string& arguments) {
+void CudaStatements::copy_vector(const ir::Op& op, std::size_t guards, const std::string& arguments) {
   cuda().need("async_copy");
   out_.format("tw::copy{}<{}{}>({});", guards == 1 ? "_whole" : "_guarded", op.integer("count"),
               op.text("cache").empty() ? "" : ", tw::lingering", arguments);
@@ -450,6 +457,19 @@ void CudaStatements::rotated(const ir::Op& op, const std::string& numbers,
     row += ", " + expressions_.condition(op.operands[k]);
   out_.format("tw::store_rotated<{}>({}, {});", numbers, row,
               expressions_.condition(op.operands[1]));
+}
+
+// "tw::copy_async<16>(a_slot + at, a_ptr + i, i < n);"
+void CudaStatements::copy(const ir::Op& op) {
+  cuda().need("async_copy");
+  const auto bytes = op.integer("count") *
+                     static_cast<std::int64_t>(kernel_.type(op.operands[0]).element().element_bytes());
+  std::string arguments = expressions_.condition(op.operands[0]) + ", " +
+                          expressions_.condition(op.operands[1]);
+  const bool may_start = op.operands.size() > 3;
+  if (may_start) arguments += ", " + expressions_.condition(op.operands[3]);
+  if (op.operands.size() > 2) arguments += ", " + expressions_.condition(op.operands[2]);
+  out_.format("tw::copy_async{}<{}>({});", may_start ? "_if" : "", bytes, arguments);
 }
 
 void CudaStatements::store(const ir::Op& op) {

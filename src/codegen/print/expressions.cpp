@@ -138,7 +138,7 @@ std::string ExpressionPrinter::thread() const {
 std::string ExpressionPrinter::final_expression(const ir::Op& op) const {
   switch (ir::final_op(op.kind)) {
     case ir::FinalOp::ArrayView:
-      return fmt::format("{} + {}", operand(op.operands[0]), argument(op.operands[1]));
+      return array_view(op);
     case ir::FinalOp::Read:
       return element(op.operands[0], op.operands[1]);
     case ir::FinalOp::Linear:
@@ -156,11 +156,19 @@ std::string ExpressionPrinter::final_expression(const ir::Op& op) const {
     case ir::FinalOp::Write:
     case ir::FinalOp::LoadTo:
     case ir::FinalOp::StoreFrom:
+    case ir::FinalOp::CopyTo:
     case ir::FinalOp::ForPrograms:
     case ir::FinalOp::Lines:
       break;
   }
   TW_UNREACHABLE("'{}' is no expression", op.facts().name);
+}
+
+std::string ExpressionPrinter::array_view(const ir::Op& op) const {
+  const ir::Op* index = kernel_.maker(op.operands[1]);
+  if (index && index->kind == OpKind::Constant && index->integer("value") == 0)
+    return argument(op.operands[0]);
+  return fmt::format("{} + {}", argument(op.operands[0]), argument(op.operands[1]));
 }
 
 std::string ExpressionPrinter::linear(const ir::Op& op) const {

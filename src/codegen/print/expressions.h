@@ -61,6 +61,7 @@ class ExpressionPrinter {
  private:
   bool is_thread(ir::Value value) const;
   std::string final_expression(const ir::Op& op) const;
+  std::string array_view(const ir::Op& op) const;
   std::string linear(const ir::Op& op) const;
   std::string all(const ir::Op& op) const;
   std::string call(const ir::Op& op) const;

@@ -115,6 +115,8 @@ void StatementPrinter::final_statement(const ir::Op& op) {
     case ir::FinalOp::LoadTo:
     case ir::FinalOp::StoreFrom:
       return vector(op);
+    case ir::FinalOp::CopyTo:
+      return copy(op);
     case ir::FinalOp::ArrayView:
     case ir::FinalOp::Read:
     case ir::FinalOp::Linear:
@@ -194,6 +196,10 @@ void StatementPrinter::roles(const ir::Op& op) {
 }
 
 void StatementPrinter::vector(const ir::Op& op) {
+  TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
+}
+
+void StatementPrinter::copy(const ir::Op& op) {
   TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
 }
 

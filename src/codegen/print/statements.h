@@ -48,6 +48,7 @@ class StatementPrinter {
   virtual void barrier(const ir::Op&) {}    // a program of the host has one thread
   virtual void meeting(const ir::Op& op);  // a call of a program with several threads
   virtual void vector(const ir::Op& op);  // a load or store of one
+  virtual void copy(const ir::Op& op);    // that runs ahead
   virtual void roles(const ir::Op& op);   // the branch between them
   virtual void store(const ir::Op& op);
   virtual void check(const ir::Op& op);

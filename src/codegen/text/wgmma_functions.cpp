@@ -20,7 +20,7 @@ constexpr Element elements[] = {{DType::Float16, "f16"},     {DType::BFloat16, "
                                 {DType::Float32, "tf32"},    {DType::Int8, "i8"},
                                 {DType::Float8E4M3, "e4m3"}, {DType::Float8E5M2, "e5m2"}};
 
-std::string_view instruction_type(DType dtype) {
+std::string_view multiplied_name(DType dtype) {
   for (const Element& one : elements)
     if (one.dtype == dtype) return one.name;
   TW_UNREACHABLE("{} is no operand of wgmma", name_of(dtype));
@@ -35,7 +35,7 @@ std::string parameters(const WgmmaFunction& function) {
 }
 
 std::string instruction(const WgmmaFunction& function) {
-  const auto ptx = [&](DType dtype) { return is_integer(function) ? "s8" : instruction_type(dtype); };
+  const auto ptx = [&](DType dtype) { return is_integer(function) ? "s8" : multiplied_name(dtype); };
   return fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}.{}.{}", function.columns,
                      32 / size_of(function.left), is_integer(function) ? "s32" : "f32", ptx(function.left),
                      ptx(function.right));
@@ -81,8 +81,8 @@ std::string emulated_text_of(const WgmmaFunction& function) {
       "TW_DEVICE void {}{} {{\n"
       "  emulated::start_product<{}, {}, emulated::decode_{}, emulated::decode_{}>(d, a, b, keeps, {}{});\n"
       "}}\n",
-      function.name(), parameters(function), function.columns, size_of(function.left), instruction_type(function.left),
-      instruction_type(function.right), function.has_words ? "" : fmt::format("{}, ", function.transposes_left),
+      function.name(), parameters(function), function.columns, size_of(function.left), multiplied_name(function.left),
+      multiplied_name(function.right), function.has_words ? "" : fmt::format("{}, ", function.transposes_left),
       function.transposes_right);
 }
 
@@ -125,8 +125,8 @@ std::string in_namespace(const std::set<WgmmaFunction>& functions, const Text& t
 }  // namespace
 
 std::string WgmmaFunction::name() const {
-  return fmt::format("wgmma_n{}_{}{}{}{}{}", columns, instruction_type(left),
-                     left == right ? "" : fmt::format("_{}", instruction_type(right)), has_words ? "_words" : "",
+  return fmt::format("wgmma_n{}_{}{}{}{}{}", columns, multiplied_name(left),
+                     left == right ? "" : fmt::format("_{}", multiplied_name(right)), has_words ? "_words" : "",
                      transposes_left ? "_left_transposed" : "", transposes_right ? "_right_transposed" : "");
 }
 

@@ -113,6 +113,7 @@ class Divergence {
       case FinalOp::Linear:
       case FinalOp::All:
       case FinalOp::StoreFrom:
+      case FinalOp::CopyTo:
       case FinalOp::Lines:
         return set(op, of(op.operands));
     }

@@ -34,13 +34,15 @@ const Op* find_divergent(const Kernel& kernel);
 // An access to shared memory, and an earlier one of the same bytes that another thread may still be
 // at; one of them writes. `before` comes after `op` in the text where a loop goes round.
 struct Unordered {
-  const Op* op = nullptr;
+  const Op* op = nullptr;  // null: the program ends
   const Op* before = nullptr;
-  bool is_of_warps = false;  // it is enough that the lanes of each warp meet
+  bool is_of_warps = false;   // it is enough that the lanes of each warp meet
+  bool is_under_way = false;  // `before` is a copy that nobody has waited for: no barrier helps
 };
 // Products of warpgroups read what their descriptors say, from where they start to where they are
 // waited for; what a thread wrote and has shown them needs a meeting too, whoever wrote it.
-// Forward over the accesses that are pending since the last barrier; loops until nothing is new.
+// Forward over the accesses that are pending since the last barrier and the copies that are under
+// way; loops until nothing is new.
 std::vector<Unordered> find_unordered(const Kernel& kernel);
 // Products that are started, and writes to what they read which the threads have not shown them.
 std::vector<Unordered> find_unshown(const Kernel& kernel);

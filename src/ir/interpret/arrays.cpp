@@ -122,6 +122,8 @@ void Program::final_stage(const Op& op) {
       return load_vector(op);
     case FinalOp::StoreFrom:
       return store_vector(op);
+    case FinalOp::CopyTo:
+      return start_copy(op);
     case FinalOp::Lines:
       return;
   }

@@ -111,9 +111,9 @@ void Program::control(const Op& op) {
 void Program::sync(const Op& op) {
   switch (sync_op(op.kind)) {
     case SyncOp::CommitCopies:
-      return copies_.commit();
+      return is_thread() ? own_copies_.commit() : copies_.commit();
     case SyncOp::WaitCopies:
-      return wait_copies(op);
+      return is_thread() ? wait_own_copies(op) : wait_copies(op);
     case SyncOp::Barrier:  // of threads: Program::meet
     case SyncOp::Fence:
       return;

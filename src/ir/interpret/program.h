@@ -21,6 +21,7 @@
 #include "ir/interpret/ring_words.h"
 #include "ir/interpret/rings.h"
 #include "ir/interpret/shared.h"
+#include "ir/interpret/thread_copies.h"
 #include "ir/interpret/tile.h"
 #include "ir/interpret/watch.h"
 #include "machine/library.h"
@@ -173,7 +174,15 @@ class Program {
   struct ThreadState {
     std::vector<Tile> values;
     Arrays arrays;
+    ThreadCopies copies;
   };
+  // Whether the kernel is the program of one thread.
+  bool is_thread() const { return kernel_.stage == Stage::Final; }
+  // ---- Copies that run ahead of a thread (thread_copies.cpp)
+  void start_copy(const Op& op);
+  void read_copied(ThreadCopies::Copy& copy) const;
+  void wait_own_copies(const Op& op);
+  void end_copies() const;
   void for_each_thread(const std::function<void()>& run);
   const Op* run_together(const Region& region);
   void meet(const Op& op);
@@ -274,6 +283,7 @@ class Program {
   RingWords words_;
   RoleTurns turns_;
   Arrays arrays_;
+  ThreadCopies own_copies_;  // of the thread that runs
   Jitter jitter_;
   std::vector<ControlPlace> path_;
   const Checkpoint* resumed_ = nullptr;  // until its op is reached

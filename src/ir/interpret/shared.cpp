@@ -32,8 +32,39 @@ SharedArrays::Range SharedArrays::range(std::int64_t handle, std::int64_t index)
   return {owner, static_cast<std::size_t>(first), static_cast<std::size_t>(first + place.bytes)};
 }
 
+// What is wrong with touching an element at all.
+std::string SharedArrays::problem(std::int64_t handle, std::int64_t index, bool reads) const {
+  if (std::string problem = arrays_.problem(handle, index, false); !problem.empty()) return problem;
+  const Range at = range(handle, index);
+  for (std::size_t i = at.first; i < at.end; ++i)
+    if (bytes_[i].is_under_way)
+      return fmt::format("index {} of a shared array while a copy of thread {} into it is under way",
+                         index, bytes_[i].writer);
+  return arrays_.problem(handle, index, reads);
+}
+
+std::string SharedArrays::note_copy(std::int64_t handle, std::int64_t index, std::int64_t thread,
+                                    const Op& op) {
+  if (std::string problem = note_write(handle, index, thread, op); !problem.empty()) return problem;
+  const Range at = range(handle, index);
+  for (std::size_t i = at.first; i < at.end; ++i) bytes_[i].is_under_way = true;
+  return "";
+}
+
+void SharedArrays::note_copied(std::int64_t handle, std::int64_t index, std::int64_t thread,
+                               const Op& op) {
+  const Range at = range(handle, index);
+  for (std::size_t i = at.first; i < at.end; ++i) {
+    bytes_[i].is_under_way = false;
+    bytes_[i].note_write(now_, thread, op);
+    if (!has_products_) continue;
+    bytes_[i].shown = Byte::never;  // an earlier moment showed nothing of it
+    unshown_[thread].push_back(i);
+  }
+}
+
 std::string SharedArrays::note_read(std::int64_t handle, std::int64_t index, std::int64_t thread) {
-  if (std::string problem = arrays_.problem(handle, index, true); !problem.empty()) return problem;
+  if (std::string problem = this->problem(handle, index, true); !problem.empty()) return problem;
   const Range at = range(handle, index);
   for (std::size_t i = at.first; i < at.end; ++i) {
     if (bytes_[i].owner != at.owner)
@@ -48,7 +79,7 @@ std::string SharedArrays::note_read(std::int64_t handle, std::int64_t index, std
 
 std::string SharedArrays::note_add(std::int64_t handle, std::int64_t index, std::int64_t thread,
                                    const Op& op) {
-  if (std::string problem = arrays_.problem(handle, index, true); !problem.empty()) return problem;
+  if (std::string problem = this->problem(handle, index, true); !problem.empty()) return problem;
   const Range at = range(handle, index);
   for (std::size_t i = at.first; i < at.end; ++i) {
     const bool is_written =
@@ -63,7 +94,7 @@ std::string SharedArrays::note_add(std::int64_t handle, std::int64_t index, std:
 
 std::string SharedArrays::note_write(std::int64_t handle, std::int64_t index, std::int64_t thread,
                                      const Op& op) {
-  if (std::string problem = arrays_.problem(handle, index, false); !problem.empty()) return problem;
+  if (std::string problem = this->problem(handle, index, false); !problem.empty()) return problem;
   const Range at = range(handle, index);
   for (std::size_t i = at.first; i < at.end; ++i) {
     const bool is_written = bytes_[i].is_written_by_other(now_, thread, lanes_);
@@ -103,6 +134,8 @@ std::string SharedArrays::read_for_product(std::size_t address, DType dtype, Ele
   if (address + bytes > bytes_.size()) return "behind the end of shared memory";
   const Byte& byte = bytes_[address];
   if (byte.owner == Value::none) return "what nothing has written, or a copy is under way to";
+  if (byte.is_under_way)
+    return fmt::format("what a copy of thread {} is under way to", byte.writer);
   const Place& place = places_.at(byte.owner);
   const auto distance = static_cast<std::int64_t>(address) - place.first;
   const std::int64_t handle = Arrays::handle_of(Value{byte.owner});

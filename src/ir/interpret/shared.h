@@ -70,6 +70,9 @@ class SharedArrays {
                          const Op& op);
   // Of one that adds to the element, which others may do by the same op.
   std::string note_add(std::int64_t handle, std::int64_t index, std::int64_t thread, const Op& op);
+  // A copy into the element starts, and is done: nobody touches it between.
+  std::string note_copy(std::int64_t handle, std::int64_t index, std::int64_t thread, const Op& op);
+  void note_copied(std::int64_t handle, std::int64_t index, std::int64_t thread, const Op& op);
   Element read(std::int64_t handle, std::int64_t index) const {
     return arrays_.read(handle, index);
   }
@@ -97,6 +100,7 @@ class SharedArrays {
   struct Byte : ThreadUse {
     static constexpr std::int64_t never = INT64_MAX;
     std::uint32_t owner = Value::none;  // the array that was written there
+    bool is_under_way = false;          // a copy
     std::int64_t shown = -1;            // when products were shown it; `never`: they were not
   };
   struct Place {
@@ -106,6 +110,7 @@ class SharedArrays {
     std::uint32_t owner;
     std::size_t first, end;
   };
+  std::string problem(std::int64_t handle, std::int64_t index, bool reads) const;
   Range range(std::int64_t handle, std::int64_t index) const;  // the bytes of an element
 
   Arrays arrays_;

@@ -20,7 +20,8 @@ void Program::run() {
   const std::int64_t count = thread ? thread->integer("count") : 1;
   if (count == 1) {
     run_region(kernel_.body);
-    return check_copies_done();
+    check_copies_done();
+    return end_copies();
   }
   lanes_ = thread->integer("lanes", count);
   thread_count_ = count;
@@ -28,9 +29,12 @@ void Program::run() {
   const bool meet = std::any_of(kernel_.body.ops.begin(), kernel_.body.ops.end(),
                                 [](const Op* op) { return holds_meeting(*op); });
   // Threads that never meet need no state while others run.
-  if (meet) threads_.assign(static_cast<std::size_t>(count), {values_, {}});
+  if (meet) threads_.assign(static_cast<std::size_t>(count), {values_, {}, {}});
   if (meet) run_together(kernel_.body);
-  else for_each_thread([&] { run_region(kernel_.body); });
+  for_each_thread([&] {
+    if (!meet) run_region(kernel_.body);
+    end_copies();
+  });
   check_copies_done();
   if (const std::string problem = products_.end_problem(); !problem.empty())
     fail(*thread, problem);
@@ -48,9 +52,11 @@ void Program::for_each_thread(const std::function<void()>& run) {
     ThreadState& state = threads_[static_cast<std::size_t>(thread_)];
     std::swap(values_, state.values);
     std::swap(arrays_, state.arrays);
+    std::swap(own_copies_, state.copies);
     run();
     std::swap(values_, state.values);
     std::swap(arrays_, state.arrays);
+    std::swap(own_copies_, state.copies);
   }
 }
 

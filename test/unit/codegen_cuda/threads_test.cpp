@@ -121,7 +121,7 @@ def product(x_ptr, out_ptr, n, N: tl.constexpr):
   const CudaEmitOptions groups{.target = options.target, .num_warps = 4};
   std::string why_not;
   EXPECT_FALSE(final_for_cuda(laid_of(program, groups), groups, &why_not));
-  EXPECT_EQ(why_not, "'copy_async' is not");
+  EXPECT_EQ(why_not, "copies that run ahead beside products of warpgroups are not");
 }
 
 // Loaded elements would wait in registers beside the sums.
