@@ -51,7 +51,8 @@ const ir::Op* ElementPlans::formula_of(const ElementLoop& loop, const ir::Op& op
   const Frame& frame = loop.frame;
   const Place first = first_of_vector(frame.place, loop.log_vector);
   const bool meets = (image_of(frame.space, first, 1, 2) & image_of(frame.space, first, 3, 4)) != 0;
-  return affine && affine->kind == ir::OpKind::Affine && !meets && first.offset == 0 ? affine : nullptr;
+  return affine && affine->kind == ir::OpKind::Affine && !meets && first.offset == 0 ? affine
+                                                                                     : nullptr;
 }
 
 }  // namespace tilewright

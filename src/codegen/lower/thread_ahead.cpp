@@ -51,7 +51,8 @@ bool is_argument_of(const ir::Op& loop, ir::Value value) {
 
 bool ThreadLowering::uses_shared(const Step& step, bool slots_only) const {
   for (const TileRead& read : reads_of(kernel_, schedule_, step).arrays)
-    if (layouts_.is_slot(read.value) || (!slots_only && layouts_.is_shared(read.value))) return true;
+    if (layouts_.is_slot(read.value) || (!slots_only && layouts_.is_shared(read.value)))
+      return true;
   for (const ir::Value value : step.kept)
     if (!slots_only && layouts_.is_shared(value)) return true;
   return !slots_only && !step.reductions.empty();
@@ -177,9 +178,10 @@ bool ThreadLowering::is_outside(const ir::Op& loop, ir::Value value) const {
 // ---- Before the loop, and where a round ends
 
 std::vector<ThreadLowering::Carried> ThreadLowering::begin_rounds(const Step& loop) {
-  const bool is_of_groups = std::any_of(
-      loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
-        return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot && is_by_warpgroups(step);
+  const bool is_of_groups =
+      std::any_of(loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
+        return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
+               is_by_warpgroups(step);
       });
   std::optional<Ahead> ahead = is_of_groups ? std::nullopt : find_ahead(loop);
   if (!ahead && !is_of_groups) ahead = find_beside(loop);
@@ -190,8 +192,8 @@ std::vector<ThreadLowering::Carried> ThreadLowering::begin_rounds(const Step& lo
     for (CopyBeside& copy : ahead->beside) {
       if (!copy.from) continue;
       const ir::Value variable = out_.make_value(
-          type_of(copy.from), names_.make(out_.name_of(buffer_array(*copy.step->ops.front())) + "_from"),
-          nullptr);
+          type_of(copy.from),
+          names_.make(out_.name_of(buffer_array(*copy.step->ops.front())) + "_from"), nullptr);
       out.push_back({variable, std::exchange(copy.from, variable)});
     }
   aheads_.push_back(std::move(ahead));
@@ -246,21 +248,25 @@ void ThreadLowering::multiply_ahead(const Step& step, ir::Value sums) {
   const Loop nowhere = loop_with(step, {{"", 0}, {"", 0}}, {{}, {}});
   const auto half = [&](std::size_t side, ir::Value number) {
     const auto& [words, array] = of.words[side];
-    const std::int64_t count = std::int64_t{1} << (words.operand.log_words + words.operand.log_tiles);
+    const std::int64_t count = std::int64_t{1}
+                               << (words.operand.log_words + words.operand.log_tiles);
     return view(array, sum({{number, count}}, i32));
   };
   const auto multiply = [&](ir::Value number) {
-    multiply_words(step, sums, {{of.words[0].first, half(0, number)}, {of.words[1].first, half(1, number)}},
+    multiply_words(step, sums,
+                   {{of.words[0].first, half(0, number)}, {of.words[1].first, half(1, number)}},
                    nowhere);
   };
-  const ir::Value next_slot = named(
-      FinalBuilder::make(OpKind::Select, {has_next(*of.loop), scalar(of.next_slot), scalar(of.slot)},
-                         Type::scalar(i32)),
-      names_.make("next_slot"), *list_);
+  const ir::Value next_slot =
+      named(FinalBuilder::make(OpKind::Select,
+                               {has_next(*of.loop), scalar(of.next_slot), scalar(of.slot)},
+                               Type::scalar(i32)),
+            names_.make("next_slot"), *list_);
   std::array<ir::Value, 2> next;
   for (const std::size_t side : {0, 1})
-    next[side] = named(slot_of(*of.reads[side], next_slot),
-                       names_.make("next_" + out_.name_of(array(of.reads[side]->result()))), *list_);
+    next[side] =
+        named(slot_of(*of.reads[side], next_slot),
+              names_.make("next_" + out_.name_of(array(of.reads[side]->result()))), *list_);
   open_rounds(steps, 0, "depth", -1, {}, 1);
   const ir::Value at = steps.variables[0];
   for (const std::size_t side : {0, 1})

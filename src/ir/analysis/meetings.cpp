@@ -67,7 +67,7 @@ struct Access {
   std::vector<Value> holding = {};  // conditions under which it was
   const Op* loop = nullptr;         // that surely has more rounds
   std::int64_t rounds = 0;          // behind the one that it is in
-  bool is_of_warps = false;        // each warp has a part of the array
+  bool is_of_warps = false;         // each warp has a part of the array
 
   bool overlaps(const Access& other) const {
     return first < other.end && other.first < end &&
@@ -76,7 +76,7 @@ struct Access {
   bool is_of(const Access& other) const {
     return op == other.op && array == other.array && writes == other.writes &&
            slots == other.slots && is_under_way == other.is_under_way && loop == other.loop &&
-           rounds == other.rounds;
+           rounds == other.rounds && holding == other.holding;
   }
 };
 using Accesses = std::vector<Access>;
@@ -135,6 +135,7 @@ class SharedWalk {
         access.is_under_way = false;
         access.loop = nullptr;
         access.rounds = 0;
+        access.holding.clear();
       }
       merge(state_.pending, {access});
     }
@@ -219,14 +220,15 @@ class SharedWalk {
     const State before = state_;
     const bool is_for = op.kind == OpKind::For;
     if (is_for) enter(op);
-    const Op* const outer = is_for && op.text("over") == "rounds" ? std::exchange(loop_, &op) : loop_;
+    const Op* const outer = loop_;
+    if (is_for && op.text("over") == "rounds") loop_ = &op;
     while (true) {
       const State at_begin = state_;
       walk(op.regions[0]);
       const State at_decision = state_;
       if (op.regions.size() > 1) walk(op.regions[1]);
       const State at_end = std::exchange(state_, at_begin);
-      if (merge(is_for ? gone_round(op, at_end) : at_end)) continue;
+      if (merge(gone_round(op, at_end))) continue;
       loop_ = outer;
       if (!is_for) {
         state_ = at_decision;
@@ -242,7 +244,8 @@ class SharedWalk {
 
   void branch(const Op& op) {
     const State before = state_;
-    const std::uint64_t without = std::exchange(without_, without_ | maps_.zero_bits(op.operands[0]));
+    const std::uint64_t without =
+        std::exchange(without_, without_ | maps_.zero_bits(op.operands[0]));
     holding_.push_back(op.operands[0]);
     walk(op.regions[0]);
     holding_.pop_back();
@@ -275,10 +278,13 @@ class SharedWalk {
     return std::min(rounds, most);
   }
 
+  // Conditions of another round say nothing of this one.
   State gone_round(const Op& loop, State state) const {
     for (Accesses* part : {&state.unshown, &state.shown, &state.reading})
       for (Access& access : *part) access.slots = slots_.gone_round(loop, access.slots);
+    const bool is_round = loop.kind != OpKind::For || loop.text("over") == "rounds";
     for (Access& access : state.pending) {
+      if (is_round) access.holding.clear();
       access.slots = slots_.gone_round(loop, access.slots);
       if (access.loop == &loop && --access.rounds == 0) access.loop = nullptr;
     }

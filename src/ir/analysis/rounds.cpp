@@ -10,15 +10,15 @@ namespace {
 // Longer chains are taken to differ.
 constexpr int most_compared = 64;
 
-// Whether pure ops make the same of the same values: an expression without a name stands in the text
-// once for each use.
+// Whether pure ops make the same of the same values: an expression without a name stands in the
+// text once for each use.
 bool is_equal(const Kernel& kernel, Value a, Value b, int& budget) {
   if (a == b) return true;
   const Op* one = kernel.maker(a);
   const Op* two = kernel.maker(b);
-  if (!one || !two || one->kind != two->kind || !one->facts().has(Pure) || one->results.size() != 1 ||
-      one->operands.size() != two->operands.size() || !(one->attributes == two->attributes) ||
-      kernel.type(a) != kernel.type(b) || --budget < 0)
+  if (!one || !two || one->kind != two->kind || !one->facts().has(Pure) ||
+      one->results.size() != 1 || one->operands.size() != two->operands.size() ||
+      !(one->attributes == two->attributes) || kernel.type(a) != kernel.type(b) || --budget < 0)
     return false;
   for (std::size_t k = 0; k < one->operands.size(); ++k)
     if (!is_equal(kernel, one->operands[k], two->operands[k], budget)) return false;
@@ -59,10 +59,12 @@ std::int64_t step_of(const Kernel& kernel, const Op& loop) {
 Moved moved(const Kernel& kernel, Value value) {
   const Op* op = kernel.maker(value);
   if (!op) return {value};
-  if (op->kind == OpKind::Constant && kernel.type(value).is_int()) return {{}, op->integer("value")};
-  const bool widens = op->kind == OpKind::Cast && kernel.type(op->operands[0]).is_int() &&
-                      kernel.type(value).is_int() &&
-                      kernel.type(value).element_bytes() >= kernel.type(op->operands[0]).element_bytes();
+  if (op->kind == OpKind::Constant && kernel.type(value).is_int())
+    return {{}, op->integer("value")};
+  const bool widens =
+      op->kind == OpKind::Cast && kernel.type(op->operands[0]).is_int() &&
+      kernel.type(value).is_int() &&
+      kernel.type(value).element_bytes() >= kernel.type(op->operands[0]).element_bytes();
   if (op->kind == OpKind::Hint || widens) return moved(kernel, op->operands[0]);
   if (op->kind == OpKind::Add || op->kind == OpKind::Subtract) {
     const Moved a = moved(kernel, op->operands[0]), b = moved(kernel, op->operands[1]);

@@ -38,8 +38,8 @@ bool is_computed(const Kernel& kernel, const Op& op) {
            !kernel.type(value).is_pointer;
   };
   return (op.facts().is(Family::Elementwise) || op.facts().maps(Same)) &&
-         op.kind != OpKind::InlineAsm && op.results.size() == 1 &&
-         is_number(op.result()) && std::all_of(op.operands.begin(), op.operands.end(), is_number);
+         op.kind != OpKind::InlineAsm && op.results.size() == 1 && is_number(op.result()) &&
+         std::all_of(op.operands.begin(), op.operands.end(), is_number);
 }
 
 // What an expression is computed from, but for constants.
@@ -132,7 +132,8 @@ Slots SlotNumbers::slots_of(Value slot, std::int64_t of) const {
   int budget = most_parts;
   find_leaves(kernel_, slot, leaves, budget);
   if (leaves.empty())
-    if (const auto number = evaluate(kernel_, slot, {}, {}); number && number->i >= 0 && number->i < of)
+    if (const auto number = evaluate(kernel_, slot, {}, {});
+        number && number->i >= 0 && number->i < of)
       return one({}, number->i);
   if (leaves.size() == 1) {
     const Value leaf{*leaves.begin()};
@@ -170,7 +171,8 @@ Slots SlotNumbers::of(Value view) const {
   const Op& array = *kernel_.maker(op.operands[0]);
   const std::int64_t of = array.integer("slots"), size = array.integer("count") / of;
   const Op* index = kernel_.maker(op.operands[1]);
-  if (index && index->kind == OpKind::Constant && index->integer("value") % size == 0 && of <= most_slots) {
+  if (index && index->kind == OpKind::Constant && index->integer("value") % size == 0 &&
+      of <= most_slots) {
     const std::int64_t number = index->integer("value") / size;
     if (number < 0 || number >= of) return unknown(of);
     return {of, {}, std::uint64_t{1} << number, std::uint64_t{1} << number};
@@ -182,7 +184,8 @@ Slots SlotNumbers::of(Value view) const {
 }
 
 Slots SlotNumbers::entered(const Op& loop, Slots slots) const {
-  if (slots.of == 0 || slots.root || loop.kind != OpKind::For || slots.mask == all_of(slots.of)) return slots;
+  if (slots.of == 0 || slots.root || loop.kind != OpKind::For || slots.mask == all_of(slots.of))
+    return slots;
   for (std::size_t k = 1; k < loop.regions[0].arguments.size(); ++k) {
     const std::optional<Carried> from = carried(loop.regions[0].arguments[k], slots.of);
     if (!from) continue;

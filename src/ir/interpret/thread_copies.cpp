@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ir/interpret/thread_copies.cpp — copies that run ahead of a thread: when they read memory, and when
-// what they bring may be relied on.
+// ir/interpret/thread_copies.cpp — copies that run ahead of a thread: when they read memory, and
+// when what they bring may be relied on.
 #include "ir/interpret/thread_copies.h"
 
 #include <fmt/format.h>

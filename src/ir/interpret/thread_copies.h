@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ir/interpret/thread_copies.h — the copies from memory to shared arrays that a thread of stage Final
-// has under way, in groups.
+// ir/interpret/thread_copies.h — the copies from memory to shared arrays that a thread of stage
+// Final has under way, in groups.
 //
 // A copy reads memory when it starts or when it is waited for, by the seed; between them nobody may
 // touch where it goes (SharedArrays).
@@ -20,9 +20,9 @@ class ThreadCopies {
  public:
   struct Copy {
     const Op* op = nullptr;
-    std::int64_t array = 0;    // its handle
+    std::int64_t array = 0;  // its handle
     std::int64_t pointer = 0;
-    bool is_wanted = true;     // else zeros arrive
+    bool is_wanted = true;               // else zeros arrive
     std::vector<Element> elements = {};  // none: not read yet
   };
 

@@ -116,8 +116,8 @@ class CudaCopiesAhead : public testing::TestWithParam<CopiedLoop> {
   }
   static ir::Kernel program(const CopiedLoop& of) {
     std::string why_not;
-    std::optional<ir::Kernel> kernel = final_for_cuda(
-        laid_for_cuda(tiles(of).kernel(), copy_options), copy_options, &why_not);
+    std::optional<ir::Kernel> kernel =
+        final_for_cuda(laid_for_cuda(tiles(of).kernel(), copy_options), copy_options, &why_not);
     EXPECT_TRUE(kernel) << of.name << ": " << why_not;
     return kernel ? std::move(*kernel) : ir::Kernel{};
   }

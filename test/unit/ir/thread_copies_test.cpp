@@ -18,12 +18,13 @@ namespace {
 using testing::HasSubstr;
 
 Kernel copying(const std::string& ops) {
-  return parse("kernel @k(%p: *f32, %n: i32) final {\n"
-               "  %thread = thread {count = 8, lanes = 4} : i32\n"
-               "  %0 = constant {value = 0} : i32\n"
-               "  %1 = constant {value = 1} : i32\n"
-               "  %x = array {count = 8, offset = 0} : f32@shared\n" +
-               ops + "}\n");
+  return parse(
+      "kernel @k(%p: *f32, %n: i32) final {\n"
+      "  %thread = thread {count = 8, lanes = 4} : i32\n"
+      "  %0 = constant {value = 0} : i32\n"
+      "  %1 = constant {value = 1} : i32\n"
+      "  %x = array {count = 8, offset = 0} : f32@shared\n" +
+      ops + "}\n");
 }
 
 // Thread t copies element t of memory; the one at the other end stores it behind.
@@ -84,9 +85,11 @@ TEST(ThreadCopies, ArriveWhereTheyAreWaitedFor) {
 
 TEST(ThreadCopies, AreWaitedForBeforeTheirPlaceIsTouched) {
   for (const std::string& ops :
-       {start + commit + meet + hand_on, start + wait + meet + hand_on, start + commit + "  wait_copies {pending = 1}\n" + meet + hand_on}) {
+       {start + commit + meet + hand_on, start + wait + meet + hand_on,
+        start + commit + "  wait_copies {pending = 1}\n" + meet + hand_on}) {
     const Kernel kernel = copying(ops);
-    EXPECT_THAT(verdict_of_copies(kernel), HasSubstr("rule F6: a copy to the same shared memory may be under way"));
+    EXPECT_THAT(verdict_of_copies(kernel),
+                HasSubstr("rule F6: a copy to the same shared memory may be under way"));
     EXPECT_THAT(finding(kernel), HasSubstr("is under way")) << ops;
   }
   const Kernel kernel = copying(start + commit + wait + hand_on);
@@ -96,7 +99,8 @@ TEST(ThreadCopies, AreWaitedForBeforeTheirPlaceIsTouched) {
 
 TEST(ThreadCopies, AreWaitedForBeforeTheEnd) {
   const Kernel kernel = copying(start + commit);
-  EXPECT_THAT(verdict_of_copies(kernel), HasSubstr("rule F6: the program may end while the copy is under way"));
+  EXPECT_THAT(verdict_of_copies(kernel),
+              HasSubstr("rule F6: the program may end while the copy is under way"));
   EXPECT_THAT(finding(kernel), HasSubstr("ends while the copy is under way"));
 }
 
@@ -110,8 +114,9 @@ TEST(ThreadCopies, ArePutRightByInsertBarriers) {
 TEST(ThreadCopies, OfOneThatIsNotWantedAreZeros) {
   std::string ops = start + commit + wait + meet + hand_on;
   const std::string plain = "copy_to %own, %from {count = 1}";
-  ops.replace(ops.find(plain), plain.size(),
-              "%few = compare %thread, %n {is = \"lt\"} : b1\n  copy_to %own, %from, %few {count = 1}");
+  ops.replace(
+      ops.find(plain), plain.size(),
+      "%few = compare %thread, %n {is = \"lt\"} : b1\n  copy_to %own, %from, %few {count = 1}");
   const std::vector<float> p = run_copies(copying(ops), 3, 0);
   for (std::size_t t = 0; t < 8; ++t) EXPECT_EQ(p[8 + t], 7 - t < 3 ? 8 - t : 0);
 }
@@ -124,36 +129,40 @@ TEST(ThreadCopies, Move4Or8Or16Bytes) {
 
 // A loop over rounds of 8 elements with three slots: copies go two rounds ahead.
 std::string rounds(const std::string& free, const std::string& next) {
-  const auto copy = [](const std::string& number, const std::string& slot, const std::string& round) {
-    return "    %s" + number + " = linear " + slot + " {factors = [8]} : i32\n" +
-           "    %b" + number + " = view %buffer, %s" + number + " : f32@shared\n" +
-           "    %o" + number + " = view %b" + number + ", %thread : f32@shared\n" +
-           "    %e" + number + " = linear " + round + ", %thread {factors = [8, 1]} : i32\n" +
-           "    %f" + number + " = offset %p, %e" + number + " : *f32\n" +
-           "    copy_to %o" + number + ", %f" + number + " {count = 1}\n    yield\n  } then {\n    yield\n  }\n"
+  const auto copy = [](const std::string& number, const std::string& slot,
+                       const std::string& round) {
+    return "    %s" + number + " = linear " + slot + " {factors = [8]} : i32\n" + "    %b" +
+           number + " = view %buffer, %s" + number + " : f32@shared\n" + "    %o" + number +
+           " = view %b" + number + ", %thread : f32@shared\n" + "    %e" + number + " = linear " +
+           round + ", %thread {factors = [8, 1]} : i32\n" + "    %f" + number + " = offset %p, %e" +
+           number + " : *f32\n" + "    copy_to %o" + number + ", %f" + number +
+           " {count = 1}\n    yield\n  } then {\n    yield\n  }\n"
            "  commit_copies\n";
   };
   return "kernel @k(%p: *f32, %n: i32) final {\n"
-      "  %thread = thread {count = 8, lanes = 4} : i32\n"
-      "  %0 = constant {value = 0} : i32\n"
-      "  %1 = constant {value = 1} : i32\n"
-      "  %2 = constant {value = 2} : i32\n"
-      "  %3 = constant {value = 3} : i32\n"
-      "  %buffer = array {count = 24, offset = 0, slots = 3} : f32@shared\n"
-      "  %c0 = compare %0, %n {is = \"lt\"} : b1\n  if %c0 {\n" + copy("a", "%0", "%0") +
-      "  %c1 = compare %1, %n {is = \"lt\"} : b1\n  if %c1 {\n" + copy("b", "%1", "%1") +
-      "  %end, %sum = for %0, %n, %1, %0, %0 {over = \"rounds\"} : i32, i32 (%i: i32, %slot: i32, %total: i32) {\n"
-      "  wait_copies {pending = 1}\n  barrier\n"
-      "  %i2 = add %i, %2 : i32\n  %more = compare %i2, %n {is = \"lt\"} : b1\n" + free +
-      "  if %more {\n" + copy("c", "%free", "%i2") +
-      "  %here = linear %slot {factors = [8]} : i32\n"
-      "  %now = view %buffer, %here : f32@shared\n"
-      "  %other = linear %thread {factors = [-1], offset = 7} : i32\n"
-      "  %y = read %now, %other : f32\n"
-      "  %z = cast %y : i32\n  %t = add %total, %z : i32\n" + next +
-      "  yield %next, %t\n  }\n"
-      "  %v = cast %sum : f32\n  %to0 = linear %thread {factors = [1], offset = 56} : i32\n"
-      "  %to = offset %p, %to0 : *f32\n  store %to, %v\n}\n";
+         "  %thread = thread {count = 8, lanes = 4} : i32\n"
+         "  %0 = constant {value = 0} : i32\n"
+         "  %1 = constant {value = 1} : i32\n"
+         "  %2 = constant {value = 2} : i32\n"
+         "  %3 = constant {value = 3} : i32\n"
+         "  %buffer = array {count = 24, offset = 0, slots = 3} : f32@shared\n"
+         "  %c0 = compare %0, %n {is = \"lt\"} : b1\n  if %c0 {\n" +
+         copy("a", "%0", "%0") + "  %c1 = compare %1, %n {is = \"lt\"} : b1\n  if %c1 {\n" +
+         copy("b", "%1", "%1") +
+         "  %end, %sum = for %0, %n, %1, %0, %0 {over = \"rounds\"} : i32, i32 (%i: i32, %slot: "
+         "i32, %total: i32) {\n"
+         "  wait_copies {pending = 1}\n  barrier\n"
+         "  %i2 = add %i, %2 : i32\n  %more = compare %i2, %n {is = \"lt\"} : b1\n" +
+         free + "  if %more {\n" + copy("c", "%free", "%i2") +
+         "  %here = linear %slot {factors = [8]} : i32\n"
+         "  %now = view %buffer, %here : f32@shared\n"
+         "  %other = linear %thread {factors = [-1], offset = 7} : i32\n"
+         "  %y = read %now, %other : f32\n"
+         "  %z = cast %y : i32\n  %t = add %total, %z : i32\n" +
+         next +
+         "  yield %next, %t\n  }\n"
+         "  %v = cast %sum : f32\n  %to0 = linear %thread {factors = [1], offset = 56} : i32\n"
+         "  %to = offset %p, %to0 : *f32\n  store %to, %v\n}\n";
 }
 const std::string one_back = R"(  %first = compare %slot, %0 {is = "eq"} : b1
   %below = sub %slot, %1 : i32
