@@ -209,7 +209,7 @@ void ThreadLowering::scalar_op(const ir::Op& op) {
   if (op.kind == OpKind::Load) return scalar_load(op);
   if (op.kind == OpKind::Store) return scalar_store(op);
   if (op.kind == OpKind::Print) return print_scalars(op);
-  if (op.kind == OpKind::Barrier) return meet();
+  if (op.kind == OpKind::Barrier) return meet(op.location);
   if (facts.is(ir::Family::Sync)) return ring_op(op);
   if (facts.is_atomic() && spinning_.empty()) return scalar_atomic(op);
   std::vector<ir::Value> operands;
