@@ -178,7 +178,7 @@ void ThreadLowering::spin(const Step& step) {
   const bool is_fenced = exchange.kind == OpKind::AtomicCas &&
                          exchange.text("order", "acq_rel") != "relaxed" &&
                          shape_of(kernel_, options_.target).threads() >= threads_of_few_blocks;
-  meet();
+  meet(step.op->location);
   when(compare("eq", thread_, number(0)), [&] {
     if (is_fenced) fence(exchange);
     spinning_ = is_fenced ? "acquire" : order_of(exchange, nullptr);

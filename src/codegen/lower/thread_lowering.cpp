@@ -228,7 +228,7 @@ void ThreadLowering::synchronize(const ir::Op& op) {
       statement(op.kind, {}, *list_, op.attributes, op.location);
       return;
     case ir::SyncOp::Barrier:
-      return meet();
+      return meet(op.location);
     case ir::SyncOp::Acquire:
     case ir::SyncOp::CopyMap:
     case ir::SyncOp::Await:

@@ -369,7 +369,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   bool parts_roles(const ir::Op& op) const;
   void set_up_rings(ir::Location location);
   void roles(const Step& step);
-  void meet();  // of the threads that come here
+  void meet(ir::Location location = {});  // of the threads that come here
   ir::Value slots_of_buffer(std::size_t number);
   ir::Value position(ir::Value value);
   ir::Value slot_number(ir::Value value, int slots);

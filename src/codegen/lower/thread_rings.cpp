@@ -75,10 +75,10 @@ void ThreadLowering::roles(const Step& step) {
   is_consuming_ = false;
 }
 
-void ThreadLowering::meet() {
+void ThreadLowering::meet(ir::Location location) {
   std::vector<ir::Attribute> attributes;
   if (is_consuming_) attributes.push_back({"of", std::string("consumers")});
-  statement(OpKind::Barrier, {}, *list_, attributes);
+  statement(OpKind::Barrier, {}, *list_, attributes, location);
 }
 
 // ---- Rings
