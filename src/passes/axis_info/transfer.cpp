@@ -171,12 +171,11 @@ AxisInfo quotient_info(const AxisInfo& a, const AxisInfo& b) {
 }
 
 // x % n: groups that neither cross a multiple of n nor start elsewhere than at one stay contiguous.
-// For a negative x that is not so where a group begins at a multiple of n. Like Triton we say that
-// no kernel means this: rows = (program * BLOCK + arange) % n are indices, and of program and BLOCK
-// no more is known than that they are integers.
+// Of a negative x that is not so: the remainders of -96, -95, .. by 48 are 0, -47, ..
 AxisInfo remainder_info(const AxisInfo& a, const AxisInfo& b) {
   AxisInfo info = elementwise_info(a, b, std::min(a.divisor(), b.divisor()));
   info.is_not_negative = a.is_not_negative;
+  if (!a.is_not_negative) return info;
   for (std::size_t d = 0; d < info.dimensions.size(); ++d) {
     const AxisFacts& from = a.dimensions[d];
     const std::int64_t group =

@@ -84,6 +84,11 @@ void add_narrow_mask(Draft& draft, Block& body) {
   body.push_back(
       {{fmt::format("tl.store(out + {} + i, tl.load({} + i, mask={}, other=7).to(tl.int32))",
                     draft.slots++ * draft.size, pointer.name, mask)}});
+  // Remainders of what is negative are no run of places.
+  const int count = draft.size / 8 * 3;
+  body.push_back({{fmt::format("rest = {}.to(tl.int32) % {}", narrow, count)}});
+  body.push_back({{fmt::format("tl.store(out + {} + i, tl.load({} + {} + rest).to(tl.int32))",
+                               draft.slots++ * draft.size, pointer.name, count)}});
 }
 
 }  // namespace tilewright::fuzz

@@ -86,10 +86,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{BLOCK "%t = constant {value = 8} : i32[64]\n%r = div %block, %t : i32[64]", "1/1/8"},
         Case{BLOCK "%t = splat %n : i32[64]\n%r = rem %block, %t : i32[64]", "16/16/1"},
         Case{BLOCK "%t = splat %m : i32[64]\n%r = rem %block, %t : i32[64]", "1/1/1"},
-        // Indices are taken not to be negative here.
+        // An argument may be negative.
         Case{RANGE "%t = splat %n : i32[64]\n%u = add %range, %t : i32[64]\n"
                    "%r = rem %u, %t : i32[64]",
-             "16/16/1"},
+             "1/1/1"},
         Case{RANGE "%t = splat %n : i32[64]\n%r = compare %range, %t {is = \"lt\"} : b1[64]",
              "1/1/16"},
         Case{RANGE "%t = splat %n : i32[64]\n%r = compare %t, %range {is = \"gt\"} : b1[64]",
@@ -109,6 +109,11 @@ INSTANTIATE_TEST_SUITE_P(
              "1/1/1"},
         Case{RANGE "%t = cast %range : i8[64]\n%u = cast %t : i32[64]\n"
                    "%e = constant {value = 16} : i32[64]\n%r = div %u, %e : i32[64]",
+             "1/1/1"},
+        // Remainders of what may be negative are no groups, either.
+        Case{"%range = arange {start = 0} : i32[256]\n%t = cast %range : i8[256]\n"
+             "%u = cast %t : i32[256]\n%e = constant {value = 48} : i32[256]\n"
+             "%r = rem %u, %e : i32[256]",
              "1/1/1"},
         Case{RANGE "%r = reshape %range : i32[64, 1]", "64/0/1 1/1/1"},
         Case{RANGE "%t = reshape %range : i32[1, 64]\n%r = broadcast %t : i32[4, 64]",
