@@ -19,6 +19,14 @@
 //
 //   std::tie(loss, net, adam) = step(std::move(net), std::move(adam), x, target);
 //
+// (Where such a call throws, they are gone; arguments that were not moved are as before.)
+//
+// Results are those of the operations called one by one, but for rounding, with the freedom that
+// torch.compile takes: values that stay inside of a kernel are not rounded to bfloat16 or float16
+// on the way; a product and a sum may be rounded once; sums may be added up in another order;
+// elements that are divided by one number of their row, and quotients of small floats, are within 2
+// ulp; 1 + tanh(u) is computed as 2 sigmoid(2 u), which is exact where tanh(u) is near -1.
+//
 // Tensors that the function refers to otherwise are bound by handle: their contents may change
 // between calls, and what is computed from them is computed in every call (those on another device
 // than the arguments are read when it is traced). Other state that it reads, such as numbers of a
@@ -223,7 +231,8 @@ class Compiled {
       visit_tensors(result, [&](Tensor& tensor) { results.push_back(std::exchange(tensor, {})); });
       return std::pair<std::vector<Tensor>, std::any>(std::move(results), std::move(result));
     };
-    const auto [made, tree] = state_->run({tensors, words, &compiled::types_of<Arguments...>, trace});
+    const auto [made, tree] =
+        state_->run({tensors, words, &compiled::types_of<Arguments...>, trace});
     Result result = std::any_cast<const Result&>(*tree);
     std::size_t next = 0;
     compiled::replace(result, made, next);

@@ -27,6 +27,7 @@
 namespace tilewright {
 
 class Traced;  // of tensors without memory, while a function is traced
+class TracedStore;
 struct TracedLayout;
 
 class Tensor {
@@ -113,8 +114,10 @@ class Tensor {
   operator Argument() const;  // how launches see it
 
  private:
-  friend Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout);
-  friend const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
+  friend class TracedStore;
+  friend Tensor make_traced(const std::shared_ptr<TracedStore>& store, const Traced& traced,
+                            const TracedLayout& layout);
+  friend const Traced* traced_of(const Tensor& tensor);
   friend void check_written(const Tensor& tensor);
   friend bool is_write_recorded(const Tensor& destination, bool is_source_traced);
   friend bool is_captured(const Tensor& tensor);

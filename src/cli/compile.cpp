@@ -241,13 +241,10 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   for (const std::string& line : kernel.lowered.printed)
     row.notes.push_back(fmt::format("static_print: {}", line));
   const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);
-  std::string note;
-  const std::optional<ir::Kernel> loops = final_for(laid, target, settings, &note);
-  if (!note.empty()) row.notes.push_back(note);
   emit(options, row, "ir", [&] {
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel) +
            "\n// ---- stage Laid\n" + ir::print(laid) +
-           (loops ? "\n// ---- stage Final\n" + ir::print(*loops) : "");
+           "\n// ---- stage Final\n" + ir::print(final_for(laid, target, settings));
   });
   const bool only_ir = !options.emit.empty() && options.folder.empty() && !options.json &&
                        std::all_of(options.emit.begin(), options.emit.end(),

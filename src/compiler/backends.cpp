@@ -54,15 +54,13 @@ ir::Kernel cpu_sweeps(const ir::Kernel& tiles, const Target&, const KernelOption
   return laid_for_cpu(tiles);
 }
 
-std::optional<ir::Kernel> cpu_loops(const ir::Kernel& laid, const Target&, const KernelOptions&,
-                                    std::string*) {
+ir::Kernel cpu_loops(const ir::Kernel& laid, const Target&, const KernelOptions&) {
   return final_for_cpu(laid);
 }
 
-std::optional<ir::Kernel> cuda_threads(const ir::Kernel& laid, const Target& target,
-                                       const KernelOptions& options, std::string* why_not) {
-  return final_for_cuda(laid, {.target = target, .max_registers = options.maxnreg.value_or(0)},
-                        why_not);
+ir::Kernel cuda_threads(const ir::Kernel& laid, const Target& target,
+                        const KernelOptions& options) {
+  return final_for_cuda(laid, {.target = target, .max_registers = options.maxnreg.value_or(0)});
 }
 
 constexpr CodeBackend backends[] = {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/backends.h — what joins a kind of machine with the emitter of its language: a row each.
+// compiler/backends.h — what joins a kind of machine with what writes its language: a row each.
 //
 // The runtime compiles a source by its language and loads it by the kind of its device; what it
 // needs of a backend is in the KernelSource. A new kind of machine is a row here, a target
-// (src/machine), an emitter (src/codegen) and a backend of the runtime (src/runtime).
+// (src/machine), a lowering and a language (src/codegen) and a backend of the runtime (src/runtime).
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "compiler/compile.h"
 
@@ -23,10 +21,8 @@ struct CodeBackend {
                        const LineText& line_text);
   // The kernel at stage Laid, in the sweeps in which it is emitted.
   ir::Kernel (*lay)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
-  // The Laid kernel at stage Final; none where it is not lowered yet, and what of it is not
-  // ("a product of warpgroups is not").
-  std::optional<ir::Kernel> (*lower)(const ir::Kernel& laid, const Target& target,
-                                     const KernelOptions& options, std::string* why_not);
+  // The Laid kernel at stage Final.
+  ir::Kernel (*lower)(const ir::Kernel& laid, const Target& target, const KernelOptions& options);
   // What a block needs of shared memory, also when that is more than it can have; null where blocks
   // have none.
   std::int64_t (*shared_bytes)(const ir::Kernel& tiles, const Target& target,

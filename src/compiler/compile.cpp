@@ -110,13 +110,8 @@ ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelO
   return backend_of(target).lay(tiles, target, options);
 }
 
-std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
-                                    const KernelOptions& options, std::string* note) {
-  std::string why_not;
-  std::optional<ir::Kernel> out = backend_of(target).lower(laid, target, options, &why_not);
-  if (!out && note)
-    *note = fmt::format("written without stage Final: {} lowered to it yet", why_not);
-  return out;
+ir::Kernel final_for(const ir::Kernel& laid, const Target& target, const KernelOptions& options) {
+  return backend_of(target).lower(laid, target, options);
 }
 
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,

@@ -52,9 +52,8 @@ using LineText = std::function<std::string_view(int file, int line)>;
 
 // The kernel at stage Laid, in the sweeps in which emit_source writes it.
 ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
-// The Laid kernel at stage Final; nothing where it is not lowered yet, with a note that says why.
-std::optional<ir::Kernel> final_for(const ir::Kernel& laid, const Target& target,
-                                    const KernelOptions& options, std::string* note = nullptr);
+// The Laid kernel at stage Final.
+ir::Kernel final_for(const ir::Kernel& laid, const Target& target, const KernelOptions& options);
 
 // The text for the target of a kernel at stage Tile. Throws ArgumentError when the kernel needs
 // more than the target has.

@@ -22,8 +22,10 @@
 #include "passes/load_ahead.h"
 #include "passes/pipeline_loops.h"
 #include "passes/roles/load_maps.h"
+#include "passes/roles/model.h"
 #include "passes/split_roles.h"
 #include "passes/start_dots.h"
+#include "passes/store_by_maps.h"
 #include "passes/widen_loops.h"
 #include "tilewright/error.h"
 
@@ -38,6 +40,7 @@ constexpr std::string_view passes[] = {
     "eliminate_common_subexpressions",
     "add_warps",
     "add_into_dots",
+    "count_divisors",
     "hoist_loop_invariants",
     "eliminate_dead_code",
     "load_before_branches",
@@ -72,6 +75,7 @@ constexpr std::string_view of_stages[] = {
     "hoist_loop_invariants",
     "eliminate_common_subexpressions",
     "eliminate_dead_code",
+    "store_by_maps",
     "defer_stores",
 };
 
@@ -123,7 +127,7 @@ class PipelineRun {
         may_split() && split_on_conditions(names_roles ? options_.notes : nullptr);
     if (has_roles || (may_split() && names_roles)) done("split_roles");
     if (extra_.contains("last_programs_first")) turn_programs(growing);
-    add_stages(has_roles && splits_products_);
+    add_stages(has_roles);
     run_all(at_end);
   }
 
@@ -204,7 +208,7 @@ class PipelineRun {
     if (!options_.asks_conditions || !splits_products_) return split(notes);
     if (split(nullptr)) return true;
     std::vector<int> asked;
-    for (const int i : arguments_of_strides(kernel_)) {
+    for (const int i : arguments_of_strides(kernel_, stores_by_maps())) {
       bool& is_positive = kernel_.arguments[static_cast<std::size_t>(i)].is_positive;
       if (!std::exchange(is_positive, true)) asked.push_back(i);
     }
@@ -225,7 +229,14 @@ class PipelineRun {
                                  .notes = notes});
   }
 
-  void add_stages(bool defers) const {
+  // All results of kernels with roles where it is named, else those that are deferred.
+  bool names_map_stores() const { return extra_.contains("store_by_maps"); }
+  bool stores_by_maps() const {
+    const bool may_pay = splits_products_ && stores_deferred_by_maps;
+    return is_on("store_by_maps") && (names_map_stores() || may_pay);
+  }
+
+  void add_stages(bool has_roles) const {
     const bool has_stages = options_.num_stages > 1 && is_on("pipeline_loops");
     if (!has_stages) return;
     const PipelineLoopsOptions stages{.num_stages = options_.num_stages,
@@ -248,11 +259,31 @@ class PipelineRun {
       done("load_ahead");
     }
     run_all(std::span(of_stages).subspan(4, 4));
-    if (!defers || skipped_.contains("defer_stores")) return;
-    defer_stores(kernel_, {.num_warps = warps(),
-                           .most_slots = std::min(options_.num_stages + 1, options_.most_slots),
-                           .shared_bytes = target_.shared_bytes_per_block_optin});
+    if (has_roles) store_results();
+  }
+
+  void store_results() const {
+    if (stores_by_maps() && (names_map_stores() || would_defer_map_stores())) {
+      take_map_stores(kernel_);
+      done("store_by_maps");
+    }
+    if (!splits_products_ || skipped_.contains("defer_stores")) return;
+    take_deferred(kernel_);
     done("defer_stores");
+  }
+  bool take_map_stores(ir::Kernel& kernel) const {
+    return store_by_maps(kernel, {.num_warps = warps(),
+                                  .shared_bytes = target_.shared_bytes_per_block_optin});
+  }
+  bool take_deferred(ir::Kernel& kernel) const {
+    return defer_stores(kernel,
+                        {.num_warps = warps(),
+                         .most_slots = std::min(options_.num_stages + 1, options_.most_slots),
+                         .shared_bytes = target_.shared_bytes_per_block_optin});
+  }
+  bool would_defer_map_stores() const {
+    ir::Kernel copy = ir::clone(kernel_);
+    return !skipped_.contains("defer_stores") && take_map_stores(copy) && take_deferred(copy);
   }
 
   ir::Kernel& kernel_;

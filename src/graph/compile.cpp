@@ -306,10 +306,13 @@ State::~State() = default;
 
 std::pair<std::vector<Tensor>, std::shared_ptr<const std::any>> State::run(const Call& call) {
   if (graph::Tracer::current() != nullptr) graph::TraceScope refuses;
-  for (std::size_t i = 0; i < call.inputs.size(); ++i)
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
     if (!call.inputs[i].is_defined())
       throw ArgumentError(
           fmt::format("tensor {} of a call of '{}' is undefined", i + 1, parts_->options.name));
+    if (traced_of(call.inputs[i])) [[unlikely]]
+      throw_traced(fmt::format("a call of '{}'", parts_->options.name), call.inputs[i]);
+  }
   std::shared_ptr<Entry> entry = parts_->find(call);
   if (entry == nullptr) entry = parts_->add(parts_->make_entry(call));
   else if (settings().check_trace) parts_->check_trace(*entry, call);

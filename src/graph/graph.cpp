@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph/graph.cpp — printing of graphs.
+// graph/graph.cpp — nodes that are kept; printing of graphs.
 #include "graph/graph.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
@@ -29,6 +30,14 @@ std::string value_text(const Graph& graph, const Value& value) {
 }
 
 }  // namespace
+
+void NodeList::keep(const std::vector<bool>& is_kept) {
+  const auto count = static_cast<std::size_t>(std::count(is_kept.begin(), is_kept.end(), true));
+  Chunks<Node> kept(std::max<std::size_t>(count, 1));
+  for (std::size_t i = 0; i < all_.size(); ++i)
+    all_[i] = is_kept[i] ? &kept.emplace_back(std::move(*all_[i])) : nullptr;
+  memory_ = std::move(kept);
+}
 
 std::string_view node_name(const Node& node) {
   switch (node.kind) {

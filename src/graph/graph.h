@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/chunks.h"
 #include "graph/op.h"
 #include "tilewright/tensor.h"
 
@@ -28,6 +29,7 @@ struct Value {
 
   bool is_number() const { return node < 0; }
 };
+using Values = std::vector<Value, Recycled<Value>>;  // every node has some, most of them one or two
 
 struct Node {
   enum class Kind {
@@ -48,7 +50,7 @@ struct Node {
   Shape shape;
   Shape strides;
   std::uint32_t mask = 0;
-  std::vector<Value> operands;
+  Values operands;
   int input = -1;
   int axis = 0;
   Tensor captured;
@@ -64,8 +66,8 @@ struct Node {
   bool is_given() const { return kind == Kind::Input || kind == Kind::Captured; }
 };
 
-// Nodes by their numbers. A node stays where it is while others are added, and can be dropped: a
-// plan keeps those that it runs (plan/keep.h).
+// Nodes by their numbers. A node stays where it is while others are added. A plan keeps those that
+// it runs (plan/keep.h).
 class NodeList {
  public:
   template <class N>
@@ -77,9 +79,9 @@ class NodeList {
     using pointer = N*;
     using reference = N&;
     Iterator() = default;
-    explicit Iterator(const std::unique_ptr<Node>* place) : place_(place) {}
+    explicit Iterator(Node* const* place) : place_(place) {}
     N& operator*() const { return **place_; }
-    N* operator->() const { return place_->get(); }
+    N* operator->() const { return *place_; }
     Iterator& operator++() {
       ++place_;
       return *this;
@@ -88,17 +90,18 @@ class NodeList {
     friend bool operator==(const Iterator&, const Iterator&) = default;
 
    private:
-    const std::unique_ptr<Node>* place_ = nullptr;
+    Node* const* place_ = nullptr;
   };
 
   NodeList() = default;
   NodeList(const NodeList& other) {
-    for (const std::unique_ptr<Node>& node : other.all_)
-      all_.push_back(node ? std::make_unique<Node>(*node) : nullptr);
+    for (const Node* node : other.all_)
+      all_.push_back(node != nullptr ? &memory_.emplace_back(*node) : nullptr);
   }
   NodeList(NodeList&&) = default;
   NodeList& operator=(NodeList other) {
     all_ = std::move(other.all_);
+    memory_ = std::move(other.memory_);
     return *this;
   }
 
@@ -106,24 +109,28 @@ class NodeList {
   bool empty() const { return all_.empty(); }
   Node& operator[](std::size_t i) { return *all_[i]; }
   const Node& operator[](std::size_t i) const { return *all_[i]; }
-  Node& back() { return *all_.back(); }
   Iterator<Node> begin() { return Iterator<Node>(all_.data()); }
   Iterator<Node> end() { return Iterator<Node>(all_.data() + all_.size()); }
   Iterator<const Node> begin() const { return Iterator<const Node>(all_.data()); }
   Iterator<const Node> end() const { return Iterator<const Node>(all_.data() + all_.size()); }
   void reserve(std::size_t count) { all_.reserve(count); }
-  void push_back(Node&& node) { all_.push_back(std::make_unique<Node>(std::move(node))); }
-  void shrink(std::size_t count) { all_.resize(count); }
+  void push_back(Node&& node) { all_.push_back(&memory_.emplace_back(std::move(node))); }
+  // Of a list that has all its nodes.
+  void shrink(std::size_t count) {
+    for (; all_.size() > count; all_.pop_back()) memory_.pop_back();
+  }
   bool has(std::size_t i) const { return all_[i] != nullptr; }
-  void drop(std::size_t i) { all_[i].reset(); }
+  // The others are gone, with their memory.
+  void keep(const std::vector<bool>& is_kept);
 
  private:
-  std::vector<std::unique_ptr<Node>> all_;
+  std::vector<Node*> all_;
+  Chunks<Node> memory_;
 };
 
 struct Graph {
   NodeList nodes;
-  std::vector<Value> outputs;
+  Values outputs;
   Device device;
 
   // "%3: float32[128, 256] = add(%1, %2[:] [256, 1])", one line a node.

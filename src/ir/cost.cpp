@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
 
 namespace tilewright::ir {
 namespace {
@@ -196,6 +197,12 @@ class Counter {
 
   // A scalar in terms of the launch; none when it is not known before it.
   std::optional<PlanExpression> expression(Value value) {
+    const auto known = expressions_.find(value.id);
+    if (known != expressions_.end()) return known->second;
+    return expressions_[value.id] = find_expression(value);
+  }
+
+  std::optional<PlanExpression> find_expression(Value value) {
     for (std::size_t i = 0; i < kernel_.arguments.size(); ++i)
       if (kernel_.arguments[i].value == value && type(value).is_int())
         return PlanExpression{{Kind::Argument, static_cast<std::int64_t>(i)}};
@@ -235,7 +242,9 @@ class Counter {
       if (from != op.kind || !type(op.result()).is_int()) continue;
       const auto a = expression(op.operands[0]);
       const auto b = a ? expression(op.operands[1]) : std::nullopt;
-      if (!b) return std::nullopt;
+      // A plan spells out what is used twice, twice.
+      constexpr std::size_t longest = 512;
+      if (!b || a->size() + b->size() > longest) return std::nullopt;
       // A divisor that may be 0 must not reach whoever evaluates the plan.
       const bool divides = to == Kind::Divide || to == Kind::Modulo;
       if (divides && number_of(*b).value_or(0) <= 0) return std::nullopt;
@@ -246,6 +255,7 @@ class Counter {
 
   const Kernel& kernel_;
   bool is_exact_ = true;
+  std::unordered_map<std::uint32_t, std::optional<PlanExpression>> expressions_;
 };
 
 }  // namespace

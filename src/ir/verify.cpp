@@ -3,6 +3,7 @@
 #include "ir/verify.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,26 +34,43 @@ class Verifier {
   [[noreturn]] void fail(const Op* op, const std::string& rule) const {
     fail_verification(kernel_, op, rule);
   }
-  void require(const Op& op, bool holds, const std::string& rule) const {
-    if (!holds) fail(&op, rule);
+  template <class... Arguments>
+  void require(const Op& op, bool holds, fmt::format_string<Arguments...> rule,
+               Arguments&&... arguments) const {
+    if (!holds) fail(&op, fmt::format(rule, std::forward<Arguments>(arguments)...));
   }
 
   // Maps are of pointer arguments; a ring's buffers have as many slots each and belong to it alone.
   void check_tables() const {
     for (const KernelMap& map : kernel_.maps) {
-      const auto is_argument = [&](int i) { return i >= 0 && i < static_cast<int>(kernel_.arguments.size()); };
+      const auto is_argument = [&](int i) {
+        return i >= 0 && i < static_cast<int>(kernel_.arguments.size());
+      };
       const auto is_number = [&](const LaunchNumber& n) {
         return std::all_of(n.arguments.begin(), n.arguments.end(), [&](int i) {
-          return is_argument(i) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(i)].value).is_int();
+          return is_argument(i) &&
+                 kernel_.type(kernel_.arguments[static_cast<std::size_t>(i)].value).is_int();
         });
       };
-      bool is_good = is_argument(map.argument) && kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value).is_pointer &&
-                     !map.dimensions.empty() && map.dimensions.size() <= 5 && map.dimensions[0].stride == LaunchNumber{};
+      bool is_good = is_argument(map.argument) &&
+                     kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value)
+                         .is_pointer &&
+                     !map.dimensions.empty() && map.dimensions.size() <= 5 &&
+                     map.dimensions[0].stride == LaunchNumber{};
       for (const KernelMap::Dimension& d : map.dimensions)
-        is_good = is_good && is_number(d.size) && is_number(d.stride) && d.of_tile >= no_dimension && d.of_tile < Type::max_rank;
-      if (is_good && map.rounds_to_tf32 && kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value).dtype != DType::Float32)
-        fail(nullptr, fmt::format("map '{}' rounds to tf32, but its elements are no float32", map.name));
-      if (!is_good) fail(nullptr, fmt::format("map '{}' must be of a pointer argument, by integer arguments, with stride 1 first", map.name));
+        is_good = is_good && is_number(d.size) && is_number(d.stride) &&
+                  d.of_tile >= no_dimension && d.of_tile < Type::max_rank;
+      if (is_good && map.rounds_to_tf32 &&
+          kernel_.type(kernel_.arguments[static_cast<std::size_t>(map.argument)].value).dtype !=
+              DType::Float32)
+        fail(nullptr,
+             fmt::format("map '{}' rounds to tf32, but its elements are no float32", map.name));
+      if (!is_good)
+        fail(
+            nullptr,
+            fmt::format(
+                "map '{}' must be of a pointer argument, by integer arguments, with stride 1 first",
+                map.name));
     }
     std::vector<std::string> taken;
     for (const KernelRing& ring : kernel_.rings) {
@@ -60,7 +78,8 @@ class Verifier {
       for (const std::string& name : ring.buffers) {
         const KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_named(name)];
         if (!buffer.has_slots() || buffer.slots != kernel_.slots_of(ring))
-          fail(nullptr, fmt::format("the buffers of ring '{}' must have the same number of slots", ring.name));
+          fail(nullptr, fmt::format("the buffers of ring '{}' must have the same number of slots",
+                                    ring.name));
         if (std::find(taken.begin(), taken.end(), name) != taken.end())
           fail(nullptr, fmt::format("buffer '{}' is in a ring twice", name));
         taken.push_back(name);
@@ -116,11 +135,13 @@ class Verifier {
     for (const Value value : defined) is_defined_[value.id] = owner == nullptr;
   }
 
-  // Who looks at the sums of a product that goes on waits for it, at the latest the end of the round. A loop with `drains` waits at
-  // its own end for those that nobody looks at, whose sums it carries from each product to itself.
+  // Who looks at the sums of a product that goes on waits for it, at the latest the end of the
+  // round. A loop with `drains` waits at its own end for those that nobody looks at, whose sums it
+  // carries from each product to itself.
   void check_pending(const Op& dot, const Region& region, const Op* owner) const {
     require(dot, dot.integer("pending") > 0, "pending must not be negative");
-    require(dot, owner && owner->kind == OpKind::For, "a product with pending must stand in a 'for', not deeper");
+    require(dot, owner && owner->kind == OpKind::For,
+            "a product with pending must stand in a 'for', not deeper");
     if (owner->integer("drains", 0) == 0) return;
     const auto uses = [&](Value value) {
       int count = 0;
@@ -138,10 +159,10 @@ class Verifier {
                            uses(dot.result()) == 1;
     const auto yields = std::count(end.operands.begin(), end.operands.end(), dot.result());
     const bool is_read = uses(dot.result()) > static_cast<int>(yields);
-    require(
-        dot, only_adds || is_read,
-        "a product with pending must be read in its round, or add to a carried tile that nothing else "
-        "of the loop reads");
+    require(dot, only_adds || is_read,
+            "a product with pending must be read in its round, or add to a carried tile that "
+            "nothing else "
+            "of the loop reads");
   }
 
   void check_structure(const Op& op) const {
@@ -149,15 +170,14 @@ class Verifier {
     require(op, facts.is_legal_at(kernel_.stage), "the op is not legal at this stage");
     require(op,
             facts.operands < 0 || op.operands.size() == static_cast<std::size_t>(facts.operands),
-            fmt::format("needs {} operands, has {}", facts.operands, op.operands.size()));
+            "needs {} operands, has {}", facts.operands, op.operands.size());
     require(op, facts.results < 0 || op.results.size() == static_cast<std::size_t>(facts.results),
-            fmt::format("needs {} results, has {}", facts.results, op.results.size()));
+            "needs {} results, has {}", facts.results, op.results.size());
     for (const Value value : op.operands)
       require(op, value.id < is_defined_.size() && is_defined_[value.id],
               "an operand is used before its definition or outside its region");
-    require(op,
-            facts.regions < 0 || op.regions.size() == static_cast<std::size_t>(facts.regions),
-            fmt::format("needs {} regions, has {}", facts.regions, op.regions.size()));
+    require(op, facts.regions < 0 || op.regions.size() == static_cast<std::size_t>(facts.regions),
+            "needs {} regions, has {}", facts.regions, op.regions.size());
     check_attributes(op);
   }
 
@@ -166,13 +186,12 @@ class Verifier {
       const auto rules = op.facts().attributes;
       const auto rule = std::find_if(rules.begin(), rules.end(),
                                      [&](const auto& r) { return r.name == attribute.name; });
-      require(op, rule != rules.end(), fmt::format("has no attribute '{}'", attribute.name));
+      require(op, rule != rules.end(), "has no attribute '{}'", attribute.name);
       require(op, has_kind(attribute.value, rule->kind),
-              fmt::format("attribute '{}' has the wrong kind of value", attribute.name));
+              "attribute '{}' has the wrong kind of value", attribute.name);
     }
     for (const AttributeRule& rule : op.facts().attributes)
-      require(op, rule.is_optional || op.find(rule.name),
-              fmt::format("attribute '{}' is missing", rule.name));
+      require(op, rule.is_optional || op.find(rule.name), "attribute '{}' is missing", rule.name);
   }
 
   static bool has_kind(const AttributeValue& value, AttributeRule::Kind kind) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,16 +31,18 @@ class FinalRules {
   }
 
  private:
-  void require(const Op* op, bool holds, const std::string& rule) const {
-    if (!holds) fail_verification(kernel_, op, rule);
+  template <class... Arguments>
+  void require(const Op* op, bool holds, fmt::format_string<Arguments...> rule,
+               Arguments&&... arguments) const {
+    if (!holds)
+      fail_verification(kernel_, op, fmt::format(rule, std::forward<Arguments>(arguments)...));
   }
 
   void see(const Op* op, Value value) {
     is_seen_[value.id] = true;
     require(op, kernel_.type(value).is_scalar(), "rule F1: a value of stage final is no tile");
     const std::string& name = kernel_.name_of(value);
-    require(op, name.empty() || is_identifier(name),
-            fmt::format("rule F8: '{}' is no identifier", name));
+    require(op, name.empty() || is_identifier(name), "rule F8: '{}' is no identifier", name);
   }
 
   void check(const Region& region) {
@@ -87,15 +90,18 @@ class FinalRules {
             "rule F1: an element is printed with its index or without one");
   }
 
-  // Blocks write to each other's shared memory once all of them have begun, and meet in no other way.
+  // Blocks write to each other's shared memory once all of them have begun, and meet in no other
+  // way.
   void check_cluster(const Op& op) {
     if (op.kind == OpKind::Barrier)
-      require(&op, kernel_.shape.cluster <= 1, "rule F4: threads of several blocks have no barrier");
+      require(&op, kernel_.shape.cluster <= 1,
+              "rule F4: threads of several blocks have no barrier");
     if (op.kind != OpKind::Call) return;
     const LibraryFunction* function = find_library_function(op.text("function"));
     for (const LibraryEffect& effect : effects_of(*function)) {
       if (effect.kind == LibraryEffect::Kind::Barrier)
-        require(&op, kernel_.shape.cluster <= 1, "rule F4: threads of several blocks have no barrier");
+        require(&op, kernel_.shape.cluster <= 1,
+                "rule F4: threads of several blocks have no barrier");
       if (effect.kind != LibraryEffect::Kind::Cluster) continue;
       require(&op, kernel_.shape.cluster > 1, "rule F4: the program has one block");
       require(&op, has_begun_ || function->kind == LibraryKind::ClusterWait,
@@ -137,7 +143,8 @@ bool is_identifier(std::string_view name) {
   const auto is_letter = [](char c) {
     return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
   };
-  return !name.empty() && is_letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
+  return !name.empty() && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) {
            return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
          });
 }

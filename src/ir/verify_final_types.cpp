@@ -2,6 +2,7 @@
 // ir/verify_final_types.cpp — what operands and results the ops of stage Final have.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,8 +67,10 @@ class FinalTypes {
   }
 
  private:
-  void require(bool holds, const std::string& rule) const {
-    if (!holds) fail_verification(kernel_, &op_, rule);
+  template <class... Arguments>
+  void require(bool holds, fmt::format_string<Arguments...> rule, Arguments&&... arguments) const {
+    if (!holds)
+      fail_verification(kernel_, &op_, fmt::format(rule, std::forward<Arguments>(arguments)...));
   }
   const Type& operand(std::size_t k) const { return kernel_.type(op_.operands[k]); }
   const Type& result() const { return kernel_.type(op_.result()); }
@@ -112,8 +115,8 @@ class FinalTypes {
             "a group has two arrays or more of at least one element");
     for (const Value value : op_.results) {
       const Space space = kernel_.type(value).space;
-      require(space == result().space && (space == Space::Registers || space == Space::Stack ||
-                                          space == Space::Shared),
+      require(space == result().space &&
+                  (space == Space::Registers || space == Space::Stack || space == Space::Shared),
               "the arrays of a group are variables, on the stack or in shared memory, all of them");
     }
     require(result().space != Space::Registers || op_.integer("count") == 1,
@@ -140,20 +143,21 @@ class FinalTypes {
   // perhaps another value follow.
   void check_vector(std::size_t array, std::size_t guards, bool has_other) const {
     if (op_.operands.size() == 2) guards = 0;
-    require(op_.operands.size() >= 2 && guards <= 2 && (op_.operands.size() != 3 || !has_other),
-            has_other ? "needs an array, a pointer, and a condition or two bounds with another value"
-                      : "needs a pointer, an array and perhaps a condition or two bounds");
+    require(
+        op_.operands.size() >= 2 && guards <= 2 && (op_.operands.size() != 3 || !has_other), "{}",
+        has_other ? "needs an array, a pointer, and a condition or two bounds with another value"
+                  : "needs a pointer, an array and perhaps a condition or two bounds");
     const Type& pointer = operand(1 - array);
-    require(operand(array).is_array(), fmt::format("operand {} is an array", array));
+    require(operand(array).is_array(), "operand {} is an array", array);
     const bool is_array = pointer.is_array();
     require((pointer.is_pointer && !is_array) || (is_array && guards == 0),
-            fmt::format("operand {} is a pointer, or without guards an array", 1 - array));
+            "operand {} is a pointer, or without guards an array", 1 - array);
     const Type element = operand(array).element();
     const Type other = is_array ? pointer.element() : pointer.pointee();
     require(element.element_bytes() == other.element_bytes(),
             "the array has elements of those in memory");
     for (std::size_t k = 2; k < 2 + guards; ++k)
-      require(guards == 1 ? operand(k) == Type::scalar(b1) : is_index(operand(k)),
+      require(guards == 1 ? operand(k) == Type::scalar(b1) : is_index(operand(k)), "{}",
               guards == 1 ? "the condition is a bool" : "the bounds are integers");
     if (has_other && guards > 0)
       require(operand(2 + guards) == element, "the other value has the element's type");
@@ -193,7 +197,8 @@ class FinalTypes {
     require(operand(array).is_array() && pointer.is_pointer && !pointer.is_array() &&
                 operand(array).element().element_bytes() == pointer.pointee().element_bytes(),
             "it moves between an array and memory of its elements");
-    for (std::size_t k = 2; k < 7; ++k) require(is_index(operand(k)), "slots and bounds are integers");
+    for (std::size_t k = 2; k < 7; ++k)
+      require(is_index(operand(k)), "slots and bounds are integers");
     require(operands == 7 || operand(7) == operand(array).element(),
             "the other value has the element's type");
     const std::int64_t size = op_.integer("rotates");
@@ -208,7 +213,8 @@ class FinalTypes {
     require(op_.operands.size() >= 2 && op_.operands.size() <= 4,
             "needs an array, a pointer and perhaps whether it is wanted, and starts");
     const Type &array = operand(0), &pointer = operand(1);
-    require(array.is_array() && array.space == Space::Shared, "the first operand is a shared array");
+    require(array.is_array() && array.space == Space::Shared,
+            "the first operand is a shared array");
     require(pointer.is_pointer && !pointer.is_array() &&
                 pointer.pointee().element_bytes() == array.element().element_bytes(),
             "the second operand is a pointer to elements of the array's size");
@@ -263,18 +269,19 @@ class FinalTypes {
   void check_call() const {
     const std::string name(op_.text("function"));
     const LibraryFunction* function = find_library_function(name);
-    require(function != nullptr, fmt::format("rule F9: the library has no function '{}'", name));
+    require(function != nullptr, "rule F9: the library has no function '{}'", name);
     bool fit = op_.operands.size() == function->operands.size();
     for (std::size_t k = 0; fit && k < op_.operands.size(); ++k)
       fit = fits(function->operands[k], operand(k));
     if (function->operands.starts_with('A')) fit = fits_totals(*function);
-    if (function->kind == LibraryKind::CopyBox) fit = fits_box();
+    if (function->kind == LibraryKind::CopyBox) fit = fits_box(2);
+    if (function->kind == LibraryKind::StoreBox) fit = fits_box(1);
     if (function->kind == LibraryKind::WordOf) fit = fits_word();
-    require(fit, fmt::format("rule F9: '{}' takes operands \"{}\"", name, function->operands));
+    require(fit, "rule F9: '{}' takes operands \"{}\"", name, function->operands);
     require(op_.integers("numbers").size() == static_cast<std::size_t>(function->numbers) &&
                 op_.regions.size() == static_cast<std::size_t>(function->regions),
-            fmt::format("rule F9: '{}' takes {} numbers and {} regions", name, function->numbers,
-                        function->regions));
+            "rule F9: '{}' takes {} numbers and {} regions", name, function->numbers,
+            function->regions);
     check_call_result(*function);
     if (function->kind == LibraryKind::Dot) check_product();
     if (function->kind == LibraryKind::LoadMatrices) check_matrices();
@@ -310,8 +317,8 @@ class FinalTypes {
     const std::vector<std::int64_t> numbers = op_.integers("numbers");
     const std::int64_t count = numbers[0], how = numbers[1];
     const std::size_t bytes = operand(1).element().element_bytes();
-    require(operand(0).element() == Type::scalar(DType::UInt32) && operand(0).space == Space::Stack &&
-                operand(1).space == Space::Shared,
+    require(operand(0).element() == Type::scalar(DType::UInt32) &&
+                operand(0).space == Space::Stack && operand(1).space == Space::Shared,
             "rule F9: load_matrices reads from shared memory into words of the thread");
     require((count == 1 || count == 2 || count == 4) && how >= 0 && how <= 3 && bytes <= 4 &&
                 (how == 0 || bytes == (how == 1 ? 2u : 1u)) && (how < 2 || count == 4),
@@ -322,27 +329,31 @@ class FinalTypes {
 
   void check_unit() const {
     const ProductUnit* unit = unit_named(op_.text("unit"));
-    require(unit != nullptr,
-            fmt::format("rule F9: there is no unit of products '{}'", op_.text("unit")));
+    require(unit != nullptr, "rule F9: there is no unit of products '{}'", op_.text("unit"));
     const bool is_wide = unit->left == DType::Float64;
-    const DType sum = is_wide ? DType::Float64 : unit->left == DType::Int8 ? DType::Int32 : DType::Float32;
+    const DType sum = is_wide                     ? DType::Float64
+                      : unit->left == DType::Int8 ? DType::Int32
+                                                  : DType::Float32;
     const Type word = Type::scalar(is_wide ? DType::Float64 : DType::UInt32);
     require(operand(0).element() == Type::scalar(sum) && operand(1).element() == word &&
                 operand(2).element() == word,
-            fmt::format("rule F9: '{}' multiplies words and adds to sums of {}", unit->name,
-                        Type::scalar(sum).to_string()));
+            "rule F9: '{}' multiplies words and adds to sums of {}", unit->name,
+            Type::scalar(sum).to_string());
     require(thread_op(kernel_) && thread_op(kernel_)->integer("lanes") == unit->lanes,
             "rule F9: the lanes of a warp call a unit together");
   }
 
   // An array in shared memory, a word, and as many coordinates as the map has dimensions.
-  bool fits_box() const {
-    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(),
-                                  [&](const KernelMap& other) { return other.name == op_.text("map"); });
-    if (map == kernel_.maps.end() || op_.operands.size() != 2 + map->dimensions.size()) return false;
-    for (std::size_t k = 2; k < op_.operands.size(); ++k)
+  // Coordinates stand from operand `first` on.
+  bool fits_box(std::size_t first) const {
+    const auto map =
+        std::find_if(kernel_.maps.begin(), kernel_.maps.end(),
+                     [&](const KernelMap& other) { return other.name == op_.text("map"); });
+    if (map == kernel_.maps.end() || op_.operands.size() != first + map->dimensions.size())
+      return false;
+    for (std::size_t k = first; k < op_.operands.size(); ++k)
       if (!is_index(operand(k))) return false;
-    return operand(0).space == Space::Shared && is_words(1);
+    return operand(0).space == Space::Shared && (first == 1 || is_words(1));
   }
   bool is_words(std::size_t k) const {
     return operand(k) == Type::array(Type::scalar(DType::UInt64), Space::Shared);
@@ -350,8 +361,7 @@ class FinalTypes {
 
   void check_group_product() const {
     const GroupUnit* unit = group_unit_named(op_.text("unit"));
-    require(unit != nullptr,
-            fmt::format("rule F9: warpgroups have no unit '{}'", op_.text("unit")));
+    require(unit != nullptr, "rule F9: warpgroups have no unit '{}'", op_.text("unit"));
     const DType sum = unit->left == DType::Int8 ? DType::Int32 : DType::Float32;
     const std::vector<std::int64_t> numbers = op_.integers("numbers");
     require(operand(0) == Type::array(Type::scalar(sum), Space::Stack) &&
@@ -392,6 +402,9 @@ class FinalTypes {
       require(operand(0).element().element_bytes() == 2 && numbers[1] >= 0 && numbers[1] < 5 &&
                   numbers[2] > 0 && (std::int64_t{1} << numbers[2]) < numbers[0],
               "rule F9: lanes swap words of two elements");
+    if (function.kind == LibraryKind::StoreBox)
+      require(numbers[3] == 0 || operand(0).dtype == DType::Float32,
+              "rule F9: what a store adds is of f32");
     const bool is_of_ring =
         function.kind == LibraryKind::SetUpRing || function.kind == LibraryKind::AcquireSlot ||
         function.kind == LibraryKind::AwaitSlot || function.kind == LibraryKind::ReleaseSlot;
@@ -425,14 +438,16 @@ class FinalTypes {
     for (std::size_t k = 0; fit && k < 2 * count; ++k)
       fit = kernel_.type(region.arguments[k]) == operand(k % count).element() &&
             kernel_.type(yielded[k % count]) == operand(k % count).element();
-    require(fit, "rule F9: the function that combines takes two elements of each array and gives one");
+    require(fit,
+            "rule F9: the function that combines takes two elements of each array and gives one");
     require(is_identifier(op_.text("named")), "rule F8: the function has a name");
     const std::vector<std::int64_t> numbers = op_.integers("numbers");
     for (const std::int64_t number : numbers)
       require(number >= 0, "rule F9: lanes, warps and counts are not negative");
     const Op* thread = thread_op(kernel_);
     const std::int64_t lanes = thread ? thread->integer("lanes", 1) : 1;
-    const std::int64_t warps = thread ? thread->integer("count") / std::max<std::int64_t>(lanes, 1) : 1;
+    const std::int64_t warps =
+        thread ? thread->integer("count") / std::max<std::int64_t>(lanes, 1) : 1;
     require(numbers[0] < lanes && (!function.operands.ends_with('S') || numbers[1] < warps),
             "rule F9: the bits are those of lanes and warps that the program has");
     for (std::size_t k = 0; k < count; ++k) {
@@ -450,7 +465,8 @@ class FinalTypes {
   void check_scan() const {
     const std::vector<std::int64_t> numbers = op_.integers("numbers");
     const std::size_t last = numbers.size() - 1;
-    const std::int64_t inner = numbers[last - 3], outer = numbers[last - 2], count = numbers[last - 1];
+    const std::int64_t inner = numbers[last - 3], outer = numbers[last - 2],
+                       count = numbers[last - 1];
     require(std::has_single_bit(static_cast<std::uint64_t>(count)) && inner < count &&
                 outer < count && (inner & outer) == 0,
             "rule F9: the bits of a scan are different ones of the numbers of a power of two");
@@ -460,11 +476,11 @@ class FinalTypes {
   void check_row() const {
     const std::vector<std::int64_t> numbers = op_.integers("numbers");
     const Op* thread = thread_op(kernel_);
-    require(result().space == Space::Stack && thread &&
-                thread->integer("count") == numbers[2] * kernel_.shape.cluster,
-            "rule F9: own_row gives an array of the thread, and is told how many threads a block has");
-    require(numbers[1] > 0 && numbers[0] % numbers[1] == 0,
-            "rule F9: own_row has whole vectors");
+    require(
+        result().space == Space::Stack && thread &&
+            thread->integer("count") == numbers[2] * kernel_.shape.cluster,
+        "rule F9: own_row gives an array of the thread, and is told how many threads a block has");
+    require(numbers[1] > 0 && numbers[0] % numbers[1] == 0, "rule F9: own_row has whole vectors");
   }
 
   // By the threads that there are, of all elements of the array.
@@ -477,11 +493,11 @@ class FinalTypes {
     const auto is_log = [](std::int64_t log, std::int64_t count) {
       return log >= 0 && log < 31 && std::int64_t{1} << log == count;
     };
-    require(is_log(numbers[3], array->integer("count")) &&
-                is_log(numbers[4], thread->integer("count")),
-            "rule F9: sort_block is told how many elements and threads there are");
-    require(numbers[0] > 0 && numbers[0] <= numbers[1] && numbers[1] <= numbers[3] && numbers[2] >= 0 &&
-                numbers[2] < static_cast<std::int64_t>(std::size(sort_orders)),
+    require(
+        is_log(numbers[3], array->integer("count")) && is_log(numbers[4], thread->integer("count")),
+        "rule F9: sort_block is told how many elements and threads there are");
+    require(numbers[0] > 0 && numbers[0] <= numbers[1] && numbers[1] <= numbers[3] &&
+                numbers[2] >= 0 && numbers[2] < static_cast<std::int64_t>(std::size(sort_orders)),
             "rule F9: stages of sort_block are those of its elements, and an order is 0, 1 or 2");
   }
 
@@ -490,14 +506,14 @@ class FinalTypes {
     for (const Region& region : op_.regions) {
       const bool is_first = &region == &op_.regions[0];
       const std::vector<Value>& yielded = region.ops.back()->operands;
-      require(region.arguments.size() == 1 &&
-                  kernel_.type(region.arguments[0]) == Type::scalar(i64) &&
-                  yielded.size() == (is_first ? 1u : 0u) &&
-                  (!is_first || kernel_.type(yielded[0]) == given),
-              is_first ? fmt::format("rule F9: the function that is handed over takes an i64 and "
-                                     "gives an {}",
-                                     given.to_string())
-                       : "rule F9: the second function takes an i64 and gives nothing");
+      const bool takes_index =
+          region.arguments.size() == 1 && kernel_.type(region.arguments[0]) == Type::scalar(i64);
+      const bool gives_one = yielded.size() == 1 && kernel_.type(yielded[0]) == given;
+      require(!is_first || (takes_index && gives_one),
+              "rule F9: the function that is handed over takes an i64 and gives an {}",
+              given.to_string());
+      require(is_first || (takes_index && yielded.empty()),
+              "rule F9: the second function takes an i64 and gives nothing");
     }
   }
 
@@ -528,8 +544,8 @@ class FinalTypes {
 
   void check_call_result(const LibraryFunction& function) const {
     const bool has_none = function.result == "none";
-    require(op_.results.size() == (has_none ? 0u : 1u),
-            fmt::format("rule F9: '{}' gives {}", function.name, function.result));
+    require(op_.results.size() == (has_none ? 0u : 1u), "rule F9: '{}' gives {}", function.name,
+            function.result);
     if (has_none) return;
     const auto array = function.operands.find('a');
     bool fit = result().to_string() == function.result;
@@ -539,7 +555,7 @@ class FinalTypes {
             (result().space == Space::Stack || result().space == Space::Arena) &&
             op_.integers("numbers")[0] > 0 && op_.integers("numbers")[1] >= 0;
     if (function.result == "same") fit = result() == operand(0);
-    require(fit, fmt::format("rule F9: '{}' gives {}", function.name, function.result));
+    require(fit, "rule F9: '{}' gives {}", function.name, function.result);
   }
 
   void check_programs() const {

@@ -3,6 +3,7 @@
 #include "ir/verify_types.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,7 +30,8 @@ class TypeRules {
       case OpKind::NumBlocks:
         return require(op, result(op) == Type::scalar(i32), "gives an i32");
       case OpKind::IsProducer:
-        return require(op, result(op) == Type::scalar(b1) && op.integer("warps") > 0, "gives a bool, for at least one warp");
+        return require(op, result(op) == Type::scalar(b1) && op.integer("warps") > 0,
+                       "gives a bool, for at least one warp");
       case OpKind::Arange:
         return require(op, result(op).rank == 1 && result(op).element() == Type::scalar(i32),
                        "gives a rank-1 tile of i32");
@@ -112,6 +114,11 @@ class TypeRules {
         return check_ring_op(op);
       case OpKind::CopyMap:
         return check_copy_map(op);
+      case OpKind::StoreMap:
+        return check_store_map(op);
+      case OpKind::WaitStores:
+        return require(op, op.text("until") == "read" || op.text("until") == "memory",
+                       "`until` is read or memory");
       case OpKind::Array:
       case OpKind::Group:
       case OpKind::ArrayView:
@@ -162,8 +169,11 @@ class TypeRules {
   }
 
  private:
-  void require(const Op& op, bool holds, const std::string& rule) const {
-    if (!holds) fail_verification(kernel_, &op, rule);
+  template <class... Arguments>
+  void require(const Op& op, bool holds, fmt::format_string<Arguments...> rule,
+               Arguments&&... arguments) const {
+    if (!holds)
+      fail_verification(kernel_, &op, fmt::format(rule, std::forward<Arguments>(arguments)...));
   }
 
   const Type& operand(const Op& op, std::size_t i) const { return kernel_.type(op.operands[i]); }
@@ -171,29 +181,29 @@ class TypeRules {
 
   void require_type(const Op& op, const Type& found, const Type& wanted,
                     std::string_view what) const {
-    require(op, found == wanted,
-            fmt::format("{} must be {}, is {}", what, wanted.to_string(), found.to_string()));
+    if (found == wanted) return;
+    require(op, false, "{} must be {}, is {}", what, wanted.to_string(), found.to_string());
   }
 
   static bool is_number(const Type& type) { return type.is_int() || type.is_float(); }
 
   void check_one_shape(const Op& op) const {
     for (const Value value : op.operands)
-      require(op, same_shape(kernel_.type(value), result(op)),
-              fmt::format("operands and result must have one shape; {} and {}",
-                          kernel_.type(value).to_string(), result(op).to_string()));
+      if (!same_shape(kernel_.type(value), result(op)))
+        require(op, false, "operands and result must have one shape; {} and {}",
+                kernel_.type(value).to_string(), result(op).to_string());
   }
 
   void check_same(const Op& op, bool is_right_kind, std::string_view kind) const {
-    require(op, is_right_kind, fmt::format("works on {}, not on {}", kind, result(op).to_string()));
+    if (!is_right_kind) require(op, false, "works on {}, not on {}", kind, result(op).to_string());
     for (const Value value : op.operands)
       require_type(op, kernel_.type(value), result(op), "an operand");
   }
 
   void check_constant(const Op& op) const {
     const bool is_float = std::holds_alternative<double>(*op.find("value"));
-    require(op, is_float == result(op).is_float(),
-            fmt::format("a value of {} is needed", result(op).is_float() ? "float" : "integer"));
+    require(op, is_float == result(op).is_float(), "a value of {} is needed",
+            result(op).is_float() ? "float" : "integer");
     require(op, !result(op).is_pointer || op.integer("value") == 0,
             "the only constant pointer is 0");
   }
@@ -215,7 +225,7 @@ class TypeRules {
     require(op, from.rank == to.rank, "ranks must be equal");
     for (int d = 0; d < to.rank; ++d)
       require(op, from.size(d) == to.size(d) || from.size(d) == 1,
-              fmt::format("dimension {} is {}, cannot become {}", d, from.size(d), to.size(d)));
+              "dimension {} is {}, cannot become {}", d, from.size(d), to.size(d));
   }
 
   void check_reshape(const Op& op) const {
@@ -256,8 +266,7 @@ class TypeRules {
 
   void check_axis(const Op& op, const Type& type) const {
     const std::int64_t axis = op.integer("axis");
-    require(op, axis >= 0 && axis < type.rank,
-            fmt::format("axis {} of a tile of rank {}", axis, type.rank));
+    require(op, axis >= 0 && axis < type.rank, "axis {} of a tile of rank {}", axis, type.rank);
   }
 
   void check_concatenate(const Op& op) const {
@@ -279,10 +288,9 @@ class TypeRules {
 
   void check_math(const Op& op) const {
     const MathFacts* function = math_function(op.text("function"));
-    require(op, function != nullptr,
-            fmt::format("there is no math function '{}'", op.text("function")));
+    require(op, function != nullptr, "there is no math function '{}'", op.text("function"));
     require(op, op.operands.size() == static_cast<std::size_t>(function->operands),
-            fmt::format("{} takes {} operands", function->name, function->operands));
+            "{} takes {} operands", function->name, function->operands);
     for (const Value value : op.operands)
       require(op, kernel_.type(value) == operand(op, 0), "operands must have one type");
   }
@@ -294,8 +302,11 @@ class TypeRules {
                 std::end(predicates),
             "is must be eq, ne, lt, le, gt or ge");
     // Of loops' indices and bounds at stage Final the narrower is widened, as C++ does it.
-    const auto is_wide = [&](const Type& type) { return type == Type::scalar(i32) || type == Type::scalar(i64); };
-    const bool widens = kernel_.stage == Stage::Final && is_wide(operand(op, 0)) && is_wide(operand(op, 1));
+    const auto is_wide = [&](const Type& type) {
+      return type == Type::scalar(i32) || type == Type::scalar(i64);
+    };
+    const bool widens =
+        kernel_.stage == Stage::Final && is_wide(operand(op, 0)) && is_wide(operand(op, 1));
     if (!widens) require_type(op, operand(op, 1), operand(op, 0), "the second operand");
     require_type(op, result(op), operand(op, 0).with_element(b1), "the result");
   }
@@ -323,10 +334,9 @@ class TypeRules {
 
   // From operand `first` on there are `count` scalars of i64.
   void check_scalars(const Op& op, std::size_t first, int count, std::string_view what) const {
-    require(
-        op, op.operands.size() == first + static_cast<std::size_t>(count),
-        fmt::format("needs {} operands for a tile of rank {}, has {}",
-                    first + static_cast<std::size_t>(count), result(op).rank, op.operands.size()));
+    require(op, op.operands.size() == first + static_cast<std::size_t>(count),
+            "needs {} operands for a tile of rank {}, has {}",
+            first + static_cast<std::size_t>(count), result(op).rank, op.operands.size());
     for (std::size_t i = first; i < op.operands.size(); ++i)
       require_type(op, operand(op, i), Type::scalar(i64), what);
   }
@@ -351,7 +361,7 @@ class TypeRules {
 
   void check_pointers(const Op& op, std::size_t least, std::size_t most) const {
     require(op, op.operands.size() >= least && op.operands.size() <= most,
-            fmt::format("takes {} to {} operands", least, most));
+            "takes {} to {} operands", least, most);
     require(op, operand(op, 0).is_pointer, "the first operand must be pointers");
   }
 
@@ -389,9 +399,8 @@ class TypeRules {
   const KernelBuffer& buffer_of(const Op& op) const {
     const auto found = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(),
                                     [&](const auto& b) { return b.name == op.text("buffer"); });
-    require(op, found != kernel_.buffers.end(),
-            fmt::format("there is no buffer '{}'", op.text("buffer")));
-    require(op, found->has_slots(), fmt::format("buffer '{}' has no slots", op.text("buffer")));
+    require(op, found != kernel_.buffers.end(), "there is no buffer '{}'", op.text("buffer"));
+    require(op, found->has_slots(), "buffer '{}' has no slots", op.text("buffer"));
     return *found;
   }
 
@@ -407,31 +416,49 @@ class TypeRules {
   const KernelRing& ring_of(const Op& op) const {
     const auto found = std::find_if(kernel_.rings.begin(), kernel_.rings.end(),
                                     [&](const auto& r) { return r.name == op.text("ring"); });
-    require(op, found != kernel_.rings.end(), fmt::format("there is no ring '{}'", op.text("ring")));
+    require(op, found != kernel_.rings.end(), "there is no ring '{}'", op.text("ring"));
     return *found;
   }
 
   void check_ring_op(const Op& op) const {
     static_cast<void>(ring_of(op));
     require_type(op, operand(op, 0), Type::scalar(i32), "the position");
-    require(op, op.operands.size() <= (op.kind == OpKind::Release ? 2u : 1u), "there are too many operands");
-    if (op.operands.size() == 2) require_type(op, operand(op, 1), Type::scalar(b1), "the condition");
+    require(op, op.operands.size() <= (op.kind == OpKind::Release ? 2u : 1u),
+            "there are too many operands");
+    if (op.operands.size() == 2)
+      require_type(op, operand(op, 1), Type::scalar(b1), "the condition");
   }
 
   void check_copy_map(const Op& op) const {
     const std::vector<std::string>& buffers = ring_of(op).buffers;
     require(op, std::find(buffers.begin(), buffers.end(), op.text("buffer")) != buffers.end(),
-            fmt::format("buffer '{}' is none of ring '{}'", op.text("buffer"), op.text("ring")));
+            "buffer '{}' is none of ring '{}'", op.text("buffer"), op.text("ring"));
+    require_type(op, operand(op, 0), Type::scalar(i32), "the position");
+    check_map(op, buffer_of(op).type);
+  }
+
+  void check_store_map(const Op& op) const {
+    require(op, !op.operands.empty() && operand(op, 0).is_tile(), "takes a tile and coordinates");
+    check_map(op, operand(op, 0));
+    require(op, op.integer("adds") == 0 || operand(op, 0).dtype == DType::Float32,
+            "adds are of f32");
+  }
+
+  // Operands from the second on are coordinates of a tile of the op's map.
+  void check_map(const Op& op, const Type& tile) const {
     const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(),
                                   [&](const auto& m) { return m.name == op.text("map"); });
-    require(op, map != kernel_.maps.end(), fmt::format("there is no map '{}'", op.text("map")));
-    require(op, op.operands.size() == map->dimensions.size() + 1, "there must be a position and a coordinate of each dimension");
-    for (std::size_t i = 0; i < op.operands.size(); ++i)
-      require_type(op, operand(op, i), Type::scalar(i32), i == 0 ? "the position" : "a coordinate");
-    const Type& pointer = kernel_.type(kernel_.arguments[static_cast<std::size_t>(map->argument)].value);
-    const Type& tile = buffer_of(op).type;
-    require(op, pointer.dtype == tile.dtype && std::count_if(map->dimensions.begin(), map->dimensions.end(), is_of_tile) == tile.rank,
-            "the map is of another element type or rank than the buffer");
+    require(op, map != kernel_.maps.end(), "there is no map '{}'", op.text("map"));
+    require(op, op.operands.size() == map->dimensions.size() + 1,
+            "there must be a coordinate of each dimension of the map");
+    for (std::size_t i = 1; i < op.operands.size(); ++i)
+      require_type(op, operand(op, i), Type::scalar(i32), "a coordinate");
+    const Type& pointer =
+        kernel_.type(kernel_.arguments[static_cast<std::size_t>(map->argument)].value);
+    const auto dimensions =
+        std::count_if(map->dimensions.begin(), map->dimensions.end(), is_of_tile);
+    require(op, pointer.dtype == tile.dtype && dimensions == tile.rank,
+            "the map is of another element type or rank than the tile");
   }
 
   void check_read_buffer(const Op& op) const {
@@ -447,16 +474,15 @@ class TypeRules {
   void check_region_types(const Op& op, std::size_t region, const std::vector<Type>& arguments,
                           const std::vector<Type>& values) const {
     const Region& body = op.regions[region];
-    require(op, body.arguments.size() == arguments.size(),
-            fmt::format("region {} needs {} arguments, has {}", region, arguments.size(),
-                        body.arguments.size()));
+    require(op, body.arguments.size() == arguments.size(), "region {} needs {} arguments, has {}",
+            region, arguments.size(), body.arguments.size());
     for (std::size_t i = 0; i < arguments.size(); ++i)
       require_type(op, kernel_.type(body.arguments[i]), arguments[i], "a region argument");
     const Op& end = last(op, region);
     const std::size_t skip = end.kind == OpKind::Condition ? 1 : 0;
     require(op, end.operands.size() == values.size() + skip,
-            fmt::format("region {} must yield {} values, yields {}", region, values.size(),
-                        end.operands.size() - skip));
+            "region {} must yield {} values, yields {}", region, values.size(),
+            end.operands.size() - skip);
     for (std::size_t i = 0; i < values.size(); ++i)
       require_type(op, kernel_.type(end.operands[i + skip]), values[i], "a yielded value");
   }

@@ -3,13 +3,17 @@
 #include "passes/axis_info.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
+#include "ir/constant.h"
 #include "passes/axis_info/transfer.h"
 
 namespace tilewright {
 
 using ir::Kernel;
 using ir::Op;
+using ir::OpKind;
 using ir::Region;
 using ir::Type;
 using ir::Value;
@@ -37,17 +41,35 @@ class AxisVisitor {
       : kernel_(analysis.kernel_), infos_(analysis.infos_) {}
 
   void run() {
+    find_assumed(kernel_.body);
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       AxisInfo& info = at(argument.value);
       for (AxisFacts& facts : info.dimensions)
         facts.divisible = power_of_two_in(argument.divisible);
-      info.is_not_negative = argument.is_positive;
+      info.is_not_negative = argument.is_positive || assumed_.contains(argument.value.id);
     }
     visit(kernel_.body);
   }
 
  private:
   AxisInfo& at(Value value) { return infos_[value.id]; }
+
+  // Values that an `assume` says not to be negative: x >= 0, x > -1, 0 <= x. What it says in a
+  // branch holds there alone.
+  void find_assumed(const Region& region) {
+    for (const Op* op : region.ops) {
+      if (op->kind != OpKind::If)
+        for (const Region& inner : op->regions) find_assumed(inner);
+      const Op* test = op->kind == OpKind::Assume ? kernel_.maker(op->operands[0]) : nullptr;
+      if (!test || test->kind != OpKind::Compare) continue;
+      const std::string_view is = test->text("is");
+      const std::int64_t least = is == "gt" || is == "lt" ? -1 : 0;
+      const bool is_greater = is == "gt" || is == "ge", is_less = is == "lt" || is == "le";
+      if (!is_greater && !is_less) continue;
+      const auto bound = ir::integer_constant(kernel_, test->operands[is_greater ? 1 : 0]);
+      if (bound && *bound >= least) assumed_.insert(test->operands[is_greater ? 0 : 1].id);
+    }
+  }
 
   void visit(const Region& region) {
     for (const Op* op : region.ops) visit(*op);
@@ -60,6 +82,7 @@ class AxisVisitor {
     std::vector<const AxisInfo*> operands;
     for (const Value operand : op.operands) operands.push_back(&at(operand));
     at(op.result()) = transfer(kernel_, op, operands);
+    at(op.result()).is_not_negative |= assumed_.contains(op.result().id);
   }
 
   void visit_control(const Op& op) {
@@ -134,6 +157,7 @@ class AxisVisitor {
 
   const Kernel& kernel_;
   std::vector<AxisInfo>& infos_;
+  std::set<std::uint32_t> assumed_;  // not to be negative
 };
 
 AxisAnalysis::AxisAnalysis(const Kernel& kernel) : kernel_(kernel) {

@@ -3,8 +3,8 @@
 // and what divides them. An analysis; it changes nothing, and works at every stage.
 //
 // It starts from what arguments, constants, ranges and hints promise, follows arithmetic, and takes
-// loops to a fixed point. Index arithmetic is taken not to overflow, and divisors to be positive.
-// Everything is a power of two.
+// loops to a fixed point. Index arithmetic is taken not to overflow. Everything is a
+// power of two.
 //
 //   %o = pid * 1024 + arange(1024)   contiguous 1024, divisible 1024: groups of 1024 elements that
 //                                    grow by 1, each starting at a multiple of 1024

@@ -96,27 +96,36 @@ class Deferrer {
   bool find_store() {
     std::size_t stores = 0, accesses = 0;
     ir::walk(*consumers_, [&](Op& op) {
-      stores += op.facts().has(ir::Writes);
-      accesses += op.facts().is(ir::Family::Access);
+      stores += op.facts().has(ir::Writes) || op.kind == OpKind::StoreMap;
+      accesses += is_access(op);
     });
     if (!ir::is_over_programs(kernel_, *programs_) && accesses != 1) return false;
     bool is_behind = false;
     for (Op* op : programs_->regions[0].ops) {
       if (op == loop_) is_behind = true;
-      const bool is_access = op->facts().is(ir::Family::Access);
-      if (store_ != nullptr && (is_access || !op->regions.empty())) return false;
-      if (is_behind && op->kind == OpKind::Store) store_ = op;
+      if (store_ != nullptr && (is_access(*op) || !op->regions.empty())) return false;
+      if (is_behind && (op->kind == OpKind::Store || op->kind == OpKind::StoreMap)) store_ = op;
     }
     if (store_ == nullptr || stores != 1) return false;
-    value_ = store_->operands[1];
+    value_ = store_->operands[is_by_map() ? 0 : 1];
     parts_ = parts_of(kernel_.type(value_), options_.num_warps);
+    if (parts_ == 0 || !is_made_inside() || !ends_with_store()) return false;
+    return is_by_map() || has_form();
+  }
+
+  static bool is_access(const Op& op) {
+    return op.facts().is(ir::Family::Access) || op.kind == OpKind::StoreMap;
+  }
+  bool is_by_map() const { return store_->kind == OpKind::StoreMap; }
+
+  // Of its pointers and its mask.
+  bool has_form() {
     affine_ = kernel_.maker(store_->operands[0]);
     mask_ = store_->operands.size() > 2 ? kernel_.maker(store_->operands[2]) : nullptr;
     const bool has_mask = store_->operands.size() > 2;
-    return parts_ > 0 && affine_ != nullptr && affine_->kind == OpKind::Affine &&
+    return affine_ != nullptr && affine_->kind == OpKind::Affine &&
            ir::integer_constant(kernel_, affine_->operands[2]) == 1 &&
-           (!has_mask || (mask_ != nullptr && mask_->kind == OpKind::Bounds)) && is_made_inside() &&
-           ends_with_store();
+           (!has_mask || (mask_ != nullptr && mask_->kind == OpKind::Bounds));
   }
 
   // Whether what is computed behind the loop is for the store alone.
@@ -150,10 +159,11 @@ class Deferrer {
     ir::walk(programs_->regions[0], [&](const Op& op) {
       for (const Value value : op.results) inside.insert(value.id);
     });
-    for (const Op* op : {affine_, mask_}) {
+    const Op* by_map = is_by_map() ? store_ : nullptr;
+    for (const Op* op : {affine_, mask_, by_map}) {
       if (op == nullptr) continue;
       for (const Value value : op->operands)
-        if (inside.contains(value.id) && !ir::integer_constant(kernel_, value) &&
+        if (value != value_ && inside.contains(value.id) && !ir::integer_constant(kernel_, value) &&
             std::find(scalars_.begin(), scalars_.end(), value) == scalars_.end())
           scalars_.push_back(value);
     }
@@ -161,6 +171,7 @@ class Deferrer {
 
   // The argument behind the stored pointer: where it points before there is a program.
   bool find_root() {
+    if (is_by_map()) return true;
     Value at = affine_->operands[0];
     while (const Op* op = kernel_.maker(at)) {
       if (op->kind != OpKind::Offset && op->kind != OpKind::Hint) return false;
@@ -223,8 +234,19 @@ class Deferrer {
     return build_.bitcast(tile, kernel_.type(value_).dtype);
   }
 
+  // At other coordinates.
+  void store_part_by_map(std::int64_t part, Value tile) {
+    const std::int64_t column = part * kernel_.type(tile).size(1);
+    std::vector<Value> operands = {tile};
+    for (std::size_t k = 1; k < store_->operands.size(); ++k)
+      operands.push_back(before(store_->operands[k]));
+    if (column > 0) operands[1] = build_.binary(OpKind::Add, operands[1], number(column));
+    build_.create(OpKind::StoreMap, std::move(operands), {}, store_->attributes);
+  }
+
   void store_part(std::int64_t part) {
     const Value tile = part_of_held(part);
+    if (is_by_map()) return store_part_by_map(part, tile);
     const Type shape = kernel_.type(tile);
     const Type wide = Type::scalar(i64);
     const std::int64_t column = part * shape.size(1);
@@ -347,8 +369,10 @@ class Deferrer {
       }
       build_.insert(op);
     }
-    // Two tiles of one program may overlap, and different threads have the elements.
-    if (!ir::is_over_programs(kernel_, *programs_)) build_.create(OpKind::Barrier, {}, {});
+    // Two tiles of one program may overlap, and different threads have the elements. What maps
+    // store is waited for by now.
+    if (!ir::is_over_programs(kernel_, *programs_) && !is_by_map())
+      build_.create(OpKind::Barrier, {}, {});
     std::vector<Value> next = left->results;
     next.insert(next.end(), {number(0), build_.bitcast(value_, DType::Int16), number(parts_)});
     next.insert(next.end(), scalars_.begin(), scalars_.end());
@@ -372,7 +396,7 @@ class Deferrer {
   std::vector<Op*>::iterator behind_loop() const {
     auto& ops = programs_->regions[0].ops;
     auto at = std::find(ops.begin(), ops.end(), loop_) + 1;
-    for (auto next = at; next != ops.end() && !(*next)->facts().is(ir::Family::Access); ++next)
+    for (auto next = at; next != ops.end() && !is_access(**next); ++next)
       if ((*next)->kind == OpKind::Release) at = next + 1;
     return at;
   }

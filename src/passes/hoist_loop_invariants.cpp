@@ -15,7 +15,7 @@ using ir::Value;
 
 class Hoister {
  public:
-  explicit Hoister(const Kernel& kernel) : depth_(kernel.value_count(), 0) {}
+  explicit Hoister(const Kernel& kernel) : kernel_(kernel), depth_(kernel.value_count(), 0) {}
 
   // `depth` counts the loops around a region; every value knows in how many loops it is defined.
   void run(Region& region, int depth) {
@@ -44,13 +44,17 @@ class Hoister {
     for (Op* op : body.ops) {
       const bool depends = std::any_of(op->operands.begin(), op->operands.end(),
                                        [&](Value v) { return depth_[v.id] > outside; });
-      const bool moves = op->facts().has(ir::Pure) && op->regions.empty() && !depends;
+      // A loop without rounds must not end the program.
+      const bool may_end = op->kind == ir::OpKind::Divide && op->number("divisor_from", 0) > 0 &&
+                           !kernel_.type(op->result()).is_float();
+      const bool moves = op->facts().has(ir::Pure) && op->regions.empty() && !depends && !may_end;
       (moves ? out : staying).push_back(op);
       if (moves) mark(op->results, outside);
     }
     body.ops = std::move(staying);
   }
 
+  const Kernel& kernel_;
   std::vector<int> depth_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/analysis/meetings.h"
+#include "ir/behind.h"
 
 namespace tilewright {
 
@@ -43,16 +44,21 @@ struct Spot {
 
 // Whether a value is computed from the thread's number.
 bool is_of_thread(const ir::Kernel& kernel, ir::Value value) {
-  const Op* maker = kernel.maker(value);
-  return maker && (maker->kind == ir::OpKind::Thread ||
-                   std::any_of(maker->operands.begin(), maker->operands.end(),
-                               [&](ir::Value in) { return is_of_thread(kernel, in); }));
+  return ir::any_behind(kernel, value, [&](ir::Value behind) {
+    const Op* maker = kernel.maker(behind);
+    return maker && maker->kind == ir::OpKind::Thread ? ir::Ask::Found : ir::Ask::Further;
+  });
 }
 
 // Threads meet neither for each element nor where only some of them come.
 bool must_be_outside(const ir::Kernel& kernel, const Op& op) {
   if (op.kind == ir::OpKind::For) return op.text("over") != "rounds";
   return op.kind == ir::OpKind::If && is_of_thread(kernel, op.operands[0]);
+}
+
+// Others ask no more than how something is done that is done in any case.
+bool is_of_user(const ir::Kernel& kernel, const Op& op) {
+  return op.kind == ir::OpKind::If && (op.location.line != 0 || ir::parts_roles(kernel, op));
 }
 
 // The largest op that holds the access and not what it must come after; but a branch of the user's
@@ -65,7 +71,7 @@ Spot spot_of(const ir::Kernel& kernel, const Places& places, const ir::Unordered
   for (std::size_t k = 1; k < inside.size(); ++k) {
     if (std::find(before.begin(), before.end(), inside[k]) != before.end()) break;
     const bool must = must_be_outside(kernel, *inside[k]);
-    is_in_branch = !must && (is_in_branch || inside[k]->kind == ir::OpKind::If);
+    is_in_branch = !must && (is_in_branch || is_of_user(kernel, *inside[k]));
     if (!is_in_branch) best = k;
   }
   return {inside[best], inside.size() - best};
@@ -107,9 +113,18 @@ std::vector<Op*>::iterator begin_of(const ir::Kernel& kernel, Region& region,
   return at;
 }
 
+bool has_group_products(const ir::Kernel& kernel) {
+  bool found = false;
+  ir::walk(kernel.body, [&](const Op& op) {
+    const LibraryFunction* function = ir::called_function(op);
+    found |= function && function->kind == LibraryKind::StartProduct;
+  });
+  return found;
+}
+
 // Copies that may be under way where their place is touched, or where the program ends, are all
-// waited for there. (Loops that copy ahead wait by themselves, and start no copy for a round that
-// does not come.)
+// waited for there, and shown to products. (Loops that copy ahead wait by themselves, and start no
+// copy for a round that does not come.)
 void wait_for_copies(ir::Kernel& kernel, const Places& places,
                      const std::vector<ir::Unordered>& pairs) {
   const auto found =
@@ -125,6 +140,11 @@ void wait_for_copies(ir::Kernel& kernel, const Places& places,
   }
   Op* wait = kernel.make_op(ir::OpKind::WaitCopies, {}, {}, found->before->location);
   wait->set("pending", std::int64_t{0});
+  if (has_group_products(kernel)) {
+    Op* show = kernel.make_op(ir::OpKind::Call, {}, {}, found->before->location);
+    show->set("function", std::string(name_of(LibraryKind::ShowToProducts)));
+    at = region->ops.insert(at, show);
+  }
   at = region->ops.insert(at, wait);
   region->ops.insert(at, kernel.make_op(ir::OpKind::CommitCopies, {}, {}, found->before->location));
 }
@@ -132,8 +152,8 @@ void wait_for_copies(ir::Kernel& kernel, const Places& places,
 // Whether a product of warpgroups begins with the op.
 bool begins_product(const Op& op) {
   const LibraryFunction* function = ir::called_function(op);
-  return function && (function->kind == LibraryKind::BeginProducts ||
-                      function->kind == LibraryKind::Describe);
+  return function &&
+         (function->kind == LibraryKind::BeginProducts || function->kind == LibraryKind::Describe);
 }
 
 // Whether an op stands where threads with roles consume.
@@ -167,8 +187,8 @@ void remove_doubles(Region& region) {
     for (Region& inner : op->regions) remove_doubles(inner);
     const bool is_barrier = op->kind == ir::OpKind::Barrier && op->text("of") != "warp";
     const bool is_double = is_barrier && is_at_barrier;
-    const bool does_nothing = op->facts().has(ir::Pure) || op->kind == ir::OpKind::Array ||
-                              op->kind == ir::OpKind::Group;
+    const bool does_nothing =
+        op->facts().has(ir::Pure) || op->kind == ir::OpKind::Array || op->kind == ir::OpKind::Group;
     is_at_barrier = is_barrier || (is_at_barrier && does_nothing);
     return is_double;
   });

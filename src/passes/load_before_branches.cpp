@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "ir/behind.h"
+
 namespace tilewright {
 namespace {
 
@@ -48,12 +50,12 @@ class Mover {
 
  private:
   bool depends_on(Value value, const std::set<const Op*>& loaded) const {
-    const Op* maker = kernel_.maker(value);
-    if (!maker) return false;
-    if (maker->kind == OpKind::Load) return loaded.contains(maker);
-    return maker->facts().has(ir::Pure) &&
-           std::any_of(maker->operands.begin(), maker->operands.end(),
-                       [&](Value operand) { return depends_on(operand, loaded); });
+    return ir::any_behind(kernel_, value, [&](Value behind) {
+      const Op* maker = kernel_.maker(behind);
+      if (maker && loaded.contains(maker)) return ir::Ask::Found;
+      const bool is_pure = maker && maker->kind != OpKind::Load && maker->facts().has(ir::Pure);
+      return is_pure ? ir::Ask::Further : ir::Ask::NoFurther;
+    });
   }
 
   // Those that surely follow.

@@ -13,6 +13,7 @@
 #include "passes/align_stores.h"
 #include "passes/canonicalize.h"
 #include "passes/choose_units.h"
+#include "passes/count_divisors.h"
 #include "passes/defer_stores.h"
 #include "passes/delay_products.h"
 #include "passes/delay_reductions.h"
@@ -32,6 +33,7 @@
 #include "passes/split_roles.h"
 #include "passes/spread_hints.h"
 #include "passes/start_dots.h"
+#include "passes/store_by_maps.h"
 #include "passes/turn_loads.h"
 #include "passes/unroll_short_loops.h"
 #include "passes/unwrap_rows.h"
@@ -53,6 +55,10 @@ constexpr PassEntry passes[] = {
      {Feature::Wgmma}},
     {"canonicalize", canonicalize, "folds constants and brings equal things to one form"},
     {"choose_units", choose_units, "says which instructions make matrix products", {Feature::Wgmma}},
+    {"count_divisors",
+     count_divisors,
+     "lets divisions that runs of indices depend on end a program whose divisor is not above 0",
+     {Feature::Threads}},
     {"defer_stores",
      defer_stores,
      "stores a persistent program's result beside the products of the next one",
@@ -105,6 +111,10 @@ constexpr PassEntry passes[] = {
      start_dots,
      "starts products of a round together, and lets sums go on into the next round",
      {Feature::Wgmma}},
+    {"store_by_maps",
+     store_by_maps,
+     "stores results of consumers by tensor maps",
+     {Feature::Wgmma, Feature::TensorMaps}},
     {"turn_loads",
      turn_loads,
      "loads tiles for matrix products in the order in which memory lies",

@@ -9,6 +9,7 @@
 
 #include "ir/builder.h"
 #include "ir/map_dimensions.h"
+#include "passes/count_divisors.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/persist_programs.h"
 #include "passes/roles/delay_pairs.h"
@@ -474,7 +475,13 @@ bool has_measured_roles(const Kernel& kernel, int num_warps) {
 
 bool split_roles(Kernel& kernel, const SplitRolesOptions& options) {
   if (kernel.stage != ir::Stage::Tile) return false;
-  const std::string problem = Splitter(kernel, options).run();
+  std::string problem = Splitter(kernel, options).run();
+  const std::vector<Op*> divisions = problem.empty() ? std::vector<Op*>() : open_divisions(kernel);
+  if (!divisions.empty()) {  // coordinates want to be none below 0
+    count_divisors_of(divisions, true);
+    problem = Splitter(kernel, options).run();
+    if (!problem.empty()) count_divisors_of(divisions, false);
+  }
   if (!problem.empty()) {
     if (options.notes) options.notes->push_back("no roles: " + problem);
     return false;

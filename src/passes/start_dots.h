@@ -36,7 +36,7 @@ void start_dots(ir::Kernel& kernel, const Target& target);
 bool only_adds_up(const ir::Region& body, const ir::Op& dot);
 
 // Whether what products read that go on into the next round lies in slots of their own: `loads` get
-// them. What is computed in the round is in registers, or the emitter waits.
+// them. What is computed in the round is in registers, or the lowering waits.
 bool have_slots(const ir::Kernel& kernel, const ir::Region& body,
                 const std::vector<ir::Op*>& loads);
 

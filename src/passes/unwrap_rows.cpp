@@ -162,20 +162,25 @@ class Unwrapper {
 
   // Whether two tiles have the same elements, along the only dimension that either has.
   bool is_same_line(Value a, Value b) const {
+    int budget = 64;  // longer chains are taken to differ
+    return is_same_line(a, b, budget);
+  }
+  bool is_same_line(Value a, Value b, int& budget) const {
     if (a == b) return true;
+    if (--budget < 0) return false;
     const Op* x = kernel_.maker(a);
     const Op* y = kernel_.maker(b);
     const auto is_view = [](const Op* op) {
       return op && (op->facts().maps(ir::Repeated | ir::Reshaped) || op->kind == OpKind::Hint);
     };
-    if (is_view(x)) return is_same_line(x->operands[0], b);
-    if (is_view(y)) return is_same_line(a, y->operands[0]);
+    if (is_view(x)) return is_same_line(x->operands[0], b, budget);
+    if (is_view(y)) return is_same_line(a, y->operands[0], budget);
     if (!x || !y || x->kind != y->kind || x->operands.size() != y->operands.size()) return false;
     if (x->kind == OpKind::Splat) return x->operands == y->operands;
     if (x->kind == OpKind::Arange) return x->integer("start") == y->integer("start");
     if (!x->facts().has(ir::Elementwise) || x->attributes != y->attributes) return false;
     for (std::size_t i = 0; i < x->operands.size(); ++i)
-      if (!is_same_line(x->operands[i], y->operands[i])) return false;
+      if (!is_same_line(x->operands[i], y->operands[i], budget)) return false;
     return true;
   }
 

@@ -9,6 +9,7 @@
 
 #include "tensor/host_convert.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
@@ -58,6 +59,8 @@ void for_pairs(const char* name, const Tensor& a, const Tensor& b, const Look& l
   if (a.shape() != b.shape())
     throw ArgumentError(fmt::format("{} needs tensors of the same shape, got {} and {}", name,
                                     shape_text(a.shape()), shape_text(b.shape())));
+  if (traced_of(b)) throw_traced(name, b);
+  const Looking looking(name, a);
   const Tensor x = a.cpu().contiguous();
   const Tensor y = b.cpu().contiguous();
   // A long double holds every 64-bit integer on x86, a double does not; but it is slow.

@@ -124,8 +124,7 @@ void Tensor::copy_from(const Tensor& source) const {
     check_writable(*this);
     const bool is_recorded =
         traced_of(source) || (is_captured(source) && source.device() == device());
-    if (is_write_recorded(*this, is_recorded))
-      return traced_of(*this)->write(*this, fitting);
+    if (is_write_recorded(*this, is_recorded)) return traced_of(*this)->write(*this, fitting);
   }
   if (traced_of(source)) throw_traced("copy_from()", source);
   EventScope event(EventKind::Tensor, "copy_from");
@@ -174,7 +173,7 @@ void Tensor::fill(double value) const {
 }
 
 Tensor Tensor::clone() const {
-  if (const auto& traced = traced_of(*this)) return traced->copied(*this, dtype());
+  if (const Traced* const traced = traced_of(*this)) return traced->copied(*this, dtype());
   if (is_captured(*this)) return captured_copy(*this, dtype());
   const Tensor out = empty_like(*this);
   out.copy_from(*this);
@@ -198,7 +197,7 @@ Tensor Tensor::to(Device place) const {
 
 Tensor Tensor::to(DType type) const {
   if (type == dtype()) return *this;
-  if (const auto& traced = traced_of(*this)) return traced->copied(*this, type);
+  if (const Traced* const traced = traced_of(*this)) return traced->copied(*this, type);
   if (is_captured(*this)) return captured_copy(*this, type);
   const Tensor out = empty(shape(), {type, device()});
   out.copy_from(*this);

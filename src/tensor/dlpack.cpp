@@ -7,6 +7,7 @@
 
 #include "tensor/dlpack_abi.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 
 namespace tilewright {
@@ -111,6 +112,7 @@ struct Exported {
 
 template <class Capsule>
 Capsule* export_tensor(const Tensor& tensor) {
+  if (traced_of(tensor)) throw_traced("to_dlpack()", tensor);
   auto* owner = new Exported<Capsule>{{}, tensor, tensor.shape(), tensor.strides()};
   DLTensor& out = owner->capsule.dl_tensor;
   const TypeEntry& type = types[static_cast<int>(tensor.dtype())];

@@ -16,6 +16,7 @@
 
 #include "tensor/npy_header.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 #include "tilewright/tensor.h"
 
@@ -166,6 +167,7 @@ Tensor load_npy(const std::string& path, std::optional<Device> device) {
 }
 
 void save_npy(const std::string& path, const Tensor& tensor) {
+  const Looking looking("save_npy()", tensor);
   const std::string preamble = npy_preamble(tensor.dtype(), tensor.shape());
   const Tensor host = tensor.cpu().contiguous();
   struct stat facts;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright {
@@ -150,6 +151,7 @@ class Writer {
 
 std::string Tensor::to_string() const {
   if (!is_defined()) return "tensor(undefined)";
+  const Looking looking("printing", *this);
   const bool is_shortened = numel() > longest_in_full;
   const std::string opening = "tensor(";
   Writer writer(excerpt(*this, is_shortened), shape());

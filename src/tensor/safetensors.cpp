@@ -16,6 +16,7 @@
 #include "base/unicode.h"
 #include "tensor/safetensors_header.h"
 #include "tensor/shape.h"
+#include "tensor/traced.h"
 #include "tilewright/error.h"
 #include "tilewright/safetensors.h"
 
@@ -165,8 +166,10 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors,
   const std::string preamble = safetensors_preamble(header);
   // All on the host before anything is written: a failing copy leaves no file.
   std::vector<Tensor> hosts;
-  for (const StoredTensor& stored : header.tensors)
+  for (const StoredTensor& stored : header.tensors) {
+    const Looking looking("save_safetensors()", tensors.at(stored.name));
     hosts.push_back(tensors.at(stored.name).cpu().contiguous());
+  }
   write_output(path, [&](fmt::memory_buffer& out, const std::function<void()>& flush) {
     out.append(preamble.data(), preamble.data() + preamble.size());
     for (const Tensor& host : hosts) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,39 +16,39 @@ namespace tilewright {
 std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
 std::int64_t checked_numel(const Shape& shape, std::size_t element_bytes) {
-  std::int64_t bytes = static_cast<std::int64_t>(element_bytes);
-  bool is_empty = false;
+  std::int64_t bytes = static_cast<std::int64_t>(element_bytes), count = 1;
   for (const std::int64_t size : shape) {
     if (size < 0)
       throw ArgumentError(fmt::format("shape {} has the negative size {}: sizes are 0 or more",
                                       shape_text(shape), size));
-    if (size == 0) is_empty = true;
-    else if (__builtin_mul_overflow(bytes, size, &bytes))
+    if (size != 0 && __builtin_mul_overflow(bytes, size, &bytes))
       throw ArgumentError(
           fmt::format("shape {} is too large: its bytes do not fit 64 bits", shape_text(shape)));
+    count *= size;  // no more than the bytes
   }
-  return is_empty ? 0 : bytes / static_cast<std::int64_t>(element_bytes);
+  return count;
 }
 
 Shape contiguous_strides(const Shape& shape) {
-  Shape strides(shape.size());
+  Shape strides = shape;
   std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= std::max<std::int64_t>(shape[d], 1);
+  for (std::int64_t* size = strides.end(); size != strides.begin();) {
+    --size;
+    stride *= std::max<std::int64_t>(std::exchange(*size, stride), 1);
   }
   return strides;
 }
 
 bool is_contiguous(const Shape& shape, const Shape& strides) {
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return true;
   std::int64_t expected = 1;
+  bool is_row_major = true;
   for (std::size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 0) return true;
     if (shape[d] == 1) continue;
-    if (strides[d] != expected) return false;
+    is_row_major &= strides[d] == expected;
     expected *= shape[d];
   }
-  return true;
+  return is_row_major;
 }
 
 int wrap_dimension(int dimension, int rank) {
@@ -77,20 +78,25 @@ Reach reach_of(const Shape& shape, const Shape& strides, std::size_t element_byt
 }
 
 Shape resolve_shape(Shape shape, std::int64_t numel) {
-  const std::string given = shape_text(shape);
   std::int64_t* open = nullptr;
   for (std::int64_t& size : shape) {
     if (size != -1) continue;
-    if (open != nullptr)
-      throw ArgumentError(
-          fmt::format("shape {} has more than one -1: at most one size can be left open", given));
+    if (open != nullptr) {
+      *open = -1;
+      throw ArgumentError(fmt::format(
+          "shape {} has more than one -1: at most one size can be left open", shape_text(shape)));
+    }
     open = &size;
     size = 1;
   }
   const std::int64_t known = checked_numel(shape, 1);
-  if (open != nullptr && known != 0 && numel % known == 0) *open = numel / known;
-  else if (open != nullptr || known != numel)
-    throw ArgumentError(fmt::format("shape {} does not fit a tensor of {} elements", given, numel));
+  if (open != nullptr && known != 0 && numel % known == 0) {
+    *open = numel / known;
+  } else if (open != nullptr || known != numel) {
+    if (open != nullptr) *open = -1;
+    throw ArgumentError(
+        fmt::format("shape {} does not fit a tensor of {} elements", shape_text(shape), numel));
+  }
   return shape;
 }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/chunks.h"
 #include "tensor/op_provider.h"
 #include "tensor/shape.h"
 #include "tensor/traced.h"
@@ -62,7 +63,7 @@ thread_local constinit bool is_only_compared = false;
 // By where memory begins; the tensor keeps the memory, so that no other one lies there.
 struct Promoted {
   Tensor flat;
-  std::shared_ptr<const Traced> traced;
+  const Traced* traced;
 };
 thread_local constinit std::unordered_map<const void*, Promoted>* promoted = nullptr;
 TracedMemory current_memory = nullptr;  // set before main
@@ -86,7 +87,10 @@ struct Tensor::State {
   void* data = nullptr;
   Shape shape;
   Shape strides;
-  std::shared_ptr<const Traced> traced;   // without memory: stands for a value of a trace
+  // Without memory it stands for a value of a trace. A state that is not in the store keeps it.
+  const Traced* traced = nullptr;
+  TracedStore* store = nullptr;
+  std::shared_ptr<const State> keeps;
   std::uint64_t trace = current_trace();  // in which its memory was made; 0 for none
 
   State(Buffer memory, DType type, Shape sizes, Shape steps, std::int64_t first)
@@ -113,16 +117,27 @@ struct Tensor::State {
     argument.bits = reinterpret_cast<std::uintptr_t>(data);
     argument.buffer = &buffer;
   }
-  State(std::shared_ptr<const Traced> of, TracedLayout layout)
-      : State(Buffer(), layout.dtype, std::move(layout.shape), std::move(layout.strides),
-              layout.offset) {
-    traced = std::move(of);
-    device = argument.device = layout.device;
+  State(TracedStore* in, const Traced& of, const TracedLayout& layout)
+      : device(layout.device),
+        dtype(layout.dtype),
+        numel(checked_numel(layout.shape, size_of(layout.dtype))),
+        offset(numel == 0 ? 0 : layout.offset),
+        shape(layout.shape),
+        strides(numel == 0 ? contiguous_strides(layout.shape) : layout.strides),
+        traced(&of),
+        store(in) {
+    is_contiguous = tilewright::is_contiguous(shape, strides);
     argument.is_defined = false;
   }
   State(const State&) = delete;  // the argument points to the buffer
   State& operator=(const State&) = delete;
 };
+
+struct TracedStore::States {
+  Chunks<Tensor::State> all;
+};
+TracedStore::TracedStore() : states_(std::make_unique<States>()) {}
+TracedStore::~TracedStore() = default;
 
 Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Shape strides, std::int64_t offset) {
   if (shape.size() != strides.size())
@@ -143,8 +158,17 @@ Tensor::Tensor(Buffer buffer, DType dtype, Shape shape, Shape strides, std::int6
 
 Tensor Tensor::with_layout(Shape shape, Shape strides, std::int64_t offset) const {
   const State& s = defined();
-  if (s.traced)
-    return make_traced(s.traced, {s.dtype, s.device, std::move(shape), std::move(strides), offset});
+  if (s.traced != nullptr) {
+    const TracedLayout layout{s.dtype, s.device, shape, strides, offset};
+    if (s.trace == current_trace())
+      return Tensor(std::shared_ptr<const State>(
+          state_, &s.store->states_->all.emplace_back(s.store, *s.traced, layout)));
+    // Of a trace that is over, or another thread's.
+    auto made = std::make_shared<State>(s.store, *s.traced, layout);
+    made->trace = s.trace;
+    made->keeps = state_;
+    return Tensor(std::shared_ptr<const State>(std::move(made)));
+  }
   auto made =
       std::make_shared<State>(s.buffer, s.dtype, std::move(shape), std::move(strides), offset);
   made->trace = s.trace;
@@ -205,14 +229,16 @@ Tensor::operator Argument() const {
 
 // ---- Tracing.
 
-Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout) {
-  return Tensor(std::make_shared<const Tensor::State>(std::move(traced), std::move(layout)));
+Tensor make_traced(const std::shared_ptr<TracedStore>& store, const Traced& traced,
+                   const TracedLayout& layout) {
+  return Tensor(std::shared_ptr<const Tensor::State>(
+      store, &store->states_->all.emplace_back(store.get(), traced, layout)));
 }
 
-const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor) {
+const Traced* traced_of(const Tensor& tensor) {
   const Tensor::State& state = tensor.defined();
-  if (state.trace == 0 || state.traced || promoted == nullptr || state.trace != current_trace())
-      [[likely]]
+  if (state.trace == 0 || state.traced != nullptr || promoted == nullptr ||
+      state.trace != current_trace()) [[likely]]
     return state.traced;
   const auto found = promoted->find(state.buffer.data());
   return found != promoted->end() ? found->second.traced : state.traced;
@@ -223,9 +249,9 @@ static void promote(const Tensor& tensor) {
   const Buffer& buffer = tensor.buffer();
   const auto count = static_cast<std::int64_t>(buffer.size() / size_of(tensor.dtype()));
   const Tensor flat(buffer, tensor.dtype(), {count}, {1});
-  std::shared_ptr<const Traced> traced = current_memory(flat);
+  const Traced* const traced = current_memory(flat);
   if (promoted == nullptr) promoted = new std::unordered_map<const void*, Promoted>;
-  promoted->insert_or_assign(buffer.data(), Promoted{flat, std::move(traced)});
+  promoted->insert_or_assign(buffer.data(), Promoted{flat, traced});
 }
 
 void for_promoted(const std::function<void(const Tensor& flat)>& visit) {
@@ -311,10 +337,21 @@ TracingScope::~TracingScope() {
 }
 std::uint64_t current_trace() { return trace_number; }
 
+Looking::Looking(const char* what, const Tensor& tensor)
+    : depth_(tracing_depth), trace_(trace_number) {
+  if (traced_of(tensor)) throw_traced(what, tensor);
+  tracing_depth = 0;
+  trace_number = 0;
+}
+Looking::~Looking() {
+  tracing_depth = depth_;
+  trace_number = trace_;
+}
+
 bool is_captured(const Tensor& tensor) {
   if (!is_tracing()) return false;
   const Tensor::State& state = tensor.defined();
-  return !state.traced && state.trace != current_trace() && state.device == trace_device;
+  return state.traced == nullptr && state.trace != current_trace() && state.device == trace_device;
 }
 void set_captured_copy(CapturedCopy copy) { current_copy = copy; }
 Tensor captured_copy(const Tensor& tensor, DType dtype) { return current_copy(tensor, dtype); }

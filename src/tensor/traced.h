@@ -23,22 +23,43 @@ class Traced {
   virtual void write(const Tensor& destination, const Tensor& source) const = 0;
 };
 
+// What the tensors of a trace consist of, and what they belong to: all of it lives as long as one
+// of them. An operation that is recorded makes a tensor or two, which must not be an allocation
+// each.
+class TracedStore {
+ public:
+  TracedStore();
+  virtual ~TracedStore();
+  TracedStore(const TracedStore&) = delete;
+  TracedStore& operator=(const TracedStore&) = delete;
+
+ private:
+  friend class Tensor;
+  friend Tensor make_traced(const std::shared_ptr<TracedStore>&, const Traced&,
+                            const TracedLayout&);
+  struct States;
+  const std::unique_ptr<States> states_;
+};
+
+// For the length of a call.
 struct TracedLayout {
   DType dtype = DType::Float32;
   Device device;
-  Shape shape;
-  Shape strides;
+  const Shape& shape;
+  const Shape& strides;
   std::int64_t offset = 0;
 };
-Tensor make_traced(std::shared_ptr<const Traced> traced, TracedLayout layout);
+// `traced` is in the store. On the thread that traces alone.
+Tensor make_traced(const std::shared_ptr<TracedStore>& store, const Traced& traced,
+                   const TracedLayout& layout);
 // Null for a tensor with memory. Views of a traced tensor belong to the same.
-const std::shared_ptr<const Traced>& traced_of(const Tensor& tensor);
+const Traced* traced_of(const Tensor& tensor);
 
 // ---- Tensors with memory that a trace has made and that are written with its values: all tensors
 // in that memory stand for values from then on, as long as the trace lasts.
 
 // What a tensor over the whole buffer becomes. Set by the layer that traces.
-using TracedMemory = std::shared_ptr<const Traced> (*)(const Tensor& flat);
+using TracedMemory = const Traced* (*)(const Tensor& flat);
 void set_traced_memory(TracedMemory make);
 // Is a write of a source, which may stand for a value, recorded? Then the destination stands for a
 // value. False where its memory can be written at once. Throws ArgumentError when a trace writes to
@@ -48,6 +69,21 @@ void for_promoted(const std::function<void(const Tensor& flat)>& visit);
 
 // Throws ArgumentError: `what` needs elements, which a traced tensor does not have.
 [[noreturn]] void throw_traced(const std::string& what, const Tensor& tensor);
+
+// `what` looks at elements of the tensor: throws as throw_traced does for one that has none. While
+// it lives nothing is recorded, so that tensors with memory can be looked at in a traced function
+// too.
+class Looking {
+ public:
+  Looking(const char* what, const Tensor& tensor);
+  ~Looking();
+  Looking(const Looking&) = delete;
+  Looking& operator=(const Looking&) = delete;
+
+ private:
+  int depth_;
+  std::uint64_t trace_;
+};
 
 // How random numbers without a seed are drawn while a function is traced: `name` is rand or randn.
 // Set by the layer that traces.

@@ -30,7 +30,7 @@ typedef int CUdevice;
 typedef struct CUstream_st* CUstream;
 typedef struct CUmod_st* CUmodule;
 typedef struct CUfunc_st* CUfunction;
-inline std::uint64_t made[2][6];
+inline std::uint64_t made[3][6];
 inline int maps, blocks, threads, programs;
 inline const void* first_map;
 inline CUresult cuModuleLoadData(CUmodule*, const void*) { return CUDA_SUCCESS; }
@@ -45,7 +45,7 @@ inline CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cu
                                        CUtensorMapSwizzle swizzle, int, int) {
   map->opaque[1] = ~std::uint64_t{0};
   const std::uint64_t values[6] = {sizes[0], sizes[1], strides[0], box[0], box[1], std::uint64_t(swizzle)};
-  if (rank != 2 || maps == 2) return CUDA_ERROR_INVALID_VALUE;
+  if (rank != 2 || maps == 3) return CUDA_ERROR_INVALID_VALUE;
   for (int i = 0; i < 6; ++i) made[maps][i] = values[i];
   ++maps;
   return CUDA_SUCCESS;
@@ -55,7 +55,7 @@ inline CUresult cuLaunchKernel(CUfunction, unsigned x, unsigned, unsigned, unsig
   blocks = int(x);
   threads = int(block);
   first_map = arguments[6];
-  programs = *static_cast<int*>(arguments[8]);
+  programs = *static_cast<int*>(arguments[9]);
   // Both tensors are small: the driver's wrong bit is gone.
   const bool is_corrected = static_cast<const CUtensorMap*>(first_map)->opaque[1] == ~(std::uint64_t{1} << 21);
   return is_corrected ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -67,6 +67,7 @@ int main() {
   alignas(16) static char a[16], b[16], c[16];
   if (sm_90a::product(nullptr, {200}, a, b, c, 160, 512, 64) != CUDA_SUCCESS) return 1;
   const std::uint64_t want[2][6] = {{64, 160, 128, 64, 128, 3}, {512, 64, 1024, 64, 64, 3}};
+  if (made[2][0] != 512 || made[2][1] != 160 || made[2][2] != 1024) return 30;  // the result
   for (int map = 0; map < 2; ++map)
     for (int i = 0; i < 6; ++i)
       if (made[map][i] != want[map][i]) return 10 + 10 * map + i;

@@ -5,6 +5,7 @@
 
 #include <random>
 #include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -42,6 +43,26 @@ TEST_P(Compile, GeluAndSoftmaxAreOneKernelEach) {
   EXPECT_EQ(gelu_of.stats().kernels, 1u);
   EXPECT_EQ(softmax_of.stats().kernels, 1u);
   EXPECT_THAT(gelu_of.explain(), HasSubstr("kernel 1: mul, mul, mul, add, mul, sigmoid, mul;"));
+}
+
+// Long chains are several loops on the CPU (codegen/cpu/function_chains.h).
+TEST_P(Compile, FunctionsThatWaitForEachOther) {
+  const auto chain = [](Tensor x, Tensor y) {
+    Tensor a = x, b = y;
+    for (int i = 0; i < 5; ++i) {
+      const Tensor before = a;
+      a = tanh(a * 0.9 + b);
+      b = sigmoid(before) * exp(-abs(b)) + 0.1 * y;
+    }
+    const Tensor rows = exp(sin(tanh(a)) - max(b, -1, true));
+    return sqrt(rows / sum(rows, -1, true)) + log1p(square(b));
+  };
+  for (const Shape& shape : {Shape{1, 1}, Shape{5, 300}, Shape{2, 5000}}) {
+    const Tensor x = random(shape), y = random({shape[1]});
+    const auto compiled_chain = compile(chain);
+    EXPECT_TRUE(allclose(compiled_chain(x, y), chain(x, y), {.relative = 1e-5, .absolute = 1e-6}))
+        << compiled_chain.explain();
+  }
 }
 
 TEST_P(Compile, TreesProductsAndRows) {
@@ -293,6 +314,41 @@ TEST(CompilePlans, PartsOfScaledTensorsStayParts) {
   }
 }
 
+// Factors are joined only where what they scale stays in range: eager operations overflow and lose
+// small numbers.
+TEST(CompilePlans, JoinedFactorsOverflowAndVanishAsEagerOnesDo) {
+  const std::vector<float> values = {3e38f, -2e38f, 1e30f, 1e-20f, 3e-39f, 1.5f, -0.0f};
+  const Tensor x = tensor(values, Device::cpu());
+  const auto compare = [&](const char* what, const auto& f) {
+    const std::vector<float> eager = f(x).template to_vector<float>();
+    const std::vector<float> compiled =
+        compile(f, {.name = "joined"})(x).template to_vector<float>();
+    for (std::size_t i = 0; i < eager.size(); ++i)
+      EXPECT_EQ(compiled[i], eager[i]) << what << " of " << values[i];
+  };
+  compare("(x * 2) * 0.5", [](const Tensor& v) { return (v * 2.0) * 0.5; });
+  compare("(x * 3) * 0.25", [](const Tensor& v) { return (v * 3.0) * 0.25; });
+  compare("(x * 1e-30) * 2^100",
+          [](const Tensor& v) { return (v * 1e-30) * 1267650600228229401496703205376.0; });
+  compare("(x * 2) * (x * 0.5)", [](const Tensor& v) { return (v * 2.0) * (abs(v) * 0.5); });
+  compare("(1e-9 x * 2^100) * (x * 2^-100)", [](const Tensor& v) {
+    const double p = 1267650600228229401496703205376.0;
+    return (v * p) * (abs(v) * (1 / p));
+  });
+}
+
+TEST(CompilePlans, FactorsThatStayInRangeAreJoined) {
+  const auto kernels = [](const auto& f) {
+    const auto compiled = compile(f, {.name = "joined"});
+    compiled(ones({4}, Device::cpu()));
+    return compiled.explain();
+  };
+  EXPECT_THAT(kernels([](const Tensor& v) { return exp((v * 0.75) * 2.0); }),
+              HasSubstr("kernel 1: mul, exp;"));
+  EXPECT_THAT(kernels([](const Tensor& v) { return (tanh(v) * 2.0) * (exp(v) * 0.5); }),
+              HasSubstr("kernel 1: exp, tanh, mul;"));
+}
+
 TEST(CompilePlans, CapturedTensorsAreBoundByHandle) {
   const Tensor weight = ones({4}, Device::cpu()), x = ones({4}, Device::cpu());
   const auto f = compile([weight](Tensor v) { return v * weight; });
@@ -425,6 +481,50 @@ TEST(CompileErrors, TensorsThatEscape) {
   expect_message([&] { escaped[0].item<float>(); });
   expect_message([&] { escaped.to_string(); });
   expect_message([&] { f(escaped); });
+  expect_message([&] { escaped.view({2, 1}).t() + 1; });
+  // Views of it are its own on every thread, and live without it.
+  std::vector<std::thread> threads;
+  std::vector<Tensor> views(4);
+  for (Tensor& view : views)
+    threads.emplace_back([&view, escaped] {
+      for (int i = 0; i < 100; ++i) view = escaped.unsqueeze(0).slice(1, i % 2, 2);
+    });
+  for (std::thread& thread : threads) thread.join();
+  escaped = {};
+  for (const Tensor& view : views) {
+    EXPECT_EQ(view.shape(), (Shape{1, 1}));
+    expect_message([&] { view * 2; });
+  }
+}
+
+// Printing and comparing say what they are; tensors with memory can be looked at.
+TEST(CompileErrors, LookingAtTensors) {
+  EXPECT_THAT(compile_message([](Tensor x) {
+                x.to_string();
+                return x;
+              }),
+              HasSubstr("printing needs the elements of a float32[2, 3] that is being traced"));
+  EXPECT_THAT(compile_message([](Tensor x) { return allclose(x, x) ? x : x * 2; }),
+              HasSubstr("allclose needs the elements of a float32[2, 3] that is being traced"));
+  EXPECT_THAT(compile_message([](Tensor x) {
+                save_npy("/nowhere/x.npy", x);
+                return x;
+              }),
+              HasSubstr("save_npy() needs the elements of a float32[2, 3] that is being traced"));
+  EXPECT_THAT(compile_message([](Tensor x) {
+                const Tensor y = zeros({3}, Device::cpu());
+                y.copy_from(x[0]);
+                return max_abs_error(ones({3}, Device::cpu()), y) > 0 ? x : x * 2;
+              }),
+              HasSubstr("max_abs_error needs the elements of a float32[3] that is being traced"));
+  const Tensor outer = ones({3}, Device::cpu());
+  std::string text;
+  const auto f = compile([&](Tensor x) {
+    text = outer.to_string();
+    return allclose(outer, ones({3}, Device::cpu())) ? x + outer : x;
+  });
+  EXPECT_EQ(f(outer).to_vector<float>(), std::vector<float>(3, 2.0F));
+  EXPECT_EQ(text, outer.to_string());
 }
 
 // A step that fails in its middle gives nothing, and what it was called with is as before.

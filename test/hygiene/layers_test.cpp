@@ -104,7 +104,7 @@ TEST(Layers, PublicHeadersIncludeOnlyPublicOnesToTheLeft) {
 }
 
 // The printer of stage Final sees ops, names and rows of the library: no analysis of Laid kernels,
-// no schedule, no emitter.
+// no schedule, no lowering.
 TEST(Layers, ThePrinterOfFinalIsBlind) {
   int files = 0;
   for (const auto& entry :

@@ -58,7 +58,7 @@ bool counts_lanes(const std::string& line) {
 TEST(Machines, LanesAreANumberOfTheMachine) {
   int lines = 0;
   for (const char* folder :
-       {"codegen/cuda", "codegen/device_lib/cuda", "layout", "passes"})
+       {"codegen/cuda", "codegen/device_lib/cuda", "codegen/lower", "layout", "passes"})
     for (const auto& entry : machines_fs::recursive_directory_iterator(
              machines_fs::path(TW_SOURCE_FOLDER) / "src" / folder)) {
       if (!entry.is_regular_file()) continue;
@@ -78,7 +78,7 @@ TEST(Machines, ACountOfLanesIsFound) {
 TEST(Machines, AQuestionForAVersionIsFound) {
   EXPECT_TRUE(asks_for_version("  if (target.capability_major >= 9) return;"));
   EXPECT_FALSE(asks_for_version("Value capability_geq(Call& call) {"));
-  EXPECT_FALSE(may_know_versions("codegen/cuda/memory.cpp"));
+  EXPECT_FALSE(may_know_versions("codegen/lower/thread_loops.cpp"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/embedded.h"
 #include "base/quote.h"
 #include "base/text_writer.h"
+#include "codegen/cpu/function_chains.h"
 #include "codegen/lower/lower_to_loops.h"
 #include "codegen/lower/nest_facts.h"
 #include "codegen/print/cpu_entry.h"
@@ -30,6 +31,7 @@ using ir::OpKind;
 SweepPolicy policy_of(const ir::Kernel& kernel) {
   return {.shares_accumulators = true,
           .keep_broadcast_from = 4,
+          .apart = cuts_of_chains(kernel),
           .lines = values_with_own_lines(kernel),
           .line_name = "v"};
 }

@@ -11,16 +11,18 @@
 
 #include "base/check.h"
 #include "base/embedded.h"
-#include "codegen/cuda/emitter.h"
 #include "codegen/cuda/inline_asm.h"
 #include "codegen/cuda/launch_plan.h"
 #include "codegen/cuda/library_headers.h"
 #include "codegen/cuda/program_shape.h"
 #include "codegen/cuda/source_lines.h"
 #include "codegen/cuda/transposed_loads.h"
+#include "codegen/cuda/wrapping.h"
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/print/cuda_kernel.h"
 #include "codegen/print/read_back.h"
+#include "codegen/text/names.h"
+#include "codegen/text/wgmma_functions.h"
 #include "ir/roles.h"
 #include "machine/library.h"
 #include "passes/laid/add_scratch.h"
@@ -105,19 +107,6 @@ std::vector<bool> values_with_lines(const ir::Kernel& kernel) {
   return lines;
 }
 
-Emitted run(Emitter& emitter, const CudaEmitOptions& options) {
-  Emitted out;
-  out.text = emitter.run();
-  if (options.line_directives) out.text = repeat_line_directives(out.text);
-  out.parts = emitter.parts();
-  out.wgmmas = emitter.wgmmas();
-  out.boxes = emitter.boxes();
-  out.shared_bytes = emitter.shared().bytes();
-  out.dynamic_bytes = emitter.shared().is_dynamic() ? emitter.shared().bytes() : 0;
-  out.is_crowded = emitter.is_crowded();
-  return out;
-}
-
 struct Trial {
   Emitted emitted = {};
   SweepRefusals refused = {};
@@ -164,45 +153,20 @@ bool meets_in_block(const ir::Kernel& program) {
 // The text of a kernel whose tables are written.
 Trial emit(const ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOptions& options) {
   const TileLayouts layouts(kernel, facts.sweeps);
-  if (const ThreadProgram program = lower_to_threads(kernel, facts, layouts, options);
-      program.refused.empty()) {
-    Trial out{.refused = program.refusals};
-    const bool is_one = kernel.shape.programs == 1 && kernel.shape.cluster == 1;
-    out.emitted.fits_shape = program.fits_shape && (is_one || !meets_in_block(program.kernel));
-    if (!out.refused.is_empty() || !out.emitted.fits_shape) return out;
-    out.emitted = print(program.kernel, options);
-    std::map<std::string, MapBox> boxes;
-    for (std::size_t i = 0; i < kernel.maps.size(); ++i)
-      boxes[kernel.maps[i].name] = out.emitted.boxes.at(program.kernel.maps[i].name);
-    out.emitted.boxes = std::move(boxes);
-    check_read_back(program.kernel, all_of(out.emitted),
-                    [&](const ir::Kernel& read) { return all_of(print(read, options)); });
-    out.emitted.is_crowded = program.is_crowded;
-    return out;
-  }
-  // Its programs have a block each, and no row in it.
-  Trial out;
-  out.emitted.fits_shape = kernel.shape.programs == 1 && kernel.shape.cluster == 1 &&
-                           std::none_of(kernel.buffers.begin(), kernel.buffers.end(),
-                                        [](const auto& buffer) { return buffer.is_private; });
-  if (!out.emitted.fits_shape) return out;
-  Emitter emitter(kernel, facts, layouts, options);
-  out = Trial{run(emitter, options), emitter.refused()};
-  // Copies that run ahead have barriers of their own; rings need none.
-  const bool has_slots = std::any_of(
-      kernel.buffers.begin(), kernel.buffers.end(), [&](const ir::KernelBuffer& buffer) {
-        return buffer.has_slots() && !kernel.is_in_ring(buffer);
-      });
-  const bool has_products = has_dot(kernel) && kernel.rings.empty();
-  const bool saves_shared = !has_products && !has_slots && emitter.shared().has_quiet_ends();
-  const bool saves_global = emitter.global().has_feared_rounds();
-  if (!saves_shared && !saves_global) return out;
-  // What is known of the ends of loops saves barriers at their begins.
-  Emitter informed(kernel, facts, layouts, options);
-  if (saves_shared) informed.assume(emitter.shared());
-  if (saves_global) informed.assume(emitter.global());
-  Trial better{run(informed, options), informed.refused()};
-  return informed.holds_assumed() ? std::move(better) : std::move(out);
+  const ThreadProgram program = lower_to_threads(kernel, facts, layouts, options);
+  Trial out{.refused = program.refusals};
+  const bool is_one = kernel.shape.programs == 1 && kernel.shape.cluster == 1;
+  out.emitted.fits_shape = program.fits_shape && (is_one || !meets_in_block(program.kernel));
+  if (!out.refused.is_empty() || !out.emitted.fits_shape) return out;
+  out.emitted = print(program.kernel, options);
+  std::map<std::string, MapBox> boxes;
+  for (std::size_t i = 0; i < kernel.maps.size(); ++i)
+    boxes[kernel.maps[i].name] = out.emitted.boxes.at(program.kernel.maps[i].name);
+  out.emitted.boxes = std::move(boxes);
+  check_read_back(program.kernel, all_of(out.emitted),
+                  [&](const ir::Kernel& read) { return all_of(print(read, options)); });
+  out.emitted.is_crowded = program.is_crowded;
+  return out;
 }
 
 // Writes the tables of a kernel in sweeps. Returns whether they are as the shape wants them.
@@ -281,10 +245,10 @@ bool excludes_shape(const ir::Kernel& laid) {
   const bool has_row = std::any_of(laid.buffers.begin(), laid.buffers.end(),
                                    [](const auto& buffer) { return buffer.is_private; });
   return std::any_of(laid.buffers.begin(), laid.buffers.end(), is_met_in) ||
-         (has_row && shared_bytes_of(laid) > SharedMemory::most_static);
+         (has_row && shared_bytes_of(laid) > most_static_bytes);
 }
 
-// What the emitter finds impossible is excepted in another try. Of a kernel that cannot run by its
+// What the lowering finds impossible is excepted in another try. Of a kernel that cannot run by its
 // tables no text is written.
 Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const ProgramShape& shape,
              const Attempt& attempt) {
@@ -316,7 +280,7 @@ Emitted emit(const ir::Kernel& kernel, const CudaEmitOptions& options, const Pro
     }
     const bool parts = add(laid, trial.refused.unparted, policy.apart);
     const bool unshares = add(laid, trial.refused.unshared, policy.unshared);
-    TW_CHECK(parts || unshares, "the emitter refuses the sweeps of kernel '{}' again", kernel.name);
+    TW_CHECK(parts || unshares, "the sweeps of kernel '{}' are refused again", kernel.name);
   }
 }
 
@@ -374,13 +338,9 @@ ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options
   return emit_smallest(tiles, options).laid;
 }
 
-std::optional<ir::Kernel> final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options,
-                                         std::string* why_not) {
+ir::Kernel final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options) {
   const LaidFacts facts(laid, shape_of(laid, options.target).threads());
-  ThreadProgram program = lower_to_threads(laid, facts, TileLayouts(laid, facts.sweeps), options);
-  if (program.refused.empty()) return std::move(program.kernel);
-  if (why_not) *why_not = std::move(program.refused);
-  return std::nullopt;
+  return lower_to_threads(laid, facts, TileLayouts(laid, facts.sweeps), options).kernel;
 }
 
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options) {

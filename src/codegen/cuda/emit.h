@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -64,10 +63,8 @@ KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options)
 // The kernel at stage Laid as it is emitted: in sweeps, with its shape, layouts and places.
 ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);
 
-// The Laid kernel as the program of one thread (lower/lower_to_threads.h); none where it is not
-// lowered yet, and what of it is not.
-std::optional<ir::Kernel> final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options,
-                                         std::string* why_not = nullptr);
+// The Laid kernel as the program of one thread (lower/lower_to_threads.h).
+ir::Kernel final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options);
 
 // What a block of the kernel needs, also when that is more than it can have.
 std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options);

@@ -2,7 +2,7 @@
 // codegen/cuda/source_lines.h — #line directives, which tell profilers and debuggers which line of
 // the user's file an instruction comes from.
 //
-// The emitter writes one where a new source line begins. Generated lines are more than those of the
+// The printer writes one where a new source line begins. Generated lines are more than those of the
 // source, so the compiler gets it before each of them:
 //
 //   #line 7 "a.py"                      #line 7 "a.py"

@@ -29,6 +29,7 @@ void LoopLowering::across(const Step& step) {
     case ir::AcrossOp::Print:
       return print(step);
     case ir::AcrossOp::ReadBuffer:
+    case ir::AcrossOp::StoreMap:
       break;
   }
   TW_UNREACHABLE("'{}' is for machines that copy asynchronously", step.op->facts().name);

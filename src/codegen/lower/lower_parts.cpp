@@ -161,8 +161,8 @@ std::vector<ir::Value> LoopLowering::begin_long_sums(LoweredNest& nest, const Lo
   if (!part.once.empty()) return before;  // sums that were done at once are not the blocks'
   for (const ir::Value sum : nest.long_sums) {
     before.push_back(named(current(sum), nest.names.make(out_.name_of(sum) + "_before"), list));
-    const ir::Value zero = constant_of(type_of(sum).element(), 0.0);
-    statement(OpKind::Write, {sum, number(0), zero}, list);
+    const ir::Value nothing = constant_of(type_of(sum).element(), -0.0);
+    statement(OpKind::Write, {sum, number(0), nothing}, list);
   }
   return before;
 }

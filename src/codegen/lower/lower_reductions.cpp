@@ -299,8 +299,11 @@ std::vector<std::string> LoopLowering::clauses_of(
   std::vector<std::string> out;
   for (const LoweredReduction& reduction : reductions) {
     if (!reduction.is_inner || !reduction.only) continue;
-    out.push_back(std::string(reduction.only->facts().name) + " " +
-                  out_.name_of(reduction.sums[0]));
+    const bool is_sum_of_floats =
+        reduction.only->kind == OpKind::Add &&
+        type_of(reduction.sums[0]).element().is_float();
+    const std::string op(is_sum_of_floats ? "sum" : reduction.only->facts().name);
+    out.push_back(op + " " + out_.name_of(reduction.sums[0]));
     if (reduction.seen) out.push_back("or " + out_.name_of(reduction.seen));
   }
   return out;

@@ -3,7 +3,6 @@
 // each sweep in arrays, loops over vectors of them, vectors between arrays and memory.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "codegen/cuda/emit.h"
@@ -21,16 +20,14 @@ struct SweepRefusals {
 };
 
 struct ThreadProgram {
-  ir::Kernel kernel;        // of stage Final
-  bool is_crowded = false;  // threads have to hold more than their registers take
-  // What the kernel has that is not lowered yet, as a sentence's subject and verb; empty where all
-  // of it is. Such a kernel is written by the emitter.
-  std::string refused = {};
+  ir::Kernel kernel;            // of stage Final
+  bool is_crowded = false;      // threads have to hold more than their registers take
   SweepRefusals refusals = {};  // where there are any, the kernel is not whole
   bool fits_shape = true;       // else the row could not be put where it is to lie
 };
 
-// With its barriers.
+// With its barriers. Throws ArgumentError where threads could see different values of what decides
+// whether they meet.
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options);
 

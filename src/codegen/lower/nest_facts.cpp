@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "ir/behind.h"
 
 namespace tilewright {
 
@@ -124,26 +125,28 @@ std::optional<double> NestFacts::float_constant(ir::Value value) const {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-void NestFacts::count_bounds(const Step& step, ir::Value value,
+// Masks of the form `bounds` among the operands of an op and of those behind it.
+void NestFacts::count_bounds(const Step& step, const ir::Op& op, std::set<const ir::Op*>& seen,
                              std::map<std::uint32_t, int>& counts) const {
-  const ir::Op* op = kernel_.maker(value);
-  if (!op || !same_shape(kernel_.type(value), step.shape) || schedule_.is_in_array(value, step))
-    return;
-  if (op->kind == OpKind::Bounds) {
-    ++counts[value.id];
-    return;
+  if (!seen.insert(&op).second) return;
+  for (const ir::Value operand : op.operands) {
+    const ir::Op* maker = kernel_.maker(operand);
+    if (!maker || !same_shape(kernel_.type(operand), step.shape) ||
+        schedule_.is_in_array(operand, step))
+      continue;
+    if (maker->kind == OpKind::Bounds) ++counts[operand.id];
+    else if (maker->facts().has(ir::Elementwise) || maker->kind == OpKind::Load)
+      count_bounds(step, *maker, seen, counts);
   }
-  if (!op->facts().has(ir::Elementwise) && op->kind != OpKind::Load) return;
-  for (const ir::Value operand : op->operands) count_bounds(step, operand, counts);
 }
 
 // The mask of the form `bounds` that most ops of the step use.
 void NestFacts::find_split(const Step& step, NestShape& nest) {
   if (nest.loops.empty() || nest.is_merged) return;
   std::map<std::uint32_t, int> counts;
+  std::set<const ir::Op*> seen;
   for (const auto* ops : {&step.ops, &step.reductions})
-    for (const ir::Op* op : *ops)
-      for (const ir::Value operand : op->operands) count_bounds(step, operand, counts);
+    for (const ir::Op* op : *ops) count_bounds(step, *op, seen, counts);
   int most = 0;
   for (const auto& [id, count] : counts)
     if (count > most) {
@@ -155,11 +158,13 @@ void NestFacts::find_split(const Step& step, NestShape& nest) {
 // Whether something happens where the split mask does not hold.
 bool NestFacts::needs_rest(const Step& step, const NestShape& nest) const {
   if (!step.kept.empty() || !step.reductions.empty()) return true;
-  const std::function<bool(ir::Value)> implies_split = [&](ir::Value mask) -> bool {
-    const ir::Op* op = kernel_.maker(mask);
-    if (mask == nest.split) return true;
-    return op && op->kind == OpKind::And && !schedule_.is_in_array(mask, step) &&
-           (implies_split(op->operands[0]) || implies_split(op->operands[1]));
+  const auto implies_split = [&](ir::Value mask) {
+    return ir::any_behind(kernel_, mask, [&](ir::Value part) {
+      if (part == nest.split) return ir::Ask::Found;
+      const ir::Op* op = kernel_.maker(part);
+      const bool is_all = op && op->kind == OpKind::And && !schedule_.is_in_array(part, step);
+      return is_all ? ir::Ask::Further : ir::Ask::NoFurther;
+    });
   };
   for (const ir::Op* op : step.ops) {
     if (op->kind == OpKind::Assert) return true;

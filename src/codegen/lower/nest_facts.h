@@ -122,7 +122,8 @@ class NestFacts {
  private:
   void find_runs(ir::Value value);
   bool can_stay_in_place(ir::Value value, const ir::Region& region) const;
-  void count_bounds(const Step& step, ir::Value value, std::map<std::uint32_t, int>& counts) const;
+  void count_bounds(const Step& step, const ir::Op& op, std::set<const ir::Op*>& seen,
+                    std::map<std::uint32_t, int>& counts) const;
   bool is_vector_value(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool has_math(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
 };

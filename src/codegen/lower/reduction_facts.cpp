@@ -37,6 +37,7 @@ std::optional<ir::AttributeValue> identity_of(const ir::Op& op, const Type& type
     if (!op.facts().has(ir::Commutative)) return std::nullopt;
     switch (op.facts().neutral) {
       case ir::Neutral::Zero:
+        if (is_float) return -0.0;  // 0 + -0 is 0
         return number(0);
       case ir::Neutral::One:
         return number(1);

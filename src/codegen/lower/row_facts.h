@@ -61,6 +61,7 @@ class RowFacts : protected NestFacts {
   bool may_read_ahead(const NestShape& nest) const;
   std::vector<const ir::Op*> rows_to_read(const ir::Type& row) const;
   std::optional<Growth> growth_of(ir::Value value) const;
+  std::optional<Growth> growth_of(ir::Value value, int& budget) const;
   const ir::Op* large_result(const ir::Type& row) const;
   int block_beside_rows(const NestShape& nest, const ir::Op& result) const;
 

@@ -53,9 +53,15 @@ bool begins_at_line(const ir::Kernel& kernel, const ir::Op& store) {
 
 }  // namespace
 
-// None: not known.
 std::optional<Growth> RowFacts::growth_of(ir::Value value) const {
+  int budget = 64;  // longer formulas are not worth it
+  return growth_of(value, budget);
+}
+
+// None: not known.
+std::optional<Growth> RowFacts::growth_of(ir::Value value, int& budget) const {
   const Growth stays{.stays = true};
+  if (--budget < 0) return std::nullopt;
   const ir::Op* op = kernel_.maker(value);
   if (!op) {
     const auto is_value = [&](const ir::KernelArgument& argument) {
@@ -69,7 +75,7 @@ std::optional<Growth> RowFacts::growth_of(ir::Value value) const {
   if (!op->regions.empty()) return std::nullopt;
   std::vector<Growth> parts;
   for (const ir::Value operand : op->operands) {
-    const std::optional<Growth> part = growth_of(operand);
+    const std::optional<Growth> part = growth_of(operand, budget);
     if (!part) return std::nullopt;
     parts.push_back(*part);
   }

@@ -303,13 +303,7 @@ void ThreadLowering::place_copies(Ahead& ahead, const ir::Op& loop) {
     const ir::Op& op = *step.ops.front();
     CopyBeside copy{.step = &step, .loop = {.plan = copy_loop(step)}};
     copy.loop.variables[of_thread] = thread_;
-    const Frame& frame = copy.loop.plan.frame;
-    const Place first = first_of_vector(frame.place, copy.loop.plan.log_vector);
-    const IndexMap to = layouts_.swizzle_of_buffer(kernel_.buffer_of(op))(first);
-    copy.image = image_of(frame.space, to, of_thread, of_thread + 1) | to.offset;
-    copy.by_vector = only_variable(frame.space, to, over_vectors);
-    copy.at = named(linear(copy.loop, to, of_thread, of_thread + 1),
-                    names_.make(out_.name_of(buffer_array(op)) + "_at"), *list_);
+    copy.place = copy_place(copy.loop, op);
     carry_pointer(copy, loop);
     ahead.beside.push_back(std::move(copy));
   }
@@ -383,7 +377,8 @@ void ThreadLowering::start_beside(CopyBeside& copy, const Loop& steps, int first
   region(vectors->regions[0], [&] {
     const Frame& frame = loop.plan.frame;
     const Place first = first_of_vector(frame.place, loop.plan.log_vector);
-    const ir::Value to = view(copy.slot, moved(copy.at, copy.image, loop, copy.by_vector));
+    const ir::Value to =
+        view(copy.slot, moved(copy.place.at, copy.place.image, loop, copy.place.by_vector));
     const ir::Value from = copy.from
                                ? moved_pointer(copy.from, loop, *formula_of(loop.plan, op),
                                                only_variable(frame.space, first, over_vectors))

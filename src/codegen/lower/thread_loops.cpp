@@ -79,6 +79,8 @@ ir::Value ThreadLowering::make_shared(const std::string& name, const Type& eleme
   std::vector<ir::Attribute> attributes = {{"count", count}, {"offset", buffer.offset}};
   if (buffer.align > ir::KernelBuffer::least_align)
     attributes.push_back({"align", std::int64_t{buffer.align}});
+  if (buffer.slots > 1 && !kernel_.is_in_ring(buffer))
+    attributes.push_back({"slots", std::int64_t{buffer.slots}});
   if (warp_buffers_.contains(kernel_.buffer_named(buffer.name)))
     attributes.push_back({"warps", std::int64_t{1}});
   return named(FinalBuilder::make(OpKind::Array, {}, Type::array(element, ir::Space::Shared),
@@ -312,6 +314,8 @@ void ThreadLowering::keep(Loop& loop, ir::Value value, const std::vector<VectorK
   if (text_.operand(made) == text_.element(write.array, write.index)) return;
   if (layouts_.is_shared(value) && !is_vector) write.condition = owner(*loop.plan.frame.layout);
   if (out_.name_of(made).empty()) write.value = line(loop, value, made, place);
+  if (settled_.contains(value.id) && !layouts_.is_shared(value))
+    write.value = call(LibraryKind::Settled, {write.value}, type_of(write.value));
   delayed_.push_back(write);
 }
 

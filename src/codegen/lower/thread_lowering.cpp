@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/lower/thread_lowering.cpp — the program of a thread: which kernels have one, its entry,
-// steps and scalars. Every thread computes scalars; thread 0 alone stores them.
+// codegen/lower/thread_lowering.cpp — the program of a thread: its entry, steps and scalars. Every thread computes scalars; thread 0 alone stores them.
 #include "codegen/lower/thread_lowering.h"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "base/check.h"
 #include "codegen/cuda/program_shape.h"
+#include "codegen/lower/copy_facts.h"
 #include "ir/analysis/group_products.h"
 #include "ir/analysis/meetings.h"
 #include "ir/roles.h"
@@ -19,70 +19,22 @@
 #include "passes/laid/spins.h"
 #include "passes/laid/warp_exchange.h"
 #include "passes/passes.h"
+#include "tilewright/error.h"
 
 namespace tilewright {
 
 using ir::OpKind;
 using ir::Type;
 
-namespace {
-
-// Why ops of a kind are not lowered; empty where they are.
-std::string refusal(const ir::Op& op) {
-  const ir::OpFacts& facts = op.facts();
-  const auto unless = [&](bool is_lowered) {
-    return is_lowered ? std::string() : fmt::format("'{}' is not", facts.name);
-  };
-  if (op.kind == OpKind::Dot) return {};
-  switch (facts.family) {
-    case ir::Family::Source:
-      return {};
-    case ir::Family::View:
-    case ir::Family::Elementwise:
-    case ir::Family::Access:
-    case ir::Family::Check:
-    case ir::Family::Ends:
-    case ir::Family::Reduction:
-    case ir::Family::Control:
-      return {};
-    case ir::Family::Sync:
-      return {};
-    case ir::Family::Across:
-      return {};
-    case ir::Family::Final:
-      break;
-  }
-  return unless(false);
-}
-
-bool has_copies_ahead(const ir::Kernel& laid) {
-  bool found = false;
-  ir::walk(laid.body, [&](const ir::Op& op) { found |= op.kind == OpKind::CopyAsync; });
-  return found;
-}
-
-std::string refusal(const ir::Kernel& laid) {
-  std::string why;
-  const auto refuse = [&](bool is_refused, std::string_view what) {
-    if (why.empty() && is_refused) why = what;
-  };
-  // The ops first: they say what the kernel does.
-  ir::walk(laid.body, [&](const ir::Op& op) {
-    if (why.empty()) why = refusal(op);
-  });
-  refuse(has_asynchronous_dots(laid) && has_copies_ahead(laid),
-         "copies that run ahead beside products of warpgroups are not");
-  return why;
-}
-
-}  // namespace
-
 ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options,
-                               MemoryMeetings meetings, bool shares_seen)
+                               MemoryMeetings meetings, SharedLooks shares_seen)
     : ElementPlans(laid, facts, layouts, options),
       ProgramLowering(laid, facts.sweeps),
       text_(out_),
+      has_products_(has_asynchronous_dots(laid)),
+      advances_copies_(has_lines_along_depth(laid, facts)),
+      settled_(settled_indices(laid, facts.sweeps)),
       warp_buffers_(ir::producer_of(laid) ? exchanged_within_warps(laid, facts.sweeps, layouts)
                                           : std::set<std::size_t>()),
       meetings_(std::move(meetings)),
@@ -101,7 +53,7 @@ ThreadProgram ThreadLowering::run() {
   prologue_.insert(prologue_.end(), shared_.begin(), shared_.end());
   out_.body.ops.insert(out_.body.ops.begin() + 1, prologue_.begin(), prologue_.end());
   out_.shape.resident = resident_blocks();
-  return {std::move(out_), is_crowded_, refused_, refusals_, fits_shape_};
+  return {std::move(out_), is_crowded_, refusals_, fits_shape_};
 }
 
 void ThreadLowering::enter() {
@@ -234,6 +186,9 @@ void ThreadLowering::synchronize(const ir::Op& op) {
     case ir::SyncOp::Await:
     case ir::SyncOp::Release:
       return ring_op(op);
+    case ir::SyncOp::WaitStores:
+      return call_statement(LibraryKind::WaitBoxes, {}, {op.text("until") == "memory" ? 1 : 0},
+                            op.location);
   }
 }
 
@@ -254,22 +209,28 @@ std::vector<ir::Attribute> access_attributes(const ir::Op& op, std::string_view 
 
 void ThreadLowering::scalar_load(const ir::Op& op) {
   const std::string name = names_.make(kernel_.name_of(op.result()), "t");
-  const bool is_shared = shares_seen_ && op.integer("volatile") != 0;
+  const bool is_shared = shares_seen_ != SharedLooks::None && op.integer("volatile") != 0;
   scalars_[op.result().id] = is_shared ? share_seen(op, name) : load_scalar(op, name);
 }
 
-// One thread looks, and the others get what it has seen through shared memory.
+// One thread looks.
 ir::Value ThreadLowering::share_seen(const ir::Op& op, const std::string& name) {
+  return from_one_thread(kernel_.type(op.result()), name, op.location,
+                         [&] { return load_scalar(op, names_.make("found")); });
+}
+
+// The others get what it has found through shared memory.
+ir::Value ThreadLowering::from_one_thread(const Type& type, const std::string& name,
+                                          ir::Location location,
+                                          const std::function<ir::Value()>& find) {
   constexpr std::int64_t line = 16;
-  const Type& type = kernel_.type(op.result());
   const ir::Value slot =
       named(FinalBuilder::make(OpKind::Array, {}, Type::array(type, ir::Space::Shared),
                                {{"count", std::int64_t{1}}, {"offset", shared_end_}}),
             names_.make(name + "_shared"), shared_);
   shared_end_ += line;
   when(compare("eq", thread_, number(0)), [&] {
-    statement(OpKind::Write, {slot, number(0), load_scalar(op, names_.make("found"))}, *list_, {},
-              op.location);
+    statement(OpKind::Write, {slot, number(0), find()}, *list_, {}, location);
   });
   return named(FinalBuilder::make(OpKind::Read, {slot, number(0)}, type), name, *list_);
 }
@@ -365,30 +326,43 @@ int ThreadLowering::resident_blocks() const {
   return has_rolled_slices_ ? target.registers_per_processor / (registers_of_slices * threads) : 0;
 }
 
+namespace {
+
+bool is_whole(const ThreadProgram& program) {
+  return program.refusals.is_empty() && program.fits_shape;
+}
+
+// Where threads would not all come to where they meet. Those that are started beside each other see
+// memory at different moments, and one cannot look for all of them at an element of a tile.
+[[noreturn]] void refuse_meeting(const ir::Kernel& laid, const ir::Op& meeting) {
+  throw ArgumentError(fmt::format(
+      "kernel '{}': whether its threads meet (line {}) depends on elements of a tile that another "
+      "program may change meanwhile, and each thread may see another value; load a scalar for it",
+      laid.name, meeting.location.line));
+}
+
+}  // namespace
+
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
-  const auto refused = [](std::string why) { return ThreadProgram{.refused = std::move(why)}; };
-  if (std::string why = refusal(laid); !why.empty()) return refused(std::move(why));
   const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
-  const auto is_whole = [](const ThreadProgram& program) {
-    return program.refused.empty() && program.refusals.is_empty() && program.fits_shape;
-  };
-  const auto lower = [&](bool shares_seen) {
+  const auto lower = [&](SharedLooks shares_seen) {
     ThreadProgram out = ThreadLowering(laid, facts, layouts, options, meetings, shares_seen).run();
     if (is_whole(out))
       for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
     return out;
   };
-  ThreadProgram out = lower(false);
+  ThreadProgram out = lower(SharedLooks::None);
   // Threads may see different values where a volatile load decides whether they meet.
-  const auto is_divergent = [&] { return is_whole(out) && ir::find_divergent(out.kernel); };
-  if (is_divergent()) out = lower(true);
-  if (is_divergent())
-    return refused("threads that meet under a condition which volatile loads of a tile decide are not");
+  const auto divergent = [&] { return is_whole(out) ? ir::find_divergent(out.kernel) : nullptr; };
+  for (const SharedLooks shares : {SharedLooks::Scalars, SharedLooks::Totals})
+    if (divergent() != nullptr) out = lower(shares);
+  if (const ir::Op* meeting = divergent()) refuse_meeting(laid, *meeting);
   // Who touches a product that goes on has waited for it, and what it reads was shown to it.
-  if (is_whole(out) &&
-      (ir::find_undrained(out.kernel).op != nullptr || !ir::find_unshown(out.kernel).empty()))
-    return refused("a product of warpgroups that is not waited for is not");
+  TW_CHECK(!has_asynchronous_dots(laid) || !is_whole(out) ||
+               (ir::find_undrained(out.kernel).op == nullptr &&
+                ir::find_unshown(out.kernel).empty()),
+           "a product of kernel '{}' is not waited for", laid.name);
   return out;
 }
 

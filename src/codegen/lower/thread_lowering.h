@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/lower/thread_lowering.h — how lower_to_threads thinks: an element of a tile is a value at
 // a place, which is a linear map of the bits of the thread's number and of the loops around it
-// (codegen/cuda/space.h). What does not change within a vector gets a name.
+// (codegen/lower/space.h). What does not change within a vector gets a name.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/cuda/element_plans.h"
+#include "codegen/lower/element_plans.h"
 #include "codegen/lower/lower_to_threads.h"
 #include "codegen/lower/program_lowering.h"
 #include "codegen/lower/thread_order.h"
@@ -28,10 +28,13 @@ namespace tilewright {
 // The number of an element among those of the variables with the lowest bits.
 IndexMap number_map(const Space& space, int bits);
 
+// What one thread looks at, or combines, for all of them.
+enum class SharedLooks : std::uint8_t { None, Scalars, Totals };
+
 class ThreadLowering : private ElementPlans, private ProgramLowering {
  public:
   ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts,
-                 const CudaEmitOptions& options, MemoryMeetings meetings, bool shares_seen);
+                 const CudaEmitOptions& options, MemoryMeetings meetings, SharedLooks shares_seen);
   ThreadProgram run();
 
  private:
@@ -72,7 +75,7 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
     std::vector<ir::Value> totals = {};  // an array for each operand
     int registers = 1;              // of the totals
     bool is_wide = false;           // a sum of small floats: totals are f32, rounded at the end
-    bool has_identity = false;      // it begins as 0
+    bool has_identity = false;      // it begins as a number that changes nothing
   };
   // A tile whose elements go to shared memory in vectors, after they were worked on.
   struct VectorKeep {
@@ -102,13 +105,17 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
     MatrixPlan plan = {};
     ir::Value at = {};
   };
+  // Copies of a thread: where the first one goes in the slot, and the others from there.
+  struct CopyPlace {
+    ir::Value at = {};
+    std::uint64_t image = 0;  // the bits that it can have
+    IndexMap by_vector = {};
+  };
   // A copy of a later round that starts between the steps of a product (thread_ahead.cpp).
   struct CopyBeside {
     const Step* step = nullptr;
     Loop loop;
-    ir::Value at = {};  // the thread's first copy: its place in the slot
-    std::uint64_t image = 0;
-    IndexMap by_vector = {};      // where the others are from there
+    CopyPlace place = {};
     ir::Value base = {};          // a pointer that the loop carries
     ir::Value from = {};          // where the first one reads, carried along with it; or none
     std::vector<ir::Value> by = {};  // what the loop adds to the base in each round
@@ -144,6 +151,8 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void scalar_load(const ir::Op& op);
   ir::Value load_scalar(const ir::Op& op, const std::string& name);
   ir::Value share_seen(const ir::Op& op, const std::string& name);
+  ir::Value from_one_thread(const ir::Type& type, const std::string& name, ir::Location location,
+                            const std::function<ir::Value()>& find);
   void scalar_store(const ir::Op& op);
   ir::Value zero_of(const ir::Type& type);
   ir::Value owner(const Layout& layout);  // none where every thread owns its elements
@@ -339,6 +348,10 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   ir::Value begin_copies(const ir::Op& op);  // the slot that they go to
   void copy_ahead(const Step& step);
   void copy_vectors(Loop& loop, const ir::Op& op, ir::Value slot);
+  CopyPlace copy_place(const Loop& loop, const ir::Op& op);
+  ir::Value advanced_pointer(Loop& loop, ir::Value pointer, const Place& place);
+  std::vector<ir::Value> whole_conditions(const ir::Op& op);
+  void copy_from_one_place(Loop& loop, const ir::Op& op, ir::Value slot);
   void copy_elements(Loop& loop, const ir::Op& op, ir::Value slot);
   ir::Value copy_wanted(Loop& loop, const ir::Op& op);  // none: always
   void start_copy(const Loop& loop, const ir::Op& op, std::vector<ir::Value> operands);
@@ -380,6 +393,18 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   void give_back(const ir::Op& op);
   MapBox box_of(const ir::Op& op) const;
   void copy_map(const ir::Op& op);
+  // What is stored by tensor maps, from a copy in shared memory (thread_stores.cpp).
+  void store_map(const Step& step);
+  ir::Value slab_of(const ir::Op& op);
+  void fill_slab(const Step& step, ir::Value slab, const Swizzle& swizzle);
+  struct WarpLines {  // that a warp stores
+    int lines = 0;    // from each place on
+    std::vector<std::int64_t> first = {0};       // the places, from where the warp's lines begin
+    std::vector<std::uint64_t> by_thread = {};  // where they do, by bits of the thread's number
+  };
+  std::optional<WarpLines> own_lines_of_warp(const ir::Op& op) const;
+  WarpLines lines_of_warp(const ir::Op& op) const;
+  void store_boxes(const Step& step, ir::Value slab, MapBox box);
   void begin_branch(const Step& step, std::size_t side) override;
   void end_branch(const Step& step, std::size_t side) override;
   void swap_lanes(ir::Value value);
@@ -442,12 +467,15 @@ class ThreadLowering : private ElementPlans, private ProgramLowering {
   bool is_consuming_ = false;
   std::map<std::string, ir::Value> rings_;      // their words
   std::map<std::size_t, ir::Value> slots_;      // arrays of buffers that rings have, by number
+  const bool has_products_;                     // of warpgroups
+  const bool advances_copies_;                  // pointers of copies are moved on from where they began
+  const std::set<std::uint32_t> settled_;       // tiles of indices that are kept
+  std::map<std::string, ir::Value> slabs_;      // what maps store from, by its scratch
   const std::set<std::size_t> warp_buffers_;    // of tiles that warps exchange among their lanes
   const MemoryMeetings meetings_;
-  const bool shares_seen_;          // volatile loads of scalars are one thread's for all
+  const SharedLooks shares_seen_;   // what is seen in memory and decides is one thread's for all
   std::int64_t shared_end_;         // behind all buffers
   const ir::Op* fenced_ = nullptr;  // an atomic whose order is kept by fences around its loop
-  std::string refused_;             // why these sweeps cannot be written
   SweepRefusals refusals_;          // what other ones would have to do otherwise
   ir::Value shift_;                 // by how much rows are turned round
   bool fits_shape_ = true;          // the row could be put where it is to lie

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "codegen/cuda/global_memory.h"
+#include "codegen/lower/memory_uses.h"
 #include "passes/laid/spins.h"
 #include "passes/laid/tile_reads.h"
 
@@ -23,7 +23,7 @@ class MemoryWalk {
   }
 
   void run() { walk(sweeps_.steps()); }
-  GlobalMemory& memory() { return memory_; }
+  MemoryUses& memory() { return memory_; }
   const MemoryMeetings& meetings() const { return meetings_; }
 
  private:
@@ -76,7 +76,8 @@ class MemoryWalk {
     if (step.kind != Step::Kind::Scalar || op.kind == ir::OpKind::Barrier || op.facts().is_atomic())
       written_.clear();
     // So do they in what they meet over through shared memory: sorts, or lines of several warps.
-    if (op.facts().is(ir::Family::Across) && !op.text("scratch").empty()) memory_.note_barrier();
+    const bool meets_through = op.facts().is(ir::Family::Across) && op.kind != ir::OpKind::StoreMap;
+    if (meets_through && !op.text("scratch").empty()) memory_.note_barrier();
     const bool meets = op.kind == ir::OpKind::Barrier || op.kind == ir::OpKind::WaitCopies;
     if (meets || op.facts().is_atomic()) memory_.note_barrier();
     if (!ir::is_access(laid_, op)) return;
@@ -128,17 +129,17 @@ class MemoryWalk {
     written_.clear();
     const ir::Op& op = *step.op;
     if (op.kind == ir::OpKind::While && is_spin(step)) return memory_.note_barrier();
-    const GlobalMemory::Uses before = memory_.uses();
+    const MemoryUses::Uses before = memory_.uses();
     if (op.kind == ir::OpKind::If) {
       walk(step.regions[0]);
-      const GlobalMemory::Uses after = memory_.uses();
+      const MemoryUses::Uses after = memory_.uses();
       memory_.restore(before);
       walk(step.regions[1]);
       return memory_.merge(after);
     }
     memory_.begin_loop(op);
     walk(step.regions[0]);
-    const GlobalMemory::Uses at_decision = memory_.uses();
+    const MemoryUses::Uses at_decision = memory_.uses();
     if (step.regions.size() > 1) walk(step.regions[1]);
     memory_.end_loop(op, before);
     if (step.regions.size() > 1) memory_.merge(at_decision);
@@ -147,7 +148,7 @@ class MemoryWalk {
   const ir::Kernel& laid_;
   const Sweeps& sweeps_;
   const TileLayouts& layouts_;
-  GlobalMemory memory_;
+  MemoryUses memory_;
   std::vector<int> uses_;  // by value
   MemoryMeetings meetings_;
   // Arrays in shared memory, by the value that owns them, that the step which touched shared memory

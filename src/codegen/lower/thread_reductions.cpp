@@ -56,7 +56,8 @@ void ThreadLowering::declare_totals(Reduction& reduction) {
     return;
   }
   std::vector<ir::Value> initial;
-  if (reduction.has_identity) initial.push_back(zero_of(types[0]));
+  if (reduction.has_identity)  // of floats -0: 0 + -0 is 0
+    initial.push_back(types[0].is_float() ? constant_of(types[0], -0.0) : zero_of(types[0]));
   std::vector<ir::Attribute> attributes = {{"count", std::int64_t{reduction.registers}}};
   if (is_one && !reduction.has_identity) attributes.push_back({"unset", std::int64_t{1}});
   reduction.totals = {named(FinalBuilder::make(OpKind::Array, initial, Type::array(types[0], space),
@@ -243,6 +244,12 @@ void ThreadLowering::publish(const Reduction& reduction, std::size_t number_of_r
     return cast(FinalBuilder::make(OpKind::Read, {total, at}, type_of(total).element()),
                 element.dtype);
   };
+  if (!is_tile(kernel_, result) && shares_seen_ == SharedLooks::Totals) {
+    scalars_[result.id] =
+        from_one_thread(element, names_.make(kernel_.name_of(result), "total"),
+                        reduction.op->location, [&] { return rounded(number(0)); });
+    return;
+  }
   if (!is_tile(kernel_, result)) {
     if (!reduction.is_wide) return write_at_uses(result, rounded(number(0)));
     scalars_[result.id] = named(rounded(number(0)), names_.make(kernel_.name_of(result), "sum"),

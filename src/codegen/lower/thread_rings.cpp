@@ -23,10 +23,12 @@ const Type position_type = Type::scalar(DType::UInt32);
 // are computed there, and take no registers around the loop.
 bool stores_held_part(const ir::Kernel& kernel, const ir::Op& branch) {
   bool found = false;
-  for (const ir::Op* op : branch.regions[0].ops)
+  for (const ir::Op* op : branch.regions[0].ops) {
+    found |= op->kind == OpKind::StoreMap;
     if (op->kind == OpKind::Sweep)
       ir::walk(op->regions[0],
                [&](const ir::Op& inside) { found |= is_deferred_store(kernel, inside); });
+  }
   return found;
 }
 

@@ -156,6 +156,8 @@ void ThreadLowering::across(const Step& step) {
       return print(step);
     case ir::AcrossOp::Dot:
       return dot(step);
+    case ir::AcrossOp::StoreMap:
+      return store_map(step);
     case ir::AcrossOp::ReadBuffer:
       if (kernel_.is_in_ring(kernel_.buffers[kernel_.buffer_of(*step.op)])) return read_slot(*step.op);
       return read_buffer(step);

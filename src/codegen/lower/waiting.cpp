@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/behind.h"
+
 namespace tilewright {
 
 using ir::OpKind;
@@ -25,11 +27,12 @@ bool defines(const ir::Op& op, ir::Value value) {
 // Whether a value may be another one in every round: what a sweep computes of values from outside
 // the loop is not.
 bool changes_in(const ir::Kernel& kernel, const ir::Op& loop, ir::Value value) {
-  const ir::Op* maker = kernel.maker(value);
-  if (!defines(loop, value)) return false;
-  if (!maker || !maker->facts().has(ir::Pure) || !kernel.type(value).is_tile()) return true;
-  return std::any_of(maker->operands.begin(), maker->operands.end(),
-                     [&](ir::Value operand) { return changes_in(kernel, loop, operand); });
+  return ir::any_behind(kernel, value, [&](ir::Value behind) {
+    if (!defines(loop, behind)) return ir::Ask::NoFurther;
+    const ir::Op* maker = kernel.maker(behind);
+    const bool is_sweeps = maker && maker->facts().has(ir::Pure) && kernel.type(behind).is_tile();
+    return is_sweeps ? ir::Ask::Further : ir::Ask::Found;
+  });
 }
 
 // A loop waits for another program when it looks at memory with an atomic or a volatile load, or

@@ -17,7 +17,7 @@ namespace {
 
 std::string_view sign_of(std::string_view op) {
   constexpr std::pair<std::string_view, std::string_view> signs[] = {
-      {"add", "+"}, {"mul", "*"}, {"and", "&"}, {"or", "|"}, {"xor", "^"}};
+      {"add", "+"}, {"sum", "tw_sum"}, {"mul", "*"}, {"and", "&"}, {"or", "|"}, {"xor", "^"}};
   for (const auto& [name, sign] : signs)
     if (name == op) return sign;
   return op;  // min and max are names in either language

@@ -31,13 +31,12 @@ namespace {
 
 // Where arrays in shared memory lie.
 struct SharedPlaces {
-  static constexpr std::int64_t most_static = 48 * 1024;  // without asking the launch for them
   std::int64_t bytes = 0;
   std::int64_t row_bytes = 0;  // of a block's part of a row, behind which nothing lies
   std::int64_t align = 16;
   bool overlap = false;
 
-  bool is_dynamic() const { return bytes > most_static; }
+  bool is_dynamic() const { return bytes > most_static_bytes; }
   // Whether they are parts of one array.
   bool is_one() const { return overlap || is_dynamic(); }
 };
@@ -96,6 +95,7 @@ class CudaStatements : public StatementPrinter {
   const SharedPlaces& places() const { return places_; }
 
  protected:
+  void filled_array(const std::string& element, const ir::Op& op);
   void array(const ir::Op& op) override;
   void group(const ir::Op& op) override;
   void barrier(const ir::Op& op) override;
@@ -208,15 +208,30 @@ void CudaStatements::cluster_lines() {
 
 // ---- Statements
 
+// An array of registers, all elements of which are one number at first, if there is one.
+void CudaStatements::filled_array(const std::string& element, const ir::Op& op) {
+  constexpr std::int64_t most_listed = 8;
+  const std::string& name = kernel_.name_of(op.result());
+  const std::int64_t count = op.integer("count");
+  const std::string number = op.operands.empty() ? "" : operand(op.operands[0]);
+  const std::vector<std::string> each(static_cast<std::size_t>(count), number);
+  std::string filling;
+  if (number == "0" || number == "0.0f" || number == "0.0") filling = " = {}";
+  else if (!number.empty() && count <= most_listed)
+    filling = fmt::format(" = {{{}}}", fmt::join(each, ", "));
+  out_.format("{} {}[{}]{};", element, name, count, filling);
+  if (number.empty() || !filling.empty()) return;
+  out_.line("#pragma unroll");
+  out_.format("for (int k = 0; k < {}; ++k) {}[k] = {};", count, name, number);
+}
+
 void CudaStatements::array(const ir::Op& op) {
   const ir::Type& type = kernel_.type(op.result());
   const std::string element = type_text(type.element());
-  const std::string& name = kernel_.name_of(op.result());
   if (type.space == ir::Space::Shared) return shared_array(element, op);
-  if (type.space == ir::Space::Stack)
-    return out_.format("{} {}[{}]{};", element, name, op.integer("count"),
-                       op.operands.empty() ? "" : " = {}");
-  if (op.integer("unset") != 0) return out_.format("{} {};", element, name);
+  if (type.space == ir::Space::Stack) return filled_array(element, op);
+  if (op.integer("unset") != 0)
+    return out_.format("{} {};", element, kernel_.name_of(op.result()));
   StatementPrinter::array(op);
 }
 
@@ -538,10 +553,15 @@ void CudaStatements::loop_pragma(const ir::Op& loop) {
     out_.line("#pragma unroll 1");
 }
 
-// The number of programs.
+// The number of programs, unless it was cut to fewer bits.
 bool CudaStatements::is_rising(const ir::Op& loop) const {
-  const ir::Op* maker = kernel_.maker(loop.operands[2]);
-  if (maker && maker->kind == OpKind::Cast) maker = kernel_.maker(maker->operands[0]);
+  ir::Value step = loop.operands[2];
+  const ir::Op* maker = kernel_.maker(step);
+  while (maker && maker->kind == OpKind::Cast &&
+         kernel_.type(step).element_bytes() >= kernel_.type(maker->operands[0]).element_bytes()) {
+    step = maker->operands[0];
+    maker = kernel_.maker(step);
+  }
   return maker && (maker->kind == OpKind::NumPrograms || maker->kind == OpKind::NumBlocks);
 }
 

@@ -247,6 +247,8 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::WordOf:
     case LibraryKind::WordAt:
     case LibraryKind::Uniform:
+    case LibraryKind::Settled:
+    case LibraryKind::Advanced:
     case LibraryKind::Further:
     case LibraryKind::IsRun: {
       std::string arguments;
@@ -300,6 +302,8 @@ std::string ExpressionPrinter::call(const ir::Op& op) const {
     case LibraryKind::CopyBox:
     case LibraryKind::AwaitSlot:
     case LibraryKind::ReleaseSlot:
+    case LibraryKind::StoreBox:
+    case LibraryKind::WaitBoxes:
       break;
   }
   TW_UNREACHABLE("'{}' gives nothing", function.name);

@@ -32,6 +32,7 @@ constexpr GroupPart group_parts[] = {
     {LibraryKind::SetUpRing, "ring"},       {LibraryKind::PrefetchMap, "ring"},
     {LibraryKind::AcquireSlot, "ring"},     {LibraryKind::CopyBox, "ring"},
     {LibraryKind::AwaitSlot, "ring"},       {LibraryKind::ReleaseSlot, "ring"},
+    {LibraryKind::StoreBox, "ring"},        {LibraryKind::WaitBoxes, "ring"},
 };
 
 LibraryKind called_kind(const ir::Op& op) {
@@ -62,13 +63,18 @@ std::string call_text(const ExpressionPrinter& expressions, const ir::Op& op, st
                      fmt::join(arguments, ", "));
 }
 
-// The map comes behind where the box goes.
-std::string box_text(const ExpressionPrinter& expressions, const ir::Op& op) {
+// The map comes behind where the box goes or comes from.
+std::string box_text(const ExpressionPrinter& expressions, const ir::Op& op,
+                     std::string_view name) {
   std::string arguments = expressions.condition(op.operands[0]);
   arguments += fmt::format(", {}", op.text("map"));
   for (std::size_t k = 1; k < op.operands.size(); ++k)
     arguments += ", " + expressions.condition(op.operands[k]);
-  return fmt::format("tw::copy_map({});", arguments);
+  return fmt::format("tw::{}({});", name, arguments);
+}
+
+bool is_box(LibraryKind function) {
+  return function == LibraryKind::CopyBox || function == LibraryKind::StoreBox;
 }
 
 }  // namespace
@@ -76,10 +82,12 @@ std::string box_text(const ExpressionPrinter& expressions, const ir::Op& op) {
 std::string group_call(const ExpressionPrinter& expressions, const ir::Kernel& kernel,
                        const ir::Op& op) {
   const LibraryKind function = called_kind(op);
-  if (function == LibraryKind::CopyBox) return box_text(expressions, op);
+  const std::vector<std::int64_t> numbers = op.integers("numbers");
+  if (function == LibraryKind::StoreBox && numbers[3] != 0)
+    return box_text(expressions, op, "add_map");
+  if (is_box(function)) return box_text(expressions, op, op.text("function"));
   if (function == LibraryKind::PrefetchMap)
     return fmt::format("tw::prefetch_map({});", op.text("map"));
-  const std::vector<std::int64_t> numbers = op.integers("numbers");
   if (function == LibraryKind::SetUpRing || function == LibraryKind::AcquireSlot)
     return call_text(expressions, op, op.text("function"), {numbers[0]},
                    fmt::format("{}", numbers[1]));
@@ -107,7 +115,7 @@ std::set<WgmmaFunction> products_of(const ir::Kernel& kernel) {
 std::map<std::string, CopiedBox> boxes_of(const ir::Kernel& kernel) {
   std::map<std::string, CopiedBox> out;
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (op.kind != OpKind::Call || called_kind(op) != LibraryKind::CopyBox) return;
+    if (op.kind != OpKind::Call || !is_box(called_kind(op))) return;
     const std::vector<std::int64_t> numbers = op.integers("numbers");
     out[std::string(op.text("map"))] = {static_cast<int>(numbers[0]), static_cast<int>(numbers[1]),
                                         static_cast<int>(numbers[2])};

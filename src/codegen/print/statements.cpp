@@ -293,6 +293,8 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::CopyBox:
     case LibraryKind::AwaitSlot:
     case LibraryKind::ReleaseSlot:
+    case LibraryKind::StoreBox:
+    case LibraryKind::WaitBoxes:
       return meeting(op);
     case LibraryKind::WaitAMoment:
       return out_.format("tw::wait_a_moment(launch, {});", operand(in[0]));
@@ -314,6 +316,8 @@ void StatementPrinter::call(const ir::Op& op) {
     case LibraryKind::WordAt:
     case LibraryKind::Here:
     case LibraryKind::Uniform:
+    case LibraryKind::Settled:
+    case LibraryKind::Advanced:
     case LibraryKind::Describe:
     case LibraryKind::Further:
       break;

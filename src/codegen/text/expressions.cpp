@@ -199,7 +199,8 @@ std::string divide(const ir::Op& op, const Type& result, Operands in) {
     return is_fast ? call2("divide_fast", in) : infix(result, in, "/");
   }
   const bool is_safe = in[1].constant && *in[1].constant != 0 && *in[1].constant != -1;
-  return is_safe ? infix(result, in, "/") : call2("divide", in);
+  if (is_safe) return infix(result, in, "/");
+  return call2(op.number("divisor_from", 0) > 0 ? "divide_by_count" : "divide", in);
 }
 
 std::string remainder(const Type& result, Operands in) {

@@ -98,7 +98,7 @@ class Derive {
   }
 
   void derive_from(int i) {
-    const std::vector<Value>& read = tracer_.graph.nodes[static_cast<std::size_t>(i)].operands;
+    const Values& read = tracer_.graph.nodes[static_cast<std::size_t>(i)].operands;
     if (std::none_of(read.begin(), read.end(), [&](const Value& v) { return is_needed(v); }))
       return;
     const Node& node = tracer_.graph.nodes[static_cast<std::size_t>(i)];

@@ -37,8 +37,6 @@ std::optional<Argument> number_like(const Argument& like, double value) {
   return made;
 }
 
-using Values = std::vector<Value>;
-
 class Roller {
  public:
   explicit Roller(Graph graph) : old_(std::move(graph)) {}

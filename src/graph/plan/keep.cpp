@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "graph/mix.h"
+#include "tensor/shape.h"
 
 namespace tilewright::graph {
 namespace {
@@ -49,45 +50,68 @@ class SizePlaces {
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(128);  // 0: empty
 };
 
+// How a word says what an operand is.
+enum class Read : std::uint32_t { Number, Whole, View };
+
+// Strides that other sizes of the node say: those of rows that lie together.
+bool has_strides(const Node& node) { return node.is_given() || node.shape.size() > 2; }
+
 class StructureWriter {
  public:
-  Structure run(const Graph& graph, bool fuses) {
-    words_.reserve(24 * graph.nodes.size());
-    put((fuses ? 1u : 0u) | (graph.device.is_cpu() ? 0u : 2u));  // what fusion asks besides
-    for (const Node& node : graph.nodes) put_node(node);
-    for (const Value& value : graph.outputs) put(value.node);
+  explicit StructureWriter(const Graph& graph) : graph_(graph) {}
+
+  Structure run(bool fuses) {
+    words_.resize(8 * graph_.nodes.size() + 64);
+    put((fuses ? 1u : 0u) | (graph_.device.is_cpu() ? 0u : 2u));  // what fusion asks besides
+    for (const Node& node : graph_.nodes) put_node(node);
+    reserve(graph_.outputs.size());
+    for (const Value& value : graph_.outputs) put(value.node);
+    words_.resize(count_);
     return {std::move(words_), places_.take()};
   }
 
  private:
+  void reserve(std::size_t more) {
+    if (count_ + more > words_.size()) words_.resize(2 * words_.size() + more);
+  }
   template <class Number>
   void put(Number number) {
-    words_.push_back(static_cast<std::uint32_t>(number));
+    words_[count_++] = static_cast<std::uint32_t>(number);
   }
   void put_sizes(const Shape& shape) {
     for (const std::int64_t size : shape) put(places_.of(size));
   }
   void put_node(const Node& node) {
+    reserve(4 + 2 * node.shape.size());
     put(static_cast<std::uint32_t>(node.kind) << 24 | static_cast<std::uint32_t>(node.op) << 16 |
         static_cast<std::uint32_t>(node.operand_dtype) << 8 |
         static_cast<std::uint32_t>(node.dtype));
     put(node.operands.size() << 8 | node.shape.size());
-    put(node.mask);
-    put(node.is_counting ? 1 : 0);
+    put(node.mask << 1 | (node.is_counting ? 1u : 0u));
     put_sizes(node.shape);
-    put_sizes(node.strides);
+    if (has_strides(node)) put_sizes(node.strides);
     if (node.kind == Node::Kind::Reduce) put(has_few_long_rows(node) ? 1 : 0);
-    for (const Value& value : node.operands) {
-      put(value.node);
-      put(value.is_number() ? static_cast<std::size_t>(value.number.dtype) : value.shape.size());
-      if (value.is_number()) continue;
-      put_sizes(value.shape);
-      put_sizes(value.strides);
-      put(places_.of(value.offset));
-    }
+    for (const Value& value : node.operands) put_value(value);
+  }
+  void put_value(const Value& value) {
+    reserve(3 + 2 * value.shape.size());
+    const auto put_read = [&](auto what, Read read) {
+      put(static_cast<std::uint32_t>(what) << 2 | static_cast<std::uint32_t>(read));
+    };
+    if (value.is_number()) return put_read(value.number.dtype, Read::Number);
+    const Node& node = graph_.nodes[static_cast<std::size_t>(value.node)];
+    if (value.offset == 0 && value.shape == node.shape && value.strides == node.strides)
+      return put_read(value.node, Read::Whole);
+    put_read(value.node, Read::View);
+    put(value.shape.size());
+    put_sizes(value.shape);
+    put_sizes(value.strides);
+    put(places_.of(value.offset));
   }
 
+  const Graph& graph_;
   std::vector<std::uint32_t> words_;
+  std::size_t count_ = 0;  // of them are written
   SizePlaces places_;
 };
 
@@ -105,12 +129,11 @@ class StructureReader {
   explicit StructureReader(const Plan& plan) : plan_(plan), words_(*plan.structure) {}
 
   Graph run() {
-    Graph made;
-    made.device = plan_.graph.device;
-    made.outputs = plan_.graph.outputs;
+    made_.device = plan_.graph.device;
+    made_.outputs = plan_.graph.outputs;
     next_ = 1;
-    for (std::size_t i = 0; i < plan_.graph.nodes.size(); ++i) made.nodes.push_back(node_at(i));
-    return made;
+    for (std::size_t i = 0; i < plan_.graph.nodes.size(); ++i) made_.nodes.push_back(node_at(i));
+    return std::move(made_);
   }
 
  private:
@@ -129,22 +152,31 @@ class StructureReader {
     node.op = static_cast<Op>(kinds >> 16 & 0xff);
     node.operand_dtype = static_cast<DType>(kinds >> 8 & 0xff);
     node.dtype = static_cast<DType>(kinds & 0xff);
-    node.mask = take();
-    node.is_counting = take() != 0;
+    const std::uint32_t mask = take();
+    node.mask = mask >> 1;
+    node.is_counting = (mask & 1) != 0;
     node.shape = take_sizes(counts & 0xff);
-    node.strides = take_sizes(counts & 0xff);
+    node.strides = has_strides(node) ? take_sizes(counts & 0xff) : contiguous_strides(node.shape);
     if (node.kind == Node::Kind::Reduce) take();
     for (std::uint32_t o = 0; o < counts >> 8; ++o) node.operands.push_back(take_value());
     return node;
   }
   Value take_value() {
     Value value;
-    value.node = static_cast<int>(take());
-    const std::uint32_t rank = take();
-    if (value.is_number()) {
+    const std::uint32_t word = take();
+    const auto read = static_cast<Read>(word & 3);
+    if (read == Read::Number) {
       value.number = plan_.numbers[number_++];
       return value;
     }
+    value.node = static_cast<int>(word >> 2);
+    if (read == Read::Whole) {
+      const Node& whole = made_.nodes[word >> 2];
+      value.shape = whole.shape;
+      value.strides = whole.strides;
+      return value;
+    }
+    const std::uint32_t rank = take();
     value.shape = take_sizes(rank);
     value.strides = take_sizes(rank);
     value.offset = plan_.sizes[take()];
@@ -153,28 +185,27 @@ class StructureReader {
 
   const Plan& plan_;
   const std::vector<std::uint32_t>& words_;
+  Graph made_;
   std::size_t next_ = 0, number_ = 0;
 };
 
 void drop_nodes(Plan& plan) {
   NodeList& nodes = plan.graph.nodes;
-  std::vector<bool> is_run(nodes.size(), false);
+  std::vector<bool> is_kept(nodes.size(), false);
   for (const PlannedStep& step : plan.steps)
-    for (const int i : step.written) is_run[static_cast<std::size_t>(i)] = true;
+    for (const int i : step.written) is_kept[static_cast<std::size_t>(i)] = true;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const Value& value : nodes[i].operands)
       if (value.is_number()) plan.numbers.push_back(value.number);
-    if (!nodes[i].is_fusible()) continue;
-    if (is_run[i]) nodes[i].operands = {};
-    else nodes.drop(i);
+    if (!nodes[i].is_fusible()) is_kept[i] = true;
+    else if (is_kept[i]) nodes[i].operands = {};
   }
+  nodes.keep(is_kept);
 }
 
 }  // namespace
 
-Structure structure_of(const Graph& graph, bool fuses) {
-  return StructureWriter().run(graph, fuses);
-}
+Structure structure_of(const Graph& graph, bool fuses) { return StructureWriter(graph).run(fuses); }
 
 Graph whole_graph(const Plan& plan) { return StructureReader(plan).run(); }
 

@@ -31,8 +31,12 @@ std::uint64_t hash_of(const Node& node) {
   mix.add(node.attributes);
   for (const Value& value : node.operands) {
     mix.add(static_cast<std::uint64_t>(value.node));
-    if (value.is_number()) mix.add(value.number.bits);
-    else mix.add(value.strides);
+    if (value.is_number()) {
+      mix.add(value.number.bits);
+      continue;
+    }
+    mix.add(value.strides);
+    mix.add(static_cast<std::uint64_t>(value.offset));  // elements of one tensor differ in it alone
   }
   return mix.value;
 }

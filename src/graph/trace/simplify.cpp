@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // graph/trace/simplify.cpp — operations that are simpler than they were written, found while they
 // are recorded.
+#include <algorithm>
 #include <cmath>
 
 #include "graph/launch.h"
 #include "graph/trace/tracer.h"
+#include "tensor/traced.h"
 
 namespace tilewright::graph {
+
+static constexpr int most_widened = 4;
 
 // Operations with a number that change nothing.
 bool Tracer::is_neutral(Op op, const Value& number, std::size_t place) {
@@ -25,7 +29,24 @@ bool Tracer::is_neutral(Op op, const Value& number, std::size_t place) {
   }
 }
 
-// (x * c) * p => x * (c * p) where p is a power of two: exact, unless x * c is out of range.
+namespace {
+
+// Whether (x * c) * p is x * (c * p) for all x, p being a power of two, but for one unit of a
+// subnormal number: x * c must not overflow where the whole does not, and a p that magnifies what
+// x * c lost below the normal numbers must be small, or c whole, so that nothing was lost.
+bool may_join(double c, double p) {
+  if (std::abs(p) < 1) return std::abs(c) <= 1;
+  return std::abs(p) <= 2 || c == std::trunc(c);
+}
+
+// Operations whose results are between -1 and 1.
+bool is_at_most_one(Op op) {
+  return op == Op::Sigmoid || op == Op::Tanh || op == Op::Erf || op == Op::Sin || op == Op::Cos;
+}
+
+}  // namespace
+
+// (x * c) * p => x * (c * p) where p is a power of two and x * c never out of range.
 void Tracer::join_factors(Node& product) const {
   if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
   const std::size_t side = product.operands[0].is_number() ? 0 : 1;
@@ -42,14 +63,15 @@ void Tracer::join_factors(Node& product) const {
   if (!is_product) return;
   const std::size_t inner = scaled.operands[0].is_number() ? 0 : 1;
   if (!scaled.operands[inner].is_number() || scaled.operands[1 - inner].is_number()) return;
-  const double joined = number_value(scaled.operands[inner].number) * factor;
-  if (!std::isnormal(static_cast<float>(joined))) return;
+  const double before = number_value(scaled.operands[inner].number), joined = before * factor;
+  if (!may_join(before, factor) || !std::isnormal(static_cast<float>(joined))) return;
   const Value x = scaled.operands[1 - inner];
   const Value both{.number = number_argument(number.number.dtype, Scalar(joined))};
   product.operands = {x, both};
 }
 
-// (x * c) * (y * d) => x * y where c and d are powers of two and c * d is 1: exact.
+// (x * 2) * (y * 0.5) => x * y, where x is at most 1, so that its double is no infinity: exact, but
+// for the last bit of a subnormal y.
 void Tracer::drop_inverse_factors(Node& product) const {
   if (product.op != Op::Multiply || !is_floating(product.dtype)) return;
   double factors[2] = {};
@@ -68,13 +90,56 @@ void Tracer::drop_inverse_factors(Node& product) const {
         factors[i] = number_value(node.operands[side].number);
         scaled[i] = &node.operands[1 - side];
       }
-    int exponent = 0;
-    if (scaled[i] == nullptr || std::abs(std::frexp(factors[i], &exponent)) != 0.5) return;
-    if (graph.nodes[static_cast<std::size_t>(scaled[i]->node)].dtype != product.dtype) return;
+    if (scaled[i] == nullptr) return;
+    const Node& maker = graph.nodes[static_cast<std::size_t>(scaled[i]->node)];
+    const bool is_small = maker.kind == Node::Kind::Pointwise && is_at_most_one(maker.op);
+    const bool is_double = std::abs(factors[i]) == 2 && is_small;
+    if (maker.dtype != product.dtype || !(is_double || std::abs(factors[i]) == 0.5)) return;
   }
   if (factors[0] * factors[1] != 1) return;
   const Value x = *scaled[0], y = *scaled[1];
   product.operands = {x, y};
+}
+
+// Is the value computed from places and numbers alone, by a few cheap operations?
+bool Tracer::is_of_places(const Value& value, int& operations) const {
+  if (value.is_number()) return true;
+  const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
+  if (node.kind == Node::Kind::Captured) return contents_of(node.captured).has_value();
+  if (node.kind != Node::Kind::Pointwise || facts_of(node.op).cost != OpCost::Plain) return false;
+  const std::size_t ones = value.shape.size() - std::min(value.shape.size(), node.shape.size());
+  for (std::size_t d = 0; d < value.shape.size(); ++d)
+    if (d < ones
+            ? value.shape[d] != 1
+            : value.shape[d] != node.shape[d - ones] || value.strides[d] != node.strides[d - ones])
+      return false;
+  if (value.offset != 0 || value.shape.size() < node.shape.size() || --operations < 0) return false;
+  return std::all_of(node.operands.begin(), node.operands.end(),
+                     [&](const Value& operand) { return is_of_places(operand, operations); });
+}
+
+Value Tracer::widened(const Value& value, const Shape& shape) {
+  if (value.is_number()) return value;
+  const Node& narrow = graph.nodes[static_cast<std::size_t>(value.node)];
+  if (narrow.kind == Node::Kind::Captured) return value;
+  Node node{.kind = narrow.kind,
+            .op = narrow.op,
+            .operand_dtype = narrow.operand_dtype,
+            .dtype = narrow.dtype,
+            .shape = shape};
+  for (const Value& operand : narrow.operands) node.operands.push_back(widened(operand, shape));
+  return value_of(record(std::move(node)));
+}
+
+// A mask of places [n, n] beside scores [batch, heads, n, n] is computed for each of them, as part
+// of their kernel, instead of in memory by a kernel of its own.
+void Tracer::widen_places(Node& node) {
+  for (Value& value : node.operands) {
+    if (value.is_number() || value.shape == node.shape) continue;
+    if (graph.nodes[static_cast<std::size_t>(value.node)].kind != Node::Kind::Pointwise) continue;
+    int operations = most_widened;
+    if (is_of_places(value, operations)) value = widened(value, node.shape);
+  }
 }
 
 // 1 + tanh(u) => 2 sigmoid(2 u), which is as exact for all u, and cheaper.
@@ -89,7 +154,7 @@ std::optional<Tensor> Tracer::one_plus_tanh(const Node& sum) {
                          other.strides == tanh_node.strides && other.offset == 0;
     if (!is_tanh) continue;
     const DType type = sum.dtype;
-    const auto apply = [&](Op op, std::vector<Value> operands) {
+    const auto apply = [&](Op op, Values operands) {
       Node node{.op = op,
                 .operand_dtype = type,
                 .dtype = type,

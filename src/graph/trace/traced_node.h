@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "base/chunks.h"
 #include "graph/graph.h"
 #include "tensor/traced.h"
 
@@ -30,6 +31,7 @@ class TracedNode final : public Traced {
   TracedNode(std::uint64_t trace, int node) : trace_(trace), node_(node) {}
   int node() const { return node_; }  // -1 where it has the elements of `same` and no node yet
   void set_node(int node) const { node_ = node; }
+  std::uint64_t trace() const { return trace_; }
   // Throws ArgumentError where the trace is over.
   Tracer& tracer(const Tensor& tensor) const;
   Tensor copied(const Tensor& tensor, DType dtype) const override;
@@ -44,6 +46,11 @@ class TracedNode final : public Traced {
  private:
   std::uint64_t trace_;  // its number
   mutable int node_;
+};
+
+// What tensors of a trace point to.
+struct TraceStore : TracedStore {
+  Chunks<TracedNode> handles;
 };
 
 }  // namespace tilewright::graph

@@ -40,7 +40,7 @@ void TracedNode::write(const Tensor& destination, const Tensor& source) const {
 namespace {
 
 const TracedNode* node_of(const Tensor& tensor) {
-  return static_cast<const TracedNode*>(traced_of(tensor).get());
+  return static_cast<const TracedNode*>(traced_of(tensor));
 }
 
 }  // namespace
@@ -57,18 +57,16 @@ static std::uint64_t next_trace() {
   return ++traces;
 }
 
-Tracer::Tracer() : number_(next_trace()), handles_(std::make_shared<std::deque<TracedNode>>()) {
-  graph.nodes.reserve(256);
-}
+Tracer::Tracer() : number_(next_trace()) { graph.nodes.reserve(256); }
 Tracer::~Tracer() {
-  for (TracedNode& handle : *handles_) handle.pending.reset();  // they refer to handles
+  store_->handles.for_each([](TracedNode& handle) { handle.pending.reset(); });  // refer to it
 }
 
 Tracer* Tracer::current() { return current_tracer; }
 
 Tracer* tracer_of(const Tensor& tensor) {
   if (!tensor.is_defined()) return nullptr;
-  if (traced_of(tensor)) return &node_of(tensor)->tracer(tensor);
+  if (const TracedNode* const traced = node_of(tensor)) return &traced->tracer(tensor);
   return current_tracer != nullptr && is_captured(tensor) ? current_tracer : nullptr;
 }
 
@@ -89,23 +87,19 @@ TraceScope::TraceScope() {
 }
 TraceScope::~TraceScope() { current_tracer = nullptr; }
 
-// All live in one list, which the last of them takes along.
-std::shared_ptr<TracedNode> Tracer::handle_of(int node) {
-  handles_->emplace_back(number_, node);
-  return {handles_, &handles_->back()};
-}
+TracedNode& Tracer::handle_of(int node) { return store_->handles.emplace_back(number_, node); }
 
 Tensor Tracer::argument_of(int number) {
   const Node& node = graph.nodes[static_cast<std::size_t>(number)];
-  const std::shared_ptr<TracedNode> handle = handle_of(number);
-  handle->is_argument = true;
-  return make_traced(handle, {node.dtype, graph.device, node.shape, node.strides, 0});
+  TracedNode& handle = handle_of(number);
+  handle.is_argument = true;
+  return make_traced(store_, handle, {node.dtype, graph.device, node.shape, node.strides, 0});
 }
 
 Tensor Tracer::same_as(const Value& value, DType dtype) {
-  const std::shared_ptr<TracedNode> handle = handle_of(-1);
-  handle->same = std::make_unique<Value>(value);
-  return make_traced(handle,
+  TracedNode& handle = handle_of(-1);
+  handle.same = std::make_unique<Value>(value);
+  return make_traced(store_, handle,
                      {dtype, graph.device, value.shape, contiguous_strides(value.shape), 0});
 }
 
@@ -117,12 +111,13 @@ void Tracer::give_node(const TracedNode& handle) {
 
 Tensor Tracer::tensor_of(int number) {
   const Node& node = graph.nodes[static_cast<std::size_t>(number)];
-  return make_traced(handle_of(number), {node.dtype, graph.device, node.shape, node.strides, 0});
+  return make_traced(store_, handle_of(number),
+                     {node.dtype, graph.device, node.shape, node.strides, 0});
 }
 
 Tensor Tracer::tensor_of(const Value& value) {
   const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
-  return make_traced(handle_of(value.node),
+  return make_traced(store_, handle_of(value.node),
                      {node.dtype, graph.device, value.shape, value.strides, value.offset});
 }
 
@@ -176,9 +171,9 @@ Tensor Tracer::add_input(const Tensor& tensor) {
 }
 
 Value Tracer::value_of(const Tensor& tensor) {
-  if (traced_of(tensor)) {
-    const TracedNode* const traced = node_of(tensor);
-    TW_CHECK(&traced->tracer(tensor) == this, "a tensor of another trace");
+  if (const TracedNode* const traced = node_of(tensor)) {
+    if (traced->trace() != number_) [[unlikely]]
+      TW_CHECK(&traced->tracer(tensor) == this, "a tensor of another trace");
     if (traced->same) [[unlikely]] {
       const bool is_whole = tensor.shape() == traced->same->shape && tensor.offset() == 0 &&
                             tensor.strides() == contiguous_strides(tensor.shape());
@@ -221,7 +216,7 @@ void Tracer::add_output(const Tensor& tensor) {
   graph.outputs.push_back(std::move(value));
 }
 
-Tensor Tracer::record(Node node) {
+Tensor Tracer::record(Node&& node) {
   checked_numel(node.shape, size_of(node.dtype));
   node.strides = contiguous_strides(node.shape);
   return tensor_of(known_.place(graph.nodes, std::move(node)));
@@ -262,6 +257,7 @@ Tensor Tracer::record_pointwise(Op op, std::span<const Operand> operands, DType 
   if (const std::optional<Tensor> simple = one_plus_tanh(node)) return *simple;
   drop_inverse_factors(node);
   join_factors(node);
+  widen_places(node);
   return record(std::move(node));
 }
 
@@ -277,7 +273,7 @@ Tensor Tracer::record_alone(const Node& node, const Shape& shape) {
 
 Tensor Tracer::record_rows(const Rows& rows) {
   const Formula& f = rows.formula;
-  std::vector<Value> values;
+  Values values;
   values.push_back(value_of(rows.x));
   for (std::size_t i = 0; i < rows.others.size(); ++i) {
     const Tensor& other = *rows.others[i];

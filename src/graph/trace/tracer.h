@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,7 +33,7 @@ class Tracer {
   void add_output(const Tensor& tensor);
 
   // ---- What operations record. Equal nodes are one.
-  Tensor record(Node node);
+  Tensor record(Node&& node);
   Value value_of(const Tensor& tensor);
   Tensor tensor_of(int node);
   Tensor tensor_of(const Value& value);
@@ -60,7 +59,7 @@ class Tracer {
   void record_write(const TracedNode& to, const Tensor& destination, const Tensor& source);
   // What a tensor with memory of its own, contiguous and as long as its buffer, becomes when it is
   // written with values of the trace.
-  std::shared_ptr<const Traced> stand_in_for_memory(const Tensor& flat);
+  const Traced* stand_in_for_memory(const Tensor& flat);
   // Throws ArgumentError where the function has stored such a tensor outside of itself.
   void check_kept() const;
 
@@ -77,15 +76,18 @@ class Tracer {
   std::optional<Tensor> one_plus_tanh(const Node& sum);
   void drop_inverse_factors(Node& product) const;
   void join_factors(Node& product) const;
+  bool is_of_places(const Value& value, int& operations) const;
+  Value widened(const Value& value, const Shape& shape);
+  void widen_places(Node& node);
   Tensor record_alone(const Node& node, const Shape& shape);
-  std::shared_ptr<TracedNode> handle_of(int node);
+  TracedNode& handle_of(int node);
   Tensor argument_of(int node);
   Tensor same_as(const Value& value, DType dtype);
   void give_node(const TracedNode& handle);
   const std::uint64_t number_;
   NodeTable known_;
-  std::vector<int> stand_ins_;                       // nodes of begin_derivative
-  std::shared_ptr<std::deque<TracedNode>> handles_;  // what tensors point to, while there are any
+  std::vector<int> stand_ins_;  // nodes of begin_derivative
+  const std::shared_ptr<TraceStore> store_ = std::make_shared<TraceStore>();
 };
 
 // Runs while a function is traced on this thread. Throws ArgumentError when one is already.

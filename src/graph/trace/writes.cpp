@@ -105,11 +105,12 @@ void Tracer::record_write(const TracedNode& to, const Tensor& destination, const
   const std::int64_t first = begin / period, place = begin % period;
   if (place + region->width > period || (first + region->count) * period > total)
     return write_scattered(to, destination, value);
-  const Tensor before = make_traced(traced_of(destination), {destination.dtype(),
-                                                             destination.device(),
-                                                             {region->count, period},
-                                                             {period, 1},
-                                                             first * period});
+  const Tensor before = make_traced(store_, to,
+                                    {destination.dtype(),
+                                     destination.device(),
+                                     {region->count, period},
+                                     {period, 1},
+                                     first * period});
   const Tensor kept = tensor_of(value_of(before));
   std::vector<Tensor> parts;
   if (place > 0) parts.push_back(kept.slice(1, 0, place));
@@ -195,8 +196,8 @@ Value Tracer::value_of_written(const TracedNode& from, const Tensor& tensor) {
 
 // A tensor with memory, made by the trace, that is written with values of the trace: all that lies
 // in its buffer stands for a value from now on.
-std::shared_ptr<const Traced> Tracer::stand_in_for_memory(const Tensor& flat) {
-  return handle_of(value_of(flat).node);
+const Traced* Tracer::stand_in_for_memory(const Tensor& flat) {
+  return &handle_of(value_of(flat).node);
 }
 
 // Its memory has not what the function wrote: nobody may look at it when the trace is over.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ir/analysis/shared_places.h"
 #include "ir/kernel.h"
 #include "machine/library.h"
 
@@ -19,8 +20,6 @@ bool holds_meeting(const Op& op);
 // Whether the op is the branch between threads with roles: region 0 is the producer's, who is one
 // thread, region 1 that of the consumers.
 bool parts_roles(const Kernel& kernel, const Op& op);
-// The array that a view, a descriptor, or what is further on, begins in; null: not known.
-const Op* array_behind(const Kernel& kernel, Value value);
 // The function that a call names; null where the op is no call of one.
 const LibraryFunction* called_function(const Op& op);
 // The op that says how many threads a program has; null where one thread runs it.
@@ -41,8 +40,8 @@ struct Unordered {
 };
 // Products of warpgroups read what their descriptors say, from where they start to where they are
 // waited for; what a thread wrote and has shown them needs a meeting too, whoever wrote it.
-// Forward over the accesses that are pending since the last barrier and the copies that are under
-// way; loops until nothing is new.
+// Forward over the accesses that are pending since the last barrier, the copies that are under way
+// and the products that go on, by how many groups of them are newer; loops until nothing is new.
 std::vector<Unordered> find_unordered(const Kernel& kernel);
 // Products that are started, and writes to what they read which the threads have not shown them.
 std::vector<Unordered> find_unshown(const Kernel& kernel);

@@ -218,7 +218,10 @@ void MemoryOrder::add_terms(Value amount, Base& base) const {
     base.constant += *number;
     return;
   }
-  if (maker && maker->kind == OpKind::Add && has_exact_sums(kernel_.type(amount))) {
+  // Long sums keep their last parts as they are.
+  constexpr std::size_t most_terms = 64;
+  if (maker && maker->kind == OpKind::Add && base.terms.size() < most_terms &&
+      has_exact_sums(kernel_.type(amount))) {
     add_terms(maker->operands[0], base);
     return add_terms(maker->operands[1], base);
   }

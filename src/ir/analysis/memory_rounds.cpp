@@ -8,6 +8,7 @@
 #include "ir/analysis/exact_integers.h"
 #include "ir/analysis/memory_order.h"
 #include "ir/analysis/same_value.h"
+#include "ir/behind.h"
 #include "ir/constant.h"
 
 namespace tilewright::ir {
@@ -24,13 +25,17 @@ Value MemoryOrder::plain(Value value) const {
 
 // Integers of addresses do not overflow, if they have 32 bits and more.
 bool MemoryOrder::is_non_negative(Value value) const {
-  value = plain(value);
-  if (const auto number = integer_constant(kernel_, value)) return *number >= 0;
-  const Op* maker = kernel_.maker(value);
-  if (!maker || !has_exact_sums(kernel_.type(value))) return false;
-  if (maker->kind == OpKind::ProgramId) return true;
-  return (maker->kind == OpKind::Add || maker->kind == OpKind::Multiply) &&
-         is_non_negative(maker->operands[0]) && is_non_negative(maker->operands[1]);
+  const bool may_be_negative = any_behind(kernel_, value, [&](Value part) {
+    if (const auto number = integer_constant(kernel_, part))
+      return *number >= 0 ? Ask::NoFurther : Ask::Found;
+    const Op* maker = kernel_.maker(part);
+    if (maker && handed_on(*maker)) return Ask::Further;
+    if (!maker || !has_exact_sums(kernel_.type(part))) return Ask::Found;
+    if (maker->kind == OpKind::ProgramId) return Ask::NoFurther;
+    const bool is_made_of = maker->kind == OpKind::Add || maker->kind == OpKind::Multiply;
+    return is_made_of ? Ask::Further : Ask::Found;
+  });
+  return !may_be_negative;
 }
 
 // The value of which the scalar grows by some multiple, not 0 and the same in every round; none

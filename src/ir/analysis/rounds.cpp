@@ -88,6 +88,12 @@ std::int64_t rounds_to_come(const Kernel& kernel, const Op& loop, Value conditio
   return room < 0 ? 0 : room / step + 1;
 }
 
+bool asks_for_rounds(const Kernel& kernel, const Op& loop, Value condition) {
+  const Op* op = kernel.maker(condition);
+  return op && op->kind == OpKind::Compare && step_of(kernel, loop) > 0 &&
+         room_behind(kernel, loop, loop.operands[0], condition) == 0;
+}
+
 std::int64_t rounds_behind(const Kernel& kernel, const Op& loop, Value condition) {
   const std::int64_t step = step_of(kernel, loop);
   if (step <= 0) return 0;

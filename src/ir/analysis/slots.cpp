@@ -9,6 +9,7 @@
 
 #include "ir/analysis/rounds.h"
 #include "ir/interpret/elementwise.h"
+#include "machine/library.h"
 
 namespace tilewright::ir {
 namespace {
@@ -70,6 +71,12 @@ std::optional<Element> evaluate(const Kernel& kernel, Value value, Value leaf, E
   std::vector<const Tile*> operands;
   for (const Tile& tile : in) operands.push_back(&tile);
   return interpret_elementwise(*op, kernel.type(value), operands, false).elements[0];
+}
+
+bool is_descriptor(const Op& call) {
+  const LibraryFunction* function = find_library_function(call.text("function"));
+  return function &&
+         (function->kind == LibraryKind::Describe || function->kind == LibraryKind::Further);
 }
 
 }  // namespace
@@ -153,8 +160,10 @@ Slots SlotNumbers::slots_of(Value slot, std::int64_t of) const {
   return out;
 }
 
+// An operand of a product is what it begins with.
 Value SlotNumbers::slot_view(Value view) const {
   const Op* op = kernel_.maker(view);
+  while (op && op->kind == OpKind::Call && is_descriptor(*op)) op = kernel_.maker(op->operands[0]);
   while (op && op->kind == OpKind::ArrayView) {
     const Op* array = kernel_.maker(op->operands[0]);
     if (array && array->kind == OpKind::Array)

@@ -28,7 +28,7 @@ class SlotNumbers {
  public:
   explicit SlotNumbers(const Kernel& kernel);
 
-  // Of a view, or a view of a view, of the array that an op makes.
+  // Of a view, or a view of a view, of the array that an op makes, or of a descriptor of one.
   Slots of(Value view) const;
   // The view of a slot that it is taken from; none: it is taken from the array itself.
   Value slot_view(Value view) const;

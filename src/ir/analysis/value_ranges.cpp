@@ -208,6 +208,7 @@ Range ValueRanges::of_across(const Op& op) const {
     case AcrossOp::Dot:
     case AcrossOp::Histogram:
     case AcrossOp::Print:
+    case AcrossOp::StoreMap:
       break;
   }
   return {};

@@ -206,6 +206,7 @@ void Taint::across(const Program& program, const Op& op) {
     case AcrossOp::Sort:
     case AcrossOp::Histogram:
     case AcrossOp::Print:
+    case AcrossOp::StoreMap:
       return all_of(program, op);
   }
 }

@@ -184,6 +184,10 @@ void Program::write_array(const Op& op, std::size_t array, std::int64_t index, E
   const bool is_shared = kernel_.type(op.operands[array]).space == Space::Shared;
   std::string problem = is_shared ? shared_.note_write(handle, index, thread_, op)
                                   : arrays_.problem(handle, index, false);
+  if (problem.empty() && is_shared) {
+    const auto [first, end] = shared_.bytes_of(handle, index);
+    problem = stores_.write_problem(first, end);
+  }
   if (problem.empty() && products_.is_used()) {
     if (is_shared) {
       const auto [first, end] = shared_.bytes_of(handle, index);

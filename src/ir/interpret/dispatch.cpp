@@ -123,6 +123,8 @@ void Program::sync(const Op& op) {
       return ring_op(op);
     case SyncOp::CopyMap:
       return copy_map(op);
+    case SyncOp::WaitStores:
+      return wait_stores(op.text("until") == "memory");
   }
 }
 
@@ -188,6 +190,8 @@ void Program::across(const Op& op) {
       return dot(op);
     case AcrossOp::Print:
       return print(op);
+    case AcrossOp::StoreMap:
+      return store_map(op);
   }
 }
 

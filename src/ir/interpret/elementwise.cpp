@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "tilewright/error.h"
 
@@ -67,6 +69,9 @@ std::int64_t integer_binary(const Op& op, DType dtype, std::int64_t a, std::int6
     case ElementwiseOp::MultiplyHigh:
       return multiply_high(dtype, a, b);
     case ElementwiseOp::Divide:
+      if (op.number("divisor_from", 0) > 0 && b <= 0)
+        throw UserError(fmt::format(
+            "a divisor is {}, and must be above 0 where neighbours are found by the quotient", b));
       return divide(dtype, a, b);
     case ElementwiseOp::Remainder:
       return remainder(dtype, a, b);

@@ -102,7 +102,13 @@ void Program::call(const Op& op) {
       return give({.i = word_of(op)});
     case LibraryKind::Here:
     case LibraryKind::Uniform:
+    case LibraryKind::Settled:
       return give(operand(op, 0).elements[0]);
+    case LibraryKind::Advanced: {
+      const Type pointee = kernel_.type(op.operands[0]).pointee();
+      return give({.i = integer(op, 0) + integer(op, 1) * static_cast<std::int64_t>(
+                                                              pointee.element_bytes())});
+    }
     case LibraryKind::Describe:
       return give({.i = descriptor_of(op)});
     case LibraryKind::Further:
@@ -119,6 +125,10 @@ void Program::call(const Op& op) {
       return acquire_slot(op);
     case LibraryKind::CopyBox:
       return copy_box(op);
+    case LibraryKind::StoreBox:
+      return store_box(op);
+    case LibraryKind::WaitBoxes:
+      return wait_stores(op.integers("numbers")[0] != 0);
     case LibraryKind::PrefetchMap:
       return;
     case LibraryKind::SwapLanes:
@@ -189,7 +199,7 @@ void Program::sum_row(const Op& op) {
   const bool is_wide = options_.float64 || kernel_.type(op.operands[0]).dtype == DType::Float64;
   const auto add = [&](double a, double b) { return f32_of(op, OpKind::Add, a, b, is_wide); };
   enter(op);
-  double all = 0;
+  double all = -0.0;  // 0 + -0 is 0
   for (std::int64_t from = first; from < last; from += part) {
     std::vector<double> terms;
     for (std::int64_t i = from; i < std::min(from + part, last); ++i) {

@@ -111,7 +111,9 @@ void Program::checked_write(const Op& op, std::int64_t pointer, DType dtype,
 // Threads that have not met may do things in any order.
 void Program::note_threads(const Op& op, std::int64_t pointer, bool writes) const {
   const bool is_atomic = op.facts().is(Family::Access) && op.facts().is_atomic();
-  if (thread_count_ == 1 || is_atomic || op.find("adds") || op.integer("volatile") != 0) return;
+  if (thread_count_ == 1 || is_atomic || is_adding_ || op.find("adds") ||
+      op.integer("volatile") != 0)
+    return;
   const std::uint64_t address = TaggedPointer::address(pointer);
   const std::string found = writes ? shared_.note_memory_write(address, thread_, op)
                                    : shared_.note_memory_read(address, thread_);
@@ -122,8 +124,8 @@ void Program::note_threads(const Op& op, std::int64_t pointer, bool writes) cons
 void Program::note_order(const Op& op, std::int64_t pointer, DType dtype, OrderWatch::Access access,
                          bool writes) const {
   access.address = TaggedPointer::address(pointer);
-  access.is_store = op.kind == OpKind::Store;
-  access.is_atomic = op.facts().is_atomic();
+  access.is_store = op.kind == OpKind::Store || op.kind == OpKind::StoreMap;
+  access.is_atomic = op.facts().is_atomic() || is_adding_;
   OrderWatch& order = *options_.order;
   const std::string found = writes ? order.note_write(access) : order.note_read(access);
   if (found.empty()) return;

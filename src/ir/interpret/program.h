@@ -16,6 +16,7 @@
 #include "ir/interpret/group_products.h"
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/jitter.h"
+#include "ir/interpret/map_stores.h"
 #include "ir/interpret/memory.h"
 #include "ir/interpret/order.h"
 #include "ir/interpret/ring_words.h"
@@ -116,6 +117,7 @@ class Program {
   void start_copy(const Op& op, std::size_t guards);
   void finish_copies();
   void check_copies_done() const;
+  void check_stores_done() const;
   void load_vector(const Op& op);
   void store_vector(const Op& op);
   Element sum_in_memory(const Op& op, std::int64_t pointer, const Type& type, Element element);
@@ -148,6 +150,9 @@ class Program {
   void ring_op(const Op& op);
   void copy_map(const Op& op);
   Tile read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const;
+  std::optional<std::int64_t> map_address(const KernelMap& map,
+                                          const std::vector<std::int64_t>& coordinates,
+                                          DType dtype) const;
   Element read_map_element(const Op& op, const KernelMap& map,
                            const std::vector<std::int64_t>& coordinates, DType dtype) const;
   void store(const Op& op);
@@ -256,6 +261,13 @@ class Program {
   std::vector<Element> read_box(const Op& op, const std::vector<std::int64_t>& coordinates) const;
   void copy_box(const Op& op);
   void land_copies(RingWords::Word& word);
+  // ---- Stores by tensor maps (map_stores.cpp)
+  void store_map_element(const Op& op, const KernelMap& map,
+                         const std::vector<std::int64_t>& coordinates, const Type& type,
+                         Element element, MapStores::Store& store, std::vector<Element>& elements);
+  void store_map(const Op& op);
+  void store_box(const Op& op);
+  void wait_stores(bool in_memory);
   void run_thread_roles(const Op& op);
 
   const Kernel& kernel_;
@@ -281,6 +293,8 @@ class Program {
   Rings rings_;
   mutable GroupProducts products_;
   RingWords words_;
+  MapStores stores_;
+  bool is_adding_ = false;  // what is written now, as one access
   RoleTurns turns_;
   Arrays arrays_;
   ThreadCopies own_copies_;  // of the thread that runs

@@ -123,17 +123,11 @@ void Program::release_slot(const Op& op) {
 
 // ---- Copies
 
-namespace {
-
-// Where an element of a box goes, in bytes from where the box begins; chunks of 16 bytes are
-// exchanged by bits of their own address.
 std::int64_t place_in_box(std::int64_t from, std::int64_t offset, std::int64_t exchanged) {
   const std::int64_t address = from + offset;
   if (exchanged == 0) return address;
   return address ^ (address >> 7 & (exchanged / 16 - 1)) << 4;
 }
-
-}  // namespace
 
 const KernelMap& Program::map_named(const Op& op) const {
   for (const KernelMap& map : kernel_.maps)

@@ -17,6 +17,10 @@
 
 namespace tilewright::ir {
 
+// Where an element of a box lies in shared memory, which begins at byte `from`; chunks of 16 bytes
+// are exchanged by bits of their own address.
+std::int64_t place_in_box(std::int64_t from, std::int64_t offset, std::int64_t exchanged);
+
 class RingWords {
  public:
   // Of one box.

@@ -88,10 +88,10 @@ double rounded_to_tf32(double value) {
 
 }  // namespace
 
-// The element at these coordinates; 0 outside of the tensor.
-Element Program::read_map_element(const Op& op, const KernelMap& map,
-                                  const std::vector<std::int64_t>& coordinates,
-                                  DType dtype) const {
+// Where the element at these coordinates is; none outside of the tensor.
+std::optional<std::int64_t> Program::map_address(const KernelMap& map,
+                                                 const std::vector<std::int64_t>& coordinates,
+                                                 DType dtype) const {
   const auto value_of = [&](int argument) {
     return get(kernel_.arguments[static_cast<std::size_t>(argument)].value).elements[0].i;
   };
@@ -107,9 +107,17 @@ Element Program::read_map_element(const Op& op, const KernelMap& map,
     is_inside = is_inside && at >= 0 && at < number(map.dimensions[d].size);
     offset += at * number(map.dimensions[d].stride);
   }
+  if (!is_inside) return std::nullopt;
+  return value_of(map.argument) + offset * static_cast<std::int64_t>(size_of(dtype));
+}
+
+// 0 outside of the tensor.
+Element Program::read_map_element(const Op& op, const KernelMap& map,
+                                  const std::vector<std::int64_t>& coordinates,
+                                  DType dtype) const {
   Element out{.i = 0};  // +0.0 has the same bits
-  const auto bytes = static_cast<std::int64_t>(size_of(dtype));
-  if (is_inside) out = checked_read(op, value_of(map.argument) + offset * bytes, dtype);
+  if (const auto address = map_address(map, coordinates, dtype))
+    out = checked_read(op, *address, dtype);
   if (map.rounds_to_tf32) out.f = rounded_to_tf32(out.f);
   return out;
 }

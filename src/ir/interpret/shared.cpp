@@ -125,11 +125,33 @@ std::pair<std::size_t, std::size_t> SharedArrays::bytes_of(std::int64_t handle,
 
 void SharedArrays::show(std::int64_t thread) {
   for (const std::size_t i : unshown_[thread])
-    if (bytes_[i].shown == Byte::never && bytes_[i].writer == thread) bytes_[i].shown = now_.all;
+    if (bytes_[i].shown == Byte::never && bytes_[i].writer == thread) {
+      bytes_[i].shown = now_.all;
+      bytes_[i].shown_in_warps = now_.of_warps;
+    }
   unshown_[thread].clear();
 }
 
 std::string SharedArrays::read_for_product(std::size_t address, DType dtype, Element& out) const {
+  if (std::string problem = read_shown(address, dtype, out); !problem.empty()) return problem;
+  if (bytes_[address].shown == now_.all)
+    return fmt::format("what thread {} wrote, before the threads have met", bytes_[address].writer);
+  return "";
+}
+
+std::string SharedArrays::read_for_store(std::size_t address, DType dtype, std::int64_t thread,
+                                         Element& out) const {
+  if (std::string problem = read_shown(address, dtype, out); !problem.empty()) return problem;
+  const Byte& byte = bytes_[address];
+  const bool have_met = byte.shown < now_.all || byte.writer == thread ||
+                        (byte.writer / lanes_ == thread / lanes_ &&
+                         byte.shown_in_warps < now_.of_warps);
+  return have_met ? ""
+                  : fmt::format("what thread {} wrote, before they have met", byte.writer);
+}
+
+// An element that was written and shown to what goes on beside threads.
+std::string SharedArrays::read_shown(std::size_t address, DType dtype, Element& out) const {
   const std::size_t bytes = size_of(dtype);
   if (address + bytes > bytes_.size()) return "behind the end of shared memory";
   const Byte& byte = bytes_[address];
@@ -143,10 +165,8 @@ std::string SharedArrays::read_for_product(std::size_t address, DType dtype, Ele
     return "parts of elements of an array";
   const std::int64_t index = distance / place.step;
   if (std::string problem = arrays_.problem(handle, index, true); !problem.empty()) return problem;
-  if (byte.shown == Byte::never || byte.shown == now_.all)
-    return byte.shown == Byte::never
-               ? fmt::format("what thread {} wrote and did not show to products", byte.writer)
-               : fmt::format("what thread {} wrote, before the threads have met", byte.writer);
+  if (byte.shown == Byte::never)
+    return fmt::format("what thread {} wrote and did not show to products", byte.writer);
   unsigned char raw[16] = {};
   write_element(dtypes_.at(byte.owner), arrays_.read(handle, index), raw);
   out = read_element(dtype, raw);
@@ -158,6 +178,11 @@ void SharedArrays::note_product_done(std::size_t first, std::size_t count) {
     bytes_[i].read = now_;
     bytes_[i].reader = bytes_[i].reader_warp = ThreadUse::several;
   }
+}
+
+void SharedArrays::note_store_done(std::size_t first, std::size_t end, std::int64_t thread) {
+  for (std::size_t i = first; i < std::min(end, bytes_.size()); ++i)
+    bytes_[i].note_read(now_, thread, lanes_);
 }
 
 void SharedArrays::take_place(std::size_t first, std::size_t end) {

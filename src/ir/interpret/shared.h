@@ -85,6 +85,12 @@ class SharedArrays {
   void show(std::int64_t thread);
   // An element of the array that lies there. What is wrong with reading it; empty: nothing.
   std::string read_for_product(std::size_t address, DType dtype, Element& out) const;
+  // The same for what a thread stores by a tensor map: it is enough that the lanes of a warp have
+  // met where one of them wrote it.
+  std::string read_for_store(std::size_t address, DType dtype, std::int64_t thread,
+                             Element& out) const;
+  // Whoever writes there next has to come after the thread that waited for the store.
+  void note_store_done(std::size_t first, std::size_t end, std::int64_t thread);
   // Whoever writes there next has to come after the threads that waited for the product.
   void note_product_done(std::size_t first, std::size_t count);
   // A copy goes there: nobody finds anything until it has landed.
@@ -102,6 +108,7 @@ class SharedArrays {
     std::uint32_t owner = Value::none;  // the array that was written there
     bool is_under_way = false;          // a copy
     std::int64_t shown = -1;            // when products were shown it; `never`: they were not
+    std::int64_t shown_in_warps = -1;   // alike, by how often lanes have met
   };
   struct Place {
     std::int64_t first = 0, step = 0, bytes = 0;
@@ -111,6 +118,7 @@ class SharedArrays {
     std::size_t first, end;
   };
   std::string problem(std::int64_t handle, std::int64_t index, bool reads) const;
+  std::string read_shown(std::size_t address, DType dtype, Element& out) const;
   Range range(std::int64_t handle, std::int64_t index) const;  // the bytes of an element
 
   Arrays arrays_;

@@ -24,9 +24,14 @@ void Program::start_copy(const Op& op) {
                           .array = integer(op, 0),
                           .pointer = integer(op, 1),
                           .is_wanted = op.operands.size() < 3 || integer(op, 2) != 0};
-  for (std::int64_t i = 0; i < op.integer("count"); ++i)
-    if (const std::string problem = shared_.note_copy(copy.array, i, thread_, op); !problem.empty())
-      fail(op, fmt::format("{} writes {}", op.facts().name, problem));
+  for (std::int64_t i = 0; i < op.integer("count"); ++i) {
+    std::string problem = shared_.note_copy(copy.array, i, thread_, op);
+    if (problem.empty() && products_.is_used()) {
+      const auto [first, end] = shared_.bytes_of(copy.array, i);
+      problem = products_.write_problem(first, end);
+    }
+    if (!problem.empty()) fail(op, fmt::format("{} writes {}", op.facts().name, problem));
+  }
   const bool is_early = options_.role_seed % 2 == 0;
   if (is_early) read_copied(copy);
   own_copies_.start(std::move(copy));

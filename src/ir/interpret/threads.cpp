@@ -21,11 +21,12 @@ void Program::run() {
   if (count == 1) {
     run_region(kernel_.body);
     check_copies_done();
+    check_stores_done();
     return end_copies();
   }
   lanes_ = thread->integer("lanes", count);
   thread_count_ = count;
-  shared_.set_up(lanes_, products_.is_used());
+  shared_.set_up(lanes_, products_.is_used() || !kernel_.maps.empty());
   const bool meet = std::any_of(kernel_.body.ops.begin(), kernel_.body.ops.end(),
                                 [](const Op* op) { return holds_meeting(*op); });
   // Threads that never meet need no state while others run.
@@ -36,6 +37,7 @@ void Program::run() {
     end_copies();
   });
   check_copies_done();
+  check_stores_done();
   if (const std::string problem = products_.end_problem(); !problem.empty())
     fail(*thread, problem);
 }

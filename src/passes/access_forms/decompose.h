@@ -70,6 +70,7 @@ class Decomposer {
   SumBuilder& sums_;
   const ir::Kernel& kernel_;
   std::unordered_map<std::uint32_t, std::optional<Linear>> known_;
+  int conjunctions_left_ = 256;  // more are not taken apart
 };
 
 }  // namespace tilewright

@@ -90,7 +90,7 @@ MaskForm Decomposer::mask(Value tile) {
   if (op->kind == OpKind::Bounds) return mask_of_bounds(*op);
   if (op->kind == OpKind::Compare) return compare(*op, op->text("is"));
   if (op->kind == OpKind::Xor) return mask_of_negation(*op);
-  if (op->kind == OpKind::And) {
+  if (op->kind == OpKind::And && --conjunctions_left_ >= 0) {
     MaskForm form = mask(op->operands[0]);
     append(form, mask(op->operands[1]));
     return form;

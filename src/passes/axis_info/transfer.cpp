@@ -7,6 +7,7 @@
 
 #include "ir/analysis/exact_integers.h"
 #include "ir/interpret/tile.h"
+#include "passes/axis_info/counts.h"
 
 namespace tilewright {
 namespace {
@@ -94,8 +95,8 @@ AxisInfo permute_info(const Op& op, const AxisInfo& operand) {
   return info;
 }
 
-// What wraps in its type may be negative, and grows by 1 only where it is aligned: 127 + 1 of 8 bits
-// is -128.
+// What wraps in its type may be negative, and grows by 1 only where it is aligned: 127 + 1 of 8
+// bits is -128.
 AxisInfo wrapped_info(const Type& type, AxisInfo info) {
   if (ir::has_exact_sums(type) || !type.is_int()) return info;
   info.is_not_negative &= !is_signed(type.dtype);
@@ -152,11 +153,10 @@ AxisInfo shift_left_info(const Type& type, const AxisInfo& a, const AxisInfo& b)
 }
 
 // x / c: of a contiguous group that starts at a multiple of c, every c elements are equal.
-// Divisors of indices are counts: what is not known of them is taken to be positive.
-AxisInfo quotient_info(const AxisInfo& a, const AxisInfo& b) {
+AxisInfo quotient_info(const AxisInfo& a, const AxisInfo& b, bool keeps_sign) {
   if (b.value == 1) return a;
   AxisInfo info = elementwise_info(a, b, 1);
-  info.is_not_negative = a.is_not_negative && !(b.value && *b.value < 0);
+  info.is_not_negative = a.is_not_negative && keeps_sign;
   const bool is_power = b.value && *b.value > 0 && power_of_two_in(*b.value) == *b.value;
   if (!is_power) return info;
   for (std::size_t d = 0; d < info.dimensions.size(); ++d) {
@@ -357,7 +357,7 @@ AxisInfo computed_info(const Kernel& kernel, const Op& op, const Type& type, Ope
     case ir::ElementwiseOp::ShiftLeft:
       return wrapped_info(type, shift_left_info(type, *in[0], *in[1]));
     case ir::ElementwiseOp::Divide:
-      return quotient_info(*in[0], *in[1]);
+      return quotient_info(*in[0], *in[1], keeps_sign(kernel, op));
     case ir::ElementwiseOp::Remainder:
       return remainder_info(*in[0], *in[1]);
     case ir::ElementwiseOp::Minimum:

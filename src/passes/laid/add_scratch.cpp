@@ -24,6 +24,8 @@ namespace {
 using ir::OpKind;
 using Kind = Step::Kind;
 
+constexpr int slab_align = 1024;  // bytes: the period of the order in which maps read
+
 class ScratchMaker {
  public:
   ScratchMaker(ir::Kernel& kernel, const LaidFacts& facts)
@@ -42,9 +44,27 @@ class ScratchMaker {
     for (ir::KernelRing& ring : kernel_.rings)
       ring.words = make(words(2), kernel_.slots_of(ring), ring.name + "_words");
     visit(schedule_.steps());
+    give_slabs();
   }
 
  private:
+  // What maps store goes through one place for each type of tile.
+  void give_slabs() {
+    std::vector<std::pair<ir::Type, std::string>> slabs;
+    ir::walk(kernel_.body, [&](ir::Op& op) {
+      if (op.kind != OpKind::StoreMap) return;
+      const ir::Type& type = kernel_.type(op.operands[0]);
+      auto found = std::find_if(slabs.begin(), slabs.end(),
+                                [&](const auto& slab) { return slab.first == type; });
+      if (found == slabs.end()) {
+        slabs.push_back({type, make(type, 1, "stored")});
+        kernel_.buffers.back().align = slab_align;
+        found = slabs.end() - 1;
+      }
+      op.set("scratch", found->second);
+    });
+  }
+
   static ir::Type words(std::int64_t count) { return ir::Type::tile(DType::Int64, {count}); }
 
   // Returns its name.

@@ -322,7 +322,7 @@ bool LayoutChooser::take_part(int node) {
 // 03 with deferred stores on an H200, 128 x 256 x 64, of cuBLAS, through shared memory and
 // exchanged: 8192 x 8192 x 512 (8 rounds) 1.003 and 1.055; with 32 to 128 rounds slower: 2048^3
 // 0.983 and 0.974, 4096^3 1.008 and 1.001, 8192^3 1.027 and 1.016, 4096 x 14336 x 4096 0.995 and
-// 0.985. By tensor maps (text changed by hand): 1.087, 0.980, 1.017, 1.034, 1.007. Tutorial 09,
+// 0.985. What tensor maps store (roles/model.h) never comes here. Tutorial 09,
 // which has a loop of its own: 8192 x 8192 x 512 0.926 and 0.977, 2048^3 0.976 and 0.976, 4096^3
 // 0.992 and 1.000, 8192^3 1.031 and 1.033.
 void LayoutChooser::stay_within_warps(int node) {

@@ -152,6 +152,7 @@ std::vector<bool> stored_products(const ir::Kernel& kernel) {
   });
   std::vector<bool> out(kernel.value_count(), false);
   ir::walk(kernel.body, [&](const ir::Op& op) {
+    if (op.kind == OpKind::StoreMap) out[op.operands[0].id] = true;
     if (op.kind != OpKind::Store || !kernel.type(op.operands[1]).is_tile()) return;
     const ir::Value value = op.operands[1];
     const ir::Op* maker = kernel.maker(value);

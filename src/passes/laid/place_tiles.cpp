@@ -161,6 +161,8 @@ class TilePlacer {
           operands_.push_back({&op, is_left, read.value, read.map});
       return;
     }
+    if (op.kind == OpKind::StoreMap)
+      return note_reads(layouts_.of_array(op.operands[0]).layout, reads({op.operands[0]}));
     const TileReads all = reads(op.operands);
     if (op.kind == OpKind::Scan || op.kind == OpKind::Sort) note_reads(result(), all);
     if (op.kind == OpKind::Sort || (op.kind == OpKind::Scan && goes_in_registers(op))) return;

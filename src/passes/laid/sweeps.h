@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// passes/laid/sweeps.h — a Laid kernel as the emitters walk it: its ops as steps, and which
+// passes/laid/sweeps.h — a Laid kernel as the lowerings walk it: its ops as steps, and which
 // values live in which array. Nothing is decided here: all of it stands in the kernel.
 //
 // Inside a sweep a tile is computed on demand, at the index that is wanted; `Step::ops` are what it

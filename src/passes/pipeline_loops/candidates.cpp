@@ -52,8 +52,8 @@ class CandidateFinder {
                                      [](const Op* op) { return op->kind == OpKind::Dot; });
     if (has_order_ || has_dot) return {};
     take([&](const Op& op) {
-      return op.kind == OpKind::Load && kernel_.type(op.result()).is_tile() && !may_be_written(op) &&
-             !is_for_next_round(op);
+      return op.kind == OpKind::Load && kernel_.type(op.result()).is_tile() &&
+             !may_be_written(op) && !is_for_next_round(op);
     });
     for (const Op* load : out_.loads) out_.stage_bytes += bytes_of(kernel_.type(load->result()));
     return std::move(out_);
@@ -63,7 +63,8 @@ class CandidateFinder {
   struct Slice {
     std::set<const Op*> ops;
     std::set<std::size_t> slots;
-    bool varies = false;  // depends on the iteration
+    std::set<const Op*> seen = {};  // behind this load
+    bool varies = false;            // depends on the iteration
   };
 
   // Loads whose operands can be computed ahead.
@@ -75,6 +76,7 @@ class CandidateFinder {
       Slice slice = all;
       if (!add_operands(*op, slice) || !slice.varies) continue;
       slice.varies = false;
+      slice.seen.clear();
       all = std::move(slice);
       out_.loads.push_back(op);
     }
@@ -118,7 +120,8 @@ class CandidateFinder {
 
   // ---- From products to loads
 
-  // A tile that was loaded in the round before. What the first round has of it must be zeros, which copies can write.
+  // A tile that was loaded in the round before. What the first round has of it must be zeros, which
+  // copies can write.
   void follow_carried(std::size_t number) {
     const auto found = makers_.find(body_.ops.back()->operands[number].id);
     if (found == makers_.end() || found->second->kind != OpKind::Load) return;
@@ -128,7 +131,8 @@ class CandidateFinder {
   }
 
   void follow_operand(Value value) {
-    if (const auto slot = slots_.find(value.id); slot != slots_.end()) return follow_carried(slot->second);
+    if (const auto slot = slots_.find(value.id); slot != slots_.end())
+      return follow_carried(slot->second);
     const auto found = makers_.find(value.id);
     if (found == makers_.end() || !seen_.insert(value.id).second) return;
     if (found->second->kind == OpKind::Load) {
@@ -176,7 +180,7 @@ class CandidateFinder {
         op.kind == OpKind::Load && kernel_.type(value).is_scalar() && !may_be_written(op);
     if (!is_index && !op.facts().has(ir::Repeatable)) return false;
     slice.ops.insert(&op);
-    return add_operands(op, slice);
+    return !slice.seen.insert(&op).second || add_operands(op, slice);
   }
 
   // ---- Sizes
@@ -199,7 +203,8 @@ class CandidateFinder {
         while (is_permuted()) value = kernel_.maker(value)->operands[0];
         bool is_copied = std::any_of(out_.loads.begin(), out_.loads.end(),
                                      [&](const Op* l) { return l->result() == value; });
-        for (const auto& [load, number] : out_.delayed) is_copied |= body_.arguments[number + 1] == value;
+        for (const auto& [load, number] : out_.delayed)
+          is_copied |= body_.arguments[number + 1] == value;
         is_copied |= i == 0 && is_asynchronous(*op) && slots_.contains(value.id);  // in registers
         if (!is_copied && seen.insert(value.id).second)
           out_.other_bytes += bytes_of(kernel_.type(value));

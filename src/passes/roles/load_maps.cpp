@@ -21,22 +21,23 @@ constexpr std::int64_t most_tiles = (std::int64_t{1} << 31) - 1;
 
 class MapFinder {
  public:
-  MapFinder(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op& loop)
+  // `loop`: what carries pointers; null where nothing does.
+  MapFinder(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op* loop)
       : kernel_(kernel), axes_(axes), loop_(loop) {}
 
-  std::optional<LoadMap> run(const Op& load) {
-    const ir::Type& type = kernel_.type(load.result());
-    const Op* affine = kernel_.maker(load.operands[0]);
-    if (type.rank != 2 || !affine || affine->kind != OpKind::Affine || load.operands.size() < 2)
-      return std::nullopt;
-    const Op* bounds = kernel_.maker(load.operands[1]);
+  std::optional<LoadMap> run(const Op& access) {
+    const ir::Type& type = kernel_.type(access.operands[0]);
+    const Op* affine = kernel_.maker(access.operands[0]);
+    const Value mask = access.mask();
+    if (type.rank != 2 || !affine || affine->kind != OpKind::Affine || !mask) return std::nullopt;
+    const Op* bounds = kernel_.maker(mask);
     if (!bounds || bounds->kind != OpKind::Bounds) return std::nullopt;
     const auto start = pointer(affine->operands[0], 0);
     const int argument = start ? argument_number(start->first) : -1;
     if (argument < 0 ||
         kernel_.arguments[static_cast<std::size_t>(argument)].divisible % alignment != 0)
       return std::nullopt;
-    return come_apart(type, *affine, *bounds, argument, start->second);
+    return come_apart(type.pointee(), *affine, *bounds, argument, start->second);
   }
 
  private:
@@ -59,25 +60,26 @@ class MapFinder {
       if (from) from->second = from->second.plus(Polynomial::expand(kernel_, op->operands[1]));
       return from;
     }
-    const auto& arguments = loop_.regions[0].arguments;
+    if (loop_ == nullptr) return std::nullopt;
+    const auto& arguments = loop_->regions[0].arguments;
     const auto found = std::find(arguments.begin(), arguments.end(), value);
-    if (found == arguments.end() || ir::integer_constant(kernel_, loop_.operands[0]) != 0 ||
-        ir::integer_constant(kernel_, loop_.operands[2]) != 1)
+    if (found == arguments.end() || ir::integer_constant(kernel_, loop_->operands[0]) != 0 ||
+        ir::integer_constant(kernel_, loop_->operands[2]) != 1)
       return std::nullopt;
     const auto slot = static_cast<std::size_t>(found - arguments.begin()) - 1;
-    const Op* step = kernel_.maker(loop_.regions[0].ops.back()->operands[slot]);
+    const Op* step = kernel_.maker(loop_->regions[0].ops.back()->operands[slot]);
     if (!step || step->kind != OpKind::Offset || step->operands[0] != value) return std::nullopt;
     const Polynomial by = Polynomial::expand(kernel_, step->operands[1]);
     if (!is_same_in_all_rounds(by)) return std::nullopt;
-    auto from = pointer(loop_.operands[slot + 3], depth + 1);
+    auto from = pointer(loop_->operands[slot + 3], depth + 1);
     if (from) from->second = from->second.plus(by.times(Polynomial::of(arguments[0])));
     return from;
   }
 
   bool is_same_in_all_rounds(const Polynomial& by) const {
     std::vector<std::uint32_t> inside;
-    for (const Value value : loop_.regions[0].arguments) inside.push_back(value.id);
-    ir::walk(loop_.regions[0], [&](const Op& op) {
+    for (const Value value : loop_->regions[0].arguments) inside.push_back(value.id);
+    ir::walk(loop_->regions[0], [&](const Op& op) {
       for (const Value value : op.results) inside.push_back(value.id);
     });
     for (const auto& [factors, count] : by.terms())
@@ -252,12 +254,12 @@ class MapFinder {
 
   const ir::Kernel& kernel_;
   const AxisAnalysis& axes_;
-  const Op& loop_;
+  const Op* loop_;
 };
 
 }  // namespace
 
-std::vector<int> arguments_of_strides(const ir::Kernel& kernel) {
+std::vector<int> arguments_of_strides(const ir::Kernel& kernel, bool with_stores) {
   std::vector<int> found;
   const auto add = [&](Value stride) {
     const Polynomial product = Polynomial::expand(kernel, stride);
@@ -269,7 +271,8 @@ std::vector<int> arguments_of_strides(const ir::Kernel& kernel) {
             found.push_back(static_cast<int>(i));
   };
   ir::walk(kernel.body, [&](const Op& op) {
-    const Op* affine = op.kind == OpKind::Load ? kernel.maker(op.operands[0]) : nullptr;
+    const bool is_asked = op.kind == OpKind::Load || (with_stores && op.kind == OpKind::Store);
+    const Op* affine = is_asked ? kernel.maker(op.operands[0]) : nullptr;
     if (affine == nullptr || affine->kind != OpKind::Affine) return;
     std::for_each(affine->operands.begin() + 1, affine->operands.end(), add);
   });
@@ -278,7 +281,12 @@ std::vector<int> arguments_of_strides(const ir::Kernel& kernel) {
 
 std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
                                      const Op& loop, const Op& load) {
-  return MapFinder(kernel, axes, loop).run(load);
+  return MapFinder(kernel, axes, &loop).run(load);
+}
+
+std::optional<LoadMap> find_store_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
+                                      const Op& store) {
+  return MapFinder(kernel, axes, nullptr).run(store);
 }
 
 }  // namespace tilewright

@@ -24,7 +24,12 @@ struct LoadMap {
 std::optional<LoadMap> find_load_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
                                      const ir::Op& loop, const ir::Op& load);
 
-// Which arguments strides of loaded tiles are made of: those of tensor maps must be positive.
-std::vector<int> arguments_of_strides(const ir::Kernel& kernel);
+// The same of a store outside of all loops that carry its pointer.
+std::optional<LoadMap> find_store_map(const ir::Kernel& kernel, const AxisAnalysis& axes,
+                                      const ir::Op& store);
+
+// Which arguments strides of loaded tiles are made of, and of stored ones: those of tensor maps must
+// be positive.
+std::vector<int> arguments_of_strides(const ir::Kernel& kernel, bool with_stores);
 
 }  // namespace tilewright

@@ -24,6 +24,15 @@ constexpr int least_slots_of_products = 3;
 // without 0.873, 0.868, 0.887, 0.738, with roles but stores behind the products 0.975, 0.974, 1.037,
 // 0.889; fp8 at 8192^3 1.013, without 0.977.
 
+// Deferred results go out by tensor maps (store_by_maps.h) where they are tiles of a tensor. On an
+// H200, 128 x 256 x 64, of cuBLAS in two runs, stored by lanes and by maps: tutorial 03 8192 x 8192 x
+// 512 1.004 and 1.086, 1.016 and 1.103; 4096 x 14336 x 4096 0.993 and 1.009, 0.994 and 1.011; 4096^3
+// 1.004 and 1.018, 1.012 and 1.025; 8192^3 1.035 and 1.043, 1.025 and 1.034; 2048^3, where a block
+// has one tile, 0.986 and 0.990, 0.981 and 0.981. Tutorial 09 0.991 and 1.068, 1.001 and 1.078; 0.988
+// and 1.002, 0.993 and 1.006; 1.006 and 1.014, 1.003 and 1.011; 1.024 and 1.035, 1.023 and 1.027;
+// 2048^3 0.974 and 0.971, 0.977 and 0.970.
+constexpr bool stores_deferred_by_maps = true;
+
 // Attention whose second product is delayed: two consumers take their turns by themselves. Tutorial
 // 06 forward on an H200, head dim 128, of cuDNN in the same run at 16k full / causal, 4k full /
 // causal: 128 x 128, 8 warps and 2 slots 1.026 / 1.11, 0.979 / 1.01; 3 slots 1.015 / 1.11, 0.964 /

@@ -26,7 +26,16 @@ std::optional<std::size_t> Advances::number_of(Value value) const {
   return static_cast<std::size_t>(found - all.begin()) - 1;
 }
 
+// One that grows by what is made of itself has no advance: it is met again while it is asked for.
 std::optional<Polynomial> Advances::of(Value scalar) const {
+  const auto [known, is_new] = known_.emplace(scalar.id, std::nullopt);
+  if (!is_new) return known->second;
+  std::optional<Polynomial> found = find(scalar);
+  known_[scalar.id] = found;
+  return found;
+}
+
+std::optional<Polynomial> Advances::find(Value scalar) const {
   if (scalar == body_.arguments[0]) return Polynomial::expand(kernel_, loop_.operands[2]);
   const Op* maker = kernel_.maker(scalar);
   if (!maker) {

@@ -2,6 +2,7 @@
 // passes/widen/advances.h — by how much the scalars of a loop grow from one round to the next.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 
@@ -24,6 +25,7 @@ class Advances {
   std::optional<std::size_t> number_of(ir::Value value) const;
 
  private:
+  std::optional<Polynomial> find(ir::Value scalar) const;
   std::optional<Polynomial> of_carried(std::size_t number) const;
   std::optional<Polynomial> of_op(const ir::Op& op) const;
   bool keeps_advance(const ir::Op& op) const;
@@ -32,6 +34,7 @@ class Advances {
   const ir::Region& body_;
   const ir::Op& loop_;
   std::set<const ir::Op*> inside_;
+  mutable std::map<std::uint32_t, std::optional<Polynomial>> known_;
 };
 
 bool are_equal(const Polynomial& a, const Polynomial& b);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -83,6 +84,15 @@ LtKey key_of(const CublasLtApi* api, const LibraryProduct& p, int device) {
 
 // Descriptors and the chosen kernel; never changed but for the pointer of the bias, under a lock.
 struct LtPlan {
+  LtPlan() = default;
+  LtPlan(const LtPlan&) = delete;
+  LtPlan& operator=(const LtPlan&) = delete;
+  ~LtPlan() {
+    if (desc != nullptr) static_cast<void>(api->cublasLtMatmulDescDestroy(desc));
+    for (const cublasLtMatrixLayout layout : {a, b, out})
+      if (layout != nullptr) static_cast<void>(api->cublasLtMatrixLayoutDestroy(layout));
+  }
+
   const CublasLtApi* api = nullptr;
   cublasLtHandle handle = nullptr;
   cublasLtMatmulDesc desc = nullptr;
@@ -178,9 +188,9 @@ void choose_kernel(LtPlan& plan, const LibraryProduct& p) {
   plan.workspace = found.workspaceSize;
 }
 
-std::unique_ptr<LtPlan> make_lt_plan(const CublasLtApi& api, const LibraryProduct& p, int device) {
+std::shared_ptr<LtPlan> make_lt_plan(const CublasLtApi& api, const LibraryProduct& p, int device) {
   LtTypes types{};
-  auto plan = std::make_unique<LtPlan>();
+  auto plan = std::make_shared<LtPlan>();
   plan->api = &api;
   // Stacks are counted by 32 bits.
   const bool is_small = p.batch <= std::numeric_limits<std::int32_t>::max();
@@ -207,17 +217,42 @@ std::unique_ptr<LtPlan> make_lt_plan(const CublasLtApi& api, const LibraryProduc
   return plan;
 }
 
-// Plans live as long as the process: there are as many as there are kinds of products.
-LtPlan& lt_plan(const CublasLtApi& api, const LibraryProduct& p, int device) {
-  static std::mutex mutex;
-  static auto& plans = *new std::map<LtKey, std::unique_ptr<LtPlan>>;
-  const std::lock_guard lock(mutex);
-  std::unique_ptr<LtPlan>& plan = plans[key_of(&api, p, device)];
-  if (!plan) {
+// The plans that were used last. Every size of a product has its own, and a program whose shapes
+// change has no end of those. A call holds its plan, which another thread may drop meanwhile.
+class LtPlans {
+ public:
+  static constexpr std::size_t most = 4096;
+
+  std::shared_ptr<LtPlan> plan_for(const CublasLtApi& api, const LibraryProduct& p, int device) {
+    const LtKey key = key_of(&api, p, device);
+    const std::lock_guard lock(mutex_);
+    if (const auto known = by_key_.find(key); known != by_key_.end()) {
+      used_.splice(used_.begin(), used_, known->second);
+      return used_.front().plan;
+    }
     const CaptureTolerance tolerance;
-    plan = make_lt_plan(api, p, device);
+    used_.push_front({key, make_lt_plan(api, p, device)});
+    by_key_.emplace(key, used_.begin());
+    if (used_.size() > most) {
+      by_key_.erase(used_.back().key);
+      used_.pop_back();
+    }
+    return used_.front().plan;
   }
-  return *plan;
+
+ private:
+  struct Used {
+    LtKey key;
+    std::shared_ptr<LtPlan> plan;
+  };
+  std::mutex mutex_;
+  std::list<Used> used_;  // the last one first
+  std::map<LtKey, std::list<Used>::iterator> by_key_;
+};
+
+LtPlans& lt_plans() {
+  static auto& plans = *new LtPlans;
+  return plans;
 }
 
 cublasStatus run_lt(LtPlan& plan, const LibraryProduct& p, const Stream& stream) {
@@ -251,10 +286,10 @@ bool cublaslt_multiply(const LibraryProduct& p, const Stream& stream) {
   const CublasLtApi* const api = cublaslt();
   if (api == nullptr || (p.bias != nullptr && alignment_of(p.bias) < 16)) return false;
   const ContextScope scope(stream.device().index);
-  LtPlan& plan = lt_plan(*api, p, stream.device().index);
-  if (!plan.is_taken) return false;
+  const std::shared_ptr<LtPlan> plan = lt_plans().plan_for(*api, p, stream.device().index);
+  if (!plan->is_taken) return false;
   LtCalls check(*api);
-  check(run_lt(plan, p, stream), "cublasLtMatmul");
+  check(run_lt(*plan, p, stream), "cublasLtMatmul");
   return true;
 }
 

@@ -214,9 +214,7 @@ class CaseRun {
     expect_same_text(emit_cuda(laid, options).text, emit_cuda(read, options).text);
     interpret_sweeps(std::move(read));
     // The program of one thread, too.
-    const std::optional<ir::Kernel> program = final_for_cuda(laid, options);
-    if (!program) return;
-    ir::Kernel read_program = read_back(*program);
+    ir::Kernel read_program = read_back(final_for_cuda(laid, options));
     expect_same_text(emit_cuda(laid, options).text, emit_cuda(read_program, options).text);
     interpret_sweeps(std::move(read_program));
   }

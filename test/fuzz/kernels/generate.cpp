@@ -176,6 +176,7 @@ Program generate(unsigned seed, const Kinds& allowed) {
   leave_results(draft, body);
   if (draft.has(Kind::LongRows)) add_long_row(draft, body);
   add_narrow_mask(draft, body);
+  add_last_statements(draft, body);
   add_other_arguments(draft, head);
   Block indices;
   enter_indices(draft, indices);

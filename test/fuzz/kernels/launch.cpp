@@ -173,8 +173,8 @@ std::string Launch::run_laid() {
   const ir::Kernel on_device = laid_for_cuda(lower(Place::Emulated).lowered.kernel, options);
   const std::string on_cuda = run_sweeps(on_device, on_device, text_of_cuda);
   if (!on_cuda.empty()) return "sweeps of CUDA: " + on_cuda;
-  const std::optional<ir::Kernel> program = final_for_cuda(on_device, options);
-  const std::string in_threads = program ? run_sweeps(*program, on_device, text_of_cuda) : "";
+  const std::string in_threads =
+      run_sweeps(final_for_cuda(on_device, options), on_device, text_of_cuda);
   return in_threads.empty() ? "" : "threads of CUDA: " + in_threads;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz/kernels/product_roles.cpp — products that have a producer and consumers by themselves: rows
 // that wrap or not, both orders of B, ends of the depth, rounds too deep for three slots, loops of
-// the kernel's own over tiles, strides that may be 0, rounds whose number is known.
+// the kernel's own over tiles, strides that may be 0, rounds whose number is known, results with a
+// margin.
 #include <algorithm>
 #include <utility>
 
@@ -32,6 +33,7 @@ class ProductRolesDraft {
     loops_ = draft_.chance(40);
     has_strides_ = draft_.chance(50);
     is_short_ = draft_.chance(40);
+    if (draft_.chance(40)) pad_ = 16 * (1 + draft_.pick(2));
   }
 
   Program run() {
@@ -39,13 +41,14 @@ class ProductRolesDraft {
     const auto left = std::max<std::int64_t>(std::int64_t{m_} * k_, 16);
     const auto right = std::max<std::int64_t>(std::int64_t{n_} * k_, 16);
     program_.memory = {
-        {dtype_, left}, {dtype_, right}, {f16, std::int64_t{m_} * n_, Memory::Fill::Zero}};
+        {dtype_, left}, {dtype_, right}, {f16, std::int64_t{m_} * (n_ + pad_), Memory::Fill::Zero}};
     program_.pointers = {{"a", 0, 0}, {"b", 1, 0}, {"c", 2, 0}};
     program_.integers = {{"m", m_}, {"n", n_}, {"k", k_}};
     if (has_strides_) {
       program_.integers.push_back({"sa", k_});
       program_.integers.push_back({"sb", is_turned_ ? k_ : n_});
     }
+    if (pad_ > 0) program_.integers.push_back({"sc", n_ + pad_});
     if (loops_) add_tiles();
     else add_tile("pid");
     return std::move(program_);
@@ -84,8 +87,10 @@ class ProductRolesDraft {
     if (loops_) line("stored += 1");
     line("at = {0} * {1} + tl.arange(0, {1})", stored, rows);
     line(
-        "tl.store(c + at[:, None] * n + columns[None, :], (acc.to(tl.int32) % 977).to(tl.float16), "
-        "mask=(at[:, None] < m) & (columns[None, :] < n))");
+        "tl.store(c + at[:, None] * {} + columns[None, :], (acc.to(tl.int32) % "
+        "977).to(tl.float16), "
+        "mask=(at[:, None] < m) & (columns[None, :] < n))",
+        pad_ > 0 ? "sc" : "n");
   }
 
   void add_pointers() {
@@ -125,6 +130,7 @@ class ProductRolesDraft {
   Block* to_ = &program_.body;
   DType dtype_ = f16;
   int depth_ = 0, m_ = 0, n_ = 0, k_ = 0;
+  int pad_ = 0;  // behind each line of the result, which is not stored
   bool is_turned_ = false, wraps_ = false;
   bool loops_ = false, has_strides_ = false, is_short_ = false;
 };

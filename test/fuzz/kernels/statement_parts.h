@@ -39,6 +39,8 @@ bool add_row_loop(Draft& draft, Block& block);
 bool add_narrow_walk(Draft& draft, Block& block);
 // A load behind all other statements whose mask is a quotient of integers that wrap, in some kernels.
 void add_narrow_mask(Draft& draft, Block& body);
+// Sums of zeros with a sign, loops that go down and products of warpgroups behind all other statements, in some kernels.
+void add_last_statements(Draft& draft, Block& body);
 // A matrix that every round reduces, changes and reduces again.
 bool add_state_loop(Draft& draft, Block& block);
 // A value of this round and of the last one, both used.

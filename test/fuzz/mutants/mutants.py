@@ -38,10 +38,11 @@ EXACT = "src/ir/analysis/exact_integers.h"
 PLANNER = "src/passes/laid/planner.cpp"
 HOMES = "src/passes/laid/homes.cpp"
 STORAGE = "src/passes/laid/storage.cpp"
-GLOBAL = "src/codegen/cuda/global_memory.cpp"
-SHARED = "src/codegen/cuda/shared_memory.cpp"
-ELEMENTS = "src/codegen/cuda/elements.cpp"
-CONTROL = "src/codegen/cuda/control.cpp"
+GLOBAL = "src/codegen/lower/memory_uses.cpp"
+ORDER = "src/codegen/lower/thread_order.cpp"
+LOOPS = "src/codegen/lower/thread_loops.cpp"
+TILES = "src/codegen/lower/thread_tiles.cpp"
+MEETINGS = "src/ir/analysis/meetings.cpp"
 
 MUTANTS = [
     # ---- Which pointers may meet
@@ -95,56 +96,32 @@ MUTANTS = [
     Mutant("empty_loop", "a barrier inside a loop may never be reached",
            [drop(GLOBAL, "merge(before);")]),
     Mutant("while_head", "a `while` may end behind its condition",
-           [drop(CONTROL, "global_.merge(used_by_head);")]),
+           [drop(ORDER, "memory_.merge(at_decision);")]),
     Mutant("rounds", "the same place in another round is another place unless nothing of it changes",
            [Edit(GLOBAL, "const bool is_in_round = !before.loop ||", "const bool is_in_round = MUTANT || !before.loop ||")]),
     Mutant("view_of_access", "a load through a view is no load of the thread's own elements",
            [force(GLOBAL, "before.map == use.map", True)]),
     Mutant("scalar_atomic", "a later load waits for the one thread of a scalar atomic",
-           [drop("src/codegen/cuda/scalars.cpp", "global_.note(op);")]),
+           [drop(ORDER, "memory_.note(op);")]),
     Mutant("unparted_load", "a load that a store of its loop must wait for gets a loop of its own",
-           [force("src/codegen/cuda/memory.cpp", "!is_done && is_met", False)]),
+           [force(TILES, "!is_done && is_met", False)]),
     Mutant("copies_ahead", "a load is not copied ahead of a store to the same memory",
            [Edit("src/passes/pipeline_loops/candidates.cpp", "return order_.must_order(load, *write);",
                  "return !MUTANT && order_.must_order(load, *write);")]),
     # ---- Arrays and barriers in shared memory
-    Mutant("lost_barrier", "a barrier for global memory does not make a shared write be forgotten",
-           [Edit(ELEMENTS, "if (needs_global) barrier();\n"
-                           "  else if (needs_barrier(use)) meet_for(use);\n"
-                           "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
-                           "  if (!needs_barrier_inside) slice_streamed(loop, reads);\n"
-                           "  note(use);",
-                 "if (!MUTANT && needs_global) barrier();\n"
-                 "  else if (needs_barrier(use)) meet_for(use);\n"
-                 "  if (MUTANT) note(use);\n"
-                 "  if (MUTANT && needs_global) barrier();\n"
-                 "  const bool needs_barrier_inside = note_accesses(reads, *loop.frame.layout);\n"
-                 "  if (!needs_barrier_inside) slice_streamed(loop, reads);\n"
-                 "  if (!MUTANT) note(use);"),
-            drop(ELEMENTS, "note(use);  // again: a barrier inside the loop has not seen all of it")]),
-    Mutant("barrier_inside", "a barrier between loads and stores of a loop has not seen what the loop does later",
-           [drop(ELEMENTS, "note(use);  // again: a barrier inside the loop has not seen all of it")]),
+    Mutant("barrier_inside", "threads meet between the loads and the stores of a loop that another one's stores meet",
+           [force(LOOPS, "meetings_.inside.contains(step.order)", False)]),
     Mutant("overwritten_tile", "a carried tile is not loaded anew while its old value is still read",
-           [force(ELEMENTS, "!reads_storage_of(step, preload.value)", True)]),
+           [force(LOOPS, "!reads_storage_of(step, preload.value)", True)]),
     Mutant("copied_tile", "a carried tile that threads hold copies of is replaced in an array of its own",
-           [drop(ELEMENTS, "refused_.unshared.push_back(value);")]),
-    Mutant("exchanged_tiles", "tiles that a loop exchanges are put back by the threads that hold them",
-           [Edit(CONTROL, "const bool is_shared = layouts_.is_shared(to);\n",
-                 "const bool is_shared = layouts_.is_shared(to);\n"
-                 "  if (MUTANT && is_shared) {\n"
-                 "    out_.open(fmt::format(\"for (int i = thread; i < {}; i += {})\", kernel_.type(to).numel(), threads_));\n"
-                 "    out_.format(\"{}[i] = {}[i];\", array_name(to), aside);\n"
-                 "    out_.close();\n"
-                 "    shared_.note_write(array_name(to));\n"
-                 "    shared_.note_read(aside);\n"
-                 "    return;\n"
-                 "  }\n")]),
-    Mutant("slots_back_edge", "arrays that come later in a loop share places with those of the next round",
-           [Edit(SHARED, "planned_.empty() ? arrays_ : planned_;\n  return std::any_of",
-                 "MUTANT || planned_.empty() ? arrays_ : planned_;\n  return std::any_of")]),
+           [force(TILES, "(is_read)", False)]),
+    Mutant("shared_back_edge", "what a round did to shared memory is pending in the next one",
+           [force(MEETINGS, "merge(gone_round(op, at_end))", False)]),
+    Mutant("shared_thread", "only accesses of one thread to an array need no barrier between them",
+           [force(MEETINGS, "maps_.is_same_thread(*a.map, *b.map)", True)]),
     # ---- Collectives
     Mutant("ties", "every thread has the same result of a reduction whose order matters",
-           [force("src/codegen/cuda/reductions.cpp", "is_symmetric(reduction.op->regions[0])", True)]),
+           [force("src/codegen/lower/thread_reductions.cpp", "is_symmetric(reduction.op->regions[0])", True)]),
     Mutant("sort_and_atomic", "names of the device library's parts differ",
            [Edit("src/codegen/cuda/emit.cpp", 'source.text += "\\n" + inline_asm_functions(kernel) + emitted.text;',
                  'source.text += "\\n" + inline_asm_functions(kernel) + emitted.text;\n'

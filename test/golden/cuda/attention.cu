@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   const i64 head = i64(i32(blockIdx.y)) * t;
   // attention.py:44: first = tl.program_id(0) * BLOCK_M
   const i32 first_v = i32(blockIdx.x) * 128;
-  // attention.py:46: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(0,)
+  // attention.py:46: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(...
   const i64 t_2 = head * 64ll;
   const i64 t_3 = i64(first_v);
   const i64 t_4 = t_3 * 64ll;
@@ -40,25 +40,25 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   const f32 factor = scale * 1.442695f;
   // attention.py:19: for start in range(begin, end, BLOCK_N):
   const i64 t_8 = i64(whole);
-  // attention.py:46: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(0,)
+  // attention.py:46: q = tl.load(block_of(q_ptr + head * DIM, length, first, DIM, BLOCK_M), boundary_check=(...
   f16 q_tile[64];
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
     const i32 i = (thread >> 3) + k * 16;
     const i32 i_2 = (thread & 7) * 8;
-    tw::load_whole<8>(q_tile + k * 8, ((q_ptr + t_2) + t_4) + i * 64 + i_2, i < t_5, tw::f16_bits(0x0000));
+    tw::load_whole<8>(q_tile + k * 8, q_ptr + t_2 + t_4 + i * 64 + i_2, i < t_5, tw::f16_bits(0x0000));
   }
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const i32 i_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+    const i32 i_3 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512 + k * 1024;
     tw::store_shared<8>(q_shared + i_3, q_tile + k * 8);
   }
   tw::show_to_products();
   // attention.py:19: for start in range(begin, end, BLOCK_N):
-  if ((0ll < t_8)) {
+  if (0ll < t_8) {
     // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_slot = k_buffer;
-    const i32 k_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 k_buffer_at = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_4 = thread >> 3;
     const i32 i_5 = (thread & 7) * 8;
     f16* const k_buffer_from = t_6 + i_4 * 64 + i_5;
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_slot = v_buffer;
-    const i32 v_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 v_buffer_at = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_9 = thread >> 3;
     const i32 i_10 = (thread & 7) * 8;
     f16* const v_buffer_from = t_7 + i_9 * 64 + i_10;
@@ -99,13 +99,13 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   }
   // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
-  if ((64ll < t_8)) {
+  if (64ll < t_8) {
     // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_slot_2 = k_buffer + 4096;
-    const i32 k_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 k_buffer_at_2 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_14 = thread >> 3;
     const i32 i_15 = (thread & 7) * 8;
-    f16* const k_buffer_from_2 = (t_6 + 4096ll) + i_14 * 64 + i_15;
+    f16* const k_buffer_from_2 = t_6 + 4096ll + i_14 * 64 + i_15;
     if ((t - 64ll) >= 64) {
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -122,10 +122,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_slot_2 = v_buffer + 4096;
-    const i32 v_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 v_buffer_at_2 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_19 = thread >> 3;
     const i32 i_20 = (thread & 7) * 8;
-    f16* const v_buffer_from_2 = (t_7 + 4096ll) + i_19 * 64 + i_20;
+    f16* const v_buffer_from_2 = t_7 + 4096ll + i_19 * 64 + i_20;
     if ((t - 64ll) >= 64) {
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -143,13 +143,13 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   }
   // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
-  i32 carried = 0;
   f32 largest_tile[4];
+  f32 out_tile[64];
+  f32 total_tile[4];
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     largest_tile[k] = -tw::inf<f32>();
   }
-  f32 out_tile[64];
   #pragma unroll
   for (int k = 0; k < 32; ++k) {
     #pragma unroll
@@ -157,11 +157,11 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       out_tile[k * 2 + v] = 0.0f;
     }
   }
-  f32 total_tile[4];
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     total_tile[k] = 0.0f;
   }
+  i32 carried = 0;
   i32 carried_2 = 0;
   i32 slot = 0;
   #pragma unroll 1
@@ -175,13 +175,13 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     const i64 t_10 = t_9 * 64ll;
     // attention.py:19: for start in range(begin, end, BLOCK_N):
     const i32 t_11 = slot + 1;
-    if (((i64(start) + 128ll) < t_8)) {
+    if ((i64(start) + 128ll) < t_8) {
       // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
       f16* const k_buffer_slot_3 = k_buffer + free_slot * 4096;
-      const i32 k_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+      const i32 k_buffer_at_3 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
       const i32 i_24 = thread >> 3;
       const i32 i_25 = (thread & 7) * 8;
-      f16* const k_buffer_from_3 = (t_6 + t_10) + i_24 * 64 + i_25;
+      f16* const k_buffer_from_3 = t_6 + t_10 + i_24 * 64 + i_25;
       if ((t - t_9) >= 64) {
         #pragma unroll
         for (int k = 0; k < 4; ++k) {
@@ -198,10 +198,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       }
       // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
       f16* const v_buffer_slot_3 = v_buffer + free_slot * 4096;
-      const i32 v_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+      const i32 v_buffer_at_3 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
       const i32 i_29 = thread >> 3;
       const i32 i_30 = (thread & 7) * 8;
-      f16* const v_buffer_from_3 = (t_7 + t_10) + i_29 * 64 + i_30;
+      f16* const v_buffer_from_3 = t_7 + t_10 + i_29 * 64 + i_30;
       if ((t - t_9) >= 64) {
         #pragma unroll
         for (int k = 0; k < 4; ++k) {
@@ -224,9 +224,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_2 = v_buffer + slot * 4096;
     f32 s_tile[64];
-    // attention.py:22: s = tl.dot(q, tl.trans(k), input_precision="ieee")
     const tw::Descriptor q_operand = tw::describe<128>(q_shared, 0, 1024);
     const tw::Descriptor operand = tw::describe<128>(k_2, 0, 1024);
+    // attention.py:22: s = tl.dot(q, tl.trans(k), input_precision="ieee")
     tw::begin_products();
     #pragma unroll
     for (int step = 0; step < 4; ++step) {
@@ -265,7 +265,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     f16 kept_tile[64];
     // attention.py:32: total = total * shrink + tl.sum(p, axis=1)
-    f32 sum[4] = {};
+    f32 sum[4] = {-0.0f, -0.0f, -0.0f, -0.0f};
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
@@ -295,33 +295,30 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         out_tile[k * 2 + v] = t_15;
       }
     }
-    // attention.py:33: out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
-    u32 words[4][8];
+    u32 words[32];
     #pragma unroll
     for (int step_2 = 0; step_2 < 4; ++step_2) {
       #pragma unroll
       for (int i_34 = 0; i_34 < 8; ++i_34) {
-        words[step_2][i_34] = tw::word_of(kept_tile[step_2 * 8 + (i_34 & 3) * 2 + (i_34 >> 2) * 32], kept_tile[step_2 * 8 + (i_34 & 3) * 2 + (i_34 >> 2) * 32 + 1]);
+        (words + step_2 * 8)[i_34] = tw::word_of((kept_tile[step_2 * 8 + (i_34 & 3) * 2 + (i_34 >> 2) * 32]), (kept_tile[step_2 * 8 + (i_34 & 3) * 2 + (i_34 >> 2) * 32 + 1]));
       }
     }
     const tw::Descriptor v_operand = tw::describe<128>(v_2, 0, 1024);
+    // attention.py:33: out = tl.dot(p.to(v.dtype), v, out * shrink[:, None], input_precision="ieee")
     tw::begin_products();
     #pragma unroll
     for (int step_2 = 0; step_2 < 4; ++step_2) {
       #pragma unroll
       for (int row_2 = 0; row_2 < 2; ++row_2) {
-        tw::wgmma_n64_f16_words_right_transposed(out_tile + row_2 * 32, words[step_2] + row_2 * 4, tw::further(v_operand, step_2 * 128), true);
+        tw::wgmma_n64_f16_words_right_transposed(out_tile + row_2 * 32, words + step_2 * 8 + row_2 * 4, tw::further(v_operand, step_2 * 128), true);
       }
     }
     tw::commit_products();
     tw::wait_products<0>();
     tw::take_products(out_tile);
-    const i32 next = carried + 64;
-    const i32 next_2 = carried_2 + 64;
-    const i32 next_3 = (t_11 == 3) ? 0 : t_11;
-    carried = next;
-    carried_2 = next_2;
-    slot = next_3;
+    carried = (carried + 64);
+    carried_2 = (carried_2 + 64);
+    slot = ((t_11 == 3) ? 0 : t_11);
   }
   // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
   const i64 t_16 = i64(carried);
@@ -336,14 +333,14 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
   const i64 t_21 = i64(t_19);
   // attention.py:19: for start in range(begin, end, BLOCK_N):
-  if ((t_8 < t)) {
-    __syncthreads();
+  if (t_8 < t) {
     // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_1_slot = k_buffer_1;
-    const i32 k_buffer_1_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 k_buffer_1_at = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_35 = thread >> 3;
     const i32 i_36 = (thread & 7) * 8;
-    f16* const k_buffer_1_from = (t_6 + (t_16 * 64ll)) + i_35 * 64 + i_36;
+    f16* const k_buffer_1_from = t_6 + (t_16 * 64ll) + i_35 * 64 + i_36;
+    __syncthreads();
     if ((t - t_16) >= 64) {
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -360,10 +357,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_1_slot = v_buffer_1;
-    const i32 v_buffer_1_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 v_buffer_1_at = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_40 = thread >> 3;
     const i32 i_41 = (thread & 7) * 8;
-    f16* const v_buffer_1_from = (t_7 + (t_17 * 64ll)) + i_40 * 64 + i_41;
+    f16* const v_buffer_1_from = t_7 + (t_17 * 64ll) + i_40 * 64 + i_41;
     if ((t - t_17) >= 64) {
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -381,14 +378,14 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   }
   // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
-  if (((t_8 + 64ll) < t)) {
-    __syncthreads();
+  if ((t_8 + 64ll) < t) {
     // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
     f16* const k_buffer_1_slot_2 = k_buffer_1 + 4096;
-    const i32 k_buffer_1_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 k_buffer_1_at_2 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_45 = thread >> 3;
     const i32 i_46 = (thread & 7) * 8;
-    f16* const k_buffer_1_from_2 = (t_6 + (t_20 * 64ll)) + i_45 * 64 + i_46;
+    f16* const k_buffer_1_from_2 = t_6 + (t_20 * 64ll) + i_45 * 64 + i_46;
+    __syncthreads();
     if ((t - t_20) >= 64) {
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -405,10 +402,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_buffer_1_slot_2 = v_buffer_1 + 4096;
-    const i32 v_buffer_1_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 v_buffer_1_at_2 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_50 = thread >> 3;
     const i32 i_51 = (thread & 7) * 8;
-    f16* const v_buffer_1_from_2 = (t_7 + (t_21 * 64ll)) + i_50 * 64 + i_51;
+    f16* const v_buffer_1_from_2 = t_7 + (t_21 * 64ll) + i_50 * 64 + i_51;
     if ((t - t_21) >= 64) {
       #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -427,11 +424,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
   // attention.py:19: for start in range(begin, end, BLOCK_N):
   tw::commit_copies();
   f32 largest_tile_2[4];
+  f32 out_tile_2[64];
+  f32 total_tile_2[4];
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     largest_tile_2[k] = largest_tile[k];
   }
-  f32 out_tile_2[64];
   #pragma unroll
   for (int k = 0; k < 32; ++k) {
     #pragma unroll
@@ -439,7 +437,6 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       out_tile_2[k * 2 + v] = out_tile[k * 2 + v];
     }
   }
-  f32 total_tile_2[4];
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     total_tile_2[k] = total_tile[k];
@@ -459,13 +456,13 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     const i64 t_23 = i64(carried_4);
     // attention.py:19: for start in range(begin, end, BLOCK_N):
     const i32 t_24 = slot_2 + 1;
-    if (((i64(start_2) + 128ll) < t)) {
+    if ((i64(start_2) + 128ll) < t) {
       // attention.py:20: k = tl.load(k_block, boundary_check=(0,), padding_option="zero")
       f16* const k_buffer_1_slot_3 = k_buffer_1 + free_slot_2 * 4096;
-      const i32 k_buffer_1_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+      const i32 k_buffer_1_at_3 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
       const i32 i_55 = thread >> 3;
       const i32 i_56 = (thread & 7) * 8;
-      f16* const k_buffer_1_from_3 = (t_6 + (t_22 * 64ll)) + i_55 * 64 + i_56;
+      f16* const k_buffer_1_from_3 = t_6 + (t_22 * 64ll) + i_55 * 64 + i_56;
       if ((t - t_22) >= 64) {
         #pragma unroll
         for (int k = 0; k < 4; ++k) {
@@ -482,10 +479,10 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       }
       // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
       f16* const v_buffer_1_slot_3 = v_buffer_1 + free_slot_2 * 4096;
-      const i32 v_buffer_1_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+      const i32 v_buffer_1_at_3 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
       const i32 i_60 = thread >> 3;
       const i32 i_61 = (thread & 7) * 8;
-      f16* const v_buffer_1_from_3 = (t_7 + (t_23 * 64ll)) + i_60 * 64 + i_61;
+      f16* const v_buffer_1_from_3 = t_7 + (t_23 * 64ll) + i_60 * 64 + i_61;
       if ((t - t_23) >= 64) {
         #pragma unroll
         for (int k = 0; k < 4; ++k) {
@@ -508,9 +505,9 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     // attention.py:21: v = tl.load(v_block, boundary_check=(0,), padding_option="zero")
     f16* const v_3 = v_buffer_1 + slot_2 * 4096;
     f32 s_tile_2[64];
-    // attention.py:22: s = tl.dot(q, tl.trans(k), input_precision="ieee")
     const tw::Descriptor q_operand_2 = tw::describe<128>(q_shared, 0, 1024);
     const tw::Descriptor operand_2 = tw::describe<128>(k_3, 0, 1024);
+    // attention.py:22: s = tl.dot(q, tl.trans(k), input_precision="ieee")
     tw::begin_products();
     #pragma unroll
     for (int step_3 = 0; step_3 < 4; ++step_3) {
@@ -534,7 +531,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         // attention.py:25: seen = cols[None, :] < length
         const bool seen = cols < length;
         // attention.py:28: s = tl.where(seen, s, -float("inf"))
-        const f32 s_2 = seen ? s_tile_2[k * 2 + v] : (-tw::inf<f32>());
+        const f32 s_2 = seen ? s_tile_2[k * 2 + v] : -tw::inf<f32>();
         // attention.py:29: now = tl.maximum(largest, tl.max(s, axis=1) * factor)
         if ((k >> 1 & 7) == 0 && v == 0) maximum_2[(k & 1) + (k >> 4) * 2] = s_2;
         else {
@@ -556,7 +553,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     f16 kept_tile_2[64];
     // attention.py:32: total = total * shrink + tl.sum(p, axis=1)
-    f32 sum_2[4] = {};
+    f32 sum_2[4] = {-0.0f, -0.0f, -0.0f, -0.0f};
     #pragma unroll
     for (int k = 0; k < 32; ++k) {
       #pragma unroll
@@ -567,7 +564,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         // attention.py:25: seen = cols[None, :] < length
         const bool seen_2 = cols_2 < length;
         // attention.py:28: s = tl.where(seen, s, -float("inf"))
-        const f32 s_3 = seen_2 ? s_tile_2[k * 2 + v] : (-tw::inf<f32>());
+        const f32 s_3 = seen_2 ? s_tile_2[k * 2 + v] : -tw::inf<f32>();
         // attention.py:31: p = tl.exp2(s * factor - now[:, None])
         const f32 p_2 = tw::exp2((s_3 * factor) - (largest_tile_2[(k & 1) + (k >> 4) * 2]));
         const f16 t_25 = tw::to_f16(p_2);
@@ -593,12 +590,12 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
         out_tile_2[k * 2 + v] = t_26;
       }
     }
-    u32 words_2[4][8];
+    u32 words_2[32];
     #pragma unroll
     for (int step_4 = 0; step_4 < 4; ++step_4) {
       #pragma unroll
       for (int i_67 = 0; i_67 < 8; ++i_67) {
-        words_2[step_4][i_67] = tw::word_of(kept_tile_2[step_4 * 8 + (i_67 & 3) * 2 + (i_67 >> 2) * 32], kept_tile_2[step_4 * 8 + (i_67 & 3) * 2 + (i_67 >> 2) * 32 + 1]);
+        (words_2 + step_4 * 8)[i_67] = tw::word_of((kept_tile_2[step_4 * 8 + (i_67 & 3) * 2 + (i_67 >> 2) * 32]), (kept_tile_2[step_4 * 8 + (i_67 & 3) * 2 + (i_67 >> 2) * 32 + 1]));
       }
     }
     const tw::Descriptor v_operand_2 = tw::describe<128>(v_3, 0, 1024);
@@ -607,18 +604,15 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     for (int step_4 = 0; step_4 < 4; ++step_4) {
       #pragma unroll
       for (int row_4 = 0; row_4 < 2; ++row_4) {
-        tw::wgmma_n64_f16_words_right_transposed(out_tile_2 + row_4 * 32, words_2[step_4] + row_4 * 4, tw::further(v_operand_2, step_4 * 128), true);
+        tw::wgmma_n64_f16_words_right_transposed(out_tile_2 + row_4 * 32, words_2 + step_4 * 8 + row_4 * 4, tw::further(v_operand_2, step_4 * 128), true);
       }
     }
     tw::commit_products();
     tw::wait_products<0>();
     tw::take_products(out_tile_2);
-    const i32 next_4 = carried_3 + 64;
-    const i32 next_5 = carried_4 + 64;
-    const i32 next_6 = (t_24 == 3) ? 0 : t_24;
-    carried_3 = next_4;
-    carried_4 = next_5;
-    slot_2 = next_6;
+    carried_3 = (carried_3 + 64);
+    carried_4 = (carried_4 + 64);
+    slot_2 = ((t_24 == 3) ? 0 : t_24);
   }
   __syncthreads();
   #pragma unroll
@@ -631,19 +625,19 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
       const f16 t_27 = tw::to_f16(out_2);
       out[v] = t_27;
     }
-    const i32 i_68 = (thread & 3) * 2 + ((thread >> 2 & 7) * 72 ^ (k >> 1 & 7) * 8) + (thread >> 5) * 1024 + (k & 1) * 512 + (k >> 4) * 4096;
+    const i32 i_68 = (thread & 3) * 2 + (((thread >> 2 & 7) * 72) ^ ((k >> 1 & 7) * 8)) + (thread >> 5) * 1024 + (k & 1) * 512 + (k >> 4) * 4096;
     tw::store_shared<2>(kept_shared + i_68, out);
   }
   #pragma unroll
   for (int k = 0; k < 4; ++k) {
     // attention.py:63: tl.store(log_sum_ptr + head + rows, largest + tl.log2(total), mask=rows < length)
-    tw::store_if(is_owner && (((k & 1) * 8 + (k >> 1) * 64) < t_5 - ((thread >> 2 & 7) + (thread >> 5) * 16)), ((log_sum_ptr + head) + t_3) + ((thread >> 2 & 7) + (thread >> 5) * 16) + ((k & 1) * 8 + (k >> 1) * 64), largest_tile_2[k] + tw::log2(total_tile_2[k]));
+    tw::store_if(is_owner && ((k & 1) * 8 + (k >> 1) * 64) < (t_5 - ((thread >> 2 & 7) + (thread >> 5) * 16)), log_sum_ptr + head + t_3 + ((thread >> 2 & 7) + (thread >> 5) * 16) + ((k & 1) * 8 + (k >> 1) * 64), largest_tile_2[k] + tw::log2(total_tile_2[k]));
   }
   __syncthreads();
   f16 tile[64];
   #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const i32 i_69 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512 + k * 1024;
+    const i32 i_69 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512 + k * 1024;
     tw::load<8>(tile + k * 8, kept_shared + i_69);
   }
   #pragma unroll
@@ -656,6 +650,6 @@ extern "C" __global__ void __launch_bounds__(128) attention_forward(f16* q_ptr, 
     }
     const i32 i_70 = (thread >> 3) + k * 16;
     const i32 i_71 = (thread & 7) * 8;
-    tw::store_whole<8, 8, tw::Cache::Together>(((out_ptr + t_2) + t_4) + i_70 * 64 + i_71, out_3, i_70 < t_5);
+    tw::store_whole<8, 8, tw::Cache::Together>(out_ptr + t_2 + t_4 + i_70 * 64 + i_71, out_3, i_70 < t_5);
   }
 }

@@ -48,24 +48,24 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
   f16* const t_11 = b_ptrs + t_9;
   f16* const t_12 = a_ptrs + 64ll;
   // matmul.py:35: left = k - first
-  const i32 left = k_2 - 64;
+  const i32 left_2 = k_2 - 64;
   // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
-  const i64 t_13 = i64(left);
+  const i64 t_13 = i64(left_2);
   // matmul.py:34: for first in range(0, k, BLOCK_K):
   f16* const t_14 = t_11 + t_9;
   f16* const t_15 = t_12 + 64ll;
   // matmul.py:35: left = k - first
-  const i32 left_2 = k_2 - 128;
+  const i32 left_3 = k_2 - 128;
   // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
-  const i64 t_16 = i64(left_2);
+  const i64 t_16 = i64(left_3);
   // matmul.py:43: tl.store(c_ptrs, total.to(c_ptr.dtype.element_ty), mask=inside_m & inside_n)
   const i64 t_17 = i64(c_row);
   f16* const c_ptrs = c_ptr + ((t_17 * t_6) + t_4);
   // matmul.py:34: for first in range(0, k, BLOCK_K):
-  if ((0ll < t_10)) {
+  if (0ll < t_10) {
     // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
     f16* const a_buffer_slot = a_buffer;
-    const i32 a_buffer_at = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 a_buffer_at = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i = thread >> 3;
     const i32 i_2 = (thread & 7) * 8;
     f16* const a_buffer_from = a_ptrs + t_5 * i + i_2;
@@ -85,7 +85,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
     }
     // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
     f16* const b_buffer_slot = b_buffer;
-    const i32 b_buffer_at = ((thread & 7) * 8 ^ (thread >> 4) * 72) + (thread >> 3 & 1) * 4096;
+    const i32 b_buffer_at = (((thread & 7) * 8) ^ ((thread >> 4) * 72)) + (thread >> 3 & 1) * 4096;
     const i32 i_6 = thread >> 4;
     const i32 i_7 = (thread & 15) * 8;
     f16* const b_buffer_from = b_ptrs + t_3 * i_6 + i_7;
@@ -106,14 +106,14 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
   }
   // matmul.py:34: for first in range(0, k, BLOCK_K):
   tw::commit_copies();
-  if ((64ll < t_10)) {
+  if (64ll < t_10) {
     // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
     f16* const a_buffer_slot_2 = a_buffer + 8192;
-    const i32 a_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 a_buffer_at_2 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_11 = thread >> 3;
     const i32 i_12 = (thread & 7) * 8;
     f16* const a_buffer_from_2 = t_12 + t_5 * i_11 + i_12;
-    if (t_7 >= 128 && left >= 64) {
+    if (t_7 >= 128 && left_2 >= 64) {
       #pragma unroll
       for (int k = 0; k < 8; ++k) {
         const i32 i_13 = k * 16;
@@ -124,16 +124,16 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       for (int k = 0; k < 8; ++k) {
         const i32 i_14 = k * 16;
         const i32 i_15 = (thread >> 3) + k * 16;
-        tw::copy_async<16>(a_buffer_slot_2 + a_buffer_at_2 + k * 1024, a_buffer_from_2 + t_5 * i_14, i_15 < t_7 && i_12 < left);
+        tw::copy_async<16>(a_buffer_slot_2 + a_buffer_at_2 + k * 1024, a_buffer_from_2 + t_5 * i_14, i_15 < t_7 && i_12 < left_2);
       }
     }
     // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
     f16* const b_buffer_slot_2 = b_buffer + 8192;
-    const i32 b_buffer_at_2 = ((thread & 7) * 8 ^ (thread >> 4) * 72) + (thread >> 3 & 1) * 4096;
+    const i32 b_buffer_at_2 = (((thread & 7) * 8) ^ ((thread >> 4) * 72)) + (thread >> 3 & 1) * 4096;
     const i32 i_16 = thread >> 4;
     const i32 i_17 = (thread & 15) * 8;
     f16* const b_buffer_from_2 = t_11 + t_3 * i_16 + i_17;
-    if (left >= 64 && t_8 >= 128) {
+    if (left_2 >= 64 && t_8 >= 128) {
       #pragma unroll
       for (int k = 0; k < 8; ++k) {
         const i32 i_18 = k * 8;
@@ -144,20 +144,20 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       for (int k = 0; k < 8; ++k) {
         const i32 i_19 = k * 8;
         const i32 i_20 = (thread >> 4) + k * 8;
-        tw::copy_async<16>(b_buffer_slot_2 + b_buffer_at_2 + k * 512, b_buffer_from_2 + t_3 * i_19, i_20 < left && i_17 < t_8);
+        tw::copy_async<16>(b_buffer_slot_2 + b_buffer_at_2 + k * 512, b_buffer_from_2 + t_3 * i_19, i_20 < left_2 && i_17 < t_8);
       }
     }
   }
   // matmul.py:34: for first in range(0, k, BLOCK_K):
   tw::commit_copies();
-  if ((128ll < t_10)) {
+  if (128ll < t_10) {
     // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
     f16* const a_buffer_slot_3 = a_buffer + 16384;
-    const i32 a_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+    const i32 a_buffer_at_3 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
     const i32 i_21 = thread >> 3;
     const i32 i_22 = (thread & 7) * 8;
     f16* const a_buffer_from_3 = t_15 + t_5 * i_21 + i_22;
-    if (t_7 >= 128 && left_2 >= 64) {
+    if (t_7 >= 128 && left_3 >= 64) {
       #pragma unroll
       for (int k = 0; k < 8; ++k) {
         const i32 i_23 = k * 16;
@@ -168,16 +168,16 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       for (int k = 0; k < 8; ++k) {
         const i32 i_24 = k * 16;
         const i32 i_25 = (thread >> 3) + k * 16;
-        tw::copy_async<16>(a_buffer_slot_3 + a_buffer_at_3 + k * 1024, a_buffer_from_3 + t_5 * i_24, i_25 < t_7 && i_22 < left_2);
+        tw::copy_async<16>(a_buffer_slot_3 + a_buffer_at_3 + k * 1024, a_buffer_from_3 + t_5 * i_24, i_25 < t_7 && i_22 < left_3);
       }
     }
     // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
     f16* const b_buffer_slot_3 = b_buffer + 16384;
-    const i32 b_buffer_at_3 = ((thread & 7) * 8 ^ (thread >> 4) * 72) + (thread >> 3 & 1) * 4096;
+    const i32 b_buffer_at_3 = (((thread & 7) * 8) ^ ((thread >> 4) * 72)) + (thread >> 3 & 1) * 4096;
     const i32 i_26 = thread >> 4;
     const i32 i_27 = (thread & 15) * 8;
     f16* const b_buffer_from_3 = t_14 + t_3 * i_26 + i_27;
-    if (left_2 >= 64 && t_8 >= 128) {
+    if (left_3 >= 64 && t_8 >= 128) {
       #pragma unroll
       for (int k = 0; k < 8; ++k) {
         const i32 i_28 = k * 8;
@@ -188,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       for (int k = 0; k < 8; ++k) {
         const i32 i_29 = k * 8;
         const i32 i_30 = (thread >> 4) + k * 8;
-        tw::copy_async<16>(b_buffer_slot_3 + b_buffer_at_3 + k * 512, b_buffer_from_3 + t_3 * i_29, i_30 < left_2 && i_27 < t_8);
+        tw::copy_async<16>(b_buffer_slot_3 + b_buffer_at_3 + k * 512, b_buffer_from_3 + t_3 * i_29, i_30 < left_3 && i_27 < t_8);
       }
     }
   }
@@ -202,10 +202,13 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       total_tile[k * 2 + v] = 0.0f;
     }
   }
-  f16* a_ptrs_2 = (t_15 + 64ll);
-  f16* b_ptrs_2 = (t_14 + t_9);
-  i32 slot = 0;
+  f16* carried{};
+  f16* carried_2{};
+  i32 carried_3{};
   if (0 < k_2) {
+    f16* a_ptrs_2 = (t_15 + 64ll);
+    f16* b_ptrs_2 = (t_14 + t_9);
+    i32 slot = 0;
     #pragma unroll 1
     for (i32 first_v_2 = 0; first_v_2 < k_2; first_v_2 += 64) {
       tw::wait_copies<2>();
@@ -213,19 +216,19 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       __syncthreads();
       const i32 free_slot = (slot < 2) ? (slot + 3) : (slot - 2);
       // matmul.py:35: left = k - first
-      const i32 left_3 = k_2 - (first_v_2 + 192);
+      const i32 left_4 = k_2 - (first_v_2 + 192);
       // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
-      const i64 t_18 = i64(left_3);
+      const i64 t_18 = i64(left_4);
       // matmul.py:34: for first in range(0, k, BLOCK_K):
       const i32 t_19 = slot + 1;
-      if (((i64(first_v_2) + 192ll) < t_10)) {
+      if ((i64(first_v_2) + 192ll) < t_10) {
         // matmul.py:36: a = tl.load(a_ptrs, mask=inside_m & (inner[None, :] < left), other=0.0)
         f16* const a_buffer_slot_4 = a_buffer + free_slot * 8192;
-        const i32 a_buffer_at_4 = ((thread & 7) * 8 ^ (thread >> 3 & 7) * 72) + (thread >> 6) * 512;
+        const i32 a_buffer_at_4 = (((thread & 7) * 8) ^ ((thread >> 3 & 7) * 72)) + (thread >> 6) * 512;
         const i32 i_31 = thread >> 3;
         const i32 i_32 = (thread & 7) * 8;
         f16* const a_buffer_from_4 = a_ptrs_2 + t_5 * i_31 + i_32;
-        if (t_7 >= 128 && left_3 >= 64) {
+        if (t_7 >= 128 && left_4 >= 64) {
           #pragma unroll
           for (int k = 0; k < 8; ++k) {
             const i32 i_33 = k * 16;
@@ -236,16 +239,16 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
           for (int k = 0; k < 8; ++k) {
             const i32 i_34 = k * 16;
             const i32 i_35 = (thread >> 3) + k * 16;
-            tw::copy_async<16>(a_buffer_slot_4 + a_buffer_at_4 + k * 1024, a_buffer_from_4 + t_5 * i_34, i_35 < t_7 && i_32 < left_3);
+            tw::copy_async<16>(a_buffer_slot_4 + a_buffer_at_4 + k * 1024, a_buffer_from_4 + t_5 * i_34, i_35 < t_7 && i_32 < left_4);
           }
         }
         // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
         f16* const b_buffer_slot_4 = b_buffer + free_slot * 8192;
-        const i32 b_buffer_at_4 = ((thread & 7) * 8 ^ (thread >> 4) * 72) + (thread >> 3 & 1) * 4096;
+        const i32 b_buffer_at_4 = (((thread & 7) * 8) ^ ((thread >> 4) * 72)) + (thread >> 3 & 1) * 4096;
         const i32 i_36 = thread >> 4;
         const i32 i_37 = (thread & 15) * 8;
         f16* const b_buffer_from_4 = b_ptrs_2 + t_3 * i_36 + i_37;
-        if (left_3 >= 64 && t_8 >= 128) {
+        if (left_4 >= 64 && t_8 >= 128) {
           #pragma unroll
           for (int k = 0; k < 8; ++k) {
             const i32 i_38 = k * 8;
@@ -256,7 +259,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
           for (int k = 0; k < 8; ++k) {
             const i32 i_39 = k * 8;
             const i32 i_40 = (thread >> 4) + k * 8;
-            tw::copy_async<16>(b_buffer_slot_4 + b_buffer_at_4 + k * 512, b_buffer_from_4 + t_3 * i_39, i_40 < left_3 && i_37 < t_8);
+            tw::copy_async<16>(b_buffer_slot_4 + b_buffer_at_4 + k * 512, b_buffer_from_4 + t_3 * i_39, i_40 < left_4 && i_37 < t_8);
           }
         }
       }
@@ -266,9 +269,9 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       f16* const a = a_buffer + slot * 8192;
       // matmul.py:37: b = tl.load(b_ptrs, mask=(inner[:, None] < left) & inside_n, other=0.0)
       f16* const b = b_buffer + slot * 8192;
-      // matmul.py:38: total = tl.dot(a, b, total, input_precision="ieee")
       const tw::Descriptor a_operand = tw::describe<128>(a, 0, 1024);
       const tw::Descriptor b_operand = tw::describe<128>(b, 8192, 1024);
+      // matmul.py:38: total = tl.dot(a, b, total, input_precision="ieee")
       tw::begin_products();
       #pragma unroll
       for (int step = 0; step < 4; ++step) {
@@ -279,15 +282,19 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       }
       tw::commit_products();
       tw::wait_products<1>();
-      f16* const next = a_ptrs_2 + 64ll;
-      f16* const next_2 = b_ptrs_2 + t_9;
-      const i32 next_3 = (t_19 == 5) ? 0 : t_19;
-      a_ptrs_2 = next;
-      b_ptrs_2 = next_2;
-      slot = next_3;
+      a_ptrs_2 = (a_ptrs_2 + 64ll);
+      b_ptrs_2 = (b_ptrs_2 + t_9);
+      slot = ((t_19 == 5) ? 0 : t_19);
     }
     tw::wait_products<0>();
     tw::take_products(total_tile);
+    carried = a_ptrs_2;
+    carried_2 = b_ptrs_2;
+    carried_3 = slot;
+  } else {
+    carried = (t_15 + 64ll);
+    carried_2 = (t_14 + t_9);
+    carried_3 = 0;
   }
   __syncthreads();
   #pragma unroll
@@ -298,7 +305,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
       const f16 t_20 = tw::to_f16(total_tile[k * 2 + v]);
       out[v] = t_20;
     }
-    const i32 i_41 = (thread & 3) * 2 + ((thread >> 2 & 7) * 136 ^ (k >> 1 & 15) * 8) + (thread >> 5) * 2048 + (k & 1) * 1024 + (k >> 5) * 8192;
+    const i32 i_41 = (thread & 3) * 2 + (((thread >> 2 & 7) * 136) ^ ((k >> 1 & 15) * 8)) + (thread >> 5) * 2048 + (k & 1) * 1024 + (k >> 5) * 8192;
     tw::store_shared<2>(kept_shared + i_41, out);
   }
   __syncthreads();
@@ -307,7 +314,7 @@ extern "C" __global__ void __launch_bounds__(128) matmul_kernel(f16* a_ptr, f16*
     f16 tile[16];
     #pragma unroll
     for (int k = 0; k < 2; ++k) {
-      const i32 i_42 = ((thread & 15) * 8 ^ (thread >> 4) * 136) + s * 2048 + k * 1024;
+      const i32 i_42 = (((thread & 15) * 8) ^ ((thread >> 4) * 136)) + s * 2048 + k * 1024;
       tw::load<8>(tile + k * 8, kept_shared + i_42);
     }
     #pragma unroll

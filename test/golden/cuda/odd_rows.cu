@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(bf16* x_ptr, bf
   maximum = tw::reduce_block<31, 3>(maximum, maximum_slots, combine);
   f32 power_tile[8];
   // odd_rows.py:14: tl.store(out_ptr + start + column, power / tl.sum(power, axis=0), mask=inside)
-  f32 sum = 0.0f;
+  f32 sum = -0.0f;
   #pragma unroll
   for (int v = 0; v < 8; ++v) {
     // odd_rows.py:12: x = tl.load(x_ptr + start + column, mask=inside, other=-float("inf")).to(tl.float32)

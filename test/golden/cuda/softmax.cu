@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(f32* out_ptr, f
   maximum = tw::reduce_block<31, 3>(maximum, maximum_slots, combine);
   f32 e_tile[8];
   // softmax.py:14: tl.store(out_ptr + row * stride + columns, e / tl.sum(e, axis=0), mask=mask)
-  f32 sum = 0.0f;
+  f32 sum = -0.0f;
   #pragma unroll
   for (int k = 0; k < 2; ++k) {
     #pragma unroll

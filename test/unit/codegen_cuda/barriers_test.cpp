@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "codegen/cuda/shared_memory.h"
 #include "tile_program.h"
 
 namespace tilewright {
@@ -110,41 +109,6 @@ def rows(x_ptr, out_ptr, n, N: tl.constexpr, TWICE: tl.constexpr):
     program.expect_same(
         {.grid = {2, 1, 1}, .arguments = {&x, &out, std::int64_t{5}}, .tolerance = 1e-5});
   }
-}
-
-TEST(SharedMemory, EndsOfLoopsAreKnownTheSecondTime) {
-  const auto four_at = [](std::int64_t offset) {
-    return ir::KernelBuffer{.name = "four",
-                            .type = ir::Type::tile(DType::Float32, {4}),
-                            .slots = 0,
-                            .space = ir::BufferSpace::Shared,
-                            .offset = offset};
-  };
-  const auto run = [&](SharedMemory& memory, bool ends_with_b) {
-    memory.begin_loop(7);
-    memory.add("a", "f32", 4, four_at(0), true);
-    const bool is_needed = memory.write_needs_barrier("a");
-    memory.note_write("a");
-    memory.note_barrier();
-    memory.note_read("a");
-    memory.add("b", "f32", 4, four_at(16), true);
-    EXPECT_FALSE(memory.write_needs_barrier("b"));  // one came since the loop began
-    memory.note_write("b");
-    if (ends_with_b) memory.note_barrier();
-    memory.end_loop(7);
-    return is_needed;
-  };
-  SharedMemory first;
-  EXPECT_TRUE(run(first, true));
-  EXPECT_TRUE(first.has_quiet_ends());
-  SharedMemory second;
-  second.assume(first);
-  EXPECT_FALSE(run(second, true));
-  EXPECT_TRUE(second.holds_assumed());
-  SharedMemory other;
-  other.assume(first);
-  EXPECT_FALSE(run(other, false));
-  EXPECT_FALSE(other.holds_assumed());
 }
 
 }  // namespace

@@ -246,7 +246,7 @@ TEST(CudaGroupProduct, RolesStayAsynchronousWithoutSpills) {
 }
 
 // The same of a kernel that loops over its tiles by itself, without a word on its strides: the code
-// is for positive ones, and other launches have another one. Parts of results are exchanged by lanes.
+// is for positive ones, and other launches have another one. Parts of results go out by a map.
 TEST(CudaGroupProduct, OwnLoopsHaveRolesOnConditions) {
   if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
   const TileProgram program(looping_product_source, "looping_product",
@@ -254,9 +254,9 @@ TEST(CudaGroupProduct, OwnLoopsHaveRolesOnConditions) {
                             "i32:16, 132, 128, 256, 64",
                             8, "sm_90a");
   const KernelSource::Kernel& kernel = program.source().kernels[0];
-  EXPECT_EQ(kernel.variants[0].conditions.size(), 2u);
+  EXPECT_EQ(kernel.variants[0].conditions.size(), 3u);
   EXPECT_NE(program.text().find("held_tile"), std::string::npos) << program.text();
-  EXPECT_NE(program.text().find("tw::swap_lanes<32, 0, 2>"), std::string::npos) << program.text();
+  EXPECT_NE(program.text().find("tw::store_map"), std::string::npos) << program.text();
   const Binary binary = compile(program.source(), Target::parse("sm_90a"), nullptr);
   EXPECT_EQ(binary.log.find("Potential Performance Loss"), std::string::npos) << binary.log;
   const std::vector<KernelResources> resources = resources_of(binary);

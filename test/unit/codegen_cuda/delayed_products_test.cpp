@@ -220,9 +220,9 @@ TEST(DelayedProductHostile, EveryWaitIsMissed) {
   const Memory right = memory[3];
   const std::pair<const char*, const char*> changes[] = {
       {"tw::wait_products<1>();",
-       "tw::wait_products<2>();"},                       // scores are read before they are there
-      {"tw::wait_products<0>();", ";"},                  // sums are scaled while they are added to
-      {"slot_before = next", "slot_before = 1 + next"},  // the slot of another round
+       "tw::wait_products<2>();"},       // scores are read before they are there
+      {"tw::wait_products<0>();", ";"},  // sums are scaled while they are added to
+      {"slot_before = slot_2", "slot_before = 1 + slot_2"},  // the slot of another round
   };
   for (const auto& [from, to] : changes) {
     KernelSource changed = program.source();

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "codegen/cuda/emit.h"
-#include "codegen/cuda/shared_memory.h"
 #include "compiler/triton/compile.h"
 #include "compiler/triton/signature.h"
 #include "ir/parse.h"
@@ -19,61 +18,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-ir::KernelBuffer at(std::int64_t offset, std::int64_t count, DType dtype = DType::Float32) {
-  return {.name = "b",
-          .type = ir::Type::tile(dtype, {count}),
-          .slots = 0,
-          .space = ir::BufferSpace::Shared,
-          .offset = offset};
-}
-
-TEST(SharedMemory, ArraysOfOnePlaceArePointersIntoOneArray) {
-  SharedMemory memory;
-  memory.add("a", "f32", 1024, at(0, 1024), false);
-  memory.add("b", "f16", 1024, at(4096, 1024, DType::Float16), false);
-  memory.add("c", "f32", 512, at(0, 512), false);
-  memory.add("d", "f32", 2048, at(6144, 2048), false);
-  EXPECT_EQ(memory.bytes(), 6144 + 8192);
-  EXPECT_THAT(memory.declarations(),
-              ElementsAre("__shared__ __align__(16) u8 shared[14336];",
-                          "f32* const a = reinterpret_cast<f32*>(shared + 0);",
-                          "f16* const b = reinterpret_cast<f16*>(shared + 4096);",
-                          "f32* const c = reinterpret_cast<f32*>(shared + 0);",
-                          "f32* const d = reinterpret_cast<f32*>(shared + 6144);"));
-}
-
-TEST(SharedMemory, BarriersBetweenArraysOfOnePlace) {
-  SharedMemory memory;
-  memory.add("a", "f32", 512, at(0, 512), false);
-  memory.add("b", "f32", 512, at(0, 512), false);
-  EXPECT_FALSE(memory.write_needs_barrier("a"));
-  memory.note_write("a");
-  EXPECT_TRUE(memory.read_needs_barrier("a"));
-  EXPECT_TRUE(memory.write_needs_barrier("b"));
-  memory.note_barrier();
-  EXPECT_FALSE(memory.write_needs_barrier("b"));
-  memory.note_use("a");  // a thread's own element: no other thread may put something there yet
-  EXPECT_FALSE(memory.write_needs_barrier("a"));
-  EXPECT_TRUE(memory.write_needs_barrier("b"));
-  memory.note_barrier();
-  memory.note_write("b");
-  EXPECT_FALSE(memory.write_needs_barrier("b"));
-}
-
-TEST(SharedMemory, ArraysWithPlacesOfTheirOwnAreDeclaredOneByOne) {
-  SharedMemory memory;
-  memory.add("a", "f32", 4, at(0, 4), false);
-  memory.add("b", "f32", 4, at(16, 4), false);
-  EXPECT_THAT(memory.declarations(), ElementsAre("__shared__ __align__(16) f32 a[4];",
-                                                 "__shared__ __align__(16) f32 b[4];"));
-}
-
-TEST(SharedMemory, ABufferWithoutAnOffsetIsNoArray) {
-  SharedMemory memory;
-  EXPECT_THROW(memory.add("a", "f32", 4, at(-1, 4), false), InternalError);
-}
-
-// Two loops after each other: the buffers of the second take the place of the first one's.
 TEST(CudaSharedMemory, LoopsAfterEachOther) {
   const TileProgram program(R"(
 @triton.jit

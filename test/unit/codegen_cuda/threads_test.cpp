@@ -41,10 +41,9 @@ const CudaEmitOptions options{.target = Target::parse("sm_90a"), .num_warps = 2}
 TEST(CudaThreads, TheTextComesFromStageFinal) {
   const TileProgram program(scaled, "scaled", "*fp32:16, *fp32:16, i32, i32, 256", 2);
   const ir::Kernel laid = laid_of(program, options);
-  const std::optional<ir::Kernel> thread = final_for_cuda(laid, options);
-  ASSERT_TRUE(thread);
-  ir::verify(*thread);
-  const std::string text = ir::print(*thread);
+  const ir::Kernel thread = final_for_cuda(laid, options);
+  ir::verify(thread);
+  const std::string text = ir::print(thread);
   EXPECT_THAT(text, HasSubstr("%thread = thread {count = 64, lanes = 32} : i32"));
   EXPECT_THAT(text, HasSubstr("load_to"));
   EXPECT_THAT(text, HasSubstr("store_from"));
@@ -56,8 +55,7 @@ TEST(CudaThreads, TheTextComesFromStageFinal) {
 
 TEST(CudaThreads, RunInAnyOrder) {
   const TileProgram program(scaled, "scaled", "*fp32:16, *fp32:16, i32, i32, 256", 2);
-  const std::optional<ir::Kernel> thread = final_for_cuda(laid_of(program, options), options);
-  ASSERT_TRUE(thread);
+  const ir::Kernel thread = final_for_cuda(laid_of(program, options), options);
   constexpr std::size_t count = 300;
   std::vector<float> x(count);
   std::iota(x.begin(), x.end(), 1.0f);
@@ -71,7 +69,7 @@ TEST(CudaThreads, RunInAnyOrder) {
                                                std::int64_t{count}, std::int64_t{4}};
     ir::InterpretOptions how{.grid = {2, 1, 1}};
     how.role_seed = seed;
-    ir::interpret(*thread, buffers, arguments, how);
+    ir::interpret(thread, buffers, arguments, how);
     // 1 + 1 + 2 + 3
     for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], 7 * x[i]) << i << ", seed " << seed;
   }
@@ -86,12 +84,11 @@ def cut(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < 250, other=3.0) * 2, mask=i < 254)
 )",
                             "cut", "*fp32:16, *fp32:16, 256", 2);
-  const std::optional<ir::Kernel> thread = final_for_cuda(laid_of(program, options), options);
-  ASSERT_TRUE(thread);
-  const std::string text = ir::print(*thread);
+  const ir::Kernel thread = final_for_cuda(laid_of(program, options), options);
+  const std::string text = ir::print(thread);
   EXPECT_THAT(text, HasSubstr("width = 2, parts = 1}"));
-  EXPECT_THAT(emit_cuda(*thread, options).text, HasSubstr("tw::load_parts<4, 2>"));
-  EXPECT_THAT(emit_cuda(*thread, options).text, HasSubstr("tw::store_parts<4, 2>"));
+  EXPECT_THAT(emit_cuda(thread, options).text, HasSubstr("tw::load_parts<4, 2>"));
+  EXPECT_THAT(emit_cuda(thread, options).text, HasSubstr("tw::store_parts<4, 2>"));
   Memory x = numbers(DType::Float32, 250, 5);
   Memory out = zeros(DType::Float32, 254);
   program.expect_same({.arguments = {&x, &out}});
@@ -104,24 +101,6 @@ def cut(x_ptr, out_ptr, BLOCK: tl.constexpr):
   const ir::InterpretArgument arguments[] = {ir::InterpretPointer{.buffer = 0},
                                              ir::InterpretPointer{.buffer = 1}};
   EXPECT_THROW(ir::interpret(wrong, buffers, arguments, {}), Error);
-}
-
-TEST(CudaThreads, SayWhyTheyDoNotRunAKernel) {
-  const TileProgram program(R"(
-@triton.jit
-def product(x_ptr, out_ptr, n, N: tl.constexpr):
-    at = tl.arange(0, N)[:, None] * N + tl.arange(0, N)[None, :]
-    total = tl.zeros((N, N), tl.float32)
-    for k in tl.range(0, n, num_stages=3):
-        x = tl.load(x_ptr + k * N * N + at)
-        total = tl.dot(x, x, total)
-    tl.store(out_ptr + at, total)
-)",
-                            "product", "*fp16:16, *fp32:16, i32, 64", 4);
-  const CudaEmitOptions groups{.target = options.target, .num_warps = 4};
-  std::string why_not;
-  EXPECT_FALSE(final_for_cuda(laid_of(program, groups), groups, &why_not));
-  EXPECT_EQ(why_not, "copies that run ahead beside products of warpgroups are not");
 }
 
 // Loaded elements would wait in registers beside the sums.
@@ -159,11 +138,10 @@ def k(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
         tl.store(out_ptr + i[None, :] * BLOCK + i[:, None], product)
 )",
                             "k", "*fp32:16, *fp32:16, i32, 64", 2);
-  std::optional<ir::Kernel> thread = final_for_cuda(laid_of(program, options), options);
-  ASSERT_TRUE(thread);
+  ir::Kernel thread = final_for_cuda(laid_of(program, options), options);
   int barriers = 0;
-  ir::walk(thread->body, [&](const ir::Op& op) { barriers += op.kind == ir::OpKind::Barrier; });
-  EXPECT_EQ(barriers, 2) << ir::print(*thread);
+  ir::walk(thread.body, [&](const ir::Op& op) { barriers += op.kind == ir::OpKind::Barrier; });
+  EXPECT_EQ(barriers, 2) << ir::print(thread);
 }
 
 // ---- Threads that meet
@@ -563,6 +541,20 @@ def seen_by_one(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.load(x_ptr + i) + total)
 )",
      "*fp32:16, *fp32:16, i32, 128", 256, {2}, 2, 2},
+    {"seen_tile", R"(
+@triton.jit
+def seen_tile(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    two = tl.arange(0, 2)
+    seen = tl.max(tl.load(out_ptr + BLOCK + two, volatile=True), 0)
+    total = 0.0
+    while seen < n:
+        total += tl.sum(tl.load(x_ptr + i) * seen, 0)
+        tl.store(out_ptr + BLOCK, seen + 1)
+        seen = tl.max(tl.load(out_ptr + BLOCK + two, volatile=True), 0)
+    tl.store(out_ptr + i, tl.load(x_ptr + i) + total)
+)",
+     "*fp32:16, *fp32:16, i32, 128", 256, {2}, 2, 4},
     {"changed_places", R"(
 @triton.jit
 def changed_places(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -593,9 +585,7 @@ class CudaMeetings : public testing::TestWithParam<Meeting> {
  protected:
   static ir::Kernel program(const Meeting& of) {
     const TileProgram tiles(of.source, of.name, of.signature, 2);
-    std::optional<ir::Kernel> kernel = final_for_cuda(laid_of(tiles, options), options);
-    EXPECT_TRUE(kernel) << of.name << " is not lowered to threads";
-    return kernel ? std::move(*kernel) : ir::Kernel{};
+    return final_for_cuda(laid_of(tiles, options), options);
   }
 };
 
@@ -625,7 +615,7 @@ TEST(CudaThreadCalls, WrongNumbersOfScansAndSortsAreRefused) {
     for (const Meeting& of : meetings) {
       if (std::string_view(of.name) != name) continue;
       const TileProgram tiles(of.source, of.name, of.signature, 2);
-      std::string text = ir::print(*final_for_cuda(laid_of(tiles, options), options));
+      std::string text = ir::print(final_for_cuda(laid_of(tiles, options), options));
       const std::size_t at = text.find(numbers);
       ASSERT_NE(at, std::string::npos) << text;
       text.replace(at, std::string_view(numbers).size(), wrong);
@@ -651,7 +641,7 @@ TEST(CudaThreads, LongScansAreCallsOverStretches) {
     for (const Meeting& of : meetings) {
       if (std::string_view(of.name) != name) continue;
       const TileProgram tiles(of.source, of.name, of.signature, 2);
-      EXPECT_THAT(ir::print(*final_for_cuda(laid_of(tiles, options), options)), HasSubstr(call));
+      EXPECT_THAT(ir::print(final_for_cuda(laid_of(tiles, options), options)), HasSubstr(call));
       Memory x = numbers(DType::Float32, of.count, 5), out = zeros(DType::Float32, of.count);
       tiles.expect_same({.arguments = {&x, &out, std::int64_t{3}}, .tolerance = 1e-3});
     }
@@ -663,7 +653,7 @@ TEST(CudaThreads, ProductsOfUnitsAreCalls) {
     for (const Meeting& of : meetings)
       if (std::string_view(of.name) == name) {
         const TileProgram tiles(of.source, of.name, of.signature, 2);
-        return ir::print(*final_for_cuda(laid_of(tiles, options), options));
+        return ir::print(final_for_cuda(laid_of(tiles, options), options));
       }
     return std::string();
   };

@@ -217,6 +217,18 @@ TEST(MadeContents, MasksOfPlacesAreNotInMemory) {
     return where(abs(distance) < 2.0, x, 0.0) + sum(x * distance, 0);
   };
   graph_of(band, random({6, 8}));
+  const auto heads = [](const Tensor& x) {  // of many matrices, which walk over more dimensions
+    const Tensor row = ramp(6).unsqueeze(1), column = ramp(8);
+    const Tensor scores = x.view({1, 2, 3, 1, 8}).broadcast_to({1, 2, 3, 6, 8}) * 2.0;
+    const Tensor is_seen = logical_and(row >= column, column + 4 > row).unsqueeze(0);
+    return softmax(where(is_seen, scores, -std::numeric_limits<double>::infinity()), -1);
+  };
+  EXPECT_THAT(graph_of(heads, random({6, 8})), Not(HasSubstr("kernel 2")));
+  const auto table = [](const Tensor& x) {  // not what is dear: once for all matrices
+    const Tensor angle = ramp(6, DType::Float32).unsqueeze(1) * ramp(8, DType::Float32);
+    return cos(angle) * x.view({6, 1, 8}).broadcast_to({6, 6, 8});
+  };
+  EXPECT_THAT(graph_of(table, random({6, 8})), HasSubstr("kernel 2"));
   const auto alone = [](const Tensor& x) {
     return x[0][0] * 0.0 + (ramp(6).unsqueeze(1) * ramp(8));
   };

@@ -65,6 +65,16 @@ TEST_P(AxisFactsOf, Ops) {
   "%first_tile = splat %first : i32[64]\n" \
   "%block = add %first_tile, %range : i32[64]\n"
 
+#define QUOTIENT(divisor, attributes) \
+  "%p0 = program_id {axis = 0} : i32\n%share = div %p0, " divisor attributes " : i32\n"
+#define BLOCK_OF_QUOTIENT                                                                       \
+  RANGE                                                                                         \
+  "%size = constant {value = 64} : i32\n"                                                       \
+  "%first = mul %share, %size : i32\n"                                                          \
+  "%first_tile = splat %first : i32[64]\n"                                                      \
+  "%block = add %first_tile, %range : i32[64]\n%t = splat %n : i32[64]\n%r = rem %block, %t : " \
+  "i32[64]"
+
 INSTANTIATE_TEST_SUITE_P(
     AxisInfo, AxisFactsOf,
     testing::Values(
@@ -86,6 +96,25 @@ INSTANTIATE_TEST_SUITE_P(
         Case{BLOCK "%t = constant {value = 8} : i32[64]\n%r = div %block, %t : i32[64]", "1/1/8"},
         Case{BLOCK "%t = splat %n : i32[64]\n%r = rem %block, %t : i32[64]", "16/16/1"},
         Case{BLOCK "%t = splat %m : i32[64]\n%r = rem %block, %t : i32[64]", "1/1/1"},
+        // By a negative divisor or 0 it is negative: the remainders of -96, -95, .. by 48 are no
+        // run.
+        Case{QUOTIENT("%m", "") BLOCK_OF_QUOTIENT, "1/1/1"},
+        Case{QUOTIENT("%n", "") BLOCK_OF_QUOTIENT, "1/1/1"},
+        Case{QUOTIENT("%m", " {divisor_from = 1.0}") BLOCK_OF_QUOTIENT, "16/16/1"},
+        Case{"%many = num_programs {axis = 0} : i32\n" QUOTIENT("%many", "") BLOCK_OF_QUOTIENT,
+             "16/16/1"},
+        Case{"%many = num_programs {axis = 0} : i32\n%few = cast %many : i8\n"
+             "%some = cast %few : i32\n" QUOTIENT("%some", "") BLOCK_OF_QUOTIENT,
+             "1/1/1"},
+        Case{QUOTIENT("%m", "") "%zero = constant {value = 0} : i32\n"
+                                "%ok = compare %share, %zero {is = \"ge\"} : b1\nassume "
+                                "%ok\n" BLOCK_OF_QUOTIENT,
+             "16/16/1"},
+        Case{
+            QUOTIENT("%m", "") "%zero = constant {value = 0} : i32\n"
+                               "%ok = compare %share, %zero {is = \"ge\"} : b1\n"
+                               "if %c {\nassume %ok\nyield\n} then {\nyield\n}\n" BLOCK_OF_QUOTIENT,
+            "1/1/1"},
         // An argument may be negative.
         Case{RANGE "%t = splat %n : i32[64]\n%u = add %range, %t : i32[64]\n"
                    "%r = rem %u, %t : i32[64]",

@@ -199,9 +199,10 @@ inline ir::Kernel at_tile(const std::string& text, bool unwraps = true) {
   ir::Kernel kernel = ir::parse(text, "product.tir");
   const Target target = Target::parse("sm_90a");
   for (const char* name :
-       {"canonicalize", "eliminate_common_subexpressions", "hoist_loop_invariants",
-        "eliminate_dead_code", "unwrap_rows", "find_access_forms", "canonicalize",
-        "hoist_loop_invariants", "eliminate_common_subexpressions", "eliminate_dead_code"})
+       {"canonicalize", "eliminate_common_subexpressions", "count_divisors",
+        "hoist_loop_invariants", "eliminate_dead_code", "unwrap_rows", "find_access_forms",
+        "canonicalize", "hoist_loop_invariants", "eliminate_common_subexpressions",
+        "eliminate_dead_code"})
     if (unwraps || std::string_view(name) != "unwrap_rows") pass_named(name).run(kernel, target);
   kernel.stage = ir::Stage::Tile;
   return kernel;

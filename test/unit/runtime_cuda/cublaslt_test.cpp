@@ -100,6 +100,26 @@ TEST_F(CublasLt, AKindOfProductIsChosenOnce) {
   EXPECT_LE(lt().choices - before, 2) << "one for each alignment of the operands";
 }
 
+// A program whose shapes change all the time.
+TEST_F(CublasLt, SizesThatWereUsedLongAgoAreForgotten) {
+  constexpr int sizes = 6000;
+  std::vector<float> values(sizes, 2), out(sizes);
+  const auto multiply = [&](std::int64_t m) {
+    LibraryProduct product{.m = m, .n = 1, .k = 1};
+    product.a = product.b = {values.data(), 1, 1, 0};
+    product.out = out.data();
+    ASSERT_TRUE(cublaslt_multiply(product, stream_));
+    EXPECT_EQ(out[static_cast<std::size_t>(m) - 1], 4);
+  };
+  for (int m = 1; m <= sizes; ++m) multiply(m);
+  EXPECT_LE(lt().descriptors, 4 * 4096);
+  const int before = lt().choices;
+  multiply(sizes);
+  EXPECT_EQ(lt().choices, before) << "is known";
+  multiply(1);
+  EXPECT_EQ(lt().choices, before + 1) << "is chosen again";
+}
+
 TEST_F(CublasLt, FloatsAreIeeeUnlessTf32IsAllowed) {
   alignas(256) float values[16] = {};
   LibraryProduct product{.m = 2, .n = 2, .k = 2};

@@ -61,10 +61,12 @@ EXPORTED cublasStatus cublasLtMatmulDescCreate(cublasLtMatmulDesc* desc, cublasC
                                                cudaDataType) {
   *desc = reinterpret_cast<cublasLtMatmulDesc>(new Desc{compute});
   state().last_compute = compute;
+  ++state().descriptors;
   return CUBLAS_STATUS_SUCCESS;
 }
 EXPORTED cublasStatus cublasLtMatmulDescDestroy(cublasLtMatmulDesc desc) {
   delete of(desc);
+  --state().descriptors;
   return CUBLAS_STATUS_SUCCESS;
 }
 EXPORTED cublasStatus cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc desc,
@@ -91,10 +93,12 @@ EXPORTED cublasStatus cublasLtMatrixLayoutCreate(cublasLtMatrixLayout* layout, c
   *layout = reinterpret_cast<cublasLtMatrixLayout>(new Layout{
       type, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns), leading});
   if (leading < static_cast<std::int64_t>(rows)) ++state().mistakes;
+  ++state().descriptors;
   return CUBLAS_STATUS_SUCCESS;
 }
 EXPORTED cublasStatus cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout layout) {
   delete of(layout);
+  --state().descriptors;
   return CUBLAS_STATUS_SUCCESS;
 }
 EXPORTED cublasStatus cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout layout,

@@ -8,7 +8,8 @@ namespace tilewright::cuda {
 
 struct FakeCublasLt {
   int handles = 0;
-  int choices = 0;  // kernels chosen for a kind of product
+  int descriptors = 0;  // of products and matrices, that are not destroyed
+  int choices = 0;      // kernels chosen for a kind of product
   int products = 0;
   int mistakes = 0;  // attributes of a wrong size, layouts that cannot be
   cublasComputeType last_compute = CUBLAS_COMPUTE_32F;

@@ -63,6 +63,9 @@ struct PlainDivisor {
 }  // namespace tw
 
 // Reductions in vector registers: each lane combines its own elements, then the lanes combine.
+// The language's own sum begins as 0, which makes 0 of a sum of -0.
+#pragma omp declare reduction(tw_sum : f32, f64 : omp_out = omp_out + omp_in) \
+    initializer(omp_priv = -0.0f)
 #pragma omp declare reduction(tw_max_number                                \
                               : f32, f64                                   \
                               : omp_out = tw::max_number(omp_out, omp_in)) \

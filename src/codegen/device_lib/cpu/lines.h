@@ -74,7 +74,7 @@ struct Larger {
 struct Accumulator {
   Lanes at[vectors];
   explicit Accumulator(f32 start) {
-    for (i64 v = 0; v < vectors; ++v) at[v] = Lanes{} + start;
+    for (i64 v = 0; v < vectors; ++v) at[v] = start - Lanes{};
   }
   template <class Combine>
   [[gnu::always_inline]] void take(const Block& some, const Combine& combine) {

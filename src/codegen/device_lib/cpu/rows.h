@@ -64,11 +64,11 @@ template <class Term, class Meanwhile = Nothing>
 [[gnu::always_inline]] inline f32 sum(i64 first, i64 last, const Term& term,
                                       const Meanwhile& meanwhile = {}) {
   const i64 many = part_of_sum(last - first);
-  f32 all = 0;
+  f32 all = -0.0f;
   for (; first < last; first += many) {
-    Accumulator sums(0);
+    Accumulator sums(-0.0f);
     by_blocks(
-        first, last - first > many ? first + many : last, 0, term,
+        first, last - first > many ? first + many : last, -0.0f, term,
         [&](i64, const Block& some) { sums.take(some, Plus()); }, meanwhile);
     all += sums.all(Plus());
   }
@@ -83,9 +83,9 @@ template <class Term, class Meanwhile>
   f32 all = 0;
   for (; first < last; first += many) {
     const i64 end = last - first > many ? first + many : last;
-    Accumulator sums(0);
+    Accumulator sums(-0.0f);
     by_blocks(
-        first, end, 0, term,
+        first, end, -0.0f, term,
         [&](i64 i, const Block& some) {
           if (i + block <= end) round_all(some.at, row + i);
           else put_some(some.at, row + i, end - i);
@@ -99,9 +99,9 @@ template <class Term, class Meanwhile>
 
 template <class Term>
 inline f64 sum_f64(i64 first, i64 last, const Term& term) {
-  f64 all = 0;
-#pragma omp simd reduction(+ : all)
-  for (i64 i = first; i < last; ++i) all += term(i);
+  f64 all = -0.0;
+#pragma omp simd reduction(tw_sum : all)
+  for (i64 i = first; i < last; ++i) all = all + term(i);
   return all;
 }
 

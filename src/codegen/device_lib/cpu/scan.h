@@ -11,10 +11,10 @@ struct ScanVector {
   typedef T type __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
 };
 
-// Lanes move up (or down) by `by`; zeros come in.
+// Lanes move up (or down) by `by`; what comes in changes no sum: zeros, of floats negative ones.
 template <i32 by, bool is_reverse, class V>
 inline V shifted(V v) {
-  const V zero{};
+  const V zero = -V{};
   constexpr i32 lanes = sizeof(V) / sizeof(v[0]);
   if constexpr (lanes == 4 && !is_reverse)
     return by == 1 ? __builtin_shufflevector(zero, v, 0, 4, 5, 6)
@@ -44,7 +44,7 @@ inline void running_sum(T* x, i32 count) {
     return;
   }
   typedef typename ScanVector<T>::type V;
-  T before = 0;
+  T before = -T(0);
   for (i32 k = 0; k < count; k += lanes) {
     T* const at = x + (is_reverse ? count - lanes - k : k);
     V v = *(const V*)at;

@@ -12,6 +12,12 @@ inline constexpr bool is_signed = T(-1) < T(0);
 // ---- Integers. A division by 0 gives all ones, its remainder the dividend; the smallest integer
 // divided by -1 wraps.
 
+// The divisor must be above 0: indices were made for such alone.
+template <class T>
+TW_DEVICE T divide_by_count(T a, T b) {
+  ptx::fault_unless_positive(i64(b));
+  return T(a / b);
+}
 template <class T>
 TW_DEVICE T divide(T a, T b) {
   if constexpr (is_signed<T>)

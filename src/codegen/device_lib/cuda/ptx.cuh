@@ -21,6 +21,20 @@ TW_DEVICE T* opaque(T* p) {
   return p;
 }
 
+// Ends the kernel with a fault: a store to nowhere, since ptxas spills in kernels that set their
+// registers where it sees a trap, behind a branch or a predicate (tutorial 03 with roles: 596 bytes,
+// 0.90 of cuBLAS instead of 1.02).
+TW_DEVICE void fault_unless_positive(long long x) {
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      ".reg .b64 nowhere;\n"
+      "setp.le.s64 p, %0, 0;\n"
+      "mov.b64 nowhere, 0;\n"
+      "@p st.global.b64 [nowhere], %0;\n"
+      "}\n" ::"l"(x));
+}
+
 #define TW_UNARY(name, instruction)                      \
   TW_DEVICE float name(float x) {                        \
     float y;                                             \

@@ -7,6 +7,8 @@
 //   tw::copy_map(slot, map, words + position % 3, x, y);
 //   tw::await<3>(words, position);                          // consumers: they have arrived
 //   tw::release<3>(words, position, true);                  // each warp: it reads the slot no more
+//   tw::store_map(tile, map, x, y);                         // each warp: its part of a result; shown as to products before
+//   tw::wait_stores<0>();                                   // and the tile may be written again
 //
 // Positions count up from 0. The barrier of slot s that says "full" is words[s], that of "free" words[Slots + s]; a phase of
 // either ends once each time round, so that its parity is that of position / Slots.
@@ -106,6 +108,38 @@ TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full
       : "r"(shared_address(to)), "l"(&map), "r"(x), "r"(y), "r"(z), "r"(u), "r"(w), "r"(shared_address(full))
       : "memory");
 }
+// Starts storing the box of a map from shared memory, once for a warp, or adding it to what is there; what is outside of the
+// tensor is not stored. Each is a group of its own, of the warp's first lane.
+#define TW_STORE_BOX(name, instruction, rank, at, coordinates, ...)                                                            \
+  TW_DEVICE void name(const void* from, const TensorMap& map, coordinates) {                                                   \
+    asm volatile("{\n.reg .pred p;\nsetp.eq.u32 p, %2, 0;\n@p " instruction "." rank                                           \
+                 ".global.shared::cta" at ";\n@p cp.async.bulk.commit_group;\n}"                                               \
+                 :                                                                                                             \
+                 : "l"(&map), "r"(shared_address(from)), "r"(threadIdx.x % lane_count), __VA_ARGS__                            \
+                 : "memory");                                                                                                  \
+  }
+#define TW_COMMA ,
+#define TW_STORE_BOXES(name, instruction, how)                                                                                 \
+  TW_STORE_BOX(name, instruction, "2d", how " [%0, {%3, %4}], [%1]", int x TW_COMMA int y, "r"(x), "r"(y))                      \
+  TW_STORE_BOX(name, instruction, "3d", how " [%0, {%3, %4, %5}], [%1]", int x TW_COMMA int y TW_COMMA int z, "r"(x), "r"(y),   \
+               "r"(z))                                                                                                         \
+  TW_STORE_BOX(name, instruction, "4d", how " [%0, {%3, %4, %5, %6}], [%1]",                                                   \
+               int x TW_COMMA int y TW_COMMA int z TW_COMMA int u, "r"(x), "r"(y), "r"(z), "r"(u))                             \
+  TW_STORE_BOX(name, instruction, "5d", how " [%0, {%3, %4, %5, %6, %7}], [%1]",                                               \
+               int x TW_COMMA int y TW_COMMA int z TW_COMMA int u TW_COMMA int w, "r"(x), "r"(y), "r"(z), "r"(u), "r"(w))
+TW_STORE_BOXES(store_map, "cp.async.bulk.tensor", ".tile.bulk_group")
+TW_STORE_BOXES(add_map, "cp.reduce.async.bulk.tensor", ".add.tile.bulk_group")
+#undef TW_STORE_BOXES
+#undef TW_COMMA
+#undef TW_STORE_BOX
+
+// What the thread has started to store is read from shared memory, or in memory.
+template <int InMemory>
+TW_DEVICE void wait_stores() {
+  if (InMemory) asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
+  else asm volatile("cp.async.bulk.wait_group.read 0;" : : : "memory");
+}
+
 TW_DEVICE void prefetch_map(const TensorMap& map) { asm volatile("prefetch.tensormap [%0];" : : "l"(&map) : "memory"); }
 
 // All warps of a warpgroup: registers of each thread from here on.

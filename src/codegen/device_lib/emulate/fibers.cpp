@@ -121,6 +121,14 @@ void start_map_copy(void (*run)(const void*), const void* closure, std::uint64_t
 
 void land_copies(void* word) { Scheduler::of_this_thread().land_copies(word); }
 
+void start_map_store(void (*run)(const void*, const unsigned char*), const void* closure, std::uint64_t closure_bytes,
+                     const void* from, std::uint32_t bytes, std::uint32_t line) {
+  Scheduler::of_this_thread().start_map_store(
+      {.run = run, .from = static_cast<const unsigned char*>(from), .bytes = bytes, .line = line}, closure, closure_bytes);
+}
+
+void wait_map_stores(std::uint32_t in_memory) { Scheduler::of_this_thread().wait_map_stores(in_memory != 0); }
+
 }  // namespace
 
 const TwEmulation* emulation_services() {
@@ -143,7 +151,9 @@ const TwEmulation* emulation_services() {
                                      .touch_outside = touch_outside,
                                      .tick = tick,
                                      .start_map_copy = start_map_copy,
-                                     .land_copies = land_copies};
+                                     .land_copies = land_copies,
+                                     .start_map_store = start_map_store,
+                                     .wait_map_stores = wait_map_stores};
   return &table;
 }
 

@@ -98,6 +98,10 @@ struct TwEmulation {
   void (*start_map_copy)(void (*run)(const void* closure), const void* closure, std::uint64_t closure_bytes, void* to,
                          std::uint32_t bytes, void* word, std::uint32_t line);
   void (*land_copies)(void* word);
+  // The thread's stores by tensor maps: run(closure, read) brings what was read of shared memory to memory.
+  void (*start_map_store)(void (*run)(const void* closure, const unsigned char* read), const void* closure,
+                          std::uint64_t closure_bytes, const void* from, std::uint32_t bytes, std::uint32_t line);
+  void (*wait_map_stores)(std::uint32_t in_memory);
 };
 
 }  // extern "C"

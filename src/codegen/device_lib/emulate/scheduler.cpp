@@ -3,6 +3,7 @@
 #include "codegen/device_lib/emulate/scheduler.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -81,6 +82,7 @@ void Scheduler::start_block(const Job& job) {
     fibers_[i]->has_ended = false;
     fibers_[i]->copies.clear();
     fibers_[i]->products.clear();
+    fibers_[i]->stores.clear();
     make_ready(*fibers_[i]);
   }
 }
@@ -131,7 +133,16 @@ void Scheduler::run_thread(Fiber& fiber) {
     why = std::make_exception_ptr(
         KernelFault(fmt::format("{}: the thread needs more than {} KiB of stack in emulation",
                                 thread_name(fiber), StackPool::stack_bytes >> 10)));
+  if (!why && !failure_) end_map_stores(fiber);
   if (why) cancel(why);
+}
+
+// Shared memory may be another block's when the thread has ended.
+void Scheduler::end_map_stores(Fiber& fiber) {
+  if (!fiber.stores.is_all_read())
+    fault(fmt::format("{}: the thread ends before what it stores by a tensor map has been read from shared memory",
+                      thread_name(fiber)));
+  fiber.stores.land();
 }
 
 void Scheduler::leave(Fiber& fiber) {
@@ -392,6 +403,34 @@ void Scheduler::land_copies(void* word) {
     shadow_.map_copy_arrives(copy.to, copy.bytes);
     MapCopies::land(copy);
   }
+}
+
+// As a product does: what other threads wrote is shown, and a barrier lies between.
+void Scheduler::read_for_store(const MapStoreQueue::Store& store) {
+  shadow_.set_product(true);
+  touch({.address = reinterpret_cast<std::uintptr_t>(store.from),
+         .bytes = store.bytes,
+         .kind = Shadow::Kind::Read,
+         .line = store.line});
+  shadow_.set_product(false);
+}
+
+void Scheduler::start_map_store(MapStoreQueue::Store store, const void* closure, std::size_t closure_bytes) {
+  store.is_read = is_early();
+  if (job_->is_checked) read_for_store(store);
+  running_->stores.start(std::move(store), closure, closure_bytes);
+  if (is_early()) running_->stores.land();
+}
+
+void Scheduler::wait_map_stores(bool in_memory) {
+  for (MapStoreQueue::Store& store : running_->stores.under_way()) {
+    if (std::exchange(store.is_read, true)) continue;
+    if (std::memcmp(store.at_start.data(), store.from, store.bytes) != 0)
+      fault(fmt::format("{}: shared memory was written while the store of it by a tensor map at {} was under way",
+                        thread_name(*running_), line_text(source_, store.line)));
+    if (job_->is_checked) read_for_store(store);
+  }
+  if (in_memory || is_early()) running_->stores.land();
 }
 
 void Scheduler::touch(Shadow::Access access) {

@@ -13,6 +13,7 @@
 #include "codegen/device_lib/emulate/copies.h"
 #include "codegen/device_lib/emulate/fibers.h"
 #include "codegen/device_lib/emulate/map_copies.h"
+#include "codegen/device_lib/emulate/map_stores.h"
 #include "codegen/device_lib/emulate/products.h"
 #include "codegen/device_lib/emulate/shadow.h"
 
@@ -45,6 +46,8 @@ class Scheduler {
   void wait_copies(std::uint32_t pending);
   void start_map_copy(MapCopies::Copy copy, const void* closure, std::size_t closure_bytes);
   void land_copies(void* word);
+  void start_map_store(MapStoreQueue::Store store, const void* closure, std::size_t closure_bytes);
+  void wait_map_stores(bool in_memory);
   ProductQueue& products() { return running_->products; }
   void show_to_products() { shadow_.show_to_products(running_->index); }
   // Whether what goes on beside the threads takes effect at once this time.
@@ -73,6 +76,7 @@ class Scheduler {
     bool has_ended = true;
     CopyQueue copies;
     ProductQueue products;
+    MapStoreQueue stores;
   };
   // Lanes of one warp that wait at the same kind of barrier with the same mask.
   struct Group {
@@ -126,6 +130,8 @@ class Scheduler {
   // What is no fault, or one that nobody collects, is thrown again.
   static void collect(std::exception_ptr why);
   void report(const Shadow::Finding& finding);
+  void read_for_store(const MapStoreQueue::Store& store);
+  void end_map_stores(Fiber& fiber);
   std::string stuck_message() const;
 
   std::vector<std::unique_ptr<StackPool>> stacks_;  // of stacks_per_pool each

@@ -107,6 +107,9 @@ struct TwEmulation {
   void (*start_map_copy)(void (*run)(const void* closure), const void* closure, unsigned long closure_bytes,
                          void* to, unsigned bytes, void* word, unsigned line);
   void (*land_copies)(void* word);
+  void (*start_map_store)(void (*run)(const void* closure, const unsigned char* read), const void* closure,
+                          unsigned long closure_bytes, const void* from, unsigned bytes, unsigned line);
+  void (*wait_map_stores)(unsigned in_memory);
 };
 
 // ---- Indices.

@@ -13,6 +13,10 @@ TW_DEVICE T opaque(T x) {
   return x;
 }
 
+TW_DEVICE void fault_unless_positive(long long x) {
+  if (x <= 0) tw_emulate::fault("a divisor that must be above 0 is not");
+}
+
 TW_DEVICE float ex2(float x) { return __builtin_exp2f(x); }
 TW_DEVICE float lg2(float x) { return __builtin_log2f(x); }
 TW_DEVICE float rcp(float x) { return 1.0f / x; }

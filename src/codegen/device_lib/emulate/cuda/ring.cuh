@@ -160,6 +160,86 @@ TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full
                         CallLine from = {__builtin_LINE()}) {
   copy_map_at(to, map, full, {{x, y, z, u, w}, 5}, from.line);
 }
+
+namespace emulated {
+
+// A box that goes to memory, from what the warp's first lane has read of shared memory.
+struct MapStore {
+  const unsigned char* from;
+  MapFacts map;
+  int at[5];
+  bool adds;
+
+  TW_UNSEEN static void run(const void* closure, const unsigned char* read) {
+    const MapStore& self = *(const MapStore*)closure;
+    const MapFacts& map = self.map;
+    const unsigned line_bytes = map.box[0] * map.element_bytes;
+    unsigned char* to = (unsigned char*)map.address;
+    for (unsigned d = 2; d < map.rank; ++d) {
+      if (self.at[d] < 0 || (unsigned long)self.at[d] >= map.sizes[d]) return;
+      to += self.at[d] * (long)map.strides[d - 1];
+    }
+    for (unsigned row = 0; row < map.box[1]; ++row)
+      for (unsigned i = 0; i < map.box[0]; ++i) {
+        unsigned long from = (unsigned long)self.from + row * line_bytes + i * map.element_bytes;
+        if (map.swizzle_bytes != 0) from ^= (from >> 7 & (map.swizzle_bytes / 16 - 1)) << 4;
+        const long at_x = (long)self.at[0] + i, at_y = (long)self.at[1] + row;
+        if (at_x < 0 || at_x >= (long)map.sizes[0] || at_y < 0 || at_y >= (long)map.sizes[1]) continue;
+        void* element = to + at_y * (long)map.strides[0] + at_x * map.element_bytes;
+        const unsigned char* value = read + (from - (unsigned long)self.from);
+        if (!self.adds) {
+          __builtin_memcpy(element, value, map.element_bytes);
+          continue;
+        }
+        float term;
+        __builtin_memcpy(&term, value, 4);
+        unsigned before = __atomic_load_n((unsigned*)element, __ATOMIC_RELAXED), after;
+        do {
+          float sum;
+          __builtin_memcpy(&sum, &before, 4);
+          sum += term;
+          __builtin_memcpy(&after, &sum, 4);
+        } while (!__atomic_compare_exchange_n((unsigned*)element, &before, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+      }
+  }
+};
+
+TW_UNSEEN static void store_map_at(const void* from, const TensorMap& map, const Coordinates& coordinates, bool adds, int line) {
+  if (threadIdx.x % lane_count != 0) return;
+  if ((unsigned long)from % 128 != 0 || (map.swizzle_bytes != 0 && (unsigned long)from % (8 * map.swizzle_bytes) != 0))
+    tw_emulate::fault("a store by a tensor map reads a place that is not aligned to its pattern");
+  if (map.rank != coordinates.rank) tw_emulate::fault("a store has other coordinates than its tensor map has dimensions");
+  MapStore store{(const unsigned char*)from, map, {}, adds};
+  for (unsigned d = 0; d < 5; ++d) store.at[d] = coordinates.at[d];
+  tw_emulate::emulation->start_map_store(MapStore::run, &store, sizeof store, from,
+                                         map.box[0] * map.box[1] * map.element_bytes, unsigned(line));
+}
+
+}  // namespace emulated
+
+#define TW_STORE_BOXES(name, adds)                                                                                       \
+  TW_DEVICE void name(const void* from, const TensorMap& map, int x, int y, CallLine at = {__builtin_LINE()}) {          \
+    emulated::store_map_at(from, map, {{x, y, 0, 0, 0}, 2}, adds, at.line);                                              \
+  }                                                                                                                      \
+  TW_DEVICE void name(const void* from, const TensorMap& map, int x, int y, int z, CallLine at = {__builtin_LINE()}) {   \
+    emulated::store_map_at(from, map, {{x, y, z, 0, 0}, 3}, adds, at.line);                                              \
+  }                                                                                                                      \
+  TW_DEVICE void name(const void* from, const TensorMap& map, int x, int y, int z, int u,                                \
+                      CallLine at = {__builtin_LINE()}) {                                                                \
+    emulated::store_map_at(from, map, {{x, y, z, u, 0}, 4}, adds, at.line);                                              \
+  }                                                                                                                      \
+  TW_DEVICE void name(const void* from, const TensorMap& map, int x, int y, int z, int u, int w,                         \
+                      CallLine at = {__builtin_LINE()}) {                                                                \
+    emulated::store_map_at(from, map, {{x, y, z, u, w}, 5}, adds, at.line);                                              \
+  }
+TW_STORE_BOXES(store_map, false)
+TW_STORE_BOXES(add_map, true)
+#undef TW_STORE_BOXES
+template <int InMemory>
+TW_DEVICE void wait_stores() {
+  tw_emulate::emulation->wait_map_stores(InMemory);
+}
+
 TW_DEVICE void prefetch_map(const TensorMap&) {}
 template <int Count>
 TW_DEVICE void fewer_registers() {}
