@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
+#include "codegen/cuda/plan_kernel.h"
 #include "codegen/cuda/program_shape.h"
 
 namespace tilewright {

@@ -197,14 +197,16 @@ void remove_doubles(Region& region) {
 }  // namespace
 
 void insert_barriers(ir::Kernel& kernel, const Target&) {
+  auto find = ir::unordered_finder(kernel);
   while (true) {
-    const std::vector<ir::Unordered> pairs = ir::find_unordered(kernel);
+    const std::vector<ir::Unordered> pairs = find();
     if (pairs.empty()) return remove_doubles(kernel.body);
     Places places;
     find_places(kernel.body, nullptr, places);
     Spot deepest;
     if (std::any_of(pairs.begin(), pairs.end(), [](auto& pair) { return pair.is_under_way; })) {
       wait_for_copies(kernel, places, pairs);
+      find = ir::unordered_finder(kernel);
       continue;
     }
     bool is_of_warps = true;

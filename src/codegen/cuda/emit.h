@@ -66,9 +66,6 @@ ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options
 // The Laid kernel as the program of one thread (lower/lower_to_threads.h).
 ir::Kernel final_for_cuda(const ir::Kernel& laid, const CudaEmitOptions& options);
 
-// What a block of the kernel needs, also when that is more than it can have.
-std::int64_t shared_bytes_of(const ir::Kernel& kernel, const CudaEmitOptions& options);
-
 // The same kernels for Device::cpu(), thread by thread: slow, for tests and for machines without a
 // GPU. `source` is what emit_cuda made.
 KernelSource emulate_source(const KernelSource& source);

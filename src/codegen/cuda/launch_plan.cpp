@@ -89,17 +89,18 @@ TensorMapPlan map_plan(const ir::Kernel& kernel, const ir::KernelMap& map, const
 }
 
 // A producer's warps, tensor maps, and as many blocks as the machine runs at once.
-void plan_roles(const ir::Kernel& kernel, const std::map<std::string, MapBox>& boxes,
-                const ProgramShape& shape, LaunchPlan& plan) {
+void plan_roles(const ir::Kernel& kernel, std::span<const MapBox> boxes, const ProgramShape& shape,
+                LaunchPlan& plan) {
   using Kind = PlanOp::Kind;
   LaunchStep& step = plan.steps.front();
   if (const ir::Op* producer = ir::producer_of(kernel))
     step.block[0] = constant(shape.block_threads() + producer->integer("warps") * shape.lanes);
-  for (const ir::KernelMap& map : kernel.maps) {
+  for (std::size_t i = 0; i < kernel.maps.size(); ++i) {
+    const ir::KernelMap& map = kernel.maps[i];
     step.parameters.push_back({.kind = KernelParameter::Kind::TensorMap,
                                .index = map.argument,
                                .map = static_cast<int>(plan.tensor_maps.size())});
-    plan.tensor_maps.push_back(map_plan(kernel, map, boxes.at(map.name)));
+    plan.tensor_maps.push_back(map_plan(kernel, map, boxes[i]));
   }
   if (!ir::is_persistent(kernel)) return;
   step.grid[0] = {{Kind::Grid, 0}, {Kind::Processors}, {Kind::Minimum}};
@@ -118,8 +119,7 @@ void plan_conditions(const ir::Kernel& kernel, LaunchPlan& plan) {
 }  // namespace
 
 KernelSource::Kernel launch_of(const ir::Kernel& kernel, const Target& target,
-                               std::int64_t dynamic_bytes,
-                               const std::map<std::string, MapBox>& boxes) {
+                               std::int64_t dynamic_bytes, std::span<const MapBox> boxes) {
   KernelSource::Kernel out;
   out.name = kernel.name;
   for (const ir::KernelArgument& argument : kernel.arguments)

@@ -5,8 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
+#include <span>
 
 #include "codegen/cuda/emit.h"
 #include "layout/map_box.h"
@@ -14,9 +13,8 @@
 namespace tilewright {
 
 // `dynamic_bytes`: of shared memory that the launch gives; `boxes`: what each of the kernel's maps
-// copies at once.
+// copies at once, in their order.
 KernelSource::Kernel launch_of(const ir::Kernel& laid, const Target& target,
-                               std::int64_t dynamic_bytes,
-                               const std::map<std::string, MapBox>& boxes);
+                               std::int64_t dynamic_bytes, std::span<const MapBox> boxes);
 
 }  // namespace tilewright

@@ -26,6 +26,11 @@ struct ThreadProgram {
   bool fits_shape = true;       // else the row could not be put where it is to lie
 };
 
+// Without its barriers and without places through which threads share what one of them has seen in
+// memory: enough to know whether the kernel can be lowered, and what it takes.
+ThreadProgram sketch_threads(const ir::Kernel& laid, const LaidFacts& facts,
+                             const TileLayouts& layouts, const CudaEmitOptions& options);
+
 // With its barriers. Throws ArgumentError where threads could see different values of what decides
 // whether they meet.
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,

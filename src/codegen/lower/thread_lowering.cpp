@@ -343,6 +343,13 @@ bool is_whole(const ThreadProgram& program) {
 
 }  // namespace
 
+ThreadProgram sketch_threads(const ir::Kernel& laid, const LaidFacts& facts,
+                             const TileLayouts& layouts, const CudaEmitOptions& options) {
+  return ThreadLowering(laid, facts, layouts, options,
+                        meetings_in_memory(laid, facts.sweeps, layouts), SharedLooks::None)
+      .run();
+}
+
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
   const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
@@ -354,10 +361,16 @@ ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
   };
   ThreadProgram out = lower(SharedLooks::None);
   // Threads may see different values where a volatile load decides whether they meet.
-  const auto divergent = [&] { return is_whole(out) ? ir::find_divergent(out.kernel) : nullptr; };
-  for (const SharedLooks shares : {SharedLooks::Scalars, SharedLooks::Totals})
-    if (divergent() != nullptr) out = lower(shares);
-  if (const ir::Op* meeting = divergent()) refuse_meeting(laid, *meeting);
+  const auto find_divergent = [&] {
+    return is_whole(out) ? ir::find_divergent(out.kernel) : nullptr;
+  };
+  const ir::Op* divergent = find_divergent();
+  for (const SharedLooks shares : {SharedLooks::Scalars, SharedLooks::Totals}) {
+    if (divergent == nullptr) break;
+    out = lower(shares);
+    divergent = find_divergent();
+  }
+  if (divergent) refuse_meeting(laid, *divergent);
   // Who touches a product that goes on has waited for it, and what it reads was shown to it.
   TW_CHECK(!has_asynchronous_dots(laid) || !is_whole(out) ||
                (ir::find_undrained(out.kernel).op == nullptr &&

@@ -20,6 +20,7 @@
 #include "codegen/print/group_calls.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "ir/analysis/shared_places.h"
 #include "ir/roles.h"
 #include "machine/library.h"
 
@@ -29,52 +30,11 @@ using ir::OpKind;
 
 namespace {
 
-// Where arrays in shared memory lie.
-struct SharedPlaces {
-  std::int64_t bytes = 0;
-  std::int64_t row_bytes = 0;  // of a block's part of a row, behind which nothing lies
-  std::int64_t align = 16;
-  bool overlap = false;
+// Whether shared memory comes from the launch.
+bool is_dynamic(const ir::SharedExtent& shared) { return shared.bytes > most_static_bytes; }
 
-  bool is_dynamic() const { return bytes > most_static_bytes; }
-  // Whether they are parts of one array.
-  bool is_one() const { return overlap || is_dynamic(); }
-};
-
-bool is_shared(const ir::Kernel& kernel, const ir::Op& op) {
-  return (op.kind == OpKind::Array || op.kind == OpKind::Group) &&
-         kernel.type(op.result()).space == ir::Space::Shared;
-}
-
-// The thread's part of a row in shared memory.
-bool is_row(const ir::Op& op) {
-  return op.kind == OpKind::Call && op.text("function") == name_of(LibraryKind::OwnRow);
-}
-
-SharedPlaces shared_places(const ir::Kernel& kernel) {
-  constexpr std::int64_t word = 8, line = 16;
-  SharedPlaces out;
-  std::vector<std::pair<std::int64_t, std::int64_t>> taken;
-  for (const ir::Op* op : kernel.body.ops) {
-    if (is_row(*op)) {
-      const std::vector<std::int64_t> numbers = op->integers("numbers");
-      out.row_bytes = numbers[0] * numbers[2] *
-                      static_cast<std::int64_t>(kernel.type(op->result()).element().element_bytes());
-    }
-    if (!is_shared(kernel, *op)) continue;
-    const auto each =
-        op->kind == OpKind::Group
-            ? word * static_cast<std::int64_t>(op->results.size())
-            : static_cast<std::int64_t>(kernel.type(op->result()).element().element_bytes());
-    const std::int64_t first = op->integer("offset");
-    const std::int64_t end = first + (op->integer("count") * each + line - 1) / line * line;
-    for (const auto& [from, to] : taken) out.overlap = out.overlap || (first < to && from < end);
-    taken.emplace_back(first, end);
-    out.align = std::max(out.align, op->integer("align"));
-    out.bytes = std::max(out.bytes, end);
-  }
-  return out;
-}
+// Whether arrays are parts of one array.
+bool is_one(const ir::SharedExtent& shared) { return shared.overlap || is_dynamic(shared); }
 
 class CudaStatements : public StatementPrinter {
  public:
@@ -82,7 +42,7 @@ class CudaStatements : public StatementPrinter {
                  TextWriter& out)
       : StatementPrinter(kernel, line_text, out, std::make_unique<CudaExpressions>(kernel)),
         has_directives_(has_directives),
-        places_(shared_places(kernel)) {
+        shared_(ir::shared_extent(kernel)) {
     opens_values_ = has_short_branches_ = true;
     ir::walk(kernel.body, [&](const ir::Op& op) {
       if (op.kind == OpKind::Group) groups_.try_emplace(std::string(op.text("type")), &op);
@@ -92,7 +52,7 @@ class CudaStatements : public StatementPrinter {
 
   void function(const std::string& symbol);
   const std::set<std::string>& parts() const { return cuda().parts(); }
-  const SharedPlaces& places() const { return places_; }
+  const ir::SharedExtent& shared() const { return shared_; }
 
  protected:
   void filled_array(const std::string& element, const ir::Op& op);
@@ -131,7 +91,7 @@ class CudaStatements : public StatementPrinter {
   void rotated(const ir::Op& op, const std::string& numbers, const std::string& arguments);
 
   const bool has_directives_;
-  const SharedPlaces places_;
+  const ir::SharedExtent shared_;
   // The first op of each structure writes it, however often that op is printed: branches are
   // printed once more to see how long they are.
   std::map<std::string, const ir::Op*> groups_;
@@ -162,7 +122,7 @@ void CudaStatements::function(const std::string& symbol) {
   thread_lines(threads);
   const ir::Op* first_shared = nullptr;
   for (const ir::Op* op : kernel_.body.ops)
-    if (!first_shared && is_shared(kernel_, *op)) first_shared = op;
+    if (!first_shared && ir::makes_shared(kernel_, *op)) first_shared = op;
   for (std::size_t k = 1; k < kernel_.body.ops.size(); ++k) {
     const ir::Op& op = *kernel_.body.ops[k];
     if (rotated_ && !op.results.empty() && op.results[0] == rotated_->operands[4]) {
@@ -170,14 +130,14 @@ void CudaStatements::function(const std::string& symbol) {
                   kernel_.name_of(op.result()), rotated_->integer("rotates"));
       out_.line("// vectors are aligned in memory.");
     }
-    if (is_row(op))
+    if (ir::is_own_row(op))
       out_.line("extern __shared__ __align__(16) unsigned char shared_row[];");
-    if (&op == first_shared && places_.is_one())
-      out_.line(places_.is_dynamic()
+    if (&op == first_shared && is_one(shared_))
+      out_.line(is_dynamic(shared_)
                     ? fmt::format("extern __shared__ __align__({}) unsigned char shared[];",
-                                  places_.align)
-                    : fmt::format("__shared__ __align__({}) u8 shared[{}];", places_.align,
-                                  places_.bytes));
+                                  shared_.align)
+                    : fmt::format("__shared__ __align__({}) u8 shared[{}];", shared_.align,
+                                  shared_.bytes));
     if (!op.facts().is(ir::Family::Ends)) statement(op);
   }
   out_.close();
@@ -237,7 +197,7 @@ void CudaStatements::array(const ir::Op& op) {
 
 void CudaStatements::shared_array(const std::string& element, const ir::Op& op) {
   const std::string& name = kernel_.name_of(op.result());
-  if (places_.is_one())
+  if (is_one(shared_))
     return out_.format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2});", element, name,
                        op.integer("offset"));
   out_.format("__shared__ __align__({}) {} {}[{}];", op.integer("align", 16), element, name,
@@ -572,11 +532,10 @@ CudaFunction print_cuda_kernel(const ir::Kernel& kernel, const std::string& symb
   TextWriter out;
   CudaStatements statements(kernel, line_text, has_directives, out);
   statements.function(symbol);
-  const SharedPlaces& places = statements.places();
+  const ir::SharedExtent& shared = statements.shared();
   return {out.take(),
           statements.parts(),
-          places.bytes + places.row_bytes,
-          places.is_dynamic() ? places.bytes : places.row_bytes,
+          is_dynamic(shared) ? shared.bytes : shared.row_bytes,
           products_of(kernel),
           boxes_of(kernel)};
 }

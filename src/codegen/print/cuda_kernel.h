@@ -21,8 +21,7 @@ inline constexpr std::int64_t most_static_bytes = 48 * 1024;
 struct CudaFunction {
   std::string text;
   std::set<std::string> parts;  // of the device library
-  std::int64_t shared_bytes = 0;
-  std::int64_t dynamic_bytes = 0;  // of those, by the launch
+  std::int64_t dynamic_bytes = 0;  // of shared memory, by the launch
   std::set<WgmmaFunction> products;     // instructions of warpgroups in use
   std::map<std::string, CopiedBox> boxes;  // by tensor map
 };

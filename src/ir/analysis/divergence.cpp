@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "ir/analysis/meetings.h"
 #include "machine/library.h"
@@ -17,13 +19,43 @@ namespace tilewright::ir {
 namespace {
 
 using ThreadBits = std::uint64_t;
-// By the op that makes the array.
-using ArrayStates = std::unordered_map<const Op*, ThreadBits>;
+
+// What arrays hold, by the number of the array. Loops copy it for each of their rounds.
+class ArrayStates {
+ public:
+  explicit ArrayStates(std::size_t count) : bits_(count, 0) {}
+
+  std::optional<ThreadBits> at(std::size_t array) const {
+    const bool is_known = array < bits_.size() && (bits_[array] & is_set) != 0;
+    return is_known ? std::optional(bits_[array] & ~is_set) : std::nullopt;
+  }
+  // Nothing is known of arrays that have no number.
+  void set(std::size_t array, ThreadBits bits) {
+    if (array < bits_.size()) bits_[array] = bits | is_set;
+  }
+  // Returns whether that adds bits.
+  bool join(const ArrayStates& other) {
+    bool is_new = false;
+    for (std::size_t i = 0; i < bits_.size(); ++i) {
+      is_new |= (other.bits_[i] & ~bits_[i] & ~is_set) != 0;
+      bits_[i] |= other.bits_[i];
+    }
+    return is_new;
+  }
+
+ private:
+  static constexpr ThreadBits is_set = ThreadBits{1} << 63;  // no block has so many threads
+  std::vector<ThreadBits> bits_;
+};
 
 class Divergence {
  public:
   explicit Divergence(const Kernel& kernel)
-      : kernel_(kernel), bits_(kernel.value_count(), 0), thread_(*thread_op(kernel)) {
+      : kernel_(kernel),
+        bits_(kernel.value_count(), 0),
+        thread_(*thread_op(kernel)),
+        numbers_(number_arrays(kernel)),
+        arrays_(numbers_.size()) {
     all_ = static_cast<ThreadBits>(thread_.integer("count")) - 1;
   }
 
@@ -33,6 +65,18 @@ class Divergence {
   }
 
  private:
+  static std::unordered_map<const Op*, std::size_t> number_arrays(const Kernel& kernel) {
+    std::unordered_map<const Op*, std::size_t> out;
+    ir::walk(kernel.body, [&](const Op& op) {
+      const bool makes_arrays =
+          op.kind != OpKind::ArrayView &&
+          std::any_of(op.results.begin(), op.results.end(),
+                      [&](Value result) { return kernel.type(result).is_array(); });
+      if (makes_arrays) out.emplace(&op, out.size());
+    });
+    return out;
+  }
+
   ThreadBits of(Value value) const { return bits_[value.id]; }
   ThreadBits of(const std::vector<Value>& values) const {
     ThreadBits out = 0;
@@ -76,18 +120,22 @@ class Divergence {
     while (made && made->kind == OpKind::ArrayView) made = kernel_.maker(made->operands[0]);
     return made;
   }
+  std::size_t number_of(const Op* array) const {
+    const auto found = numbers_.find(array);
+    return found == numbers_.end() ? numbers_.size() : found->second;
+  }
+  std::size_t number_of(Value array) const { return number_of(array_of(array)); }
 
   // Shared memory holds the same for all.
   ThreadBits held_by(Value array) const {
     if (kernel_.type(array).space == Space::Shared) return 0;
-    const auto found = arrays_.find(array_of(array));
-    return found == arrays_.end() ? all_ : found->second;
+    return arrays_.at(number_of(array)).value_or(all_);
   }
 
   void fill(Value array, ThreadBits bits) {
     const Op* made = array_of(array);
     const bool is_whole = made && made->integer("count") == 1 && apart_ == 0;
-    arrays_[made] = bits | apart_ | (is_whole ? 0 : held_by(array));
+    arrays_.set(number_of(made), bits | apart_ | (is_whole ? 0 : held_by(array)));
   }
 
   void final_stage(const Op& op) {
@@ -98,7 +146,7 @@ class Divergence {
         return set(op, digit(op));
       case FinalOp::Array:
       case FinalOp::Group:
-        arrays_[&op] = of(op.operands);
+        arrays_.set(number_of(&op), of(op.operands));
         return set(op, 0);
       case FinalOp::Read:
         return set(op, of(op.operands) | held_by(op.operands[0]));
@@ -141,7 +189,7 @@ class Divergence {
     if (!function->operands.starts_with('A')) return fill(op.operands[0], all_);
     const std::size_t each = op.operands.size() / function->operands.size();
     if (function->operands.starts_with("AA")) {
-      for (std::size_t k = each; k < 2 * each; ++k) arrays_[array_of(op.operands[k])] = all_;
+      for (std::size_t k = each; k < 2 * each; ++k) arrays_.set(number_of(op.operands[k]), all_);
       return;
     }
     const std::vector<std::int64_t> numbers = op.integers("numbers");
@@ -151,19 +199,8 @@ class Divergence {
     const bool is_scan =
         function->kind == LibraryKind::ScanLanes || function->kind == LibraryKind::ScanBlock;
     for (std::size_t k = 0; k < each; ++k)
-      arrays_[array_of(op.operands[k])] =
-          is_scan ? held_by(op.operands[k]) | combined : held_by(op.operands[k]) & ~combined;
-  }
-
-  // Returns whether that changes something.
-  bool join(const ArrayStates& other) {
-    bool is_new = false;
-    for (const auto& [array, bits] : other) {
-      const ThreadBits before = arrays_[array];
-      arrays_[array] |= bits;
-      is_new |= arrays_[array] != before;
-    }
-    return is_new;
+      arrays_.set(number_of(op.operands[k]), is_scan ? held_by(op.operands[k]) | combined
+                                                     : held_by(op.operands[k]) & ~combined);
   }
 
   void control(const Op& op) {
@@ -210,7 +247,7 @@ class Divergence {
     walk(op.regions[0]);
     const ArrayStates after = std::exchange(arrays_, before);
     walk(op.regions[1]);
-    join(after);
+    arrays_.join(after);
     for (std::size_t k = 0; k < op.results.size(); ++k) {
       bits_[op.results[k].id] = of(op.operands[0]);
       for (const Region& region : op.regions)
@@ -248,8 +285,8 @@ class Divergence {
       const std::vector<Value>& next = op.regions.back().ops.back()->operands;
       for (std::size_t k = 0; k < carried.size(); ++k)
         is_new |= add(carried[k], of(next[k]) | ends);
-      ArrayStates after = std::exchange(arrays_, before);
-      is_new |= join(after);
+      const ArrayStates after = std::exchange(arrays_, before);
+      is_new |= arrays_.join(after);
     }
     const std::vector<Value>& last = is_for ? carried : op.regions[1].arguments;
     for (std::size_t k = 0; k < op.results.size(); ++k)
@@ -260,6 +297,7 @@ class Divergence {
   std::vector<ThreadBits> bits_;  // by value
   const Op& thread_;
   ThreadBits all_ = 0;
+  const std::unordered_map<const Op*, std::size_t> numbers_;  // of arrays, by the op that makes them
   ArrayStates arrays_;
   ThreadBits apart_ = 0;  // on which the control flow around depends
   bool is_consuming_ = false;

@@ -61,36 +61,44 @@ bool only_accesses(const LibraryFunction& function) {
          });
 }
 
+// States of a walk are copied again and again: an access owns nothing.
 struct Access {
   const Op* op = nullptr;
   SharedPlace place = {};
   bool writes = false;
-  bool adds = false;                       // which others may do at the same time
-  std::shared_ptr<const BitMap> map = {};  // which elements of the array each thread touches
+  bool adds = false;            // which others may do at the same time
+  const BitMap* map = nullptr;  // which elements of the array each thread touches
 
   // Of a copy or of what a product reads, until it was waited for.
   bool is_under_way = false;
-  int commits = 0;                  // at least, since it was started
-  std::vector<Value> holding = {};  // conditions under which it was
-  const Op* loop = nullptr;         // that surely has more rounds
-  std::int64_t rounds = 0;          // behind the one that it is in
-  bool is_of_warps = false;         // each warp has a part of the array
+  int commits = 0;                           // at least, since it was started
+  const std::vector<Value>* when = nullptr;  // conditions under which it was
+  const Op* loop = nullptr;                  // that surely has more rounds
+  std::int64_t rounds = 0;                   // behind the one that it is in
+  bool is_of_warps = false;                  // each warp has a part of the array
 
   bool overlaps(const Access& other) const { return place.overlaps(other.place); }
   bool is_of(const Access& other) const {
     return op == other.op && place == other.place && writes == other.writes &&
            is_under_way == other.is_under_way && loop == other.loop && rounds == other.rounds &&
-           holding == other.holding;
+           when == other.when;
   }
   void end() {
     is_under_way = false;
     commits = 0;
     loop = nullptr;
     rounds = 0;
-    holding.clear();
+    when = nullptr;
   }
 };
 using Accesses = std::vector<Access>;
+
+// What is known of the accesses of an op, which stands in one place.
+struct KnownAccess {
+  Access access;
+  std::optional<BitMap> map;
+  std::vector<Value> when;
+};
 
 class SharedWalk {
  public:
@@ -99,6 +107,10 @@ class SharedWalk {
   }
 
   std::vector<Unordered> run() {
+    state_ = {};
+    found_.clear();
+    not_shown_.clear();
+    only_adds_.clear();
     walk(kernel_.body);
     for (const Access& access : state_.pending)
       if (access.is_under_way) report({nullptr, access.op, false, true});
@@ -382,8 +394,9 @@ class SharedWalk {
     constexpr std::int64_t most = 64;  // more are not counted
     if (!access.is_under_way || loop.text("over") != "rounds") return 0;
     std::int64_t rounds = rounds_to_come(kernel_, loop, {});
-    for (const Value condition : access.holding)
-      rounds = std::max(rounds, rounds_to_come(kernel_, loop, condition));
+    if (access.when)
+      for (const Value condition : *access.when)
+        rounds = std::max(rounds, rounds_to_come(kernel_, loop, condition));
     return std::min(rounds, most);
   }
 
@@ -393,7 +406,7 @@ class SharedWalk {
       for (Access& access : *part) access.place.slots = slots_.gone_round(loop, access.place.slots);
     const bool is_round = loop.kind != OpKind::For || loop.text("over") == "rounds";
     for (Access& access : state.pending) {
-      if (is_round) access.holding.clear();
+      if (is_round) access.when = nullptr;
       access.place.slots = slots_.gone_round(loop, access.place.slots);
       if (access.loop == &loop && --access.rounds == 0) access.loop = nullptr;
     }
@@ -438,29 +451,30 @@ class SharedWalk {
     access.is_of_warps = access.place.array && access.place.array->integer("warps") != 0;
     return access;
   }
-  // An op stands in one place: what is known of its accesses is the same each time.
   const Access& access_of(const Op& op, Value array, bool writes, bool adds) {
-    const auto [found, is_new] = made_.try_emplace({&op, array.id, writes, adds});
-    if (!is_new) return found->second;
-    Access& access = found->second = make_access(op, array, writes);
-    access.adds = adds;
-    std::optional<BitMap> map = op.kind == OpKind::Call ? std::nullopt : map_of(op, array);
-    if (map) {
-      map->without = without_;
+    const auto [found, is_new] = known_.try_emplace({&op, array.id, writes, adds});
+    KnownAccess& known = found->second;
+    if (!is_new) return known.access;
+    known.access = make_access(op, array, writes);
+    known.access.adds = adds;
+    if (op.kind != OpKind::Call) known.map = map_of(op, array);
+    if (known.map) {
+      known.map->without = without_;
       if (op.kind == OpKind::Write && op.operands.size() > 3)
-        map->without |= maps_.zero_bits(op.operands[3]);
-      access.map = std::make_shared<const BitMap>(std::move(*map));
+        known.map->without |= maps_.zero_bits(op.operands[3]);
+      known.access.map = &*known.map;
     }
-    if (op.kind == OpKind::CopyTo) note_copy(access);
-    return access;
+    if (op.kind == OpKind::CopyTo) note_copy(known);
+    return known.access;
   }
   const Access& read_access(const Op& op, std::size_t operand) {
-    const auto [found, is_new] = made_.try_emplace({&op, op.operands[operand].id, false, false});
+    const auto [found, is_new] = known_.try_emplace({&op, op.operands[operand].id, false, false});
+    Access& access = found->second.access;
     if (is_new) {
-      found->second = make_access(op, op.operands[operand], false);
-      found->second.is_under_way = true;
+      access = make_access(op, op.operands[operand], false);
+      access.is_under_way = true;
     }
-    return found->second;
+    return access;
   }
 
   void note(const Op& op, Value array, bool writes, bool adds = false) {
@@ -481,12 +495,14 @@ class SharedWalk {
     add(state_.pending, access);
   }
 
-  void note_copy(Access& access) const {
+  void note_copy(KnownAccess& known) const {
+    Access& access = known.access;
+    known.when = holding_;
+    if (access.op->operands.size() > 3) known.when.push_back(access.op->operands[3]);
     access.is_under_way = true;
-    access.holding = holding_;
-    if (access.op->operands.size() > 3) access.holding.push_back(access.op->operands[3]);
+    if (!known.when.empty()) access.when = &known.when;
     if (loop_ == nullptr) return;
-    for (const Value condition : access.holding)
+    for (const Value condition : known.when)
       access.rounds = std::max(access.rounds, rounds_behind(kernel_, *loop_, condition));
     if (access.rounds > 0) access.loop = loop_;
   }
@@ -504,7 +520,7 @@ class SharedWalk {
   const SlotNumbers slots_;
   std::unordered_set<const Op*> touching_;  // control flow with accesses to shared memory in it
   bool has_readers_ = false;                // products, or stores by tensor maps
-  std::map<std::tuple<const Op*, std::uint32_t, bool, bool>, Access> made_;
+  std::map<std::tuple<const Op*, std::uint32_t, bool, bool>, KnownAccess> known_;
   const Op* loop_ = nullptr;    // of rounds, the innermost
   std::vector<Value> holding_;  // conditions of the branches around
   State state_;
@@ -517,6 +533,10 @@ class SharedWalk {
 }  // namespace
 
 std::vector<Unordered> find_unordered(const Kernel& kernel) { return SharedWalk(kernel).run(); }
+
+std::function<std::vector<Unordered>()> unordered_finder(const Kernel& kernel) {
+  return [walk = std::make_shared<SharedWalk>(kernel)] { return walk->run(); };
+}
 
 std::vector<Unordered> find_unshown(const Kernel& kernel) {
   SharedWalk walk(kernel);

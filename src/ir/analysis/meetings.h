@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "ir/analysis/shared_places.h"
@@ -43,6 +44,10 @@ struct Unordered {
 // Forward over the accesses that are pending since the last barrier, the copies that are under way
 // and the products that go on, by how many groups of them are newer; loops until nothing is new.
 std::vector<Unordered> find_unordered(const Kernel& kernel);
+
+// The same again and again of a kernel to which nothing but barriers is added meanwhile: what its
+// accesses touch is found once.
+std::function<std::vector<Unordered>()> unordered_finder(const Kernel& kernel);
 // Products that are started, and writes to what they read which the threads have not shown them.
 std::vector<Unordered> find_unshown(const Kernel& kernel);
 

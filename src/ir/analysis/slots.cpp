@@ -100,8 +100,16 @@ std::optional<std::int64_t> SlotNumbers::distance(Value slot, Value leaf, std::i
   return out;
 }
 
+const std::optional<SlotNumbers::Carried>& SlotNumbers::carried(Value argument,
+                                                                std::int64_t of) const {
+  const auto [known, is_new] = carried_.try_emplace({argument.id, of});
+  if (is_new) known->second = find_carried(argument, of);
+  return known->second;
+}
+
 // One that goes round by itself, or is the number of the round before.
-std::optional<SlotNumbers::Carried> SlotNumbers::carried(Value argument, std::int64_t of) const {
+std::optional<SlotNumbers::Carried> SlotNumbers::find_carried(Value argument,
+                                                              std::int64_t of) const {
   const auto found = arguments_.find(argument.id);
   if (found == arguments_.end()) return std::nullopt;
   const Op& loop = *found->second.loop;
@@ -144,7 +152,7 @@ Slots SlotNumbers::slots_of(Value slot, std::int64_t of) const {
       return one({}, number->i);
   if (leaves.size() == 1) {
     const Value leaf{*leaves.begin()};
-    const std::optional<Carried> from = carried(leaf, of);
+    const std::optional<Carried>& from = carried(leaf, of);
     const std::optional<std::int64_t> by = from ? distance(slot, leaf, of) : std::nullopt;
     if (by) return one(from->root, from->by + *by);
   }
@@ -196,7 +204,7 @@ Slots SlotNumbers::entered(const Op& loop, Slots slots) const {
   if (slots.of == 0 || slots.root || loop.kind != OpKind::For || slots.mask == all_of(slots.of))
     return slots;
   for (std::size_t k = 1; k < loop.regions[0].arguments.size(); ++k) {
-    const std::optional<Carried> from = carried(loop.regions[0].arguments[k], slots.of);
+    const std::optional<Carried>& from = carried(loop.regions[0].arguments[k], slots.of);
     if (!from) continue;
     slots.root = from->root;
     slots.mask = slots.next = turned(slots.mask, -from->initial, slots.of);

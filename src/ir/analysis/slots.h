@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "ir/kernel.h"
 
@@ -49,11 +51,14 @@ class SlotNumbers {
     std::size_t number = 0;
   };
   Slots slots_of(Value slot, std::int64_t of) const;
-  std::optional<Carried> carried(Value argument, std::int64_t of) const;
+  const std::optional<Carried>& carried(Value argument, std::int64_t of) const;
+  std::optional<Carried> find_carried(Value argument, std::int64_t of) const;
   std::optional<std::int64_t> distance(Value slot, Value leaf, std::int64_t of) const;
 
   const Kernel& kernel_;
   std::unordered_map<std::uint32_t, Argument> arguments_;  // of loops, but for their indices
+  // What was found of arguments: each loop asks of all of its own, for every access.
+  mutable std::map<std::pair<std::uint32_t, std::int64_t>, std::optional<Carried>> carried_;
 };
 
 }  // namespace tilewright::ir
