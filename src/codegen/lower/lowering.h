@@ -122,7 +122,7 @@ struct LoweredPart {
 
 class LoopLowering : private RowFacts, private ProgramLowering {
  public:
-  LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps);
+  LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps, FinalProgram& program);
   ir::Kernel run();
 
  private:

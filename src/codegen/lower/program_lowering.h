@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,7 +15,8 @@ namespace tilewright {
 
 class ProgramLowering : protected FinalBuilder {
  protected:
-  ProgramLowering(const ir::Kernel& laid, const Sweeps& sweeps) : laid_(laid), sweeps_(sweeps) {}
+  ProgramLowering(const ir::Kernel& laid, const Sweeps& sweeps, FinalProgram& program)
+      : FinalBuilder(program), laid_(laid), sweeps_(sweeps) {}
   virtual ~ProgramLowering() = default;
 
   // ---- Of each lowering
@@ -62,8 +62,6 @@ class ProgramLowering : protected FinalBuilder {
 
   const ir::Kernel& laid_;
   const Sweeps& sweeps_;
-  Statements* list_ = nullptr;                            // where statements are put now
-  std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
 };
 
 }  // namespace tilewright

@@ -28,9 +28,10 @@ using ir::Type;
 
 ThreadLowering::ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options,
-                               MemoryMeetings meetings, SharedLooks shares_seen)
+                               MemoryMeetings meetings, SharedLooks shares_seen,
+                               FinalProgram& program)
     : ElementPlans(laid, facts, layouts, options),
-      ProgramLowering(laid, facts.sweeps),
+      ProgramLowering(laid, facts.sweeps, program),
       text_(out_),
       has_products_(has_asynchronous_dots(laid)),
       advances_copies_(has_lines_along_depth(laid, facts)),
@@ -347,7 +348,9 @@ ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
   const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
   const auto lower = [&](SharedLooks shares_seen) {
-    ThreadProgram out = ThreadLowering(laid, facts, layouts, options, meetings, shares_seen).run();
+    FinalProgram program;
+    ThreadProgram out =
+        ThreadLowering(laid, facts, layouts, options, meetings, shares_seen, program).run();
     if (is_whole(out))
       for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
     return out;

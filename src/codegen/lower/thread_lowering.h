@@ -34,7 +34,8 @@ enum class SharedLooks : std::uint8_t { None, Scalars, Totals };
 class ThreadLowering : private ElementPlans, private ProgramLowering {
  public:
   ThreadLowering(const ir::Kernel& laid, const LaidFacts& facts, const TileLayouts& layouts,
-                 const CudaEmitOptions& options, MemoryMeetings meetings, SharedLooks shares_seen);
+                 const CudaEmitOptions& options, MemoryMeetings meetings, SharedLooks shares_seen,
+                 FinalProgram& program);
   ThreadProgram run();
 
  private:
