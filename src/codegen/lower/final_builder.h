@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -53,7 +54,11 @@ class FinalBuilder {
   ir::Op* statement(ir::OpKind kind, std::vector<ir::Value> operands, Statements& list,
                     std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
   void insert(ir::Op* op, Statements& list);
+  // What the body puts goes into the region.
+  void region(ir::Region& region, const std::function<void()>& body);
   ir::Value named(ir::Value value, const std::string& name, Statements& list);
+  // Of a scalar of the Laid kernel.
+  void write_at_uses(ir::Value value, ir::Value made);
   ir::Value constant_of(const ir::Type& type, const ir::AttributeValue& value);
   ir::Value number(std::int64_t value, DType dtype = DType::Int32);
   ir::Value cast(ir::Value value, DType dtype);
