@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/lower/find_ahead.h"
 #include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
@@ -21,141 +22,26 @@ using ir::Type;
 
 namespace {
 
-constexpr int most_words = 200;  // of sums and of two steps' operands; a thread has 255 registers
-
-// A step may have no ops, only reductions of what an earlier one kept.
-bool is_copy_step(const Step& step) {
-  return step.kind == Step::Kind::Elements && !step.ops.empty() &&
-         step.ops.front()->kind == OpKind::CopyAsync;
-}
-
-bool holds_copies(const Step& branch) {
-  return std::any_of(branch.regions[0].begin(), branch.regions[0].end(), is_copy_step);
-}
-
-// What is written must stay before, or behind, what later rounds copy.
-bool writes_in(const ir::Op& loop) {
-  bool out = false;
-  ir::walk(loop.regions[0], [&](const ir::Op& op) {
-    out |= op.facts().has(ir::Writes) && op.kind != OpKind::CopyAsync;
-  });
-  return out;
-}
-
 bool is_argument_of(const ir::Op& loop, ir::Value value) {
   const std::vector<ir::Value>& all = loop.regions[0].arguments;
   return std::find(all.begin() + 1, all.end(), value) != all.end();
 }
 
-}  // namespace
-
-// ---- Which loops
-
-bool ThreadAhead::uses_shared(const Step& step, bool slots_only) const {
-  for (const TileRead& read : reads_of(kernel_, schedule_, step).arrays)
-    if (layouts_.is_slot(read.value) || (!slots_only && layouts_.is_shared(read.value)))
-      return true;
-  for (const ir::Value value : step.kept)
-    if (!slots_only && layouts_.is_shared(value)) return true;
-  return !slots_only && !step.reductions.empty();
-}
-
-// None when something else than one product reads the slots, or when shared memory is used behind
-// it: the barrier inside the product is the only one of a round.
-std::optional<LoopAhead> ThreadAhead::find_ahead(const Step& loop) {
-  Ahead out;
-  for (const Step& step : loop.regions[0]) {
-    if (step.kind == Step::Kind::Elements) {
-      if (uses_shared(step, out.dot == nullptr)) return std::nullopt;
-      continue;
-    }
-    const OpKind kind = step.op->kind;
-    if (kind == OpKind::WaitCopies || kind == OpKind::CommitCopies) {
-      const Step*& only = kind == OpKind::WaitCopies ? out.wait : out.commit;
-      if (only || out.dot) return std::nullopt;
-      only = &step;
-    } else if (kind == OpKind::Dot) {
-      if (out.dot || !layouts_.fits(*step.op)) return std::nullopt;
-      out.dot = &step;
-    } else if (kind == OpKind::If && !out.dot && !out.copies && holds_copies(step)) {
-      if (can_start_beside(step)) out.copies = &step;
-    } else if (step.kind == Step::Kind::Control || (step.kind == Step::Kind::Across && out.dot)) {
-      return std::nullopt;
-    }
-  }
-  const bool is_whole = out.wait && out.commit && out.dot && !writes_in(*loop.op);
-  if (!is_whole || !finds_slots(*loop.op, out) || !has_room(out)) return std::nullopt;
-  out.loop = loop.op;
-  out.reads_ahead = true;
+// Whether a value is there before the loop.
+bool is_outside(const ir::Kernel& kernel, const ir::Op& loop, ir::Value value) {
+  const auto is_of = [&](const ir::Region& region) {
+    return std::find(region.arguments.begin(), region.arguments.end(), value) !=
+           region.arguments.end();
+  };
+  bool out = !is_of(loop.regions[0]);
+  ir::walk(loop.regions[0], [&](const ir::Op& op) {
+    out &= &op != kernel.maker(value);
+    for (const ir::Region& region : op.regions) out &= !is_of(region);
+  });
   return out;
 }
 
-// Other loops: copies start between the steps of the first product behind them.
-std::optional<LoopAhead> ThreadAhead::find_beside(const Step& loop) {
-  Ahead out;
-  for (const Step& step : loop.regions[0]) {
-    if (step.kind == Step::Kind::Elements) continue;
-    const OpKind kind = step.op->kind;
-    if (kind == OpKind::If && !out.copies && holds_copies(step) && can_start_beside(step)) {
-      out.copies = &step;
-    } else if (kind == OpKind::CommitCopies) {
-      if (out.commit || !out.copies) return std::nullopt;
-      out.commit = &step;
-    } else if (kind == OpKind::Dot && out.commit) {
-      const DotPlan& plan = layouts_.plan_of(*step.op);
-      const bool has_steps = plan.sizes.depth > plan.shape.log_depth && plan.sizes.batch == 0;
-      if (!layouts_.fits(*step.op) || !has_steps || writes_in(*loop.op)) return std::nullopt;
-      out.dot = &step;
-      return out;
-    } else if (step.kind == Step::Kind::Control) {
-      return std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-bool ThreadAhead::finds_slots(const ir::Op& loop, Ahead& out) const {
-  const DotPlan& plan = layouts_.plan_of(*out.dot->op);
-  if (plan.sizes.depth <= plan.shape.log_depth || plan.sizes.batch != 0) return false;
-  for (std::size_t side = 0; side < 2; ++side) {
-    const std::optional<SharedView> view =
-        plans_.shared_view(*out.dot, out.dot->op->operands[side]);
-    if (!view || !layouts_.is_slot(view->array)) return false;
-    out.reads[side] = kernel_.maker(view->array);
-    const ir::Value slot = out.reads[side]->operands[0];
-    if (out.slot && slot != out.slot) return false;
-    out.slot = slot;
-  }
-  const std::vector<ir::Value>& arguments = loop.regions[0].arguments;
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    if (arguments[i] != out.slot) continue;
-    out.initial_slot = loop.operands[i + 2];
-    out.next_slot = loop.regions[0].ops.back()->operands[i - 1];
-    return true;
-  }
-  return false;
-}
-
-// Whether there are registers for two steps' words.
-bool ThreadAhead::has_room(const Ahead& ahead) const {
-  int words = layouts_.plan_of(*ahead.dot->op).layouts.result.register_count();
-  for (const bool is_left : {true, false}) {
-    const DotOperand operand = plans_.operand_of(*ahead.dot, is_left);
-    if (!plans_.matrix_view(*ahead.dot, operand)) return false;
-    words += 2 << (operand.log_words + operand.log_tiles);
-  }
-  return words <= most_words;
-}
-
-// Whether the copies of a branch can start at any place: each is a call without more around it.
-bool ThreadAhead::can_start_beside(const Step& branch) {
-  if (!branch.regions[1].empty() || !branch.op->results.empty()) return false;
-  return std::all_of(branch.regions[0].begin(), branch.regions[0].end(), [&](const Step& step) {
-    if (!is_copy_step(step)) return false;
-    const ElementLoop loop = plans_.copy_loop(step);
-    return loop.log_slices == 0 && plans_.can_copy_vectors(loop, *step.ops.front());
-  });
-}
+}  // namespace
 
 LoopAhead* ThreadAhead::loop_of(const Step& product) {
   return ahead() && ahead()->dot == &product ? ahead() : nullptr;
@@ -168,30 +54,10 @@ bool ThreadAhead::is_taken_ahead(const Step& step) {
   return (of->reads_ahead && &step == of->wait) || (of->copies && is_beside);
 }
 
-// Whether a value is there before the loop.
-bool ThreadAhead::is_outside(const ir::Op& loop, ir::Value value) const {
-  const auto is_of = [&](const ir::Region& region) {
-    return std::find(region.arguments.begin(), region.arguments.end(), value) !=
-           region.arguments.end();
-  };
-  bool out = !is_of(loop.regions[0]);
-  ir::walk(loop.regions[0], [&](const ir::Op& op) {
-    out &= &op != kernel_.maker(value);
-    for (const ir::Region& region : op.regions) out &= !is_of(region);
-  });
-  return out || plans_.constant_of(value).has_value();
-}
-
 // ---- Before the loop, and where a round ends
 
 std::vector<ProgramLowering::Carried> ThreadAhead::begin_rounds(const Step& loop) {
-  const bool is_of_groups =
-      std::any_of(loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
-        return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
-               plans_.is_by_warpgroups(step);
-      });
-  std::optional<Ahead> ahead = is_of_groups ? std::nullopt : find_ahead(loop);
-  if (!ahead && !is_of_groups) ahead = find_beside(loop);
+  std::optional<Ahead> ahead = find_ahead(state_, loop);
   if (ahead && ahead->reads_ahead) read_first(*ahead, loop);
   else if (ahead) place_copies(*ahead, *loop.op);
   std::vector<ProgramLowering::Carried> out;
@@ -326,7 +192,8 @@ void ThreadAhead::carry_pointer(CopyBeside& copy, const ir::Op& loop) {
   const ir::Op* affine = plans_.formula_of(copy.loop.plan, *copy.step->ops.front());
   if (!affine || !is_argument_of(loop, affine->operands[0])) return;
   for (std::size_t i = 1; i < affine->operands.size(); ++i)
-    if (!is_outside(loop, affine->operands[i])) return;
+    if (!plans_.constant_of(affine->operands[i]) && !is_outside(kernel_, loop, affine->operands[i]))
+      return;
   const std::vector<ir::Value>& arguments = loop.regions[0].arguments;
   const auto number = static_cast<std::size_t>(
       std::find(arguments.begin(), arguments.end(), affine->operands[0]) - arguments.begin());

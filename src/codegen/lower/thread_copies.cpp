@@ -16,7 +16,7 @@ using ir::Type;
 ThreadCopies::ThreadCopies(ThreadState& state)
     : ThreadElements(state),
       has_products_(has_asynchronous_dots(kernel_)),
-      advances_copies_(has_lines_along_depth(kernel_, state.input.facts)) {}
+      advances_copies_(has_lines_along_depth(kernel_, state.facts)) {}
 
 // ---- Buffers
 

@@ -36,7 +36,7 @@ void ThreadLoops::elements(const Step& step) {
   Loop loop = make(step, layouts_.of_step(step));
   const TileReads reads = reads_of(kernel_, schedule_, step);
   families().tiles.refuse_beside_readers(loop, reads);
-  const bool meets_inside = state_.input.meetings.inside.contains(step.order);
+  const bool meets_inside = state_.meetings.inside.contains(step.order);
   if (!meets_inside) plans_.slice_streamed(loop.plan, reads);
   std::vector<ThreadReductions::Reduction> reductions;
   for (const ir::Op* op : step.reductions)

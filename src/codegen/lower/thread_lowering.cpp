@@ -23,9 +23,9 @@ using ir::OpKind;
 using ir::Type;
 
 ThreadLowering::ThreadLowering(ThreadState& state)
-    : ProgramLowering(state.input.laid, state.input.facts.sweeps, state),
+    : ProgramLowering(state.laid, state.facts.sweeps, state),
       state_(state),
-      kernel_(state.input.laid),
+      kernel_(state.laid),
       families_{.program = *this,
                 .scalars = ThreadScalars(state),
                 .loops = ThreadLoops(state),
@@ -81,7 +81,7 @@ void ThreadLowering::enter() {
     out_.maps.back().name = names_.make(map.name);
   }
   list_ = &out_.body.ops;
-  const Target& target = state_.input.options.target;
+  const Target& target = state_.options.target;
   const std::int64_t threads = shape_of(kernel_, target).threads();
   state_.thread =
       named(FinalBuilder::make(OpKind::Thread, {}, Type::scalar(i32),
@@ -94,7 +94,7 @@ void ThreadLowering::steps(const Steps& all) {
   for (const Step& step : all) {
     if (families_.ahead.is_taken_ahead(step)) continue;
     if (step.kind != Step::Kind::Scalar) families_.groups.wait_for_touched(*step.op);
-    if (state_.input.meetings.before.contains(step.order)) families_.scalars.meet();
+    if (state_.meetings.before.contains(step.order)) families_.scalars.meet();
     if (step.kind != Step::Kind::Scalar) families_.rows.declare_shift();
     switch (step.kind) {
       case Step::Kind::Scalar:
@@ -200,7 +200,7 @@ void ThreadLowering::end_branch(const Step&, std::size_t) { families_.rings.end_
 int ThreadLowering::resident_blocks() const {
   constexpr std::int64_t few_words = 64;
   constexpr int registers_of_slices = 128;
-  const CudaEmitOptions& options = state_.input.options;
+  const CudaEmitOptions& options = state_.options;
   const ProgramShape shape = shape_of(kernel_, options.target);
   const int threads = shape.programs * shape.block_threads();
   const Target& target = options.target;

@@ -25,6 +25,25 @@ std::int64_t reading_of(const auto& operand, const auto& from) {
   return from.is_transposed ? 1 : 0;
 }
 
+// Whether an operand is in one place in shared memory from before the loop on.
+bool can_hold(const ThreadState& state, const Step& loop, const Step& dot, ir::Value operand) {
+  const ir::Kernel& kernel = state.laid;
+  const std::optional<ElementPlans::SharedView> view = state.plans.shared_view(dot, operand);
+  if (!view || state.layouts.is_slot(view->array) || !kernel.maker(view->array) ||
+      state.facts.sweeps.storage(view->array) != view->array)
+    return false;
+  bool is_outside = true;
+  const auto look = [&](const ir::Region& region) {
+    for (const ir::Value argument : region.arguments) is_outside &= argument != view->array;
+  };
+  look(loop.op->regions[0]);
+  ir::walk(loop.op->regions[0], [&](const ir::Op& op) {
+    is_outside &= &op != kernel.maker(view->array);
+    for (const ir::Region& region : op.regions) look(region);
+  });
+  return is_outside;
+}
+
 }  // namespace
 
 // ---- Operands
@@ -107,22 +126,6 @@ void ThreadMma::collect_words(const Step& step, const DotOperand& operand, ir::V
 
 // ---- Operands that stay the same in all rounds of a loop
 
-bool ThreadMma::can_hold(const Step& loop, const Step& dot, ir::Value operand) const {
-  const std::optional<SharedView> view = plans_.shared_view(dot, operand);
-  if (!view || layouts_.is_slot(view->array) || !kernel_.maker(view->array) || schedule_.storage(view->array) != view->array)
-    return false;
-  bool is_outside = true;
-  const auto look = [&](const ir::Region& region) {
-    for (const ir::Value argument : region.arguments) is_outside &= argument != view->array;
-  };
-  look(loop.op->regions[0]);
-  ir::walk(loop.op->regions[0], [&](const ir::Op& op) {
-    is_outside &= &op != kernel_.maker(view->array);
-    for (const ir::Region& region : op.regions) look(region);
-  });
-  return is_outside;
-}
-
 // They are read before the loop, where there are registers for them.
 void ThreadMma::hold_operands(const Step& loop) {
   std::vector<const Step*> dots;
@@ -141,7 +144,8 @@ void ThreadMma::hold_operands(const Step& loop) {
 
 void ThreadMma::hold_operand(const Step& loop, const Step& dot, bool is_left) {
   const DotPlan& plan = layouts_.plan_of(*dot.op);
-  if (plan.sizes.batch > 0 || !can_hold(loop, dot, dot.op->operands[is_left ? 0 : 1])) return;
+  if (plan.sizes.batch > 0 || !can_hold(state_, loop, dot, dot.op->operands[is_left ? 0 : 1]))
+    return;
   const DotOperand operand = plans_.operand_of(dot, is_left);
   const int steps = plan.sizes.depth - plan.shape.log_depth;
   const int log_words = operand.log_words + operand.log_tiles;

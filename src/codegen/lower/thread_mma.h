@@ -42,12 +42,10 @@ class ThreadMma : private ThreadElements {
 
  private:
   using DotOperand = ElementPlans::DotOperand;
-  using SharedView = ElementPlans::SharedView;
   using MatrixPlan = ElementPlans::MatrixPlan;
 
   void collect_words(const Step& step, const DotOperand& operand, ir::Value into,
                      const Loop& around);
-  bool can_hold(const Step& loop, const Step& dot, ir::Value operand) const;
   void hold_operand(const Step& loop, const Step& dot, bool is_left);
 
   // Words that are read before a loop, by the product and whether it is its left operand.

@@ -244,7 +244,7 @@ void ThreadReductions::publish(const Reduction& reduction, std::size_t number_of
     return cast(FinalBuilder::make(OpKind::Read, {total, at}, type_of(total).element()),
                 element.dtype);
   };
-  if (!is_tile(kernel_, result) && state_.input.shares_seen == SharedLooks::Totals) {
+  if (!is_tile(kernel_, result) && state_.shares_seen == SharedLooks::Totals) {
     scalars_[result.id] = families().scalars.from_one_thread(
         element, names_.make(kernel_.name_of(result), "total"), reduction.op->location,
         [&] { return rounded(number(0)); });

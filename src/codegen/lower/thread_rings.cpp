@@ -44,6 +44,19 @@ std::int64_t ring_bytes(const ir::Kernel& kernel, const ir::KernelRing& ring) {
   return bytes;
 }
 
+// How a tensor map writes a slot.
+MapBox box_of(const ir::Kernel& kernel, const TileLayouts& layouts, const ir::Op& op) {
+  const std::size_t buffer = kernel.buffer_of(op);
+  const Type& type = kernel.buffers[buffer].type;
+  Swizzle swizzle = layouts.swizzle_of_buffer(buffer);
+  swizzle.contiguous = kernel.map_of(op).dimensions[0].of_tile;  // the table has the order alone
+  const std::optional<MapBox> box =
+      find_map_box(sizes_of(type), swizzle, static_cast<int>(type.element_bytes()));
+  TW_CHECK(box.has_value(), "the slots of buffer '{}' do not lie as a tensor map writes them",
+           kernel.buffers[buffer].name);
+  return *box;
+}
+
 }  // namespace
 
 // ---- Roles
@@ -148,23 +161,11 @@ void ThreadRings::give_back(const ir::Op& op) {
 
 // ---- Copies
 
-MapBox ThreadRings::box_of(const ir::Op& op) const {
-  const std::size_t buffer = kernel_.buffer_of(op);
-  const Type& type = kernel_.buffers[buffer].type;
-  Swizzle swizzle = layouts_.swizzle_of_buffer(buffer);
-  swizzle.contiguous = kernel_.map_of(op).dimensions[0].of_tile;  // the table has the order alone
-  const std::optional<MapBox> box =
-      find_map_box(sizes_of(type), swizzle, static_cast<int>(type.element_bytes()));
-  TW_CHECK(box.has_value(), "the slots of buffer '{}' do not lie as a tensor map writes them",
-           kernel_.buffers[buffer].name);
-  return *box;
-}
-
 void ThreadRings::copy_map(const ir::Op& op) {
   const ir::KernelMap& map = kernel_.map_of(op);
   const ir::KernelRing& ring = kernel_.ring_of(op);
   const Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
-  const MapBox box = box_of(op);
+  const MapBox box = box_of(kernel_, layouts_, op);
   const ir::Value all = slots_of_buffer(kernel_.buffer_of(op));
   const ir::Value to = slot(op, names_.make(out_.name_of(all) + "_slot"));
   const int fast = map.dimensions[0].of_tile, slow = map.dimensions[1].of_tile;

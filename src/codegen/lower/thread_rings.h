@@ -9,7 +9,6 @@
 #include <string>
 
 #include "codegen/lower/thread_elements.h"
-#include "layout/map_box.h"
 
 namespace tilewright {
 
@@ -38,7 +37,6 @@ class ThreadRings : private ThreadElements {
   ir::Value position(ir::Value value);
   ir::Value slot_number(ir::Value value, int slots);
   ir::Value slot(const ir::Op& op, const std::string& name);
-  MapBox box_of(const ir::Op& op) const;
   void copy_map(const ir::Op& op);
 
   std::map<std::string, ir::Value> rings_;  // their words

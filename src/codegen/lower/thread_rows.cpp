@@ -24,9 +24,7 @@ constexpr std::size_t row_vectors = 1;  // the variable of that loop
 }  // namespace
 
 ThreadRows::ThreadRows(ThreadState& state)
-    : ThreadElements(state),
-      alignments_(state.input.facts.alignments),
-      stowed_(state.plans.stowed()) {}
+    : ThreadElements(state), alignments_(state.facts.alignments), stowed_(state.plans.stowed()) {}
 
 // ---- Rows that begin anywhere
 

@@ -87,8 +87,7 @@ std::vector<ir::Attribute> access_attributes(const ir::Op& op, std::string_view 
 
 void ThreadScalars::scalar_load(const ir::Op& op) {
   const std::string name = names_.make(kernel_.name_of(op.result()), "t");
-  const bool is_shared =
-      state_.input.shares_seen != SharedLooks::None && op.integer("volatile") != 0;
+  const bool is_shared = state_.shares_seen != SharedLooks::None && op.integer("volatile") != 0;
   scalars_[op.result().id] = is_shared ? share_seen(op, name) : load_scalar(op, name);
 }
 

@@ -8,7 +8,7 @@
 namespace tilewright {
 
 ThreadState::ThreadState(const ThreadInput& given)
-    : input(given),
+    : ThreadInput(given),
       plans(given.laid, given.facts, given.layouts, given.options),
       text(out),
       warp_buffers(ir::producer_of(given.laid)

@@ -38,10 +38,9 @@ struct ThreadInput {
   SharedLooks shares_seen = SharedLooks::None;
 };
 
-struct ThreadState : FinalProgram {
+struct ThreadState : ThreadInput, FinalProgram {
   explicit ThreadState(const ThreadInput& input);
 
-  const ThreadInput input;
   ElementPlans plans;
   const CudaExpressions text;
   const std::set<std::size_t> warp_buffers;  // of tiles that warps exchange among their lanes
