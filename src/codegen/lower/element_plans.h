@@ -40,7 +40,7 @@ struct Frame {
 bool is_mapped_view(const ir::Op& op);
 
 class ElementPlans {
- protected:
+ public:
   // Of a Laid kernel whose tables are written.
   ElementPlans(const ir::Kernel& kernel, const LaidFacts& facts, const TileLayouts& layouts,
                const CudaEmitOptions& options);
@@ -111,7 +111,10 @@ class ElementPlans {
   bool is_rotated(const ir::Type& type) const {
     return alignments_.rotation() && type.rank == 1 && type.numel() == alignments_.rotation()->size;
   }
+  ir::Value stowed() const { return stowed_; }  // the row in shared memory
   bool is_stowed(ir::Value value) const { return stowed_ && schedule_.storage(value) == stowed_; }
+  int uses_of(ir::Value value) const { return uses_[value.id]; }
+  bool has_any_dot() const { return has_dot_; }
 
   // What the array of a value is named after.
   std::string array_base(ir::Value value, ir::Value storage) const;
@@ -181,6 +184,12 @@ class ElementPlans {
   IndexMap register_map(const Frame& frame, ir::Value value, const Place& place) const;
   bool is_same_in_vector(const Frame& frame, const ir::Op& compare, const Place& place) const;
 
+  // ---- What the loops so far ask for
+  void set_stowing(bool is_stowing) { is_stowing_ = is_stowing; }  // through registers
+  bool has_rolled_slices() const { return has_rolled_slices_; }
+  bool is_crowded() const { return is_crowded_; }
+
+ private:
   const ir::Kernel& kernel_;
   const Sweeps& schedule_;
   const Alignments& alignments_;

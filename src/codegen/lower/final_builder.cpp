@@ -40,6 +40,12 @@ void FinalBuilder::insert(ir::Op* op, Statements& list) {
   list.push_back(op);
 }
 
+void FinalBuilder::region(ir::Region& region, const std::function<void()>& body) {
+  Statements* const outside = std::exchange(list_, &region.ops);
+  body();
+  list_ = outside;
+}
+
 // The value in a line of its own; one that has a line already gets another.
 ir::Value FinalBuilder::named(ir::Value value, const std::string& name, Statements& list) {
   const ir::Op* maker = out_.maker(value);
@@ -49,6 +55,11 @@ ir::Value FinalBuilder::named(ir::Value value, const std::string& name, Statemen
   out_.set_name(value, name);
   insert(out_.maker(value), list);
   return value;
+}
+
+void FinalBuilder::write_at_uses(ir::Value value, ir::Value made) {
+  scalars_[value.id] = made;
+  written_at_uses_.insert(out_.maker(made));
 }
 
 ir::Value FinalBuilder::constant_of(const Type& type, const ir::AttributeValue& value) {

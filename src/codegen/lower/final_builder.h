@@ -2,12 +2,16 @@
 // codegen/lower/final_builder.h — makes a kernel of stage Final: a value that has no name yet is an
 // op that stands nowhere; it is put into a list of statements with the op that uses it, again for
 // each use.
+//
+// A builder owns nothing: several of them work on the same kernel, each with its own kind of ops.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/text/names.h"
@@ -25,14 +29,36 @@ struct IndexTerm {
   ir::Value stride = {};  // instead of the factor
 };
 
+// A kernel of stage Final while it is made of a Laid one.
+struct FinalProgram {
+  ir::Kernel out = {};
+  Names names = {};
+  std::set<const ir::Op*> inserted = {};
+  std::set<const ir::Op*> written_at_uses = {};  // scalars without a line: no single use may name them
+  Statements* list = nullptr;                    // where statements are put now
+  std::unordered_map<std::uint32_t, ir::Value> scalars = {};  // by value of the Laid kernel
+};
+
 class FinalBuilder {
  protected:
+  explicit FinalBuilder(FinalProgram& program)
+      : out_(program.out),
+        names_(program.names),
+        list_(program.list),
+        scalars_(program.scalars),
+        inserted_(program.inserted),
+        written_at_uses_(program.written_at_uses) {}
+
   ir::Value make(ir::OpKind kind, std::vector<ir::Value> operands, const ir::Type& type,
                  std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
   ir::Op* statement(ir::OpKind kind, std::vector<ir::Value> operands, Statements& list,
                     std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
   void insert(ir::Op* op, Statements& list);
+  // What the body puts goes into the region.
+  void region(ir::Region& region, const std::function<void()>& body);
   ir::Value named(ir::Value value, const std::string& name, Statements& list);
+  // Of a scalar of the Laid kernel.
+  void write_at_uses(ir::Value value, ir::Value made);
   ir::Value constant_of(const ir::Type& type, const ir::AttributeValue& value);
   ir::Value number(std::int64_t value, DType dtype = DType::Int32);
   ir::Value cast(ir::Value value, DType dtype);
@@ -43,10 +69,12 @@ class FinalBuilder {
   ir::Value sum(const std::vector<IndexTerm>& terms, DType dtype = DType::Int64);
   const ir::Type& type_of(ir::Value value) const { return out_.type(value); }
 
-  ir::Kernel out_;
-  Names names_;
-  std::set<const ir::Op*> inserted_;
-  std::set<const ir::Op*> written_at_uses_;  // scalars without a line: no single use may name them
+  ir::Kernel& out_;
+  Names& names_;
+  Statements*& list_;
+  std::unordered_map<std::uint32_t, ir::Value>& scalars_;
+  std::set<const ir::Op*>& inserted_;
+  std::set<const ir::Op*>& written_at_uses_;
 };
 
 }  // namespace tilewright

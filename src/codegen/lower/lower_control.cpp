@@ -44,12 +44,6 @@ void ProgramLowering::control(const Step& step) {
   TW_UNREACHABLE("'{}' is lowered as the loop that it holds", step.op->facts().name);
 }
 
-void ProgramLowering::region(ir::Region& region, const std::function<void()>& body) {
-  Statements* const outside = std::exchange(list_, &region.ops);
-  body();
-  list_ = outside;
-}
-
 // Region arguments for the scalars of `to`, and copies to its tiles; returns the initial scalars.
 std::vector<ir::Value> ProgramLowering::carry(const Step& step, const std::vector<ir::Value>& to,
                                            const std::vector<ir::Value>& from) {

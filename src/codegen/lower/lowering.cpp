@@ -17,8 +17,8 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps)
-    : RowFacts(laid, sweeps), ProgramLowering(laid, sweeps), text_(out_) {}
+LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps, FinalProgram& program)
+    : RowFacts(laid, sweeps), ProgramLowering(laid, sweeps, program), text_(out_) {}
 
 bool LoopLowering::asks_others(const ir::Op& loop) const { return is_waiting(kernel_, loop); }
 
@@ -175,7 +175,8 @@ void LoopLowering::scalar_memory(const ir::Op& op) {
 
 ir::Kernel lower_to_loops(const ir::Kernel& laid) {
   const Sweeps sweeps(laid);
-  return LoopLowering(laid, sweeps).run();
+  FinalProgram program;
+  return LoopLowering(laid, sweeps, program).run();
 }
 
 }  // namespace tilewright

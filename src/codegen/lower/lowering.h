@@ -122,7 +122,7 @@ struct LoweredPart {
 
 class LoopLowering : private RowFacts, private ProgramLowering {
  public:
-  LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps);
+  LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps, FinalProgram& program);
   ir::Kernel run();
 
  private:
@@ -135,7 +135,7 @@ class LoopLowering : private RowFacts, private ProgramLowering {
   void note_lines(const std::vector<const ir::Op*>& ops);
   void scalar_op(const ir::Op& op);
   void scalar_memory(const ir::Op& op);
-  bool is_inlined(const ir::Op& op, ir::Value made) const override;
+  bool is_inlined(const ir::Op& op, ir::Value made) const;
 
   // ---- Arrays (lower_arrays.cpp)
   struct WantedArray {

@@ -21,11 +21,6 @@ ir::Value ProgramLowering::only_element(const ir::Op& view, ir::Value) {
   TW_UNREACHABLE("the element of '{}' is used before it is lowered", view.facts().name);
 }
 
-void ProgramLowering::write_at_uses(ir::Value value, ir::Value made) {
-  scalars_[value.id] = made;
-  written_at_uses_.insert(out_.maker(made));
-}
-
 void ProgramLowering::define(ir::Value value, ir::Value made) {
   scalars_[value.id] = named(made, names_.make(laid_.name_of(value)), *list_);
 }

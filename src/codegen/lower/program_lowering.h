@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,8 +14,15 @@
 namespace tilewright {
 
 class ProgramLowering : protected FinalBuilder {
+ public:
+  // What a `for` carries besides the values of the kernel.
+  struct Carried {
+    ir::Value variable, initial;
+  };
+
  protected:
-  ProgramLowering(const ir::Kernel& laid, const Sweeps& sweeps) : laid_(laid), sweeps_(sweeps) {}
+  ProgramLowering(const ir::Kernel& laid, const Sweeps& sweeps, FinalProgram& program)
+      : FinalBuilder(program), laid_(laid), sweeps_(sweeps) {}
   virtual ~ProgramLowering() = default;
 
   // ---- Of each lowering
@@ -24,17 +30,12 @@ class ProgramLowering : protected FinalBuilder {
   // Every element of the second tile into the array of the first.
   virtual void copy(const Step& step,
                     const std::vector<std::pair<ir::Value, ir::Value>>& copies) = 0;
-  // Whether what an op was made is written where it is used.
-  virtual bool is_inlined(const ir::Op& op, ir::Value made) const = 0;
   // Whether a loop has to let other programs run.
   virtual bool asks_others(const ir::Op&) const { return false; }
   virtual void mark_loop(ir::Op&, const ir::Op&) {}
   // The scalar that a view of a tile with one element gives, which has no step of its own.
   virtual ir::Value only_element(const ir::Op& view, ir::Value value);
   // What else a `for` carries, when all that stands before it is there, and the next values of that.
-  struct Carried {
-    ir::Value variable, initial;
-  };
   virtual std::vector<Carried> begin_rounds(const Step&) { return {}; }
   virtual std::vector<ir::Value> end_rounds(const Step&) { return {}; }
   // The loop itself: what it carries has its initial values; and the steps of one of its rounds.
@@ -46,7 +47,6 @@ class ProgramLowering : protected FinalBuilder {
 
   // ---- Scalars (program_lowering.cpp)
   ir::Value scalar(ir::Value value);
-  void write_at_uses(ir::Value value, ir::Value made);
   void define(ir::Value value, ir::Value made);
 
   // ---- Control (lower_control.cpp)
@@ -58,12 +58,9 @@ class ProgramLowering : protected FinalBuilder {
                                const std::vector<ir::Value>& from);
   std::vector<ir::Value> carry_on(const std::vector<ir::Value>& to,
                                   const std::vector<ir::Value>& from);
-  void region(ir::Region& region, const std::function<void()>& body);
 
   const ir::Kernel& laid_;
   const Sweeps& sweeps_;
-  Statements* list_ = nullptr;                            // where statements are put now
-  std::unordered_map<std::uint32_t, ir::Value> scalars_;  // by value of the Laid kernel
 };
 
 }  // namespace tilewright

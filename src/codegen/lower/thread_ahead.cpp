@@ -6,10 +6,13 @@
 // from one round to the next: the wait for the next round's slots, and the barrier that goes with
 // it, stand before the last step's multiplications. Copies of later rounds start between the
 // steps, a few at a time.
+#include "codegen/lower/thread_ahead.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/find_ahead.h"
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -19,188 +22,60 @@ using ir::Type;
 
 namespace {
 
-constexpr int most_words = 200;  // of sums and of two steps' operands; a thread has 255 registers
-
-// A step may have no ops, only reductions of what an earlier one kept.
-bool is_copy_step(const Step& step) {
-  return step.kind == Step::Kind::Elements && !step.ops.empty() &&
-         step.ops.front()->kind == OpKind::CopyAsync;
-}
-
-bool holds_copies(const Step& branch) {
-  return std::any_of(branch.regions[0].begin(), branch.regions[0].end(), is_copy_step);
-}
-
-// What is written must stay before, or behind, what later rounds copy.
-bool writes_in(const ir::Op& loop) {
-  bool out = false;
-  ir::walk(loop.regions[0], [&](const ir::Op& op) {
-    out |= op.facts().has(ir::Writes) && op.kind != OpKind::CopyAsync;
-  });
-  return out;
-}
-
 bool is_argument_of(const ir::Op& loop, ir::Value value) {
   const std::vector<ir::Value>& all = loop.regions[0].arguments;
   return std::find(all.begin() + 1, all.end(), value) != all.end();
 }
 
-}  // namespace
-
-// ---- Which loops
-
-bool ThreadLowering::uses_shared(const Step& step, bool slots_only) const {
-  for (const TileRead& read : reads_of(kernel_, schedule_, step).arrays)
-    if (layouts_.is_slot(read.value) || (!slots_only && layouts_.is_shared(read.value)))
-      return true;
-  for (const ir::Value value : step.kept)
-    if (!slots_only && layouts_.is_shared(value)) return true;
-  return !slots_only && !step.reductions.empty();
-}
-
-// None when something else than one product reads the slots, or when shared memory is used behind
-// it: the barrier inside the product is the only one of a round.
-std::optional<ThreadLowering::Ahead> ThreadLowering::find_ahead(const Step& loop) {
-  Ahead out;
-  for (const Step& step : loop.regions[0]) {
-    if (step.kind == Step::Kind::Elements) {
-      if (uses_shared(step, out.dot == nullptr)) return std::nullopt;
-      continue;
-    }
-    const OpKind kind = step.op->kind;
-    if (kind == OpKind::WaitCopies || kind == OpKind::CommitCopies) {
-      const Step*& only = kind == OpKind::WaitCopies ? out.wait : out.commit;
-      if (only || out.dot) return std::nullopt;
-      only = &step;
-    } else if (kind == OpKind::Dot) {
-      if (out.dot || !layouts_.fits(*step.op)) return std::nullopt;
-      out.dot = &step;
-    } else if (kind == OpKind::If && !out.dot && !out.copies && holds_copies(step)) {
-      if (can_start_beside(step)) out.copies = &step;
-    } else if (step.kind == Step::Kind::Control || (step.kind == Step::Kind::Across && out.dot)) {
-      return std::nullopt;
-    }
-  }
-  const bool is_whole = out.wait && out.commit && out.dot && !writes_in(*loop.op);
-  if (!is_whole || !finds_slots(*loop.op, out) || !has_room(out)) return std::nullopt;
-  out.loop = loop.op;
-  out.reads_ahead = true;
-  return out;
-}
-
-// Other loops: copies start between the steps of the first product behind them.
-std::optional<ThreadLowering::Ahead> ThreadLowering::find_beside(const Step& loop) {
-  Ahead out;
-  for (const Step& step : loop.regions[0]) {
-    if (step.kind == Step::Kind::Elements) continue;
-    const OpKind kind = step.op->kind;
-    if (kind == OpKind::If && !out.copies && holds_copies(step) && can_start_beside(step)) {
-      out.copies = &step;
-    } else if (kind == OpKind::CommitCopies) {
-      if (out.commit || !out.copies) return std::nullopt;
-      out.commit = &step;
-    } else if (kind == OpKind::Dot && out.commit) {
-      const DotPlan& plan = layouts_.plan_of(*step.op);
-      const bool has_steps = plan.sizes.depth > plan.shape.log_depth && plan.sizes.batch == 0;
-      if (!layouts_.fits(*step.op) || !has_steps || writes_in(*loop.op)) return std::nullopt;
-      out.dot = &step;
-      return out;
-    } else if (step.kind == Step::Kind::Control) {
-      return std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-bool ThreadLowering::finds_slots(const ir::Op& loop, Ahead& out) const {
-  const DotPlan& plan = layouts_.plan_of(*out.dot->op);
-  if (plan.sizes.depth <= plan.shape.log_depth || plan.sizes.batch != 0) return false;
-  for (std::size_t side = 0; side < 2; ++side) {
-    const std::optional<SharedView> view = shared_view(*out.dot, out.dot->op->operands[side]);
-    if (!view || !layouts_.is_slot(view->array)) return false;
-    out.reads[side] = kernel_.maker(view->array);
-    const ir::Value slot = out.reads[side]->operands[0];
-    if (out.slot && slot != out.slot) return false;
-    out.slot = slot;
-  }
-  const std::vector<ir::Value>& arguments = loop.regions[0].arguments;
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    if (arguments[i] != out.slot) continue;
-    out.initial_slot = loop.operands[i + 2];
-    out.next_slot = loop.regions[0].ops.back()->operands[i - 1];
-    return true;
-  }
-  return false;
-}
-
-// Whether there are registers for two steps' words.
-bool ThreadLowering::has_room(const Ahead& ahead) const {
-  int words = layouts_.plan_of(*ahead.dot->op).layouts.result.register_count();
-  for (const bool is_left : {true, false}) {
-    const DotOperand operand = operand_of(*ahead.dot, is_left);
-    if (!matrix_view(*ahead.dot, operand)) return false;
-    words += 2 << (operand.log_words + operand.log_tiles);
-  }
-  return words <= most_words;
-}
-
-// Whether the copies of a branch can start at any place: each is a call without more around it.
-bool ThreadLowering::can_start_beside(const Step& branch) {
-  if (!branch.regions[1].empty() || !branch.op->results.empty()) return false;
-  return std::all_of(branch.regions[0].begin(), branch.regions[0].end(), [&](const Step& step) {
-    if (!is_copy_step(step)) return false;
-    const ElementLoop loop = copy_loop(step);
-    return loop.log_slices == 0 && can_copy_vectors(loop, *step.ops.front());
-  });
-}
-
-bool ThreadLowering::is_taken_ahead(const Step& step) {
-  const Ahead* of = ahead();
-  if (!of) return false;
-  const bool is_beside = &step == of->copies || &step == of->commit;
-  return (of->reads_ahead && &step == of->wait) || (of->copies && is_beside);
-}
-
 // Whether a value is there before the loop.
-bool ThreadLowering::is_outside(const ir::Op& loop, ir::Value value) const {
+bool is_outside(const ir::Kernel& kernel, const ir::Op& loop, ir::Value value) {
   const auto is_of = [&](const ir::Region& region) {
     return std::find(region.arguments.begin(), region.arguments.end(), value) !=
            region.arguments.end();
   };
   bool out = !is_of(loop.regions[0]);
   ir::walk(loop.regions[0], [&](const ir::Op& op) {
-    out &= &op != kernel_.maker(value);
+    out &= &op != kernel.maker(value);
     for (const ir::Region& region : op.regions) out &= !is_of(region);
   });
-  return out || ElementPlans::constant_of(value).has_value();
+  return out;
+}
+
+}  // namespace
+
+LoopAhead* ThreadAhead::loop_of(const Step& product) {
+  return ahead() && ahead()->dot == &product ? ahead() : nullptr;
+}
+
+bool ThreadAhead::is_taken_ahead(const Step& step) {
+  const Ahead* of = ahead();
+  if (!of) return false;
+  const bool is_beside = &step == of->copies || &step == of->commit;
+  return (of->reads_ahead && &step == of->wait) || (of->copies && is_beside);
 }
 
 // ---- Before the loop, and where a round ends
 
-std::vector<ThreadLowering::Carried> ThreadLowering::begin_rounds(const Step& loop) {
-  const bool is_of_groups =
-      std::any_of(loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
-        return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
-               is_by_warpgroups(step);
-      });
-  std::optional<Ahead> ahead = is_of_groups ? std::nullopt : find_ahead(loop);
-  if (!ahead && !is_of_groups) ahead = find_beside(loop);
+std::vector<ProgramLowering::Carried> ThreadAhead::begin_rounds(const Step& loop) {
+  std::optional<Ahead> ahead = find_ahead(state_, loop);
   if (ahead && ahead->reads_ahead) read_first(*ahead, loop);
   else if (ahead) place_copies(*ahead, *loop.op);
-  std::vector<Carried> out;
+  std::vector<ProgramLowering::Carried> out;
   if (ahead)
     for (CopyBeside& copy : ahead->beside) {
       if (!copy.from) continue;
       const ir::Value variable = out_.make_value(
           type_of(copy.from),
-          names_.make(out_.name_of(buffer_array(*copy.step->ops.front())) + "_from"), nullptr);
+          names_.make(out_.name_of(families().copies.buffer_array(*copy.step->ops.front())) +
+                      "_from"),
+          nullptr);
       out.push_back({variable, std::exchange(copy.from, variable)});
     }
   aheads_.push_back(std::move(ahead));
   return out;
 }
 
-std::vector<ir::Value> ThreadLowering::end_rounds(const Step&) {
+std::vector<ir::Value> ThreadAhead::end_rounds() {
   std::vector<ir::Value> out;
   if (const Ahead* of = ahead())
     for (const CopyBeside& copy : of->beside) {
@@ -215,32 +90,34 @@ std::vector<ir::Value> ThreadLowering::end_rounds(const Step&) {
 }
 
 // Words of two steps: of the one that is multiplied, and of the next one.
-void ThreadLowering::read_first(Ahead& ahead, const Step& loop) {
+void ThreadAhead::read_first(Ahead& ahead, const Step& loop) {
   for (const bool is_left : {true, false}) {
-    const OperandWords words = words_of(*ahead.dot, operand_of(*ahead.dot, is_left));
-    ahead.words.emplace_back(words, make_words(words, 1));
+    const OperandWords words =
+        families().mma.words_of(*ahead.dot, plans_.operand_of(*ahead.dot, is_left));
+    ahead.words.emplace_back(words, families().mma.make_words(words, 1));
   }
   if (ahead.copies) place_copies(ahead, *loop.op);
-  wait_for_copies(*ahead.wait->op);
+  families().copies.wait_for_copies(*ahead.wait->op);
   const Loop nowhere = loop_with(*ahead.dot, {{"", 0}, {"", 0}}, {{}, {}});
   const ir::Value has_rounds =
       compare("lt", scalar(loop.op->operands[0]), scalar(loop.op->operands[1]));
   when(has_rounds, [&] {
     for (const std::size_t side : {0, 1})
-      read_half(ahead, side, slot_of(*ahead.reads[side], scalar(ahead.initial_slot)),
+      read_half(ahead, side,
+                families().copies.slot_of(*ahead.reads[side], scalar(ahead.initial_slot)),
                 ahead.words[side].second, nowhere);
   });
 }
 
-void ThreadLowering::read_half(const Ahead& ahead, std::size_t side, ir::Value slot, ir::Value into,
-                               const Loop& around) {
-  read_words(*ahead.dot, ahead.words[side].first, into, around, slot);
+void ThreadAhead::read_half(const Ahead& ahead, std::size_t side, ir::Value slot, ir::Value into,
+                            const Loop& around) {
+  families().mma.read_words(*ahead.dot, ahead.words[side].first, into, around, slot);
 }
 
 // ---- In the loop
 
 // After the last round the same slot is read once more.
-void ThreadLowering::multiply_ahead(const Step& step, ir::Value sums) {
+void ThreadAhead::multiply_ahead(const Step& step, ir::Value sums) {
   const Ahead& of = *ahead();
   const DotPlan& plan = layouts_.plan_of(*step.op);
   Loop steps = loop_with(
@@ -253,9 +130,9 @@ void ThreadLowering::multiply_ahead(const Step& step, ir::Value sums) {
     return view(array, sum({{number, count}}, i32));
   };
   const auto multiply = [&](ir::Value number) {
-    multiply_words(step, sums,
-                   {{of.words[0].first, half(0, number)}, {of.words[1].first, half(1, number)}},
-                   nowhere);
+    families().mma.multiply_words(
+        step, sums, {{of.words[0].first, half(0, number)}, {of.words[1].first, half(1, number)}},
+        nowhere);
   };
   const ir::Value next_slot =
       named(FinalBuilder::make(OpKind::Select,
@@ -265,7 +142,7 @@ void ThreadLowering::multiply_ahead(const Step& step, ir::Value sums) {
   std::array<ir::Value, 2> next;
   for (const std::size_t side : {0, 1})
     next[side] =
-        named(slot_of(*of.reads[side], next_slot),
+        named(families().copies.slot_of(*of.reads[side], next_slot),
               names_.make("next_" + out_.name_of(array(of.reads[side]->result()))), *list_);
   open_rounds(steps, 0, "depth", -1, {}, 1);
   const ir::Value at = steps.variables[0];
@@ -275,19 +152,19 @@ void ThreadLowering::multiply_ahead(const Step& step, ir::Value sums) {
   multiply(odd(sum({{at}, {number(-1)}}, i32)));
   close(steps, 0);
   if (of.copies) statement(OpKind::CommitCopies, {}, *list_, {}, of.commit->op->location);
-  wait_for_copies(*of.wait->op);
+  families().copies.wait_for_copies(*of.wait->op);
   for (const std::size_t side : {0, 1})
     read_half(of, side, next[side], of.words[side].second, nowhere);
   multiply(number(1));
 }
 
-ir::Value ThreadLowering::odd(ir::Value value) {
+ir::Value ThreadAhead::odd(ir::Value value) {
   return FinalBuilder::make(OpKind::Digit, {value}, Type::scalar(i32),
                             {{"over", std::int64_t{1}}, {"of", std::int64_t{2}}});
 }
 
 // Whether the loop has another round.
-ir::Value ThreadLowering::has_next(const ir::Op& loop) {
+ir::Value ThreadAhead::has_next(const ir::Op& loop) {
   const ir::Value index = scalar(loop.regions[0].arguments[0]);
   return compare("lt", sum({{index}, {scalar(loop.operands[2])}}, type_of(index).dtype),
                  scalar(loop.operands[1]));
@@ -298,12 +175,12 @@ ir::Value ThreadLowering::has_next(const ir::Op& loop) {
 // One place of each thread that goes along with the loop's pointers, and distances from there: the
 // compiler would rather keep all places from before the loop, and have no registers left for the
 // product.
-void ThreadLowering::place_copies(Ahead& ahead, const ir::Op& loop) {
+void ThreadAhead::place_copies(Ahead& ahead, const ir::Op& loop) {
   for (const Step& step : ahead.copies->regions[0]) {
     const ir::Op& op = *step.ops.front();
-    CopyBeside copy{.step = &step, .loop = {.plan = copy_loop(step)}};
+    CopyBeside copy{.step = &step, .loop = {.plan = plans_.copy_loop(step)}};
     copy.loop.variables[of_thread] = thread_;
-    copy.place = copy_place(copy.loop, op);
+    copy.place = families().copies.copy_place(copy.loop, op);
     carry_pointer(copy, loop);
     ahead.beside.push_back(std::move(copy));
   }
@@ -311,11 +188,12 @@ void ThreadLowering::place_copies(Ahead& ahead, const ir::Op& loop) {
 
 // Where the pointers are a sum of one that the loop carries and what stays the same, and the loop
 // adds to that one.
-void ThreadLowering::carry_pointer(CopyBeside& copy, const ir::Op& loop) {
-  const ir::Op* affine = formula_of(copy.loop.plan, *copy.step->ops.front());
+void ThreadAhead::carry_pointer(CopyBeside& copy, const ir::Op& loop) {
+  const ir::Op* affine = plans_.formula_of(copy.loop.plan, *copy.step->ops.front());
   if (!affine || !is_argument_of(loop, affine->operands[0])) return;
   for (std::size_t i = 1; i < affine->operands.size(); ++i)
-    if (!is_outside(loop, affine->operands[i])) return;
+    if (!plans_.constant_of(affine->operands[i]) && !is_outside(kernel_, loop, affine->operands[i]))
+      return;
   const std::vector<ir::Value>& arguments = loop.regions[0].arguments;
   const auto number = static_cast<std::size_t>(
       std::find(arguments.begin(), arguments.end(), affine->operands[0]) - arguments.begin());
@@ -335,24 +213,16 @@ void ThreadLowering::carry_pointer(CopyBeside& copy, const ir::Op& loop) {
                             only_variable(frame.space, first, of_thread));
 }
 
-// The pointer with what an affine op adds to its base at a place.
-ir::Value ThreadLowering::moved_pointer(ir::Value pointer, Loop& loop, const ir::Op& affine,
-                                        const Place& place) {
-  for (const ir::Value term : affine_terms(loop, affine, place))
-    if (!is_zero(term))
-      pointer = FinalBuilder::make(OpKind::Offset, {pointer, term}, type_of(pointer));
-  return pointer;
-}
-
-void ThreadLowering::begin_beside() {
+void ThreadAhead::begin_beside() {
   Ahead& of = *ahead();
   if (!of.copies) return;
   of.starts = named(scalar(of.copies->op->operands[0]), names_.make("is_ahead"), *list_);
-  for (CopyBeside& copy : of.beside) copy.slot = begin_copies(*copy.step->ops.front());
+  for (CopyBeside& copy : of.beside)
+    copy.slot = families().copies.begin_copies(*copy.step->ops.front());
 }
 
 // A part of the copies for each step from number `first_step` on.
-void ThreadLowering::start_beside(CopyBeside& copy, const Loop& steps, int first_step) {
+void ThreadAhead::start_beside(CopyBeside& copy, const Loop& steps, int first_step) {
   Loop& loop = copy.loop;
   const ir::Op& op = *copy.step->ops.front();
   const std::int64_t parts =
@@ -380,13 +250,14 @@ void ThreadLowering::start_beside(CopyBeside& copy, const Loop& steps, int first
     const ir::Value to =
         view(copy.slot, moved(copy.place.at, copy.place.image, loop, copy.place.by_vector));
     const ir::Value from = copy.from
-                               ? moved_pointer(copy.from, loop, *formula_of(loop.plan, op),
+                               ? moved_pointer(copy.from, loop, *plans_.formula_of(loop.plan, op),
                                                only_variable(frame.space, first, over_vectors))
                                : element(loop, op.operands[0], first);
-    const ir::Value wanted = copy_wanted(loop, op);
-    start_copy(loop, op,
-               {to, from, wanted ? wanted : constant_of(Type::scalar(b1), std::int64_t{1}),
-                ahead()->starts});
+    const ir::Value wanted = families().copies.copy_wanted(loop, op);
+    families().copies.start_copy(
+        loop, op,
+        {to, from, wanted ? wanted : constant_of(Type::scalar(b1), std::int64_t{1}),
+         ahead()->starts});
     statement(OpKind::Yield, {}, *list_);
   });
   loop.scopes.pop_back();

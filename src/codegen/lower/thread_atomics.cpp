@@ -5,6 +5,8 @@
 // for the old value, since nothing can then be known to have come before. Where the loads of a loop
 // come first and the atomic is its first write, one pair of fences around the loop does for all of
 // its elements; fences at each element would make every one wait for memory.
+#include "codegen/lower/thread_atomics.h"
+
 #include <algorithm>
 
 #include "codegen/cuda/program_shape.h"
@@ -31,8 +33,8 @@ std::string scope_of(const ir::Op& atomic) {
 }  // namespace
 
 // With these operands, in this order; what it gives has a name where it is wanted.
-ir::Value ThreadLowering::make_atomic(const ir::Op& op, const std::vector<ir::Value>& operands,
-                                      const std::string& order, const std::string& name) {
+ir::Value ThreadAtomics::make_atomic(const ir::Op& op, const std::vector<ir::Value>& operands,
+                                     const std::string& order, const std::string& name) {
   ir::Op* made = out_.make_op(op.kind, operands, {kernel_.type(op.result()).element()}, op.location);
   if (op.kind == OpKind::AtomicRmw) made->set("op", std::string(op.text("op")));
   made->set("order", order);
@@ -42,13 +44,13 @@ ir::Value ThreadLowering::make_atomic(const ir::Op& op, const std::vector<ir::Va
   return made->result();
 }
 
-void ThreadLowering::fence(const ir::Op& atomic) {
+void ThreadAtomics::fence(const ir::Op& atomic) {
   statement(OpKind::Fence, {}, *list_, {{"scope", scope_of(atomic)}});
 }
 
 // ---- Elements of tiles
 
-void ThreadLowering::atomic_element(Loop& loop, const ir::Op& op) {
+void ThreadAtomics::atomic_element(Loop& loop, const ir::Op& op) {
   const Frame& frame = loop.plan.frame;
   std::vector<ir::Value> conditions;
   if (const ir::Value own = owner(*frame.layout)) conditions.push_back(own);
@@ -58,7 +60,7 @@ void ThreadLowering::atomic_element(Loop& loop, const ir::Op& op) {
   for (std::size_t k = 1; k < values; ++k)
     operands.push_back(element(loop, op.operands[k], frame.place));
   operands.insert(operands.begin(), element(loop, op.operands[0], frame.place));
-  const bool is_asked = uses_[op.result().id] > 0;
+  const bool is_asked = plans_.uses_of(op.result()) > 0;
   if (is_asked && owner(*frame.layout)) return share_old(loop, op, std::move(operands), conditions);
   const std::string name = is_asked ? names_.make(kernel_.name_of(op.result()), "old") : "";
   const std::string order = order_of(op, fenced_);
@@ -75,8 +77,8 @@ void ThreadLowering::atomic_element(Loop& loop, const ir::Op& op) {
 
 // Where several threads hold the element, one does it and the others get what it has found through
 // shared memory.
-void ThreadLowering::share_old(Loop& loop, const ir::Op& op, std::vector<ir::Value> operands,
-                               const std::vector<ir::Value>& conditions) {
+void ThreadAtomics::share_old(Loop& loop, const ir::Op& op, std::vector<ir::Value> operands,
+                              const std::vector<ir::Value>& conditions) {
   const Frame& frame = loop.plan.frame;
   const std::string name = names_.make(kernel_.name_of(op.result()), "old");
   const Type element = kernel_.type(op.result()).element();
@@ -98,8 +100,9 @@ void ThreadLowering::share_old(Loop& loop, const ir::Op& op, std::vector<ir::Val
 }
 
 // Puts the first fence behind the loads of a loop; the atomic itself then has none.
-void ThreadLowering::begin_fenced(const TileReads& reads, const std::vector<Preload>& preloads,
-                                  const Step& step) {
+void ThreadAtomics::begin_fenced(const TileReads& reads,
+                                 const std::vector<ElementPlans::Preload>& preloads,
+                                 const Step& step) {
   const auto first = std::find_if(step.ops.begin(), step.ops.end(),
                                   [](const ir::Op* op) { return op->facts().has(ir::Writes); });
   if (first == step.ops.end() || (*first)->kind != OpKind::AtomicRmw ||
@@ -107,7 +110,7 @@ void ThreadLowering::begin_fenced(const TileReads& reads, const std::vector<Prel
     return;
   const auto is_done = [&](const TileAccess& access) {
     return access.op->kind != OpKind::Load ||
-           std::any_of(preloads.begin(), preloads.end(), [&](const Preload& preload) {
+           std::any_of(preloads.begin(), preloads.end(), [&](const ElementPlans::Preload& preload) {
              return preload.value == access.op->result();
            });
   };
@@ -116,12 +119,13 @@ void ThreadLowering::begin_fenced(const TileReads& reads, const std::vector<Prel
   fence(*fenced_);
 }
 
-void ThreadLowering::end_fenced() {
-  if (fenced_ && uses_[fenced_->result().id] > 0) fence(*fenced_);
+void ThreadAtomics::end_fenced() {
+  if (fenced_ && plans_.uses_of(fenced_->result()) > 0) fence(*fenced_);
   fenced_ = nullptr;
 }
 
-void ThreadLowering::note_atomic(const VectorAccess& access, std::vector<ir::Attribute>& out) const {
+void ThreadAtomics::note_atomic(const ElementPlans::VectorAccess& access,
+                                std::vector<ir::Attribute>& out) const {
   constexpr std::int64_t most_bytes = 16;
   const ir::Op& op = *access.op;
   const auto bytes = static_cast<std::int64_t>(kernel_.type(op.operands[1]).element_bytes());
@@ -134,13 +138,13 @@ void ThreadLowering::note_atomic(const VectorAccess& access, std::vector<ir::Att
 
 // What the block did before happens before it; what it does after sees what it saw. One thread does
 // it, and the others get its result through shared memory.
-void ThreadLowering::scalar_atomic(const ir::Op& op) {
+void ThreadAtomics::scalar_atomic(const ir::Op& op) {
   meet();
   std::vector<ir::Value> operands;
   for (const ir::Value operand : op.operands) operands.push_back(scalar(operand));
   const ir::Value is_first = compare("eq", thread_, number(0));
   const std::string order = order_of(op, nullptr);
-  if (uses_[op.result().id] == 0) {
+  if (plans_.uses_of(op.result()) == 0) {
     if (op.kind == OpKind::AtomicCas)
       return when(is_first, [&] { make_atomic(op, operands, order, ""); });
     ir::Value& mask = operands.size() > 2 ? operands[2] : operands.emplace_back();
@@ -165,13 +169,17 @@ void ThreadLowering::scalar_atomic(const ir::Op& op) {
 
 // ---- Loops that only wait for an exchange
 
+ir::Value ThreadAtomics::spinning_atomic(const ir::Op& op, const std::vector<ir::Value>& operands) {
+  return make_atomic(op, operands, spinning_, names_.make(kernel_.name_of(op.result()), "old"));
+}
+
 // Blocks of fewer threads are so many that their asking at full speed keeps the memory busy which
 // the one that has the lock waits for: a fence in every round slows them down.
 constexpr int threads_of_few_blocks = 256;
 
 // One thread asks, the others wait at a barrier. What the block did before must be seen by whoever
 // sees the exchange: one fence is enough for all rounds, since nothing is written between them.
-void ThreadLowering::spin(const Step& step) {
+void ThreadAtomics::spin(const Step& step) {
   const auto at = std::find_if(step.regions[0].begin(), step.regions[0].end(),
                                [](const Step& inner) { return is_exchange(*inner.op); });
   const ir::Op& exchange = *at->op;
@@ -182,7 +190,7 @@ void ThreadLowering::spin(const Step& step) {
   when(compare("eq", thread_, number(0)), [&] {
     if (is_fenced) fence(exchange);
     spinning_ = is_fenced ? "acquire" : order_of(exchange, nullptr);
-    while_loop(step);
+    families().program.while_loop(step);
     spinning_.clear();
   });
   meet();

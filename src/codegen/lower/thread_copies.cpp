@@ -2,7 +2,10 @@
 // codegen/lower/thread_copies.cpp — copies from global memory into slots of buffers, and what waits
 // for them, in the program of a thread. A slot is a view of an array in shared memory: ops read it
 // where it lies.
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_copies.h"
+
+#include "codegen/lower/copy_facts.h"
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -10,9 +13,14 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
+ThreadCopies::ThreadCopies(ThreadState& state)
+    : ThreadElements(state),
+      has_products_(has_asynchronous_dots(kernel_)),
+      advances_copies_(has_lines_along_depth(kernel_, state.facts)) {}
+
 // ---- Buffers
 
-ir::Value ThreadLowering::buffer_array(const ir::Op& op) {
+ir::Value ThreadCopies::buffer_array(const ir::Op& op) {
   const std::size_t number = kernel_.buffer_of(op);
   if (const auto found = buffers_.find(number); found != buffers_.end()) return found->second;
   const ir::KernelBuffer& buffer = kernel_.buffers[number];
@@ -20,13 +28,13 @@ ir::Value ThreadLowering::buffer_array(const ir::Op& op) {
                                         buffer.slots * buffer.type.numel(), buffer);
 }
 
-ir::Value ThreadLowering::slot_of(const ir::Op& op, ir::Value slot) {
+ir::Value ThreadCopies::slot_of(const ir::Op& op, ir::Value slot) {
   const ir::Value array = buffer_array(op);
   const std::int64_t size = kernel_.buffers[kernel_.buffer_of(op)].type.numel();
   return FinalBuilder::make(OpKind::ArrayView, {array, sum({{slot, size}}, i32)}, type_of(array));
 }
 
-void ThreadLowering::read_buffer(const Step& step) {
+void ThreadCopies::read_buffer(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Value slot = slot_of(op, scalar(op.operands[0]));
   out_.maker(slot)->location = op.location;
@@ -35,7 +43,7 @@ void ThreadLowering::read_buffer(const Step& step) {
 }
 
 // All threads have waited for their own copies when they meet, and shown them to products.
-void ThreadLowering::wait_for_copies(const ir::Op& op) {
+void ThreadCopies::wait_for_copies(const ir::Op& op) {
   statement(OpKind::WaitCopies, {}, *list_, op.attributes, op.location);
   if (has_products_) call_statement(LibraryKind::ShowToProducts);
   meet();
@@ -43,19 +51,19 @@ void ThreadLowering::wait_for_copies(const ir::Op& op) {
 
 // ---- Copies
 
-ir::Value ThreadLowering::begin_copies(const ir::Op& op) {
+ir::Value ThreadCopies::begin_copies(const ir::Op& op) {
   const ir::Value slot = slot_of(op, scalar(op.operands[1]));
   out_.maker(slot)->location = op.location;
   return named(slot, names_.make(out_.name_of(buffer_array(op)) + "_slot"), *list_);
 }
 
-void ThreadLowering::copy_ahead(const Step& step) {
+void ThreadCopies::copy_ahead(const Step& step) {
   const ir::Op& op = *step.ops.front();
   const ir::Value slot = begin_copies(op);
-  Loop loop{.plan = copy_loop(step)};
+  Loop loop{.plan = plans_.copy_loop(step)};
   loop.variables[of_thread] = thread_;
-  const bool are_vectors = can_copy_vectors(loop.plan, op);
-  if (has_products_ && loop.plan.log_slices == 0 && are_vectors && formula_of(loop.plan, op))
+  const bool are_vectors = plans_.can_copy_vectors(loop.plan, op);
+  if (has_products_ && loop.plan.log_slices == 0 && are_vectors && plans_.formula_of(loop.plan, op))
     return copy_from_one_place(loop, op, slot);
   open(loop, over_slices, "slices", false);
   open(loop, over_vectors, "vectors", true);
@@ -65,7 +73,7 @@ void ThreadLowering::copy_ahead(const Step& step) {
   close(loop, over_slices);
 }
 
-void ThreadLowering::copy_vectors(Loop& loop, const ir::Op& op, ir::Value slot) {
+void ThreadCopies::copy_vectors(Loop& loop, const ir::Op& op, ir::Value slot) {
   const Place first = first_of_vector(loop.plan.frame.place, loop.plan.log_vector);
   const bool advances = advances_copies_ && loop.plan.log_slices == 0;
   const ir::Value pointer = advances ? advanced_pointer(loop, op.operands[0], first)
@@ -84,7 +92,7 @@ void ThreadLowering::copy_vectors(Loop& loop, const ir::Op& op, ir::Value slot) 
 }
 
 // Where the thread's first copy goes in a slot, and how far the others are from there.
-ThreadLowering::CopyPlace ThreadLowering::copy_place(const Loop& loop, const ir::Op& op) {
+CopyPlace ThreadCopies::copy_place(const Loop& loop, const ir::Op& op) {
   const Frame& frame = loop.plan.frame;
   const Place first = first_of_vector(frame.place, loop.plan.log_vector);
   const IndexMap to = layouts_.swizzle_of_buffer(kernel_.buffer_of(op))(first);
@@ -96,11 +104,11 @@ ThreadLowering::CopyPlace ThreadLowering::copy_place(const Loop& loop, const ir:
 
 // A pointer that a loop moves on by a scalar: what is the same in all rounds is worked out before
 // it, and each round adds to it. Compilers would rather add up indices and scale them every time.
-ir::Value ThreadLowering::advanced_pointer(Loop& loop, ir::Value pointer, const Place& place) {
+ir::Value ThreadCopies::advanced_pointer(Loop& loop, ir::Value pointer, const Place& place) {
   const ir::Op* offset = kernel_.maker(pointer);
   const ir::Op* by =
       offset && offset->kind == OpKind::Offset ? kernel_.maker(offset->operands[1]) : nullptr;
-  if (!by || by->kind != OpKind::Splat || constant_of(by->operands[0]))
+  if (!by || by->kind != OpKind::Splat || plans_.constant_of(by->operands[0]))
     return element(loop, pointer, place);
   const ir::Value from = element(loop, offset->operands[0], place);
   return call(LibraryKind::Advanced, {from, element(loop, offset->operands[1], place)},
@@ -108,7 +116,7 @@ ir::Value ThreadLowering::advanced_pointer(Loop& loop, ir::Value pointer, const 
 }
 
 // When all of a tile is wanted; nothing where only each element knows, or none asks.
-std::vector<ir::Value> ThreadLowering::whole_conditions(const ir::Op& op) {
+std::vector<ir::Value> ThreadCopies::whole_conditions(const ir::Op& op) {
   const ir::Op* bounds = op.operands.size() > 2 ? kernel_.maker(op.operands[2]) : nullptr;
   if (!bounds || bounds->kind != OpKind::Bounds) return {};
   const Type& type = kernel_.type(bounds->result());
@@ -116,7 +124,7 @@ std::vector<ir::Value> ThreadLowering::whole_conditions(const ir::Op& op) {
   for (int d = 0; d < type.rank; ++d) {
     const ir::Value low = bounds->operands[2 * static_cast<std::size_t>(d)];
     const ir::Value high = bounds->operands[2 * static_cast<std::size_t>(d) + 1];
-    const auto least = constant_of(low), most = constant_of(high);
+    const auto least = plans_.constant_of(low), most = plans_.constant_of(high);
     if (!(least && *least <= 0)) out.push_back(compare("le", bound(low), number(0)));
     if (!(most && *most >= type.size(d)))
       out.push_back(compare("ge", bound(high), number(type.size(d))));
@@ -126,8 +134,8 @@ std::vector<ir::Value> ThreadLowering::whole_conditions(const ir::Op& op) {
 
 // Beside products that go on, copies are what threads do: each thread's first place is worked out
 // once, and the others are distances from it; a tile that is wanted whole asks for no element.
-void ThreadLowering::copy_from_one_place(Loop& loop, const ir::Op& op, ir::Value slot) {
-  const ir::Op& affine = *formula_of(loop.plan, op);
+void ThreadCopies::copy_from_one_place(Loop& loop, const ir::Op& op, ir::Value slot) {
+  const ir::Op& affine = *plans_.formula_of(loop.plan, op);
   const Frame& frame = loop.plan.frame;
   const Place first = first_of_vector(frame.place, loop.plan.log_vector);
   const CopyPlace place = copy_place(loop, op);
@@ -152,7 +160,7 @@ void ThreadLowering::copy_from_one_place(Loop& loop, const ir::Op& op, ir::Value
       all(whole), [&] { copy_all(false); }, [&] { copy_all(true); });
 }
 
-ir::Value ThreadLowering::copy_wanted(Loop& loop, const ir::Op& op) {
+ir::Value ThreadCopies::copy_wanted(Loop& loop, const ir::Op& op) {
   if (op.operands.size() < 3) return {};
   const Place first = first_of_vector(loop.plan.frame.place, loop.plan.log_vector);
   const ir::Value wanted = element(loop, op.operands[2], first);
@@ -161,8 +169,7 @@ ir::Value ThreadLowering::copy_wanted(Loop& loop, const ir::Op& op) {
   return is_always ? ir::Value{} : wanted;
 }
 
-void ThreadLowering::start_copy(const Loop& loop, const ir::Op& op,
-                                std::vector<ir::Value> operands) {
+void ThreadCopies::start_copy(const Loop& loop, const ir::Op& op, std::vector<ir::Value> operands) {
   const auto start = [&] {
     statement(OpKind::CopyTo, operands, *list_,
               {{"count", std::int64_t{1} << loop.plan.log_vector}}, op.location);
@@ -172,7 +179,7 @@ void ThreadLowering::start_copy(const Loop& loop, const ir::Op& op,
 }
 
 // One after the other through registers, where a copy cannot do it.
-void ThreadLowering::copy_elements(Loop& loop, const ir::Op& op, ir::Value slot) {
+void ThreadCopies::copy_elements(Loop& loop, const ir::Op& op, ir::Value slot) {
   open(loop, within_vector, "elements", true);
   const Place& place = loop.plan.frame.place;
   const Type type = kernel_.buffers[kernel_.buffer_of(op)].type.element();

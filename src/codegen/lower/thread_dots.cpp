@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/lower/thread_dots.cpp — matrix products of the program of a thread: what they add up, and
 // those that multiply-adds make of the thread's patch of rows and columns.
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_dots.h"
+
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -44,15 +46,16 @@ IndexMap right_map(const ProductSizes& sizes, int bits) {
 
 }  // namespace
 
-void ThreadLowering::dot(const Step& step) {
+void ThreadDots::dot(const Step& step) {
   declare(step.op->result());
-  const bool is_of_groups = is_by_warpgroups(step);
-  const Sums sums = begin_sums(step, is_of_groups && starts_from_nothing(step));
-  const bool is_ahead = ahead() && ahead()->dot == &step;
-  if (is_ahead) begin_beside();  // they go to other slots than those that are read now
-  if (is_of_groups) start_product(step, sums);
-  else if (is_ahead && ahead()->reads_ahead) multiply_ahead(step, sums.array);
-  else if (layouts_.fits(*step.op)) multiply_matrices(step, sums.array);
+  const bool is_of_groups = plans_.is_by_warpgroups(step);
+  const Sums sums = begin_sums(step, is_of_groups && plans_.starts_from_nothing(step));
+  const LoopAhead* const ahead = families().ahead.loop_of(step);
+  // They go to other slots than those that are read now.
+  if (ahead) families().ahead.begin_beside();
+  if (is_of_groups) families().groups.start_product(step, sums);
+  else if (ahead && ahead->reads_ahead) families().ahead.multiply_ahead(step, sums.array);
+  else if (layouts_.fits(*step.op)) families().mma.multiply_matrices(step, sums.array);
   else multiply_add(step, sums.array);
   end_sums(step, sums);
 }
@@ -60,7 +63,7 @@ void ThreadLowering::dot(const Step& step) {
 // ---- Sums
 
 // A loop over all of the thread's registers of a product's result, written out.
-ThreadLowering::Loop ThreadLowering::loop_over_sums(const Step& step) {
+ThreadLoop ThreadDots::loop_over_sums(const Step& step) {
   const TileLayout& layout = layouts_.of_array(step.op->result());
   Loop loop = make(step, layout);
   loop.plan.frame.space.variables = {{"k", layout.layout.registers().columns()},
@@ -71,14 +74,14 @@ ThreadLowering::Loop ThreadLowering::loop_over_sums(const Step& step) {
 }
 
 // In the array of the result, or in one of their own where that has small elements or is shared.
-ThreadLowering::Sums ThreadLowering::begin_sums(const Step& step, bool from_nothing) {
+ThreadDots::Sums ThreadDots::begin_sums(const Step& step, bool from_nothing) {
   const ir::Op& op = *step.op;
   const Type wide = Type::scalar(layouts_.plan_of(op).sum);
   const ir::Value from = op.operands[2];
   if (!layouts_.is_shared(op.result()) && wide.dtype == kernel_.type(op.result()).dtype) {
     const bool is_there = schedule_.is_placed(from) && schedule_.is_in_array(from, step) &&
                           schedule_.storage(from) == schedule_.storage(op.result());
-    if (!is_there && !from_nothing) copy(step, op.result(), from);
+    if (!is_there && !from_nothing) families().tiles.copy(step, op.result(), from);
     return {array(op.result()), false};
   }
   const Sums sums{make_array(names_.make(kernel_.name_of(op.result()) + "_sums", "sums"), wide,
@@ -93,7 +96,7 @@ ThreadLowering::Sums ThreadLowering::begin_sums(const Step& step, bool from_noth
   return sums;
 }
 
-void ThreadLowering::end_sums(const Step& step, const Sums& sums) {
+void ThreadDots::end_sums(const Step& step, const Sums& sums) {
   if (!sums.is_own) return;
   const ir::Value result = step.op->result();
   const Type wide = Type::scalar(layouts_.plan_of(*step.op).sum);
@@ -105,15 +108,11 @@ void ThreadLowering::end_sums(const Step& step, const Sums& sums) {
   close(loop, 0);
 }
 
-ir::Value ThreadLowering::register_of(const Loop& loop) {
-  return loop.plan.frame.space.variables[0].bits > 0 ? loop.variables[0] : number(0);
-}
-
 // ---- Multiply-adds
 
 // The loops over the depth and over the thread's patch: an element of the result with the depth
 // above it, and its register.
-ThreadLowering::Patch ThreadLowering::patch_of(const Step& step) {
+ThreadDots::Patch ThreadDots::patch_of(const Step& step) {
   const ProductSizes& sizes = layouts_.plan_of(*step.op).sizes;
   const Layout& layout = layouts_.of_array(step.op->result()).layout;
   const RegisterRoles roles = roles_of(layout, sizes);
@@ -149,8 +148,8 @@ ThreadLowering::Patch ThreadLowering::patch_of(const Step& step) {
 
 // The elements of an operand that a step along the depth needs, for the rows or columns of the
 // patch.
-ir::Value ThreadLowering::read_operand(Loop& loop, ir::Value value, const IndexMap& map,
-                                       std::size_t variable) {
+ir::Value ThreadDots::read_operand(Loop& loop, ir::Value value, const IndexMap& map,
+                                   std::size_t variable) {
   const ir::Op& op = *loop.plan.frame.step->op;
   const Type wide = Type::scalar(layouts_.plan_of(op).sum);
   const SpaceVariable& along = loop.plan.frame.space.variables[variable];
@@ -170,7 +169,7 @@ ir::Value ThreadLowering::read_operand(Loop& loop, ir::Value value, const IndexM
 
 // One step along the depth after the other: the thread's rows and columns are read once and every
 // pair of them is multiplied.
-void ThreadLowering::multiply_add(const Step& step, ir::Value sums) {
+void ThreadDots::multiply_add(const Step& step, ir::Value sums) {
   constexpr std::int64_t unrolled_steps = 4;
   const ir::Op& op = *step.op;
   const ProductSizes& sizes = layouts_.plan_of(op).sizes;

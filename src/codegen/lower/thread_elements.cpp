@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/lower/thread_elements.cpp — one element of a tile: through views, from the thread's
 // array, from memory, or computed.
+#include "codegen/lower/thread_elements.h"
+
 #include <algorithm>
 
 #include "base/check.h"
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -12,14 +14,13 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-// In a line of its own.
-ir::Value ThreadLowering::line(Loop& loop, ir::Value value, ir::Value made, const Place& place) {
+ir::Value ThreadElements::line(Loop& loop, ir::Value value, ir::Value made, const Place& place) {
   const ir::Value out = named(made, names_.make(kernel_.name_of(value), "t"), *list_);
   loop.scopes.back().elements[Frame::key(value, place)] = out;
   return out;
 }
 
-ir::Value ThreadLowering::element(Loop& loop, ir::Value value, const Place& place) {
+ir::Value ThreadElements::element(Loop& loop, ir::Value value, const Place& place) {
   if (!is_tile(kernel_, value)) return scalar(value);
   const Frame::Key key = Frame::key(value, place);
   for (auto scope = loop.scopes.rbegin(); scope != loop.scopes.rend(); ++scope)
@@ -42,22 +43,22 @@ ir::Value ThreadLowering::element(Loop& loop, ir::Value value, const Place& plac
   if (maker->kind == OpKind::Load) return loaded(loop, *maker, place);
   TW_CHECK(maker->facts().has(ir::Elementwise), "an element of '{}' is wanted before it is kept",
            maker->facts().name);
-  if (maker->kind == OpKind::Compare && is_same_in_vector(frame, *maker, place))
+  if (maker->kind == OpKind::Compare && plans_.is_same_in_vector(frame, *maker, place))
     return computed(loop, *maker, value, first_of_vector(place, frame.space.variables[0].bits));
   return computed(loop, *maker, value, place);
 }
 
 // What a condition chooses from is computed before it where it is a call: compilers move no inline
 // assembly over a condition, and threads of a warp would take both ways one after the other.
-ir::Value ThreadLowering::arm(Loop& loop, ir::Value value, const Place& place) {
+ir::Value ThreadElements::arm(Loop& loop, ir::Value value, const Place& place) {
   const ir::Value out = element(loop, value, place);
   const ir::Op* maker = kernel_.maker(value);
   const bool is_computed = is_tile(kernel_, value) && maker && maker->facts().has(ir::Elementwise);
-  if (!is_computed || text_.operand(out).find("tw::") == std::string::npos) return out;
+  if (!is_computed || state_.text.operand(out).find("tw::") == std::string::npos) return out;
   return line(loop, value, out, place);
 }
 
-ir::Value ThreadLowering::computed(Loop& loop, const ir::Op& op, ir::Value value,
+ir::Value ThreadElements::computed(Loop& loop, const ir::Op& op, ir::Value value,
                                    const Place& place) {
   std::vector<ir::Value> operands;
   for (const ir::Value in : op.operands) {
@@ -71,7 +72,7 @@ ir::Value ThreadLowering::computed(Loop& loop, const ir::Op& op, ir::Value value
   return loop.scopes.back().elements[Frame::key(value, place)] = made;
 }
 
-ir::Value ThreadLowering::viewed(Loop& loop, const ir::Op& op, ir::Value value,
+ir::Value ThreadElements::viewed(Loop& loop, const ir::Op& op, ir::Value value,
                                  const Place& place) {
   const ir::OpFacts& facts = op.facts();
   if (facts.maps(ir::Alike)) return constant_of(kernel_.type(value), *op.find("value"));
@@ -82,7 +83,7 @@ ir::Value ThreadLowering::viewed(Loop& loop, const ir::Op& op, ir::Value value,
 }
 
 // An element made of scalars and its index.
-ir::Value ThreadLowering::indexed(Loop& loop, const ir::Op& op, const Place& place) {
+ir::Value ThreadElements::indexed(Loop& loop, const ir::Op& op, const Place& place) {
   if (op.kind == OpKind::Bounds) {
     const std::vector<ir::Value> conditions = bounds(loop, op, place);
     return conditions.empty() ? constant_of(Type::scalar(b1), std::int64_t{1}) : all(conditions);
@@ -95,7 +96,7 @@ ir::Value ThreadLowering::indexed(Loop& loop, const ir::Op& op, const Place& pla
   return affine(loop, op, place);
 }
 
-ir::Value ThreadLowering::joined(Loop& loop, const ir::Op& op, const Place& place) {
+ir::Value ThreadElements::joined(Loop& loop, const ir::Op& op, const Place& place) {
   const Place inner = compose(view_map(kernel_, op, op.result()), place);
   const int bits = place.matrix.rows();
   const std::vector<std::uint8_t> sizes = {static_cast<std::uint8_t>(bits - 1), 1};
@@ -106,13 +107,38 @@ ir::Value ThreadLowering::joined(Loop& loop, const ir::Op& op, const Place& plac
                             kernel_.type(op.result()).element());
 }
 
-ir::Value ThreadLowering::register_index(const Loop& loop, ir::Value value, const Place& place) {
-  return linear(loop, register_map(loop.plan.frame, value, place));
+// ---- In the array of a tile
+
+ir::Value ThreadElements::register_index(const Loop& loop, ir::Value value, const Place& place) {
+  return linear(loop, plans_.register_map(loop.plan.frame, value, place));
+}
+
+ir::Value ThreadElements::array_index(Loop& loop, ir::Value value, const Place& place) {
+  if (plans_.is_stowed(value)) return families().rows.row_index(loop, place);
+  return layouts_.is_shared(value) ? index(loop, layouts_.swizzle_of(value)(place))
+                                   : register_index(loop, value, place);
+}
+
+ir::Value ThreadElements::shared_vector(Loop& loop, ir::Value value, const Place& place) {
+  Frame& frame = loop.plan.frame;
+  frame.is_whole_vector = true;
+  const ir::Value at = index(loop, layouts_.swizzle_of(value)(place));
+  frame.is_whole_vector = false;
+  return view(array(value), at);
+}
+
+void ThreadElements::write_element(Loop& loop, ir::Value to, ir::Value value) {
+  const Place& place = loop.plan.frame.place;
+  std::vector<ir::Value> operands = {array(to), array_index(loop, to, place), value};
+  if (layouts_.is_shared(to))
+    if (const ir::Value own = owner(*loop.plan.frame.layout)) operands.push_back(own);
+  statement(OpKind::Write, operands, *list_);
+  families().groups.note_written(to);
 }
 
 // ---- Memory, element by element
 
-ir::Value ThreadLowering::loaded(Loop& loop, const ir::Op& op, const Place& place) {
+ir::Value ThreadElements::loaded(Loop& loop, const ir::Op& op, const Place& place) {
   const Type type = kernel_.type(op.result()).element();
   std::vector<ir::Value> operands = {element(loop, op.operands[0], place)};
   if (op.operands.size() > 1) {
@@ -121,14 +147,14 @@ ir::Value ThreadLowering::loaded(Loop& loop, const ir::Op& op, const Place& plac
                                               : zero_of(type));
   }
   std::vector<ir::Attribute> attributes;
-  if (const std::string_view cache = cache_of(op); !cache.empty())
+  if (const std::string_view cache = plans_.cache_of(op); !cache.empty())
     attributes.push_back({"cache", std::string(cache)});
   if (op.integer("volatile") != 0) attributes.push_back({"volatile", std::int64_t{1}});
   return line(loop, op.result(),
               FinalBuilder::make(OpKind::Load, operands, type, attributes, op.location), place);
 }
 
-void ThreadLowering::store(Loop& loop, const ir::Op& op) {
+void ThreadElements::store(Loop& loop, const ir::Op& op) {
   const Frame& frame = loop.plan.frame;
   const ir::Value value = element(loop, op.operands[1], frame.place);
   std::vector<ir::Value> conditions;
@@ -137,7 +163,7 @@ void ThreadLowering::store(Loop& loop, const ir::Op& op) {
   std::vector<ir::Value> operands = {element(loop, op.operands[0], frame.place), value};
   if (!conditions.empty()) operands.push_back(all(conditions));
   std::vector<ir::Attribute> attributes;
-  if (const std::string_view cache = cache_of(op); !cache.empty())
+  if (const std::string_view cache = plans_.cache_of(op); !cache.empty())
     attributes.push_back({"cache", std::string(cache)});
   statement(OpKind::Store, operands, *list_, attributes, op.location);
 }

@@ -2,12 +2,14 @@
 // codegen/lower/thread_groups.cpp — matrix products that warpgroups start and that go on beside
 // them: operands in shared memory as descriptors, the left one else as words in registers, and who
 // waits for them.
+#include "codegen/lower/thread_groups.h"
+
 #include <algorithm>
 #include <bit>
-#include <functional>
+#include <map>
 #include <utility>
 
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "machine/units.h"
 #include "passes/laid/op_facts.h"
 #include "passes/start_dots.h"
@@ -27,18 +29,9 @@ const Type descriptor_type = Type::scalar(DType::UInt64);
 
 }  // namespace
 
-void ThreadLowering::call_statement(LibraryKind function, std::vector<ir::Value> operands,
-                                    std::vector<std::int64_t> numbers, ir::Location location,
-                                    std::vector<ir::Attribute> more) {
-  std::vector<ir::Attribute> attributes = {{"function", std::string(name_of(function))}};
-  if (!numbers.empty()) attributes.push_back({"numbers", std::move(numbers)});
-  attributes.insert(attributes.end(), more.begin(), more.end());
-  statement(OpKind::Call, std::move(operands), *list_, std::move(attributes), location);
-}
-
 // ---- Operands
 
-ir::Value ThreadLowering::warpgroup() {
+ir::Value ThreadGroups::warpgroup() {
   if (!warpgroup_) {
     const ir::Value number = FinalBuilder::make(OpKind::Digit, {whole_thread_}, Type::scalar(i32),
                                                 {{"over", group_threads}});
@@ -49,11 +42,11 @@ ir::Value ThreadLowering::warpgroup() {
 }
 
 // Where the operand of the thread's warpgroup begins.
-ir::Value ThreadLowering::describe(const Step& step, const DescribedOperand& from, bool is_left) {
+ir::Value ThreadGroups::describe(const Step& step, const DescribedOperand& from, bool is_left) {
   const DotPlan& plan = layouts_.plan_of(*step.op);
   const Layout& layout = is_left ? plan.layouts.left : plan.layouts.right;
   std::vector<std::uint64_t> groups;
-  for (int j = log_group_warps; j < layout.warps().columns(); ++j)
+  for (int j = ElementPlans::log_group_warps; j < layout.warps().columns(); ++j)
     groups.push_back(from.view.map.matrix(layout.warps().column(j)));
   const bool has_parts =
       std::any_of(groups.begin(), groups.end(), [](std::uint64_t column) { return column != 0; });
@@ -76,11 +69,11 @@ ir::Value ThreadLowering::describe(const Step& step, const DescribedOperand& fro
 }
 
 // The operand of one instruction.
-ir::Value ThreadLowering::further(const Loop& tiles, const DescribedOperand& from,
-                                  ir::Value descriptor, bool is_left) {
+ir::Value ThreadGroups::further(const Loop& tiles, const DescribedOperand& from,
+                                ir::Value descriptor, bool is_left) {
   const Step& step = *tiles.plan.frame.step;
   const DotPlan& plan = layouts_.plan_of(*step.op);
-  const OperandIndex index = operand_index(plan, is_left);
+  const OperandIndex index = plans_.operand_index(plan, is_left);
   const int log_bytes = std::countr_zero(size_of(is_left ? plan.left : plan.right));
   const auto& variables = tiles.plan.frame.space.variables;
   const std::size_t across = is_left ? of_rows : of_columns;
@@ -101,25 +94,25 @@ ir::Value ThreadLowering::further(const Loop& tiles, const DescribedOperand& fro
 }
 
 // The left operand's words of all instructions, those of a step along the depth together.
-ir::Value ThreadLowering::collect_all_words(const Step& step, const SpaceVariable& depth) {
-  const DotOperand operand = operand_of(step, true);
+ir::Value ThreadGroups::collect_all_words(const Step& step, const SpaceVariable& depth) {
+  const DotOperand operand = plans_.operand_of(step, true);
   const int log_words = operand.log_words + operand.log_tiles;
   const ir::Value all =
       make_array(names_.make(kernel_.name_of(operand.value) + "_words", "words"),
                  Type::scalar(DType::UInt32), std::int64_t{1} << (log_words + depth.bits));
-  const OperandWords words = words_of(step, operand);
+  const OperandWords words = families().mma.words_of(step, operand);
   Loop around = loop_with(step, {depth, {"", 0}}, {{}, {}});
   open(around, 0, "depth", true);
   const Loop of_step = loop_with(step, {depth}, {around.variables[0]});
-  read_words(step, words, part(all, of_step, log_words), around);
+  families().mma.read_words(step, words, part(all, of_step, log_words), around);
   close(around, 0);
   return all;
 }
 
 // Those of an instruction.
-ir::Value ThreadLowering::words_of_tile(const Loop& tiles, ir::Value words) {
+ir::Value ThreadGroups::words_of_tile(const Loop& tiles, ir::Value words) {
   const Step& step = *tiles.plan.frame.step;
-  const DotOperand operand = operand_of(step, true);
+  const DotOperand operand = plans_.operand_of(step, true);
   const auto& variables = tiles.plan.frame.space.variables;
   std::vector<std::uint64_t> columns;
   for (int j = 0; j < variables[of_rows].bits; ++j)
@@ -134,17 +127,18 @@ ir::Value ThreadLowering::words_of_tile(const Loop& tiles, ir::Value words) {
 
 // ---- The product
 
-void ThreadLowering::start_product(const Step& step, const Sums& sums) {
+void ThreadGroups::start_product(const Step& step, const ProductSums& sums) {
   const ir::Op& op = *step.op;
   const DotPlan& plan = layouts_.plan_of(op);
-  const int log_columns = instruction_columns(plan);
+  const int log_columns = plans_.instruction_columns(plan);
   const SpaceVariable depth{names_.make("step"), plan.sizes.depth - plan.shape.log_depth};
-  const SpaceVariable row{names_.make("row"), plan.sizes.rows - plan.warps.rows + log_group_warps -
-                                                  log_group_rows};
+  const SpaceVariable row{names_.make("row"), plan.sizes.rows - plan.warps.rows +
+                                                  ElementPlans::log_group_warps -
+                                                  ElementPlans::log_group_rows};
   const SpaceVariable column{names_.make("column"),
                              plan.sizes.columns - plan.warps.columns - log_columns};
-  const DescribedOperand right = *described_operand(step, false);
-  const std::optional<DescribedOperand> left = described_operand(step, true);
+  const DescribedOperand right = *plans_.described_operand(step, false);
+  const std::optional<DescribedOperand> left = plans_.described_operand(step, true);
   const ir::Value a = left ? describe(step, *left, true) : collect_all_words(step, depth);
   const ir::Value b = describe(step, right, false);
   call_statement(LibraryKind::BeginProducts, {}, {}, op.location);
@@ -153,9 +147,9 @@ void ThreadLowering::start_product(const Step& step, const Sums& sums) {
   open(tiles, of_rows, "rows", true);
   open(tiles, of_columns, "columns", true);
   const ir::Value keeps =
-      starts_from_nothing(step) && depth.bits > 0
+      plans_.starts_from_nothing(step) && depth.bits > 0
           ? compare("gt", tiles.variables[of_depth], number(0))
-          : constant_of(Type::scalar(b1), std::int64_t{!starts_from_nothing(step)});
+          : constant_of(Type::scalar(b1), std::int64_t{!plans_.starts_from_nothing(step)});
   const Loop of_sums =
       loop_with(step, {column, row}, {tiles.variables[of_columns], tiles.variables[of_rows]});
   call_statement(LibraryKind::StartProduct,
@@ -174,16 +168,17 @@ void ThreadLowering::start_product(const Step& step, const Sums& sums) {
   last_computed_ = {};
   // Sums that are copied before or behind it must be there.
   const bool is_in_place =
-      !sums.is_own && (starts_from_nothing(step) ||
+      !sums.is_own && (plans_.starts_from_nothing(step) ||
                        schedule_.storage(op.operands[2]) == schedule_.storage(op.result()));
-  const bool goes_on = is_in_place && stays(right, loop_) && (!left || stays(*left, loop_));
+  const bool goes_on =
+      is_in_place && plans_.stays(right, loop_) && (!left || plans_.stays(*left, loop_));
   wait_for_products(goes_on ? op.integer("pending", 0) : 0);
 }
 
 // ---- Who waits
 
 // All but the `pending` newest products are done. A loop that drains has some of the round before.
-void ThreadLowering::wait_for_products(std::int64_t pending) {
+void ThreadGroups::wait_for_products(std::int64_t pending) {
   if (started_.empty()) return;
   const auto kept = static_cast<std::size_t>(pending);
   if (!drains_ && started_.size() <= kept) return;
@@ -197,14 +192,13 @@ void ThreadLowering::wait_for_products(std::int64_t pending) {
   for (const Started& other : rest) taken.erase(out_.name_of(other.sums));
   for (const auto& [name, sums] : taken) call_statement(LibraryKind::TakeProducts, {sums});
   started_ = rest;
-  for (const ir::Op* release : std::exchange(owed_, {})) give_back(*release);
+  for (const ir::Op* release : std::exchange(owed_, {})) families().rings.give_back(*release);
 }
 
-// Before a step that touches sums of products that go on. What was computed beside them is there
-// first: the assembler would put the wait before it otherwise. Of consumers it may: another
-// warpgroup's products run meanwhile, and conversions and rescaling mix into the exponentials (head
-// dim 128 on an H200: 646 against 634 TFLOP/s).
-void ThreadLowering::wait_for_touched(const ir::Op& op) {
+// What was computed beside them is there first: the assembler would put the wait before it
+// otherwise. Of consumers it may: another warpgroup's products run meanwhile, and conversions and
+// rescaling mix into the exponentials (head dim 128 on an H200: 646 against 634 TFLOP/s).
+void ThreadGroups::wait_for_touched(const ir::Op& op) {
   if (started_.empty() || drains_) return;
   std::size_t pending = started_.size();
   const auto note = [&](ir::Value value) {
@@ -222,13 +216,13 @@ void ThreadLowering::wait_for_touched(const ir::Op& op) {
   };
   visit(op);
   if (pending == started_.size()) return;
-  if (last_computed_ && !is_consuming_) call_statement(LibraryKind::ComputeBefore, {last_computed_});
+  if (last_computed_ && !state_.is_consuming)
+    call_statement(LibraryKind::ComputeBefore, {last_computed_});
   last_computed_ = {};
   wait_for_products(static_cast<std::int64_t>(pending));
 }
 
-// The smallest array of words that a step beside products has computed.
-void ThreadLowering::note_computed(const Step& step) {
+void ThreadGroups::note_computed(const Step& step) {
   if (started_.empty() || drains_) return;
   int least = 1 << 30;
   for (const ir::Value value : step.op->results) {
@@ -243,13 +237,23 @@ void ThreadLowering::note_computed(const Step& step) {
   }
 }
 
+// In loops that drain, slots of rounds before are given back.
+bool ThreadGroups::puts_off(const ir::Op& release) {
+  const bool is_read =
+      !drains_ && std::any_of(started_.begin(), started_.end(), [&](const Started& started) {
+        return plans_.reads_released(*started.product, release);
+      });
+  if (is_read) owed_.push_back(&release);
+  return is_read;
+}
+
 // What this thread wrote to shared memory, before others meet it there: shown behind the barrier,
 // other threads' products need not see it.
-void ThreadLowering::show_written() {
+void ThreadGroups::show_written() {
   if (std::exchange(is_unshown_, false)) call_statement(LibraryKind::ShowToProducts);
 }
 
-void ThreadLowering::note_written(ir::Value tile) {
+void ThreadGroups::note_written(ir::Value tile) {
   is_unshown_ |= layouts_.is_shared(tile) && layouts_.is_product_operand(schedule_.storage(tile));
 }
 
@@ -257,7 +261,7 @@ void ThreadLowering::note_written(ir::Value tile) {
 
 // Those of the round before that go on when a round begins, where others of the loop are looked at
 // in their round.
-std::vector<ThreadLowering::Started> ThreadLowering::lagging_products(const ir::Op& loop) const {
+std::vector<ThreadGroups::Started> ThreadGroups::lagging_products(const ir::Op& loop) const {
   const ir::Region& body = loop.regions[0];
   std::vector<Started> out;
   bool all_lag = true;
@@ -273,18 +277,19 @@ std::vector<ThreadLowering::Started> ThreadLowering::lagging_products(const ir::
 }
 
 // Whether those and no others go on.
-bool ThreadLowering::are_lagging(const std::vector<Started>& lagging) const {
+bool ThreadGroups::are_lagging(const std::vector<Started>& lagging) const {
   return std::equal(started_.begin(), started_.end(), lagging.begin(), lagging.end(),
                     [](const Started& a, const Started& b) { return a.product == b.product; });
 }
 
 // Products that go on end before the loop's branch meets the one around it: where both meet,
 // registers may be copied.
-void ThreadLowering::rounds(const Step& step, const std::vector<ir::Value>& initial) {
+void ThreadGroups::rounds(const Step& step, const std::vector<ir::Value>& initial,
+                          const std::function<void()>& lower) {
   const ir::Op& op = *step.op;
   if (op.integer("drains") == 0) {
     const bool drained_before = std::exchange(drains_, false);
-    ProgramLowering::rounds(step, initial);
+    lower();
     drains_ = drained_before;
     return;
   }
@@ -301,25 +306,25 @@ void ThreadLowering::rounds(const Step& step, const std::vector<ir::Value>& init
   insert(branch, *list_);
   region(branch->regions[0], [&] {
     lagging_ = lagging;
-    ProgramLowering::rounds(step, initial);
+    lower();
     wait_for_products(0);
     std::vector<ir::Value> ends;
     for (const ir::Value result : op.results)
-      if (laid_.type(result).is_scalar()) ends.push_back(scalar(result));
+      if (kernel_.type(result).is_scalar()) ends.push_back(scalar(result));
     statement(OpKind::Yield, ends, *list_);
   });
   region(branch->regions[1], [&] { statement(OpKind::Yield, initial, *list_); });
   std::size_t number_of_result = 0;
   for (const ir::Value result : op.results)
-    if (laid_.type(result).is_scalar()) scalars_[result.id] = branch->results[number_of_result++];
+    if (kernel_.type(result).is_scalar()) scalars_[result.id] = branch->results[number_of_result++];
   drains_ = drained_before;
 }
 
-void ThreadLowering::round(const Step& step) {
+void ThreadGroups::round(const Step& step, const std::function<void()>& lower) {
   const bool drains = step.op->integer("drains") != 0;
   const std::vector<Started> lagging = std::exchange(lagging_, {});
   const ir::Op* const outer = std::exchange(loop_, step.op);
-  ProgramLowering::round(step);
+  lower();
   loop_ = outer;
   if (!drains || (!lagging.empty() && !are_lagging(lagging))) wait_for_products(0);
 }

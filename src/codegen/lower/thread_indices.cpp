@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/lower/thread_indices.cpp — linear maps of the thread's number and of the variables of
-// loops as ops; addresses and bounds made of them.
-#include <algorithm>
+// codegen/lower/thread_indices.cpp — loops, linear maps of the thread's number and of the variables
+// of loops as ops, addresses and bounds made of them.
+#include "codegen/lower/thread_indices.h"
 
-#include "codegen/lower/thread_lowering.h"
+#include <algorithm>
+#include <utility>
+
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -11,14 +14,81 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
+namespace {
+
+// The variables as the lowest bits of an index, each place 2^low elements.
+IndexMap shifted(const Space& space, int low) {
+  std::vector<std::uint64_t> columns;
+  for (int j = 0; j < space.bits(); ++j) columns.push_back(std::uint64_t{1} << (low + j));
+  return {BitMatrix(low + space.bits(), std::move(columns)), 0};
+}
+
+}  // namespace
+
 IndexMap number_map(const Space& space, int bits) {
   std::vector<std::uint64_t> columns;
   for (int j = 0; j < space.bits(); ++j) columns.push_back(j < bits ? std::uint64_t{1} << j : 0);
   return {BitMatrix(bits, std::move(columns)), 0};
 }
 
-ir::Value ThreadLowering::linear(const Loop& loop, const IndexMap& map, std::size_t first,
-                                 std::size_t last) {
+// ---- Loops
+
+ThreadLoop ThreadIndices::make(const Step& step, const TileLayout& layout) {
+  Loop loop{.plan = plans_.make_loop(step, layout)};
+  loop.variables[of_thread] = thread_;
+  return loop;
+}
+
+ThreadLoop ThreadIndices::loop_with(const Step& step, std::vector<SpaceVariable> variables,
+                                    std::vector<ir::Value> values) {
+  Loop loop;
+  loop.plan.frame.step = &step;
+  loop.plan.frame.space.variables = std::move(variables);
+  loop.variables = std::move(values);
+  return loop;
+}
+
+void ThreadIndices::open_rounds(Loop& loop, std::size_t variable, const char* over,
+                                std::int64_t unroll, ir::Location location, std::int64_t first) {
+  const SpaceVariable& of = loop.plan.frame.space.variables[variable];
+  if (of.bits == 0) return;
+  ir::Op* op = out_.make_op(
+      OpKind::For, {number(first), number(std::int64_t{1} << of.bits), number(1)}, {}, location);
+  op->set("over", std::string(over));
+  op->set("unroll", unroll);
+  op->regions.resize(1);
+  loop.variables[variable] = out_.make_value(Type::scalar(i32), of.name, nullptr);
+  op->regions[0].arguments = {loop.variables[variable]};
+  insert(op, *list_);
+  loop.outside.push_back(list_);
+  list_ = &op->regions[0].ops;
+  loop.scopes.emplace_back();
+}
+
+void ThreadIndices::close(Loop& loop, std::size_t variable) {
+  if (loop.plan.frame.space.variables[variable].bits == 0) return;
+  statement(OpKind::Yield, {}, *list_);
+  list_ = loop.outside.back();
+  loop.outside.pop_back();
+  loop.scopes.pop_back();
+}
+
+void ThreadIndices::open_all(Loop& loop, bool unrolls_slices) {
+  open(loop, over_slices, "slices", unrolls_slices);
+  open(loop, over_vectors, "vectors", true);
+  open(loop, within_vector, "elements", true);
+}
+
+void ThreadIndices::close_all(Loop& loop) {
+  close(loop, within_vector);
+  close(loop, over_vectors);
+  close(loop, over_slices);
+}
+
+// ---- Indices
+
+ir::Value ThreadIndices::linear(const Loop& loop, const IndexMap& map, std::size_t first,
+                                std::size_t last) {
   const Space& space = loop.plan.frame.space;
   const auto term = [&](const LinearTerm& of) -> IndexTerm {
     const auto factor = static_cast<std::int64_t>(of.factor);
@@ -47,7 +117,7 @@ ir::Value ThreadLowering::linear(const Loop& loop, const IndexMap& map, std::siz
 }
 
 // What does not change within a vector gets a name.
-ir::Value ThreadLowering::index(Loop& loop, const IndexMap& map) {
+ir::Value ThreadIndices::index(Loop& loop, const IndexMap& map) {
   const Frame& frame = loop.plan.frame;
   const std::size_t all = frame.space.variables.size();
   const ir::Value base = linear(loop, map, frame.index_from, all);
@@ -73,20 +143,48 @@ ir::Value ThreadLowering::index(Loop& loop, const IndexMap& map) {
   return joined(name);
 }
 
-ir::Value ThreadLowering::coordinate(Loop& loop, const Place& place, const Type& type,
-                                     int dimension) {
+ir::Value ThreadIndices::coordinate(Loop& loop, const Place& place, const Type& type,
+                                    int dimension) {
   const ir::Value slot = index(loop, compose(coordinate_map(sizes_of(type), dimension), place));
-  if (!is_rotated(type)) return slot;
-  return FinalBuilder::make(OpKind::Call, {slot, shift_}, Type::scalar(i32),
+  if (!plans_.is_rotated(type)) return slot;
+  return FinalBuilder::make(OpKind::Call, {slot, families().rows.shift()}, Type::scalar(i32),
                             {{"function", std::string(name_of(LibraryKind::Rotated))},
                              {"numbers", std::vector<std::int64_t>{type.numel()}}});
 }
 
+ir::Value ThreadIndices::register_of(const Loop& loop) {
+  return loop.plan.frame.space.variables[0].bits > 0 ? loop.variables[0] : number(0);
+}
+
+ir::Value ThreadIndices::part(ir::Value array, const Loop& loop, int low) {
+  return view(array, linear(loop, shifted(loop.plan.frame.space, low)));
+}
+
+ir::Value ThreadIndices::moved(ir::Value at, std::uint64_t image, const Loop& loop,
+                               const IndexMap& map) {
+  std::vector<std::uint64_t> meeting, apart;
+  for (const std::uint64_t column : map.matrix.all_columns()) {
+    const bool meets = (column & image) != 0;
+    meeting.push_back(meets ? column : 0);
+    apart.push_back(meets ? 0 : column);
+    if (meets) image |= column;
+  }
+  const auto index = [&](std::vector<std::uint64_t> columns) {
+    return linear(loop, {BitMatrix(map.matrix.rows(), std::move(columns)), 0});
+  };
+  const ir::Value mixed = index(std::move(meeting));
+  const ir::Value base =
+      is_zero(mixed) ? at : FinalBuilder::make(OpKind::Xor, {at, mixed}, Type::scalar(i32));
+  return sum({{base}, {index(std::move(apart))}}, i32);
+}
+
+// ---- Addresses and bounds
+
 // Of rows only: tiles of products have few masks and their own ways to save registers.
-std::optional<ThreadLowering::SplitIndex> ThreadLowering::split_index(const Loop& loop,
-                                                                      const Type& type,
-                                                                      const Place& map) {
-  if (type.rank != 1 || is_rotated(type)) return std::nullopt;
+std::optional<ThreadIndices::SplitIndex> ThreadIndices::split_index(const Loop& loop,
+                                                                    const Type& type,
+                                                                    const Place& map) {
+  if (type.rank != 1 || plans_.is_rotated(type)) return std::nullopt;
   const Frame& frame = loop.plan.frame;
   const std::size_t last = frame.space.variables.size() - 1;
   const std::size_t first = frame.is_whole_vector ? frame.index_from : 0;
@@ -99,13 +197,13 @@ std::optional<ThreadLowering::SplitIndex> ThreadLowering::split_index(const Loop
   return out;
 }
 
-DType ThreadLowering::wider(ir::Value a, ir::Value b) const {
+DType ThreadIndices::wider(ir::Value a, ir::Value b) const {
   const DType x = type_of(a).dtype, y = type_of(b).dtype;
   return size_of(y) > size_of(x) ? y : x;
 }
 
 // A sum without a name as its terms: each is added to a pointer by itself.
-void ThreadLowering::add_parts(ir::Value index, std::vector<ir::Value>& out) {
+void ThreadIndices::add_parts(ir::Value index, std::vector<ir::Value>& out) {
   const ir::Op* maker = out_.maker(index);
   const bool is_sum = maker && maker->kind == OpKind::Linear && out_.name_of(index).empty();
   const std::vector<std::int64_t> factors =
@@ -117,15 +215,14 @@ void ThreadLowering::add_parts(ir::Value index, std::vector<ir::Value>& out) {
     out.push_back(sum({{maker->operands[k], factors[k]}}, i32));
 }
 
-// What is added to the base of an affine op at a place.
-std::vector<ir::Value> ThreadLowering::affine_terms(Loop& loop, const ir::Op& affine,
-                                                    const Place& place) {
+std::vector<ir::Value> ThreadIndices::affine_terms(Loop& loop, const ir::Op& affine,
+                                                   const Place& place) {
   const Type& type = kernel_.type(affine.result());
   std::vector<ir::Value> out;
   for (int d = 0; d < type.rank; ++d) {
     if (type.size(d) == 1) continue;
     const ir::Value stride = affine.operands[static_cast<std::size_t>(d) + 1];
-    const std::optional<std::int64_t> known = constant_of(stride);
+    const std::optional<std::int64_t> known = plans_.constant_of(stride);
     if (known == 0) continue;
     if (known == 1) {
       if (const auto split = split_index(loop, type, place))
@@ -141,7 +238,7 @@ std::vector<ir::Value> ThreadLowering::affine_terms(Loop& loop, const ir::Op& af
   return out;
 }
 
-ir::Value ThreadLowering::affine(Loop& loop, const ir::Op& op, const Place& place) {
+ir::Value ThreadIndices::affine(Loop& loop, const ir::Op& op, const Place& place) {
   const Type type = kernel_.type(op.result()).element();
   ir::Value out = scalar(op.operands[0]);
   for (const ir::Value term : affine_terms(loop, op, place)) {
@@ -152,8 +249,16 @@ ir::Value ThreadLowering::affine(Loop& loop, const ir::Op& op, const Place& plac
   return type.is_pointer ? out : cast(out, type.dtype);
 }
 
+ir::Value ThreadIndices::moved_pointer(ir::Value pointer, Loop& loop, const ir::Op& affine,
+                                       const Place& place) {
+  for (const ir::Value term : affine_terms(loop, affine, place))
+    if (!is_zero(term))
+      pointer = FinalBuilder::make(OpKind::Offset, {pointer, term}, type_of(pointer));
+  return pointer;
+}
+
 // A bound of 32 bits is compared as such.
-ir::Value ThreadLowering::bound(ir::Value value) {
+ir::Value ThreadIndices::bound(ir::Value value) {
   const ir::Op* maker = kernel_.maker(value);
   const bool is_widened = maker && maker->kind == OpKind::Cast &&
                           kernel_.type(maker->operands[0]).dtype == DType::Int32 &&
@@ -161,16 +266,16 @@ ir::Value ThreadLowering::bound(ir::Value value) {
   return scalar(is_widened ? maker->operands[0] : value);
 }
 
-std::vector<ir::Value> ThreadLowering::bounds(Loop& loop, const ir::Op& op, const Place& place,
-                                              int without) {
+std::vector<ir::Value> ThreadIndices::bounds(Loop& loop, const ir::Op& op, const Place& place,
+                                             int without) {
   const Type& type = kernel_.type(op.result());
   std::vector<ir::Value> out;
   for (int d = 0; d < type.rank; ++d) {
     if (d == without) continue;
     const ir::Value low = op.operands[2 * static_cast<std::size_t>(d)];
     const ir::Value high = op.operands[2 * static_cast<std::size_t>(d) + 1];
-    const auto least = constant_of(low);
-    const auto most = constant_of(high);
+    const auto least = plans_.constant_of(low);
+    const auto most = plans_.constant_of(high);
     if (!(least && *least <= 0))
       out.push_back(compare("ge", coordinate(loop, place, type, d), bound(low)));
     if (most && *most >= type.size(d)) continue;

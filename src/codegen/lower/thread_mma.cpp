@@ -2,7 +2,9 @@
 // codegen/lower/thread_mma.cpp — products of units in the program of a thread: the words of a step
 // along the depth come in matrices that the lanes of a warp read together, or are collected from
 // the thread's elements; calls multiply them into its sums.
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_mma.h"
+
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -17,70 +19,47 @@ constexpr int most_sums = 128;  // of the products beside it
 
 Type word_type(DType dtype) { return Type::scalar(dtype == DType::Float64 ? dtype : DType::UInt32); }
 
-// The variables as the lowest bits of an index, each place 2^low elements.
-IndexMap shifted(const Space& space, int low) {
-  std::vector<std::uint64_t> columns;
-  for (int j = 0; j < space.bits(); ++j) columns.push_back(std::uint64_t{1} << (low + j));
-  return {BitMatrix(low + space.bits(), std::move(columns)), 0};
-}
-
 // How a call of load_matrices reads (machine/library.def).
 std::int64_t reading_of(const auto& operand, const auto& from) {
   if (from.has_bytes) return operand.is_left ? 2 : 3;
   return from.is_transposed ? 1 : 0;
 }
 
+// Whether an operand is in one place in shared memory from before the loop on.
+bool can_hold(const ThreadState& state, const Step& loop, const Step& dot, ir::Value operand) {
+  const ir::Kernel& kernel = state.laid;
+  const std::optional<ElementPlans::SharedView> view = state.plans.shared_view(dot, operand);
+  if (!view || state.layouts.is_slot(view->array) || !kernel.maker(view->array) ||
+      state.facts.sweeps.storage(view->array) != view->array)
+    return false;
+  bool is_outside = true;
+  const auto look = [&](const ir::Region& region) {
+    for (const ir::Value argument : region.arguments) is_outside &= argument != view->array;
+  };
+  look(loop.op->regions[0]);
+  ir::walk(loop.op->regions[0], [&](const ir::Op& op) {
+    is_outside &= &op != kernel.maker(view->array);
+    for (const ir::Region& region : op.regions) look(region);
+  });
+  return is_outside;
+}
+
 }  // namespace
-
-// A loop over other variables than those of elements, inside of loops that are open.
-ThreadLowering::Loop ThreadLowering::loop_with(const Step& step,
-                                               std::vector<SpaceVariable> variables,
-                                               std::vector<ir::Value> values) {
-  Loop loop;
-  loop.plan.frame.step = &step;
-  loop.plan.frame.space.variables = std::move(variables);
-  loop.variables = std::move(values);
-  return loop;
-}
-
-// The array from where the variables choose on.
-ir::Value ThreadLowering::part(ir::Value array, const Loop& loop, int low) {
-  return view(array, linear(loop, shifted(loop.plan.frame.space, low)));
-}
 
 // ---- Operands
 
-// A place whose bits are known, with what the loops turn round and add.
-ir::Value ThreadLowering::moved(ir::Value at, std::uint64_t image, const Loop& loop,
-                                const IndexMap& map) {
-  std::vector<std::uint64_t> meeting, apart;
-  for (const std::uint64_t column : map.matrix.all_columns()) {
-    const bool meets = (column & image) != 0;
-    meeting.push_back(meets ? column : 0);
-    apart.push_back(meets ? 0 : column);
-    if (meets) image |= column;
-  }
-  const auto index = [&](std::vector<std::uint64_t> columns) {
-    return linear(loop, {BitMatrix(map.matrix.rows(), std::move(columns)), 0});
-  };
-  const ir::Value mixed = index(std::move(meeting));
-  const ir::Value base =
-      is_zero(mixed) ? at : FinalBuilder::make(OpKind::Xor, {at, mixed}, Type::scalar(i32));
-  return sum({{base}, {index(std::move(apart))}}, i32);
-}
-
 // The thread's place in the array of an operand that is read in matrices.
-ThreadLowering::OperandWords ThreadLowering::words_of(const Step& step, const DotOperand& operand) {
-  OperandWords out{.operand = operand, .from = matrix_view(step, operand)};
+OperandWords ThreadMma::words_of(const Step& step, const DotOperand& operand) {
+  OperandWords out{.operand = operand, .from = plans_.matrix_view(step, operand)};
   if (!out.from) return out;
-  out.plan = plan_matrices(operand, *out.from);
+  out.plan = plans_.plan_matrices(operand, *out.from);
   const Loop thread = loop_with(step, {{"thread", operand.layout->thread_bits()}}, {thread_});
   out.at = named(linear(thread, out.plan.by_thread),
                  names_.make(kernel_.name_of(out.from->view.array) + "_at", "at"), *list_);
   return out;
 }
 
-ir::Value ThreadLowering::make_words(const OperandWords& words, int log_steps) {
+ir::Value ThreadMma::make_words(const OperandWords& words, int log_steps) {
   const DotOperand& operand = words.operand;
   return make_array(
       names_.make(kernel_.name_of(operand.value) + "_part", operand.is_left ? "left" : "right"),
@@ -88,9 +67,8 @@ ir::Value ThreadLowering::make_words(const OperandWords& words, int log_steps) {
       std::int64_t{1} << (operand.log_words + operand.log_tiles + log_steps));
 }
 
-// Reads the words of a step along the depth into an array from its begin on.
-void ThreadLowering::read_words(const Step& step, const OperandWords& words, ir::Value into,
-                                const Loop& around, ir::Value from_array) {
+void ThreadMma::read_words(const Step& step, const OperandWords& words, ir::Value into,
+                           const Loop& around, ir::Value from_array) {
   const auto& outer = around.plan.frame.space.variables;
   if (!from_array && words.from) from_array = array(words.from->view.array);
   if (!words.from) return collect_words(step, words.operand, into, around);
@@ -112,8 +90,8 @@ void ThreadLowering::read_words(const Step& step, const OperandWords& words, ir:
   close(loop, 0);
 }
 
-void ThreadLowering::collect_words(const Step& step, const DotOperand& operand, ir::Value into,
-                                   const Loop& around) {
+void ThreadMma::collect_words(const Step& step, const DotOperand& operand, ir::Value into,
+                              const Loop& around) {
   const Layout& layout = *operand.layout;
   const auto& outer = around.plan.frame.space.variables;
   Loop loop = loop_with(
@@ -130,7 +108,7 @@ void ThreadLowering::collect_words(const Step& step, const DotOperand& operand, 
   const BitMatrix matrix(layout.element_bits(), std::move(columns));
   open(loop, 0, "elements", true);
   ir::Value word;
-  if (has_words(step, operand)) {
+  if (plans_.has_words(step, operand)) {
     const ir::Value from = view(array(operand.value), array_index(loop, operand.value, {matrix, 0}));
     word = call(LibraryKind::WordAt, {from}, word_type(operand.dtype));
   } else {
@@ -148,30 +126,14 @@ void ThreadLowering::collect_words(const Step& step, const DotOperand& operand, 
 
 // ---- Operands that stay the same in all rounds of a loop
 
-bool ThreadLowering::can_hold(const Step& loop, const Step& dot, ir::Value operand) const {
-  const std::optional<SharedView> view = shared_view(dot, operand);
-  if (!view || layouts_.is_slot(view->array) || !kernel_.maker(view->array) || schedule_.storage(view->array) != view->array)
-    return false;
-  bool is_outside = true;
-  const auto look = [&](const ir::Region& region) {
-    for (const ir::Value argument : region.arguments) is_outside &= argument != view->array;
-  };
-  look(loop.op->regions[0]);
-  ir::walk(loop.op->regions[0], [&](const ir::Op& op) {
-    is_outside &= &op != kernel_.maker(view->array);
-    for (const ir::Region& region : op.regions) look(region);
-  });
-  return is_outside;
-}
-
 // They are read before the loop, where there are registers for them.
-void ThreadLowering::hold_operands(const Step& loop) {
+void ThreadMma::hold_operands(const Step& loop) {
   std::vector<const Step*> dots;
   int sums = 0;
   for (const Step& step : loop.regions[0]) {
     if (step.kind != Step::Kind::Across || step.op->kind != OpKind::Dot) continue;
     // Products of warpgroups read their operands where they are.
-    if (!layouts_.fits(*step.op) || is_by_warpgroups(step)) return;
+    if (!layouts_.fits(*step.op) || plans_.is_by_warpgroups(step)) return;
     dots.push_back(&step);
     sums += layouts_.plan_of(*step.op).layouts.result.register_count();
   }
@@ -180,13 +142,14 @@ void ThreadLowering::hold_operands(const Step& loop) {
     for (const bool is_left : {true, false}) hold_operand(loop, *dot, is_left);
 }
 
-void ThreadLowering::hold_operand(const Step& loop, const Step& dot, bool is_left) {
+void ThreadMma::hold_operand(const Step& loop, const Step& dot, bool is_left) {
   const DotPlan& plan = layouts_.plan_of(*dot.op);
-  if (plan.sizes.batch > 0 || !can_hold(loop, dot, dot.op->operands[is_left ? 0 : 1])) return;
-  const DotOperand operand = operand_of(dot, is_left);
+  if (plan.sizes.batch > 0 || !can_hold(state_, loop, dot, dot.op->operands[is_left ? 0 : 1]))
+    return;
+  const DotOperand operand = plans_.operand_of(dot, is_left);
   const int steps = plan.sizes.depth - plan.shape.log_depth;
   const int log_words = operand.log_words + operand.log_tiles;
-  if (!matrix_view(dot, operand) || (1 << (log_words + steps)) > most_held) return;
+  if (!plans_.matrix_view(dot, operand) || (1 << (log_words + steps)) > most_held) return;
   const OperandWords words = words_of(dot, operand);
   const ir::Value held = make_words(words, steps);
   Loop around = loop_with(dot, {{names_.make("step"), steps}, {"", 0}}, {{}, {}});
@@ -199,10 +162,10 @@ void ThreadLowering::hold_operand(const Step& loop, const Step& dot, bool is_lef
 
 // ---- The product
 
-void ThreadLowering::multiply_matrices(const Step& step, ir::Value sums) {
+void ThreadMma::multiply_matrices(const Step& step, ir::Value sums) {
   const ir::Op& op = *step.op;
   const DotPlan& plan = layouts_.plan_of(op);
-  const DotOperand left = operand_of(step, true), right = operand_of(step, false);
+  const DotOperand left = plans_.operand_of(step, true), right = plans_.operand_of(step, false);
   const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction
   const int batches =
       plan.layouts.result.registers().columns() - log_sums - left.log_tiles - right.log_tiles;
@@ -221,19 +184,18 @@ void ThreadLowering::multiply_matrices(const Step& step, ir::Value sums) {
     if (!held_.contains({&op, words.operand.is_left})) into = make_words(words, 0);
   for (const auto& [words, into] : both)
     if (!held_.contains({&op, words.operand.is_left})) read_words(step, words, into, around);
-  if (ahead() && ahead()->dot == &step)
-    for (CopyBeside& copy : ahead()->beside) start_beside(copy, around, 0);
+  LoopAhead* const ahead = families().ahead.loop_of(step);
+  if (ahead)
+    for (CopyBeside& copy : ahead->beside) families().ahead.start_beside(copy, around, 0);
   multiply_words(step, sums, both, around);
   close(around, 0);
   close(around, 1);
-  if (ahead() && ahead()->dot == &step)
-    statement(OpKind::CommitCopies, {}, *list_, {}, ahead()->commit->op->location);
+  if (ahead) statement(OpKind::CommitCopies, {}, *list_, {}, ahead->commit->op->location);
 }
 
-// All pairs of the thread's rows and columns, of one step along the depth.
-void ThreadLowering::multiply_words(const Step& step, ir::Value sums,
-                                    const std::vector<std::pair<OperandWords, ir::Value>>& both,
-                                    const Loop& around) {
+void ThreadMma::multiply_words(const Step& step, ir::Value sums,
+                               const std::vector<std::pair<OperandWords, ir::Value>>& both,
+                               const Loop& around) {
   const ir::Op& op = *step.op;
   const DotPlan& plan = layouts_.plan_of(op);
   const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction

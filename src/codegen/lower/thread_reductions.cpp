@@ -2,10 +2,12 @@
 // codegen/lower/thread_reductions.cpp — elements combined by the thread that holds them, then over
 // the lanes of a warp and over warps by calls. Threads that hold copies do the same work and get
 // the same result, so that nothing counts twice.
+#include "codegen/lower/thread_reductions.h"
+
 #include <fmt/format.h>
 
 #include "codegen/lower/combine_facts.h"
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/tile_reads.h"
 
@@ -23,7 +25,7 @@ constexpr Type sum_type{.dtype = DType::Float32};
 
 // ---- Around the loop over elements
 
-ThreadLowering::Reduction ThreadLowering::begin_reduction(const Step& step, const ir::Op& op) {
+ThreadReductions::Reduction ThreadReductions::begin_reduction(const Step& step, const ir::Op& op) {
   Reduction out{.op = &op, .plan = plan_reduce(kernel_, schedule_, layouts_, step, op)};
   out.registers = out.plan.kept.register_count();
   const ir::Op* single = only_op(op.regions[0]);
@@ -39,14 +41,14 @@ ThreadLowering::Reduction ThreadLowering::begin_reduction(const Step& step, cons
   return out;
 }
 
-std::vector<Type> ThreadLowering::total_types(const Reduction& reduction) const {
+std::vector<Type> ThreadReductions::total_types(const Reduction& reduction) const {
   std::vector<Type> out;
   for (const ir::Value operand : reduction.op->operands)
     out.push_back(reduction.is_wide ? sum_type : kernel_.type(operand).element());
   return out;
 }
 
-void ThreadLowering::declare_totals(Reduction& reduction) {
+void ThreadReductions::declare_totals(Reduction& reduction) {
   const bool is_one = reduction.registers == 1;
   const ir::Space space = is_one ? ir::Space::Registers : ir::Space::Stack;
   const std::vector<Type> types = total_types(reduction);
@@ -65,10 +67,9 @@ void ThreadLowering::declare_totals(Reduction& reduction) {
                             reduction.name, *list_)};
 }
 
-// Of an element of each operand; the first one's name is the group's.
-std::vector<ir::Value> ThreadLowering::make_group(const Reduction& reduction, ir::Space space,
-                                                  std::int64_t count, Statements& list,
-                                                  const std::string& name) {
+std::vector<ir::Value> ThreadReductions::make_group(const Reduction& reduction, ir::Space space,
+                                                    std::int64_t count, Statements& list,
+                                                    const std::string& name) {
   std::vector<Type> types = total_types(reduction);
   for (Type& type : types) type = Type::array(type, space);
   const bool is_shared = space == ir::Space::Shared;
@@ -84,7 +85,7 @@ std::vector<ir::Value> ThreadLowering::make_group(const Reduction& reduction, ir
 }
 
 // Whether the thread's element is the first of its total.
-std::vector<ir::Value> ThreadLowering::is_first(const Loop& loop, const ir::Op& reduce) {
+std::vector<ir::Value> ThreadReductions::is_first(const Loop& loop, const ir::Op& reduce) {
   const Frame& frame = loop.plan.frame;
   const IndexMap along = compose(combined_map(frame.step->shape, reduce), frame.place);
   std::vector<ir::Value> out;
@@ -104,7 +105,7 @@ std::vector<ir::Value> ThreadLowering::is_first(const Loop& loop, const ir::Op& 
 }
 
 // Which of the thread's totals an element belongs to.
-ir::Value ThreadLowering::total_index(const Loop& loop, const Reduction& reduction) {
+ir::Value ThreadReductions::total_index(const Loop& loop, const Reduction& reduction) {
   if (reduction.registers == 1) return number(0);
   const Frame& frame = loop.plan.frame;
   const BitMatrix& kept = reduction.plan.kept.registers();
@@ -117,18 +118,17 @@ ir::Value ThreadLowering::total_index(const Loop& loop, const Reduction& reducti
   return linear(loop, {BitMatrix(kept.columns(), std::move(columns)), 0});
 }
 
-// The region's results for two elements; what it needs is put where statements are put now.
-std::vector<ir::Value> ThreadLowering::combined(const ir::Region& region,
-                                                const std::vector<ir::Value>& both) {
+std::vector<ir::Value> ThreadReductions::combined(const ir::Region& region,
+                                                  const std::vector<ir::Value>& both) {
   for (std::size_t k = 0; k < both.size(); ++k) scalars_[region.arguments[k].id] = both[k];
   for (const ir::Op* op : region.ops)
-    if (op->kind != OpKind::Yield) scalar_op(*op);
+    if (op->kind != OpKind::Yield) families().scalars.scalar_op(*op);
   std::vector<ir::Value> out;
   for (const ir::Value value : region.ops.back()->operands) out.push_back(scalar(value));
   return out;
 }
 
-void ThreadLowering::add_to(Loop& loop, const Reduction& reduction) {
+void ThreadReductions::add_to(Loop& loop, const Reduction& reduction) {
   const ir::Op& op = *reduction.op;
   std::vector<ir::Value> values;
   for (const ir::Value operand : op.operands)
@@ -161,13 +161,13 @@ void ThreadLowering::add_to(Loop& loop, const Reduction& reduction) {
 
 // ---- Over threads
 
-void ThreadLowering::end_reduction(const Reduction& reduction) {
+void ThreadReductions::end_reduction(const Reduction& reduction) {
   const ReducePlan& plan = reduction.plan;
   if (plan.lanes != 0 || plan.warps != 0) combine_threads(reduction);
   for (std::size_t k = 0; k < reduction.op->results.size(); ++k) publish(reduction, k);
 }
 
-void ThreadLowering::combine_threads(const Reduction& reduction) {
+void ThreadReductions::combine_threads(const Reduction& reduction) {
   const ReducePlan& plan = reduction.plan;
   const bool is_block = plan.warps != 0;
   const bool in_order = !reduction.is_wide && !is_symmetric(reduction.op->regions[0]);
@@ -188,9 +188,9 @@ void ThreadLowering::combine_threads(const Reduction& reduction) {
 
 // A function that combines elements of all threads, handed the op's region; through slots where
 // warps meet.
-void ThreadLowering::call_combining(const Reduction& reduction, LibraryKind kind,
-                                    std::vector<std::int64_t> numbers,
-                                    const std::vector<ir::Value>& more) {
+void ThreadReductions::call_combining(const Reduction& reduction, LibraryKind kind,
+                                      std::vector<std::int64_t> numbers,
+                                      const std::vector<ir::Value>& more) {
   const ir::Region& combine = reduction.op->regions[0];
   std::vector<ir::Value> operands = reduction.totals;
   operands.insert(operands.end(), more.begin(), more.end());
@@ -219,7 +219,7 @@ void ThreadLowering::call_combining(const Reduction& reduction, LibraryKind kind
 }
 
 // Where warps meet.
-std::vector<ir::Value> ThreadLowering::make_slots(const Reduction& reduction) {
+std::vector<ir::Value> ThreadReductions::make_slots(const Reduction& reduction) {
   const ir::KernelBuffer& scratch =
       kernel_.buffers[kernel_.buffer_named(reduction.op->text("scratch"))];
   const std::string name = names_.make(reduction.name + "_slots");
@@ -236,7 +236,7 @@ std::vector<ir::Value> ThreadLowering::make_slots(const Reduction& reduction) {
 }
 
 // Makes a total the op's result: the scalar itself, or the elements of its array.
-void ThreadLowering::publish(const Reduction& reduction, std::size_t number_of_result) {
+void ThreadReductions::publish(const Reduction& reduction, std::size_t number_of_result) {
   const ir::Value result = reduction.op->results[number_of_result];
   const ir::Value total = reduction.totals[number_of_result];
   const Type element = kernel_.type(result).element();
@@ -244,10 +244,10 @@ void ThreadLowering::publish(const Reduction& reduction, std::size_t number_of_r
     return cast(FinalBuilder::make(OpKind::Read, {total, at}, type_of(total).element()),
                 element.dtype);
   };
-  if (!is_tile(kernel_, result) && shares_seen_ == SharedLooks::Totals) {
-    scalars_[result.id] =
-        from_one_thread(element, names_.make(kernel_.name_of(result), "total"),
-                        reduction.op->location, [&] { return rounded(number(0)); });
+  if (!is_tile(kernel_, result) && state_.shares_seen == SharedLooks::Totals) {
+    scalars_[result.id] = families().scalars.from_one_thread(
+        element, names_.make(kernel_.name_of(result), "total"), reduction.op->location,
+        [&] { return rounded(number(0)); });
     return;
   }
   if (!is_tile(kernel_, result)) {
@@ -272,8 +272,8 @@ void ThreadLowering::publish(const Reduction& reduction, std::size_t number_of_r
 }
 
 // To its place in shared memory, by a thread that has it.
-void ThreadLowering::share_total(const Reduction& reduction, ir::Value result, ir::Value k,
-                                 ir::Value total) {
+void ThreadReductions::share_total(const Reduction& reduction, ir::Value result, ir::Value k,
+                                   ir::Value total) {
   const Layout& kept = reduction.plan.kept;
   Loop loop;
   loop.plan.frame.space = {{{"k", kept.registers().columns()}, {"thread", kept.thread_bits()}}};
@@ -282,23 +282,6 @@ void ThreadLowering::share_total(const Reduction& reduction, ir::Value result, i
   std::vector<ir::Value> operands = {array(result), at, total};
   if (const ir::Value own = owner(kept)) operands.push_back(own);
   statement(OpKind::Write, operands, *list_);
-}
-
-// Of an array of the thread, each in a line of its own.
-void ThreadLowering::for_all_registers(std::int64_t count,
-                                       const std::function<void(ir::Value)>& body) {
-  if (count == 1) return body(number(0));
-  ir::Op* loop = out_.make_op(OpKind::For, {number(0), number(count), number(1)}, {}, {});
-  loop->set("over", std::string("registers"));
-  loop->set("unroll", std::int64_t{-1});
-  loop->regions.resize(1);
-  const ir::Value k = out_.make_value(Type::scalar(i32), "k", nullptr);
-  loop->regions[0].arguments = {k};
-  insert(loop, *list_);
-  region(loop->regions[0], [&] {
-    body(k);
-    statement(OpKind::Yield, {}, *list_);
-  });
 }
 
 }  // namespace tilewright

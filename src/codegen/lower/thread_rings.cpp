@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/lower/thread_rings.cpp — a producer and its consumers in the program of a thread, the
 // ring between them, copies by tensor maps, and what a store beside products is kept apart by.
+#include "codegen/lower/thread_rings.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -32,17 +34,40 @@ bool stores_held_part(const ir::Kernel& kernel, const ir::Op& branch) {
   return found;
 }
 
+// Of one slot of each of its buffers.
+std::int64_t ring_bytes(const ir::Kernel& kernel, const ir::KernelRing& ring) {
+  std::int64_t bytes = 0;
+  for (const std::string& name : ring.buffers) {
+    const Type& type = kernel.buffers[kernel.buffer_named(name)].type;
+    bytes += type.numel() * static_cast<std::int64_t>(type.element_bytes());
+  }
+  return bytes;
+}
+
+// How a tensor map writes a slot.
+MapBox box_of(const ir::Kernel& kernel, const TileLayouts& layouts, const ir::Op& op) {
+  const std::size_t buffer = kernel.buffer_of(op);
+  const Type& type = kernel.buffers[buffer].type;
+  Swizzle swizzle = layouts.swizzle_of_buffer(buffer);
+  swizzle.contiguous = kernel.map_of(op).dimensions[0].of_tile;  // the table has the order alone
+  const std::optional<MapBox> box =
+      find_map_box(sizes_of(type), swizzle, static_cast<int>(type.element_bytes()));
+  TW_CHECK(box.has_value(), "the slots of buffer '{}' do not lie as a tensor map writes them",
+           kernel.buffers[buffer].name);
+  return *box;
+}
+
 }  // namespace
 
 // ---- Roles
 
-bool ThreadLowering::parts_roles(const ir::Op& op) const {
+bool ThreadRings::parts_roles(const ir::Op& op) const {
   const ir::Op* asked = op.kind == OpKind::If ? kernel_.maker(op.operands[0]) : nullptr;
   return asked && asked->kind == OpKind::IsProducer;
 }
 
 // Words and slots of a ring live as long as the block: no other array has their place.
-void ThreadLowering::set_up_rings(ir::Location location) {
+void ThreadRings::set_up_rings(ir::Location location) {
   for (const ir::KernelRing& ring : kernel_.rings) {
     const int slots = kernel_.slots_of(ring);
     const ir::Value words = make_shared(names_.make(ring.name + "_words"),
@@ -59,7 +84,7 @@ void ThreadLowering::set_up_rings(ir::Location location) {
   statement(OpKind::Barrier, {}, *list_);
 }
 
-void ThreadLowering::roles(const Step& step) {
+void ThreadRings::roles(const Step& step) {
   const ir::Op& op = *step.op;
   const ir::Op& asked = *kernel_.maker(op.operands[0]);
   set_up_rings(op.location);
@@ -70,23 +95,17 @@ void ThreadLowering::roles(const Step& step) {
   insert(branch, *list_);
   for (const std::size_t side : {0, 1})
     region(branch->regions[side], [&] {
-      is_consuming_ = side == 1;
-      steps(step.regions[side]);
+      state_.is_consuming = side == 1;
+      families().program.steps(step.regions[side]);
       statement(OpKind::Yield, {}, *list_);
     });
-  is_consuming_ = false;
-}
-
-void ThreadLowering::meet(ir::Location location) {
-  std::vector<ir::Attribute> attributes;
-  if (is_consuming_) attributes.push_back({"of", std::string("consumers")});
-  statement(OpKind::Barrier, {}, *list_, attributes, location);
+  state_.is_consuming = false;
 }
 
 // ---- Rings
 
 // All slots of a buffer.
-ir::Value ThreadLowering::slots_of_buffer(std::size_t number) {
+ir::Value ThreadRings::slots_of_buffer(std::size_t number) {
   const auto found = slots_.find(number);
   if (found != slots_.end()) return found->second;
   const ir::KernelBuffer& buffer = kernel_.buffers[number];
@@ -94,15 +113,15 @@ ir::Value ThreadLowering::slots_of_buffer(std::size_t number) {
                                       buffer.slots * buffer.type.numel(), buffer);
 }
 
-ir::Value ThreadLowering::position(ir::Value value) { return cast(scalar(value), DType::UInt32); }
+ir::Value ThreadRings::position(ir::Value value) { return cast(scalar(value), DType::UInt32); }
 
-ir::Value ThreadLowering::slot_number(ir::Value value, int slots) {
+ir::Value ThreadRings::slot_number(ir::Value value, int slots) {
   return FinalBuilder::make(OpKind::Remainder, {position(value), number(slots, DType::UInt32)},
                             position_type);
 }
 
 // One of them.
-ir::Value ThreadLowering::slot(const ir::Op& op, const std::string& name) {
+ir::Value ThreadRings::slot(const ir::Op& op, const std::string& name) {
   const ir::KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_of(op)];
   const ir::Value index =
       sum({{slot_number(op.operands[0], buffer.slots), buffer.type.numel()}}, DType::UInt32);
@@ -111,40 +130,26 @@ ir::Value ThreadLowering::slot(const ir::Op& op, const std::string& name) {
                name, *list_);
 }
 
-void ThreadLowering::read_slot(const ir::Op& op) {
+void ThreadRings::read_slot(const ir::Op& op) {
   const ir::Value result = op.result();
   arrays_[schedule_.storage(result).id] = slot(op, names_.make(kernel_.name_of(result), "slot"));
 }
 
-std::int64_t ThreadLowering::ring_bytes(const ir::KernelRing& ring) const {
-  std::int64_t bytes = 0;
-  for (const std::string& name : ring.buffers) {
-    const Type& type = kernel_.buffers[kernel_.buffer_named(name)].type;
-    bytes += type.numel() * static_cast<std::int64_t>(type.element_bytes());
-  }
-  return bytes;
-}
-
-void ThreadLowering::ring_op(const ir::Op& op) {
+void ThreadRings::ring_op(const ir::Op& op) {
   if (op.kind == OpKind::CopyMap) return copy_map(op);
   if (op.kind == OpKind::Release) return give_back(op);
   const ir::KernelRing& ring = kernel_.ring_of(op);
   const std::int64_t slots = kernel_.slots_of(ring);
   const std::vector<ir::Value> operands = {rings_.at(ring.name), position(op.operands[0])};
   if (op.kind == OpKind::Acquire)
-    return call_statement(LibraryKind::AcquireSlot, operands, {slots, ring_bytes(ring)},
+    return call_statement(LibraryKind::AcquireSlot, operands, {slots, ring_bytes(kernel_, ring)},
                           op.location);
   call_statement(LibraryKind::AwaitSlot, operands, {slots}, op.location);
 }
 
-// Once the products that read the slot are done. In loops that drain, slots of rounds before are
-// given back.
-void ThreadLowering::give_back(const ir::Op& op) {
-  const bool is_read =
-      !drains_ && std::any_of(started_.begin(), started_.end(), [&](const Started& started) {
-        return reads_released(*started.product, op);
-      });
-  if (is_read) return owed_.push_back(&op);
+// Once the products that read the slot are done.
+void ThreadRings::give_back(const ir::Op& op) {
+  if (families().groups.puts_off(op)) return;
   const ir::KernelRing& ring = kernel_.ring_of(op);
   const ir::Value condition = op.operands.size() > 1
                                   ? scalar(op.operands[1])
@@ -156,23 +161,11 @@ void ThreadLowering::give_back(const ir::Op& op) {
 
 // ---- Copies
 
-MapBox ThreadLowering::box_of(const ir::Op& op) const {
-  const std::size_t buffer = kernel_.buffer_of(op);
-  const Type& type = kernel_.buffers[buffer].type;
-  Swizzle swizzle = layouts_.swizzle_of_buffer(buffer);
-  swizzle.contiguous = kernel_.map_of(op).dimensions[0].of_tile;  // the table has the order alone
-  const std::optional<MapBox> box =
-      find_map_box(sizes_of(type), swizzle, static_cast<int>(type.element_bytes()));
-  TW_CHECK(box.has_value(), "the slots of buffer '{}' do not lie as a tensor map writes them",
-           kernel_.buffers[buffer].name);
-  return *box;
-}
-
-void ThreadLowering::copy_map(const ir::Op& op) {
+void ThreadRings::copy_map(const ir::Op& op) {
   const ir::KernelMap& map = kernel_.map_of(op);
   const ir::KernelRing& ring = kernel_.ring_of(op);
   const Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
-  const MapBox box = box_of(op);
+  const MapBox box = box_of(kernel_, layouts_, op);
   const ir::Value all = slots_of_buffer(kernel_.buffer_of(op));
   const ir::Value to = slot(op, names_.make(out_.name_of(all) + "_slot"));
   const int fast = map.dimensions[0].of_tile, slow = map.dimensions[1].of_tile;
@@ -198,16 +191,15 @@ void ThreadLowering::copy_map(const ir::Op& op) {
 
 // ---- Stores beside products
 
-void ThreadLowering::begin_branch(const Step& step, std::size_t side) {
+void ThreadRings::begin_branch(const Step& step, std::size_t side) {
   if (side != 0 || !stores_held_part(kernel_, *step.op)) return;
   thread_ = named(call(LibraryKind::Here, {whole_thread_}, Type::scalar(i32)),
                   names_.make("thread"), *list_);
 }
 
-void ThreadLowering::end_branch(const Step&, std::size_t) { thread_ = whole_thread_; }
+void ThreadRings::end_branch() { thread_ = whole_thread_; }
 
-// What was kept goes to the lanes that read it.
-void ThreadLowering::swap_lanes(ir::Value value) {
+void ThreadRings::swap_lanes(ir::Value value) {
   for (const LaneSwap& swap : layouts_.swaps_of(value))
     call_statement(LibraryKind::SwapLanes, {array(value), thread_},
                    {layouts_.of_array(value).layout.register_count(), swap.lane,

@@ -2,8 +2,10 @@
 // codegen/lower/thread_scans.cpp — scans of tiles whose elements stay in their threads' registers:
 // the thread's elements are put into an array in which a call makes the running combinations over
 // them, over lanes, and over warps through a few slots of shared memory (passes/laid/scan_plan.h).
+#include "codegen/lower/thread_scans.h"
+
 #include "codegen/cuda/program_shape.h"
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -11,7 +13,7 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-void ThreadLowering::scan(const Step& step) {
+void ThreadScans::scan(const Step& step) {
   const ir::Op& op = *step.op;
   const ScanPlan* plan = layouts_.scan_plan_of(op);
   if (!plan) return scan_shared(step);
@@ -30,8 +32,9 @@ void ThreadLowering::scan(const Step& step) {
   if (plan->warps != 0) numbers.push_back(plan->warps);
   numbers.insert(numbers.end(),
                  {plan->inner, plan->outer, running.registers, op.integer("reverse") != 0 ? 1 : 0});
-  call_combining(running, plan->warps != 0 ? LibraryKind::ScanBlock : LibraryKind::ScanLanes,
-                 std::move(numbers));
+  families().reductions.call_combining(
+      running, plan->warps != 0 ? LibraryKind::ScanBlock : LibraryKind::ScanLanes,
+      std::move(numbers));
   open_all(loop, true);
   for (std::size_t k = 0; k < op.results.size(); ++k)
     write_element(loop, op.results[k],
@@ -42,13 +45,13 @@ void ThreadLowering::scan(const Step& step) {
 }
 
 // The arrays of the thread's elements.
-ThreadLowering::Reduction ThreadLowering::begin_scan(const ir::Op& op, const ScanPlan& plan) {
+ThreadScans::Reduction ThreadScans::begin_scan(const ir::Op& op, const ScanPlan& plan) {
   Reduction out{.op = &op, .name = names_.make("running"), .registers = 1 << plan.log_registers};
   const ProgramShape shape = shape_of(kernel_, options_.target);
   out.plan.slots = plan.slots(shape.warps, shape.lanes);
   if (op.operands.size() > 1) {
     out.type = names_.make("Group");
-    out.totals = make_group(out, ir::Space::Stack, out.registers, *list_);
+    out.totals = families().reductions.make_group(out, ir::Space::Stack, out.registers, *list_);
   } else {
     out.totals = {make_array(out.name, kernel_.type(op.operands[0]).element(), out.registers,
                              op.location)};

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "codegen/cuda/program_shape.h"
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -14,7 +14,7 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-struct ThreadLowering::ScanShape {
+struct ThreadScans::ScanShape {
   int axis_low = 0;     // the axis' first bit in an index
   int log_stretch = 0;  // elements of a thread
   int log_threads = 0;  // threads of a line
@@ -36,7 +36,7 @@ struct ThreadLowering::ScanShape {
 };
 
 // One walk over a thread's part of a line.
-struct ThreadLowering::Stretch {
+struct ThreadScans::Stretch {
   const Reduction& running;
   std::vector<SpaceVariable> variables;  // behind the number within the stretch
   std::vector<ir::Value> values;         // of these
@@ -46,14 +46,14 @@ struct ThreadLowering::Stretch {
   ir::Value owner = {};                  // who keeps; none: everyone
 };
 
-void ThreadLowering::scan_shared(const Step& step) {
+void ThreadScans::scan_shared(const Step& step) {
   for (const ir::Value result : step.op->results) declare(result);
   const ScanShape shape = scan_shape(*step.op);
   if (shape.log_threads > 0) shared_lines(step, shape);
   else own_lines(step, shape);
 }
 
-ThreadLowering::ScanShape ThreadLowering::scan_shape(const ir::Op& op) const {
+ThreadScans::ScanShape ThreadScans::scan_shape(const ir::Op& op) const {
   const Type& type = kernel_.type(op.operands[0]);
   const int axis = static_cast<int>(op.integer("axis"));
   const int length = type.log_sizes[static_cast<std::size_t>(axis)];
@@ -67,11 +67,11 @@ ThreadLowering::ScanShape ThreadLowering::scan_shape(const ir::Op& op) const {
 }
 
 // A variable for each operand.
-ThreadLowering::Reduction ThreadLowering::begin_running(const ir::Op& op, const char* name,
-                                                        const std::string& type) {
+ThreadScans::Reduction ThreadScans::begin_running(const ir::Op& op, const char* name,
+                                                  const std::string& type) {
   Reduction out{.op = &op, .name = names_.make(name), .type = type};
   if (op.operands.size() > 1) {
-    out.totals = make_group(out, ir::Space::Registers, 1, *list_);
+    out.totals = families().reductions.make_group(out, ir::Space::Registers, 1, *list_);
     return out;
   }
   const Type variable =
@@ -82,7 +82,7 @@ ThreadLowering::Reduction ThreadLowering::begin_running(const ir::Op& op, const 
   return out;
 }
 
-void ThreadLowering::shared_lines(const Step& step, const ScanShape& shape) {
+void ThreadScans::shared_lines(const Step& step, const ScanShape& shape) {
   const ir::Op& op = *step.op;
   const std::int64_t threads = std::int64_t{1} << log_threads();
   const auto lanes_of_warp = static_cast<std::int64_t>(options_.target.warp_size);
@@ -106,8 +106,9 @@ void ThreadLowering::shared_lines(const Step& step, const ScanShape& shape) {
   const bool is_block = of_line > lanes_of_warp;
   if (is_block) numbers.push_back(of_line / lanes_of_warp - 1);
   numbers.insert(numbers.end(), {1, 0});
-  call_combining(running, is_block ? LibraryKind::BeforeBlock : LibraryKind::BeforeLanes,
-                 std::move(numbers), before.totals);
+  families().reductions.call_combining(
+      running, is_block ? LibraryKind::BeforeBlock : LibraryKind::BeforeLanes, std::move(numbers),
+      before.totals);
   const ir::Value has_before = named(compare("ne", number_in(of_line), number(0)),
                                      names_.make("has_before"), *list_);
   scan_stretch(step, shape,
@@ -120,7 +121,7 @@ void ThreadLowering::shared_lines(const Step& step, const ScanShape& shape) {
                 .owner = owner});
 }
 
-void ThreadLowering::own_lines(const Step& step, const ScanShape& shape) {
+void ThreadScans::own_lines(const Step& step, const ScanShape& shape) {
   const ir::Op& op = *step.op;
   const std::string type = op.operands.size() > 1 ? names_.make("Group") : "";
   const Reduction running = begin_running(op, "running", type);
@@ -137,8 +138,7 @@ void ThreadLowering::own_lines(const Step& step, const ScanShape& shape) {
   close(lines, 0);
 }
 
-void ThreadLowering::scan_stretch(const Step& step, const ScanShape& shape,
-                                  const Stretch& stretch) {
+void ThreadScans::scan_stretch(const Step& step, const ScanShape& shape, const Stretch& stretch) {
   constexpr int log_unrolled = 4;
   const ir::Op& op = *step.op;
   Loop loop;
@@ -172,27 +172,27 @@ void ThreadLowering::scan_stretch(const Step& step, const ScanShape& shape,
 }
 
 // The first element of a stretch comes after what is before it.
-void ThreadLowering::add_first(const Stretch& stretch, const std::vector<ir::Value>& values) {
+void ThreadScans::add_first(const Stretch& stretch, const std::vector<ir::Value>& values) {
   const auto alone = [&] { set_all(stretch.running, values); };
   if (!stretch.before) return alone();
   choose(stretch.has_before,
          [&] { set_all(stretch.running, added(*stretch.before, values)); }, alone);
 }
 
-std::vector<ir::Value> ThreadLowering::added(const Reduction& to,
-                                             const std::vector<ir::Value>& values) {
+std::vector<ir::Value> ThreadScans::added(const Reduction& to,
+                                          const std::vector<ir::Value>& values) {
   std::vector<ir::Value> both;
   for (const ir::Value total : to.totals)
     both.push_back(FinalBuilder::make(OpKind::Read, {total, number(0)}, type_of(total).element()));
   both.insert(both.end(), values.begin(), values.end());
-  std::vector<ir::Value> out = combined(to.op->regions[0], both);
+  std::vector<ir::Value> out = families().reductions.combined(to.op->regions[0], both);
   // None is written while another one is still to be computed.
   if (out.size() > 1)
     for (ir::Value& value : out) value = named(value, names_.make("next"), *list_);
   return out;
 }
 
-void ThreadLowering::set_all(const Reduction& to, const std::vector<ir::Value>& values) {
+void ThreadScans::set_all(const Reduction& to, const std::vector<ir::Value>& values) {
   for (std::size_t k = 0; k < values.size(); ++k)
     statement(OpKind::Write, {to.totals[k], number(0), values[k]}, *list_, {}, to.op->location);
 }

@@ -2,10 +2,13 @@
 // codegen/lower/thread_sorts.cpp — ops whose elements all threads meet over in an array of shared
 // memory: sorts, by a call, histograms, by counting one element after the other, and prints, by the
 // first thread.
+#include "codegen/lower/thread_sorts.h"
+
+#include <algorithm>
 #include <bit>
 
 #include "codegen/cuda/program_shape.h"
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "machine/sorted_places.h"
 #include "passes/laid/op_facts.h"
 
@@ -20,23 +23,10 @@ int log_of(std::int64_t count) { return std::countr_zero(static_cast<std::uint64
 
 }  // namespace
 
-int ThreadLowering::log_threads() const {
-  return log_of(shape_of(kernel_, options_.target).threads());
-}
-
-// The array in shared memory through which threads meet in an op.
-ir::Value ThreadLowering::make_scratch(const ir::Op& op, const Type& element, std::int64_t count,
-                                       const char* name) {
-  const ir::KernelBuffer& scratch = kernel_.buffers[kernel_.buffer_named(op.text("scratch"))];
-  return named(FinalBuilder::make(OpKind::Array, {}, Type::array(element, ir::Space::Shared),
-                                  {{"count", count}, {"offset", scratch.offset}}),
-               names_.make(name), shared_);
-}
-
 // ---- Sorts
 
 // Where machine/sorted_places.h has the element that a loop is at.
-ir::Value ThreadLowering::sorted_place(Loop& loop, int log_count) {
+ir::Value ThreadSorts::sorted_place(Loop& loop, int log_count) {
   const ir::Value at = index(loop, loop.plan.frame.place);
   if (!moves_sorted(log_count, log_threads())) return at;
   const ir::Value higher = FinalBuilder::make(
@@ -45,7 +35,7 @@ ir::Value ThreadLowering::sorted_place(Loop& loop, int log_count) {
   return FinalBuilder::make(OpKind::Xor, {at, higher}, Type::scalar(i32));
 }
 
-void ThreadLowering::sort(const Step& step) {
+void ThreadSorts::sort(const Step& step) {
   const ir::Op& op = *step.op;
   const Type& type = kernel_.type(op.result());
   const int log_count = bits_of_type(type);
@@ -65,7 +55,7 @@ void ThreadLowering::sort(const Step& step) {
              {"numbers", std::vector<std::int64_t>{op.integer("first"), op.integer("last"), order,
                                                    log_count, log_threads()}}},
             op.location);
-  for_each_result(step, [&](Loop& result) {
+  families().tiles.for_each_result(step, [&](Loop& result) {
     return FinalBuilder::make(OpKind::Read, {runs, sorted_place(result, log_count)},
                               type.element());
   });
@@ -74,8 +64,8 @@ void ThreadLowering::sort(const Step& step) {
 // ---- Histograms
 
 // All numbers below the count, the threads' one after the other: the loop's place is the number.
-void ThreadLowering::for_each_number(const Step& step, std::int64_t count,
-                                     const std::function<void(Loop&)>& body) {
+void ThreadSorts::for_each_number(const Step& step, std::int64_t count,
+                                  const std::function<void(Loop&)>& body) {
   const int log_count = log_of(count), threads = log_threads();
   const int own = std::min(log_count, threads);
   Loop loop;
@@ -96,7 +86,7 @@ void ThreadLowering::for_each_number(const Step& step, std::int64_t count,
 }
 
 // Counted in shared memory, then read by whoever holds the element.
-void ThreadLowering::histogram(const Step& step) {
+void ThreadSorts::histogram(const Step& step) {
   const ir::Op& op = *step.op;
   const Type& type = kernel_.type(op.result());
   const Type count = Type::scalar(i32);
@@ -117,7 +107,7 @@ void ThreadLowering::histogram(const Step& step) {
                 {{"function", std::string(name_of(LibraryKind::CountOne))}}, op.location);
     });
   });
-  for_each_result(step, [&](Loop& result) {
+  families().tiles.for_each_result(step, [&](Loop& result) {
     const ir::Value at = index(result, result.plan.frame.place);
     return cast(FinalBuilder::make(OpKind::Read, {counts, at}, count), type.dtype);
   });
@@ -125,7 +115,7 @@ void ThreadLowering::histogram(const Step& step) {
 
 // ---- Prints
 
-void ThreadLowering::print_scalars(const ir::Op& op) {
+void ThreadSorts::print_scalars(const ir::Op& op) {
   when(compare("eq", thread_, number(0)), [&] {
     if (op.operands.empty()) statement(OpKind::Print, {}, *list_, op.attributes, op.location);
     for (const ir::Value value : op.operands)
@@ -134,7 +124,7 @@ void ThreadLowering::print_scalars(const ir::Op& op) {
 }
 
 // One line for each element, as ir/interpret prints it.
-void ThreadLowering::print(const Step& step) {
+void ThreadSorts::print(const Step& step) {
   const ir::Op& op = *step.op;
   when(compare("eq", thread_, number(0)), [&] {
     for (const ir::Value value : op.operands) {

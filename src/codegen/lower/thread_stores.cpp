@@ -4,11 +4,15 @@
 //
 // The copy lies in a slab that is written again for the next tile, once the copy engine has read
 // it. Where each warp writes the lines that it stores, nobody waits for another one.
+#include "codegen/lower/thread_stores.h"
+
 #include <bit>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -16,14 +20,23 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
+namespace {
+
+struct WarpLines {                            // that a warp stores
+  int lines = 0;                              // from each place on
+  std::vector<std::int64_t> first = {0};      // the places, from where the warp's lines begin
+  std::vector<std::uint64_t> by_thread = {};  // where they do, by bits of the thread's number
+};
+
 // Which lines of its tile a warp stores, where it holds nothing else of it: some from one place on,
 // and the same again at others.
-std::optional<ThreadLowering::WarpLines> ThreadLowering::own_lines_of_warp(const ir::Op& op) const {
-  const Type& type = kernel_.type(op.operands[0]);
+std::optional<WarpLines> own_lines_of_warp(const ir::Kernel& kernel, const TileLayouts& layouts,
+                                           const ir::Op& op) {
+  const Type& type = kernel.type(op.operands[0]);
   const LogSizes sizes = sizes_of(type);
-  const int slow = kernel_.map_of(op).dimensions[1].of_tile;
+  const int slow = kernel.map_of(op).dimensions[1].of_tile;
   const int low = first_bit(sizes, slow), bits = sizes[static_cast<std::size_t>(slow)];
-  const Layout& layout = layouts_.of_array(op.operands[0]).layout;
+  const Layout& layout = layouts.of_array(op.operands[0]).layout;
   const auto is_bit = [](std::uint64_t column) { return std::has_single_bit(column); };
   const auto line_bit = [&](std::uint64_t column) { return std::countr_zero(column) - low; };
   WarpLines out;
@@ -52,12 +65,12 @@ std::optional<ThreadLowering::WarpLines> ThreadLowering::own_lines_of_warp(const
 }
 
 // Else all have written the tile, and warps share it out evenly.
-ThreadLowering::WarpLines ThreadLowering::lines_of_warp(const ir::Op& op) const {
-  if (auto own = own_lines_of_warp(op)) return *std::move(own);
-  const int slow = kernel_.map_of(op).dimensions[1].of_tile;
-  const Layout& layout = layouts_.of_array(op.operands[0]).layout;
-  WarpLines out{
-      .lines = static_cast<int>(kernel_.type(op.operands[0]).size(slow) / kernel_.shape.warps)};
+WarpLines lines_of_warp(const ir::Kernel& kernel, const TileLayouts& layouts, const ir::Op& op) {
+  if (auto own = own_lines_of_warp(kernel, layouts, op)) return *std::move(own);
+  const int slow = kernel.map_of(op).dimensions[1].of_tile;
+  const Layout& layout = layouts.of_array(op.operands[0]).layout;
+  WarpLines out{.lines =
+                    static_cast<int>(kernel.type(op.operands[0]).size(slow) / kernel.shape.warps)};
   for (int j = 0; j < layout.thread_bits(); ++j) {
     const int warp_bit = j - layout.lanes().columns();
     out.by_thread.push_back(warp_bit < 0 ? 0 : static_cast<std::uint64_t>(out.lines) << warp_bit);
@@ -65,15 +78,17 @@ ThreadLowering::WarpLines ThreadLowering::lines_of_warp(const ir::Op& op) const 
   return out;
 }
 
+}  // namespace
+
 // One for all tiles that go through it.
-ir::Value ThreadLowering::slab_of(const ir::Op& op) {
+ir::Value ThreadStores::slab_of(const ir::Op& op) {
   const std::string scratch(op.text("scratch"));
   if (const auto found = slabs_.find(scratch); found != slabs_.end()) return found->second;
   const ir::KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_named(scratch)];
   bool are_apart = true;
   ir::walk(kernel_.body, [&](const ir::Op& other) {
     if (other.kind == OpKind::StoreMap && other.text("scratch") == scratch)
-      are_apart = are_apart && own_lines_of_warp(other).has_value();
+      are_apart = are_apart && own_lines_of_warp(kernel_, layouts_, other).has_value();
   });
   std::vector<ir::Attribute> attributes = {{"count", buffer.type.numel()},
                                            {"offset", buffer.offset},
@@ -86,7 +101,7 @@ ir::Value ThreadLowering::slab_of(const ir::Op& op) {
 }
 
 // In vectors where registers of one are neighbours there.
-void ThreadLowering::fill_slab(const Step& step, ir::Value slab, const Swizzle& swizzle) {
+void ThreadStores::fill_slab(const Step& step, ir::Value slab, const Swizzle& swizzle) {
   const ir::Value tile = step.op->operands[0];
   const TileLayout& layout = layouts_.of_array(tile);
   Loop loop = make(step, layout);
@@ -105,7 +120,7 @@ void ThreadLowering::fill_slab(const Step& step, ir::Value slab, const Swizzle& 
   frame.is_whole_vector = true;
   const ir::Value at = index(loop, swizzle(frame.place));
   frame.is_whole_vector = false;
-  const ir::Value first = linear(loop, register_map(frame, tile, frame.place), over_vectors,
+  const ir::Value first = linear(loop, plans_.register_map(frame, tile, frame.place), over_vectors,
                                  frame.space.variables.size());
   const std::int64_t count = std::int64_t{1} << loop.plan.log_vector;
   statement(OpKind::StoreFrom, {view(slab, at), view(array(tile), first)}, *list_,
@@ -114,14 +129,14 @@ void ThreadLowering::fill_slab(const Step& step, ir::Value slab, const Swizzle& 
   close(loop, over_slices);
 }
 
-void ThreadLowering::store_boxes(const Step& step, ir::Value slab, MapBox box) {
+void ThreadStores::store_boxes(const Step& step, ir::Value slab, MapBox box) {
   const ir::Op& op = *step.op;
   const ir::KernelMap& map = kernel_.map_of(op);
   const Type& type = kernel_.type(op.operands[0]);
   const int fast = map.dimensions[0].of_tile, slow = map.dimensions[1].of_tile;
   const std::string& map_name =
       out_.maps[static_cast<std::size_t>(&map - kernel_.maps.data())].name;
-  const WarpLines warp = lines_of_warp(op);
+  const WarpLines warp = lines_of_warp(kernel_, layouts_, op);
   box.lines = warp.lines;
   const Loop thread =
       loop_with(step, {{"thread", static_cast<int>(warp.by_thread.size())}}, {thread_});
@@ -143,7 +158,7 @@ void ThreadLowering::store_boxes(const Step& step, ir::Value slab, MapBox box) {
     }
 }
 
-void ThreadLowering::store_map(const Step& step) {
+void ThreadStores::store_map(const Step& step) {
   const ir::Op& op = *step.op;
   const Type& type = kernel_.type(op.operands[0]);
   const auto bytes = static_cast<int>(type.element_bytes());

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/lower/thread_tiles.cpp — tiles that threads share: in vectors where elements of one are
 // neighbours there, ops that take elements from anywhere in them, and copies of tiles.
+#include "codegen/lower/thread_tiles.h"
+
 #include <algorithm>
 #include <map>
 
 #include "base/check.h"
-#include "codegen/lower/thread_lowering.h"
+#include "codegen/lower/thread_families.h"
 #include "ir/analysis/memory_order.h"
 #include "layout/convert.h"
 #include "passes/laid/hand_overs.h"
@@ -16,38 +18,8 @@ namespace tilewright {
 using ir::OpKind;
 using ir::Type;
 
-ir::Value ThreadLowering::array_index(Loop& loop, ir::Value value, const Place& place) {
-  if (is_stowed(value)) return row_index(loop, place);
-  return layouts_.is_shared(value) ? index(loop, layouts_.swizzle_of(value)(place))
-                                   : register_index(loop, value, place);
-}
-
-// The array from an element on.
-ir::Value ThreadLowering::view(ir::Value array, ir::Value index) {
-  return is_zero(index) ? array
-                        : FinalBuilder::make(OpKind::ArrayView, {array, index}, type_of(array));
-}
-
-ir::Value ThreadLowering::shared_vector(Loop& loop, ir::Value value, const Place& place) {
-  Frame& frame = loop.plan.frame;
-  frame.is_whole_vector = true;
-  const ir::Value at = index(loop, layouts_.swizzle_of(value)(place));
-  frame.is_whole_vector = false;
-  return view(array(value), at);
-}
-
-// One element of a tile; of a shared one by the thread that owns it.
-void ThreadLowering::write_element(Loop& loop, ir::Value to, ir::Value value) {
-  const Place& place = loop.plan.frame.place;
-  std::vector<ir::Value> operands = {array(to), array_index(loop, to, place), value};
-  if (layouts_.is_shared(to))
-    if (const ir::Value own = owner(*loop.plan.frame.layout)) operands.push_back(own);
-  statement(OpKind::Write, operands, *list_);
-  note_written(to);
-}
-
 // A tile that is made in an array which other threads still read for it needs one of its own.
-void ThreadLowering::refuse_beside_readers(const Loop& loop, const TileReads& reads) {
+void ThreadTiles::refuse_beside_readers(const Loop& loop, const TileReads& reads) {
   const Step& step = *loop.plan.frame.step;
   const auto is_own = [&](const TileRead& read) {
     const Layout& layout = layouts_.of_array(read.value).layout;
@@ -68,8 +40,8 @@ void ThreadLowering::refuse_beside_readers(const Loop& loop, const TileReads& re
 
 // The threads meet between the loads and the stores of a sweep. A load that comes only with its
 // element, or with its slice of a tile, would come after that, and must have a sweep of its own.
-void ThreadLowering::part_accesses(const Loop& loop, const TileReads& reads,
-                                   const std::vector<Preload>& preloads) {
+void ThreadTiles::part_accesses(const Loop& loop, const TileReads& reads,
+                                const std::vector<Preload>& preloads) {
   statement(OpKind::Barrier, {}, *list_);
   const ir::MemoryOrder order(kernel_);
   for (const TileAccess& access : reads.accesses) {
@@ -91,12 +63,12 @@ void ThreadLowering::part_accesses(const Loop& loop, const TileReads& reads,
 // ---- Vectors of kept elements
 
 // Those that were loaded as vectors are kept from there.
-std::vector<ThreadLowering::VectorKeep> ThreadLowering::plan_vector_keeps(
-    const Loop& loop, const std::vector<Preload>& preloads) {
+std::vector<VectorKeep> ThreadTiles::plan_vector_keeps(const Loop& loop,
+                                                       const std::vector<Preload>& preloads) {
   std::vector<VectorKeep> out;
   for (const ir::Value value : loop.plan.frame.step->kept) {
     const Place& place = loop.plan.frame.place;
-    if (!layouts_.is_shared(value) || !is_shared_vector(loop.plan, value, place)) continue;
+    if (!layouts_.is_shared(value) || !plans_.is_shared_vector(loop.plan, value, place)) continue;
     VectorKeep kept{.value = value};
     for (const Preload& preload : preloads)
       if (preload.value == value && preload.place == place && !preload.is_bool)
@@ -113,7 +85,7 @@ std::vector<ThreadLowering::VectorKeep> ThreadLowering::plan_vector_keeps(
 }
 
 // Whether nothing is left to do for the elements of a step.
-bool ThreadLowering::keeps_all(const Step& step, const std::vector<VectorKeep>& keeps) {
+bool ThreadTiles::keeps_all(const Step& step, const std::vector<VectorKeep>& keeps) {
   const auto is_moved = [&](ir::Value value) {
     return std::any_of(keeps.begin(), keeps.end(), [&](const VectorKeep& kept) {
       return !kept.is_own && kept.value == value;
@@ -125,7 +97,7 @@ bool ThreadLowering::keeps_all(const Step& step, const std::vector<VectorKeep>& 
          });
 }
 
-void ThreadLowering::keep_vector(Loop& loop, const VectorKeep& kept) {
+void ThreadTiles::keep_vector(Loop& loop, const VectorKeep& kept) {
   const std::int64_t count = std::int64_t{1} << loop.plan.log_vector;
   const ir::Value to = shared_vector(loop, kept.value, loop.plan.frame.place);
   const bool is_one_of_many = !kept.is_own && loop.plan.log_vectors > 0;
@@ -140,33 +112,8 @@ void ThreadLowering::keep_vector(Loop& loop, const VectorKeep& kept) {
 
 // ---- Ops that take elements from anywhere
 
-void ThreadLowering::across(const Step& step) {
-  switch (ir::across_op(step.op->kind)) {
-    case ir::AcrossOp::Gather:
-      return gather(step);
-    case ir::AcrossOp::Concatenate:
-      return concatenate(step);
-    case ir::AcrossOp::Scan:
-      return scan(step);
-    case ir::AcrossOp::Sort:
-      return sort(step);
-    case ir::AcrossOp::Histogram:
-      return histogram(step);
-    case ir::AcrossOp::Print:
-      return print(step);
-    case ir::AcrossOp::Dot:
-      return dot(step);
-    case ir::AcrossOp::StoreMap:
-      return store_map(step);
-    case ir::AcrossOp::ReadBuffer:
-      if (kernel_.is_in_ring(kernel_.buffers[kernel_.buffer_of(*step.op)])) return read_slot(*step.op);
-      return read_buffer(step);
-  }
-}
-
-// Loops over the elements of the result and keeps what `make` gives for each.
-void ThreadLowering::for_each_result(const Step& step,
-                                     const std::function<ir::Value(Loop&)>& make_element) {
+void ThreadTiles::for_each_result(const Step& step,
+                                  const std::function<ir::Value(Loop&)>& make_element) {
   const ir::Value result = step.op->result();
   declare(result);
   Loop loop = make(step, layouts_.of_array(result));
@@ -176,7 +123,7 @@ void ThreadLowering::for_each_result(const Step& step,
 }
 
 // The place along the axis comes from the index; it is a variable like those of the loops.
-void ThreadLowering::gather(const Step& step) {
+void ThreadTiles::gather(const Step& step) {
   const ir::Op& op = *step.op;
   const Type& source = kernel_.type(op.operands[0]);
   const Type& result = kernel_.type(op.result());
@@ -207,7 +154,7 @@ void ThreadLowering::gather(const Step& step) {
   });
 }
 
-void ThreadLowering::concatenate(const Step& step) {
+void ThreadTiles::concatenate(const Step& step) {
   const ir::Op& op = *step.op;
   const Type& part = kernel_.type(op.operands[0]);
   const Type& result = kernel_.type(op.result());
@@ -231,7 +178,16 @@ void ThreadLowering::concatenate(const Step& step) {
 
 // ---- Tiles that change places in shared memory
 
-void ThreadLowering::note_scratch(const ir::Op& control) {
+void ThreadTiles::begin_control(const ir::Op& control) {
+  for (const ir::Value result : control.results)
+    if (is_tile(kernel_, result)) declare(result);
+  for (const ir::Region& inner : control.regions)
+    for (const ir::Value argument : inner.arguments)
+      if (is_tile(kernel_, argument)) declare(argument);
+  note_scratch(control);
+}
+
+void ThreadTiles::note_scratch(const ir::Op& control) {
   const std::vector<std::string> scratch = control.texts("scratch");
   if (scratch.empty()) return;
   for (const auto& [from, to, first] : hand_overs_of(control))
@@ -241,14 +197,14 @@ void ThreadLowering::note_scratch(const ir::Op& control) {
 }
 
 // Where an element of a tile stands that is on its way to another one.
-ir::Value ThreadLowering::aside_index(Loop& loop, ir::Value to) {
+ir::Value ThreadTiles::aside_index(Loop& loop, ir::Value to) {
   const Place& place = loop.plan.frame.place;
   return index(loop, layouts_.is_shared(to) ? layouts_.swizzle_of(to)(place) : place);
 }
 
 // A copy in which elements stand as they will in the array of `to`.
-ir::Value ThreadLowering::put_aside(const Step& step, ir::Value to, ir::Value from,
-                                    const std::string& scratch) {
+ir::Value ThreadTiles::put_aside(const Step& step, ir::Value to, ir::Value from,
+                                 const std::string& scratch) {
   const Type& type = kernel_.type(from);
   const ir::KernelBuffer& buffer = kernel_.buffers[kernel_.buffer_named(scratch)];
   const ir::Value aside =
@@ -268,7 +224,7 @@ ir::Value ThreadLowering::put_aside(const Step& step, ir::Value to, ir::Value fr
 }
 
 // By the threads that hold the elements of `to`.
-void ThreadLowering::assign_aside(const Step& step, ir::Value to, ir::Value aside) {
+void ThreadTiles::assign_aside(const Step& step, ir::Value to, ir::Value aside) {
   Loop loop = make(step, layouts_.of_array(to));
   open_all(loop);
   write_element(loop, to,
@@ -280,8 +236,8 @@ void ThreadLowering::assign_aside(const Step& step, ir::Value to, ir::Value asid
 // ---- Copies
 
 // All tiles take their new elements at once: what lies where another one's go is put aside first.
-void ThreadLowering::copy(const Step& step,
-                          const std::vector<std::pair<ir::Value, ir::Value>>& copies) {
+void ThreadTiles::copy(const Step& step,
+                       const std::vector<std::pair<ir::Value, ir::Value>>& copies) {
   std::map<std::uint32_t, ir::Value> aside;  // by the value
   std::map<std::uint32_t, ir::Value> moved;  // in shared memory, by what the value becomes
   for (const auto& [to, from] : copies) {
@@ -315,10 +271,10 @@ void ThreadLowering::copy(const Step& step,
       });
     else copy(step, to, from);
   }
-  show_written();
+  families().groups.show_written();
 }
 
-void ThreadLowering::copy(const Step& step, ir::Value to, ir::Value from) {
+void ThreadTiles::copy(const Step& step, ir::Value to, ir::Value from) {
   Loop loop = make(step, layouts_.of_array(to));
   open_all(loop);
   write_element(loop, to, element(loop, from, loop.plan.frame.place));
