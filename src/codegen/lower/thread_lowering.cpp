@@ -119,6 +119,24 @@ void ThreadLowering::steps(const Steps& all) {
   }
 }
 
+namespace {
+
+Steps steps_of_scalars(const ir::Region& region) {
+  Steps out;
+  for (const ir::Op* op : region.ops) {
+    if (op->facts().is(ir::Family::Ends)) continue;
+    Step step{.order = -1, .op = op};  // nobody meets before it
+    if (op->facts().is(ir::Family::Control)) step.kind = Step::Kind::Control;
+    for (const ir::Region& inner : op->regions) step.regions.push_back(steps_of_scalars(inner));
+    out.push_back(std::move(step));
+  }
+  return out;
+}
+
+}  // namespace
+
+void ThreadLowering::scalars_of(const ir::Region& region) { steps(steps_of_scalars(region)); }
+
 void ThreadLowering::step_of_control(const Step& step) {
   const bool loops = step.op->facts().has(ir::Loops);
   if (loops) families_.loops.begin_loop();
@@ -234,9 +252,9 @@ bool is_whole(const ThreadProgram& program) {
 
 ThreadProgram sketch_threads(const ir::Kernel& laid, const LaidFacts& facts,
                              const TileLayouts& layouts, const CudaEmitOptions& options) {
-  return ThreadLowering(laid, facts, layouts, options,
-                        meetings_in_memory(laid, facts.sweeps, layouts), SharedLooks::None)
-      .run();
+  const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
+  ThreadState state({laid, facts, layouts, options, meetings, SharedLooks::None});
+  return ThreadLowering(state).run();
 }
 
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,

@@ -22,6 +22,8 @@ class ThreadLowering : private ProgramLowering {
 
   // ---- For the families
   void steps(const Steps& steps) override;
+  // Of a region without tiles, such as a function that combines elements; but for what it yields.
+  void scalars_of(const ir::Region& region);
   using ProgramLowering::scalar;
   using ProgramLowering::while_loop;
 

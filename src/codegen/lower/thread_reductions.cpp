@@ -8,6 +8,7 @@
 
 #include "codegen/lower/combine_facts.h"
 #include "codegen/lower/thread_families.h"
+#include "codegen/lower/thread_lowering.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/tile_reads.h"
 
@@ -121,8 +122,7 @@ ir::Value ThreadReductions::total_index(const Loop& loop, const Reduction& reduc
 std::vector<ir::Value> ThreadReductions::combined(const ir::Region& region,
                                                   const std::vector<ir::Value>& both) {
   for (std::size_t k = 0; k < both.size(); ++k) scalars_[region.arguments[k].id] = both[k];
-  for (const ir::Op* op : region.ops)
-    if (op->kind != OpKind::Yield) families().scalars.scalar_op(*op);
+  families().program.scalars_of(region);
   std::vector<ir::Value> out;
   for (const ir::Value value : region.ops.back()->operands) out.push_back(scalar(value));
   return out;

@@ -308,6 +308,67 @@ Family reduces() {
   return family;
 }
 
+// Functions that combine with branches and loops of their own.
+const char* const branching_source = R"(
+@triton.jit
+def pick(a, index_a, b, index_b):
+    if (a > b) | ((a == b) & (index_a < index_b)):
+        best = a
+        index = index_a
+    else:
+        best = b
+        index = index_b
+    return best, index
+
+@triton.jit
+def gcd(a, b):
+    x = a
+    y = b
+    while y != 0:
+        rest = x % y
+        x = y
+        y = rest
+    return x
+
+@triton.jit
+def far(a, b):
+    if a > b:
+        if a > 50:
+            out = a
+        else:
+            out = a
+    else:
+        out = b
+    return out
+
+@triton.jit
+def branching(x_ptr, out_ptr, R: tl.constexpr, C: tl.constexpr):
+    r = tl.arange(0, R)
+    c = tl.arange(0, C)
+    i = r[:, None] * C + c[None, :]
+    x = tl.load(x_ptr + i)
+    best, index = tl.reduce((x, i), 1, pick)
+    tl.store(out_ptr + r, best)
+    tl.store(out_ptr + R + r, index)
+    tl.store(out_ptr + 2 * R + r, tl.reduce(x, 1, gcd))
+    tl.store(out_ptr + 3 * R + i, tl.associative_scan(x, 1, far))
+    best, index = tl.reduce((x, i), 0, pick)
+    tl.store(out_ptr + 3 * R + R * C + c, best)
+)";
+
+Family branching() {
+  Family family{"branching", branching_source, {}};
+  for (const auto& [r, c] : {std::tuple{1, 8}, {4, 256}, {32, 8}})
+    for (const int warps : {1, 4})
+      family.cases.push_back({.what = fmt::format("{}x{}", r, c),
+                              .kernel = "branching",
+                              .arguments = {input(i32, r * c, Fill::Positive),
+                                            output(i32, 3 * r + r * c + c), constant_of("R", r),
+                                            constant_of("C", c)},
+                              .num_warps = warps});
+  return family;
+}
+
 const char* const big_source = R"(
 @triton.jit
 def big_softmax(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
@@ -388,7 +449,7 @@ Family odd_rows() {
 }
 
 std::vector<Family> reduction_families() {
-  return {softmax(), norms(), reduces(), big_tiles(), odd_rows()};
+  return {softmax(), norms(), reduces(), branching(), big_tiles(), odd_rows()};
 }
 
 TW_CONFORMANCE(Reduction, reduction_families);
