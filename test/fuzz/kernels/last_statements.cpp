@@ -2,7 +2,7 @@
 // fuzz/kernels/last_statements.cpp — what some kernels do behind all other statements, by dice of
 // its own, so that the rest of a kernel is the same with and without it: sums of zeros that have a
 // sign, loops that go down with other masks in each round, products of warpgroups whose operands
-// are copied ahead.
+// are copied ahead, reductions and scans by functions with branches and loops.
 #include <fmt/format.h>
 
 #include "statement_parts.h"
@@ -151,12 +151,78 @@ class WideProduct {
   bool is_turned_ = false;
 };
 
+constexpr const char* combining_functions[] = {
+    R"(@triton.jit
+def combine(a, b):
+    if a > b:
+        if (a & 1) == 0:
+            best = a
+        else:
+            best = a + 0
+    else:
+        best = b
+    return best
+
+
+)",
+    R"(@triton.jit
+def combine(a, b):
+    x = tl.abs(a)
+    y = tl.abs(b)
+    while y != 0:
+        rest = x % y
+        x = y
+        y = rest
+    return x
+
+
+)",
+    R"(@triton.jit
+def combine(a, b):
+    low = a * 0
+    for bit in range(0, 5 + (a & 0)):
+        low = low | ((a | b) & (1 << bit))
+    return low
+
+
+)"};
+
+void add_branching_sums(Draft& draft, Block& body) {
+  Draft dice = dice_of(draft, 8388593u);
+  if (!dice.chance(40)) return;
+  draft.program.functions += combining_functions[dice.pick(3)];
+  add_line(body, fmt::format("some = tl.load({} + i).to(tl.int32) % 97",
+                             draft.scope.pointers.front().name));
+  add_line(body, fmt::format("some = tl.where(i < m * {}, some, 12)", 1 + dice.pick(draft.size)));
+  const std::string matrix = fmt::format("tl.reshape(some, [{}, {}])", draft.rows, draft.columns);
+  const std::string place = fmt::format("out + {}", draft.slots++ * draft.size);
+  switch (dice.pick(4)) {
+    case 0:
+      return add_line(body, fmt::format("tl.store({}, tl.reduce(some, 0, combine))", place));
+    case 1: {
+      const int axis = dice.pick(2);
+      return add_line(
+          body, fmt::format("tl.store({} + tl.arange(0, {}), tl.reduce({}, {}, combine))", place,
+                            axis == 0 ? draft.columns : draft.rows, matrix, axis));
+    }
+    case 2:
+      return add_line(body, fmt::format("tl.store({} + i, tl.associative_scan(some, 0, combine{}))",
+                                        place, dice.chance(40) ? ", reverse=True" : ""));
+    default:
+      return add_line(
+          body, fmt::format("tl.store({} + i, tl.reshape(tl.associative_scan({}, {}, combine), "
+                            "[{}]))",
+                            place, matrix, dice.pick(2), draft.size));
+  }
+}
+
 }  // namespace
 
 void add_last_statements(Draft& draft, Block& body) {
   add_signed_zeros(draft, body);
   if (draft.has(Kind::Loops)) add_falling_rounds(draft, body);
   if (draft.has(Kind::Products)) WideProduct(draft, body).run();
+  if (draft.has(Kind::Reductions) && draft.has(Kind::Scans)) add_branching_sums(draft, body);
 }
 
 }  // namespace tilewright::fuzz

@@ -27,7 +27,8 @@ std::string source_of(const Program& program) {
   for (const PointerArgument& pointer : program.pointers) parameters.push_back(pointer.name);
   for (const IntegerArgument& integer : program.integers)
     parameters.push_back(integer.name + (integer.is_constant ? ": tl.constexpr" : ""));
-  std::string out = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n";
+  std::string out = "import triton\nimport triton.language as tl\n\n\n";
+  out += program.functions + "@triton.jit\n";
   out += fmt::format("def {}({}):\n", program.name, fmt::join(parameters, ", "));
   write_block(out, program.body, 1);
   return out;

@@ -56,6 +56,7 @@ struct Program {
   std::vector<Memory> memory;
   std::vector<PointerArgument> pointers;
   std::vector<IntegerArgument> integers;
+  std::string functions;  // in front of the kernel
   int grid = 1;
   int warps = 0;  // 0: the compiler chooses
   Block body;
