@@ -3,8 +3,9 @@
 // from shared memory where they lie in rows of 16 bytes, else word by word from wherever they are.
 #include <algorithm>
 
-#include "codegen/lower/element_plans.h"
+#include "codegen/lower/product_plans.h"
 #include "passes/laid/op_facts.h"
+#include "passes/laid/tile_reads.h"
 
 namespace tilewright {
 namespace {
@@ -36,7 +37,7 @@ bool has_runs(const IndexMap& map, int first, int count) {
 
 }  // namespace
 
-ElementPlans::DotOperand ElementPlans::operand_of(const Step& step, bool is_left) const {
+ProductPlans::DotOperand ProductPlans::operand_of(const Step& step, bool is_left) const {
   const DotPlan& plan = layouts_.plan_of(*step.op);
   const int across = is_left ? plan.shape.log_rows : plan.shape.log_columns;
   DotOperand out{.value = step.op->operands[is_left ? 0 : 1],
@@ -56,7 +57,7 @@ ElementPlans::DotOperand ElementPlans::operand_of(const Step& step, bool is_left
   return out;
 }
 
-std::optional<ElementPlans::SharedView> ElementPlans::shared_view(const Step& step,
+std::optional<ProductPlans::SharedView> ProductPlans::shared_view(const Step& step,
                                                                   ir::Value value) const {
   IndexMap map = IndexMap::identity(bits_of_type(kernel_.type(value)));
   while (!schedule_.is_in_array(value, step)) {
@@ -71,7 +72,7 @@ std::optional<ElementPlans::SharedView> ElementPlans::shared_view(const Step& st
   return SharedView{value, layouts_.swizzle_of(value)(map)};
 }
 
-std::optional<ElementPlans::MatrixView> ElementPlans::matrix_view(const Step& step,
+std::optional<ProductPlans::MatrixView> ProductPlans::matrix_view(const Step& step,
                                                                   const DotOperand& operand) const {
   const DotPlan& plan = layouts_.plan_of(*step.op);
   const OperandBits bits = bits_of(plan.sizes, operand.is_left);
@@ -93,7 +94,7 @@ std::optional<ElementPlans::MatrixView> ElementPlans::matrix_view(const Step& st
 
 // The row of a matrix that a lane names: three bits of the lane choose it, the next ones choose the
 // matrix, which is a word of the instruction or of the next tile.
-ElementPlans::MatrixPlan ElementPlans::plan_matrices(const DotOperand& operand,
+ProductPlans::MatrixPlan ProductPlans::plan_matrices(const DotOperand& operand,
                                                      const MatrixView& from) const {
   const Layout& layout = *operand.layout;
   MatrixPlan out{.log_matrices = std::min(2, operand.log_words + operand.log_tiles)};
@@ -104,7 +105,7 @@ ElementPlans::MatrixPlan ElementPlans::plan_matrices(const DotOperand& operand,
         j == 0 ? layout.registers().column(0) : layout.lanes().column(j - 1);
     threads.push_back(from.is_transposed ? along : layout.lanes().column(2 + j));
   }
-  for (int j = 0; j < options_.target.log_lanes() - 3; ++j)
+  for (int j = 0; j < target_.log_lanes() - 3; ++j)
     threads.push_back(j < out.log_matrices ? layout.registers().column(operand.log_word + j) : 0);
   if (from.has_bytes) {
     // The word's other depth bit, and its place along the depth.
@@ -125,7 +126,7 @@ ElementPlans::MatrixPlan ElementPlans::plan_matrices(const DotOperand& operand,
 
 // Whether a tile that a loop carries has the words of the operand as they are: halves would take a
 // register each.
-bool ElementPlans::has_words(const Step& step, const DotOperand& operand) const {
+bool ProductPlans::has_words(const Step& step, const DotOperand& operand) const {
   const ir::Value value = operand.value;
   const bool is_carried = !kernel_.maker(value) || kernel_.maker(value)->kind == OpKind::For;
   if (!is_carried || layouts_.is_shared(value) || !schedule_.is_in_array(value, step)) return false;

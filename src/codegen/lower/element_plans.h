@@ -14,10 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/lower/access_hints.h"
 #include "codegen/cuda/emit.h"
+#include "codegen/lower/access_hints.h"
 #include "codegen/lower/space.h"
-#include "layout/wgmma.h"
 #include "passes/laid/laid_facts.h"
 #include "passes/laid/tile_layouts.h"
 #include "passes/laid/tile_reads.h"
@@ -72,41 +71,6 @@ class ElementPlans {
     bool is_bool = false;  // bytes that stand for bools
   };
 
-  // An operand for one instruction after the other.
-  struct DotOperand {
-    ir::Value value;
-    const Layout* layout = nullptr;
-    DType dtype = DType::Float16;  // in which the instruction takes it
-    bool is_left = false;
-    int log_word = 0;   // bits of a register's number: the elements of a word,
-    int log_words = 0;  // the words of one instruction,
-    int log_tiles = 0;  // and the instructions along the rows or columns
-  };
-  // A tile in shared memory behind views, and where its elements are.
-  struct SharedView {
-    ir::Value array;
-    IndexMap map;
-  };
-  // An operand that comes in whole matrices from shared memory.
-  struct MatrixView {
-    SharedView view;
-    bool is_transposed = false;
-    bool has_bytes = false;  // transposed in pairs
-  };
-  struct MatrixPlan {
-    int log_matrices = 0;       // of one read
-    int log_calls = 0;          // reads of one step along the depth
-    IndexMap by_thread = {};    // the thread's place in the array
-    std::uint64_t image = 0;    // the bits that it can have
-    IndexMap by_loops = {};     // over reads, steps and batches: where they are from there
-  };
-
-  // An operand of a product of warpgroups in shared memory, as a descriptor says it.
-  struct DescribedOperand {
-    SharedView view;
-    WgmmaOperand operand;
-  };
-
   std::optional<std::int64_t> constant_of(ir::Value value) const;
   bool is_rotated(const ir::Type& type) const {
     return alignments_.rotation() && type.rank == 1 && type.numel() == alignments_.rotation()->size;
@@ -123,29 +87,17 @@ class ElementPlans {
   std::optional<VectorAccess> vector_access(const Frame& frame, const ir::Op& op,
                                             const Place& place) const;
   bool is_all_or_nothing(const Frame& frame, const VectorAccess& access) const;
-  // A power of two, up to `most`, that both bounds along the vector are multiples of.
-  int bounds_step(const VectorAccess& access, int most) const;
   // How many neighbours of a vector with bounds inside of it are all inside or all outside, where
   // moving them part by part takes fewer instructions than one by one behind a branch: between fixed
   // bounds, and where no instruction moves more of them anyway. (Liger's multimodal rope takes
   // columns 8 to 20 of 32: 400 instructions with a branch, 152 in Triton's code.)
   int part_of_vector(const Frame& frame, const VectorAccess& access) const;
-  bool is_uniform_tile(ir::Value value) const;
   bool adds_in_vectors(const ir::Op& op) const;
   bool lingers(const ir::Op& op) const;
   // "linger", "cs": what the access asks of the caches; "" where nothing is said.
   std::string_view cache_of(const ir::Op& op) const;
   // Of a whole vector, whose elements may be guarded one by one.
   std::string_view vector_cache(const VectorAccess& access, bool is_guarded) const;
-  bool is_short_arithmetic(ir::Value value) const;
-  unsigned repeats(ir::Value value) const;
-
-  // ---- Operands of products (dot_operands.cpp)
-  DotOperand operand_of(const Step& step, bool is_left) const;
-  std::optional<SharedView> shared_view(const Step& step, ir::Value value) const;
-  std::optional<MatrixView> matrix_view(const Step& step, const DotOperand& operand) const;
-  MatrixPlan plan_matrices(const DotOperand& operand, const MatrixView& from) const;
-  bool has_words(const Step& step, const DotOperand& operand) const;
 
   // ---- Copies that run ahead (copy_plans.cpp)
   ElementLoop copy_loop(const Step& step);
@@ -153,29 +105,12 @@ class ElementPlans {
   // The affine pointers of copies whose distances from the thread's first one are sums.
   const ir::Op* formula_of(const ElementLoop& loop, const ir::Op& op) const;
 
-  // ---- Products of warpgroups (group_operands.cpp)
-  static constexpr int log_group_warps = 2, log_group_rows = 6;
-  static int instruction_columns(const DotPlan& plan);  // log2 of those of one instruction
-  static OperandIndex operand_index(const DotPlan& plan, bool is_left);
-  std::optional<DescribedOperand> described_operand(const Step& step, bool is_left) const;
-  bool is_by_warpgroups(const Step& step) const;
-  bool starts_from_nothing(const Step& step) const;
-  // While a product of the loop goes on.
-  bool stays(const DescribedOperand& operand, const ir::Op* loop) const;
-  // Whether the product reads slots of the ring that the op gives back.
-  bool reads_released(const ir::Op& product, const ir::Op& release) const;
-
   // ---- Loops
   ElementLoop make_loop(const Step& step, const TileLayout& layout);
   std::vector<Preload> plan_preloads(ElementLoop& loop);
   // Loads in slices what is more than this many registers of a thread (streamed_loop.cpp).
   static constexpr std::int64_t most_words_held = 96;
   void slice_streamed(ElementLoop& loop, const TileReads& reads);
-  void widen_slices(ElementLoop& loop, const TileReads& reads);
-  static void set_slices(ElementLoop& loop, int log_vectors);
-  bool has_registers_by_slice(const ElementLoop& loop, const TileReads& reads) const;
-  bool is_streamed(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
-  std::int64_t words_loaded(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
   std::int64_t words_held(const ElementLoop& loop, const TileReads& reads,
                           const std::vector<Preload>& preloads) const;
   bool is_late(const ElementLoop& loop, const Preload& preload, bool is_crowded) const;
@@ -190,6 +125,18 @@ class ElementPlans {
   bool is_crowded() const { return is_crowded_; }
 
  private:
+  // A power of two, up to `most`, that both bounds along the vector are multiples of.
+  int bounds_step(const VectorAccess& access, int most) const;
+  bool is_uniform_tile(ir::Value value) const;
+  bool is_short_arithmetic(ir::Value value) const;
+  unsigned repeats(ir::Value value) const;
+
+  void widen_slices(ElementLoop& loop, const TileReads& reads);
+  static void set_slices(ElementLoop& loop, int log_vectors);
+  bool has_registers_by_slice(const ElementLoop& loop, const TileReads& reads) const;
+  bool is_streamed(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
+  std::int64_t words_loaded(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
+
   const ir::Kernel& kernel_;
   const Sweeps& schedule_;
   const Alignments& alignments_;

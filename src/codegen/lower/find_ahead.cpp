@@ -47,8 +47,8 @@ bool finds_slots(const ThreadState& state, const ir::Op& loop, LoopAhead& out) {
   const DotPlan& plan = state.layouts.plan_of(*out.dot->op);
   if (plan.sizes.depth <= plan.shape.log_depth || plan.sizes.batch != 0) return false;
   for (std::size_t side = 0; side < 2; ++side) {
-    const std::optional<ElementPlans::SharedView> view =
-        state.plans.shared_view(*out.dot, out.dot->op->operands[side]);
+    const std::optional<ProductPlans::SharedView> view =
+        state.products.shared_view(*out.dot, out.dot->op->operands[side]);
     if (!view || !state.layouts.is_slot(view->array)) return false;
     out.reads[side] = state.laid.maker(view->array);
     const ir::Value slot = out.reads[side]->operands[0];
@@ -69,8 +69,8 @@ bool finds_slots(const ThreadState& state, const ir::Op& loop, LoopAhead& out) {
 bool has_room(const ThreadState& state, const LoopAhead& ahead) {
   int words = state.layouts.plan_of(*ahead.dot->op).layouts.result.register_count();
   for (const bool is_left : {true, false}) {
-    const ElementPlans::DotOperand operand = state.plans.operand_of(*ahead.dot, is_left);
-    if (!state.plans.matrix_view(*ahead.dot, operand)) return false;
+    const ProductPlans::DotOperand operand = state.products.operand_of(*ahead.dot, is_left);
+    if (!state.products.matrix_view(*ahead.dot, operand)) return false;
     words += 2 << (operand.log_words + operand.log_tiles);
   }
   return words <= most_words;
@@ -146,7 +146,7 @@ std::optional<LoopAhead> find_ahead(ThreadState& state, const Step& loop) {
   const bool is_of_groups =
       std::any_of(loop.regions[0].begin(), loop.regions[0].end(), [&](const Step& step) {
         return step.kind == Step::Kind::Across && step.op->kind == OpKind::Dot &&
-               state.plans.is_by_warpgroups(step);
+               state.products.is_by_warpgroups(step);
       });
   if (is_of_groups) return std::nullopt;
   if (auto ahead = find_reads_ahead(state, loop)) return ahead;

@@ -3,18 +3,18 @@
 // memory as descriptors say them (layout/wgmma.h).
 #include <algorithm>
 
-#include "codegen/lower/element_plans.h"
+#include "codegen/lower/product_plans.h"
 #include "ir/constant.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
 
-int ElementPlans::instruction_columns(const DotPlan& plan) {
+int ProductPlans::instruction_columns(const DotPlan& plan) {
   constexpr int log_most_columns = 8;
   return std::min(plan.sizes.columns - plan.warps.columns, log_most_columns);
 }
 
-OperandIndex ElementPlans::operand_index(const DotPlan& plan, bool is_left) {
+OperandIndex ProductPlans::operand_index(const DotPlan& plan, bool is_left) {
   const ProductSizes& sizes = plan.sizes;
   return is_left ? OperandIndex{.depth_low = 0,
                                 .depth = sizes.depth,
@@ -28,7 +28,7 @@ OperandIndex ElementPlans::operand_index(const DotPlan& plan, bool is_left) {
                                 .instruction = instruction_columns(plan)};
 }
 
-std::optional<ElementPlans::DescribedOperand> ElementPlans::described_operand(const Step& step,
+std::optional<ProductPlans::DescribedOperand> ProductPlans::described_operand(const Step& step,
                                                                               bool is_left) const {
   const DotPlan& plan = layouts_.plan_of(*step.op);
   const ir::Value value = step.op->operands[is_left ? 0 : 1];
@@ -42,20 +42,20 @@ std::optional<ElementPlans::DescribedOperand> ElementPlans::described_operand(co
   return DescribedOperand{*view, *operand};
 }
 
-bool ElementPlans::is_by_warpgroups(const Step& step) const {
+bool ProductPlans::is_by_warpgroups(const Step& step) const {
   const DotPlan& plan = layouts_.plan_of(*step.op);
   return plan.is_asynchronous && layouts_.fits(*step.op) &&
          described_operand(step, false).has_value();
 }
 
 // Whether the product is added to zeros: the first instruction then sets the sums.
-bool ElementPlans::starts_from_nothing(const Step& step) const {
+bool ProductPlans::starts_from_nothing(const Step& step) const {
   return ir::is_zero(kernel_, schedule_.source_of(step.op->operands[2]));
 }
 
 // Whether nobody writes what the product reads while it goes on: slots, and what is older than the
 // loop.
-bool ElementPlans::stays(const DescribedOperand& operand, const ir::Op* loop) const {
+bool ProductPlans::stays(const DescribedOperand& operand, const ir::Op* loop) const {
   const ir::Op* maker = kernel_.maker(operand.view.array);
   if (!maker || maker->kind == ir::OpKind::ReadBuffer || !loop) return true;
   bool is_inside = false;
@@ -63,7 +63,7 @@ bool ElementPlans::stays(const DescribedOperand& operand, const ir::Op* loop) co
   return !is_inside;
 }
 
-bool ElementPlans::reads_released(const ir::Op& product, const ir::Op& release) const {
+bool ProductPlans::reads_released(const ir::Op& product, const ir::Op& release) const {
   const std::vector<std::string>& buffers = kernel_.ring_of(release).buffers;
   return std::any_of(
       product.operands.begin(), product.operands.begin() + 2, [&](ir::Value operand) {

@@ -93,7 +93,7 @@ std::vector<ir::Value> ThreadAhead::end_rounds() {
 void ThreadAhead::read_first(Ahead& ahead, const Step& loop) {
   for (const bool is_left : {true, false}) {
     const OperandWords words =
-        families().mma.words_of(*ahead.dot, plans_.operand_of(*ahead.dot, is_left));
+        families().mma.words_of(*ahead.dot, products_.operand_of(*ahead.dot, is_left));
     ahead.words.emplace_back(words, families().mma.make_words(words, 1));
   }
   if (ahead.copies) place_copies(ahead, *loop.op);

@@ -21,6 +21,7 @@ ThreadBuilder::ThreadBuilder(ThreadState& state)
       layouts_(state.layouts),
       options_(state.options),
       plans_(state.plans),
+      products_(state.products),
       thread_(state.thread),
       whole_thread_(state.whole_thread),
       prologue_(state.prologue),

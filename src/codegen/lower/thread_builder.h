@@ -64,6 +64,7 @@ class ThreadBuilder : protected FinalBuilder {
   const TileLayouts& layouts_;
   const CudaEmitOptions& options_;
   ElementPlans& plans_;
+  const ProductPlans& products_;
   ir::Value& thread_;
   ir::Value& whole_thread_;
   Statements& prologue_;

@@ -48,8 +48,8 @@ IndexMap right_map(const ProductSizes& sizes, int bits) {
 
 void ThreadDots::dot(const Step& step) {
   declare(step.op->result());
-  const bool is_of_groups = plans_.is_by_warpgroups(step);
-  const Sums sums = begin_sums(step, is_of_groups && plans_.starts_from_nothing(step));
+  const bool is_of_groups = products_.is_by_warpgroups(step);
+  const Sums sums = begin_sums(step, is_of_groups && products_.starts_from_nothing(step));
   const LoopAhead* const ahead = families().ahead.loop_of(step);
   // They go to other slots than those that are read now.
   if (ahead) families().ahead.begin_beside();

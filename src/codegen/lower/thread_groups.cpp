@@ -46,7 +46,7 @@ ir::Value ThreadGroups::describe(const Step& step, const DescribedOperand& from,
   const DotPlan& plan = layouts_.plan_of(*step.op);
   const Layout& layout = is_left ? plan.layouts.left : plan.layouts.right;
   std::vector<std::uint64_t> groups;
-  for (int j = ElementPlans::log_group_warps; j < layout.warps().columns(); ++j)
+  for (int j = ProductPlans::log_group_warps; j < layout.warps().columns(); ++j)
     groups.push_back(from.view.map.matrix(layout.warps().column(j)));
   const bool has_parts =
       std::any_of(groups.begin(), groups.end(), [](std::uint64_t column) { return column != 0; });
@@ -73,7 +73,7 @@ ir::Value ThreadGroups::further(const Loop& tiles, const DescribedOperand& from,
                                 ir::Value descriptor, bool is_left) {
   const Step& step = *tiles.plan.frame.step;
   const DotPlan& plan = layouts_.plan_of(*step.op);
-  const OperandIndex index = plans_.operand_index(plan, is_left);
+  const OperandIndex index = products_.operand_index(plan, is_left);
   const int log_bytes = std::countr_zero(size_of(is_left ? plan.left : plan.right));
   const auto& variables = tiles.plan.frame.space.variables;
   const std::size_t across = is_left ? of_rows : of_columns;
@@ -95,7 +95,7 @@ ir::Value ThreadGroups::further(const Loop& tiles, const DescribedOperand& from,
 
 // The left operand's words of all instructions, those of a step along the depth together.
 ir::Value ThreadGroups::collect_all_words(const Step& step, const SpaceVariable& depth) {
-  const DotOperand operand = plans_.operand_of(step, true);
+  const DotOperand operand = products_.operand_of(step, true);
   const int log_words = operand.log_words + operand.log_tiles;
   const ir::Value all =
       make_array(names_.make(kernel_.name_of(operand.value) + "_words", "words"),
@@ -112,7 +112,7 @@ ir::Value ThreadGroups::collect_all_words(const Step& step, const SpaceVariable&
 // Those of an instruction.
 ir::Value ThreadGroups::words_of_tile(const Loop& tiles, ir::Value words) {
   const Step& step = *tiles.plan.frame.step;
-  const DotOperand operand = plans_.operand_of(step, true);
+  const DotOperand operand = products_.operand_of(step, true);
   const auto& variables = tiles.plan.frame.space.variables;
   std::vector<std::uint64_t> columns;
   for (int j = 0; j < variables[of_rows].bits; ++j)
@@ -130,15 +130,15 @@ ir::Value ThreadGroups::words_of_tile(const Loop& tiles, ir::Value words) {
 void ThreadGroups::start_product(const Step& step, const ProductSums& sums) {
   const ir::Op& op = *step.op;
   const DotPlan& plan = layouts_.plan_of(op);
-  const int log_columns = plans_.instruction_columns(plan);
+  const int log_columns = products_.instruction_columns(plan);
   const SpaceVariable depth{names_.make("step"), plan.sizes.depth - plan.shape.log_depth};
   const SpaceVariable row{names_.make("row"), plan.sizes.rows - plan.warps.rows +
-                                                  ElementPlans::log_group_warps -
-                                                  ElementPlans::log_group_rows};
+                                                  ProductPlans::log_group_warps -
+                                                  ProductPlans::log_group_rows};
   const SpaceVariable column{names_.make("column"),
                              plan.sizes.columns - plan.warps.columns - log_columns};
-  const DescribedOperand right = *plans_.described_operand(step, false);
-  const std::optional<DescribedOperand> left = plans_.described_operand(step, true);
+  const DescribedOperand right = *products_.described_operand(step, false);
+  const std::optional<DescribedOperand> left = products_.described_operand(step, true);
   const ir::Value a = left ? describe(step, *left, true) : collect_all_words(step, depth);
   const ir::Value b = describe(step, right, false);
   call_statement(LibraryKind::BeginProducts, {}, {}, op.location);
@@ -147,9 +147,9 @@ void ThreadGroups::start_product(const Step& step, const ProductSums& sums) {
   open(tiles, of_rows, "rows", true);
   open(tiles, of_columns, "columns", true);
   const ir::Value keeps =
-      plans_.starts_from_nothing(step) && depth.bits > 0
+      products_.starts_from_nothing(step) && depth.bits > 0
           ? compare("gt", tiles.variables[of_depth], number(0))
-          : constant_of(Type::scalar(b1), std::int64_t{!plans_.starts_from_nothing(step)});
+          : constant_of(Type::scalar(b1), std::int64_t{!products_.starts_from_nothing(step)});
   const Loop of_sums =
       loop_with(step, {column, row}, {tiles.variables[of_columns], tiles.variables[of_rows]});
   call_statement(LibraryKind::StartProduct,
@@ -168,10 +168,10 @@ void ThreadGroups::start_product(const Step& step, const ProductSums& sums) {
   last_computed_ = {};
   // Sums that are copied before or behind it must be there.
   const bool is_in_place =
-      !sums.is_own && (plans_.starts_from_nothing(step) ||
+      !sums.is_own && (products_.starts_from_nothing(step) ||
                        schedule_.storage(op.operands[2]) == schedule_.storage(op.result()));
   const bool goes_on =
-      is_in_place && plans_.stays(right, loop_) && (!left || plans_.stays(*left, loop_));
+      is_in_place && products_.stays(right, loop_) && (!left || products_.stays(*left, loop_));
   wait_for_products(goes_on ? op.integer("pending", 0) : 0);
 }
 
@@ -241,7 +241,7 @@ void ThreadGroups::note_computed(const Step& step) {
 bool ThreadGroups::puts_off(const ir::Op& release) {
   const bool is_read =
       !drains_ && std::any_of(started_.begin(), started_.end(), [&](const Started& started) {
-        return plans_.reads_released(*started.product, release);
+        return products_.reads_released(*started.product, release);
       });
   if (is_read) owed_.push_back(&release);
   return is_read;

@@ -35,8 +35,8 @@ class ThreadGroups : private ThreadElements {
   void round(const Step& step, const std::function<void()>& lower);
 
  private:
-  using DescribedOperand = ElementPlans::DescribedOperand;
-  using DotOperand = ElementPlans::DotOperand;
+  using DescribedOperand = ProductPlans::DescribedOperand;
+  using DotOperand = ProductPlans::DotOperand;
   // A product that goes on, and what it adds to.
   struct Started {
     const ir::Op* product = nullptr;

@@ -28,7 +28,7 @@ std::int64_t reading_of(const auto& operand, const auto& from) {
 // Whether an operand is in one place in shared memory from before the loop on.
 bool can_hold(const ThreadState& state, const Step& loop, const Step& dot, ir::Value operand) {
   const ir::Kernel& kernel = state.laid;
-  const std::optional<ElementPlans::SharedView> view = state.plans.shared_view(dot, operand);
+  const std::optional<ProductPlans::SharedView> view = state.products.shared_view(dot, operand);
   if (!view || state.layouts.is_slot(view->array) || !kernel.maker(view->array) ||
       state.facts.sweeps.storage(view->array) != view->array)
     return false;
@@ -50,9 +50,9 @@ bool can_hold(const ThreadState& state, const Step& loop, const Step& dot, ir::V
 
 // The thread's place in the array of an operand that is read in matrices.
 OperandWords ThreadMma::words_of(const Step& step, const DotOperand& operand) {
-  OperandWords out{.operand = operand, .from = plans_.matrix_view(step, operand)};
+  OperandWords out{.operand = operand, .from = products_.matrix_view(step, operand)};
   if (!out.from) return out;
-  out.plan = plans_.plan_matrices(operand, *out.from);
+  out.plan = products_.plan_matrices(operand, *out.from);
   const Loop thread = loop_with(step, {{"thread", operand.layout->thread_bits()}}, {thread_});
   out.at = named(linear(thread, out.plan.by_thread),
                  names_.make(kernel_.name_of(out.from->view.array) + "_at", "at"), *list_);
@@ -108,7 +108,7 @@ void ThreadMma::collect_words(const Step& step, const DotOperand& operand, ir::V
   const BitMatrix matrix(layout.element_bits(), std::move(columns));
   open(loop, 0, "elements", true);
   ir::Value word;
-  if (plans_.has_words(step, operand)) {
+  if (products_.has_words(step, operand)) {
     const ir::Value from = view(array(operand.value), array_index(loop, operand.value, {matrix, 0}));
     word = call(LibraryKind::WordAt, {from}, word_type(operand.dtype));
   } else {
@@ -133,7 +133,7 @@ void ThreadMma::hold_operands(const Step& loop) {
   for (const Step& step : loop.regions[0]) {
     if (step.kind != Step::Kind::Across || step.op->kind != OpKind::Dot) continue;
     // Products of warpgroups read their operands where they are.
-    if (!layouts_.fits(*step.op) || plans_.is_by_warpgroups(step)) return;
+    if (!layouts_.fits(*step.op) || products_.is_by_warpgroups(step)) return;
     dots.push_back(&step);
     sums += layouts_.plan_of(*step.op).layouts.result.register_count();
   }
@@ -146,10 +146,10 @@ void ThreadMma::hold_operand(const Step& loop, const Step& dot, bool is_left) {
   const DotPlan& plan = layouts_.plan_of(*dot.op);
   if (plan.sizes.batch > 0 || !can_hold(state_, loop, dot, dot.op->operands[is_left ? 0 : 1]))
     return;
-  const DotOperand operand = plans_.operand_of(dot, is_left);
+  const DotOperand operand = products_.operand_of(dot, is_left);
   const int steps = plan.sizes.depth - plan.shape.log_depth;
   const int log_words = operand.log_words + operand.log_tiles;
-  if (!plans_.matrix_view(dot, operand) || (1 << (log_words + steps)) > most_held) return;
+  if (!products_.matrix_view(dot, operand) || (1 << (log_words + steps)) > most_held) return;
   const OperandWords words = words_of(dot, operand);
   const ir::Value held = make_words(words, steps);
   Loop around = loop_with(dot, {{names_.make("step"), steps}, {"", 0}}, {{}, {}});
@@ -165,7 +165,8 @@ void ThreadMma::hold_operand(const Step& loop, const Step& dot, bool is_left) {
 void ThreadMma::multiply_matrices(const Step& step, ir::Value sums) {
   const ir::Op& op = *step.op;
   const DotPlan& plan = layouts_.plan_of(op);
-  const DotOperand left = plans_.operand_of(step, true), right = plans_.operand_of(step, false);
+  const DotOperand left = products_.operand_of(step, true),
+                   right = products_.operand_of(step, false);
   const int log_sums = 1 + plan.shape.log_rows - 3;  // of one instruction
   const int batches =
       plan.layouts.result.registers().columns() - log_sums - left.log_tiles - right.log_tiles;

@@ -14,9 +14,9 @@ namespace tilewright {
 
 // An operand of a product of units, and where its matrices are where it comes in such.
 struct OperandWords {
-  ElementPlans::DotOperand operand;
-  std::optional<ElementPlans::MatrixView> from = {};
-  ElementPlans::MatrixPlan plan = {};
+  ProductPlans::DotOperand operand;
+  std::optional<ProductPlans::MatrixView> from = {};
+  ProductPlans::MatrixPlan plan = {};
   ir::Value at = {};
 };
 
@@ -25,7 +25,7 @@ class ThreadMma : private ThreadElements {
   explicit ThreadMma(ThreadState& state) : ThreadElements(state) {}
 
   // ---- Operands
-  OperandWords words_of(const Step& step, const ElementPlans::DotOperand& operand);
+  OperandWords words_of(const Step& step, const ProductPlans::DotOperand& operand);
   ir::Value make_words(const OperandWords& words, int log_steps);
   // The words of a step along the depth, into an array from its begin on.
   void read_words(const Step& step, const OperandWords& words, ir::Value into, const Loop& around,
@@ -41,8 +41,8 @@ class ThreadMma : private ThreadElements {
                       const Loop& around);
 
  private:
-  using DotOperand = ElementPlans::DotOperand;
-  using MatrixPlan = ElementPlans::MatrixPlan;
+  using DotOperand = ProductPlans::DotOperand;
+  using MatrixPlan = ProductPlans::MatrixPlan;
 
   void collect_words(const Step& step, const DotOperand& operand, ir::Value into,
                      const Loop& around);

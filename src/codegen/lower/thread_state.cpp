@@ -10,6 +10,7 @@ namespace tilewright {
 ThreadState::ThreadState(const ThreadInput& given)
     : ThreadInput(given),
       plans(given.laid, given.facts, given.layouts, given.options),
+      products(given.laid, given.facts.sweeps, given.layouts, given.options.target),
       text(out),
       warp_buffers(ir::producer_of(given.laid)
                        ? exchanged_within_warps(given.laid, given.facts.sweeps, given.layouts)

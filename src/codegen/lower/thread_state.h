@@ -18,6 +18,7 @@
 
 #include "codegen/lower/element_plans.h"
 #include "codegen/lower/final_builder.h"
+#include "codegen/lower/product_plans.h"
 #include "codegen/lower/thread_order.h"
 #include "codegen/print/cuda_expressions.h"
 
@@ -42,6 +43,7 @@ struct ThreadState : ThreadInput, FinalProgram {
   explicit ThreadState(const ThreadInput& input);
 
   ElementPlans plans;
+  const ProductPlans products;
   const CudaExpressions text;
   const std::set<std::size_t> warp_buffers;  // of tiles that warps exchange among their lanes
   ir::Value thread = {};                     // as it is asked for now
