@@ -84,6 +84,9 @@ TEST_P(OpsIndices, Scatter) {
   }
   expect_near(scatter(zeros({2, 3}, {i32, device()}), 1, index({2, 1}, 1), 7),
               {{2, 3}, {7, 0, 0, 7, 0, 0}}, 0, "a number");
+  EXPECT_EQ(scatter(zeros({1}, {i64, device()}), 0, index({1}, 1), (std::int64_t{1} << 53) + 1)
+                .item<std::int64_t>(),
+            (std::int64_t{1} << 53) + 1);
   const Tensor counts =
       index_add(zeros({4}, {i64, device()}), 0, tensor<std::int64_t>({1, 1, 3}, device()),
                 ones({3}, {i64, device()}));

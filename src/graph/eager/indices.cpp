@@ -2,6 +2,7 @@
 // graph/eager/indices.cpp — elements and slices by index along one dimension: read, written, added.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -273,7 +274,12 @@ static Tensor put_values(std::string_view call, const Tensor& x, int axis, const
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Operand& values) {
   if (values.tensor() != nullptr) return put_values("scatter", x, axis, index, *values.tensor());
-  const Tensor one = full({}, values.number().real(), {x.dtype(), x.device()});
+  const Scalar& number = values.number();
+  const bool is_exact = std::abs(number.real()) < 0x1p53;  // as a float64, which `full` takes
+  const Tensor one =
+      number.dtype() != DType::Int64 || is_exact
+          ? full({}, number.real(), {x.dtype(), x.device()})
+          : tensor<std::int64_t>({number.integer()}, x.device()).to(x.dtype()).reshape({});
   return put_values("scatter", x, axis, index, one.broadcast_to(index.shape()));
 }
 
