@@ -220,6 +220,14 @@ TEST(Replays, OperationsThatAreNoKernelsAreMadeAnew) {
   EXPECT_EQ(f.stats().replays, 2u) << f.explain();
 }
 
+TEST(Replays, OfNoElements) {
+  const auto joined = [](Tensor x, Tensor y) { return cat({tanh(x), y}) + sum(x); };
+  const auto f = compile(joined, {.mode = Mode::ReduceOverhead});
+  const Tensor x = empty({0, 8}, Device::cpu()), y = uniform_rows({3, 8});
+  for (int i = 0; i < 2; ++i) expect_near(f(x, y), doubles_of(y), 0);
+  EXPECT_EQ(f.stats().replays, 1u) << f.explain();
+}
+
 // ---- Tuning.
 
 // With a cache of its own: what an earlier run of the tests has kept would leave nothing to time.
