@@ -96,6 +96,18 @@ TEST_F(Grad, AtBounds) {
   expect_near(by([](Tensor v) { return sum(maximum(v, v * v)); }), {{4}, {-2, 0.5, 1.5, 4}}, 0);
 }
 
+// A row of -inf, as in sums over ways of which none is possible.
+TEST_F(Grad, LogSumsOfNothing) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor x = tensor<double>({-inf, -inf, 1, 1, -inf, 2}, Device::cpu()).view({3, 2});
+  expect_near(logsumexp(x, 1), {{3}, {-inf, 1 + std::log(2.0), 2}}, 1e-12);
+  expect_near(grad([](Tensor v) {
+                const Tensor total = logsumexp(v, 1);
+                return sum(where(total > -1e30, total, 0.0));
+              })(x),
+              {{3, 2}, {0, 0, 0.5, 0.5, 0, 1}}, 1e-12);
+}
+
 // Their number is no float16.
 TEST(GradOfSmallFloats, ManyThatAreTheLargest) {
   const Tensor x = ones({1 << 17}, {f16, Device::cpu()});

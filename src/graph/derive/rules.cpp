@@ -81,11 +81,13 @@ Tensor derive_unary(const Derivation& d) {
   }
 }
 
-// Equal tensors share. What equals a number is not cut by it, as in a clamp with two bounds.
+// Equal tensors share. A number is a bound: what equals it is inside, as in a clamp with two.
 Tensor derive_extreme(const Derivation& d, std::size_t i) {
   const Operand own = d.operand(i), other = d.operand(1 - i);
-  const Tensor loses = d.node.op == Op::Maximum ? lt(own, other) : gt(own, other);
-  if (other.tensor() == nullptr) return where(loses, 0.0, d.g);
+  const bool is_maximum = d.node.op == Op::Maximum;
+  if (other.tensor() == nullptr)
+    return where(is_maximum ? ge(own, other) : le(own, other), d.g, 0.0);
+  const Tensor loses = is_maximum ? lt(own, other) : gt(own, other);
   return where(loses, 0.0, where(eq(own, other), d.g * 0.5, d.g));
 }
 
