@@ -324,6 +324,35 @@ class CheckTrace : public testing::Test {
   std::unique_ptr<SettingsOverride> checked_;
 };
 
+// A tensor that the function makes of numbers is another one in each trace.
+TEST_F(CheckTrace, TensorsOfNumbersAreComparedByTheirElements) {
+  float scale = 2;
+  const Tensor x = ones({3}, Device::cpu());
+  const auto f = compile(
+      [&](Tensor v) {
+        return v * tensor<float>({1, scale, 3}, Device::cpu()) + zeros({3}, Device::cpu());
+      },
+      {.name = "weighted"});
+  f(x);
+  expect_near(f(x), {{3}, {1, 2, 3}}, 0);
+  scale = 4;
+  EXPECT_EQ(message([&] { f(x); }),
+            "the compiled function 'weighted' makes %1, a float32[3], of other values than when it "
+            "was traced: pass what changes as arguments");
+  double shift = 1;
+  const auto loop = compile(
+      [&](Tensor v) {
+        const Tensor y = empty({9}, Device::cpu());
+        for (int i = 0; i < 9; ++i) y[i].copy_from(v[0] + shift * i);
+        return y;
+      },
+      {.name = "loop"});
+  loop(x);
+  loop(x);
+  shift = 2;
+  EXPECT_THROW(loop(x), ArgumentError);
+}
+
 TEST_F(CheckTrace, NamesWhatNoGuardSees) {
   double scale = 2;
   const Tensor x = ones({3}, Device::cpu());

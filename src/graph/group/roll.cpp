@@ -138,7 +138,7 @@ class Roller {
     node.captured = constant.to(made_.device);
     node.shape = constant.shape();
     node.strides = constant.strides();
-    node.is_constant = true;
+    node.is_made = node.is_constant = true;
     made_.nodes.push_back(std::move(node));
     Value value{.node = static_cast<int>(made_.nodes.size()) - 1,
                 .shape = with_loops(list, Shape(rank, 1)),

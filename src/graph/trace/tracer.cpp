@@ -197,8 +197,9 @@ Value Tracer::value_of(const Tensor& tensor) {
   const Tensor own = contents_of(tensor) ? Tensor(tensor.buffer(), tensor.dtype(), tensor.shape(),
                                                   tensor.strides(), tensor.offset())
                                          : tensor;
-  return {
-      .node = known_.place(graph.nodes, own), .shape = tensor.shape(), .strides = tensor.strides()};
+  const int node = known_.place(graph.nodes, own);
+  graph.nodes[static_cast<std::size_t>(node)].is_made = !is_captured(tensor);
+  return {.node = node, .shape = tensor.shape(), .strides = tensor.strides()};
 }
 
 void Tracer::add_output(const Tensor& tensor) {
