@@ -426,6 +426,9 @@ TEST(CompilePlans, EmptyTensors) {
   const auto f = compile([](Tensor v) { return sum(exp(v), 1); });
   EXPECT_EQ(f(empty({0, 3}, Device::cpu())).shape(), Shape{0});
   expect_near(f(empty({2, 0}, Device::cpu())), {{2}, {0, 0}}, 0);
+  // Rows along dimensions that do not lie together, of which there are none.
+  const auto g = compile([](Tensor v) { return min(v, {0, 2}); });
+  EXPECT_EQ(g(empty({2, 3, 4, 0}, Device::cpu())).shape(), (Shape{3, 0}));
 }
 
 // ---- Text.
