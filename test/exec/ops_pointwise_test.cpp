@@ -113,6 +113,29 @@ TEST_P(OpsPointwise, QuotientsOfFloatsAreWhatFits) {
               1e-15);
 }
 
+// Odd functions of -0 are -0.
+void expect_signs_of_zeros(Device device) {
+  const std::pair<const char*, Tensor (*)(const Tensor&)> odd[] = {
+      {"sin", sin},     {"tan", tan},     {"tanh", tanh},  {"erf", erf},
+      {"expm1", expm1}, {"log1p", log1p}, {"sqrt", sqrt},  {"floor", floor},
+      {"ceil", ceil},   {"round", round}, {"trunc", trunc}};
+  for (const DType dtype : {f32, f64, f16})
+    for (const auto& [name, f] : odd) {
+      const Tensor zeros_of_both = tensor<float>({-0.0f, 0.0f, -0.0f}, device).to(dtype);
+      for (const float value : (1 / f(zeros_of_both)).to(f32).slice(0, 0, 3, 2).to_vector<float>())
+        EXPECT_EQ(value, -inf) << name << " of " << name_of(dtype);
+      EXPECT_EQ((1 / f(zeros_of_both))[1].to(f32).item<float>(), inf) << name;
+    }
+}
+
+TEST_P(OpsPointwise, ZerosKeepTheirSigns) { expect_signs_of_zeros(device()); }
+
+TEST(OpsPointwiseEmulated, ZerosKeepTheirSigns) {
+  const Target target = Target::parse("sm_90a");
+  const graph::EmulatedGroups emulated(target);
+  expect_signs_of_zeros(Device::cpu());
+}
+
 // Modulo 2^bits: all bits of an exponent count.
 TEST_P(OpsPointwise, LargePowersOfIntegers) {
   const Tensor base = tensor<std::int64_t>({0, 2, 1, -1, -1, 3, 10, 2}, device());
