@@ -91,6 +91,10 @@ TEST_P(OpsIndices, Scatter) {
       index_add(zeros({4}, {i64, device()}), 0, tensor<std::int64_t>({1, 1, 3}, device()),
                 ones({3}, {i64, device()}));
   expect_near(counts, {{4}, {0, 2, 0, 1}}, 0, "counts");
+  const Tensor yes = ones({3}, {b1, device()});
+  const Tensor twice = tensor<std::int64_t>({1, 1, 3}, device());
+  expect_near(index_add(zeros({4}, {b1, device()}), 0, twice, yes), {{4}, {0, 1, 0, 1}}, 0, "or");
+  expect_near(scatter_add(zeros({4}, {b1, device()}), 0, twice, yes), {{4}, {0, 1, 0, 1}}, 0, "or");
   // 2049 + 1 + ... would stay 2048 in bfloat16.
   expect_near(index_add(zeros({1}, {bf16, device()}), 0, zeros({300}, {i64, device()}),
                         ones({300}, {bf16, device()})),

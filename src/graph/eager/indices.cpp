@@ -147,10 +147,10 @@ void put(const Tensor& out, int axis, const PutCall& call) {
       arguments);
 }
 
-// A copy of x to write into; sums of small floats are made in float32.
+// A copy of x to write into; sums of small floats are made in float32, of bools (or) by counting.
 Tensor begin_put(const Tensor& x, bool adds) {
-  const bool is_small = adds && is_floating(x.dtype());
-  const DType dtype = is_small ? compute_dtype(x.dtype()) : x.dtype();
+  DType dtype = x.dtype();
+  if (adds) dtype = dtype == DType::Bool ? DType::Int32 : compute_dtype(dtype);
   return dtype == x.dtype() ? x.clone() : x.to(dtype);
 }
 
