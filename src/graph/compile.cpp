@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -229,6 +230,11 @@ static std::pair<std::string, std::string> first_difference(std::string_view a,
   return {};
 }
 
+static bool has_same_bytes(const Tensor& a, const Tensor& b) {
+  const Tensor x = a.cpu().contiguous(), y = b.cpu().contiguous();
+  return x.numel() == 0 || std::memcmp(x.data(), y.data(), x.nbytes()) == 0;
+}
+
 // TILEWRIGHT_CHECK_TRACE: what no guard can see, a number or a tensor that the function gets from
 // somewhere else, shows in another trace.
 void State::Parts::check_trace(const Entry& entry, const Call& call) const {
@@ -243,8 +249,15 @@ void State::Parts::check_trace(const Entry& entry, const Call& call) const {
         options.name, before, now));
   for (std::size_t i = 0; i < again.nodes.size(); ++i) {
     const graph::Node& node = again.nodes[i];
-    const bool is_captured = node.kind == graph::Node::Kind::Captured && !node.is_constant;
-    if (is_captured && node.captured.data() != entry.plan.graph.nodes[i].captured.data())
+    if (node.kind != graph::Node::Kind::Captured) continue;
+    const Tensor& known = entry.plan.graph.nodes[i].captured;
+    const bool is_made = node.is_made && entry.plan.graph.nodes[i].is_made;
+    if (is_made && !node.is_written && !has_same_bytes(node.captured, known))
+      throw ArgumentError(fmt::format(
+          "the compiled function '{}' makes %{}, a {}, of other values than when it was traced: "
+          "pass what changes as arguments",
+          options.name, i, graph::tensor_text(node.captured)));
+    if (!is_made && node.captured.data() != known.data())
       throw ArgumentError(fmt::format(
           "the compiled function '{}' refers to another tensor than when it was traced: %{}, a {}; "
           "pass it as an argument, or write into the tensor that it refers to",

@@ -15,7 +15,8 @@ int expand_var(Formula& f, int x, int count, int count_less_correction) {
   return f.step(Op::Divide, {total, count_less_correction});
 }
 
-// log(sum(exp(x - top))) + top, where a top that is infinite is left out, since inf - inf is NaN.
+// log(sum(exp(x - top))) + top, where a top that is infinite is left out of the difference, since
+// inf - inf is NaN. The sum of a row of -inf is counted as 1, so that the derivative has no 1 / 0.
 int expand_logsumexp(Formula& f, int x) {
   const int top = f.step(Op::MaxNumber, {x});
   const int nothing = f.step(Op::Subtract, {top, top});  // 0, or NaN for an infinite top
@@ -23,8 +24,11 @@ int expand_logsumexp(Formula& f, int x) {
   const int zero = f.step(Op::Cast, {f.step(Op::IsNan, {is_finite})}, DType::Bool);
   f.steps.back().dtype = f.dtype(x);
   const int shift = f.step(Op::Where, {is_finite, top, zero});
+  const int is_low =
+      f.step(Op::LogicalAnd, {f.step(Op::LogicalNot, {is_finite}), f.step(Op::Less, {top, zero})});
   const int powers = f.step(Op::Exp, {f.step(Op::Subtract, {x, shift})});
-  return f.step(Op::Add, {f.step(Op::Log, {f.step(Op::Sum, {powers})}), shift});
+  const int total = f.step(Op::Add, {f.step(Op::Sum, {powers}), f.cast(is_low, f.dtype(x))});
+  return f.step(Op::Add, {f.step(Op::Log, {total}), f.step(Op::Where, {is_low, top, shift})});
 }
 
 // A NaN that `max_number` passes over comes back through the sum.

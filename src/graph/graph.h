@@ -54,6 +54,8 @@ struct Node {
   int input = -1;
   int axis = 0;
   Tensor captured;
+  bool is_made = false;      // captured: by the trace, anew in each
+  bool is_written = false;   // made, and written to: elements may have been none before
   bool is_constant = false;  // captured, and made by the trace; `call` says how
   bool is_counting = false;  // captured: an element is its place, which kernels compute
   std::string call;

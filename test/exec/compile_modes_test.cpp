@@ -220,6 +220,14 @@ TEST(Replays, OperationsThatAreNoKernelsAreMadeAnew) {
   EXPECT_EQ(f.stats().replays, 2u) << f.explain();
 }
 
+TEST(Replays, OfNoElements) {
+  const auto joined = [](Tensor x, Tensor y) { return cat({tanh(x), y}) + sum(x); };
+  const auto f = compile(joined, {.mode = Mode::ReduceOverhead});
+  const Tensor x = empty({0, 8}, Device::cpu()), y = uniform_rows({3, 8});
+  for (int i = 0; i < 2; ++i) expect_near(f(x, y), doubles_of(y), 0);
+  EXPECT_EQ(f.stats().replays, 1u) << f.explain();
+}
+
 // ---- Tuning.
 
 // With a cache of its own: what an earlier run of the tests has kept would leave nothing to time.
@@ -315,6 +323,35 @@ class CheckTrace : public testing::Test {
  private:
   std::unique_ptr<SettingsOverride> checked_;
 };
+
+// A tensor that the function makes of numbers is another one in each trace.
+TEST_F(CheckTrace, TensorsOfNumbersAreComparedByTheirElements) {
+  float scale = 2;
+  const Tensor x = ones({3}, Device::cpu());
+  const auto f = compile(
+      [&](Tensor v) {
+        return v * tensor<float>({1, scale, 3}, Device::cpu()) + zeros({3}, Device::cpu());
+      },
+      {.name = "weighted"});
+  f(x);
+  expect_near(f(x), {{3}, {1, 2, 3}}, 0);
+  scale = 4;
+  EXPECT_EQ(message([&] { f(x); }),
+            "the compiled function 'weighted' makes %1, a float32[3], of other values than when it "
+            "was traced: pass what changes as arguments");
+  double shift = 1;
+  const auto loop = compile(
+      [&](Tensor v) {
+        const Tensor y = empty({9}, Device::cpu());
+        for (int i = 0; i < 9; ++i) y[i].copy_from(v[0] + shift * i);
+        return y;
+      },
+      {.name = "loop"});
+  loop(x);
+  loop(x);
+  shift = 2;
+  EXPECT_THROW(loop(x), ArgumentError);
+}
 
 TEST_F(CheckTrace, NamesWhatNoGuardSees) {
   double scale = 2;

@@ -266,6 +266,19 @@ TEST(CompileLoops, RowsThatAreAlikeAreOneKernel) {
   EXPECT_EQ(f.stats().kernels, 1u) << f.explain();
 }
 
+// A piece without the sum gets one that changes nothing, -0.0 included.
+TEST(CompileLoops, PiecesWithoutASumKeepTheirSign) {
+  const auto loop = [](Tensor x) {
+    const Tensor y = empty({10}, {f32, Device::cpu()}), z = -x;
+    for (std::int64_t i = 0; i < 10; ++i) y[i].copy_from(i == 3 ? z[i] : z[i] + 0.5);
+    return y;
+  };
+  const auto f = compile(loop);
+  const Tensor y = f(zeros({10}, Device::cpu()));
+  EXPECT_EQ(f.stats().kernels, 2u) << f.explain();
+  EXPECT_TRUE(std::signbit(y[3].item<float>()));
+}
+
 TEST(CompileLoops, WhatIsNotAlikeStaysAsItIs) {
   const auto mixed = [](Tensor x) {
     std::vector<Tensor> all;
@@ -377,10 +390,45 @@ TEST(CompilePlans, ResultsAreFresh) {
   }
 }
 
+// What changes nothing (x * 1) is no operation, and its result still lies as it should.
+TEST(CompilePlans, ResultsOfViewsThatNothingChanges) {
+  const auto turned = [](Tensor v) {
+    const Tensor y = v + 1;
+    return std::vector<Tensor>{y.t() * 1.0, y.t() / 1, (y * 2).t() - 0, y};
+  };
+  for (const Shape& shape : {Shape{2, 2}, Shape{2, 3}, Shape{1, 3}}) {
+    const Tensor x = randn(shape, RandomOptions(f32, Device::cpu()).with_seed(4));
+    const std::vector<Tensor> expected = turned(x), found = compile(turned)(x);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_EQ(found[i].shape(), expected[i].shape());
+      EXPECT_TRUE(found[i].is_contiguous());
+      expect_near(found[i], doubles_of(expected[i]), 0);
+    }
+  }
+}
+
+// More numbers than a kernel has arguments.
+TEST(CompilePlans, LongChainsOfNumbersAreSeveralKernels) {
+  Settings changed = settings();
+  changed.interpret = true;
+  const SettingsOverride interpreted(changed);
+  const auto chain = [](Tensor x) {
+    for (int i = 0; i < 150; ++i) x = x * (1 + 0.001 * i) - 0.01 * i;
+    return x;
+  };
+  const Tensor x = randn({5}, RandomOptions(f64, Device::cpu()).with_seed(4));
+  const auto f = compile(chain);
+  expect_near(f(x), doubles_of(chain(x)), 1e-12);
+  EXPECT_LE(f.stats().kernels, 3u);
+}
+
 TEST(CompilePlans, EmptyTensors) {
   const auto f = compile([](Tensor v) { return sum(exp(v), 1); });
   EXPECT_EQ(f(empty({0, 3}, Device::cpu())).shape(), Shape{0});
   expect_near(f(empty({2, 0}, Device::cpu())), {{2}, {0, 0}}, 0);
+  // Rows along dimensions that do not lie together, of which there are none.
+  const auto g = compile([](Tensor v) { return min(v, {0, 2}); });
+  EXPECT_EQ(g(empty({2, 3, 4, 0}, Device::cpu())).shape(), (Shape{3, 0}));
 }
 
 // ---- Text.

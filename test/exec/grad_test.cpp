@@ -86,6 +86,36 @@ TEST_F(Grad, AtZeros) {
   expect_near(by([&](Tensor v) { return sum(pow(v, two * 0.0)); }, two), {{2}, {0, 0}}, 0);
 }
 
+// As PyTorch's: what equals a bound is inside, with one bound or two; equal tensors share.
+TEST_F(Grad, AtBounds) {
+  const Tensor x = tensor<float>({-1, 0, 1, 2}, Device::cpu()).to(f64);
+  const auto by = [&](auto f) { return grad(f)(x); };
+  expect_near(by([](Tensor v) { return sum(clamp(v, 0.0, {})); }), {{4}, {0, 1, 1, 1}}, 0);
+  expect_near(by([](Tensor v) { return sum(clamp(v, {}, 1.0)); }), {{4}, {1, 1, 1, 0}}, 0);
+  expect_near(by([](Tensor v) { return sum(clamp(v, 0.0, 1.0)); }), {{4}, {0, 1, 1, 0}}, 0);
+  expect_near(by([](Tensor v) { return sum(maximum(v, v * v)); }), {{4}, {-2, 0.5, 1.5, 4}}, 0);
+}
+
+// A row of -inf, as in sums over ways of which none is possible.
+TEST_F(Grad, LogSumsOfNothing) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor x = tensor<double>({-inf, -inf, 1, 1, -inf, 2}, Device::cpu()).view({3, 2});
+  expect_near(logsumexp(x, 1), {{3}, {-inf, 1 + std::log(2.0), 2}}, 1e-12);
+  expect_near(grad([](Tensor v) {
+                const Tensor total = logsumexp(v, 1);
+                return sum(where(total > -1e30, total, 0.0));
+              })(x),
+              {{3, 2}, {0, 0, 0.5, 0.5, 0, 1}}, 1e-12);
+}
+
+// Their number is no float16.
+TEST(GradOfSmallFloats, ManyThatAreTheLargest) {
+  const Tensor x = ones({1 << 17}, {f16, Device::cpu()});
+  const auto scaled = [](Tensor v) { return sum(max(v, 0).to(f32) * 1024); };
+  const auto by = compile([&](Tensor v) { return grad(scaled)(v); }, {.fuses = false});
+  expect_near(by(x).slice(0, 0, 2), {{2}, {0x1p-7, 0x1p-7}}, 0);
+}
+
 TEST_F(Grad, ProductsOfNothing) {
   const Tensor w = ones({3, 0}, {f64, Device::cpu()}), x = ones({2, 4, 0}, {f64, Device::cpu()});
   EXPECT_EQ(grad([&](Tensor v) { return sum(linear(x, v)); })(w).shape(), (Shape{3, 0}));

@@ -84,10 +84,17 @@ TEST_P(OpsIndices, Scatter) {
   }
   expect_near(scatter(zeros({2, 3}, {i32, device()}), 1, index({2, 1}, 1), 7),
               {{2, 3}, {7, 0, 0, 7, 0, 0}}, 0, "a number");
+  EXPECT_EQ(scatter(zeros({1}, {i64, device()}), 0, index({1}, 1), (std::int64_t{1} << 53) + 1)
+                .item<std::int64_t>(),
+            (std::int64_t{1} << 53) + 1);
   const Tensor counts =
       index_add(zeros({4}, {i64, device()}), 0, tensor<std::int64_t>({1, 1, 3}, device()),
                 ones({3}, {i64, device()}));
   expect_near(counts, {{4}, {0, 2, 0, 1}}, 0, "counts");
+  const Tensor yes = ones({3}, {b1, device()});
+  const Tensor twice = tensor<std::int64_t>({1, 1, 3}, device());
+  expect_near(index_add(zeros({4}, {b1, device()}), 0, twice, yes), {{4}, {0, 1, 0, 1}}, 0, "or");
+  expect_near(scatter_add(zeros({4}, {b1, device()}), 0, twice, yes), {{4}, {0, 1, 0, 1}}, 0, "or");
   // 2049 + 1 + ... would stay 2048 in bfloat16.
   expect_near(index_add(zeros({1}, {bf16, device()}), 0, zeros({300}, {i64, device()}),
                         ones({300}, {bf16, device()})),

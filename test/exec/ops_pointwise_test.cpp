@@ -97,6 +97,58 @@ TEST_P(OpsPointwise, IntegersAsInPython) {
   expect_near(logical_not(yes), {{5}, {0, 1, 0, 1, 0}}, 0);
 }
 
+// As Python's: 1 // 0.1 is 9 since 0.1 is a little more, and nothing fits into infinity.
+TEST_P(OpsPointwise, QuotientsOfFloatsAreWhatFits) {
+  const std::vector<double> a = {1, 5, -5, inf, -7, 7, -0.0, 6, 1, -1, 0, 0.25, nan};
+  const std::vector<double> b = {0.1, inf, inf, 1, 2, -2, 3, 2, 0, 0, 0, -0.1, 1};
+  const Tensor x = tensor(a, device()), y = tensor(b, device());
+  const Doubles expected = {{13}, {9, 0, -1, nan, -4, -4, -0.0, 3, inf, -inf, nan, -3, nan}};
+  expect_near(floor_divide(x, y), expected, 0);
+  expect_near(floor_divide(x.to(f32), y.to(f32)), expected, 0);
+  expect_near(1 / floor_divide(x, y).slice(0, 6, 7), {{1}, {-inf}}, 0);
+  expect_near(remainder(x, y),
+              {{13},
+               {std::fmod(1, 0.1), 5, inf, nan, 1, -1, 0, 0, nan, nan, nan,
+                std::fmod(0.25, 0.1) - 0.1, nan}},
+              1e-15);
+}
+
+// Odd functions of -0 are -0.
+void expect_signs_of_zeros(Device device) {
+  const std::pair<const char*, Tensor (*)(const Tensor&)> odd[] = {
+      {"sin", sin},     {"tan", tan},     {"tanh", tanh},  {"erf", erf},
+      {"expm1", expm1}, {"log1p", log1p}, {"sqrt", sqrt},  {"floor", floor},
+      {"ceil", ceil},   {"round", round}, {"trunc", trunc}};
+  for (const DType dtype : {f32, f64, f16})
+    for (const auto& [name, f] : odd) {
+      const Tensor zeros_of_both = tensor<float>({-0.0f, 0.0f, -0.0f}, device).to(dtype);
+      for (const float value : (1 / f(zeros_of_both)).to(f32).slice(0, 0, 3, 2).to_vector<float>())
+        EXPECT_EQ(value, -inf) << name << " of " << name_of(dtype);
+      EXPECT_EQ((1 / f(zeros_of_both))[1].to(f32).item<float>(), inf) << name;
+    }
+}
+
+TEST_P(OpsPointwise, ZerosKeepTheirSigns) { expect_signs_of_zeros(device()); }
+
+TEST(OpsPointwiseEmulated, ZerosKeepTheirSigns) {
+  const Target target = Target::parse("sm_90a");
+  const graph::EmulatedGroups emulated(target);
+  expect_signs_of_zeros(Device::cpu());
+}
+
+// Modulo 2^bits: all bits of an exponent count.
+TEST_P(OpsPointwise, LargePowersOfIntegers) {
+  const Tensor base = tensor<std::int64_t>({0, 2, 1, -1, -1, 3, 10, 2}, device());
+  const Tensor exponent =
+      tensor<std::int64_t>({32768, 65536, 32768, 32769, -32769, 32768, 3, 62}, device());
+  EXPECT_EQ(pow(base, exponent).to_vector<std::int64_t>(),
+            (std::vector<std::int64_t>{0, 0, 1, -1, -1, 1843931970111406081, 1000,
+                                       std::int64_t{1} << 62}));
+  const Tensor small = tensor<std::uint8_t>({2, 0, 3, 2}, device());
+  const Tensor by = tensor<std::uint8_t>({128, 200, 129, 7}, device());
+  expect_near(pow(small, by), {{4}, {0, 0, 3, 128}}, 0);
+}
+
 TEST_P(OpsPointwise, AnyLayoutGivesTheSame) {
   const Tensor x = random({6, 40, 70}), y = random({6, 40, 70}, f32, 2);
   const Doubles sum = make_doubles(x.shape(), [a = doubles_of(x), b = doubles_of(y)](
@@ -220,6 +272,28 @@ TEST(OpsErrors, SayTheCallAndBothOperands) {
             "matmul(float32[2, 3], float64[3, 2]): both must have one dtype: convert with "
             "to(tw::float64)");
   EXPECT_THROW(Tensor() + a, ArgumentError);
+}
+
+// 300 would be compared as 44. What is added or multiplied is modulo 256 anyway.
+TEST(OpsErrors, NumbersThatTheDtypeDoesNotHave) {
+  const Tensor x = tensor<std::int8_t>({44, -1}, Device::cpu()), y = x.to(u8);
+  EXPECT_EQ(message_of([&] { eq(x, 300); }),
+            "eq(int8[2], 300): 300 is no int8: convert the tensor with to() first");
+  EXPECT_EQ(message_of([&] { clamp(y, -1, 255); }),
+            "clamp(uint8[2], -1, 255): -1 is no uint8: convert the tensor with to() first");
+  EXPECT_THROW(maximum(x, 128), ArgumentError);
+  EXPECT_THROW(lt(-129, x), ArgumentError);
+  EXPECT_THROW(floor_divide(x, 300), ArgumentError);
+  EXPECT_THROW(remainder(300, y), ArgumentError);
+  EXPECT_THROW(pow(x, 300), ArgumentError);
+  EXPECT_THROW(x.to(u64) < -1, ArgumentError);
+  EXPECT_THROW(x.to(i64) < ~std::uint64_t{0}, ArgumentError);
+  expect_near(y.to(u64) < ~std::uint64_t{0}, {{2}, {1, 1}}, 0);
+  expect_near(x.to(i64) <= std::numeric_limits<std::int64_t>::max(), {{2}, {1, 1}}, 0);
+  expect_near(clamp(x, -128, 127), {{2}, {44, -1}}, 0);
+  expect_near(pow(300, y.to(i64) * 0), {{2}, {1, 1}}, 0);
+  expect_near(y + -1, {{2}, {43, 254}}, 0);
+  expect_near(x < 300.0, {{2}, {1, 1}}, 0);  // in float32
 }
 
 }  // namespace

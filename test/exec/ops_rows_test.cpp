@@ -264,6 +264,18 @@ TEST(OpsLong, SumsInParts) {
   }
 }
 
+// Of a prime number of elements, so that there is a rest.
+TEST(OpsLong, PartsOfIntegersAreSummedInInt64) {
+  for (const DType dtype : {i8, i32, u8}) {
+    const Tensor x = full({262147}, 100, {dtype, Device::cpu()});
+    EXPECT_EQ(sum(x).dtype(), i64);
+    expect_near(sum(x), {{}, {26214700}}, 0);
+    EXPECT_EQ(prod(x).dtype(), i64);
+    EXPECT_EQ(max(x).dtype(), dtype);
+  }
+  expect_near(sum(full({262147}, 100000, {i32, Device::cpu()})), {{}, {26214700000}}, 0);
+}
+
 // Sizes are arguments: 500 shapes need no more kernels than there are classes of shapes.
 TEST(OpsClasses, ShapesThatAreLikeOthersCompileNothing) {
   Settings changed = settings();

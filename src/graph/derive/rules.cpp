@@ -81,10 +81,13 @@ Tensor derive_unary(const Derivation& d) {
   }
 }
 
-// Equal operands share.
+// Equal tensors share. A number is a bound: what equals it is inside, as in a clamp with two.
 Tensor derive_extreme(const Derivation& d, std::size_t i) {
   const Operand own = d.operand(i), other = d.operand(1 - i);
-  const Tensor loses = d.node.op == Op::Maximum ? lt(own, other) : gt(own, other);
+  const bool is_maximum = d.node.op == Op::Maximum;
+  if (other.tensor() == nullptr)
+    return where(is_maximum ? ge(own, other) : le(own, other), d.g, 0.0);
+  const Tensor loses = is_maximum ? lt(own, other) : gt(own, other);
   return where(loses, 0.0, where(eq(own, other), d.g * 0.5, d.g));
 }
 
@@ -163,8 +166,8 @@ Tensor derive_reduction(const Derivation& d) {
       return derive_row_product(d);
     case Op::Max:
     case Op::Min: {
-      // Equal ones share.
-      const Tensor is_best = to(eq(x, d.out), x.dtype());
+      // Equal ones share. Counts go beyond what small floats can hold.
+      const Tensor is_best = to(eq(x, d.out), compute_dtype(x.dtype()));
       return is_best * (d.g / sum(is_best, reduced_axes(d), true));
     }
     default:  // max_number is what a row is shifted by, which changes no result; indices have none

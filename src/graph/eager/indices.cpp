@@ -2,6 +2,7 @@
 // graph/eager/indices.cpp — elements and slices by index along one dimension: read, written, added.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -146,10 +147,10 @@ void put(const Tensor& out, int axis, const PutCall& call) {
       arguments);
 }
 
-// A copy of x to write into; sums of small floats are made in float32.
+// A copy of x to write into; sums of small floats are made in float32, of bools (or) by counting.
 Tensor begin_put(const Tensor& x, bool adds) {
-  const bool is_small = adds && is_floating(x.dtype());
-  const DType dtype = is_small ? compute_dtype(x.dtype()) : x.dtype();
+  DType dtype = x.dtype();
+  if (adds) dtype = dtype == DType::Bool ? DType::Int32 : compute_dtype(dtype);
   return dtype == x.dtype() ? x.clone() : x.to(dtype);
 }
 
@@ -273,7 +274,12 @@ static Tensor put_values(std::string_view call, const Tensor& x, int axis, const
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Operand& values) {
   if (values.tensor() != nullptr) return put_values("scatter", x, axis, index, *values.tensor());
-  const Tensor one = full({}, values.number().real(), {x.dtype(), x.device()});
+  const Scalar& number = values.number();
+  const bool is_exact = std::abs(number.real()) < 0x1p53;  // as a float64, which `full` takes
+  const Tensor one =
+      number.dtype() != DType::Int64 || is_exact
+          ? full({}, number.real(), {x.dtype(), x.device()})
+          : tensor<std::int64_t>({number.integer()}, x.device()).to(x.dtype()).reshape({});
   return put_values("scatter", x, axis, index, one.broadcast_to(index.shape()));
 }
 

@@ -126,8 +126,9 @@ std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask
   const Tensor partial = first(main, 2);
   if (!has_rest && is_wide) return sum_as(result, partial, 1);
   const Tensor total = reduced(op, partial, 1);
-  return has_rest ? to(combined(op, total, first(whole.slice(1, parts * part, length), 1)), result)
-                  : total;
+  if (!has_rest) return total;
+  const Tensor both = combined(op, total, first(whole.slice(1, parts * part, length), 1));
+  return is_floating(x.dtype()) ? to(both, result) : both;  // integers have the dtype of their sum
 }
 
 }  // namespace tilewright::graph

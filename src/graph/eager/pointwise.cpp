@@ -56,6 +56,32 @@ void check_meaning(Op op, std::span<const Operand> operands, DType common) {
                     call_text(op, operands)));
 }
 
+bool fits(DType dtype, const Scalar& number) {
+  if (number.dtype() == DType::Float32) return true;
+  const bool is_beyond_int64 = number.real() > 0 && number.integer() < 0;
+  if (!is_signed(dtype) && number.real() < 0) return false;
+  if (size_of(dtype) == 8) return !is_signed(dtype) || !is_beyond_int64;
+  const int bits = static_cast<int>(8 * size_of(dtype));
+  const double end = std::ldexp(1.0, is_signed(dtype) ? bits - 1 : bits);
+  return number.real() < end && number.real() >= -end;
+}
+
+// Sums and products are modulo 2^bits, whatever the number is; where its size counts, another one
+// in its place would give what nobody asked for.
+void check_numbers(Op op, std::span<const Operand> operands, DType common) {
+  if (!is_integer(common)) return;
+  const bool is_exponent = op == Op::Power;
+  const bool is_size = facts_of(op).types == TypeRule::Compare || op == Op::Minimum ||
+                       op == Op::Maximum || op == Op::Clamp || op == Op::FloorDivide ||
+                       op == Op::Remainder || is_exponent;
+  if (!is_size) return;
+  for (std::size_t i = is_exponent ? 1 : 0; i < operands.size(); ++i)
+    if (operands[i].tensor() == nullptr && !fits(common, operands[i].number()))
+      throw ArgumentError(fmt::format("{}: {} is no {}: convert the tensor with to() first",
+                                      call_text(op, operands), operand_text(operands[i]),
+                                      name_of(common)));
+}
+
 // What a trace makes of two aranges (a causal mask) is computed where it is read, not kept: where
 // all operands are known, and the result has more elements than each of them.
 Tracer* tracer_of_places(std::span<const Operand> operands, const Shape& shape) {
@@ -118,6 +144,7 @@ Tensor apply_pointwise(Op op, std::span<const Operand> operands) {
         fmt::format("{} needs a tensor among its operands", call_text(op, operands)));
   const DType common = common_dtype(op, operands);
   check_meaning(op, operands, common);
+  check_numbers(op, operands, common);
   Shape shape = first->shape();
   if (widest == nullptr)
     for (const Operand& operand : operands)

@@ -216,7 +216,10 @@ class Fuser {
   bool may_be(const Group& group) const {
     if (group.domain.size() > max_rank) return false;
     const Members members = members_of(group);
-    if (memory_of(group, members) > most_memory) return false;
+    const std::size_t memory = memory_of(group, members);
+    std::size_t numbers = 0;
+    for (const int i : group.nodes) numbers += numbers_of(node(i));
+    if (memory > most_memory || !fits_arguments(group.domain.size(), memory, numbers)) return false;
     if (!is_last_or_one(group.mask, group.domain.size()))
       for (const int i : group.nodes)
         if (is_full(i, group) && is_written(i, members)) return false;
@@ -366,8 +369,8 @@ class Fuser {
     if (a.mask != b.mask && a.mask != 0 && b.mask != 0)
       return "they have rows along different dimensions";
     return fmt::format(
-        "one kernel would read and write more than {} tensors, or run both before "
-        "and after another",
+        "one kernel would read and write more than {} tensors, take too many numbers, or run both "
+        "before and after another",
         most_memory);
   }
 
@@ -395,6 +398,16 @@ bool has_few_long_rows(const Node& reduction) {
     if ((reduction.mask >> d & 1) == 0) rows *= domain[d];
   }
   return rows < few_rows && all >= many_elements;
+}
+
+std::size_t numbers_of(const Node& node) {
+  return static_cast<std::size_t>(std::count_if(node.operands.begin(), node.operands.end(),
+                                                [](const Value& v) { return v.is_number(); }));
+}
+
+bool fits_arguments(std::size_t rank, std::size_t tensors, std::size_t numbers) {
+  constexpr std::size_t most = 240;  // of the 256 that a kernel has: the compiler may add some
+  return tensors + numbers + (tensors + 1) * rank <= most;
 }
 
 Shape domain_strides(const Group& group, const Value& value, const std::vector<int>& place) {

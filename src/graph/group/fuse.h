@@ -37,6 +37,11 @@ Fusion fuse(const Graph& graph, bool fuses = true, bool gives_reasons = false);
 // What fusion asks about a reduction's sizes besides which are equal and which are 0 or 1.
 bool has_few_long_rows(const Node& reduction);
 
+// Numbers that a node takes as arguments of its kernel.
+std::size_t numbers_of(const Node& node);
+// Does a kernel over so many dimensions take as many tensors, with all their strides, and numbers?
+bool fits_arguments(std::size_t rank, std::size_t tensors, std::size_t numbers);
+
 // The strides with which a value is read over a group's domain by a node whose dimensions lie at
 // `place` in it.
 Shape domain_strides(const Group& group, const Value& value, const std::vector<int>& place);

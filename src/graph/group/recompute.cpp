@@ -207,8 +207,13 @@ class Recompute {
     for (const Value* value : before)
       if (!again.nodes.contains(value->node)) after.push_back(value);
     for (const Value* value : again.read) add_read(after, *value);
-    if (after.size() > before.size() && after.size() + written_by(number) > most_tensors)
-      return false;
+    const std::size_t tensors = after.size() + written_by(number);
+    if (after.size() > before.size() && tensors > most_tensors) return false;
+    std::size_t numbers = 0;
+    for (const std::vector<int>* list : {&by.nodes, &by.recomputed})
+      for (const int i : *list) numbers += numbers_of(node(i));
+    for (const int i : again.nodes) numbers += numbers_of(node(i));
+    if (!fits_arguments(by.domain.size(), tensors, numbers)) return false;
     saved += bytes(before, by) - bytes(after, by) - again.operations;
     return true;
   }

@@ -24,7 +24,8 @@ bool is_whole(const Value& value, const Node& node) {
 // The number that changes nothing as the second operand.
 std::optional<double> neutral_number(Op op) {
   if (op == Op::Multiply || op == Op::Divide) return 1;
-  if (op == Op::Add || op == Op::Subtract) return 0;
+  if (op == Op::Add) return -0.0;  // 0 would make 0 of -0
+  if (op == Op::Subtract) return 0;
   return std::nullopt;
 }
 
@@ -137,7 +138,7 @@ class Roller {
     node.captured = constant.to(made_.device);
     node.shape = constant.shape();
     node.strides = constant.strides();
-    node.is_constant = true;
+    node.is_made = node.is_constant = true;
     made_.nodes.push_back(std::move(node));
     Value value{.node = static_cast<int>(made_.nodes.size()) - 1,
                 .shape = with_loops(list, Shape(rank, 1)),

@@ -81,8 +81,29 @@ Value emit_remainder(Builder& b, Value x, Value y) {
   return b.select(is_wrong, b.binary(Kind::Add, rest, divisor), rest);
 }
 
+// From the exact rest, since x / y may be rounded up to the next whole number: 1 // 0.1 is 9. The
+// quotient of what is left is whole but for its rounding.
+Value emit_floor_divide_floats(Builder& b, Value x, Value y) {
+  const Value zero = emit_number(b, x, 0), one = emit_number(b, x, 1);
+  const Value rest = b.binary(Kind::Remainder, x, y);
+  const Value is_below =
+      b.binary(Kind::And, b.compare("ne", rest, zero),
+               b.binary(Kind::Xor, b.compare("lt", rest, zero), b.compare("lt", y, zero)));
+  const Value whole = emit_division(b, b.binary(Kind::Subtract, x, rest), y, true);
+  const Value near = b.select(is_below, b.binary(Kind::Subtract, whole, one), whole);
+  const Value low = b.math("floor", {near});
+  const Value is_high =
+      b.compare("gt", b.binary(Kind::Subtract, near, low), emit_number(b, x, 0.5));
+  const Value result = b.select(is_high, b.binary(Kind::Add, low, one), low);
+  // A 0 has the sign of x / y, and so has what is divided by 0.
+  const Value ratio = emit_division(b, x, y, true);
+  const Value signed_zero = b.binary(Kind::Multiply, ratio, zero);
+  const Value any = b.select(b.compare("eq", near, zero), signed_zero, result);
+  return b.select(b.compare("eq", y, zero), ratio, any);
+}
+
 Value emit_floor_divide(Builder& b, Value x, Value y) {
-  if (b.type(x).is_float()) return b.math("floor", {emit_division(b, x, y, true)});
+  if (b.type(x).is_float()) return emit_floor_divide_floats(b, x, y);
   const Value zero = emit_number(b, x, 0);
   const Value is_zero = b.compare("eq", y, zero);
   const Value divisor = b.select(is_zero, emit_number(b, x, 1), y);
@@ -90,14 +111,17 @@ Value emit_floor_divide(Builder& b, Value x, Value y) {
   return b.select(is_zero, zero, b.binary(Kind::Divide, exact, divisor));
 }
 
-// By squaring, for exponents of up to 15 bits; a negative one leaves 0 unless the base is 1 or -1.
+// By squaring, modulo 2^bits as products are: all bits of the exponent count, since only even bases
+// become 0. A negative exponent leaves 0 unless the base is 1 or -1.
 Value emit_integer_power(Builder& b, Value x, Value y) {
   const Value one = emit_number(b, x, 1), zero = emit_number(b, x, 0);
   Value result = one, base = x, exponent = y;
-  const int bits = size_of(b.type(x).dtype) == 1 ? 7 : 15;  // of exponents that matter
+  const int all = 8 * static_cast<int>(size_of(b.type(x).dtype));
+  const int bits = is_signed(b.type(x).dtype) ? all - 1 : all;
   for (int bit = 0; bit < bits; ++bit) {
     const Value is_odd = b.compare("ne", b.binary(Kind::And, exponent, one), zero);
     result = b.select(is_odd, b.binary(Kind::Multiply, result, base), result);
+    if (bit + 1 == bits) break;
     base = b.binary(Kind::Multiply, base, base);
     exponent = b.binary(Kind::ShiftRight, exponent, one);
   }

@@ -61,6 +61,13 @@ void Replay::plan_arena(PlanRun& run) {
     between_[i] = Tensor(Buffer::wrap(begin, bytes, device, [arena = arena_] {}), node.dtype,
                          node.shape, node.strides);
   }
+  // What has no elements needs no place, but is there for the steps that read it.
+  for (const PlannedStep& step : plan_.steps)
+    for (const int i : step.written) {
+      const Node& node = plan_.graph.nodes[static_cast<std::size_t>(i)];
+      if (step.node < 0 && checked_numel(node.shape, 1) == 0)
+        between_[static_cast<std::size_t>(i)] = empty(node.shape, {node.dtype, device});
+    }
   run.memory = between_;
 }
 

@@ -77,20 +77,18 @@ void run_merged(PlanRun& run, const PlannedStep& step) {
 
 void run_kernel(PlanRun& run, const PlannedStep& step) {
   if (!step.sizes.empty()) return run_merged(run, step);
+  bool is_any = false;
+  for (const int i : step.written) is_any |= written_memory(run, i).numel() > 0;
+  if (!is_any) return;
   Argument operands[max_operands];
   std::size_t count = 0;
-  bool is_any = false;
   std::vector<Tensor> copies;  // live until the launch
   Walk walk = step.full_walk();
   if (step.needs_copies) copy_leaves(run, step, walk, copies);
   for (std::size_t l = 0; l < step.leaves.size(); ++l)
     operands[count++] = step.needs_copies ? Argument(copies[l]) : argument_of(run, step, l);
-  for (const int i : step.written) {
-    const Tensor& made = written_memory(run, i);
-    is_any |= made.numel() > 0;
-    operands[count++] = made;
-  }
-  if (is_any && walk.programs() > 0)
+  for (const int i : step.written) operands[count++] = written_memory(run, i);
+  if (walk.programs() > 0)
     run_group(*step.formula, walk, {operands, count}, step.numbers, step.num_warps);
 }
 

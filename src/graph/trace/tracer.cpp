@@ -197,16 +197,18 @@ Value Tracer::value_of(const Tensor& tensor) {
   const Tensor own = contents_of(tensor) ? Tensor(tensor.buffer(), tensor.dtype(), tensor.shape(),
                                                   tensor.strides(), tensor.offset())
                                          : tensor;
-  return {
-      .node = known_.place(graph.nodes, own), .shape = tensor.shape(), .strides = tensor.strides()};
+  const int node = known_.place(graph.nodes, own);
+  graph.nodes[static_cast<std::size_t>(node)].is_made = !is_captured(tensor);
+  return {.node = node, .shape = tensor.shape(), .strides = tensor.strides()};
 }
 
 void Tracer::add_output(const Tensor& tensor) {
   Value value = value_of(tensor);
   const Node& node = graph.nodes[static_cast<std::size_t>(value.node)];
   // Results are fresh and contiguous: a view, or an argument itself, is copied.
+  // (The value, not the tensor, says how elements lie: same_as.)
   const bool is_whole = checked_numel(value.shape, 1) == checked_numel(node.shape, 1) &&
-                        value.offset == 0 && tensor.is_contiguous();
+                        value.offset == 0 && is_contiguous(value.shape, value.strides);
   if (node.is_given() || !is_whole) value = value_of(record_copy(tensor, tensor.dtype(), true));
   for (const Value& other : graph.outputs)
     if (other.node == value.node) {  // twice the same result: two tensors

@@ -197,7 +197,9 @@ Value Tracer::value_of_written(const TracedNode& from, const Tensor& tensor) {
 // A tensor with memory, made by the trace, that is written with values of the trace: all that lies
 // in its buffer stands for a value from now on.
 const Traced* Tracer::stand_in_for_memory(const Tensor& flat) {
-  return &handle_of(value_of(flat).node);
+  const int node = value_of(flat).node;
+  graph.nodes[static_cast<std::size_t>(node)].is_written = true;
+  return &handle_of(node);
 }
 
 // Its memory has not what the function wrote: nobody may look at it when the trace is over.

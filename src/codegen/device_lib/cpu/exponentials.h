@@ -166,7 +166,7 @@ TW_ALWAYS inline f32 tanh(f32 x) {
   p = __builtin_fmaf(p, s, -0.3333332894f);
   const f32 small = __builtin_fmaf(p * s, x, x);
   const f32 large = 1.0f - 2.0f / (exp(magnitude + magnitude) + 1.0f);
-  return magnitude < 0.625f ? small : __builtin_copysignf(large, x);
+  return __builtin_copysignf(magnitude < 0.625f ? small : large, x);  // of -0 too
 }
 
 TW_ALWAYS inline f32 erf(f32 x) {

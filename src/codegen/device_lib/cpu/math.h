@@ -57,7 +57,7 @@ TW_ALWAYS inline f32 sin_or_cos(f32 r, i32 n) {
 }
 TW_ALWAYS inline f32 sin(f32 x) {
   const Quarter at = quarter(x);
-  return sin_or_cos(at.r, at.n);
+  return x == 0 ? x : sin_or_cos(at.r, at.n);  // the rest of -0 is 0
 }
 TW_ALWAYS inline f32 cos(f32 x) {
   const Quarter at = quarter(x);

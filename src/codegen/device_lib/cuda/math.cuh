@@ -23,8 +23,8 @@ TW_DEVICE f32 tanh(f32 x) {
   p = fmaf(p, square, -0.333332807f);
   const f32 near_zero = fmaf(p * square, x, x);
   const f32 e = ptx::ex2(magnitude * 2.885390081777927f);
-  const f32 away = copysignf(fmaf(-2.0f, ptx::rcp(e + 1.0f), 1.0f), x);
-  return magnitude < 0.625f ? near_zero : away;
+  const f32 away = fmaf(-2.0f, ptx::rcp(e + 1.0f), 1.0f);
+  return copysignf(magnitude < 0.625f ? near_zero : away, x);  // of -0 too
 }
 
 TW_DEVICE f32 erf(f32 x) {
