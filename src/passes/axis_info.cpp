@@ -3,10 +3,9 @@
 #include "passes/axis_info.h"
 
 #include <algorithm>
-#include <set>
-#include <string_view>
+#include <map>
 
-#include "ir/constant.h"
+#include "passes/axis_info/promises.h"
 #include "passes/axis_info/transfer.h"
 
 namespace tilewright {
@@ -38,15 +37,16 @@ std::int64_t AxisInfo::divisor() const {
 class AxisVisitor {
  public:
   explicit AxisVisitor(AxisAnalysis& analysis)
-      : kernel_(analysis.kernel_), infos_(analysis.infos_) {}
+      : kernel_(analysis.kernel_),
+        infos_(analysis.infos_),
+        promised_(promised_bounds(analysis.kernel_)) {}
 
   void run() {
-    find_assumed(kernel_.body);
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       AxisInfo& info = at(argument.value);
       for (AxisFacts& facts : info.dimensions)
         facts.divisible = power_of_two_in(argument.divisible);
-      info.is_not_negative = argument.is_positive || assumed_.contains(argument.value.id);
+      info.is_not_negative = argument.is_positive || is_promised(argument.value);
     }
     visit(kernel_.body);
   }
@@ -54,21 +54,9 @@ class AxisVisitor {
  private:
   AxisInfo& at(Value value) { return infos_[value.id]; }
 
-  // Values that an `assume` says not to be negative: x >= 0, x > -1, 0 <= x. What it says in a
-  // branch holds there alone.
-  void find_assumed(const Region& region) {
-    for (const Op* op : region.ops) {
-      if (op->kind != OpKind::If)
-        for (const Region& inner : op->regions) find_assumed(inner);
-      const Op* test = op->kind == OpKind::Assume ? kernel_.maker(op->operands[0]) : nullptr;
-      if (!test || test->kind != OpKind::Compare) continue;
-      const std::string_view is = test->text("is");
-      const std::int64_t least = is == "gt" || is == "lt" ? -1 : 0;
-      const bool is_greater = is == "gt" || is == "ge", is_less = is == "lt" || is == "le";
-      if (!is_greater && !is_less) continue;
-      const auto bound = ir::integer_constant(kernel_, test->operands[is_greater ? 1 : 0]);
-      if (bound && *bound >= least) assumed_.insert(test->operands[is_greater ? 0 : 1].id);
-    }
+  bool is_promised(Value value) const {
+    const auto found = promised_.find(value.id);
+    return found != promised_.end() && found->second >= 0;
   }
 
   void visit(const Region& region) {
@@ -82,7 +70,7 @@ class AxisVisitor {
     std::vector<const AxisInfo*> operands;
     for (const Value operand : op.operands) operands.push_back(&at(operand));
     at(op.result()) = transfer(kernel_, op, operands);
-    at(op.result()).is_not_negative |= assumed_.contains(op.result().id);
+    at(op.result()).is_not_negative |= is_promised(op.result());
   }
 
   void visit_control(const Op& op) {
@@ -157,7 +145,7 @@ class AxisVisitor {
 
   const Kernel& kernel_;
   std::vector<AxisInfo>& infos_;
-  std::set<std::uint32_t> assumed_;  // not to be negative
+  const std::map<std::uint32_t, std::int64_t> promised_;
 };
 
 AxisAnalysis::AxisAnalysis(const Kernel& kernel) : kernel_(kernel) {

@@ -39,12 +39,6 @@ std::int64_t shift_right(std::int64_t value, std::int64_t count) {
   return value >> std::min<std::int64_t>(count, 63);
 }
 
-double modulo(double left, double right) {
-  if (right == 0) division_by_zero();
-  const double rest = std::fmod(left, right);
-  return rest != 0 && (rest < 0) != (right < 0) ? rest + right : rest;
-}
-
 [[noreturn]] void bad_operands(std::string_view op, const Value& left, const Value& right) {
   throw Unsupported{
       fmt::format("'{}' of {} and {} is not evaluated", op, type_name(left), type_name(right))};
@@ -99,9 +93,10 @@ Value floats(BinaryOperator op, double left, double right) {
       return left / right;
     case BinaryOperator::FloorDivide:
       if (right == 0) division_by_zero();
-      return std::floor(left / right);
+      return floor_divide(left, right);
     case BinaryOperator::Modulo:
-      return modulo(left, right);
+      if (right == 0) division_by_zero();
+      return floor_modulo(left, right);
     case BinaryOperator::Power:
       return std::pow(left, right);
     default:
@@ -188,6 +183,21 @@ std::int64_t floor_divide(std::int64_t left, std::int64_t right) {
   if (right == -1 && left == std::numeric_limits<std::int64_t>::min()) overflow();
   const std::int64_t quotient = left / right;
   return left % right != 0 && (left < 0) != (right < 0) ? quotient - 1 : quotient;
+}
+
+double floor_divide(double left, double right) {
+  const double rest = std::fmod(left, right);
+  double quotient = (left - rest) / right;
+  if (rest != 0 && (rest < 0) != (right < 0)) quotient -= 1;
+  if (quotient == 0) return std::copysign(0.0, left / right);
+  const double whole = std::floor(quotient);  // but for roundings it is the quotient
+  return quotient - whole > 0.5 ? whole + 1 : whole;
+}
+
+double floor_modulo(double left, double right) {
+  const double rest = std::fmod(left, right);
+  if (rest == 0) return std::copysign(0.0, right);
+  return (rest < 0) != (right < 0) ? rest + right : rest;
 }
 
 Value apply(BinaryOperator op, const Value& left, const Value& right) {

@@ -23,5 +23,9 @@ Value element(const Value& value, const Value& index);
 
 std::int64_t checked_add(std::int64_t left, std::int64_t right);
 std::int64_t floor_divide(std::int64_t left, std::int64_t right);
+// Of floats, whose divisor is not 0: the remainder is exact and has the sign of the divisor, the
+// quotient is what belongs to it (1.0 // 0.1 is 9).
+double floor_divide(double left, double right);
+double floor_modulo(double left, double right);
 
 }  // namespace tilewright::python

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/python/arithmetic.h"
+
 namespace tilewright::triton {
 namespace {
 
@@ -105,11 +107,6 @@ Value fold_integers(BinaryOperator op, Int128 a, Int128 b) {
 
 // ---- Floats
 
-double floor_modulo(double a, double b) {
-  const double remainder = std::fmod(a, b);
-  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
-}
-
 Value fold_floats(BinaryOperator op, double a, double b) {
   const bool divides = op == BinaryOperator::Divide || op == BinaryOperator::FloorDivide ||
                        op == BinaryOperator::Modulo;
@@ -124,9 +121,9 @@ Value fold_floats(BinaryOperator op, double a, double b) {
     case BinaryOperator::Divide:
       return Value::number(a / b);
     case BinaryOperator::FloorDivide:
-      return Value::number(std::floor(a / b));
+      return Value::number(python::floor_divide(a, b));
     case BinaryOperator::Modulo:
-      return Value::number(floor_modulo(a, b));
+      return Value::number(python::floor_modulo(a, b));
     case BinaryOperator::Power:
       return Value::number(std::pow(a, b));
     default:

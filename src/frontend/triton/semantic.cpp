@@ -62,6 +62,13 @@ OpKind kind_of(BinaryOperator op) {
   }
 }
 
+DType with_other_sign(DType dtype) {
+  constexpr DType pairs[][2] = {{i8, u8}, {i16, u16}, {i32, u32}, {i64, u64}};
+  for (const auto& [with, without] : pairs)
+    if (dtype == with || dtype == without) return dtype == with ? without : with;
+  TW_UNREACHABLE("{} has no sign", name_of(dtype));
+}
+
 std::string_view predicate_of(CompareOperator op) {
   switch (op) {
     case CompareOperator::Equal:
@@ -111,7 +118,22 @@ Value Semantic::binary(BinaryOperator op, const Value& a, const Value& b) {
     throw Mistake{fmt::format("'//' works on integers, not on {} and {}", describe(kernel(), a),
                               describe(kernel(), b)),
                   "use tl.floor(x / y)"};
+  if (op == BinaryOperator::ShiftRight && fills_otherwise(a, b, operand)) {
+    const DType as = with_other_sign(operand.dtype);
+    const ir::Value moved =
+        builder_.binary(OpKind::ShiftRight, builder_.cast(x, as), builder_.cast(y, as));
+    return builder_.cast(moved, operand.dtype);
+  }
   return arithmetic(kind_of(op), x, y);
+}
+
+// Whether the first tensor alone decides with what `>>` fills the upper bits: int8 >> uint8 is a
+// uint8 with the sign in them. (What was unsigned and is wider now has no sign.)
+bool Semantic::fills_otherwise(const Value& a, const Value& b, const ir::Type& operand) const {
+  const Value& first = a.is_tensor() ? a : b;
+  const bool has_sign = is_signed(type(*first.get_if<ir::Value>()).dtype);
+  return has_sign != is_signed(operand.dtype) && !operand.is_bool() &&
+         (has_sign || !a.is_tensor());
 }
 
 Value Semantic::add_pointer(BinaryOperator op, const Value& a, const Value& b) {

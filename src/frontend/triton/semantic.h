@@ -85,6 +85,7 @@ class Semantic {
 
  private:
   Value add_pointer(python::BinaryOperator op, const Value& a, const Value& b);
+  bool fills_otherwise(const Value& a, const Value& b, const ir::Type& operand) const;
   ir::Value cast_pointer(ir::Value value, const ir::Type& target);
   ir::Value logical_operand(std::string_view op, const Value& value);
 

@@ -84,8 +84,10 @@ Value negated_product(Rewriter& rewriter, const Op& op) {
       product->attributes);
 }
 
-// (x * constant) * 2^n => x * (constant * 2^n) for n >= 0: exact unless the inner product is
-// subnormal, where the outer one has one rounding less. Floats of few exponents stay as they are.
+// (x * constant) * 2^n => x * (constant * 2^n) for n >= 0, where that is the same but for one unit of
+// a subnormal number: a power above 2 would magnify what the inner product loses below the normal
+// numbers, unless the constant is whole and nothing is lost. Floats of few exponents stay as they
+// are.
 Value scaled_product(Rewriter& rewriter, const Op& op) {
   if (op.kind != OpKind::Multiply) return {};
   const Type& type = rewriter.type(op.result());
@@ -97,8 +99,9 @@ Value scaled_product(Rewriter& rewriter, const Op& op) {
   int exponent = 0;
   const double fraction = std::abs(std::frexp(std::get<double>(*power), &exponent));
   if (!factor || fraction != 0.5 || exponent < 1) return {};
-  const double whole = std::get<double>(*factor) * std::get<double>(*power);
+  const double inner = std::get<double>(*factor), whole = inner * std::get<double>(*power);
   if (std::abs(whole) > std::numeric_limits<float>::max()) return {};
+  if (exponent > 2 && inner != std::trunc(inner)) return {};
   return rewriter.create_one(OpKind::Multiply,
                              {product->operands[0], rewriter.constant_like(type, whole)}, type,
                              product->attributes);

@@ -3,9 +3,11 @@
 #include "passes/roles/load_maps.h"
 
 #include <algorithm>
+#include <map>
 
 #include "ir/constant.h"
 #include "ir/map_dimensions.h"
+#include "passes/axis_info/promises.h"
 
 namespace tilewright {
 namespace {
@@ -23,7 +25,7 @@ class MapFinder {
  public:
   // `loop`: what carries pointers; null where nothing does.
   MapFinder(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op* loop)
-      : kernel_(kernel), axes_(axes), loop_(loop) {}
+      : kernel_(kernel), axes_(axes), loop_(loop), promised_(promised_bounds(kernel)) {}
 
   std::optional<LoadMap> run(const Op& access) {
     const ir::Type& type = kernel_.type(access.operands[0]);
@@ -92,7 +94,7 @@ class MapFinder {
     return std::all_of(sum.terms().begin(), sum.terms().end(), [&](const auto& term) {
       return term.second > 0 &&
              std::all_of(term.first.begin(), term.first.end(), [&](std::uint32_t id) {
-               return axes_.is_not_negative({id}) || is_assumed({id}, 0);
+               return axes_.is_not_negative({id}) || is_promised({id}, 0);
              });
     });
   }
@@ -103,25 +105,13 @@ class MapFinder {
     return times > 0 && std::all_of(factors.begin(), factors.end(), [&](std::uint32_t id) {
              return kernel_.arguments[static_cast<std::size_t>(argument_number({id}))]
                         .is_positive ||
-                    is_assumed({id}, 1);
+                    is_promised({id}, 1);
            });
   }
 
-  // By an `assume` of the kernel: value >= least, or value > least - 1.
-  bool is_assumed(Value value, std::int64_t least) const {
-    bool found = false;
-    ir::walk(kernel_.body, [&](const Op& op) {
-      const Op* compare = op.kind == OpKind::Assume ? kernel_.maker(op.operands[0]) : nullptr;
-      if (!compare || compare->kind != OpKind::Compare) return;
-      const std::string_view is = compare->text("is");
-      const auto left = ir::integer_constant(kernel_, compare->operands[0]);
-      const auto right = ir::integer_constant(kernel_, compare->operands[1]);
-      const std::int64_t from = is == "gt" || is == "lt" ? least - 1 : least;
-      found |=
-          (is == "gt" || is == "ge") && compare->operands[0] == value && right && *right >= from;
-      found |= (is == "lt" || is == "le") && compare->operands[1] == value && left && *left >= from;
-    });
-    return found;
+  bool is_promised(Value value, std::int64_t least) const {
+    const auto found = promised_.find(value.id);
+    return found != promised_.end() && found->second >= least;
   }
 
   // A product of 32-bit integer arguments and a number: what the launch knows.
@@ -255,6 +245,7 @@ class MapFinder {
   const ir::Kernel& kernel_;
   const AxisAnalysis& axes_;
   const Op* loop_;
+  const std::map<std::uint32_t, std::int64_t> promised_;
 };
 
 }  // namespace

@@ -137,8 +137,14 @@ Launch::Launch(const Program& program)
   if (program.warps > 0) launch.num_warps = program.warps;
   launch.interpret = true;
   kernel_.launch(launch, arguments.arguments());
-  std::string ignored;
-  expected_ = arguments.contents(&ignored);
+  // The result is that of the kernel as it was written: the passes before stage Tile, which that
+  // launch has been through, are on trial too.
+  TritonKernel::State& state = *kernel_.state();
+  const ir::Kernel written = lower_to_source(state.loader, state.function,
+                                             specialization().signature, target_of(Place::Cpu),
+                                             specialization().options)
+                                 .lowered.kernel;
+  expected_ = images_of(written, written);
 }
 
 const TritonSpecialization& Launch::specialization() const {
@@ -189,19 +195,24 @@ std::string Launch::run_sweeps(const ir::Kernel& kernel, const ir::Kernel& laid,
   TW_CHECK(ir::print(read) == text, "the text of a kernel changes when it is read back");
   if (emit_text(kernel) != emit_text(read))
     return "what is emitted changes when the kernel is read back";
+  return difference(images_of(read, laid));
+}
+
+// What is in memory once the kernel was interpreted. Its arguments have the names that `named` has.
+Launch::Images Launch::images_of(const ir::Kernel& kernel, const ir::Kernel& named) const {
   Images images = initial_;
   std::vector<ir::InterpretBuffer> buffers;
   for (std::size_t m = 0; m < images.size(); ++m)
     buffers.push_back(
         {.name = fmt::format("buffer{}", m), .data = images[m].data(), .bytes = images[m].size()});
   std::vector<ir::InterpretArgument> arguments;
-  TW_CHECK(read.arguments.size() == laid.arguments.size(), "arguments get lost on the way");
-  for (const ir::KernelArgument& argument : laid.arguments)
-    arguments.push_back(interpreted(laid.name_of(argument.value)));
+  TW_CHECK(kernel.arguments.size() == named.arguments.size(), "arguments get lost on the way");
+  for (const ir::KernelArgument& argument : named.arguments)
+    arguments.push_back(interpreted(named.name_of(argument.value)));
   ir::InterpretOptions options;
   options.grid[0] = program_.grid;
-  ir::interpret(read, buffers, arguments, options);
-  return difference(images);
+  ir::interpret(kernel, buffers, arguments, options);
+  return images;
 }
 
 ir::InterpretArgument Launch::interpreted(const std::string& name) const {

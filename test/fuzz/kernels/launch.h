@@ -17,7 +17,7 @@ namespace tilewright::fuzz {
 
 class Launch {
  public:
-  // Runs the interpreter; throws what it throws.
+  // Interprets the kernel as it was written, before any pass; throws what the interpreter throws.
   explicit Launch(const Program& program);
 
   KernelSource source_for(Place place) { return emit(place, lower(place)); }
@@ -35,6 +35,7 @@ class Launch {
   using EmitText = std::function<std::string(const ir::Kernel&)>;
   std::string run_sweeps(const ir::Kernel& kernel, const ir::Kernel& laid,
                          const EmitText& emit_text) const;
+  Images images_of(const ir::Kernel& kernel, const ir::Kernel& named) const;
   ir::InterpretArgument interpreted(const std::string& name) const;
   std::string difference(const Images& got) const;
 

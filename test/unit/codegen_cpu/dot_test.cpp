@@ -96,6 +96,13 @@ TEST(CpuDot, Types) {
     run({in, out, 16, 32, 32});
 }
 
+// Fewer columns than any vector has, pairs of bytes and of bf16 among them.
+TEST(CpuDot, FewColumns) {
+  for (const auto& [in, out] : {std::pair(bf16, f32), std::pair(i8, i32), std::pair(u8, i32),
+                                std::pair(f16, f32), std::pair(f64, f64)})
+    for (const int n : {1, 2, 4}) run({in, out, 16, n, 32});
+}
+
 // Bytes of either sign at their limits: pairs of products must not saturate.
 TEST(CpuDot, LargestBytes) {
   const Product p{i8, i32, 16, 16, 32};

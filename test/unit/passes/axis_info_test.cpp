@@ -115,6 +115,13 @@ INSTANTIATE_TEST_SUITE_P(
                                "%ok = compare %share, %zero {is = \"ge\"} : b1\n"
                                "if %c {\nassume %ok\nyield\n} then {\nyield\n}\n" BLOCK_OF_QUOTIENT,
             "1/1/1"},
+        // A loop may have no rounds.
+        Case{QUOTIENT("%m", "") "%zero = constant {value = 0} : i32\n"
+                                "%one = constant {value = 1} : i32\n"
+                                "%ok = compare %share, %zero {is = \"ge\"} : b1\n"
+                                "for %zero, %m, %one (%k: i32) {\nassume %ok\n"
+                                "yield\n}\n" BLOCK_OF_QUOTIENT,
+             "1/1/1"},
         // An argument may be negative.
         Case{RANGE "%t = splat %n : i32[64]\n%u = add %range, %t : i32[64]\n"
                    "%r = rem %u, %t : i32[64]",

@@ -94,10 +94,16 @@ struct Bf16Pairs {
   static constexpr i32 depth = 2;
   template <class V, class W>
   static V add(V sum, u32 left, W right) {
-    const W wide = left - W{};
-    V out = sum;
-    asm("vdpbf16ps %2, %1, %0" : "+v"(out) : "v"(wide), "v"(right));
-    return out;
+    if constexpr (sizeof(V) < 8) {  // one column: no vector that a register would be taken for
+      typedef typename VectorOf<f32, 4>::type Sums;
+      typedef typename VectorOf<u32, 4>::type Words;
+      return V{add(Sums{sum[0]}, left, Words{right[0]})[0]};
+    } else {
+      const W wide = left - W{};
+      V out = sum;
+      asm("vdpbf16ps %2, %1, %0" : "+v"(out) : "v"(wide), "v"(right));
+      return out;
+    }
   }
   static u32 word(const bf16* x, i64 stride) { return pair_of(x[0].bits, x[stride].bits); }
 };

@@ -36,6 +36,11 @@ TEST(Fold, FollowsPython) {
   EXPECT_EQ(folded(BinaryOperator::ShiftRight, integer(-1), integer(200)), "-1");
   EXPECT_EQ(folded(BinaryOperator::Modulo, num(-1.5), num(1.0)), "0.5");
   EXPECT_EQ(folded(BinaryOperator::FloorDivide, num(7), integer(2)), "3.0");
+  EXPECT_EQ(folded(BinaryOperator::FloorDivide, num(1.0), num(0.1)), "9.0");
+  EXPECT_EQ(folded(BinaryOperator::FloorDivide, num(-5.0), num(INFINITY)), "-1.0");
+  EXPECT_EQ(folded(BinaryOperator::FloorDivide, num(INFINITY), num(0.75)), "nan");
+  EXPECT_EQ(folded(BinaryOperator::Modulo, num(-5.0), num(INFINITY)), "inf");
+  EXPECT_EQ(folded(BinaryOperator::Modulo, num(4.0), num(-2.0)), "-0.0");
   EXPECT_EQ(folded(BinaryOperator::BitAnd, flag(true), flag(false)), "False");
   EXPECT_EQ(folded(BinaryOperator::Add, flag(true), flag(true)), "2");
   EXPECT_EQ(folded(BinaryOperator::Add, text("a"), text("b")), "'ab'");
@@ -168,6 +173,23 @@ TEST(Semantic, IntegersDivideAsInC) {
   const Value remainder = test.binary(BinaryOperator::Modulo, a, b);
   EXPECT_THAT(test.run(quotient), ElementsAre(-3, 3, 3, -3));
   EXPECT_THAT(test.run(remainder), ElementsAre(-1, 1, -1, 1));
+}
+
+// Triton asks the first tensor alone, before operands have one type: what fills the upper bits of
+// int8 >> uint8 is the sign of the int8, and of -8 >> int1 there is none.
+TEST(Semantic, ShiftsFillAsTheFirstTensorDoes) {
+  KernelTest test;
+  const auto shifted = [&](const Value& a, const Value& b) {
+    return test.run(test.binary(BinaryOperator::ShiftRight, a, b));
+  };
+  EXPECT_THAT(shifted(test.tile(i8, {2}, {-16, 16}), test.tile(u8, {2}, {2, 2})),
+              ElementsAre(252, 4));
+  EXPECT_THAT(shifted(test.tile(i16, {2}, {-16, 16}), test.tile(u32, {2}, {2, 2})),
+              ElementsAre(4294967292, 4));
+  EXPECT_THAT(shifted(test.tile(u8, {2}, {240, 16}), test.tile(i32, {2}, {2, 2})),
+              ElementsAre(60, 4));
+  EXPECT_THAT(shifted(test.tile(i32, {2}, {-16, 16}), integer(2)), ElementsAre(-4, 4));
+  EXPECT_THAT(shifted(integer(-8), test.tile(b1, {2}, {1, 0})), ElementsAre(2147483644, -8));
 }
 
 TEST(Semantic, OperatorMistakes) {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// passes/axis_info/promises.cpp — each `assume` beside what it is about.
+#include "passes/axis_info/promises.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "ir/analysis/meetings.h"
+#include "ir/constant.h"
+#include "ir/roles.h"
+
+namespace tilewright {
+namespace {
+
+using ir::Kernel;
+using ir::Op;
+using ir::OpKind;
+using ir::Region;
+using ir::Value;
+
+class Reader {
+ public:
+  explicit Reader(const Kernel& kernel) : kernel_(kernel), made_in_(kernel.value_count()) {
+    for (const ir::KernelArgument& argument : kernel.arguments)
+      made_in_[argument.value.id] = &kernel.body;
+    read(kernel.body, &kernel.body);
+  }
+
+  std::map<std::uint32_t, std::int64_t> bounds() { return std::move(bounds_); }
+
+ private:
+  // `whole`: the outermost region that is run whenever this one is.
+  void read(const Region& region, const Region* whole) {
+    for (const Value value : region.arguments) made_in_[value.id] = whole;
+    for (const Op* op : region.ops) {
+      for (const Value value : op->results) made_in_[value.id] = whole;
+      const bool is_run = ir::is_over_programs(kernel_, *op) || ir::parts_roles(kernel_, *op);
+      for (const Region& inner : op->regions) read(inner, is_run ? whole : &inner);
+      const Op* test = op->kind == OpKind::Assume ? kernel_.maker(op->operands[0]) : nullptr;
+      if (test && test->kind == OpKind::Compare) note(*test, whole);
+    }
+  }
+
+  void note(const Op& test, const Region* whole) {
+    const std::string_view is = test.text("is");
+    const bool is_greater = is == "gt" || is == "ge", is_less = is == "lt" || is == "le";
+    if (!is_greater && !is_less) return;
+    const Value value = test.operands[is_greater ? 0 : 1];
+    const auto bound = ir::integer_constant(kernel_, test.operands[is_greater ? 1 : 0]);
+    if (!bound || *bound == INT64_MAX || made_in_[value.id] != whole) return;
+    const std::int64_t least = *bound + (is == "gt" || is == "lt");
+    const auto [known, is_new] = bounds_.emplace(value.id, least);
+    if (!is_new) known->second = std::max(known->second, least);
+  }
+
+  const Kernel& kernel_;
+  std::vector<const Region*> made_in_;
+  std::map<std::uint32_t, std::int64_t> bounds_;
+};
+
+}  // namespace
+
+std::map<std::uint32_t, std::int64_t> promised_bounds(const Kernel& kernel) {
+  return Reader(kernel).bounds();
+}
+
+}  // namespace tilewright
