@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/cuda/plan_kernel.cpp — candidates of shape and sweeps, each laid out and lowered until one fits.
+// codegen/cuda/plan_kernel.cpp — candidates of shape and sweeps, each laid out and lowered until one
+// fits.
 #include "codegen/cuda/plan_kernel.h"
 
 #include <algorithm>
@@ -86,7 +87,8 @@ bool write_tables(ir::Kernel& kernel, const LaidFacts& facts, const CudaEmitOpti
   kernel.shape = {shape.warps, shape.programs, shape.blocks, shape.resident};
   // Few registers are enough where one tile becomes the next.
   const bool is_plain = !rotation || rotation->brings_all;
-  if (ir::producer_of(kernel) || options.max_registers > 0 || count_kept(kernel, facts.sweeps) > 2 || !is_plain)
+  if (ir::producer_of(kernel) || options.max_registers > 0 ||
+      count_kept(kernel, facts.sweeps) > 2 || !is_plain)
     kernel.shape.resident = 0;
   assign_layouts(kernel, facts, options.target);
   place_tiles(kernel, facts, {.keeps_row_private = shape.stows_row});

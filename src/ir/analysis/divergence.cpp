@@ -297,7 +297,8 @@ class Divergence {
   std::vector<ThreadBits> bits_;  // by value
   const Op& thread_;
   ThreadBits all_ = 0;
-  const std::unordered_map<const Op*, std::size_t> numbers_;  // of arrays, by the op that makes them
+  const std::unordered_map<const Op*, std::size_t>
+      numbers_;  // of arrays, by the op that makes them
   ArrayStates arrays_;
   ThreadBits apart_ = 0;  // on which the control flow around depends
   bool is_consuming_ = false;
