@@ -196,6 +196,7 @@ struct AttentionOptions {
   std::optional<std::uint64_t> seed;  // of dropout
 };
 // softmax(q @ k^T * scale + mask) @ v. A mask of bools keeps what is true; one of floats is added.
+// A row of which a mask leaves nothing (all -inf) gives zeros.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Tensor& mask = {}, const AttentionOptions& options = {});
 

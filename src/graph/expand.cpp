@@ -15,17 +15,31 @@ int expand_var(Formula& f, int x, int count, int count_less_correction) {
   return f.step(Op::Divide, {total, count_less_correction});
 }
 
+namespace {
+
+// The largest of a row, as a number that x may be shifted by.
+struct Top {
+  int top, is_finite, zero;
+  int is_low;  // -inf: of a row without numbers
+};
+Top top_of(Formula& f, int x) {
+  Top made{};
+  made.top = f.step(Op::MaxNumber, {x});
+  const int nothing = f.step(Op::Subtract, {made.top, made.top});  // 0, or NaN for an infinite top
+  made.is_finite = f.step(Op::Equal, {nothing, nothing});
+  made.zero = f.cast(f.step(Op::IsNan, {made.is_finite}), f.dtype(x));
+  made.is_low = f.step(Op::LogicalAnd, {f.step(Op::LogicalNot, {made.is_finite}),
+                                        f.step(Op::Less, {made.top, made.zero})});
+  return made;
+}
+
+}  // namespace
+
 // log(sum(exp(x - top))) + top, where a top that is infinite is left out of the difference, since
 // inf - inf is NaN. The sum of a row of -inf is counted as 1, so that the derivative has no 1 / 0.
 int expand_logsumexp(Formula& f, int x) {
-  const int top = f.step(Op::MaxNumber, {x});
-  const int nothing = f.step(Op::Subtract, {top, top});  // 0, or NaN for an infinite top
-  const int is_finite = f.step(Op::Equal, {nothing, nothing});
-  const int zero = f.step(Op::Cast, {f.step(Op::IsNan, {is_finite})}, DType::Bool);
-  f.steps.back().dtype = f.dtype(x);
+  const auto [top, is_finite, zero, is_low] = top_of(f, x);
   const int shift = f.step(Op::Where, {is_finite, top, zero});
-  const int is_low =
-      f.step(Op::LogicalAnd, {f.step(Op::LogicalNot, {is_finite}), f.step(Op::Less, {top, zero})});
   const int powers = f.step(Op::Exp, {f.step(Op::Subtract, {x, shift})});
   const int total = f.step(Op::Add, {f.step(Op::Sum, {powers}), f.cast(is_low, f.dtype(x))});
   return f.step(Op::Add, {f.step(Op::Log, {total}), f.step(Op::Where, {is_low, top, shift})});
@@ -36,6 +50,15 @@ int expand_softmax(Formula& f, int x) {
   const int top = f.step(Op::MaxNumber, {x});
   const int power = f.step(Op::Exp, {f.step(Op::Subtract, {x, top})});
   return f.step(Op::Quotient, {power, f.step(Op::Sum, {power})});
+}
+
+// A row of -inf is shifted by 0, and its sum of 0 counted as 1.
+int expand_masked_softmax(Formula& f, int x) {
+  const auto [top, is_finite, zero, is_low] = top_of(f, x);
+  const int shift = f.step(Op::Where, {is_low, zero, top});
+  const int power = f.step(Op::Exp, {f.step(Op::Subtract, {x, shift})});
+  const int total = f.step(Op::Add, {f.step(Op::Sum, {power}), f.cast(is_low, f.dtype(x))});
+  return f.step(Op::Quotient, {power, total});
 }
 
 int expand_log_softmax(Formula& f, int x) {

@@ -13,6 +13,8 @@ int expand_mean(Formula& formula, int x, int count);
 int expand_var(Formula& formula, int x, int count, int count_less_correction);
 int expand_logsumexp(Formula& formula, int x);
 int expand_softmax(Formula& formula, int x);
+// Of scores with a mask: 0 where all of a row are -inf.
+int expand_masked_softmax(Formula& formula, int x);
 int expand_log_softmax(Formula& formula, int x);
 // Weight and bias are values or -1.
 int expand_layer_norm(Formula& formula, int x, int count, int eps, int weight, int bias);

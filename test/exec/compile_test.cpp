@@ -407,6 +407,25 @@ TEST(CompilePlans, ResultsOfViewsThatNothingChanges) {
   }
 }
 
+// Rows whose elements are all divided by one number, which is multiplied by its reciprocal: that of
+// a subnormal number would be infinite.
+TEST(CompilePlans, RowsAreDividedByNumbersOfAnySize) {
+  const auto by_largest = [](Tensor x) { return x / max(x, 1, true); };
+  const Target target = Target::parse("sm_90a");
+  for (const DType dtype : {f32, bf16})
+    for (const double scale : {1e-45, 1e-39, 3e-38, 1e-30, 1.0, 1e30, 3e38}) {
+      const Tensor x = full({2, 8}, scale, {dtype, Device::cpu()});
+      x.slice(1, 0, 3).fill(0);
+      const Doubles expected = doubles_of(by_largest(x));
+      expect_near(compile(by_largest)(x), expected, 1e-6, std::to_string(scale));
+      const graph::EmulatedGroups emulated(target);
+      expect_near(compile(by_largest)(x), expected, 1e-6, "emulated");
+    }
+  const float inf = std::numeric_limits<float>::infinity();
+  const Tensor ends = tensor<float>({0, 0, -inf, -1, 1, inf, -1, 0}, Device::cpu()).view({4, 2});
+  expect_near(compile(by_largest)(ends), doubles_of(by_largest(ends)), 0);
+}
+
 // More numbers than a kernel has arguments.
 TEST(CompilePlans, LongChainsOfNumbersAreSeveralKernels) {
   Settings changed = settings();

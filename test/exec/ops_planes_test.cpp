@@ -7,7 +7,9 @@
 
 #include <gmock/gmock.h>
 
+#include "tilewright/compile.h"
 #include "tilewright/error.h"
+#include "tilewright/grad.h"
 
 namespace tilewright {
 namespace {
@@ -179,6 +181,22 @@ TEST_P(OpsPlanes, Attention) {
               1e-5, "added");
   expect_near(scaled_dot_product_attention(q, k, v, added > -9),
               attention([](auto, auto) { return 0.0; }, scale), 1e-5, "kept");
+  // Of a row that sees nothing PyTorch makes zeros, and no derivative.
+  const Tensor rows = tensor<std::int64_t>({0, 1, 2, 3}, device()).view({4, 1}), some = rows > 1;
+  const auto two_rows = [&](Tensor x) {
+    return scaled_dot_product_attention(x, k, v, some.broadcast_to({4, 5}));
+  };
+  Doubles expected = attention([](auto, auto) { return 0.0; }, scale);
+  for (std::int64_t n = 0; n < expected.numel(); ++n)
+    if (index_at(n, expected.shape)[2] < 2) expected.values[static_cast<std::size_t>(n)] = 0;
+  expect_near(two_rows(q), expected, 1e-5, "nothing is seen");
+  expect_near(compile(two_rows)(q), expected, 1e-5, "nothing is seen, compiled");
+  const Tensor by = grad([&](Tensor x) { return sum(two_rows(x) * v.slice(2, 0, 4)); })(q);
+  const Doubles found = doubles_of(by);
+  for (std::int64_t n = 0; n < found.numel(); ++n)
+    EXPECT_EQ(found.values[static_cast<std::size_t>(n)] == 0, index_at(n, found.shape)[2] < 2);
+  const Tensor low = where(some, zeros({4, 5}, {f32, device()}), lowest);
+  expect_near(scaled_dot_product_attention(q, k, v, low), expected, 1e-5, "nothing, by floats");
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, OpsPlanes,

@@ -126,6 +126,21 @@ TEST_P(OpsRows, Norms) {
               1e-5);
 }
 
+// Rows along two dimensions, of operands whose dimensions do not lie together.
+TEST_P(OpsRows, NormsOfAnyLayout) {
+  const auto turned = [&](Shape shape, std::uint64_t seed) {
+    std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    return random(std::move(shape), f32, seed).transpose(-1, -2);
+  };
+  const Tensor x = turned({3, 4, 5}, 1), w = turned({4, 5}, 2);
+  const Tensor b = random({4, 10}, f32, 3).slice(1, 0, 10, 2);
+  for (const Tensor& from : {x, x.contiguous()}) {
+    expect_near(layer_norm(from, w, b),
+                doubles_of(layer_norm(x.contiguous(), w.contiguous(), b.contiguous())), 1e-6);
+    expect_near(rms_norm(from, w), doubles_of(rms_norm(x.contiguous(), w.contiguous())), 1e-6);
+  }
+}
+
 TEST_P(OpsRows, CrossEntropy) {
   const Tensor x = random({6, 20});
   const Tensor target = tensor<std::int64_t>({0, 19, 3, -100, 7, 7}, device());

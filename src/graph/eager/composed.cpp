@@ -121,7 +121,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   } else if (mask.is_defined()) {
     scores = mask.dtype() == DType::Bool ? where(mask, scores, -graph::infinity) : scores + mask;
   }
-  Tensor weights = softmax(scores);
+  Tensor weights = mask.is_defined() ? graph::masked_softmax(scores) : softmax(scores);
   if (options.dropout > 0) weights = dropout(weights, options.dropout, options.seed);
   return matmul(weights, v);
 }

@@ -139,11 +139,13 @@ Tensor with_rows_together(const Tensor& x, std::uint32_t reduced) {
 
 namespace {
 
-void fill_walk(Walk& walk, const RowCall& call, const Tensor& x, const Tensor& out) {
+void fill_walk(Walk& walk, const RowCall& call, std::span<const Tensor* const> read,
+               const Tensor& out) {
+  const Tensor& x = *read[0];
   walk.set_sizes(x.shape());
   walk.add_operand(x.shape(), x.strides());
   for (std::size_t i = 0; i < call.others.size(); ++i) {
-    const Tensor& other = *call.others[i];
+    const Tensor& other = *read[i + 1];
     if (call.formula.leaves[i + 1].is_per_row)
       walk.add_kept_operand(other.strides(), call.reduced, false);
     else walk.add_operand(other.shape(), other.strides());
@@ -170,12 +172,24 @@ Tensor run_rows(const RowCall& call) {
       {output.dtype, call.x.device()});
   if (out.numel() == 0) return out;
   const DeviceKind device = emulated_target() != nullptr ? DeviceKind::Cuda : call.x.device().kind;
-  Tensor x = call.x;
+  const Tensor* read[max_operands] = {&call.x};
+  std::size_t count = 1;
+  for (const Tensor* other : call.others) read[count++] = other;
+  const std::span<const Tensor* const> all(read, count);
+  std::vector<Tensor> copies;  // live until the launch
   Walk walk;
-  fill_walk(walk, call, x, out);
+  fill_walk(walk, call, all, out);
   if (!walk.finish(call.reduced, true, device)) {
-    x = with_rows_together(x, call.reduced);
-    fill_walk(walk, call, x, out);
+    copies.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (call.formula.leaves[i].is_per_row) continue;
+      // One with fewer dimensions has the last ones.
+      const bool has_all = read[i]->rank() == call.x.rank();
+      copies.push_back(has_all ? with_rows_together(*read[i], call.reduced)
+                               : read[i]->contiguous());
+      read[i] = &copies.back();
+    }
+    fill_walk(walk, call, all, out);
     if (!walk.finish(call.reduced, true, device))
       throw ArgumentError(
           fmt::format("{}({}): its operands cannot be walked together: make them "
@@ -183,9 +197,7 @@ Tensor run_rows(const RowCall& call) {
                       call.name, tensor_text(call.x)));
   }
   Argument operands[max_operands];
-  std::size_t count = 0;
-  operands[count++] = x;
-  for (const Tensor* other : call.others) operands[count++] = *other;
+  for (std::size_t i = 0; i < count; ++i) operands[i] = *read[i];
   operands[count++] = out;
   run_group(call.formula, walk, {operands, count}, call.numbers);
   return out;

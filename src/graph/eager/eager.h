@@ -25,6 +25,7 @@ enum class Expanded : std::uint8_t {
   CrossEntropy,
   MeanLoss,
   SumLoss,
+  MaskedSoftmax,
 };
 using MakeFormula = void (*)(Formula& formula, const void* context);
 const Formula& eager_formula(int operation, std::uint64_t key, MakeFormula make,
@@ -76,6 +77,9 @@ std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask
 
 // A copy whose reduced dimensions lie side by side in memory, so that they can be walked as one.
 Tensor with_rows_together(const Tensor& x, std::uint32_t reduced);
+
+// Along the last dimension; 0 where all of a row are -inf.
+Tensor masked_softmax(const Tensor& x);
 
 bool is_tf32_allowed();
 Tensor multiply_matrices(std::string_view call, const Tensor& a, const Tensor& b,

@@ -275,6 +275,13 @@ void check_index_range(std::string_view call, const Tensor& index, std::int64_t 
   }
 }
 
+Tensor masked_softmax(const Tensor& x) {
+  static constexpr Expansion expansion{
+      "softmax", Expanded::MaskedSoftmax,
+      [](Formula& f, int v, const int*) { return expand_masked_softmax(f, v); }, false};
+  return run_expanded(expansion, x, axes_mask("softmax", x, -1), false, {});
+}
+
 // Of a traced function on the CPU: indices are looked at in every call, as eager ones are.
 Tensor run_checked_index(const CallInputs& inputs) {
   check_index_range("cross_entropy", inputs.tensors[0], inputs.numbers[0], inputs.numbers[1]);

@@ -138,6 +138,16 @@ Value emit_rounded(Builder& b, const char* function, Value x) {
   return b.type(x).is_float() ? b.math(function, {x}) : x;
 }
 
+// 2^64 for what is so small that its reciprocal may be infinite, 2^-64 for what is so large that it
+// may be subnormal, else 1.
+Value emit_balance(Builder& b, Value x) {
+  const Value size = b.unary(Kind::Absolute, x);
+  const Value if_large = b.select(b.compare("gt", size, emit_number(b, x, 0x1p100)),
+                                  emit_number(b, x, 0x1p-64), emit_number(b, x, 1));
+  return b.select(b.compare("lt", size, emit_number(b, x, 0x1p-100)), emit_number(b, x, 0x1p64),
+                  if_large);
+}
+
 Value emit_is_inf(Builder& b, Value x) {
   if (!b.type(x).is_float()) return b.constant(b.type(x).with_element(b1), std::int64_t{0});
   return b.compare("eq", b.unary(Kind::Absolute, x), emit_number(b, x, INFINITY));
@@ -213,6 +223,8 @@ Value emit_plain(Builder& b, const Step& step, const std::vector<Value>& in) {
       return emit_is_inf(b, x);
     case Op::Reciprocal:
       return emit_division(b, emit_number(b, x, 1), x, true);
+    case Op::Balance:
+      return emit_balance(b, x);
     case Op::Exp:
     case Op::Expm1:
     case Op::Log:

@@ -30,7 +30,7 @@ std::string name_of_steps(const Formula& formula) {
   for (const Step& step : formula.steps) {
     if (used.size() == 6) break;
     const Op op = step.op == Op::Quotient ? Op::Divide : step.op;
-    if (op != Op::Cast && used.insert(facts_of(op).name).second)
+    if (op != Op::Cast && op != Op::Balance && used.insert(facts_of(op).name).second)
       name += fmt::format("_{}", facts_of(op).name);
   }
   return used.empty() ? "tw_copy" : name;

@@ -50,12 +50,19 @@ std::string cuda_text(Tensor (*function)(const Tensor&), const Tensor& x) {
   return emit_source(kernel, target, options, [](int, int) { return std::string_view(); }).text;
 }
 
+// Two are what keeps a row's divisor from the ends of float32, once a row; masks have more.
+int selections_in(std::string_view text) {
+  int count = 0;
+  for (std::size_t at = text.find(" ? "); at != text.npos; at = text.find(" ? ", at + 1)) ++count;
+  return count;
+}
+
 TEST(FusedRows, AsLongAsTheirBlockNeedNoMask) {
   const std::string text =
       cuda_text(manual_softmax, empty({4, 4096}, {DType::BFloat16, Device::cpu()}));
   EXPECT_THAT(text, HasSubstr("tw::load<8, 8"));
   EXPECT_THAT(text, HasSubstr("tw::store<8>"));
-  EXPECT_THAT(text, Not(HasSubstr(" ? ")));
+  EXPECT_EQ(selections_in(text), 2) << text;
 }
 
 TEST(FusedRows, OfMultiplesOf16AreVectorsUnderOneMask) {
@@ -63,7 +70,7 @@ TEST(FusedRows, OfMultiplesOf16AreVectorsUnderOneMask) {
       cuda_text(manual_softmax, empty({4, 4000}, {DType::BFloat16, Device::cpu()}));
   EXPECT_THAT(text, HasSubstr("tw::load_whole<8, 8"));
   EXPECT_THAT(text, HasSubstr("tw::store_whole<8>"));
-  EXPECT_THAT(text, Not(HasSubstr(" ? ")));
+  EXPECT_EQ(selections_in(text), 2) << text;
 }
 
 TEST(FusedRows, OfAnyLengthAreRotated) {
