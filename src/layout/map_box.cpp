@@ -25,7 +25,7 @@ std::optional<MapBox> find_map_box(LogSizes sizes, const Swizzle& swizzle, int e
   const int log_bytes = std::countr_zero(static_cast<unsigned>(element_bytes));
   const int log_line = std::min<int>(sizes[static_cast<std::size_t>(fast)], 7 - log_bytes);
   const int line_bytes = element_bytes << log_line;
-  if (line_bytes < 32) return std::nullopt;
+  if (line_bytes < least_line_bytes) return std::nullopt;
   const int log_lines = sizes[static_cast<std::size_t>(slow)];
   const auto is_at = [&](int dimension, int bit, std::uint64_t bytes) {
     const int column = first_bit(sizes, dimension) + bit;

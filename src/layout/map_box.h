@@ -3,7 +3,7 @@
 // wants them, and in which boxes.
 //
 // A box is written line by line, lines of at most 128 bytes, whose chunks of 16 bytes are exchanged
-// by bits of their own address. A tile is copied in panels of one line's width, a panel in boxes of
+// by bits of their own address; a line has two chunks at least. A tile is copied in panels of one line's width, a panel in boxes of
 // at most 256 lines; panels stand one after the other.
 #pragma once
 
@@ -13,6 +13,8 @@
 #include "layout/swizzle.h"
 
 namespace tilewright {
+
+constexpr std::int64_t least_line_bytes = 32;
 
 struct MapBox {
   int line = 0;           // elements of a line

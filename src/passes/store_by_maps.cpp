@@ -10,6 +10,7 @@
 #include "ir/analysis/memory_order.h"
 #include "ir/builder.h"
 #include "ir/roles.h"
+#include "layout/map_box.h"
 #include "passes/axis_info.h"
 #include "passes/roles/load_maps.h"
 
@@ -24,7 +25,6 @@ using ir::Type;
 using ir::Value;
 
 constexpr std::int64_t least_lines = 8;  // of a warp: the period of the order maps read in
-constexpr std::int64_t least_line_bytes = 32;
 constexpr std::int64_t room_for_words = 1024;  // its words, and where slots are aligned
 
 std::int64_t stored_bytes(const Type& type) {

@@ -14,4 +14,7 @@ namespace tilewright {
 // what was made before, since the branch may not be taken and the loop may have no rounds.
 std::map<std::uint32_t, std::int64_t> promised_bounds(const ir::Kernel& kernel);
 
+// The same for what is asked of `op` alone: with promises in the branches and loops around it.
+std::map<std::uint32_t, std::int64_t> promised_bounds(const ir::Kernel& kernel, const ir::Op& op);
+
 }  // namespace tilewright

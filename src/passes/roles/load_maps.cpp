@@ -25,9 +25,10 @@ class MapFinder {
  public:
   // `loop`: what carries pointers; null where nothing does.
   MapFinder(const ir::Kernel& kernel, const AxisAnalysis& axes, const Op* loop)
-      : kernel_(kernel), axes_(axes), loop_(loop), promised_(promised_bounds(kernel)) {}
+      : kernel_(kernel), axes_(axes), loop_(loop) {}
 
   std::optional<LoadMap> run(const Op& access) {
+    promised_ = promised_bounds(kernel_, access);
     const ir::Type& type = kernel_.type(access.operands[0]);
     const Op* affine = kernel_.maker(access.operands[0]);
     const Value mask = access.mask();
@@ -245,7 +246,7 @@ class MapFinder {
   const ir::Kernel& kernel_;
   const AxisAnalysis& axes_;
   const Op* loop_;
-  const std::map<std::uint32_t, std::int64_t> promised_;
+  std::map<std::uint32_t, std::int64_t> promised_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "layout/map_box.h"
 #include "passes/axis_info.h"
 #include "passes/choose_units.h"
 #include "passes/pipeline_loops/lagging_dots.h"
@@ -128,12 +129,20 @@ class RingLoopFinder {
           return fail(fmt::format(
               "the load in line {} is no tile of a tensor whose sizes and strides the launch knows",
               load->location.line));
+        if (line_bytes(*map, kernel_.type(load->result())) < least_line_bytes)
+          return fail(fmt::format("the tile of the load in line {} has lines of less than {} bytes",
+                                  load->location.line, least_line_bytes));
         if (may_be_stored(map->map.argument))
           return fail(
               fmt::format("it may store what the load in line {} reads", load->location.line));
         loop.maps.push_back(*map);
       }
     return true;
+  }
+
+  static std::int64_t line_bytes(const LoadMap& map, const ir::Type& tile) {
+    return tile.size(map.map.dimensions[0].of_tile) *
+           static_cast<std::int64_t>(tile.element_bytes());
   }
 
   bool may_be_stored(int argument) const {

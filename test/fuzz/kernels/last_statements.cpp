@@ -2,7 +2,8 @@
 // fuzz/kernels/last_statements.cpp — what some kernels do behind all other statements, by dice of
 // its own, so that the rest of a kernel is the same with and without it: sums of zeros that have a
 // sign, loops that go down with other masks in each round, products of warpgroups whose operands
-// are copied ahead, reductions and scans by functions with branches and loops.
+// are copied ahead, promises in loops without rounds, products below the normal numbers, reductions
+// and scans by functions with branches and loops.
 #include <fmt/format.h>
 
 #include "statement_parts.h"
@@ -151,6 +152,35 @@ class WideProduct {
   bool is_turned_ = false;
 };
 
+// What is promised where nothing is run says nothing: the index is negative.
+void add_unmade_promise(Draft& draft, Block& body) {
+  Draft dice = dice_of(draft, 2097143u);
+  if (!dice.chance(20)) return;
+  add_line(body, fmt::format("low = (s - {}) * 8", 6 + dice.pick(4)));
+  const std::string promise = dice.one_of({"low >= 0", "low > -1", "0 <= low"});
+  Statement nothing;
+  nothing.branches.push_back({dice.one_of({"for never in range(m - 3):", "if m > 4:"}), {}});
+  add_line(nothing.branches[0].body, fmt::format("tl.assume({})", promise));
+  body.push_back(std::move(nothing));
+  add_line(body, "wrapped = (i + low) % 24 + 24");
+  add_line(body, fmt::format("wrapped = tl.load({} + wrapped).to(tl.int32)",
+                             draft.scope.pointers.front().name));
+  add_line(body, fmt::format("tl.store(out + {} + i, wrapped)", draft.slots++ * draft.size));
+}
+
+// A product that a power of two magnifies again: what it lost below the normal numbers is gone.
+void add_small_product(Draft& draft, Block& body) {
+  Draft dice = dice_of(draft, 8388593u);
+  if (!dice.chance(10)) return;
+  const std::string small = dice.one_of({"1e-30", "1.5e-38", "3.0", "-0.75"});
+  const std::string power = dice.one_of({"2.0**100", "2.0**100", "4.0", "-2.0"});
+  add_line(body, fmt::format("small = tl.load({} + i).to(tl.float32) * 1e-20",
+                             draft.scope.pointers.front().name));
+  add_line(body, fmt::format("small = (small * {}) * {}", small, power));
+  add_line(body, fmt::format("tl.store(out + {} + i, (small != 0).to(tl.int32))",
+                             draft.slots++ * draft.size));
+}
+
 constexpr const char* combining_functions[] = {
     R"(@triton.jit
 def combine(a, b):
@@ -188,7 +218,7 @@ def combine(a, b):
 )"};
 
 void add_branching_sums(Draft& draft, Block& body) {
-  Draft dice = dice_of(draft, 8388593u);
+  Draft dice = dice_of(draft, 33554393u);
   if (!dice.chance(40)) return;
   draft.program.functions += combining_functions[dice.pick(3)];
   add_line(body, fmt::format("some = tl.load({} + i).to(tl.int32) % 97",
@@ -222,6 +252,8 @@ void add_last_statements(Draft& draft, Block& body) {
   add_signed_zeros(draft, body);
   if (draft.has(Kind::Loops)) add_falling_rounds(draft, body);
   if (draft.has(Kind::Products)) WideProduct(draft, body).run();
+  add_unmade_promise(draft, body);
+  add_small_product(draft, body);
   if (draft.has(Kind::Reductions) && draft.has(Kind::Scans)) add_branching_sums(draft, body);
 }
 

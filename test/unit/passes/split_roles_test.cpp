@@ -133,6 +133,7 @@ TEST(SplitRoles, LeavesWhatIsNoTileOfATensor) {
     return !split_roles(kernel, {.num_warps = 8, .num_stages = 2, .asks_model = false});
   };
   EXPECT_TRUE(stays(product_text({.mask = "%rows_all"})));  // columns that wrap
+  EXPECT_TRUE(stays(product_text({.bn = 8})));  // lines of 16 bytes, which no map writes in order
   std::string text = product_text();
   text.replace(text.find("%sa: i32 {divisible = 16}"), 25, "%sa: i32");  // rows that begin anywhere
   EXPECT_TRUE(stays(text));
