@@ -111,12 +111,16 @@ LaunchLimits launch_limits(Device device, LoadedKernel& kernel) {
   limits.device_threads = target.is_cuda()
                               ? static_cast<std::uint64_t>(target.max_threads_per_block)
                               : cpu_threads_per_block;
-  limits.threads = limits.device_threads;
-  if (attributes.max_threads_per_block > 0)
-    limits.threads =
-        std::min(limits.threads, static_cast<std::uint64_t>(attributes.max_threads_per_block));
   limits.shared = target.is_cuda() ? static_cast<std::uint64_t>(target.shared_bytes_per_block_optin)
                                    : cpu_shared_bytes;
+  const auto most_threads = static_cast<std::uint64_t>(std::max(attributes.max_threads_per_block, 0));
+  // An emulated cluster is one block, with the threads and the shared memory of all of its blocks.
+  if (!target.is_cuda() && most_threads > cpu_threads_per_block) {
+    limits.block[0] = limits.device_threads = most_threads;
+    limits.shared *= most_threads / cpu_threads_per_block;
+  }
+  limits.threads = limits.device_threads;
+  if (most_threads > 0) limits.threads = std::min(limits.threads, most_threads);
   limits.static_shared = std::min<std::uint64_t>(attributes.shared_bytes, limits.shared);
   limits.cluster_blocks = target.has(Feature::Clusters) ? cluster_blocks_with_hardware : 1;
   return limits;

@@ -54,6 +54,17 @@ def wraps_assumed(x_ptr, out_ptr, groups, n, BLOCK: tl.constexpr):
     tl.assume(group >= 0)
     at = (group * BLOCK + i) % n
     tl.store(out_ptr + pid * BLOCK + i, tl.load(x_ptr + n + at))
+
+
+@triton.jit
+def wraps_below(x_ptr, out_ptr, rounds, n, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    first = (pid - 12) * 16
+    for k in range(rounds):
+        tl.assume(first >= 0)
+    at = (first + i) % n
+    tl.store(out_ptr + pid * BLOCK + i, tl.load(x_ptr + n + at))
 )";
 
 const Target& sm_90a() {
@@ -92,6 +103,12 @@ TEST(IndexSigns, RunsOfQuotientsByCounts) {
     EXPECT_EQ(wrapped(name, {}, 3), expected) << name;
     EXPECT_EQ(wrapped(name, {.emulate = &sm_90a()}, 3), expected) << name;
   }
+}
+
+// A promise in a loop without rounds says nothing of what was made before it.
+TEST(IndexSigns, APromiseThatIsNotMadeIsNone) {
+  const auto expected = wrapped("wraps_below", {.interpret = true}, 0);
+  EXPECT_EQ(wrapped("wraps_below", {.emulate = &sm_90a()}, 0), expected);
 }
 
 // What is loaded ahead for rounds that never come has divisors that mean nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen/cuda/emulated_source.cpp — emitted CUDA text as a source for the CPU: the library's twins
 // in place of inline PTX, lines of the user's file, blocks of a cluster as one.
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,6 +62,19 @@ std::string source_map_text(const KernelSource& source) {
       numbers, fmt::join(lines.files, ", "), first, lines.lines.size());
 }
 
+std::int64_t blocks_of_cluster(const LaunchStep& step) {
+  const PlanExpression& blocks = step.cluster[0];
+  return blocks.size() == 1 && blocks[0].kind == PlanOp::Kind::Constant ? blocks[0].value : 1;
+}
+
+// Tells the runtime that one block has the threads and the shared memory of so many.
+std::string joined_text(const std::string& entry, std::int64_t blocks) {
+  return fmt::format(
+      "extern \"C\" __attribute__((visibility(\"default\"))) const int {0}_joined_blocks;\n"
+      "const int {0}_joined_blocks = {1};\n",
+      entry, blocks);
+}
+
 // A cluster is one large block; emulated programs share no blocks.
 void join_cluster(LaunchStep& step) {
   if (step.cluster[0].empty()) return;
@@ -87,15 +101,21 @@ KernelSource emulate_source(const KernelSource& source) {
   for (const std::string& option : source.options)
     if (option.starts_with(lanes_option)) out.options.push_back(option);
   out.kernels = source.kernels;
+  std::int64_t most_blocks = 1;
   for (std::size_t i = 0; i < out.kernels.size(); ++i) {
     LaunchStep& step = out.kernels[i].variants.front().steps.front();
     const std::string kernel = step.entry;
     step.entry = fmt::format("entry_{}", i);
+    if (const std::int64_t blocks = blocks_of_cluster(step); blocks > 1) {
+      out.text += joined_text(step.entry, blocks);
+      most_blocks = std::max(most_blocks, blocks);
+    }
     join_cluster(step);
     out.text += emulated_entry(step.entry, kernel, uses_barriers(emulated, kernel));
     if (const auto& otherwise = source.kernels[i].otherwise)
       out.kernels[i].otherwise = std::make_shared<const KernelSource>(emulate_source(*otherwise));
   }
+  if (most_blocks > 1) out.options.push_back(fmt::format("-DTW_EMULATE_BLOCKS={}", most_blocks));
   return out;
 }
 

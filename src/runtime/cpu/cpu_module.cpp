@@ -30,8 +30,12 @@ class CpuKernel : public LoadedKernel {
     OneByOne,       // on one thread, first to last
   };
 
-  CpuKernel(std::string name, TwCpuEntry entry, Order order)
-      : name_(std::move(name)), entry_(entry), order_(order) {}
+  // `joined_blocks`: of a cluster, that one emulated block stands for.
+  CpuKernel(std::string name, TwCpuEntry entry, Order order, int joined_blocks)
+      : name_(std::move(name)),
+        entry_(entry),
+        order_(order),
+        most_threads_(emulated_threads_per_block * joined_blocks) {}
 
   void launch(const PreparedLaunch& launch) override {
     const std::span<const TwMemory> memory = launch_memory();
@@ -55,10 +59,10 @@ class CpuKernel : public LoadedKernel {
   }
 
   FunctionAttributes attributes() override {
-    return {.max_threads_per_block = emulated_threads_per_block};
+    return {.max_threads_per_block = most_threads_};
   }
   int blocks_per_processor(int threads, std::size_t) override {
-    return threads <= emulated_threads_per_block ? 1 : 0;
+    return threads <= most_threads_ ? 1 : 0;
   }
   void set_carveout(int) override {}  // a hint about a memory that a CPU does not divide
 
@@ -66,6 +70,7 @@ class CpuKernel : public LoadedKernel {
   std::string name_;
   TwCpuEntry entry_;
   Order order_;
+  int most_threads_;
   ProgramCost seconds_per_program_ = 0;
 };
 
@@ -77,7 +82,7 @@ class CpuModule : public LoadedModule {
     void* const address = library_.symbol(entry.c_str());
     if (!address) return nullptr;
     return std::make_unique<CpuKernel>(entry, reinterpret_cast<TwCpuEntry>(address),
-                                       order_of(entry));
+                                       order_of(entry), joined_blocks_of(entry));
   }
 
  private:
@@ -86,6 +91,12 @@ class CpuModule : public LoadedModule {
     if (library_.symbol((entry + "_communicates").c_str())) return CpuKernel::Order::Communicating;
     if (library_.symbol("tw_programs_in_order")) return CpuKernel::Order::OneByOne;
     return CpuKernel::Order::Any;
+  }
+
+  // codegen/cuda/emulated_source.cpp
+  int joined_blocks_of(const std::string& entry) {
+    const void* const blocks = library_.symbol((entry + "_joined_blocks").c_str());
+    return blocks ? *static_cast<const int*>(blocks) : 1;
   }
 
   DynamicLibrary library_;

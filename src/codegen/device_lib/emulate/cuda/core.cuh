@@ -137,7 +137,10 @@ static constexpr int warpSize = TW_LANES;
 
 #ifdef TW_EMULATE_DYNAMIC_SHARED
 // `extern __shared__ T name[]` becomes another name of this.
-#define TW_EMULATE_DYNAMIC_BYTES 232448
+#ifndef TW_EMULATE_BLOCKS  // that one block stands for
+#define TW_EMULATE_BLOCKS 1
+#endif
+#define TW_EMULATE_DYNAMIC_BYTES (232448 * TW_EMULATE_BLOCKS)
 #ifdef TW_EMULATE_ASAN
 extern "C" void __asan_poison_memory_region(const volatile void* address, unsigned long bytes);
 extern "C" void __asan_unpoison_memory_region(const volatile void* address, unsigned long bytes);
