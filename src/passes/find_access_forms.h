@@ -10,7 +10,8 @@
 // `and(bounds, rest)`.
 //
 // Signed index arithmetic of 32 and 64 bits on tiles is taken not to overflow: an index is computed
-// in 64 bits here, whatever width it had in the source.
+// in 64 bits here, whatever width it had in the source. A mask of what is multiplied by 4096 and more
+// stays as it is: numbers that wrap are made that way.
 //
 //   %o = add %pid_tile, %range : i32[64]        %b = offset %x, %first : *f32
 //   %p = offset %x_tile, %o : *f32[64]     =>   %p = affine %b, %one : *f32[64]

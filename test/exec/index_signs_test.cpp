@@ -65,6 +65,13 @@ def wraps_below(x_ptr, out_ptr, rounds, n, BLOCK: tl.constexpr):
         tl.assume(first >= 0)
     at = (first + i) % n
     tl.store(out_ptr + pid * BLOCK + i, tl.load(x_ptr + n + at))
+
+
+@triton.jit
+def drops(x_ptr, out_ptr, seed, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    kept = tl.load(x_ptr + i % n, mask=i * 1664525 + seed > 0, other=-1)
+    tl.store(out_ptr + i, kept, mask=tl.arange(0, BLOCK) * 8388608 + seed > 0)
 )";
 
 const Target& sm_90a() {
@@ -109,6 +116,19 @@ TEST(IndexSigns, RunsOfQuotientsByCounts) {
 TEST(IndexSigns, APromiseThatIsNotMadeIsNone) {
   const auto expected = wrapped("wraps_below", {.interpret = true}, 0);
   EXPECT_EQ(wrapped("wraps_below", {.emulate = &sm_90a()}, 0), expected);
+}
+
+// A random number made of an index wraps; a mask of it is no bound.
+TEST(IndexSigns, MasksOfNumbersThatWrap) {
+  constexpr int block = 256, n = 768, programs = 12, seed = 1013904223;
+  const auto is_kept = [&](std::uint32_t number) { return static_cast<std::int32_t>(number) > 0; };
+  std::vector<std::int32_t> expected(programs * block, 0);
+  for (std::uint32_t i = 0; i < programs * block; ++i)
+    if (is_kept(i % block * 8388608u + seed))
+      expected[i] = is_kept(i * 1664525u + seed) ? static_cast<std::int32_t>(i % n) : -1;
+  for (const TritonLaunch& launch : {TritonLaunch{.interpret = true}, TritonLaunch{},
+                                     TritonLaunch{.emulate = &sm_90a()}})
+    EXPECT_EQ(wrapped("drops", launch, seed), expected);
 }
 
 // What is loaded ahead for rounds that never come has divisors that mean nothing.

@@ -5,8 +5,8 @@
 // An integer tile is base + sum(stride_d * i_d), a pointer tile a scalar pointer moved by such a
 // sum, a mask the conjunction of bounds per dimension, conditions on the whole tile, and a residue
 // that has no such form. Signed arithmetic of 32 and 64 bits on index tiles is taken not to
-// overflow, as an index that wraps is no index; narrower and unsigned tiles have a form only where
-// their range is known from constants.
+// overflow, as an index that wraps is no index (a mask of what may wrap has no form: masks.cpp);
+// narrower and unsigned tiles have a form only where their range is known from constants.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes/access_forms/masks.cpp — masks as bounds of each dimension.
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 #include "passes/access_forms/decompose.h"
@@ -57,6 +58,24 @@ std::vector<int> places_after(const Op& op, const Type& from, const Type& to) {
     places[order.empty() ? k : static_cast<std::size_t>(order[k])] = d;
   }
   return places;
+}
+
+// Whether an index of 32 bits that is multiplied by so much may be beyond them, as random numbers
+// made of an index are (i * 1664525 + 1013904223): it is compared as the source has it. Rows and
+// columns of tensors are not multiplied by constants like that in a mask.
+bool may_wrap(const Linear& linear, const Type& type) {
+  if (size_of(type.dtype) != 4) return false;
+  constexpr std::int64_t large = 4096, end = std::int64_t{1} << 31;
+  const auto is_large = [](std::int64_t factor) { return factor >= large || factor <= -large; };
+  std::int64_t reach = std::min(std::abs(linear.base.constant()), end);
+  for (std::size_t d = 0; d < linear.strides.size(); ++d) {
+    const Sum& stride = linear.strides[d];
+    if (!stride.is_constant()) continue;  // no bound is found of such
+    if (is_large(stride.constant())) return true;
+    reach += std::abs(stride.constant()) * (type.size(static_cast<int>(d)) - 1);
+  }
+  return reach >= end || std::any_of(linear.base.terms().begin(), linear.base.terms().end(),
+                                     [&](const auto& term) { return is_large(term.coefficient); });
 }
 
 }  // namespace
@@ -151,7 +170,12 @@ MaskForm Decomposer::compare(const Op& op, std::string_view is) {
   const auto left = integers(op.operands[0]);
   const auto right = left ? integers(op.operands[1]) : std::nullopt;
   MaskForm form = empty_mask(type(op.results.front()));
-  if (right && compare_with_zero(form, *left, *right, is)) return form;
+  const auto is_exact = [&](const Linear& linear, Value tile) {
+    return !may_wrap(linear, type(tile));
+  };
+  if (right && is_exact(*left, op.operands[0]) && is_exact(*right, op.operands[1]) &&
+      compare_with_zero(form, *left, *right, is))
+    return form;
   // A negated compare has no value of its own yet.
   if (is == op.text("is")) return residue(op.results.front());
   form = empty_mask(type(op.results.front()));

@@ -2,8 +2,8 @@
 // fuzz/kernels/last_statements.cpp — what some kernels do behind all other statements, by dice of
 // its own, so that the rest of a kernel is the same with and without it: sums of zeros that have a
 // sign, loops that go down with other masks in each round, products of warpgroups whose operands
-// are copied ahead, promises in loops without rounds, products below the normal numbers, reductions
-// and scans by functions with branches and loops.
+// are copied ahead, promises in loops without rounds, products below the normal numbers, masks of
+// what wraps, reductions and scans by functions with branches and loops.
 #include <fmt/format.h>
 
 #include "statement_parts.h"
@@ -181,6 +181,20 @@ void add_small_product(Draft& draft, Block& body) {
                              draft.slots++ * draft.size));
 }
 
+// A mask of what wraps, as random numbers that are made of an index do.
+void add_wrapping_mask(Draft& draft, Block& body) {
+  Draft dice = dice_of(draft, 67108859u);
+  if (!dice.chance(15)) return;
+  const std::string factor =
+      dice.one_of({"1664525", "8388608", "1103515245", "70000", "-5000", "3"});
+  const std::string offset = dice.one_of({"1013904223", "2147483000", "n", "0"});
+  const std::string mask =
+      fmt::format("i * {} + {} {} m", factor, offset, dice.one_of({">", "<="}));
+  add_line(body, fmt::format("thin = tl.load({} + i, mask={}, other=5).to(tl.int32)",
+                             draft.scope.pointers.front().name, mask));
+  add_line(body, fmt::format("tl.store(out + {} + i, thin)", draft.slots++ * draft.size));
+}
+
 constexpr const char* combining_functions[] = {
     R"(@triton.jit
 def combine(a, b):
@@ -254,6 +268,7 @@ void add_last_statements(Draft& draft, Block& body) {
   if (draft.has(Kind::Products)) WideProduct(draft, body).run();
   add_unmade_promise(draft, body);
   add_small_product(draft, body);
+  add_wrapping_mask(draft, body);
   if (draft.has(Kind::Reductions) && draft.has(Kind::Scans)) add_branching_sums(draft, body);
 }
 
