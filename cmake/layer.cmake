@@ -4,6 +4,8 @@
 add_library(tw_options INTERFACE)
 target_compile_features(tw_options INTERFACE cxx_std_20)
 target_compile_options(tw_options INTERFACE -Wall -Wextra -Wshadow=local -Wno-missing-field-initializers -Werror=switch ${TW_WERROR})
+# Internal errors name files as they stand in the tree, on every machine; and ccache knows a file again in another clone.
+target_compile_options(tw_options INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(TW_PRECOMPILE AND CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   target_compile_options(tw_options INTERFACE -fpch-preprocess)   # ccache sees the precompiled header only so
 endif()
