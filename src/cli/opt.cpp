@@ -37,7 +37,9 @@ void list_passes() {
   for (const PassEntry& pass : all_passes()) width = std::max(width, pass.name.size());
   const auto print_pass = [&](const PassEntry& pass) {
     const bool is_for_all = pass.needs == FeatureSet() && pass.excludes == FeatureSet();
-    fmt::print("{:<{}}  {}{}\n", pass.name, width, pass.summary,
+    const bool is_late = pass.first >= ir::Stage::Laid;
+    fmt::print("{:<{}}  {}{}{}\n", pass.name, width, pass.summary,
+               is_late ? fmt::format("; at stage {}", stages_of(pass)) : "",
                is_for_all ? "" : fmt::format("; for {}", machines_of(pass)));
   };
   for (const PassEntry& pass : all_passes()) print_pass(pass);
@@ -49,9 +51,22 @@ void list_passes() {
 std::vector<const PassEntry*> passes_of(const OptOptions& options) {
   std::vector<const PassEntry*> passes;
   for (const std::string& name : options.passes) passes.push_back(&pass_named(name));
-  if (options.passes.empty())
+  return passes;
+}
+
+std::vector<const PassEntry*> default_passes(ir::Stage stage) {
+  std::vector<const PassEntry*> passes;
+  if (stage < ir::Stage::Laid)
     for (const std::string_view name : tile_pipeline()) passes.push_back(&pass_named(name));
   return passes;
+}
+
+void check_stage(const ir::Kernel& kernel, const PassEntry& pass) {
+  if (!pass.takes(kernel.stage))
+    throw UserError(fmt::format(
+        "pass '{}' is for kernels at stage {}, and kernel '{}' is at stage {}: leave it out, or "
+        "take the text of that stage (tilewright compile --emit ir prints all of them)",
+        pass.name, stages_of(pass), kernel.name, ir::name_of(kernel.stage)));
 }
 
 void check_warps(int num_warps) {
@@ -125,13 +140,9 @@ void run_opt(const OptOptions& options) {
     fmt::print("{}: kernel '{}' is valid\n", name, kernel.name);
     return;
   }
-  if (kernel.stage == ir::Stage::Final && !options.passes.empty())
-    throw UserError(fmt::format(
-        "--passes are for kernels up to stage laid, and kernel '{}' is at stage final: leave them "
-        "out to have it checked and printed",
-        kernel.name));
-  if (kernel.stage == ir::Stage::Final) passes.clear();
+  if (passes.empty()) passes = default_passes(kernel.stage);
   for (const PassEntry* pass : passes) {
+    check_stage(kernel, *pass);
     pass->run(kernel, target);
     ir::verify(kernel);
     if (options.print_after_all) fmt::print("// after {}\n{}", pass->name, ir::print(kernel));

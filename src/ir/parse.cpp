@@ -12,6 +12,7 @@
 
 #include "base/diagnostic.h"
 #include "base/nearest.h"
+#include "ir/print.h"
 
 namespace tilewright::ir {
 namespace {
@@ -204,13 +205,13 @@ class Parser {
 
   void parse_stage() {
     const Token word = expect(Token::Kind::Word, "the stage: source, tile, laid or final");
-    if (word.text == "source") kernel_.stage = Stage::Source;
-    else if (word.text == "tile") kernel_.stage = Stage::Tile;
-    else if (word.text == "laid") kernel_.stage = Stage::Laid;
-    else if (word.text == "final") kernel_.stage = Stage::Final;
-    else
-      lexer_.fail(word.span, fmt::format("'{}' is no stage; there are source, tile, laid and final",
-                                         word.text));
+    for (const Stage stage : {Stage::Source, Stage::Tile, Stage::Laid, Stage::Final})
+      if (word.text == name_of(stage)) {
+        kernel_.stage = stage;
+        return;
+      }
+    lexer_.fail(word.span, fmt::format("'{}' is no stage; there are source, tile, laid and final",
+                                       word.text));
   }
 
   void parse_argument() {

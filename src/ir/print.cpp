@@ -11,9 +11,8 @@
 #include "base/text_writer.h"
 
 namespace tilewright::ir {
-namespace {
 
-std::string_view stage_name(Stage stage) {
+std::string_view name_of(Stage stage) {
   switch (stage) {
     case Stage::Source:
       return "source";
@@ -26,6 +25,8 @@ std::string_view stage_name(Stage stage) {
   }
   return "";
 }
+
+namespace {
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -71,7 +72,7 @@ class Printer {
     for (const KernelArgument& argument : kernel_.arguments)
       arguments.push_back(argument_text(argument));
     std::string header = fmt::format("kernel @{}({}) {}", kernel_.name, fmt::join(arguments, ", "),
-                                     stage_name(kernel_.stage));
+                                     name_of(kernel_.stage));
     for (const std::string& file : kernel_.files) header += " " + quoted(file);
     out_.open(header);
     print_tables();

@@ -13,10 +13,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "ir/kernel.h"
 
 namespace tilewright::ir {
+
+// As a kernel's text says it: "source", "tile", "laid", "final".
+std::string_view name_of(Stage stage);
 
 struct PrintOptions {
   bool with_locations = true;  // "@line:column" after each op

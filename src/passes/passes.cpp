@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "ir/print.h"
 #include "passes/add_into_dots.h"
 #include "passes/add_warps.h"
 #include "passes/align_stores.h"
@@ -138,26 +139,41 @@ constexpr PassEntry table_passes[] = {
     {"assign_layouts",
      run_assign_layouts,
      "says which thread holds which elements of tiles, and which instructions make products",
-     {Feature::Threads}},
+     {Feature::Threads},
+     {},
+     ir::Stage::Laid,
+     ir::Stage::Laid},
     {"place_tiles",
      run_place_tiles,
      "says which tiles live in registers and which in shared memory, in which order",
-     {Feature::Threads}},
+     {Feature::Threads},
+     {},
+     ir::Stage::Laid,
+     ir::Stage::Laid},
     {"add_scratch",
      run_add_scratch,
      "makes buffers for what threads exchange while they run one op",
-     {Feature::Threads}},
+     {Feature::Threads},
+     {},
+     ir::Stage::Laid,
+     ir::Stage::Laid},
     {"allocate_shared",
      run_allocate_shared,
      "gives every buffer of shared memory its offset",
-     {Feature::Threads}},
+     {Feature::Threads},
+     {},
+     ir::Stage::Laid,
+     ir::Stage::Laid},
 };
 
 constexpr PassEntry passes_of_threads[] = {
     {"insert_barriers",
      insert_barriers,
      "lets threads meet between their accesses to the same shared memory",
-     {Feature::Threads}},
+     {Feature::Threads},
+     {},
+     ir::Stage::Final,
+     ir::Stage::Final},
 };
 
 }  // namespace
@@ -176,6 +192,12 @@ std::string machines_of(const PassEntry& pass) {
                        pass.needs.has(feature) ? "with" : "without", name_of(feature));
   }
   return out.empty() ? "every machine" : out;
+}
+
+std::string stages_of(const PassEntry& pass) {
+  const std::string_view first = ir::name_of(pass.first);
+  return pass.first == pass.last ? std::string(first)
+                                 : fmt::format("{} or {}", first, ir::name_of(pass.last));
 }
 
 const PassEntry& pass_named(std::string_view name) {

@@ -18,10 +18,14 @@ struct PassEntry {
   // The machines that pipelines run it for: those with all of `needs` and nothing of `excludes`.
   FeatureSet needs = {};
   FeatureSet excludes = {};
+  // The stages of the kernels that it takes.
+  ir::Stage first = ir::Stage::Source;
+  ir::Stage last = ir::Stage::Tile;
 
   bool is_for(const Target& target) const {
     return target.features.has_all(needs) && !target.features.has_any(excludes);
   }
+  bool takes(ir::Stage stage) const { return first <= stage && stage <= last; }
 };
 
 // Those up to stage Tile.
@@ -33,6 +37,8 @@ std::span<const PassEntry> final_passes();
 
 // "every machine", "machines with async_copy", "machines without threads".
 std::string machines_of(const PassEntry& pass);
+// "source or tile", "laid", "final".
+std::string stages_of(const PassEntry& pass);
 
 // Of any list. Throws ArgumentError with the nearest names.
 const PassEntry& pass_named(std::string_view name);

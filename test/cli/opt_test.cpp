@@ -78,6 +78,26 @@ TEST_F(OptVerb, ListsThePasses) {
   EXPECT_THAT(r.output, HasSubstr("default: spread_hints,merge_inductions,canonicalize,"));
 }
 
+TEST_F(OptVerb, PassesAreForStages) {
+  const std::string at_final = file("kernel @k(%x: *f32) final {\n}\n");
+  const CommandResult wrong = tilewright_command({"opt", at_final, "--passes", "canonicalize"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(wrong.output, "");
+  EXPECT_EQ(wrong.error,
+            "tilewright: pass 'canonicalize' is for kernels at stage source or tile, and kernel "
+            "'k' is at stage final: leave it out, or take the text of that stage (tilewright "
+            "compile --emit ir prints all of them)\n");
+  const CommandResult right = tilewright_command({"opt", at_final, "--passes", "insert_barriers"});
+  EXPECT_EQ(right.exit_code, 0) << right.error;
+  EXPECT_EQ(right.output, "kernel @k(%x: *f32) final {\n}\n");
+  // Stages change on the way: what follows find_access_forms is asked of a kernel at stage tile.
+  const CommandResult later =
+      tilewright_command({"opt", file(kernel), "--passes", "find_access_forms,place_tiles"});
+  EXPECT_EQ(later.exit_code, 1);
+  EXPECT_THAT(later.error, HasSubstr("pass 'place_tiles' is for kernels at stage laid, and kernel "
+                                     "'k' is at stage tile"));
+}
+
 TEST_F(OptVerb, WrongTextShowsThePlace) {
   const std::string path = file("kernel @k(%x: *f32) source {\n  %y = lod %x : f32\n}\n");
   const CommandResult r = tilewright_command({"opt", path});

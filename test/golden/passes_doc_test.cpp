@@ -77,10 +77,11 @@ out of its pipeline.
     all.push_back(pass);
   }
   out += fmt::format("- At Final, of the program of a thread: {}\n", fmt::join(of_threads, ", "));
-  out += "\n## All passes\n| pass | what it does | for |\n|---|---|---|\n";
+  out += "\n## All passes\n| pass | what it does | at stage | for |\n|---|---|---|---|\n";
   for (const PassEntry& pass : all)
     out +=
-        fmt::format("| [`{0}`](#{0}) | {1} | {2} |\n", pass.name, pass.summary, machines_of(pass));
+        fmt::format("| [`{0}`](#{0}) | {1} | {2} | {3} |\n", pass.name, pass.summary,
+                    stages_of(pass), machines_of(pass));
   for (const PassEntry& pass : all)
     out += fmt::format("\n### {}\n{}", pass.name, as_markdown(head_lines(pass.name)));
   return out;
