@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/interpret/tile.h"
+
 namespace tilewright::ir {
 namespace {
 
@@ -56,9 +58,21 @@ Range of_function(std::string_view name, const Range& x) {
   if (name == "exp2") return widened({std::exp2(x.low), std::exp2(x.high)});
   if (name == "sqrt" || name == "sqrt_rn")
     return widened({std::sqrt(std::max(x.low, 0.0)), x.high < 0 ? infinity : std::sqrt(x.high)});
-  if (name == "rsqrt" || name == "cosh" || name == "hypot") return {0, infinity};
+  if (name == "rsqrt") return {x.low > 0 ? 0 : -infinity, infinity};  // of -0 it is -infinity
+  if (name == "cosh" || name == "hypot") return {0, infinity};
   if (name == "tanh" || name == "erf" || name == "sin" || name == "cos") return widened({-1, 1});
   return {};
+}
+
+// What numbers between the bounds are as floats of the type: beyond the largest one infinite, below
+// the smallest one 0.
+Range rounded(const Type& type, const Range& range) {
+  const auto bound = [&](double number) {
+    const double is = round_to(type.dtype, number);
+    if (std::isnan(is) || std::isinf(is)) return std::copysign(infinity, number);
+    return is == 0 ? 0 : number;
+  };
+  return {bound(range.low), bound(range.high)};
 }
 
 // The one op of a combination of two scalars; null for more.
@@ -102,7 +116,7 @@ void ValueRanges::note(const Op& op) {
   }
   for (const Value result : op.results)
     if (kernel_.type(result).is_float() && !kernel_.type(result).is_pointer)
-      ranges_[result.id] = of_result(op);
+      ranges_[result.id] = rounded(kernel_.type(result), of_result(op));
 }
 
 bool ValueRanges::is_never_nan(Value value) const {
