@@ -253,6 +253,12 @@ void ThreadGroups::show_written() {
   if (std::exchange(is_unshown_, false)) call_statement(LibraryKind::ShowToProducts);
 }
 
+void ThreadGroups::outside_functions(const std::function<void()>& lower) {
+  const bool was_unshown = std::exchange(is_unshown_, false);
+  lower();
+  is_unshown_ = was_unshown;
+}
+
 void ThreadGroups::note_written(ir::Value tile) {
   is_unshown_ |= layouts_.is_shared(tile) && layouts_.is_product_operand(schedule_.storage(tile));
 }

@@ -28,6 +28,8 @@ class ThreadGroups : private ThreadElements {
   // ---- What products read in shared memory
   void note_written(ir::Value tile);
   void show_written();
+  // What `lower` makes is a function of a call: nothing is shown in there.
+  void outside_functions(const std::function<void()>& lower);
 
   // ---- Loops: around all rounds, and around one
   void rounds(const Step& step, const std::vector<ir::Value>& initial,

@@ -135,7 +135,9 @@ Steps steps_of_scalars(const ir::Region& region) {
 
 }  // namespace
 
-void ThreadLowering::scalars_of(const ir::Region& region) { steps(steps_of_scalars(region)); }
+void ThreadLowering::scalars_of(const ir::Region& region) {
+  families_.groups.outside_functions([&] { steps(steps_of_scalars(region)); });
+}
 
 void ThreadLowering::step_of_control(const Step& step) {
   const bool loops = step.op->facts().has(ir::Loops);

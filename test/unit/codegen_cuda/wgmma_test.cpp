@@ -236,6 +236,31 @@ def loop(a_ptr, b_ptr, c_ptr, k, M: tl.constexpr, N: tl.constexpr, K: tl.constex
   program.expect_same({.arguments = {&a, &b, &c, std::int64_t{96}}, .tolerance = 1e-3});
 }
 
+// Rows of an operand are added up where it is put into shared memory: the function of that sum shows nothing to products.
+TEST(Wgmma, RowsOfAnOperandAreAddedUpBesideItsProduct) {
+  const TileProgram program(R"(
+@triton.jit
+def loop(a_ptr, b_ptr, c_ptr, s_ptr, k, S: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    m = tl.arange(0, M)
+    n = tl.arange(0, N)
+    j = tl.arange(0, K)
+    c = tl.zeros((M, N), dtype=tl.float32)
+    s = tl.zeros((M,), dtype=tl.float32)
+    for first in range(0, k, K):
+        a = tl.load(a_ptr + m[:, None] * S + first + j[None, :], mask=first + j[None, :] < k, other=0.0)
+        b = tl.load(b_ptr + (first + j[:, None]) * N + n[None, :], mask=first + j[:, None] < k, other=0.0)
+        c = tl.dot(a, b, c)
+        s += tl.sum(a.to(tl.float32), 1)
+    tl.store(c_ptr + m[:, None] * N + n[None, :], c)
+    tl.store(s_ptr + m, s)
+)",
+                            "loop", "*fp16:16, *fp16:16, *fp32:16, *fp32:16, i32, 192, 64, 64, 64", 4);
+  show(program);
+  EXPECT_TRUE(has(program, "tw::show_to_products();")) << program.text();
+  Memory a = numbers(f16, 64 * 192, 1), b = numbers(f16, 64 * 192, 2), c = zeros(f32, 64 * 64), s = zeros(f32, 64);
+  program.expect_same({.arguments = {&a, &b, &c, &s, std::int64_t{187}}, .tolerance = 1e-3});
+}
+
 // Two products of a round, and sums of a smaller type.
 TEST(Wgmma, TwoProductsOfARoundAndSmallSums) {
   const TileProgram program(R"(
