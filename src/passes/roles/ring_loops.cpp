@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/constant.h"
 #include "layout/map_box.h"
 #include "passes/axis_info.h"
 #include "passes/choose_units.h"
@@ -124,6 +125,11 @@ class RingLoopFinder {
   bool finds_maps() {
     for (RingLoop& loop : out_.loops)
       for (const Op* load : loop.loads) {
+        // Tensor maps write zeros for what is outside.
+        if (load->operands.size() > 2 && !ir::is_zero(kernel_, load->operands[2]))
+          return fail(fmt::format(
+              "the load in line {} has something else than zeros where its mask is off",
+              load->location.line));
         const auto map = find_load_map(kernel_, axes_, *loop.loop, *load);
         if (!map)
           return fail(fmt::format(

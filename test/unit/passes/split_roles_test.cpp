@@ -3,6 +3,7 @@
 // every order of its roles, and each step of the protocol that is taken out is named.
 #include "passes/split_roles.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -146,6 +147,14 @@ TEST(SplitRoles, LeavesWhatIsNoTileOfATensor) {
   text = product_text();
   text.replace(text.find("%cs = splat %c"), 14, "%cs = splat %a");  // what is loaded is stored
   EXPECT_TRUE(stays(text));
+  const auto with_other = [](const char* number) {  // where the mask is off; maps write zeros there
+    return replaced(product_text(), "%x = load %a_now, %a_mask : f16[16, 16]",
+                    fmt::format("%other = constant {{value = {}}} : f16[16, 16]\n"
+                                "    %x = load %a_now, %a_mask, %other : f16[16, 16]",
+                                number));
+  };
+  EXPECT_TRUE(stays(with_other("1.0")));
+  EXPECT_FALSE(stays(with_other("0.0")));
 }
 
 // ---- Planted bugs
