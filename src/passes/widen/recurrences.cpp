@@ -77,6 +77,7 @@ bool Recurrences::finds_scalars() const {
 const Op* Recurrences::largest_of(Value value) {
   const Op* op = inside(value);
   if (op && op->kind == OpKind::Multiply) {
+    if (!kernel_.type(value).is_float()) return nullptr;  // products of integers wrap
     const std::size_t side = inside(op->operands[0]) ? 0 : 1;
     const Op* factor = kernel_.maker(op->operands[1 - side]);
     if (!factor || factor->kind != OpKind::Splat || inside(op->operands[1 - side])) return nullptr;

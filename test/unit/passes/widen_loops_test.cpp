@@ -190,6 +190,35 @@ TEST(WidenLoops, LeavesOtherRecurrences) {
   }
 }
 
+// A largest integer times a factor: that wraps, and a factor of floats alone is compared with 0.
+TEST(WidenLoops, LeavesLargestIntegersTimesAFactor) {
+  const auto with = [](const char* factored) {
+    std::string text = replaced(softmax_text, "%ones, %lowest :", "%ones, %lowest, %none :");
+    text = replaced(text, "f32[64, 64], f32[64], f32[64] (",
+                    "f32[64, 64], f32[64], f32[64], i32[64] (");
+    text = replaced(text, "%acc, %sum, %high = for",
+                    "%none = constant {value = -5} : i32[64]\n"
+                    "  %counts = splat %n : i32[64]\n  %acc, %sum, %high, %most = for");
+    text = replaced(text, "%high_0: f32[64])", "%high_0: f32[64], %most_0: i32[64])");
+    text = replaced(text, "yield %acc_1, %sum_1, %high_1",
+                    std::string(R"(%whole = cast %s : i32[64, 64]
+    %top = reduce %whole {axis = 1} : i32[64] (%g: i32, %h: i32) {
+      %r = max %g, %h : i32
+      yield %r
+    }
+    %times = mul %top, %counts : i32[64]
+    %most_1 = max %most_0, )") +
+                        factored + " : i32[64]\n    yield %acc_1, %sum_1, %high_1, %most_1");
+    ir::Kernel kernel = ir::parse(text, "softmax.tir");
+    ir::verify(kernel);
+    const bool has_widened = widens(kernel);
+    ir::verify(kernel);
+    return has_widened;
+  };
+  EXPECT_TRUE(with("%top"));
+  EXPECT_FALSE(with("%times"));
+}
+
 // Sums of scaled elements that nothing shrinks, and sums that shrink by another softmax's factor.
 TEST(WidenLoops, LeavesSumsOfOtherScales) {
   const std::string carries = "%acc, %sum, %high = for";
