@@ -109,8 +109,11 @@ std::int64_t Alignments::result_of_arithmetic(const ir::Op& op) const {
     case ir::ElementwiseOp::Negate:
       return of_operand(0);
     case ir::ElementwiseOp::Cast:
-    case ir::ElementwiseOp::Bitcast:
-      return kernel_.type(op.operands[0]).is_float() ? 1 : of_operand(0);
+    case ir::ElementwiseOp::Bitcast: {
+      const ir::Type& from = kernel_.type(op.operands[0]);
+      // Of a bool it is 0 or 1.
+      return from.is_float() || kernel_.type(op.result()).is_bool() ? 1 : of_operand(0);
+    }
     case ir::ElementwiseOp::Offset: {
       const auto size = static_cast<std::int64_t>(size_of(kernel_.type(op.result()).dtype));
       return std::min(of_operand(0), std::min(of_operand(1) * size, most));

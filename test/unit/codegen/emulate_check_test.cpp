@@ -244,6 +244,26 @@ __global__ void through_null(float* x) {
   }
 }
 
+TEST(EmulateChecks, AWordBetweenTwoWordsIsAnErrorWithItsLine) {
+  NEEDS_CHECKS();
+  const EmulatedModule reads = module_with_check(true, R"(
+__global__ void between(unsigned* x) {
+  const unsigned word = *(const unsigned*)((const unsigned short*)x + threadIdx.x);
+  x[8] = word;
+})",
+                                                 {"between"});
+  unsigned x[16] = {};
+  reads.run("between", {.block = {1, 1, 1}}, static_cast<unsigned*>(x));
+  try {
+    reads.run("between", {.block = {2, 1, 1}}, static_cast<unsigned*>(x));
+    FAIL() << "must throw";
+  } catch (const KernelFault& fault) {
+    EXPECT_STREQ(fault.what(),
+                 "kernel 'between', block (0, 0, 0), thread (1, 0, 0): reads 4 bytes from an address "
+                 "on that is no multiple of that at line 3");
+  }
+}
+
 TEST(EmulateChecks, RightKernelsRun) {
   NEEDS_CHECKS();
   static const EmulatedModule right = module_with_check(true, with_library(R"(

@@ -37,6 +37,20 @@ TEST(CudaWidths, AStoreBehindALoopDoesNotNarrowItsLoads) {
   program.expect_same({.arguments = {&x, &y, &out, 3}, .tolerance = 1e-4});
 }
 
+// A multiple of 16 as a bool is 0 or 1, which is a multiple of 1 alone.
+TEST(CudaWidths, ABoolMovesALoadByAnyNumberOfElements) {
+  const TileProgram program(R"(
+@triton.jit
+def moved(x_ptr, out_ptr, n, N: tl.constexpr):
+    i = tl.arange(0, N)
+    tl.store(out_ptr + i, tl.load(x_ptr + n.to(tl.int1).to(tl.int32) + i))
+)",
+                            "moved", "*fp16:16, *fp16:16, i32:16, 1024", 4);
+  EXPECT_THAT(program.text(), HasSubstr("tw::load<8, 1>(tile"));
+  Memory x = numbers(f16, 1025, 1), out = zeros(f16, 1024);
+  program.expect_same({.arguments = {&x, &out, std::int64_t{32}}, .tolerance = 0});
+}
+
 // ---- Reductions over 16 and 32 warps
 
 constexpr const char* row_sum = R"(

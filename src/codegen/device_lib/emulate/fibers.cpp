@@ -100,12 +100,14 @@ void begin(const TwSourceMap* source, const void* code, TwRange* image, TwRange*
 // Host code beside the kernels is instrumented too: outside of blocks nothing is done.
 void touch_outside(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind,
                    std::uint32_t line) {
+  constexpr std::uint32_t misaligned = 256;  // emulate/cuda/check.cuh
   Scheduler& scheduler = Scheduler::of_this_thread();
   if (scheduler.is_running())
     scheduler.touch_outside({.address = address,
                              .bytes = bytes,
-                             .kind = static_cast<Shadow::Kind>(kind),
-                             .line = line});
+                             .kind = static_cast<Shadow::Kind>(kind % misaligned),
+                             .line = line},
+                            kind >= misaligned);
 }
 
 void tick(std::uint32_t line) {

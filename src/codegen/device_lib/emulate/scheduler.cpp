@@ -464,15 +464,17 @@ std::string nearest_memory(const TwCpuLaunch& launch, std::uint64_t address) {
 
 }  // namespace
 
-void Scheduler::touch_outside(const Shadow::Access& access) {
+void Scheduler::touch_outside(const Shadow::Access& access, bool is_misaligned) {
   const bool is_null = access.address < 65536;
+  const char* const where = is_misaligned ? "from an address on that is no multiple of that"
+                            : is_null     ? "through a null pointer"
+                                          : "outside of every tensor";
   const bool is_read = access.kind == Shadow::Kind::Read || access.kind == Shadow::Kind::AtomicRead;
   // Nothing that must be freed may be alive when the thread is left.
   std::exception_ptr why = std::make_exception_ptr(KernelFault(fmt::format(
       "{}: {} {} bytes {} at {}{}", thread_name(*running_), is_read ? "reads" : "writes",
-      access.bytes, is_null ? "through a null pointer" : "outside of every tensor",
-      line_text(source_, access.line),
-      is_null ? "" : ": " + nearest_memory(*job_->launch, access.address))));
+      access.bytes, where, line_text(source_, access.line),
+      is_null || is_misaligned ? "" : ": " + nearest_memory(*job_->launch, access.address))));
   if (fault_collector() == nullptr) abandon(std::move(why));
   collect(std::exchange(why, nullptr));
   has_lost_threads_ = true;

@@ -64,7 +64,7 @@ class Scheduler {
   }
   // The running fiber cannot go on: it is left as it is. The block ends with an error, or goes on
   // without it where faults are collected.
-  [[noreturn]] void touch_outside(const Shadow::Access& access);
+  [[noreturn]] void touch_outside(const Shadow::Access& access, bool is_misaligned);
   [[noreturn]] void interrupt(std::uint32_t line);
 
  private:

@@ -13,6 +13,7 @@
 namespace tw_emulate {
 
 enum AccessKind : unsigned { Read, Write, AtomicRead, AtomicWrite, AtomicUpdate };
+constexpr unsigned Misaligned = 256;  // besides, of what is touched where it cannot be
 
 // What the module has of its own, and the memory of the launch that was touched last.
 static constinit thread_local TwRange module_image = {0, 0};
@@ -60,6 +61,14 @@ TW_UNCHECKED static void touch(const volatile void* p, unsigned long bytes, unsi
     emulation->touch(address, bytes, kind, at_line);
   else if (!holds(last_memory, address, bytes) && !holds(module_locals, address, bytes))
     touch_memory(address, bytes, kind);
+}
+
+// What the compiler takes to be aligned: to 8 bytes at most. A machine ends the launch elsewhere.
+TW_UNCHECKED static void touch_aligned(const volatile void* p, unsigned long bytes, unsigned kind) {
+  touch(p, bytes, kind);
+  const unsigned long least = bytes < 8 ? bytes : 8;
+  if ((unsigned long)p % least != 0)
+    emulation->touch_outside((unsigned long)p, least, kind | Misaligned, at_line);
 }
 
 TW_UNCHECKED static void touch_read(const void* p, unsigned long bytes) { touch(p, bytes, Read); }
@@ -147,9 +156,11 @@ TW_HOOK(void, __tsan_write_range, (void* p, unsigned long n)) {
 
 #define TW_ACCESS(name, bytes, kind) \
   TW_HOOK(void, name, (void* p)) { tw_emulate::touch(p, bytes, tw_emulate::kind); }
+#define TW_ALIGNED(name, bytes, kind) \
+  TW_HOOK(void, name, (void* p)) { tw_emulate::touch_aligned(p, bytes, tw_emulate::kind); }
 #define TW_ACCESSES(bytes)                                    \
-  TW_ACCESS(__tsan_read##bytes, bytes, Read)                  \
-  TW_ACCESS(__tsan_write##bytes, bytes, Write)                \
+  TW_ALIGNED(__tsan_read##bytes, bytes, Read)                 \
+  TW_ALIGNED(__tsan_write##bytes, bytes, Write)               \
   TW_ACCESS(__tsan_unaligned_read##bytes, bytes, Read)        \
   TW_ACCESS(__tsan_unaligned_write##bytes, bytes, Write)      \
   TW_ACCESS(__tsan_volatile_read##bytes, bytes, AtomicRead)   \
@@ -162,6 +173,7 @@ TW_ACCESSES(4)
 TW_ACCESSES(8)
 TW_ACCESSES(16)
 #undef TW_ACCESSES
+#undef TW_ALIGNED
 #undef TW_ACCESS
 
 #define TW_UPDATE(name, function, T)                                 \
