@@ -2,8 +2,9 @@
 // fuzz/kernels/product_roles.cpp — products that have a producer and consumers by themselves: rows
 // that wrap or not, both orders of B, ends of the depth, rounds too deep for three slots, loops of
 // the kernel's own over tiles, strides that may be 0, rounds whose number is known, results with a
-// margin.
+// margin, masked elements that are no zeros, sums of an operand's rows.
 #include <algorithm>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,6 +35,9 @@ class ProductRolesDraft {
     has_strides_ = draft_.chance(50);
     is_short_ = draft_.chance(40);
     if (draft_.chance(40)) pad_ = 16 * (1 + draft_.pick(2));
+    std::mt19937 own(seed * 40503u + 7u);  // so that the kernels of older seeds stay as they were
+    if (own() % 6 == 0) other_ = "1.0";
+    adds_rows_ = own() % 6 == 0;
   }
 
   Program run() {
@@ -84,6 +88,7 @@ class ProductRolesDraft {
   void add_tile(const char* stored) {
     add_pointers();
     add_loop();
+    if (adds_rows_) line("acc += sums[:, None]");
     if (loops_) line("stored += 1");
     line("at = {0} * {1} + tl.arange(0, {1})", stored, rows);
     line(
@@ -107,6 +112,7 @@ class ProductRolesDraft {
     if (is_turned_) line("b_tiles = b + d[:, None] + at_columns[None, :] * {}", stride("sb", "k"));
     else line("b_tiles = b + d[:, None] * {} + at_columns[None, :]", stride("sb", "n"));
     line("acc = tl.zeros([{}, {}], tl.float32)", rows, columns);
+    if (adds_rows_) line("sums = tl.zeros([{}], tl.float32)", rows);
   }
 
   void add_loop() {
@@ -116,9 +122,10 @@ class ProductRolesDraft {
                                          : fmt::format("tl.cdiv(k, {})", depth_);
     loop.branches.push_back({fmt::format("for i in range(0, {}):", rounds), {}});
     Block* const outside = std::exchange(to_, &loop.branches[0].body);
-    line("left = tl.load(a_tiles, mask=d[None, :] < k - i * {}, other=0.0)", depth_);
-    line("right = tl.load(b_tiles, mask=d[:, None] < k - i * {}, other=0.0)", depth_);
+    line("left = tl.load(a_tiles, mask=d[None, :] < k - i * {}, other={})", depth_, other_);
+    line("right = tl.load(b_tiles, mask=d[:, None] < k - i * {}, other={})", depth_, other_);
     line("acc = tl.dot(left, right, acc)");
+    if (adds_rows_) line("sums += tl.sum(left.to(tl.float32), 1)");
     line("a_tiles += {}", depth_);
     line("b_tiles += {}{}", depth_, is_turned_ ? "" : " * " + stride("sb", "n"));
     to_ = outside;
@@ -133,6 +140,8 @@ class ProductRolesDraft {
   int pad_ = 0;  // behind each line of the result, which is not stored
   bool is_turned_ = false, wraps_ = false;
   bool loops_ = false, has_strides_ = false, is_short_ = false;
+  bool adds_rows_ = false;     // of the left operand, beside the product
+  const char* other_ = "0.0";  // what loads have where their mask is off
 };
 
 }  // namespace
