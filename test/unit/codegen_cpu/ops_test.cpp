@@ -129,6 +129,31 @@ TEST(CpuOps, FloatArithmetic) {
   }
 }
 
+// A product that lies in the middle of two numbers of the type, and a third one that is far smaller
+// and decides.
+TEST(CpuOps, ProductsAndSumsAreRoundedOnce) {
+  constexpr int count = 16384;
+  for (const DType dtype : floats) {
+    std::vector<Memory> inputs;
+    for (int input = 0; input < 3; ++input) {
+      Memory memory = Memory::random(dtype, count, 5, 300);
+      for (int i = 0; i < count; ++i) {
+        ir::Element element;
+        if (input < 2) element.f = 1 + (input == 0 ? i % 128 : i / 128);
+        else element.f = std::ldexp(i % 3 == 0 ? -1.0 : 1.0, -(i % 131));
+        element.f = ir::round_to(dtype, element.f);
+        ir::write_element(dtype, element,
+                          memory.bytes.data() + static_cast<std::size_t>(i) * size_of(dtype));
+      }
+      inputs.push_back(std::move(memory));
+    }
+    OpsKernel kernel(dtype, count);
+    kernel.add("fma %a, %b, %c", dtype);
+    SCOPED_TRACE(name(dtype));
+    kernel.run(inputs, {.ulps = 0});
+  }
+}
+
 // All patterns of the type where there are at most 65536, else many at random.
 Memory patterns(DType dtype) {
   const std::size_t count = 65536;
