@@ -41,6 +41,16 @@ def sums(x_ptr, out_ptr, n, SIZE: tl.constexpr, WIDTH: tl.constexpr):
 def masked_sum(x_ptr, out_ptr, n, SIZE: tl.constexpr):
     i = tl.arange(0, SIZE)
     tl.store(out_ptr, tl.sum(tl.load(x_ptr + i, mask=i < n, other=0.0), axis=0))
+
+
+@triton.jit
+def sum_beside_row(x_ptr, row_ptr, out_ptr, n, SIZE: tl.constexpr):
+    i = tl.arange(0, SIZE)
+    x = tl.load(x_ptr + i, mask=i < n, other=-0.0)
+    product = tl.exp2(x) * x
+    total = tl.sum(product, axis=0)
+    tl.store(out_ptr, total)
+    tl.store(row_ptr + i, product / total, mask=i < n)
 )";
 
 enum class Way { Interpreter, Cpu, Emulated };
@@ -76,6 +86,20 @@ TEST(SignedZeros, SumsOfNegativeZerosAreNegative) {
                                                    constant("WIDTH", 16));
       EXPECT_EQ(signs_of(out.to_vector<float>()), "--------")
           << size << " elements, way " << static_cast<int>(way);
+    }
+}
+
+// On a CPU the terms are kept for the row, which the next program writes.
+TEST(SignedZeros, ASumWhoseTermsAreKeptIsNegative) {
+  const TritonKernel kernel = load_triton_source(zeros_source, "sum_beside_row");
+  const Tensor x = full({1024}, -0.0, {DType::Float32, Device::cpu()});
+  for (const Way way : ways())
+    for (const int n : {1024, 1000}) {
+      const Tensor row = empty({1024}, {DType::Float32, Device::cpu()});
+      const Tensor out = ones({1}, {DType::Float32, Device::cpu()});
+      kernel[launch_on(way, 4)](x, row, out, n, constant("SIZE", 1024));
+      EXPECT_EQ(signs_of(out.to_vector<float>()), "-")
+          << n << " elements, way " << static_cast<int>(way);
     }
 }
 

@@ -231,10 +231,11 @@ std::optional<ir::Value> LoopLowering::divided(LoweredNest& nest, const ir::Op& 
   return call(LibraryKind::Divide, {divisor.value, operands[0]}, Type::scalar(DType::Float32));
 }
 
-// exp(x) + c and x * (1 / y), of which sigmoids are made, as one function each.
+// exp(x) + c and x * (1 / y), of which sigmoids are made, as one function each; the latter where
+// the inverse is surely a number.
 std::optional<PlacedValue> LoopLowering::merged(LoweredNest& nest, const ir::Op& op,
                                                 const ElementIndex& index) {
-  constexpr double least = 0x1p-60;
+  constexpr double least = 0x1p-60, least_with_inverse = 0x1p-126;
   const auto of_both = [&](LibraryKind function, ir::Value a, ir::Value b) {
     const PlacedValue first = element(nest, a, index), second = element(nest, b, index);
     return PlacedValue{call(function, {first.value, second.value}, Type::scalar(DType::Float32)),
@@ -249,7 +250,8 @@ std::optional<PlacedValue> LoopLowering::merged(LoweredNest& nest, const ir::Op&
       if (power && power->text("function") == "exp" && c && std::abs(*c) >= least)
         return of_both(LibraryKind::ExpPlus, power->operands[0], other);
     } else if (const ir::Op* inverse = only_for_this(nest, op.operands[k], OpKind::Divide)) {
-      const bool is_fast = inverse->integer("exact") == 0;
+      const bool is_fast = inverse->integer("exact") == 0 &&
+                           inverse->number("divisor_from", 0) >= least_with_inverse;
       if (is_fast && float_constant(inverse->operands[0]) == 1.0 &&
           element(nest, inverse->operands[1], index).depth == nest.depth())
         return of_both(LibraryKind::DivideFast, other, inverse->operands[1]);

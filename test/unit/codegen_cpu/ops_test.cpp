@@ -129,6 +129,65 @@ TEST(CpuOps, FloatArithmetic) {
   }
 }
 
+// A product that lies in the middle of two numbers of the type, and a third one that is far smaller
+// and decides.
+TEST(CpuOps, ProductsAndSumsAreRoundedOnce) {
+  constexpr int count = 16384;
+  for (const DType dtype : floats) {
+    std::vector<Memory> inputs;
+    for (int input = 0; input < 3; ++input) {
+      Memory memory = Memory::random(dtype, count, 5, 300);
+      for (int i = 0; i < count; ++i) {
+        ir::Element element;
+        if (input < 2) element.f = 1 + (input == 0 ? i % 128 : i / 128);
+        else element.f = std::ldexp(i % 3 == 0 ? -1.0 : 1.0, -(i % 131));
+        element.f = ir::round_to(dtype, element.f);
+        ir::write_element(dtype, element,
+                          memory.bytes.data() + static_cast<std::size_t>(i) * size_of(dtype));
+      }
+      inputs.push_back(std::move(memory));
+    }
+    OpsKernel kernel(dtype, count);
+    kernel.add("fma %a, %b, %c", dtype);
+    SCOPED_TRACE(name(dtype));
+    kernel.run(inputs, {.ulps = 0});
+  }
+}
+
+// By one number for all, and by a number of its own that a product is made with: the smallest
+// numbers, on either side, and the largest.
+TEST(CpuOps, DivisionsOfTheSmallestAndTheLargest) {
+  std::vector<float> dividends,
+      divisors = {0x1.8p-65f, 0x1p-64f, 0x1.3p-66f, 0x1.2p-100f, 0x1p-126f,   0x1.8p-129f,
+                  0x1p-149f,  3.0f,     0x1.8p70f,  0x1p127f,    -0x1.8p-65f, -0x1p-140f};
+  for (int i = 0; i < 512; ++i)
+    dividends.push_back(static_cast<float>(std::ldexp(i % 7 + 1, i % 278 - 149)));
+  for (const float divisor : divisors) {
+    SCOPED_TRACE(divisor);
+    run_both(R"(
+kernel @divisions(%x: *f32, %y: *f32, %by_one: *f32, %by_own: *f32) tile {
+  %one = constant {value = 1} : i64
+  %d = load %y : f32
+  %p = affine %x, %one : *f32[512]
+  %v = load %p : f32[512]
+  %ds = splat %d : f32[512]
+  %r = div %v, %ds : f32[512]
+  %to = affine %by_one, %one : *f32[512]
+  store %to, %r
+  %number = constant {value = 1.0} : f32
+  %ones = splat %number : f32[512]
+  %inverse = div %ones, %v : f32[512]
+  %product = mul %ds, %inverse : f32[512]
+  %into = affine %by_own, %one : *f32[512]
+  store %into, %product
+}
+)",
+             {Memory::of(f32, dividends), Memory::of(f32, std::vector<float>{divisor}),
+              Memory::random(f32, 512, 1), Memory::random(f32, 512, 2)},
+             {1, 1, 1}, {.ulps = 2});
+  }
+}
+
 // All patterns of the type where there are at most 65536, else many at random.
 Memory patterns(DType dtype) {
   const std::size_t count = 65536;

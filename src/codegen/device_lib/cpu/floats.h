@@ -50,7 +50,7 @@ struct Divisor {
     scale = size < 0x1p-64f ? 0x1p64f : size > 0x1p64f ? 0x1p-64f : 1.0f;
     inverse = 1.0f / (b * scale);
   }
-  f32 divide(f32 a) const { return a * inverse * scale; }
+  f32 divide(f32 a) const { return a * scale * inverse; }
 };
 // The same for numbers whose inverse is surely in range, as the sum of a softmax's powers is.
 struct PlainDivisor {

@@ -80,7 +80,7 @@ template <class Term, class Meanwhile>
 [[gnu::always_inline]] inline f32 sum_kept(i64 first, i64 last, f32* row, const Term& term,
                                            const Meanwhile& meanwhile) {
   const i64 many = part_of_sum(last - first);
-  f32 all = 0;
+  f32 all = -0.0f;
   for (; first < last; first += many) {
     const i64 end = last - first > many ? first + many : last;
     Accumulator sums(-0.0f);

@@ -123,6 +123,24 @@ TW_ALWAYS inline f32 to_odd(f64 x) {
   const bool is_infinite = (bits & 0x7fffffff) == 0x7f800000u;
   return is_exact || is_infinite ? near : bit_cast<f32>((bits - (is_large ? 1 : 0)) | 1);
 }
+
+// a * b + c, of which a * b is exact, to be rounded on to T. What f64 loses of the sum is less than
+// T can tell, but of bf16, whose exponents go further than f64 has bits: its last bit is then set.
+template <class T>
+TW_ALWAYS inline f64 product_and(f64 product, f64 c) {
+  return product + c;
+}
+template <>
+TW_ALWAYS inline f64 product_and<bf16>(f64 product, f64 c) {
+  const f64 sum = product + c;
+  const f64 part = sum - product;
+  const f64 error = (product - (sum - part)) + (c - part);
+  const bool is_inexact = error < 0 || error > 0;
+  const bool is_beyond = (error < 0) != (sum < 0);
+  const u64 odd = (bit_cast<u64>(sum) - (is_beyond ? 1 : 0)) | 1;
+  return is_inexact ? bit_cast<f64>(odd) : sum;
+}
+
 // ---- What all of them have.
 
 #define TW_SMALL_FLOAT(type)                                                                  \
@@ -139,7 +157,7 @@ TW_ALWAYS inline f32 to_odd(f64 x) {
     return {decltype(x.bits)(x.bits & (decltype(x.bits)(-1) >> 1))};                          \
   }                                                                                           \
   TW_ALWAYS inline type fma(type a, type b, type c) {                                         \
-    return to_##type(f64(to_f32(a)) * f64(to_f32(b)) + f64(to_f32(c)));                       \
+    return to_##type(product_and<type>(f64(to_f32(a)) * f64(to_f32(b)), f64(to_f32(c))));     \
   }                                                                                           \
   TW_ALWAYS inline type fmod(type a, type b) {                                                \
     return to_##type(__builtin_fmodf(to_f32(a), to_f32(b)));                                  \
