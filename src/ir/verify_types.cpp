@@ -325,6 +325,13 @@ class TypeRules {
     const bool has_pointer = operand(op, 0).is_pointer || result(op).is_pointer;
     require(op, !has_pointer || (is_address(operand(op, 0)) && is_address(result(op))),
             "a pointer casts only to i64, u64 or another pointer");
+    const std::string_view rounding = op.text("rounding");
+    const bool narrows = operand(op, 0).is_float() && operand(op, 0).element_bytes() > 1 &&
+                         result(op).is_float() && result(op).element_bytes() == 1;
+    require(op, rounding.empty() || rounding == "rtz" || rounding == "saturate",
+            "rounds as \"rtz\" or \"saturate\"");
+    require(op, rounding != "saturate" || narrows,
+            "saturates from wider floats to 8-bit floats only");
   }
 
   void check_offset(const Op& op) const {

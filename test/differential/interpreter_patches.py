@@ -51,7 +51,16 @@ def _numpy_libdevice():
         "round": lambda x: numpy.copysign(numpy.floor(numpy.abs(x) + 0.5), x),
         "fmod": numpy.fmod, "div_rn": numpy.divide, "fast_expf": numpy.exp, "fast_logf": numpy.log,
         "fast_dividef": numpy.divide, "div_rz": numpy.divide,
+        "ldexp": lambda x, n: numpy.ldexp(x, n.astype(int)),
+        "sinpi": lambda x: _of_half_turns(x, numpy.sin), "cospi": lambda x: _of_half_turns(x, numpy.cos),
     }
+
+
+def _of_half_turns(x, function):
+    """sin or cos of pi times x, exact at the multiples of a half."""
+    turn = numpy.fmod(x, 2.0)
+    value = function(numpy.pi * turn)
+    return numpy.where(2 * turn == numpy.rint(2 * turn), numpy.rint(value), value)
 
 
 def patch_libdevice():
@@ -110,7 +119,8 @@ def float_argument(value):
 
 
 def convert_float(original):
-    """Narrow floats rounded to nearest even by torch; the interpreter truncates or loses carries."""
+    """Narrow floats rounded to nearest even by torch; the interpreter truncates or loses carries.
+    What is beyond an 8-bit float becomes its largest number, as by NVIDIA's conversions."""
     kinds = {"fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16,
              "bf16": torch.bfloat16, "fp8e4nv": torch.float8_e4m3fn, "fp8e5": torch.float8_e5m2}
     signed = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
@@ -119,7 +129,11 @@ def convert_float(original):
         if source.name not in kinds or target.name not in kinds or "RTZ" in str(rounding):
             return original(data, source, target, rounding)
         bits = numpy.ascontiguousarray(data).view(f"i{source.primitive_bitwidth // 8}")
-        values = torch.from_numpy(bits.copy()).view(kinds[source.name]).to(kinds[target.name])
+        values = torch.from_numpy(bits.copy()).view(kinds[source.name])
+        if target.primitive_bitwidth == 8 < source.primitive_bitwidth:
+            largest = torch.finfo(kinds[target.name]).max
+            values = values.clamp(-largest, largest)
+        values = values.to(kinds[target.name])
         width = target.primitive_bitwidth
         return values.view(signed[width]).numpy().view(f"u{width // 8}").reshape(data.shape)
 

@@ -99,7 +99,7 @@ std::string widened(const Type& from, const std::string& text) {
 std::string cast_to_small_float(const Type& from, const Type& to, const std::string& text,
                                 std::string_view rounding) {
   const std::string function =
-      fmt::format("tw::to_{}{}", element_name(to.dtype), rounding == "rtz" ? "_rtz" : "");
+      fmt::format("tw::to_{}{}{}", element_name(to.dtype), rounding.empty() ? "" : "_", rounding);
   if (from.is_float()) return call(function, widened(from, text));
   // By way of double, so that a wide integer is rounded to the small type only once.
   const bool is_wide = !from.is_bool() && size_of(from.dtype) >= 4;

@@ -36,7 +36,7 @@ std::string expression_text(const ir::Op& op, const ir::Type& result,
 // overflow; empty for all others.
 std::string wrapping_text(const ir::Op& op, std::span<const OperandText> operands);
 
-// The conversion alone; `rounding` is "" or "rtz".
+// The conversion alone; `rounding` is as in the op `cast`.
 std::string cast_text(const ir::Type& from, const ir::Type& to, const std::string& text,
                       std::string_view rounding);
 

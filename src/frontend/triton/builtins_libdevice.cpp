@@ -181,15 +181,88 @@ Value rcbrt(Call& call) {
   return exact_quotient(call, call.semantic.like(one, call.type(root)), root);
 }
 
-constexpr double pi = 3.141592653589793;
-Value sinpi(Call& call) { return call.builder().math("sin", {scaled(call, x_of(call), pi)}); }
-Value cospi(Call& call) { return call.builder().math("cos", {scaled(call, x_of(call), pi)}); }
+// ---- Turns: the sine and cosine of pi times x, exact at multiples of a half
 
+constexpr double pi = 3.141592653589793;
+
+// x is `quarters` / 2 + `rest`, less a multiple of 2; `quarters` is -2 to 2, `rest` at most 1/4.
+struct Turn {
+  ir::Value quarters, rest;
+};
+
+Turn turn_of(Call& call, ir::Value x) {
+  ir::Builder& builder = call.builder();
+  const ir::Value pairs = scaled(call, builder.math("rint", {scaled(call, x, 0.5)}), 2);
+  const ir::Value inside = builder.binary(OpKind::Subtract, x, pairs);
+  const ir::Value quarters = builder.math("rint", {scaled(call, inside, 2)});
+  return {quarters, builder.binary(OpKind::Subtract, inside, scaled(call, quarters, 0.5))};
+}
+
+// Of an odd number of quarters it is `odd` times their sign; of an even one `even`, or less it.
+Value turned(Call& call, const Turn& turn, ir::Value even, ir::Value odd) {
+  ir::Builder& builder = call.builder();
+  const ir::Type type = call.type(turn.quarters);
+  const ir::Value one = call.semantic.like(builder.constant(type.element(), 1.0), type);
+  const ir::Value count = builder.unary(OpKind::Absolute, turn.quarters);
+  const ir::Value sign = builder.binary(OpKind::Subtract, one, count);
+  return builder.select(builder.compare("eq", count, one),
+                        builder.binary(OpKind::Multiply, odd, turn.quarters),
+                        builder.binary(OpKind::Multiply, even, sign));
+}
+
+Value sinpi(Call& call) {
+  const Turn turn = turn_of(call, x_of(call));
+  const ir::Value angle = scaled(call, turn.rest, pi);
+  return turned(call, turn, call.builder().math("sin", {angle}),
+                call.builder().math("cos", {angle}));
+}
+
+Value cospi(Call& call) {
+  const Turn turn = turn_of(call, x_of(call));
+  const ir::Value angle = scaled(call, turn.rest, pi);
+  return turned(call, turn, call.builder().math("cos", {angle}),
+                call.semantic.negate(call.builder().math("sin", {angle})));
+}
+
+// ---- x times a power of two, rounded once
+
+// 2 to the n, for n of -1022 to 1023: the bits of a float64.
+ir::Value power_of_two(Call& call, ir::Value n) {
+  ir::Builder& builder = call.builder();
+  const auto constant = [&](std::int64_t value) {
+    return call.semantic.like(builder.constant(ir::Type::scalar(i64), value), call.type(n));
+  };
+  const ir::Value field = builder.binary(OpKind::Add, builder.cast(n, i64), constant(1023));
+  return builder.bitcast(builder.binary(OpKind::ShiftLeft, field, constant(52)), f64);
+}
+
+// A float32 is far inside of float64, which one factor suffices for. A float64 takes three, the
+// first of which leave it a normal number on its way down.
 Value ldexp(Call& call) {
-  const ir::Value x = x_of(call);
-  const ir::Value n = call.semantic.cast(call.tensor("y"), call.type(x));
-  const auto [value, exponent] = call.semantic.broadcast(x, n);
-  return call.builder().binary(OpKind::Multiply, value, call.builder().math("exp2", {exponent}));
+  ir::Builder& builder = call.builder();
+  const ir::Value given = x_of(call);
+  const ir::Type type = call.type(given);
+  if (!is_integral(call.type(call.tensor("y"))))
+    call.fail(
+        fmt::format("takes an integer as exponent, not {}", text_of(call.type(call.tensor("y")))));
+  const ir::Value exponent = call.semantic.cast(call.tensor("y"), ir::Type::scalar(i32));
+  auto [x, n] = call.semantic.broadcast(builder.cast(given, f64), exponent);
+  const ir::Type shape = call.type(n);
+  const auto constant = [&](std::int64_t value) {
+    return call.semantic.like(builder.constant(ir::Type::scalar(i32), value), shape);
+  };
+  const auto within = [&](ir::Value value, std::int64_t low, std::int64_t high) {
+    return builder.binary(OpKind::Minimum, builder.binary(OpKind::Maximum, value, constant(low)),
+                          constant(high));
+  };
+  for (int step = 0; type.dtype == f64 && step < 2; ++step) {
+    const ir::Value is_far = builder.compare("lt", n, constant(-1022));
+    const ir::Value part = builder.select(is_far, constant(-969), within(n, -1022, 1023));
+    x = builder.binary(OpKind::Multiply, x, power_of_two(call, part));
+    n = builder.binary(OpKind::Subtract, n, part);
+  }
+  x = builder.binary(OpKind::Multiply, x, power_of_two(call, within(n, -1022, 1023)));
+  return builder.cast(x, type.dtype);
 }
 
 Value saturate(Call& call) {
@@ -322,7 +395,7 @@ constexpr BuiltinRow libdevice_rows[] = {
     {"fdividef", "x, y", fast_divide},
     {"float_as_int", "x", as_bits<f32, i32>},
     {"int_as_float", "x", as_bits<i32, f32>},
-    {"float_as_uint", "x", as_bits<f32, u32>},
+    {"float_as_uint", "x", as_bits<f32, i32>},
     {"uint_as_float", "x", as_bits<u32, f32>},
     {"double_as_longlong", "x", as_bits<f64, i64>},
     {"longlong_as_double", "x", as_bits<i64, f64>},

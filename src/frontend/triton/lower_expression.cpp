@@ -52,6 +52,14 @@ std::string_view construct_name(py::Kind kind) {
   }
 }
 
+// Whether the name is an attribute of an element type, such as tl.float16.itemsize.
+bool is_of_type(const py::Binding& binding) {
+  const std::size_t dot = binding.external.rfind('.');
+  if (binding.kind != py::Binding::Kind::External || dot == std::string::npos) return false;
+  const std::string owner = binding.external.substr(0, dot);
+  return has_external_value(owner) && external_value(owner).get_if<TypeValue>() != nullptr;
+}
+
 }  // namespace
 
 std::string Frame::describe(const Value& value) const {
@@ -199,7 +207,7 @@ bool Frame::is_local(const py::Node* node) const {
 Value Frame::attribute(const py::Attribute& node) {
   if (!is_local(&node)) {
     const py::Binding binding = lowering_.loader().resolve(module_, &node);
-    if (binding) return lowering_.from_binding(binding, node.name);
+    if (binding && !is_of_type(binding)) return lowering_.from_binding(binding, node.name);
   }
   const Value owner = expression(node.value);
   lowering_.set_place(&module_, &node);

@@ -21,6 +21,14 @@ std::string rounding_mode(std::string_view rounding, const ir::Type& from, const
   return rounding == "rtz" ? "rtz" : "";
 }
 
+// As NVIDIA's conversions, which Triton uses: floats that are beyond an 8-bit float become its
+// largest number.
+std::string cast_mode(std::string_view rounding, const ir::Type& from, const ir::Type& to) {
+  const std::string mode = rounding_mode(rounding, from, to);
+  const bool saturates = mode.empty() && from.is_float() && is_float8(to) && !is_float8(from);
+  return saturates ? "saturate" : mode;
+}
+
 bool fits(const Value& number, DType dtype) {
   const std::optional<Int128> integer = integer_of(number);
   if (!integer || is_floating(dtype) || dtype == b1) return true;
@@ -71,7 +79,7 @@ ir::Value Semantic::cast(ir::Value value, const ir::Type& element, bool bitcast,
                     ""};
     return builder_.bitcast(value, target.dtype);
   }
-  const std::string mode = rounding_mode(rounding, from, target);
+  const std::string mode = cast_mode(rounding, from, target);
   if ((is_float8(from) && !target.is_float()) || (is_float8(target) && !from.is_float()))
     throw Mistake{fmt::format("{} cannot be cast to {}", text_of(from.element()), text_of(target)),
                   "cast to tl.float32 first"};

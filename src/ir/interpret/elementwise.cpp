@@ -185,8 +185,10 @@ Element cast(const Op& op, const Type& from, const Type& to, Element value, bool
     return {.i = from.is_float() ? value.f != 0 || std::isnan(value.f) : value.i != 0};
   if (from.is_float() && to.is_float()) {
     if (float64) return value;
-    return {.f = op.text("rounding") == "rtz" ? round_toward_zero(to.dtype, value.f)
-                                              : round_to(to.dtype, value.f)};
+    const std::string_view rounding = op.text("rounding");
+    if (rounding == "rtz") return {.f = round_toward_zero(to.dtype, value.f)};
+    if (rounding == "saturate") return {.f = round_saturating(to.dtype, value.f)};
+    return {.f = round_to(to.dtype, value.f)};
   }
   if (from.is_float()) return {.i = float_to_int(to.dtype, value.f)};
   if (!to.is_float()) return {.i = wrap(to.dtype, value.i)};

@@ -2,6 +2,7 @@
 // ir/interpret/tile.cpp — exact rounding and the memory form of elements.
 #include "ir/interpret/tile.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -101,6 +102,11 @@ double round_toward_zero(DType dtype, double value) {
     default:
       return nearest;
   }
+}
+
+double round_saturating(DType dtype, double value) {
+  const double largest = dtype == DType::Float8E4M3 ? 448 : 57344;
+  return round_to(dtype, std::clamp(value, -largest, largest));
 }
 
 std::int64_t float_to_int(DType dtype, double value) {

@@ -51,6 +51,8 @@ std::int64_t wrap(DType dtype,
                   std::int64_t value);       // to the width of an integer type; bools to != 0
 double round_to(DType dtype, double value);  // to the nearest float of the type, halves to even
 double round_toward_zero(DType dtype, double value);
+// To the nearest; what is beyond the type is its largest number. NaN stays.
+double round_saturating(DType dtype, double value);
 std::int64_t float_to_int(DType dtype,
                           double value);  // truncates, clamps to the range; NaN gives 0
 double int_to_float(DType from,

@@ -133,6 +133,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"%a = compare %x, %x {is = \"gtt\"} : b1", "is must be eq, ne, lt, le, gt or ge"},
         Case{"%a = math %x {function = \"foo\"} : f32", "there is no math function 'foo'"},
         Case{"%a = cast %p : i32", "a pointer casts only to"},
+        Case{"%a = cast %x {rounding = \"up\"} : f16", "rounds as \"rtz\" or \"saturate\""},
+        Case{"%a = cast %x {rounding = \"saturate\"} : f16", "saturates from wider floats"},
         Case{"%a = bitcast %x : i16", "both types must have one width"},
         Case{"%a = dot %t, %t, %t : f32[4, 8]", "the inner sizes must be equal"},
         Case{"%a = reduce %t {axis = 2} : f32[4] (%u: f32, %v: f32) { yield %u }",

@@ -77,6 +77,16 @@ TW_ALWAYS inline f8e4m3 to_f8e4m3(f32 x) {
   return {u8(finite | (bits >> 24 & 0x80))};
 }
 
+// What is too large, infinity as well, is the largest number.
+TW_ALWAYS inline f8e5m2 to_f8e5m2_saturate(f32 x) {
+  const u8 bits = to_f8e5m2(x).bits;
+  return {u8(bits - ((bits & 0x7f) == 0x7c ? 1 : 0))};
+}
+TW_ALWAYS inline f8e4m3 to_f8e4m3_saturate(f32 x) {
+  const u8 bits = to_f8e4m3(x).bits;
+  return {u8(bits - ((bits & 0x7f) == 0x7f && x == x ? 1 : 0))};
+}
+
 // ---- Many at once (lines.h).
 
 TW_ALWAYS inline f16 round_one(f32 x, const f16*) { return to_f16(x); }
@@ -123,6 +133,8 @@ TW_ALWAYS inline f32 to_odd(f64 x) {
   const bool is_infinite = (bits & 0x7fffffff) == 0x7f800000u;
   return is_exact || is_infinite ? near : bit_cast<f32>((bits - (is_large ? 1 : 0)) | 1);
 }
+TW_ALWAYS inline f8e5m2 to_f8e5m2_saturate(f64 x) { return to_f8e5m2_saturate(to_odd(x)); }
+TW_ALWAYS inline f8e4m3 to_f8e4m3_saturate(f64 x) { return to_f8e4m3_saturate(to_odd(x)); }
 
 // a * b + c, of which a * b is exact, to be rounded on to T. What f64 loses of the sum is less than
 // T can tell, but of bf16, whose exponents go further than f64 has bits: its last bit is then set.

@@ -87,6 +87,13 @@ TW_DEVICE f8e4m3 to_f8e4m3(f32 x) {
 TW_DEVICE f8e5m2 to_f8e5m2(f32 x) {
   return {u8(narrow<2, 15, 0x7c, 0x7c, 0x7e>(x) | (bit_cast<u32>(x) >> 24 & 0x80))};
 }
+// What is too large, infinity as well, is the largest number.
+TW_DEVICE f8e4m3 to_f8e4m3_saturate(f32 x) {
+  return {u8(narrow<3, 7, 0x7f, 0x7e, 0x7f>(x) | (bit_cast<u32>(x) >> 24 & 0x80))};
+}
+TW_DEVICE f8e5m2 to_f8e5m2_saturate(f32 x) {
+  return {u8(narrow<2, 15, 0x7c, 0x7b, 0x7e>(x) | (bit_cast<u32>(x) >> 24 & 0x80))};
+}
 
 // From f64, with one rounding: the nearest f32 toward zero with its last bit set where it is not
 // exact rounds on to what f64 itself would.
@@ -203,6 +210,8 @@ TW_DEVICE f16 to_f16(f64 x) { return cast<f16>(x); }
 TW_DEVICE bf16 to_bf16(f64 x) { return cast<bf16>(x); }
 TW_DEVICE f8e4m3 to_f8e4m3(f64 x) { return cast<f8e4m3>(x); }
 TW_DEVICE f8e5m2 to_f8e5m2(f64 x) { return cast<f8e5m2>(x); }
+TW_DEVICE f8e4m3 to_f8e4m3_saturate(f64 x) { return to_f8e4m3_saturate(round_to_odd(x)); }
+TW_DEVICE f8e5m2 to_f8e5m2_saturate(f64 x) { return to_f8e5m2_saturate(round_to_odd(x)); }
 template <class T>
 TW_DEVICE f16 to_f16_rtz(T x) {
   return cast_rtz<f16>(x);

@@ -83,6 +83,42 @@ TEST(Libdevice, Values) {
   EXPECT_THAT(test.run(test.libdevice("float_as_int", {num(1.0)})), ElementsAre(0x3f800000));
 }
 
+// Factors beyond the range of the type, and results below its normal numbers.
+TEST(Libdevice, PowersOfTwo) {
+  KernelTest test;
+  const auto scaled = [&](DType dtype, std::vector<double> x, std::vector<double> n) {
+    return test.run(test.libdevice("ldexp", {test.tile(dtype, {4}, x), test.tile(i32, {4}, n)}));
+  };
+  EXPECT_THAT(scaled(f32, {0, INFINITY, 0x1p-140, 0x1p100}, {200, -200, 200, -240}),
+              ElementsAre(0, INFINITY, 0x1p60, 0x1p-140));
+  EXPECT_THAT(scaled(f32, {2.5, 3, 0x1.fffffep-126, 1}, {-150, 126, -1, 128}),
+              ElementsAre(0x1p-149, 0x1.8p127, 0x1p-126, INFINITY));
+  EXPECT_THAT(scaled(f64, {0x1p-1070, 0x1p1000, 3, -2.5}, {2093, -2074, 2000, -1075}),
+              ElementsAre(0x1p1023, 0x1p-1074, INFINITY, -0x1p-1074));
+  EXPECT_THAT(test.run(test.libdevice("scalbn", {test.tile(f64, {2}, {0, 5}), integer(1100)})),
+              ElementsAre(0, INFINITY));
+  EXPECT_EQ(mistake([&] {
+              test.libdevice("ldexp", {num(1.0), num(2.0)});
+            }),
+            "libdevice.ldexp takes an integer as exponent, not float32");
+}
+
+TEST(Libdevice, SinesOfWholeAndHalfTurns) {
+  KernelTest test;
+  const Value x = test.tile(f32, {8}, {0.5, 1, -1.5, 2, 100000.5, 3e38, -0.25, 1e30});
+  const float root = std::sqrt(0.5f);
+  EXPECT_THAT(test.run(test.libdevice("sinpi", {x})), ElementsAre(1, 0, 1, 0, 1, 0, -root, 0));
+  EXPECT_THAT(test.run(test.libdevice("cospi", {x})), ElementsAre(0, -1, 0, 1, 0, 1, root, 1));
+  const Value near = test.tile(f64, {2}, {1 + 0x1p-40, INFINITY});
+  EXPECT_NEAR(test.run(test.libdevice("sinpi", {near}))[0], -0x1p-40 * M_PI, 1e-27);
+  EXPECT_TRUE(std::isnan(test.run(test.libdevice("cospi", {near}))[1]));
+}
+
+TEST(Libdevice, BitsOfFloatsAreSigned) {
+  KernelTest test;
+  EXPECT_EQ(type_text(test, test.libdevice("float_as_uint", {test.tile(f32, {2})})), "int32[2]");
+}
+
 TEST(Libdevice, DivisionTowardZero) {
   KernelTest test;
   const Value two = test.tile(f32, {2}, {2, -2}), three = test.tile(f32, {2}, {3, 3});

@@ -33,6 +33,15 @@ KIND = tl.int32
                                        "Triton wants it wrapped in tl.constexpr(...)"));
 }
 
+TEST(LowerName, AttributesOfElementTypes) {
+  const std::string text = kernel_text(
+      "x = tl.float16.primitive_bitwidth + 100 * tl.int64.itemsize\n"
+      "if tl.bfloat16.is_floating() and not tl.int8.is_fp8():\n"
+      "    x += tl.float32.fp_mantissa_width\n"
+      "tl.store(out, x + (tl.uint8.int_bitwidth + n) * 1000)");
+  EXPECT_EQ(run_kernel(text, 5, 0, 1).front(), 16 + 800 + 23 + 13000);
+}
+
 TEST(LowerName, EverythingOfThePackage) {
   const std::string text = R"(import triton
 from triton.language import *

@@ -251,6 +251,21 @@ TEST(Semantic, Pointers) {
   EXPECT_EQ(type_text(test, test.semantic.compare(CompareOperator::IsNot, base, Value())), "True");
 }
 
+// As the conversions of NVIDIA's processors, which Triton compiles them to.
+TEST(Semantic, WhatIsBeyondAnEightBitFloatIsItsLargestNumber) {
+  KernelTest test;
+  const Value x = test.tile(f32, {8}, {448, 464, 480, -1e30, INFINITY, -INFINITY, 61440, 57344});
+  const auto as = [&](const Value& value, DType dtype) {
+    return test.run(test.method(value, "to", {type_value(dtype)}));
+  };
+  EXPECT_THAT(as(x, f8e4m3), ElementsAre(448, 448, 448, -448, 448, -448, 448, 448));
+  EXPECT_THAT(as(x, f8e5m2), ElementsAre(448, 448, 512, -57344, 57344, -57344, 57344, 57344));
+  EXPECT_THAT(as(test.tile(f64, {2}, {1e300, -500}), f8e4m3), ElementsAre(448, -448));
+  EXPECT_THAT(as(test.tile(f16, {2}, {65504, -1}), f8e5m2), ElementsAre(57344, -1));
+  EXPECT_TRUE(std::isnan(as(test.tile(f32, {2}, {NAN, 1}), f8e4m3)[0]));
+  EXPECT_TRUE(std::isnan(as(test.tile(f32, {2}, {NAN, 1}), f8e5m2)[0]));
+}
+
 TEST(Semantic, Casts) {
   KernelTest test;
   const auto to = [&](const Value& x, DType dtype, Keywords keywords = {}) {
