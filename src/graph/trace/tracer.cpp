@@ -243,11 +243,11 @@ Tensor Tracer::record_pointwise(Op op, std::span<const Operand> operands, DType 
             .operand_dtype = operand_dtype(op, common),
             .dtype = result_dtype(op, common),
             .shape = shape};
-  const DType number_type = number_dtype(compute_dtype(node.operand_dtype));
   node.operands.reserve(operands.size());
   for (const Operand& operand : operands) {
     if (operand.tensor() != nullptr) node.operands.push_back(value_of(*operand.tensor()));
-    else node.operands.push_back({.number = number_argument(number_type, operand.number())});
+    else
+      node.operands.push_back({.number = operand_argument(node.operand_dtype, operand.number())});
   }
   for (std::size_t i = 0; i < operands.size() && operands.size() == 2; ++i) {
     const Tensor* const other = operands[1 - i].tensor();
