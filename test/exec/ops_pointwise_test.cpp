@@ -310,6 +310,19 @@ TEST(OpsErrors, SayTheCallAndBothOperands) {
             }),
             "matmul(float32[2, 3], float64[3, 2]): both must have one dtype: convert with "
             "to(tw::float64)");
+  const Tensor index = tensor<std::int64_t>({0, 1}, Device::cpu());
+  EXPECT_EQ(message_of([&] { gather(a, 3, index); }),
+            "gather(float32[2, 3]) has no dimension 3: there are 2");
+  EXPECT_EQ(message_of([&] { index_select(a, -3, index); }),
+            "index_select(float32[2, 3]) has no dimension -3: there are 2");
+  EXPECT_EQ(message_of([&] {
+              cat({a, a}, 2);
+            }),
+            "cat(float32[2, 3]) has no dimension 2: there are 2");
+  EXPECT_EQ(message_of([&] {
+              stack({a, a}, 3);
+            }),
+            "stack(float32[2, 3]) has no place for a dimension 3: there are 3");
   EXPECT_THROW(Tensor() + a, ArgumentError);
 }
 

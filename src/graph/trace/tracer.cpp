@@ -103,6 +103,16 @@ Tensor Tracer::same_as(const Value& value, DType dtype) {
                      {dtype, graph.device, value.shape, contiguous_strides(value.shape), 0});
 }
 
+Tensor Tracer::separate(const Tensor& tensor) {
+  const Value value = value_of(tensor);
+  bool is_repeated = false;
+  for (std::size_t d = 0; d < value.shape.size(); ++d)
+    is_repeated |= value.strides[d] == 0 && value.shape[d] > 1;
+  if (is_repeated || graph.nodes[static_cast<std::size_t>(value.node)].is_given())
+    return same_as(value, tensor.dtype());
+  return tensor_of(value);
+}
+
 void Tracer::give_node(const TracedNode& handle) {
   const std::unique_ptr<Value> same = std::move(handle.same);
   const Tensor copied = tensor_of(*same);
