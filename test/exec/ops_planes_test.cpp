@@ -199,6 +199,17 @@ TEST_P(OpsPlanes, Attention) {
   expect_near(scaled_dot_product_attention(q, k, v, low), expected, 1e-5, "nothing, by floats");
 }
 
+// 64 products of 1600 are beyond float16, an eighth of them is not.
+TEST_P(OpsPlanes, AttentionScoresOfFloat16) {
+  const Tensor q = full({2, 64}, 40, {f16, device()}), v = random({3, 2}, f16);
+  const Doubles values = doubles_of(v);
+  const auto mean_of = [&](const Shape& i) {
+    return (values.at({0, i[1]}) + values.at({1, i[1]}) + values.at({2, i[1]})) / 3;
+  };
+  const Tensor found = scaled_dot_product_attention(q, q.slice(0, 0, 1).broadcast_to({3, 64}), v);
+  expect_near(found, make_doubles({2, 2}, mean_of), 2e-3);
+}
+
 // Scores of small floats with a mask of float32, as PyTorch takes it: the result has the queries'
 // dtype.
 TEST_P(OpsPlanes, AttentionMasksOfWiderFloats) {

@@ -155,7 +155,11 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
         "mask");
   const double scale =
       options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  Tensor scores = matmul(q, k.transpose(-1, -2)) * scale;
+  const Tensor across = k.transpose(-1, -2);
+  // Scores that float16 has may have been beyond it before they were scaled; to scale them costs
+  // nothing, to scale the queries a kernel.
+  const bool scales_queries = q.dtype() == DType::Float16 && std::abs(scale) <= 1;
+  Tensor scores = scales_queries ? matmul(q * scale, across) : matmul(q, across) * scale;
   if (options.is_causal) {
     const TensorOptions places(DType::Int64, q.device());
     const Tensor row = arange(q.size(-2), places).unsqueeze(1), column = arange(k.size(-2), places);
