@@ -84,14 +84,15 @@ int expand_rms_norm(Formula& f, int x, int count, int eps, int weight) {
   return y;
 }
 
+// log(sum(exp(x - top))) + (top - chosen): the difference of two logits is small where the loss is,
+// and must not be rounded as they are.
 int expand_cross_entropy(Formula& f, int x, int target, const CrossEntropyNumbers& numbers) {
   const int top = f.step(Op::MaxNumber, {x});
   const int total = f.step(Op::Sum, {f.step(Op::Exp, {f.step(Op::Subtract, {x, top})})});
-  const int all = f.step(Op::Add, {f.step(Op::Log, {total}), top});
   const int is_target = f.step(Op::Equal, {f.step(Op::RowIndex, {}), target});
   const int nothing = f.cast(numbers.zero, f.dtype(x));
   const int chosen = f.step(Op::Sum, {f.step(Op::Where, {is_target, x, nothing})});
-  const int loss = f.step(Op::Subtract, {all, chosen});
+  const int loss = f.step(Op::Add, {f.step(Op::Log, {total}), f.step(Op::Subtract, {top, chosen})});
   const int is_low = f.step(Op::Less, {target, numbers.zero});
   const int is_high = f.step(Op::GreaterEqual, {target, numbers.count});
   const int is_wrong = f.step(Op::LogicalOr, {is_low, is_high});

@@ -159,6 +159,12 @@ Argument number_argument(DType dtype, const Scalar& number) {
   return made;
 }
 
+Argument operand_argument(DType operand_dtype, const Scalar& number) {
+  const DType dtype = number_dtype(compute_dtype(operand_dtype));
+  if (operand_dtype == DType::Bool) return number_argument(dtype, Scalar(number.real() != 0));
+  return number_argument(dtype, number);
+}
+
 double number_value(const Argument& number) {
   if (number.dtype == DType::Float64) return std::bit_cast<double>(number.bits);
   if (is_floating(number.dtype))

@@ -43,6 +43,8 @@ bool has_group_kernel(const Formula& formula, const WalkClass& walk, DeviceKind 
 
 // A number as a kernel takes it.
 Argument number_argument(DType dtype, const Scalar& number);
+// Of an operation that computes with operands of this dtype: bools are what is not 0.
+Argument operand_argument(DType operand_dtype, const Scalar& number);
 // Back.
 double number_value(const Argument& number);
 

@@ -2,6 +2,8 @@
 // graph/nn.cpp — layers and optimisers, by tensor operations alone.
 #include "tilewright/nn.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "tilewright/error.h"
@@ -55,14 +57,18 @@ Tensor total_norm(std::span<Tensor* const> tensors) {
   if (tensors.empty()) throw ArgumentError("the norm of no tensor was asked for");
   Tensor total;
   for (const Tensor* tensor : tensors) {
-    const Tensor squares = sum(square(to(*tensor, DType::Float32)));
+    const bool is_double = tensor->dtype() == DType::Float64;
+    const Tensor squares = sum(square(to(*tensor, is_double ? DType::Float64 : DType::Float32)));
     total = total.is_defined() ? total + squares : squares;
   }
   return sqrt(total);
 }
 
+// 1 - beta^steps would have few digits of a beta near 1. In float64, which parameters may have.
 AdamWCorrections adamw_corrections(const AdamWOptions& options, const Tensor& steps) {
-  return {1 - pow(options.beta1, steps), sqrt(1 - pow(options.beta2, steps))};
+  const Tensor count = to(steps, DType::Float64);
+  const auto lacking = [&](double beta) { return -expm1(count * std::log(beta)); };
+  return {lacking(options.beta1), sqrt(lacking(options.beta2))};
 }
 
 void adamw_update(const AdamWOptions& options, const AdamWCorrections& corrections,

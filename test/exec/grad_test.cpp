@@ -232,8 +232,16 @@ TEST_F(Grad, AdamWIsPyTorchs) {
               (std::sqrt(v[i] / (1 - std::pow(0.999, t))) + 1e-8);
     }
     adam.update(parameters, gradients);
-    expect_near(parameters.x, {{2}, {x[0], x[1]}}, 1e-4);
+    expect_near(parameters.x, {{2}, {x[0], x[1]}}, 1e-13);
   }
+}
+
+TEST_F(Grad, LengthsOfDoublesAreDoubles) {
+  std::vector<Tensor> gradients = {tensor<double>({3e30}, Device::cpu()),
+                                   tensor<double>({4e30}, Device::cpu())};
+  nn::clip_grad_norm(gradients, 1.0);
+  expect_near(gradients[0], {{1}, {0.6}}, 1e-13);
+  expect_near(gradients[1], {{1}, {0.8}}, 1e-13);
 }
 
 class GradOn : public OpsTest {};

@@ -199,6 +199,28 @@ TEST_P(OpsPlanes, Attention) {
   expect_near(scaled_dot_product_attention(q, k, v, low), expected, 1e-5, "nothing, by floats");
 }
 
+// 64 products of 1600 are beyond float16, an eighth of them is not.
+TEST_P(OpsPlanes, AttentionScoresOfFloat16) {
+  const Tensor q = full({2, 64}, 40, {f16, device()}), v = random({3, 2}, f16);
+  const Doubles values = doubles_of(v);
+  const auto mean_of = [&](const Shape& i) {
+    return (values.at({0, i[1]}) + values.at({1, i[1]}) + values.at({2, i[1]})) / 3;
+  };
+  const Tensor found = scaled_dot_product_attention(q, q.slice(0, 0, 1).broadcast_to({3, 64}), v);
+  expect_near(found, make_doubles({2, 2}, mean_of), 2e-3);
+}
+
+// Scores of small floats with a mask of float32, as PyTorch takes it: the result has the queries'
+// dtype.
+TEST_P(OpsPlanes, AttentionMasksOfWiderFloats) {
+  const Tensor q = random({3, 4}, f16), k = random({5, 4}, f16, 2), v = random({5, 2}, f16, 3);
+  const Tensor mask = random({3, 5}, f32, 4);
+  const Tensor found = scaled_dot_product_attention(q, k, v, mask);
+  EXPECT_EQ(found.dtype(), f16);
+  const Tensor exact = scaled_dot_product_attention(q.to(f32), k.to(f32), v.to(f32), mask);
+  expect_near(found, doubles_of(exact), 4e-3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Everywhere, OpsPlanes,
                          testing::Values(OpsOn::Cpu, OpsOn::Interpreter, OpsOn::Cuda),
                          ops_place_name);
@@ -276,6 +298,55 @@ TEST(OpsPlanesErrors, SayTheCallAndBothOperands) {
       "columns, any]");
   EXPECT_EQ(planes_message([&] { bmm(x, w); }),
             "bmm(float32[1, 4, 5, 5], float32[2, 3, 3, 3]): both are stacks of as many matrices");
+}
+
+TEST(OpsPlanesErrors, OfAttention) {
+  const Device cpu = Device::cpu();
+  const Tensor q = ones({2, 4}, cpu), k = ones({3, 4}, cpu);
+  const std::string call =
+      "scaled_dot_product_attention(float32[2, 4], float32[3, 4], float32[3, 4]): ";
+  EXPECT_EQ(planes_message([&] {
+              scaled_dot_product_attention(q, k, k, ones({3, 2}, cpu));
+            }),
+            call + "the mask float32[3, 2] does not broadcast to the scores [2, 3]");
+  EXPECT_EQ(planes_message([&] {
+              scaled_dot_product_attention(q, k, k, ones({2, 3}, {i64, cpu}));
+            }),
+            call + "the mask int64[2, 3] must be bools or floats");
+  EXPECT_EQ(planes_message([&] { scaled_dot_product_attention(q, k, k.to(f16)); }),
+            "scaled_dot_product_attention(float32[2, 4], float32[3, 4], float16[3, 4]): all must "
+            "have one dtype: convert with to()");
+  EXPECT_EQ(planes_message([&] { scaled_dot_product_attention(q, k, k, {}, {.dropout = -0.5}); }),
+            "dropout(float32[2, 3]): the share -0.5 must lie between 0 and 1");
+}
+
+// Numbers whose sums would wrap.
+TEST(OpsPlanesErrors, SizesBeyond64Bits) {
+  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  const Device cpu = Device::cpu();
+  const Tensor x = ones({1, 1, 4, 4}, cpu), w = ones({1, 1, 3, 3}, cpu);
+  EXPECT_EQ(planes_message([&] { conv2d(x, w, {}, {.padding = huge / 2 + 9}); }),
+            "conv2d(float32[1, 1, 4, 4], float32[1, 1, 3, 3]): a window of 3 with dilation 1 and "
+            "padding 4611686018427387912 reaches beyond 64 bits");
+  EXPECT_EQ(planes_message([&] { max_pool2d(x, 2, {.dilation = huge}); }),
+            "max_pool2d(float32[1, 1, 4, 4]): a window of 2 with dilation 9223372036854775807 and "
+            "padding 0 reaches beyond 64 bits");
+  EXPECT_EQ(planes_message([&] { max_pool2d(x, huge, {.padding = huge / 2 + 1}); }),
+            "max_pool2d(float32[1, 1, 4, 4]): window 9223372036854775807, stride "
+            "9223372036854775807 and dilation 1 must be at least 1, padding 4611686018427387904 "
+            "at most half of the window");
+  EXPECT_EQ(planes_message([&] {
+              pad(w[0][0], {huge, 5});
+            }),
+            "pad(float32[3, 3], [9223372036854775807, 5]): the size of dimension 1 does not fit 64 "
+            "bits");
+  EXPECT_EQ(planes_message([&] {
+              pad(w[0][0], {-huge - 1, 5});
+            }),
+            "pad(float32[3, 3], [-9223372036854775808, 5]): more is cut from dimension 1 than it "
+            "has");
+  const auto loss = [&](const Tensor& v) { return sum(conv2d(v, w, {}, {.stride = huge})); };
+  EXPECT_EQ(sum(grad(loss)(x)).item<float>(), 9);  // one window
 }
 
 }  // namespace

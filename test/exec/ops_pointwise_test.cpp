@@ -97,6 +97,45 @@ TEST_P(OpsPointwise, IntegersAsInPython) {
   expect_near(logical_not(yes), {{5}, {0, 1, 0, 1, 0}}, 0);
 }
 
+// The quotient of what is near the ends of the range: x without its rest may lie beyond them.
+TEST_P(OpsPointwise, QuotientsAtTheEndsOfIntegers) {
+  const auto check = [&]<class T>(T) {
+    constexpr std::int64_t low = std::numeric_limits<T>::min(),
+                           high = std::numeric_limits<T>::max();
+    const std::vector<std::int64_t> ends = {low, low + 1, low / 2, -7, -1, 0, 1, 7, high / 2, high};
+    std::vector<T> a, b, quotients, rests;
+    for (const std::int64_t x : ends)
+      for (const std::int64_t y :
+           {low, std::int64_t{-3}, std::int64_t{-2}, std::int64_t{2}, std::int64_t{3}, high}) {
+        if ((low == 0 && (x < 0 || y <= 0))) continue;
+        a.push_back(static_cast<T>(x));
+        b.push_back(static_cast<T>(y));
+        const std::int64_t below = x % y != 0 && (x % y < 0) != (y < 0) ? 1 : 0;
+        quotients.push_back(static_cast<T>(x / y - below));
+        rests.push_back(static_cast<T>(x % y + below * y));
+      }
+    const Tensor x = tensor(a, device()), y = tensor(b, device());
+    EXPECT_EQ(floor_divide(x, y).cpu().to_vector<T>(), quotients);
+    EXPECT_EQ(remainder(x, y).cpu().to_vector<T>(), rests);
+  };
+  check(std::int8_t{});
+  check(std::uint8_t{});
+  check(std::int16_t{});
+  check(std::int32_t{});
+  check(std::int64_t{});
+}
+
+// A number that is no whole one, too large for 32 bits or NaN is not 0 either.
+TEST_P(OpsPointwise, LogicOfNumbers) {
+  const Tensor x = tensor<float>({0, 0.5, nan}, device());
+  for (const Scalar number :
+       {Scalar(0.5), Scalar(nan), Scalar(inf), Scalar(std::int64_t{1} << 40), Scalar(true)}) {
+    expect_near(logical_and(x, number), {{3}, {0, 1, 1}}, 0);
+    expect_near(logical_or(x, number), {{3}, {1, 1, 1}}, 0);
+  }
+  expect_near(logical_or(x, 0.0), {{3}, {0, 1, 1}}, 0);
+}
+
 // As Python's: 1 // 0.1 is 9 since 0.1 is a little more, and nothing fits into infinity.
 TEST_P(OpsPointwise, QuotientsOfFloatsAreWhatFits) {
   const std::vector<double> a = {1, 5, -5, inf, -7, 7, -0.0, 6, 1, -1, 0, 0.25, nan};
@@ -271,6 +310,19 @@ TEST(OpsErrors, SayTheCallAndBothOperands) {
             }),
             "matmul(float32[2, 3], float64[3, 2]): both must have one dtype: convert with "
             "to(tw::float64)");
+  const Tensor index = tensor<std::int64_t>({0, 1}, Device::cpu());
+  EXPECT_EQ(message_of([&] { gather(a, 3, index); }),
+            "gather(float32[2, 3]) has no dimension 3: there are 2");
+  EXPECT_EQ(message_of([&] { index_select(a, -3, index); }),
+            "index_select(float32[2, 3]) has no dimension -3: there are 2");
+  EXPECT_EQ(message_of([&] {
+              cat({a, a}, 2);
+            }),
+            "cat(float32[2, 3]) has no dimension 2: there are 2");
+  EXPECT_EQ(message_of([&] {
+              stack({a, a}, 3);
+            }),
+            "stack(float32[2, 3]) has no place for a dimension 3: there are 3");
   EXPECT_THROW(Tensor() + a, ArgumentError);
 }
 

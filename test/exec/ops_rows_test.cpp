@@ -154,6 +154,16 @@ TEST_P(OpsRows, CrossEntropy) {
   expect_near(cross_entropy(x, target), {{}, {sum_of(losses.values) / 5}}, 1e-5);
 }
 
+// Of logits that differ by 8 the loss is log(1 + exp(-8)), however large they are.
+TEST_P(OpsRows, SmallLossesOfLargeLogits) {
+  const double loss = std::log1p(std::exp(-8.0));
+  for (const double shift : {0.0, 1000.0, -30000.0}) {
+    const Tensor x = tensor<double>({shift + 8, shift}, device()).to(f32).view({1, 2});
+    const Tensor target = tensor<std::int64_t>({0}, device());
+    EXPECT_NEAR(cross_entropy(x, target).item<double>(), loss, 1e-3 * loss) << shift;
+  }
+}
+
 TEST_P(OpsRows, Products) {
   const Tensor a = random({37, 50}), b = random({50, 70}, f32, 2);
   const Doubles expected = matmul_of(doubles_of(a), doubles_of(b), {37, 70});

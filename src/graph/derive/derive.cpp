@@ -55,8 +55,9 @@ class Derive {
     std::vector<Tensor> results;
     for (const Tensor& tensor : by) {
       const Tensor& made = made_at(tracer_.value_of(tensor).node);
-      results.push_back(
-          made.is_defined() ? made : zeros(tensor.shape(), {tensor.dtype(), tensor.device()}));
+      results.push_back(made.is_defined()
+                            ? tracer_.separate(made)
+                            : zeros(tensor.shape(), {tensor.dtype(), tensor.device()}));
     }
     return results;
   }

@@ -66,14 +66,9 @@ void check_conv(const Tensor& x, const Tensor& weight, const Tensor& bias, const
 
 Shape conv_shape(const Tensor& x, const Tensor& weight, const ConvNumbers& n) {
   Shape shape = {x.size(0), weight.size(0), 0, 0};
-  for (const std::size_t d : {0u, 1u}) {
-    const std::int64_t size = x.shape()[2 + d] + 2 * n.padding(d);
-    const std::int64_t window = n.dilation(d) * (weight.shape()[2 + d] - 1) + 1;
-    if (window > size || weight.shape()[2 + d] == 0)
-      throw ArgumentError(fmt::format("conv2d({}, {}): a window of {} does not fit {} elements",
-                                      tensor_text(x), tensor_text(weight), window, size));
-    shape[2 + d] = (size - window) / n.stride(d) + 1;
-  }
+  for (const std::size_t d : {0u, 1u})
+    shape[2 + d] = count_windows("conv2d", {&x, &weight}, x.shape()[2 + d],
+                                 {weight.shape()[2 + d], n.stride(d), n.padding(d), n.dilation(d)});
   return shape;
 }
 
@@ -82,16 +77,20 @@ Shape conv_shape(const Tensor& x, const Tensor& weight, const ConvNumbers& n) {
 Tensor windows_of(const Tensor& x, const Shape& window, const Shape& made, const ConvNumbers& n) {
   const std::int64_t per_group = x.size(1) / n.groups();
   const Shape& s = x.strides();
+  // The way to a next one that there is not may be too long for 64 bits.
+  const auto way = [](std::int64_t count, std::int64_t stride, std::int64_t step) {
+    return count == 1 ? 0 : stride * step;
+  };
   return Tensor(x.buffer(), x.dtype(),
                 {x.size(0), n.groups(), per_group, window[2], window[3], made[2], made[3]},
-                {s[0], s[1] * per_group, s[1], s[2] * n.dilation(0), s[3] * n.dilation(1),
-                 s[2] * n.stride(0), s[3] * n.stride(1)},
+                {s[0], s[1] * per_group, s[1], way(window[2], s[2], n.dilation(0)),
+                 way(window[3], s[3], n.dilation(1)), way(made[2], s[2], n.stride(0)),
+                 way(made[3], s[3], n.stride(1))},
                 x.offset());
 }
 
 Tensor padded(const Tensor& x, const ConvNumbers& n) {
-  if (n.padding(0) == 0 && n.padding(1) == 0) return x;
-  return pad(x, {n.padding(1), n.padding(1), n.padding(0), n.padding(0)});
+  return padded_or_view(x, std::array{n.padding(1), n.padding(1), n.padding(0), n.padding(0)});
 }
 
 std::int64_t batch_of_columns(const Tensor& x, const Shape& window, const Shape& made) {
@@ -189,13 +188,14 @@ namespace {
 
 // Elements of the last two dimensions with `stride - 1` zeros between them.
 Tensor spread(const Tensor& g, const ConvNumbers& n) {
-  if (n.stride(0) == 1 && n.stride(1) == 1) return g;
   const std::int64_t height = g.size(2), width = g.size(3);
+  const std::int64_t down = height == 1 ? 1 : n.stride(0), across = width == 1 ? 1 : n.stride(1);
+  if (down == 1 && across == 1) return g;
   const Tensor apart = pad(g.reshape({g.size(0), g.size(1), height, 1, width, 1}),
-                           {0, n.stride(1) - 1, 0, 0, 0, n.stride(0) - 1});
-  return apart.reshape({g.size(0), g.size(1), height * n.stride(0), width * n.stride(1)})
-      .slice(2, 0, (height - 1) * n.stride(0) + 1)
-      .slice(3, 0, (width - 1) * n.stride(1) + 1);
+                           {0, across - 1, 0, 0, 0, down - 1});
+  return apart.reshape({g.size(0), g.size(1), height * down, width * across})
+      .slice(2, 0, (height - 1) * down + 1)
+      .slice(3, 0, (width - 1) * across + 1);
 }
 
 // The derivative by the input is a convolution of what lies between, with the weight turned round.
@@ -219,7 +219,8 @@ Tensor derive_conv_input(const Derivation& d, const ConvNumbers& n) {
   ConvOptions options;
   options.dilation = {n.dilation(0), n.dilation(1)};
   options.groups = g;
-  return conv2d(pad(apart, {low[1], high[1], low[0], high[0]}), turned, {}, options);
+  const Tensor reached = padded_or_view(apart, std::array{low[1], high[1], low[0], high[0]});
+  return conv2d(reached, turned, {}, options);
 }
 
 }  // namespace

@@ -91,6 +91,32 @@ Shape broadcast_shape(std::string_view call, const Tensor& a, const Tensor& b) {
   return broadcast_shapes(call, a.shape(), b.shape());
 }
 
+int dimension_of(std::string_view call, const Tensor& x, int axis) {
+  if (axis >= -x.rank() && axis < x.rank()) return axis < 0 ? axis + x.rank() : axis;
+  throw ArgumentError(fmt::format("{}({}) has no dimension {}: there are {}", call, tensor_text(x),
+                                  axis, x.rank()));
+}
+
+std::int64_t count_windows(std::string_view call, std::initializer_list<const Tensor*> operands,
+                           std::int64_t size, const Windows& w) {
+  const auto refuse = [&](const std::string& reason) {
+    std::string text(call);
+    for (const Tensor* operand : operands)
+      text += (operand == *operands.begin() ? "(" : ", ") + tensor_text(*operand);
+    throw ArgumentError(text + "): " + reason);
+  };
+  std::int64_t length = 0, padded = 0;
+  if (__builtin_mul_overflow(w.window - 1, w.dilation, &length) ||
+      __builtin_add_overflow(length, 1, &length) || __builtin_mul_overflow(w.padding, 2, &padded) ||
+      __builtin_add_overflow(padded, size, &padded))
+    refuse(fmt::format("a window of {} with dilation {} and padding {} reaches beyond 64 bits",
+                       w.window, w.dilation, w.padding));
+  if (w.window < 1 || length > padded)
+    refuse(
+        fmt::format("a window of {} does not fit {} elements", w.window < 1 ? 0 : length, padded));
+  return (padded - length) / w.stride + 1;
+}
+
 std::uint32_t axes_mask(std::string_view call, const Tensor& x, const Axes& axes) {
   check_rank(call, x);
   if (axes.list().empty()) return (1u << x.rank()) - 1;

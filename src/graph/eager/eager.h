@@ -78,6 +78,21 @@ std::optional<Tensor> reduce_in_parts(Op op, const Tensor& x, std::uint32_t mask
 // A copy whose reduced dimensions lie side by side in memory, so that they can be walked as one.
 Tensor with_rows_together(const Tensor& x, std::uint32_t reduced);
 
+// As `pad`; x or a view of it where nothing is added.
+Tensor padded_or_view(const Tensor& x, std::span<const std::int64_t> edges, double value = 0);
+
+// The dimension of x that an axis names, negative ones from the end; throws for one that is not
+// there.
+int dimension_of(std::string_view call, const Tensor& x, int axis);
+
+// How many windows there are along a dimension of `size` elements; throws where not one fits, with
+// the operands of the call.
+struct Windows {
+  std::int64_t window, stride, padding, dilation;
+};
+std::int64_t count_windows(std::string_view call, std::initializer_list<const Tensor*> operands,
+                           std::int64_t size, const Windows& windows);
+
 // Along the last dimension; 0 where all of a row are -inf.
 Tensor masked_softmax(const Tensor& x);
 

@@ -78,7 +78,7 @@ Tensor cat(std::span<const Tensor> tensors, int axis) {
   const Tensor& first = tensors[0];
   if (first.rank() == 0)
     throw ArgumentError("cat needs tensors with dimensions: stack puts single numbers together");
-  const int d = wrap_dimension(axis, first.rank());
+  const int d = graph::dimension_of("cat", first, axis);
   Shape shape = first.shape();
   shape[static_cast<std::size_t>(d)] = 0;
   for (const Tensor& tensor : tensors) {
@@ -111,6 +111,10 @@ Tensor cat(std::span<const Tensor> tensors, int axis) {
 
 Tensor stack(std::span<const Tensor> tensors, int axis) {
   graph::common_of("stack", tensors);
+  const int rank = tensors[0].rank();
+  if (axis < -rank - 1 || axis > rank)
+    throw ArgumentError(fmt::format("stack({}) has no place for a dimension {}: there are {}",
+                                    graph::tensor_text(tensors[0]), axis, rank + 1));
   std::vector<Tensor> parts;
   for (const Tensor& tensor : tensors) {
     if (tensor.shape() != tensors[0].shape())
@@ -118,7 +122,7 @@ Tensor stack(std::span<const Tensor> tensors, int axis) {
                                       graph::tensor_text(tensors[0]), graph::tensor_text(tensor)));
     parts.push_back(tensor.unsqueeze(axis));
   }
-  return cat(parts, axis < 0 ? axis + tensors[0].rank() + 1 : axis);
+  return cat(parts, axis < 0 ? axis + rank + 1 : axis);
 }
 
 }  // namespace tilewright

@@ -246,14 +246,14 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   graph::check_index("gather", x, index);
   if (x.rank() == 0 && index.rank() == 0)
     return gather(x.reshape({1}), 0, index.reshape({1})).reshape({});
-  const std::int64_t d = wrap_dimension(axis, x.rank());
+  const std::int64_t d = graph::dimension_of("gather", x, axis);
   graph::check_index_shape("gather", x, static_cast<int>(d), index);
   return apply_call("gather", std::array{x, index}, std::array{d}, {x.dtype(), index.shape()});
 }
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   graph::check_one_index("index_select", x, index);
-  const std::int64_t d = wrap_dimension(axis, x.rank());
+  const std::int64_t d = graph::dimension_of("index_select", x, axis);
   Shape shape = x.shape();
   shape[static_cast<std::size_t>(d)] = index.numel();
   return apply_call("index_select", std::array{x, index}, std::array{d},
@@ -265,7 +265,7 @@ static Tensor put_values(std::string_view call, const Tensor& x, int axis, const
   graph::check_index(call, x, index);
   if (x.rank() == 0 && index.rank() == 0)
     return put_values(call, x.reshape({1}), 0, index.reshape({1}), values.reshape({1})).reshape({});
-  const std::int64_t d = wrap_dimension(axis, x.rank());
+  const std::int64_t d = graph::dimension_of(call, x, axis);
   graph::check_index_shape(call, x, static_cast<int>(d), index);
   graph::check_values(call, x, values, index.shape());
   return apply_call(call, std::array{x, index, graph::cut_to(values, index.shape())}, std::array{d},
@@ -289,7 +289,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& values) {
   graph::check_one_index("index_add", x, index);
-  const std::int64_t d = wrap_dimension(axis, x.rank());
+  const std::int64_t d = graph::dimension_of("index_add", x, axis);
   Shape wanted = x.shape();
   wanted[static_cast<std::size_t>(d)] = index.numel();
   if (values.shape() != wanted || values.dtype() != x.dtype())

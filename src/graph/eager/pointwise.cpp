@@ -167,8 +167,7 @@ Tensor apply_pointwise(Op op, std::span<const Operand> operands) {
       walk.add_operand(tensor->shape(), tensor->strides());
       arguments[tensors++] = *tensor;
     } else {
-      numbers[scalars] = number_argument(formula.numbers[scalars], operand.number());
-      ++scalars;
+      numbers[scalars++] = operand_argument(operand_dtype(op, common), operand.number());
     }
   }
   walk.add_operand(out.shape(), out.strides());

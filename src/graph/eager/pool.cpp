@@ -50,18 +50,14 @@ Shape pooled_shape(std::string_view call, const Tensor& x, const PoolNumbers& n)
   Shape shape = x.shape();
   for (const std::size_t d : {0u, 1u}) {
     if (n.window(d) < 1 || n.stride(d) < 1 || n.dilation(d) < 1 || n.padding(d) < 0 ||
-        2 * n.padding(d) > n.window(d))
+        n.padding(d) > n.window(d) / 2)
       throw ArgumentError(
           fmt::format("{}({}): window {}, stride {} and dilation {} must be at least 1, padding {} "
                       "at most half "
                       "of the window",
                       call, tensor_text(x), n.window(d), n.stride(d), n.dilation(d), n.padding(d)));
     std::int64_t& size = shape[shape.size() - 2 + d];
-    const std::int64_t left = size + 2 * n.padding(d) - n.dilation(d) * (n.window(d) - 1) - 1;
-    if (left < 0)
-      throw ArgumentError(fmt::format("{}({}): a window of {} does not fit {} elements", call,
-                                      tensor_text(x), n.dilation(d) * (n.window(d) - 1) + 1, size));
-    size = left / n.stride(d) + 1;
+    size = count_windows(call, {&x}, size, {n.window(d), n.stride(d), n.padding(d), n.dilation(d)});
   }
   return shape;
 }

@@ -69,16 +69,20 @@ Value emit_sign(Builder& b, Value x) {
   return b.select(b.compare("lt", x, zero), emit_number(b, x, -1), up);
 }
 
+// Is a rest that is not 0 of another sign than its divisor? Then it is Python's plus the divisor.
+Value emit_differs_in_sign(Builder& b, Value rest, Value divisor) {
+  const Value zero = emit_number(b, rest, 0);
+  return b.binary(Kind::And, b.compare("ne", rest, zero),
+                  b.binary(Kind::Xor, b.compare("lt", rest, zero), b.compare("lt", divisor, zero)));
+}
+
 // Python's, whose result has the divisor's sign; 0 for integers divided by 0.
 Value emit_remainder(Builder& b, Value x, Value y) {
   const Value zero = emit_number(b, x, 0);
   Value divisor = y;
   if (b.type(x).is_int()) divisor = b.select(b.compare("eq", y, zero), emit_number(b, x, 1), y);
   const Value rest = b.binary(Kind::Remainder, x, divisor);
-  const Value is_wrong =
-      b.binary(Kind::And, b.compare("ne", rest, zero),
-               b.binary(Kind::Xor, b.compare("lt", rest, zero), b.compare("lt", divisor, zero)));
-  return b.select(is_wrong, b.binary(Kind::Add, rest, divisor), rest);
+  return b.select(emit_differs_in_sign(b, rest, divisor), b.binary(Kind::Add, rest, divisor), rest);
 }
 
 // From the exact rest, since x / y may be rounded up to the next whole number: 1 // 0.1 is 9. The
@@ -86,9 +90,7 @@ Value emit_remainder(Builder& b, Value x, Value y) {
 Value emit_floor_divide_floats(Builder& b, Value x, Value y) {
   const Value zero = emit_number(b, x, 0), one = emit_number(b, x, 1);
   const Value rest = b.binary(Kind::Remainder, x, y);
-  const Value is_below =
-      b.binary(Kind::And, b.compare("ne", rest, zero),
-               b.binary(Kind::Xor, b.compare("lt", rest, zero), b.compare("lt", y, zero)));
+  const Value is_below = emit_differs_in_sign(b, rest, y);
   const Value whole = emit_division(b, b.binary(Kind::Subtract, x, rest), y, true);
   const Value near = b.select(is_below, b.binary(Kind::Subtract, whole, one), whole);
   const Value low = b.math("floor", {near});
@@ -104,11 +106,14 @@ Value emit_floor_divide_floats(Builder& b, Value x, Value y) {
 
 Value emit_floor_divide(Builder& b, Value x, Value y) {
   if (b.type(x).is_float()) return emit_floor_divide_floats(b, x, y);
-  const Value zero = emit_number(b, x, 0);
+  const Value zero = emit_number(b, x, 0), one = emit_number(b, x, 1);
   const Value is_zero = b.compare("eq", y, zero);
-  const Value divisor = b.select(is_zero, emit_number(b, x, 1), y);
-  const Value exact = b.binary(Kind::Subtract, x, emit_remainder(b, x, divisor));
-  return b.select(is_zero, zero, b.binary(Kind::Divide, exact, divisor));
+  const Value divisor = b.select(is_zero, one, y);
+  const Value whole = b.binary(Kind::Divide, x, divisor);
+  const Value rest = b.binary(Kind::Remainder, x, divisor);
+  // Of the quotient that drops the rest: x without its rest may be out of range.
+  const Value below = b.select(emit_differs_in_sign(b, rest, divisor), one, zero);
+  return b.select(is_zero, zero, b.binary(Kind::Subtract, whole, below));
 }
 
 // By squaring, modulo 2^bits as products are: all bits of the exponent count, since only even bases

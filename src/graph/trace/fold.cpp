@@ -84,16 +84,13 @@ class Folding {
       return value.is_number() || constants_[static_cast<std::size_t>(value.node)].has_value();
     };
     if (std::all_of(node.operands.begin(), node.operands.end(), is_constant)) return;
-    const DType dtype = number_dtype(compute_dtype(node.operand_dtype));
     for (std::size_t o = 0; o < node.operands.size(); ++o) {
       Value& value = node.operands[o];
       if (value.is_number() || !is_constant(value)) continue;
       if (node.op == Op::Where && o == 0) continue;  // a condition is a tensor
       const double number = *constants_[static_cast<std::size_t>(value.node)];
       Value folded;
-      folded.number = is_floating(dtype)
-                          ? number_argument(dtype, Scalar(number))
-                          : number_argument(dtype, Scalar(static_cast<std::int64_t>(number)));
+      folded.number = operand_argument(node.operand_dtype, Scalar(number));
       value = std::move(folded);
     }
   }

@@ -103,6 +103,16 @@ Tensor Tracer::same_as(const Value& value, DType dtype) {
                      {dtype, graph.device, value.shape, contiguous_strides(value.shape), 0});
 }
 
+Tensor Tracer::separate(const Tensor& tensor) {
+  const Value value = value_of(tensor);
+  bool is_repeated = false;
+  for (std::size_t d = 0; d < value.shape.size(); ++d)
+    is_repeated |= value.strides[d] == 0 && value.shape[d] > 1;
+  if (is_repeated || graph.nodes[static_cast<std::size_t>(value.node)].is_given())
+    return same_as(value, tensor.dtype());
+  return tensor_of(value);
+}
+
 void Tracer::give_node(const TracedNode& handle) {
   const std::unique_ptr<Value> same = std::move(handle.same);
   const Tensor copied = tensor_of(*same);
@@ -243,11 +253,11 @@ Tensor Tracer::record_pointwise(Op op, std::span<const Operand> operands, DType 
             .operand_dtype = operand_dtype(op, common),
             .dtype = result_dtype(op, common),
             .shape = shape};
-  const DType number_type = number_dtype(compute_dtype(node.operand_dtype));
   node.operands.reserve(operands.size());
   for (const Operand& operand : operands) {
     if (operand.tensor() != nullptr) node.operands.push_back(value_of(*operand.tensor()));
-    else node.operands.push_back({.number = number_argument(number_type, operand.number())});
+    else
+      node.operands.push_back({.number = operand_argument(node.operand_dtype, operand.number())});
   }
   for (std::size_t i = 0; i < operands.size() && operands.size() == 2; ++i) {
     const Tensor* const other = operands[1 - i].tensor();

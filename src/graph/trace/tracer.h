@@ -37,6 +37,8 @@ class Tracer {
   Value value_of(const Tensor& tensor);
   Tensor tensor_of(int node);
   Tensor tensor_of(const Value& value);
+  // A tensor of its own with these elements: what is written to one is not seen in the other.
+  Tensor separate(const Tensor& tensor);
   // A node of its own that stands for a tensor; `finish` puts the tensor in its place again.
   Tensor begin_derivative(const Tensor& tensor);
   void finish();

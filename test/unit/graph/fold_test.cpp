@@ -201,6 +201,15 @@ TEST(MadeContents, IntegersHaveOneZero) {
   graph_of(signless, abs(random({3, 4})));
 }
 
+TEST(MadeContents, NumbersThatAreNotZeroAreTrue) {
+  for (const double value : {0.5, std::numeric_limits<double>::quiet_NaN(), -0.0}) {
+    const auto both = [&](const Tensor& x) {
+      return to(logical_and(x, full({4}, value, {f32, cpu})), f32);
+    };
+    graph_of(both, random({3, 4}));
+  }
+}
+
 // A mask of two aranges is neither computed while the function is traced nor kept: each kernel that
 // reads it computes its elements.
 TEST(MadeContents, MasksOfPlacesAreNotInMemory) {

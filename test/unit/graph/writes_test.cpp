@@ -95,6 +95,44 @@ TEST(TracedWrites, ResultsOfOperationsCanBeWritten) {
   kernels_of(equal, random({3, 5}));
 }
 
+TEST(TracedWrites, PaddingIsACopy) {
+  for (const std::vector<std::int64_t>& edges :
+       {std::vector<std::int64_t>{}, {0, 0}, {-1, 0}, {1, 0}}) {
+    const auto padded = [&](const Tensor& x) {
+      const Tensor a = exp(x), b = pad(a, edges);
+      b.fill(2);
+      return sum(a) + b;
+    };
+    kernels_of(padded, random({3, 5}));
+    const auto of_an_argument = [&](const Tensor& x) {
+      const Tensor b = pad(x, edges);
+      b[0].fill(2);
+      return b;
+    };
+    kernels_of(of_an_argument, random({3, 5}));
+  }
+}
+
+// The derivatives by both are one value, and repeat one element.
+TEST(TracedWrites, DerivativesAreTensorsOfTheirOwn) {
+  const Tensor x = random({3, 4}), y = random({3, 4}, 5);
+  const auto losses = {+[](const std::vector<Tensor>& p) { return sum(p[0] + p[1]); },
+                       +[](const std::vector<Tensor>& p) { return sum(exp(p[0] + p[1])); },
+                       +[](const std::vector<Tensor>& p) { return sum(p[0].t()); }};
+  for (const auto loss : losses) {
+    const auto written = [&](const std::vector<Tensor>& p) {
+      const auto [value, g] = value_and_grad(loss)(p);
+      g[0][1].fill(5);
+      g[0].select(1, 2).copy_from(g[1].select(1, 0) * 3.0);
+      return g;
+    };
+    const std::vector<Tensor> expected = written({x, y});
+    const std::vector<Tensor> made = compile(written)(std::vector<Tensor>{x, y});
+    for (const std::size_t i : {0u, 1u})
+      EXPECT_TRUE(allclose(made[i], expected[i], {.relative = 1e-5})) << made[i] << expected[i];
+  }
+}
+
 TEST(TracedWrites, WhatWasReadBeforeStaysAsItWas) {
   const auto late = [](const Tensor& x) {
     const Tensor bias = zeros({4}, {f32, cpu});
