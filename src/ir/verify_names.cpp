@@ -149,8 +149,8 @@ class NameRules {
     for (const Value value : names) {
       const std::string& name = kernel_.name_of(value);
       const auto found = meanings_.find(name);
-      const bool is_meant = found != meanings_.end() && !found->second.empty() &&
-                            found->second.back().value == value;
+      const bool is_meant =
+          found != meanings_.end() && !found->second.empty() && found->second.back().value == value;
       require(&op, is_meant, "rule F8: '{}' is the name of another value here", name);
     }
   }
@@ -169,8 +169,7 @@ class NameRules {
     return op.facts().has(Nested) || op.facts().is_atomic() || op.results.size() != 1;
   }
   bool is_expression(const Op& op) const {
-    return !is_written(op) &&
-           (op.kind == OpKind::Constant || kernel_.name_of(op.result()).empty());
+    return !is_written(op) && (op.kind == OpKind::Constant || kernel_.name_of(op.result()).empty());
   }
 
   Touches reads_of(const Op& op) const {
@@ -184,10 +183,7 @@ class NameRules {
 
   Touches writes_of(const Op& op) const {
     Touches out;
-    const bool writes_first = op.kind == OpKind::Write || op.kind == OpKind::LoadTo ||
-                              op.kind == OpKind::StoreFrom;
-    const bool is_access = op.facts().is(Family::Access) && op.facts().has(Writes);
-    if (writes_first || is_access || op.kind == OpKind::CopyTo) add(out, touch_of(op.operands[0]));
+    if (op.facts().has(Writes) || op.kind == OpKind::CopyTo) add(out, touch_of(op.operands[0]));
     for_effects(op, [&](LibraryEffect::Kind kind, Value operand) {
       if (kind == LibraryEffect::Kind::Write || kind == LibraryEffect::Kind::Add)
         add(out, touch_of(operand));
@@ -216,8 +212,8 @@ class NameRules {
     if (write.kind == Kind::Memory && read.kind == Kind::Memory)
       return order_.may_overlap(write.pointer, read.pointer);
     // An array that is not known may be memory.
-    const bool is_known = (write.kind == Kind::Memory || write.array) &&
-                          (read.kind == Kind::Memory || read.array);
+    const bool is_known =
+        (write.kind == Kind::Memory || write.array) && (read.kind == Kind::Memory || read.array);
     if (write.kind != read.kind) return !is_known;
     return !is_known || write.array == read.array || (write.is_shared && read.is_shared);
   }

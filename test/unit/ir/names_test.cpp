@@ -43,9 +43,10 @@ TEST(VerifyNames, WhatAnExpressionReadsStaysUntilItIsUsed) {
   const std::string deep = read + "  %3 = mul %2, %one : f32\n";
   EXPECT_THAT(verdict_of_names(deep + "  write %x, %0, %one\n  write %y, %0, %3\n"),
               HasSubstr("'write' before it changes"));
-  EXPECT_THAT(verdict_of_names(read + "  %is = compare %n, %0 {is = \"lt\"} : b1\n  if %is {\n"
-                                      "    write %x, %0, %one\n    yield\n  } then {\n    yield\n"
-                                      "  }\n" +
+  EXPECT_THAT(verdict_of_names(read +
+                               "  %is = compare %n, %0 {is = \"lt\"} : b1\n  if %is {\n"
+                               "    write %x, %0, %one\n    yield\n  } then {\n    yield\n"
+                               "  }\n" +
                                use),
               HasSubstr("'if' before it changes"));
   // The op that changes it may use it.
@@ -60,9 +61,8 @@ TEST(VerifyNames, ANameKeepsWhatWasRead) {
 
 TEST(VerifyNames, MemoryIsLoadedBeforeItIsStored) {
   const auto verdict = [](const std::string& to, const std::string& arguments) {
-    std::string text =
-        verdict_of_names("  %2 = load %p : f32\n  store %" + to + ", %one\n  write %y, %0, %2\n",
-                         arguments);
+    std::string text = verdict_of_names(
+        "  %2 = load %p : f32\n  store %" + to + ", %one\n  write %y, %0, %2\n", arguments);
     return text;
   };
   EXPECT_THAT(verdict("p", ""), HasSubstr("'store' before it changes"));
@@ -70,9 +70,10 @@ TEST(VerifyNames, MemoryIsLoadedBeforeItIsStored) {
 }
 
 TEST(VerifyNames, OthersWriteWhereThreadsMeet) {
-  const std::string shared = "  %s = array {count = 8, offset = 0} : f32@shared\n"
-                             "  write %s, %thread, %one\n"
-                             "  %2 = linear %thread {factors = [-1], offset = 7} : i32\n";
+  const std::string shared =
+      "  %s = array {count = 8, offset = 0} : f32@shared\n"
+      "  write %s, %thread, %one\n"
+      "  %2 = linear %thread {factors = [-1], offset = 7} : i32\n";
   EXPECT_EQ(verdict_of_names(shared + "  barrier\n  %3 = read %s, %2 : f32\n  write %y, %0, %3\n"),
             "valid");
   // It would be written behind the second barrier, where another thread may write already.
@@ -138,25 +139,26 @@ TEST(VerifyNames, WhatIsCarriedIsAssignedOneAfterTheOther) {
   const auto verdict = [&](const std::string& ops) {
     std::string text = loop(ops);
     text.replace(text.find("%2 ="), 4, "%2, %3 =");
-    return verdict_of_names(text + "  %4 = cast %2 : f32\n  write %y, %0, %4\n"
-                                   "  %5 = cast %3 : f32\n  write %y, %0, %5\n");
+    return verdict_of_names(text +
+                            "  %4 = cast %2 : f32\n  write %y, %0, %4\n"
+                            "  %5 = cast %3 : f32\n  write %y, %0, %5\n");
   };
   EXPECT_EQ(verdict("    %t = linear %a {factors = [1], offset = 1} : i32\n    yield %t, %b\n"),
             "valid");
   EXPECT_EQ(verdict("    %a_before = hint %a : i32\n    yield %b, %a_before\n"), "valid");
   EXPECT_THAT(verdict("    yield %b, %a\n"),
               HasSubstr("rule F8: 'a' is assigned before what asks for it is yielded"));
-  EXPECT_THAT(
-      verdict("    %7 = linear %a {factors = [1], offset = 1} : i32\n"
-              "    %8 = linear %a {factors = [2]} : i32\n    yield %7, %8\n"),
-      HasSubstr("rule F8: 'a' is assigned before"));
+  EXPECT_THAT(verdict("    %7 = linear %a {factors = [1], offset = 1} : i32\n"
+                      "    %8 = linear %a {factors = [2]} : i32\n    yield %7, %8\n"),
+              HasSubstr("rule F8: 'a' is assigned before"));
 }
 
 TEST(VerifyNames, ALoopGivesItsVariables) {
-  EXPECT_THAT(verdict_of_names("  %last = for %0, %n, %1, %0 {over = \"rounds\"} : i32 (%i: i32, %a: "
-                               "i32) {\n    yield %i\n  }\n  %v = cast %last : f32\n"
-                               "  write %y, %0, %v\n"),
-              HasSubstr("rule F8: what a loop gives has the name of its variable"));
+  EXPECT_THAT(
+      verdict_of_names("  %last = for %0, %n, %1, %0 {over = \"rounds\"} : i32 (%i: i32, %a: "
+                       "i32) {\n    yield %i\n  }\n  %v = cast %last : f32\n"
+                       "  write %y, %0, %v\n"),
+      HasSubstr("rule F8: what a loop gives has the name of its variable"));
 }
 
 TEST(VerifyNames, NamesAreIdentifiersOfCpp) {
