@@ -3,7 +3,6 @@
 #include "ir/verify_final.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,14 +15,12 @@
 namespace tilewright::ir {
 namespace {
 
-constexpr int many_uses = 2;
-
 // ---- Rules of the stage
 
 class FinalRules {
  public:
   explicit FinalRules(const Kernel& kernel)
-      : kernel_(kernel), uses_(uses_in_own_region(kernel)), is_seen_(kernel.value_count(), false) {}
+      : kernel_(kernel), is_seen_(kernel.value_count(), false) {}
 
   void check() {
     for (const KernelArgument& argument : kernel_.arguments) see(nullptr, argument.value);
@@ -41,8 +38,6 @@ class FinalRules {
   void see(const Op* op, Value value) {
     is_seen_[value.id] = true;
     require(op, kernel_.type(value).is_scalar(), "rule F1: a value of stage final is no tile");
-    const std::string& name = kernel_.name_of(value);
-    require(op, name.empty() || is_identifier(name), "rule F8: '{}' is no identifier", name);
   }
 
   void check(const Region& region) {
@@ -63,7 +58,6 @@ class FinalRules {
         for (const Region& inner : op->regions) check(inner);
       }
       for (const Value value : op->results) see(op, value);
-      check_names(*op);
     }
   }
 
@@ -110,54 +104,16 @@ class FinalRules {
     }
   }
 
-  // Constants are written where they are used; so is what has one use and no name. What an atomic
-  // found may be used by nobody.
-  void check_names(const Op& op) const {
-    if (op.kind == OpKind::Constant || op.facts().has(Nested) || op.facts().is_atomic()) return;
-    for (const Value value : op.results)
-      require(&op, !kernel_.name_of(value).empty() || uses_[value.id] == 1,
-              "rule F8: a value without a name is used once, in its own region");
-  }
-
   const Kernel& kernel_;
-  const std::vector<int> uses_;
   std::vector<bool> is_seen_;
   bool has_begun_ = false;  // every block of the program
 };
 
-void count_uses_of(const Region& region, std::vector<bool>& is_here, std::vector<int>& uses) {
-  for (const Op* op : region.ops) {
-    for (const Value operand : op->operands)
-      uses[operand.id] += is_here[operand.id] ? 1 : many_uses;
-    for (const Region& inner : op->regions) {
-      std::vector<bool> inside(is_here.size(), false);
-      count_uses_of(inner, inside, uses);
-    }
-    for (const Value result : op->results) is_here[result.id] = true;
-  }
-}
-
 }  // namespace
-
-bool is_identifier(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) {
-           return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-         });
-}
-
-std::vector<int> uses_in_own_region(const Kernel& kernel) {
-  std::vector<int> uses(kernel.value_count(), 0);
-  std::vector<bool> is_here(kernel.value_count(), false);
-  count_uses_of(kernel.body, is_here, uses);
-  return uses;
-}
 
 void verify_final(const Kernel& kernel) {
   FinalRules(kernel).check();
+  verify_names(kernel);
   if (const Op* op = find_divergent(kernel))
     fail_verification(kernel, op, "rule F4: not all threads come to where they meet");
   const std::vector<Unordered> found = find_unordered(kernel);

@@ -9,8 +9,9 @@
 //   F6  a product of warpgroups is waited for before its sums are touched, its words or what it reads
 //       are written, and before the end; what threads wrote is shown to it
 //   F7  the region of for_programs sees its arguments alone
-//   F8  a value without a name is used once, in its own region, by the op or expression after it;
-//       names are identifiers of C++
+//   F8  a value without a name is used once, in its own region, and nothing between changes what it
+//       reads; names are identifiers of C++, which finds the value by each that is meant
+//       (verify_names.cpp)
 //   F9  a `call` names a function of the library, and fits it
 #pragma once
 
@@ -23,6 +24,9 @@ namespace tilewright::ir {
 
 // Throws VerificationError. Structure and types must be right already.
 void verify_final(const Kernel& kernel);
+
+// Rule F8.
+void verify_names(const Kernel& kernel);
 
 // The type rules of the ops of family Final.
 void verify_final_types(const Kernel& kernel, const Op& op);

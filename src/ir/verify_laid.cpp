@@ -22,6 +22,8 @@ class LaidRules {
       if (!sweep && place == Place::Inside && has_tile(*op))
         fail_verification(kernel_, op,
                           "rule L1: an op on the elements of a tile stands in a sweep");
+      if (gives_element(*op))
+        fail_verification(kernel_, op, "rule L1: an element of a tile is a scalar by a reduction");
       if (sweep && op->results.empty() && place == Place::Inside)
         check_shape(*op, *sweep, "stores");
       if (sweep && op->kind == OpKind::Reduce) check_shape(*op, *sweep, "reduces");
@@ -61,6 +63,12 @@ class LaidRules {
     const auto is_tile = [&](Value value) { return kernel_.type(value).is_tile(); };
     return std::any_of(op.operands.begin(), op.operands.end(), is_tile) ||
            std::any_of(op.results.begin(), op.results.end(), is_tile);
+  }
+
+  // Where a view stands says nothing of when what it sees is read.
+  bool gives_element(const Op& op) const {
+    return op.facts().is(Family::View) && has_tile(op) && !kernel_.type(op.result()).is_tile() &&
+           !kernel_.type(op.result()).is_pointer;
   }
 
   void check_shape(const Op& op, const Op& sweep, const std::string& what) const {

@@ -342,6 +342,48 @@ def accumulator_handed_on(x, y, BLOCK: tl.constexpr):
         kept = c
 
 
+
+# ---- An element of a tile as a scalar, which is used behind a store to where it comes from
+
+@triton.jit
+def only_element(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    one = tl.load(x + 5 + tl.arange(0, 1))
+    tl.store(x + i, i)
+    tl.store(y + i, i + tl.reshape(one, ()))
+
+
+@triton.jit
+def only_pointer(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    p = tl.reshape(x + 5 + tl.arange(0, 1), ())
+    before = tl.load(p)
+    tl.store(x + i, i)
+    tl.store(y + i, i + before * 10 + tl.load(p))
+
+
+@triton.jit
+def only_halves(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    low, high = tl.split(tl.load(x + 6 + tl.arange(0, 2)))
+    tl.store(x + i, i)
+    tl.store(y + i, i + low * 10 + high)
+
+
+@triton.jit
+def only_in_rounds(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    first = tl.arange(0, 1)
+    one = tl.load(x + 7 + first[:, None] + first[None, :])
+    carried = tl.load(x + 9 + first)
+    total = tl.reshape(one, ())
+    for k in range(3):
+        now = tl.load(x + k + first) * 2 + carried
+        total += tl.reshape(now, ()) * (k + 1) + tl.reshape(carried, ())
+        tl.store(x + k + 1 + first, now)
+        carried = carried * 2 + k
+    tl.store(y + i, i + total)
+
 # ---- Two arguments, which the test gives one memory too
 
 @triton.jit

@@ -70,11 +70,15 @@ TEST_P(MemoryOrder, OnAGpu) {
 
 std::vector<OrderCase> order_cases() {
   std::vector<OrderCase> cases;
-  for (const char* kernel :
-       {"store_store", "late_reload", "late_store", "count_up", "carried_pointer", "carried_stores",
-        "carried_gather", "if_pointer", "where_pointer", "cast_pointer", "while_reversed",
-        "if_in_loop", "empty_loop", "scalar_atomic", "previous", "lost_barrier", "sort_and_atomic",
-        "reshaped_index", "initial_handed_on", "carried_handed_on", "accumulator_handed_on"})
+  for (const char* kernel : {"store_store",       "late_reload",       "late_store",
+                             "count_up",          "carried_pointer",   "carried_stores",
+                             "carried_gather",    "if_pointer",        "where_pointer",
+                             "cast_pointer",      "while_reversed",    "if_in_loop",
+                             "empty_loop",        "scalar_atomic",     "previous",
+                             "lost_barrier",      "sort_and_atomic",   "reshaped_index",
+                             "initial_handed_on", "carried_handed_on", "accumulator_handed_on",
+                             "only_element",      "only_pointer",      "only_halves",
+                             "only_in_rounds"})
     cases.push_back({kernel});
   cases.push_back({"add_transposed"});
   cases.push_back({"reload_transposed"});

@@ -122,6 +122,26 @@ TEST(Layers, ThePrinterOfFinalIsBlind) {
   EXPECT_GE(files, 6);
 }
 
+// Passes and lowerings decide by ops: none of them sees text. Only the length of a line is asked
+// for, by one file, to choose who gets a name.
+TEST(Layers, PassesAndLoweringsSeeNoText) {
+  const fs::path source = fs::path(TW_SOURCE_FOLDER) / "src";
+  int files = 0;
+  for (const char* folder : {"passes", "codegen/lower"})
+    for (const auto& entry : fs::recursive_directory_iterator(source / folder)) {
+      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+      ++files;
+      if (entry.path().filename() == "expression_facts.cpp") continue;
+      for (const std::string& include : quoted_includes(entry.path()))
+        EXPECT_FALSE(include.starts_with("codegen/print/") ||
+                     include == "codegen/text/expressions.h")
+            << entry.path() << " includes " << include;
+    }
+  for (const std::string& include : quoted_includes(source / "codegen/cuda/plan_kernel.cpp"))
+    EXPECT_FALSE(include.starts_with("codegen/print/")) << include;
+  EXPECT_GT(files, 200);
+}
+
 TEST(Layers, AWrongIncludeIsFound) {
   const fs::path file = fs::path(testing::TempDir()) / "layers_test_wrong.h";
   std::ofstream(file) << "#include \"tensor/tensor_state.h\"\n#include \"base/hash.h\"\n";

@@ -22,7 +22,7 @@ constexpr double least_sure_divisor = 0x1p-64, most_sure_divisor = 0x1p64;
 
 std::string LoopLowering::key_of(const ElementIndex& index) const {
   std::string key;
-  for (const PlacedValue& coordinate : index.at) key += text_.argument(coordinate.value) + ",";
+  for (const PlacedValue& coordinate : index.at) key += written_.key(coordinate.value) + ",";
   return key;
 }
 
@@ -75,9 +75,7 @@ PlacedValue LoopLowering::element(LoweredNest& nest, ir::Value value, const Elem
 // condition does not become vector code.
 PlacedValue LoopLowering::arm(LoweredNest& nest, ir::Value value, const ElementIndex& index) {
   const PlacedValue written = element(nest, value, index);
-  if (written.depth < nest.depth() ||
-      text_.operand(written.value).find_first_of("([") == std::string::npos)
-    return written;
+  if (written.depth < nest.depth() || written_.is_plain(written.value)) return written;
   return nest.known[{value.id, key_of(index)}] =
              name_in(nest, value, copied(written.value), written.depth);
 }
@@ -217,7 +215,7 @@ std::optional<ir::Value> LoopLowering::divided(LoweredNest& nest, const ir::Op& 
   const PlacedValue by = element(nest, op.operands[1], index);
   const PlacedValue over = element(nest, op.operands[0], index);
   if (by.depth >= nest.depth() || over.depth < nest.depth()) return std::nullopt;
-  PlacedValue& divisor = nest.known[{op.operands[1].id, "divisor " + text_.operand(by.value)}];
+  PlacedValue& divisor = nest.known[{op.operands[1].id, "divisor " + written_.key(by.value)}];
   if (!divisor.value) {
     const bool is_in_range = op.number("divisor_from", 0) >= least_sure_divisor &&
                              op.number("divisor_to", HUGE_VAL) <= most_sure_divisor;
@@ -292,7 +290,7 @@ PlacedValue LoopLowering::computed(LoweredNest& nest, const ir::Op& op, ir::Valu
 ir::Value LoopLowering::copied(ir::Value value) {
   const Type& type = type_of(value);
   const bool is_struct = type.is_float() && size_of(type.dtype) < 4;
-  if (!is_struct || text_.operand(value).ends_with(')')) return value;
+  if (!is_struct || written_.is_computed(value)) return value;
   return call(LibraryKind::Copy, {value}, type);
 }
 

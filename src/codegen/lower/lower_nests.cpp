@@ -181,8 +181,7 @@ void LoopLowering::keep(LoweredNest& nest, const Step& step) {
   std::vector<ir::Value> values;
   for (const ir::Value value : step.kept) {
     PlacedValue made = element(nest, value, nest.own);
-    const bool reads_an_array = text_.operand(made.value).find('[') != std::string::npos;
-    if (step.kept.size() > 1 && reads_an_array)
+    if (step.kept.size() > 1 && written_.reads_element(made.value))
       made = name_in(nest, value, made.value, nest.depth());
     values.push_back(made.value);
   }

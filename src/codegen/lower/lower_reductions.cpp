@@ -197,9 +197,10 @@ void LoopLowering::accumulate(LoweredNest& nest, const LoweredReduction& reducti
     return;
   }
   if (reduction.seen) {
-    const bool is_name = text_.operand(values[0]).find_first_of("([ ") == std::string::npos;
     return take_extreme(reduction,
-                        is_name ? values[0] : named(values[0], nest.names.make("candidate"), lines),
+                        written_.is_plain(values[0])
+                            ? values[0]
+                            : named(values[0], nest.names.make("candidate"), lines),
                         lines);
   }
   const auto take_all = [&](Statements& list) {

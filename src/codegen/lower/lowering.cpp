@@ -18,7 +18,9 @@ using ir::OpKind;
 using ir::Type;
 
 LoopLowering::LoopLowering(const ir::Kernel& laid, const Sweeps& sweeps, FinalProgram& program)
-    : RowFacts(laid, sweeps), ProgramLowering(laid, sweeps, program), text_(out_) {}
+    : RowFacts(laid, sweeps),
+      ProgramLowering(laid, sweeps, program),
+      written_(ExpressionFacts::of_host(out_)) {}
 
 bool LoopLowering::asks_others(const ir::Op& loop) const { return is_waiting(kernel_, loop); }
 
@@ -123,7 +125,7 @@ void LoopLowering::note_lines(const std::vector<const ir::Op*>& ops) {
 bool LoopLowering::is_inlined(const ir::Op& op, ir::Value made) const {
   constexpr std::size_t longest = 48;
   return op.facts().has(ir::Elementwise) && kernel_.name_of(op.result()).empty() &&
-         text_.expression(*out_.maker(made)).size() <= longest;
+         written_.length(*out_.maker(made)) <= longest;
 }
 
 void LoopLowering::scalar_op(const ir::Op& op) {
@@ -151,6 +153,15 @@ void LoopLowering::scalar_op(const ir::Op& op) {
   const ir::Value made = make(op.kind, operands, type, attributes, op.location);
   if (is_inlined(op, made)) write_at_uses(op.result(), made);
   else define(op.result(), made);
+}
+
+// Of a tile of one pointer.
+ir::Value LoopLowering::only_element(const ir::Op& view, ir::Value value) {
+  const Step step{.kind = Step::Kind::Scalar, .order = 1 << 30, .op = &view};
+  LoweredNest nest = make_nest(step, Type{});
+  const ir::Value made = viewed(nest, view, value, {}).value;
+  list_->insert(list_->end(), nest.lines[0].begin(), nest.lines[0].end());
+  return made;
 }
 
 // The scalar forms are elements of a nest without loops.

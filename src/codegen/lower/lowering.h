@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/lower/expression_facts.h"
 #include "codegen/lower/program_lowering.h"
 #include "codegen/lower/row_facts.h"
-#include "codegen/print/expressions.h"
 #include "ir/kernel.h"
 #include "machine/library.h"
 #include "passes/laid/sweeps.h"
@@ -135,6 +135,7 @@ class LoopLowering : private RowFacts, private ProgramLowering {
   void note_lines(const std::vector<const ir::Op*>& ops);
   void scalar_op(const ir::Op& op);
   void scalar_memory(const ir::Op& op);
+  ir::Value only_element(const ir::Op& view, ir::Value value) override;
   bool is_inlined(const ir::Op& op, ir::Value made) const;
 
   // ---- Arrays (lower_arrays.cpp)
@@ -302,7 +303,7 @@ class LoopLowering : private RowFacts, private ProgramLowering {
                    Statements& list);
   ir::Value row_ahead(const RowAhead& row, ir::Value index);
 
-  const ExpressionPrinter text_;
+  const ExpressionFacts written_;
   ir::Op* programs_ = nullptr;
   std::unordered_map<std::uint32_t, ir::Value> arrays_;   // by the value that owns the array
   // Of operands of products that are in no array of their own, by op and operand.

@@ -35,7 +35,7 @@ ir::Value ThreadBuilder::scalar(ir::Value value) { return families().program.sca
 bool ThreadBuilder::is_inlined(const ir::Op& op, ir::Value made) const {
   constexpr std::size_t longest = 59;
   return op.facts().has(ir::Pure) && kernel_.name_of(op.result()).empty() &&
-         state_.text.expression(*out_.maker(made)).size() <= longest;
+         state_.written.length(*out_.maker(made)) <= longest;
 }
 
 ir::Value ThreadBuilder::zero_of(const Type& type) {

@@ -54,7 +54,7 @@ ir::Value ThreadElements::arm(Loop& loop, ir::Value value, const Place& place) {
   const ir::Value out = element(loop, value, place);
   const ir::Op* maker = kernel_.maker(value);
   const bool is_computed = is_tile(kernel_, value) && maker && maker->facts().has(ir::Elementwise);
-  if (!is_computed || state_.text.operand(out).find("tw::") == std::string::npos) return out;
+  if (!is_computed || !state_.written.calls_function(out)) return out;
   return line(loop, value, out, place);
 }
 

@@ -200,7 +200,7 @@ void ThreadLoops::keep(Loop& loop, ir::Value value, const std::vector<VectorKeep
   ir::Value made = element(loop, value, place);
   Delayed write{is_vector ? found->from : array(value),
                 is_vector ? loop.variables[within_vector] : array_index(loop, value, place), made};
-  if (state_.text.operand(made) == state_.text.element(write.array, write.index)) return;
+  if (state_.written.is_element(made, write.array, write.index)) return;
   if (layouts_.is_shared(value) && !is_vector) write.condition = owner(*loop.plan.frame.layout);
   if (out_.name_of(made).empty()) write.value = line(loop, value, made, place);
   if (settled_.contains(value.id) && !layouts_.is_shared(value))

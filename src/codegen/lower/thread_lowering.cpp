@@ -68,7 +68,7 @@ void ThreadLowering::enter() {
   out_.stage = ir::Stage::Final;
   out_.files = kernel_.files;
   out_.shape = kernel_.shape;
-  for (const char* own : CudaExpressions::own_names) names_.make(own);
+  for (const char* own : own_names_of_threads) names_.make(own);
   for (const ir::KernelArgument& argument : kernel_.arguments) {
     const std::string name = names_.make(kernel_.name_of(argument.value), "argument");
     const ir::Value value = out_.add_argument(kernel_.type(argument.value), name);

@@ -11,7 +11,7 @@ ThreadState::ThreadState(const ThreadInput& given)
     : ThreadInput(given),
       plans(given.laid, given.facts, given.layouts, given.options),
       products(given.laid, given.facts.sweeps, given.layouts, given.options.target),
-      text(out),
+      written(ExpressionFacts::of_threads(out)),
       warp_buffers(ir::producer_of(given.laid)
                        ? exchanged_within_warps(given.laid, given.facts.sweeps, given.layouts)
                        : std::set<std::size_t>()) {}

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "codegen/lower/element_plans.h"
+#include "codegen/lower/expression_facts.h"
 #include "codegen/lower/final_builder.h"
 #include "codegen/lower/product_plans.h"
 #include "codegen/lower/thread_order.h"
-#include "codegen/print/cuda_expressions.h"
 
 namespace tilewright {
 
@@ -44,7 +44,7 @@ struct ThreadState : ThreadInput, FinalProgram {
 
   ElementPlans plans;
   const ProductPlans products;
-  const CudaExpressions text;
+  const ExpressionFacts written;
   const std::set<std::size_t> warp_buffers;  // of tiles that warps exchange among their lanes
   ir::Value thread = {};                     // as it is asked for now
   ir::Value whole_thread = {};               // as it was asked for first

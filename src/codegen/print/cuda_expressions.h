@@ -14,11 +14,6 @@ namespace tilewright {
 class CudaExpressions : public ExpressionPrinter {
  public:
   static constexpr std::string_view axes = "xyz";
-  // Names that the text has besides those of the kernel.
-  static constexpr const char* own_names[] = {"thread",     "v",        "k",    "s",   "shared",
-                                              "program_id", "programs", "lane", "warp",       "shared_row",
-                                              "left",       "right"};
-
   explicit CudaExpressions(const ir::Kernel& kernel);
 
   // Pointers to const data are so in their types, where no control flow mixes them with others.

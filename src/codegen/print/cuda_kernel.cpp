@@ -20,8 +20,9 @@
 #include "codegen/print/group_calls.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
-#include "ir/analysis/shared_places.h"
 #include "ir/roles.h"
+#include "ir/shared_extent.h"
+#include "machine/cuda.h"
 #include "machine/library.h"
 
 namespace tilewright {

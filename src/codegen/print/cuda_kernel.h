@@ -15,9 +15,6 @@
 
 namespace tilewright {
 
-// Of shared memory, without asking the launch for it.
-inline constexpr std::int64_t most_static_bytes = 48 * 1024;
-
 struct CudaFunction {
   std::string text;
   std::set<std::string> parts;  // of the device library

@@ -193,26 +193,35 @@ std::string multiply(const Type& result, Operands in) {
   return infix(result, in, "*");
 }
 
+// Whether a division of integers can neither overflow nor be one by zero.
+bool is_safe_division(Operands in) {
+  return in[1].constant && *in[1].constant != 0 && *in[1].constant != -1;
+}
+
+bool divides_fast(const ir::Op& op, const Type& result) {
+  return result.dtype == DType::Float32 && op.integer("exact") == 0;
+}
+
 std::string divide(const ir::Op& op, const Type& result, Operands in) {
-  if (result.is_float()) {
-    const bool is_fast = result.dtype == DType::Float32 && op.integer("exact") == 0;
-    return is_fast ? call2("divide_fast", in) : infix(result, in, "/");
-  }
-  const bool is_safe = in[1].constant && *in[1].constant != 0 && *in[1].constant != -1;
-  if (is_safe) return infix(result, in, "/");
+  if (result.is_float())
+    return divides_fast(op, result) ? call2("divide_fast", in) : infix(result, in, "/");
+  if (is_safe_division(in)) return infix(result, in, "/");
   return call2(op.number("divisor_from", 0) > 0 ? "divide_by_count" : "divide", in);
 }
 
 std::string remainder(const Type& result, Operands in) {
   if (result.is_float()) return call2("fmod", in);
-  const bool is_safe = in[1].constant && *in[1].constant != 0 && *in[1].constant != -1;
-  return is_safe ? infix(result, in, "%") : call2("remainder", in);
+  return is_safe_division(in) ? infix(result, in, "%") : call2("remainder", in);
+}
+
+bool is_plain_shift(const Type& result, Operands in) {
+  const auto width = static_cast<std::int64_t>(size_of(result.dtype)) * 8;
+  return in[1].constant && *in[1].constant >= 0 && *in[1].constant < width;
 }
 
 std::string shift(const ir::Op& op, const Type& result, Operands in) {
   const bool is_left = op.kind == OpKind::ShiftLeft;
-  const auto width = static_cast<std::int64_t>(size_of(result.dtype)) * 8;
-  if (in[1].constant && *in[1].constant >= 0 && *in[1].constant < width)
+  if (is_plain_shift(result, in))
     return narrowed(result,
                     fmt::format("{} {} {}", in[0].text, is_left ? "<<" : ">>", *in[1].constant));
   return call2(is_left ? "shift_left" : "shift_right", in);
@@ -315,6 +324,61 @@ std::string expression_text(const ir::Op& op, const Type& result, Operands in) {
       return inline_asm(op, in);
     case ir::ElementwiseOp::Offset:
       return fmt::format("{} + {}", in[0].text, in[1].text);
+  }
+  TW_UNREACHABLE("'{}' is no op of one element", op.facts().name);
+}
+
+namespace {
+
+bool casts_by_library(const Type& from, const Type& to, std::string_view rounding) {
+  if (from.element() == to.element() || from.is_pointer || to.is_pointer) return false;
+  if (is_small_float(from) || is_small_float(to)) return true;
+  if (to.is_bool()) return false;
+  if (!to.is_float()) return from.is_float();
+  return from.dtype == DType::Float64 && to.dtype == DType::Float32 && rounding == "rtz";
+}
+
+}  // namespace
+
+bool is_function_call(const ir::Op& op, const Type& result, Operands in) {
+  const bool is_float = result.is_float();
+  const bool wraps = op.integer("wraps") != 0;
+  switch (ir::elementwise_op(op.kind)) {
+    case ir::ElementwiseOp::Add:
+    case ir::ElementwiseOp::Subtract:
+    case ir::ElementwiseOp::Multiply:
+    case ir::ElementwiseOp::Negate:
+      return wraps;
+    case ir::ElementwiseOp::MultiplyHigh:
+    case ir::ElementwiseOp::Minimum:
+    case ir::ElementwiseOp::Maximum:
+    case ir::ElementwiseOp::Math:
+    case ir::ElementwiseOp::InlineAsm:  // a function beside the kernel
+      return true;
+    case ir::ElementwiseOp::Divide:
+      return is_float ? divides_fast(op, result) : !is_safe_division(in);
+    case ir::ElementwiseOp::Remainder:
+      return is_float || !is_safe_division(in);
+    case ir::ElementwiseOp::ShiftLeft:
+      return wraps || !is_plain_shift(result, in);
+    case ir::ElementwiseOp::ShiftRight:
+      return !is_plain_shift(result, in);
+    case ir::ElementwiseOp::Absolute:
+      return is_float || is_signed(result.dtype);
+    case ir::ElementwiseOp::Fma:
+      return is_float || wraps;
+    case ir::ElementwiseOp::Cast:
+      return casts_by_library(in[0].type, result, op.text("rounding"));
+    case ir::ElementwiseOp::Bitcast:
+      return !in[0].type.is_pointer && !result.is_pointer &&
+             in[0].type.element() != result.element();
+    case ir::ElementwiseOp::And:
+    case ir::ElementwiseOp::Or:
+    case ir::ElementwiseOp::Xor:
+    case ir::ElementwiseOp::Compare:
+    case ir::ElementwiseOp::Select:
+    case ir::ElementwiseOp::Offset:
+      return false;
   }
   TW_UNREACHABLE("'{}' is no op of one element", op.facts().name);
 }

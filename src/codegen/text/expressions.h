@@ -32,6 +32,10 @@ struct OperandText {
 std::string expression_text(const ir::Op& op, const ir::Type& result,
                             std::span<const OperandText> operands);
 
+// Whether the op is written as a call of a function, whatever its operands are.
+bool is_function_call(const ir::Op& op, const ir::Type& result,
+                      std::span<const OperandText> operands);
+
 // tw::wrap_add(a, b) and the like, for a compiler whose integers do not wrap, of ops that can
 // overflow; empty for all others.
 std::string wrapping_text(const ir::Op& op, std::span<const OperandText> operands);

@@ -15,6 +15,11 @@ std::string kernel_symbol(std::string_view name);
 // "evict_first" as "EvictFirst".
 std::string camel_case(std::string_view words);
 
+// Names that the program of a thread has besides those of the kernel.
+inline constexpr const char* own_names_of_threads[] = {
+    "thread",   "v",    "k",    "s",    "shared",     "program_id",
+    "programs", "lane", "warp", "left", "shared_row", "right"};
+
 class Names {
  public:
   // `wanted` made a C++ identifier that is neither a keyword nor a name of the device library nor

@@ -12,6 +12,8 @@
 
 #include "base/check.h"
 #include "ir/builder.h"
+#include "ir/clone.h"
+#include "passes/laid/only_elements.h"
 #include "passes/laid/op_facts.h"
 #include "passes/laid/schedule.h"
 
@@ -450,7 +452,10 @@ class SweepFormer {
 }  // namespace
 
 LaidForm form_sweeps(const ir::Kernel& kernel, const SweepPolicy& policy) {
-  return SweepFormer(kernel, policy).run();
+  if (!has_only_elements(kernel)) return SweepFormer(kernel, policy).run();
+  ir::Kernel reduced = ir::clone(kernel);
+  reduce_only_elements(reduced);
+  return SweepFormer(reduced, policy).run();
 }
 
 }  // namespace tilewright

@@ -3,7 +3,8 @@
 // its own, so that the rest of a kernel is the same with and without it: sums of zeros that have a
 // sign, loops that go down with other masks in each round, products of warpgroups whose operands
 // are copied ahead, promises in loops without rounds, products below the normal numbers, masks of
-// what wraps, reductions and scans by functions with branches and loops.
+// what wraps, elements of tiles as scalars around stores to what they come from, reductions and
+// scans by functions with branches and loops.
 #include <fmt/format.h>
 
 #include "statement_parts.h"
@@ -195,6 +196,36 @@ void add_wrapping_mask(Draft& draft, Block& body) {
   add_line(body, fmt::format("tl.store(out + {} + i, thin)", draft.slots++ * draft.size));
 }
 
+// A scalar is what its tile was, however often memory is written before it is used.
+void add_only_elements(Draft& draft, Block& body) {
+  Draft dice = dice_of(draft, 33554393u);
+  if (!dice.chance(15)) return;
+  const std::string single = add_memory(draft, "single", i32, 16);
+  add_line(body, "e = tl.arange(0, 1)");
+  add_line(body, "es = tl.arange(0, 16)");
+  const std::string more = dice.one_of({"", "", " * 3 + e", " + tl.sum(es * m, axis=0)"});
+  add_line(body, fmt::format("one = tl.load({} + {} + e){}", single, dice.pick(16), more));
+  const bool has_halves = dice.chance(30), is_early = dice.chance(40);
+  if (has_halves)
+    add_line(body, fmt::format("low, high = tl.split(tl.load({} + {} + tl.arange(0, 2)))", single,
+                               dice.pick(15)));
+  if (is_early) add_line(body, "lone = tl.reshape(one, ())");
+  add_line(body, fmt::format("tl.store({} + es, es * {})", single, 1 + dice.pick(9)));
+  if (!is_early) add_line(body, "lone = tl.reshape(one, ())");
+  if (has_halves) add_line(body, "lone += low * 5 - high");
+  if (dice.chance(40)) {
+    Statement loop;
+    loop.branches.push_back({"for lap in range(m):", {}});
+    Block& inside = loop.branches[0].body;
+    add_line(inside, fmt::format("now = tl.load({} + lap + e) * 2 + one", single));
+    add_line(inside, "lone += tl.reshape(now, ()) * (lap + 1)");
+    add_line(inside, fmt::format("tl.store({} + lap + {} + e, now)", single, dice.pick(4)));
+    if (dice.chance(50)) add_line(inside, "one = one * 2 + lap");
+    body.push_back(std::move(loop));
+  }
+  add_line(body, fmt::format("tl.store(out + {} + i, lone + i)", draft.slots++ * draft.size));
+}
+
 constexpr const char* combining_functions[] = {
     R"(@triton.jit
 def combine(a, b):
@@ -269,6 +300,7 @@ void add_last_statements(Draft& draft, Block& body) {
   add_unmade_promise(draft, body);
   add_small_product(draft, body);
   add_wrapping_mask(draft, body);
+  add_only_elements(draft, body);
   if (draft.has(Kind::Reductions) && draft.has(Kind::Scans)) add_branching_sums(draft, body);
 }
 

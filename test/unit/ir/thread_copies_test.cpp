@@ -149,7 +149,7 @@ std::string rounds(const std::string& free, const std::string& next) {
          "  %c0 = compare %0, %n {is = \"lt\"} : b1\n  if %c0 {\n" +
          copy("a", "%0", "%0") + "  %c1 = compare %1, %n {is = \"lt\"} : b1\n  if %c1 {\n" +
          copy("b", "%1", "%1") +
-         "  %end, %sum = for %0, %n, %1, %0, %0 {over = \"rounds\"} : i32, i32 (%i: i32, %slot: "
+         "  %4, %5 = for %0, %n, %1, %0, %0 {over = \"rounds\"} : i32, i32 (%i: i32, %slot: "
          "i32, %total: i32) {\n"
          "  wait_copies {pending = 1}\n  barrier\n"
          "  %i2 = add %i, %2 : i32\n  %more = compare %i2, %n {is = \"lt\"} : b1\n" +
@@ -161,7 +161,7 @@ std::string rounds(const std::string& free, const std::string& next) {
          "  %z = cast %y : i32\n  %t = add %total, %z : i32\n" +
          next +
          "  yield %next, %t\n  }\n"
-         "  %v = cast %sum : f32\n  %to0 = linear %thread {factors = [1], offset = 56} : i32\n"
+         "  %v = cast %5 : f32\n  %to0 = linear %thread {factors = [1], offset = 56} : i32\n"
          "  %to = offset %p, %to0 : *f32\n  store %to, %v\n}\n";
 }
 const std::string one_back = R"(  %first = compare %slot, %0 {is = "eq"} : b1
