@@ -244,6 +244,32 @@ __global__ void through_null(float* x) {
   }
 }
 
+TEST(EmulateChecks, AnIntegerDividedByZeroIsAnErrorWithItsLine) {
+  NEEDS_CHECKS();
+  const EmulatedModule divides = module_with_check(true, R"(
+__global__ void divide(int* x) {
+  const int i = threadIdx.x;
+  if (i == 3) x[0] =
+    x[1] % x[2];
+})",
+                                                   {"divide"});
+  int x[3] = {1, 2, 0};
+  int* const argument = x;
+  for (int i = 0; i < 2; ++i) {
+    try {
+      divides.run("divide", {.block = {64, 1, 1}}, argument);
+      FAIL() << "must throw";
+    } catch (const KernelFault& fault) {
+      EXPECT_STREQ(fault.what(),
+                   "kernel 'divide', block (0, 0, 0), thread (3, 0, 0): divides an integer by zero "
+                   "at line 4");
+    }
+  }
+  x[2] = 2;
+  divides.run("divide", {.block = {64, 1, 1}}, argument);
+  EXPECT_EQ(x[0], 0);
+}
+
 TEST(EmulateChecks, RightKernelsRun) {
   NEEDS_CHECKS();
   static const EmulatedModule right = module_with_check(true, with_library(R"(

@@ -473,6 +473,17 @@ void Scheduler::touch_outside(const Shadow::Access& access) {
       access.bytes, is_null ? "through a null pointer" : "outside of every tensor",
       line_text(source_, access.line),
       is_null ? "" : ": " + nearest_memory(*job_->launch, access.address))));
+  end_thread(std::move(why));
+}
+
+void Scheduler::divide_by_zero(std::uint32_t line) {
+  std::exception_ptr why = std::make_exception_ptr(KernelFault(fmt::format(
+      "{}: divides an integer by zero at {}", thread_name(*running_), line_text(source_, line))));
+  end_thread(std::move(why));
+}
+
+// What the running thread cannot do: with a collector the others go on without it.
+void Scheduler::end_thread(std::exception_ptr why) {
   if (fault_collector() == nullptr) abandon(std::move(why));
   collect(std::exchange(why, nullptr));
   has_lost_threads_ = true;
