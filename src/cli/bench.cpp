@@ -199,7 +199,14 @@ void run_bench(const BenchVerbOptions& options) {
   if (is_pair(options))
     pair = std::make_unique<BenchPair>(options, swept(options.arguments).front(), request.device);
   std::optional<CrashHint> hint;  // our own kernels do not crash
-  if (!options.like.empty() || pair) hint.emplace(options.operation);
+  std::optional<InterruptPlace> place;
+  if (!options.like.empty() || pair) {
+    hint.emplace(options.operation);
+    place.emplace(fmt::format(
+        "while '{}' ran; where its loop does not end, tilewright run --device interpret or emulate "
+        "names the line",
+        options.operation));
+  }
   const suite::Report report = measure(options, std::move(request), std::move(pair));
   fmt::print("{}", text_of_report(report, options.format));
   std::fflush(stdout);  // what was measured is shown even if the page cannot be written

@@ -361,6 +361,7 @@ bool BenchPair::run(const suite::RunOptions& options, const suite::Ceilings& cei
                                        .show = options.show});
   for (suite::Contender& contender : contenders) {
     suite::fill_rate(contender.record, ceilings, false);
+    suite::note_cache(contender.record, s.device);
     suite::add_evidence(contender);
     records.push_back(std::move(contender.record));
   }

@@ -39,8 +39,10 @@ constexpr Reading readings[] = {
      "a barrier before the access"},
     {"asynchronous copy", ir::FindingKind::Copy,
      "copy 4, 8 or 16 bytes between addresses that are multiples of as many"},
-    {"without a barrier between", ir::FindingKind::Race,
-     "put {} between the two accesses"},
+    {"without a barrier between", ir::FindingKind::Race, "put {} between the two accesses"},
+    {"through a null pointer", ir::FindingKind::OutOfBounds, "give the argument memory"},
+    {"divides an integer by zero", ir::FindingKind::DivisionByZero,
+     "look at the divisor before the division"},
     {"outside of every tensor", ir::FindingKind::OutOfBounds,
      "compare the index with the size before the access"},
     {"outside of", ir::FindingKind::OutOfBounds,
@@ -110,17 +112,6 @@ CudaFinding finding_of(const std::string& path, const std::string& kernel,
   return out;
 }
 
-std::vector<TwMemory> memory_of(const std::vector<NamedValue>& values) {
-  std::vector<TwMemory> memory;
-  for (const NamedValue& value : values)
-    if (const Tensor* const tensor = value.tensor())
-      memory.push_back(
-          {.name = value.name.c_str(),
-           .address = reinterpret_cast<std::uintptr_t>(tensor->data()),
-           .bytes = static_cast<std::size_t>(tensor->numel()) * size_of(tensor->dtype())});
-  return memory;
-}
-
 }  // namespace
 
 // Two lines race once, whichever came first; and what is read before another thread has written it
@@ -179,7 +170,7 @@ void check_cuda(const CheckVerbOptions& options) {
   const auto blocks = static_cast<std::uint64_t>(grid.x) * grid.y * grid.z;
   CheckReport report{
       call.name(), fmt::format("{} block{} of 1 launch", blocks, blocks == 1 ? "" : "s"), {}};
-  const CrashHint hint(fmt::format("'{}'", call.name()), "through a null pointer");
+  const CrashHint hint(fmt::format("'{}'", call.name()), "a debugger names the place");
   const PollsInterrupts polls;
   std::optional<PrintsAside> aside;
   if (options.json) aside.emplace();

@@ -11,12 +11,15 @@
 namespace tilewright::cli {
 namespace {
 
-constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGABRT};
+constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
 
-std::string crash_text;
+std::string crash_text, abort_text, division_text;
 
 void on_crash(int number) {
-  static_cast<void>(!write(STDERR_FILENO, crash_text.data(), crash_text.size()));
+  const std::string& text = number == SIGABRT  ? abort_text
+                            : number == SIGFPE ? division_text
+                                               : crash_text;
+  static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
@@ -25,11 +28,17 @@ void on_crash(int number) {
 
 CrashHint::CrashHint(const std::string& kernel)
     : CrashHint(fmt::format("kernel '{}'", kernel),
-                "outside of its tensors; tilewright run --device interpret names its line and "
-                "element") {}
+                "tilewright run --device interpret names its line and element") {}
 
-CrashHint::CrashHint(const std::string& what, const std::string& where) {
-  crash_text = fmt::format("tilewright: {} crashed, most likely by an access {}\n", what, where);
+CrashHint::CrashHint(const std::string& what, const std::string& remedy) {
+  const auto sentence = [&](const std::string& how) {
+    return fmt::format("tilewright: {} {}; {}\n", what, how, remedy);
+  };
+  crash_text = sentence("crashed, most likely by an access outside of its memory");
+  abort_text = sentence(
+      "was aborted: by itself (abort, a failed assert), or since an access outside of its memory "
+      "has damaged the heap");
+  division_text = sentence("crashed: it divided an integer by zero");
   for (const int number : crash_signals) std::signal(number, on_crash);
 }
 

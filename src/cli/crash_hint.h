@@ -10,8 +10,8 @@ namespace tilewright::cli {
 class CrashHint {
  public:
   explicit CrashHint(const std::string& kernel);
-  // "WHAT crashed, most likely by an access WHERE".
-  CrashHint(const std::string& what, const std::string& where);
+  // "WHAT crashed, most likely by an access outside of its memory; REMEDY".
+  CrashHint(const std::string& what, const std::string& remedy);
   ~CrashHint();
   CrashHint(const CrashHint&) = delete;
   CrashHint& operator=(const CrashHint&) = delete;

@@ -228,6 +228,17 @@ std::vector<NamedValue> values_for(const std::vector<std::string>& given,
   return values;
 }
 
+// The whole buffer: rows may be further apart than they are long.
+std::vector<TwMemory> memory_of(const std::vector<NamedValue>& values) {
+  std::vector<TwMemory> memory;
+  for (const NamedValue& value : values)
+    if (const Tensor* const tensor = value.tensor())
+      memory.push_back({.name = value.name.c_str(),
+                        .address = reinterpret_cast<std::uintptr_t>(tensor->buffer().data()),
+                        .bytes = tensor->buffer().size()});
+  return memory;
+}
+
 CudaCall::CudaCall(const CudaFile& file, Device device) : device_(device) {
   name_ = file.wanted.empty() ? chosen_kernel({file.path, ""}, names_in(file)) : file.wanted;
   const std::string base = parse_name_expression(name_).base;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu_entry.h"
 #include "cli/kernel_arguments.h"
 #include "load_inline/inline_source.h"
 #include "tilewright/load_inline.h"
@@ -37,6 +38,9 @@ std::vector<NamedValue> values_for(const std::vector<std::string>& texts,
                                    const std::string& function,
                                    const std::vector<std::string>& parameters,
                                    const ValueTextOptions& options);
+
+// What the tensors among them hold, for LaunchMemoryScope.
+std::vector<TwMemory> memory_of(const std::vector<NamedValue>& values);
 
 // How a kernel is launched; a host function has no shape.
 struct CudaShape {

@@ -98,7 +98,8 @@ void check_open_parameters(const TritonKernel& kernel, const LaunchValues& launc
     if (problem == launch.problems.end() || parameter.is_constexpr || parameter.has_default)
       continue;
     throw ArgumentError(
-        fmt::format("kernel '{}' needs an argument for '{}'; the launch at {} does not tell: {}",
+        fmt::format("kernel '{0}' needs an argument for '{1}'; add {1}=VALUE, since the launch at "
+                    "{2} does not tell: {3}",
                     kernel.name(), parameter.name, launch.place, problem->second));
   }
 }

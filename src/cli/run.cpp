@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.cpp — `tilewright run`: one launch of a Triton kernel on given or generated arguments.
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -90,7 +91,9 @@ std::vector<Json> as_json(const Tensor& values) {
 }
 
 std::string number_text(const Json& number) {
-  return number.is_number_float() ? fmt::format("{:.6g}", number.get<double>()) : number.dump();
+  if (!number.is_number_float()) return number.dump();
+  const double value = number.get<double>();
+  return std::isnan(value) ? "nan" : fmt::format("{:.6g}", value);  // whatever its sign
 }
 
 TensorSummary summarize(const NamedValue& named) {
@@ -124,12 +127,17 @@ struct Outcome {
   std::string result;  // of a host function that returns no tensor
 };
 
+// Nothing of a host function.
+std::string grid_words(const Dim3& grid) {
+  if (grid.x == 0 && grid.y == 0 && grid.z == 0) return "";
+  const bool is_empty = grid.x == 0 || grid.y == 0 || grid.z == 0;
+  return fmt::format("grid {} x {} x {}, {}", grid.x, grid.y, grid.z,
+                     is_empty ? "so nothing was launched, " : "");
+}
+
 void print_text(const Outcome& outcome) {
-  const std::string grid = outcome.grid.x == 0 ? std::string()
-                                               : fmt::format("grid {} x {} x {}, ", outcome.grid.x,
-                                                             outcome.grid.y, outcome.grid.z);
-  fmt::print("{} on {}: {}{:.3f} s with compiling\n", outcome.kernel, outcome.place, grid,
-             outcome.seconds);
+  fmt::print("{} on {}: {}{:.3f} s with compiling\n", outcome.kernel, outcome.place,
+             grid_words(outcome.grid), outcome.seconds);
   if (!outcome.result.empty()) fmt::print("  result  {}\n", outcome.result);
   if (outcome.launch && !outcome.launch->texts.empty())
     fmt::print("  as the launch at {}: {}\n", outcome.launch->place,

@@ -10,10 +10,14 @@
 #include <fmt/ranges.h>
 
 #include "base/interrupt.h"
+#include "base/quote.h"
+#include "base/settings.h"
 #include "cli/crash_hint.h"
 #include "cli/cuda_call.h"
 #include "cli/prints_aside.h"
 #include "cli/symbolic_sizes.h"
+#include "runtime/cpu/launch_memory.h"
+#include "runtime/cpu/noted_blocks.h"
 #include "tilewright/error.h"
 #include "tilewright/load_inline.h"
 
@@ -24,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 // ---- Where.
 
-// "emulate" and "cpu" mean the same for CUDA source.
+// CUDA source on "cpu" is emulated too, without the checks of "emulate".
 Device device_for(const std::string& name) {
   if (name.empty()) return default_device();
   if (name == "interpret")
@@ -93,6 +97,10 @@ void run_call(const RunVerbOptions& options, const CudaFile& file, Device device
                             static_cast<std::size_t>(options.shared_bytes)});
   report.grid = call.is_kernel() ? call.config().grid : Dim3{0, 0, 0};
   HostValue result;
+  const std::vector<TwMemory> memory = device.is_cpu() && settings().emulate_check
+                                           ? memory_of(report.values)
+                                           : std::vector<TwMemory>();
+  const LaunchMemoryScope scope(memory);
   std::optional<PollsInterrupts> polls;  // the emulation names the line itself
   if (device.is_cpu() && call.is_kernel()) polls.emplace();
   {
@@ -123,7 +131,8 @@ void run_main(const RunVerbOptions& options, const CudaFile& file, Device device
         "--json; its own arguments go behind --, and {}:NAME runs one function or kernel of it",
         file.path, file.path)};
   if (options.device.empty() && device.is_cpu())
-    fmt::print(stderr, "tilewright: {} is emulated on the CPU: {}\n", file.name, why_no_cuda());
+    fmt::print(stderr, "tilewright: {} is emulated on the CPU: {}\n", printable(file.name),
+               why_no_cuda());
   const int code = run_program(inline_options(file, device), options.arguments);
   if (code != 0) throw ExitWith{code};
 }
@@ -134,11 +143,21 @@ void run_cuda(const RunVerbOptions& options) {
   refuse_triton_options(options);
   const CudaFile file = read_cuda_file(options.path);
   const Device device = device_for(options.device);
+  const bool is_checked = options.device == "emulate";
+  std::optional<SettingsOverride> checks;
+  std::optional<NotesBlocks> notes;  // of what a host function allocates
+  if (is_checked) {
+    Settings checked = settings();
+    checked.emulate_check = true;
+    checks.emplace(std::move(checked));
+    notes.emplace();
+  }
   std::optional<CrashHint> hint;
   if (device.is_cpu())
     hint.emplace(fmt::format("'{}'", file.wanted.empty() ? file.name : file.wanted),
-                 "through a null pointer or outside of an allocation; TILEWRIGHT_EMULATE_CHECK=1 "
-                 "checks shared memory, and a GPU's own tools (compute-sanitizer) the rest");
+                 is_checked || !file.is_cuda
+                     ? "no kernel did it, so a debugger names the place"
+                     : "--device emulate names the line of a kernel that does this");
   const InterruptPlace while_running(fmt::format("while '{}' was compiled or run on {}",
                                                  file.wanted.empty() ? file.name : file.wanted,
                                                  place_name(device, file)));

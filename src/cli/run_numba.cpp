@@ -72,8 +72,7 @@ void run_numba(const RunVerbOptions& options) {
   if (call.launch.emulate) polls.emplace();
   std::optional<CrashHint> hint;
   if (place.device.is_cpu() && !call.launch.emulate)
-    hint.emplace(fmt::format("'{}'", kernel.name()),
-                 "outside of a tensor; --device emulate names the line");
+    hint.emplace(fmt::format("'{}'", kernel.name()), "--device emulate names the line");
   const auto start = NumbaClock::now();
   {
     std::optional<PrintsAside> aside;

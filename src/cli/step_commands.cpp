@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/quote.h"
 #include "cli/step_print.h"
 #include "cli/stepper.h"
 #include "frontend/triton/lower_value.h"
@@ -127,7 +128,7 @@ void Stepper::show_place(int around) {
   const int line = op_->location.line;
   if (around == 0)
     say(fmt::format("program ({}), {}:{}", fmt::join(program_->id(), ", "),
-                    source_->file_name(op_->location.file), line));
+                    printable(source_->file_name(op_->location.file)), line));
   for (int number = std::max(1, line - around); number <= line + around; ++number) {
     const std::string text = source_->line(op_->location.file, number);
     if (number == line || !text.empty())

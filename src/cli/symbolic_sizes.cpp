@@ -110,7 +110,8 @@ class SizeReader {
       throw ArgumentError(
           fmt::format("{}: '{}' is no size: {}", argument, expression, error.diagnostic().message));
     }
-    throw ArgumentError(fmt::format("{}: '{}' is no whole number", argument, expression));
+    throw ArgumentError(
+        fmt::format("{}: '{}' is no whole number of 0 or more", argument, expression));
   }
 
   std::map<std::string, std::int64_t> numbers_;

@@ -228,6 +228,10 @@ void run_tune(const TuneVerbOptions& options) {
       request_of(*r.kernel.state(), r.slots.data(), r.launch, {r.device, false});
   TuneReport report;
   const CrashHint hint(r.kernel.name());
+  const InterruptPlace place(
+      fmt::format("while kernel '{}' ran; where its loop does not end, tilewright run --device "
+                  "interpret names the line",
+                  r.kernel.name()));
   try {
     Progress progress;
     const InterruptScope interruptible;

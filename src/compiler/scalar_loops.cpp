@@ -54,7 +54,9 @@ std::string reason_of(const std::string& message) {
   const std::size_t at = message.find(words);
   // The last thing that it tried, vectors of 4 bytes, fails for want of a type: that says nothing.
   if (at == std::string::npos || message.find("no vectype") != std::string::npos) return "";
-  return message.substr(at + words.size());
+  std::string reason = message.substr(at + words.size());
+  while (reason.ends_with('.')) reason.pop_back();
+  return reason;
 }
 
 // A number at this place of a text, and the place behind it; none: no digit is there.

@@ -63,6 +63,11 @@ CudaRuntime::Block CudaRuntime::block_at(const void* address, unsigned long* off
   return *offset < block.bytes ? block : Block{};
 }
 
+std::map<const void*, CudaRuntime::Block> CudaRuntime::blocks() const {
+  const std::lock_guard lock(memory_mutex_);
+  return memory_;
+}
+
 int CudaRuntime::memory_kind(const void* address, int* kind) {
   unsigned long offset = 0;
   const Block block = block_at(address, &offset);

@@ -58,6 +58,7 @@ class CudaRuntime : public TwCuda {
   struct Block {
     unsigned long bytes = 0;
     int kind = TwDeviceMemory;
+    int number = 0;  // which allocation it was, from 1 on; 0: none
   };
   void note_memory(void* address, Block block);
   // False when there is no such block of this kind; device memory and managed memory are freed by
@@ -65,6 +66,8 @@ class CudaRuntime : public TwCuda {
   bool forget_memory(void* address, int kind, Block* found);
   // The block that holds the address; bytes 0 when none does.
   Block block_at(const void* address, unsigned long* offset) const;
+  // Every block, with its address.
+  std::map<const void*, Block> blocks() const;
 
  private:
   std::map<const void*, Kernel> kernels_;

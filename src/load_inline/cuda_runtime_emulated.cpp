@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/settings.h"
 #include "load_inline/cuda_runtime.h"
 #include "load_inline/host_launch.h"
 #include "runtime/occupancy.h"
@@ -46,7 +47,7 @@ class EmulatedCuda final : public CudaRuntime {
     if (memory == nullptr)
       return refuse(cuda_error::out_of_memory, fmt::format("{} bytes cannot be allocated", bytes));
     std::memset(memory, 0xff, std::min<unsigned long>(bytes, 64ul << 20));
-    note_memory(memory, {bytes, kind});
+    note_memory(memory, {bytes, kind, ++allocations_});
     {
       const std::lock_guard lock(owned_mutex_);
       owned_.insert(memory);
@@ -59,7 +60,7 @@ class EmulatedCuda final : public CudaRuntime {
     if (const int code = fault(); code != 0) return code;
     Block block;
     if (address == nullptr) return cuda_error::success;
-    if (!forget_memory(address, kind, &block))
+    if (!owns(address) || !forget_memory(address, kind, &block))
       return refuse(cuda_error::invalid_value,
                     kind == TwPinnedMemory
                         ? "cudaFreeHost of an address that cudaMallocHost did not give"
@@ -72,8 +73,17 @@ class EmulatedCuda final : public CudaRuntime {
     return cuda_error::success;
   }
 
-  int pin(void*, unsigned long, unsigned) override { return fault(); }
-  int unpin(void*) override { return fault(); }
+  int pin(void* address, unsigned long bytes, unsigned) override {
+    if (const int code = fault(); code != 0) return code;
+    note_memory(address, {bytes, TwPinnedMemory});
+    return cuda_error::success;
+  }
+  int unpin(void* address) override {
+    if (const int code = fault(); code != 0) return code;
+    Block block;
+    forget_memory(address, TwPinnedMemory, &block);
+    return cuda_error::success;
+  }
 
   int copy(void* to, const void* from, unsigned long bytes, int direction, void*, int) override {
     if (const int code = fault(); code != 0) return code;
@@ -201,6 +211,18 @@ class EmulatedCuda final : public CudaRuntime {
 
  private:
   static constexpr unsigned long most_memory = 1ul << 46;
+
+  struct ProgramMemory {
+    std::vector<std::string> names;
+    std::vector<TwMemory> memory;
+  };
+  ProgramMemory program_memory() const;
+  // Else the program itself has it, and registered it.
+  bool owns(void* address) {
+    const std::lock_guard lock(owned_mutex_);
+    return owned_.contains(address);
+  }
+
   static unsigned long rounded(unsigned long bytes) { return (bytes + 255) / 256 * 256; }
 
   // A kernel that faulted: nothing runs afterwards, as on a GPU.
@@ -248,6 +270,7 @@ class EmulatedCuda final : public CudaRuntime {
   std::string fault_sentence_;
   std::mutex owned_mutex_;
   std::set<void*> owned_;
+  std::atomic<int> allocations_{0};
 };
 
 int EmulatedCuda::attribute(int* value, int what, int device) {
@@ -314,6 +337,31 @@ int EmulatedCuda::kernel_number(long* value, const void* stub, int what, int thr
   });
 }
 
+// With checks: kernels may touch what the program has allocated or registered.
+EmulatedCuda::ProgramMemory EmulatedCuda::program_memory() const {
+  ProgramMemory all;
+  if (!settings().emulate_check) return all;
+  const std::map<const void*, Block> known = blocks();
+  all.names.reserve(known.size());
+  for (const auto& [address, block] : known) {
+    all.names.push_back(block.number > 0 ? fmt::format("allocation {}", block.number)
+                                         : "registered memory");
+    all.memory.push_back({.name = all.names.back().c_str(),
+                          .address = reinterpret_cast<std::uintptr_t>(address),
+                          .bytes = block.bytes});
+  }
+  return all;
+}
+
+// A program has no tensors.
+std::string in_words_of_programs(std::string sentence) {
+  constexpr std::string_view tensor = "outside of every tensor";
+  const std::size_t at = sentence.find(tensor);
+  return at == std::string::npos
+             ? sentence
+             : sentence.replace(at, tensor.size(), "outside of every allocation");
+}
+
 int EmulatedCuda::launch(const void* stub, const TwLaunch* request, int is_cooperative) {
   if (const int code = fault(); code != 0) return code;
   const auto kernel = kernels().find(stub);
@@ -334,12 +382,13 @@ int EmulatedCuda::launch(const void* stub, const TwLaunch* request, int is_coope
           fmt::format("kernel '{}' cannot be launched with a grid of {} x {} x {} "
                       "blocks",
                       launch.kernel, launch.grid[0], launch.grid[1], launch.grid[2]));
-    launch_emulated(launch);
+    const ProgramMemory known = program_memory();
+    launch_emulated(launch, known.memory);
     return cuda_error::success;
   } catch (const ArgumentError& error) {
     return refuse(cuda_error::invalid_configuration, error.what());
   } catch (const Error& error) {
-    fault_sentence_ = error.what();
+    fault_sentence_ = in_words_of_programs(error.what());
     const bool is_assert = fault_sentence_.find("assertion '") != std::string::npos;
     fault_ = is_assert ? cuda_error::assert_failed : cuda_error::launch_failure;
     std::fflush(stdout);

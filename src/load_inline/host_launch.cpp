@@ -2,9 +2,13 @@
 // load_inline/host_launch.cpp — launches by name on a GPU, by address when emulated.
 #include "load_inline/host_launch.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/cpu_entry.h"
 #include "base/events.h"
+#include "runtime/cpu/launch_memory.h"
+#include "runtime/cpu/noted_blocks.h"
 #include "runtime/cpu/services.h"
 #include "runtime/cpu/thread_pool.h"
 
@@ -47,14 +51,28 @@ void launch_on_gpu(const TwLaunch& launch, const HostContext& context) {
   context.gpu_kernel(launch.kernel).launch(config, arguments);
 }
 
+// The caller's tensors by their names, and those that the function has made.
+std::vector<TwMemory> memory_of_call() {
+  const std::span<const TwMemory> named = launch_memory();
+  std::vector<TwMemory> memory(named.begin(), named.end());
+  if (!notes_blocks()) return memory;
+  for (const TwMemory& block : noted_blocks())
+    if (std::none_of(named.begin(), named.end(),
+                     [&](const TwMemory& other) { return other.address == block.address; }))
+      memory.push_back(block);
+  return memory;
+}
+
 }  // namespace
 
-void launch_emulated(const TwLaunch& launch) {
+void launch_emulated(const TwLaunch& launch, std::span<const TwMemory> memory) {
   check_limits(launch);
   const TwCpuLaunch description = {.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
                                    .block = {launch.block[0], launch.block[1], launch.block[2]},
                                    .shared_bytes = launch.shared_bytes,
-                                   .services = &cpu_services()};
+                                   .services = &cpu_services(),
+                                   .memory = memory.data(),
+                                   .memory_count = memory.size()};
   const auto entry = reinterpret_cast<TwCpuEntry>(launch.entry);
   const std::uint64_t blocks = std::uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
   ProgramCost unknown = 0;
@@ -72,7 +90,7 @@ void launch_emulated(const TwLaunch& launch) {
 
 void launch_from_host(const TwLaunch& launch, const HostContext& context) {
   if (launch.grid[0] == 0 || launch.grid[1] == 0 || launch.grid[2] == 0) return;
-  if (launch.entry) launch_emulated(launch);
+  if (launch.entry) launch_emulated(launch, memory_of_call());
   else launch_on_gpu(launch, context);
 }
 

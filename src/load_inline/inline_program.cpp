@@ -367,7 +367,7 @@ KernelSource InlineProgram::program_source() const {
   Parameter program;
   program.kind = Parameter::Kind::Pointer;
   program.any_pointee = true;
-  source.kernels.push_back({host_entry, {program}, {}, {}});
+  source.kernels.push_back({host_entry, {program}, {}, {}, ""});  // run_program records it
   return source;
 }
 

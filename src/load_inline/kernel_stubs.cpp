@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/quote.h"
+#include "codegen/emulate/rewrite.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/text_edits.h"
 
@@ -128,7 +129,8 @@ std::string emulated_entry_lambda(const Declaration& kernel, bool uses_barriers,
       "[](const TwCpuLaunch* l, void* const* p, unsigned long first, unsigned long last) {{ "
       "tw_emulate::run<{1}, {2}>({0}, l, p, first, last); }}",
       cpp_string(kernel.qualified_name),
-      address_expression(kernel, thread_name(kernel.name), is_overloaded), uses_barriers);
+      address_expression(kernel, thread_name(kernel.name), is_overloaded),
+      uses_barriers || is_emulation_checked());  // only such threads can end alone
 }
 
 }  // namespace

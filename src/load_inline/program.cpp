@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/events.h"
 #include "load_inline/build_report.h"
 #include "load_inline/compile_errors.h"
 #include "load_inline/cuda_runtime.h"
@@ -86,7 +87,11 @@ int run_program(const InlineOptions& options, std::span<const std::string> argum
   // Errors of the kernels' text come before the program has printed anything.
   if (device.is_cuda()) module = load_kernels(program, device, *runtime);
   has_unseen_launch = false;
-  enter(entry, request, TwProgram::Main);
+  {
+    const std::string main_name = fmt::format("main of {}", options.name);
+    const EventScope event(EventKind::Range, main_name);
+    enter(entry, request, TwProgram::Main);
+  }
   const std::string fault = runtime->finish();
   if (!fault.empty() && device.is_cuda()) {
     std::fflush(stdout);

@@ -160,7 +160,20 @@ TEST_F(Emulate, ASecondInterruptEndsATuning) {
        .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
        .timeout_seconds = 60});
   EXPECT_EQ(r.exit_code, 130) << r.output;
-  EXPECT_THAT(r.output, HasSubstr("tilewright: interrupted"));
+  EXPECT_THAT(r.output, HasSubstr("tilewright: interrupted while kernel 'endless_block' ran; where "
+                                  "its loop does not end, tilewright run --device interpret"));
+}
+
+TEST_F(Emulate, ASecondInterruptEndsAMeasurement) {
+  const ProcessResult r = run_process(
+      {.arguments = {"sh", "-c",
+                     "\"$@\" & p=$!; sleep 2.5; kill -INT $p; sleep 0.3; kill -INT $p; wait $p",
+                     "sh", tilewright_path(), "bench", file_ + ":endless_block", "--grid", "1",
+                     "x=zeros:f32[1]", "BLOCK=64", "--device", "cpu", "--no-ceiling"},
+       .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+       .timeout_seconds = 60});
+  EXPECT_EQ(r.exit_code, 130) << r.output;
+  EXPECT_THAT(r.output, HasSubstr(":endless_block' ran; where its loop does not end"));
 }
 
 // The shell that stands for the compiler says its process number and sleeps.

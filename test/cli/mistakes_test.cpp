@@ -144,7 +144,7 @@ TEST_F(Mistakes, ACrashOfAKernelNamesTheInterpreter) {
   const CommandResult r = tilewright_command(on_cpu);
   EXPECT_EQ(r.exit_code, 128 + SIGSEGV);
   EXPECT_EQ(r.error,
-            "tilewright: kernel 'far' crashed, most likely by an access outside of its tensors; "
+            "tilewright: kernel 'far' crashed, most likely by an access outside of its memory; "
             "tilewright run --device interpret names its line and element\n");
   std::vector<std::string> interpreted = command;
   interpreted.emplace_back("interpret");

@@ -138,9 +138,9 @@ TEST_F(RunArguments, SizesThatAreNone) {
   EXPECT_EQ(error_of({"x=ones:f32[k]", "n=8"}),
             "tilewright: x=ones:f32[k]: 'k' has no value; write k=1000 beside it; there is: n\n");
   EXPECT_EQ(error_of({"x=ones:f32[n/3]", "n=8"}),
-            "tilewright: x=ones:f32[n/3]: 'n/3' is no whole number\n");
+            "tilewright: x=ones:f32[n/3]: 'n/3' is no whole number of 0 or more\n");
   EXPECT_EQ(error_of({"x=ones:f32[n-9]", "n=8"}),
-            "tilewright: x=ones:f32[n-9]: 'n-9' is no whole number\n");
+            "tilewright: x=ones:f32[n-9]: 'n-9' is no whole number of 0 or more\n");
   EXPECT_EQ(error_of({"x=ones:f32[n]", "n=1k..4k"}),
             "tilewright: 'n=1k..4k' is a sweep, which goes with tilewright bench; tilewright run "
             "takes one number\n");
@@ -225,7 +225,8 @@ TEST_F(RunArguments, WhatALaunchLeavesOpen) {
   const CommandResult r = run({"x=ones:f32[8]", "--device=interpret"}, "weighted");
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_EQ(r.error,
-            "tilewright: kernel 'weighted' needs an argument for 'weight'; the launch at k.py:40 "
+            "tilewright: kernel 'weighted' needs an argument for 'weight'; add weight=VALUE, since "
+            "the launch at k.py:40 "
             "does not "
             "tell: '.data_ptr()' of NoneType is not evaluated\n");
 }

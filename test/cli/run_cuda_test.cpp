@@ -3,6 +3,8 @@
 // main.
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "command.h"
 
 namespace tilewright::cli {
@@ -179,6 +181,29 @@ int main(int argc, char** argv) {
   EXPECT_EQ(result.exit_code, 4);
 }
 
+TEST_F(RunCuda, ProgramsMaySetPoolsLimitsAndDefaultStreams) {
+  const CommandResult r = run(put("program.cu", R"(
+#include <cstdio>
+#include <cstdint>
+__global__ void one(int* x) { x[threadIdx.x] = 1; }
+int main() {
+  cudaMemPool_t pool;
+  uint64_t threshold = UINT64_MAX;
+  int bad = cudaDeviceGetDefaultMemPool(&pool, 0);
+  bad += cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold);
+  bad += cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20);
+  int *x, h[4];
+  bad += cudaMallocAsync(&x, sizeof h, cudaStreamPerThread);
+  one<<<1, 4, 0, cudaStreamPerThread>>>(x);
+  bad += cudaMemcpyAsync(h, x, sizeof h, cudaMemcpyDeviceToHost, cudaStreamPerThread);
+  bad += cudaStreamSynchronize(cudaStreamPerThread) + cudaStreamSynchronize(cudaStreamLegacy);
+  bad += cudaFreeAsync(x, cudaStreamPerThread) + cudaMemPoolTrimTo(pool, 0);
+  printf("%d %d\n", bad, h[0] + h[1] + h[2] + h[3]);
+}
+)"));
+  EXPECT_EQ(r.output, "0 4\n") << r.error;
+}
+
 TEST_F(RunCuda, FaultsOfProgramsAreReported) {
   const std::string file = put("program.cu", R"(
 #include <cassert>
@@ -213,11 +238,138 @@ int main() { k<<<1, 5000>>>(); }
 __global__ void k(int* p) { p[threadIdx.x] = 1; }
 int main() { k<<<1, 4>>>(nullptr); }
 )"));
-  EXPECT_NE(crash.exit_code, 0);
-  EXPECT_TRUE(crash.error.starts_with("tilewright: ")) << crash.error;
+#ifndef TW_SANITIZE
+  EXPECT_EQ(crash.exit_code, 1) << crash.error;
+  EXPECT_NE(crash.error.find("writes 4 bytes through a null pointer at line 2"), std::string::npos)
+      << crash.error;
+#endif
   const CommandResult wrong = run(put("wrong.cu", "int main() { return x; }\n"));
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_NE(wrong.error.find("wrong.cu:1:"), std::string::npos) << wrong.error;
+}
+
+#ifndef TW_SANITIZE  // accesses are not checked there
+TEST_F(RunCuda, KernelsOfProgramsStayInsideOfAllocations) {
+  const std::string file = put("program.cu", R"(
+#include <cstdio>
+#include <cstdlib>
+__device__ int table[4];
+__global__ void k(int* p, int at) { p[at] = table[1]; }
+__global__ void divide(int* p) { p[0] = 5 / p[1]; }
+int main(int, char** argv) {
+  int *p, *managed, *pinned, *registered = (int*)malloc(64);
+  cudaMalloc(&p, 16);
+  cudaMallocManaged(&managed, 16);
+  cudaMallocHost(&pinned, 16);
+  cudaHostRegister(registered, 64, 0);
+  cudaMemset(p, 0, 16);
+  for (int* each : {p, managed, pinned, registered}) k<<<1, 2>>>(each, 3);
+  cudaHostUnregister(registered);
+  const char what = argv[1][0];
+  if (what == 'o') k<<<1, 2>>>(managed, 7);
+  if (what == 'h') k<<<1, 2>>>(registered, 0);
+  if (what == 'd') divide<<<1, 1>>>(p);
+  printf("%d\n", cudaDeviceSynchronize());
+}
+)");
+  const auto error = [&](const std::string& what, int code) {
+    const CommandResult r = run(file, {"--", what});
+    EXPECT_EQ(r.exit_code, code) << r.error;
+    EXPECT_EQ(r.output, code == 0 ? "0\n" : "719\n");
+    return r.error;
+  };
+  EXPECT_EQ(error("right", 0), "");
+  EXPECT_NE(error("outside", 1)
+                .find("writes 4 bytes outside of every allocation at line 5: 12 bytes "
+                      "behind the end of 'allocation 2', which has 16 bytes"),
+            std::string::npos);
+  EXPECT_NE(error("host", 1).find("writes 4 bytes outside of every allocation at line 5"),
+            std::string::npos);
+  EXPECT_NE(error("divide", 1).find("divides an integer by zero at line 6"), std::string::npos);
+}
+
+TEST_F(RunCuda, KernelsMayAllocateMemoryThemselves) {
+  const std::string file = put("heap.cu", R"(
+#include <cstdio>
+__global__ void k(float* out) {
+  float* own = new float[4];
+  own[threadIdx.x] = 3;
+  out[threadIdx.x] = own[threadIdx.x];
+  delete[] own;
+}
+int main() {
+  float *out, h[4];
+  cudaMalloc(&out, sizeof h);
+  k<<<1, 4>>>(out);
+  printf("%d ", cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost));
+  printf("%g\n", h[3]);
+}
+)");
+  const CommandResult r = run(file);
+  EXPECT_EQ(r.output, "0 3\n") << r.error;
+}
+
+TEST_F(RunCuda, KernelsOfHostFunctionsStayInsideOfTensors) {
+  const std::string file = put("k.cu", R"(
+#include <torch/extension.h>
+__global__ void k(const float* x, float* y, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+torch::Tensor copy(torch::Tensor x, int64_t n) {
+  auto y = torch::empty({4}, x.options()), z = y + 1;  // others after the first launch
+  k<<<1, 4>>>(z.data_ptr<float>(), y.data_ptr<float>(), 4);
+  auto w = torch::empty({4}, x.options());
+  k<<<1, 32>>>(x.data_ptr<float>(), w.data_ptr<float>(), n);
+  return w;
+}
+)");
+  const CommandResult right = run(file + ":copy", {"x=ones:f32[4]", "n=4"});
+  EXPECT_EQ(right.exit_code, 0) << right.error;
+  EXPECT_NE(right.output.find("4 of 4 changed  1, 1, 1, 1"), std::string::npos) << right.output;
+  const CommandResult far = run(file + ":copy", {"x=ones:f32[4]", "n=5"});
+  EXPECT_EQ(far.exit_code, 1);
+  EXPECT_NE(
+      far.error.find("reads 4 bytes outside of every tensor at line 5: 0 bytes behind the end "
+                     "of 'x', which has 16 bytes"),
+      std::string::npos)
+      << far.error;
+  const CommandResult kernel =
+      run(file + ":k", {"x=ones:f32[2,4]@strides(8,1)", "y=zeros:f32[4]", "n=12", "--grid", "1"});
+  EXPECT_NE(kernel.error.find("behind the end of 'y', which has 16 bytes"), std::string::npos)
+      << kernel.error;
+}
+#endif
+
+TEST_F(RunCuda, ACrashNamesTheCheck) {
+#ifdef TW_SANITIZE
+  GTEST_SKIP() << "the sanitizer reports it";
+#else
+  const std::string file = put("crash.cu", R"(
+#include <cstdlib>
+__global__ void k(int* p) { p[threadIdx.x] = 1; }
+__global__ void divide(int* p) { p[0] = 5 / p[1]; }
+int main(int argc, char**) {
+  if (argc > 1) abort();
+  k<<<1, 4>>>(nullptr);
+}
+)");
+  const auto error = [&](const std::string& path, std::vector<std::string> rest, int code) {
+    std::vector<std::string> arguments = {"run", path, "--device", "cpu"};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
+    const CommandResult r = tilewright_command(arguments, {"TILEWRIGHT_EMULATE_CHECK=0"});
+    EXPECT_EQ(r.exit_code, 128 + code) << r.error;
+    return r.error;
+  };
+  EXPECT_EQ(error(file, {}, SIGSEGV),
+            "tilewright: 'crash.cu' crashed, most likely by an access outside of its memory; "
+            "--device emulate names the line of a kernel that does this\n");
+  EXPECT_NE(error(file, {"--", "x"}, SIGABRT).find("'crash.cu' was aborted: by itself (abort, "),
+            std::string::npos);
+  EXPECT_NE(error(file + ":divide", {"p=zeros:i32[4]", "--grid", "1"}, SIGFPE)
+                .find("'divide' crashed: it divided an integer by zero; --device emulate names"),
+            std::string::npos);
+#endif
 }
 
 TEST_F(RunCuda, GuessTriesEveryProgramAndKernelOfAFolder) {

@@ -140,7 +140,8 @@ TEST_F(Run, WrongInput) {
   expect_error(good({"--grid", "1", "--save", "x=a.npy", "--save", "out=a.npy"}), 2,
                "--save: 'x' and 'out' would both be written to 'a.npy'");
   expect_error({"x=zeros:f32[4]", "--grid", "1"}, 1,
-               "kernel 'add' needs an argument for 'y'; the launch at k.py:35 does not tell: the "
+               "kernel 'add' needs an argument for 'y'; add y=VALUE, since the launch at k.py:35 "
+               "does not tell: the "
                "value of 'b' is not known: 'b' is not defined in " +
                    file_);
   expect_error({"n=4", "--grid", "1"}, 1, "kernel 'scaled' needs an argument for 'x'", "scaled");

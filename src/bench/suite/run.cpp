@@ -80,8 +80,6 @@ Contender make_ready(const Entry& entry, const Problem& problem, Record record,
   record.bytes_moved = prepared.bytes > 0 ? prepared.bytes : record.bytes;
   record.note = prepared.note;
   record.drawing = prepared.drawing;
-  if (problem.device.is_cpu() && fits_in_cache(record.bytes, problem.device))
-    record.note += record.note.empty() ? "in cache" : ", in cache";
   judge(record, problem, entry.roundings);
   // The first run may have compiled.
   const bool is_slow = first > options.seconds && once() > options.seconds;
@@ -118,6 +116,11 @@ Contender contender_of(const Entry& entry, const Problem& problem, const Case& w
 }
 
 }  // namespace
+
+void note_cache(Record& record, Device device) {
+  if (!record.is_measured() || !device.is_cpu() || !fits_in_cache(record.bytes, device)) return;
+  record.note += record.note.empty() ? "in cache" : ", in cache";
+}
 
 // Measures for a second at a time until the median is known, so that an interruption loses no more
 // than that.
@@ -197,6 +200,7 @@ bool run_case(const Case& which, const std::vector<Entry>& entries, const Ceilin
   const bool is_complete = hold_contest(contenders, contest);
   for (Contender& contender : contenders) {
     fill_rate(contender.record, ceilings, which.operation->is_arithmetic);
+    note_cache(contender.record, which.device);
     add_evidence(contender);
     records.push_back(std::move(contender.record));
   }

@@ -48,6 +48,9 @@ struct Case {
 Turn take_turn(const Prepared& prepared, BenchOptions bench, double seconds,
                const std::function<bool()>& is_interrupted);
 
+// Says of a measured way whose data fits the caches of a CPU that a copy of memory is no ceiling.
+void note_cache(Record& record, Device device);
+
 // How a contender is looked at after its time was taken; empty where nothing was asked for.
 std::function<Evidence()> look_at(const Prepared& prepared, Device device,
                                   const RunOptions& options);

@@ -121,6 +121,7 @@ class Rewriter {
     if (is_library_namespace(index))
       return unsupported(token, token.is("cub") ? fmt::format("cub::{}", tokens_[index + 2].text)
                                                 : fmt::format("the {} library", token.text));
+    if (token.is_one_of({"new", "malloc"})) out_.has_heap = true;
     if (const std::string_view feature = unsupported_feature(token.text); !feature.empty())
       unsupported(token, feature);
   }
@@ -259,6 +260,7 @@ std::string emulation_prelude(std::span<const EmulatedSource> sources) {
   std::string out = cpu_entry_text;
   if (any(&EmulatedSource::has_dynamic_shared)) out += "#define TW_EMULATE_DYNAMIC_SHARED 1\n";
   if (is_emulation_checked()) out += "#define TW_EMULATE_CHECK 1\n";
+  if (any(&EmulatedSource::has_heap)) out += "#define TW_EMULATE_HEAP 1\n";
   const bool with_library = any(&EmulatedSource::needs_standard_library);
   const char* standard = with_library ? "standard_library.cuh" : "standard.cuh";
   std::vector<std::string_view> parts = {standard,   "core.cuh",    "types.cuh",
@@ -303,6 +305,7 @@ std::vector<std::string> emulation_options() {
   if (is_emulation_checked())
     return {"-O1",
             "-fsanitize=thread",
+            "-fsanitize=integer-divide-by-zero",
             "--param=tsan-distinguish-volatile=1",
             "-Wno-tsan",
             "-fvisibility=hidden",

@@ -28,6 +28,7 @@ struct EmulatedSource {
   bool has_groups = false;          // cooperative groups
   bool has_cub = false;             // CUB's collectives of a block
   bool has_copies = false;          // asynchronous copies into shared memory
+  bool has_heap = false;            // device code allocates memory by itself
   bool needs_standard_library =
       false;                      // it includes standard headers beyond those that have a stand-in
   std::set<std::string> defined;  // functions, classes and macros that the text defines

@@ -64,6 +64,30 @@ template <class T>
 cudaError_t cudaMallocAsync(T** address, size_t bytes, cudaStream_t) {
   return cudaMalloc(address, bytes);
 }
+// One pool, that of the allocator; what programs set of it are hints.
+typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+enum cudaMemPoolAttr {
+  cudaMemPoolReuseFollowEventDependencies = 1,
+  cudaMemPoolReuseAllowOpportunistic,
+  cudaMemPoolReuseAllowInternalDependencies,
+  cudaMemPoolAttrReleaseThreshold
+};
+inline cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
+  *pool = reinterpret_cast<cudaMemPool_t>(16);
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return cudaDeviceGetDefaultMemPool(pool, device);
+}
+inline cudaError_t cudaDeviceSetMemPool(int, cudaMemPool_t) { return cudaSuccess; }
+inline cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+template <class T>
+cudaError_t cudaMallocFromPoolAsync(T** address, size_t bytes, cudaMemPool_t, cudaStream_t) {
+  return cudaMalloc(address, bytes);
+}
 template <class T>
 cudaError_t cudaMallocManaged(T** address, size_t bytes, unsigned = cudaMemAttachGlobal) {
   return ::tilewright_inline::allocate((void**)address, bytes, TwManagedMemory);
@@ -220,6 +244,8 @@ enum : unsigned {
   cudaEventBlockingSync = 1,
   cudaEventDisableTiming = 2
 };
+#define cudaStreamLegacy ((cudaStream_t)0x1)
+#define cudaStreamPerThread ((cudaStream_t)0x2)
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return ::tilewright_inline::answered(
       ::tilewright_inline::cuda()->create_stream((void**)stream, flags));

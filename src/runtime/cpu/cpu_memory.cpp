@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "runtime/cpu/host_memory.h"
+#include "runtime/cpu/noted_blocks.h"
 #include "runtime/cpu/thread_pool.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -165,10 +166,12 @@ void* CpuMemory::allocate(std::size_t bytes) {
   }
   ASAN_POISON_MEMORY_REGION(block, size.bytes);
   ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+  note_block(block, bytes);
   return block;
 }
 
 void CpuMemory::free(void* data, std::size_t bytes) noexcept {
+  forget_block(data);
   const SizeClass size = size_class_of(bytes);
   const std::lock_guard lock(mutex_);
   in_use_ -= size.bytes;

@@ -84,8 +84,9 @@ void write_headers(const KernelSource& source, const TemporaryFolder& folder) {
 // Options of generated kernels that only g++ knows; clang++ neither knows nor needs them.
 bool is_for_gnu_only(std::string_view option) {
   static constexpr std::string_view starts[] = {
-      "-fvect-cost-model", "-fno-tree-loop-", "-fno-loop-", "-fno-thread-jumps",
-      "-fpeel-loops",      "-fsched",         "-fopt-info"};
+      "-fvect-cost-model", "-fno-tree-loop-",    "-fno-loop-",
+      "-fno-thread-jumps", "-fpeel-loops",       "-fsched",
+      "-fopt-info",        "-fsanitize=integer-"};  // clang++ brings its library along
   return std::any_of(std::begin(starts), std::end(starts),
                      [&](std::string_view start) { return option.starts_with(start); });
 }

@@ -259,9 +259,35 @@ __global__ void between(unsigned* x) {
     FAIL() << "must throw";
   } catch (const KernelFault& fault) {
     EXPECT_STREQ(fault.what(),
-                 "kernel 'between', block (0, 0, 0), thread (1, 0, 0): reads 4 bytes from an address "
-                 "on that is no multiple of that at line 3");
+                 "kernel 'between', block (0, 0, 0), thread (1, 0, 0): reads 4 bytes at an address "
+                 "that is not a multiple of their number at line 3");
   }
+}
+
+TEST(EmulateChecks, AnIntegerDividedByZeroIsAnErrorWithItsLine) {
+  NEEDS_CHECKS();
+  const EmulatedModule divides = module_with_check(true, R"(
+__global__ void divide(int* x) {
+  const int i = threadIdx.x;
+  if (i == 3) x[0] =
+    x[1] % x[2];
+})",
+                                                   {"divide"});
+  int x[3] = {1, 2, 0};
+  int* const argument = x;
+  for (int i = 0; i < 2; ++i) {
+    try {
+      divides.run("divide", {.block = {64, 1, 1}}, argument);
+      FAIL() << "must throw";
+    } catch (const KernelFault& fault) {
+      EXPECT_STREQ(fault.what(),
+                   "kernel 'divide', block (0, 0, 0), thread (3, 0, 0): divides an integer by zero "
+                   "at line 4");
+    }
+  }
+  x[2] = 2;
+  divides.run("divide", {.block = {64, 1, 1}}, argument);
+  EXPECT_EQ(x[0], 0);
 }
 
 TEST(EmulateChecks, RightKernelsRun) {

@@ -131,6 +131,11 @@ void start_map_store(void (*run)(const void*, const unsigned char*), const void*
 
 void wait_map_stores(std::uint32_t in_memory) { Scheduler::of_this_thread().wait_map_stores(in_memory != 0); }
 
+void divide_by_zero(std::uint32_t line) {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  if (scheduler.is_running()) scheduler.divide_by_zero(line);
+}
+
 }  // namespace
 
 const TwEmulation* emulation_services() {
@@ -155,7 +160,8 @@ const TwEmulation* emulation_services() {
                                      .start_map_copy = start_map_copy,
                                      .land_copies = land_copies,
                                      .start_map_store = start_map_store,
-                                     .wait_map_stores = wait_map_stores};
+                                     .wait_map_stores = wait_map_stores,
+                                     .divide_by_zero = divide_by_zero};
   return &table;
 }
 

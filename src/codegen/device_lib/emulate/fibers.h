@@ -102,6 +102,8 @@ struct TwEmulation {
   void (*start_map_store)(void (*run)(const void* closure, const unsigned char* read), const void* closure,
                           std::uint64_t closure_bytes, const void* from, std::uint32_t bytes, std::uint32_t line);
   void (*wait_map_stores)(std::uint32_t in_memory);
+  // With checks: an integer is about to be divided by zero. Ends the thread, does not return.
+  void (*divide_by_zero)(std::uint32_t line);
 };
 
 }  // extern "C"

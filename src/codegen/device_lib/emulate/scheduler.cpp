@@ -466,7 +466,7 @@ std::string nearest_memory(const TwCpuLaunch& launch, std::uint64_t address) {
 
 void Scheduler::touch_outside(const Shadow::Access& access, bool is_misaligned) {
   const bool is_null = access.address < 65536;
-  const char* const where = is_misaligned ? "from an address on that is no multiple of that"
+  const char* const where = is_misaligned ? "at an address that is not a multiple of their number"
                             : is_null     ? "through a null pointer"
                                           : "outside of every tensor";
   const bool is_read = access.kind == Shadow::Kind::Read || access.kind == Shadow::Kind::AtomicRead;
@@ -475,6 +475,17 @@ void Scheduler::touch_outside(const Shadow::Access& access, bool is_misaligned) 
       "{}: {} {} bytes {} at {}{}", thread_name(*running_), is_read ? "reads" : "writes",
       access.bytes, where, line_text(source_, access.line),
       is_null || is_misaligned ? "" : ": " + nearest_memory(*job_->launch, access.address))));
+  end_thread(std::move(why));
+}
+
+void Scheduler::divide_by_zero(std::uint32_t line) {
+  std::exception_ptr why = std::make_exception_ptr(KernelFault(fmt::format(
+      "{}: divides an integer by zero at {}", thread_name(*running_), line_text(source_, line))));
+  end_thread(std::move(why));
+}
+
+// What the running thread cannot do: with a collector the others go on without it.
+void Scheduler::end_thread(std::exception_ptr why) {
   if (fault_collector() == nullptr) abandon(std::move(why));
   collect(std::exchange(why, nullptr));
   has_lost_threads_ = true;

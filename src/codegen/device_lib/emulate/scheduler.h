@@ -65,6 +65,7 @@ class Scheduler {
   // The running fiber cannot go on: it is left as it is. The block ends with an error, or goes on
   // without it where faults are collected.
   [[noreturn]] void touch_outside(const Shadow::Access& access, bool is_misaligned);
+  [[noreturn]] void divide_by_zero(std::uint32_t line);
   [[noreturn]] void interrupt(std::uint32_t line);
 
  private:
@@ -97,6 +98,7 @@ class Scheduler {
   void prepare_fiber(Fiber& fiber);
   [[noreturn]] void abandon(std::exception_ptr why);
   [[noreturn]] void abandon_running();
+  [[noreturn]] void end_thread(std::exception_ptr why);
 
   // Choosing who runs.
   std::uint64_t random();

@@ -33,8 +33,18 @@ constexpr unsigned long stack_bytes = 256 << 10;
 
 TW_UNCHECKED inline void note_memory(const TwCpuLaunch* launch) {
   checked_launch = launch;
-  last_memory = {launch->memory ? 0 : null_bytes, launch->memory ? 0 : ~0ul};
+#ifdef TW_EMULATE_HEAP
+  const bool is_known = false;  // what a thread allocates is its launch's memory too
+#else
+  const bool is_known = launch->memory != nullptr;
+#endif
+  last_memory = {is_known ? 0 : null_bytes, is_known ? 0 : ~0ul};
   emulation->begin(source_map, (const void*)&fault, &module_image, &module_locals);
+}
+
+TW_UNCHECKED inline void forget_memory() {
+  checked_launch = nullptr;
+  last_memory = {0, 0};
 }
 
 TW_UNCHECKED static __attribute__((noinline)) void touch_memory(unsigned long address,
@@ -219,4 +229,9 @@ TW_ATOMICS(32, unsigned)
 TW_ATOMICS(64, unsigned long)
 #undef TW_ATOMICS
 #undef TW_UPDATE
+
+// A GPU goes on with any number, a CPU's instruction ends the process.
+TW_HOOK(void, __ubsan_handle_divrem_overflow, (void*, void*, void*)) {
+  tw_emulate::emulation->divide_by_zero(tw_emulate::at_line);
+}
 #undef TW_HOOK

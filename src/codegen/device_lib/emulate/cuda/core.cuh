@@ -110,6 +110,7 @@ struct TwEmulation {
   void (*start_map_store)(void (*run)(const void* closure, const unsigned char* read), const void* closure,
                           unsigned long closure_bytes, const void* from, unsigned bytes, unsigned line);
   void (*wait_map_stores)(unsigned in_memory);
+  void (*divide_by_zero)(unsigned line);
 };
 
 // ---- Indices.
@@ -177,6 +178,14 @@ static constinit thread_local unsigned long shared_begin = ~0ul;
 static constinit thread_local unsigned long shared_end = 0;
 inline void note_thread_begin();
 inline void note_memory(const TwCpuLaunch* launch);
+inline void forget_memory();
+// Host code beside the kernels is instrumented too, and goes on when the launch is over.
+struct NotedMemory {
+  __attribute__((no_sanitize("thread"))) explicit NotedMemory(const TwCpuLaunch* launch) {
+    note_memory(launch);
+  }
+  __attribute__((no_sanitize("thread"))) ~NotedMemory() { forget_memory(); }
+};
 static void touch_read(const void* p, unsigned long bytes);
 // A generated text sets it: where its lines come from.
 static const TwSourceMap* source_map = nullptr;
@@ -306,7 +315,7 @@ TW_AROUND_KERNEL inline void run(const char* name, const TwCpuLaunch* launch, vo
   kernel_name = name;
   emulation = launch->services->emulation;
 #ifdef TW_EMULATE_CHECK
-  note_memory(launch);
+  const NotedMemory noted(launch);
 #endif
   gridDim = dim3(launch->grid[0], launch->grid[1], launch->grid[2]);
   blockDim = dim3(launch->block[0], launch->block[1], launch->block[2]);
