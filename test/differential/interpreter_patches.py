@@ -11,6 +11,8 @@ import numpy
 import torch
 import triton.language as tl
 
+import half_turns
+
 
 def _is_bool_tensor(value):
     return isinstance(value, tl.tensor) and value.dtype == tl.int1
@@ -52,15 +54,8 @@ def _numpy_libdevice():
         "fmod": numpy.fmod, "div_rn": numpy.divide, "fast_expf": numpy.exp, "fast_logf": numpy.log,
         "fast_dividef": numpy.divide, "div_rz": numpy.divide,
         "ldexp": lambda x, n: numpy.ldexp(x, n.astype(int)),
-        "sinpi": lambda x: _of_half_turns(x, numpy.sin), "cospi": lambda x: _of_half_turns(x, numpy.cos),
+        **half_turns.FUNCTIONS,
     }
-
-
-def _of_half_turns(x, function):
-    """sin or cos of pi times x, exact at the multiples of a half."""
-    turn = numpy.fmod(x, 2.0)
-    value = function(numpy.pi * turn)
-    return numpy.where(2 * turn == numpy.rint(2 * turn), numpy.rint(value), value)
 
 
 def patch_libdevice():

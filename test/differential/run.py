@@ -23,6 +23,8 @@ def parse_options():
     parser.add_argument("--tilewright", help="the program to test; without it only Triton runs")
     parser.add_argument("--device", default="interpret,cpu",
                         help="interpret, cpu, cuda: one or several, with commas")
+    parser.add_argument("--oracle", choices=("interpreter", "compiler"), default="interpreter",
+                        help="without a GPU: what Triton interprets, or what its compiler makes")
     parser.add_argument("--filter", default="", help="only cases whose FILE:KERNEL contains this")
     parser.add_argument("--repos", help="folder with the public repositories")
     parser.add_argument("--cases", nargs="*", help="case files instead of cases/*.txt")
@@ -157,7 +159,7 @@ def summary(cases, results):
 def main():
     options = parse_options()
     options.device = options.device.split(",")
-    if "cuda" not in options.device:
+    if "cuda" not in options.device and options.oracle == "interpreter":
         os.environ["TRITON_INTERPRET"] = "1"
     cases = selected_cases(options)
     if options.collect:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# differential/kernels/language.py — what Python and Triton say about loops, tuples, types and orders.
+# differential/kernels/language.py — what Triton says about loops, tuples, types and orders.
 from typing import NamedTuple
 
 import triton
@@ -48,7 +48,7 @@ def _swapped(pair):
 
 
 @triton.jit
-def _sum_of(first, *others, scale=FACTOR):
+def _sum_of(first, others, scale=FACTOR):
     total = first * scale
     for k in tl.static_range(len(others)):
         total += others[k] * (k + 2)
@@ -70,8 +70,8 @@ def tuples(x, out, n, N: tl.constexpr):
     tl.store(out + i, pair.first)
     tl.store(out + N + i, pair.second)
     tl.store(out + 2 * N + i, both[-1] + both[1])
-    tl.store(out + 3 * N + i, _sum_of(value, n, both[2]))
-    tl.store(out + 4 * N + i, _sum_of(value, scale=n))
+    tl.store(out + 3 * N + i, _sum_of(value, (n, both[2])))
+    tl.store(out + 4 * N + i, _sum_of(value, (value, n)[1:], scale=n))
 
 
 @triton.jit
