@@ -106,11 +106,12 @@ def bind_builtins(module):
             setattr(module, name, functools.partial(value, _semantic=interpreter_semantic))
 
 
-def float_argument(value):
-    """A float32 scalar as the compiler has it; the interpreter would leave a Python number."""
+def float_argument(value, dtype=tl.float32):
+    """A scalar as the compiler has it, float32 unless it is annotated; the interpreter would leave a Python number."""
     from triton.runtime.interpreter import TensorHandle
 
-    return tl.tensor(TensorHandle(numpy.array([value], numpy.float32), tl.float32), tl.float32)
+    kind = numpy.float64 if dtype == tl.float64 else numpy.float32
+    return tl.tensor(TensorHandle(numpy.array([value], kind), dtype), dtype)
 
 
 def convert_float(original):

@@ -9,6 +9,7 @@
 # our own launch. Exit code 1 where a result differs, or where Triton does not take the text.
 import argparse
 import importlib.util
+import inspect
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import sys
 
 import numpy
 import torch
+import triton.language as tl
 
 import interpreter_patches
 
@@ -32,7 +34,7 @@ def module_of(path, name):
 
 
 def tolerance_of(dtype):
-    return {"float32": 2e-6, "bfloat16": 1e-2, "float16": 2e-3}.get(dtype, 0.0)
+    return {"float32": 2e-6, "bfloat16": 1e-2, "float16": 2e-3, "float64": 1e-14}.get(dtype, 0.0)
 
 
 # Where a result is further off than rounding explains; None: nowhere.
@@ -48,12 +50,14 @@ def difference(found, expected, dtype):
 
 def run_launch(kernel, launch, folder, device):
     arguments, written = [], []
-    for argument in launch["arguments"]:
+    parameters = list(inspect.signature(kernel.fn).parameters.values())
+    for parameter, argument in zip(parameters, launch["arguments"], strict=True):
         if "number" in argument:
             number = argument["number"]
             number = float(number) if isinstance(number, str) else number
             is_float = is_interpreted and isinstance(number, float)
-            arguments.append(interpreter_patches.float_argument(number) if is_float else number)
+            is_double = parameter.annotation is tl.float64
+            arguments.append(interpreter_patches.float_argument(number, tl.float64 if is_double else tl.float32) if is_float else number)
             continue
         dtype = argument["dtype"]
         memory = torch.from_numpy(numpy.load(folder / argument["file"])).to(dtype=getattr(torch, dtype), device=device)

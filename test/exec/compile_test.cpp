@@ -474,6 +474,20 @@ TEST(CompileText, LoopsAndPlacesAreTritonToo) {
   expect_near(out, doubles_of(expected), 0);
 }
 
+// Triton takes a Python float for a float32, and has roots and quotients that are rounded once for
+// float32 alone.
+TEST(CompileText, NumbersOfDoublesAreDoubles) {
+  const Tensor x = rand({5, 70}, RandomOptions(f64, Device::cpu()).with_seed(3));
+  const auto f = compile([](Tensor v) { return sqrt(v * 0.1) / 3.3; });
+  const Tensor expected = f(x);
+  const std::string code = f.output_code();
+  EXPECT_THAT(code, HasSubstr("number0: tl.float64"));
+  EXPECT_THAT(code, Not(HasSubstr("_rn(")));
+  const Tensor out = empty_like(x);
+  load_triton_source(code, "tw_mul_sqrt_div")[{.grid = 1}](x, out, 0.1, 3.3, 350);
+  expect_near(out, doubles_of(expected), 0);
+}
+
 // ---- Mistakes.
 
 template <class Function>

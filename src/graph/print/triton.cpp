@@ -45,6 +45,10 @@ class TritonPrinter {
     for (const ir::KernelArgument& argument : kernel_.arguments) {
       names.push_back(kernel_.name_of(argument.value));
       names_[argument.value.id] = names.back();
+      // A Python float is a float32 of Triton's unless the parameter says otherwise.
+      const ir::Type& type = kernel_.type(argument.value);
+      if (type.is_scalar() && type.is_float() && type.dtype == DType::Float64)
+        names.back() += ": tl.float64";
     }
     print_region(kernel_.body);
     return helpers_ +
@@ -110,7 +114,10 @@ class TritonPrinter {
   std::string math(const ir::Op& op) const {
     std::vector<std::string> operands;
     for (const ir::Value value : op.operands) operands.push_back(name(value));
-    const std::string_view function = op.text("function");
+    std::string_view function = op.text("function");
+    // tl has that of float32 alone; of float64 the plain one is exact.
+    if (function == "sqrt_rn" && kernel_.type(op.result()).dtype == DType::Float64)
+      function = "sqrt";
     return fmt::format("{}.{}({})", plain_functions.contains(function) ? "tl" : "libdevice",
                        function, fmt::join(operands, ", "));
   }
