@@ -13,6 +13,10 @@
 //       reads; names are identifiers of C++, which finds the value by each that is meant
 //       (verify_names.cpp)
 //   F9  a `call` names a function of the library, and fits it
+//
+// There is no rule that an array of a thread is indexed by constants and unrolled loops alone: loops
+// over slices stay loops where a text would be too long, and whether an array then spills is the
+// assembler's to say (conformance and kernel_diff ask it).
 #pragma once
 
 #include <string_view>

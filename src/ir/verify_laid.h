@@ -3,7 +3,8 @@
 //
 //   L1  An op that computes, loads, stores or reduces a tile stands in a sweep, whose shape is that
 //       of the tiles it stores and reduces. Outside stand scalars, control flow, ops that move data
-//       across elements, and views of tiles for them; no sweep holds any of these but views.
+//       across elements, and views of tiles for them; no sweep holds any of these but views. No view
+//       gives a number: an element of a tile is a scalar by a reduction.
 //   L2  A tile that leaves a sweep lives in a buffer of its type (`into`), which has no slots. One
 //       without a buffer is computed by the op behind its sweep, which alone reads it. Layouts and
 //       orders reach every element; their threads are those of the shape; rows that are named exist.
@@ -18,6 +19,9 @@
 //   L7  Buffers of a block's shared memory that are in use at the same time have no byte in common;
 //       once one has an offset, all that are used have. Scratch is named by an op, and no tile
 //       lives in it.
+//
+// That slots are awaited before they are read, and products before they are touched, is held at
+// stage Final (F5, F6), where words and threads exist; here the interpreter finds it.
 #pragma once
 
 #include "ir/kernel.h"

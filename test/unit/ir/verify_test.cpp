@@ -175,6 +175,24 @@ TEST(Verify, OpsOnElementsStandInSweeps) {
   EXPECT_EQ(verdict_laid("%x = reshape %t : f32[2, 4]"), "valid");
 }
 
+// A view has no place among the accesses to memory.
+TEST(Verify, AnElementOfATileIsAScalarByAReduction) {
+  const auto verdict = [](const std::string& op) {
+    const Kernel kernel = parse("kernel @k(%p: *f32, %t: f32[1]) laid {\n" + op + "}\n");
+    try {
+      verify(kernel);
+    } catch (const InternalError& error) {
+      return std::string(error.what());
+    }
+    return std::string("valid");
+  };
+  EXPECT_THAT(verdict("%x = reshape %t : f32\n store %p, %x\n"),
+              testing::HasSubstr("rule L1: an element of a tile is a scalar by a reduction"));
+  EXPECT_EQ(verdict("%x = sweep {shape = [1]} : f32 {\n %y = reduce %t {axis = 0} : f32 (%a: f32, "
+                    "%b: f32) {\n yield %a\n}\n yield %y\n}\n store %p, %x\n"),
+            "valid");
+}
+
 TEST(Verify, ASweepHoldsNoOtherWalk) {
   using testing::HasSubstr;
   EXPECT_THAT(verdict_laid("sweep {shape = [8]} {\n sweep {shape = [8]} {\n yield\n}\n yield\n}"),
