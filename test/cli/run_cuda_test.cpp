@@ -181,6 +181,36 @@ int main(int argc, char** argv) {
   EXPECT_EQ(result.exit_code, 4);
 }
 
+TEST_F(RunCuda, WhatEmulationLacksInOneKernelStopsNoOther) {
+  const std::string file = put("k.cu", R"(
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void whole(float* x) { cg::this_grid().sync(); }
+template <class T> __global__ void sample(cudaTextureObject_t t, T* x) { *x = tex2D<T>(t, 0, 0); }
+template __global__ void sample<float>(cudaTextureObject_t, float*);
+__global__ void fine(float* x) { x[cg::this_thread_block().thread_rank()] = 1; }
+)");
+  const CommandResult fine = run(file + ":fine", {"x=zeros:f32[3]", "--grid", "1", "--block", "3"});
+  EXPECT_NE(fine.output.find("3 of 3 changed  1, 1, 1"), std::string::npos) << fine.error;
+  const CommandResult whole =
+      run(file + ":whole", {"x=zeros:f32[3]", "--grid", "1", "--block", "3"});
+  EXPECT_EQ(whole.exit_code, 1);
+  EXPECT_NE(whole.error.find("k.cu:4:39: error: emulation on the CPU does not support cooperative "
+                             "groups of a whole grid (this_grid)"),
+            std::string::npos)
+      << whole.error;
+  const CommandResult program = run(put("program.cu", R"(
+__global__ void k(cudaTextureObject_t t) {}
+int main() {}
+)"));
+  EXPECT_NE(program.error.find("program.cu:2:19: error: emulation on the CPU does not support "
+                               "textures\n"
+                               "    __global__ void k(cudaTextureObject_t t) {}\n"
+                               "                      ^^^^^^^^^^^^^^^^^^^\n"),
+            std::string::npos)
+      << program.error;
+}
+
 TEST_F(RunCuda, ProgramsMaySetPoolsLimitsAndDefaultStreams) {
   const CommandResult r = run(put("program.cu", R"(
 #include <cstdio>
