@@ -318,6 +318,48 @@ int main(int, char** argv) {
   EXPECT_NE(error("divide", 1).find("divides an integer by zero at line 6"), std::string::npos);
 }
 
+TEST_F(RunCuda, AnEndlessLoopNamesItsLine) {
+  const std::string file = put("loop.cu", R"(
+__host__ __device__ int next(int i) {
+  int j = i;
+  return j + 1;
+}
+__global__ void wait(volatile int* flag) {
+  while (*flag == 0) {}
+}
+int main(int argc, char**) {
+  int i = 0;
+  while (i < 200000) i = next(i);  // statements before there is a launch
+  int* flag;
+  cudaMalloc(&flag, 4);
+  cudaMemset(flag, argc > 1, 4);
+  wait<<<1, 2>>>(flag);
+  return cudaDeviceSynchronize();
+}
+)");
+  using Words = std::vector<std::string>;
+  const auto start = [&](const std::string& path, const Words& rest, const std::string& how) {
+    Words all = {"sh", "-c", how, "sh", tilewright_path(), "run", path, "--device", "emulate"};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return run_process({.arguments = all,
+                        .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+                        .timeout_seconds = 100});
+  };
+  const auto expect_line = [&](const std::string& path, const Words& ends, const Words& hangs) {
+    const ProcessResult compiled = start(path, ends, "\"$@\"");
+    EXPECT_EQ(compiled.exit_code, 0) << compiled.output;
+    const ProcessResult r = start(path, hangs, "\"$@\" & p=$!; sleep 2.5; kill -INT $p; wait $p");
+    EXPECT_EQ(r.exit_code, 130) << r.output;
+    EXPECT_NE(r.output.find("tilewright: interrupted: kernel 'wait', block (0, 0, 0), thread ("),
+              std::string::npos)
+        << r.output;
+    EXPECT_NE(r.output.find("is at line 7"), std::string::npos) << r.output;
+  };
+  expect_line(file, {"--", "end"}, {});
+  expect_line(file + ":wait", {"flag=ones:i32[1]", "--grid", "1"},
+              {"flag=zeros:i32[1]", "--grid", "1"});
+}
+
 TEST_F(RunCuda, KernelsMayAllocateMemoryThemselves) {
   const std::string file = put("heap.cu", R"(
 #include <cstdio>
