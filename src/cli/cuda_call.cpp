@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/diagnostic.h"
 #include "base/nearest.h"
 #include "cli/argument_views.h"
 #include "cli/kernel_path.h"
@@ -18,6 +19,7 @@
 #include "compiler/triton/grid_text.h"
 #include "load_inline/local_includes.h"
 #include "load_inline/signature.h"
+#include "load_inline/text_edits.h"
 #include "tilewright/error.h"
 
 namespace tilewright::cli {
@@ -45,6 +47,27 @@ std::vector<std::string> names_in(const CudaFile& file) {
   for (const Declaration& d : file.source.outline)
     if (is_cuda_kernel(d) || is_host_function(d)) names.push_back(d.qualified_name);
   return names;
+}
+
+// The text without the other kernels: what emulation lacks may be in one of them.
+std::string with_one_kernel(const InlineSource& source, std::string_view wanted) {
+  TextEdits edits(source.text);
+  for (const Declaration& d : source.outline) {
+    const bool is_kernel = d.kind == CudaKind::Kernel || d.kind == CudaKind::Instantiation;
+    if (is_kernel && d.qualified_name != wanted && d.name != wanted) edits.blank(d.range);
+  }
+  return edits.apply();
+}
+
+InlineModule load_kernel_of(const CudaFile& file, const InlineOptions& options,
+                            std::string_view kernel) {
+  try {
+    return load_inline(options);
+  } catch (const SyntaxOrTypeError&) {
+    InlineOptions alone = options;
+    alone.cuda_sources = {with_one_kernel(file.source, kernel)};
+    return load_inline(alone);
+  }
 }
 
 // ---- Values.
@@ -254,7 +277,7 @@ CudaCall::CudaCall(const CudaFile& file, Device device) : device_(device) {
     throw ArgumentError(fmt::format("{} has no function or kernel '{}'{}", file.path, base,
                                     suggest_names(base, names_in(file))));
   options_ = options;
-  module_ = load_inline(options);
+  module_ = load_kernel_of(file, options, base);
   kernel_ = module_.kernel(name_);
   for (const Parameter& parameter : kernel_.parameters()) parameters_.push_back(parameter.name);
 }

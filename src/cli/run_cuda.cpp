@@ -133,6 +133,8 @@ void run_main(const RunVerbOptions& options, const CudaFile& file, Device device
   if (options.device.empty() && device.is_cpu())
     fmt::print(stderr, "tilewright: {} is emulated on the CPU: {}\n", printable(file.name),
                why_no_cuda());
+  std::optional<PollsInterrupts> polls;  // the emulation names the line itself
+  if (options.device == "emulate") polls.emplace();
   const int code = run_program(inline_options(file, device), options.arguments);
   if (code != 0) throw ExitWith{code};
 }

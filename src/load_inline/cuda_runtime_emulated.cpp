@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupt.h"
 #include "base/settings.h"
 #include "load_inline/cuda_runtime.h"
 #include "load_inline/host_launch.h"
@@ -385,6 +386,11 @@ int EmulatedCuda::launch(const void* stub, const TwLaunch* request, int is_coope
     const ProgramMemory known = program_memory();
     launch_emulated(launch, known.memory);
     return cuda_error::success;
+  } catch (const Interrupted& interrupted) {
+    // Through the program's own code nothing is thrown.
+    std::fflush(stdout);
+    fmt::print(stderr, "tilewright: interrupted: {}\n", interrupted.what());
+    std::_Exit(interrupted_exit_code);
   } catch (const ArgumentError& error) {
     return refuse(cuda_error::invalid_configuration, error.what());
   } catch (const Error& error) {

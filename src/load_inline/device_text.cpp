@@ -2,9 +2,11 @@
 // load_inline/device_text.cpp — device code without its host surroundings.
 #include "load_inline/device_text.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
+#include "base/diagnostic.h"
 #include "base/quote.h"
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/kernel_stubs.h"
@@ -160,11 +162,37 @@ std::string nvrtc_program_text(std::span<const InlineSource> sources) {
   return out;
 }
 
+namespace {
+
+// A complaint shows the line as the user wrote it, with the caret under the same words.
+EmulatedSource emulated_source(const InlineSource& source, bool renames_kernels) {
+  const std::string text = device_code(source, true, renames_kernels);
+  try {
+    return emulate_cuda(text, source.file);
+  } catch (const SyntaxOrTypeError& error) {
+    Diagnostic diagnostic = error.diagnostic();
+    const std::string_view renamed = line_of(text, diagnostic.span.line);
+    const std::string_view own = line_of(source.text, diagnostic.span.line);
+    const auto same_end = [](std::string_view a, std::string_view b) {
+      std::size_t count = 0;
+      while (count < std::min(a.size(), b.size()) &&
+             a[a.size() - 1 - count] == b[b.size() - 1 - count])
+        ++count;
+      return count;
+    };
+    const auto column = static_cast<std::size_t>(diagnostic.span.column);
+    if (renamed.size() > own.size() && column + same_end(renamed, own) > renamed.size())
+      diagnostic.span.column -= static_cast<int>(renamed.size() - own.size());
+    throw SyntaxOrTypeError(std::move(diagnostic), source.text);
+  }
+}
+
+}  // namespace
+
 EmulatedText emulated_text(std::span<const InlineSource> sources, const EmulationNeeds& needs) {
   EmulatedText out;
   for (const InlineSource& source : sources)
-    if (source.is_cuda)
-      out.sources.push_back(emulate_cuda(device_code(source, true, needs.with_host), source.file));
+    if (source.is_cuda) out.sources.push_back(emulated_source(source, needs.with_host));
   if (!out.sources.empty()) out.sources[0].needs_standard_library |= needs.with_standard_library;
   out.text = needs.includes + emulation_prelude(out.sources) +
              torch_types(sources, needs.with_host || needs.with_torch_types) + needs.headers;

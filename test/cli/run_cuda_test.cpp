@@ -181,6 +181,36 @@ int main(int argc, char** argv) {
   EXPECT_EQ(result.exit_code, 4);
 }
 
+TEST_F(RunCuda, WhatEmulationLacksInOneKernelStopsNoOther) {
+  const std::string file = put("k.cu", R"(
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void whole(float* x) { cg::this_grid().sync(); }
+template <class T> __global__ void sample(cudaTextureObject_t t, T* x) { *x = tex2D<T>(t, 0, 0); }
+template __global__ void sample<float>(cudaTextureObject_t, float*);
+__global__ void fine(float* x) { x[cg::this_thread_block().thread_rank()] = 1; }
+)");
+  const CommandResult fine = run(file + ":fine", {"x=zeros:f32[3]", "--grid", "1", "--block", "3"});
+  EXPECT_NE(fine.output.find("3 of 3 changed  1, 1, 1"), std::string::npos) << fine.error;
+  const CommandResult whole =
+      run(file + ":whole", {"x=zeros:f32[3]", "--grid", "1", "--block", "3"});
+  EXPECT_EQ(whole.exit_code, 1);
+  EXPECT_NE(whole.error.find("k.cu:4:39: error: emulation on the CPU does not support cooperative "
+                             "groups of a whole grid (this_grid)"),
+            std::string::npos)
+      << whole.error;
+  const CommandResult program = run(put("program.cu", R"(
+__global__ void k(cudaTextureObject_t t) {}
+int main() {}
+)"));
+  EXPECT_NE(program.error.find("program.cu:2:19: error: emulation on the CPU does not support "
+                               "textures\n"
+                               "    __global__ void k(cudaTextureObject_t t) {}\n"
+                               "                      ^^^^^^^^^^^^^^^^^^^\n"),
+            std::string::npos)
+      << program.error;
+}
+
 TEST_F(RunCuda, ProgramsMaySetPoolsLimitsAndDefaultStreams) {
   const CommandResult r = run(put("program.cu", R"(
 #include <cstdio>
@@ -286,6 +316,48 @@ int main(int, char** argv) {
   EXPECT_NE(error("host", 1).find("writes 4 bytes outside of every allocation at line 5"),
             std::string::npos);
   EXPECT_NE(error("divide", 1).find("divides an integer by zero at line 6"), std::string::npos);
+}
+
+TEST_F(RunCuda, AnEndlessLoopNamesItsLine) {
+  const std::string file = put("loop.cu", R"(
+__host__ __device__ int next(int i) {
+  int j = i;
+  return j + 1;
+}
+__global__ void wait(volatile int* flag) {
+  while (*flag == 0) {}
+}
+int main(int argc, char**) {
+  int i = 0;
+  while (i < 200000) i = next(i);  // statements before there is a launch
+  int* flag;
+  cudaMalloc(&flag, 4);
+  cudaMemset(flag, argc > 1, 4);
+  wait<<<1, 2>>>(flag);
+  return cudaDeviceSynchronize();
+}
+)");
+  using Words = std::vector<std::string>;
+  const auto start = [&](const std::string& path, const Words& rest, const std::string& how) {
+    Words all = {"sh", "-c", how, "sh", tilewright_path(), "run", path, "--device", "emulate"};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return run_process({.arguments = all,
+                        .environment = {"TILEWRIGHT_CACHE_DIR=" + folder_.path() + "/cache"},
+                        .timeout_seconds = 100});
+  };
+  const auto expect_line = [&](const std::string& path, const Words& ends, const Words& hangs) {
+    const ProcessResult compiled = start(path, ends, "\"$@\"");
+    EXPECT_EQ(compiled.exit_code, 0) << compiled.output;
+    const ProcessResult r = start(path, hangs, "\"$@\" & p=$!; sleep 2.5; kill -INT $p; wait $p");
+    EXPECT_EQ(r.exit_code, 130) << r.output;
+    EXPECT_NE(r.output.find("tilewright: interrupted: kernel 'wait', block (0, 0, 0), thread ("),
+              std::string::npos)
+        << r.output;
+    EXPECT_NE(r.output.find("is at line 7"), std::string::npos) << r.output;
+  };
+  expect_line(file, {"--", "end"}, {});
+  expect_line(file + ":wait", {"flag=ones:i32[1]", "--grid", "1"},
+              {"flag=zeros:i32[1]", "--grid", "1"});
 }
 
 TEST_F(RunCuda, KernelsMayAllocateMemoryThemselves) {

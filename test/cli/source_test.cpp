@@ -223,6 +223,9 @@ def k(x, y, PACK: tl.constexpr):
   EXPECT_EQ(run(text, given).error,
             "tilewright: kernel 'k' holds inline PTX (tl.inline_asm_elementwise), which NVIDIA "
             "GPUs alone run; write it with tl functions for the CPU\n");
+  EXPECT_EQ(run(text, given, "emulate").error,
+            "tilewright: kernel 'k' holds inline PTX (tl.inline_asm_elementwise), which NVIDIA "
+            "GPUs alone run; write it with tl functions to emulate it\n");
   EXPECT_THAT(run(text, given, "interpret").error, HasSubstr("is run by NVIDIA GPUs alone"));
   EXPECT_THAT(run(text, {"x=ones:f32[32]", "y=zeros:f32[32]", "PACK=4"}).error,
               HasSubstr("tl.inline_asm_elementwise has pack=4, which is not supported"));

@@ -132,7 +132,7 @@ TEST(InlineFaults, AreNamed) {
   options.cuda_sources = {R"(
 #include <torch/extension.h>
 __global__ void checks(int* p) { assert(p[threadIdx.x] == 0); }
-void run(torch::Tensor x) { checks<<<1, 2>>>(x.data_ptr<int>()); }
+void run(torch::Tensor x) { checks<<<1, 1>>>(x.data_ptr<int>()); }
 )"};
   options.functions = {"run"};
   options.name = "demo";

@@ -10,13 +10,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/diagnostic.h"
 #include "base/embedded.h"
 #include "base/quote.h"
 #include "codegen/cuda/emit.h"
 #include "codegen/cuda/library_headers.h"
 #include "codegen/cuda/source_lines.h"
-#include "codegen/text/wgmma_functions.h"
 #include "codegen/emulate/rewrite.h"
+#include "codegen/text/wgmma_functions.h"
 
 namespace tilewright {
 namespace {
@@ -86,11 +87,23 @@ void join_cluster(LaunchStep& step) {
   step.grid[0].clear();
 }
 
+// All that our own text can have against it are the user's instructions.
+EmulatedSource emulated_text_of(const KernelSource& source) {
+  try {
+    return emulate_cuda(self_contained(source), source.name + ".cu");
+  } catch (const SyntaxOrTypeError& error) {
+    if (error.diagnostic().message.find("inline PTX") == std::string::npos) throw;
+    throw ArgumentError(
+        fmt::format("kernel '{}' holds inline PTX (tl.inline_asm_elementwise), which NVIDIA GPUs "
+                    "alone run; write it with tl functions to emulate it",
+                    source.kernels.front().name));
+  }
+}
+
 }  // namespace
 
 KernelSource emulate_source(const KernelSource& source) {
-  const std::string text = self_contained(source);
-  const EmulatedSource emulated = emulate_cuda(text, source.name + ".cu");
+  const EmulatedSource emulated = emulated_text_of(source);
   KernelSource out;
   out.language = Language::Cpp;
   out.name = source.name;

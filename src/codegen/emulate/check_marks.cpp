@@ -112,8 +112,17 @@ class Marker {
     if (after >= tokens_.size()) return;
     const CppToken& next = tokens_[after];
     const bool begins = next.is_identifier() || next.is_one_of({"*", "(", "++", "--"});
-    if (begins && !next.is_one_of({"else", "while", "catch", "case", "default"}))
+    if (next.is("while") && !begins_loop()) return;
+    if (begins && !next.is_one_of({"else", "catch", "case", "default"}))
       out_.push_back({next.offset, "TW_AT "});
+  }
+
+  // The `while` behind this token is not the end of a do. Of a block's end that is not asked.
+  bool begins_loop() const {
+    if (!tokens_[at_].is(";")) return tokens_[at_].is("{");
+    for (std::size_t i = at_; i > 0 && !tokens_[i - 1].is_one_of({"{", "}"}); --i)
+      if (tokens_[i - 1].is("do")) return false;
+    return true;
   }
 
   void end_statement() {

@@ -65,7 +65,15 @@ TW_UNCHECKED static __attribute__((noinline)) void touch_memory(unsigned long ad
   emulation->touch_outside(address, bytes, kind, at_line);
 }
 
+// Statements and accesses: a loop that does not end may be of either alone. Host code calls
+// functions of both sides before there is an emulation.
+static constinit thread_local unsigned steps = 0;
+TW_UNCHECKED inline __attribute__((always_inline)) void step() {
+  if (++steps % 65536 == 0 && emulation) emulation->tick(at_line);
+}
+
 TW_UNCHECKED static void touch(const volatile void* p, unsigned long bytes, unsigned kind) {
+  step();
   const unsigned long address = (unsigned long)p;
   if (address < shared_end && address + bytes > shared_begin)
     emulation->touch(address, bytes, kind, at_line);
@@ -85,10 +93,9 @@ TW_UNCHECKED static void touch_read(const void* p, unsigned long bytes) { touch(
 
 inline __attribute__((always_inline)) void keep_order() { __asm__ volatile("" : : : "memory"); }
 
-static constinit thread_local unsigned statements = 0;
 inline __attribute__((always_inline)) void at(unsigned line) {
   at_line = line;
-  if (++statements % 65536 == 0) emulation->tick(line);
+  step();
   keep_order();
 }
 
@@ -232,6 +239,6 @@ TW_ATOMICS(64, unsigned long)
 
 // A GPU goes on with any number, a CPU's instruction ends the process.
 TW_HOOK(void, __ubsan_handle_divrem_overflow, (void*, void*, void*)) {
-  tw_emulate::emulation->divide_by_zero(tw_emulate::at_line);
+  if (tw_emulate::emulation) tw_emulate::emulation->divide_by_zero(tw_emulate::at_line);
 }
 #undef TW_HOOK
