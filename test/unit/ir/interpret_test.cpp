@@ -168,6 +168,9 @@ TEST(Interpret, FloatsRoundOnceToTheirType) {
 TEST(Interpret, NanRules) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(evaluate<float>("f32", "%r = max %a, %b : f32", nan, 2.0), 2.0f);
+  const double signalling = std::numeric_limits<double>::signaling_NaN();
+  EXPECT_EQ(evaluate<double>("f64", "%r = max %a, %b : f64", signalling, 2.0), 2.0);
+  EXPECT_EQ(evaluate<double>("f64", "%r = min %a, %b : f64", 2.0, signalling), 2.0);
   EXPECT_TRUE(
       std::isnan(evaluate<float>("f32", "%r = max %a, %b {nan = \"propagate\"} : f32", nan, 2.0)));
   EXPECT_EQ(evaluate<float>("f32", "%c = compare %a, %a {is = \"ne\"} : b1\n%r = cast %c : f32",
