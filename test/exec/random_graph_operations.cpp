@@ -233,12 +233,12 @@ const Operation more_operations[] = {
      [](const Given& g) { return pow(g.a, 3) - g.number / (pow(g.b, 2) + 1); }},
     {"torch.pow({n}, {a}.clamp(-2, 2))",
      [](const Given& g) { return pow(g.number, clamp(g.a, -2, 2)); }},
-    {"normed({a}.expand(X, Y, Z) * 0.1 + torch.arange(Y * Z, dtype={a}.dtype).reshape(Y, Z) * "
-     "0.25, "
+    {"normed({a}.expand(X, Y, Z) * 0.1 + torch.arange(Y * Z, dtype={a}.dtype).sqrt().reshape(Y, "
+     "Z), "
      "{b}.expand(X, Y, Z).mean((0, 2)))",
-     [](const Given& g) {
-       const Tensor ramp = arange(g.full[1] * g.full[2], {g.a.dtype(), Device::cpu()});
-       const Tensor uneven = g.whole_a() * 0.1 + ramp.view({g.full[1], g.full[2]}) * 0.25;
+     [](const Given& g) {  // of which no element is the mean
+       const Tensor ramp = sqrt(arange(g.full[1] * g.full[2], {g.a.dtype(), Device::cpu()}));
+       const Tensor uneven = g.whole_a() * 0.1 + ramp.view({g.full[1], g.full[2]});
        return group_norm(uneven, 1, mean(g.whole_b(), {0, 2}), {}, 0.1);
      }},
     {"F.cross_entropy({a}.expand(X, Y, Z).reshape(X * Y, Z), {b}.expand(X, Y, Z).argmax(2)"
