@@ -3,6 +3,7 @@
 #include "ir/verify_final.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -109,7 +110,38 @@ class FinalRules {
   bool has_begun_ = false;  // every block of the program
 };
 
+constexpr int many_uses = 2;
+
+void count_uses_of(const Region& region, std::vector<bool>& is_here, std::vector<int>& uses) {
+  for (const Op* op : region.ops) {
+    for (const Value operand : op->operands)
+      uses[operand.id] += is_here[operand.id] ? 1 : many_uses;
+    for (const Region& inner : op->regions) {
+      std::vector<bool> inside(is_here.size(), false);
+      count_uses_of(inner, inside, uses);
+    }
+    for (const Value result : op->results) is_here[result.id] = true;
+  }
+}
+
 }  // namespace
+
+bool is_identifier(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  return !name.empty() && is_letter(name.front()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) {
+           return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+         });
+}
+
+std::vector<int> uses_in_own_region(const Kernel& kernel) {
+  std::vector<int> uses(kernel.value_count(), 0);
+  std::vector<bool> is_here(kernel.value_count(), false);
+  count_uses_of(kernel.body, is_here, uses);
+  return uses;
+}
 
 void verify_final(const Kernel& kernel) {
   FinalRules(kernel).check();

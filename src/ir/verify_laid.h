@@ -3,11 +3,12 @@
 //
 //   L1  An op that computes, loads, stores or reduces a tile stands in a sweep, whose shape is that
 //       of the tiles it stores and reduces. Outside stand scalars, control flow, ops that move data
-//       across elements, and views of tiles for them; no sweep holds any of these but views. No view
-//       gives a number: an element of a tile is a scalar by a reduction.
+//       across elements, and views of tiles for them; no sweep holds any of these but views. No
+//       view gives a number: an element of a tile is a scalar by a reduction.
 //   L2  A tile that leaves a sweep lives in a buffer of its type (`into`), which has no slots. One
 //       without a buffer is computed by the op behind its sweep, which alone reads it. Layouts and
-//       orders reach every element; their threads are those of the shape; rows that are named exist.
+//       orders reach every element; their threads are those of the shape; rows that are named
+//       exist.
 //   L3  A tile that an op outside sweeps gives, or a loop carries, lives in a buffer; what a loop
 //       carries and gives has one. A tile is read from its buffer only where no other one was
 //       written there since.

@@ -6,7 +6,6 @@
 // C++ does it: the nearest declaration must be the value that is meant. What a region yields is
 // assigned one after the other: no value may ask for a variable that was assigned before.
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,20 +23,6 @@
 
 namespace tilewright::ir {
 namespace {
-
-constexpr int many_uses = 2;
-
-void count_uses_of(const Region& region, std::vector<bool>& is_here, std::vector<int>& uses) {
-  for (const Op* op : region.ops) {
-    for (const Value operand : op->operands)
-      uses[operand.id] += is_here[operand.id] ? 1 : many_uses;
-    for (const Region& inner : op->regions) {
-      std::vector<bool> inside(is_here.size(), false);
-      count_uses_of(inner, inside, uses);
-    }
-    for (const Value result : op->results) is_here[result.id] = true;
-  }
-}
 
 // What an op reads or writes: memory behind a pointer, or an array; or what other threads do, where
 // they meet.
@@ -393,23 +378,6 @@ class NameRules {
 };
 
 }  // namespace
-
-bool is_identifier(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  return !name.empty() && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) {
-           return is_letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-         });
-}
-
-std::vector<int> uses_in_own_region(const Kernel& kernel) {
-  std::vector<int> uses(kernel.value_count(), 0);
-  std::vector<bool> is_here(kernel.value_count(), false);
-  count_uses_of(kernel.body, is_here, uses);
-  return uses;
-}
 
 void verify_names(const Kernel& kernel) { NameRules(kernel).check(); }
 

@@ -2,10 +2,10 @@
 // codegen/lower/thread_ahead.h — products in a pipelined loop whose words are read a step ahead,
 // and copies of later rounds that start between the steps of a product.
 //
-// It is part of the lowering and no pass over stage Final: what may be read ahead is known of tiles,
-// slots and rounds of the Laid kernel (find_ahead), and a pass would have to find all of that again
-// in loops over words. What it decides is in the Final kernel all the same, as loops, reads, waits
-// and copies that the interpreter runs and rules F5 and F6 hold.
+// It is part of the lowering and no pass over stage Final: what may be read ahead is known of
+// tiles, slots and rounds of the Laid kernel (find_ahead), and a pass would have to find all of
+// that again in loops over words. What it decides is in the Final kernel all the same, as loops,
+// reads, waits and copies that the interpreter runs and rules F5 and F6 hold.
 #pragma once
 
 #include <cstddef>

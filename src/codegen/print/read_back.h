@@ -11,7 +11,8 @@
 namespace tilewright {
 
 // With TILEWRIGHT_CHECK_TEXT: throws InternalError where the kernel breaks a rule of its stage, or
-// `print` writes another text than `printed` of the kernel that is read back from its own text. `kernel` is of stage Final.
+// `print` writes another text than `printed` of the kernel that is read back from its own text.
+// `kernel` is of stage Final.
 void check_read_back(const ir::Kernel& kernel, const std::string& printed,
                      const std::function<std::string(const ir::Kernel&)>& print);
 
