@@ -17,6 +17,7 @@ namespace {
 
 // Divisors whose inverse is surely in range (device_lib/cpu/floats.h).
 constexpr double least_sure_divisor = 0x1p-64, most_sure_divisor = 0x1p64;
+constexpr double least_normal = 0x1p-126;
 
 }  // namespace
 
@@ -233,7 +234,7 @@ std::optional<ir::Value> LoopLowering::divided(LoweredNest& nest, const ir::Op& 
 // the inverse is surely a number.
 std::optional<PlacedValue> LoopLowering::merged(LoweredNest& nest, const ir::Op& op,
                                                 const ElementIndex& index) {
-  constexpr double least = 0x1p-60, least_with_inverse = 0x1p-126;
+  constexpr double least = 0x1p-60;
   const auto of_both = [&](LibraryKind function, ir::Value a, ir::Value b) {
     const PlacedValue first = element(nest, a, index), second = element(nest, b, index);
     return PlacedValue{call(function, {first.value, second.value}, Type::scalar(DType::Float32)),
@@ -248,8 +249,9 @@ std::optional<PlacedValue> LoopLowering::merged(LoweredNest& nest, const ir::Op&
       if (power && power->text("function") == "exp" && c && std::abs(*c) >= least)
         return of_both(LibraryKind::ExpPlus, power->operands[0], other);
     } else if (const ir::Op* inverse = only_for_this(nest, op.operands[k], OpKind::Divide)) {
-      const bool is_fast = inverse->integer("exact") == 0 &&
-                           inverse->number("divisor_from", 0) >= least_with_inverse;
+      // The inverse of a smaller divisor is infinite, and so is the product.
+      const bool is_fast =
+          inverse->integer("exact") == 0 && inverse->number("divisor_from", 0) >= least_normal;
       if (is_fast && float_constant(inverse->operands[0]) == 1.0 &&
           element(nest, inverse->operands[1], index).depth == nest.depth())
         return of_both(LibraryKind::DivideFast, other, inverse->operands[1]);

@@ -188,6 +188,31 @@ kernel @divisions(%x: *f32, %y: *f32, %by_one: *f32, %by_own: *f32) tile {
   }
 }
 
+// x * (1 / y) is one division only where no inverse is infinite.
+TEST(CpuOps, AnInverseIsInfiniteBeforeItIsMultiplied) {
+  std::vector<float> x, y;
+  for (const float a : {0.0F, 1e-30F, -1e-38F, 3.0F, 1e38F, HUGE_VALF, -HUGE_VALF, NAN})
+    for (const float b : {1e-40F, -1e-39F, 0.0F, -0.0F, 2e-38F, 1.0F, 3e38F, HUGE_VALF}) {
+      x.push_back(a);
+      y.push_back(b);
+    }
+  run_both(R"(kernel @inverse(%x: *f32, %y: *f32, %out: *f32) tile {
+  %one = constant {value = 1} : i64
+  %xs = affine %x, %one : *f32[64]
+  %ys = affine %y, %one : *f32[64]
+  %to = affine %out, %one : *f32[64]
+  %a = load %xs : f32[64]
+  %b = load %ys : f32[64]
+  %c = constant {value = 1.0} : f32[64]
+  %q = div %c, %b : f32[64]
+  %r = mul %a, %q : f32[64]
+  store %to, %r
+}
+)",
+           {Memory::of(f32, x), Memory::of(f32, y), Memory::of(f32, std::vector<float>(64))},
+           {1, 1, 1}, {.ulps = 4});
+}
+
 // All patterns of the type where there are at most 65536, else many at random.
 Memory patterns(DType dtype) {
   const std::size_t count = 65536;
