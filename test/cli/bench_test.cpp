@@ -344,7 +344,7 @@ TEST_F(Pairs, AreComparedWithEachOther) {
   const Json found = records("fast", "plain", 0);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0]["way"], "plain");
-  EXPECT_EQ(found[0]["note"], "reference");
+  EXPECT_EQ(found[0]["note"], "reference, in cache");
   EXPECT_EQ(found[1]["way"], "fast");
   EXPECT_EQ(found[1]["status"], "ok");
   EXPECT_EQ(found[1]["shape"], Json({1000}));

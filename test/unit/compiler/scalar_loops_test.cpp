@@ -54,7 +54,7 @@ TEST(ScalarLoops, TheFirstStatementStandsForItsLoop) {
                       "k.cpp:13:14: missed: not vectorized: control flow in loop.\n");
   ASSERT_THAT(loops, SizeIs(1));
   EXPECT_EQ(loops[0].place, "k.py:11");
-  EXPECT_EQ(loops[0].reason, "control flow in loop.");
+  EXPECT_EQ(loops[0].reason, "control flow in loop");
 }
 
 TEST(ScalarLoops, AReasonThatSaysNothingIsLeftOut) {
