@@ -110,9 +110,9 @@ MUTANTS = [
                  "return !MUTANT && order_.must_order(load, *write);")]),
     # ---- Arrays and barriers in shared memory
     Mutant("barrier_inside", "threads meet between the loads and the stores of a loop that another one's stores meet",
-           [force(LOOPS, "meetings_.inside.contains(step.order)", False)]),
+           [force(LOOPS, "state_.meetings.inside.contains(step.order)", False)]),
     Mutant("overwritten_tile", "a carried tile is not loaded anew while its old value is still read",
-           [force(LOOPS, "!reads_storage_of(step, preload.value)", True)]),
+           [force(LOOPS, "!plans_.reads_storage_of(step, preload.value)", True)]),
     Mutant("copied_tile", "a carried tile that threads hold copies of is replaced in an array of its own",
            [force(TILES, "(is_read)", False)]),
     Mutant("shared_back_edge", "what a round did to shared memory is pending in the next one",
@@ -123,8 +123,8 @@ MUTANTS = [
     Mutant("ties", "every thread has the same result of a reduction whose order matters",
            [force("src/codegen/lower/thread_reductions.cpp", "is_symmetric(reduction.op->regions[0])", True)]),
     Mutant("sort_and_atomic", "names of the device library's parts differ",
-           [Edit("src/codegen/cuda/emit.cpp", 'source.text += "\\n" + inline_asm_functions(kernel) + emitted.text;',
-                 'source.text += "\\n" + inline_asm_functions(kernel) + emitted.text;\n'
+           [Edit("src/codegen/cuda/emit.cpp", 'source.text += "\\n" + inline_asm_functions(kernel) + function.text;',
+                 'source.text += "\\n" + inline_asm_functions(kernel) + function.text;\n'
                  '  const auto rename = [](std::string& text) {\n'
                  '    for (std::size_t at = 0; (at = text.find("SortOrder")) != std::string::npos;) text.erase(at, 4);\n'
                  '  };\n'

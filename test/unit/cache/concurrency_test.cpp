@@ -223,6 +223,7 @@ TEST(CacheConcurrency, KilledAtAnyMomentEveryEntryIsWhole) {
   std::mt19937 random(12345);
   constexpr std::int64_t limit = 60'000, entry = 4000;
   std::int64_t survived = 0, before = 0;
+  unsigned longest = 8000;  // microseconds
   for (int round = 0; round < 60; ++round) {
     const pid_t child = start_child([&, round] {
       DiskCache cache(folder / "c", 60'000);
@@ -232,7 +233,7 @@ TEST(CacheConcurrency, KilledAtAnyMomentEveryEntryIsWhole) {
                            [&] { return cache.temporary_folder(), test_binary(key, 3000); });
       }
     });
-    pause_microseconds(static_cast<int>(random() % 8000));
+    pause_microseconds(static_cast<int>(random() % longest));
     kill(child, SIGKILL);
     EXPECT_EQ(exit_code_of(child), 128 + SIGKILL);
     const DiskCache cache(folder / "c", 60'000);
@@ -242,6 +243,8 @@ TEST(CacheConcurrency, KilledAtAnyMomentEveryEntryIsWhole) {
     EXPECT_LE(info.bytes, std::max(limit, before) + entry) << "round " << round;
     before = info.bytes;
     survived = std::max(survived, info.entries);
+    // On a busy machine a child may need longer than that to begin at all.
+    if (survived == 0) longest = std::min(longest * 2, 1'000'000U);
   }
   EXPECT_GT(survived, 0);
   DiskCache next(folder / "c", 60'000);
