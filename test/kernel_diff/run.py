@@ -10,6 +10,7 @@
 import argparse
 import collections
 import concurrent.futures
+import functools
 import os
 import pathlib
 import re
@@ -64,7 +65,7 @@ def refusals(a, b):
     return [a] if a == b else [f"{a} -> {b}"]
 
 
-def compare_triton(base, head, file, kernel, signature, configuration):
+def compare_triton(base, head, file, kernel, signature, configuration, only_tokens=False):
     types = ["--signature", signature] if signature else ["--guess"]
     arguments = [f"{file}:{kernel}", *types, *CONFIGURATIONS[configuration]]
     (a, a_refused), (b, b_refused) = (tool.text(["compile", *arguments, "--self-contained"]) for tool in (base, head))
@@ -80,10 +81,12 @@ def compare_triton(base, head, file, kernel, signature, configuration):
     place = tokens.first_difference(a, b, kept=[kernel])
     if place is not None:
         lines = f"{line_of(a, place[0])} -> {line_of(b, place[1])}"
-    elif tokens.headers_differ(a_headers, b_headers):
+    elif not only_tokens and tokens.headers_differ(a_headers, b_headers):
         lines = "the device library differs"
     else:
         return Difference(name, configuration, SAME, [])
+    if only_tokens:
+        return Difference(name, configuration, DIFFERS, [lines])
     try:
         codes = [machine_code.compile_kernel(tool, arguments) for tool in (base, head)]
     except machine_code.Unreadable as problem:
@@ -123,7 +126,8 @@ def compare_all(base, head, options, extracted):
         signed, in_ir = corpus.signed_kernels(ROOT), corpus.ir_kernels(ROOT, extracted)
     triton = [(file, kernel, "") for file, kernel in guessed] + signed
     names = options.target or list(CONFIGURATIONS)
-    jobs = [(compare_triton, base, head, *one, name) for one in triton for name in names]
+    compare = functools.partial(compare_triton, only_tokens=options.tokens)
+    jobs = [(compare, base, head, *one, name) for one in triton for name in names]
     jobs += [(compare_ir, base, head, file, name) for file in in_ir for name in names if "warps" not in name]
     if options.filter:
         jobs = [job for job in jobs if options.filter in ":".join(job[3:-1])]
@@ -167,6 +171,8 @@ def main():
     parser.add_argument("--only", action="append", default=[], metavar="PATH", help="the Triton kernels of this file or folder alone")
     parser.add_argument("--target", action="append", default=[], choices=list(CONFIGURATIONS), help="for this alone")
     parser.add_argument("--filter", default="", metavar="TEXT", help="kernels with this in FILE:KERNEL")
+    parser.add_argument("--tokens", action="store_true",
+                        help="compare texts alone, compile nothing; what changed in the device library is not looked at")
     parser.add_argument("--show", type=int, default=20, metavar="N", help="how many kernels of a grade are listed (default 20)")
     parser.add_argument("--refused", action="store_true", help="list what both refuse too")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="kernels at a time (default: processors)")

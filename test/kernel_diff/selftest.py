@@ -92,7 +92,7 @@ class Code(unittest.TestCase):
 
 
 class Planted(unittest.TestCase):
-    def compare(self, other, kernel=KERNEL):
+    def compare(self, other, kernel=KERNEL, options=()):
         """The exit status and output of a comparison in which HEAD reads `other` for the kernel (None: what BASE reads), on
         the CPU."""
         with tempfile.TemporaryDirectory() as folder:
@@ -106,7 +106,7 @@ class Planted(unittest.TestCase):
                             f'set -- "$@" "$a"; done\nexec "{TOOL}" "$@"\n')
             head.chmod(0o755)
             run = pathlib.Path(__file__).with_name("run.py")
-            done = subprocess.run([sys.executable, str(run), TOOL, str(head), "--only", f"{folder}/base/k.py", "--target", "avx2"],
+            done = subprocess.run([sys.executable, str(run), TOOL, str(head), "--only", f"{folder}/base/k.py", "--target", "avx2", *options],
                                   capture_output=True, text=True, check=False)
             return done.returncode, done.stdout + done.stderr
 
@@ -124,6 +124,12 @@ class Planted(unittest.TestCase):
     def test_another_text_of_the_same_code_is_seen(self):
         status, output = self.compare(SAME_CODE)
         self.assertEqual((status, self.counts(output)), (0, [0, 1, 0, 0]), output)
+
+    def test_of_texts_alone_another_text_differs_and_another_name_does_not(self):
+        status, output = self.compare(SAME_CODE, options=["--tokens"])
+        self.assertEqual((status, self.counts(output)), (1, [0, 0, 1, 0]), output)
+        status, output = self.compare(KERNEL.replace("y", "product_of_both"), options=["--tokens"])
+        self.assertEqual((status, self.counts(output)), (0, [1, 0, 0, 0]), output)
 
     def test_another_constant_differs(self):
         status, output = self.compare(KERNEL.replace("3.0", "5.0"))
