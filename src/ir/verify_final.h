@@ -5,10 +5,10 @@
 //   F2  a constant index of an array is below its count
 //   F4  where threads meet, all of them come to: control around it is uniform
 //   F5  between accesses of two threads to one place in shared memory, one of them a write, all
-//   meet F6  a copy that runs ahead is committed and waited for before its place is touched and at
-//   the end F6  a product of warpgroups is waited for before its sums are touched, its words or
-//   what it reads
-//       are written, and before the end; what threads wrote is shown to it
+//       threads meet
+//   F6  a copy that runs ahead is committed and waited for before its place is touched, and at the
+//       end; a product of warpgroups is waited for before its sums are touched, before its words or
+//       what it reads are written, and before the end; what threads wrote is shown to it
 //   F7  the region of for_programs sees its arguments alone
 //   F8  a value without a name is used once, in its own region, and nothing between changes what it
 //       reads; names are identifiers of C++, which finds the value by each that is meant
