@@ -2,7 +2,6 @@
 // passes/defer_stores.h — a persistent program's result is stored beside the products of the next
 // one. Takes a kernel with roles at the Tile stage, as the last pass.
 //
-// ```
 //   for %p = %first, %programs, %blocks     for %p = .. (%held, %parts, %to)
 //     for %k (%sum, %position)                for %k (%sum, %position)
 //       await; dot; release             =>      await; dot; release
@@ -10,7 +9,6 @@
 //     %to store %to, %c                           for %turn = 0, the last program ? 2 : 1
 //                                               for %part = %done, %parts: store it
 //                                               %held = cast %sum, %parts = all, %done = 0
-// ```
 //
 // Tensor cores do not wait for stores then: the result stays in registers, in 16 bits, and goes out
 // in parts of 128 bytes of a row, one in each of the first rounds of the next program's loop,

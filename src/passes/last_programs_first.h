@@ -2,11 +2,9 @@
 // passes/last_programs_first.h — programs are numbered from the other end where later ones have
 // more rounds to run. Takes a kernel at the Tile stage whose programs may run in any order.
 //
-// ```
 //   %pid = program_id {axis = 0}          %block = program_id {axis = 0}
 //   %end = mul %pid, 128            =>    %pid = (num_programs {axis = 0} - 1) - %block
 //   for 0, %end                           for 0, %pid * 128
-// ```
 //
 // A GPU starts blocks in the order of their numbers. In causal attention the last rows see the most
 // columns: started first, they do not run alone at the end. Only where TILEWRIGHT_EXTRA_PASSES names

@@ -3,10 +3,8 @@
 // stage whose programs are numbered along one axis and do not wait for each other; split_roles does
 // it for kernels that it takes apart.
 //
-// ```
 //   %pid = program_id {axis = 0}          for %p = program_id, num_programs, num_blocks
 //   .. %pid ..                       =>     .. %p ..
-// ```
 //
 // A launch has as many blocks as multiprocessors then, and what is read ahead crosses the border
 // between two programs.

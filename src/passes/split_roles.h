@@ -6,7 +6,6 @@
 // runs with it in products. Rounds of which fewer than three fit in shared memory become shallower
 // ones (roles/split_rounds.h).
 //
-// ```
 //   for %k (%sum)                           if is_producer
 //     %a = load affine, bounds                for %k (%position)
 //     %b = load affine, bounds         =>       acquire %position; copy_map .. ; copy_map ..
@@ -16,7 +15,6 @@
 //                                               %sum = dot read_buffer %position, ..  {pending = 1}
 //                                               release %position - 1
 //                                             store %sum
-// ```
 //
 // A kernel whose loops with products load nothing but tiles of tensors is taken apart: the
 // producer has these loops, all loops around them and what coordinates need, and starts copies into

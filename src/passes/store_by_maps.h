@@ -2,12 +2,10 @@
 // passes/store_by_maps.h — results of consumers are stored by tensor maps. Takes a kernel with
 // roles at the Tile stage, before defer_stores.
 //
-// ```
 //   %c = cast %sum                      map @c_map : %c_ptr [1 = %N by 1, 0 = %M by %stride]
 //   store %to, %c, %inside        =>    %c = cast %sum
 //                                       store_map %c, %column, %row {map = "c_map"}
 //                                       .. wait_stores {until = "read"}   at the end
-// ```
 //
 // Threads write a result to shared memory once, in the order in which a tensor map reads it, and go
 // on; the copy engine reads it and knows the tensor's bounds. The store's pointers and mask must

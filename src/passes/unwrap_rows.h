@@ -2,11 +2,9 @@
 // passes/unwrap_rows.h — indices that wrap at a bound become plain ones where nobody sees what lies
 // behind it. Takes a kernel at the Source stage, before find_access_forms; for split_roles alone.
 //
-// ```
 //   %at = rem %x, %M                          %in = compare lt %x, %M
 //   %a = load a + %at * stride, mask    =>    %a = load a + %x * stride, mask and %in
 //   store c, dot(%a, ..), %x < %M             store c, dot(%a, ..), %x < %M
-// ```
 //
 // Kernels write `(pid * BLOCK + arange) % M` so that rows behind the last one read something
 // harmless, and never store what they computed from it. Such an index has no formula. Where
