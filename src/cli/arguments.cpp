@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/arguments.cpp — the verbs' options, help and examples; the only file that knows the argument
-// parser.
+// cli/arguments.cpp — the verbs and their options.
 #include "cli/arguments.h"
 
 #include <algorithm>
@@ -12,139 +11,16 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "base/nearest.h"
 #include "base/quote.h"
 #include "cli/command_description.h"
+#include "cli/verb_examples.h"
 #include "cli/verbs.h"
+#include "cli/wrong_arguments.h"
 #include "tilewright/error.h"
 #include "tilewright/version.h"
 
 namespace tilewright::cli {
 namespace {
-
-constexpr const char* info_examples = R"(Examples:
-  tilewright info                        devices, measured ceilings, tools, what is missing
-  tilewright info --no-measure --json    the same for programs, without measuring
-  tilewright info --occupancy --threads 256 --registers 64 --shared 49152 --target sm_90a --grid 10000
-                                         resident blocks, their limit and waves; needs no GPU)";
-
-constexpr const char* cache_examples = R"(Examples:
-  tilewright cache info     folder, entries, size
-  tilewright cache verify   reads every entry and checks it
-  tilewright cache clear    removes every entry)";
-
-constexpr const char* run_examples = R"x(Examples:
-  tilewright run add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[1000] y=randn:f32[1000]
-                 out=empty:f32[1000] n=1000 BLOCK=128 --save out=out.npy
-                                         one launch, and what it changed
-  tilewright run add.py:add_kernel ... --device interpret
-                                         slowly and exactly; finds accesses out of bounds
-  tilewright run add.py:add_kernel ... --device emulate --target sm_80
-                                         its CUDA text on the CPU; finds races in shared memory
-  tilewright run softmax.py:softmax_kernel x_ptr=randn:f32[64,781] --compare interpret,float64
-                                         the rest as the file's own launch has it; how many elements
-                                         differ, the first and the worst
-  tilewright run add.py:add_kernel ... --expect out=ref.npy
-                                         compares with a file; exit code 4 when an element differs
-  tilewright run src/kernels --guess     every kernel of a folder, compared with the interpreter
-  tilewright run gelu.cu:gelu x=randn:f32[1000]
-                                         a host function over torch::Tensor; without a GPU emulated
-  tilewright run gelu.cu:gelu_kernel x=randn:f32[1000] y=empty:f32[1000] n=1000 --grid "cdiv(n, 256)"
-                                         a CUDA kernel; templates by their arguments: scale<float>
-  tilewright run program.cu -- 1024      a CUDA program with main and its arguments, without nvcc
-Values: 1024, 4k, 5:i64, 0.5:f64, inf, true, none, word, 'text', fp32, x.npy, bf16:x.npy,
-  randn:f32[1024,781], rand:, zeros:, ones:, empty:, arange:i64[100], full:f32[8]=0.5, randint:i32[8]=0..10,
-  randn:f32[n,2*m] n=1000 m=64           sizes by name
-  randn:f32[64,781]@strides(1024,1)      rows that are further apart
-  @x, @x+4, @x+4[8,8]                    the memory of argument x, from its element 4 on
-  ptrs.0=... ptrs.1=...                  items of a tuple
-  a=randn:f32[128,128] a.block=64x64     a tensor descriptor
-What is not given is as in the file's own launch (the grid too) where the given tensors determine it.)x";
-
-constexpr const char* check_examples = R"x(Examples:
-  tilewright check add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[n] out=empty:f32[n] n=1000 BLOCK=128
-                                         out of bounds, races between programs, memory nobody wrote, results of
-                                         masked-off elements, where NaN begins, overflows, broken promises
-  tilewright check add.py:add_kernel ... --sizes odd
-                                         also with n = 1, primes, and around the size of a tile
-  tilewright check reduce.cu:sum --grid 4 --block 128 x=randn:f32[512] out=zeros:f32[4]
-                                         races in shared memory, barriers, bounds, by emulation; also for a
-                                         @cuda.jit kernel: sum.py:block_sum
-  tilewright check -- ./program --its-options
-                                         every launch of a program that uses this library
-Each thing is told once, with its line, program, element, values and a remedy. Exit code 4 when
-something was found. Values are those of tilewright run.)x";
-
-constexpr const char* step_examples = R"x(Examples:
-  tilewright step add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[n] out=empty:f32[n] n=1000 BLOCK=128
-                                         stops at the first line; next, print x, back, help
-  tilewright step softmax.py:softmax_kernel ... < commands.txt
-                                         the same by a script
-  tilewright step add.py:add_kernel ... --html trace.html
-                                         one page: drag through time, see what each program touches
-Commands: next, into, out, continue, back, break LINE [if EXPRESSION], watch NAME, program X,Y,Z,
-  print EXPRESSION, heat EXPRESSION, locals, where, list, help, quit. Values are those of tilewright run.)x";
-
-constexpr const char* tune_examples = R"x(Examples:
-  tilewright tune matmul.py:matmul_kernel --grid "cdiv(M, BLOCK_M), cdiv(N, BLOCK_N)"
-                  a_ptr=randn:f16[512,512] b_ptr=randn:f16[512,512] c_ptr=empty:f16[512,512] M=512 N=512 K=512
-                                         times every config of its triton.autotune, keeps the winner
-  tilewright tune add.py:add_kernel --grid "cdiv(n, BLOCK)" x=randn:f32[1000000] ... n=1000000
-                                         a kernel without a list: the compiler proposes configs
-  tilewright tune matmul.py:matmul_kernel ... --configs list.json
-                                         [{"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "num_stages": 3}]
-Later launches with the same key take the winner. Ctrl-C keeps what was measured; the same command
-goes on from there. Values are those of tilewright run.)x";
-
-constexpr const char* bench_examples = R"x(Examples:
-  tilewright bench gelu                    every way to write GELU, checked and timed on this machine
-  tilewright bench softmax --dim 256..4096 a sweep over sizes, with the exponent of time against size
-  tilewright bench matmul --shape 1024x1024x512 --dtype f32,bf16 --ways tile,cuda
-  tilewright bench gelu --json > before.json, then tilewright bench gelu --baseline before.json
-                                           exit code 3 when something became slower
-  tilewright bench softmax --rivals python3     PyTorch, torch.compile and Triton in the same table
-  tilewright bench my.py:kernel --like softmax  a kernel of yours beside ours
-  tilewright bench my.py:kernel x=randn:f32[n] out=empty:f32[n] n=1k..4M BLOCK=512
-                                           a kernel of yours alone, swept over n
-  tilewright bench my.py:fast --reference my.py:simple x=randn:f32[4096] out=empty:f32[4096] n=4096
-                 BLOCK=512 --grid "cdiv(n, BLOCK)"   a kernel of yours beside another one of yours
-  tilewright bench my.py:kernel x=randn:f32[n] ... --reference torch:torch.nn.functional.gelu
-                                           beside a function of PyTorch on the same tensors
-  tilewright bench matmul --explain        why each way is as fast as it is
-  tilewright bench mlp --dim 256 --layers 4     forward, backward and a step of training, in every mode
-  tilewright bench compile                 where compiling a function pays, and where it does not
-  tilewright bench --list                  the operations and their ways)x";
-
-constexpr const char* compile_examples = R"(Examples:
-  tilewright compile softmax.py:softmax_kernel --signature "*fp32:16, *fp32:16, i32, i32, 1024"
-                                         registers, spills, shared memory, occupancy; needs no GPU
-  tilewright compile add.py:add --signature "*fp32:16, *fp32:16, i32, 1024" --target cpu --emit cpp
-                                         the generated C++ of the kernel
-  tilewright compile add.py:add --signature "..." --target sm_80,sm_90a --emit cubin,header -o out
-                                         files to use without tilewright
-  tilewright compile softmax.py:softmax_kernel --guess
-                                         one kernel with a guessed signature
-  tilewright compile add.py:add --guess --emit cuda --self-contained > add.cu
-                                         one text for nvcc, without headers of ours
-  tilewright compile src/kernels --guess --target sm_90a
-                                         tries every kernel of a folder)";
-
-constexpr const char* opt_examples = R"(Examples:
-  tilewright opt kernel.tir                          the passes up to the tile stage, and the result
-  tilewright opt kernel.tir --passes canonicalize    one pass
-  tilewright opt - --print-after-all < kernel.tir    the kernel after every pass
-  tilewright opt kernel.tir --verify-only            only whether the kernel is valid
-  tilewright opt kernel.tir --target sm_90a --layouts   which thread holds which element
-  tilewright opt kernel.tir --sweeps                    in which loops it runs, and what they keep
-  tilewright opt --list                              every pass with what it does)";
-
-constexpr const char* profile_examples = R"(Examples:
-  tilewright profile -- ./program --its-options     a program that uses this library or CUDA
-  tilewright profile gelu                           short for: profile -- tilewright bench gelu
-  tilewright profile --trace t.json -- python3 train.py
-                                                    PyTorch too; open t.json in ui.perfetto.dev
-  tilewright profile --sort-by host --row-limit 50 --flame f.svg -- ./program
-Sorts by device, self_device, host, self_host, calls, memory or name. The exit code is the program's.)";
 
 struct InfoArguments {
   InfoOptions info;
@@ -211,6 +87,25 @@ CLI::Validator positive_seconds() {
       "");
 }
 
+void add_grid(CLI::App& verb, std::string& grid) {
+  verb.add_option("--grid", grid, "X[,Y[,Z]], or expressions over the arguments");
+}
+
+void add_bare(CLI::App& verb, bool& bare) {
+  verb.add_flag("--bare", bare,
+                "Without the kernel's autotune and heuristics: all constants are given");
+}
+
+// Of launches of CUDA text, which the verbs `run` and `check` share.
+template <class Options>
+void add_block(CLI::App& verb, Options& options) {
+  verb.add_option("--block", options.block,
+                  "Threads per block of a .cu or @cuda.jit kernel (default 256)");
+  verb.add_option("--shared", options.shared_bytes,
+                  "Bytes of dynamic shared memory of a .cu kernel")
+      ->check(CLI::Range(0, 232448));
+}
+
 void add_seed(CLI::App& verb, std::uint64_t& seed) {
   verb.add_option("--seed", seed, "Of generated tensors (default 0)")
       ->check(CLI::Validator(
@@ -255,12 +150,8 @@ std::function<void()> add_run(CLI::App& app) {
       ->required();
   verb->add_option("NAME=VALUE", options->arguments,
                    "Arguments of the kernel; of a program, behind --, its own");
-  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
-  verb->add_option("--block", options->block,
-                   "Threads per block of a .cu or @cuda.jit kernel (default 256)");
-  verb->add_option("--shared", options->shared_bytes,
-                   "Bytes of dynamic shared memory of a .cu kernel")
-      ->check(CLI::Range(0, 232448));
+  add_grid(*verb, options->grid);
+  add_block(*verb, *options);
   verb->add_option("--save", options->saves, "NAME=FILE.npy: writes a tensor after the launch")
       ->allow_extra_args(false);
   verb->add_option("--expect", options->expects,
@@ -277,8 +168,7 @@ std::function<void()> add_run(CLI::App& app) {
   verb->add_option("--device", options->device, "cpu, cuda, cuda:N, emulate or interpret");
   verb->add_option("--target", options->target,
                    "With --device emulate: sm_80, ... (default sm_90a)");
-  verb->add_flag("--bare", options->bare,
-                 "Without the kernel's autotune and heuristics: all constants are given");
+  add_bare(*verb, options->bare);
   verb->add_flag("--float64", options->float64,
                  "A reference: interpreted with floats that are rounded once, at the end");
   add_seed(*verb, options->seed);
@@ -298,16 +188,11 @@ std::function<void()> add_check(CLI::App& app) {
   verb->add_option("PATH", options->path, "FILE.py:KERNEL, FILE.cu:KERNEL, or behind -- a program")
       ->required();
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel, or of the program");
-  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  add_grid(*verb, options->grid);
   verb->add_option("--sizes", options->sizes,
                    "odd: also with other values of the sizes that have names");
-  verb->add_option("--block", options->block,
-                   "Threads per block of a .cu or @cuda.jit kernel (default 256)");
-  verb->add_option("--shared", options->shared_bytes,
-                   "Bytes of dynamic shared memory of a .cu kernel")
-      ->check(CLI::Range(0, 232448));
-  verb->add_flag("--bare", options->bare,
-                 "Without the kernel's autotune and heuristics: all constants are given");
+  add_block(*verb, *options);
+  add_bare(*verb, options->bare);
   add_seed(*verb, options->seed);
   add_json(*verb, options->json);
   return [options] { run_check(*options); };
@@ -319,9 +204,8 @@ std::function<void()> add_step(CLI::App& app) {
   verb->footer(step_examples);
   verb->add_option("PATH", options->path, "FILE.py:KERNEL")->required();
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
-  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
-  verb->add_flag("--bare", options->bare,
-                 "Without the kernel's autotune and heuristics: all constants are given");
+  add_grid(*verb, options->grid);
+  add_bare(*verb, options->bare);
   verb->add_flag("--dap", options->dap,
                  "Speak the Debug Adapter Protocol on the standard streams, for editors");
   verb->add_option("--html", options->html,
@@ -336,7 +220,7 @@ std::function<void()> add_tune(CLI::App& app) {
   verb->footer(tune_examples);
   verb->add_option("PATH", options->path, "FILE.py:KERNEL")->required();
   verb->add_option("NAME=VALUE", options->arguments, "Arguments of the kernel");
-  verb->add_option("--grid", options->grid, "X[,Y[,Z]], or expressions over the arguments");
+  add_grid(*verb, options->grid);
   verb->add_option("--device", options->device, "cpu, cuda or cuda:N");
   CLI::Option* configs =
       verb->add_option("--configs", options->configs, "A JSON list of configs instead of its own");
@@ -510,12 +394,6 @@ std::function<void()> add_profile(CLI::App& app) {
 
 // ---- The command as data, for completions and the manual page.
 
-constexpr const char* completion_examples = R"(Examples:
-  tilewright completion bash > /etc/bash_completion.d/tilewright
-  tilewright completion zsh > ~/.zfunc/_tilewright
-  tilewright completion fish > ~/.config/fish/completions/tilewright.fish
-  tilewright completion man | man -l -)";
-
 std::shared_ptr<std::string> add_completion(CLI::App& app) {
   auto form = std::make_shared<std::string>();
   CLI::App* verb =
@@ -536,88 +414,6 @@ DescribedVerb describe(const CLI::App& app) {
   for (const CLI::App* inner : app.get_subcommands([](const CLI::App*) { return true; }))
     verb.verbs.push_back(describe(*inner));
   return verb;
-}
-
-// ---- Wrong command lines.
-
-std::vector<std::string> names_of(const CLI::App& app, bool options) {
-  std::vector<std::string> names;
-  if (options) {
-    for (const CLI::Option* option : app.get_options({}))
-      if (!option->get_positional())
-        names.push_back(option->get_lnames().empty() ? option->get_name()
-                                                     : "--" + option->get_lnames().front());
-  } else
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
-      names.push_back(sub->get_name());
-  return names;
-}
-
-// The innermost verb that the arguments name, and the first argument that is not one of its own.
-const CLI::App& innermost(const CLI::App& app) {
-  const std::vector<CLI::App*> taken = app.get_subcommands();
-  return taken.empty() ? app : innermost(*taken.front());
-}
-
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "tilewright";
-}
-
-[[noreturn]] void throw_usage(const CLI::App& app, const std::string& sentence) {
-  throw UsageError{fmt::format("{} (see {} --help)", sentence, full_name(app))};
-}
-
-[[noreturn]] void throw_unknown(const CLI::App& root) {
-  const CLI::App& app = innermost(root);
-  const std::vector<std::string> rest = root.remaining(true);
-  const std::string& wanted = rest.front();
-  const bool is_option = wanted.starts_with("-");
-  if (is_option && app.get_name() == "profile" &&
-      nearest_names(wanted, names_of(app, true)).empty())
-    throw_usage(app, fmt::format("{0} has no option '{1}'; what is for the program goes behind "
-                                 "--, as in {0} -- gelu --dim 1024",
-                                 full_name(app), wanted));
-  if (!is_option && names_of(app, false).empty())
-    throw_usage(app, fmt::format("{} takes no argument '{}'", full_name(app), wanted));
-  throw_usage(app, fmt::format("{} has no {} '{}'{}", full_name(app), is_option ? "option" : "verb",
-                               wanted, suggest_names(wanted, names_of(app, is_option))));
-}
-
-std::string lower_first(std::string text) {
-  const bool is_name = text.size() > 1 && std::isupper(static_cast<unsigned char>(text[1]));
-  if (!text.empty() && !is_name)
-    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
-}
-
-// "Could not convert: --trials = abc"
-std::string conversion_sentence(std::string text) {
-  text = text.substr(text.find(": ") + 2);
-  const std::size_t equals = text.find(" = ");
-  return fmt::format("{} takes a number, and '{}' is none or too large", text.substr(0, equals),
-                     text.substr(equals + 3));
-}
-
-[[noreturn]] void throw_parse_error(const CLI::App& root, const CLI::ParseError& error) {
-  const CLI::App& app = innermost(root);
-  if (dynamic_cast<const CLI::ConversionError*>(&error) &&
-      std::string_view(error.what()).find(" = ") != std::string_view::npos)
-    throw_usage(app, conversion_sentence(error.what()));
-  const bool is_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr;
-  if (!is_value && !root.remaining(true).empty()) throw_unknown(root);
-  if (dynamic_cast<const CLI::RequiredError*>(&error) && !names_of(app, false).empty())
-    throw_usage(app, fmt::format("{} needs a verb: {}", full_name(app),
-                                 fmt::join(names_of(app, false), ", ")));
-  throw_usage(app, lower_first(error.what()));
-}
-
-// An empty value would mean the same as none at all, which nobody who gives one wants.
-void check_values(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options({}))
-    if (!option->get_positional() && option->get_items_expected_min() > 0)
-      for (const std::string& value : option->results())
-        if (value.empty())
-          throw_usage(app, fmt::format("the value of {} is empty", option->get_name()));
 }
 
 std::string command_text(int count, char** arguments) {
