@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/library.h"
+#include "ir/calls.h"
 
 namespace tilewright::ir {
 
@@ -22,16 +22,12 @@ bool makes_shared(const Kernel& kernel, const Op& op) {
          kernel.type(op.result()).space == Space::Shared;
 }
 
-bool is_own_row(const Op& op) {
-  return op.kind == OpKind::Call && op.text("function") == name_of(LibraryKind::OwnRow);
-}
-
 SharedExtent shared_extent(const Kernel& kernel) {
   constexpr std::int64_t line = 16;
   SharedExtent out;
   std::vector<std::pair<std::int64_t, std::int64_t>> taken;
   for (const Op* op : kernel.body.ops) {
-    if (is_own_row(*op)) {
+    if (calls(*op, LibraryKind::OwnRow)) {
       const std::vector<std::int64_t> numbers = op->integers("numbers");
       out.row_bytes = numbers[0] * numbers[2] * bytes_of_each(kernel, *op);
     }

@@ -13,8 +13,6 @@ namespace tilewright::ir {
 std::int64_t bytes_of_each(const Kernel& kernel, const Op& array);
 // Whether the op makes an array, or a group of arrays, in shared memory.
 bool makes_shared(const Kernel& kernel, const Op& op);
-// Whether it is the thread's part of a row in shared memory.
-bool is_own_row(const Op& op);
 
 // What a block of a Final kernel takes of shared memory.
 struct SharedExtent {

@@ -11,7 +11,6 @@
 #include "ir/analysis/group_products.h"
 #include "ir/analysis/meetings.h"
 #include "ir/verify_types.h"
-#include "machine/library.h"
 
 namespace tilewright::ir {
 namespace {
@@ -91,8 +90,8 @@ class FinalRules {
     if (op.kind == OpKind::Barrier)
       require(&op, kernel_.shape.cluster <= 1,
               "rule F4: threads of several blocks have no barrier");
-    if (op.kind != OpKind::Call) return;
-    const LibraryFunction* function = find_library_function(op.text("function"));
+    const LibraryFunction* function = called_function(op);
+    if (!function) return;
     for (const LibraryEffect& effect : effects_of(*function)) {
       if (effect.kind == LibraryEffect::Kind::Barrier)
         require(&op, kernel_.shape.cluster <= 1,

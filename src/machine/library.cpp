@@ -2,29 +2,34 @@
 // machine/library.cpp — library.def as data.
 #include "machine/library.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "base/check.h"
 
 namespace tilewright {
 namespace {
 
 constexpr LibraryFunction functions[] = {
-#define LIBRARY(kind, name, operands, numbers, regions, result, effects, meaning) \
-  {LibraryKind::kind, name, operands, numbers, regions, result, effects, meaning},
+// clang-format off
+#define LIBRARY(kind, family, ...) {LibraryKind::kind, LibraryFamily::family, __VA_ARGS__},
+// clang-format on
 #include "machine/library.def"
 };
+
+template <class Call>
+Call of_family(const LibraryFunction& function, LibraryFamily family) {
+  TW_CHECK(function.is(family), "'{}' is of another family", function.name);
+  return static_cast<Call>(function.kind);
+}
 
 }  // namespace
 
 std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
   using Kind = LibraryEffect::Kind;
-  constexpr std::pair<std::string_view, Kind> names[] = {{"read ", Kind::Read},
-                                                         {"write ", Kind::Write},
-                                                         {"add ", Kind::Add},
-                                                         {"exchange", Kind::Exchange},
-                                                         {"show", Kind::Show},
-                                                         {"barrier", Kind::Barrier},
-                                                         {"cluster", Kind::Cluster}};
+  constexpr std::pair<std::string_view, Kind> names[] = {
+      {"read ", Kind::Read},        {"write ", Kind::Write}, {"add ", Kind::Add},
+      {"exchange", Kind::Exchange}, {"show", Kind::Show},    {"barrier", Kind::Barrier},
+      {"cluster", Kind::Cluster}};
   std::vector<LibraryEffect> out;
   for (std::string_view rest = function.effects; !rest.empty();) {
     const std::size_t comma = rest.find(", ");
@@ -37,13 +42,17 @@ std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
   return out;
 }
 
-bool meets(const LibraryFunction& function) {
-  using Kind = LibraryEffect::Kind;
-  const std::vector<LibraryEffect> effects = effects_of(function);
-  return std::any_of(effects.begin(), effects.end(), [](const LibraryEffect& effect) {
-    return effect.kind == Kind::Exchange || effect.kind == Kind::Barrier ||
-           effect.kind == Kind::Cluster;
-  });
+ValueCall value_call(const LibraryFunction& function) {
+  return of_family<ValueCall>(function, LibraryFamily::Value);
+}
+HostCall host_call(const LibraryFunction& function) {
+  return of_family<HostCall>(function, LibraryFamily::Host);
+}
+ThreadCall thread_call(const LibraryFunction& function) {
+  return of_family<ThreadCall>(function, LibraryFamily::Thread);
+}
+TogetherCall together_call(const LibraryFunction& function) {
+  return of_family<TogetherCall>(function, LibraryFamily::Together);
 }
 
 std::span<const LibraryFunction> library_functions() { return functions; }

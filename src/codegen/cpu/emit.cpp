@@ -19,7 +19,7 @@
 #include "codegen/print/cpu_entry.h"
 #include "codegen/print/read_back.h"
 #include "codegen/text/names.h"
-#include "machine/library.h"
+#include "ir/calls.h"
 #include "passes/laid/form_sweeps.h"
 #include "tilewright/error.h"
 
@@ -53,9 +53,7 @@ struct Uses {
 Uses uses_of(const ir::Kernel& kernel) {
   Uses uses;
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    const auto calls = [&](LibraryKind function) {
-      return op.kind == OpKind::Call && op.text("function") == name_of(function);
-    };
+    const auto calls = [&](LibraryKind function) { return ir::calls(op, function); };
     if (op.kind == OpKind::Math) {
       uses.exponentials = true;
       uses.math |= !is_exponential(kernel, op);

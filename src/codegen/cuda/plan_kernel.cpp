@@ -13,10 +13,10 @@
 #include "codegen/cuda/transposed_loads.h"
 #include "codegen/cuda/wrapping.h"
 #include "codegen/lower/lower_to_threads.h"
+#include "ir/calls.h"
 #include "ir/roles.h"
 #include "ir/shared_extent.h"
 #include "machine/cuda.h"
-#include "machine/library.h"
 #include "passes/laid/add_scratch.h"
 #include "passes/laid/allocate_shared.h"
 #include "passes/laid/assign_layouts.h"
@@ -73,8 +73,9 @@ bool meets_in_block(const ir::Kernel& program) {
   bool found = false;
   ir::walk(program.body, [&](const ir::Op& op) {
     found |= op.kind == ir::OpKind::Barrier;
-    if (op.kind != ir::OpKind::Call) return;
-    for (const LibraryEffect& effect : effects_of(*find_library_function(op.text("function"))))
+    const LibraryFunction* function = ir::called_function(op);
+    if (!function) return;
+    for (const LibraryEffect& effect : effects_of(*function))
       found |= effect.kind == LibraryEffect::Kind::Barrier;
   });
   return found;

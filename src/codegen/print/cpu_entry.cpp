@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "codegen/text/expressions.h"
-#include "machine/library.h"
+#include "ir/calls.h"
 
 namespace tilewright {
 
@@ -22,10 +22,6 @@ const ir::Op& programs_of(const ir::Kernel& kernel) {
                                   [](const ir::Op* op) { return op->kind == OpKind::ForPrograms; });
   TW_CHECK(found != ops.end(), "kernel '{}' runs no programs", kernel.name);
   return **found;
-}
-
-bool is_call_of(const ir::Op& op, LibraryKind function) {
-  return op.kind == OpKind::Call && op.text("function") == name_of(function);
 }
 
 // With its padding: arrays begin at a cache line.
@@ -55,7 +51,7 @@ std::int64_t program_arena_bytes(const ir::Kernel& kernel) {
 const ir::Op* deferred_row_of(const ir::Kernel& kernel) {
   const ir::Op* found = nullptr;
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    if (is_call_of(op, LibraryKind::Defer)) found = &op;
+    if (ir::calls(op, LibraryKind::Defer)) found = &op;
   });
   return found;
 }
@@ -92,18 +88,9 @@ std::string free_name(const ir::Kernel& kernel, const std::string& wanted) {
 std::int64_t arena_bytes_of(const ir::Kernel& kernel) {
   std::int64_t bytes = program_arena_bytes(kernel);
   for (const ir::Op* op : kernel.body.ops)
-    if (is_call_of(*op, LibraryKind::ByTurns) &&
-        kernel.type(op->result()).space == ir::Space::Arena)
+    if (ir::calls(*op, LibraryKind::ByTurns) && kernel.type(op->result()).space == ir::Space::Arena)
       bytes = std::max(bytes, op->integers("numbers")[1] + 2 * bytes_by_turns(kernel, *op));
   return bytes;
-}
-
-bool calls_function(const ir::Kernel& kernel, std::string_view function) {
-  bool found = false;
-  ir::walk(kernel.body, [&](const ir::Op& op) {
-    found |= op.kind == OpKind::Call && op.text("function") == function;
-  });
-  return found;
 }
 
 void write_wrapped(TextWriter& out, const std::string& head, const std::vector<std::string>& items,
@@ -160,20 +147,58 @@ std::string print_program(const ir::Kernel& kernel, const std::string& symbol,
     const ir::Value value = region.arguments[k];
     list.push_back(fmt::format("{} {}", expressions.type(value), kernel.name_of(value)));
     const ir::Op* maker = kernel.maker(programs_of(kernel).operands[k]);
-    if (deferred && maker && is_call_of(*maker, LibraryKind::IsLarge))
+    if (deferred && maker && ir::calls(*maker, LibraryKind::IsLarge))
       list.push_back(late_type(kernel, *deferred, symbol) + "& late");
   }
   out.line("// Runs the program with this id.");
   write_wrapped(out, fmt::format("static void {}_program(", symbol), list, ") {");
   write_indented(out, body.text());
   out.line("}");
-  if (calls_function(kernel, name_of(LibraryKind::WaitAMoment))) write_communicates(out, symbol);
+  if (ir::calls(kernel, LibraryKind::WaitAMoment)) write_communicates(out, symbol);
   return out.take();
 }
 
+namespace {
+
+// What the caller gave for an argument of the kernel, in a variable of its type.
+void write_parameters(TextWriter& out, const ir::Kernel& kernel, ir::Value given, ir::Value own) {
+  for (std::size_t place = 0; place < kernel.arguments.size(); ++place) {
+    if (kernel.arguments[place].value != given) continue;
+    const std::string type = type_text(kernel.type(own)), &name = kernel.name_of(own);
+    if (type == "bool") out.format("const bool {} = *(const u8*)parameters[{}] != 0;", name, place);
+    else out.format("const auto {} = *({}*)parameters[{}];", name, type, place);
+  }
+}
+
+// What a program is called with, behind variables for what the entry was given.
+std::string write_arguments(TextWriter& out, const ir::Kernel& kernel, const std::string& symbol,
+                            const std::string& number) {
+  const ir::Op& programs = programs_of(kernel);
+  const std::vector<ir::Value>& own = programs.regions[0].arguments;
+  const ir::Op* deferred = deferred_row_of(kernel);
+  std::string arguments = "launch, id, programs";
+  if (program_arena_bytes(kernel) > 0) arguments += ", arena.bytes";
+  for (std::size_t k = 0; k < own.size(); ++k) {
+    const ir::Op* maker = kernel.maker(programs.operands[k]);
+    const std::string& name = kernel.name_of(own[k]);
+    if (maker && ir::calls(*maker, LibraryKind::ByTurns)) {
+      arguments += ", " + array_of_program(kernel, *maker, number);
+      continue;
+    }
+    arguments += ", " + name;
+    if (deferred && maker && ir::calls(*maker, LibraryKind::IsLarge)) {
+      out.format("{} late({});", late_type(kernel, *deferred, symbol), name);
+      arguments += ", late";
+    }
+    write_parameters(out, kernel, programs.operands[k], own[k]);
+  }
+  return arguments;
+}
+
+}  // namespace
+
 std::string print_entry(const ir::Kernel& kernel, const std::string& symbol) {
   const ir::Op& programs = programs_of(kernel);
-  const std::vector<ir::Value>& names = programs.regions[0].arguments;
   const LineText no_lines;
   TextWriter out;
   StatementPrinter statements(kernel, no_lines, out);
@@ -186,39 +211,17 @@ std::string print_entry(const ir::Kernel& kernel, const std::string& symbol) {
       "const i32 programs[3] = {i32(launch->grid[0]), i32(launch->grid[1]), "
       "i32(launch->grid[2])};");
   const auto at = std::find(kernel.body.ops.begin(), kernel.body.ops.end(), &programs);
-  const std::string number = free_name(kernel, "number");
   for (auto op = kernel.body.ops.begin(); op != at; ++op)
-    if (is_call_of(**op, LibraryKind::ByTurns) &&
+    if (ir::calls(**op, LibraryKind::ByTurns) &&
         kernel.type((*op)->result()).space == ir::Space::Stack)
       out.format("alignas(64) {} {}[2][{}];", type_text(kernel.type((*op)->result()).element()),
                  kernel.name_of((*op)->result()), (*op)->integers("numbers")[0]);
-  std::string arguments = "launch, id, programs";
   if (const std::int64_t bytes = arena_bytes_of(kernel); bytes > 0)
     out.format("const tw::Arena arena({});", bytes);
-  if (program_arena_bytes(kernel) > 0) arguments += ", arena.bytes";
   for (auto op = kernel.body.ops.begin(); op != at; ++op)
-    if (!is_call_of(**op, LibraryKind::ByTurns)) statements.statement(**op);
-  const ir::Op* deferred = deferred_row_of(kernel);
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    const ir::Op* maker = kernel.maker(programs.operands[k]);
-    const std::string& name = kernel.name_of(names[k]);
-    if (maker && is_call_of(*maker, LibraryKind::ByTurns)) {
-      arguments += ", " + array_of_program(kernel, *maker, number);
-      continue;
-    }
-    arguments += ", " + name;
-    if (deferred && maker && is_call_of(*maker, LibraryKind::IsLarge)) {
-      out.format("{} late({});", late_type(kernel, *deferred, symbol), name);
-      arguments += ", late";
-    }
-    for (std::size_t place = 0; place < kernel.arguments.size(); ++place) {
-      if (kernel.arguments[place].value != programs.operands[k]) continue;
-      const std::string type = type_text(kernel.type(names[k]));
-      if (type == "bool")
-        out.format("const bool {} = *(const u8*)parameters[{}] != 0;", name, place);
-      else out.format("const auto {} = *({}*)parameters[{}];", name, type, place);
-    }
-  }
+    if (!ir::calls(**op, LibraryKind::ByTurns)) statements.statement(**op);
+  const std::string number = free_name(kernel, "number");
+  const std::string arguments = write_arguments(out, kernel, symbol, number);
   write_program_id(out, number, free_name(kernel, "grid_row"));
   out.format("{}_program({});", symbol, arguments);
   out.close();

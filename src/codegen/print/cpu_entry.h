@@ -16,9 +16,6 @@ namespace tilewright {
 // Bytes of the arena that the kernel's arrays lie in; 0: it has none.
 std::int64_t arena_bytes_of(const ir::Kernel& kernel);
 
-// Whether the kernel calls the function of the device library.
-bool calls_function(const ir::Kernel& kernel, std::string_view function);
-
 // Both functions, under this name of C++.
 std::string print_program(const ir::Kernel& kernel, const std::string& symbol,
                           const LineText& line_text);

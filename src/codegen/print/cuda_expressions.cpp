@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "codegen/text/names.h"
+#include "ir/calls.h"
 #include "ir/roles.h"
-#include "machine/library.h"
 
 namespace tilewright {
 
@@ -49,9 +49,7 @@ CudaExpressions::CudaExpressions(const ir::Kernel& kernel)
 
 std::string CudaExpressions::type(ir::Value value) const {
   const ir::Op* made = kernel_.maker(value);
-  if (made && made->kind == OpKind::Call &&
-      made->text("function") == name_of(LibraryKind::Describe))
-    return "tw::Descriptor";
+  if (made && ir::calls(*made, LibraryKind::Describe)) return "tw::Descriptor";
   const std::string text = ExpressionPrinter::type(value);
   const Type& type = kernel_.type(value);
   if (!type.is_pointer || type.is_array() || !keeps_const_) return text;
@@ -138,10 +136,10 @@ std::string CudaExpressions::atomic(const ir::Op& op) const {
 // "reinterpret_cast<f16*>(shared_row) + int(threadIdx.x) * 8"
 std::string CudaExpressions::own_row(const ir::Op& op) const {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
-  const std::string place =
-      kernel_.shape.cluster == 1
-          ? fmt::format("int(threadIdx.x) * {}", numbers[1])
-          : fmt::format("tw::own_place<{}, {}, {}>()", numbers[2], numbers[1], numbers[0] * numbers[2]);
+  const std::string place = kernel_.shape.cluster == 1
+                                ? fmt::format("int(threadIdx.x) * {}", numbers[1])
+                                : fmt::format("tw::own_place<{}, {}, {}>()", numbers[2], numbers[1],
+                                              numbers[0] * numbers[2]);
   return fmt::format("reinterpret_cast<{}>(shared_row) + {}", type(op.result()), place);
 }
 

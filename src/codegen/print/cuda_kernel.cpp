@@ -4,7 +4,6 @@
 #include "codegen/print/cuda_kernel.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <set>
 #include <string>
@@ -16,14 +15,14 @@
 #include "base/check.h"
 #include "base/quote.h"
 #include "codegen/print/cuda_expressions.h"
-#include "codegen/print/dot_calls.h"
-#include "codegen/print/group_calls.h"
+#include "codegen/print/cuda_moves.h"
+#include "codegen/print/thread_calls.h"
 #include "codegen/text/expressions.h"
 #include "codegen/text/names.h"
+#include "ir/calls.h"
 #include "ir/roles.h"
 #include "ir/shared_extent.h"
 #include "machine/cuda.h"
-#include "machine/library.h"
 
 namespace tilewright {
 
@@ -60,10 +59,8 @@ class CudaStatements : public StatementPrinter {
   void array(const ir::Op& op) override;
   void group(const ir::Op& op) override;
   void barrier(const ir::Op& op) override;
-  void meeting(const ir::Op& op) override;
-  void vector(const ir::Op& op) override;
-  void copy(const ir::Op& op) override;
-  void store(const ir::Op& op) override;
+  void call_of_thread(const ir::Op& op) override;
+  void move(const ir::Op& op) override;
   void check(const ir::Op& op) override;
   void print(const ir::Op& op) override;
   void comment(const ir::Location& place) override;
@@ -80,16 +77,8 @@ class CudaStatements : public StatementPrinter {
   void thread_lines(std::int64_t threads);
   void cluster_lines();
   void shared_array(const std::string& element, const ir::Op& op);
-  std::string group_type(const ir::Op& op) const;
   std::string barrier_text(std::string_view of) const;
   void combine(const ir::Op& op);
-  void reduction(const ir::Op& op, bool is_block);
-  void scan(const ir::Op& op, bool is_block);
-  void scan_before(const ir::Op& op, bool is_block);
-  void sort(const ir::Op& op);
-  std::string template_arguments(const ir::Op& op) const;
-  void copy_vector(const ir::Op& op, std::size_t guards, const std::string& arguments);
-  void rotated(const ir::Op& op, const std::string& numbers, const std::string& arguments);
 
   const bool has_directives_;
   const ir::SharedExtent shared_;
@@ -97,7 +86,7 @@ class CudaStatements : public StatementPrinter {
   // printed once more to see how long they are.
   std::map<std::string, const ir::Op*> groups_;
   const ir::Op* rotated_ = nullptr;  // the first vector of a row that is turned round
-  bool is_in_function_ = false;   // of a call
+  bool is_in_function_ = false;      // of a call
 };
 
 void CudaStatements::function(const std::string& symbol) {
@@ -115,10 +104,9 @@ void CudaStatements::function(const std::string& symbol) {
   const int resident = kernel_.shape.resident;
   const ir::Op* producer = ir::producer_of(kernel_);
   const std::int64_t more = producer ? producer->integer("warps") * thread.integer("lanes") : 0;
-  const std::string bounds =
-      fmt::format("__launch_bounds__({}{})",
-                  threads * kernel_.shape.programs / kernel_.shape.cluster + more,
-                  resident > 0 ? fmt::format(", {}", resident) : "");
+  const std::string bounds = fmt::format(
+      "__launch_bounds__({}{})", threads * kernel_.shape.programs / kernel_.shape.cluster + more,
+      resident > 0 ? fmt::format(", {}", resident) : "");
   out_.open(fmt::format("extern \"C\" __global__ void {} {}({})", bounds, symbol, parameters));
   thread_lines(threads);
   const ir::Op* first_shared = nullptr;
@@ -127,11 +115,12 @@ void CudaStatements::function(const std::string& symbol) {
   for (std::size_t k = 1; k < kernel_.body.ops.size(); ++k) {
     const ir::Op& op = *kernel_.body.ops[k];
     if (rotated_ && !op.results.empty() && op.results[0] == rotated_->operands[4]) {
-      out_.format("// Rows begin anywhere: slot i of a tile holds element (i - {}) % {} of it, so that",
-                  kernel_.name_of(op.result()), rotated_->integer("rotates"));
+      out_.format(
+          "// Rows begin anywhere: slot i of a tile holds element (i - {}) % {} of it, so that",
+          kernel_.name_of(op.result()), rotated_->integer("rotates"));
       out_.line("// vectors are aligned in memory.");
     }
-    if (ir::is_own_row(op))
+    if (ir::calls(op, LibraryKind::OwnRow))
       out_.line("extern __shared__ __align__(16) unsigned char shared_row[];");
     if (&op == first_shared && is_one(shared_))
       out_.line(is_dynamic(shared_)
@@ -160,9 +149,7 @@ void CudaStatements::thread_lines(std::int64_t threads) {
 void CudaStatements::cluster_lines() {
   for (const char* part : {"reduce", "cluster"}) cuda().need(part);
   out_.format("const int thread = tw::cluster_thread<{}>();", kernel_.shape.cluster);
-  const auto waits = [](const ir::Op* op) {
-    return op->kind == OpKind::Call && op->text("function") == name_of(LibraryKind::ClusterWait);
-  };
+  const auto waits = [](const ir::Op* op) { return ir::calls(*op, LibraryKind::ClusterWait); };
   if (std::any_of(kernel_.body.ops.begin(), kernel_.body.ops.end(), waits))
     out_.line("tw::cluster_arrive();");
 }
@@ -191,8 +178,7 @@ void CudaStatements::array(const ir::Op& op) {
   const std::string element = type_text(type.element());
   if (type.space == ir::Space::Shared) return shared_array(element, op);
   if (type.space == ir::Space::Stack) return filled_array(element, op);
-  if (op.integer("unset") != 0)
-    return out_.format("{} {};", element, kernel_.name_of(op.result()));
+  if (op.integer("unset") != 0) return out_.format("{} {};", element, kernel_.name_of(op.result()));
   StatementPrinter::array(op);
 }
 
@@ -245,8 +231,7 @@ std::string CudaStatements::barrier_text(std::string_view of) const {
 // One thread behind the others produces.
 void CudaStatements::roles(const ir::Op& op) {
   const std::int64_t threads = kernel_.body.ops.front()->integer("count");
-  const std::vector<std::int64_t> registers =
-      kernel_.maker(op.operands[0])->integers("registers");
+  const std::vector<std::int64_t> registers = kernel_.maker(op.operands[0])->integers("registers");
   cuda().need("ring");
   out_.open(fmt::format("if (thread >= {})", threads));
   if (!registers.empty()) out_.format("tw::fewer_registers<{}>();", registers[0]);
@@ -260,113 +245,26 @@ void CudaStatements::roles(const ir::Op& op) {
   out_.close();
 }
 
-std::string CudaStatements::group_type(const ir::Op& op) const {
-  const ir::Op* made = kernel_.maker(op.operands[0]);
-  return made->kind == OpKind::Group ? std::string(made->text("type"))
-                                     : type_text(kernel_.type(op.operands[0]).element());
-}
-
-void CudaStatements::meeting(const ir::Op& op) {
-  const LibraryKind function = find_library_function(op.text("function"))->kind;
-  if (function == LibraryKind::LoadMatrices || function == LibraryKind::Mma) {
-    cuda().need("mma");
-    return out_.line(dot_call(expressions_, op));
-  }
-  if (function == LibraryKind::FinishCopies) {
-    cuda().need("async_copy");
-    out_.line("tw::commit_copies();");
-    return out_.line("tw::wait_copies<0>();");
-  }
-  if (const char* part = group_part(op)) {
-    cuda().need(part);
-    if (cuda().parts().contains("wgmma")) cuda().need("mma");
-    return out_.line(group_call(expressions_, kernel_, op));
-  }
-  cuda().need("reduce");
-  if (function == LibraryKind::ClusterWait) return out_.line("tw::cluster_wait();");
-  if (function == LibraryKind::CountOne)
-    return out_.format("atomicAdd(&{}, 1);", expressions_.element(op.operands[0], op.operands[1]));
-  if (function == LibraryKind::SortBlock) return sort(op);
-  if (function == LibraryKind::BeforeLanes || function == LibraryKind::BeforeBlock)
-    return scan_before(op, function == LibraryKind::BeforeBlock);
-  if (function == LibraryKind::ScanLanes || function == LibraryKind::ScanBlock)
-    return scan(op, function == LibraryKind::ScanBlock);
-  reduction(op, function != LibraryKind::ReduceLanes);
-}
-
-// "tw::scan_registers<tw::ScanBits<2, 3, 31, 3, 0>, false>(running, running_slots, combine);"
-void CudaStatements::scan(const ir::Op& op, bool is_block) {
-  cuda().need("scan");
-  const std::vector<std::int64_t> numbers = op.integers("numbers");
-  const std::size_t last = numbers.size() - 1;
-  const std::string slots =
-      is_block ? operand(op.operands[op.regions[0].arguments.size() / 2])
-               : fmt::format("static_cast<{}*>(nullptr)", group_type(op));
-  combine(op);
-  out_.format("tw::scan_registers<tw::ScanBits<{}, {}, {}, {}, {}>, {}>({}, {}, {});",
-              std::countr_zero(static_cast<std::uint64_t>(numbers[last - 1])), numbers[last - 3],
-              numbers[0], is_block ? numbers[1] : 0, numbers[last - 2], numbers[last] != 0,
-              operand(op.operands[0]), slots, op.text("named"));
-}
-
-// "tw::scan_before<32, 2>(running, before, running_slots, combine);"
-void CudaStatements::scan_before(const ir::Op& op, bool is_block) {
-  cuda().need("scan");
-  const std::vector<std::int64_t> numbers = op.integers("numbers");
-  const std::size_t members = op.regions[0].arguments.size() / 2;
-  combine(op);
-  out_.format("tw::scan_before<{}, {}>({}, {}, {}, {});", numbers[0] + 1,
-              is_block ? numbers[1] + 1 : 1, operand(op.operands[0]), operand(op.operands[members]),
-              is_block ? operand(op.operands[2 * members])
-                       : fmt::format("static_cast<{}*>(nullptr)", group_type(op)),
-              op.text("named"));
-}
-
-void CudaStatements::sort(const ir::Op& op) {
-  cuda().need("sort");
-  const std::vector<std::int64_t> numbers = op.integers("numbers");
-  out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}, {}, {}>({});", numbers[0], numbers[1],
-              sort_orders[numbers[2]], numbers[3], numbers[4], operand(op.operands[0]));
-}
-
-// "total = tw::reduce_block<31, 3>(total, total_slots, [&](f32 a, f32 b) { return a + b; });"
-void CudaStatements::reduction(const ir::Op& op, bool is_block) {
-  const std::vector<std::int64_t> numbers = op.integers("numbers");
-  const std::int64_t count = numbers[numbers.size() - 2];
-  const std::size_t members = op.regions[0].arguments.size() / 2;
-  const std::string total = operand(op.operands[0]);
-  std::string bits = fmt::format("{}", numbers[0]);
-  if (is_block) bits += fmt::format(", {}", numbers[1]);
-  if (const std::int64_t blocks = kernel_.shape.cluster; is_block && blocks > 1)
-    bits = fmt::format("{}, {}", blocks, (numbers[1] + 1) / blocks);
-  std::string head = fmt::format("{} = tw::{}<{}>({}", total, op.text("function"), bits, total);
-  if (count > 1 && is_block)
-    head = fmt::format("tw::reduce_block<{}, {}>({}", bits, count, total);
-  const bool is_loop = count > 1 && !is_block;
-  if (is_loop)
-    head = fmt::format("for (int k = 0; k < {1}; ++k) {0}[k] = tw::reduce_lanes<{2}>({0}[k]", total,
-                       count, bits);
-  if (is_block) head += ", " + operand(op.operands[members]);
-  combine(op);
-  if (is_loop) out_.line("#pragma unroll");
-  const std::string function(op.text("named"));
-  out_.format("{}, {});", head,
-              numbers.back() != 0 ? fmt::format("tw::in_order({})", function) : function);
+void CudaStatements::call_of_thread(const ir::Op& op) {
+  if (!op.regions.empty()) combine(op);
+  for (const std::string& line : thread_call_lines(cuda(), kernel_, op)) out_.line(line);
 }
 
 // The function that is handed over, under its name.
 void CudaStatements::combine(const ir::Op& op) {
   const ir::Region& body = op.regions[0];
   const std::size_t members = body.arguments.size() / 2;
-  const std::string type = group_type(op);
+  const std::string type = combined_type(kernel_, op);
   const auto name = [&](std::size_t k) { return kernel_.name_of(body.arguments[k]); };
   const std::vector<ir::Value>& given = body.ops.back()->operands;
-  const std::string left = members == 1 ? name(0) : "left", right = members == 1 ? name(1) : "right";
-  const std::string function = fmt::format("const auto {} = [&]({} {}, {} {})", op.text("named"),
-                                           type, left, type, right);
-  const bool is_short = members == 1 && std::all_of(body.ops.begin(), body.ops.end(), [&](auto* in) {
-    return in->facts().is(ir::Family::Ends) || expressions_.is_inlined(*in);
-  });
+  const std::string left = members == 1 ? name(0) : "left",
+                    right = members == 1 ? name(1) : "right";
+  const std::string function =
+      fmt::format("const auto {} = [&]({} {}, {} {})", op.text("named"), type, left, type, right);
+  const bool is_short =
+      members == 1 && std::all_of(body.ops.begin(), body.ops.end(), [&](auto* in) {
+        return in->facts().is(ir::Family::Ends) || expressions_.is_inlined(*in);
+      });
   if (is_short)
     return out_.format("{} {{ return {}; }};", function, expressions_.condition(given[0]));
   const bool was_in_function = std::exchange(is_in_function_, true);
@@ -382,83 +280,7 @@ void CudaStatements::combine(const ir::Op& op) {
   is_in_function_ = was_in_function;
 }
 
-std::string CudaStatements::template_arguments(const ir::Op& op) const {
-  const std::int64_t count = op.integer("count"), width = op.integer("width");
-  const std::string cache = CudaExpressions::cache(op);
-  std::string out = fmt::format("{}", count);
-  if (width != count || !cache.empty()) out += fmt::format(", {}", width);
-  if (!cache.empty()) out += ", " + cache.substr(1, cache.size() - 2);
-  return out;
-}
-
-void CudaStatements::vector(const ir::Op& op) {
-  cuda().need("memory");
-  const bool loads = op.kind == OpKind::LoadTo;
-  const std::size_t guards = op.operands.size() == 2 ? 0 : op.operands.size() - (loads ? 3 : 2);
-  std::string arguments;
-  for (const ir::Value value : op.operands)
-    arguments += (arguments.empty() ? "" : ", ") + expressions_.condition(value);
-  if (op.integer("copies") != 0) return copy_vector(op, guards, arguments);
-  std::string name = loads ? "load" : "store", numbers = template_arguments(op);
-  if (const std::int64_t size = op.integer("rotates"); size != 0)
-    return rotated(op, fmt::format("{}, {}", size, numbers), arguments);
-  if (!loads && kernel_.type(op.operands[0]).is_array()) name = "store_shared";
-  if (const std::string_view order = op.text("adds"); !order.empty()) {
-    cuda().need("atomics");
-    name = "add_vector";
-    numbers = fmt::format("tw::Order::{}, tw::Scope::{}, {}, {}", camel_case(order),
-                          camel_case(op.text("scope")), op.integer("count"), op.integer("width"));
-  }
-  const char* moves = op.integer("parts") != 0 ? "_parts" : "_guarded";
-  out_.format("tw::{}{}<{}>({});", name, guards == 0 ? "" : guards == 1 ? "_whole" : moves, numbers,
-              arguments);
-}
-
-// "tw::copy_whole<8, tw::lingering>(x_row + k * 4096, x + i, i < n, 0.0f);"
-void CudaStatements::copy_vector(const ir::Op& op, std::size_t guards, const std::string& arguments) {
-  cuda().need("async_copy");
-  out_.format("tw::copy{}<{}{}>({});", guards == 1 ? "_whole" : "_guarded", op.integer("count"),
-              op.text("cache").empty() ? "" : ", tw::lingering", arguments);
-}
-
-// Stored elements come last there.
-void CudaStatements::rotated(const ir::Op& op, const std::string& numbers,
-                             const std::string& arguments) {
-  if (op.kind == OpKind::LoadTo)
-    return out_.format("tw::{}<{}>({});",
-                       op.integer("shifted") != 0 ? "load_apart" : "load_rotated", numbers,
-                       arguments);
-  std::string row = expressions_.condition(op.operands[0]);
-  for (std::size_t k = 2; k < op.operands.size(); ++k)
-    row += ", " + expressions_.condition(op.operands[k]);
-  out_.format("tw::store_rotated<{}>({}, {});", numbers, row,
-              expressions_.condition(op.operands[1]));
-}
-
-// "tw::copy_async<16>(a_slot + at, a_ptr + i, i < n);"
-void CudaStatements::copy(const ir::Op& op) {
-  cuda().need("async_copy");
-  const auto bytes = op.integer("count") *
-                     static_cast<std::int64_t>(kernel_.type(op.operands[0]).element().element_bytes());
-  std::string arguments = expressions_.condition(op.operands[0]) + ", " +
-                          expressions_.condition(op.operands[1]);
-  const bool may_start = op.operands.size() > 3;
-  if (may_start) arguments += ", " + expressions_.condition(op.operands[3]);
-  if (op.operands.size() > 2) arguments += ", " + expressions_.condition(op.operands[2]);
-  out_.format("tw::copy_async{}<{}>({});", may_start ? "_if" : "", bytes, arguments);
-}
-
-void CudaStatements::store(const ir::Op& op) {
-  cuda().need("memory");
-  const std::string cache = CudaExpressions::cache(op);
-  const std::string pointer = expressions_.condition(op.operands[0]);
-  std::string value = expressions_.condition(op.operands[1]);
-  if (kernel_.type(op.operands[1]).is_bool()) value = "u8(" + value + ")";
-  if (op.operands.size() < 3) out_.format("tw::store_one{}({}, {});", cache, pointer, value);
-  else
-    out_.format("tw::store_if{}({}, {}, {});", cache, expressions_.condition(op.operands[2]),
-                pointer, value);
-}
+void CudaStatements::move(const ir::Op& op) { out_.line(move_text(cuda(), kernel_, op)); }
 
 void CudaStatements::check(const ir::Op& op) {
   if (op.kind == OpKind::Assume) return;
@@ -534,11 +356,8 @@ CudaFunction print_cuda_kernel(const ir::Kernel& kernel, const std::string& symb
   CudaStatements statements(kernel, line_text, has_directives, out);
   statements.function(symbol);
   const ir::SharedExtent& shared = statements.shared();
-  return {out.take(),
-          statements.parts(),
-          is_dynamic(shared) ? shared.bytes : shared.row_bytes,
-          products_of(kernel),
-          boxes_of(kernel)};
+  return {out.take(), statements.parts(), is_dynamic(shared) ? shared.bytes : shared.row_bytes,
+          products_of(kernel), boxes_of(kernel)};
 }
 
 }  // namespace tilewright

@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "codegen/print/group_calls.h"
 #include "codegen/print/statements.h"
+#include "codegen/print/thread_calls.h"
 #include "codegen/text/wgmma_functions.h"
 #include "ir/kernel.h"
 
@@ -17,9 +17,9 @@ namespace tilewright {
 
 struct CudaFunction {
   std::string text;
-  std::set<std::string> parts;  // of the device library
-  std::int64_t dynamic_bytes = 0;  // of shared memory, by the launch
-  std::set<WgmmaFunction> products;     // instructions of warpgroups in use
+  std::set<std::string> parts;             // of the device library
+  std::int64_t dynamic_bytes = 0;          // of shared memory, by the launch
+  std::set<WgmmaFunction> products;        // instructions of warpgroups in use
   std::map<std::string, CopiedBox> boxes;  // by tensor map
 };
 

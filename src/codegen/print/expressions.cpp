@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "machine/library.h"
+#include "ir/calls.h"
 
 namespace tilewright {
 
@@ -27,13 +27,11 @@ ir::Value variable_of(const ir::Op& op, ir::Value result) {
   return {};
 }
 
-const LibraryFunction& function_of(const ir::Op& op) {
-  const LibraryFunction* function = find_library_function(op.text("function"));
-  TW_CHECK(function, "the library has no function '{}'", op.text("function"));
-  return *function;
-}
-
 }  // namespace
+
+bool is_divisor(const ir::Op& op) {
+  return ir::calls(op, LibraryKind::Divisor) || ir::calls(op, LibraryKind::PlainDivisor);
+}
 
 bool ExpressionPrinter::is_thread(ir::Value value) const {
   const ir::Op* maker = kernel_.maker(value);
@@ -69,6 +67,18 @@ std::string ExpressionPrinter::condition(ir::Value value) const {
   return is_open ? expression(*maker) : operand(value);
 }
 
+std::string ExpressionPrinter::arguments(const ir::Op& op) const {
+  std::string out;
+  for (const ir::Value value : op.operands) out += (out.empty() ? "" : ", ") + argument(value);
+  return out;
+}
+
+std::string ExpressionPrinter::conditions(const ir::Op& op) const {
+  std::string out;
+  for (const ir::Value value : op.operands) out += (out.empty() ? "" : ", ") + condition(value);
+  return out;
+}
+
 std::string ExpressionPrinter::type(ir::Value value) const {
   const Type& type = kernel_.type(value);
   return type.is_array() ? type_text(type.element()) + "*" : type_text(type);
@@ -90,9 +100,7 @@ std::string ExpressionPrinter::address(ir::Value pointer) const {
 
 std::string ExpressionPrinter::copied_type(ir::Value value) const {
   const ir::Op* maker = kernel_.maker(value);
-  if (maker && maker->kind == OpKind::Call)
-    for (const LibraryKind kind : {LibraryKind::Divisor, LibraryKind::PlainDivisor})
-      if (maker->text("function") == name_of(kind)) return fmt::format("tw::{}", name_of(kind));
+  if (maker && is_divisor(*maker)) return fmt::format("tw::{}", maker->text("function"));
   const Type& own = kernel_.type(value);
   return own.space == ir::Space::Registers ? type_text(own.element()) : type(value);
 }
@@ -213,100 +221,46 @@ std::string ExpressionPrinter::all(const ir::Op& op) const {
 }
 
 std::string ExpressionPrinter::call(const ir::Op& op) const {
-  const LibraryFunction& function = function_of(op);
   const auto& in = op.operands;
-  switch (function.kind) {
-    case LibraryKind::IsLarge:
-      return fmt::format("tw::is_large(launch, {})", op.integers("numbers")[0]);
-    case LibraryKind::IsAligned:
-      return fmt::format("u64({}) % {} == 0", operand(in[0]), op.integers("numbers")[0]);
-    case LibraryKind::InPlace:
+  const auto number = [&](std::size_t k) { return op.integers("numbers")[k]; };
+  switch (value_call(ir::function_of(op))) {
+    case ValueCall::IsLarge:
+      return fmt::format("tw::is_large(launch, {})", number(0));
+    case ValueCall::IsAligned:
+      return fmt::format("u64({}) % {} == 0", operand(in[0]), number(0));
+    case ValueCall::InPlace:
       return fmt::format("{} ? {} : {}", operand(in[0]), operand(in[1]), operand(in[2]));
-    case LibraryKind::RowOf:
+    case ValueCall::RowOf:
       return fmt::format("{} ? {} : &{}", operand(in[0]), operand(in[1]), place(in[2]));
-    case LibraryKind::Here:
+    case ValueCall::Here:
       return fmt::format("tw::here({})", is_thread(in[0]) ? thread_again() : argument(in[0]));
-    case LibraryKind::Describe: {
-      const std::vector<std::int64_t> numbers = op.integers("numbers");
-      return fmt::format("tw::describe<{}>({}, {}, {})", numbers[0], argument(in[0]), numbers[1],
-                         numbers[2]);
-    }
-    case LibraryKind::Divide:
+    case ValueCall::Describe:
+      return fmt::format("tw::describe<{}>({}, {}, {})", number(0), argument(in[0]), number(1),
+                         number(2));
+    case ValueCall::Divide:
       return fmt::format("{}.divide({})", operand(in[0]), operand(in[1]));
-    case LibraryKind::Rotated:
-      return fmt::format("tw::rotated<{}>({}, {})", op.integers("numbers")[0], argument(in[0]),
-                         argument(in[1]));
-    case LibraryKind::OwnRow:
+    case ValueCall::Rotated:
+      return fmt::format("tw::rotated<{}>({})", number(0), arguments(op));
+    case ValueCall::OwnRow:
       return own_row(op);
-    case LibraryKind::Clip:
-    case LibraryKind::Copy:
-    case LibraryKind::ExpPlus:
-    case LibraryKind::DivideFast:
-    case LibraryKind::Divisor:
-    case LibraryKind::PlainDivisor:
-    case LibraryKind::WordOf:
-    case LibraryKind::WordAt:
-    case LibraryKind::Uniform:
-    case LibraryKind::Settled:
-    case LibraryKind::Advanced:
-    case LibraryKind::Further:
-    case LibraryKind::IsRun: {
-      std::string arguments;
-      for (const ir::Value value : in)
-        arguments += (arguments.empty() ? "" : ", ") + argument(value);
-      return fmt::format("tw::{}({})", function.name, arguments);
-    }
-    case LibraryKind::Stream:
-    case LibraryKind::FinishStreams:
-    case LibraryKind::Map:
-    case LibraryKind::Sum:
-    case LibraryKind::SumF64:
-    case LibraryKind::SumBeside:
-    case LibraryKind::SumKept:
-    case LibraryKind::Largest:
-    case LibraryKind::FetchAhead:
-    case LibraryKind::FetchBlock:
-    case LibraryKind::FetchFarBlock:
-    case LibraryKind::ByTurns:
-    case LibraryKind::Defer:
-    case LibraryKind::RunDeferred:
-    case LibraryKind::FinishDeferred:
-    case LibraryKind::Dot:
-    case LibraryKind::RunningSum:
-    case LibraryKind::MergeRuns:
-    case LibraryKind::WaitAMoment:
-    case LibraryKind::LoadMatrices:
-    case LibraryKind::Mma:
-    case LibraryKind::ReduceLanes:
-    case LibraryKind::ReduceBlock:
-    case LibraryKind::ReduceCluster:
-    case LibraryKind::ClusterWait:
-    case LibraryKind::FinishCopies:
-    case LibraryKind::ScanLanes:
-    case LibraryKind::ScanBlock:
-    case LibraryKind::BeforeLanes:
-    case LibraryKind::BeforeBlock:
-    case LibraryKind::SortBlock:
-    case LibraryKind::CountOne:
-    case LibraryKind::SwapLanes:
-    case LibraryKind::ShowToProducts:
-    case LibraryKind::BeginProducts:
-    case LibraryKind::StartProduct:
-    case LibraryKind::CommitProducts:
-    case LibraryKind::WaitProducts:
-    case LibraryKind::TakeProducts:
-    case LibraryKind::ComputeBefore:
-    case LibraryKind::SetUpRing:
-    case LibraryKind::PrefetchMap:
-    case LibraryKind::AcquireSlot:
-    case LibraryKind::CopyBox:
-    case LibraryKind::AwaitSlot:
-    case LibraryKind::ReleaseSlot:
-    case LibraryKind::StoreBox:
-    case LibraryKind::WaitBoxes:
+    case ValueCall::Clip:
+    case ValueCall::Copy:
+    case ValueCall::ExpPlus:
+    case ValueCall::DivideFast:
+    case ValueCall::Divisor:
+    case ValueCall::PlainDivisor:
+    case ValueCall::WordOf:
+    case ValueCall::WordAt:
+    case ValueCall::Uniform:
+    case ValueCall::Settled:
+    case ValueCall::Advanced:
+    case ValueCall::Further:
+    case ValueCall::IsRun:
+      return fmt::format("tw::{}({})", op.text("function"), arguments(op));
+    case ValueCall::ByTurns:
       break;
   }
-  TW_UNREACHABLE("'{}' gives nothing", function.name);
+  TW_UNREACHABLE("'{}' is written with the entry", op.text("function"));
 }
 
 std::string ExpressionPrinter::load(const ir::Op& op) const {

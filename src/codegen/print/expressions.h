@@ -2,7 +2,8 @@
 // codegen/print/expressions.h — values of a Final kernel as C++ expressions: a name, a literal, or,
 // for a value without a name, the expression of its op.
 //
-// What differs between languages is virtual (cuda_expressions.h). It sees one op at a time: what has a name, and which op stands where, is in the kernel.
+// What differs between languages is virtual (cuda_expressions.h). It sees one op at a time: what
+// has a name, and which op stands where, is in the kernel.
 #pragma once
 
 #include <string>
@@ -24,6 +25,9 @@ class ExpressionPrinter {
   virtual std::string argument(ir::Value value) const;
   // Where parentheses stand around it already.
   std::string condition(ir::Value value) const;
+  // All operands of the op so, with commas between.
+  std::string arguments(const ir::Op& op) const;
+  std::string conditions(const ir::Op& op) const;
   // What the op gives.
   std::string expression(const ir::Op& op) const;
   // "x[i * 64 + j]": what a pointer points to.
@@ -45,7 +49,7 @@ class ExpressionPrinter {
   // What each language has its own words for; here those of the host.
   virtual std::string program(int axis) const;   // its number
   virtual std::string programs(int axis) const;  // how many there are
-  virtual std::string blocks() const;  // how many run programs one after the other
+  virtual std::string blocks() const;            // how many run programs one after the other
   virtual std::string thread() const;
   virtual std::string thread_again() const;  // not as it was asked for before
   virtual std::string digit(const ir::Op& op) const;
@@ -66,5 +70,8 @@ class ExpressionPrinter {
   std::string all(const ir::Op& op) const;
   std::string call(const ir::Op& op) const;
 };
+
+// Whether the op makes what divisions by one number have in common.
+bool is_divisor(const ir::Op& op);
 
 }  // namespace tilewright

@@ -10,7 +10,7 @@
 #include "base/quote.h"
 #include "base/unicode.h"
 #include "codegen/text/expressions.h"
-#include "machine/library.h"
+#include "ir/calls.h"
 
 namespace tilewright {
 
@@ -21,6 +21,11 @@ namespace {
 
 // Arrays begin at a cache line.
 constexpr int array_bytes_at = 64;
+
+bool parts_roles(const ir::Kernel& kernel, const ir::Op& branch) {
+  const ir::Op* asked = kernel.maker(branch.operands[0]);
+  return asked && asked->kind == OpKind::IsProducer;
+}
 
 }  // namespace
 
@@ -74,12 +79,12 @@ void StatementPrinter::statement(const ir::Op& op) {
     case ir::Family::Elementwise:
       return define(op);
     case ir::Family::Access:
-      return op.results.empty() ? store(op) : define(op);
+      return op.results.empty() ? move(op) : define(op);
     case ir::Family::Final:
       return final_statement(op);
     case ir::Family::Control:
       if (op.kind == OpKind::For) return for_loop(op);
-      if (op.kind == OpKind::If && parts_roles(op)) return roles(op);
+      if (op.kind == OpKind::If && parts_roles(kernel_, op)) return roles(op);
       return op.kind == OpKind::While ? while_loop(op) : branch(op);
     case ir::Family::Check:
       return check(op);
@@ -114,9 +119,8 @@ void StatementPrinter::final_statement(const ir::Op& op) {
     }
     case ir::FinalOp::LoadTo:
     case ir::FinalOp::StoreFrom:
-      return vector(op);
     case ir::FinalOp::CopyTo:
-      return copy(op);
+      return move(op);
     case ir::FinalOp::ArrayView:
     case ir::FinalOp::Read:
     case ir::FinalOp::Linear:
@@ -135,8 +139,7 @@ void StatementPrinter::final_statement(const ir::Op& op) {
 void StatementPrinter::define(const ir::Op& op) {
   const Type& type = kernel_.type(op.result());
   const std::string text = expressions_.type(op.result());
-  const bool is_divisor = op.kind == OpKind::Call && op.text("function").ends_with("Divisor");
-  const std::string prefix = is_divisor                           ? "const auto"
+  const std::string prefix = is_divisor(op)                       ? "const auto"
                              : type.is_pointer || type.is_array() ? text + " const"
                                                                   : "const " + text;
   out_.format("{} {} = {};", prefix, kernel_.name_of(op.result()), expressions_.expression(op));
@@ -169,8 +172,8 @@ void StatementPrinter::array(const ir::Op& op) {
 void StatementPrinter::write(const ir::Op& op) {
   const bool is_variable = kernel_.type(op.operands[0]).space == ir::Space::Registers;
   const ir::Op* maker = kernel_.maker(op.operands[2]);
-  const bool is_open =
-      (is_variable || opens_values_) && maker && maker->kind != OpKind::Constant && expressions_.is_inlined(*maker);
+  const bool is_open = (is_variable || opens_values_) && maker && maker->kind != OpKind::Constant &&
+                       expressions_.is_inlined(*maker);
   const std::string line =
       fmt::format("{} = {};", expressions_.element(op.operands[0], op.operands[1]),
                   is_open ? expressions_.expression(*maker) : operand(op.operands[2]));
@@ -178,32 +181,20 @@ void StatementPrinter::write(const ir::Op& op) {
   else out_.format("if ({}) {}", expressions_.condition(op.operands[3]), line);
 }
 
-void StatementPrinter::group(const ir::Op& op) {
+namespace {
+
+[[noreturn]] void refuse(const ir::Op& op) {
   TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
 }
 
-void StatementPrinter::meeting(const ir::Op& op) {
-  TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
-}
+}  // namespace
 
-bool StatementPrinter::parts_roles(const ir::Op& op) const {
-  const ir::Op* asked = kernel_.maker(op.operands[0]);
-  return asked && asked->kind == OpKind::IsProducer;
-}
+void StatementPrinter::group(const ir::Op& op) { refuse(op); }
+void StatementPrinter::call_of_thread(const ir::Op& op) { refuse(op); }
+void StatementPrinter::roles(const ir::Op& op) { refuse(op); }
 
-void StatementPrinter::roles(const ir::Op& op) {
-  TW_UNREACHABLE("'{}' of roles is of the program of a thread", op.facts().name);
-}
-
-void StatementPrinter::vector(const ir::Op& op) {
-  TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
-}
-
-void StatementPrinter::copy(const ir::Op& op) {
-  TW_UNREACHABLE("'{}' is of the program of a thread", op.facts().name);
-}
-
-void StatementPrinter::store(const ir::Op& op) {
+void StatementPrinter::move(const ir::Op& op) {
+  if (op.kind != OpKind::Store) refuse(op);
   const std::string line =
       fmt::format("{} = {};", expressions_.place(op.operands[0]), operand(op.operands[1]));
   if (op.operands.size() < 3) out_.line(line);
@@ -233,98 +224,42 @@ void StatementPrinter::check(const ir::Op& op) {
 // ---- Functions of the library
 
 void StatementPrinter::call(const ir::Op& op) {
-  const LibraryFunction* function = find_library_function(op.text("function"));
-  TW_CHECK(function, "the library has no function '{}'", op.text("function"));
+  const LibraryFunction& function = ir::function_of(op);
+  if (!function.is(LibraryFamily::Host)) return call_of_thread(op);
   const auto& in = op.operands;
-  switch (function->kind) {
-    case LibraryKind::Stream:
+  switch (host_call(function)) {
+    case HostCall::Stream:
       return out_.format("if ({}) tw::stream(launch, &{}, {}, {});", operand(in[0]),
                          expressions_.place(in[1]), operand(in[2]), expressions_.argument(in[3]));
-    case LibraryKind::FinishStreams:
+    case HostCall::FinishStreams:
       return out_.format("if ({}) tw::finish_streams();", operand(in[0]));
-    case LibraryKind::Map:
-    case LibraryKind::Sum:
-    case LibraryKind::SumF64:
-    case LibraryKind::SumBeside:
-    case LibraryKind::SumKept:
-    case LibraryKind::Largest:
-      return row_call(op, *function);
-    case LibraryKind::FetchAhead:
+    case HostCall::Map:
+    case HostCall::Sum:
+    case HostCall::SumF64:
+    case HostCall::SumBeside:
+    case HostCall::SumKept:
+    case HostCall::Largest:
+      return row_call(op, function);
+    case HostCall::FetchAhead:
       return out_.format("if ({}) tw::fetch_ahead({}, {});", operand(in[0]),
                          expressions_.address(in[1]), expressions_.argument(in[2]));
-    case LibraryKind::FetchBlock:
-    case LibraryKind::FetchFarBlock:
-      return out_.format("if ({}) tw::{}({});", operand(in[0]), function->name,
+    case HostCall::FetchBlock:
+    case HostCall::FetchFarBlock:
+      return out_.format("if ({}) tw::{}({});", operand(in[0]), function.name,
                          expressions_.address(in[1]));
-    case LibraryKind::Defer:
+    case HostCall::Defer:
       return defer(op);
-    case LibraryKind::RunDeferred:
+    case HostCall::RunDeferred:
       return out_.line("late.step();");
-    case LibraryKind::FinishDeferred:
+    case HostCall::FinishDeferred:
       return out_.line("late.finish(launch);");
-    case LibraryKind::Dot:
-    case LibraryKind::RunningSum:
-    case LibraryKind::MergeRuns:
+    case HostCall::Dot:
+    case HostCall::RunningSum:
+    case HostCall::MergeRuns:
       return tile_call(op);
-    case LibraryKind::ReduceLanes:
-    case LibraryKind::ReduceBlock:
-    case LibraryKind::ReduceCluster:
-    case LibraryKind::ClusterWait:
-    case LibraryKind::FinishCopies:
-    case LibraryKind::ScanLanes:
-    case LibraryKind::ScanBlock:
-    case LibraryKind::BeforeLanes:
-    case LibraryKind::BeforeBlock:
-    case LibraryKind::SortBlock:
-    case LibraryKind::CountOne:
-    case LibraryKind::LoadMatrices:
-    case LibraryKind::Mma:
-    case LibraryKind::SwapLanes:
-    case LibraryKind::ShowToProducts:
-    case LibraryKind::BeginProducts:
-    case LibraryKind::StartProduct:
-    case LibraryKind::CommitProducts:
-    case LibraryKind::WaitProducts:
-    case LibraryKind::TakeProducts:
-    case LibraryKind::ComputeBefore:
-    case LibraryKind::SetUpRing:
-    case LibraryKind::PrefetchMap:
-    case LibraryKind::AcquireSlot:
-    case LibraryKind::CopyBox:
-    case LibraryKind::AwaitSlot:
-    case LibraryKind::ReleaseSlot:
-    case LibraryKind::StoreBox:
-    case LibraryKind::WaitBoxes:
-      return meeting(op);
-    case LibraryKind::WaitAMoment:
+    case HostCall::WaitAMoment:
       return out_.format("tw::wait_a_moment(launch, {});", operand(in[0]));
-    case LibraryKind::Clip:
-    case LibraryKind::Copy:
-    case LibraryKind::ExpPlus:
-    case LibraryKind::DivideFast:
-    case LibraryKind::Divisor:
-    case LibraryKind::PlainDivisor:
-    case LibraryKind::Divide:
-    case LibraryKind::IsLarge:
-    case LibraryKind::IsAligned:
-    case LibraryKind::IsRun:
-    case LibraryKind::RowOf:
-    case LibraryKind::InPlace:
-    case LibraryKind::Rotated:
-    case LibraryKind::OwnRow:
-    case LibraryKind::WordOf:
-    case LibraryKind::WordAt:
-    case LibraryKind::Here:
-    case LibraryKind::Uniform:
-    case LibraryKind::Settled:
-    case LibraryKind::Advanced:
-    case LibraryKind::Describe:
-    case LibraryKind::Further:
-      break;
-    case LibraryKind::ByTurns:
-      TW_UNREACHABLE("'{}' is written with the entry", function->name);
   }
-  TW_UNREACHABLE("'{}' is an expression", function->name);
 }
 
 }  // namespace tilewright

@@ -45,12 +45,10 @@ class StatementPrinter {
   // What each language writes in its own way; here the host's.
   virtual void array(const ir::Op& op);
   virtual void group(const ir::Op& op);
-  virtual void barrier(const ir::Op&) {}    // a program of the host has one thread
-  virtual void meeting(const ir::Op& op);  // a call of a program with several threads
-  virtual void vector(const ir::Op& op);  // a load or store of one
-  virtual void copy(const ir::Op& op);    // that runs ahead
-  virtual void roles(const ir::Op& op);   // the branch between them
-  virtual void store(const ir::Op& op);
+  virtual void barrier(const ir::Op&) {}          // a program of the host has one thread
+  virtual void call_of_thread(const ir::Op& op);  // of a program with several threads
+  virtual void move(const ir::Op& op);            // of elements, a vector, a copy that runs ahead
+  virtual void roles(const ir::Op& op);           // the branch between them
   virtual void check(const ir::Op& op);
   virtual void print(const ir::Op& op);
   virtual void comment(const ir::Location& place);
@@ -66,11 +64,10 @@ class StatementPrinter {
   const std::unique_ptr<const ExpressionPrinter> owned_;
   const ExpressionPrinter& expressions_;
   ir::Location last_location_;
-  bool opens_values_ = false;  // elements are written without parentheses around the value
+  bool opens_values_ = false;        // elements are written without parentheses around the value
   bool has_short_branches_ = false;  // of one statement, which stands in the line of its condition
 
  private:
-  bool parts_roles(const ir::Op& branch) const;
   void final_statement(const ir::Op& op);
   void define(const ir::Op& op);
   void write(const ir::Op& op);

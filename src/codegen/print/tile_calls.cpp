@@ -6,23 +6,21 @@
 #include "base/check.h"
 #include "base/quote.h"
 #include "codegen/print/statements.h"
-#include "machine/library.h"
+#include "ir/calls.h"
 
 namespace tilewright {
 
 using ir::Type;
 
 void StatementPrinter::tile_call(const ir::Op& op) {
-  const LibraryFunction& function = *find_library_function(op.text("function"));
+  const LibraryKind function = ir::function_of(op).kind;
   const std::vector<std::int64_t> numbers = op.integers("numbers");
-  std::string arguments;
-  for (const ir::Value value : op.operands)
-    arguments += (arguments.empty() ? "" : ", ") + expressions_.argument(value);
-  if (function.kind == LibraryKind::Dot)
+  const std::string arguments = expressions_.arguments(op);
+  if (function == LibraryKind::Dot)
     return out_.format("tw::dot<{}, {}, {}>({});", numbers[0], numbers[1], numbers[2], arguments);
-  if (function.kind == LibraryKind::RunningSum)
+  if (function == LibraryKind::RunningSum)
     return out_.format("tw::running_sum<{}>({});", numbers[0] != 0, arguments);
-  TW_CHECK(function.kind == LibraryKind::MergeRuns, "'{}' works on no tile", function.name);
+  TW_CHECK(function == LibraryKind::MergeRuns, "'{}' works on no tile", op.text("function"));
   out_.format("tw::merge_runs<{}, {}, tw::SortOrder::{}>({});", numbers[0], numbers[1],
               sort_orders[numbers[2]], arguments);
 }

@@ -182,8 +182,8 @@ class Divergence {
   // What threads have combined is the same in all of them.
   void call(const Op& op) {
     set(op, of(op.operands));
-    const LibraryFunction* function = find_library_function(op.text("function"));
-    if (function == nullptr || !tilewright::meets(*function)) return;
+    if (!meets(op)) return;
+    const LibraryFunction* function = called_function(op);
     if (function->kind == LibraryKind::SortBlock) return;  // all of it is shared
     if (op.operands.empty() || kernel_.type(op.operands[0]).space == Space::Shared) return;
     if (!function->operands.starts_with('A')) return fill(op.operands[0], all_);

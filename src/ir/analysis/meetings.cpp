@@ -18,14 +18,10 @@
 
 namespace tilewright::ir {
 
-const LibraryFunction* called_function(const Op& op) {
-  return op.kind == OpKind::Call ? find_library_function(op.text("function")) : nullptr;
-}
-
 bool meets(const Op& op) {
   if (op.kind == OpKind::Barrier) return true;
   const LibraryFunction* function = called_function(op);
-  return function != nullptr && tilewright::meets(*function);
+  return function != nullptr && function->is(LibraryFamily::Together);
 }
 
 bool parts_roles(const Kernel& kernel, const Op& op) {

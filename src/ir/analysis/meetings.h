@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ir/analysis/shared_places.h"
+#include "ir/calls.h"
 #include "ir/kernel.h"
-#include "machine/library.h"
 
 namespace tilewright::ir {
 
@@ -21,8 +21,6 @@ bool holds_meeting(const Op& op);
 // Whether the op is the branch between threads with roles: region 0 is the producer's, who is one
 // thread, region 1 that of the consumers.
 bool parts_roles(const Kernel& kernel, const Op& op);
-// The function that a call names; null where the op is no call of one.
-const LibraryFunction* called_function(const Op& op);
 // The op that says how many threads a program has; null where one thread runs it.
 const Op* thread_op(const Kernel& kernel);
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ir/analysis/rounds.h"
+#include "ir/calls.h"
 #include "ir/interpret/elementwise.h"
-#include "machine/library.h"
 
 namespace tilewright::ir {
 namespace {
@@ -74,9 +74,7 @@ std::optional<Element> evaluate(const Kernel& kernel, Value value, Value leaf, E
 }
 
 bool is_descriptor(const Op& call) {
-  const LibraryFunction* function = find_library_function(call.text("function"));
-  return function &&
-         (function->kind == LibraryKind::Describe || function->kind == LibraryKind::Further);
+  return calls(call, LibraryKind::Describe) || calls(call, LibraryKind::Further);
 }
 
 }  // namespace

@@ -8,18 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "ir/analysis/meetings.h"
+#include "ir/calls.h"
 #include "ir/interpret/program.h"
 #include "machine/units.h"
 
 namespace tilewright::ir {
 
-GroupProducts::GroupProducts(const Kernel& kernel) {
-  walk(kernel.body, [&](const Op& op) {
-    const LibraryFunction* function = called_function(op);
-    is_used_ |= function && function->kind == LibraryKind::StartProduct;
-  });
-}
+GroupProducts::GroupProducts(const Kernel& kernel)
+    : is_used_(calls(kernel, LibraryKind::StartProduct)) {}
 
 void GroupProducts::begin(std::int64_t group) {
   groups_[group].has_begun = true;
@@ -58,8 +54,7 @@ std::string GroupProducts::touch(std::int64_t group, std::uint32_t array, bool w
     });
   };
   const Group& own = found->second;
-  if (is_touched(own.open) ||
-      std::any_of(own.committed.begin(), own.committed.end(), is_touched))
+  if (is_touched(own.open) || std::any_of(own.committed.begin(), own.committed.end(), is_touched))
     return "registers of a product that was not waited for";
   return "";
 }
@@ -121,11 +116,13 @@ Descriptor read_descriptor(std::uint64_t bits) {
   return {.address = (bits & 0x3fff) << 4,
           .leading = (bits >> 16 & 0x3fff) << 4,
           .stride = (bits >> 32 & 0x3fff) << 4,
-          .line_bytes = swizzle == 1 ? 128u : swizzle == 2 ? 64u : 32u};
+          .line_bytes = swizzle == 1   ? 128u
+                        : swizzle == 2 ? 64u
+                                       : 32u};
 }
 
 std::size_t address_in(const Descriptor& from, bool is_transposed, std::size_t across,
-                     std::size_t depth, std::size_t bytes) {
+                       std::size_t depth, std::size_t bytes) {
   const std::size_t per_line = from.line_bytes / bytes;
   const std::size_t offset =
       is_transposed ? across % per_line * bytes + across / per_line * from.leading +
@@ -150,10 +147,9 @@ double cut_tf32(double value) {
 std::int64_t Program::descriptor_of(const Op& op) const {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
   const auto address = static_cast<std::uint64_t>(shared_.address_of(integer(op, 0)));
-  const std::uint64_t bits = (address & 0x3ffff) >> 4 |
-                             static_cast<std::uint64_t>(numbers[1] >> 4) << 16 |
-                             static_cast<std::uint64_t>(numbers[2] >> 4) << 32 |
-                             swizzle_of(numbers[0]) << 62;
+  const std::uint64_t bits =
+      (address & 0x3ffff) >> 4 | static_cast<std::uint64_t>(numbers[1] >> 4) << 16 |
+      static_cast<std::uint64_t>(numbers[2] >> 4) << 32 | swizzle_of(numbers[0]) << 62;
   return static_cast<std::int64_t>(bits);
 }
 
@@ -214,11 +210,6 @@ std::vector<Element> Program::operand_in_words(const Op& op, std::int64_t group)
   return out;
 }
 
-void Program::start_products(const Op& op) {
-  for (std::int64_t group = 0; group * GroupProducts::threads < thread_count_; ++group)
-    start_product(op, group);
-}
-
 void Program::start_product(const Op& op, std::int64_t group) {
   const GroupUnit& unit = *group_unit_named(op.text("unit"));
   const auto columns = static_cast<std::size_t>(op.integers("numbers")[0]);
@@ -263,19 +254,15 @@ void Program::start_product(const Op& op, std::int64_t group) {
 
 // What products that are done have read counts as read by their threads now.
 void Program::wait_products(const Op& op) {
-  for (std::int64_t group = 0; group * GroupProducts::threads < thread_count_; ++group)
+  for_each_group([&](std::int64_t group) {
     for (const GroupProducts::Product& done : products_.wait(group, op.integers("numbers")[0]))
       for (const std::size_t number : done.chunks)
         shared_.note_product_done(number * GroupProducts::chunk, GroupProducts::chunk);
+  });
 }
 
-void Program::group_call(const Op& op, LibraryKind function) {
-  if (function == LibraryKind::StartProduct) return start_products(op);
-  if (function == LibraryKind::WaitProducts) return wait_products(op);
-  for (std::int64_t group = 0; group * GroupProducts::threads < thread_count_; ++group) {
-    if (function == LibraryKind::BeginProducts) products_.begin(group);
-    if (function == LibraryKind::CommitProducts) products_.commit(group);
-  }
+void Program::for_each_group(const std::function<void(std::int64_t)>& run) {
+  for (std::int64_t group = 0; group * GroupProducts::threads < thread_count_; ++group) run(group);
 }
 
 // Lanes with the bit give those of their elements without it.

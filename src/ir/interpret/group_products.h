@@ -56,7 +56,7 @@ class GroupProducts {
   };
   static bool reads(const Products& products, std::size_t chunk_number);
 
-  bool is_used_ = false;
+  bool is_used_;
   std::map<std::int64_t, Group> groups_;
 };
 

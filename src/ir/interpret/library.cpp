@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "ir/calls.h"
 #include "ir/interpret/elementwise.h"
 #include "ir/interpret/program.h"
 #include "ir/interpret/shapes.h"
-#include "machine/library.h"
 
 namespace tilewright::ir {
 namespace {
@@ -25,140 +25,143 @@ double f32_of(const Op& op, OpKind kind, double a, double b, bool float64) {
 }  // namespace
 
 void Program::call(const Op& op) {
-  const LibraryFunction* function = find_library_function(op.text("function"));
-  TW_CHECK(function, "there is no function '{}'", op.text("function"));
+  const LibraryFunction& function = function_of(op);
+  switch (function.family) {
+    case LibraryFamily::Value:
+      return set_result(op, {result_type(op), {value_of_call(op, value_call(function))}});
+    case LibraryFamily::Host:
+      return call_of_host(op, host_call(function));
+    case LibraryFamily::Thread:
+      return call_of_thread(op, thread_call(function));
+    case LibraryFamily::Together:
+      fail(op, fmt::format("'{}' is called by all threads of a program", function.name));
+  }
+}
+
+Element Program::value_of_call(const Op& op, ValueCall function) {
   const auto number = [&](std::size_t k) { return operand(op, k).elements[0].f; };
-  const auto give = [&](Element element) { set_result(op, {result_type(op), {element}}); };
-  switch (function->kind) {
-    case LibraryKind::Clip:
-      return give({.i = std::min(std::max(integer(op, 0), integer(op, 1)), integer(op, 2))});
-    case LibraryKind::ExpPlus: {
+  const auto constant = [&](std::size_t k) { return op.integers("numbers")[k]; };
+  switch (function) {
+    case ValueCall::Clip:
+      return {.i = std::min(std::max(integer(op, 0), integer(op, 1)), integer(op, 2))};
+    case ValueCall::ExpPlus: {
       const Element power[] = {{.f = number(0)}};
       const double exp = math_value("exp", DType::Float32, power).f;
       const double rounded = options_.float64 ? exp : round_to(DType::Float32, exp);
-      return give({.f = f32_of(op, OpKind::Add, rounded, number(1), options_.float64)});
+      return {.f = f32_of(op, OpKind::Add, rounded, number(1), options_.float64)};
     }
-    case LibraryKind::DivideFast:
-      return give({.f = f32_of(op, OpKind::Divide, number(0), number(1), options_.float64)});
-    case LibraryKind::Copy:
-    case LibraryKind::Divisor:
-    case LibraryKind::PlainDivisor:
-      return give(operand(op, 0).elements[0]);
-    case LibraryKind::Divide:
-      return give({.f = f32_of(op, OpKind::Divide, number(1), number(0), options_.float64)});
-    case LibraryKind::IsLarge:
+    case ValueCall::DivideFast:
+      return {.f = f32_of(op, OpKind::Divide, number(0), number(1), options_.float64)};
+    case ValueCall::Divide:
+      return {.f = f32_of(op, OpKind::Divide, number(1), number(0), options_.float64)};
+    case ValueCall::Copy:
+    case ValueCall::Divisor:
+    case ValueCall::PlainDivisor:
+    case ValueCall::Here:
+    case ValueCall::Uniform:
+    case ValueCall::Settled:
+      return operand(op, 0).elements[0];
+    case ValueCall::IsLarge:
       // Either is right: every second program streams, so that both are tried.
-      return give({.i = (id_[0] + id_[1] + id_[2]) % 2});
-    case LibraryKind::IsAligned:
-      return give({.i = integer(op, 0) % op.integers("numbers")[0] == 0});
-    case LibraryKind::IsRun: {
-      bool holds = true;
-      const DType dtype = kernel_.type(op.operands[0]).dtype;
-      for (std::int64_t i = 0; i < integer(op, 1); ++i)
-        holds &= read_array(op, 0, i).i == wrap(dtype, read_array(op, 0, 0).i + i);
-      return give({.i = holds});
+      return {.i = (id_[0] + id_[1] + id_[2]) % 2};
+    case ValueCall::IsAligned:
+      return {.i = integer(op, 0) % constant(0) == 0};
+    case ValueCall::IsRun:
+      return {.i = is_run(op)};
+    case ValueCall::InPlace:
+    case ValueCall::RowOf:
+      return operand(op, integer(op, 0) != 0 ? 1 : 2).elements[0];
+    case ValueCall::ByTurns:
+      return {.i = arrays_.make(op.result(), constant(0))};
+    case ValueCall::OwnRow:
+      return {.i = arrays_.make(op.result(), constant(0), constant(1), constant(2))};
+    case ValueCall::Rotated:
+      return {.i = (integer(op, 0) - integer(op, 1)) & (constant(0) - 1)};
+    case ValueCall::WordOf:
+    case ValueCall::WordAt:
+      return {.i = word_of(op)};
+    case ValueCall::Advanced: {
+      const std::size_t bytes = kernel_.type(op.operands[0]).pointee().element_bytes();
+      return {.i = integer(op, 0) + integer(op, 1) * static_cast<std::int64_t>(bytes)};
     }
-    case LibraryKind::InPlace:
-      return give(operand(op, integer(op, 0) != 0 ? 1 : 2).elements[0]);
-    case LibraryKind::Dot:
+    case ValueCall::Describe:
+      return {.i = descriptor_of(op)};
+    case ValueCall::Further:
+      return {.i = integer(op, 0) + integer(op, 1)};
+  }
+  TW_UNREACHABLE("a function that is none");
+}
+
+void Program::call_of_host(const Op& op, HostCall function) {
+  switch (function) {
+    case HostCall::Dot:
       return dot_of_arrays(op);
-    case LibraryKind::RunningSum:
+    case HostCall::RunningSum:
       return running_sum(op);
-    case LibraryKind::MergeRuns: {
+    case HostCall::MergeRuns: {
       const std::vector<std::int64_t> numbers = op.integers("numbers");
       const Tile runs = array_tile(op, 0, 1, integer(op, 1), 0, 1);
       return write_tile(op, 0, sort_tile(runs, numbers[0], numbers[1], sort_orders[numbers[2]]));
     }
-    case LibraryKind::RowOf:
-      return give(operand(op, integer(op, 0) != 0 ? 1 : 2).elements[0]);
-    case LibraryKind::Stream:
+    case HostCall::Stream:
       return stream(op);
-    case LibraryKind::Map:
+    case HostCall::Map:
       return write_row(op, 2, integer(op, 0), integer(op, 1));
-    case LibraryKind::Sum:
-    case LibraryKind::SumF64:
-    case LibraryKind::SumBeside:
-    case LibraryKind::SumKept:
+    case HostCall::Sum:
+    case HostCall::SumF64:
+    case HostCall::SumBeside:
+    case HostCall::SumKept:
       return sum_row(op);
-    case LibraryKind::Largest:
+    case HostCall::Largest:
       return largest_of_row(op);
-    case LibraryKind::CountOne:
-      return count_one(op);
-    case LibraryKind::ByTurns:
-      return give({.i = arrays_.make(op.result(), op.integers("numbers")[0])});
-    case LibraryKind::Defer:
+    case HostCall::Defer:
       // At once, which is one of the moments that it may be done at.
       return write_row(op, 0, 0, integer(op, 1));
-    case LibraryKind::OwnRow: {
-      const std::vector<std::int64_t> numbers = op.integers("numbers");
-      return give({.i = arrays_.make(op.result(), numbers[0], numbers[1], numbers[2])});
-    }
-    case LibraryKind::FinishCopies:
-      return finish_copies();
-    case LibraryKind::Rotated:
-      return give({.i = (integer(op, 0) - integer(op, 1)) & (op.integers("numbers")[0] - 1)});
-    case LibraryKind::WordOf:
-    case LibraryKind::WordAt:
-      return give({.i = word_of(op)});
-    case LibraryKind::Here:
-    case LibraryKind::Uniform:
-    case LibraryKind::Settled:
-      return give(operand(op, 0).elements[0]);
-    case LibraryKind::Advanced: {
-      const Type pointee = kernel_.type(op.operands[0]).pointee();
-      return give({.i = integer(op, 0) + integer(op, 1) * static_cast<std::int64_t>(
-                                                              pointee.element_bytes())});
-    }
-    case LibraryKind::Describe:
-      return give({.i = descriptor_of(op)});
-    case LibraryKind::Further:
-      return give({.i = integer(op, 0) + integer(op, 1)});
-    case LibraryKind::ShowToProducts:
-      return shared_.show(thread_);
-    case LibraryKind::TakeProducts:
-    case LibraryKind::ComputeBefore:
-      static_cast<void>(read_array(op, 0, 0));
-      return;
-    case LibraryKind::SetUpRing:
-      return set_up_ring(op);
-    case LibraryKind::AcquireSlot:
-      return acquire_slot(op);
-    case LibraryKind::CopyBox:
-      return copy_box(op);
-    case LibraryKind::StoreBox:
-      return store_box(op);
-    case LibraryKind::WaitBoxes:
-      return wait_stores(op.integers("numbers")[0] != 0);
-    case LibraryKind::PrefetchMap:
-      return;
-    case LibraryKind::SwapLanes:
-    case LibraryKind::BeginProducts:
-    case LibraryKind::StartProduct:
-    case LibraryKind::CommitProducts:
-    case LibraryKind::WaitProducts:
-    case LibraryKind::AwaitSlot:
-    case LibraryKind::ReleaseSlot:
-    case LibraryKind::LoadMatrices:
-    case LibraryKind::Mma:
-    case LibraryKind::ReduceLanes:
-    case LibraryKind::ReduceBlock:
-    case LibraryKind::ReduceCluster:
-    case LibraryKind::ClusterWait:
-    case LibraryKind::ScanLanes:
-    case LibraryKind::ScanBlock:
-    case LibraryKind::BeforeLanes:
-    case LibraryKind::BeforeBlock:
-    case LibraryKind::SortBlock:
-      fail(op, fmt::format("'{}' is called by all threads of a program", function->name));
-    case LibraryKind::FinishStreams:
-    case LibraryKind::WaitAMoment:
-    case LibraryKind::FetchAhead:
-    case LibraryKind::FetchBlock:
-    case LibraryKind::FetchFarBlock:
-    case LibraryKind::RunDeferred:
-    case LibraryKind::FinishDeferred:
+    case HostCall::FinishStreams:
+    case HostCall::WaitAMoment:
+    case HostCall::FetchAhead:
+    case HostCall::FetchBlock:
+    case HostCall::FetchFarBlock:
+    case HostCall::RunDeferred:
+    case HostCall::FinishDeferred:
       return;
   }
+}
+
+void Program::call_of_thread(const Op& op, ThreadCall function) {
+  switch (function) {
+    case ThreadCall::CountOne:
+      return count_one(op);
+    case ThreadCall::FinishCopies:
+      return finish_copies();
+    case ThreadCall::ShowToProducts:
+      return shared_.show(thread_);
+    case ThreadCall::TakeProducts:
+    case ThreadCall::ComputeBefore:
+      static_cast<void>(read_array(op, 0, 0));
+      return;
+    case ThreadCall::SetUpRing:
+      return set_up_ring(op);
+    case ThreadCall::AcquireSlot:
+      return acquire_slot(op);
+    case ThreadCall::CopyBox:
+      return copy_box(op);
+    case ThreadCall::StoreBox:
+      return store_box(op);
+    case ThreadCall::WaitBoxes:
+      return wait_stores(op.integers("numbers")[0] != 0);
+    case ThreadCall::PrefetchMap:
+      return;
+  }
+}
+
+// Whether elements of an array are consecutive numbers.
+bool Program::is_run(const Op& op) const {
+  const DType dtype = kernel_.type(op.operands[0]).dtype;
+  bool holds = true;
+  for (std::int64_t i = 0; i < integer(op, 1); ++i)
+    holds &= read_array(op, 0, i).i == wrap(dtype, read_array(op, 0, 0).i + i);
+  return holds;
 }
 
 void Program::stream(const Op& op) {

@@ -123,6 +123,10 @@ class Program {
   Element sum_in_memory(const Op& op, std::int64_t pointer, const Type& type, Element element);
   void linear(const Op& op);
   void call(const Op& op);
+  Element value_of_call(const Op& op, ValueCall function);
+  void call_of_host(const Op& op, HostCall function);
+  void call_of_thread(const Op& op, ThreadCall function);
+  bool is_run(const Op& op) const;
   void stream(const Op& op);
   double value_at(const Region& region, std::int64_t i);
   void write_row(const Op& op, std::size_t pointer, std::int64_t first, std::int64_t last);
@@ -191,6 +195,7 @@ class Program {
   void for_each_thread(const std::function<void()>& run);
   const Op* run_together(const Region& region);
   void meet(const Op& op);
+  void call_together(const Op& op, TogetherCall function);
   Element agreed(const Op& op, Value value) const;
   void hand_on(std::span<const Value> to, std::span<const Value> from);
   void for_together(const Op& op);
@@ -244,10 +249,9 @@ class Program {
   std::vector<Element> described_operand(const Op& op, std::size_t operand, std::int64_t group,
                                          std::size_t lines, GroupProducts::Product& product);
   std::vector<Element> operand_in_words(const Op& op, std::int64_t group);
-  void start_products(const Op& op);
+  void for_each_group(const std::function<void(std::int64_t)>& run);
   void start_product(const Op& op, std::int64_t group);
   void wait_products(const Op& op);
-  void group_call(const Op& op, LibraryKind function);
   void swap_lanes(const Op& op);
   // ---- Rings of stage Final and threads with roles (ring_words.cpp)
   RingWords::Word& ring_word(const Op& op, std::size_t array, std::int64_t index);

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "ir/analysis/meetings.h"
+#include "ir/calls.h"
 #include "ir/interpret/program.h"
-#include "machine/library.h"
 
 namespace tilewright::ir {
 
@@ -38,8 +38,7 @@ void Program::run() {
   });
   check_copies_done();
   check_stores_done();
-  if (const std::string problem = products_.end_problem(); !problem.empty())
-    fail(*thread, problem);
+  if (const std::string problem = products_.end_problem(); !problem.empty()) fail(*thread, problem);
 }
 
 // Every number below the count once: the stride is odd and the count a power of two.
@@ -87,22 +86,44 @@ void Program::meet(const Op& op) {
   if (op.kind == OpKind::For) return for_together(op);
   if (op.kind == OpKind::While) return while_together(op);
   if (op.kind == OpKind::If) return branch_together(op);
-  const LibraryKind function = find_library_function(op.text("function"))->kind;
-  if (function == LibraryKind::ScanLanes || function == LibraryKind::ScanBlock)
-    return scan_threads(op);
-  if (function == LibraryKind::BeforeLanes || function == LibraryKind::BeforeBlock)
-    return scan_before(op);
-  if (function == LibraryKind::SortBlock) return sort_threads(op);
-  if (function == LibraryKind::LoadMatrices) return load_matrices(op);
-  if (function == LibraryKind::Mma) return multiply_matrices(op);
-  if (function == LibraryKind::ClusterWait) return shared_.meet();
-  if (function == LibraryKind::SwapLanes) return swap_lanes(op);
-  if (function == LibraryKind::AwaitSlot) return await_slot(op);
-  if (function == LibraryKind::ReleaseSlot) return release_slot(op);
-  if (function == LibraryKind::BeginProducts || function == LibraryKind::StartProduct ||
-      function == LibraryKind::CommitProducts || function == LibraryKind::WaitProducts)
-    return group_call(op, function);
-  combine_threads(op);
+  call_together(op, together_call(function_of(op)));
+}
+
+void Program::call_together(const Op& op, TogetherCall function) {
+  switch (function) {
+    case TogetherCall::ReduceLanes:
+    case TogetherCall::ReduceBlock:
+    case TogetherCall::ReduceCluster:
+      return combine_threads(op);
+    case TogetherCall::ScanLanes:
+    case TogetherCall::ScanBlock:
+      return scan_threads(op);
+    case TogetherCall::BeforeLanes:
+    case TogetherCall::BeforeBlock:
+      return scan_before(op);
+    case TogetherCall::SortBlock:
+      return sort_threads(op);
+    case TogetherCall::ClusterWait:
+      return shared_.meet();
+    case TogetherCall::LoadMatrices:
+      return load_matrices(op);
+    case TogetherCall::Mma:
+      return multiply_matrices(op);
+    case TogetherCall::SwapLanes:
+      return swap_lanes(op);
+    case TogetherCall::BeginProducts:
+      return for_each_group([&](std::int64_t group) { products_.begin(group); });
+    case TogetherCall::StartProduct:
+      return for_each_group([&](std::int64_t group) { start_product(op, group); });
+    case TogetherCall::CommitProducts:
+      return for_each_group([&](std::int64_t group) { products_.commit(group); });
+    case TogetherCall::WaitProducts:
+      return wait_products(op);
+    case TogetherCall::AwaitSlot:
+      return await_slot(op);
+    case TogetherCall::ReleaseSlot:
+      return release_slot(op);
+  }
 }
 
 // The value that all threads have.
@@ -198,7 +219,7 @@ std::vector<Tile> Program::combined_over(const Op& op, const std::vector<Tile>& 
 
 void Program::combine_threads(const Op& op) {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
-  const bool is_block = find_library_function(op.text("function"))->operands.ends_with('S');
+  const bool is_block = function_of(op).operands.ends_with('S');
   const std::size_t count = op.operands.size() / (is_block ? 2 : 1);
   const std::int64_t lanes = numbers[0], totals = numbers[is_block ? 2 : 1];
   const bool in_order = numbers.back() != 0;
@@ -234,10 +255,10 @@ void Program::combine_warps(const Op& op, std::vector<std::vector<Tile>>& all) {
     if ((lane() & lane_bits) != 0) return;
     for (std::size_t i = 0; i < all.size(); ++i)
       for (std::size_t k = 0; k < count; ++k)
-        write_array(op, count + k,
-                    static_cast<std::int64_t>(i) * of_total + thread_ / lanes_ * each +
-                        (lane() & kept),
-                    all[i][k].elements[static_cast<std::size_t>(thread_)]);
+        write_array(
+            op, count + k,
+            static_cast<std::int64_t>(i) * of_total + thread_ / lanes_ * each + (lane() & kept),
+            all[i][k].elements[static_cast<std::size_t>(thread_)]);
   });
   shared_.meet();
   for (std::size_t i = 0; i < all.size(); ++i) {

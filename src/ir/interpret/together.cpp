@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "ir/calls.h"
 #include "ir/interpret/program.h"
 #include "ir/interpret/shapes.h"
-#include "machine/library.h"
 #include "machine/sorted_places.h"
 
 namespace tilewright::ir {
@@ -61,14 +61,12 @@ Tiles Program::combined_where(const Op& op, const Tiles& left, const Tiles& righ
 void Program::add_after(const Op& op, Before& before, const Tiles& next, const Flags& flags) {
   const Tiles both = combined_where(op, before.value, next, before.is_some);
   before.value = chosen(flags, both, std::move(before.value));
-  for (std::size_t t = 0; t < flags.size(); ++t)
-    before.is_some[t] = before.is_some[t] || flags[t];
+  for (std::size_t t = 0; t < flags.size(); ++t) before.is_some[t] = before.is_some[t] || flags[t];
 }
 
 Program::ScanNumbers Program::scan_numbers(const Op& op) const {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
-  const bool is_block =
-      find_library_function(op.text("function"))->kind == LibraryKind::ScanBlock;
+  const bool is_block = calls(op, LibraryKind::ScanBlock);
   const std::size_t last = numbers.size() - 1;
   ScanNumbers out{.lanes = numbers[0],
                   .warps = is_block ? numbers[1] : 0,
@@ -139,8 +137,8 @@ Program::Before Program::scan_warps(const Op& op, const ScanNumbers& scan, std::
       const std::int64_t warp = thread_ / lanes_, own = warp & scan.warps;
       const auto t = static_cast<std::size_t>(thread_);
       for (std::size_t k = 0; k < scan.members; ++k)
-        values[k].elements[t] = read_array(op, scan.members + k,
-                                           scan_slot(scan, item, (warp & ~scan.warps) | other));
+        values[k].elements[t] =
+            read_array(op, scan.members + k, scan_slot(scan, item, (warp & ~scan.warps) | other));
       is_before[t] = scan.is_reverse ? other > own : other < own;
     });
     add_after(op, of_warps, values, is_before);
@@ -190,9 +188,8 @@ void Program::end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t li
     const Before total = scan_warps(op, scan, item, before, own);
     add_after(op, carried, total.value, all);
   } else {
-    const Tiles total = moved(own, [&](std::int64_t t) {
-      return scan.is_reverse ? t & ~scan.lanes : t | scan.lanes;
-    });
+    const Tiles total = moved(
+        own, [&](std::int64_t t) { return scan.is_reverse ? t & ~scan.lanes : t | scan.lanes; });
     add_after(op, carried, total, all);
   }
   const std::int64_t first = scan.first_of(line, chunk);
@@ -218,7 +215,7 @@ void Program::end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t li
 // ---- Scans through shared memory
 
 void Program::scan_before(const Op& op) {
-  const bool is_block = find_library_function(op.text("function"))->kind == LibraryKind::BeforeBlock;
+  const bool is_block = calls(op, LibraryKind::BeforeBlock);
   const std::size_t members = op.operands.size() / (is_block ? 3 : 2);
   const std::int64_t lanes = op.integers("numbers")[0] + 1;
   Tiles until = totals_of(op, members, 0);
@@ -226,12 +223,14 @@ void Program::scan_before(const Op& op) {
   for (std::int64_t step = 1; step < lanes; step *= 2) {
     for (std::size_t t = 0; t < has_lane.size(); ++t)
       has_lane[t] = static_cast<std::int64_t>(t) % lanes >= step;
-    const Tiles other = moved(until, [&](std::int64_t t) { return std::max<std::int64_t>(t - step, 0); });
+    const Tiles other =
+        moved(until, [&](std::int64_t t) { return std::max<std::int64_t>(t - step, 0); });
     until = combined_where(op, other, until, has_lane);
   }
   for (std::size_t t = 0; t < has_lane.size(); ++t)
     has_lane[t] = static_cast<std::int64_t>(t) % lanes > 0;
-  const Tiles previous = moved(until, [](std::int64_t t) { return std::max<std::int64_t>(t - 1, 0); });
+  const Tiles previous =
+      moved(until, [](std::int64_t t) { return std::max<std::int64_t>(t - 1, 0); });
   Before before{until, Flags(threads_.size(), false)};
   if (is_block) before = warps_before(op, until);
   add_after(op, before, previous, has_lane);

@@ -429,5 +429,16 @@ TEST(Library, FunctionsAreFoundByTheirNames) {
   EXPECT_EQ(find_library_function("sing"), nullptr);
 }
 
+TEST(Library, ThreadsThatCallAFunctionTogetherMeetInIt) {
+  using Kind = LibraryEffect::Kind;
+  for (const LibraryFunction& function : library_functions()) {
+    bool meets = false;
+    for (const LibraryEffect& effect : effects_of(function))
+      meets |= effect.kind == Kind::Exchange || effect.kind == Kind::Barrier ||
+               effect.kind == Kind::Cluster;
+    EXPECT_EQ(meets, function.is(LibraryFamily::Together)) << function.name;
+  }
+}
+
 }  // namespace
 }  // namespace tilewright::ir
