@@ -33,9 +33,6 @@ void verify_final(const Kernel& kernel);
 // Rule F8.
 void verify_names(const Kernel& kernel);
 
-// The type rules of the ops of family Final.
-void verify_final_types(const Kernel& kernel, const Op& op);
-
 // Whether C++ could call a value so.
 bool is_identifier(std::string_view name);
 

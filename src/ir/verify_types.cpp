@@ -1,615 +1,391 @@
 // SPDX-License-Identifier: Apache-2.0
-// ir/verify_types.cpp — the type rule of each op, and what its regions take and yield.
+// ir/verify_types.cpp — the type rule of each op, family by family: here those of values, of
+// elements one by one, and of elements that meet others.
 #include "ir/verify_types.h"
 
 #include <algorithm>
-#include <utility>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "base/check.h"
-#include "ir/map_dimensions.h"
+#include "ir/type_rules.h"
 #include "ir/verify.h"
-#include "ir/verify_final.h"
 
 namespace tilewright::ir {
 namespace {
 
-class TypeRules {
+class ElementTypes : TypeRules {
  public:
-  explicit TypeRules(const Kernel& kernel) : kernel_(kernel) {}
+  using TypeRules::TypeRules;
 
-  void check(const Op& op) const {
-    if (op.facts().has(Elementwise)) check_one_shape(op);
-    switch (op.kind) {
-      case OpKind::Constant:
-        return check_constant(op);
-      case OpKind::ProgramId:
-      case OpKind::NumPrograms:
-        return check_grid_axis(op);
-      case OpKind::NumBlocks:
-        return require(op, result(op) == Type::scalar(i32), "gives an i32");
-      case OpKind::IsProducer:
-        return require(op, result(op) == Type::scalar(b1) && op.integer("warps") > 0,
+  void check_one_shape() const {
+    for (const Value value : op_.operands)
+      if (!same_shape(kernel_.type(value), result()))
+        require(false, "operands and result must have one shape; {} and {}",
+                kernel_.type(value).to_string(), result().to_string());
+  }
+
+  void check_source() const {
+    switch (source_op(op_.kind)) {
+      case SourceOp::Constant:
+        return check_constant();
+      case SourceOp::ProgramId:
+      case SourceOp::NumPrograms:
+        return check_grid_axis();
+      case SourceOp::NumBlocks:
+        return require(result() == Type::scalar(i32), "gives an i32");
+      case SourceOp::IsProducer:
+        return require(result() == Type::scalar(b1) && op_.integer("warps") > 0,
                        "gives a bool, for at least one warp");
-      case OpKind::Arange:
-        return require(op, result(op).rank == 1 && result(op).element() == Type::scalar(i32),
+      case SourceOp::Arange:
+        return require(result().rank == 1 && result().element() == Type::scalar(i32),
                        "gives a rank-1 tile of i32");
-      case OpKind::Splat:
-        return check_splat(op);
-      case OpKind::Broadcast:
-        return check_broadcast(op);
-      case OpKind::Reshape:
-        return check_reshape(op);
-      case OpKind::Permute:
-        return check_permute(op);
-      case OpKind::Join:
-        return check_join(op);
-      case OpKind::Split:
-        return check_split(op);
-      case OpKind::Concatenate:
-        return check_concatenate(op);
-      case OpKind::Gather:
-        return check_gather(op);
-      case OpKind::Add:
-      case OpKind::Subtract:
-      case OpKind::Multiply:
-      case OpKind::Divide:
-      case OpKind::Remainder:
-      case OpKind::Minimum:
-      case OpKind::Maximum:
-      case OpKind::Negate:
-      case OpKind::Absolute:
-      case OpKind::Fma:
-        return check_same(op, is_number(result(op)), "numbers");
-      case OpKind::MultiplyHigh:
-      case OpKind::ShiftLeft:
-      case OpKind::ShiftRight:
-        return check_same(op, result(op).is_int(), "integers");
-      case OpKind::And:
-      case OpKind::Or:
-      case OpKind::Xor:
-        return check_same(op, result(op).is_int() || result(op).is_bool(), "integers or bools");
-      case OpKind::Math:
-        return check_math(op);
-      case OpKind::InlineAsm:
-        return require(op, is_number(result(op)) && !op.operands.empty() && op.operands.size() <= 3,
+    }
+  }
+
+  void check_view() const {
+    switch (view_op(op_.kind)) {
+      case ViewOp::Splat:
+        return check_splat();
+      case ViewOp::Broadcast:
+        return check_broadcast();
+      case ViewOp::Reshape:
+        return check_reshape();
+      case ViewOp::Permute:
+        return check_permute();
+      case ViewOp::Join:
+        return check_join();
+      case ViewOp::Split:
+        return check_split();
+      case ViewOp::Affine:
+        return check_affine();
+      case ViewOp::Bounds:
+        return check_bounds();
+      case ViewOp::Hint:
+        return check_same(true, "");
+    }
+  }
+
+  void check_elementwise() const {
+    switch (elementwise_op(op_.kind)) {
+      case ElementwiseOp::Add:
+      case ElementwiseOp::Subtract:
+      case ElementwiseOp::Multiply:
+      case ElementwiseOp::Divide:
+      case ElementwiseOp::Remainder:
+      case ElementwiseOp::Minimum:
+      case ElementwiseOp::Maximum:
+      case ElementwiseOp::Negate:
+      case ElementwiseOp::Absolute:
+      case ElementwiseOp::Fma:
+        return check_same(is_number(result()), "numbers");
+      case ElementwiseOp::MultiplyHigh:
+      case ElementwiseOp::ShiftLeft:
+      case ElementwiseOp::ShiftRight:
+        return check_same(result().is_int(), "integers");
+      case ElementwiseOp::And:
+      case ElementwiseOp::Or:
+      case ElementwiseOp::Xor:
+        return check_same(result().is_int() || result().is_bool(), "integers or bools");
+      case ElementwiseOp::Math:
+        return check_math();
+      case ElementwiseOp::InlineAsm:
+        return require(is_number(result()) && !op_.operands.empty() && op_.operands.size() <= 3,
                        "1 to 3 operands must give a number");
-      case OpKind::Compare:
-        return check_compare(op);
-      case OpKind::Select:
-        return check_select(op);
-      case OpKind::Cast:
-        return check_cast(op);
-      case OpKind::Bitcast:
-        return require(op, operand(op, 0).element_bytes() == result(op).element_bytes(),
+      case ElementwiseOp::Compare:
+        return check_compare();
+      case ElementwiseOp::Select:
+        return check_select();
+      case ElementwiseOp::Cast:
+        return check_cast();
+      case ElementwiseOp::Bitcast:
+        return require(operand(0).element_bytes() == result().element_bytes(),
                        "both types must have one width");
-      case OpKind::Offset:
-        return check_offset(op);
-      case OpKind::Affine:
-        return check_affine(op);
-      case OpKind::Bounds:
-        return check_bounds(op);
-      case OpKind::Load:
-        return check_load(op);
-      case OpKind::Store:
-        return check_store(op);
-      case OpKind::AtomicRmw:
-        return check_atomic_rmw(op);
-      case OpKind::AtomicCas:
-        return check_atomic_cas(op);
-      case OpKind::CopyAsync:
-        return check_copy_async(op);
-      case OpKind::WaitCopies:
-        return require(op, op.integer("pending") >= 0, "pending must not be negative");
-      case OpKind::ReadBuffer:
-        return check_read_buffer(op);
-      case OpKind::CommitCopies:
-      case OpKind::Barrier:
-      case OpKind::Fence:
-        return;
-      case OpKind::Acquire:
-      case OpKind::Await:
-      case OpKind::Release:
-        return check_ring_op(op);
-      case OpKind::CopyMap:
-        return check_copy_map(op);
-      case OpKind::StoreMap:
-        return check_store_map(op);
-      case OpKind::WaitStores:
-        return require(op, op.text("until") == "read" || op.text("until") == "memory",
-                       "`until` is read or memory");
-      case OpKind::Array:
-      case OpKind::Group:
-      case OpKind::ArrayView:
-      case OpKind::Read:
-      case OpKind::Write:
-      case OpKind::Linear:
-      case OpKind::Digit:
-      case OpKind::All:
-      case OpKind::Call:
-      case OpKind::ForPrograms:
-      case OpKind::Thread:
-      case OpKind::LoadTo:
-      case OpKind::StoreFrom:
-      case OpKind::CopyTo:
-      case OpKind::Lines:
-        return verify_final_types(kernel_, op);
-      case OpKind::Reduce:
-        return check_reduce(op);
-      case OpKind::Scan:
-        return check_scan(op);
-      case OpKind::Dot:
-        return check_dot(op);
-      case OpKind::Sort:
-        return check_sort(op);
-      case OpKind::Histogram:
-        return check_histogram(op);
-      case OpKind::For:
-        return check_for(op);
-      case OpKind::While:
-        return check_while(op);
-      case OpKind::If:
-        return check_if(op);
-      case OpKind::Sweep:
-        return check_sweep(op);
-      case OpKind::Yield:
-      case OpKind::Condition:
-        return;  // checked with the op that owns the region
-      case OpKind::Print:
-        return;
-      case OpKind::Assert:
-        return require(op, !op.operands.empty() && operand(op, 0).is_bool(),
-                       "needs a bool condition");
-      case OpKind::Hint:
-        return check_same(op, true, "");
-      case OpKind::Assume:
-        return require_type(op, operand(op, 0), Type::scalar(b1), "the condition");
+      case ElementwiseOp::Offset:
+        return check_offset();
+    }
+  }
+
+  void check_condition() const {
+    switch (check_op(op_.kind)) {
+      case CheckOp::Assert:
+        return require(!op_.operands.empty() && operand(0).is_bool(), "needs a bool condition");
+      case CheckOp::Assume:
+        return require_type(operand(0), Type::scalar(b1), "the condition");
     }
   }
 
  private:
-  template <class... Arguments>
-  void require(const Op& op, bool holds, fmt::format_string<Arguments...> rule,
-               Arguments&&... arguments) const {
-    if (!holds)
-      fail_verification(kernel_, &op, fmt::format(rule, std::forward<Arguments>(arguments)...));
-  }
-
-  const Type& operand(const Op& op, std::size_t i) const { return kernel_.type(op.operands[i]); }
-  const Type& result(const Op& op, std::size_t i = 0) const { return kernel_.type(op.results[i]); }
-
-  void require_type(const Op& op, const Type& found, const Type& wanted,
-                    std::string_view what) const {
-    if (found == wanted) return;
-    require(op, false, "{} must be {}, is {}", what, wanted.to_string(), found.to_string());
-  }
-
   static bool is_number(const Type& type) { return type.is_int() || type.is_float(); }
 
-  void check_one_shape(const Op& op) const {
-    for (const Value value : op.operands)
-      if (!same_shape(kernel_.type(value), result(op)))
-        require(op, false, "operands and result must have one shape; {} and {}",
-                kernel_.type(value).to_string(), result(op).to_string());
+  void check_same(bool is_right_kind, std::string_view kind) const {
+    if (!is_right_kind) require(false, "works on {}, not on {}", kind, result().to_string());
+    for (const Value value : op_.operands)
+      require_type(kernel_.type(value), result(), "an operand");
   }
 
-  void check_same(const Op& op, bool is_right_kind, std::string_view kind) const {
-    if (!is_right_kind) require(op, false, "works on {}, not on {}", kind, result(op).to_string());
-    for (const Value value : op.operands)
-      require_type(op, kernel_.type(value), result(op), "an operand");
+  // ---- Values from nothing
+
+  void check_constant() const {
+    const bool is_float = std::holds_alternative<double>(*op_.find("value"));
+    require(is_float == result().is_float(), "a value of {} is needed",
+            result().is_float() ? "float" : "integer");
+    require(!result().is_pointer || op_.integer("value") == 0, "the only constant pointer is 0");
   }
 
-  void check_constant(const Op& op) const {
-    const bool is_float = std::holds_alternative<double>(*op.find("value"));
-    require(op, is_float == result(op).is_float(), "a value of {} is needed",
-            result(op).is_float() ? "float" : "integer");
-    require(op, !result(op).is_pointer || op.integer("value") == 0,
-            "the only constant pointer is 0");
+  void check_grid_axis() const {
+    require_type(result(), Type::scalar(i32), "the result");
+    require(op_.integer("axis") >= 0 && op_.integer("axis") <= 2, "axis is 0, 1 or 2");
   }
 
-  void check_grid_axis(const Op& op) const {
-    require_type(op, result(op), Type::scalar(i32), "the result");
-    require(op, op.integer("axis") >= 0 && op.integer("axis") <= 2, "axis is 0, 1 or 2");
+  // ---- Views
+
+  void check_splat() const {
+    require(operand(0).is_scalar() && result().is_tile(), "takes a scalar, gives a tile");
+    require_type(result().element(), operand(0), "the element");
   }
 
-  void check_splat(const Op& op) const {
-    require(op, operand(op, 0).is_scalar() && result(op).is_tile(), "takes a scalar, gives a tile");
-    require_type(op, result(op).element(), operand(op, 0), "the element");
-  }
-
-  void check_broadcast(const Op& op) const {
-    const Type& from = operand(op, 0);
-    const Type& to = result(op);
-    require_type(op, to.element(), from.element(), "the element");
-    require(op, from.rank == to.rank, "ranks must be equal");
+  void check_broadcast() const {
+    const Type& from = operand(0);
+    const Type& to = result();
+    require_type(to.element(), from.element(), "the element");
+    require(from.rank == to.rank, "ranks must be equal");
     for (int d = 0; d < to.rank; ++d)
-      require(op, from.size(d) == to.size(d) || from.size(d) == 1,
+      require(from.size(d) == to.size(d) || from.size(d) == 1,
               "dimension {} is {}, cannot become {}", d, from.size(d), to.size(d));
   }
 
-  void check_reshape(const Op& op) const {
-    require_type(op, result(op).element(), operand(op, 0).element(), "the element");
-    require(op, result(op).numel() == operand(op, 0).numel(), "the number of elements must stay");
+  void check_reshape() const {
+    require_type(result().element(), operand(0).element(), "the element");
+    require(result().numel() == operand(0).numel(), "the number of elements must stay");
   }
 
-  void check_permute(const Op& op) const {
-    std::vector<std::int64_t> order = op.integers("order");
-    const Type& from = operand(op, 0);
-    require(op, order.size() == from.rank && result(op).rank == from.rank,
+  void check_permute() const {
+    std::vector<std::int64_t> order = op_.integers("order");
+    const Type& from = operand(0);
+    require(order.size() == from.rank && result().rank == from.rank,
             "order must name every dimension");
     std::vector<std::int64_t> sorted = order;
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t d = 0; d < order.size(); ++d) {
-      require(op, sorted[d] == static_cast<std::int64_t>(d),
-              "order must name every dimension once");
-      require(op, result(op).size(static_cast<int>(d)) == from.size(static_cast<int>(order[d])),
+      require(sorted[d] == static_cast<std::int64_t>(d), "order must name every dimension once");
+      require(result().size(static_cast<int>(d)) == from.size(static_cast<int>(order[d])),
               "the result's shape does not fit the order");
     }
-    require_type(op, result(op).element(), from.element(), "the element");
+    require_type(result().element(), from.element(), "the element");
   }
 
-  void check_join(const Op& op) const {
-    std::vector<std::int64_t> shape = operand(op, 0).shape();
+  void check_join() const {
+    std::vector<std::int64_t> shape = operand(0).shape();
     shape.push_back(2);
-    require_type(op, operand(op, 1), operand(op, 0), "the second operand");
-    require_type(op, result(op), operand(op, 0).with_shape(shape), "the result");
+    require_type(operand(1), operand(0), "the second operand");
+    require_type(result(), operand(0).with_shape(shape), "the result");
   }
 
-  void check_split(const Op& op) const {
-    std::vector<std::int64_t> shape = operand(op, 0).shape();
-    require(op, !shape.empty() && shape.back() == 2, "the last dimension must be 2");
+  void check_split() const {
+    std::vector<std::int64_t> shape = operand(0).shape();
+    require(!shape.empty() && shape.back() == 2, "the last dimension must be 2");
     shape.pop_back();
     for (std::size_t i = 0; i < 2; ++i)
-      require_type(op, result(op, i), operand(op, 0).with_shape(shape), "a result");
+      require_type(result(i), operand(0).with_shape(shape), "a result");
   }
 
-  void check_axis(const Op& op, const Type& type) const {
-    const std::int64_t axis = op.integer("axis");
-    require(op, axis >= 0 && axis < type.rank, "axis {} of a tile of rank {}", axis, type.rank);
+  // From operand `first` on there are `count` scalars of i64.
+  void check_scalars(std::size_t first, int count, std::string_view what) const {
+    require(op_.operands.size() == first + static_cast<std::size_t>(count),
+            "needs {} operands for a tile of rank {}, has {}",
+            first + static_cast<std::size_t>(count), result().rank, op_.operands.size());
+    for (std::size_t i = first; i < op_.operands.size(); ++i)
+      require_type(operand(i), Type::scalar(i64), what);
   }
 
-  void check_concatenate(const Op& op) const {
-    check_axis(op, operand(op, 0));
-    std::vector<std::int64_t> shape = operand(op, 0).shape();
-    shape[static_cast<std::size_t>(op.integer("axis"))] *= 2;
-    require_type(op, operand(op, 1), operand(op, 0), "the second operand");
-    require_type(op, result(op), operand(op, 0).with_shape(shape), "the result");
+  void check_affine() const {
+    require(result().is_tile(), "gives a tile");
+    check_scalars(1, result().rank, "a stride");
+    require(operand(0).is_pointer || operand(0).is_int(),
+            "the base must be a pointer or an integer");
+    require_type(operand(0), result().element(), "the base");
   }
 
-  void check_gather(const Op& op) const {
-    check_axis(op, operand(op, 0));
-    require(op, operand(op, 1).is_int(), "the index must be an integer");
-    require_type(op, result(op), operand(op, 0).with_shape_of(operand(op, 1)), "the result");
-    for (int d = 0; d < operand(op, 0).rank; ++d)
-      require(op, d == op.integer("axis") || operand(op, 0).size(d) == operand(op, 1).size(d),
-              "other dimensions must be equal");
+  void check_bounds() const {
+    require(result().is_tile() && result().is_bool(), "gives a tile of bools");
+    check_scalars(0, 2 * result().rank, "a bound");
   }
 
-  void check_math(const Op& op) const {
-    const MathFacts* function = math_function(op.text("function"));
-    require(op, function != nullptr, "there is no math function '{}'", op.text("function"));
-    require(op, op.operands.size() == static_cast<std::size_t>(function->operands),
+  // ---- Element by element
+
+  void check_math() const {
+    const MathFacts* function = math_function(op_.text("function"));
+    require(function != nullptr, "there is no math function '{}'", op_.text("function"));
+    require(op_.operands.size() == static_cast<std::size_t>(function->operands),
             "{} takes {} operands", function->name, function->operands);
-    for (const Value value : op.operands)
-      require(op, kernel_.type(value) == operand(op, 0), "operands must have one type");
+    for (const Value value : op_.operands)
+      require(kernel_.type(value) == operand(0), "operands must have one type");
   }
 
-  void check_compare(const Op& op) const {
+  void check_compare() const {
     static constexpr std::string_view predicates[] = {"eq", "ne", "lt", "le", "gt", "ge"};
-    require(op,
-            std::find(std::begin(predicates), std::end(predicates), op.text("is")) !=
+    require(std::find(std::begin(predicates), std::end(predicates), op_.text("is")) !=
                 std::end(predicates),
             "is must be eq, ne, lt, le, gt or ge");
     // Of loops' indices and bounds at stage Final the narrower is widened, as C++ does it.
     const auto is_wide = [&](const Type& type) {
       return type == Type::scalar(i32) || type == Type::scalar(i64);
     };
-    const bool widens =
-        kernel_.stage == Stage::Final && is_wide(operand(op, 0)) && is_wide(operand(op, 1));
-    if (!widens) require_type(op, operand(op, 1), operand(op, 0), "the second operand");
-    require_type(op, result(op), operand(op, 0).with_element(b1), "the result");
+    const bool widens = kernel_.stage == Stage::Final && is_wide(operand(0)) && is_wide(operand(1));
+    if (!widens) require_type(operand(1), operand(0), "the second operand");
+    require_type(result(), operand(0).with_element(b1), "the result");
   }
 
-  void check_select(const Op& op) const {
-    require(op, operand(op, 0).is_bool(), "the condition must be a bool");
-    require_type(op, operand(op, 1), result(op), "the second operand");
-    require_type(op, operand(op, 2), result(op), "the third operand");
+  void check_select() const {
+    require(operand(0).is_bool(), "the condition must be a bool");
+    require_type(operand(1), result(), "the second operand");
+    require_type(operand(2), result(), "the third operand");
   }
 
-  void check_cast(const Op& op) const {
+  void check_cast() const {
     const auto is_address = [](const Type& type) {
       return type.is_pointer || type.element() == Type::scalar(i64) ||
              type.element() == Type::scalar(u64);
     };
-    const bool has_pointer = operand(op, 0).is_pointer || result(op).is_pointer;
-    require(op, !has_pointer || (is_address(operand(op, 0)) && is_address(result(op))),
+    const bool has_pointer = operand(0).is_pointer || result().is_pointer;
+    require(!has_pointer || (is_address(operand(0)) && is_address(result())),
             "a pointer casts only to i64, u64 or another pointer");
-    const std::string_view rounding = op.text("rounding");
-    const bool narrows = operand(op, 0).is_float() && operand(op, 0).element_bytes() > 1 &&
-                         result(op).is_float() && result(op).element_bytes() == 1;
-    require(op, rounding.empty() || rounding == "rtz" || rounding == "saturate",
+    const std::string_view rounding = op_.text("rounding");
+    const bool narrows = operand(0).is_float() && operand(0).element_bytes() > 1 &&
+                         result().is_float() && result().element_bytes() == 1;
+    require(rounding.empty() || rounding == "rtz" || rounding == "saturate",
             "rounds as \"rtz\" or \"saturate\"");
-    require(op, rounding != "saturate" || narrows,
-            "saturates from wider floats to 8-bit floats only");
+    require(rounding != "saturate" || narrows, "saturates from wider floats to 8-bit floats only");
   }
 
-  void check_offset(const Op& op) const {
-    require(op, operand(op, 0).is_pointer && operand(op, 1).is_int(), "moves pointers by integers");
-    require_type(op, result(op), operand(op, 0), "the result");
+  void check_offset() const {
+    require(operand(0).is_pointer && operand(1).is_int(), "moves pointers by integers");
+    require_type(result(), operand(0), "the result");
   }
+};
 
-  // From operand `first` on there are `count` scalars of i64.
-  void check_scalars(const Op& op, std::size_t first, int count, std::string_view what) const {
-    require(op, op.operands.size() == first + static_cast<std::size_t>(count),
-            "needs {} operands for a tile of rank {}, has {}",
-            first + static_cast<std::size_t>(count), result(op).rank, op.operands.size());
-    for (std::size_t i = first; i < op.operands.size(); ++i)
-      require_type(op, operand(op, i), Type::scalar(i64), what);
-  }
+class AcrossTypes : TypeRules {
+ public:
+  using TypeRules::TypeRules;
 
-  void check_affine(const Op& op) const {
-    require(op, result(op).is_tile(), "gives a tile");
-    check_scalars(op, 1, result(op).rank, "a stride");
-    require(op, operand(op, 0).is_pointer || operand(op, 0).is_int(),
-            "the base must be a pointer or an integer");
-    require_type(op, operand(op, 0), result(op).element(), "the base");
-  }
-
-  void check_bounds(const Op& op) const {
-    require(op, result(op).is_tile() && result(op).is_bool(), "gives a tile of bools");
-    check_scalars(op, 0, 2 * result(op).rank, "a bound");
-  }
-
-  void check_mask(const Op& op, std::size_t i, const Type& shape) const {
-    if (op.operands.size() <= i) return;
-    require_type(op, operand(op, i), shape.with_element(b1), "the mask");
-  }
-
-  void check_pointers(const Op& op, std::size_t least, std::size_t most) const {
-    require(op, op.operands.size() >= least && op.operands.size() <= most,
-            "takes {} to {} operands", least, most);
-    require(op, operand(op, 0).is_pointer, "the first operand must be pointers");
-  }
-
-  void check_load(const Op& op) const {
-    check_pointers(op, 1, 3);
-    require_type(op, result(op), operand(op, 0).pointee(), "the result");
-    check_mask(op, 1, result(op));
-    if (op.operands.size() == 3) require_type(op, operand(op, 2), result(op), "other");
-  }
-
-  void check_store(const Op& op) const {
-    check_pointers(op, 2, 3);
-    require_type(op, operand(op, 1), operand(op, 0).pointee(), "the value");
-    check_mask(op, 2, operand(op, 1));
-  }
-
-  void check_atomic_rmw(const Op& op) const {
-    static constexpr std::string_view kinds[] = {"add", "fadd", "min", "max",
-                                                 "and", "or",   "xor", "xchg"};
-    check_pointers(op, 2, 3);
-    require(op, std::find(std::begin(kinds), std::end(kinds), op.text("op")) != std::end(kinds),
-            "op must be add, fadd, min, max, and, or, xor or xchg");
-    require_type(op, operand(op, 1), operand(op, 0).pointee(), "the value");
-    require_type(op, result(op), operand(op, 1), "the result");
-    check_mask(op, 2, operand(op, 1));
-  }
-
-  void check_atomic_cas(const Op& op) const {
-    check_pointers(op, 3, 3);
-    for (std::size_t i : {1u, 2u})
-      require_type(op, operand(op, i), operand(op, 0).pointee(), "a value");
-    require_type(op, result(op), operand(op, 1), "the result");
-  }
-
-  const KernelBuffer& buffer_of(const Op& op) const {
-    const auto found = std::find_if(kernel_.buffers.begin(), kernel_.buffers.end(),
-                                    [&](const auto& b) { return b.name == op.text("buffer"); });
-    require(op, found != kernel_.buffers.end(), "there is no buffer '{}'", op.text("buffer"));
-    require(op, found->has_slots(), "buffer '{}' has no slots", op.text("buffer"));
-    return *found;
-  }
-
-  void check_copy_async(const Op& op) const {
-    check_pointers(op, 2, 4);
-    const Type& tile = buffer_of(op).type;
-    require_type(op, operand(op, 0).pointee(), tile, "the tile that is copied");
-    require_type(op, operand(op, 1), Type::scalar(i32), "the slot");
-    check_mask(op, 2, tile);
-    if (op.operands.size() == 4) require_type(op, operand(op, 3), tile, "other");
-  }
-
-  const KernelRing& ring_of(const Op& op) const {
-    const auto found = std::find_if(kernel_.rings.begin(), kernel_.rings.end(),
-                                    [&](const auto& r) { return r.name == op.text("ring"); });
-    require(op, found != kernel_.rings.end(), "there is no ring '{}'", op.text("ring"));
-    return *found;
-  }
-
-  void check_ring_op(const Op& op) const {
-    static_cast<void>(ring_of(op));
-    require_type(op, operand(op, 0), Type::scalar(i32), "the position");
-    require(op, op.operands.size() <= (op.kind == OpKind::Release ? 2u : 1u),
-            "there are too many operands");
-    if (op.operands.size() == 2)
-      require_type(op, operand(op, 1), Type::scalar(b1), "the condition");
-  }
-
-  void check_copy_map(const Op& op) const {
-    const std::vector<std::string>& buffers = ring_of(op).buffers;
-    require(op, std::find(buffers.begin(), buffers.end(), op.text("buffer")) != buffers.end(),
-            "buffer '{}' is none of ring '{}'", op.text("buffer"), op.text("ring"));
-    require_type(op, operand(op, 0), Type::scalar(i32), "the position");
-    check_map(op, buffer_of(op).type);
-  }
-
-  void check_store_map(const Op& op) const {
-    require(op, !op.operands.empty() && operand(op, 0).is_tile(), "takes a tile and coordinates");
-    check_map(op, operand(op, 0));
-    require(op, op.integer("adds") == 0 || operand(op, 0).dtype == DType::Float32,
-            "adds are of f32");
-  }
-
-  // Operands from the second on are coordinates of a tile of the op's map.
-  void check_map(const Op& op, const Type& tile) const {
-    const auto map = std::find_if(kernel_.maps.begin(), kernel_.maps.end(),
-                                  [&](const auto& m) { return m.name == op.text("map"); });
-    require(op, map != kernel_.maps.end(), "there is no map '{}'", op.text("map"));
-    require(op, op.operands.size() == map->dimensions.size() + 1,
-            "there must be a coordinate of each dimension of the map");
-    for (std::size_t i = 1; i < op.operands.size(); ++i)
-      require_type(op, operand(op, i), Type::scalar(i32), "a coordinate");
-    const Type& pointer =
-        kernel_.type(kernel_.arguments[static_cast<std::size_t>(map->argument)].value);
-    const auto dimensions =
-        std::count_if(map->dimensions.begin(), map->dimensions.end(), is_of_tile);
-    require(op, pointer.dtype == tile.dtype && dimensions == tile.rank,
-            "the map is of another element type or rank than the tile");
-  }
-
-  void check_read_buffer(const Op& op) const {
-    require_type(op, operand(op, 0), Type::scalar(i32), "the slot");
-    require_type(op, result(op), buffer_of(op).type, "the result");
-  }
-
-  // ---- Regions
-
-  const Op& last(const Op& op, std::size_t region) const { return *op.regions[region].ops.back(); }
-
-  // The region takes `arguments` and ends in `kind` with `values` after `skip` operands of its own.
-  void check_region_types(const Op& op, std::size_t region, const std::vector<Type>& arguments,
-                          const std::vector<Type>& values) const {
-    const Region& body = op.regions[region];
-    require(op, body.arguments.size() == arguments.size(), "region {} needs {} arguments, has {}",
-            region, arguments.size(), body.arguments.size());
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      require_type(op, kernel_.type(body.arguments[i]), arguments[i], "a region argument");
-    const Op& end = last(op, region);
-    const std::size_t skip = end.kind == OpKind::Condition ? 1 : 0;
-    require(op, end.operands.size() == values.size() + skip,
-            "region {} must yield {} values, yields {}", region, values.size(),
-            end.operands.size() - skip);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      require_type(op, kernel_.type(end.operands[i + skip]), values[i], "a yielded value");
-  }
-
-  std::vector<Type> types_of(const std::vector<Value>& values, std::size_t from = 0) const {
-    std::vector<Type> types;
-    for (std::size_t i = from; i < values.size(); ++i) types.push_back(kernel_.type(values[i]));
-    return types;
-  }
-
-  void check_combine(const Op& op) const {
-    require(op, !op.operands.empty() && op.operands.size() == op.results.size(),
-            "needs as many results as operands, at least one");
-    check_axis(op, operand(op, 0));
-    std::vector<Type> elements;
-    for (const Value value : op.operands) {
-      require(op, same_shape(kernel_.type(value), operand(op, 0)), "operands must have one shape");
-      elements.push_back(kernel_.type(value).element());
+  void check() const {
+    switch (across_op(op_.kind)) {
+      case AcrossOp::Concatenate:
+        return check_concatenate();
+      case AcrossOp::Gather:
+        return check_gather();
+      case AcrossOp::Dot:
+        return check_dot();
+      case AcrossOp::Sort:
+        return check_sort();
+      case AcrossOp::Histogram:
+        return check_histogram();
+      case AcrossOp::Scan:
+        return verify_region_types(kernel_, op_);
+      case AcrossOp::ReadBuffer:
+      case AcrossOp::StoreMap:
+        return verify_access_types(kernel_, op_);
+      case AcrossOp::Print:
+        return;
     }
-    std::vector<Type> arguments = elements;
-    arguments.insert(arguments.end(), elements.begin(), elements.end());
-    check_region_types(op, 0, arguments, elements);
-    require(op, last(op, 0).kind == OpKind::Yield, "the region must end in yield");
   }
 
-  void check_reduce(const Op& op) const {
-    check_combine(op);
-    std::vector<std::int64_t> shape = operand(op, 0).shape();
-    const std::int64_t axis = op.integer("axis"), parts = op.integer("parts");
-    const std::int64_t length = operand(op, 0).size(static_cast<int>(axis));
-    require(op, !op.find("parts") || (parts > 1 && parts < length && length % parts == 0),
-            "parts is a power of two, more than 1 and less than the axis has elements");
-    if (parts != 0) shape[static_cast<std::size_t>(axis)] = parts;
-    else shape.erase(shape.begin() + axis);
-    for (std::size_t i = 0; i < op.results.size(); ++i)
-      require_type(op, result(op, i), operand(op, i).with_shape(shape), "a result");
+ private:
+  void check_concatenate() const {
+    check_axis(operand(0));
+    std::vector<std::int64_t> shape = operand(0).shape();
+    shape[static_cast<std::size_t>(op_.integer("axis"))] *= 2;
+    require_type(operand(1), operand(0), "the second operand");
+    require_type(result(), operand(0).with_shape(shape), "the result");
   }
 
-  void check_scan(const Op& op) const {
-    check_combine(op);
-    for (std::size_t i = 0; i < op.results.size(); ++i)
-      require_type(op, result(op, i), operand(op, i), "a result");
+  void check_gather() const {
+    check_axis(operand(0));
+    require(operand(1).is_int(), "the index must be an integer");
+    require_type(result(), operand(0).with_shape_of(operand(1)), "the result");
+    for (int d = 0; d < operand(0).rank; ++d)
+      require(d == op_.integer("axis") || operand(0).size(d) == operand(1).size(d),
+              "other dimensions must be equal");
   }
 
-  void check_dot(const Op& op) const {
-    const Type& a = operand(op, 0);
-    const Type& b = operand(op, 1);
-    require(op, (a.rank == 2 || a.rank == 3) && b.rank == a.rank, "operands must have rank 2 or 3");
+  void check_dot() const {
+    const Type& a = operand(0);
+    const Type& b = operand(1);
+    require((a.rank == 2 || a.rank == 3) && b.rank == a.rank, "operands must have rank 2 or 3");
     const int m = a.rank - 2;
-    require(op, a.size(m + 1) == b.size(m), "the inner sizes must be equal");
+    require(a.size(m + 1) == b.size(m), "the inner sizes must be equal");
     std::vector<std::int64_t> shape = a.shape();
     shape.back() = b.size(m + 1);
-    require_type(op, result(op), result(op).with_shape(shape), "the result");
-    require_type(op, operand(op, 2), result(op), "the accumulator");
+    require_type(result(), result().with_shape(shape), "the result");
+    require_type(operand(2), result(), "the accumulator");
   }
 
-  void check_sort(const Op& op) const {
-    require_type(op, result(op), operand(op, 0), "the result");
-    require(op, operand(op, 0).is_tile() && !operand(op, 0).is_pointer, "takes a tile of numbers");
-    const std::int64_t first = op.integer("first"), last = op.integer("last");
-    require(op, 1 <= first && first <= last && (std::int64_t{1} << last) <= result(op).numel(),
+  void check_sort() const {
+    require_type(result(), operand(0), "the result");
+    require(operand(0).is_tile() && !operand(0).is_pointer, "takes a tile of numbers");
+    const std::int64_t first = op_.integer("first"), last = op_.integer("last");
+    require(1 <= first && first <= last && (std::int64_t{1} << last) <= result().numel(),
             "the stages must be from 1 to the number of the index's bits");
-    const std::string_view order = op.text("order");
-    require(op, order == "alternating" || order == "ascending" || order == "descending",
+    const std::string_view order = op_.text("order");
+    require(order == "alternating" || order == "ascending" || order == "descending",
             "the order is alternating, ascending or descending");
   }
 
-  void check_histogram(const Op& op) const {
-    require(op,
-            !op.operands.empty() && operand(op, 0).rank == 1 && operand(op, 0).is_int() &&
-                result(op).rank == 1,
-            "takes and gives a rank-1 integer tile");
-    check_mask(op, 1, operand(op, 0));
+  void check_histogram() const {
+    require(
+        !op_.operands.empty() && operand(0).rank == 1 && operand(0).is_int() && result().rank == 1,
+        "takes and gives a rank-1 integer tile");
+    check_mask(1, operand(0));
   }
-
-  void check_for(const Op& op) const {
-    require(op, op.operands.size() >= 3, "needs from, to and step");
-    const Type index = operand(op, 0);
-    require(op, index.is_scalar() && index.is_int(), "bounds must be integer scalars");
-    for (std::size_t i : {1u, 2u}) require_type(op, operand(op, i), index, "a bound");
-    const std::vector<Type> carried = types_of(op.operands, 3);
-    require(op, types_of(op.results) == carried,
-            "results must have the types of the initial values");
-    std::vector<Type> arguments = {index};
-    arguments.insert(arguments.end(), carried.begin(), carried.end());
-    check_region_types(op, 0, arguments, carried);
-    require(op, last(op, 0).kind == OpKind::Yield, "the body must end in yield");
-  }
-
-  void check_while(const Op& op) const {
-    const std::vector<Type> carried = types_of(op.operands);
-    require(op, types_of(op.results) == carried,
-            "results must have the types of the initial values");
-    require(op, last(op, 0).kind == OpKind::Condition, "region 0 must end in condition");
-    require(op, !last(op, 0).operands.empty(), "condition needs a bool");
-    require_type(op, kernel_.type(last(op, 0).operands[0]), Type::scalar(b1), "the condition");
-    check_region_types(op, 0, carried, carried);
-    check_region_types(op, 1, carried, carried);
-    require(op, last(op, 1).kind == OpKind::Yield, "region 1 must end in yield");
-  }
-
-  void check_if(const Op& op) const {
-    require_type(op, operand(op, 0), Type::scalar(b1), "the condition");
-    for (std::size_t region : {0u, 1u}) {
-      check_region_types(op, region, {}, types_of(op.results));
-      require(op, last(op, region).kind == OpKind::Yield, "a branch must end in yield");
-    }
-  }
-
-  void check_sweep(const Op& op) const {
-    check_region_types(op, 0, {}, types_of(op.results));
-    require(op, last(op, 0).kind == OpKind::Yield, "a sweep must end in yield");
-  }
-
-  const Kernel& kernel_;
 };
 
 }  // namespace
 
-void verify_types(const Kernel& kernel, const Op& op) { TypeRules(kernel).check(op); }
+void verify_types(const Kernel& kernel, const Op& op) {
+  const ElementTypes elements(kernel, op);
+  if (op.facts().has(Elementwise)) elements.check_one_shape();
+  switch (op.facts().family) {
+    case Family::Source:
+      return elements.check_source();
+    case Family::View:
+      return elements.check_view();
+    case Family::Elementwise:
+      return elements.check_elementwise();
+    case Family::Check:
+      return elements.check_condition();
+    case Family::Across:
+      return AcrossTypes(kernel, op).check();
+    case Family::Access:
+    case Family::Sync:
+      return verify_access_types(kernel, op);
+    case Family::Reduction:
+    case Family::Control:
+      return verify_region_types(kernel, op);
+    case Family::Final:
+      return verify_final_types(kernel, op);
+    case Family::Ends:
+      return;  // checked with the op that owns the region
+  }
+}
+
+// ---- What all type rules ask
+
+void TypeRules::require_type(const Type& found, const Type& wanted, std::string_view what) const {
+  if (found == wanted) return;
+  require(false, "{} must be {}, is {}", what, wanted.to_string(), found.to_string());
+}
+
+void TypeRules::check_axis(const Type& tile) const {
+  const std::int64_t axis = op_.integer("axis");
+  require(axis >= 0 && axis < tile.rank, "axis {} of a tile of rank {}", axis, tile.rank);
+}
+
+void TypeRules::check_mask(std::size_t i, const Type& shape) const {
+  if (op_.operands.size() <= i) return;
+  require_type(operand(i), shape.with_element(b1), "the mask");
+}
 
 void fail_verification(const Kernel& kernel, const Op* op, const std::string& rule) {
   if (!op)
