@@ -6,6 +6,7 @@
 
 #include "ir/rewrite.h"
 #include "passes/carried_sums.h"
+#include "passes/edit_regions.h"
 
 namespace tilewright {
 namespace {
@@ -16,7 +17,8 @@ using ir::Value;
 
 class SumFinder {
  public:
-  explicit SumFinder(ir::Kernel& kernel) : kernel_(kernel), rewriter_(kernel), uses_(kernel.value_count(), 0) {
+  explicit SumFinder(ir::Kernel& kernel)
+      : kernel_(kernel), rewriter_(kernel), uses_(kernel.value_count(), 0) {
     ir::walk(kernel.body, [&](const Op& op) {
       for (const Value value : op.operands) ++uses_[value.id];
     });
@@ -32,10 +34,10 @@ class SumFinder {
  private:
   bool is_bare_product(const ir::Region& region, Value value) const {
     const Op* dot = kernel_.maker(value);
-    if (!dot || dot->kind != OpKind::Dot || uses_[value.id] != 1) return false;
-    if (std::find(region.ops.begin(), region.ops.end(), dot) == region.ops.end()) return false;
+    if (!stands_in(region, dot) || dot->kind != OpKind::Dot || uses_[value.id] != 1) return false;
     const bool is_wide = kernel_.type(value).element_bytes() >= 4;
-    return is_wide && dot->integer("imprecise", 0) == 0 && rewriter_.is_constant(dot->operands[2], 0);
+    return is_wide && dot->integer("imprecise", 0) == 0 &&
+           rewriter_.is_constant(dot->operands[2], 0);
   }
 
   // The sum becomes the product; the product, which nobody reads then, is dead.
@@ -61,7 +63,8 @@ class SumFinder {
 }  // namespace
 
 void add_into_dots(ir::Kernel& kernel, const Target& target, int num_warps) {
-  if (carried_sums(kernel, target, num_warps) <= most_carried_sums) SumFinder(kernel).run(kernel.body);
+  if (carried_sums(kernel, target, num_warps) <= most_carried_sums)
+    SumFinder(kernel).run(kernel.body);
 }
 
 void add_into_dots(ir::Kernel& kernel, const Target& target) { add_into_dots(kernel, target, 4); }

@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "ir/constant.h"
 #include "passes/axis_info.h"
+#include "passes/edit_regions.h"
 #include "passes/uses.h"
 
 namespace tilewright {
@@ -115,11 +116,9 @@ class StoreAligner {
     std::vector<Op*> chain;
     for (Value value = store.operands[1];;) {
       Op* maker = kernel_.maker(value);
-      const bool is_here =
-          std::find(region_.ops.begin(), region_.ops.end(), maker) != region_.ops.end();
-      if (!is_here || !maker->facts().has(ir::Elementwise) || !maker->facts().has(ir::Pure) ||
-          maker->results.size() != 1 || maker->operands.size() != 1 ||
-          uses_in(kernel_.body, value) != 1)
+      if (!stands_in(region_, maker) || !maker->facts().has(ir::Elementwise) ||
+          !maker->facts().has(ir::Pure) || maker->results.size() != 1 ||
+          maker->operands.size() != 1 || uses_in(kernel_.body, value) != 1)
         return chain;
       chain.insert(chain.begin(), maker);
       value = maker->operands[0];

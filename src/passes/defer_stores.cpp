@@ -8,6 +8,7 @@
 #include "ir/builder.h"
 #include "ir/constant.h"
 #include "ir/roles.h"
+#include "passes/edit_regions.h"
 
 namespace tilewright {
 namespace {
@@ -45,8 +46,7 @@ class Deferrer {
     carry(start);
     store_inside();
     finish_program();
-    auto& ops = consumers_->ops;
-    ops.insert(std::find(ops.begin(), ops.end(), programs_), start.ops.begin(), start.ops.end());
+    put_before(*consumers_, *programs_, start);
     add_slots();
     return true;
   }
@@ -189,24 +189,19 @@ class Deferrer {
   // What is held has no type but its width: only the parts that are stored are made of it.
   static Type bits_of(const Type& type) { return Type::tile(DType::Int16, type.shape()); }
 
-  Value add_carried(Value initial, const std::string& name) {
-    const Type type = kernel_.type(initial);
-    programs_->operands.push_back(initial);
-    programs_->results.push_back(kernel_.make_value(type, "", programs_));
-    programs_->regions[0].arguments.push_back(kernel_.make_value(type, name, nullptr));
-    return programs_->regions[0].arguments.back();
-  }
-
   // What is held of the program before, in how many parts it waits, and where it goes.
   void carry(Region& start) {
     build_.set_location(store_->location);
     const ir::Builder::Into into(build_, start);
-    held_ = add_carried(build_.constant(bits_of(kernel_.type(value_)), std::int64_t{0}), "held");
-    waiting_ = add_carried(number(0), "parts");
+    const auto add = [&](Value initial, const char* name) {
+      return tilewright::carry(kernel_, *programs_, initial, name);
+    };
+    held_ = add(build_.constant(bits_of(kernel_.type(value_)), std::int64_t{0}), "held");
+    waiting_ = add(number(0), "parts");
     for (const Value value : scalars_) {
       const Type& type = kernel_.type(value);
       before_.push_back(
-          add_carried(type.is_pointer ? root_ : build_.constant(type, std::int64_t{0}), "held_at"));
+          add(type.is_pointer ? root_ : build_.constant(type, std::int64_t{0}), "held_at"));
     }
   }
 
@@ -298,8 +293,7 @@ class Deferrer {
       const Value round = build_.binary(OpKind::Subtract, position, loop_->operands[position_ + 3]);
       when(build_.compare("lt", round, waiting_), [&] { store_number(round); });
     }
-    auto& ops = loop_->regions[0].ops;
-    ops.insert(ops.end() - 1, bottom.ops.begin(), bottom.ops.end());
+    put_last(loop_->regions[0], bottom);
   }
 
   // What the loop had no round for is stored behind it; then this program's tile is held. Behind
@@ -329,7 +323,7 @@ class Deferrer {
       yielded.insert(yielded.end(), turn->results.begin() + static_cast<long>(sums_ + 1),
                      turn->results.end());
     }
-    ops.insert(ops.end() - 1, end.ops.begin(), end.ops.end());
+    put_last(programs_->regions[0], end);
   }
 
   // The loop's tiles go through all of this: what is held next is made of them when parts of what

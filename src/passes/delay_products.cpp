@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "ir/constant.h"
 #include "passes/choose_units.h"
+#include "passes/edit_regions.h"
 #include "passes/pipeline_loops/candidates.h"
 #include "passes/uses.h"
 
@@ -39,17 +40,11 @@ class ProductDelayer {
       : kernel_(kernel), options_(options), axes_(kernel), build_(kernel) {}
 
   void run(Region& region) {
-    std::vector<Op*> out;
-    for (Op* op : region.ops) {
-      for (Region& inner : op->regions) run(inner);
-      out.push_back(op);
-      const auto found = op->kind == OpKind::For ? find(*op) : std::nullopt;
-      if (!found) continue;
-      Region behind;
-      delay(*op, *found, behind);
-      out.insert(out.end(), behind.ops.begin(), behind.ops.end());
-    }
-    region.ops = std::move(out);
+    rewrite_ops(region, [&](Op& op, Region&, Region& behind) {
+      for (Region& inner : op.regions) run(inner);
+      if (op.kind != OpKind::For) return;
+      if (const auto found = find(op)) delay(op, *found, behind);
+    });
   }
 
  private:
@@ -93,9 +88,7 @@ class ProductDelayer {
       const Op* maker = kernel_.maker(work.back());
       work.pop_back();
       if (maker == &op) return true;
-      const bool is_inside =
-          maker && std::find(body.ops.begin(), body.ops.end(), maker) != body.ops.end();
-      if (is_inside && seen.insert(maker).second)
+      if (stands_in(body, maker) && seen.insert(maker).second)
         work.insert(work.end(), maker->operands.begin(), maker->operands.end());
     }
     return false;
@@ -110,16 +103,15 @@ class ProductDelayer {
     out.carried = static_cast<std::size_t>(found - yielded.begin());
     const Value sum = body.arguments[out.carried + 1];
     const auto first = std::find(body.ops.begin(), body.ops.end(), out.first);
-    return std::none_of(body.ops.begin(), first, [&](const Op* op) { return reads_value(*op, sum); });
+    return std::none_of(body.ops.begin(), first,
+                        [&](const Op* op) { return reads_value(*op, sum); });
   }
 
   bool finds_load(const Region& body, DelayedProduct& out) const {
     Value value = out.second->operands[1];
     for (;;) {
       Op* maker = kernel_.maker(value);
-      const bool is_inside =
-          maker && std::find(body.ops.begin(), body.ops.end(), maker) != body.ops.end();
-      if (!is_inside || uses_in(body, value) != 1) return false;
+      if (!stands_in(body, maker) || uses_in(body, value) != 1) return false;
       if (maker->kind == OpKind::Load) {
         out.load = maker;
         return kernel_.type(value).is_float();
@@ -131,17 +123,6 @@ class ProductDelayer {
   }
 
   // ---- The loop
-
-  // One more carried value: the argument, which the body yields `next` for.
-  Value carry(Op& loop, Value initial, Value next, const std::string& name) {
-    const Type type = kernel_.type(initial);
-    const Value inside = kernel_.make_value(type, name, nullptr);
-    loop.operands.push_back(initial);
-    loop.regions[0].arguments.push_back(inside);
-    loop.regions[0].ops.back()->operands.push_back(next);
-    loop.results.push_back(kernel_.make_value(type, "", &loop));
-    return inside;
-  }
 
   // The second product once more, of operands that were carried.
   Op* product(const DelayedProduct& from, Value left, Value right, Value sum) {
@@ -166,8 +147,9 @@ class ProductDelayer {
       no_right = build_.constant(kernel_.type(right), 0.0);
     }
     before_[&loop] = zeros.ops;
-    const Value left_before = carry(loop, no_left, left, kernel_.name_of(left) + "_before");
-    const Value right_before = carry(loop, no_right, right, kernel_.name_of(right) + "_before");
+    const Value left_before = carry(kernel_, loop, no_left, kernel_.name_of(left) + "_before");
+    const Value right_before = carry(kernel_, loop, no_right, kernel_.name_of(right) + "_before");
+    for (const Value next : {left, right}) body.ops.back()->operands.push_back(next);
     const Value sum = body.arguments[from.carried + 1];
     body.ops.back()->operands[from.carried] = from.second->operands[2];
     std::erase(body.ops, from.second);
@@ -181,13 +163,10 @@ class ProductDelayer {
       delayed = product(from, left_before, right_before, sum);
     }
     // Whoever wanted the sum of the round before wants it with the product.
-    ir::walk(body, [&](Op& op) {
-      std::replace(op.operands.begin(), op.operands.end(), sum, delayed->result());
-    });
+    replace_uses(body, sum, delayed->result());
     delayed->set("pending", std::int64_t{1});
     from.first->set("pending", std::int64_t{1});
-    const auto at = std::find(body.ops.begin(), body.ops.end(), from.first);
-    body.ops.insert(at + 1, together.ops.begin(), together.ops.end());
+    put_behind(body, *from.first, together);
     const Value partial = loop.results[from.carried];
     const Builder::Into into(build_, behind);
     const std::size_t count = loop.results.size();
@@ -198,18 +177,14 @@ class ProductDelayer {
  public:
   // Constants before their loops, and the whole sums for who reads them behind.
   void finish(Region& region) {
-    std::vector<Op*> out;
-    for (Op* op : region.ops) {
-      for (Region& inner : op->regions) finish(inner);
-      if (const auto found = before_.find(op); found != before_.end())
-        out.insert(out.end(), found->second.begin(), found->second.end());
-      out.push_back(op);
-      for (Value& operand : op->operands)
+    rewrite_ops(region, [&](Op& op, Region& before, Region&) {
+      for (Region& inner : op.regions) finish(inner);
+      if (const auto found = before_.find(&op); found != before_.end()) before.ops = found->second;
+      for (Value& operand : op.operands)
         if (const auto found = replaced_.find(operand.id);
-            found != replaced_.end() && found->second.second != op)
+            found != replaced_.end() && found->second.second != &op)
           operand = found->second.first;
-    }
-    region.ops = std::move(out);
+    });
   }
 
  private:

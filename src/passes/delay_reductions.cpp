@@ -9,6 +9,7 @@
 
 #include "ir/builder.h"
 #include "ir/rewrite.h"
+#include "passes/edit_regions.h"
 #include "passes/thread_parts.h"
 #include "passes/uses.h"
 
@@ -25,7 +26,7 @@ using ir::Value;
 
 constexpr std::int64_t most_words_of_thread = 32;
 constexpr std::int64_t most_words_of_block = 8192;
-constexpr std::int64_t most_words_of_row = 4;  // of a thread, for one sum of a whole row
+constexpr std::int64_t most_words_of_row = 4;      // of a thread, for one sum of a whole row
 constexpr std::int64_t saved_words_of_thread = 8;  // that are worth a reduction in every round
 
 // In the loop: carried = combine(carried, views(reduce(tile))).
@@ -39,9 +40,7 @@ struct CarriedSum {
   std::int64_t parts = 0;
 };
 
-bool is_mover(const Op& op) {
-  return op.facts().maps(ir::Spread | ir::Reshaped | ir::Permuted);
-}
+bool is_mover(const Op& op) { return op.facts().maps(ir::Spread | ir::Reshaped | ir::Permuted); }
 
 bool is_sum(const Op& combine) {
   return combine.operands.size() == 2 &&
@@ -72,19 +71,12 @@ class ReductionDelayer {
 
  private:
   void run(Region& region) {
-    std::vector<Op*> out;
-    for (Op* op : region.ops) {
-      for (Region& inner : op->regions) run(inner);
-      Region before, after;
-      if (op->kind == OpKind::For) {
-        for (const CarriedSum& sum : sums_in(*op)) delay(*op, sum, before, after);
-        for (const CarriedSum& sum : sums_behind(*op)) carry_parts(*op, sum, before);
-      }
-      out.insert(out.end(), before.ops.begin(), before.ops.end());
-      out.push_back(op);
-      out.insert(out.end(), after.ops.begin(), after.ops.end());
-    }
-    region.ops = std::move(out);
+    rewrite_ops(region, [&](Op& op, Region& before, Region& after) {
+      for (Region& inner : op.regions) run(inner);
+      if (op.kind != OpKind::For) return;
+      for (const CarriedSum& sum : sums_in(op)) delay(op, sum, before, after);
+      for (const CarriedSum& sum : sums_behind(op)) carry_parts(op, sum, before);
+    });
   }
 
   void erase_dead(Region& region) {
@@ -113,7 +105,8 @@ class ReductionDelayer {
     });
     const bool fits = words <= most_words_of_block && words <= most_words_of_thread * threads_;
     if (across != sums.size() || !fits) return {};
-    std::erase_if(sums, [](const CarriedSum& sum) { return sum.parts == 1; });  // no thread waits in these
+    std::erase_if(
+        sums, [](const CarriedSum& sum) { return sum.parts == 1; });  // no thread waits in these
     return sums;
   }
 
@@ -193,8 +186,7 @@ class ReductionDelayer {
   // The op of the loop's body that makes the value for one reader alone.
   Op* own_op(const Region& body, Value value) const {
     Op* op = kernel_.maker(value);
-    const bool is_own = op && op->results.size() == 1 && uses_in(body, value) == 1 &&
-                        std::find(body.ops.begin(), body.ops.end(), op) != body.ops.end();
+    const bool is_own = stands_in(body, op) && op->results.size() == 1 && uses_in(body, value) == 1;
     return is_own ? op : nullptr;
   }
 
@@ -228,8 +220,8 @@ class ReductionDelayer {
           build_.create_one(start.kind, start.operands, type, start.attributes);
     }
     combine_parts(loop, sum, type);
-    if (sum.parts > 1) return replace(kernel_.body, old, loop.results[sum.carried]);
-    replace(kernel_.body, sum.reduce->result(), loop.results[sum.carried]);
+    if (sum.parts > 1) return replace_uses(kernel_.body, old, loop.results[sum.carried]);
+    replace_uses(kernel_.body, sum.reduce->result(), loop.results[sum.carried]);
     dead_.push_back(sum.reduce);
   }
 
@@ -295,18 +287,11 @@ class ReductionDelayer {
     build_.insert(sum.reduce);
     for (Op* view : sum.views) build_.insert(view);
     if (sum.combine->facts().has(ir::Idempotent))
-      return replace(kernel_.body, old, sum.reduce->result());
+      return replace_uses(kernel_.body, old, sum.reduce->result());
     const Value reduced = (sum.views.empty() ? sum.reduce : sum.views.back())->result();
     sum.combine->operands = {start, reduced};
     build_.insert(sum.combine);
-    replace(kernel_.body, old, sum.combine->result());
-  }
-
-  static void replace(Region& region, Value old, Value by) {
-    for (Op* op : region.ops) {
-      std::replace(op->operands.begin(), op->operands.end(), old, by);
-      for (Region& inner : op->regions) replace(inner, old, by);
-    }
+    replace_uses(kernel_.body, old, sum.combine->result());
   }
 
   Kernel& kernel_;

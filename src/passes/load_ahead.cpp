@@ -6,8 +6,10 @@
 
 #include "ir/builder.h"
 #include "ir/constant.h"
+#include "passes/edit_regions.h"
 #include "passes/pipeline_loops/candidates.h"
 #include "passes/repeat_ops.h"
+#include "passes/uses.h"
 
 namespace tilewright {
 namespace {
@@ -32,15 +34,10 @@ class RowLoader {
       : kernel_(kernel), most_bytes_(most_bytes), axes_(kernel), build_(kernel) {}
 
   void run(Region& region) {
-    std::vector<Op*> out;
-    for (Op* op : region.ops) {
-      for (Region& inner : op->regions) run(inner);
-      Region before;
-      if (op->kind == OpKind::For && most_bytes_of(*op) > 0 && goes_up(*op)) rewrite(*op, before);
-      out.insert(out.end(), before.ops.begin(), before.ops.end());
-      out.push_back(op);
-    }
-    region.ops = std::move(out);
+    rewrite_ops(region, [&](Op& op, Region& before, Region&) {
+      for (Region& inner : op.regions) run(inner);
+      if (op.kind == OpKind::For && most_bytes_of(op) > 0 && goes_up(op)) rewrite(op, before);
+    });
   }
 
  private:
@@ -78,9 +75,9 @@ class RowLoader {
            kernel_.type(loop.operands[0]).dtype != DType::UInt64;
   }
 
-  // Whether rounds take pieces of one row: the index counts from a constant on, and addresses add it
-  // as it is or times a constant. Such loops have one round in most launches, and as many programs
-  // as there are rows.
+  // Whether rounds take pieces of one row: the index counts from a constant on, and addresses add
+  // it as it is or times a constant. Such loops have one round in most launches, and as many
+  // programs as there are rows.
   bool goes_along_row(const Op& loop, const LoadsAhead& ahead) const {
     const auto is_constant = [&](Value value) {
       return ir::integer_constant(kernel_, value).has_value();
@@ -135,8 +132,7 @@ class RowLoader {
     // A row that was asked for last would else be waited for where the rows move up.
     if (rounds > 1 && loop.integer("unroll") == 0)
       loop.set("unroll", static_cast<std::int64_t>(rounds));
-    Region& body = loop.regions[0];
-    body.ops.insert(body.ops.begin(), top.ops.begin(), top.ops.end());
+    put_first(loop.regions[0], top);
   }
 
   // What the arguments of the body are in a round, and the index in 64 bits: behind the last round
@@ -222,24 +218,18 @@ class RowLoader {
     const std::string name = kernel_.name_of(old).empty() ? "row" : kernel_.name_of(old);
     std::vector<Value> rows;
     for (std::size_t k = 0; k < first.size(); ++k) {
-      rows.push_back(kernel_.make_value(kernel_.type(old), k == 0 ? kernel_.name_of(old) : "", nullptr));
+      rows.push_back(
+          kernel_.make_value(kernel_.type(old), k == 0 ? kernel_.name_of(old) : "", nullptr));
       loop.operands.push_back(first[k]);
       loop.results.push_back(kernel_.make_value(kernel_.type(old), "", &loop));
     }
     kernel_.set_name(next, "next_" + name);
     body.arguments.insert(body.arguments.end(), rows.begin(), rows.end());
     body.ops.erase(std::find(body.ops.begin(), body.ops.end(), &load));
-    replace(body, old, rows[0]);
+    replace_uses(body, old, rows[0]);
     std::vector<Value>& yielded = body.ops.back()->operands;
     yielded.insert(yielded.end(), rows.begin() + 1, rows.end());
     yielded.push_back(next);
-  }
-
-  static void replace(Region& region, Value old, Value by) {
-    for (Op* op : region.ops) {
-      std::replace(op->operands.begin(), op->operands.end(), old, by);
-      for (Region& inner : op->regions) replace(inner, old, by);
-    }
   }
 
   Kernel& kernel_;

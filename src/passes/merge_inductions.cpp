@@ -9,6 +9,7 @@
 
 #include "ir/builder.h"
 #include "ir/constant.h"
+#include "passes/edit_regions.h"
 
 namespace tilewright {
 namespace {
@@ -83,7 +84,7 @@ class LoopMerger {
           operand = index_plus(moved.by + distance);
       }
     });
-    loop_.regions[0].ops.insert(loop_.regions[0].ops.begin(), made_.ops.begin(), made_.ops.end());
+    put_first(loop_.regions[0], made_);
     made_.ops.clear();
     known_.clear();
   }

@@ -9,11 +9,13 @@
 
 #include "ir/builder.h"
 #include "ir/constant.h"
+#include "passes/edit_regions.h"
 #include "passes/eliminate_dead_code.h"
 #include "passes/pipeline_loops/candidates.h"
 #include "passes/pipeline_loops/lagging_dots.h"
 #include "passes/repeat_ops.h"
 #include "passes/start_dots.h"
+#include "passes/uses.h"
 
 namespace tilewright {
 namespace {
@@ -46,17 +48,10 @@ class Pipeliner {
       : kernel_(kernel), options_(options), axes_(kernel), build_(kernel) {}
 
   void run(Region& region) {
-    std::vector<Op*> out;
-    for (Op* op : region.ops) {
-      for (Region& inner : op->regions) run(inner);
-      Region before;
-      Region behind;
-      if (op->kind == OpKind::For) rewrite(*op, before, behind);
-      out.insert(out.end(), before.ops.begin(), before.ops.end());
-      out.push_back(op);
-      out.insert(out.end(), behind.ops.begin(), behind.ops.end());
-    }
-    region.ops = std::move(out);
+    rewrite_ops(region, [&](Op& op, Region& before, Region& behind) {
+      for (Region& inner : op.regions) run(inner);
+      if (op.kind == OpKind::For) rewrite(op, before, behind);
+    });
   }
 
   std::vector<std::string> take_notes() { return std::move(notes_); }
@@ -74,7 +69,7 @@ class Pipeliner {
     int distance = 0;                  // how many rounds ahead copies are
     std::int64_t step = 0;
     bool starts_products = false;  // before the copies of later rounds (start_dots)
-    Value limit;  // its end as i64
+    Value limit;                   // its end as i64
 
     Value index() const { return op.regions[0].arguments[0]; }
     Op& end() const { return *op.regions[0].ops.back(); }
@@ -316,8 +311,8 @@ class Pipeliner {
     const auto first = static_cast<std::ptrdiff_t>(
         loop.starts_products ? ops_of_first_products(kernel_, body) : 0);
     body.ops.insert(body.ops.begin() + first, copies.ops.begin(), copies.ops.end());
-    body.ops.insert(body.ops.begin(), top.ops.begin(), top.ops.end());
-    body.ops.insert(body.ops.end() - 1, bottom.ops.begin(), bottom.ops.end());
+    put_first(body, top);
+    put_last(body, bottom);
   }
 
   // The slot that the last round has read whose products are done.
@@ -391,8 +386,7 @@ class Pipeliner {
     const Value tile = build_.create_one(OpKind::ReadBuffer, {slot}, kernel_.type(carried),
                                          {{"buffer", loop.buffers[load]}});
     kernel_.set_name(tile, kernel_.name_of(carried));
-    ir::walk(body,
-             [&](Op& op) { std::replace(op.operands.begin(), op.operands.end(), carried, tile); });
+    replace_uses(body, carried, tile);
     const auto commit = std::find_if(body.ops.begin(), body.ops.end(),
                                      [](const Op* op) { return op->kind == OpKind::CommitCopies; });
     body.ops.insert(commit + 1, read.ops.begin(), read.ops.end());

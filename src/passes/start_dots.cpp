@@ -6,6 +6,7 @@
 #include <set>
 
 #include "passes/choose_units.h"
+#include "passes/edit_regions.h"
 #include "passes/uses.h"
 
 namespace tilewright {
@@ -125,9 +126,7 @@ bool have_slots(const Kernel& kernel, const Region& body, const std::vector<Op*>
     const Op* maker = kernel.maker(value);
     while (maker && (maker->kind == OpKind::Permute || maker->kind == OpKind::Reshape))
       maker = kernel.maker(maker->operands[0]);
-    const bool is_inside =
-        maker && std::find(body.ops.begin(), body.ops.end(), maker) != body.ops.end();
-    if (!is_inside) return true;
+    if (!stands_in(body, maker)) return true;
     if (maker->kind != OpKind::Load) return is_left;
     return std::find(loads.begin(), loads.end(), maker) != loads.end();
   };

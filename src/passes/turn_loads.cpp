@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "ir/constant.h"
+#include "passes/edit_regions.h"
 #include "passes/eliminate_common_subexpressions.h"
 #include "passes/eliminate_dead_code.h"
 
@@ -29,19 +30,13 @@ class LoadTurner {
 
   bool run(Region& region) {
     bool has_turned = false;
-    std::vector<Op*> out;
-    for (Op* op : region.ops) {
-      for (Region& inner : op->regions) has_turned |= run(inner);
-      if (is_turnable(*op)) {
-        Region before;
-        const ir::Builder::Into into(build_, before);
-        turn(*op);
-        out.insert(out.end(), before.ops.begin(), before.ops.end());
-        has_turned = true;
-      }
-      out.push_back(op);
-    }
-    region.ops = std::move(out);
+    rewrite_ops(region, [&](Op& op, Region& before, Region&) {
+      for (Region& inner : op.regions) has_turned |= run(inner);
+      if (!is_turnable(op)) return;
+      const ir::Builder::Into into(build_, before);
+      turn(op);
+      has_turned = true;
+    });
     return has_turned;
   }
 

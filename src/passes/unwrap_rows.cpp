@@ -10,6 +10,7 @@
 #include "ir/builder.h"
 #include "ir/constant.h"
 #include "passes/axis_info.h"
+#include "passes/edit_regions.h"
 
 namespace tilewright {
 namespace {
@@ -270,8 +271,7 @@ class Unwrapper {
         load.operands[1] = build.binary(OpKind::And, load.operands[1], mask);
       else load.operands.push_back(mask);
     }
-    const auto at = std::find(region.ops.begin(), region.ops.end(), &load);
-    region.ops.insert(at, before.ops.begin(), before.ops.end());
+    put_before(region, load, before);
   }
 
   static Region* find_region(Region& region, const Op& op) {

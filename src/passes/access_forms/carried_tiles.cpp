@@ -9,6 +9,7 @@
 #include "ir/interpret/tile.h"
 #include "ir/rewrite.h"
 #include "passes/access_forms/decompose.h"
+#include "passes/edit_regions.h"
 
 namespace tilewright {
 namespace {
@@ -34,18 +35,12 @@ class Carrier {
       : kernel_(kernel), depths_(depths), substitution_(kernel.value_count()) {}
 
   void run(Region& region, int depth) {
-    std::vector<Op*> out;
-    for (Op* op : region.ops) {
-      substitution_.apply(op->operands);
-      const bool is_loop = op->facts().has(ir::Loops);
-      for (Region& inner : op->regions) run(inner, depth + (is_loop ? 1 : 0));
-      Region before, after;
-      if (op->kind == OpKind::For) rewrite_loop(*op, depth, before, after);
-      out.insert(out.end(), before.ops.begin(), before.ops.end());
-      out.push_back(op);
-      out.insert(out.end(), after.ops.begin(), after.ops.end());
-    }
-    region.ops = std::move(out);
+    rewrite_ops(region, [&](Op& op, Region& before, Region& after) {
+      substitution_.apply(op.operands);
+      const bool is_loop = op.facts().has(ir::Loops);
+      for (Region& inner : op.regions) run(inner, depth + (is_loop ? 1 : 0));
+      if (op.kind == OpKind::For) rewrite_loop(op, depth, before, after);
+    });
   }
 
  private:
@@ -63,11 +58,8 @@ class Carrier {
     Region& body = op.regions[0];
     Loop loop{op, depth, before, {}, {}, after};
     for (std::size_t k = op.results.size(); k-- > 0;) rewrite_slot(loop, k);
-    Op* const end = body.ops.back();
-    body.ops.pop_back();
-    body.ops.insert(body.ops.begin(), loop.top.ops.begin(), loop.top.ops.end());
-    body.ops.insert(body.ops.end(), loop.bottom.ops.begin(), loop.bottom.ops.end());
-    body.ops.push_back(end);
+    put_first(body, loop.top);
+    put_last(body, loop.bottom);
     if (!substitution_.is_empty())
       ir::walk(body, [&](Op& inner) { substitution_.apply(inner.operands); });
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "passes/edit_regions.h"
 #include "passes/uses.h"
 
 namespace tilewright {
@@ -36,10 +37,9 @@ class PairDelayer {
     const Value whole = finish(behind, end, left, sum);
     for (auto at = std::find(region.ops.begin(), region.ops.end(), &last) + 1;
          at != region.ops.end(); ++at)
-      replace(**at, sum, whole);
-    region.ops.insert(std::find(region.ops.begin(), region.ops.end(), &last) + 1,
-                      behind.ops.begin(), behind.ops.end());
-    region.ops.insert(region.ops.begin(), start.ops.begin(), start.ops.end());
+      replace_uses(**at, sum, whole);
+    put_behind(region, last, behind);
+    put_first(region, start);
   }
 
  private:
@@ -56,7 +56,9 @@ class PairDelayer {
     std::erase(body.ops, pair.second);
     Region top, together;
     build_.set_location(pair.second->location);
-    const Value before = carry(loop, left, pair.second->operands[0]);
+    const Value next = pair.second->operands[0];
+    const Value before = carry(kernel_, loop, left, kernel_.name_of(next) + "_before");
+    body.ops.back()->operands.push_back(next);
     body.ops.back()->operands[pair.carried] = pair.second->operands[2];
     {
       const Builder::Into into(build_, top);
@@ -67,17 +69,15 @@ class PairDelayer {
                                   {kernel_.type(sum)}, pair.second->location);
     product->attributes = pair.second->attributes;
     kernel_.set_name(product->result(), kernel_.name_of(pair.second->result()));
-    for (Op* op : body.ops) replace(*op, sum, product->result());
+    replace_uses(body, sum, product->result());
     for (Op* dot : {pair.first, product}) dot->set("pending", std::int64_t{1});
     together.ops.push_back(product);
     {
       const Builder::Into into(build_, together);
       use(OpKind::Release, loops_.rings[1 - pair.load], {position});
     }
-    const auto at = std::find(body.ops.begin(), body.ops.end(), pair.first);
-    const auto next = body.ops.insert(at, top.ops.begin(), top.ops.end()) +
-                      static_cast<std::ptrdiff_t>(top.ops.size()) + 1;
-    body.ops.insert(next, together.ops.begin(), together.ops.end());
+    put_before(body, *pair.first, top);
+    put_behind(body, *pair.first, together);
     release_behind(body, *product, pair, position);
     return loop.results.back();
   }
@@ -140,22 +140,6 @@ class PairDelayer {
     std::erase_if(body.ops,
                   [&](Op* op) { return std::find(chain.begin(), chain.end(), op) != chain.end(); });
     to.insert(to.end(), chain.begin(), chain.end());
-  }
-
-  Value carry(Op& loop, Value initial, Value next) {
-    const Type type = kernel_.type(initial);
-    const Value inside = kernel_.make_value(type, kernel_.name_of(next) + "_before", nullptr);
-    loop.operands.push_back(initial);
-    loop.regions[0].arguments.push_back(inside);
-    loop.regions[0].ops.back()->operands.push_back(next);
-    loop.results.push_back(kernel_.make_value(type, "", &loop));
-    return inside;
-  }
-
-  static void replace(Op& op, Value from, Value to) {
-    std::replace(op.operands.begin(), op.operands.end(), from, to);
-    for (Region& region : op.regions)
-      for (Op* inner : region.ops) replace(*inner, from, to);
   }
 
   ir::Kernel& kernel_;

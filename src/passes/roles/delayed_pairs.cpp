@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ir/constant.h"
+#include "passes/edit_regions.h"
 #include "passes/uses.h"
 
 namespace tilewright {
@@ -25,9 +26,8 @@ class PairFinder {
     std::vector<DelayedPair> out;
     const Op* before = nullptr;
     for (const RingLoop& loop : found.loops) {
-      const auto& outside = kernel_.body.ops;
       const auto pair = find(loop);
-      if (!pair || std::find(outside.begin(), outside.end(), loop.loop) == outside.end()) return {};
+      if (!pair || !stands_in(kernel_.body, loop.loop)) return {};
       if (before && !goes_on(*before, out.back(), *loop.loop, *pair)) return {};
       before = loop.loop;
       out.push_back(*pair);
@@ -65,7 +65,7 @@ class PairFinder {
     // order.
     const Op* left = kernel_.maker(out.first->operands[0]);
     const bool starts_at_once =
-        (left ? std::find(body.ops.begin(), body.ops.end(), left) == body.ops.end()
+        (left ? !stands_in(body, left)
               : std::find(body.arguments.begin(), body.arguments.end(), out.first->operands[0]) ==
                     body.arguments.end()) &&
         ir::is_zero(kernel_, out.first->operands[2]);
@@ -84,11 +84,9 @@ class PairFinder {
       const Op* maker = kernel_.maker(work.back());
       work.pop_back();
       if (maker == &op) return true;
-      const bool is_inside =
-          maker && std::find(body.ops.begin(), body.ops.end(), maker) != body.ops.end();
       const bool is_view =
           maker && (maker->kind == OpKind::Permute || maker->kind == OpKind::Reshape);
-      if (is_inside && (is_view || !by_views) && seen.insert(maker).second)
+      if (stands_in(body, maker) && (is_view || !by_views) && seen.insert(maker).second)
         work.insert(work.end(), maker->operands.begin(), maker->operands.end());
     }
     return false;

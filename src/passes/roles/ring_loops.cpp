@@ -10,6 +10,7 @@
 #include "layout/map_box.h"
 #include "passes/axis_info.h"
 #include "passes/choose_units.h"
+#include "passes/edit_regions.h"
 #include "passes/pipeline_loops/lagging_dots.h"
 
 namespace tilewright {
@@ -104,8 +105,7 @@ class RingLoopFinder {
   Op* load_behind(Value value, const Region& body) const {
     Op* maker = kernel_.maker(value);
     while (maker && is_view(*maker)) maker = kernel_.maker(maker->operands[0]);
-    const bool is_inside = std::find(body.ops.begin(), body.ops.end(), maker) != body.ops.end();
-    return maker && maker->kind == OpKind::Load && is_inside ? maker : nullptr;
+    return stands_in(body, maker) && maker->kind == OpKind::Load ? maker : nullptr;
   }
 
   bool is_read_by_dots_alone(Value value, const Region& body) const {
@@ -127,9 +127,9 @@ class RingLoopFinder {
       for (const Op* load : loop.loads) {
         // Tensor maps write zeros for what is outside.
         if (load->operands.size() > 2 && !ir::is_zero(kernel_, load->operands[2]))
-          return fail(fmt::format(
-              "the load in line {} has something else than zeros where its mask is off",
-              load->location.line));
+          return fail(
+              fmt::format("the load in line {} has something else than zeros where its mask is off",
+                          load->location.line));
         const auto map = find_load_map(kernel_, axes_, *loop.loop, *load);
         if (!map)
           return fail(fmt::format(
