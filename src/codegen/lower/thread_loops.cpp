@@ -38,19 +38,12 @@ void ThreadLoops::elements(const Step& step) {
   families().tiles.refuse_beside_readers(loop, reads);
   const bool meets_inside = state_.meetings.inside.contains(step.order);
   if (!meets_inside) plans_.slice_streamed(loop.plan, reads);
-  std::vector<ThreadReductions::Reduction> reductions;
+  Reductions reductions;
   for (const ir::Op* op : step.reductions)
     reductions.push_back(families().reductions.begin_reduction(step, *op));
   open(loop, over_slices, "slices", loop.plan.unrolls_slices);
   std::vector<Preload> preloads = plans_.plan_preloads(loop.plan);
-  const std::int64_t words = plans_.words_held(loop.plan, reads, preloads);
-  if (loop_depth_ > 0 && !plans_.has_any_dot() && !preloads.empty() && !reads.arrays.empty())
-    loop_words_ = std::max(loop_words_, words);
-  const auto late = std::stable_partition(preloads.begin(), preloads.end(), [&](const Preload& p) {
-    return !plans_.is_late(loop.plan, p, words > ElementPlans::most_words_held);
-  });
-  std::vector<Preload> late_loads(late, preloads.end());
-  preloads.erase(late, preloads.end());
+  std::vector<Preload> late_loads = take_late(loop, reads, preloads);
   families().rows.fill_row(loop, late_loads);
   load_first(loop, preloads, false);
   if (meets_inside) families().tiles.part_accesses(loop, reads, preloads);
@@ -59,25 +52,52 @@ void ThreadLoops::elements(const Step& step) {
     return close(loop, over_slices);
   open(loop, over_vectors, "vectors", true);
   load_first(loop, late_loads, true);
+  work_on_vector(loop, step, preloads, reductions);
+  close(loop, over_vectors);
+  close(loop, over_slices);
+  families().atomics.end_fenced();
+  end_step(step, reductions);
+}
 
-  // Stores go in vectors when all of them can, so that their order stays.
-  std::map<const ir::Op*, ir::Value> vectors;
+// Preloads that wait until their vector's turn, out of the others.
+std::vector<ThreadLoops::Preload> ThreadLoops::take_late(const Loop& loop, const TileReads& reads,
+                                                         std::vector<Preload>& preloads) {
+  const std::int64_t words = plans_.words_held(loop.plan, reads, preloads);
+  if (loop_depth_ > 0 && !plans_.has_any_dot() && !preloads.empty() && !reads.arrays.empty())
+    loop_words_ = std::max(loop_words_, words);
+  const auto late = std::stable_partition(preloads.begin(), preloads.end(), [&](const Preload& p) {
+    return !plans_.is_late(loop.plan, p, words > ElementPlans::most_words_held);
+  });
+  std::vector<Preload> out(late, preloads.end());
+  preloads.erase(late, preloads.end());
+  return out;
+}
+
+// The step's writes, if all of them can go in vectors, so that their order stays.
+std::vector<ThreadLoops::VectorAccess> ThreadLoops::vector_stores(const Loop& loop,
+                                                                  const Step& step) const {
   std::vector<VectorAccess> stores;
-  bool can_all = loop.plan.log_vector > 0;
+  if (loop.plan.log_vector == 0) return {};
   for (const ir::Op* op : step.ops) {
     if (!op->facts().has(ir::Writes)) continue;
-    const auto access = op->kind == OpKind::Store || plans_.adds_in_vectors(*op)
-                            ? plans_.vector_access(loop.plan.frame, *op, loop.plan.frame.place)
-                            : std::nullopt;
-    can_all &= access.has_value();
-    if (access) stores.push_back(*access);
+    if (op->kind != OpKind::Store && !plans_.adds_in_vectors(*op)) return {};
+    const auto access = plans_.vector_access(loop.plan.frame, *op, loop.plan.frame.place);
+    if (!access) return {};
+    stores.push_back(*access);
   }
-  if (can_all)
-    for (const VectorAccess& access : stores)
-      vectors[access.op] =
-          make_array(names_.make(kernel_.name_of(access.op->operands[1]) + "_out", "out"),
-                     memory_type(kernel_.type(access.op->operands[1]).element()),
-                     std::int64_t{1} << loop.plan.log_vector, access.op->location);
+  return stores;
+}
+
+// What is loaded is computed with, element by element, and results go in vectors where they can.
+void ThreadLoops::work_on_vector(Loop& loop, const Step& step, const std::vector<Preload>& preloads,
+                                 const Reductions& reductions) {
+  const std::vector<VectorAccess> stores = vector_stores(loop, step);
+  std::map<const ir::Op*, ir::Value> vectors;
+  for (const VectorAccess& access : stores)
+    vectors[access.op] =
+        make_array(names_.make(kernel_.name_of(access.op->operands[1]) + "_out", "out"),
+                   memory_type(kernel_.type(access.op->operands[1]).element()),
+                   std::int64_t{1} << loop.plan.log_vector, access.op->location);
   const std::vector<VectorKeep> keeps = families().tiles.plan_vector_keeps(loop, preloads);
   if (!reductions.empty() || !families().tiles.keeps_all(step, keeps)) {
     open(loop, within_vector, "elements", true);
@@ -88,12 +108,11 @@ void ThreadLoops::elements(const Step& step) {
     close(loop, within_vector);
   }
   for (const VectorKeep& kept : keeps) families().tiles.keep_vector(loop, kept);
-  if (can_all)
-    for (const VectorAccess& access : stores)
-      families().vectors.store_vector(loop, access, vectors[access.op]);
-  close(loop, over_vectors);
-  close(loop, over_slices);
-  families().atomics.end_fenced();
+  for (const VectorAccess& access : stores)
+    families().vectors.store_vector(loop, access, vectors[access.op]);
+}
+
+void ThreadLoops::end_step(const Step& step, const Reductions& reductions) {
   for (const ir::Value value : step.kept) {
     families().rings.swap_lanes(value);
     families().groups.note_written(value);
@@ -142,8 +161,7 @@ void ThreadLoops::load_first(Loop& loop, std::vector<Preload>& preloads, bool is
       tiles.push_back(array(preload.value));
     } else {
       tiles.push_back(make_array(names_.make(kernel_.name_of(preload.value) + "_tile", "tile"),
-                                 preload.access ? memory_type(type) : type,
-                                 std::int64_t{1} << bits,
+                                 preload.access ? memory_type(type) : type, std::int64_t{1} << bits,
                                  preload.access ? preload.access->op->location : ir::Location{}));
     }
     preload.tile = out_.name_of(tiles.back());

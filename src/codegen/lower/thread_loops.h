@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/lower/thread_elements.h"
+#include "codegen/lower/thread_reductions.h"
 #include "codegen/lower/thread_tiles.h"
 
 namespace tilewright {
@@ -26,12 +27,19 @@ class ThreadLoops : private ThreadElements {
  private:
   using Preload = ElementPlans::Preload;
   using VectorAccess = ElementPlans::VectorAccess;
+  using Reductions = std::vector<ThreadReductions::Reduction>;
   // Written when the element's ops are done.
   struct Delayed {
     ir::Value array, index, value;
     ir::Value condition = {};
   };
 
+  std::vector<Preload> take_late(const Loop& loop, const TileReads& reads,
+                                 std::vector<Preload>& preloads);
+  std::vector<VectorAccess> vector_stores(const Loop& loop, const Step& step) const;
+  void work_on_vector(Loop& loop, const Step& step, const std::vector<Preload>& preloads,
+                      const Reductions& reductions);
+  void end_step(const Step& step, const Reductions& reductions);
   void load_first(Loop& loop, std::vector<Preload>& preloads, bool is_inside);
   bool is_only_loaded(const Step& step, const std::vector<Preload>& preloads) const;
   void write_delayed();
