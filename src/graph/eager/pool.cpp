@@ -26,7 +26,6 @@ struct PoolNumbers {
   std::int64_t stride(std::size_t d) const { return numbers[2 + d]; }
   std::int64_t padding(std::size_t d) const { return numbers[4 + d]; }
   std::int64_t dilation(std::size_t d) const { return numbers[6 + d]; }
-  bool counts_padding() const { return numbers[8] != 0; }
 };
 
 PoolNumbers pool_numbers(const Pair2d& window, const PoolOptions& options) {
