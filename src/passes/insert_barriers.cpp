@@ -198,15 +198,16 @@ void remove_doubles(Region& region) {
 
 void insert_barriers(ir::Kernel& kernel, const Target&) {
   auto find = ir::unordered_finder(kernel);
+  Places places;  // of all but barriers, which move nothing
   while (true) {
     const std::vector<ir::Unordered> pairs = find();
     if (pairs.empty()) return remove_doubles(kernel.body);
-    Places places;
-    find_places(kernel.body, nullptr, places);
+    if (places.empty()) find_places(kernel.body, nullptr, places);
     Spot deepest;
     if (std::any_of(pairs.begin(), pairs.end(), [](auto& pair) { return pair.is_under_way; })) {
       wait_for_copies(kernel, places, pairs);
       find = ir::unordered_finder(kernel);
+      places.clear();
       continue;
     }
     bool is_of_warps = true;

@@ -70,10 +70,11 @@ void loop_over_programs(Kernel& kernel) {
   loop->regions[0].arguments = {program};
   std::vector<Op*> ops;
   std::vector<Value> ids;
-  for (Op* op : body.ops) {
-    if (op->kind == OpKind::ProgramId) ids.push_back(op->result());
-    else ops.push_back(op);
-  }
+  for (Op* op : body.ops)
+    if (op->kind != OpKind::ProgramId) ops.push_back(op);
+  ir::walk(body, [&](Op& op) {
+    if (op.kind == OpKind::ProgramId) ids.push_back(op.result());  // in loops, too
+  });
   ir::walk(body, [&](Op& op) {
     for (Value& operand : op.operands)
       if (std::find(ids.begin(), ids.end(), operand) != ids.end()) operand = program;

@@ -13,7 +13,9 @@
 #include "passes/eliminate_dead_code.h"
 #include "passes/persist_programs.h"
 #include "passes/roles/delay_pairs.h"
+#include "passes/roles/empty_maps.h"
 #include "passes/roles/model.h"
+#include "passes/roles/producer_needs.h"
 #include "passes/roles/ring_loops.h"
 #include "passes/roles/split_rounds.h"
 
@@ -98,6 +100,7 @@ class Splitter {
                          other->location.line);
     found_ = find_ring_loops(kernel_);
     if (!found_.problem.empty()) return found_.problem;
+    if (std::string needs = problem_of_producer(kernel_, found_); !needs.empty()) return needs;
     if (options_.asks_model && !pays(kernel_, found_, options_.num_warps))
       return "its products are too small for it";
     if (options_.delays && !found_.is_lagging) pairs_ = find_delayed_pairs(kernel_, found_);
@@ -201,6 +204,7 @@ class Splitter {
     for (const RingLoop& from : found_.loops) loops.push_back(clones_.at(from.loop));
     const std::map<const Op*, Value> positions = carry_position(region, loops);
     if (!pairs_.empty()) copy_zeros(region, *loops.front());
+    find_elements(region);
     for (std::size_t i = 0; i < loops.size(); ++i) {
       Region copies;
       copy_tiles(found_.loops[i], positions.at(loops[i]), copies);
@@ -209,6 +213,16 @@ class Splitter {
       for (const char* name : {"stages", "unroll"}) loops[i]->erase(name);
     }
     silence(region);
+  }
+
+  void find_elements(Region& region) {
+    Region start;
+    {
+      const ir::Builder::Into into(build_, start);
+      for (const LoadMap& map : found_.loops.front().maps)
+        have_elements_.push_back(has_elements(build_, kernel_, map.map));
+    }
+    region.ops.insert(region.ops.begin(), start.ops.begin(), start.ops.end());
   }
 
   void copy_tiles(const RingLoop& from, Value round, Region& copies) {
@@ -225,6 +239,10 @@ class Splitter {
       std::vector<Value> operands = {position};
       for (const Polynomial& at : from.maps[i].coordinates)
         operands.push_back(at.build(build_, renamed_));
+      const ir::KernelMap& map = from.maps[i].map;
+      operands[1] =
+          first_coordinate(build_, have_elements_[i], operands[1],
+                           kernel_.type(from.loads[i]->result()).size(map.dimensions[0].of_tile));
       build_.create(OpKind::CopyMap, std::move(operands), {},
                     {{"map", from.maps[i].map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
     }
@@ -445,6 +463,7 @@ class Splitter {
   int slots_ = 0;
   std::int64_t parts_ = 1;                    // that each round is taken into
   std::vector<std::string> buffers_, rings_;  // of each tile of a round
+  std::vector<Value> have_elements_;          // their tensors; none: in any launch
   std::map<const Op*, Op*> clones_;
   Renamed renamed_;
   Renamed forwarded_;

@@ -12,6 +12,7 @@
 #include "ir/roles.h"
 #include "layout/map_box.h"
 #include "passes/axis_info.h"
+#include "passes/roles/empty_maps.h"
 #include "passes/roles/load_maps.h"
 
 namespace tilewright {
@@ -24,7 +25,7 @@ using ir::Region;
 using ir::Type;
 using ir::Value;
 
-constexpr std::int64_t least_lines = 8;  // of a warp: the period of the order maps read in
+constexpr std::int64_t least_lines = 8;        // of a warp: the period of the order maps read in
 constexpr std::int64_t room_for_words = 1024;  // its words, and where slots are aligned
 
 std::int64_t stored_bytes(const Type& type) {
@@ -140,6 +141,9 @@ class MapStorer {
         build_.create(OpKind::Barrier, {}, {});
       }
       for (const Polynomial& at : found.coordinates) operands.push_back(at.build(build_, {}));
+      const Type& tile = kernel_.type(store.operands[1]);
+      operands[1] = first_coordinate(build_, has_elements(build_, kernel_, found.map), operands[1],
+                                     tile.size(found.map.dimensions[0].of_tile));
     }
     store.kind = OpKind::StoreMap;
     store.operands = std::move(operands);

@@ -55,7 +55,7 @@ void plan_shape(const ir::Kernel& kernel, const ProgramShape& shape, LaunchStep&
   step.parameters.push_back({.kind = KernelParameter::Kind::GridSize, .index = axis});
 }
 
-// At least so much: a map of nothing cannot be made, and nobody copies from it.
+// At least so much: a map of nothing cannot be made (passes/roles/empty_maps.h).
 PlanExpression number_of(const ir::LaunchNumber& number, std::int64_t times, std::int64_t least) {
   using Kind = PlanOp::Kind;
   if (number.arguments.empty()) return constant(number.factor * times);

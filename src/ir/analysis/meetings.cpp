@@ -113,7 +113,10 @@ class SharedWalk {
     for (const Access& access : state_.storing) report({nullptr, access.op, false, true});
     return std::move(found_);
   }
-  std::vector<Unordered> unshown() { return std::move(not_shown_); }
+  std::vector<Unordered> unshown() {
+    if (has_readers_) static_cast<void>(run());
+    return std::move(not_shown_);
+  }
 
  private:
   // What may have happened since the last barrier.
@@ -535,9 +538,7 @@ std::function<std::vector<Unordered>()> unordered_finder(const Kernel& kernel) {
 }
 
 std::vector<Unordered> find_unshown(const Kernel& kernel) {
-  SharedWalk walk(kernel);
-  static_cast<void>(walk.run());
-  return walk.unshown();
+  return SharedWalk(kernel).unshown();
 }
 
 }  // namespace tilewright::ir

@@ -2,7 +2,8 @@
 // fuzz/kernels/product_roles.cpp — products that have a producer and consumers by themselves: rows
 // that wrap or not, both orders of B, ends of the depth, rounds too deep for three slots, loops of
 // the kernel's own over tiles, strides that may be 0, rounds whose number is known, results with a
-// margin, masked elements that are no zeros, sums of an operand's rows.
+// margin, masked elements that are no zeros, sums of an operand's rows, rounds behind the depth,
+// rounds that are stored and loaded.
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -38,6 +39,8 @@ class ProductRolesDraft {
     std::mt19937 own(seed * 40503u + 7u);  // so that the kernels of older seeds stay as they were
     if (own() % 6 == 0) other_ = "1.0";
     adds_rows_ = own() % 6 == 0;
+    more_rounds_ = own() % 6 == 0 ? 1 : 0;
+    stores_rounds_ = own() % 6 == 0;
   }
 
   Program run() {
@@ -48,6 +51,10 @@ class ProductRolesDraft {
         {dtype_, left}, {dtype_, right}, {f16, std::int64_t{m_} * (n_ + pad_), Memory::Fill::Zero}};
     program_.pointers = {{"a", 0, 0}, {"b", 1, 0}, {"c", 2, 0}};
     program_.integers = {{"m", m_}, {"n", n_}, {"k", k_}};
+    if (stores_rounds_) {
+      program_.memory.push_back({i32, 2, Memory::Fill::Zero});
+      program_.pointers.push_back({"r", 3, 0});
+    }
     if (has_strides_) {
       program_.integers.push_back({"sa", k_});
       program_.integers.push_back({"sb", is_turned_ ? k_ : n_});
@@ -118,8 +125,13 @@ class ProductRolesDraft {
   void add_loop() {
     Statement loop;
     // A number of rounds that is known: lanes exchange what they store.
-    const std::string rounds = is_short_ ? fmt::format("{}", (k_ + depth_ - 1) / depth_)
-                                         : fmt::format("tl.cdiv(k, {})", depth_);
+    std::string rounds = is_short_ ? fmt::format("{}", (k_ + depth_ - 1) / depth_ + more_rounds_)
+                                   : fmt::format("tl.cdiv(k, {})", depth_);
+    if (!is_short_ && more_rounds_ > 0) rounds += fmt::format(" + {}", more_rounds_);
+    if (stores_rounds_) {
+      line("tl.store(r + pid, {})", rounds);
+      rounds = "tl.load(r + pid)";
+    }
     loop.branches.push_back({fmt::format("for i in range(0, {}):", rounds), {}});
     Block* const outside = std::exchange(to_, &loop.branches[0].body);
     line("left = tl.load(a_tiles, mask=d[None, :] < k - i * {}, other={})", depth_, other_);
@@ -140,8 +152,10 @@ class ProductRolesDraft {
   int pad_ = 0;  // behind each line of the result, which is not stored
   bool is_turned_ = false, wraps_ = false;
   bool loops_ = false, has_strides_ = false, is_short_ = false;
-  bool adds_rows_ = false;     // of the left operand, beside the product
-  const char* other_ = "0.0";  // what loads have where their mask is off
+  bool adds_rows_ = false;      // of the left operand, beside the product
+  int more_rounds_ = 0;         // than the depth has
+  bool stores_rounds_ = false;  // how many there are
+  const char* other_ = "0.0";   // what loads have where their mask is off
 };
 
 }  // namespace

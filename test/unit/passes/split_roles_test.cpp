@@ -157,6 +157,43 @@ TEST(SplitRoles, LeavesWhatIsNoTileOfATensor) {
   EXPECT_FALSE(stays(with_other("0.0")));
 }
 
+// The producer is ahead of the consumers: what they store and what they multiply is not there yet.
+TEST(SplitRoles, LeavesRoundsThatTheProducerCannotKnow) {
+  const auto problem_of = [](const std::string& text) {
+    ir::Kernel kernel = at_tile(text);
+    std::vector<std::string> notes;
+    split_roles(kernel, {.num_warps = 8, .num_stages = 2, .asks_model = false, .notes = &notes});
+    return notes.empty() ? "" : notes.front();
+  };
+  const auto with_rounds = [](const std::string& rounds) {
+    return replaced(product_text({.wrap = "add %x, %zeros"}), "%rounds = div %k_up, %depth : i32",
+                    rounds);
+  };
+  EXPECT_EQ(problem_of(with_rounds("%given = load %a : f16\n  %rounds = cast %given : i32")), "");
+  EXPECT_THAT(problem_of(with_rounds("%given = load %c : f16\n  %rounds = cast %given : i32")),
+              HasSubstr("depends on the load"));
+  std::string text = looping(with_rounds("%rounds = add %rounds_now, %none : i32"));
+  text = replaced(text, "  for %start, %count, %two (%pid: i32) {\n",
+                  "  %all = for %start, %count, %two, %two : i32 (%pid: i32, %rounds_now: i32) {\n");
+  const auto with_next = [&](const std::string& next) {
+    return std::string(text).replace(text.rfind("  yield\n"), 8, next);
+  };
+  EXPECT_EQ(problem_of(with_next("  %more = add %rounds_now, %one : i32\n  yield %more\n")), "");
+  EXPECT_THAT(problem_of(with_next(R"(
+  %most = reduce %sum {axis = 1} : f32[16] (%p: f32, %q: f32) {
+    %larger = max %p, %q : f32
+    yield %larger
+  }
+  %last = reduce %most {axis = 0} : f32 (%r: f32, %s: f32) {
+    %largest = max %r, %s : f32
+    yield %largest
+  }
+  %rounds_then = cast %last : i32
+  yield %rounds_then
+)")),
+              HasSubstr("depends on the product"));
+}
+
 // ---- Planted bugs
 
 TEST(SplitRolesProtocol, MissingReleaseIsNamed) {
