@@ -71,21 +71,36 @@ bool is_inside_external(const LoadedModule& module) {
 }
 
 bool is_triton_builtin(const Binding& binding) {
-  return binding.kind == Binding::Kind::External && binding.external.starts_with("triton.");
+  return binding.kind == Binding::Kind::External &&
+         (binding.external == "triton" || binding.external.starts_with("triton."));
 }
 
 bool is_none(const Binding& binding) {
   return binding.kind == Binding::Kind::Constant && is<NoneLiteral>(binding.node);
 }
 
-// The best of what may hold: a Triton builtin, then the last that resolves and is not the `None` of
-// a fallback.
+// A function that only says that the real one is missing: nothing but `raise` follows its text.
+bool only_raises(const Binding& binding) {
+  const auto* function =
+      binding.kind == Binding::Kind::Function ? cast_if<FunctionDef>(binding.node) : nullptr;
+  if (function == nullptr) return false;
+  const auto is_text = [](const Node* node) {
+    const auto* statement = cast_if<ExprStmt>(node);
+    return statement != nullptr && is<StrLiteral>(statement->value);
+  };
+  const NodeList& body = function->body;
+  const std::size_t first = !body.empty() && is_text(body[0]) ? 1 : 0;
+  return body.size() == first + 1 && is<Raise>(body[first]);
+}
+
+// The best of what may hold: a Triton builtin, then the last that resolves and is no fallback, such
+// as `None`.
 Binding most_likely(std::vector<Binding> candidates) {
   if (candidates.size() > 1) {
     for (const Binding& candidate : candidates)
       if (is_triton_builtin(candidate)) return candidate;
     for (auto candidate = candidates.rbegin(); candidate != candidates.rend(); ++candidate)
-      if (*candidate && !is_none(*candidate)) return *candidate;
+      if (*candidate && !is_none(*candidate) && !only_raises(*candidate)) return *candidate;
   }
   return candidates.back();
 }

@@ -86,6 +86,19 @@ TEST(PythonModuleLoader, ConditionalBindingsPreferTritonThenTheLast) {
   EXPECT_EQ(name_in("try:\n  def f(): pass\nexcept ImportError:\n  f = None\n", "f"),
             "function f in t");
   EXPECT_EQ(name_in("X = 1\nX = 2\n", "X"), "constant in t line 2");
+  EXPECT_EQ(name_in("if A:\n  import triton\nelse:\n  triton = Placeholder()\n", "triton"),
+            "external triton");
+}
+
+TEST(PythonModuleLoader, AFunctionThatOnlyRaisesIsLessLikelyThanAnother) {
+  const auto line = [](const std::string& text) {
+    ModuleLoader loader;
+    return loader.lookup(loader.load_text("t.py", text), "f").node->span.line;
+  };
+  EXPECT_EQ(line("if A:\n  def f(): pass\nelse:\n  def f():\n    raise RuntimeError()\n"), 2);
+  EXPECT_EQ(line("if A:\n  def f(): pass\nelse:\n  def f():\n    'no'\n    raise E()\n"), 2);
+  EXPECT_EQ(line("if A:\n  def f(): pass\nelse:\n  def f():\n    x = 1\n    raise E(x)\n"), 4);
+  EXPECT_EQ(line("def f(): pass\ndef f():\n  raise RuntimeError()\n"), 2);
 }
 
 TEST(PythonModuleLoader, CallFormDecoratorsKeepTheFunction) {
