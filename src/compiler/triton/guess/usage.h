@@ -24,6 +24,7 @@ struct ParameterUse {
   bool holds_integers = false;  // what is loaded through it serves as an index, a bound, a mask
   bool holds_indices = false;   // ... of an address
   bool holds_floats = false;    // what is loaded through it goes into exp, sqrt, dot
+  bool holds_flags = false;     // `not` of what is loaded through it
   bool is_atomic = false;
   bool is_flag = false;      // `if x`, `not x`
   bool is_optional = false;  // `x is None`
