@@ -303,8 +303,8 @@ std::vector<std::string> ModuleLoader::external_stars(const LoadedModule& module
   return packages;
 }
 
-// The last resort is a folder above the file that has the package's own name: packages without
-// __init__.py do not show where they start.
+// The last resort are folders above the file: one that has the package's own name (packages without
+// __init__.py do not show where they start), one that the package lies in, as beside its tests.
 std::vector<std::string> ModuleLoader::search_roots(const LoadedModule& module,
                                                     std::string_view dotted) const {
   const fs::path file(module.file);
@@ -312,8 +312,10 @@ std::vector<std::string> ModuleLoader::search_roots(const LoadedModule& module,
   roots.insert(roots.end(), roots_.begin(), roots_.end());
   const std::string package(dotted.substr(0, dotted.find('.')));
   for (fs::path folder = file.parent_path(); folder.has_relative_path();
-       folder = folder.parent_path())
+       folder = folder.parent_path()) {
     if (folder.filename() == package) roots.push_back(folder.parent_path().string());
+    if (is_file((folder / package / "__init__.py").string())) roots.push_back(folder.string());
+  }
   return roots;
 }
 

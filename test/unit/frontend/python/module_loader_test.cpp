@@ -177,6 +177,15 @@ TEST(PythonModuleLoader, APackageMayImportItsOwnFiles) {
   EXPECT_EQ(describe(loader.lookup(user, "y")), "constant in lib.runtime line 1");
 }
 
+TEST(PythonModuleLoader, PackagesAreFoundBesideTheirTests) {
+  const PythonProject project({{"parts/__init__.py", ""},
+                               {"parts/helper.py", "def f(): pass\n"},
+                               {"test/deep/test_it.py", "from parts.helper import f\n"}});
+  ModuleLoader loader;
+  const LoadedModule& module = loader.load(project.path("test/deep/test_it.py"));
+  EXPECT_EQ(describe(loader.lookup(module, "f")), "function f in parts.helper");
+}
+
 TEST(PythonModuleLoader, PackagesWithoutInitAreFoundByTheirName) {
   const PythonProject project({{"lib/parts/helper.py", "def f(): pass\n"},
                                {"lib/kernels/deep/kernel.py", "from lib.parts.helper import f\n"}});
