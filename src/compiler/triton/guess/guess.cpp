@@ -259,6 +259,7 @@ Guess Guesser::guess(const python::DecoratedFunction& function, const GuessChoic
              !by_heuristics.contains(parameter.name))
       signature[parameter.name] = constant_parameter(launched->second);
     else if (is_default_enough(parameter, use)) continue;
+    else if (use.is_one) signature[parameter.name] = constant_parameter(triton::Value::integer(1));
     else if (parameter.is_constexpr)
       signature[parameter.name] = constant_parameter(guess_constant(parameter, use, choices));
     else if (choices.optionals_are_none && use.is_optional)

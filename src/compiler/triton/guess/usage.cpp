@@ -334,7 +334,7 @@ class Reader {
     if (is_triton && (last == "load" || last == "store" || last.starts_with("atomic_")))
       return access(call, last);
     if (is_triton && (last == "make_block_ptr" || last == "make_tensor_descriptor"))
-      return make_block(call);
+      return make_block(call, last == "make_tensor_descriptor");
     if (last == "range" || last == "static_range") return range(call, last == "static_range");
     if (is_triton && (last == "arange" || last == "zeros" || last == "full" || last == "reshape" ||
                       last == "broadcast_to" || last == "view"))
@@ -370,7 +370,7 @@ class Reader {
     mark(origin.terms, &ParameterUse::is_integer);
   }
 
-  Origin make_block(const Call& call) {
+  Origin make_block(const Call& call, bool is_descriptor) {
     const Origin base = expression(argument(call, "base", 0));
     mark(base.pointers, &ParameterUse::is_pointer);
     mark_offset(base);
@@ -381,6 +381,10 @@ class Reader {
     for (const char* part : {"shape", "strides", "offsets"})
       if (const Node* list = argument(call, part, part[0] == 's' ? (part[1] == 'h' ? 1 : 2) : 3))
         mark_numbers(expression(list));
+    const Node* strides = is_descriptor ? argument(call, "strides", 2) : nullptr;
+    if (const NodeList* all = strides == nullptr ? nullptr : elements(strides);
+        all && !all->empty())
+      mark_direct(expression((*all)[all->size() - 1]), &ParameterUse::is_one);
     return {base.pointers, {}, -1};
   }
 
@@ -489,9 +493,9 @@ void ParameterUse::merge(const ParameterUse& other) {
        {&ParameterUse::is_pointer, &ParameterUse::is_descriptor, &ParameterUse::is_tuple,
         &ParameterUse::holds_integers, &ParameterUse::holds_indices, &ParameterUse::holds_floats,
         &ParameterUse::holds_flags, &ParameterUse::is_atomic, &ParameterUse::is_flag,
-        &ParameterUse::is_optional, &ParameterUse::is_type, &ParameterUse::is_size,
-        &ParameterUse::is_unrolled, &ParameterUse::is_integer, &ParameterUse::is_float,
-        &ParameterUse::is_called, &ParameterUse::is_used})
+        &ParameterUse::is_one, &ParameterUse::is_optional, &ParameterUse::is_type,
+        &ParameterUse::is_size, &ParameterUse::is_unrolled, &ParameterUse::is_integer,
+        &ParameterUse::is_float, &ParameterUse::is_called, &ParameterUse::is_used})
     this->*member = this->*member || other.*member;
   texts.insert(texts.end(), other.texts.begin(), other.texts.end());
   numbers.insert(other.numbers.begin(), other.numbers.end());

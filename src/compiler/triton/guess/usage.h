@@ -31,6 +31,7 @@ struct ParameterUse {
   bool is_type = false;      // v.to(x), dtype=x
   bool is_size = false;      // of an arange or a shape
   bool is_unrolled = false;  // a bound of static_range
+  bool is_one = false;       // the last stride of a descriptor
   bool is_integer = false;   // of //, %, range, or an offset
   bool is_float = false;     // an argument of a math function
   bool is_called = false;    // x(...)

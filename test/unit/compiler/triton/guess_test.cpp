@@ -56,6 +56,16 @@ def k(out, table, VAL_BYTES: tl.constexpr, N_FACTOR: tl.constexpr, scale: tl.con
             "*float32:16, *int64:16, 64, 4, 0.5");
 }
 
+TEST(Guesses, TheLastStrideOfADescriptorIsOne) {
+  EXPECT_EQ(guessed(R"(
+@triton.jit
+def k(x, n, stride_row, stride_column, out):
+    block = tl.make_tensor_descriptor(x, [n, n], [stride_row, stride_column], [16, 16])
+    tl.store(out, tl.sum(block.load([0, 0])))
+)"),
+            "*float32:16, int32, int32, 1, *float32:16");
+}
+
 TEST(Guesses, WordsFlagsAndValuesByTheArgumentsThatTheyStandFor) {
   EXPECT_EQ(guessed(R"(
 LIMIT = ask_the_machine()
