@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest.h"
+#include "base/text.h"
 #include "cli/cuda_call.h"
 #include "tilewright/error.h"
 #include "tilewright/load_inline.h"
@@ -47,7 +48,13 @@ struct CudaWork {
   const CudaFile& file() const { return *shared; }
 };
 
-std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
+// A compiler's first error says more than that there was one.
+std::string short_reason(const std::string& text) {
+  const std::string first = first_line(text);
+  const std::size_t error = text.find("error: ");
+  if (error == std::string::npos || error < first.size()) return first;
+  return fmt::format("{}: {}", first, first_line(std::string_view(text).substr(error)));
+}
 
 // "kernel", or "kernel<float>" where every parameter of the template is a type.
 std::string instance_of(const Declaration& kernel) {
@@ -169,7 +176,7 @@ std::string run_work(const CudaWork& work, Device device) {
                 : run_guessed_program(work, device, guess);
   } catch (const std::exception& error) {
     guess.result = "fails";
-    guess.reason = first_line_of(error.what());
+    guess.reason = short_reason(error.what());
   }
   return fmt::format("{}\n{}\n{}", guess.result, guess.reason, guess.arguments);
 }
@@ -208,7 +215,7 @@ void add_work(const std::string& path, std::vector<CudaWork>& all,
     unreadable.push_back({.file = path,
                           .kernel = "",
                           .result = "cannot be read",
-                          .reason = first_line_of(error.what()),
+                          .reason = short_reason(error.what()),
                           .arguments = ""});
   }
 }

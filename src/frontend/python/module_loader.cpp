@@ -71,21 +71,36 @@ bool is_inside_external(const LoadedModule& module) {
 }
 
 bool is_triton_builtin(const Binding& binding) {
-  return binding.kind == Binding::Kind::External && binding.external.starts_with("triton.");
+  return binding.kind == Binding::Kind::External &&
+         (binding.external == "triton" || binding.external.starts_with("triton."));
 }
 
 bool is_none(const Binding& binding) {
   return binding.kind == Binding::Kind::Constant && is<NoneLiteral>(binding.node);
 }
 
-// The best of what may hold: a Triton builtin, then the last that resolves and is not the `None` of
-// a fallback.
+// A function that only says that the real one is missing: nothing but `raise` follows its text.
+bool only_raises(const Binding& binding) {
+  const auto* function =
+      binding.kind == Binding::Kind::Function ? cast_if<FunctionDef>(binding.node) : nullptr;
+  if (function == nullptr) return false;
+  const auto is_text = [](const Node* node) {
+    const auto* statement = cast_if<ExprStmt>(node);
+    return statement != nullptr && is<StrLiteral>(statement->value);
+  };
+  const NodeList& body = function->body;
+  const std::size_t first = !body.empty() && is_text(body[0]) ? 1 : 0;
+  return body.size() == first + 1 && is<Raise>(body[first]);
+}
+
+// The best of what may hold: a Triton builtin, then the last that resolves and is no fallback, such
+// as `None`.
 Binding most_likely(std::vector<Binding> candidates) {
   if (candidates.size() > 1) {
     for (const Binding& candidate : candidates)
       if (is_triton_builtin(candidate)) return candidate;
     for (auto candidate = candidates.rbegin(); candidate != candidates.rend(); ++candidate)
-      if (*candidate && !is_none(*candidate)) return *candidate;
+      if (*candidate && !is_none(*candidate) && !only_raises(*candidate)) return *candidate;
   }
   return candidates.back();
 }
@@ -288,8 +303,8 @@ std::vector<std::string> ModuleLoader::external_stars(const LoadedModule& module
   return packages;
 }
 
-// The last resort is a folder above the file that has the package's own name: packages without
-// __init__.py do not show where they start.
+// The last resort are folders above the file: one that has the package's own name (packages without
+// __init__.py do not show where they start), one that the package lies in, as beside its tests.
 std::vector<std::string> ModuleLoader::search_roots(const LoadedModule& module,
                                                     std::string_view dotted) const {
   const fs::path file(module.file);
@@ -297,8 +312,10 @@ std::vector<std::string> ModuleLoader::search_roots(const LoadedModule& module,
   roots.insert(roots.end(), roots_.begin(), roots_.end());
   const std::string package(dotted.substr(0, dotted.find('.')));
   for (fs::path folder = file.parent_path(); folder.has_relative_path();
-       folder = folder.parent_path())
+       folder = folder.parent_path()) {
     if (folder.filename() == package) roots.push_back(folder.parent_path().string());
+    if (is_file((folder / package / "__init__.py").string())) roots.push_back(folder.string());
+  }
   return roots;
 }
 

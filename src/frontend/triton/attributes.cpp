@@ -129,27 +129,24 @@ const BuiltinRow* row_in(std::span<const BuiltinRow> rows, std::string_view name
 
 // ---- Brackets
 
+// As in Triton a ':' beyond the dimensions says nothing, and a scalar's first None makes a tensor
+// of one element wherever it stands: x[:, None] of a program id has the shape [1].
 ir::Value indexed_tensor(Semantic& semantic, ir::Value tensor, const Value& index) {
   const std::vector<Value> items = index.tuple() && index.tuple()->class_name != "slice"
                                        ? index.tuple()->items
                                        : std::vector<Value>{index};
-  const int rank = semantic.type(tensor).rank;
-  int axis = 0, seen = 0;
+  int axis = 0;
   for (const Value& item : items) {
     const Tuple* slice = item.tuple();
     const bool is_whole = slice && slice->class_name == "slice" && slice->items[0].is_none() &&
                           slice->items[1].is_none() && slice->items[2].is_none();
-    if (item.is_none()) {
-      tensor = semantic.expand_dims(tensor, axis++);
-      continue;
-    }
-    if (!is_whole)
+    if (item.is_none())
+      tensor = semantic.expand_dims(tensor, semantic.type(tensor).is_scalar() ? 0 : axis);
+    else if (!is_whole)
       throw Mistake{
           fmt::format("{} can be indexed only with ':' and None", text_of(semantic.type(tensor))),
           "a block has no single elements; use tl.gather, tl.where or a reduction"};
     ++axis;
-    if (++seen > rank)
-      throw Mistake{fmt::format("{} indices ':' for a tensor of {} dimensions", seen, rank), ""};
   }
   return tensor;
 }

@@ -177,6 +177,10 @@ Value external_value(std::string_view full_name) {
   fail_unknown(*scope, full);
 }
 
+bool is_of_outside_package(std::string_view full_name) {
+  return scope_named(full_name.substr(0, full_name.find('.'))) == nullptr;
+}
+
 bool has_external_value(std::string_view full_name) {
   try {
     external_value(full_name);

@@ -21,6 +21,9 @@ namespace tilewright::triton {
 // what is known but not supported.
 Value external_value(std::string_view full_name);
 
+// Of a package that external_value knows nothing of, such as torch.
+bool is_of_outside_package(std::string_view full_name);
+
 // Whether external_value gives something, for `hasattr(tl, ...)` and imports that may fail.
 bool has_external_value(std::string_view full_name);
 

@@ -79,6 +79,8 @@ class Frame {
   Value comparison(const py::Compare& node);
   Value name(const py::Name& node);
   Value attribute(const py::Attribute& node);
+  std::optional<Value> outside_constant(const py::Attribute& node);
+  bool is_outside(const py::Node& node) const;
   Value subscript(const py::Subscript& node);
   Value slice(const py::Slice& node);
   Value walrus(const py::NamedExpr& node);

@@ -204,7 +204,28 @@ bool Frame::is_local(const py::Node* node) const {
   return base == nullptr || variables_.contains(base->id);
 }
 
+// A constant of another package, where it can be told: torch.finfo(torch.float32).max,
+// torch.version.hip.
+std::optional<Value> Frame::outside_constant(const py::Attribute& node) {
+  return is_outside(node) ? lowering_.evaluated(module_, node) : std::nullopt;
+}
+
+// Made of names of other packages alone?
+bool Frame::is_outside(const py::Node& node) const {
+  if (const auto* name = py::cast_if<py::Name>(&node)) {
+    if (variables_.contains(name->id)) return false;
+    const py::Binding binding = lowering_.loader().resolve(module_, &node);
+    return binding.kind == py::Binding::Kind::External && is_of_outside_package(binding.external);
+  }
+  if (!py::is<py::Attribute>(&node) && !py::is<py::Call>(&node)) return false;
+  bool are_outside = true;
+  py::for_each_child(
+      node, [&](const py::Node& child) { are_outside = are_outside && is_outside(child); });
+  return are_outside;
+}
+
 Value Frame::attribute(const py::Attribute& node) {
+  if (std::optional<Value> constant = outside_constant(node)) return *std::move(constant);
   if (!is_local(&node)) {
     const py::Binding binding = lowering_.loader().resolve(module_, &node);
     if (binding && !is_of_type(binding)) return lowering_.from_binding(binding, node.name);

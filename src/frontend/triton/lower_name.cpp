@@ -160,6 +160,16 @@ Value Lowering::module_constant(const py::Binding& binding, std::string_view nam
   return value;
 }
 
+std::optional<Value> Lowering::evaluated(const py::LoadedModule& module, const py::Node& node) {
+  try {
+    const py::Value value = evaluator_.evaluate(module, &node);
+    if (value.get_if<py::ExternalValue>() != nullptr) return std::nullopt;
+    return from_python(value);
+  } catch (const SyntaxOrTypeError&) {
+    return std::nullopt;
+  }
+}
+
 const std::vector<const py::FunctionDef*>& Lowering::functions_around(
     const py::LoadedModule& module, const py::FunctionDef& function) {
   const auto [place, is_new] = around_.try_emplace(&function);

@@ -57,6 +57,8 @@ class Lowering final : public Host {
   Value global(const py::LoadedModule& module, const py::FunctionDef* function, bool is_inside,
                std::string_view name);
   Value from_python(const py::Value& value);
+  // Of an expression without variables of the kernel, where Python's evaluator can tell it.
+  std::optional<Value> evaluated(const py::LoadedModule& module, const py::Node& node);
 
   // ---- Calls (lower_call.cpp)
   Value call_function(const Function& function, const CallArguments& arguments);

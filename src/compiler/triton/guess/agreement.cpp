@@ -81,17 +81,30 @@ double largest_written(const std::vector<double>& before, const std::vector<doub
   return largest;
 }
 
+bool writes_whole_numbers(const std::vector<double>& before, const std::vector<double>& after) {
+  for (std::size_t i = 0; i < after.size(); ++i)
+    if (after[i] != before[i] && after[i] != std::trunc(after[i])) return false;
+  return true;
+}
+
 std::string float_difference(const Comparison& comparison, std::size_t t) {
   const DType dtype = comparison.expected[t].dtype();
   const std::vector<double> before = doubles(comparison.before[t]);
   const std::vector<double> a = doubles(comparison.expected[t]);
   const std::vector<double> b = doubles(comparison.got[t]);
-  const Spread spread = spread_of(before, a, runs_of(comparison, t));
+  const std::vector<std::vector<double>> runs = runs_of(comparison, t);
+  const Spread spread = spread_of(before, a, runs);
   // Sums of numbers that cancel err by a share of the numbers, not of the sum.
   const double floor = std::ldexp(largest_written(before, a), dtype == DType::Float64 ? -44 : -19);
+  // A cast to an integer, stored into floats: as for tensors of integers.
+  const bool is_whole = writes_whole_numbers(before, a) &&
+                        std::all_of(runs.begin(), runs.end(), [&](const auto& run) {
+                          return writes_whole_numbers(before, run);
+                        });
+  const double step = spread.of_tensor > 0 && is_whole ? 1 : 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-    const double allowed = two_units(dtype) * std::fabs(a[i]) + floor +
+    const double allowed = step + two_units(dtype) * std::fabs(a[i]) + floor +
                            spread_factor * (spread.of_element[i] + spread.of_tensor);
     if (std::isinf(spread.of_element[i])) continue;
     if (is_same_kind(a[i], b[i]) && std::fabs(b[i] - a[i]) <= allowed) continue;

@@ -4,8 +4,8 @@
 // Integers must be equal, floats to a few units in the last place. What differs more may still be a
 // matter of rounding: other runs in the interpreter, with roundings by chance
 // (ir/interpret/jitter.h), show how far rounding moves each element and its tensor as a whole. A
-// result may be off by four times that. Integers that rounding moves anywhere (casts of floats) may
-// be off by one besides.
+// result may be off by four times that. Integers that rounding moves anywhere (casts of floats,
+// also where they are stored as floats) may be off by one besides.
 #pragma once
 
 #include <string>

@@ -102,6 +102,8 @@ ParameterType guess_runtime(const TritonParameter& parameter, const ParameterUse
     type.type = *parameter.type;
     return type;
   }
+  if (use.is_pointer && use.holds_flags && !use.holds_indices)
+    return pointer_parameter(DType::Bool, 16);
   if (use.is_pointer || (looks_like_pointer_name(parameter.name) && !use.is_integer)) {
     const bool is_index =
         (use.holds_indices && choices.indices_win) || (use.holds_integers && choices.integers_win);
@@ -130,7 +132,7 @@ triton::Value guess_constant(const TritonParameter& parameter, const ParameterUs
     return triton::TypeValue{ir::Type::scalar(choices.floats)};
   // Each round of an unrolled loop is code, so that such numbers are small in practice.
   if (use.is_unrolled) return triton::Value::integer(use.is_size ? choices.unrolled : 2);
-  if (!use.is_size && looks_like_float(parameter.name)) return triton::Value::number(0.5);
+  if (!is_number && looks_like_float(parameter.name)) return triton::Value::number(0.5);
   return triton::Value::integer(plausible_number(parameter.name, choices.size, choices.extent));
 }
 
@@ -198,8 +200,9 @@ void set_option(const Sources& sources, const std::string& name, int& option) {
   }
 }
 
+// A default may ask something of a machine that nobody can tell here: then it is guessed too.
 bool is_default_enough(const TritonParameter& parameter, const ParameterUse& use) {
-  return parameter.has_default && (parameter.is_constexpr || !use.is_pointer);
+  return parameter.default_value && (parameter.is_constexpr || !use.is_pointer);
 }
 
 }  // namespace
@@ -256,6 +259,7 @@ Guess Guesser::guess(const python::DecoratedFunction& function, const GuessChoic
              !by_heuristics.contains(parameter.name))
       signature[parameter.name] = constant_parameter(launched->second);
     else if (is_default_enough(parameter, use)) continue;
+    else if (use.is_one) signature[parameter.name] = constant_parameter(triton::Value::integer(1));
     else if (parameter.is_constexpr)
       signature[parameter.name] = constant_parameter(guess_constant(parameter, use, choices));
     else if (choices.optionals_are_none && use.is_optional)

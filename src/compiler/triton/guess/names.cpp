@@ -65,7 +65,9 @@ bool looks_like_flag(std::string_view name) {
   return has_word(name, words);
 }
 
-bool looks_like_type(std::string_view name) { return holds(name, {"dtype", "_type"}); }
+bool looks_like_type(std::string_view name) {
+  return holds(name, {"dtype", "_type"}) && !has_word(name, {"max", "min"});
+}
 
 bool looks_like_stride(std::string_view name) {
   return holds(name, {"stride"}) || name.starts_with("s_") ||

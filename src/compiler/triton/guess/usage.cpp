@@ -40,6 +40,10 @@ const std::set<std::string_view> float_functions = {
     "tanh", "dot",  "pow", "softmax", "floor", "ceil", "fma",  "clamp", "expm1"};
 const std::set<std::string_view> whole_number_operators = {"//", "%", "<<", ">>", "&", "|", "^"};
 
+// Arguments of Triton's functions that take one of a few words.
+const std::vector<std::pair<std::string_view, std::vector<std::string>>> texts_of_keywords = {
+    {"input_precision", {"ieee", "tf32"}}, {"sem", {"relaxed", "acq_rel"}}};
+
 class Reader {
  public:
   Reader(UsageReader& usage, const LoadedModule& module, const FunctionDef& function,
@@ -136,6 +140,9 @@ class Reader {
       for (const Node* value : both->values) test(value);
     } else if (const auto* unary = cast_if<UnaryOp>(node); unary && text_of(unary->op) == "not") {
       test(unary->operand);
+      const Origin operand = expression(unary->operand);
+      if (operand.direct < 0 && is<Name>(unary->operand))
+        mark(operand.loaded, &ParameterUse::holds_flags);
     } else {
       const Origin origin = expression(node);
       mark_direct(origin, &ParameterUse::is_flag);
@@ -288,6 +295,9 @@ class Reader {
     const Origin value = expression(keyword.value);
     if (keyword.name == "dtype" || keyword.name == "out_dtype")
       mark_direct(value, &ParameterUse::is_type);
+    for (const auto& [name, texts] : texts_of_keywords)
+      if (keyword.name == name && value.direct >= 0)
+        use(value.direct).texts.insert(use(value.direct).texts.end(), texts.begin(), texts.end());
     return value;
   }
 
@@ -298,8 +308,11 @@ class Reader {
     if ((method.name == "load" || method.name == "store") && has_list && owner.direct >= 0)
       note_block(use(owner.direct), *elements(call.arguments[0]));
     if (method.name == "to") {
-      if (!call.arguments.empty())
-        mark_direct(expression(call.arguments[0]), &ParameterUse::is_type);
+      const Node* type = call.arguments.empty() ? nullptr : call.arguments[0];
+      if (const auto* made = cast_if<Call>(type);
+          made != nullptr && dotted_name(made->function).ends_with("pointer_type"))
+        mark(owner.loaded, &ParameterUse::holds_integers);
+      mark_direct(expression(type), &ParameterUse::is_type);
       return {owner.pointers, owner.loaded, -1, owner.terms};
     }
     return {{}, owner.loaded, -1, owner.terms};
@@ -321,11 +334,11 @@ class Reader {
     if (is_triton && (last == "load" || last == "store" || last.starts_with("atomic_")))
       return access(call, last);
     if (is_triton && (last == "make_block_ptr" || last == "make_tensor_descriptor"))
-      return make_block(call);
+      return make_block(call, last == "make_tensor_descriptor");
     if (last == "range" || last == "static_range") return range(call, last == "static_range");
     if (is_triton && (last == "arange" || last == "zeros" || last == "full" || last == "reshape" ||
                       last == "broadcast_to" || last == "view"))
-      return shaped(call, last == "zeros" || last == "full");
+      return shaped(call, last == "full" ? 2 : last == "zeros" ? 1 : 0);
     return other_builtin(call, last);
   }
 
@@ -357,7 +370,7 @@ class Reader {
     mark(origin.terms, &ParameterUse::is_integer);
   }
 
-  Origin make_block(const Call& call) {
+  Origin make_block(const Call& call, bool is_descriptor) {
     const Origin base = expression(argument(call, "base", 0));
     mark(base.pointers, &ParameterUse::is_pointer);
     mark_offset(base);
@@ -368,6 +381,10 @@ class Reader {
     for (const char* part : {"shape", "strides", "offsets"})
       if (const Node* list = argument(call, part, part[0] == 's' ? (part[1] == 'h' ? 1 : 2) : 3))
         mark_numbers(expression(list));
+    const Node* strides = is_descriptor ? argument(call, "strides", 2) : nullptr;
+    if (const NodeList* all = strides == nullptr ? nullptr : elements(strides);
+        all && !all->empty())
+      mark_direct(expression((*all)[all->size() - 1]), &ParameterUse::is_one);
     return {base.pointers, {}, -1};
   }
 
@@ -383,12 +400,14 @@ class Reader {
     return counter;
   }
 
-  Origin shaped(const Call& call, bool has_type) {
+  // `type_place`: where the type stands among the arguments, 0 for none; what stands between it and
+  // the shape is a value.
+  Origin shaped(const Call& call, std::size_t type_place) {
     for (std::size_t i = 0; i < call.arguments.size(); ++i) {
       const Node* node = call.arguments[i];
-      mark_direct(expression(node), has_type && i + 1 == call.arguments.size() && i > 0
-                                        ? &ParameterUse::is_type
-                                        : &ParameterUse::is_size);
+      const Origin given = expression(node);
+      if (i == 0 || type_place == 0) mark_direct(given, &ParameterUse::is_size);
+      else if (i == type_place) mark_direct(given, &ParameterUse::is_type);
       if (const NodeList* sizes = elements(node))
         for (const Node* size : *sizes) mark_direct(expression(size), &ParameterUse::is_size);
     }
@@ -453,6 +472,7 @@ class Reader {
         use(i).holds_integers = use(i).holds_integers || uses.holds_integers;
         use(i).holds_indices = use(i).holds_indices || uses.holds_indices;
         use(i).holds_floats = use(i).holds_floats || uses.holds_floats;
+        use(i).holds_flags = use(i).holds_flags || uses.holds_flags;
       }
     if (uses.is_integer) mark(origin.loaded, &ParameterUse::holds_integers);
     if (uses.is_float) mark(origin.loaded, &ParameterUse::holds_floats);
@@ -472,10 +492,10 @@ void ParameterUse::merge(const ParameterUse& other) {
   for (const auto member :
        {&ParameterUse::is_pointer, &ParameterUse::is_descriptor, &ParameterUse::is_tuple,
         &ParameterUse::holds_integers, &ParameterUse::holds_indices, &ParameterUse::holds_floats,
-        &ParameterUse::is_atomic, &ParameterUse::is_flag, &ParameterUse::is_optional,
-        &ParameterUse::is_type, &ParameterUse::is_size, &ParameterUse::is_unrolled,
-        &ParameterUse::is_integer, &ParameterUse::is_float, &ParameterUse::is_called,
-        &ParameterUse::is_used})
+        &ParameterUse::holds_flags, &ParameterUse::is_atomic, &ParameterUse::is_flag,
+        &ParameterUse::is_one, &ParameterUse::is_optional, &ParameterUse::is_type,
+        &ParameterUse::is_size, &ParameterUse::is_unrolled, &ParameterUse::is_integer,
+        &ParameterUse::is_float, &ParameterUse::is_called, &ParameterUse::is_used})
     this->*member = this->*member || other.*member;
   texts.insert(texts.end(), other.texts.begin(), other.texts.end());
   numbers.insert(other.numbers.begin(), other.numbers.end());

@@ -24,12 +24,14 @@ struct ParameterUse {
   bool holds_integers = false;  // what is loaded through it serves as an index, a bound, a mask
   bool holds_indices = false;   // ... of an address
   bool holds_floats = false;    // what is loaded through it goes into exp, sqrt, dot
+  bool holds_flags = false;     // `not` of what is loaded through it
   bool is_atomic = false;
   bool is_flag = false;      // `if x`, `not x`
   bool is_optional = false;  // `x is None`
   bool is_type = false;      // v.to(x), dtype=x
   bool is_size = false;      // of an arange or a shape
   bool is_unrolled = false;  // a bound of static_range
+  bool is_one = false;       // the last stride of a descriptor
   bool is_integer = false;   // of //, %, range, or an offset
   bool is_float = false;     // an argument of a math function
   bool is_called = false;    // x(...)

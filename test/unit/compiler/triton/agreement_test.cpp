@@ -39,6 +39,17 @@ TEST(Agreement, RoundingForgivesAsFarAsItReaches) {
   EXPECT_EQ(compared({1, 1}, {1.001f, 1}, {{1, 1.0005f}, {1, 0.9995f}}), "");
 }
 
+TEST(Agreement, WholeNumbersThatRoundingMovesMayBeOffByOne) {
+  std::vector<float> expected(400, 127), got = expected, moved = expected;
+  got[0] = 126;
+  moved[399] = 126;
+  EXPECT_EQ(compared(expected, got, {moved}), "");
+  EXPECT_EQ(compared(expected, got), "x[0] is 127 in the interpreter and 126 on the device");
+  expected[200] = got[200] = moved[200] = 0.5f;
+  EXPECT_EQ(compared(expected, got, {moved}),
+            "x[0] is 127 in the interpreter and 126 on the device");
+}
+
 TEST(Agreement, NumbersThatAreNoneMustBeTheSameOnes) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();

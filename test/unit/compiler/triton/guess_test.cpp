@@ -45,6 +45,44 @@ def k(out, KIND: tl.constexpr, LONG: tl.constexpr):
             "*float32:16, 3, 64");
 }
 
+TEST(Guesses, NumbersOfAddressesAndTablesOfPointers) {
+  EXPECT_EQ(guessed(R"(
+@triton.jit
+def k(out, table, VAL_BYTES: tl.constexpr, N_FACTOR: tl.constexpr, scale: tl.constexpr):
+    base = tl.program_id(0) // N_FACTOR + VAL_BYTES
+    x = tl.load(table).to(tl.pointer_type(tl.float16))
+    tl.store(out + base, tl.load(x) * scale)
+)"),
+            "*float32:16, *int64:16, 64, 4, 0.5");
+}
+
+TEST(Guesses, TheLastStrideOfADescriptorIsOne) {
+  EXPECT_EQ(guessed(R"(
+@triton.jit
+def k(x, n, stride_row, stride_column, out):
+    block = tl.make_tensor_descriptor(x, [n, n], [stride_row, stride_column], [16, 16])
+    tl.store(out, tl.sum(block.load([0, 0])))
+)"),
+            "*float32:16, int32, int32, 1, *float32:16");
+}
+
+TEST(Guesses, WordsFlagsAndValuesByTheArgumentsThatTheyStandFor) {
+  EXPECT_EQ(guessed(R"(
+LIMIT = ask_the_machine()
+
+@triton.jit
+def k(out, valid, PRECISION: tl.constexpr, ORDER: tl.constexpr, START: tl.constexpr,
+      fp8_dtype_max: tl.constexpr, TOP: tl.constexpr = LIMIT):
+    is_valid = tl.load(valid)
+    if not is_valid:
+        return
+    x = tl.full((16, 16), START, tl.float32)
+    x = tl.minimum(tl.dot(x, x, input_precision=PRECISION), fp8_dtype_max + TOP)
+    tl.atomic_add(out, tl.sum(x), sem=ORDER)
+)"),
+            "*float32:16, *bool:16, 'ieee', 'relaxed', 64, 64, 64");
+}
+
 TEST(Guesses, PointersThroughHelpersAndIndicesFromMemory) {
   EXPECT_EQ(guessed(R"(
 @triton.jit

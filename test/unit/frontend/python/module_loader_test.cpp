@@ -86,6 +86,19 @@ TEST(PythonModuleLoader, ConditionalBindingsPreferTritonThenTheLast) {
   EXPECT_EQ(name_in("try:\n  def f(): pass\nexcept ImportError:\n  f = None\n", "f"),
             "function f in t");
   EXPECT_EQ(name_in("X = 1\nX = 2\n", "X"), "constant in t line 2");
+  EXPECT_EQ(name_in("if A:\n  import triton\nelse:\n  triton = Placeholder()\n", "triton"),
+            "external triton");
+}
+
+TEST(PythonModuleLoader, AFunctionThatOnlyRaisesIsLessLikelyThanAnother) {
+  const auto line = [](const std::string& text) {
+    ModuleLoader loader;
+    return loader.lookup(loader.load_text("t.py", text), "f").node->span.line;
+  };
+  EXPECT_EQ(line("if A:\n  def f(): pass\nelse:\n  def f():\n    raise RuntimeError()\n"), 2);
+  EXPECT_EQ(line("if A:\n  def f(): pass\nelse:\n  def f():\n    'no'\n    raise E()\n"), 2);
+  EXPECT_EQ(line("if A:\n  def f(): pass\nelse:\n  def f():\n    x = 1\n    raise E(x)\n"), 4);
+  EXPECT_EQ(line("def f(): pass\ndef f():\n  raise RuntimeError()\n"), 2);
 }
 
 TEST(PythonModuleLoader, CallFormDecoratorsKeepTheFunction) {
@@ -162,6 +175,15 @@ TEST(PythonModuleLoader, APackageMayImportItsOwnFiles) {
   const LoadedModule& user = loader.load(project.path("lib/user.py"));
   EXPECT_EQ(describe(loader.lookup(user, "runtime")), "module lib.runtime");
   EXPECT_EQ(describe(loader.lookup(user, "y")), "constant in lib.runtime line 1");
+}
+
+TEST(PythonModuleLoader, PackagesAreFoundBesideTheirTests) {
+  const PythonProject project({{"parts/__init__.py", ""},
+                               {"parts/helper.py", "def f(): pass\n"},
+                               {"test/deep/test_it.py", "from parts.helper import f\n"}});
+  ModuleLoader loader;
+  const LoadedModule& module = loader.load(project.path("test/deep/test_it.py"));
+  EXPECT_EQ(describe(loader.lookup(module, "f")), "function f in parts.helper");
 }
 
 TEST(PythonModuleLoader, PackagesWithoutInitAreFoundByTheirName) {

@@ -162,6 +162,18 @@ TEST(Shapes, Indexing) {
   EXPECT_EQ(at({slice(), Value()}), "int32[4, 1]");
   EXPECT_EQ(at({Value(), slice()}), "int32[1, 4]");
   EXPECT_EQ(at({Value(), slice(), Value()}), "int32[1, 4, 1]");
+  const Value one = test.number(i32, 7);
+  const auto scalar_indexed = [&](std::vector<Value> index) {
+    return type_text(test, subscript(test.semantic, one, Value::tuple(std::move(index))));
+  };
+  EXPECT_EQ(scalar_indexed({slice(), Value()}), "int32[1]");
+  EXPECT_EQ(scalar_indexed({Value(), slice()}), "int32[1]");
+  EXPECT_EQ(scalar_indexed({Value(), Value()}), "int32[1, 1]");
+  EXPECT_EQ(scalar_indexed({slice(), slice()}), "int32");
+  EXPECT_EQ(mistake([&] {
+              scalar_indexed({slice(), Value(), Value()});
+            }),
+            "axis 2 is out of the range of 2 dimensions");
   EXPECT_EQ(mistake([&] { subscript(test.semantic, x, integer(0)); }),
             "int32[4] can be indexed only with ':' and None (a block has no single elements; use "
             "tl.gather, tl.where or a reduction)");

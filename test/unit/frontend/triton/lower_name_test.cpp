@@ -33,6 +33,21 @@ KIND = tl.int32
                                        "Triton wants it wrapped in tl.constexpr(...)"));
 }
 
+TEST(LowerName, ConstantsOfOtherPackagesThatCanBeTold) {
+  const std::string text = kernel_text(
+      "x = n\n"
+      "if tl.constexpr(torch.version.hip is not None):\n    x += 1000\n"
+      "top: tl.constexpr = torch.finfo(torch.float16).max\n"
+      "tl.store(out, x + (top + torch.iinfo(torch.int8).min).to(tl.int32))",
+      "import torch\n");
+  EXPECT_EQ(run_kernel(text, 5).front(), 5 + 65504 - 128);
+  // A name of the kernel hides one of the module.
+  const std::string hidden = kernel_text(
+      "T: tl.constexpr = tl.float32\ntl.store(out, torch.finfo(T).max.to(tl.int32))",
+      "import torch\nT = torch.float16\n");
+  EXPECT_THROW(run_kernel(hidden), SyntaxOrTypeError);
+}
+
 TEST(LowerName, AttributesOfElementTypes) {
   const std::string text = kernel_text(
       "x = tl.float16.primitive_bitwidth + 100 * tl.int64.itemsize\n"
