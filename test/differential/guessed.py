@@ -12,6 +12,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -49,7 +50,7 @@ def keep_launches(file, folder, options):
     command = [options.tilewright, "run", str(file), "--guess", "--device", "emulate", "--json",
                "--jobs", str(options.jobs), "--limit", str(options.timeout), "--keep", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-    if done.returncode and "there is no kernel" in done.stderr:
+    if done.returncode and re.search("there is no (Triton )?kernel", done.stderr):
         return []
     if done.returncode:
         return [{"file": str(file), "kernel": "", "result": "cannot be read", "folder": None,
