@@ -176,6 +176,9 @@ std::function<void()> add_run(CLI::App& app) {
   CLI::Option* guess = verb->add_flag(
       "--guess", options->guess,
       "Runs every kernel of a file or folder on guessed inputs, here and in the interpreter");
+  verb->add_option("--keep", options->keep,
+                   "Folder for launch.json and the tensors of every launch, instead of comparing")
+      ->needs(guess);
   add_isolation(*verb, options->isolation, guess);
   add_json(*verb, options->json);
   return [options] { options->guess ? run_run_guess(*options) : run_run(*options); };

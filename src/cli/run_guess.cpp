@@ -96,6 +96,12 @@ void check_device(Device device) {
       });
 }
 
+// Where the launch of the i-th kernel is kept; empty: nowhere.
+std::string folder_of(const RunVerbOptions& options, std::size_t i, const std::string& kernel) {
+  if (options.keep.empty()) return "";
+  return fmt::format("{}/{:04}-{}", options.keep, i, kernel);
+}
+
 }  // namespace
 
 void run_run_guess(const RunVerbOptions& options) {
@@ -130,7 +136,9 @@ void run_run_guess(const RunVerbOptions& options) {
     run_isolated(
         kernels.size(), options.isolation,
         [&](std::size_t i) {
-          return encoded(run_kernel(loader, guesser, kernels[i], {place.device, place.emulate()}));
+          return encoded(
+              run_kernel(loader, guesser, kernels[i],
+                         {place.device, place.emulate(), folder_of(options, i, kernels[i].name)}));
         },
         [&](std::size_t i, const IsolatedResult& result) {
           rows[first + i] = row_of(kernels[i], result);

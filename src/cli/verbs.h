@@ -68,6 +68,7 @@ struct RunVerbOptions {
   bool flush_to_zero = false;
   bool debug = false;
   bool guess = false;
+  std::string keep;     // with --guess: a folder for the launches, which are not compared
   Isolation isolation;  // with --guess
 };
 void run_run(const RunVerbOptions& options);

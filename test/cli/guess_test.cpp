@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "bench/json.h"
 #include "command.h"
@@ -66,6 +68,28 @@ TEST(Guess, WrongCommandLines) {
   r = tilewright_command({"compile", ".", "--guess", "--target", "cpu", "--stage", "il"});
   EXPECT_EQ(r.exit_code, 2);
   EXPECT_EQ(r.error, "tilewright: --stage has no 'il'; did you mean 'ir'?\n");
+}
+
+TEST(Guess, KeepsLaunchesForOthers) {
+  const TemporaryFolder folder;
+  write(folder.path() + "/kernels.py",
+        "import triton\nimport triton.language as tl\n"
+        "@triton.jit\ndef scale(x, n, alpha, BLOCK: tl.constexpr):\n"
+        "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    tl.store(x + i, tl.load(x + i, mask=i < n) * alpha, mask=i < n)\n");
+  const std::string kept = folder.path() + "/kept";
+  const CommandResult r = tilewright_command(
+      {"run", folder.path(), "--guess", "--device", "emulate", "--keep", kept, "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_EQ(parse_json(r.output)["kernels"][0]["result"], "kept");
+  std::ifstream file(kept + "/0000-scale/launch.json");
+  const auto launch = parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
+  EXPECT_EQ(launch["kernel"], "scale");
+  EXPECT_EQ(launch["parameters"]["x"]["pointer"], "float32");
+  EXPECT_EQ(launch["parameters"]["BLOCK"]["constant"], 64);
+  EXPECT_EQ(launch["arguments"][1]["name"], "n");
+  for (const char* moment : {"before", "after", "rounded0"})
+    EXPECT_TRUE(std::filesystem::exists(fmt::format("{}/0000-scale/0.{}.npy", kept, moment)));
 }
 
 TEST(Guess, EveryKernelHasItsTimeAndKeepsItsPlace) {

@@ -47,7 +47,7 @@ def arguments_of(kernel, case, arrays):
     return signature, fixed, values
 
 
-def ttir_of(kernel, signature, constants):
+def ttir_of(kernel, signature, constants, num_warps=4):
     """As triton.compile would begin for an H100."""
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget
@@ -56,7 +56,7 @@ def ttir_of(kernel, signature, constants):
 
     target = GPUTarget("cuda", 90, 32)
     backend, source = make_backend(target), ASTSource(kernel, signature, constants, {})
-    options, context = backend.parse_options({}), ir.context()
+    options, context = backend.parse_options({"num_warps": num_warps}), ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
     module = source.make_ir(target, options, backend.get_codegen_implementation(options),

@@ -15,6 +15,9 @@ KEPT_DECORATORS = {"jit", "constexpr_function", "dataclass", "lru_cache", "cache
                    "property", "staticmethod", "noinline"}
 LOGIC = """from interpreter_patches import logical_and as _and, logical_or as _or, logical_not as _not
 """
+# What projects import from a module of theirs, which asks for a GPU first.
+PASSED_ON = {"triton": "import triton as {}", "tl": "import triton.language as {}",
+             "tldevice": "from triton.language.extra import libdevice as {}"}
 HEAD = """class _Stub:
     def __getattr__(self, name): return _Stub()
     def __call__(self, *a, **k): return a[0] if len(a) == 1 and callable(a[0]) else _Stub()
@@ -182,6 +185,8 @@ class Module:
         if isinstance(node, ast.ImportFrom):
             path = f"{node.module or ''}.{alias.name}".strip(".")
             source = self.extractor.find(self.path, node.module or "", node.level)
+            if source and alias.name in PASSED_ON:
+                return PASSED_ON[alias.name].format(local)
             if source and source.has(alias.name):
                 return f"from {source.name} import {alias.name} as {local}"
             module = self.extractor.find(self.path, path, node.level)

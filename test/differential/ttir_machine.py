@@ -5,13 +5,22 @@ import re
 import numpy
 
 import ttir_tiles
-from ttir_memory import Memory
+from ttir_memory import ArrayPart, DescribedArray, Memory
 from ttir_numbers import (ARITHMETIC, CONVERSIONS, FUNCTIONS, compare_floats, compare_integers,
                           read_constant, read_type, rounded, unsigned)
 from ttir_text import NAME, read
 
 LONGEST_LOOP = 1_000_000
-LEAVES = ("tt.return", "scf.yield", "scf.condition", "tt.reduce.return", "tt.scan.return")
+LEAVES = ("tt.return", "scf.yield", "scf.condition", "tt.reduce.return", "tt.scan.return",
+          "tt.map_elementwise.return")
+
+
+class UndefinedError(Exception):
+    """The kernel does what Triton leaves undefined."""
+
+
+def array_of(argument):
+    return getattr(argument, "array", argument)
 
 
 class Machine:
@@ -20,18 +29,25 @@ class Machine:
         self.memory, self.program, self.grid = None, (0, 0, 0), (1, 1, 1)
 
     def run(self, arguments, grid):
-        """Runs one program after the other. `arguments` are arrays, which pointers point to, and
-        NumPy scalars; gives the arrays as they are afterwards."""
-        arrays = [a for a in arguments if isinstance(a, numpy.ndarray)]
+        """Runs one program after the other. `arguments` are arrays, which pointers point to,
+        ArrayParts, DescribedArrays and NumPy scalars; gives the arrays as they are afterwards."""
+        pointing = [a for a in arguments
+                    if isinstance(a, (numpy.ndarray, ArrayPart, DescribedArray))]
+        arrays = [array_of(a) for a in pointing]
         self.memory, self.grid = Memory(arrays), (*grid, 1, 1)[:3]
-        starts = iter(self.memory.starts)
-        values = [numpy.array(next(starts)) if isinstance(a, numpy.ndarray) else numpy.asarray(a)
-                  for a in arguments]
+        values = [self.passed(a) for a in arguments]
         with numpy.errstate(all="ignore"):
             for z, y, x in numpy.ndindex(*self.grid[::-1]):
                 self.program = (x, y, z)
                 self.call(None, values)
-        return [self.memory.array(i, like) for i, like in enumerate(arrays)]
+        return [self.memory.after(array) for array in arrays]
+
+    def passed(self, argument):
+        """What the kernel gets for an argument."""
+        start = self.memory.starts.get(id(array_of(argument)))
+        if isinstance(argument, (ArrayPart, DescribedArray)):
+            return argument.at(start)
+        return numpy.asarray(argument if start is None else start)
 
     def call(self, name, values):
         function = self.functions[name]
@@ -114,8 +130,10 @@ class Machine:
         if op.text.startswith("scf.for unsigned"):
             edges = [unsigned(edge) for edge in edges]
         names, values = self.carried(op, known)
+        if int(edges[2]) <= 0:
+            raise UndefinedError("a loop whose step is not above 0")
         rounds = range(*(int(edge) for edge in edges))
-        if len(rounds) > LONGEST_LOOP or int(edges[2]) <= 0:
+        if len(rounds) > LONGEST_LOOP:
             raise TimeoutError(f"a loop of {len(rounds)} rounds")
         for i in rounds:
             number = numpy.array(i, edges[0].dtype).view(kind)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # differential/ttir_memory.py — the memory that an interpreted TTIR kernel sees.
 """Every array has pages of its own; pointers are addresses. What belongs to no array must not be
-touched.
+written, and reads as a pattern: the compiler drops loads that nothing needs only later.
 """
 import dataclasses
 
 import numpy
 
 PAGE = 4096
+NOBODYS = 0xA5  # each byte of memory that belongs to no tensor
 
 
 @dataclasses.dataclass
@@ -35,34 +36,65 @@ class BlockPointer:
         return numpy.broadcast_to(address, self.block), numpy.broadcast_to(inside, self.block)
 
 
+@dataclasses.dataclass
+class DescribedArray:
+    """An argument that is a tensor descriptor which the host made."""
+
+    array: numpy.ndarray
+    shape: list
+    strides: list
+    block: tuple
+
+    def at(self, start):
+        return BlockPointer(start, self.shape, self.strides, [], self.block, self.array.dtype)
+
+
+@dataclasses.dataclass
+class ArrayPart:
+    """A pointer argument to an element of an array, to which others may point as well."""
+
+    array: numpy.ndarray
+    start: int
+
+    def at(self, start):
+        return numpy.array(start + self.start * self.array.itemsize)
+
+
 class Memory:
     def __init__(self, arrays):
-        self.starts, end = [], PAGE
+        self.starts, end = {}, PAGE  # by the array, which may be there several times
         for array in arrays:
-            self.starts.append(end)
-            end += -(-array.nbytes // PAGE) * PAGE + PAGE
+            if id(array) not in self.starts:
+                self.starts[id(array)] = end
+                end += -(-array.nbytes // PAGE) * PAGE + PAGE
         self.bytes = numpy.zeros(end, numpy.uint8)
         self.owned = numpy.zeros(end, bool)
-        for start, array in zip(self.starts, arrays):
+        for array in arrays:
+            start = self.starts[id(array)]
             self.bytes[start:start + array.nbytes] = numpy.frombuffer(array.tobytes(), numpy.uint8)
             self.owned[start:start + array.nbytes] = True
 
-    def array(self, number, like):
-        start = self.starts[number]
-        return self.bytes[start:start + like.nbytes].copy().view(like.dtype).reshape(like.shape)
+    def after(self, array):
+        """The array as the kernel leaves it."""
+        start = self.starts.get(id(array))
+        if start is None:
+            return array
+        raw = self.bytes[start:start + array.nbytes].copy()
+        return raw.view(array.dtype).reshape(array.shape)
 
     def _lanes(self, address, mask, size):
+        """The elements that are wanted, the places of their bytes, and which of these are owned."""
         wanted = numpy.broadcast_to(True if mask is None else mask, address.shape).ravel()
         places = address.ravel()[wanted][:, None] + numpy.arange(size)
-        if (places < 0).any() or (places >= self.owned.size).any() or not self.owned[places].all():
-            raise IndexError("the kernel touches memory that belongs to no tensor")
-        return wanted, places
+        known = (places >= 0) & (places < self.owned.size)
+        places = numpy.where(known, places, 0)
+        return wanted, places, self.owned[places]
 
     def load(self, address, dtype, mask=None, other=None):
         dtype = numpy.dtype(dtype)
-        wanted, places = self._lanes(address, mask, dtype.itemsize)
+        wanted, places, owned = self._lanes(address, mask, dtype.itemsize)
         raw = numpy.zeros((address.size, dtype.itemsize), numpy.uint8)
-        raw[wanted] = self.bytes[places]
+        raw[wanted] = numpy.where(owned, self.bytes[places], NOBODYS)
         values = raw.view(dtype).reshape(address.shape)
         if other is None:
             return values
@@ -70,11 +102,12 @@ class Memory:
 
     def store(self, address, values, mask=None):
         size = values.dtype.itemsize
-        wanted, places = self._lanes(address, mask, size)
+        wanted, places, owned = self._lanes(address, mask, size)
+        if not owned.all():
+            raise IndexError("the kernel writes memory that belongs to no tensor")
         values = numpy.ascontiguousarray(numpy.broadcast_to(values, address.shape))
         raw = values.view(numpy.uint8).reshape(-1, size)
-        for place, element in zip(places, raw[wanted]):  # of equal addresses the last one stays
-            self.bytes[place] = element
+        self.bytes[places] = raw[wanted]  # of equal addresses the last one stays
 
     def update(self, address, values, mask, change):
         """change(old, value) element after element; gives the old values."""

@@ -10,7 +10,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import ml_dtypes
 import numpy
 
+from rounding_bounds import wrong_places
 from ttir_machine import Machine
+from ttir_memory import ArrayPart
 from ttir_numbers import quotient, remainder, shifted, to_float, to_integer
 
 LOOP = """module {
@@ -67,7 +69,40 @@ SUMS = """module {
 }"""
 
 
+LARGEST = """module {
+  tt.func public @k(%arg0: !tt.ptr<i32>, %arg1: !tt.ptr<i32>) {
+    %0 = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>
+    %1 = tt.splat %arg0 : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>
+    %2 = tt.addptr %1, %0 : tensor<4x!tt.ptr<i32>>, tensor<4xi32>
+    %3 = tt.load %2 : tensor<4x!tt.ptr<i32>>
+    %4 = "tt.reduce"(%3) <{axis = 0 : i32}> ({
+    ^bb0(%a: i32, %b: i32):
+      %5 = arith.cmpi sgt, %a, %b : i32
+      %6 = scf.if %5 -> (i32) {
+        scf.yield %a : i32
+      } else {
+        scf.yield %b : i32
+      }
+      tt.reduce.return %6 : i32
+    }) : (tensor<4xi32>) -> i32
+    tt.store %arg1, %4 : !tt.ptr<i32>
+    tt.return
+  }
+}"""
+
+
 class Machines(unittest.TestCase):
+    def test_reductions_by_functions_with_branches(self):
+        x = numpy.array([3, 1, 7, 2], numpy.int32)
+        _, out = Machine(LARGEST).run([x, numpy.zeros(1, numpy.int32)], (1,))
+        self.assertEqual(out[0], 7)
+
+    def test_pointers_may_share_an_array(self):
+        x = numpy.array([3, 1, 7, 2, 9], numpy.int32)
+        machine = Machine(LARGEST)
+        machine.run([ArrayPart(x, 1), ArrayPart(x, 0)], (1,))
+        self.assertEqual(machine.memory.after(x).tolist(), [9, 1, 7, 2, 9])
+
     def test_loops_branches_and_calls(self):
         for n, result in ((2, 16), (7, 13), (3, 9)):
             (out,) = Machine(LOOP).run([numpy.zeros(1, numpy.int32), numpy.int32(n)], (1,))
@@ -78,9 +113,30 @@ class Machines(unittest.TestCase):
         _, out = Machine(SUMS).run([x, numpy.zeros(4, numpy.float32)], (1,))
         self.assertEqual(out.tolist(), [17, 16, 0, 4])
 
-    def test_memory_of_nobody_is_not_touched(self):
+    def test_memory_of_nobody_reads_as_a_pattern(self):
+        x = numpy.array([3, 1, 7], numpy.int32)
+        _, out = Machine(LARGEST).run([-x, numpy.zeros(1, numpy.int32)], (1,))
+        self.assertEqual(out[0], -1)  # the pattern is a large negative number
+
+    def test_memory_of_nobody_is_not_written(self):
         with self.assertRaises(IndexError):
             Machine(SUMS).run([numpy.zeros(4, numpy.float32), numpy.zeros(3, numpy.float32)], (1,))
+
+
+class Bounds(unittest.TestCase):
+    def test_floats_may_differ_as_rounding_by_chance_moves_them(self):
+        before, ours = numpy.zeros(3, numpy.float32), numpy.array([1, 2, 3], numpy.float32)
+        runs = [ours + numpy.array([0, 0.1, 0], numpy.float32)]
+        theirs = numpy.array([1, 2.2, 4], numpy.float32)
+        self.assertEqual(wrong_places(before, ours, theirs, runs, "f32").tolist(),
+                         [False, False, True])
+        odd = numpy.array([1, numpy.nan, 3], numpy.float32)
+        self.assertEqual(wrong_places(before, ours, odd, runs, "f32").tolist(),
+                         [False, True, False])
+
+    def test_integers_may_not(self):
+        x = numpy.array([1, 2], numpy.int32)
+        self.assertEqual(wrong_places(x * 0, x, x + [0, 1], [x], "i32").tolist(), [False, True])
 
 
 class Numbers(unittest.TestCase):

@@ -78,8 +78,12 @@ def program_id(machine, op, values, known):
     return numpy.array(numbers["xyz".index(op.text[-1])], numpy.int32)
 
 
+def callee(op):
+    return op.attribute(r'@("[^"]*"|[^(]+)\(').strip('"')
+
+
 def call(machine, op, values, known):
-    return machine.call(op.attribute(r'@("[^"]*"|[^(]+)\(').strip('"'), values)
+    return machine.call(callee(op), values)
 
 
 def clamp(machine, op, values, known):
@@ -111,21 +115,49 @@ def slices(values, axis):
     return [[numpy.take(v, i, axis) for v in values] for i in range(values[0].shape[axis])]
 
 
+def is_elementwise(machine, blocks):
+    """Whether a region may be run on many elements at once: nothing in it chooses a way."""
+    return all(op.name not in ("scf.if", "scf.while", "scf.for", "cf.cond_br") and
+               (op.name != "tt.call" or
+                is_elementwise(machine, machine.functions[callee(op)].blocks))
+               for block in blocks for op in block.ops)
+
+
+def combined(machine, op, values, known):
+    """What the region of an op gives for elements, all at once where it can."""
+    region = op.regions[0]
+    if is_elementwise(machine, region):
+        return machine.region(region, [], values, known)
+    elements = [machine.region(region, [], [v[at] for v in values], known)
+                for at in numpy.ndindex(values[0].shape)]
+    return [numpy.array(list(column)).reshape(values[0].shape) for column in zip(*elements)]
+
+
 def reduce(machine, op, values, known):
-    parts = slices(values, axis_of(op))
-    while len(parts) > 1:
-        parts = [machine.region(op.regions[0], [], parts[i] + parts[i + 1], known)
-                 for i in range(0, len(parts), 2)]
-    return parts[0]
+    """Neighbours first, as pairs."""
+    values = [numpy.moveaxis(v, axis_of(op), 0) for v in values]
+    while len(values[0]) > 1:
+        pairs = [v[0::2] for v in values] + [v[1::2] for v in values]
+        values = [numpy.broadcast_to(v, pairs[0].shape)
+                  for v in combined(machine, op, pairs, known)]
+    return [v[0] for v in values]
 
 
 def scan(machine, op, values, known):
     axis, is_reverse = axis_of(op), "reverse = true" in op.text
     parts = slices(values, axis)[::-1 if is_reverse else 1]
     for i in range(1, len(parts)):
-        parts[i] = machine.region(op.regions[0], [], parts[i - 1] + parts[i], known)
+        parts[i] = combined(machine, op, parts[i - 1] + parts[i], known)
     parts = parts[::-1 if is_reverse else 1]
     return [numpy.stack([part[k] for part in parts], axis) for k in range(len(values))]
+
+
+def map_elements(machine, op, values, known):
+    """A function of single elements; as many of them at a time as are packed."""
+    pack = op.integer("pack")
+    if pack != 1:
+        raise NotImplementedError("tt.map_elementwise of packed elements")
+    return combined(machine, op, values, known)
 
 
 # ---- Products
@@ -278,6 +310,7 @@ def descriptor_scatter(machine, op, values, known):
 OPS = {
     "get_program_id": program_id, "get_num_programs": program_id, "call": call, "clampf": clamp,
     "mulhiui": high_product, "histogram": histogram, "reduce": reduce, "scan": scan,
+    "map_elementwise": map_elements,
     "dot": lambda machine, op, values, known: product(*values), "dot_scaled": dot_scaled,
     "addptr": add_pointer, "load": load, "store": store, "atomic_rmw": atomic_update,
     "atomic_cas": atomic_exchange,

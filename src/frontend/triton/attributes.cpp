@@ -67,11 +67,21 @@ std::optional<Value> type_attribute(const ir::Type& type, std::string_view name)
   return {};
 }
 
-std::optional<Value> block_attribute(const BlockPointer& block, const ir::Type& base,
+// The sizes of a descriptor are int32; they are kept as int64, in which addresses are computed.
+Value sizes_of_descriptor(Semantic& semantic, const BlockPointer& block) {
+  std::vector<ir::Value> sizes;
+  for (const ir::Value size : block.shape)
+    sizes.push_back(semantic.cast(size, ir::Type::scalar(DType::Int32)));
+  return tensors(sizes);
+}
+
+std::optional<Value> block_attribute(Semantic& semantic, const BlockPointer& block,
                                      bool is_descriptor, std::string_view name) {
+  const ir::Type& base = semantic.type(block.base);
   if (name == "dtype" || name == "type")
     return TypeValue{is_descriptor ? base.pointee() : base.element()};
   if (name == "block_shape") return integers(block.block_shape);
+  if (name == "shape" && is_descriptor) return sizes_of_descriptor(semantic, block);
   if (name == "shape") return tensors(block.shape);
   if (name == "strides") return tensors(block.strides);
   return {};
@@ -83,9 +93,9 @@ std::optional<Value> plain_attribute(Semantic& semantic, const Value& owner,
     return tensor_attribute(semantic, *tensor, name);
   if (const TypeValue* type = owner.get_if<TypeValue>()) return type_attribute(type->type, name);
   if (const BlockPointer* block = owner.block_pointer())
-    return block_attribute(*block, semantic.type(block->base), false, name);
+    return block_attribute(semantic, *block, false, name);
   if (const Descriptor* descriptor = owner.descriptor())
-    return block_attribute(descriptor->block, semantic.type(descriptor->block.base), true, name);
+    return block_attribute(semantic, descriptor->block, true, name);
   if (const Tuple* tuple = owner.tuple())
     for (std::size_t i = 0; i < tuple->names.size(); ++i)
       if (tuple->names[i] == name) return tuple->items[i];

@@ -55,6 +55,9 @@ Value make_block_ptr(Call& call) {
                      .offsets = scalars(call, "offsets", i32),
                      .block_shape = call.shape("block_shape")};
   require_base(call, block.base);
+  // As Triton has it: a block of bool holds the bytes themselves.
+  if (call.type(block.base).pointee().dtype == DType::Bool)
+    block.base = call.semantic.cast(block.base, ir::Type::pointer(DType::Int8));
   const std::size_t rank = block.shape.size();
   require_rank(call, "strides", block.strides.size(), rank);
   require_rank(call, "offsets", block.offsets.size(), rank);

@@ -2,6 +2,8 @@
 // frontend/triton/structure.cpp — patterns of values, walked side by side.
 #include "frontend/triton/structure.h"
 
+#include <cmath>
+
 #include "base/check.h"
 #include "frontend/triton/constants.h"
 
@@ -61,11 +63,18 @@ bool compare(const Tuple& a, const Tuple& b, const Equal& equal) {
   return true;
 }
 
+// NaN is the constant that it was.
+bool is_same_constant(const Constant& a, const Constant& b) {
+  const auto* x = std::get_if<double>(&a.value);
+  const auto* y = std::get_if<double>(&b.value);
+  return a.value == b.value || (x != nullptr && y != nullptr && std::isnan(*x) && std::isnan(*y));
+}
+
 template <class Equal>
 bool compare(const Value& a, const Value& b, const Equal& equal) {
   if (a.storage().index() != b.storage().index()) return false;
   if (const auto* constant = a.get_if<Constant>())
-    return constant->value == b.get_if<Constant>()->value;
+    return is_same_constant(*constant, *b.get_if<Constant>());
   if (const auto* tensor = a.get_if<ir::Value>()) return equal(*tensor, *b.get_if<ir::Value>());
   if (const auto* type = a.get_if<TypeValue>()) return type->type == b.get_if<TypeValue>()->type;
   if (const Tuple* tuple = a.tuple()) return compare(*tuple, *b.tuple(), equal);

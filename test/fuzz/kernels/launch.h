@@ -17,6 +17,8 @@ namespace tilewright::fuzz {
 
 class Launch {
  public:
+  using Images = std::vector<std::vector<unsigned char>>;  // the bytes of each memory
+
   // Interprets the kernel as it was written, before any pass; throws what the interpreter throws.
   explicit Launch(const Program& program);
 
@@ -28,8 +30,10 @@ class Launch {
   // Interprets the kernel in the sweeps of each target, read back from their text.
   std::string run_laid();
 
+  const Images& initial() const { return initial_; }
+  const Images& expected() const { return expected_; }
+
  private:
-  using Images = std::vector<std::vector<unsigned char>>;
   class Arguments;
   const TritonSpecialization& specialization() const;
   using EmitText = std::function<std::string(const ir::Kernel&)>;

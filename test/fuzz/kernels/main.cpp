@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "generate.h"
+#include "keep.h"
 #include "minimise.h"
 #include "roles.h"
 
@@ -19,11 +20,12 @@ namespace {
 constexpr const char* usage =
     "random_kernels [--first SEED] [--count N] [--batch N] [--kinds A,B] [--without A,B]\n"
     "               [--places laid,cpu,emulated] [--attempts N] [--failures N] [--roles] "
-    "[--print]\n"
+    "[--print] [--keep DIR]\n"
     "Generates kernels with the seeds SEED to SEED + N - 1, runs them on the interpreter and at "
     "each\n"
     "place, and prints those that differ, made smaller in at most --attempts steps. Stops after\n"
     "--failures of them. --without leaves kinds of statements out, --kinds all others.\n"
+    "--keep: only interprets, and writes each kernel with its memory to a folder under DIR.\n"
     "--roles: kernels that can have a producer and consumers (TILEWRIGHT_EXTRA_PASSES).\n";
 
 struct Settings {
@@ -36,6 +38,7 @@ struct Settings {
   std::size_t failures = 5;
   bool has_roles = false;
   bool prints = false;
+  std::string keep;  // nothing else is done
 };
 
 unsigned number(const char* text) {
@@ -62,6 +65,7 @@ void set(Settings& settings, const std::string& option, const char* value) {
   else if (option == "--batch") settings.batch = std::max(1u, number(value));
   else if (option == "--attempts") settings.attempts = static_cast<int>(number(value));
   else if (option == "--failures") settings.failures = number(value);
+  else if (option == "--keep") settings.keep = value;
   else if (option == "--places") settings.evaluate.places = parse_places(value);
   else if (option == "--kinds") settings.kinds = parse_kinds(value);
   else if (option == "--without") {
@@ -111,6 +115,10 @@ int run(const Settings& settings) {
     if (settings.prints)
       for (const Program& program : programs)
         fmt::print("# {}\n{}\n", launch_of(program), source_of(program));
+    if (!settings.keep.empty()) {
+      for (const Program& program : programs) keep(program, settings.keep);
+      continue;
+    }
     std::vector<bool> reported(programs.size(), false);
     for (const Failure& failure : evaluate(programs, settings.evaluate)) {
       if (reported[failure.program] || failed >= settings.failures) continue;

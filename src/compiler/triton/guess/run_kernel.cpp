@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/triton/guess/run_kernel.cpp — guesses become a launch; the interpreter is the judge.
-#include "compiler/pack_blocks.h"
 #include "compiler/triton/guess/run_kernel.h"
+#include "compiler/pack_blocks.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,6 +13,7 @@
 #include "compiler/triton/compile.h"
 #include "compiler/triton/guess/agreement.h"
 #include "compiler/triton/guess/inputs.h"
+#include "compiler/triton/guess/keep_launch.h"
 #include "compiler/triton/guess/try_kernel.h"
 #include "compiler/triton/value_text.h"
 #include "ir/interpret/interpret.h"
@@ -29,6 +30,7 @@ using triton::ParameterType;
 struct Launch {
   TileKernel tiles;
   KernelOptions options;
+  TritonSignature types;
   std::vector<GeneratedValue> values;
   Dim3 grid;
   std::string signature;
@@ -100,6 +102,7 @@ class Trial {
     for (std::size_t i = 0; i < launch.tiles.lowered.argument_names.size(); ++i)
       launch.values.push_back(value_of(launch, i, integers, sizes, seed++));
     launch.arguments = arguments_text(launch, signature);
+    launch.types = signature;
     return launch;
   }
 
@@ -167,6 +170,38 @@ class Trial {
     device.synchronize();
     for (Tensor& tensor : tensors) tensor = tensor.to(Device::cpu());
     return tensors;
+  }
+
+  // Whether launches are written instead of being run on the device.
+  bool keeps() const { return !device_.keep.empty(); }
+
+  void keep(const Launch& launch, const std::vector<Tensor>& after) const {
+    KeptLaunch kept{.file = function_.module->tree->source.file,
+                    .kernel = function_.name,
+                    .grid = launch.grid,
+                    .num_warps = launch.options.num_warps,
+                    .parameters = parameters_,
+                    .signature = launch.types,
+                    .arguments = launch.tiles.lowered.argument_names,
+                    .values = launch.values,
+                    .after = after,
+                    .rounded = rounded(launch)};
+    keep_launch(device_.keep, kept);
+  }
+
+  // What runs with roundings by chance leave. One that rounding leads out of bounds says nothing of
+  // how far results may be off.
+  std::vector<std::vector<Tensor>> rounded(const Launch& launch) const {
+    constexpr std::uint64_t runs = 4;
+    std::vector<std::vector<Tensor>> all;
+    for (std::uint64_t seed = 1; seed <= runs; ++seed) {
+      try {
+        all.push_back(interpret(launch, {.jitter = seed}));
+      } catch (const UserError& error) {
+        log_line("guess", fmt::format("with roundings by chance: {}", one_line(error)));
+      }
+    }
+    return all;
   }
 
   // Copies of the tensors as they are before the launch.
@@ -268,22 +303,11 @@ class Judge {
   std::string difference_of(const std::vector<Tensor>& got) {
     const std::string problem = difference({names_, before_, expected_, got, rounded_});
     if (problem.empty() || !rounded_.empty()) return problem;
-    for (std::uint64_t seed = 1; seed <= rounded_runs; ++seed) add_rounded(seed);
+    rounded_ = trial_.rounded(launch_);
     return difference({names_, before_, expected_, got, rounded_});
   }
 
  private:
-  static constexpr std::uint64_t rounded_runs = 4;
-
-  // A run that rounding leads out of bounds says nothing of how far results may be off.
-  void add_rounded(std::uint64_t seed) {
-    try {
-      rounded_.push_back(trial_.interpret(launch_, {.jitter = seed}));
-    } catch (const UserError& error) {
-      log_line("guess", fmt::format("with roundings by chance: {}", one_line(error)));
-    }
-  }
-
   const Trial& trial_;
   const Launch& launch_;
   const std::vector<Tensor>& expected_;
@@ -320,6 +344,11 @@ std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, Refusal& 
                      .signature = launch.signature,
                      .arguments = launch.text()};
   try {
+    if (trial.keeps()) {
+      trial.keep(launch, *expected);
+      outcome.kind = RunOutcome::Kind::Kept;
+      return outcome;
+    }
     const Function function = trial.load(launch);
     outcome.kind = RunOutcome::Kind::Fails;
     const std::vector<Tensor> got = trial.on_device(launch, function);
@@ -353,6 +382,8 @@ std::string_view name_of(RunOutcome::Kind kind) {
       return "agrees";
     case RunOutcome::Kind::Disagrees:
       return "disagrees";
+    case RunOutcome::Kind::Kept:
+      return "kept";
     case RunOutcome::Kind::Fails:
       return "fails on the device";
     case RunOutcome::Kind::OrderDependent:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/guess/run_kernel.h — runs one kernel on generated inputs in the interpreter and on a
-// device, and compares what they leave in memory.
+// compiler/triton/guess/run_kernel.h — runs one kernel on generated inputs in the interpreter and
+// on a device, and compares what they leave in memory.
 #pragma once
 
 #include <string>
@@ -14,6 +14,7 @@ struct RunOutcome {
   enum class Kind {
     Agrees,
     Disagrees,
+    Kept,   // written for another program to compare
     Fails,  // compiles, but does not run to its end on the device
     // The interpreter found that one store writes an element twice, or that programs touch the same
     // elements: devices may differ, and nobody is wrong.
@@ -22,7 +23,7 @@ struct RunOutcome {
     DoesNotCompile,
   };
   Kind kind = Kind::DoesNotCompile;
-  std::string reason;     // of all but Agrees, one line
+  std::string reason;     // of all but Agrees and Kept, one line
   std::string signature;  // of the launch that `kind` is about
   std::string arguments;  // of that launch: "grid=2,1,1 x=float32[4096] n=80 BLOCK=64"
 };
@@ -33,6 +34,7 @@ std::string_view name_of(RunOutcome::Kind kind);
 struct RunDevice {
   Device device;
   const Target* emulate = nullptr;  // the CUDA text for this target on `device`, which is a CPU
+  std::string keep = {};            // nothing is compared: the launch goes to this folder
 
   const Target& target() const { return emulate != nullptr ? *emulate : device.target(); }
 };

@@ -121,6 +121,16 @@ TEST(BlockPointer, LoadsInsideAndPads) {
   EXPECT_EQ(type_text(test, test.get(test.get(first, "dtype"), "element_ty")), "type float32");
 }
 
+// Triton makes a block pointer to int8 of one to bool: what is loaded and stored are the bytes.
+TEST(BlockPointer, OfBoolHoldsBytes) {
+  KernelTest test;
+  const Value base = test.memory(DType::Bool, {1, 0, 1, 0, 1, 1, 0, 0, 1});
+  const Value loaded = test.tl("load", {block_pointer(test, base, {0, 1})});
+  EXPECT_EQ(type_text(test, loaded), "int8[2, 2]");
+  const Value sum = test.binary(python::BinaryOperator::Add, loaded, loaded);
+  EXPECT_THAT(test.run(sum), ElementsAre(0, 2, 2, 2));
+}
+
 TEST(BlockPointer, StoresDropWhatIsOutside) {
   KernelTest test;
   const Value base = test.memory(i32, std::vector<double>(9, 0));
@@ -177,6 +187,8 @@ TEST(Descriptor, LoadStoreAtomic) {
   EXPECT_THAT(test.content(1),
               ElementsAre(16, 17, 0, 0, 4, 5, 0, 0, 0, 0, 10, 11, 12, 13, 14, 15, 32, 34));
   EXPECT_EQ(type_text(test, test.get(from, "dtype")), "type float32");
+  EXPECT_EQ(type_text(test, test.get(from, "shape").tuple()->items[1]), "int32");
+  EXPECT_EQ(type_text(test, test.get(from, "strides").tuple()->items[0]), "int64");
 }
 
 TEST(Descriptor, Mistakes) {

@@ -114,6 +114,16 @@ def pick(x, HOW: tl.constexpr):
       1025);
 }
 
+TEST(LowerLoop, CarriesNotANumber) {
+  EXPECT_EQ(run_body(R"(a = float("nan")
+b = float("nan")
+for i in range(n):
+    a = float("nan")
+    b = i * 1.0
+tl.store(out, tl.where(a == a, 100, 200) + b.to(tl.int32)))"),
+            204);
+}
+
 TEST(LowerLoop, CarriesWhatTheBodyAssigns) {
   EXPECT_EQ(run_body(R"(a = 0
 b = 1
