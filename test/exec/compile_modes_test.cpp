@@ -220,6 +220,21 @@ TEST(Replays, OperationsThatAreNoKernelsAreMadeAnew) {
   EXPECT_EQ(f.stats().replays, 2u) << f.explain();
 }
 
+// Rows along two dimensions, of which an operand has one: what no walk joins is copied first, at
+// every call.
+TEST(Replays, RowsThatAreCopiedAreCopiedAnew) {
+  const auto loss = [](Tensor x, Tensor w, Tensor b) {
+    return mean(square(tanh(matmul(x, w) + b)));
+  };
+  const auto f = compile(loss, {.name = "loss", .mode = Mode::ReduceOverhead});
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const Tensor x = uniform_rows({6, 5}, i), w = uniform_rows({5, 3}, 10 + i);
+    const Tensor b = uniform_rows({3}, 20 + i);
+    expect_near(f(x, w, b), doubles_of(loss(x, w, b)), 1e-6);
+  }
+  EXPECT_EQ(f.stats().replays, 2u) << f.explain();
+}
+
 TEST(Replays, OfNoElements) {
   const auto joined = [](Tensor x, Tensor y) { return cat({tanh(x), y}) + sum(x); };
   const auto f = compile(joined, {.mode = Mode::ReduceOverhead});

@@ -83,8 +83,8 @@ void Replay::set_results(PlanRun& run) const {
   }
 }
 
-// What other steps than groups make has memory of its own: that of a library call is new in every
-// call, that of launches is kept by them.
+// What groups make is in the arena or a result. Other steps make memory of their own: that of a
+// library call is new in every call, that of launches is kept by them.
 void Replay::record_steps(PlanRun& run) {
   for (const PlannedStep& step : plan_.steps) {
     const std::size_t calls = foreign_calls();
@@ -104,7 +104,7 @@ void Replay::record_steps(PlanRun& run) {
     if (!is_made_anew) observed_.insert(observed_.end(), observed.begin(), observed.end());
     if (is_made_anew) {
       parts_.push_back({launches_.size(), launches_.size(), &step});
-      add_external(run, step.node);
+      if (step.node >= 0) add_external(run, step.node);
       continue;
     }
     if (step.node >= 0) between_[static_cast<std::size_t>(step.node)] = memory_of(run, step.node);
