@@ -273,6 +273,13 @@ TEST_F(Grad, OptimisersTakeOneTensorOfItsShapeForEachParameter) {
   expect_near(parameters[0], doubles_of(column), 0);
 }
 
+TEST_F(Grad, OfAProductWithNanIsNan) {
+  const auto product = [](Tensor x) { return sum(prod(x, 1)); };
+  const Tensor x =
+      tensor<double>({NAN, 0, 0, 1, 3, 0, 2, 5, 0, 4, 0, 7}, Device::cpu()).view({3, 4});
+  expect_near(grad(product)(x), {{3, 4}, {NAN, NAN, NAN, NAN, 0, 30, 0, 0, 0, 0, 0, 0}}, 0);
+}
+
 TEST_F(Grad, LayersThatReadNothingBeginWithZeros) {
   const nn::Linear layer(0, 3, Device::cpu());
   expect_near(layer(ones({2, 0}, Device::cpu())), {{2, 3}, {0, 0, 0, 0, 0, 0}}, 0);
