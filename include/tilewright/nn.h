@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -114,10 +115,16 @@ void clip_grad_norm(Tree& gradients, double most) {
   for (Tensor* tensor : all) *tensor = *tensor * scale;
 }
 
+// Throws ArgumentError unless each parameter has another tensor of its shape and dtype: `what` is
+// what the others are.
+void check_update(std::string_view optimiser, std::span<Tensor* const> parameters,
+                  std::string_view what, std::span<Tensor* const> others);
+
 // parameter - rate * gradient.
 template <class Tree>
 void sgd(Tree& parameters, Tree gradients, double rate) {
   const std::vector<Tensor*> to = tensors_of(parameters), by = tensors_of(gradients);
+  check_update("sgd", to, "gradient", by);
   for (std::size_t i = 0; i < to.size(); ++i) *to[i] = *to[i] - rate * *by[i];
 }
 
@@ -153,9 +160,12 @@ struct AdamW {
   }
 
   void update(Tree& parameters, Tree gradients) {
-    steps = steps + 1;
     const std::vector<Tensor*> to = tensors_of(parameters), by = tensors_of(gradients);
     const std::vector<Tensor*> m = tensors_of(first), v = tensors_of(second);
+    check_update("AdamW", to, "gradient", by);
+    check_update("AdamW", to, "moment", m);
+    check_update("AdamW", to, "moment", v);
+    steps = steps + 1;
     const AdamWCorrections corrections = adamw_corrections(options, steps);
     for (std::size_t i = 0; i < to.size(); ++i)
       adamw_update(options, corrections, *by[i], *to[i], *m[i], *v[i]);

@@ -73,8 +73,8 @@ class LaunchObserver {
 // For kernels that are not groups: products, tables. Null without an observer.
 std::vector<LaunchedGroup>* observed_launches();
 
-// Calls of libraries that this thread has made for operations: whoever replays launches makes such
-// calls anew.
+// What this thread has done for operations besides launches, calls of libraries and copies: whoever
+// replays launches makes such steps anew.
 void note_foreign_call();
 std::size_t foreign_calls();
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/eager/eager.h"
 #include "tilewright/error.h"
 
 namespace tilewright::nn {
@@ -17,11 +18,16 @@ Tensor uniform(Shape shape, double bound, RandomOptions options, std::uint64_t s
   return (rand(std::move(shape), options) * 2 - 1) * bound;
 }
 
+// What reads nothing begins with 0.
+double bound_of(std::int64_t reads) {
+  return reads > 0 ? 1 / std::sqrt(static_cast<double>(reads)) : 0;
+}
+
 }  // namespace
 
 Linear::Linear(std::int64_t in, std::int64_t out, RandomOptions options)
-    : weight(uniform({out, in}, 1 / std::sqrt(static_cast<double>(in)), options, 0)),
-      bias(uniform({out}, 1 / std::sqrt(static_cast<double>(in)), options, 1)) {}
+    : weight(uniform({out, in}, bound_of(in), options, 0)),
+      bias(uniform({out}, bound_of(in), options, 1)) {}
 
 Conv2d::Conv2d(std::int64_t in, std::int64_t out, const Pair2d& window, ConvOptions chosen,
                RandomOptions random)
@@ -30,7 +36,7 @@ Conv2d::Conv2d(std::int64_t in, std::int64_t out, const Pair2d& window, ConvOpti
     throw ArgumentError(
         fmt::format("a Conv2d of {} channels cannot have {} groups", in, chosen.groups));
   const std::int64_t per_group = in / chosen.groups;
-  const double bound = 1 / std::sqrt(static_cast<double>(per_group * window.height * window.width));
+  const double bound = bound_of(per_group * window.height * window.width);
   weight = uniform({out, per_group, window.height, window.width}, bound, random, 0);
   bias = uniform({out}, bound, random, 1);
 }
@@ -51,6 +57,20 @@ Tensor Mlp::operator()(Tensor x) const {
     if (i + 1 < layers.size()) x = gelu(x);
   }
   return x;
+}
+
+void check_update(std::string_view optimiser, std::span<Tensor* const> parameters,
+                  std::string_view what, std::span<Tensor* const> others) {
+  if (parameters.size() != others.size())
+    throw ArgumentError(
+        fmt::format("{} was given {} parameters and {} {}s: there must be one for each", optimiser,
+                    parameters.size(), others.size(), what));
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const Tensor &to = *parameters[i], &by = *others[i];
+    if (to.shape() == by.shape() && to.dtype() == by.dtype()) continue;
+    throw ArgumentError(fmt::format("{}: parameter {} is {}, but its {} is {}", optimiser, i,
+                                    graph::tensor_text(to), what, graph::tensor_text(by)));
+  }
 }
 
 Tensor total_norm(std::span<Tensor* const> tensors) {

@@ -10,6 +10,7 @@
 #include "runtime/cpu/thread_pool.h"
 #include "tensor/device/random.h"
 #include "tensor/device_ops.h"
+#include "tensor/draws.h"
 #include "tensor/element_types.h"
 #include "tensor/shape.h"
 #include "tensor/traced.h"
@@ -21,12 +22,6 @@ namespace {
 
 constexpr std::uint64_t blocks_per_task = 4 * 1024;
 
-// A place in a seed's sequence of blocks.
-struct Position {
-  std::uint64_t seed = 0;
-  std::uint64_t block = 0;
-};
-
 class Generator {
  public:
   void seed(std::uint64_t value) {
@@ -34,16 +29,16 @@ class Generator {
     next_ = {value, 0};
   }
   // Blocks that nobody else gets.
-  Position take(std::int64_t blocks) {
+  RandomPosition take(std::int64_t blocks) {
     const std::lock_guard lock(mutex_);
-    const Position taken = next_;
+    const RandomPosition taken = next_;
     next_.block += static_cast<std::uint64_t>(blocks);
     return taken;
   }
 
  private:
   std::mutex mutex_;
-  Position next_;
+  RandomPosition next_;
 };
 
 Generator& generator() {
@@ -81,7 +76,7 @@ void fill_blocks(const Tensor& out, std::int64_t blocks, const MakeBlock& make_b
 struct Draw {
   Tensor out;
   std::int64_t blocks = 0;
-  Position at;
+  RandomPosition at;
 };
 
 void check_drawn(const char* name, const RandomOptions& options) {
@@ -100,11 +95,23 @@ Draw begin_draw(Shape shape, const RandomOptions& options) {
   Draw draw;
   draw.out = empty(std::move(shape), options);
   draw.blocks = cdiv(draw.out.numel(), options.dtype == DType::Float64 ? 2 : 4);
-  draw.at = options.seed ? Position{*options.seed, 0} : generator().take(draw.blocks);
+  draw.at = options.seed ? RandomPosition{*options.seed, 0} : Draws::take(draw.blocks);
   return draw;
 }
 
 }  // namespace
+
+thread_local Draws* Draws::current_ = nullptr;
+
+Draws::Draws() : before_(current_) { current_ = this; }
+Draws::~Draws() { current_ = before_; }
+
+RandomPosition Draws::take(std::int64_t blocks) {
+  if (current_ == nullptr) return generator().take(blocks);
+  std::vector<RandomPosition>& taken = current_->taken_;
+  if (current_->next_ == taken.size()) taken.push_back(generator().take(blocks));
+  return taken[current_->next_++];
+}
 
 void manual_seed(std::uint64_t seed) { generator().seed(seed); }
 

@@ -220,6 +220,37 @@ TEST(Replays, OperationsThatAreNoKernelsAreMadeAnew) {
   EXPECT_EQ(f.stats().replays, 2u) << f.explain();
 }
 
+// Rows along two dimensions, of which an operand has one: what no walk joins is copied first, at
+// every call.
+TEST(Replays, RowsThatAreCopiedAreCopiedAnew) {
+  const auto loss = [](Tensor x, Tensor w, Tensor b) {
+    return mean(square(tanh(matmul(x, w) + b)));
+  };
+  const auto f = compile(loss, {.name = "loss", .mode = Mode::ReduceOverhead});
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const Tensor x = uniform_rows({6, 5}, i), w = uniform_rows({5, 3}, 10 + i);
+    const Tensor b = uniform_rows({3}, 20 + i);
+    expect_near(f(x, w, b), doubles_of(loss(x, w, b)), 1e-6);
+  }
+  EXPECT_EQ(f.stats().replays, 2u) << f.explain();
+}
+
+// The first call runs twice, to record and to compare, and draws once.
+TEST(Replays, RandomNumbersAreThoseOfEagerCalls) {
+  const auto noisy = [](Tensor x) {
+    return dropout(x, 0.3) * 2.0 + rand({5, 8}, Device::cpu()) + randn({8}, Device::cpu());
+  };
+  const Tensor x = uniform_rows({5, 8});
+  const auto f = compile(noisy, {.name = "noisy", .mode = Mode::ReduceOverhead});
+  std::vector<Tensor> eager, replayed;
+  manual_seed(7);
+  for (int i = 0; i < 3; ++i) eager.push_back(noisy(x));
+  manual_seed(7);
+  for (int i = 0; i < 3; ++i) replayed.push_back(f(x));
+  for (std::size_t i = 0; i < 3; ++i) expect_near(replayed[i], doubles_of(eager[i]), 1e-6);
+  EXPECT_EQ(f.stats().replays, 2u) << f.explain();
+}
+
 TEST(Replays, OfNoElements) {
   const auto joined = [](Tensor x, Tensor y) { return cat({tanh(x), y}) + sum(x); };
   const auto f = compile(joined, {.mode = Mode::ReduceOverhead});

@@ -244,6 +244,47 @@ TEST_F(Grad, LengthsOfDoublesAreDoubles) {
   expect_near(gradients[1], {{1}, {0.8}}, 1e-13);
 }
 
+// A parameter would become as large as both together; of too few, what lies behind was read.
+TEST_F(Grad, OptimisersTakeOneTensorOfItsShapeForEachParameter) {
+  const auto message = [](auto update) -> std::string {
+    try {
+      update();
+    } catch (const ArgumentError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  using List = std::vector<Tensor>;
+  const Tensor column = ones({3, 1}, Device::cpu()), row = ones({3}, Device::cpu());
+  List parameters = {column, row};
+  EXPECT_EQ(message([&] {
+              nn::sgd(parameters, List{row, row}, 0.1);
+            }),
+            "sgd: parameter 0 is float32[3, 1], but its gradient is float32[3]");
+  EXPECT_EQ(message([&] { nn::sgd(parameters, List{column}, 0.1); }),
+            "sgd was given 2 parameters and 1 gradients: there must be one for each");
+  nn::AdamW<List> adam(parameters), other(List{column});
+  EXPECT_EQ(message([&] {
+              adam.update(parameters, List{column, row.to(f64)});
+            }),
+            "AdamW: parameter 1 is float32[3], but its gradient is float64[3]");
+  EXPECT_EQ(message([&] { other.update(parameters, parameters); }),
+            "AdamW was given 2 parameters and 1 moments: there must be one for each");
+  expect_near(parameters[0], doubles_of(column), 0);
+}
+
+TEST_F(Grad, OfAProductWithNanIsNan) {
+  const auto product = [](Tensor x) { return sum(prod(x, 1)); };
+  const Tensor x =
+      tensor<double>({NAN, 0, 0, 1, 3, 0, 2, 5, 0, 4, 0, 7}, Device::cpu()).view({3, 4});
+  expect_near(grad(product)(x), {{3, 4}, {NAN, NAN, NAN, NAN, 0, 30, 0, 0, 0, 0, 0, 0}}, 0);
+}
+
+TEST_F(Grad, LayersThatReadNothingBeginWithZeros) {
+  const nn::Linear layer(0, 3, Device::cpu());
+  expect_near(layer(ones({2, 0}, Device::cpu())), {{2, 3}, {0, 0, 0, 0, 0, 0}}, 0);
+}
+
 class GradOn : public OpsTest {};
 
 TEST_P(GradOn, ANetworkLearns) {

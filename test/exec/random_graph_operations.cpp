@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tilewright/grad.h"
+#include "tilewright/nn.h"
 
 namespace tilewright {
 namespace {
@@ -357,6 +358,57 @@ const Operation more_operations[] = {
     {"slope({a}, {b}, {n})",
      [](const Given& g) {
        return grad([&](const Tensor& x) { return sum(tanh(x * g.number) * g.b); })(g.a);
+     }},
+    // Over two dimensions, where what is read may have only one of them.
+    {"({a} * {b}).sum((0, 1), keepdim=True) * 0.2",
+     [](const Given& g) {
+       return sum(g.a * g.b, {0, 1}, true) * 0.2;
+     }},
+    {"({a} - {b}).square().mean((0, 2), keepdim=True)",
+     [](const Given& g) {
+       return mean(square(g.a - g.b), {0, 2}, true);
+     }},
+    {"(torch.tanh({a} + {b}) * {a}).amax((0, 1), keepdim=True)",
+     [](const Given& g) {
+       return max(tanh(g.a + g.b) * g.a, {0, 1}, true);
+     }},
+    {"({a} + {n} * {b}).logsumexp((0, 1, 2), keepdim=True)",
+     [](const Given& g) {
+       return logsumexp(g.a + g.number * g.b, {0, 1, 2}, true);
+     }},
+    {"torch.tanh({a}.expand(X, Y, Z) @ {b}.expand(X, Y, Z).sum((0, 1)).unsqueeze(1) * 0.2 + "
+     "{b}.expand(X, Y, Z).sum((1, 2)).unsqueeze(1).unsqueeze(1)).square().mean((0, 1, 2), "
+     "keepdim=True)",
+     [](const Given& g) {
+       const Tensor product = matmul(g.whole_a(), sum(g.whole_b(), {0, 1}).unsqueeze(1)) * 0.2;
+       const Tensor bias = sum(g.whole_b(), {1, 2}).unsqueeze(1).unsqueeze(1);
+       return mean(square(tanh(product + bias)), {0, 1, 2}, true);
+     }},
+    {"torch.softmax(({a}.expand(X, Y, Z) * {b}).flatten(1), 1).reshape(X, Y, Z) * {n}",
+     [](const Given& g) {
+       const Shape rows = {g.full[0], g.full[1] * g.full[2]};
+       return softmax((g.whole_a() * g.b).reshape(rows), 1).view(g.full) * g.number;
+     }},
+    {"F.conv2d({a}.expand(X, Y, Z).unsqueeze(1), kernel({b}, 1), stride=(2, 1), padding=1)"
+     ".sum((1, 2, 3)).reshape(X, 1, 1) * 0.1",
+     [](const Given& g) {
+       const ConvOptions options{.stride = {2, 1}, .padding = 1};
+       const Tensor made = conv2d(g.whole_a().unsqueeze(1), kernel_of(g.b, 1), {}, options);
+       return sum(made, {1, 2, 3}).view({g.full[0], 1, 1}) * 0.1;
+     }},
+    {"F.avg_pool2d({a}.expand(X, Y, Z).unsqueeze(1), (3, 2), (1, 2), 1).sum((1, 2, 3))"
+     ".reshape(X, 1, 1) * {b}",
+     [](const Given& g) {
+       const PoolOptions options{.stride = {1, 2}, .padding = 1};
+       const Tensor made = avg_pool2d(g.whole_a().unsqueeze(1), {3, 2}, options);
+       return sum(made, {1, 2, 3}).view({g.full[0], 1, 1}) * g.b;
+     }},
+    {"({a} + {b}) * ({n} / ({a}.square().sum() + {b}.square().sum()).sqrt().add(1e-6))"
+     ".clamp(max=1.0)",
+     [](const Given& g) {
+       std::vector<Tensor> both = {g.a, g.b};
+       const Tensor length = nn::total_norm(nn::tensors_of(both));
+       return (g.a + g.b) * clamp(g.number / (length + 1e-6), {}, 1.0);
      }},
     {"{a}.expand(X, Y, Z).unflatten(2, (Z, 1)).squeeze(3)[:, :, ::2].repeat_interleave(2, "
      "2)[:, :, :Z]",

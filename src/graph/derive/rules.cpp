@@ -146,14 +146,14 @@ std::vector<int> reduced_axes(const Derivation& d) {
 }
 
 // The product of all others. The only zero of a row has that of the rest, of several zeros none
-// has any.
+// has any, unless the rest has a NaN.
 Tensor derive_row_product(const Derivation& d) {
   const Tensor& x = d.in[0];
   const std::vector<int> axes = reduced_axes(d);
   const Tensor is_zero = eq(x, 0.0);
   const Tensor zeros_of_row = sum(to(is_zero, x.dtype()), axes, true);
   const Tensor rest = prod(where(is_zero, 1.0, x), axes, true);
-  const Tensor by_zero = where(eq(zeros_of_row, 1.0), rest, 0.0);
+  const Tensor by_zero = where(logical_or(eq(zeros_of_row, 1.0), isnan(rest)), rest, 0.0);
   return d.g * where(is_zero, by_zero, d.out / where(is_zero, 1.0, x));
 }
 

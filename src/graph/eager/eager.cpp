@@ -206,6 +206,7 @@ Tensor run_rows(const RowCall& call) {
   Walk walk;
   fill_walk(walk, call, all, out);
   if (!walk.finish(call.reduced, true, device)) {
+    note_foreign_call();  // copies are no launches
     copies.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
       if (call.formula.leaves[i].is_per_row) continue;

@@ -9,6 +9,7 @@
 
 #include "graph/eager/eager.h"
 #include "runtime/backend.h"
+#include "tensor/draws.h"
 #include "tensor/shape.h"
 #include "tilewright/ops.h"
 
@@ -83,8 +84,8 @@ void Replay::set_results(PlanRun& run) const {
   }
 }
 
-// What other steps than groups make has memory of its own: that of a library call is new in every
-// call, that of launches is kept by them.
+// What groups make is in the arena or a result. Other steps make memory of their own: that of a
+// library call is new in every call, that of launches is kept by them.
 void Replay::record_steps(PlanRun& run) {
   for (const PlannedStep& step : plan_.steps) {
     const std::size_t calls = foreign_calls();
@@ -104,7 +105,7 @@ void Replay::record_steps(PlanRun& run) {
     if (!is_made_anew) observed_.insert(observed_.end(), observed.begin(), observed.end());
     if (is_made_anew) {
       parts_.push_back({launches_.size(), launches_.size(), &step});
-      add_external(run, step.node);
+      if (step.node >= 0) add_external(run, step.node);
       continue;
     }
     if (step.node >= 0) between_[static_cast<std::size_t>(step.node)] = memory_of(run, step.node);
@@ -251,6 +252,7 @@ std::unique_ptr<Replay> Replay::record(const Plan& plan, std::span<const Tensor>
   PlanRun run(plan, inputs);
   made->plan_arena(run);
   made->set_results(run);
+  Draws draws;  // one call's, however often it runs here
   try {
     for (std::size_t i = 0; i < plan.graph.nodes.size(); ++i)
       if (plan.graph.nodes.has(i) && plan.graph.nodes[i].kind == Node::Kind::Input)
@@ -263,6 +265,7 @@ std::unique_ptr<Replay> Replay::record(const Plan& plan, std::span<const Tensor>
     made->build_graphs();
   } catch (const CannotReplay& problem) {
     why_not = problem.reason;
+    draws.repeat();
     std::vector<Tensor> kept(inputs.begin(), inputs.end());
     if (results.empty()) results = run_plan(plan, kept);
     return nullptr;
@@ -271,6 +274,7 @@ std::unique_ptr<Replay> Replay::record(const Plan& plan, std::span<const Tensor>
   made->is_checked_ = true;
   const std::byte pattern{0xff};
   fill_async({made->arena_}, made->arena_.size(), {&pattern, 1}, made->stream_);
+  draws.repeat();
   const std::optional<std::vector<Tensor>> again = made->run(inputs);
   made->is_checked_ = false;
   bool is_right = again.has_value();

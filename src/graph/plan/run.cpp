@@ -32,9 +32,11 @@ Tensor view_of(const PlanRun& run, int i, const Shape& shape, const Shape& strid
   return Tensor(base.buffer(), base.dtype(), shape, strides, base.offset() + offset);
 }
 
-// Rows along dimensions that do not lie together: those of each leaf are put side by side.
+// Rows along dimensions that do not lie together: those of each leaf are put side by side. The
+// copies are no launches of ours that a replay would make again.
 void copy_leaves(const PlanRun& run, const PlannedStep& step, Walk& walk,
                  std::vector<Tensor>& copies) {
+  note_foreign_call();
   walk.set_sizes(step.domain);
   for (const PlannedLeaf& leaf : step.leaves) {
     const Tensor view = view_of(run, leaf.node, step.domain, leaf.strides, leaf.offset);
