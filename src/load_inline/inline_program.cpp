@@ -173,7 +173,7 @@ const InlineKernel& InlineProgram::find(const NameExpression& expression) const 
       });
   if (kernel.declaration->is_template && !expression.has_arguments && needs_arguments)
     throw ArgumentError(
-        fmt::format("kernel '{0}' is a template; name its arguments, as in kernel(\"{0}<float>\")",
+        fmt::format("kernel '{0}' is a template; name its arguments, as in {0}<float>",
                     kernel.name()));
   if (!kernel.declaration->is_template && expression.has_arguments)
     throw ArgumentError(
