@@ -81,13 +81,14 @@ bool is_function_of_language(std::string_view name) {
 // stands beside them.
 bool is_global_of_headers(std::string_view name) {
   static const std::unordered_set<std::string_view> names = {
-      "half",     "half2",    "nv_half",    "nv_half2",  "nv_bfloat16", "nv_bfloat162",
-      "dim3",     "size_t",   "ptrdiff_t",  "nullptr_t", "max_align_t", "va_list",
-      "int8_t",   "int16_t",  "int32_t",    "int64_t",   "intptr_t",    "uint8_t",
-      "uint16_t", "uint32_t", "uint64_t",   "uintptr_t", "uchar",       "ushort",
-      "uint",     "ulong",    "std",        "NULL",      "NAN",         "INFINITY",
-      "HUGE_VAL", "offsetof", "j0",         "j1",        "jn",          "y0",
-      "y1",       "yn",       "CUDART_INF", "HUGE_VALF", "CUDART_INF_F"};
+      "half",     "half2",     "nv_half",    "nv_half2",  "nv_bfloat16",  "nv_bfloat162",
+      "dim3",     "size_t",    "ptrdiff_t",  "nullptr_t", "max_align_t",  "va_list",
+      "int8_t",   "int16_t",   "int32_t",    "int64_t",   "intptr_t",     "uint8_t",
+      "uint16_t", "uint32_t",  "uint64_t",   "uintptr_t", "uchar",        "ushort",
+      "uint",     "ulong",     "std",        "NULL",      "NAN",          "INFINITY",
+      "HUGE_VAL", "offsetof",  "j0",         "j1",        "jn",           "y0",
+      "y1",       "yn",        "CUDART_INF", "HUGE_VALF", "CUDART_INF_F", "exp10",
+      "exp10f",   "tw_emulate"};
   return names.contains(name);
 }
 
