@@ -164,7 +164,15 @@ std::function<void()> add_run(CLI::App& app) {
       ->allow_extra_args(false);
   verb->add_option("--tolerance", options->tolerance,
                    "Of floats that are compared (default 1e-5 for f32, 2e-3 f16, 1.6e-2 bf16)")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            double value = 0;  // no number is larger than a NaN
+            const bool is_number = CLI::detail::lexical_cast(text, value);
+            return is_number && value >= 0 && value <= 1e6
+                       ? std::string()
+                       : fmt::format("a tolerance is a number from 0 to 1e6, not '{}'", text);
+          },
+          ""));
   verb->add_option("--device", options->device, "cpu, cuda, cuda:N, emulate or interpret");
   verb->add_option("--target", options->target,
                    "With --device emulate: sm_80, ... (default sm_90a)");
@@ -340,7 +348,7 @@ std::function<void()> add_opt(CLI::App& app) {
   auto options = std::make_shared<OptOptions>();
   CLI::App* verb = app.add_subcommand("opt", "Run passes on a kernel in the IR's text form");
   verb->footer(opt_examples);
-  CLI::Option* file = verb->add_option("file", options->file, "A .tir file, or - for the input");
+  CLI::Option* file = verb->add_option("FILE", options->file, "A .tir file, or - for the input");
   CLI::Option* passes =
       verb->add_option("--passes", options->passes,
                        "Passes in order, with commas between (default: the tile pipeline)");
@@ -419,6 +427,10 @@ DescribedVerb describe(const CLI::App& app) {
   return verb;
 }
 
+std::string help_of(const CLI::App& verb) {
+  return verb.get_parent() ? verb.help(full_name(*verb.get_parent())) : verb.help();
+}
+
 std::string command_text(int count, char** arguments) {
   std::string text = "tilewright";
   for (int i = 1; i < count; ++i) text += " " + shell_word(arguments[i]);
@@ -449,7 +461,7 @@ std::function<void()> parse_command_line(int count, char** arguments) {
   } catch (const CLI::Success& success) {
     if (!app.remaining(true).empty()) throw_unknown(app);
     std::string text = success.get_name() == "CallForVersion" ? std::string(success.what()) + "\n"
-                                                              : innermost(app).help();
+                                                              : help_of(innermost(app));
     return [text] { fmt::print("{}", text); };
   } catch (const CLI::ParseError& error) {
     throw_parse_error(app, error);

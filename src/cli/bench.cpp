@@ -198,10 +198,9 @@ void run_bench(const BenchVerbOptions& options) {
   std::unique_ptr<BenchPair> pair;
   if (is_pair(options))
     pair = std::make_unique<BenchPair>(options, swept(options.arguments).front(), request.device);
-  std::optional<CrashHint> hint;  // our own kernels do not crash
   std::optional<InterruptPlace> place;
   if (!options.like.empty() || pair) {
-    hint.emplace(options.operation);
+    explain_crashes(options.operation);  // our own kernels do not crash
     place.emplace(fmt::format(
         "while '{}' ran; where its loop does not end, tilewright run --device interpret or emulate "
         "names the line",

@@ -140,6 +140,20 @@ struct BenchPair::State {
            !std::holds_alternative<std::monostate>(*side.result);
   }
 
+  // What a host function has allocated and returned is written as well.
+  static void add_results(suite::Record& record, const BenchSide& side) {
+    if (!returns(side)) return;
+    for (const Tensor& made : outputs_of(side)) {
+      if (!made.is_defined()) continue;
+      const bool is_argument =
+          std::any_of(side.values.begin(), side.values.end(), [&](const NamedValue& value) {
+            return value.tensor() && value.tensor()->buffer().data() == made.buffer().data();
+          });
+      if (!is_argument) record.bytes += static_cast<double>(made.nbytes());
+    }
+    record.bytes_moved = record.bytes;
+  }
+
   // What a side made: what its host function returned, else the tensors that it changed.
   static std::vector<Tensor> outputs_of(const BenchSide& side) {
     if (const auto* tensor = std::get_if<Tensor>(side.result.get())) return {*tensor};
@@ -256,7 +270,10 @@ struct BenchPair::State {
     record.bytes_moved = 0;
     record.note = "reference";
     suite::Contender contender = rivals.contender(call, record);
-    if (!contender.measure) return contender;
+    if (!contender.measure) {
+      contender.record.note.clear();  // the reason says everything
+      return contender;
+    }
     compare_with_files(call, outputs, judged);
     // A process that is started again reads the files again.
     contender.measure = [folder, measure = contender.measure](double seconds) {
@@ -295,6 +312,7 @@ struct BenchPair::State {
           std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
       return contender;
     }
+    add_results(contender.record, side);
     const BenchOptions bench{.warmups = options.warmups,
                              .trials = options.trials,
                              .clock = options.clock,

@@ -29,6 +29,16 @@ bool is_triton_kernel(const std::string& text) {
   return text.ends_with(".py") || text.find(".py:") != std::string::npos;
 }
 
+// Also names mlp and compile, which are not operations of one size (bench_whole.cpp).
+void check_operation(const std::string& name) {
+  std::vector<std::string> names;
+  for (const suite::Operation& operation : suite::operations()) names.emplace_back(operation.name);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  names.insert(names.end(), {"mlp", "compile"});
+  throw ArgumentError(
+      fmt::format("there is no operation '{}'{}", name, suggest_names(name, names)));
+}
+
 const suite::Operation& operation_of(const BenchVerbOptions& options) {
   if (options.operation.empty())
     throw UsageError{"tilewright bench needs an operation (see tilewright bench --list)"};
@@ -36,6 +46,7 @@ const suite::Operation& operation_of(const BenchVerbOptions& options) {
     if (!options.like.empty())
       throw UsageError{
           fmt::format("--like goes with FILE:KERNEL, not with '{}'", options.operation)};
+    check_operation(options.operation);
     return suite::operation_named(options.operation);
   }
   if (options.like.empty())

@@ -170,7 +170,7 @@ void check_cuda(const CheckVerbOptions& options) {
   const auto blocks = static_cast<std::uint64_t>(grid.x) * grid.y * grid.z;
   CheckReport report{
       call.name(), fmt::format("{} block{} of 1 launch", blocks, blocks == 1 ? "" : "s"), {}};
-  const CrashHint hint(fmt::format("'{}'", call.name()), "a debugger names the place");
+  explain_crashes(fmt::format("'{}'", call.name()), "a debugger names the place");
   const PollsInterrupts polls;
   std::optional<PrintsAside> aside;
   if (options.json) aside.emplace();

@@ -72,7 +72,7 @@ void check_numba(const CheckVerbOptions& options) {
   const SettingsOverride checks(std::move(checked));
   const NumbaKernel kernel = load_numba_kernel(options.path);
   refuse_sweeps(options.arguments, "tilewright check");
-  const CrashHint hint(fmt::format("'{}'", kernel.name()), "a debugger names the place");
+  explain_crashes(fmt::format("'{}'", kernel.name()), "a debugger names the place");
   const PollsInterrupts polls;
   std::optional<PrintsAside> aside;
   if (options.json) aside.emplace();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/compile.cpp — `tilewright compile FILE:KERNEL`: Triton and CUDA kernels to text and binaries.
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -30,6 +31,8 @@
 #include "compiler/triton/guess/guess.h"
 #include "ir/print.h"
 #include "ir/roles.h"
+#include "load_inline/inline_program.h"
+#include "load_inline/signature.h"
 #include "passes/laid/op_facts.h"
 #include "runtime/compile.h"
 #include "runtime/cuda/cubin.h"
@@ -120,13 +123,26 @@ void add_compiler_flags(const CompileVerbOptions& options, KernelSource& source)
   if (options.device_debug) source.options.emplace_back(is_cuda ? "--device-debug" : "-g");
 }
 
+// "ns::scale<float, 4>" as part of a file's name: "ns_scale_float_4".
+std::string file_word(std::string_view kernel) {
+  std::string word;
+  for (const char c : kernel) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c < 0;
+    if (is_plain) word += c;
+    else if (!word.empty() && word.back() != '_') word += '_';
+  }
+  while (word.size() > 1 && word.back() == '_' && !kernel.ends_with('_')) word.pop_back();
+  return word;
+}
+
 void emit(const CompileVerbOptions& options, CompileReportRow& row, std::string_view kind,
           const std::function<std::string()>& content) {
   if (!wants(options, row.target, kind)) return;
   const EmitKind& facts = emit_kind(std::string(kind));
-  row.emitted.push_back({std::string(kind),
-                         fmt::format("{}_{}{}", row.kernel, row.target.name, facts.ending),
-                         content(), facts.is_binary});
+  row.emitted.push_back(
+      {std::string(kind),
+       fmt::format("{}_{}{}", file_word(row.kernel), row.target.name, facts.ending), content(),
+       facts.is_binary});
 }
 
 std::string bytes_text(const std::vector<std::byte>& bytes) {
@@ -243,15 +259,15 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);
   emit(options, row, "ir", [&] {
     return kernel.source_ir + "\n// ---- stage Tile\n" + ir::print(kernel.lowered.kernel) +
-           "\n// ---- stage Laid\n" + ir::print(laid) +
-           "\n// ---- stage Final\n" + ir::print(final_for(laid, target, settings));
+           "\n// ---- stage Laid\n" + ir::print(laid) + "\n// ---- stage Final\n" +
+           ir::print(final_for(laid, target, settings));
   });
   const bool only_ir = !options.emit.empty() && options.folder.empty() && !options.json &&
                        std::all_of(options.emit.begin(), options.emit.end(),
                                    [](const std::string& name) { return name == "ir"; });
   if (only_ir) return row;
-  KernelSource source = packed_source(
-      kernel.lowered.kernel, emit_source(input.loader, kernel, target, settings), target);
+  KernelSource source = packed_source(kernel.lowered.kernel,
+                                      emit_source(input.loader, kernel, target, settings), target);
   const Threads threads = threads_of(source, laid, settings.num_warps, target);
   if (target.is_cuda()) {
     row.products = product_facts(laid);
@@ -317,33 +333,49 @@ std::string numbered(const std::string& text, const std::string& name) {
   return out;
 }
 
-CompileReportRow compile_cuda(const CompileVerbOptions& options, const KernelPath& path,
-                              const std::string& text, const Target& target) {
+// Of a file with one kernel its name may be left out.
+std::string cuda_kernel_name(const CudaFile& file) {
+  const std::vector<std::string> names = file.kernels();
+  const std::string wanted = chosen_kernel({file.path, file.wanted}, names);
+  const std::string base = parse_name_expression(wanted).base;
+  const bool is_known = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name == base || name.ends_with("::" + base);
+  });
+  if (!is_known)
+    throw ArgumentError(
+        fmt::format("{} has no kernel '{}'{}", file.path, wanted, suggest_names(base, names)));
+  return wanted;
+}
+
+CompileReportRow compile_cuda(const CompileVerbOptions& options, const CudaFile& file,
+                              const Target& target) {
   if (!target.is_cuda())
-    throw UsageError{fmt::format("{} is CUDA C++ and compiles for CUDA targets, not {}", path.file,
+    throw UsageError{fmt::format("{} is CUDA C++ and compiles for CUDA targets, not {}", file.path,
                                  target.name)};
-  const InlineOptions inline_options{.cuda_sources = {text},
-                                     .name = std::filesystem::path(path.file).filename().string()};
-  KernelSource source = inline_kernel_source(inline_options, target.name);
+  CompileReportRow row{.target = target, .threads = threads_of(options.block)};
+  row.kernel = cuda_kernel_name(file);
+  const InlineProgram program(inline_options(file, Device::cpu()), true);
+  const NameExpression expression = parse_name_expression(row.kernel);
+  const InlineKernel& kernel = program.find(expression);
+  KernelSource source =
+      kernel.is_on_demand ? program.instance_source(kernel, expression) : program.main_source();
   add_compiler_flags(options, source);
   const auto start = std::chrono::steady_clock::now();
   const Binary binary = compile(source, target);
-  CompileReportRow row{.target = target, .threads = threads_of(options.block)};
   row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  std::vector<std::string> names;
-  for (const KernelSource::Kernel& kernel : source.kernels) names.push_back(kernel.name);
-  row.kernel = chosen_kernel(path, names);
-  if (std::find(names.begin(), names.end(), row.kernel) == names.end())
-    throw ArgumentError(fmt::format("{} has no kernel '{}'{}", path.file, row.kernel,
-                                    suggest_names(row.kernel, names)));
-  const auto found = std::find(names.begin(), names.end(), row.kernel);
-  const KernelSource::Kernel& kernel =
-      source.kernels[static_cast<std::size_t>(found - names.begin())];
-  const std::string symbol = kernel.variants.empty() || kernel.variants.front().steps.empty()
-                                 ? row.kernel
-                                 : kernel.variants.front().steps.front().entry;
-  add_resources(row, binary, symbol, 0);
-  emit_from_binary(options, row, source, binary, numbered(text, inline_options.name));
+  // An instance is alone in its source.
+  const auto found = kernel.is_on_demand
+                         ? source.kernels.begin()
+                         : std::find_if(source.kernels.begin(), source.kernels.end(),
+                                        [&](const KernelSource::Kernel& each) {
+                                          return each.name == kernel.name();
+                                        });
+  if (found == source.kernels.end())
+    throw InternalError(fmt::format("the source of {} lacks '{}'", file.path, row.kernel));
+  const bool has_steps = !found->variants.empty() && !found->variants.front().steps.empty();
+  add_resources(row, binary, has_steps ? found->variants.front().steps.front().entry : found->name,
+                0);
+  emit_from_binary(options, row, source, binary, numbered(read_input(file.path), file.name));
   return row;
 }
 
@@ -387,18 +419,19 @@ void write_files(const std::string& folder, const std::vector<CompileReportRow>&
 }  // namespace
 
 void run_compile(const CompileVerbOptions& options) {
+  refuse_folder(options.path, "compiles every kernel in it");
   refuse_cpp(options.path);
-  const KernelPath path = parse_kernel_path(options.path);
   const std::vector<Target> targets = targets_of(options);
   std::vector<CompileReportRow> rows;
-  if (path.file.ends_with(".cu")) {
-    const std::string text = read_input(path.file);
-    for (const Target& target : targets) rows.push_back(compile_cuda(options, path, text, target));
+  if (is_cuda_path(options.path)) {
+    const CudaFile file = read_cuda_file(options.path);
+    for (const Target& target : targets) rows.push_back(compile_cuda(options, file, target));
   } else if (is_numba_path(options.path)) {
+    const KernelPath path = parse_kernel_path(options.path);
     for (const Target& target : targets) rows.push_back(compile_numba(options, path, target));
   } else {
     TritonInput input;
-    read_triton(options, path, input);
+    read_triton(options, parse_kernel_path(options.path), input);
     for (const Target& target : targets) rows.push_back(compile_triton(options, input, target));
   }
   if (!options.folder.empty()) write_files(options.folder, rows);

@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/table.h"
 #include "bench/json.h"
+#include "cli/cuda_call.h"
 #include "cli/guess_files.h"
 #include "cli/isolate.h"
 #include "cli/kernel_path.h"
@@ -87,6 +88,12 @@ void compile_one(const CompileVerbOptions& options, const KernelPath& path, cons
 void run_compile_guess(const CompileVerbOptions& options) {
   if (!options.signature.empty())
     throw UsageError{"--signature says what --guess would guess; leave one out"};
+  if (is_cuda_path(options.path))
+    throw UsageError{
+        fmt::format("'{}' says the types of its kernels itself, so that nothing is guessed; write "
+                    "FILE.cu:KERNEL "
+                    "without --guess",
+                    options.path)};
   const KernelPath path = parse_kernel_path(options.path);
   if (!path.kernel.empty() && path.file.ends_with(".py"))
     return compile_one(options, path,

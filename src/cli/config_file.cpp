@@ -104,8 +104,10 @@ class Reader {
 std::vector<python::ConfigValue> read_configs(const std::string& path, const TritonKernel& kernel) {
   const Json list = parse(path);
   if (!list.is_array())
-    throw FormatError(
-        fmt::format("{}: must hold a list of configs, not {}", path, list.type_name()));
+    throw FormatError(fmt::format(
+        "{}: this holds no list of configs (it is of JSON's type {}); a list looks like "
+        "[{{\"BLOCK\": 64, \"num_warps\": 4}}]",
+        path, list.type_name()));
   if (list.empty())
     throw FormatError(fmt::format("{}: the list of configs is empty; give at least one", path));
   Reader reader(path, kernel);

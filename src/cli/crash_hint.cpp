@@ -13,12 +13,15 @@ namespace {
 
 constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE};
 
-std::string crash_text, abort_text, division_text;
+struct CrashTexts {
+  std::string crash, abort, division;
+};
+const CrashTexts* texts = nullptr;  // never freed: static objects may be gone when it is read
 
 void on_crash(int number) {
-  const std::string& text = number == SIGABRT  ? abort_text
-                            : number == SIGFPE ? division_text
-                                               : crash_text;
+  const std::string& text = number == SIGABRT  ? texts->abort
+                            : number == SIGFPE ? texts->division
+                                               : texts->crash;
   static_cast<void>(!write(STDERR_FILENO, text.data(), text.size()));
   std::signal(number, SIG_DFL);
   std::raise(number);
@@ -26,24 +29,21 @@ void on_crash(int number) {
 
 }  // namespace
 
-CrashHint::CrashHint(const std::string& kernel)
-    : CrashHint(fmt::format("kernel '{}'", kernel),
-                "tilewright run --device interpret names its line and element") {}
+void explain_crashes(const std::string& kernel) {
+  explain_crashes(fmt::format("kernel '{}'", kernel),
+                  "tilewright run --device interpret names its line and element");
+}
 
-CrashHint::CrashHint(const std::string& what, const std::string& remedy) {
+void explain_crashes(const std::string& what, const std::string& remedy) {
   const auto sentence = [&](const std::string& how) {
     return fmt::format("tilewright: {} {}; {}\n", what, how, remedy);
   };
-  crash_text = sentence("crashed, most likely by an access outside of its memory");
-  abort_text = sentence(
-      "was aborted: by itself (abort, a failed assert), or since an access outside of its memory "
-      "has damaged the heap");
-  division_text = sentence("crashed: it divided an integer by zero");
+  texts = new CrashTexts{
+      sentence("crashed, most likely by an access outside of its memory"),
+      sentence("was aborted: by itself (abort, a failed assert), or since an access outside of its "
+               "memory has damaged the heap"),
+      sentence("crashed: it divided an integer by zero")};
   for (const int number : crash_signals) std::signal(number, on_crash);
-}
-
-CrashHint::~CrashHint() {
-  for (const int number : crash_signals) std::signal(number, SIG_DFL);
 }
 
 }  // namespace tilewright::cli

@@ -6,15 +6,11 @@
 
 namespace tilewright::cli {
 
-// While one lives, the signals of a crash first print what to do; the process ends by them as ever.
-class CrashHint {
- public:
-  explicit CrashHint(const std::string& kernel);
-  // "WHAT crashed, most likely by an access outside of its memory; REMEDY".
-  CrashHint(const std::string& what, const std::string& remedy);
-  ~CrashHint();
-  CrashHint(const CrashHint&) = delete;
-  CrashHint& operator=(const CrashHint&) = delete;
-};
+// From now on the signals of a crash first print what to do; the process ends by them as ever. That
+// holds to the end of the process: memory that a kernel has damaged is often noticed when it is
+// freed, behind the last line of the results.
+void explain_crashes(const std::string& kernel);
+// "WHAT crashed, most likely by an access outside of its memory; REMEDY".
+void explain_crashes(const std::string& what, const std::string& remedy);
 
 }  // namespace tilewright::cli

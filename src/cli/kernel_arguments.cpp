@@ -3,7 +3,9 @@
 #include "cli/kernel_arguments.h"
 
 #include <charconv>
+#include <cstring>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -70,6 +72,24 @@ std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
   }
   add_views(views, values);
   return values;
+}
+
+void mark_unwritten(const std::vector<std::string>& texts, std::vector<NamedValue>& values) {
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    const auto [name, value] = parse_assignment(text, "NAME=VALUE");
+    if (value.starts_with("empty:")) names.insert(name);
+  }
+  if (names.empty()) return;
+  for (const NamedValue& value : values) {
+    if (!names.contains(value.name) || value.tensor() == nullptr) continue;
+    const Tensor& tensor = *value.tensor();
+    const Tensor mark = empty(tensor.shape(), {tensor.dtype(), Device::cpu()});
+    std::memset(mark.data(), tensor.dtype() == DType::Bool ? 0 : 0xff, mark.nbytes());
+    tensor.copy_from(mark);
+  }
+  for (NamedValue& value : values)  // others may lie in the same memory
+    if (const Tensor* tensor = value.tensor()) value.before = tensor->to(Device::cpu()).clone();
 }
 
 namespace {

@@ -28,6 +28,11 @@ TritonKernel load_kernel(const std::string& path);
 std::vector<NamedValue> read_values(const std::vector<std::string>& texts,
                                     const TritonKernel& kernel, Device device, std::uint64_t seed);
 
+// Tensors that `empty:` made hold NaN, or -1, from now on: what a kernel does not write shows, and
+// neither the count of what a launch has changed nor the scale by which results are compared
+// depends on what lay in that memory before.
+void mark_unwritten(const std::vector<std::string>& texts, std::vector<NamedValue>& values);
+
 struct KernelArguments {
   std::vector<NamedValue> values;
   std::optional<LaunchValues> launch;  // what the file's own launch added to those given

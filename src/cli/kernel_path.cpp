@@ -2,6 +2,8 @@
 // cli/kernel_path.cpp — parts of arguments.
 #include "cli/kernel_path.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,6 +19,13 @@ KernelPath parse_kernel_path(const std::string& text) {
   if (colon == 0 || colon + 1 == text.size())
     throw UsageError{fmt::format("'{}' names no kernel; write FILE.py:KERNEL", text)};
   return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+void refuse_folder(const std::string& path, std::string_view what) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw UsageError{
+        fmt::format("'{}' is a folder; --guess {}, FILE.py:KERNEL names one", path, what)};
 }
 
 std::string chosen_kernel(const KernelPath& path, const std::vector<std::string>& kernels) {

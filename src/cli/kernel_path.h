@@ -16,6 +16,9 @@ struct KernelPath {
 // Throws UsageError for an empty part.
 KernelPath parse_kernel_path(const std::string& text);
 
+// Throws UsageError for a folder; `what` says what --guess does there: "runs every kernel of it".
+void refuse_folder(const std::string& path, std::string_view what);
+
 // The kernel's name; without one, the only kernel of the file. Throws UsageError that lists them.
 std::string chosen_kernel(const KernelPath& path, const std::vector<std::string>& kernels);
 

@@ -263,13 +263,16 @@ void report_run(const RunVerbOptions& options, const RunReport& report) {
 }
 
 void run_run(const RunVerbOptions& options) {
+  refuse_folder(options.path, "runs every kernel in it");
   if (is_cuda_path(options.path)) return run_cuda(options);
   if (is_numba_path(options.path)) return run_numba(options);
   const RunPlace place = place_of(options);
   const TritonKernel kernel = load_kernel(options.path);
   refuse_sweeps(options.arguments, "tilewright run");
-  const KernelArguments given =
+  KernelArguments given =
       read_arguments(options.arguments, kernel, {.device = place.device, .seed = options.seed});
+  mark_unwritten(options.arguments, given.values);
+  if (given.launch) mark_unwritten(given.launch->texts, given.values);
   const std::vector<NamedValue>& values = given.values;
   const std::vector<Save> saves = saves_of(options, values);
   const std::vector<Expected> expected = read_expected(options.expects, values);
@@ -281,8 +284,8 @@ void run_run(const RunVerbOptions& options) {
                   kernel.name(), place.name()));
   std::optional<PollsInterrupts> polls;  // these two name the line themselves
   if (place.interpret || place.emulate() != nullptr) polls.emplace();
-  std::optional<CrashHint> hint;  // the interpreter and a GPU report what goes outside
-  if (place.device.is_cpu() && !place.interpret) hint.emplace(kernel.name());
+  // The interpreter and a GPU report what goes outside.
+  if (place.device.is_cpu() && !place.interpret) explain_crashes(kernel.name());
   {
     std::optional<PrintsAside> aside;
     if (options.json) aside.emplace();

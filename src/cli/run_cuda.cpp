@@ -90,6 +90,7 @@ void run_call(const RunVerbOptions& options, const CudaFile& file, Device device
   RunReport report{.name = call.name(), .place = place_name(device, file)};
   report.values = values_for(options.arguments, call.name(), call.parameters(),
                              {.device = device, .seed = options.seed});
+  mark_unwritten(options.arguments, report.values);
   const auto with_numbers = [&](const std::string& text) {
     return grid_with_sizes(text, options.arguments, call.parameters());
   };
@@ -154,12 +155,11 @@ void run_cuda(const RunVerbOptions& options) {
     checks.emplace(std::move(checked));
     notes.emplace();
   }
-  std::optional<CrashHint> hint;
   if (device.is_cpu())
-    hint.emplace(fmt::format("'{}'", file.wanted.empty() ? file.name : file.wanted),
-                 is_checked || !file.is_cuda
-                     ? "no kernel did it, so a debugger names the place"
-                     : "--device emulate names the line of a kernel that does this");
+    explain_crashes(fmt::format("'{}'", file.wanted.empty() ? file.name : file.wanted),
+                    is_checked || !file.is_cuda
+                        ? "no kernel did it, so a debugger names the place"
+                        : "--device emulate names the line of a kernel that does this");
   const InterruptPlace while_running(fmt::format("while '{}' was compiled or run on {}",
                                                  file.wanted.empty() ? file.name : file.wanted,
                                                  place_name(device, file)));

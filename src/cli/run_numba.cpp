@@ -63,6 +63,7 @@ void run_numba(const RunVerbOptions& options) {
   NumbaCall call = read_numba_call(
       kernel, {options.arguments, options.grid, options.block, options.shared_bytes},
       {.device = place.device, .seed = options.seed});
+  mark_unwritten(options.arguments, call.values);
   call.launch.emulate = place.emulate() != nullptr;
   report.grid = call.launch.grid;
   const std::vector<NumbaArgument> arguments = call.arguments(kernel);
@@ -70,9 +71,8 @@ void run_numba(const RunVerbOptions& options) {
       fmt::format("while kernel '{}' was compiled or run on {}", kernel.name(), place.name()));
   std::optional<PollsInterrupts> polls;
   if (call.launch.emulate) polls.emplace();
-  std::optional<CrashHint> hint;
   if (place.device.is_cpu() && !call.launch.emulate)
-    hint.emplace(fmt::format("'{}'", kernel.name()), "--device emulate names the line");
+    explain_crashes(fmt::format("'{}'", kernel.name()), "--device emulate names the line");
   const auto start = NumbaClock::now();
   {
     std::optional<PrintsAside> aside;

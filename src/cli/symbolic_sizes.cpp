@@ -41,6 +41,7 @@ class SizeReader {
     for (const std::string& text : texts) {
       const auto [name, value] = parse_assignment(text, "NAME=VALUE");
       if (const auto number = whole_number(value)) numbers_[name] = *number;
+      else others_[name] = value;
     }
   }
 
@@ -84,6 +85,11 @@ class SizeReader {
       const std::string wanted(name->id);
       std::vector<std::string> known;
       for (const auto& [each, number] : numbers_) known.push_back(each);
+      if (const auto other = others_.find(wanted); other != others_.end())
+        throw ArgumentError(
+            fmt::format("{}: '{}' is {}, which is no whole number of 15 digits or "
+                        "fewer; write {}=1000",
+                        argument, wanted, other->second, wanted));
       if (!numbers_.contains(wanted))
         throw ArgumentError(fmt::format("{}: '{}' has no value; write {}=1000 beside it{}",
                                         argument, wanted, wanted,
@@ -115,6 +121,7 @@ class SizeReader {
   }
 
   std::map<std::string, std::int64_t> numbers_;
+  std::map<std::string, std::string, std::less<>> others_;  // values that are no whole number
   std::set<std::string> used_;
 };
 

@@ -227,7 +227,7 @@ void run_tune(const TuneVerbOptions& options) {
   const LaunchRequest request =
       request_of(*r.kernel.state(), r.slots.data(), r.launch, {r.device, false});
   TuneReport report;
-  const CrashHint hint(r.kernel.name());
+  explain_crashes(r.kernel.name());
   const InterruptPlace place(
       fmt::format("while kernel '{}' ran; where its loop does not end, tilewright run --device "
                   "interpret names the line",

@@ -14,6 +14,11 @@
 #include "cli/verbs.h"
 
 namespace tilewright::cli {
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "tilewright";
+}
+
 namespace {
 
 std::vector<std::string> names_of(const CLI::App& app, bool options) {
@@ -27,10 +32,6 @@ std::vector<std::string> names_of(const CLI::App& app, bool options) {
     for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
       names.push_back(sub->get_name());
   return names;
-}
-
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "tilewright";
 }
 
 [[noreturn]] void throw_usage(const CLI::App& app, const std::string& sentence) {

@@ -2,6 +2,8 @@
 // cli/wrong_arguments.h — a wrong command line as one sentence with the verb's help behind it.
 #pragma once
 
+#include <string>
+
 namespace CLI {
 class App;
 class ParseError;
@@ -11,6 +13,8 @@ namespace tilewright::cli {
 
 // The innermost verb that the arguments name.
 const CLI::App& innermost(const CLI::App& app);
+// As one writes it: "tilewright cache list".
+std::string full_name(const CLI::App& app);
 
 // Throw UsageError. Of arguments that no verb takes, of what the parser found, and of options whose
 // value is empty.

@@ -172,9 +172,8 @@ const InlineKernel& InlineProgram::find(const NameExpression& expression) const 
         return parameter.default_text.empty() && !parameter.is_pack;
       });
   if (kernel.declaration->is_template && !expression.has_arguments && needs_arguments)
-    throw ArgumentError(
-        fmt::format("kernel '{0}' is a template; name its arguments, as in kernel(\"{0}<float>\")",
-                    kernel.name()));
+    throw ArgumentError(fmt::format(
+        "kernel '{0}' is a template; name its arguments, as in {0}<float>", kernel.name()));
   if (!kernel.declaration->is_template && expression.has_arguments)
     throw ArgumentError(
         fmt::format("kernel '{0}' is no template; launch it by kernel(\"{0}\")", kernel.name()));

@@ -7,8 +7,11 @@
 #include <array>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "codegen/text/cpp_tokens.h"
 #include "load_inline/parameter_lists.h"
+#include "tilewright/error.h"
 
 namespace tilewright {
 namespace {
@@ -189,6 +192,10 @@ NameExpression parse_name_expression(std::string_view text) {
   if (open == tokens.end()) return out;
   out.has_arguments = true;
   const std::size_t close = std::min(matching_bracket(tokens, count), tokens.size());
+  if (close + 1 != tokens.size())
+    throw ArgumentError(fmt::format(
+        "'{}' is no kernel's name: what its template gets stands between < and >, as in {}<float>",
+        text, out.base));
   for (Tokens piece : split_at_commas(Tokens(tokens).subspan(count + 1, close - count - 1)))
     out.arguments.push_back(join_tokens(piece));
   return out;

@@ -239,6 +239,36 @@ TEST_F(BenchPageKeys, NothingIsCutOnANarrowScreen) {
             "\"time\"");
 }
 
+TEST_F(BenchPageKeys, WordsOfAxesHaveRoomOnANarrowScreen) {
+  suite::Report report = sample_report();
+  report.records.resize(2);
+  report.records[0].way = "max-autotune-no-cudagraphs";
+  report.records[1].seconds *= 1e6;  // six powers of ten, so that the axis is logarithmic
+  const std::string page = folder_.path() + "/narrow.html";
+  std::ofstream(page) << suite::report_html(report);
+  browser_->resize(420, 900);
+  browser_->open("file://" + page);
+  const std::string scales = "charts.map((one) => one.chart.scales)";
+  // A name in lines that fit; its whole text is left of the picture.
+  EXPECT_EQ(ask(scales + "[0].y.ticks.map((one) => one.label)"),
+            (json{{"max-autotune-no-", "cudagraphs"}, "tile"}));
+  EXPECT_EQ(ask(scales + "[1].y.ticks[0].label"),
+            (json{"max-autotune-no-", "cudagraphs: host"}));
+  EXPECT_EQ(ask(scales + "[1].x.ticks[0].label"), "0");
+  // Words of neighbours do not touch.
+  EXPECT_EQ(ask("(() => { const x = charts[0].chart.scales.x, context = charts[0].chart.ctx;"
+                "context.font = '12px system-ui, sans-serif';"
+                "const shown = x.ticks.filter((one) => one.label);"
+                "return shown.length >= 2 && shown.every((one, i) => i === 0 || "
+                "x.getPixelForValue(one.value) - x.getPixelForValue(shown[i - 1].value) > "
+                "(context.measureText(one.label).width + "
+                "context.measureText(shown[i - 1].label).width) / 2 + 4); })()"),
+            true);
+  browser_->resize(1280, 900);
+  browser_->open("file://" + page);
+  EXPECT_EQ(ask(scales + "[0].y.ticks[0].label"), "max-autotune-no-cudagraphs");
+}
+
 TEST_F(BenchPageKeys, DoubtsAreShownAsInTheTable) {
   suite::Report report = sample_report();
   report.records.resize(2);

@@ -387,6 +387,22 @@ TEST_F(Pairs, AKernelAloneIsSwept) {
   EXPECT_GT(found[2]["seconds"], 0);
 }
 
+TEST_F(Pairs, WhatAHostFunctionReturnsIsMovedToo) {
+  const std::string file = path_ + ".cu";
+  std::ofstream(file) << "#include <torch/extension.h>\n"
+                         "torch::Tensor made(torch::Tensor x) { return torch::empty_like(x); }\n"
+                         "torch::Tensor same(torch::Tensor x) { return x; }\n";
+  const auto bytes = [&](const std::string& name) {
+    const CommandResult r =
+        tilewright_command({"bench", file + ":" + name, "x=ones:f32[256]", "--trials", "2",
+                            "--warmup", "1", "--no-ceiling", "--device", "cpu", "--json"});
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    return parse_json(r.output)["records"][0]["bytes"].get<double>();
+  };
+  EXPECT_EQ(bytes("made"), 2048);
+  EXPECT_EQ(bytes("same"), 1024);
+}
+
 TEST_F(Pairs, WrongInput) {
   expect_error({path_ + ":fast", "n=5", "--grid", "1"}, 1,
                "'fast' is given no tensor; write its arguments as NAME=randn:f32[1024]");

@@ -245,6 +245,40 @@ TEST_F(Compile, CudaSources) {
   EXPECT_EQ(block.error, "tilewright: --block takes X[,Y[,Z]], not '0'\n");
 }
 
+TEST_F(Compile, CudaKernelsByAllTheirNames) {
+  if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
+  const std::string cu = folder_.path() + "/k.cu";
+  std::ofstream(folder_.path() + "/twice.cuh")
+      << "__device__ float twice(float x) { return x + x; }";
+  std::ofstream(cu) << R"(#include "twice.cuh"
+namespace ns {
+template <typename T, int N = 2>
+__global__ void scale(T* x) { x[threadIdx.x] *= N; }
+__global__ void plain(float* x) { x[threadIdx.x] = twice(x[threadIdx.x]); }
+}
+)";
+  const auto compiled = [&](const std::string& name) {
+    const CommandResult r = tilewright_command({"compile", cu + ":" + name, "--target", "sm_80",
+                                                "--emit", "ptx", "-o", folder_.path() + "/out"});
+    EXPECT_EQ(r.error, "");
+    EXPECT_THAT(r.output, HasSubstr(name + " for sm_80\n  registers"));
+    return r.output;
+  };
+  compiled("plain");
+  compiled("ns::plain");
+  compiled("scale<float>");
+  EXPECT_THAT(compiled("ns::scale<double, 3>"), HasSubstr("/out/ns_scale_double_3_sm_80.ptx\n"));
+  const auto error = [&](const std::string& name) {
+    return tilewright_command({"compile", cu + ":" + name, "--target", "sm_80"}).error;
+  };
+  EXPECT_EQ(error("scale"),
+            "tilewright: kernel 'ns::scale' is a template; name its arguments, as in "
+            "ns::scale<float>\n");
+  EXPECT_EQ(error("ns::plan"), "tilewright: " + cu +
+                                   " has no kernel 'ns::plan'; did you mean "
+                                   "'ns::plain'?\n");
+}
+
 TEST_F(Compile, OptimisationLevelsAndDebugInformation) {
   if (!has_nvrtc()) GTEST_SKIP() << "NVRTC is not here";
   const auto compiled = [&](std::vector<std::string> flags) {

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <utility>
 
 #include "command.h"
@@ -19,6 +22,7 @@ using ::testing::HasSubstr;
 struct Experiment {
   std::string command;                // as the document has it, without "$ "
   std::vector<std::string> expected;  // lines of the output
+  bool is_shortened = false;
 };
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -45,7 +49,9 @@ std::vector<Experiment> experiments(const char* document) {
       is_inside = line == "```console";
     } else if (is_inside && line.starts_with("$ ")) {
       found.push_back({line.substr(2), {}});
-    } else if (is_inside && !found.empty() && !line.empty() && line != "...") {
+    } else if (is_inside && !found.empty() && line == "...") {
+      found.back().is_shortened = true;
+    } else if (is_inside && !found.empty() && !line.empty()) {
       found.back().expected.push_back(line);
     }
   }
@@ -130,12 +136,40 @@ void expect_instructions(const std::string& output, const std::vector<std::strin
   }
 }
 
+// A row of a table of bench: its way, and how many kernels and lines of source that is. Of what is
+// in an explanation, the name of a kernel.
+std::string facts_of(const std::string& line) {
+  static const std::regex row(R"(  (\S+) .* (\d+) +(\d+|-) +\d\.\de[-+]\d\d( .*)?)");
+  static const std::regex kernel(R"( +kernel +(\w+),.*)");
+  std::smatch found;
+  if (std::regex_match(line, found, row))
+    return found.str(1) + " " + found.str(2) + " " + found.str(3);
+  return std::regex_match(line, found, kernel) ? "kernel " + found.str(1) : "";
+}
+
+std::set<std::string> facts_of(const std::vector<std::string>& lines) {
+  std::set<std::string> facts;
+  for (const std::string& line : lines) facts.insert(facts_of(line));
+  facts.erase("");
+  return facts;
+}
+
+void expect_facts_of_bench(const Experiment& experiment, const std::string& output) {
+  std::istringstream stream(output);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  const std::set<std::string> shown = facts_of(experiment.expected), printed = facts_of(lines);
+  if (experiment.is_shortened) EXPECT_THAT(shown, testing::IsSubsetOf(printed));
+  else EXPECT_EQ(shown, printed);
+}
+
 void expect_as_shown(const Experiment& experiment, const std::string& output) {
   const std::vector<std::string> words = words_of(experiment.command);
   if (has(words, "opt") || has(words, "ir") || has(words, "cuda") || has(words, "cpp"))
     return expect_lines_in_order(output, experiment.expected);
   if (has(words, "ptx") || has(words, "sass"))
     return expect_instructions(output, experiment.expected);
+  if (has(words, "bench")) expect_facts_of_bench(experiment, output);
   // The first line names the machine, which is another one.
   for (std::size_t i = 1; i < experiment.expected.size(); ++i)
     EXPECT_THAT(output, HasSubstr(words_of(experiment.expected[i])[0]));

@@ -68,6 +68,30 @@ class Emulate : public ::testing::Test {
   std::string configs_ = folder_.path() + "/configs.json";
 };
 
+// Such a launch did nothing, without a word, or its text did not compile.
+TEST_F(Emulate, KernelsMayHaveNamesThatHeadersAndCompilersKnow) {
+  const std::vector<std::string> names = {"index", "gamma", "y0", "half", "int64_t", "size_t"};
+  std::ofstream file(folder_.path() + "/named.py");
+  file << "import triton\nimport triton.language as tl\n";
+  for (const std::string& name : names)
+    file << "@triton.jit\ndef " << name << "(x):\n    tl.store(x, 5.0)\n";
+  file.close();
+  const auto value = [](const CommandResult& r) {
+    EXPECT_EQ(r.exit_code, 0) << r.error;
+    return parse_json(r.output)["tensors"][0]["first"][0];
+  };
+  for (const std::string& name : names)
+    EXPECT_EQ(value(tilewright_command({"run", folder_.path() + "/named.py:" + name, "--grid", "1",
+                                        "x=zeros:f32[1]", "--device", "emulate", "--json"})),
+              5.0)
+        << name;
+  std::ofstream(folder_.path() + "/named.cu")
+      << "extern \"C\" __global__ void index(float* x) { x[0] = 5; }";
+  EXPECT_EQ(value(tilewright_command({"run", folder_.path() + "/named.cu:index", "--grid", "1",
+                                      "x=zeros:f32[1]", "--device", "cpu", "--json"})),
+            5.0);
+}
+
 TEST_F(Emulate, RunsTheCudaTextOfTheTarget) {
   const std::string saved = folder_.path() + "/out.npy";
   CommandResult r = sums({"--device", "emulate", "--save", "out=" + saved});

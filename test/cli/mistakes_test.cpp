@@ -57,6 +57,66 @@ TEST_F(Mistakes, EmptyValues) {
   expect_mistake({"bench", "gelu", "--shape", "3x"}, 1, "'3x' is no shape; write 8192x781");
 }
 
+TEST_F(Mistakes, Folders) {
+  expect_mistake({"run", folder_.path()}, 2,
+                 "'" + folder_.path() +
+                     "' is a folder; --guess runs every kernel in it, FILE.py:KERNEL names one");
+  expect_mistake(
+      {"compile", folder_.path()}, 2,
+      "'" + folder_.path() +
+          "' is a folder; --guess compiles every kernel in it, FILE.py:KERNEL names one");
+  const std::string folder = folder_.path() + "/folder.py";
+  std::filesystem::create_directory(folder);
+  expect_mistake({"run", folder + ":k"}, 1, "cannot open '" + folder + "': Is a directory");
+}
+
+TEST_F(Mistakes, ToleranceThatNothingIsBeyond) {
+  expect_mistake({"run", scale_, "--tolerance", "nan"}, 2,
+                 "--tolerance: a tolerance is a number from 0 to 1e6, not 'nan' (see tilewright "
+                 "run --help)");
+}
+
+TEST_F(Mistakes, ValuesThatAreNoNumbers) {
+  expect_mistake({"run", scale_, "x_ptr=randn:f32[n]", "n=1e400", "--grid", "1"}, 1,
+                 "x_ptr=randn:f32[n]: 'n' is 1e400, which is no whole number of 15 digits or "
+                 "fewer; write n=1000");
+  expect_mistake({"run", scale_, "x_ptr=full:f32[8]=abc", "n=8", "--grid", "1"}, 1,
+                 "x_ptr=full:f32[8]=abc: 'abc' is no number; write full:f32[8]=0.5");
+}
+
+TEST_F(Mistakes, OperationsOfBench) {
+  expect_mistake({"bench", "foo"}, 1,
+                 "there is no operation 'foo'; there are: add, attention, cross_entropy, dropout, "
+                 "gelu, layernorm, matmul, rmsnorm, softmax, mlp, compile");
+}
+
+TEST_F(Mistakes, GuessingWhatAFileSays) {
+  expect_mistake({"compile", "k.cu", "--guess"}, 2,
+                 "'k.cu' says the types of its kernels itself, so that nothing is guessed; write "
+                 "FILE.cu:KERNEL without --guess");
+}
+
+// The files that are opened next take the numbers of closed streams.
+TEST_F(Mistakes, ClosedAndFullStreams) {
+  const auto code = [&](const std::string& redirections) {
+    return run_process({.arguments = {"sh", "-c", "exec \"$1\" run \"$2\" " + redirections, "sh",
+                                      tilewright_path(), folder_.path() + "/none.py:k"},
+                        .timeout_seconds = 60})
+        .exit_code;
+  };
+  for (const char* redirections : {"2>&-", "2>/dev/full", ">&- 2>&-", "<&- >&- 2>&-"})
+    EXPECT_EQ(code(redirections), 1) << redirections;
+  const ProcessResult r =
+      run_process({.arguments = {"sh", "-c",
+                                 "\"$1\" bench --list >/dev/full; echo $?; printf 'quit\\n' | "
+                                 "\"$1\" step \"$2\" --grid 1 x_ptr=ones:f32[8] "
+                                 "out_ptr=empty:f32[8] n=8 BLOCK=8 >/dev/full; echo $?",
+                                 "sh", tilewright_path(), scale_},
+                   .timeout_seconds = 60});
+  const std::string sentence = "tilewright: the result could not be written to the standard output";
+  EXPECT_EQ(r.output, sentence + "\n1\n" + sentence + "\n1\n");
+}
+
 TEST_F(Mistakes, NumbersOutOfRange) {
   expect_mistake({"bench", "gelu", "--trials", "99999999999"}, 2,
                  "--trials takes a number, and '99999999999' is none or too large (see tilewright "

@@ -56,6 +56,25 @@ TEST_F(RunCompare, AFileThatAgrees) {
   EXPECT_THAT(r.output, HasSubstr("out  against " + path("right.npy") + "  equal within 1e-05\n"));
 }
 
+// What lies in memory that nobody has written would count as changed or not, and a large number
+// there would let every difference pass.
+TEST_F(RunCompare, UnwrittenElementsAreNaN) {
+  for (const std::string device : {"cpu", "interpret", "emulate"}) {
+    const CommandResult r =
+        tilewright_command({"run", file_ + ":doubled", "x=zeros:f32[12]", "out=empty:f32[2,3]",
+                            "n=3", "BLOCK=16", "--grid=1", "--device", device});
+    EXPECT_THAT(
+        r.output,
+        HasSubstr("out  float32[2, 3]  3 of 6 changed, 3 not finite  0, 0, 0, nan, nan, nan\n"))
+        << r.error;
+  }
+  const CommandResult whole =
+      tilewright_command({"run", file_ + ":doubled", "x=zeros:i32[4]", "out=empty:i32[4]", "n=2",
+                          "BLOCK=16", "--grid=1", "--device=interpret", "--compare=cpu"});
+  EXPECT_THAT(whole.output, HasSubstr("out  int32[4]  2 of 4 changed  0, 0, -1, -1\n"));
+  EXPECT_THAT(whole.output, HasSubstr("out  against cpu  equal\n"));
+}
+
 TEST_F(RunCompare, AFileThatDiffersSaysHowManyWhichAndWhere) {
   const CommandResult r = run({"--device=interpret", "--expect", "out=" + path("wrong.npy")});
   EXPECT_EQ(r.exit_code, 4);

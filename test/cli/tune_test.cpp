@@ -190,7 +190,11 @@ TEST_F(Tune, WrongLists) {
   expect_error("work", {"--configs", path}, 1,
                path + ": the list of configs is empty; give at least one");
   list("{\"BLOCK\": 3}");
-  expect_error("work", {"--configs", path}, 1, path + ": must hold a list of configs, not object");
+  expect_error(
+      "work", {"--configs", path}, 1,
+      path +
+          ": this holds no list of configs (it is of JSON's type object); a list looks like "
+          "[{\"BLOCK\": 64, \"num_warps\": 4}]");
   list("[{\"BLOCK\": 1e400}]");
   expect_error("work", {"--configs", path}, 1,
                path + ": the number '1e400' is beyond what float64 holds (up to 1.8e308)");

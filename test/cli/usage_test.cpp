@@ -40,6 +40,7 @@ TEST(Usage, EveryVerbHasHelpWithExamples) {
     const CommandResult r = tilewright_command({verb, "--help"});
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_THAT(r.output, HasSubstr("Examples:\n  tilewright " + verb));
+    EXPECT_THAT(r.output, HasSubstr("\nUsage: tilewright " + verb + " [OPTIONS]"));
     EXPECT_EQ(r.error, "");
   }
 }

@@ -160,8 +160,10 @@ template <typename T, int N> __global__ void scale(const T* x, T* y, float s) {
       "argument 1 'x' of kernel 'detail::scale<float, 4>' must be a pointer to float32, got a "
       "tensor of float16");
   EXPECT_EQ(message_of<ArgumentError>([&] { m.kernel("scale"); }),
-            "kernel 'detail::scale' is a template; name its arguments, as in "
-            "kernel(\"detail::scale<float>\")");
+            "kernel 'detail::scale' is a template; name its arguments, as in detail::scale<float>");
+  EXPECT_EQ(message_of<ArgumentError>([&] { m.kernel("scale<float"); }),
+            "'scale<float' is no kernel's name: what its template gets stands between < and >, as "
+            "in scale<float>");
 }
 
 TEST_P(InlineKernels, StructsAliasesConditionsAndMacros) {

@@ -112,15 +112,44 @@ class Marker {
     if (after >= tokens_.size()) return;
     const CppToken& next = tokens_[after];
     const bool begins = next.is_identifier() || next.is_one_of({"*", "(", "++", "--"});
-    if (next.is("while") && !begins_loop()) return;
-    if (begins && !next.is_one_of({"else", "catch", "case", "default"}))
+    if (next.is("while") && !begins_loop(at_)) return;
+    const bool is_empty_loop = tokens_[at_].is("{") && next.is("}") && is_body_of_loop();
+    if (is_empty_loop || (begins && !next.is_one_of({"else", "catch", "case", "default"})))
       out_.push_back({next.offset, "TW_AT "});
   }
 
+  // ---- Loops without statements: nothing else in them counts their rounds.
+
+  // This token begins or is the body of `while (c)` or `for (...)`; of `do` where it is a brace.
+  bool is_body_of_loop() const {
+    if (at_ == 0 || tokens_[at_ - 1].is("do")) return at_ > 0 && tokens_[at_].is("{");
+    if (!tokens_[at_ - 1].is(")") || last_open_ == 0) return false;
+    const std::size_t word = last_open_ - 1;
+    return tokens_[word].is("for") || (tokens_[word].is("while") && !ends_do(word));
+  }
+
+  // `do { ... } while` and `do x; while`.
+  bool ends_do(std::size_t word) const {
+    if (word == 0) return false;
+    if (tokens_[word - 1].is(";")) return !begins_loop(word - 1);
+    if (!tokens_[word - 1].is("}")) return false;
+    int depth = 0;
+    for (std::size_t i = word; i-- > 0;) {
+      depth += tokens_[i].is("}") ? 1 : tokens_[i].is("{") ? -1 : 0;
+      if (depth == 0) return i > 0 && tokens_[i - 1].is("do");
+    }
+    return false;
+  }
+
+  void mark_empty_loop() {
+    if (is_library_ || brackets_.back().is_quiet || !is_body_of_loop()) return;
+    out_.push_back({tokens_[at_].offset, "tw_emulate::at(__LINE__)"});
+  }
+
   // The `while` behind this token is not the end of a do. Of a block's end that is not asked.
-  bool begins_loop() const {
-    if (!tokens_[at_].is(";")) return tokens_[at_].is("{");
-    for (std::size_t i = at_; i > 0 && !tokens_[i - 1].is_one_of({"{", "}"}); --i)
+  bool begins_loop(std::size_t before) const {
+    if (!tokens_[before].is(";")) return tokens_[before].is("{");
+    for (std::size_t i = before; i > 0 && !tokens_[i - 1].is_one_of({"{", "}"}); --i)
       if (tokens_[i - 1].is("do")) return false;
     return true;
   }
@@ -133,6 +162,7 @@ class Marker {
                                      [](const CppToken& t) { return t.is("__shared__"); });
     if (shared != statement.end()) note_shared(statement);
     else name_pointer(statement);
+    mark_empty_loop();
     mark_next();
   }
 

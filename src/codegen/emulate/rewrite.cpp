@@ -112,6 +112,7 @@ class Rewriter {
     if (is_half_name(token.text)) out_.has_half = true;
     if (is_copy_name(token.text)) out_.has_copies = true;
     if (token.is("__shared__")) return shared(index);
+    if (token.is("__global__")) return kernel(index);
     if (token.is("__noinline__")) return replace(token, "__attribute__((noinline))");
     if (token.is("cooperative_groups")) out_.has_groups = true;
     if (is_known_cub(index)) {
@@ -124,6 +125,16 @@ class Rewriter {
     if (token.is_one_of({"new", "malloc"})) out_.has_heap = true;
     if (const std::string_view feature = unsupported_feature(token.text); !feature.empty())
       unsupported(token, feature);
+  }
+
+  // A kernel of C linkage that is called like a function which g++ knows (index, gamma, y0) would
+  // be taken for that one: its launch would run nothing.
+  void kernel(std::size_t index) {
+    if (index < 2 || tokens_[index - 1].kind != CppToken::Kind::String ||
+        !tokens_[index - 2].is("extern"))
+      return;
+    replace(tokens_[index - 2], "");
+    replace(tokens_[index - 1], "");
   }
 
   bool is_known_cub(std::size_t index) const {

@@ -76,13 +76,30 @@ bool is_function_of_language(std::string_view name) {
          ir::math_function(stem) != nullptr;
 }
 
+// Types and macros that the headers of NVRTC or of the emulation have at global scope, and
+// functions that have C linkage there. Variables of a kernel may hide them; the kernel itself
+// stands beside them.
+bool is_global_of_headers(std::string_view name) {
+  static const std::unordered_set<std::string_view> names = {
+      "half",     "half2",     "nv_half",    "nv_half2",  "nv_bfloat16",  "nv_bfloat162",
+      "dim3",     "size_t",    "ptrdiff_t",  "nullptr_t", "max_align_t",  "va_list",
+      "int8_t",   "int16_t",   "int32_t",    "int64_t",   "intptr_t",     "uint8_t",
+      "uint16_t", "uint32_t",  "uint64_t",   "uintptr_t", "uchar",        "ushort",
+      "uint",     "ulong",     "std",        "NULL",      "NAN",          "INFINITY",
+      "HUGE_VAL", "offsetof",  "j0",         "j1",        "jn",           "y0",
+      "y1",       "yn",        "CUDART_INF", "HUGE_VALF", "CUDART_INF_F", "exp10",
+      "exp10f",   "tw_emulate"};
+  return names.contains(name);
+}
+
 }  // namespace
 
 std::string camel_case(std::string_view words) {
   std::string out;
   bool is_first = true;
   for (const char c : words) {
-    if (c != '_') out += is_first ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    if (c != '_')
+      out += is_first ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
     is_first = c == '_';
   }
   return out;
@@ -98,8 +115,8 @@ std::string kernel_symbol(std::string_view name) {
   }
   const bool begins_well = !symbol.empty() && !symbol.starts_with("__") &&
                            std::isdigit(static_cast<unsigned char>(symbol[0])) == 0;
-  const bool is_own =
-      symbol == name && begins_well && !reserved().contains(name) && !is_function_of_language(name);
+  const bool is_own = symbol == name && begins_well && !reserved().contains(name) &&
+                      !is_function_of_language(name) && !is_global_of_headers(name);
   if (is_own) return symbol;
   return fmt::format("{}{}_kernel", begins_well ? "" : "k", symbol);
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler/numba/load_numba.cpp — finding a @cuda.jit kernel in a file.
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
 
+#include "base/input_file.h"
 #include "base/nearest.h"
 #include "compiler/numba/numba_state.h"
 #include "frontend/numba/program.h"
@@ -26,9 +24,11 @@ std::vector<std::string> numba_kernels(python::ModuleLoader& loader,
 
 bool is_numba_kernel(const std::string& file, const std::string& kernel) {
   // Most files are none; one that cannot be read is for the caller to complain about.
-  std::ifstream in(file);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (text.find("numba") == std::string::npos) return false;
+  try {
+    if (read_input(file).find("numba") == std::string::npos) return false;
+  } catch (const EnvironmentError&) {
+    return false;
+  }
   python::ModuleLoader loader;
   const python::LoadedModule& module = loader.load(file);
   for (const python::Node* node : module.tree->root->body) {

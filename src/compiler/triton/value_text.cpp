@@ -214,6 +214,8 @@ TensorText parse_tensor_text(std::string_view name, std::string_view text) {
     const auto number = value ? host_value_of(*value).number() : std::nullopt;
     if (after.starts_with('=') && is_beyond_float64(after.substr(1)))
       fail(name, text, std::string(beyond_float64));
+    if (!number && after.starts_with('=') && after.size() > 1)
+      fail(name, text, fmt::format("'{}' is no number; write full:f32[8]=0.5", after.substr(1)));
     if (!number) fail(name, text, "its value is missing; write full:f32[8]=0.5");
     parsed.fill = *number;
     check_fill(name, text, *value, parsed);

@@ -60,6 +60,25 @@ TEST(Rewrite, ChecksKnowLinesAndNames) {
             "void f() { TW_AT for (a; b; c) d; TW_AT if (a) b; else c; TW_AT do d; while (e);\n#if "
             "X\ng;\n#endif\n}\n");
 }
+
+TEST(Rewrite, LoopsWithoutStatementsCountTheirRounds) {
+  const std::string at = "tw_emulate::at(__LINE__)";
+  EXPECT_EQ(rewritten("void f() { while (*a == 0) ; }", true),
+            "void f() { TW_AT while (*a == 0) " + at + "; }\n");
+  EXPECT_EQ(rewritten("void f() { for (;;) ; }", true),
+            "void f() { TW_AT for (;;) " + at + "; }\n");
+  EXPECT_EQ(rewritten("void f() { while (a) {} do {} while (a); }", true),
+            "void f() { TW_AT while (a) {TW_AT } TW_AT do {TW_AT } while (a); }\n");
+  EXPECT_EQ(rewritten("void f() { if (a) while (b) ; else c; }", true),
+            "void f() { TW_AT if (a) while (b) " + at + "; else c; }\n");
+  // Neither the end of a do nor an empty function, block or branch.
+  for (const char* text : {"void f() { TW_AT do { TW_AT a; } while (b); }\n", "void f() {}\n",
+                           "void f() { TW_AT if (a) {} }\n", "void f() { TW_AT if (a) ; }\n"}) {
+    std::string plain = text;
+    for (std::size_t i; (i = plain.find("TW_AT ")) != std::string::npos;) plain.erase(i, 6);
+    EXPECT_EQ(rewritten(plain, true), text);
+  }
+}
 #endif
 
 TEST(Rewrite, SharedMemory) {
@@ -86,7 +105,14 @@ TEST(Rewrite, SharedMemory) {
       "#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nTW_EMULATE_EXTERN  int s[]" + dynamic +
           ";\n");
   EXPECT_EQ(rewritten("extern \"C\" __global__ void k() { __shared__ int a[4]; }"),
-            "extern \"C\" __global__ void k() { __shared__ int a[4]; }\n");
+            "  __global__ void k() { __shared__ int a[4]; }\n");
+}
+
+// g++ knows a function `index` of C linkage.
+TEST(Rewrite, KernelsHaveNoCLinkage) {
+  EXPECT_EQ(rewritten("extern \"C\" __global__ void index(int* x) {}"),
+            "  __global__ void index(int* x) {}\n");
+  EXPECT_EQ(rewritten("extern \"C\" void f(int* x) {}"), "extern \"C\" void f(int* x) {}\n");
 }
 
 TEST(Rewrite, FlagsSayWhatTheTextNeeds) {
@@ -137,8 +163,7 @@ TEST(Rewrite, UnsupportedFeaturesAreNamedWithTheirPlace) {
   const std::string head = "k.cu:1:1: error: emulation on the CPU does not support ";
   EXPECT_EQ(first_line("this_grid().sync();"),
             head + "cooperative groups of a whole grid (this_grid)");
-  EXPECT_EQ(first_line("cub::BlockLoad<int, 4, 2> load;"),
-            head + "cub::BlockLoad");
+  EXPECT_EQ(first_line("cub::BlockLoad<int, 4, 2> load;"), head + "cub::BlockLoad");
   EXPECT_EQ(first_line("nvcuda::wmma::fragment f;"), head + "tensor core functions (wmma)");
   EXPECT_EQ(first_line("tex2D<float>(t, 1, 2);"), head + "textures");
   EXPECT_EQ(first_line("surf2Dread(s, 1, 2);"), head + "surfaces");
