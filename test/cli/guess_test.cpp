@@ -157,6 +157,23 @@ TEST(Guess, RunsKernelsHereAndInTheInterpreter) {
   EXPECT_EQ(json["counts"]["agrees"], 2);
 }
 
+TEST(Guess, ALaunchThatChangesNothingAgreesWithNothing) {
+  const TemporaryFolder folder;
+  write(folder.path() + "/kernels.py",
+        "import triton\nimport triton.language as tl\n"
+        "@triton.jit\ndef idle(x, n):\n"
+        "    v = tl.load(x)\n"
+        "    if n < 0:\n"
+        "        tl.store(x, v + 1)\n");
+  const CommandResult r = tilewright_command({"run", folder.path(), "--guess", "--json"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  const auto json = parse_json(r.output);
+  EXPECT_EQ(json["kernels"][0]["result"], "changes nothing");
+  EXPECT_EQ(json["kernels"][0]["reason"],
+            "no guess changes a tensor, so that nothing is compared");
+  EXPECT_EQ(json["counts"].count("agrees"), 0u);
+}
+
 TEST(Guess, OneKernelOfAFile) {
   const TemporaryFolder folder;
   const std::string file = folder.path() + "/kernels.py";

@@ -144,4 +144,10 @@ std::string difference(const Comparison& comparison) {
   return "";
 }
 
+bool changes_memory(const std::vector<Tensor>& before, const std::vector<Tensor>& after) {
+  for (std::size_t t = 0; t < before.size(); ++t)
+    if (std::memcmp(before[t].data(), after[t].data(), before[t].nbytes()) != 0) return true;
+  return false;
+}
+
 }  // namespace tilewright

@@ -27,4 +27,7 @@ struct Comparison {
 // The first difference as a sentence; empty when there is none. All tensors are on the host.
 std::string difference(const Comparison& comparison);
 
+// Whether a launch wrote anything new: one that did not is no evidence of anything.
+bool changes_memory(const std::vector<Tensor>& before, const std::vector<Tensor>& after);
+
 }  // namespace tilewright

@@ -287,6 +287,7 @@ struct Refusal {
   std::string reason;
 };
 
+constexpr std::string_view no_change = "no guess changes a tensor, so that nothing is compared";
 constexpr std::string_view order_matters = "its result depends on the order in which programs run";
 
 // Compares runs of one launch with what the interpreter leaves. Only where a few units in the last
@@ -335,27 +336,46 @@ std::optional<std::vector<Tensor>> accepted(const Trial& trial, const Launch& la
   return std::nullopt;
 }
 
-// One guess at one size and grid: nothing when the interpreter does not accept it.
-std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, Refusal& refusal) {
-  const std::optional<std::vector<Tensor>> expected = accepted(trial, launch, refusal);
-  if (!expected) return std::nullopt;
+// A launch on the device beside what the interpreter leaves.
+RunOutcome compare(Trial& trial, const Launch& launch, const std::vector<Tensor>& expected) {
   RunOutcome outcome{.kind = RunOutcome::Kind::DoesNotCompile,
                      .reason = "",
                      .signature = launch.signature,
                      .arguments = launch.text()};
   try {
     if (trial.keeps()) {
-      trial.keep(launch, *expected);
+      trial.keep(launch, expected);
       outcome.kind = RunOutcome::Kind::Kept;
       return outcome;
     }
     const Function function = trial.load(launch);
     outcome.kind = RunOutcome::Kind::Fails;
     const std::vector<Tensor> got = trial.on_device(launch, function);
-    outcome.reason = Judge(trial, launch, *expected).difference_of(got);
+    outcome.reason = Judge(trial, launch, expected).difference_of(got);
     outcome.kind = outcome.reason.empty() ? RunOutcome::Kind::Agrees : RunOutcome::Kind::Disagrees;
   } catch (const std::exception& error) {
     outcome.reason = one_line(error);
+  }
+  return outcome;
+}
+
+// One guess at one size and grid: nothing when the interpreter does not accept it, or it changes no
+// tensor.
+std::optional<RunOutcome> run_once(Trial& trial, const Launch& launch, Refusal& refusal) {
+  const std::optional<std::vector<Tensor>> expected = accepted(trial, launch, refusal);
+  if (!expected) return std::nullopt;
+  if (changes_memory(Trial::fresh(launch), *expected)) return compare(trial, launch, *expected);
+  refusal = {RunOutcome::Kind::ChangesNothing, std::string(no_change)};
+  return std::nullopt;
+}
+
+// Of a kernel for which nothing better was found: it must run to its end and change nothing there,
+// either.
+RunOutcome run_without_change(Trial& trial, const Launch& launch) {
+  RunOutcome outcome = compare(trial, launch, Trial::fresh(launch));
+  if (outcome.kind == RunOutcome::Kind::Agrees) {
+    outcome.kind = RunOutcome::Kind::ChangesNothing;
+    outcome.reason = no_change;
   }
   return outcome;
 }
@@ -388,6 +408,8 @@ std::string_view name_of(RunOutcome::Kind kind) {
       return "fails on the device";
     case RunOutcome::Kind::OrderDependent:
       return "order-dependent input";
+    case RunOutcome::Kind::ChangesNothing:
+      return "changes nothing";
     case RunOutcome::Kind::CannotRun:
       return "cannot be run with generated inputs";
     case RunOutcome::Kind::DoesNotCompile:
@@ -401,6 +423,7 @@ RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
   RunOutcome outcome;
   try {
     Trial trial(loader, guesser, function, device);
+    std::optional<Launch> without_change;
     int lowered = 0;
     for (const GuessChoices& choices : guess_choices()) {
       if (lowered == 3) break;  // the same reason each time
@@ -424,10 +447,13 @@ RunOutcome run_kernel(python::ModuleLoader& loader, Guesser& guesser,
           return *done;
         log_line("guess",
                  fmt::format("{} with {}: {}", function.name, choices.name, refusal.reason));
-        if (outcome.kind == RunOutcome::Kind::DoesNotCompile)
+        if (refusal.kind == RunOutcome::Kind::ChangesNothing && !without_change)
+          without_change = std::move(launch);
+        else if (outcome.kind == RunOutcome::Kind::DoesNotCompile)
           outcome = {refusal.kind, refusal.reason, launch->signature, launch->text()};
       }
     }
+    if (without_change) return run_without_change(trial, *without_change);
   } catch (const std::exception& error) {
     outcome.reason = one_line(error);
   }

@@ -19,7 +19,8 @@ struct RunOutcome {
     // The interpreter found that one store writes an element twice, or that programs touch the same
     // elements: devices may differ, and nobody is wrong.
     OrderDependent,
-    CannotRun,  // the interpreter found an access out of bounds or an endless loop
+    ChangesNothing,  // no guess that the interpreter accepts changes a tensor: nothing is compared
+    CannotRun,       // the interpreter found an access out of bounds or an endless loop
     DoesNotCompile,
   };
   Kind kind = Kind::DoesNotCompile;
