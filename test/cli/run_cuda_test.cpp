@@ -65,10 +65,11 @@ TEST_F(RunCuda, ACrashBehindTheResultsIsExplained) {
   const CommandResult r = tilewright_command({"run", file + ":late", "y=zeros:f32[100]", "--grid",
                                               "1", "--block", "128", "--device", "cpu"});
   EXPECT_NE(r.output.find("100 of 100 changed"), std::string::npos) << r.output << r.error;
-  if (r.exit_code != 0)
+  if (r.exit_code != 0) {
     EXPECT_NE(r.error.find("; --device emulate names the line of a kernel that does this"),
               std::string::npos)
         << r.exit_code << r.error;
+  }
 #endif
 }
 
