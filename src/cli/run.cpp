@@ -2,6 +2,7 @@
 // cli/run.cpp — `tilewright run`: one launch of a Triton kernel on given or generated arguments.
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -177,6 +178,12 @@ void print_json(const Outcome& outcome) {
   fmt::print("{}\n", text_of(all));
 }
 
+// At once: what a kernel has damaged may end the process when it is freed, and the results with it.
+void print(const Outcome& outcome, bool as_json) {
+  as_json ? print_json(outcome) : print_text(outcome);
+  static_cast<void>(std::fflush(stdout));  // main asks the stream whether that went well
+}
+
 void launch(const RunVerbOptions& options, const TritonKernel& kernel, const RunPlace& place,
             const KernelArguments& given, Outcome& outcome) {
   const LaunchArguments arguments(given.values);
@@ -258,7 +265,7 @@ void report_run(const RunVerbOptions& options, const RunReport& report) {
   for (const NamedValue& value : report.values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
   for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
-  options.json ? print_json(outcome) : print_text(outcome);
+  print(outcome, options.json);
   if (has_difference(outcome.compared)) throw ExitWith{difference_code};
 }
 
@@ -296,7 +303,7 @@ void run_run(const RunVerbOptions& options) {
   for (const NamedValue& value : values)
     if (value.tensor() != nullptr) outcome.tensors.push_back(summarize(value));
   for (const Save& save : saves) save_npy(save.path, saved(*save.value->tensor()));
-  options.json ? print_json(outcome) : print_text(outcome);
+  print(outcome, options.json);
   if (!has_difference(outcome.compared)) return;
   if (!options.compares.empty() && !options.json) print_order_hint(options);
   throw ExitWith{difference_code};

@@ -26,7 +26,8 @@ inline std::string kernel_text(const std::string& body, const std::string& befor
 // The first `count` int32 that the kernel stores through `out`.
 inline std::vector<std::int32_t> run_kernel(const std::string& text, std::int64_t n = 5,
                                             std::int64_t m = 7, std::size_t count = 1) {
-  const LoweredKernel made = lower_text(text, "k out=*i32 n=i32 m=i32");
+  const LoweredKernel made = lower_text(text, "k out=*i32 n=i32 m=i32", "kernel.py",
+                                        {.facts = python::nvidia_facts(9, 0)});
   std::vector<std::int32_t> out(count, -1);
   const ir::InterpretBuffer buffers[] = {
       {.name = "out", .data = out.data(), .bytes = count * sizeof(std::int32_t)}};
