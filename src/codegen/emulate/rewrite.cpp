@@ -112,7 +112,7 @@ class Rewriter {
     if (is_half_name(token.text)) out_.has_half = true;
     if (is_copy_name(token.text)) out_.has_copies = true;
     if (token.is("__shared__")) return shared(index);
-    if (token.is("__global__")) return kernel(index);
+    if (token.is_one_of({"__global__", "__device__"})) return device_function(index);
     if (token.is("__noinline__")) return replace(token, "__attribute__((noinline))");
     if (token.is("cooperative_groups")) out_.has_groups = true;
     if (is_known_cub(index)) {
@@ -127,14 +127,35 @@ class Rewriter {
       unsupported(token, feature);
   }
 
-  // A kernel of C linkage that is called like a function which g++ knows (index, gamma, y0) would
-  // be taken for that one: its launch would run nothing.
-  void kernel(std::size_t index) {
-    if (index < 2 || tokens_[index - 1].kind != CppToken::Kind::String ||
-        !tokens_[index - 2].is("extern"))
-      return;
-    replace(tokens_[index - 2], "");
-    replace(tokens_[index - 1], "");
+  // A kernel or device function of C linkage that is called like a function which g++ knows (index,
+  // gamma, tolower) would be taken for that one: its launch would run nothing. It gets the linkage
+  // of C++, whether `extern "C"` stands before it or around it.
+  void device_function(std::size_t index) {
+    std::size_t first = index;
+    while (first > 0 && !ends_declaration(tokens_[first - 1])) --first;
+    for (std::size_t i = first; i < index; ++i)
+      if (is_c_linkage(i)) return replace(tokens_[i + 1], "\"C++\"");
+    if (first == 0 || first == relinked_ || !is_in_c_block(first)) return;
+    for (std::size_t i = first; i < tokens_.size() && !tokens_[i].is("("); ++i)
+      if (tokens_[i].is_one_of({";", "=", "{", "static", "extern", "template"})) return;
+    relinked_ = first;
+    edits_.push_back({tokens_[first].offset, 0, "extern \"C++\" "});
+  }
+  static bool ends_declaration(const CppToken& token) {
+    return token.kind == CppToken::Kind::Directive || token.is_one_of({";", "{", "}"});
+  }
+  bool is_c_linkage(std::size_t index) const {
+    return tokens_[index].is("extern") && index + 1 < tokens_.size() &&
+           tokens_[index + 1].text == "\"C\"";
+  }
+  // Whether the innermost braces around the token are those of `extern "C" { ... }`.
+  bool is_in_c_block(std::size_t index) const {
+    int depth = 0;
+    for (std::size_t i = index; i-- > 0;) {
+      if (tokens_[i].is("}")) ++depth;
+      else if (tokens_[i].is("{") && depth-- == 0) return i >= 2 && is_c_linkage(i - 2);
+    }
+    return false;
   }
 
   bool is_known_cub(std::size_t index) const {
@@ -239,6 +260,7 @@ class Rewriter {
   std::string_view name_;
   std::vector<CppToken> tokens_;
   std::vector<Edit> edits_;
+  std::size_t relinked_ = 0;  // where the last declaration begins that got a linkage
   EmulatedSource out_;
   std::vector<bool> braces_;  // those open: does it count?
   std::vector<std::vector<bool>>

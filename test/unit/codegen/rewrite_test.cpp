@@ -105,13 +105,20 @@ TEST(Rewrite, SharedMemory) {
       "#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\nTW_EMULATE_EXTERN  int s[]" + dynamic +
           ";\n");
   EXPECT_EQ(rewritten("extern \"C\" __global__ void k() { __shared__ int a[4]; }"),
-            "  __global__ void k() { __shared__ int a[4]; }\n");
+            "extern \"C++\" __global__ void k() { __shared__ int a[4]; }\n");
 }
 
 // g++ knows a function `index` of C linkage.
-TEST(Rewrite, KernelsHaveNoCLinkage) {
+TEST(Rewrite, KernelsHaveTheLinkageOfCpp) {
   EXPECT_EQ(rewritten("extern \"C\" __global__ void index(int* x) {}"),
-            "  __global__ void index(int* x) {}\n");
+            "extern \"C++\" __global__ void index(int* x) {}\n");
+  EXPECT_EQ(rewritten("extern \"C\" __host__ __device__ int gamma(int x) { return x; }"),
+            "extern \"C++\" __host__ __device__ int gamma(int x) { return x; }\n");
+  EXPECT_EQ(rewritten("extern \"C\" {\n__global__ void index(int* x) {}\n__host__ __device__ int "
+                      "y0(int);\n__device__ int n;\nstatic __device__ int y1(int);\nvoid f();\n}"),
+            "extern \"C\" {\nextern \"C++\" __global__ void index(int* x) {}\nextern \"C++\" "
+            "__host__ __device__ int y0(int);\n__device__ int n;\nstatic __device__ int "
+            "y1(int);\nvoid f();\n}\n");
   EXPECT_EQ(rewritten("extern \"C\" void f(int* x) {}"), "extern \"C\" void f(int* x) {}\n");
 }
 
