@@ -68,8 +68,9 @@ const Op* Program::run_region(const Region& region) {
   return nullptr;
 }
 
-void Program::set_all(std::span<const Value> to, std::vector<Tile>& tiles) {
-  for (std::size_t k = 0; k < tiles.size(); ++k) set(to[k], std::move(tiles[k]));
+void Program::count_round(const Op& loop) {
+  if (++steps_ > options_.max_ops && options_.max_ops > 0)
+    fail(loop, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
 }
 
 void Program::for_loop(const Op& op) {
@@ -98,8 +99,7 @@ void Program::for_loop(const Op& op) {
     const Op* end = run_region(body);
     carried = values_of(end->operands);
     moved = end->operands;
-    if (++steps_ > options_.max_ops && options_.max_ops > 0)
-      fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+    count_round(op);
   }
   leave();
   if (op.integer("drains") != 0) rings_.drain();
@@ -131,8 +131,7 @@ void Program::while_loop(const Op& op) {
     const Op* end = run_region(op.regions[1]);
     carried = values_of(end->operands);
     moved = end->operands;
-    if (++steps_ > options_.max_ops && options_.max_ops > 0)
-      fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+    count_round(op);
   }
   leave();
   note_moves(op.results, moved);
@@ -141,20 +140,53 @@ void Program::while_loop(const Op& op) {
 
 void Program::branch(const Op& op) {
   const Op* asks = kernel_.maker(op.operands[0]);
-  if (asks != nullptr && asks->kind == OpKind::IsProducer) return run_roles(op);
+  if (asks != nullptr && asks->kind == OpKind::IsProducer) return parts_.roles.run_roles(op);
   enter(op);
   const Op* end = run_region(op.regions[operand(op, 0).elements[0].i ? 0 : 1]);
   leave();
-  if (end != nullptr) note_moves(op.results, end->operands);
-  for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
+  give_results(op, end);
 }
 
 void Program::sweep(const Op& op) {
   enter(op);
   const Op* end = run_region(op.regions[0]);
   leave();
-  note_moves(op.results, end->operands);
+  give_results(op, end);
+}
+
+void Program::give_results(const Op& op, const Op* end) {
+  if (end != nullptr) note_moves(op.results, end->operands);
   for (std::size_t k = 0; k < op.results.size(); ++k) set_result(op, get(end->operands[k]), k);
+}
+
+// ---- Functions of two elements
+
+std::vector<Tile> Program::combine(const Op& op, const std::vector<Tile>& a,
+                                   const std::vector<Tile>& b) {
+  const Region& region = op.regions[0];
+  bool has_control_flow = false;
+  for (const Op* inner : region.ops) has_control_flow |= !inner->regions.empty();
+  const std::size_t lanes = a[0].size();
+  const std::size_t width = has_control_flow ? 1 : lanes;
+  const std::size_t count = a.size();
+  const bool was_combining = std::exchange(is_combining, true);
+
+  std::vector<Tile> out;
+  for (const Tile& tile : a) out.push_back({tile.type.element(), std::vector<Element>(lanes)});
+  for (std::size_t first = 0; first < lanes; first += width) {
+    for (std::size_t k = 0; k < 2 * count; ++k) {
+      const Tile& from = k < count ? a[k] : b[k - count];
+      const auto begin = from.elements.begin() + static_cast<std::ptrdiff_t>(first);
+      set(region.arguments[k],
+          {from.type.element(), {begin, begin + static_cast<std::ptrdiff_t>(width)}});
+    }
+    const Op* end = run_region(region);
+    for (std::size_t k = 0; k < count; ++k)
+      for (std::size_t lane = 0; lane < width; ++lane)
+        out[k].elements[first + lane] = get(end->operands[k]).at(lane);
+  }
+  is_combining = was_combining;
+  return out;
 }
 
 }  // namespace tilewright::ir

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ir/interpret/library.cpp — what the functions of machine/library.def do.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,7 +26,7 @@ double f32_of(const Op& op, OpKind kind, double a, double b, bool float64) {
 
 }  // namespace
 
-void Program::call(const Op& op) {
+void LibraryCalls::call(const Op& op) {
   const LibraryFunction& function = function_of(op);
   switch (function.family) {
     case LibraryFamily::Value:
@@ -38,7 +40,7 @@ void Program::call(const Op& op) {
   }
 }
 
-Element Program::value_of_call(const Op& op, ValueCall function) {
+Element LibraryCalls::value_of_call(const Op& op, ValueCall function) {
   const auto number = [&](std::size_t k) { return operand(op, k).elements[0].f; };
   const auto constant = [&](std::size_t k) { return op.integers("numbers")[k]; };
   switch (function) {
@@ -79,20 +81,20 @@ Element Program::value_of_call(const Op& op, ValueCall function) {
       return {.i = (integer(op, 0) - integer(op, 1)) & (constant(0) - 1)};
     case ValueCall::WordOf:
     case ValueCall::WordAt:
-      return {.i = word_of(op)};
+      return {.i = parts().matrices.word_of(op)};
     case ValueCall::Advanced: {
       const std::size_t bytes = kernel_.type(op.operands[0]).pointee().element_bytes();
       return {.i = integer(op, 0) + integer(op, 1) * static_cast<std::int64_t>(bytes)};
     }
     case ValueCall::Describe:
-      return {.i = descriptor_of(op)};
+      return {.i = parts().matrices.descriptor_of(op)};
     case ValueCall::Further:
       return {.i = integer(op, 0) + integer(op, 1)};
   }
   TW_UNREACHABLE("a function that is none");
 }
 
-void Program::call_of_host(const Op& op, HostCall function) {
+void LibraryCalls::call_of_host(const Op& op, HostCall function) {
   switch (function) {
     case HostCall::Dot:
       return dot_of_arrays(op);
@@ -113,6 +115,7 @@ void Program::call_of_host(const Op& op, HostCall function) {
     case HostCall::SumKept:
       return sum_row(op);
     case HostCall::Largest:
+    case HostCall::LargestOrNan:
       return largest_of_row(op);
     case HostCall::Defer:
       // At once, which is one of the moments that it may be done at.
@@ -121,19 +124,18 @@ void Program::call_of_host(const Op& op, HostCall function) {
     case HostCall::WaitAMoment:
     case HostCall::FetchAhead:
     case HostCall::FetchBlock:
-    case HostCall::FetchFarBlock:
     case HostCall::RunDeferred:
     case HostCall::FinishDeferred:
       return;
   }
 }
 
-void Program::call_of_thread(const Op& op, ThreadCall function) {
+void LibraryCalls::call_of_thread(const Op& op, ThreadCall function) {
   switch (function) {
     case ThreadCall::CountOne:
-      return count_one(op);
+      return parts().scans.count_one(op);
     case ThreadCall::FinishCopies:
-      return finish_copies();
+      return parts().final_ops.finish_copies();
     case ThreadCall::ShowToProducts:
       return shared_.show(thread_);
     case ThreadCall::TakeProducts:
@@ -141,22 +143,22 @@ void Program::call_of_thread(const Op& op, ThreadCall function) {
       static_cast<void>(read_array(op, 0, 0));
       return;
     case ThreadCall::SetUpRing:
-      return set_up_ring(op);
+      return parts().rings.set_up_ring(op);
     case ThreadCall::AcquireSlot:
-      return acquire_slot(op);
+      return parts().rings.acquire_slot(op);
     case ThreadCall::CopyBox:
-      return copy_box(op);
+      return parts().rings.copy_box(op);
     case ThreadCall::StoreBox:
-      return store_box(op);
+      return parts().maps.store_box(op);
     case ThreadCall::WaitBoxes:
-      return wait_stores(op.integers("numbers")[0] != 0);
+      return parts().maps.wait_stores(op.integers("numbers")[0] != 0);
     case ThreadCall::PrefetchMap:
       return;
   }
 }
 
 // Whether elements of an array are consecutive numbers.
-bool Program::is_run(const Op& op) const {
+bool LibraryCalls::is_run(const Op& op) const {
   const DType dtype = kernel_.type(op.operands[0]).dtype;
   bool holds = true;
   for (std::int64_t i = 0; i < integer(op, 1); ++i)
@@ -164,7 +166,7 @@ bool Program::is_run(const Op& op) const {
   return holds;
 }
 
-void Program::stream(const Op& op) {
+void LibraryCalls::stream(const Op& op) {
   if (integer(op, 0) == 0) return;
   const Type& pointer = kernel_.type(op.operands[1]);
   const auto bytes = static_cast<std::int64_t>(pointer.pointee().element_bytes());
@@ -175,33 +177,34 @@ void Program::stream(const Op& op) {
   }
 }
 
-double Program::value_at(const Region& region, std::int64_t i) {
+double LibraryCalls::value_at(const Region& region, std::int64_t i) {
   set(region.arguments[0], {Type::scalar(i64), {Element{.i = i}}});
-  return get(run_region(region)->operands[0]).elements[0].f;
+  return get(parts().program.run_region(region)->operands[0]).elements[0].f;
 }
 
 // Memory from the pointer on, which is an operand, gets the values of the region for first to last.
-void Program::write_row(const Op& op, std::size_t pointer, std::int64_t first, std::int64_t last) {
+void LibraryCalls::write_row(const Op& op, std::size_t pointer, std::int64_t first,
+                             std::int64_t last) {
   const Type& type = kernel_.type(op.operands[pointer]);
   const auto bytes = static_cast<std::int64_t>(type.pointee().element_bytes());
   const std::int64_t to = integer(op, pointer);
-  enter(op);
+  parts().program.enter(op);
   for (std::int64_t i = first; i < last; ++i) {
     const double value = value_at(op.regions[0], i);
     checked_write(op, to + (i - first) * bytes, type.dtype,
                   {.f = options_.float64 ? value : round_to(type.dtype, value)});
   }
-  leave();
+  parts().program.leave();
 }
 
 // Part by part, as the library does; what is done meanwhile is done behind each.
-void Program::sum_row(const Op& op) {
+void LibraryCalls::sum_row(const Op& op) {
   constexpr std::int64_t part = 512;
   const std::int64_t first = integer(op, 1), last = integer(op, 2);
   const bool keeps = op.operands.size() > 3;
   const bool is_wide = options_.float64 || kernel_.type(op.operands[0]).dtype == DType::Float64;
   const auto add = [&](double a, double b) { return f32_of(op, OpKind::Add, a, b, is_wide); };
-  enter(op);
+  parts().program.enter(op);
   double all = -0.0;  // 0 + -0 is 0
   for (std::int64_t from = first; from < last; from += part) {
     std::vector<double> terms;
@@ -216,26 +219,33 @@ void Program::sum_row(const Op& op) {
     all = add(all, terms[0]);
     if (op.regions.size() < 2) continue;
     set(op.regions[1].arguments[0], {Type::scalar(i64), {Element{.i = from}}});
-    run_region(op.regions[1]);
+    parts().program.run_region(op.regions[1]);
   }
-  leave();
+  parts().program.leave();
   write_array(op, 0, 0, {.f = add(read_array(op, 0, 0).f, all)});
 }
 
-void Program::largest_of_row(const Op& op) {
+void LibraryCalls::largest_of_row(const Op& op) {
   double most = read_array(op, 0, 0).f;
-  enter(op);
-  for (std::int64_t i = integer(op, 1), last = integer(op, 2); i < last; ++i)
-    most = f32_of(op, OpKind::Maximum, most, value_at(op.regions[0], i), options_.float64);
-  leave();
+  bool has_nan = std::isnan(most);
+  parts().program.enter(op);
+  for (std::int64_t i = integer(op, 1), last = integer(op, 2); i < last; ++i) {
+    const double value = value_at(op.regions[0], i);
+    has_nan |= std::isnan(value);
+    most = f32_of(op, OpKind::Maximum, most, value, options_.float64);
+  }
+  parts().program.leave();
+  if (has_nan && calls(op, LibraryKind::LargestOrNan))
+    most = std::numeric_limits<double>::quiet_NaN();
   write_array(op, 0, 0, {.f = most});
 }
 
 // ---- Tiles in arrays
 
 // Rows and columns at distances in elements, of an operand that is an array or a pointer.
-Tile Program::array_tile(const Op& op, std::size_t array, std::int64_t rows, std::int64_t columns,
-                         std::int64_t by_row, std::int64_t by_column) const {
+Tile LibraryCalls::array_tile(const Op& op, std::size_t array, std::int64_t rows,
+                              std::int64_t columns, std::int64_t by_row,
+                              std::int64_t by_column) const {
   Tile tile{Type::scalar(kernel_.type(op.operands[array]).dtype).with_shape({rows, columns}), {}};
   for (std::int64_t row = 0; row < rows; ++row)
     for (std::int64_t column = 0; column < columns; ++column)
@@ -243,24 +253,22 @@ Tile Program::array_tile(const Op& op, std::size_t array, std::int64_t rows, std
   return tile;
 }
 
-void Program::write_tile(const Op& op, std::size_t array, const Tile& tile) {
+void LibraryCalls::write_tile(const Op& op, std::size_t array, const Tile& tile) {
   for (std::size_t i = 0; i < tile.size(); ++i)
     write_array(op, array, static_cast<std::int64_t>(i), tile.elements[i]);
 }
 
-void Program::dot_of_arrays(const Op& op) {
+void LibraryCalls::dot_of_arrays(const Op& op) {
   const std::vector<std::int64_t> sizes = op.integers("numbers");
   const std::int64_t rows = sizes[0], columns = sizes[1], depth = sizes[2];
   const Tile a = array_tile(op, 1, rows, depth, integer(op, 2), integer(op, 3));
   const Tile b = array_tile(op, 4, depth, columns, integer(op, 5), integer(op, 6));
   const Tile sums = array_tile(op, 0, rows, columns, columns, 1);
-  const Op product{.kind = OpKind::Dot, .location = op.location};
-  if (jitter_.is_on() && Jitter::applies(product, sums.type))
-    return write_tile(op, 0, jitter_.dot(product, sums.type, a, b, sums));
-  write_tile(op, 0, dot_tiles(a, b, sums, sums.type, options_.float64));
+  const Op dot{.kind = OpKind::Dot, .location = op.location};
+  write_tile(op, 0, product(dot, sums.type, a, b, sums));
 }
 
-void Program::running_sum(const Op& op) {
+void LibraryCalls::running_sum(const Op& op) {
   const std::int64_t count = integer(op, 1);
   const bool is_reverse = op.integers("numbers")[0] != 0;
   const Type type = kernel_.type(op.operands[0]).element();
@@ -270,10 +278,7 @@ void Program::running_sum(const Op& op) {
     const std::int64_t at = is_reverse ? count - 1 - k : k;
     const Tile next{type, {read_array(op, 0, at)}};
     const Tile* both[] = {&sum, &next};
-    if (k == 0) sum = next;
-    else if (jitter_.is_on() && Jitter::applies(add, type))
-      sum = jitter_.elementwise(add, type, both);
-    else sum = interpret_elementwise(add, type, both, options_.float64);
+    sum = k == 0 ? next : computed(add, type, both);
     write_array(op, 0, at, sum.elements[0]);
   }
 }

@@ -2,8 +2,8 @@
 // ir/interpret/matrices.cpp — calls of stage Final in which the lanes of a warp read matrices from
 // shared memory and multiply them (layout/mma.h says who holds what).
 //
-// A read counts as that of the lane which names the row: what another thread has written there since
-// all threads met is a finding, as with any other access.
+// A read counts as that of the lane which names the row: what another thread has written there
+// since all threads met is a finding, as with any other access.
 #include <array>
 #include <cstring>
 #include <vector>
@@ -62,7 +62,7 @@ std::vector<std::uint32_t> words_of(const Row* rows, std::size_t lane, std::size
 struct Fragments {
   const MmaShape& shape;
   DType dtype;
-  bool cuts_tf32 = false;  // the instruction reads no more of an f32
+  bool cuts_tf32 = false;                        // the instruction reads no more of an f32
   std::vector<std::vector<Element>> words = {};  // by lane
 
   // Of row or column `line`; `lines` of the instruction's rows or columns.
@@ -80,20 +80,20 @@ struct Fragments {
 
 }  // namespace
 
-std::int64_t Program::word_of(const Op& op) const {
+std::int64_t Matrices::word_of(const Op& op) const {
   Row bytes = {};
   const bool is_array = kernel_.type(op.operands[0]).is_array();
   const DType dtype = kernel_.type(op.operands[0]).dtype;
   const std::size_t each = size_of(dtype);
   for (std::size_t k = 0; k < 4 / each; ++k)
-    write_element(dtype,
-                  is_array ? read_array(op, 0, static_cast<std::int64_t>(k))
-                           : operand(op, k).elements[0],
-                  bytes.data() + k * each);
+    write_element(
+        dtype,
+        is_array ? read_array(op, 0, static_cast<std::int64_t>(k)) : operand(op, k).elements[0],
+        bytes.data() + k * each);
   return word_at(bytes, 0);
 }
 
-void Program::load_matrices(const Op& op) {
+void Matrices::load_matrices(const Op& op) {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
   const DType dtype = kernel_.type(op.operands[1]).dtype;
   const std::size_t each = size_of(dtype);
@@ -105,18 +105,19 @@ void Program::load_matrices(const Op& op) {
                     rows[static_cast<std::size_t>(thread_)].data() + k * each);
   });
   for_each_thread([&] {
-    const std::vector<std::uint32_t> words =
-        words_of(rows.data() + thread_ / lanes_ * lanes_, static_cast<std::size_t>(thread_ % lanes_),
-                 static_cast<std::size_t>(numbers[0]), numbers[1]);
+    const std::vector<std::uint32_t> words = words_of(
+        rows.data() + thread_ / lanes_ * lanes_, static_cast<std::size_t>(thread_ % lanes_),
+        static_cast<std::size_t>(numbers[0]), numbers[1]);
     for (std::size_t k = 0; k < words.size(); ++k)
       write_array(op, 0, static_cast<std::int64_t>(k), {.i = words[k]});
   });
 }
 
-void Program::multiply_matrices(const Op& op) {
+void Matrices::multiply_matrices(const Op& op) {
   const ProductUnit& unit = *unit_named(op.text("unit"));
   const MmaShape& shape = unit.shape;
-  const std::size_t rows = std::size_t{1} << shape.log_rows, depth = std::size_t{1} << shape.log_depth;
+  const std::size_t rows = std::size_t{1} << shape.log_rows,
+                    depth = std::size_t{1} << shape.log_depth;
   const std::int64_t of_line = std::int64_t{1} << (shape.log_depth - shape.log_word - 2);
   const bool cuts = unit.precision == "tf32";
   std::vector<std::vector<Element>> left(threads_.size()), right = left;
@@ -130,9 +131,11 @@ void Program::multiply_matrices(const Op& op) {
   const auto lanes = static_cast<std::size_t>(lanes_);
   for_each_thread([&] {
     const auto lane = static_cast<std::size_t>(thread_) % lanes;
-    const auto warp = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(thread_) / lanes * lanes);
+    const auto warp =
+        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(thread_) / lanes * lanes);
     const Fragments a{shape, unit.left, cuts, {left.begin() + warp, left.begin() + warp + lanes_}};
-    const Fragments b{shape, unit.right, cuts, {right.begin() + warp, right.begin() + warp + lanes_}};
+    const Fragments b{
+        shape, unit.right, cuts, {right.begin() + warp, right.begin() + warp + lanes_}};
     for (std::size_t i = 0; i < rows / 4; ++i) {
       Element total = read_array(op, 0, static_cast<std::int64_t>(i));
       for (std::size_t d = 0; d < depth; ++d) {
@@ -144,6 +147,24 @@ void Program::multiply_matrices(const Op& op) {
       else total.i = wrap(sum, total.i);
       write_array(op, 0, static_cast<std::int64_t>(i), total);
     }
+  });
+}
+
+// Lanes with the bit give those of their elements without it.
+void Matrices::swap_lanes(const Op& op) {
+  const std::vector<std::int64_t> numbers = op.integers("numbers");
+  const std::int64_t count = numbers[0], lane = numbers[1], bit = numbers[2];
+  std::vector<std::vector<Element>> all(threads_.size());
+  for_each_thread([&] {
+    for (std::int64_t i = 0; i < count; ++i)
+      all[static_cast<std::size_t>(thread_)].push_back(read_array(op, 0, i));
+  });
+  for_each_thread([&] {
+    const bool has_bit = (thread_ >> lane & 1) != 0;
+    const auto other = static_cast<std::size_t>(thread_ ^ std::int64_t{1} << lane);
+    for (std::int64_t i = 0; i < count; ++i)
+      if (((i >> bit & 1) != 0) != has_bit)
+        write_array(op, 0, i, all[other][static_cast<std::size_t>(i ^ std::int64_t{1} << bit)]);
   });
 }
 

@@ -13,24 +13,24 @@
 
 namespace tilewright::ir {
 
-void Program::run_roles(const Op& op) {
-  enter(op);
+void Roles::run_roles(const Op& op) {
+  parts().program.enter(op);
   const std::vector<ControlPlace> outside = path_;
   turns_.run(
       [&] {
         path_ = outside;
-        run_region(op.regions[0]);
+        parts().program.run_region(op.regions[0]);
       },
       [&] {
         path_ = outside;
-        run_region(op.regions[1]);
+        parts().program.run_region(op.regions[1]);
       });
   path_ = outside;
-  leave();
+  parts().program.leave();
 }
 
 // Each role keeps its own place in the kernel while the other one runs.
-void Program::wait_for_other_role(const Op& op, std::int64_t position) {
+void Roles::wait_for_other_role(const Op& op, std::int64_t position) {
   std::vector<ControlPlace> mine = path_;
   turns_.maybe_hand_over();
   while (rings_.must_wait(op, position)) {
@@ -41,7 +41,7 @@ void Program::wait_for_other_role(const Op& op, std::int64_t position) {
   path_ = std::move(mine);
 }
 
-void Program::ring_op(const Op& op) {
+void Roles::ring_op(const Op& op) {
   const std::int64_t position = operand(op, 0).elements[0].i;
   std::string problem;
   if (op.kind == OpKind::Release) {
@@ -67,62 +67,18 @@ void Program::ring_op(const Op& op) {
   turns_.stop_waiting();
 }
 
-void Program::copy_map(const Op& op) {
+void Roles::copy_map(const Op& op) {
   Rings::Copy copy{.op = &op};
   for (std::size_t i = 1; i < op.operands.size(); ++i)
     copy.coordinates.push_back(operand(op, i).elements[0].i);
+  check_copy(op, copy.coordinates, kernel_.map_of(op));
   copy.content = read_map(op, copy.coordinates);
   const std::string problem = rings_.start(op, operand(op, 0).elements[0].i, std::move(copy));
   if (!problem.empty()) fail(op, problem);
   turns_.stop_waiting();
 }
 
-namespace {
-
-// To the nearest of 11 bits, as a tensor map copies float32 for products of tf32.
-double rounded_to_tf32(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  if (!std::isfinite(value)) return value;
-  return std::bit_cast<float>((bits + 0x1000u) & ~0x1fffu);
-}
-
-}  // namespace
-
-// Where the element at these coordinates is; none outside of the tensor.
-std::optional<std::int64_t> Program::map_address(const KernelMap& map,
-                                                 const std::vector<std::int64_t>& coordinates,
-                                                 DType dtype) const {
-  const auto value_of = [&](int argument) {
-    return get(kernel_.arguments[static_cast<std::size_t>(argument)].value).elements[0].i;
-  };
-  const auto number = [&](const LaunchNumber& n) {
-    std::int64_t product = n.factor;
-    for (const int argument : n.arguments) product *= value_of(argument);
-    return product;
-  };
-  std::int64_t offset = 0;
-  bool is_inside = true;
-  for (std::size_t d = 0; d < map.dimensions.size(); ++d) {
-    const std::int64_t at = coordinates[d];
-    is_inside = is_inside && at >= 0 && at < number(map.dimensions[d].size);
-    offset += at * number(map.dimensions[d].stride);
-  }
-  if (!is_inside) return std::nullopt;
-  return value_of(map.argument) + offset * static_cast<std::int64_t>(size_of(dtype));
-}
-
-// 0 outside of the tensor.
-Element Program::read_map_element(const Op& op, const KernelMap& map,
-                                  const std::vector<std::int64_t>& coordinates,
-                                  DType dtype) const {
-  Element out{.i = 0};  // +0.0 has the same bits
-  if (const auto address = map_address(map, coordinates, dtype))
-    out = checked_read(op, *address, dtype);
-  if (map.rounds_to_tf32) out.f = rounded_to_tf32(out.f);
-  return out;
-}
-
-Tile Program::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {
+Tile Roles::read_map(const Op& op, const std::vector<std::int64_t>& coordinates) const {
   const KernelMap& map = kernel_.map_of(op);
   const Type& type = kernel_.buffers[kernel_.buffer_of(op)].type;
   Tile out{type, std::vector<Element>(static_cast<std::size_t>(type.numel()))};

@@ -9,7 +9,7 @@
 
 namespace tilewright::ir {
 
-std::optional<std::int64_t> Program::rotated_place(const Op& op, std::size_t pointer,
+std::optional<std::int64_t> FinalOps::rotated_place(const Op& op, std::size_t pointer,
                                                    std::int64_t i) const {
   const std::int64_t slot = integer(op, 2) + integer(op, 3) + i;
   const std::int64_t element = (slot - integer(op, 4)) & (op.integer("rotates") - 1);
@@ -19,7 +19,7 @@ std::optional<std::int64_t> Program::rotated_place(const Op& op, std::size_t poi
 }
 
 // What is moved by one instruction begins at a multiple of its bytes.
-void Program::check_rotated(const Op& op, std::size_t pointer) const {
+void FinalOps::check_rotated(const Op& op, std::size_t pointer) const {
   if (op.integer("rotates") == 0 || op.integer("shifted") != 0) return;
   const auto bytes = kernel_.type(op.operands[pointer]).pointee().element_bytes();
   const std::uint64_t begin = TaggedPointer::address(integer(op, pointer)) -
@@ -33,7 +33,7 @@ void Program::check_rotated(const Op& op, std::size_t pointer) const {
                          TaggedPointer::address(integer(op, pointer))));
 }
 
-void Program::start_copy(const Op& op, std::size_t guards) {
+void FinalOps::start_copy(const Op& op, std::size_t guards) {
   const bool is_late = (options_.role_seed + static_cast<std::uint64_t>(thread_)) % 2 != 0;
   for (std::int64_t i = 0; i < op.integer("count"); ++i)
     row_copies_[thread_].push_back({.op = &op,
@@ -43,7 +43,7 @@ void Program::start_copy(const Op& op, std::size_t guards) {
   if (!is_late) finish_copies();
 }
 
-void Program::finish_copies() {
+void FinalOps::finish_copies() {
   for (const RowCopy& copy : row_copies_[thread_]) {
     if (const std::string problem = arrays_.problem(copy.array, 0, false); !problem.empty())
       fail(*copy.op, fmt::format("{} writes {}", copy.op->facts().name, problem));
@@ -54,7 +54,7 @@ void Program::finish_copies() {
   row_copies_.erase(thread_);
 }
 
-void Program::check_copies_done() const {
+void FinalOps::check_copies_done() const {
   if (!row_copies_.empty())
     fail(*row_copies_.begin()->second.front().op, "a copy is started that nobody waits for");
 }

@@ -9,7 +9,7 @@
 
 namespace tilewright::ir {
 
-void Program::read_copied(ThreadCopies::Copy& copy) const {
+void FinalOps::read_copied(ThreadCopies::Copy& copy) const {
   const Type pointee = kernel_.type(copy.op->operands[1]).pointee();
   const auto bytes = static_cast<std::int64_t>(pointee.element_bytes());
   for (std::int64_t i = 0; i < copy.op->integer("count"); ++i)
@@ -18,7 +18,7 @@ void Program::read_copied(ThreadCopies::Copy& copy) const {
                                 : Element{.i = 0});
 }
 
-void Program::start_copy(const Op& op) {
+void FinalOps::start_copy(const Op& op) {
   if (op.operands.size() > 3 && integer(op, 3) == 0) return;
   ThreadCopies::Copy copy{.op = &op,
                           .array = integer(op, 0),
@@ -37,7 +37,7 @@ void Program::start_copy(const Op& op) {
   own_copies_.start(std::move(copy));
 }
 
-void Program::wait_own_copies(const Op& op) {
+void FinalOps::wait_own_copies(const Op& op) {
   for (ThreadCopies::Copy& copy : own_copies_.finish(op.integer("pending"))) {
     if (copy.elements.empty()) read_copied(copy);
     for (std::size_t i = 0; i < copy.elements.size(); ++i) {
@@ -48,7 +48,7 @@ void Program::wait_own_copies(const Op& op) {
   }
 }
 
-void Program::end_copies() const {
+void FinalOps::end_copies() const {
   if (const ThreadCopies::Copy* copy = own_copies_.first())
     fail(*copy->op, fmt::format("thread {} ends while the copy is under way", thread_));
 }

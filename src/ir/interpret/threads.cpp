@@ -15,14 +15,14 @@
 
 namespace tilewright::ir {
 
-void Program::run() {
+void Threads::run() {
   const Op* thread = thread_op(kernel_);
   const std::int64_t count = thread ? thread->integer("count") : 1;
   if (count == 1) {
-    run_region(kernel_.body);
-    check_copies_done();
-    check_stores_done();
-    return end_copies();
+    parts().program.run_region(kernel_.body);
+    parts().final_ops.check_copies_done();
+    parts().maps.check_stores_done();
+    return parts().final_ops.end_copies();
   }
   lanes_ = thread->integer("lanes", count);
   thread_count_ = count;
@@ -33,35 +33,15 @@ void Program::run() {
   if (meet) threads_.assign(static_cast<std::size_t>(count), {values_, {}, {}});
   if (meet) run_together(kernel_.body);
   for_each_thread([&] {
-    if (!meet) run_region(kernel_.body);
-    end_copies();
+    if (!meet) parts().program.run_region(kernel_.body);
+    parts().final_ops.end_copies();
   });
-  check_copies_done();
-  check_stores_done();
+  parts().final_ops.check_copies_done();
+  parts().maps.check_stores_done();
   if (const std::string problem = products_.end_problem(); !problem.empty()) fail(*thread, problem);
 }
 
-// Every number below the count once: the stride is odd and the count a power of two.
-void Program::for_each_thread(const std::function<void()>& run) {
-  const auto seed = static_cast<std::int64_t>((options_.role_seed + 7 * turn_++) % 64);
-  for (std::int64_t i = 0; i < thread_count_; ++i) {
-    thread_ = (i * (2 * seed + 1) + seed) % thread_count_;
-    if (threads_.empty()) {
-      run();
-      continue;
-    }
-    ThreadState& state = threads_[static_cast<std::size_t>(thread_)];
-    std::swap(values_, state.values);
-    std::swap(arrays_, state.arrays);
-    std::swap(own_copies_, state.copies);
-    run();
-    std::swap(values_, state.values);
-    std::swap(arrays_, state.arrays);
-    std::swap(own_copies_, state.copies);
-  }
-}
-
-const Op* Program::run_together(const Region& region) {
+const Op* Threads::run_together(const Region& region) {
   for (std::size_t i = 0; i < region.ops.size();) {
     std::size_t end = i;
     while (end < region.ops.size() && !region.ops[end]->facts().is(Family::Ends) &&
@@ -69,7 +49,7 @@ const Op* Program::run_together(const Region& region) {
       ++end;
     if (end > i)
       for_each_thread([&] {
-        for (std::size_t k = i; k < end; ++k) run_op(*region.ops[k]);
+        for (std::size_t k = i; k < end; ++k) parts().program.run_op(*region.ops[k]);
       });
     if (end == region.ops.size()) return nullptr;
     const Op& op = *region.ops[end];
@@ -80,7 +60,7 @@ const Op* Program::run_together(const Region& region) {
   return nullptr;
 }
 
-void Program::meet(const Op& op) {
+void Threads::meet(const Op& op) {
   if (op.kind == OpKind::Barrier)
     return op.text("of") == "warp" ? shared_.meet_in_warps() : shared_.meet();
   if (op.kind == OpKind::For) return for_together(op);
@@ -89,7 +69,7 @@ void Program::meet(const Op& op) {
   call_together(op, together_call(function_of(op)));
 }
 
-void Program::call_together(const Op& op, TogetherCall function) {
+void Threads::call_together(const Op& op, TogetherCall function) {
   switch (function) {
     case TogetherCall::ReduceLanes:
     case TogetherCall::ReduceBlock:
@@ -97,37 +77,37 @@ void Program::call_together(const Op& op, TogetherCall function) {
       return combine_threads(op);
     case TogetherCall::ScanLanes:
     case TogetherCall::ScanBlock:
-      return scan_threads(op);
+      return parts().scans.scan_threads(op);
     case TogetherCall::BeforeLanes:
     case TogetherCall::BeforeBlock:
-      return scan_before(op);
+      return parts().scans.scan_before(op);
     case TogetherCall::SortBlock:
-      return sort_threads(op);
+      return parts().scans.sort_threads(op);
     case TogetherCall::ClusterWait:
       return shared_.meet();
     case TogetherCall::LoadMatrices:
-      return load_matrices(op);
+      return parts().matrices.load_matrices(op);
     case TogetherCall::Mma:
-      return multiply_matrices(op);
+      return parts().matrices.multiply_matrices(op);
     case TogetherCall::SwapLanes:
-      return swap_lanes(op);
+      return parts().matrices.swap_lanes(op);
     case TogetherCall::BeginProducts:
-      return for_each_group([&](std::int64_t group) { products_.begin(group); });
+      return parts().matrices.begin_products();
     case TogetherCall::StartProduct:
-      return for_each_group([&](std::int64_t group) { start_product(op, group); });
+      return parts().matrices.start_products(op);
     case TogetherCall::CommitProducts:
-      return for_each_group([&](std::int64_t group) { products_.commit(group); });
+      return parts().matrices.commit_products();
     case TogetherCall::WaitProducts:
-      return wait_products(op);
+      return parts().matrices.wait_products(op);
     case TogetherCall::AwaitSlot:
-      return await_slot(op);
+      return parts().rings.await_slot(op);
     case TogetherCall::ReleaseSlot:
-      return release_slot(op);
+      return parts().rings.release_slot(op);
   }
 }
 
 // The value that all threads have.
-Element Program::agreed(const Op& op, Value value) const {
+Element Threads::agreed(const Op& op, Value value) const {
   const Element first = threads_[0].values[value.id].elements[0];
   for (const ThreadState& state : threads_)
     if (state.values[value.id].elements[0].i != first.i)
@@ -135,7 +115,7 @@ Element Program::agreed(const Op& op, Value value) const {
   return first;
 }
 
-void Program::hand_on(std::span<const Value> to, std::span<const Value> from) {
+void Threads::hand_on(std::span<const Value> to, std::span<const Value> from) {
   for (ThreadState& state : threads_) {
     std::vector<Tile> tiles;
     for (const Value value : from) tiles.push_back(state.values[value.id]);
@@ -143,7 +123,7 @@ void Program::hand_on(std::span<const Value> to, std::span<const Value> from) {
   }
 }
 
-void Program::for_together(const Op& op) {
+void Threads::for_together(const Op& op) {
   const std::int64_t from = agreed(op, op.operands[0]).i, to = agreed(op, op.operands[1]).i,
                      step = agreed(op, op.operands[2]).i;
   if (step == 0) fail(op, "the loop's step is 0");
@@ -159,7 +139,7 @@ void Program::for_together(const Op& op) {
   hand_on(op.results, carried);
 }
 
-void Program::while_together(const Op& op) {
+void Threads::while_together(const Op& op) {
   std::span<const Value> carried = op.operands;
   while (true) {
     hand_on(op.regions[0].arguments, carried);
@@ -168,14 +148,13 @@ void Program::while_together(const Op& op) {
     if (agreed(op, decision->operands[0]).i == 0) break;
     hand_on(op.regions[1].arguments, carried);
     carried = run_together(op.regions[1])->operands;
-    if (++steps_ > options_.max_ops && options_.max_ops > 0)
-      fail(op, fmt::format("more than {} ops were run; the loop seems endless", options_.max_ops));
+    parts().program.count_round(op);
   }
   hand_on(op.results, carried);
 }
 
-void Program::branch_together(const Op& op) {
-  if (parts_roles(kernel_, op)) return run_thread_roles(op);
+void Threads::branch_together(const Op& op) {
+  if (parts_roles(kernel_, op)) return parts().rings.run_thread_roles(op);
   const Op* end = run_together(op.regions[agreed(op, op.operands[0]).i != 0 ? 0 : 1]);
   hand_on(op.results, end->operands);
 }
@@ -192,20 +171,8 @@ std::int64_t slots_per_warp(std::int64_t lane_bits, std::int64_t warp_bits, std:
 
 }  // namespace
 
-// One lane for each thread.
-std::vector<Tile> Program::totals_of(const Op& op, std::size_t count, std::int64_t index) {
-  std::vector<Tile> out;
-  for (std::size_t k = 0; k < count; ++k)
-    out.push_back({kernel_.type(op.operands[k]).element(), std::vector<Element>(threads_.size())});
-  for_each_thread([&] {
-    for (std::size_t k = 0; k < count; ++k)
-      out[k].elements[static_cast<std::size_t>(thread_)] = read_array(op, k, index);
-  });
-  return out;
-}
-
 // Every thread with the one whose number differs in a bit; in order: the lower one on the left.
-std::vector<Tile> Program::combined_over(const Op& op, const std::vector<Tile>& tiles,
+std::vector<Tile> Threads::combined_over(const Op& op, const std::vector<Tile>& tiles,
                                          std::int64_t bit, bool in_order) {
   std::vector<Tile> left = tiles, right = tiles;
   for (std::size_t k = 0; k < tiles.size(); ++k)
@@ -214,10 +181,10 @@ std::vector<Tile> Program::combined_over(const Op& op, const std::vector<Tile>& 
       const bool is_right = in_order && (t & static_cast<std::size_t>(bit)) != 0;
       (is_right ? left : right)[k].elements[t] = tiles[k].elements[other];
     }
-  return combine(op, left, right);
+  return parts().program.combine(op, left, right);
 }
 
-void Program::combine_threads(const Op& op) {
+void Threads::combine_threads(const Op& op) {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
   const bool is_block = function_of(op).operands.ends_with('S');
   const std::size_t count = op.operands.size() / (is_block ? 2 : 1);
@@ -243,7 +210,7 @@ void Program::combine_threads(const Op& op) {
 
 // Through the slots: the first lanes write theirs, all meet, and every thread combines those of its
 // warps.
-void Program::combine_warps(const Op& op, std::vector<std::vector<Tile>>& all) {
+void Threads::combine_warps(const Op& op, std::vector<std::vector<Tile>>& all) {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
   const std::int64_t lane_bits = numbers[0], warp_bits = numbers[1];
   const std::int64_t kept = (lanes_ - 1) & ~lane_bits;
@@ -273,7 +240,7 @@ void Program::combine_warps(const Op& op, std::vector<std::vector<Tile>>& all) {
               read_array(op, count + k,
                          static_cast<std::int64_t>(i) * of_total + first * each + (lane() & kept));
       });
-      sums = sums.empty() ? std::move(slots) : combine(op, sums, slots);
+      sums = sums.empty() ? std::move(slots) : parts().program.combine(op, sums, slots);
     }
     all[i] = std::move(sums);
   }

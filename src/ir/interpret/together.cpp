@@ -53,18 +53,18 @@ Tiles chosen(const Flags& flags, const Tiles& a, Tiles b) {
 }  // namespace
 
 // Where the flag is set; elsewhere what is on the right.
-Tiles Program::combined_where(const Op& op, const Tiles& left, const Tiles& right,
-                              const Flags& flags) {
-  return chosen(flags, combine(op, chosen(flags, left, right), right), right);
+Tiles ThreadScans::combined_where(const Op& op, const Tiles& left, const Tiles& right,
+                                  const Flags& flags) {
+  return chosen(flags, parts().program.combine(op, chosen(flags, left, right), right), right);
 }
 
-void Program::add_after(const Op& op, Before& before, const Tiles& next, const Flags& flags) {
+void ThreadScans::add_after(const Op& op, Before& before, const Tiles& next, const Flags& flags) {
   const Tiles both = combined_where(op, before.value, next, before.is_some);
   before.value = chosen(flags, both, std::move(before.value));
   for (std::size_t t = 0; t < flags.size(); ++t) before.is_some[t] = before.is_some[t] || flags[t];
 }
 
-Program::ScanNumbers Program::scan_numbers(const Op& op) const {
+ThreadScans::ScanNumbers ThreadScans::scan_numbers(const Op& op) const {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
   const bool is_block = calls(op, LibraryKind::ScanBlock);
   const std::size_t last = numbers.size() - 1;
@@ -80,16 +80,16 @@ Program::ScanNumbers Program::scan_numbers(const Op& op) const {
 }
 
 // The register with which a stretch of consecutive elements begins, and an element of it.
-std::int64_t Program::ScanNumbers::first_of(std::int64_t line, std::int64_t chunk) const {
+std::int64_t ThreadScans::ScanNumbers::first_of(std::int64_t line, std::int64_t chunk) const {
   const std::int64_t last = count_of(outer) - 1;
   return spread(lines, line) | spread(outer, is_reverse ? last - chunk : chunk);
 }
-std::int64_t Program::ScanNumbers::within(std::int64_t i) const {
+std::int64_t ThreadScans::ScanNumbers::within(std::int64_t i) const {
   return spread(inner, is_reverse ? count_of(inner) - 1 - i : i);
 }
 
 // Each with the lanes before it.
-Tiles Program::scan_lanes(const Op& op, const ScanNumbers& scan, Tiles value) {
+Tiles ThreadScans::scan_lanes(const Op& op, const ScanNumbers& scan, Tiles value) {
   for (std::int64_t bit = 1; bit < lanes_; bit *= 2) {
     if ((scan.lanes & bit) == 0) continue;
     const std::int64_t lower = scan.lanes & (bit - 1);  // the last lane of the half before
@@ -104,16 +104,16 @@ Tiles Program::scan_lanes(const Op& op, const ScanNumbers& scan, Tiles value) {
   return value;
 }
 
-std::int64_t Program::scan_slot(const ScanNumbers& scan, std::int64_t item,
-                                std::int64_t warp) const {
+std::int64_t ThreadScans::scan_slot(const ScanNumbers& scan, std::int64_t item,
+                                    std::int64_t warp) const {
   const std::int64_t lane = thread_ % lanes_;
   const std::int64_t each = scan.lanes == lanes_ - 1 ? 1 : lanes_;
   return (item * (thread_count_ / lanes_) + warp) * each + (lane & ~scan.lanes);
 }
 
 // The last lanes of each stretch write what it comes to.
-void Program::write_scan_slots(const Op& op, const ScanNumbers& scan, std::int64_t item,
-                               const Tiles& until) {
+void ThreadScans::write_scan_slots(const Op& op, const ScanNumbers& scan, std::int64_t item,
+                                   const Tiles& until) {
   for_each_thread([&] {
     const std::int64_t lane = thread_ % lanes_;
     if (((scan.is_reverse ? ~lane : lane) & scan.lanes) != scan.lanes) return;
@@ -124,8 +124,8 @@ void Program::write_scan_slots(const Op& op, const ScanNumbers& scan, std::int64
 }
 
 // What the warps before come to is added to `before`, what all do is given.
-Program::Before Program::scan_warps(const Op& op, const ScanNumbers& scan, std::int64_t item,
-                                    Before& before, const Tiles& like) {
+ThreadScans::Before ThreadScans::scan_warps(const Op& op, const ScanNumbers& scan,
+                                            std::int64_t item, Before& before, const Tiles& like) {
   const Flags none(threads_.size(), false), all(threads_.size(), true);
   Before total{like, none}, of_warps{like, none};
   const std::int64_t warps = count_of(scan.warps);
@@ -148,7 +148,7 @@ Program::Before Program::scan_warps(const Op& op, const ScanNumbers& scan, std::
   return total;
 }
 
-void Program::scan_threads(const Op& op) {
+void ThreadScans::scan_threads(const Op& op) {
   const ScanNumbers scan = scan_numbers(op);
   std::vector<Tiles> x, until;
   for (std::int64_t i = 0; i < scan.count; ++i) x.push_back(totals_of(op, scan.members, i));
@@ -158,7 +158,7 @@ void Program::scan_threads(const Op& op) {
     const std::int64_t first = scan.first_of(item / chunks, item % chunks);
     for (std::int64_t i = 1; i < stretch; ++i)
       at(first | scan.within(i)) =
-          combine(op, at(first | scan.within(i - 1)), at(first | scan.within(i)));
+          parts().program.combine(op, at(first | scan.within(i - 1)), at(first | scan.within(i)));
     until.push_back(scan_lanes(op, scan, at(first | scan.within(stretch - 1))));
     if (scan.warps != 0) write_scan_slots(op, scan, item, until.back());
   }
@@ -176,9 +176,9 @@ void Program::scan_threads(const Op& op) {
 }
 
 // Adds to the elements of a stretch what comes before it.
-void Program::end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t line,
-                          std::int64_t chunk, const std::vector<Tiles>& until, Before& carried,
-                          std::vector<Tiles>& x) {
+void ThreadScans::end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t line,
+                              std::int64_t chunk, const std::vector<Tiles>& until, Before& carried,
+                              std::vector<Tiles>& x) {
   const std::int64_t stretch = count_of(scan.inner), chunks = count_of(scan.outer);
   const std::int64_t item = line * chunks + chunk;
   const Tiles& own = until[static_cast<std::size_t>(item)];
@@ -214,7 +214,7 @@ void Program::end_stretch(const Op& op, const ScanNumbers& scan, std::int64_t li
 
 // ---- Scans through shared memory
 
-void Program::scan_before(const Op& op) {
+void ThreadScans::scan_before(const Op& op) {
   const bool is_block = calls(op, LibraryKind::BeforeBlock);
   const std::size_t members = op.operands.size() / (is_block ? 3 : 2);
   const std::int64_t lanes = op.integers("numbers")[0] + 1;
@@ -242,7 +242,7 @@ void Program::scan_before(const Op& op) {
 }
 
 // Through the slots, of which the last lane of each warp writes one.
-Program::Before Program::warps_before(const Op& op, const Tiles& until) {
+ThreadScans::Before ThreadScans::warps_before(const Op& op, const Tiles& until) {
   const std::size_t members = op.operands.size() / 3;
   const std::int64_t warps = op.integers("numbers")[1] + 1;
   for_each_thread([&] {
@@ -269,7 +269,7 @@ Program::Before Program::warps_before(const Op& op, const Tiles& until) {
 }
 
 // Each thread reads and writes its own elements.
-void Program::sort_threads(const Op& op) {
+void ThreadScans::sort_threads(const Op& op) {
   const std::vector<std::int64_t> numbers = op.integers("numbers");
   const int log_count = static_cast<int>(numbers[3]), log_threads = static_cast<int>(numbers[4]);
   const std::int64_t own = std::int64_t{1} << log_sorted(log_count, log_threads);
@@ -288,7 +288,7 @@ void Program::sort_threads(const Op& op) {
   shared_.meet();
 }
 
-void Program::count_one(const Op& op) {
+void ThreadScans::count_one(const Op& op) {
   const std::int64_t array = integer(op, 0), index = integer(op, 1);
   const bool is_shared = kernel_.type(op.operands[0]).space == Space::Shared;
   if (const std::string problem = is_shared ? shared_.note_add(array, index, thread_, op)
