@@ -40,8 +40,8 @@ void FinalBuilder::insert(ir::Op* op, Statements& list) {
   list.push_back(op);
 }
 
-void FinalBuilder::region(ir::Region& region, const std::function<void()>& body) {
-  Statements* const outside = std::exchange(list_, &region.ops);
+void FinalBuilder::put_into(Statements& list, const std::function<void()>& body) {
+  Statements* const outside = std::exchange(list_, &list);
   body();
   list_ = outside;
 }
@@ -82,8 +82,34 @@ ir::Value FinalBuilder::call(LibraryKind function, std::vector<ir::Value> operan
               {{"function", std::string(name_of(function))}});
 }
 
+ir::Op* FinalBuilder::call(LibraryKind function, std::vector<ir::Value> operands, Statements& list,
+                           const std::vector<std::int64_t>& numbers, ir::Location location) {
+  std::vector<ir::Attribute> attributes = {{"function", std::string(name_of(function))}};
+  if (!numbers.empty()) attributes.push_back({"numbers", numbers});
+  return statement(OpKind::Call, std::move(operands), list, std::move(attributes), location);
+}
+
 ir::Value FinalBuilder::compare(const char* is, ir::Value a, ir::Value b) {
   return make(OpKind::Compare, {a, b}, Type::scalar(DType::Bool), {{"is", std::string(is)}});
+}
+
+ir::Value FinalBuilder::all(const std::vector<ir::Value>& conditions) {
+  return conditions.size() == 1 ? conditions[0]
+                                : make(OpKind::All, conditions, Type::scalar(DType::Bool));
+}
+
+ir::Value FinalBuilder::zero_of(const Type& type) {
+  return type.is_float() ? constant_of(type, 0.0) : constant_of(type, std::int64_t{0});
+}
+
+void FinalBuilder::choose(ir::Value condition, Statements& list, const FillList& body,
+                          const FillList& otherwise) {
+  ir::Op* branch = out_.make_op(OpKind::If, {condition}, {}, {});
+  branch->regions.resize(2);
+  insert(branch, list);
+  if (body) body(branch->regions[0].ops);
+  if (otherwise) otherwise(branch->regions[1].ops);
+  for (ir::Region& side : branch->regions) statement(OpKind::Yield, {}, side.ops);
 }
 
 std::optional<std::int64_t> FinalBuilder::number_of(ir::Value value) const {

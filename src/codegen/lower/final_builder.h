@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "codegen/text/names.h"
@@ -33,9 +33,10 @@ struct IndexTerm {
 struct FinalProgram {
   ir::Kernel out = {};
   Names names = {};
-  std::set<const ir::Op*> inserted = {};
-  std::set<const ir::Op*> written_at_uses = {};  // scalars without a line: no single use may name them
-  Statements* list = nullptr;                    // where statements are put now
+  std::unordered_set<const ir::Op*> inserted = {};
+  std::unordered_set<const ir::Op*> written_at_uses =
+      {};                      // scalars without a line: no single use may name them
+  Statements* list = nullptr;  // where statements are put now
   std::unordered_map<std::uint32_t, ir::Value> scalars = {};  // by value of the Laid kernel
 };
 
@@ -54,8 +55,9 @@ class FinalBuilder {
   ir::Op* statement(ir::OpKind kind, std::vector<ir::Value> operands, Statements& list,
                     std::vector<ir::Attribute> attributes = {}, ir::Location location = {});
   void insert(ir::Op* op, Statements& list);
-  // What the body puts goes into the region.
-  void region(ir::Region& region, const std::function<void()>& body);
+  // What the body puts goes into the list, or the region.
+  void put_into(Statements& list, const std::function<void()>& body);
+  void region(ir::Region& region, const std::function<void()>& body) { put_into(region.ops, body); }
   ir::Value named(ir::Value value, const std::string& name, Statements& list);
   // Of a scalar of the Laid kernel.
   void write_at_uses(ir::Value value, ir::Value made);
@@ -63,7 +65,16 @@ class FinalBuilder {
   ir::Value number(std::int64_t value, DType dtype = DType::Int32);
   ir::Value cast(ir::Value value, DType dtype);
   ir::Value call(LibraryKind function, std::vector<ir::Value> operands, const ir::Type& type);
+  // A call that gives nothing.
+  ir::Op* call(LibraryKind function, std::vector<ir::Value> operands, Statements& list,
+               const std::vector<std::int64_t>& numbers = {}, ir::Location location = {});
   ir::Value compare(const char* is, ir::Value a, ir::Value b);
+  ir::Value all(const std::vector<ir::Value>& conditions);
+  ir::Value zero_of(const ir::Type& type);
+  // An `if` whose regions give nothing; each body fills the list that it is given.
+  using FillList = std::function<void(Statements&)>;
+  void choose(ir::Value condition, Statements& list, const FillList& body,
+              const FillList& otherwise = {});
   std::optional<std::int64_t> number_of(ir::Value value) const;  // of a value of the result
   bool is_zero(ir::Value value) const { return number_of(value) == 0; }
   ir::Value sum(const std::vector<IndexTerm>& terms, DType dtype = DType::Int64);
@@ -73,8 +84,8 @@ class FinalBuilder {
   Names& names_;
   Statements*& list_;
   std::unordered_map<std::uint32_t, ir::Value>& scalars_;
-  std::set<const ir::Op*>& inserted_;
-  std::set<const ir::Op*>& written_at_uses_;
+  std::unordered_set<const ir::Op*>& inserted_;
+  std::unordered_set<const ir::Op*>& written_at_uses_;
 };
 
 }  // namespace tilewright

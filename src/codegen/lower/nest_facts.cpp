@@ -106,7 +106,10 @@ NestFacts::NestFacts(const ir::Kernel& kernel, const Sweeps& schedule)
     : kernel_(kernel),
       order_of_memory_(kernel),
       schedule_(schedule),
-      uses_(uses_of_values(kernel)) {}
+      uses_(uses_of_values(kernel)) {
+  find_runs();
+  find_streams();
+}
 
 const ir::AttributeValue* NestFacts::constant_value(ir::Value value) const {
   const ir::Op* maker = kernel_.maker(value);
@@ -141,7 +144,7 @@ void NestFacts::count_bounds(const Step& step, const ir::Op& op, std::set<const 
 }
 
 // The mask of the form `bounds` that most ops of the step use.
-void NestFacts::find_split(const Step& step, NestShape& nest) {
+void NestFacts::find_split(const Step& step, NestShape& nest) const {
   if (nest.loops.empty() || nest.is_merged) return;
   std::map<std::uint32_t, int> counts;
   std::set<const ir::Op*> seen;

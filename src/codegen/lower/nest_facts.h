@@ -73,7 +73,7 @@ struct OperandInMemory {
 };
 
 class NestFacts {
- protected:
+ public:
   NestFacts(const ir::Kernel& kernel, const Sweeps& schedule);
 
   const ir::AttributeValue* constant_value(ir::Value value) const;
@@ -84,31 +84,37 @@ class NestFacts {
     return order_of_memory_.argument_of(access.operands[0]);
   }
 
-  void find_split(const Step& step, NestShape& nest);
+  // Whether two accesses may be of the same memory, and one writes.
+  bool must_order(const ir::Op& a, const ir::Op& b) const {
+    return order_of_memory_.must_order(a, b);
+  }
+
+  void find_split(const Step& step, NestShape& nest) const;
   bool needs_rest(const Step& step, const NestShape& nest) const;
   bool is_split(const NestShape& nest, ir::Value condition) const;
 
   bool is_simd(const Step& step) const;
-  bool is_vector_access(const NestShape& nest, const ir::Op& op) const;
   bool surely_vectorises(const NestShape& nest) const;
 
-  void find_streams();
   bool is_streamed(const NestShape& nest, const ir::Op& store) const;
-  const ir::Op* met_first(const NestShape& nest, ir::Value value,
-                          std::set<std::uint32_t>& seen) const;
   ir::Value stored_f32(const NestShape& nest) const;
   ir::Value mapped_value(const NestShape& nest) const;
   const ir::Op* only_for_this(const NestShape& nest, ir::Value value, ir::OpKind kind) const;
 
-  void find_runs();  // (run_facts.cpp)
+  // Whether the tile of indices may be consecutive numbers.
+  bool may_be_run(ir::Value result) const { return may_be_runs_.contains(result.id); }
 
   // ---- Operands of products (operand_facts.cpp)
   std::optional<StridedTile> strided(ir::Value value) const;
-  void find_in_place(const ir::Region& region);
   // Whether a step does nothing but fill the arrays of loads that products read in memory.
   bool stays_in_place(const Step& step) const;
   std::vector<WholenessTest> tests_of_wholeness(const Step& step) const;
   std::optional<OperandInMemory> operand_in_memory(ir::Value value) const;
+
+ protected:
+  void find_in_place(const ir::Region& region);
+  const ir::Op* met_first(const NestShape& nest, ir::Value value,
+                          std::set<std::uint32_t>& seen) const;
 
   const ir::Kernel& kernel_;
   const ir::MemoryOrder order_of_memory_;
@@ -116,16 +122,20 @@ class NestFacts {
   // How often a value is used by ops of its own region; any other use counts as many.
   std::vector<int> uses_;
   std::set<std::uint32_t> streamed_arguments_;
-  std::set<std::uint32_t> in_place_;     // loads that one product alone reads, in memory
-  std::set<std::uint32_t> may_be_runs_;  // tiles of indices that may be consecutive numbers
 
  private:
+  void find_runs();  // (run_facts.cpp)
   void find_runs(ir::Value value);
+  void find_streams();  // (stream_facts.cpp)
   bool can_stay_in_place(ir::Value value, const ir::Region& region) const;
   void count_bounds(const Step& step, const ir::Op& op, std::set<const ir::Op*>& seen,
                     std::map<std::uint32_t, int>& counts) const;
+  bool is_vector_access(const NestShape& nest, const ir::Op& op) const;
   bool is_vector_value(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool has_math(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
+
+  std::set<std::uint32_t> in_place_;     // loads that one product alone reads, in memory
+  std::set<std::uint32_t> may_be_runs_;  // tiles of indices that may be consecutive numbers
 };
 
 }  // namespace tilewright

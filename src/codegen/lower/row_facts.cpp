@@ -25,9 +25,6 @@ constexpr std::size_t most_ops = 16;
 // Shorter rows are over before anything could be done beside them.
 constexpr std::int64_t shortest_deferred_row = 256;
 
-// A function or a division of floats.
-bool is_costly(const ir::Op& op) { return op.facts().flops > 0 && op.facts().cost >= 4; }
-
 // Whether a reduction combines by that op alone, and a NaN has no say in it.
 bool is_plain(const ReductionShape& reduction, OpKind kind) {
   const ir::Op* only = reduction.only;
@@ -41,6 +38,14 @@ NestShape shape_of(const Step& step, const std::vector<int>& axes) {
 }
 
 }  // namespace
+
+bool is_costly(const ir::Op& op) { return op.facts().flops > 0 && op.facts().cost >= 4; }
+
+RowFacts::RowFacts(const ir::Kernel& kernel, const Sweeps& schedule) : NestFacts(kernel, schedule) {
+  find_deferred();
+  // Rows of the program before are written at any time.
+  if (!deferred_.step) find_in_place(kernel.body);
+}
 
 // ---- Reductions
 
@@ -152,7 +157,7 @@ bool RowFacts::is_plain_largest(const NestShape& nest, const ReductionShape* red
     return false;
   const ir::Op& largest = *reduction->op;
   std::set<std::uint32_t> seen;
-  return reduction->is_inner && is_plain(*reduction, OpKind::Maximum) &&
+  return reduction->is_inner && reduction->only && reduction->only->kind == OpKind::Maximum &&
          kernel_.type(largest.operands[0]).dtype == DType::Float32 && surely_vectorises(nest) &&
          only_reads(step) && is_light(nest, largest.operands[0], seen);
 }

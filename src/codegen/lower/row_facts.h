@@ -42,9 +42,9 @@ struct Growth {
   bool stays = false;  // it does not grow
 };
 
-class RowFacts : protected NestFacts {
- protected:
-  using NestFacts::NestFacts;
+class RowFacts : public NestFacts {
+ public:
+  RowFacts(const ir::Kernel& kernel, const Sweeps& schedule);
 
   std::vector<ReductionShape> reductions_of(const Step& step, const NestShape& nest) const;
   void widen_sum(const NestShape& nest, ReductionShape& reduction) const;
@@ -55,19 +55,18 @@ class RowFacts : protected NestFacts {
   bool is_plain_largest(const NestShape& nest, const ReductionShape* reduction) const;
   bool is_long_sum(const NestShape& nest, const ReductionShape& reduction) const;
 
-  void find_deferred();
+  const DeferredLoop& deferred() const { return deferred_; }
   bool is_read_behind_mask(const NestShape& nest) const;
 
   bool may_read_ahead(const NestShape& nest) const;
   std::vector<const ir::Op*> rows_to_read(const ir::Type& row) const;
   std::optional<Growth> growth_of(ir::Value value) const;
-  std::optional<Growth> growth_of(ir::Value value, int& budget) const;
   const ir::Op* large_result(const ir::Type& row) const;
   int block_beside_rows(const NestShape& nest, const ir::Op& result) const;
 
-  DeferredLoop deferred_;
-
  private:
+  void find_deferred();
+  std::optional<Growth> growth_of(ir::Value value, int& budget) const;
   bool is_light(const NestShape& nest, ir::Value value, std::set<std::uint32_t>& seen) const;
   bool only_reads(const Step& step) const;
   bool reads_array(const Step& step, ir::Value value, ir::Value array,
@@ -75,7 +74,12 @@ class RowFacts : protected NestFacts {
   bool can_be_deferred(const Step& step);
   bool is_beside(const Step& step, const ir::Type& row);
   void find_deferred_arrays(ir::Value value, std::set<std::uint32_t>& seen);
+
+  DeferredLoop deferred_;
 };
+
+// A function or a division of floats.
+bool is_costly(const ir::Op& op);
 
 // The only element, or null.
 template <class Reduction>
@@ -85,7 +89,8 @@ const ReductionShape* alone(const std::vector<Reduction>& reductions) {
 
 // Elements of a block: of a long sum of floats, or of a large result (tw::part_size).
 constexpr int elements_of_block = 1024;
-// From this many elements on the next row stays out of the first cache.
-constexpr std::int64_t shortest_far_row = 2048;
+// Rows of at most so many bytes are asked for two programs ahead: the end of the next one would
+// not be there yet when its first loop comes to it. Longer ones would not stay in the caches.
+constexpr std::int64_t longest_row_two_ahead = 32 << 10;
 
 }  // namespace tilewright

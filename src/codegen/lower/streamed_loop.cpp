@@ -70,17 +70,16 @@ void ElementPlans::set_slices(ElementLoop& loop, int log_vectors) {
 }
 
 // A loop over more than registers hold that only sums up or stores what it loads: its slices are as
-// long as keeps memory busy. Arrays of which a slice reads registers of its own would lie in memory
-// if the loop over slices stayed one.
+// long as keeps memory busy. Arrays of which a slice reads registers of its own, and totals of
+// which it has its own, would lie in memory if the loop over slices stayed one.
 void ElementPlans::widen_slices(ElementLoop& loop, const TileReads& reads) {
   const std::vector<Preload> preloads = plan_preloads(loop);
-  if (has_registers_by_slice(loop, reads)) {
-    is_crowded_ |= words_held(loop, reads, {}) > most_words_of_arrays;
-    if (loop.log_vector + loop.log_vectors + loop.log_slices > log_most_unrolled) return;
-    loop.unrolls_slices = true;
-  } else if (!reads.arrays.empty()) {
-    return;
-  }
+  const bool reads_by_slice = has_registers_by_slice(loop, reads);
+  const bool is_short = loop.log_vector + loop.log_vectors + loop.log_slices <= log_most_unrolled;
+  if (reads_by_slice) is_crowded_ |= words_held(loop, reads, {}) > most_words_of_arrays;
+  if (reads_by_slice && !is_short) return;
+  loop.unrolls_slices = is_short && (reads_by_slice || has_totals_by_slice(loop));
+  if (!reads_by_slice && !reads.arrays.empty()) return;
   if (preloads.empty() || !loop.frame.step->kept.empty()) return;
   while (loop.log_slices > 0 && 2 * words_loaded(loop, preloads) <= least_words_of_slice)
     set_slices(loop, loop.log_vectors + 1);
@@ -94,6 +93,18 @@ bool ElementPlans::has_registers_by_slice(const ElementLoop& loop, const TileRea
     if (layouts_.is_shared(read.value) || is_stowed(read.value)) return false;
     const Place place = compose(read.map, frame.place);
     return image_of(frame.space, register_map(frame, read.value, place), 2, 3) != 0;
+  });
+}
+
+// Whether the number of a slice decides which totals of a reduction its elements belong to.
+bool ElementPlans::has_totals_by_slice(const ElementLoop& loop) const {
+  const Step& step = *loop.frame.step;
+  const int first = loop.frame.space.first_bit_of(2);
+  return std::any_of(step.reductions.begin(), step.reductions.end(), [&](const ir::Op* reduce) {
+    const BitMatrix total = compose(total_map(step.shape, *reduce), loop.frame.place).matrix;
+    for (int j = 0; j < loop.log_slices; ++j)
+      if (total.column(first + j) != 0) return true;
+    return false;
   });
 }
 
