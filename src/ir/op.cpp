@@ -94,7 +94,6 @@ ControlOp control_op(OpKind kind) { return of_family<ControlOp>(kind, Family::Co
 SyncOp sync_op(OpKind kind) { return of_family<SyncOp>(kind, Family::Sync); }
 CheckOp check_op(OpKind kind) { return of_family<CheckOp>(kind, Family::Check); }
 
-const OpFacts& facts_of(OpKind kind) { return table()[static_cast<std::size_t>(kind)]; }
 std::span<const OpFacts> all_ops() { return table(); }
 
 std::optional<OpKind> op_named(std::string_view name) {

@@ -151,8 +151,12 @@ struct OpFacts {
   bool is_legal_at(Stage stage) const { return (stages >> static_cast<int>(stage) & 1) != 0; }
 };
 
-const OpFacts& facts_of(OpKind kind);
 std::span<const OpFacts> all_ops();
+// Asked of every op again and again, so it is inline.
+inline const OpFacts& facts_of(OpKind kind) {
+  static const OpFacts* const table = all_ops().data();
+  return table[static_cast<std::size_t>(kind)];
+}
 std::optional<OpKind> op_named(std::string_view name);
 
 // The kind as one of its family; throws InternalError for an op of another one.

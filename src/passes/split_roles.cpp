@@ -220,7 +220,7 @@ class Splitter {
     {
       const ir::Builder::Into into(build_, start);
       for (const LoadMap& map : found_.loops.front().maps)
-        have_elements_.push_back(has_elements(build_, kernel_, map.map));
+        have_elements_.push_back(have_elements(build_, kernel_, map.map));
     }
     region.ops.insert(region.ops.begin(), start.ops.begin(), start.ops.end());
   }
@@ -237,14 +237,14 @@ class Splitter {
       if (i == 0 || rings_[i] != rings_[i - 1])
         build_.create(OpKind::Acquire, {position}, {}, {{"ring", rings_[i]}});
       std::vector<Value> operands = {position};
-      for (const Polynomial& at : from.maps[i].coordinates)
-        operands.push_back(at.build(build_, renamed_));
-      const ir::KernelMap& map = from.maps[i].map;
-      operands[1] =
-          first_coordinate(build_, have_elements_[i], operands[1],
-                           kernel_.type(from.loads[i]->result()).size(map.dimensions[0].of_tile));
+      const LoadMap& map = from.maps[i];
+      const Type& tile = kernel_.type(from.loads[i]->result());
+      for (std::size_t d = 0; d < map.coordinates.size(); ++d)
+        operands.push_back(coordinate_of(build_, have_elements_[i][d],
+                                         map.coordinates[d].build(build_, renamed_),
+                                         ir::elements_of(map.map.dimensions[d], tile)));
       build_.create(OpKind::CopyMap, std::move(operands), {},
-                    {{"map", from.maps[i].map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
+                    {{"map", map.map.name}, {"ring", rings_[i]}, {"buffer", buffers_[i]}});
     }
   }
 
@@ -461,9 +461,9 @@ class Splitter {
   RingLoops found_;
   std::vector<DelayedPair> pairs_;  // none: products stay in their rounds
   int slots_ = 0;
-  std::int64_t parts_ = 1;                    // that each round is taken into
-  std::vector<std::string> buffers_, rings_;  // of each tile of a round
-  std::vector<Value> have_elements_;          // their tensors; none: in any launch
+  std::int64_t parts_ = 1;                         // that each round is taken into
+  std::vector<std::string> buffers_, rings_;       // of each tile of a round
+  std::vector<std::vector<Value>> have_elements_;  // their tensors (roles/empty_maps.h)
   std::map<const Op*, Op*> clones_;
   Renamed renamed_;
   Renamed forwarded_;

@@ -9,6 +9,7 @@
 
 #include "ir/analysis/memory_order.h"
 #include "ir/builder.h"
+#include "ir/map_dimensions.h"
 #include "ir/roles.h"
 #include "layout/map_box.h"
 #include "passes/axis_info.h"
@@ -140,10 +141,11 @@ class MapStorer {
         build_.create(OpKind::WaitStores, {}, {}, {{"until", std::string("memory")}});
         build_.create(OpKind::Barrier, {}, {});
       }
-      for (const Polynomial& at : found.coordinates) operands.push_back(at.build(build_, {}));
+      const std::vector<Value> have = have_elements(build_, kernel_, found.map);
       const Type& tile = kernel_.type(store.operands[1]);
-      operands[1] = first_coordinate(build_, has_elements(build_, kernel_, found.map), operands[1],
-                                     tile.size(found.map.dimensions[0].of_tile));
+      for (std::size_t d = 0; d < have.size(); ++d)
+        operands.push_back(coordinate_of(build_, have[d], found.coordinates[d].build(build_, {}),
+                                         ir::elements_of(found.map.dimensions[d], tile)));
     }
     store.kind = OpKind::StoreMap;
     store.operands = std::move(operands);

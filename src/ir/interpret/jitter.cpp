@@ -44,6 +44,13 @@ double Jitter::chance() {
   return static_cast<double>(state_ >> 11) * 0x1p-52 - 1;
 }
 
+std::uint64_t Jitter::seed_of(std::uint64_t seed, const std::array<std::int64_t, 3>& program) {
+  if (seed == 0) return 0;
+  for (const std::int64_t part : program)
+    seed = seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(part) + 1;
+  return seed | 1;
+}
+
 bool Jitter::applies(const Op& op, const Type& result) {
   if (!result.is_float()) return false;
   if (op.kind == OpKind::Math) return !is_one_of(exact_functions, op.text("function"));

@@ -6,6 +6,7 @@
 // products of float32 in TF32. What lies far outside that spread is no matter of rounding.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -18,6 +19,8 @@ class Jitter {
  public:
   // 0: results are rounded as the interpreter defines.
   explicit Jitter(std::uint64_t seed) : state_(seed) {}
+  // Another one for each program; 0 stays 0.
+  static std::uint64_t seed_of(std::uint64_t seed, const std::array<std::int64_t, 3>& program);
   bool is_on() const { return state_ != 0; }
 
   // Does this op round its result, so that devices may differ?

@@ -31,21 +31,21 @@ Value product(ir::Builder& build, const ir::Kernel& kernel, const std::vector<in
 
 }  // namespace
 
-Value has_elements(ir::Builder& build, const ir::Kernel& kernel, const ir::KernelMap& map) {
-  Value all;
+std::vector<Value> have_elements(ir::Builder& build, const ir::Kernel& kernel,
+                                 const ir::KernelMap& map) {
+  std::vector<Value> out;
   for (const ir::KernelMap::Dimension& dimension : map.dimensions) {
+    out.emplace_back();
     if (is_known(kernel, dimension.size)) continue;
     const Value size = product(build, kernel, dimension.size.arguments);
-    const Value has_some =
-        build.compare("gt", size, build.constant(kernel.type(size), std::int64_t{0}));
-    all = all ? build.binary(OpKind::And, all, has_some) : has_some;
+    out.back() = build.compare("gt", size, build.constant(kernel.type(size), std::int64_t{0}));
   }
-  return all;
+  return out;
 }
 
-Value first_coordinate(ir::Builder& build, Value has_elements, Value first, std::int64_t size) {
-  if (!has_elements) return first;
-  return build.select(has_elements, first, build.constant(Type::scalar(i32), -size));
+Value coordinate_of(ir::Builder& build, Value has_elements, Value at, std::int64_t size) {
+  if (!has_elements) return at;
+  return build.select(has_elements, at, build.constant(Type::scalar(i32), size));
 }
 
 }  // namespace tilewright

@@ -3,17 +3,22 @@
 // made.
 #pragma once
 
+#include <vector>
+
 #include "ir/builder.h"
 
 namespace tilewright {
 
-// Whether the tensor has elements, an i1; none where all of its sizes are known to be above 0.
-ir::Value has_elements(ir::Builder& build, const ir::Kernel& kernel, const ir::KernelMap& map);
+// Whether the tensor has any, an i1 for each dimension of its map; none where its size is known to
+// be above 0.
+std::vector<ir::Value> have_elements(ir::Builder& build, const ir::Kernel& kernel,
+                                     const ir::KernelMap& map);
 
-// A launch makes the map of a tensor without elements as one with a single element. Then a tile
-// lies in front of it: what is copied from there is zeros, what is stored there is dropped. `first`
-// is the tile's first coordinate, `size` how many elements it has along it.
-ir::Value first_coordinate(ir::Builder& build, ir::Value has_elements, ir::Value first,
-                           std::int64_t size);
+// A launch makes a size of 0 or less one of 1. Then a tile lies behind that element: what is copied
+// from there is zeros, what is stored there is dropped. `at` is the tile's first coordinate, `size`
+// how many elements it has along it: a place that is as well aligned as a tile is
+// (ir/map_dimensions.h).
+ir::Value coordinate_of(ir::Builder& build, ir::Value has_elements, ir::Value at,
+                        std::int64_t size);
 
 }  // namespace tilewright

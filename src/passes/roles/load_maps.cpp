@@ -29,6 +29,7 @@ class MapFinder {
 
   std::optional<LoadMap> run(const Op& access) {
     promised_ = promised_bounds(kernel_, access);
+    is_store_ = access.kind == OpKind::Store;
     const ir::Type& type = kernel_.type(access.operands[0]);
     const Op* affine = kernel_.maker(access.operands[0]);
     const Value mask = access.mask();
@@ -136,6 +137,14 @@ class MapFinder {
            });
   }
 
+  bool is_multiple_in_all(const Polynomial& sum, std::int64_t of) const {
+    return std::all_of(sum.terms().begin(), sum.terms().end(), [&](const auto& term) {
+      return term.second % of == 0 ||
+             std::any_of(term.first.begin(), term.first.end(),
+                         [&](std::uint32_t id) { return axes_.is_multiple({id}, of); });
+    });
+  }
+
   std::optional<LoadMap> come_apart(const ir::Type& type, const Op& affine, const Op& bounds,
                                     int argument, const Polynomial& offset) {
     const Polynomial strides[2] = {Polynomial::expand(kernel_, affine.operands[1]),
@@ -154,7 +163,8 @@ class MapFinder {
       const Polynomial unit = d == fast ? Polynomial::number(1) : strides[slow];
       const Polynomial at = whole.plus(take_further(bounds, d, whole, unit, further), -1);
       const auto size = size_of_dimension(bounds, d, at);
-      if (!size) return std::nullopt;
+      if (!size || (d == fast && !is_multiple_in_all(at, ir::coordinate_bytes / bytes)))
+        return std::nullopt;
       out.coordinates.push_back(at);
       out.map.dimensions.push_back({d, *size, d == fast ? ir::LaunchNumber{} : *stride});
     }
@@ -238,8 +248,10 @@ class MapFinder {
     const Polynomial low =
         Polynomial::expand(kernel_, bounds.operands[2 * static_cast<std::size_t>(d)]);
     const bool begins_there = low.plus(at).terms().empty();
-    const bool is_behind = low.constant() && *low.constant() <= 0 && is_not_negative(at);
-    if (!begins_there && !is_behind) return std::nullopt;
+    const bool is_there = low.constant() && *low.constant() <= 0;
+    const bool may_begin_before = begins_there && !is_store_;
+    if (!may_begin_before && !((begins_there || is_there) && is_not_negative(at)))
+      return std::nullopt;
     return launch_number(high_of(bounds, d).plus(at));
   }
 
@@ -247,6 +259,7 @@ class MapFinder {
   const AxisAnalysis& axes_;
   const Op* loop_;
   std::map<std::uint32_t, std::int64_t> promised_;
+  bool is_store_ = false;  // which must not begin in front of the tensor (ir/map_dimensions.h)
 };
 
 }  // namespace

@@ -3,7 +3,8 @@
 // that wrap or not, both orders of B, ends of the depth, rounds too deep for three slots, loops of
 // the kernel's own over tiles, strides that may be 0, rounds whose number is known, results with a
 // margin, masked elements that are no zeros, sums of an operand's rows, rounds behind the depth,
-// rounds that are stored and loaded.
+// rounds that are stored and loaded, results that begin in front of their tensor, rows that are
+// read from any element on.
 #include <algorithm>
 #include <random>
 #include <utility>
@@ -41,6 +42,8 @@ class ProductRolesDraft {
     adds_rows_ = own() % 6 == 0;
     more_rounds_ = own() % 6 == 0 ? 1 : 0;
     stores_rounds_ = own() % 6 == 0;
+    if (own() % 6 == 0) up_ = static_cast<int>(1 + own() % rows);
+    if (own() % 6 == 0) first_ = static_cast<int>(own() % 19);
   }
 
   Program run() {
@@ -60,6 +63,8 @@ class ProductRolesDraft {
       program_.integers.push_back({"sb", is_turned_ ? k_ : n_});
     }
     if (pad_ > 0) program_.integers.push_back({"sc", n_ + pad_});
+    if (up_ > 0) program_.integers.push_back({"up", up_});
+    if (first_ > 0) program_.integers.push_back({"first", first_});
     if (loops_) add_tiles();
     else add_tile("pid");
     return std::move(program_);
@@ -97,12 +102,12 @@ class ProductRolesDraft {
     add_loop();
     if (adds_rows_) line("acc += sums[:, None]");
     if (loops_) line("stored += 1");
-    line("at = {0} * {1} + tl.arange(0, {1})", stored, rows);
+    line("at = {0} * {1} + tl.arange(0, {1}){2}", stored, rows, up_ > 0 ? " - up" : "");
     line(
         "tl.store(c + at[:, None] * {} + columns[None, :], (acc.to(tl.int32) % "
         "977).to(tl.float16), "
-        "mask=(at[:, None] < m) & (columns[None, :] < n))",
-        pad_ > 0 ? "sc" : "n");
+        "mask={}(at[:, None] < m) & (columns[None, :] < n))",
+        pad_ > 0 ? "sc" : "n", up_ > 0 ? "(at[:, None] >= 0) & " : "");
   }
 
   void add_pointers() {
@@ -113,9 +118,11 @@ class ProductRolesDraft {
     line("rows = pid * {0} + tl.arange(0, {0})", rows);
     line("columns = tl.arange(0, {})", columns);
     line("d = tl.arange(0, {})", depth_);
-    line("at_rows = {}", inside("rows", "m"));
+    // What wraps is read where results are stored; with others in its place rows are masked.
+    line("at_rows = {}", up_ > 0 ? "rows" : inside("rows", "m"));
     line("at_columns = {}", inside("columns", "n"));
-    line("a_tiles = a + at_rows[:, None] * {} + d[None, :]", stride("sa", "k"));
+    line("a_tiles = a + at_rows[:, None] * {} + d[None, :]{}", stride("sa", "k"),
+         first_ > 0 ? " + first" : "");
     if (is_turned_) line("b_tiles = b + d[:, None] + at_columns[None, :] * {}", stride("sb", "k"));
     else line("b_tiles = b + d[:, None] * {} + at_columns[None, :]", stride("sb", "n"));
     line("acc = tl.zeros([{}, {}], tl.float32)", rows, columns);
@@ -134,7 +141,15 @@ class ProductRolesDraft {
     }
     loop.branches.push_back({fmt::format("for i in range(0, {}):", rounds), {}});
     Block* const outside = std::exchange(to_, &loop.branches[0].body);
-    line("left = tl.load(a_tiles, mask=d[None, :] < k - i * {}, other={})", depth_, other_);
+    const std::string there = up_ > 0 ? "(rows[:, None] < m) & " : "";
+    if (first_ > 0)
+      line(
+          "left = tl.load(a_tiles, mask={2}(d[None, :] + first >= -i * {0}) & "
+          "(d[None, :] + first < k - i * {0}), other={1})",
+          depth_, other_, there);
+    else
+      line("left = tl.load(a_tiles, mask={2}(d[None, :] < k - i * {0}), other={1})", depth_, other_,
+           there);
     line("right = tl.load(b_tiles, mask=d[:, None] < k - i * {}, other={})", depth_, other_);
     line("acc = tl.dot(left, right, acc)");
     if (adds_rows_) line("sums += tl.sum(left.to(tl.float32), 1)");
@@ -155,6 +170,8 @@ class ProductRolesDraft {
   bool adds_rows_ = false;      // of the left operand, beside the product
   int more_rounds_ = 0;         // than the depth has
   bool stores_rounds_ = false;  // how many there are
+  int up_ = 0;                  // lines that results go before their rows
+  int first_ = 0;               // element of a row of A that is read first
   const char* other_ = "0.0";   // what loads have where their mask is off
 };
 

@@ -297,6 +297,13 @@ TEST(FinalCalls, TheLargestIsANumberWhereThereIsOne) {
   EXPECT_TRUE(std::isnan(run_on(along_row("largest", "nan"), {7, nan, nan, nan})[0]));
 }
 
+TEST(FinalCalls, TheLargestOrNanIsNanWhereOneIs) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(run_on(along_row("largest_or_nan", "5.0"), {7, 1, 8, 3})[0], 8);
+  EXPECT_TRUE(std::isnan(run_on(along_row("largest_or_nan", "5.0"), {7, 1, nan, 9})[0]));
+  EXPECT_TRUE(std::isnan(run_on(along_row("largest_or_nan", "nan"), {7, 1, 2, 9})[0]));
+}
+
 TEST(FinalCalls, DeferredRowsAreWrittenFromWhatTheySee) {
   const std::string ops = R"(    %0 = constant {value = 1.5} : f32
     %by = array %0 {count = 1} : f32@registers

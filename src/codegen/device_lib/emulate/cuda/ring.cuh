@@ -140,6 +140,8 @@ TW_UNSEEN static void copy_map_at(void* to, const TensorMap& map, unsigned long 
   if ((unsigned long)to % 128 != 0 || (map.swizzle_bytes != 0 && (unsigned long)to % (8 * map.swizzle_bytes) != 0))
     tw_emulate::fault("a copy of a tensor map goes to a place that is not aligned to its pattern");
   if (map.rank != coordinates.rank) tw_emulate::fault("a copy has other coordinates than its tensor map has dimensions");
+  if (coordinates.at[0] * (long)map.element_bytes % 16 != 0)
+    tw_emulate::fault("a copy by a tensor map begins at an element that is not aligned to 16 bytes of its row");
   emulated::MapCopy copy{(unsigned char*)to, map, full, {}};
   for (unsigned d = 0; d < 5; ++d) copy.at[d] = coordinates.at[d];
   tw_emulate::emulation->start_map_copy(emulated::MapCopy::run, &copy, sizeof copy, to, bytes, full, unsigned(line));
@@ -176,7 +178,7 @@ struct MapStore {
     const unsigned line_bytes = map.box[0] * map.element_bytes;
     unsigned char* to = (unsigned char*)map.address;
     for (unsigned d = 2; d < map.rank; ++d) {
-      if (self.at[d] < 0 || (unsigned long)self.at[d] >= map.sizes[d]) return;
+      if ((unsigned long)self.at[d] >= map.sizes[d]) return;
       to += self.at[d] * (long)map.strides[d - 1];
     }
     for (unsigned row = 0; row < map.box[1]; ++row)
@@ -184,7 +186,7 @@ struct MapStore {
         unsigned long from = (unsigned long)self.from + row * line_bytes + i * map.element_bytes;
         if (map.swizzle_bytes != 0) from ^= (from >> 7 & (map.swizzle_bytes / 16 - 1)) << 4;
         const long at_x = (long)self.at[0] + i, at_y = (long)self.at[1] + row;
-        if (at_x < 0 || at_x >= (long)map.sizes[0] || at_y < 0 || at_y >= (long)map.sizes[1]) continue;
+        if (at_x >= (long)map.sizes[0] || at_y >= (long)map.sizes[1]) continue;
         void* element = to + at_y * (long)map.strides[0] + at_x * map.element_bytes;
         const unsigned char* value = read + (from - (unsigned long)self.from);
         if (!self.adds) {
@@ -209,8 +211,13 @@ TW_UNSEEN static void store_map_at(const void* from, const TensorMap& map, const
   if ((unsigned long)from % 128 != 0 || (map.swizzle_bytes != 0 && (unsigned long)from % (8 * map.swizzle_bytes) != 0))
     tw_emulate::fault("a store by a tensor map reads a place that is not aligned to its pattern");
   if (map.rank != coordinates.rank) tw_emulate::fault("a store has other coordinates than its tensor map has dimensions");
+  if (coordinates.at[0] * (long)map.element_bytes % 16 != 0)
+    tw_emulate::fault("a store by a tensor map begins at an element that is not aligned to 16 bytes of its row");
   MapStore store{(const unsigned char*)from, map, {}, adds};
-  for (unsigned d = 0; d < 5; ++d) store.at[d] = coordinates.at[d];
+  for (unsigned d = 0; d < 5; ++d) {
+    store.at[d] = coordinates.at[d];
+    if (store.at[d] < 0) tw_emulate::fault("a store by a tensor map begins in front of its tensor");
+  }
   tw_emulate::emulation->start_map_store(MapStore::run, &store, sizeof store, from,
                                          map.box[0] * map.box[1] * map.element_bytes, unsigned(line));
 }
