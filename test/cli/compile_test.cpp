@@ -68,6 +68,27 @@ TEST_F(Compile, TextNeedsNoCompiler) {
   EXPECT_THAT(cpp.output, HasSubstr("extern \"C\" void add("));
 }
 
+// g++ drops calls of functions that only ask for memory, unless they are inlined first.
+TEST_F(Compile, RowsOfLaterProgramsAreAskedForInTheMachineCode) {
+#if defined(__x86_64__)
+  std::ofstream(file_) << R"(import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.load(x + tl.program_id(0) * n + i, mask=i < n, other=0.0)
+    scale = tl.rsqrt(tl.sum(row * row, axis=0))
+    tl.store(out + tl.program_id(0) * n + i, row * scale, mask=i < n)
+)";
+  const CommandResult r = compile({"--signature", signature, "--target", "cpu", "--emit", "asm"});
+  EXPECT_EQ(r.exit_code, 0) << r.error;
+  EXPECT_THAT(r.output, HasSubstr("prefetch"));
+#else
+  GTEST_SKIP() << "other processors have other instructions";
+#endif
+}
+
 TEST_F(Compile, ReportsForTheCpu) {
   const CommandResult r = compile({"--signature", signature, "--target", "cpu", "--json"});
   EXPECT_EQ(r.exit_code, 0) << r.error;

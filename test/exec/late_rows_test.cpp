@@ -72,6 +72,22 @@ def band_kernel(x_ptr, out_ptr, first, columns, rows, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def larger(a, b):
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def largest_kernel(x_ptr, out_ptr, columns, BLOCK: tl.constexpr):
+    start = tl.program_id(0).to(tl.int64) * columns
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    x = tl.load(x_ptr + start + column, mask=inside, other=-float("inf"))
+    top = tl.reduce(x, 0, larger)
+    power = tl.exp(tl.where(x == x, x, 0.0))
+    tl.store(out_ptr + start + column, power / tl.sum(power, axis=0) + top, mask=inside)
+
+
+@triton.jit
 def round_kernel(x_ptr, zero_ptr, out_ptr, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + i, mask=i < n)
@@ -230,6 +246,23 @@ TEST(LateRows, RowsWithoutNumbers) {
     if (number == 0 || number == 4) ASSERT_NEAR(y[i], 1.0 / columns, 1e-8) << i;
     else ASSERT_TRUE(std::isnan(y[i])) << i;
   }
+}
+
+// A largest element that is NaN where one is: at every place of the row, and at none.
+TEST(LateRows, OneNanIsTheLargest) {
+  constexpr std::int64_t columns = 300, rows = columns + 2;
+  std::vector<float> x(static_cast<std::size_t>(columns * rows), 1.0f);
+  for (std::int64_t i = 0; i < columns; ++i)
+    x[static_cast<std::size_t>(i * columns + i)] = std::numeric_limits<float>::quiet_NaN();
+  x[static_cast<std::size_t>(columns * columns + 17)] = -std::numeric_limits<float>::infinity();
+  const TritonKernel kernel = load_triton_source(source, "largest_kernel");
+  Tensor out = zeros({rows * columns}, {DType::Float32, Device::cpu()});
+  kernel[{rows}](tensor(x, Device::cpu()), out, columns, constant("BLOCK", block));
+  const std::vector<float> y = out.to_vector<float>();
+  for (std::int64_t i = 0; i < columns * columns; ++i)
+    ASSERT_TRUE(std::isnan(y[static_cast<std::size_t>(i)])) << i;
+  for (std::int64_t i = columns * columns; i < columns * rows; ++i)
+    ASSERT_NEAR(y[static_cast<std::size_t>(i)], 1.0, 0.01) << i;
 }
 
 // Every upper half of a float32 with lower halves around the limits of rounding.

@@ -69,7 +69,7 @@ Uses uses_of(const ir::Kernel& kernel) {
     uses.maps |= calls(LibraryKind::Map);
     for (const LibraryKind kind :
          {LibraryKind::Map, LibraryKind::Sum, LibraryKind::SumF64, LibraryKind::SumBeside,
-          LibraryKind::SumKept, LibraryKind::Largest})
+          LibraryKind::SumKept, LibraryKind::Largest, LibraryKind::LargestOrNan})
       uses.rows |= calls(kind);
     uses.streams |= calls(LibraryKind::IsLarge);
     uses.defers |= calls(LibraryKind::Defer);

@@ -33,9 +33,11 @@ void StatementPrinter::row_call(const ir::Op& op, const LibraryFunction& functio
   if (function.kind == LibraryKind::SumBeside)
     head = fmt::format("{} += tw::sum({}, {}", first, argument(1), argument(2));
   if (function.kind == LibraryKind::SumKept) head += ", " + operand(op.operands[3]);
-  if (function.kind == LibraryKind::Largest)
-    head = fmt::format("{0} = tw::max_number({0}, tw::largest({1}, {2}", first, argument(1),
-                       argument(2));
+  const bool keeps_nan = function.kind == LibraryKind::LargestOrNan;
+  const bool is_largest = keeps_nan || function.kind == LibraryKind::Largest;
+  if (is_largest)
+    head = fmt::format("{0} = tw::{3}({0}, tw::{4}({1}, {2}", first, argument(1), argument(2),
+                       keeps_nan ? "max_nan" : "max_number", function.name);
   if (function.kind == LibraryKind::Map)
     head = fmt::format("tw::map({}, {}, &{}, {}", argument(0), argument(1),
                        expressions_.place(op.operands[2]), operand(op.operands[3]));
@@ -45,7 +47,7 @@ void StatementPrinter::row_call(const ir::Op& op, const LibraryFunction& functio
     open_function("}", op.regions[1]);
   }
   out_.outdent();
-  out_.line(function.kind == LibraryKind::Largest ? "}));" : "});");
+  out_.line(is_largest ? "}));" : "});");
 }
 
 // ---- The row that is left to the next program (device_lib/cpu/late.h)

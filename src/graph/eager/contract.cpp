@@ -90,6 +90,11 @@ void choose_blocks(ContractClass& made, const Product& p, Device device) {
   if (p.m <= 32) return set(32, 64, deep);
   const std::int64_t processors = device.target().processors;
   const auto blocks = [&](int tall, int wide) { return cdiv(p.m, tall) * cdiv(p.n, wide); };
+  // A block packs its part of the right operand, but for rows that are words as they are: taller
+  // blocks, where no more rows are computed, do so half as often.
+  const bool packs_right = !is_single || made.unit_b != 1;
+  const bool fits_tall = 2 * cdiv(p.m, 256) == cdiv(p.m, 128);
+  if (packs_right && fits_tall && blocks(256, 128) >= 4 * processors) return set(256, 128, deep);
   // Of few large blocks the last ones leave processors idle.
   if (blocks(128, 128) >= 4 * processors) return set(128, 128, deep);
   if (blocks(128, 64) >= 2 * processors) return set(128, 64, deep);

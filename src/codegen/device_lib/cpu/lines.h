@@ -90,6 +90,27 @@ struct Accumulator {
   }
 };
 
+// Whether there was a NaN, of two vectors in one comparison where the processor can.
+struct NanSeen {
+#if defined(__AVX512F__) && __has_builtin(__builtin_ia32_cmpps512_mask)
+  u16 bits = 0;
+  [[gnu::always_inline]] void take(Lanes x, Lanes y) {
+    constexpr int unordered = 3, current_rounding = 4;
+    bits |= u16(__builtin_ia32_cmpps512_mask(x, y, unordered, u16(-1), current_rounding));
+  }
+  [[gnu::always_inline]] bool any() const { return bits != 0; }
+#else
+  typedef i32 Bits __attribute__((vector_size(4 * lanes)));
+  Bits bits = {};
+  [[gnu::always_inline]] void take(Lanes x, Lanes y) { bits |= (x != x) | (y != y); }
+  [[gnu::always_inline]] bool any() const {
+    i32 all = 0;
+    for (i64 k = 0; k < lanes; ++k) all |= bits[k];
+    return all != 0;
+  }
+#endif
+};
+
 // Both begin at a line.
 inline void stream_line(void* to, const void* from) {
   for (i64 v = 0; v < 16 / lanes; ++v) {

@@ -57,6 +57,22 @@ template <class Term>
   return top > -inf<f32>() || has_number(first, last, term) ? top : nan<f32>();
 }
 
+// The largest, or NaN where one is.
+template <class Term>
+[[gnu::always_inline]] inline f32 largest_or_nan(i64 first, i64 last, const Term& term) {
+  Accumulator largest_yet(-inf<f32>());
+  NanSeen nan_seen;
+  by_blocks(
+      first, last, -inf<f32>(), term,
+      [&](i64, const Block& some) {
+        largest_yet.take(some, Larger());
+        for (i64 v = 0; v < vectors; v += 2) nan_seen.take(some.vector(v), some.vector(v + 1));
+      },
+      Nothing());
+  const f32 top = largest_yet.all(Larger());
+  return nan_seen.any() ? nan<f32>() : top;
+}
+
 // The sum of term(first) to term(last - 1), with something else done meanwhile. Several sums at a
 // time, since an addition waits for the one before it; and part by part, as exact as on a GPU,
 // where each thread sums a few.

@@ -22,21 +22,17 @@ inline void stream(const Launch* launch, T* to, const T* part, i32 count) {
   launch->services->stream(to, part, u64(count) * sizeof(T));
 }
 
-// Asks for elements that the next program of this thread will read.
+// Asks for elements that a later program of this thread will read. Always inlined: g++ takes a
+// function that only asks for memory for one that does nothing, and drops its calls.
 template <class T>
-inline void fetch_ahead(const T* from, i32 count) {
+[[gnu::always_inline]] inline void fetch_ahead(const T* from, i32 count) {
   for (i32 i = 0; i < count; i += line_bytes / sizeof(T)) __builtin_prefetch(from + i);
 }
 
-// The same for one block (lines.h). Long rows come no nearer than the second cache: in the first
-// they would take the place of the row that is being computed.
+// The same for one block (lines.h).
 template <class T>
-inline void fetch_block(const T* from) {
+[[gnu::always_inline]] inline void fetch_block(const T* from) {
   for (i64 i = 0; i < block; i += line_bytes / i64(sizeof(T))) __builtin_prefetch(from + i);
-}
-template <class T>
-inline void fetch_far_block(const T* from) {
-  for (i64 i = 0; i < block; i += line_bytes / i64(sizeof(T))) __builtin_prefetch(from + i, 0, 2);
 }
 
 // Behind all of a call's results: others may read them then.
