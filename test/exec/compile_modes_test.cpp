@@ -220,8 +220,8 @@ TEST(Replays, OperationsThatAreNoKernelsAreMadeAnew) {
   EXPECT_EQ(f.stats().replays, 2u) << f.explain();
 }
 
-// Rows along two dimensions, of which an operand has one: what no walk joins is copied first, at
-// every call.
+// Rows along two dimensions, of which an operand has one: what no walk joins is copied first, by a
+// kernel that a replay makes too.
 TEST(Replays, RowsThatAreCopiedAreCopiedAnew) {
   const auto loss = [](Tensor x, Tensor w, Tensor b) {
     return mean(square(tanh(matmul(x, w) + b)));
@@ -233,6 +233,22 @@ TEST(Replays, RowsThatAreCopiedAreCopiedAnew) {
     expect_near(f(x, w, b), doubles_of(loss(x, w, b)), 1e-6);
   }
   EXPECT_EQ(f.stats().replays, 2u) << f.explain();
+  // The copy is a kernel of the plan.
+  EXPECT_THAT(f.output_code(), HasSubstr("def tw_copy"));
+}
+
+// Of an operand that is the same in each row, one row is copied; one that lies together is read
+// where it is.
+TEST(Replays, CopiesAreNoLargerThanWhatDiffers) {
+  const auto weighed = [](Tensor x, Tensor w) { return sum(x * w, {0, 2}); };
+  const auto f = compile(weighed, {.name = "weighed", .mode = Mode::ReduceOverhead});
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const Tensor x = uniform_rows({40, 30}, i).view({5, 8, 30}).permute({0, 2, 1});
+    const Tensor w = uniform_rows({1, 8}, 10 + i);
+    expect_near(f(x, w), doubles_of(weighed(x, w)), 1e-5);
+  }
+  EXPECT_EQ(f.stats().replays, 2u) << f.explain();
+  EXPECT_THAT(f.explain(), HasSubstr("; reads 32 bytes, writes 160\n"));
 }
 
 // The first call runs twice, to record and to compare, and draws once.

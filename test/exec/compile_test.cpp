@@ -457,8 +457,8 @@ TEST(CompileText, OutputCodeIsTritonThatRuns) {
   const auto f = compile(manual_softmax);
   const Tensor expected = f(x);
   const std::string code = f.output_code();
-  EXPECT_THAT(code, HasSubstr("def tw_max_sub_exp_sum_mul_reciprocal(in0, out0, size0, n):"));
-  const TritonKernel kernel = load_triton_source(code, "tw_max_sub_exp_sum_mul_reciprocal");
+  EXPECT_THAT(code, HasSubstr("def tw_max_sub_exp_sum_div(in0, out0, size0, n):"));
+  const TritonKernel kernel = load_triton_source(code, "tw_max_sub_exp_sum_div");
   const Tensor out = empty_like(x);
   kernel[{.grid = 5}](x, out, 5, 70);
   expect_near(out, doubles_of(expected), 1e-7);

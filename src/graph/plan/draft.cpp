@@ -18,6 +18,11 @@ namespace {
 
 std::size_t slot(int i) { return static_cast<std::size_t>(i); }
 
+// That kernels are made for.
+DeviceKind device_of(const Graph& graph) {
+  return emulated_target() != nullptr ? DeviceKind::Cuda : graph.device.kind;
+}
+
 class GroupPlanner {
  public:
   GroupPlanner(const Graph& graph, const Fusion& fusion, const Group& group,
@@ -123,11 +128,13 @@ class GroupPlanner {
            !divisor.is_number() && node(divisor.node).shape != group_.domain;
   }
 
-  // All elements of a row by one number that the kernel has computed.
+  // All elements of a row by one number that the kernel has computed. A loop on a CPU makes the
+  // product itself (codegen/lower/lower_elements), and knows of a sum of powers that it needs no
+  // power of two.
   bool divides_by_row(const Node& n) const {
-    return divides_quickly(n) && group_.mask != 0 && n.shape == group_.domain &&
-           !n.operands[0].is_number() && !n.operands[1].is_number() && is_inside(n.operands[1]) &&
-           node(n.operands[1].node).shape != group_.domain;
+    return device_of(graph_) == DeviceKind::Cuda && divides_quickly(n) && group_.mask != 0 &&
+           n.shape == group_.domain && !n.operands[0].is_number() && !n.operands[1].is_number() &&
+           is_inside(n.operands[1]) && node(n.operands[1].node).shape != group_.domain;
   }
 
   // x / s => x * (1 / (s * p)) * p, one division a row: within 2 ulp as a quick division, since p,
@@ -207,7 +214,9 @@ std::vector<Draft> in_order(std::vector<Draft> drafts, const Graph& graph) {
   return ordered;
 }
 
-void set_walk(PlannedStep& step, const Draft& draft, const Graph& graph,
+}  // namespace
+
+bool set_walk(PlannedStep& step, const Draft& draft, const Graph& graph,
               std::span<const std::int64_t> sizes) {
   Walk walk;
   walk.set_sizes(step.domain);
@@ -218,13 +227,11 @@ void set_walk(PlannedStep& step, const Draft& draft, const Graph& graph,
       strides[d] = sizes[static_cast<std::size_t>(own[d])];
     walk.add_operand(step.domain, strides);
   }
-  const DeviceKind device = emulated_target() != nullptr ? DeviceKind::Cuda : graph.device.kind;
-  step.needs_copies = !walk.finish(step.mask, step.mask != 0, device);
+  if (!walk.finish(step.mask, step.mask != 0, device_of(graph))) return false;
   step.walk = walk;
   step.strides = walk.packed_strides();
+  return true;
 }
-
-}  // namespace
 
 std::vector<Draft> draft_steps(const Graph& graph, bool fuses) {
   const Fusion fusion = fuse(graph, fuses);
@@ -263,7 +270,6 @@ PlannedStep step_of(const Draft& draft, const Graph& graph, std::span<const std:
   step.numbers.reserve(draft.numbers.size());
   for (const Draft::Number& number : draft.numbers)
     step.numbers.push_back(graph.nodes[slot(number.node)].operands[number.operand].number);
-  set_walk(step, draft, graph, sizes);
   return step;
 }
 

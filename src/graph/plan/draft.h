@@ -41,7 +41,10 @@ void replace_sizes(Draft& draft, const Replace& replace) {
     for (std::int64_t& stride : strides) stride = replace(stride);
 }
 
-// The step of a draft whose sizes are places in `sizes`.
+// The step of a draft whose sizes are places in `sizes`, but for its walk.
 PlannedStep step_of(const Draft& draft, const Graph& graph, std::span<const std::int64_t> sizes);
+// False where no walk joins the dimensions of its rows (copies.h).
+bool set_walk(PlannedStep& step, const Draft& draft, const Graph& graph,
+              std::span<const std::int64_t> sizes);
 
 }  // namespace tilewright::graph

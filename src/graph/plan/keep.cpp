@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "graph/mix.h"
+#include "graph/plan/copies.h"
 #include "tensor/shape.h"
 
 namespace tilewright::graph {
@@ -132,7 +133,7 @@ class StructureReader {
     made_.device = plan_.graph.device;
     made_.outputs = plan_.graph.outputs;
     next_ = 1;
-    for (std::size_t i = 0; i < plan_.graph.nodes.size(); ++i) made_.nodes.push_back(node_at(i));
+    for (std::size_t i = 0; i < plan_.traced_nodes; ++i) made_.nodes.push_back(node_at(i));
     return std::move(made_);
   }
 
@@ -250,9 +251,17 @@ Plan KeptPlans::plan_for(Graph graph, bool fuses) {
   if (kept == nullptr) kept = add(graph, fuses, hash, structure);
   Plan plan;
   plan.fuses = fuses;
+  plan.traced_nodes = graph.nodes.size();
   plan.steps.reserve(kept->drafts.size());
-  for (const Draft& draft : kept->drafts)
-    plan.steps.push_back(step_of(draft, graph, structure.sizes));
+  for (const Draft& draft : kept->drafts) {
+    PlannedStep step = step_of(draft, graph, structure.sizes);
+    if (step.node < 0 && !set_walk(step, draft, graph, structure.sizes)) {
+      for (PlannedStep& copy : put_rows_together(step, graph))
+        plan.steps.push_back(std::move(copy));
+      TW_CHECK(set_walk(step, draft, graph, structure.sizes), "rows that were copied lie together");
+    }
+    plan.steps.push_back(std::move(step));
+  }
   plan.graph = std::move(graph);
   plan.structure = kept->words;
   plan.sizes = std::move(structure.sizes);

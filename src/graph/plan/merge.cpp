@@ -24,8 +24,8 @@ bool has_places(const Formula& formula) {
 
 bool can_merge(const PlannedStep& step) {
   return step.node < 0 && !has_places(*step.formula) && step.sizes.empty() &&
-         step.walk.mode == Mode::Linear && !step.needs_copies && !has_steps(step.walk) &&
-         step.walk.numel() > 0 && step.walk.numel() <= small;
+         step.walk.mode == Mode::Linear && !has_steps(step.walk) && step.walk.numel() > 0 &&
+         step.walk.numel() <= small;
 }
 
 bool is_alike(const PlannedStep& a, const PlannedStep& b) {

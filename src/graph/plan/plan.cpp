@@ -120,8 +120,7 @@ std::vector<std::string> Plan::code_names() const {
   std::map<std::tuple<const Formula*, std::uint64_t, std::uint64_t, int>, std::string> known;
   for (const PlannedStep& step : steps) {
     names.emplace_back();
-    // Rows that are copied together first are walked in a class that only the run knows.
-    if (step.node >= 0 || step.needs_copies) continue;
+    if (step.node >= 0) continue;
     std::string& name = known[{step.formula, step.walk.head_word(graph.device.kind),
                                step.walk.access_word(), lists_of(step)}];
     if (name.empty()) {

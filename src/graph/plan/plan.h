@@ -29,7 +29,6 @@ struct PlannedStep {
   const Formula* formula = nullptr;
   WalkClass walk;
   std::vector<std::int64_t> strides;  // packed, of the walk
-  bool needs_copies = false;          // rows along dimensions that no walk joins
   Shape domain;
   std::uint32_t mask = 0;
   std::vector<PlannedLeaf> leaves;
@@ -52,7 +51,8 @@ int lists_of(const PlannedStep& step);
 std::int64_t programs_of(const PlannedStep& step);
 
 struct Plan {
-  Graph graph;  // the nodes that it runs; keep.h has all of them
+  Graph graph;                   // the nodes that it runs; keep.h has all of them
+  std::size_t traced_nodes = 0;  // of the graph; those behind them are copies (copies.h)
   std::vector<PlannedStep> steps;
   bool fuses = true;
   // What the graph was: words that all plans of a structure share, sizes, numbers of operands.

@@ -32,31 +32,6 @@ Tensor view_of(const PlanRun& run, int i, const Shape& shape, const Shape& strid
   return Tensor(base.buffer(), base.dtype(), shape, strides, base.offset() + offset);
 }
 
-// Rows along dimensions that do not lie together: those of each leaf are put side by side. The
-// copies are no launches of ours that a replay would make again.
-void copy_leaves(const PlanRun& run, const PlannedStep& step, Walk& walk,
-                 std::vector<Tensor>& copies) {
-  note_foreign_call();
-  walk.set_sizes(step.domain);
-  for (const PlannedLeaf& leaf : step.leaves) {
-    const Tensor view = view_of(run, leaf.node, step.domain, leaf.strides, leaf.offset);
-    bool is_per_row = true;
-    for (std::size_t d = 0; d < leaf.strides.size(); ++d)
-      is_per_row &= (step.mask >> d & 1) == 0 || leaf.strides[d] == 0;
-    copies.push_back(is_per_row ? view : with_rows_together(view, step.mask));
-    walk.add_operand(step.domain, copies.back().strides());
-  }
-  for (const int i : step.written) {
-    const Node& written = node_of(run, i);
-    if (written.shape == step.domain) walk.add_operand(step.domain, written.strides);
-    else
-      walk.add_kept_operand(written.strides, step.mask, written.shape.size() == step.domain.size());
-  }
-  const DeviceKind device =
-      emulated_target() != nullptr ? DeviceKind::Cuda : run.plan.graph.device.kind;
-  TW_CHECK(walk.finish(step.mask, true, device), "rows that were copied lie together");
-}
-
 Tensor& written_memory(PlanRun& run, int node) {
   Tensor& made = run.memory[static_cast<std::size_t>(node)];
   if (!made.is_defined())
@@ -84,11 +59,9 @@ void run_kernel(PlanRun& run, const PlannedStep& step) {
   if (!is_any) return;
   Argument operands[max_operands];
   std::size_t count = 0;
-  std::vector<Tensor> copies;  // live until the launch
-  Walk walk = step.full_walk();
-  if (step.needs_copies) copy_leaves(run, step, walk, copies);
+  const Walk walk = step.full_walk();
   for (std::size_t l = 0; l < step.leaves.size(); ++l)
-    operands[count++] = step.needs_copies ? Argument(copies[l]) : argument_of(run, step, l);
+    operands[count++] = argument_of(run, step, l);
   for (const int i : step.written) operands[count++] = written_memory(run, i);
   if (walk.programs() > 0)
     run_group(*step.formula, walk, {operands, count}, step.numbers, step.num_warps);

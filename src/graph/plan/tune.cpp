@@ -47,7 +47,6 @@ void apply(const Variant& variant, PlannedStep& step) {
 std::vector<Variant> group_variants(const PlannedStep& step, bool is_cuda) {
   const bool is_map = step.walk.mode == Mode::Linear || step.walk.mode == Mode::Rows;
   std::vector<Variant> all = {{}};
-  if (step.needs_copies) return {};
   if (is_map) {
     const int most = step.walk.mode == Mode::Rows ? step.walk.log_block : 13;
     for (const int log : is_cuda ? std::vector{9, 11, 12} : std::vector{9, 11, 13})

@@ -65,7 +65,7 @@ TEST(KeptPlans, OnlyNodesThatRunAreKept) {
     const Tensor made = exp(x.slice(0, 1, 4).t() * 3.0 - 1.0),
                  rest = where(made > 0.5, made, y[0][0]);
     return cat({sum(rest, 1, true), rest.slice(1, -1, -100, -1),
-                arange(3).to(f32).view({1, 3}) * rest.slice(1, 0, 1)},
+                arange(3, {f32, Device::cpu()}).view({1, 3}) * rest.slice(1, 0, 1)},
                1);
   };
   const Graph graph = traced(views, rows_of(5, 6), rows_of(2, 2));
