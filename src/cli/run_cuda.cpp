@@ -155,7 +155,7 @@ void run_cuda(const RunVerbOptions& options) {
     checks.emplace(std::move(checked));
     notes.emplace();
   }
-  if (device.is_cpu())
+  if (device.is_cpu() || !file.is_cuda)
     explain_crashes(fmt::format("'{}'", file.wanted.empty() ? file.name : file.wanted),
                     is_checked || !file.is_cuda
                         ? "no kernel did it, so a debugger names the place"

@@ -377,6 +377,26 @@ int main(int argc, char**) {
               {"flag=zeros:i32[1]", "--grid", "1"});
 }
 
+// As compilers of some distributions do by themselves.
+TEST_F(RunCuda, CompilersMayCheckStringFunctions) {
+  const std::string file = put("zero.cu", R"(
+#include <cstdio>
+__global__ void k(float* out) { memset(out, 0, 4 * blockDim.x); }
+int main() {
+  float *out, h[4] = {1, 2, 3, 4};
+  cudaMalloc(&out, sizeof h);
+  cudaMemcpy(out, h, sizeof h, cudaMemcpyHostToDevice);
+  k<<<1, 1>>>(out);
+  cudaMemcpy(h, out, sizeof h, cudaMemcpyDeviceToHost);
+  printf("%g %g\n", h[0], h[3]);
+}
+)");
+  const CommandResult r = tilewright_command({"run", file, "--device", "emulate"},
+                                             {"TILEWRIGHT_CXX=g++ -D_FORTIFY_SOURCE=2"});
+  EXPECT_EQ(r.error, "");
+  EXPECT_EQ(r.output, "0 4\n");
+}
+
 TEST_F(RunCuda, KernelsMayAllocateMemoryThemselves) {
   const std::string file = put("heap.cu", R"(
 #include <cstdio>
