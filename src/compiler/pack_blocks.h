@@ -14,11 +14,11 @@
 
 namespace tilewright {
 
-// The source with a larger least number of blocks where that spills next to nothing, else as it is: for a
-// GPU, without products and without tiles that a loop carries, where the number of blocks is left
-// to the compiler; and a second block for loops in which products wait for each other, where no
-// more than a few words are spilled. Compiles up to twice, or finds both in the disk cache; needs
-// no lock.
+// The source with a larger least number of blocks where that spills next to nothing, else as it is:
+// for a GPU, without products and without large tiles that a loop carries, where the number of
+// blocks is left to the compiler; and a second block for loops in which products wait for each
+// other, where no more than a few words are spilled. Compiles up to twice, or finds both in the
+// disk cache; needs no lock.
 KernelSource packed_source(const ir::Kernel& tiles, KernelSource source, const Target& target);
 
 }  // namespace tilewright

@@ -3,6 +3,7 @@
 #include "passes/eliminate_common_subexpressions.h"
 
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -37,7 +38,8 @@ std::string key_of(const Kernel& kernel, const Op& op) {
       for (const std::int64_t item : std::get<std::vector<std::int64_t>>(attribute.value))
         append(item);
   }
-  for (const Value result : op.results) key += kernel.type(result).to_string() + ';';
+  static_assert(std::has_unique_object_representations_v<ir::Type>);
+  for (const Value result : op.results) append(kernel.type(result));
   return key;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/check.h"
 #include "ir/analysis/meetings.h"
 #include "ir/behind.h"
 
@@ -197,16 +198,20 @@ void remove_doubles(Region& region) {
 }  // namespace
 
 void insert_barriers(ir::Kernel& kernel, const Target&) {
-  auto find = ir::unordered_finder(kernel);
+  auto find = ir::shared_finder(kernel);
   Places places;  // of all but barriers, which move nothing
   while (true) {
-    const std::vector<ir::Unordered> pairs = find();
-    if (pairs.empty()) return remove_doubles(kernel.body);
+    const auto [pairs, unshown] = find();
+    if (pairs.empty()) {
+      TW_CHECK(unshown.empty(), "a product of kernel '{}' reads what it was not shown",
+               kernel.name);
+      return remove_doubles(kernel.body);
+    }
     if (places.empty()) find_places(kernel.body, nullptr, places);
     Spot deepest;
     if (std::any_of(pairs.begin(), pairs.end(), [](auto& pair) { return pair.is_under_way; })) {
       wait_for_copies(kernel, places, pairs);
-      find = ir::unordered_finder(kernel);
+      find = ir::shared_finder(kernel);
       places.clear();
       continue;
     }

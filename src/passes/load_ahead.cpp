@@ -27,6 +27,7 @@ constexpr std::int64_t most_bytes_of_block = std::int64_t{16} * 256 * 4;
 // A round of a recurrence takes a small part of the time that memory takes to answer; one with a
 // reduction most of it.
 constexpr std::int64_t most_rounds = 4;
+constexpr std::int64_t few_bytes = 512, many_rounds = 16;
 
 class RowLoader {
  public:
@@ -62,8 +63,19 @@ class RowLoader {
     return reduces(loop) ? 2 * most_bytes_ : most_bytes_;
   }
 
+  // Many rounds, each with so little that a multiprocessor full of such programs does not keep
+  // memory busy: it waits for memory whatever a round does.
+  bool has_short_rounds(const Op& loop, std::int64_t bytes) const {
+    const auto from = ir::integer_constant(kernel_, loop.operands[0]);
+    const auto to = ir::integer_constant(kernel_, loop.operands[1]);
+    const auto step = ir::integer_constant(kernel_, loop.operands[2]);
+    return bytes <= few_bytes && from && to && step && *step > 0 &&
+           (*to - *from) / *step >= many_rounds;
+  }
+
   std::size_t rounds_ahead(const Op& loop, std::int64_t bytes) const {
-    const std::int64_t most = asks(loop) || reduces(loop) ? 1 : most_rounds;
+    const bool is_one = asks(loop) || (reduces(loop) && !has_short_rounds(loop, bytes));
+    const std::int64_t most = is_one ? 1 : most_rounds;
     return static_cast<std::size_t>(std::clamp<std::int64_t>(most_bytes_of(loop) / bytes, 1, most));
   }
 
@@ -103,7 +115,9 @@ class RowLoader {
                                    [](const Op* op) { return op->kind == OpKind::Load; }) &&
                       std::all_of(ahead.loads.begin(), ahead.loads.end(),
                                   [&](const Op* load) { return can_close(*load); });
-    if (ahead.loads.empty() || !fits || (!asks(loop) && goes_along_row(loop, ahead))) return;
+    if (ahead.loads.empty() || !fits) return;
+    const bool waits = asks(loop) || has_short_rounds(loop, ahead.stage_bytes);
+    if (!waits && goes_along_row(loop, ahead)) return;
     const std::size_t rounds = rounds_ahead(loop, ahead.stage_bytes);
     std::vector<std::vector<Value>> first;  // by round
     {

@@ -6,9 +6,10 @@
 // that carry a tile, and have no matrix products, which pipeline_loops takes care of. A reduction
 // makes threads wait for each other, and loads behind its barrier begin when the slowest thread is
 // there; a recurrence does little in a round but wait for memory: up to four of its rounds are
-// loaded ahead, and it is unrolled as often. Loops that take a row in pieces stay as they are. Rows
-// behind the last one are not read: none of their elements is inside the bounds. Scalars that loops
-// carry, such as pointers that go on row by row, are computed ahead too.
+// loaded ahead, and it is unrolled as often. Loops that take a row in pieces stay as they are, but
+// for those of many rounds (16 and more, all constants) with at most 512 bytes each, which are like
+// recurrences. Rows behind the last one are not read: none of their elements is inside the bounds.
+// Scalars that loops carry, such as pointers that go on row by row, are computed ahead too.
 //
 // On an H200, of Triton, before and after: fla's recurrence of HGRN 0.98 and 2.5 to 3.0 (1.00 when it
 // was not unrolled), TritonBench's chunk_gate_recurrence 0.70 to 0.85 and 1.6 to 2.0; layernorm_gated

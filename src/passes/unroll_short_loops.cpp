@@ -18,6 +18,7 @@ using ir::Value;
 
 constexpr std::int64_t most_rounds = 8;
 constexpr std::int64_t most_bytes = std::int64_t{16} * 128 * 4;  // of the loads of all rounds
+constexpr std::int64_t most_bytes_added = 4 * most_bytes;        // of a round that is only added up
 
 // How far `value` lies behind `from`, when that is a constant.
 std::optional<std::int64_t> distance(const Kernel& kernel, Value from, Value value) {
@@ -54,15 +55,27 @@ std::optional<std::int64_t> bytes_of_round(const Kernel& kernel, const Op& loop)
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
+// Whether a loop adds to tiles and stores nothing.
+bool adds_to_tiles(const Kernel& kernel, const Op& loop) {
+  const auto& ops = loop.regions[0].ops;
+  return std::any_of(loop.results.begin(), loop.results.end(),
+                     [&](Value value) { return kernel.type(value).is_tile(); }) &&
+         std::none_of(ops.begin(), ops.end(),
+                      [](const Op* op) { return op->kind == OpKind::Store; });
+}
+
 }  // namespace
 
 void unroll_short_loops(ir::Kernel& kernel, const Target&) {
   ir::walk(kernel.body, [&](Op& op) {
     if (op.kind != OpKind::For || op.integer("unroll") != 0 || op.integer("stages") != 0) return;
-    const auto rounds = rounds_at_most(kernel, op);
-    if (!rounds || *rounds < 2 || *rounds > most_rounds) return;
     const auto bytes = bytes_of_round(kernel, op);
-    if (bytes && *bytes * *rounds <= most_bytes) op.set("unroll", *rounds);
+    if (!bytes) return;
+    const auto rounds = rounds_at_most(kernel, op);
+    if (rounds && *rounds >= 2 && *rounds <= most_rounds && *bytes * *rounds <= most_bytes)
+      op.set("unroll", *rounds);
+    else if (*bytes > most_bytes && *bytes <= most_bytes_added && adds_to_tiles(kernel, op))
+      op.set("unroll", std::int64_t{2});
   });
 }
 

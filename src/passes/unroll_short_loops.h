@@ -11,6 +11,10 @@
 // How many rounds there are at most must be known: `to` is the smaller of two numbers, one of which
 // lies a constant behind `from`. Loops with products, sums over elements, branches or atomics stay
 // as they are, and those whose loads do not fit in 16 registers of 128 threads.
+//
+// Of loops that only add to tiles, with more in a round than load_ahead carries to the next one,
+// two rounds are one: half as many blocks fit a multiprocessor, and each has twice as much on its
+// way, which is more where there are few blocks (TritonBench's batched_vecmat_mult has 121 to 225).
 #pragma once
 
 #include "ir/kernel.h"

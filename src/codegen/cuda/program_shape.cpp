@@ -165,6 +165,16 @@ int warps_for_text(const ir::Kernel& kernel, const Target& target, int warps) {
   return warps;
 }
 
+// Whether the tile's elements are only loaded, computed and stored, each by itself.
+bool is_elementwise(const ir::Kernel& kernel) {
+  bool is_plain = true;
+  ir::walk(kernel.body, [&](const ir::Op& op) {
+    is_plain &= !op.facts().has(ir::FixedShape) && !op.facts().has(ir::Loops) &&
+                !op.facts().is(ir::Family::Across) && op.kind != OpKind::Reduce;
+  });
+  return is_plain;
+}
+
 // Threads without elements of their own repeat what others do: they load the same once more, and
 // memory that they load and others write needs barriers. Fewer warps change no result, but a user's
 // own instructions may count them.
@@ -175,6 +185,26 @@ int warps_with_elements(const ir::Kernel& kernel, const Target& target, int warp
   if (elements < target.warp_size || has_dot(kernel) || has_asm) return warps;
   while (warps > 1 && elements < std::int64_t{warps} * target.warp_size) warps /= 2;
   return warps;
+}
+
+// Where each element is worked on by itself, threads with a word or less take as many instructions
+// as those with a whole vector would. Programs of few warps share a block, since a multiprocessor
+// has as many blocks as it has of larger ones.
+ProgramShape shape_with_vectors(const ir::Kernel& kernel, const Target& target, int warps) {
+  constexpr int vector_bytes = 16, word_bytes = 4;
+  bool has_asm = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) { has_asm |= op.kind == OpKind::InlineAsm; });
+  const Work work = work_of(kernel, target);
+  const std::int64_t bytes = work.elements * work.element_bytes;
+  const auto of_each = [&](int per_thread) {
+    return std::int64_t{warps} * target.warp_size * per_thread;
+  };
+  if (has_asm || work.elements < target.warp_size || !is_elementwise(kernel) ||
+      bytes > of_each(word_bytes))
+    return {.warps = warps};
+  const int given = warps;
+  while (warps > 1 && bytes < of_each(vector_bytes)) warps /= 2;
+  return of_warps(warps, warps < given && work.has_program);
 }
 
 // Whether programs wait for each other.
@@ -191,16 +221,7 @@ bool has_lock(const ir::Kernel& kernel) {
 // warps would then add a sum over warps for every column.
 bool sums_columns_only(const ir::Kernel& kernel, std::int64_t elements) {
   constexpr std::int64_t few_columns = 32;
-  const LaidForm laid = form_sweeps(kernel, {.reload_from = INT64_MAX,
-                                             .recompute_limit = 6,
-                                             .keep_broadcast_from = 4,
-                                             .pointer_limit = 24,
-                                             .keeps_narrow = true});
-  const std::vector<ir::Value> placed = Sweeps(laid.kernel).placed_results();
-  bool sums = false;
-  bool others = std::any_of(placed.begin(), placed.end(), [&](ir::Value value) {
-    return laid.kernel.type(value).numel() == elements;
-  });
+  bool sums = false, others = false;
   ir::walk(kernel.body, [&](const ir::Op& op) {
     const bool stores = op.kind == OpKind::Store && kernel.type(op.operands[0]).numel() == elements;
     others |= op.facts().has(ir::FixedShape) || op.kind == OpKind::For || stores;
@@ -209,7 +230,16 @@ bool sums_columns_only(const ir::Kernel& kernel, std::int64_t elements) {
     others |= op.integer("axis") + 1 == kernel.type(op.operands[0]).rank ||
               kernel.type(op.result()).numel() < few_columns;
   });
-  return sums && !others;
+  if (!sums || others) return false;
+  const LaidForm laid = form_sweeps(kernel, {.reload_from = INT64_MAX,
+                                             .recompute_limit = 6,
+                                             .keep_broadcast_from = 4,
+                                             .pointer_limit = 24,
+                                             .keeps_narrow = true});
+  const std::vector<ir::Value> placed = Sweeps(laid.kernel).placed_results();
+  return std::none_of(placed.begin(), placed.end(), [&](ir::Value value) {
+    return laid.kernel.type(value).numel() == elements;
+  });
 }
 
 }  // namespace
@@ -245,9 +275,12 @@ std::vector<ProgramShape> shapes_in_warps(const ir::Kernel& kernel,
   if (const int warps = warps_for_text(kernel, options.target, options.num_warps);
       asked.empty() && warps > options.num_warps)
     asked.push_back({.warps = warps});
-  if (const int warps = warps_with_elements(kernel, options.target, options.num_warps);
-      asked.empty() && options.drops_warps && warps < options.num_warps)
-    asked.push_back({.warps = warps});
+  if (asked.empty() && options.drops_warps) {
+    const int warps = warps_with_elements(kernel, options.target, options.num_warps);
+    const ProgramShape shape = shape_with_vectors(kernel, options.target, warps);
+    if (shape.warps < warps) asked.push_back(shape);
+    if (warps < options.num_warps) asked.push_back({.warps = warps});
+  }
   asked.push_back(given);
   if (!options.chooses_shape) return asked;
   // With more threads more of the tiles fit into registers, where there is too little shared

@@ -3,6 +3,7 @@
 #include "codegen/lower/element_plans.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/check.h"
 #include "ir/behind.h"
@@ -223,11 +224,8 @@ int ElementPlans::part_of_vector(const Frame& frame, const VectorAccess& access)
 
 // Sums of floats that one instruction adds to several neighbours.
 bool ElementPlans::adds_in_vectors(const ir::Op& op) const {
-  if (op.kind != OpKind::AtomicRmw || op.text("op") != "fadd" || uses_[op.result().id] > 0)
-    return false;
-  const DType dtype = kernel_.type(op.operands[1]).dtype;
-  return options_.target.has(Feature::VectorAtomics) &&
-         (dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16);
+  return options_.target.has(Feature::VectorAtomics) && adds_floats(kernel_, op) &&
+         uses_[op.result().id] == 0;
 }
 
 // ---- Loops
@@ -318,21 +316,19 @@ IndexMap ElementPlans::register_map(const Frame& frame, ir::Value value, const P
   };
   const Layout& held = is_of(written) ? written : layouts_.of_read_array(value);
   const int registers = frame.space.bits() - threads;
-  std::vector<std::uint64_t> columns;
-  for (int j = 0; j < frame.space.bits(); ++j) {
-    if (j >= registers) {
-      TW_CHECK(place.matrix.column(j) == held.thread_matrix().column(j - registers),
-               "an element is wanted from another thread's registers");
-      columns.push_back(0);
-      continue;
-    }
-    const auto source = held.registers().solve(place.matrix.column(j));
-    TW_CHECK(source, "an element is in no register of its thread");
-    columns.push_back(*source);
-  }
-  const auto offset = held.registers().solve(place.offset);
-  TW_CHECK(offset, "an element is in no register of its thread");
-  return {BitMatrix(held.registers().columns(), std::move(columns)), *offset};
+  for (int j = 0; j < threads; ++j)
+    TW_CHECK(place.matrix.column(registers + j) == held.thread_matrix().column(j),
+             "an element is wanted from another thread's registers");
+  const std::span<const std::uint64_t> all = place.matrix.all_columns();
+  std::vector<std::uint64_t> columns(all.begin(), all.begin() + registers);
+  columns.push_back(place.offset);
+  const std::optional<BitMatrix> found =
+      held.registers().solve(BitMatrix(place.matrix.rows(), std::move(columns)));
+  TW_CHECK(found, "an element is in no register of its thread");
+  const std::span<const std::uint64_t> from = found->all_columns();
+  columns.assign(from.begin(), from.end() - 1);
+  columns.resize(all.size(), 0);
+  return {BitMatrix(held.registers().columns(), std::move(columns)), from.back()};
 }
 
 // Whether the elements of every vector of the loop are neighbours that compare the same.

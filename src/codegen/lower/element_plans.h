@@ -134,6 +134,7 @@ class ElementPlans {
   void widen_slices(ElementLoop& loop, const TileReads& reads);
   static void set_slices(ElementLoop& loop, int log_vectors);
   bool has_registers_by_slice(const ElementLoop& loop, const TileReads& reads) const;
+  bool has_totals_by_slice(const ElementLoop& loop) const;
   bool is_streamed(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
   std::int64_t words_loaded(const ElementLoop& loop, const std::vector<Preload>& preloads) const;
 

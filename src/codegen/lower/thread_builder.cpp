@@ -38,32 +38,17 @@ bool ThreadBuilder::is_inlined(const ir::Op& op, ir::Value made) const {
          state_.written.length(*out_.maker(made)) <= longest;
 }
 
-ir::Value ThreadBuilder::zero_of(const Type& type) {
-  return type.is_float() ? constant_of(type, 0.0) : constant_of(type, std::int64_t{0});
-}
-
-ir::Value ThreadBuilder::all(const std::vector<ir::Value>& conditions) {
-  if (conditions.size() == 1) return conditions[0];
-  return FinalBuilder::make(OpKind::All, conditions, Type::scalar(b1));
-}
-
 void ThreadBuilder::when(ir::Value condition, const std::function<void()>& body) {
   choose(condition, body, {});
 }
 
 void ThreadBuilder::choose(ir::Value condition, const std::function<void()>& body,
                            const std::function<void()>& otherwise) {
-  ir::Op* branch = out_.make_op(OpKind::If, {condition}, {}, {});
-  branch->regions.resize(2);
-  insert(branch, *list_);
-  region(branch->regions[0], [&] {
-    body();
-    statement(OpKind::Yield, {}, *list_);
-  });
-  region(branch->regions[1], [&] {
-    if (otherwise) otherwise();
-    statement(OpKind::Yield, {}, *list_);
-  });
+  FinalBuilder::choose(
+      condition, *list_, [&](Statements& list) { put_into(list, body); },
+      [&](Statements& list) {
+        if (otherwise) put_into(list, otherwise);
+      });
 }
 
 // ---- Threads

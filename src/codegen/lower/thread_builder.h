@@ -27,8 +27,6 @@ class ThreadBuilder : protected FinalBuilder {
   ir::Value scalar(ir::Value value);
   // Whether what an op was made is written where it is used.
   bool is_inlined(const ir::Op& op, ir::Value made) const;
-  ir::Value zero_of(const ir::Type& type);
-  ir::Value all(const std::vector<ir::Value>& conditions);
   void when(ir::Value condition, const std::function<void()>& body);
   void choose(ir::Value condition, const std::function<void()>& body,
               const std::function<void()>& otherwise);

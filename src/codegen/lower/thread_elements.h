@@ -29,6 +29,7 @@ class ThreadElements : protected ThreadIndices {
   ir::Value indexed(Loop& loop, const ir::Op& op, const Place& place);
   ir::Value joined(Loop& loop, const ir::Op& op, const Place& place);
   ir::Value computed(Loop& loop, const ir::Op& op, ir::Value value, const Place& place);
+  ir::Value divisor(Loop& loop, const ir::Op& op);
   ir::Value arm(Loop& loop, ir::Value value, const Place& place);
   ir::Value loaded(Loop& loop, const ir::Op& op, const Place& place);
 };

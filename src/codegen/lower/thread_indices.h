@@ -66,6 +66,8 @@ class ThreadIndices : protected ThreadBuilder {
     ir::Value thread, loops;
   };
   std::optional<SplitIndex> split_index(const Loop& loop, const ir::Type& type, const Place& map);
+  ir::Value narrow(ir::Value value) const;
+  bool counts_up_to(ir::Value index, ir::Value end) const;
   void add_parts(ir::Value index, std::vector<ir::Value>& out);
   DType wider(ir::Value a, ir::Value b) const;
 };

@@ -75,6 +75,7 @@ struct ThreadLoop {
   std::vector<Scope> scopes = {{}};
   std::vector<First> firsts = {};
   std::vector<Statements*> outside = {};  // of the loops that are open
+  std::map<std::uint32_t, ir::Value> divisors = {};  // by the scalar that many are divided by
 };
 
 }  // namespace tilewright

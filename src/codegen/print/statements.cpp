@@ -239,13 +239,13 @@ void StatementPrinter::call(const ir::Op& op) {
     case HostCall::SumBeside:
     case HostCall::SumKept:
     case HostCall::Largest:
+    case HostCall::LargestOrNan:
       return row_call(op, function);
     case HostCall::FetchAhead:
       return out_.format("if ({}) tw::fetch_ahead({}, {});", operand(in[0]),
                          expressions_.address(in[1]), expressions_.argument(in[2]));
     case HostCall::FetchBlock:
-    case HostCall::FetchFarBlock:
-      return out_.format("if ({}) tw::{}({});", operand(in[0]), function.name,
+      return out_.format("if ({}) tw::fetch_block({});", operand(in[0]),
                          expressions_.address(in[1]));
     case HostCall::Defer:
       return defer(op);

@@ -204,6 +204,9 @@ bool Decomposer::compare_with_zero(MaskForm& form, const Linear& left, const Lin
     form.conditions.push_back(sums_.build().compare(is, zero, sums_.emit(limit)));
     return true;
   }
+  // A quotient costs more than to compare every element, unless it is a shift or known.
+  const bool is_shift = (stride & (stride - 1)) == 0 || (-stride & (-stride - 1)) == 0;
+  if (!is_shift && !limit.is_constant()) return false;
   if (is == "lt") bound(form, dimension, stride, limit);
   else if (is == "le") bound(form, dimension, stride, limit + 1);
   else if (is == "gt") bound(form, dimension, -stride, limit * -1);

@@ -72,6 +72,7 @@ class LayoutChooser {
     ir::Value storage;
     IndexMap map;
     bool is_apart = false;
+    bool is_total = false;  // of a reduction that the reader makes
   };
   struct Group {
     ir::Type shape;
@@ -80,6 +81,7 @@ class LayoutChooser {
     std::vector<int> access_depths;  // in how many loops each one stands
     const DotPlan* dot = nullptr;    // one of the products that are made in it
     int scan_axis = -1;              // of a scan that is made in it
+    int added_dimension = -1;        // whose neighbours atomics can add to by one instruction
     bool is_copy = false;            // of asynchronous copies, which should be wide above all
     bool is_laid = false;
   };
@@ -105,7 +107,10 @@ class LayoutChooser {
   bool pull(int node);
   void choose_by_access(int node);
   void stay_within_warps(int node);
-  void deal_out_axis(const Group& group, TileLayout& tile) const;
+  void deal_out_axis(const Group& group, int axis, TileLayout& tile) const;
+  int added_axis(int node);
+  bool is_summed_along(int node, int dimension) const;
+  void keep_lines_within_warps(const ir::Type& shape, TileLayout& tile) const;
 
   const ir::Kernel& kernel_;
   const Sweeps& schedule_;
@@ -151,6 +156,7 @@ void LayoutChooser::unite(int a, int b) {
                             from.access_depths.end());
   if (!into.dot || (from.dot && !into.dot->uses_mma)) into.dot = from.dot;
   if (into.scan_axis < 0) into.scan_axis = from.scan_axis;
+  if (into.added_dimension < 0) into.added_dimension = from.added_dimension;
   into.is_copy |= from.is_copy;
 }
 
@@ -193,6 +199,9 @@ void LayoutChooser::note_reads(int reader, const TileReads& reads) {
     group.accesses.push_back(shape);
     group.access_bytes.push_back(static_cast<int>(size_of(type.dtype)));
     group.access_depths.push_back(loop_depth_);
+    if (shape.log_width > 0 && dot_options_.target.has(Feature::VectorAtomics) &&
+        adds_floats(kernel_, *access.op))
+      group.added_dimension = shape.contiguous;
   }
 }
 
@@ -209,7 +218,10 @@ void LayoutChooser::visit_elements(const Step& step) {
     for (ir::Value result : reduce->results) {
       if (!is_tile(kernel_, result)) continue;
       node_of(result);
-      relations_.push_back({node, schedule_.storage(result), total_map(step.shape, *reduce)});
+      relations_.push_back({.reader = node,
+                            .storage = schedule_.storage(result),
+                            .map = total_map(step.shape, *reduce),
+                            .is_total = true});
     }
 }
 
@@ -400,23 +412,79 @@ void LayoutChooser::choose_by_access(int node) {
   // A loop handles the registers that stand for neighbours along the contiguous dimension together.
   out.log_vector = std::min(log_width, out.layout.registers().columns());
   out.contiguous = contiguous;
-  deal_out_axis(group, out);
+  if (is_summed_along(node, contiguous)) keep_lines_within_warps(shape, out);
+  deal_out_axis(group, group.scan_axis, out);
+  if (group.scan_axis < 0) deal_out_axis(group, added_axis(node), out);
   layouts_[node] = std::move(out);
 }
 
-// A thread of a scan should have consecutive elements of its lines. Which rows the threads of a
-// warp have does not matter to memory, as long as no access has its neighbours along the axis and
-// each row fills whole sectors.
-void LayoutChooser::deal_out_axis(const Group& group, TileLayout& tile) const {
+// A thread of a scan should have consecutive elements of its lines, and one that holds totals which
+// atomics add to memory should have neighbours: one instruction adds them all, where each total
+// alone would keep its sector of L2 busy as long. Which rows the threads of a warp have does not
+// matter to memory, as long as no access has its neighbours along the axis and each row fills whole
+// sectors.
+void LayoutChooser::deal_out_axis(const Group& group, int axis, TileLayout& tile) const {
   constexpr int sector = 32;
-  if (group.scan_axis < 0 || group.scan_axis == tile.contiguous) return;
+  if (axis < 0 || axis == tile.contiguous) return;
   for (std::size_t i = 0; i < group.accesses.size(); ++i) {
     const int dimension = group.accesses[i].contiguous;
     const int log_row = group.shape.log_sizes[static_cast<std::size_t>(dimension)];
-    if (dimension == group.scan_axis || group.access_bytes[i] << log_row < sector) return;
+    if (dimension == axis || group.access_bytes[i] << log_row < sector) return;
   }
-  tile.layout =
-      with_axis_in_registers(tile.layout, sizes_of(group.shape), group.scan_axis, tile.log_vector);
+  tile.layout = with_axis_in_registers(tile.layout, sizes_of(group.shape), axis, tile.log_vector);
+}
+
+// Whether a reduction combines elements along the dimension, and no other one.
+bool LayoutChooser::is_summed_along(int node, int dimension) const {
+  const Group& group = groups_[static_cast<std::size_t>(node)];
+  const IndexMap along = coordinate_map(sizes_of(group.shape), dimension);
+  bool found = false;
+  for (const Relation& relation : relations_) {
+    if (find(relation.reader) != node || !relation.is_total) continue;
+    found = true;
+    for (int j = 0; j < bits_of_type(group.shape); ++j) {
+      const std::uint64_t index = std::uint64_t{1} << j;
+      if ((relation.map.matrix(index) == 0) != (along.matrix(index) != 0)) return false;
+    }
+  }
+  return found;
+}
+
+// Lines that two warps would share are each one warp's: it sums them up without shared memory, and
+// has half as many of them. Of what lies along the line each thread then has twice as much.
+void LayoutChooser::keep_lines_within_warps(const ir::Type& shape, TileLayout& tile) const {
+  const IndexMap along = coordinate_map(sizes_of(shape), tile.contiguous);
+  const auto is_along = [&](std::uint64_t column) { return along.matrix(column) != 0; };
+  std::vector<std::uint64_t> registers(tile.layout.registers().all_columns().begin(),
+                                       tile.layout.registers().all_columns().end());
+  std::vector<std::uint64_t> warps(tile.layout.warps().all_columns().begin(),
+                                   tile.layout.warps().all_columns().end());
+  const auto line = std::find_if(warps.begin(), warps.end(), is_along);
+  const auto other = std::find_if_not(registers.begin(), registers.end(), is_along);
+  if (std::count_if(warps.begin(), warps.end(), is_along) != 1 || other == registers.end() ||
+      std::find(warps.begin(), warps.end(), 0u) != warps.end())
+    return;
+  std::swap(*line, *other);
+  std::sort(warps.begin(), warps.end());
+  const int rows = tile.layout.element_bits();
+  tile.layout = {BitMatrix(rows, std::move(registers)), tile.layout.lanes(),
+                 BitMatrix(rows, std::move(warps))};
+}
+
+// The axis along which the totals of a reduction lie side by side where atomics add them to memory;
+// none: -1.
+int LayoutChooser::added_axis(int node) {
+  const LogSizes sizes = sizes_of(groups_[static_cast<std::size_t>(node)].shape);
+  for (const Relation& relation : relations_) {
+    if (find(relation.reader) != node || !relation.is_total) continue;
+    const Group& totals = groups_[static_cast<std::size_t>(find(node_of(relation.storage)))];
+    if (totals.added_dimension < 0) continue;
+    const IndexMap along =
+        compose(coordinate_map(sizes_of(totals.shape), totals.added_dimension), relation.map);
+    for (int d = 0; d < static_cast<int>(sizes.size()); ++d)
+      if (along.matrix == coordinate_map(sizes, d).matrix) return d;
+  }
+  return -1;
 }
 
 // ---- The tables

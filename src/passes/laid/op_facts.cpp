@@ -39,6 +39,12 @@ Effects effects_of(const ir::Op& op) {
   return effects;
 }
 
+bool adds_floats(const ir::Kernel& kernel, const ir::Op& op) {
+  if (op.kind != OpKind::AtomicRmw || op.text("op") != "fadd") return false;
+  const DType dtype = kernel.type(op.operands[1]).dtype;
+  return dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16;
+}
+
 bool has_dot(const ir::Kernel& kernel) {
   bool found = false;
   ir::walk(kernel.body, [&](const ir::Op& op) { found |= op.kind == OpKind::Dot; });

@@ -33,6 +33,9 @@ struct Effects {
 // Of the op and everything inside it.
 Effects effects_of(const ir::Op& op);
 
+// An atomic sum of floats of a type that one instruction adds to several neighbours.
+bool adds_floats(const ir::Kernel& kernel, const ir::Op& op);
+
 bool has_dot(const ir::Kernel& kernel);  // a product of tiles, anywhere
 
 // Elements of the largest tile; 0 when there is none.

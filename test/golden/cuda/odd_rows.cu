@@ -48,9 +48,10 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(bf16* x_ptr, bf
   const auto combine_2 = [&](f32 a_2, f32 b_2) { return a_2 + b_2; };
   sum = tw::reduce_block<31, 3>(sum, sum_slots, combine_2);
   bf16 out[8];
+  const auto divisor = tw::Divisor(sum);
   #pragma unroll
   for (int v = 0; v < 8; ++v) {
-    out[v] = tw::to_bf16(tw::divide_fast(power_tile[v], sum));
+    out[v] = tw::to_bf16(divisor.divide(power_tile[v]));
   }
   tw::store_rotated<1024, 8>(out_ptr + start, thread * 8, 0, shift, 0, columns, out);
 }

@@ -54,12 +54,13 @@ extern "C" __global__ void __launch_bounds__(128) softmax_kernel(f32* out_ptr, f
   }
   const auto combine_2 = [&](f32 a_2, f32 b_2) { return a_2 + b_2; };
   sum = tw::reduce_block<31, 3>(sum, sum_slots, combine_2);
+  const auto divisor = tw::Divisor(sum);
   #pragma unroll
   for (int k = 0; k < 2; ++k) {
     f32 out[4];
     #pragma unroll
     for (int v = 0; v < 4; ++v) {
-      out[v] = tw::divide_fast(e_tile[k * 4 + v], sum);
+      out[v] = divisor.divide(e_tile[k * 4 + v]);
     }
     const i32 i_2 = thread * 4 + k * 512;
     tw::store_guarded<4>(out_ptr + t + thread * 4 + k * 512, out, 0, i64(n) - i_2);

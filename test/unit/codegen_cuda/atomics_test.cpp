@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // codegen_cuda/atomics_test.cpp — sums onto neighbours go in vectors, and one fence keeps the order
 // of all elements of a tile.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,6 +73,46 @@ TEST(CudaAtomics, OneFenceIsForAllElements) {
   // What is stored first must be there before.
   EXPECT_THAT(text("    tl.store(other_ptr + i, x)\n    tl.atomic_add(out_ptr + i, x)\n"),
               HasSubstr("Order::Ordered"));
+}
+
+// Totals of rows, each of which a whole warp holds: a thread has those of neighbouring rows.
+TEST(CudaAtomics, TotalsOfRowsGoInVectors) {
+  const char* const source = R"(
+@triton.jit
+def add_totals(x_ptr, w_ptr, out_ptr, n, k, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = tl.arange(0, ROWS)
+    column = tl.arange(0, COLUMNS)
+    total = tl.zeros((ROWS,), dtype=tl.float32)
+    for first in range(0, k, COLUMNS):
+        w = tl.load(w_ptr + first + column, mask=first + column < k, other=0.0)
+        x = tl.load(x_ptr + row[:, None] * k + first + column[None, :],
+                    mask=(row[:, None] < n) & (first + column[None, :] < k), other=0.0)
+        total += tl.sum(x.to(tl.float32) * w, 1)
+    tl.atomic_add(out_ptr + row, total, mask=row < n)
+)";
+  struct Case {
+    const char* type;
+    DType dtype;
+    int rows, columns;
+    const char* call;  // "": element by element
+  };
+  for (const Case& c :
+       {Case{"fp16", DType::Float16, 16, 256, "4, 4>("},
+        Case{"fp16", DType::Float16, 64, 256, "8, 8>("},
+        Case{"bf16", DType::BFloat16, 32, 128, "4, 4>("},
+        Case{"fp32", DType::Float32, 32, 128, "4, 4>("}, Case{"fp32", DType::Float32, 4, 128, ""}})
+    for (const char* n : {"i32:16", "i32"}) {
+      const TileProgram program(source, "add_totals",
+                                fmt::format("*{0}:16, *{0}:16, *{0}:16, {1}, i32:16, {2}, {3}",
+                                            c.type, n, c.rows, c.columns));
+      if (*c.call != 0) EXPECT_THAT(program.text(), HasSubstr(c.call)) << program.text();
+      else EXPECT_THAT(program.text(), Not(HasSubstr("add_vector"))) << program.text();
+      const std::int64_t count = std::string(n) == "i32" ? c.rows - 3 : c.rows, k = 304;
+      Memory x = numbers(c.dtype, static_cast<std::size_t>(c.rows * k), 1);
+      Memory w = numbers(c.dtype, static_cast<std::size_t>(k), 2);
+      Memory out = numbers(c.dtype, static_cast<std::size_t>(c.rows), 3);
+      program.expect_same({.arguments = {&x, &w, &out, count, k}, .tolerance = 1e-2});
+    }
 }
 
 TEST(CudaAtomics, TextsCompile) {

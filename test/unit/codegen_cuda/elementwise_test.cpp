@@ -81,6 +81,65 @@ def look_up(out_ptr, table_ptr, index_ptr, n, ROWS: tl.constexpr, COLUMNS: tl.co
   program.expect_same({.arguments = {&out, &table, &index, std::int64_t{32}}});
 }
 
+// Each division would find out again how to scale the divisor.
+TEST(CudaElementwise, WhatAllAreDividedByIsPreparedOnce) {
+  const TileProgram program(R"(
+@triton.jit
+def shares(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    tl.store(out_ptr + i, x / tl.sum(x) + x / n + 1 / x)
+)",
+                            "shares", "*fp32:16, *fp32:16, fp32, 1024");
+  EXPECT_THAT(program.text(), testing::HasSubstr("= tw::Divisor(sum)"));
+  EXPECT_THAT(program.text(), testing::HasSubstr("= tw::Divisor(n)"));
+  EXPECT_THAT(program.text(), testing::HasSubstr("tw::divide_fast(1.0f, "));
+  for (const double n : {3.0, 1e-40, 3e38, -1e38, -1e-39}) {
+    Memory out = zeros(f32, 1024), x = numbers(f32, 1024, 1);
+    program.expect_same({.arguments = {&out, &x, n}, .tolerance = 1e-5});
+  }
+}
+
+// Every number of 32 bits but the smallest has another one of the same size.
+TEST(CudaElementwise, QuotientsAndRestsByZeroAndOfTheSmallestNumberAreThoseOfTheLanguage) {
+  const TileProgram program(R"(
+@triton.jit
+def quotients(out_ptr, x_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i)
+    tl.store(out_ptr + i, x // n)
+    tl.store(out_ptr + BLOCK + i, x % n)
+)",
+                            "quotients", "*i32:16, *i32:16, i32, 256");
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{7}, std::int64_t{-7},
+                               std::int64_t{-2147483648}}) {
+    Memory out = zeros(DType::Int32, 512), x = zeros(DType::Int32, 256);
+    for (std::size_t i = 0; i < 256; ++i) x.set(i, static_cast<double>(i * 7919) - 1e6);
+    x.set(0, -2147483648.0);
+    x.set(1, 2147483647.0);
+    program.expect_same({.arguments = {&out, &x, n}});
+  }
+}
+
+// The rest of a row behind the index of its loop fits in the type of both.
+TEST(CudaElementwise, WhatALoopHasLeftIsComparedInTheTypeOfItsIndex) {
+  const TileProgram program(R"(
+@triton.jit
+def rows(out_ptr, x_ptr, n, m, BLOCK: tl.constexpr):
+    for at in range(0, n, BLOCK):
+        i = at + tl.arange(0, BLOCK)
+        tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n, other=0.0), mask=i < m)
+)",
+                            "rows", "*fp32:16, *fp32:16, i32:16, i32:16, 256");
+  EXPECT_THAT(program.text(), testing::HasSubstr("< (n - at)"));
+  EXPECT_THAT(program.text(), testing::HasSubstr("(i64(m) - t)"));  // may be anything
+  for (const std::int64_t n : {std::int64_t{0}, std::int64_t{16}, std::int64_t{704}})
+    for (const std::int64_t m : {std::int64_t{-2147483648}, std::int64_t{608}}) {
+      Memory out = zeros(f32, 1024), x = numbers(f32, 1024, 1);
+      program.expect_same({.arguments = {&out, &x, n, m}});
+    }
+}
+
 // A call under a condition would be a branch for every element.
 TEST(CudaElementwise, WhatASelectChoosesFromIsComputedBeforeIt) {
   const TileProgram program(R"(
@@ -91,8 +150,9 @@ def kept(out_ptr, x_ptr, keep_ptr, p, BLOCK: tl.constexpr):
     tl.store(out_ptr + i, tl.where(keep > 0, tl.load(x_ptr + i) / (1 - p), 0.0))
 )",
                             "kept", "*fp32:16, *fp32:16, *i32:16, fp32, 256");
-  EXPECT_THAT(program.text(), testing::HasSubstr(" = tw::divide_fast("));
+  EXPECT_THAT(program.text(), testing::HasSubstr(" = divisor.divide("));
   EXPECT_THAT(program.text(), testing::Not(testing::HasSubstr("? tw::")));
+  EXPECT_THAT(program.text(), testing::Not(testing::HasSubstr("? divisor.")));
   Memory out = zeros(f32, 256), x = numbers(f32, 256, 1), keep = zeros(DType::Int32, 256);
   for (std::size_t i = 0; i < 256; i += 3) keep.set(i, 1);
   program.expect_same({.arguments = {&out, &x, &keep, 0.5}, .tolerance = 1e-6});

@@ -157,6 +157,68 @@ def own(x, N: tl.constexpr):
   EXPECT_EQ(warps_of(own, "own", "*i32:16, 32", 4), 4);
 }
 
+// Each thread has a whole vector where each element is worked on by itself, and programs of few
+// warps share a block.
+TEST(CudaShapes, ThreadsHaveWholeVectors) {
+  const char* const source = R"(
+@triton.jit
+def gather_rows(x_ptr, index_ptr, out_ptr, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column = tl.arange(0, COLUMNS)[None, :]
+    at = tl.load(index_ptr + row, mask=row < n, other=0)
+    x = tl.load(x_ptr + at[:, None] * COLUMNS + column, mask=row[:, None] < n, other=0.0)
+    tl.store(out_ptr + row[:, None] * COLUMNS + column, x, mask=row[:, None] < n)
+)";
+  const auto program = [&](const char* type, int rows, int columns, int warps) {
+    return TileProgram(source, "gather_rows",
+                       fmt::format("*{0}:16, *i32:16, *{0}:16, i32, {1}, {2}", type, rows, columns),
+                       warps);
+  };
+  const auto shape = [&](const char* type, int rows, int columns, int warps) {
+    const ProgramShape chosen =
+        choose_shapes(program(type, rows, columns, warps).kernel(),
+                      {.target = h200, .num_warps = warps, .drops_warps = true})
+            .front();
+    return fmt::format("{} warps, {} programs", chosen.warps, chosen.programs);
+  };
+  EXPECT_EQ(shape("fp16", 4, 256, 16), "4 warps, 1 programs");
+  EXPECT_EQ(shape("fp32", 4, 256, 32), "8 warps, 1 programs");
+  EXPECT_EQ(shape("fp32", 4, 256, 16), "16 warps, 1 programs");  // eight bytes each
+  EXPECT_EQ(shape("fp16", 4, 256, 2), "2 warps, 1 programs");
+  EXPECT_EQ(shape("fp32", 1, 256, 8), "2 warps, 2 programs");
+  EXPECT_EQ(shape("fp16", 1, 128, 4), "1 warps, 4 programs");
+  for (const int rows : {4, 2, 1}) {
+    const TileProgram given = program("fp16", rows, 128, 8);
+    const TileProgram less = given.with({.target = h200, .num_warps = 8, .drops_warps = true});
+    EXPECT_NE(given.text(), less.text());
+    for (const std::int64_t n : {std::int64_t{3} * rows - 1, std::int64_t{3} * rows}) {
+      Memory x = numbers(DType::Float16, 12 * 128, 1), out = zeros(DType::Float16, 12 * 128);
+      Memory index = zeros(DType::Int32, 12);
+      for (std::size_t i = 0; i < 12; ++i) index.set(i, static_cast<double>((i * 5 + 3) % 12));
+      less.expect_same({.grid = {3, 1, 1}, .arguments = {&x, &index, &out, n}});
+    }
+  }
+}
+
+// Where programs cannot share a block, as before: only warps without elements are dropped.
+TEST(CudaShapes, WarpsOfVectorsMayBeRefused) {
+  const TileProgram program = TileProgram(R"(
+@triton.jit
+def turned(x_ptr, out_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    x = tl.load(x_ptr + tl.program_id(0) * N + i)
+    tl.store(out_ptr + tl.program_id(0) * N + i, x)
+    tl.debug_barrier()
+    tl.store(x_ptr + tl.program_id(0) * N + i, tl.load(out_ptr + tl.program_id(0) * N + N - 1 - i))
+)",
+                                          "turned", "*fp32:16, *fp32:16, 64", 4)
+                                  .with({.target = h200, .num_warps = 4, .drops_warps = true});
+  EXPECT_FALSE(has(program, "programs")) << program.text();
+  EXPECT_TRUE(has(program, "__launch_bounds__(64)")) << program.text();
+  Memory x = numbers(DType::Float32, 3 * 64, 1), out = zeros(DType::Float32, 3 * 64);
+  program.expect_same({.grid = {3, 1, 1}, .arguments = {&x, &out}});
+}
+
 TEST(CudaShapes, TextsThatAreTooLongGetMoreWarps) {
   const TileProgram product(R"(
 @triton.jit

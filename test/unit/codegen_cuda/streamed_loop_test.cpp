@@ -162,5 +162,31 @@ TEST(CudaStreamedLoop, ThreadsThatHoldTooMuchGetMoreWarps) {
   expect_same_streams(chosen, 4);
 }
 
+// Vectors that are stored whole where they are inside: under a predicate, not behind a branch.
+TEST(CudaStreamedLoop, WholeVectorsAreStoredUnderAPredicate) {
+  const TileProgram program(R"(
+@triton.jit
+def scale_rows(x_ptr, w_ptr, out_ptr, n, k):
+    row = tl.program_id(0) * 64 + tl.arange(0, 64)[:, None]
+    column = tl.arange(0, 32)[None, :]
+    mask = (row < n) & (column < k)
+    x = tl.load(x_ptr + row * k + column, mask=mask, other=0.0)
+    w = tl.load(w_ptr + column, mask=column < k, other=0.0)
+    tl.store(out_ptr + row * k + column, x * w, mask=mask)
+)",
+                            "scale_rows", "*fp16:16, *fp16:16, *fp16:16, i32, i32:16", 2);
+  EXPECT_TRUE(writes(program, "tw::store_whole<8, 8, tw::Cache::Together>")) << program.text();
+  for (const std::int64_t n : {128, 77, 0})
+    for (const std::int64_t k : {32, 16}) {
+      Memory x = numbers(DType::Float16, 128 * 32, 1), w = numbers(DType::Float16, 32, 2);
+      Memory out = zeros(DType::Float16, 128 * 32);
+      program.expect_same({.grid = {2, 1, 1}, .arguments = {&x, &w, &out, n, k}});
+    }
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  for (const char* target : {"sm_80", "sm_90a"})
+    EXPECT_EQ(resources_of(compile(program.source(), Target::parse(target))).front().stack_bytes,
+              0u);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -65,6 +65,50 @@ kernel @sums(%in: *{0}, %all: *{0}, %columns: *{0}) tile {{
 // Two tiles of 32 elements per thread and as many of 16 bits that are loaded: the compiler must not
 // count on so many blocks that these come one after the other. (Tiles that start from zero would be
 // carried as parts.)
+// Two rounds of a loop that only adds up what it loads, and one more where their number is odd.
+TEST(CudaSums, TwoRoundsLoadTogether) {
+  const TileProgram program(R"(
+@triton.jit
+def products(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    row = tl.arange(0, 32)[:, None] * BLOCK
+    total = tl.zeros((32, BLOCK), dtype=tl.float32)
+    for k in range(0, n):
+        x = tl.load(x_ptr + k * 32 * BLOCK + row + i[None, :])
+        y = tl.load(y_ptr + k * BLOCK + i)
+        total += x * y[None, :]
+    tl.store(out_ptr + row + i[None, :], total)
+)",
+                            "products", "*fp32:16, *fp32:16, *fp32:16, i32, 128");
+  EXPECT_NE(program.text().find("#pragma unroll 2"), std::string::npos) << program.text();
+  for (const std::int64_t n : {0, 1, 2, 5}) {
+    Memory x = numbers(f32, 5 * 32 * 128, 1), y = numbers(f32, 5 * 128, 2);
+    Memory out = zeros(f32, 32 * 128);
+    program.expect_same({.arguments = {&x, &y, &out, n}, .tolerance = 1e-5});
+  }
+}
+
+// Sums of rows of which two warps would each have half: one warp has the whole row, and each slice
+// of a thread's elements its own totals, in registers.
+TEST(CudaSums, OfRowsInsideAWarp) {
+  const TileProgram program(R"(
+@triton.jit
+def row_sums(x_ptr, w_ptr, out_ptr, n, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+    row = tl.arange(0, ROWS)
+    column = tl.arange(0, COLUMNS)
+    w = tl.load(w_ptr + column)
+    x = tl.load(x_ptr + row[:, None] * COLUMNS + column[None, :], mask=row[:, None] < n, other=0.0)
+    tl.store(out_ptr + row, tl.sum(x * w, 1) + tl.load(out_ptr + row, mask=row < n), mask=row < n)
+)",
+                            "row_sums", "*fp32:16, *fp32:16, *fp32:16, i32, 128, 256", 8);
+  EXPECT_EQ(program.text().find("__shared__"), std::string::npos) << program.text();
+  EXPECT_EQ(program.text().find("#pragma unroll 1\n"), std::string::npos) << program.text();
+  for (const std::int64_t n : {128, 61, 1, 0}) {
+    Memory x = numbers(f32, 128 * 256, 1), w = numbers(f32, 256, 2), out = numbers(f32, 128, 3);
+    program.expect_same({.arguments = {&x, &w, &out, n}, .tolerance = 1e-5});
+  }
+}
+
 TEST(CudaSums, LoadsOfALoopHaveRegisters) {
   const std::string text = R"(
 @triton.jit

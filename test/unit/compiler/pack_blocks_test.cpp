@@ -43,10 +43,9 @@ extern "C" __global__ void __launch_bounds__({1}) scale(const float4* x, float4*
   return source;
 }
 
-ir::Kernel tiles(const char* body) {
+ir::Kernel tiles(const std::string& body) {
   return ir::parse(
-      fmt::format("kernel @scale(%begin: i32, %end: i32, %step: i32) tile {{\n{}}}\n",
-                  body),
+      fmt::format("kernel @scale(%begin: i32, %end: i32, %step: i32) tile {{\n{}}}\n", body),
       "scale.tir");
 }
 
@@ -77,16 +76,23 @@ TEST(PackBlocks, LeavesNumbersOfBlocksThatWereChosen) {
   EXPECT_EQ(packed_source(tiles(""), source, target).text, source.text);
 }
 
-// Loads that are on their way for a sum over a loop want their registers.
-TEST(PackBlocks, LeavesLoopsThatCarryTiles) {
-  const KernelSource source = scale(7);
-  const ir::Kernel kernel = tiles(R"(
-  %zero = constant {value = 0.0} : f32[1024]
-  %sum = for %begin, %end, %step, %zero : f32[1024] (%i: i32, %part: f32[1024]) {
+ir::Kernel loop_with(int carried) {
+  return tiles(fmt::format(R"(
+  %zero = constant {{value = 0.0}} : f32[{0}]
+  %sum = for %begin, %end, %step, %zero : f32[{0}] (%i: i32, %part: f32[{0}]) {{
     yield %part
-  }
-)");
-  EXPECT_EQ(packed_source(kernel, source, target).text, source.text);
+  }}
+)",
+                           carried));
+}
+
+// Loads that are on their way for a sum over a loop want their registers; of a row's sum a thread
+// carries a few elements.
+TEST(PackBlocks, LeavesLoopsThatCarryLargeTiles) {
+  const KernelSource source = scale(7);
+  EXPECT_EQ(packed_source(loop_with(8192), source, target).text, source.text);
+  if (cuda::nvrtc_path().empty()) GTEST_SKIP() << "NVRTC is not on this machine";
+  EXPECT_NE(packed_source(loop_with(1024), source, target).text, source.text);
 }
 
 }  // namespace

@@ -20,15 +20,25 @@ TW_DEVICE T divide_by_count(T a, T b) {
 }
 template <class T>
 TW_DEVICE T divide(T a, T b) {
-  if constexpr (is_signed<T>)
-    if (b == T(-1)) return T(u64(0) - u64(a));
-  return b == T(0) ? T(-1) : T(a / b);
+  if constexpr (sizeof(T) == 4 && is_signed<T>) {
+    const T quotient = T(ptx::divide_magnitudes(int(a), int(b)));
+    return b == T(0) ? T(-1) : quotient;
+  } else {
+    if constexpr (is_signed<T>)
+      if (b == T(-1)) return T(u64(0) - u64(a));
+    return b == T(0) ? T(-1) : T(a / b);
+  }
 }
 template <class T>
 TW_DEVICE T remainder(T a, T b) {
-  if constexpr (is_signed<T>)
-    if (b == T(-1)) return T(0);
-  return b == T(0) ? a : T(a % b);
+  if constexpr (sizeof(T) == 4 && is_signed<T>) {
+    const T rest = T(ptx::remainder_of_magnitudes(int(a), int(b)));
+    return b == T(0) ? a : rest;
+  } else {
+    if constexpr (is_signed<T>)
+      if (b == T(-1)) return T(0);
+    return b == T(0) ? a : T(a % b);
+  }
 }
 
 // Sums, differences and products of data wrap; the operators leave that undefined for signed ones.

@@ -127,7 +127,17 @@ TW_DEVICE void load_whole(T* out, const T* p, bool inside, T other) {
 }
 template <int Count, int Width = Count, Cache How = Cache::Default, class T>
 TW_DEVICE void store_whole(T* p, const T* values, bool inside) {
-  if (inside) store<Count, Width, How>(p, values);
+  if constexpr (How == Cache::Together) {
+    using W = typename Word<Width * int(sizeof(T))>::type;
+#pragma unroll
+    for (int i = 0; i < Count; i += Width) {
+      W word;
+      memcpy(&word, values + i, sizeof word);
+      ptx::store_whole_if(reinterpret_cast<W*>(p + i), word, inside);
+    }
+  } else if (inside) {
+    store<Count, Width, How>(p, values);
+  }
 }
 
 // The parts of `Width` elements from `first` to before `end`, which are multiples of that; the others

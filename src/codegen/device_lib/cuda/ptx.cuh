@@ -55,6 +55,31 @@ TW_DEVICE float div_full(float x, float y) {
   return q;
 }
 
+// Quotient and remainder by the machine's own code, which divides magnitudes: -2^31 / -1 is -2^31,
+// and anything may come where b is 0. Conditions around C++'s operators would keep the compiler from
+// making only once what many quotients by one divisor share (Liger's group norm: 17 inverses).
+TW_DEVICE int divide_magnitudes(int a, int b) {
+  int q;
+  asm("div.s32 %0, %1, %2;" : "=r"(q) : "r"(a), "r"(b));
+  return q;
+}
+TW_DEVICE int remainder_of_magnitudes(int a, int b) {
+  int r;
+  asm("rem.s32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+// Divides many numbers by one, by the steps of div_full: its bits where nothing is fused with it.
+struct Divisor {
+  float scale, inverse;
+  __device__ __forceinline__ explicit Divisor(float y) {
+    const float size = y < 0.0f ? -y : y;
+    scale = size > 0x1p126f ? 0.25f : size < 0x1p-126f ? 0x1p24f : 1.0f;
+    inverse = rcp(y * scale);
+  }
+  __device__ __forceinline__ float divide(float x) const { return x * scale * inverse; }
+};
+
 // NaN where one of them is.
 #if __CUDA_ARCH__ >= 800
 TW_DEVICE float max_nan(float x, float y) {
@@ -251,6 +276,22 @@ TW_DEVICE void store_whole(uint2* p, uint2 v) {
 template <class T>
 TW_DEVICE void store_whole(T* p, T value) {
   *p = value;
+}
+// Under a predicate: behind a branch the compiler would compute the address anew for every vector.
+TW_DEVICE void store_whole_if(uint4* p, uint4 v, bool is_wanted) {
+  asm volatile(
+      "{ .reg .pred p; setp.ne.b32 p, %5, 0; @p st.global.v4.b32 [%0], {%1, %2, %3, %4}; }" ::"l"(p),
+      "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(int(is_wanted))
+      : "memory");
+}
+TW_DEVICE void store_whole_if(uint2* p, uint2 v, bool is_wanted) {
+  asm volatile("{ .reg .pred p; setp.ne.b32 p, %3, 0; @p st.global.v2.b32 [%0], {%1, %2}; }" ::"l"(p),
+               "r"(v.x), "r"(v.y), "r"(int(is_wanted))
+               : "memory");
+}
+template <class T>
+TW_DEVICE void store_whole_if(T* p, T value, bool is_wanted) {
+  if (is_wanted) *p = value;
 }
 
 // ---- Atomics on global memory that order other accesses. `Scope`: 0 block, 1 device, 2 system.

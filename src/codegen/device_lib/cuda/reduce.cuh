@@ -61,8 +61,10 @@ TW_DEVICE void reduce_block(T* values, T* slots, Combine combine) {
   constexpr int kept = all_lane_bits & ~LaneBits;
   constexpr int per_warp = slots_per_warp(LaneBits, WarpBits);
   const int all = int(blockDim.x) / lane_count * per_warp;
-  const int lane = int(threadIdx.x) % lane_count;
-  const int warp = int(threadIdx.x) / lane_count;
+  const int lane = int(threadIdx.x % unsigned(lane_count));
+  const int warp = int(threadIdx.x / unsigned(lane_count));
+  // No block has more than 1024 threads: where all are combined, the slots begin at the first one.
+  const int first = (WarpBits + 1) * lane_count >= 1024 ? 0 : warp & ~WarpBits;
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
     values[i] = reduce_lanes<LaneBits>(values[i], combine);
@@ -71,9 +73,9 @@ TW_DEVICE void reduce_block(T* values, T* slots, Combine combine) {
   __syncthreads();
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
-    const T* const others = slots + i * all + (warp & ~WarpBits) * per_warp + (lane & kept);
+    const T* const others = slots + i * all + first * per_warp + (lane & kept);
     if constexpr (lanes_share_slots(LaneBits, WarpBits)) {
-      values[i] = shuffle_first(reduce_lanes<WarpBits>(others[lane & WarpBits], combine));
+      values[i] = reduce_lanes<WarpBits>(others[lane & WarpBits], combine);
     } else {
       values[i] = others[0];
 #pragma unroll

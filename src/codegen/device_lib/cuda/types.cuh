@@ -41,6 +41,8 @@ struct f8e5m2 {
 
 namespace tw {
 
+using Divisor = ptx::Divisor;
+
 // ---- To f32: exact.
 
 TW_DEVICE f32 to_f32(f16 x) { return ptx::f16_to_f32(x.bits); }

@@ -83,11 +83,4 @@ TW_DEVICE T shuffle_up(T value, int lanes) {
   return value;
 }
 
-// What the first lane has: of a combination whose order matters lanes would end with different
-// values.
-template <class T>
-TW_DEVICE T shuffle_first(T value) {
-  return shuffle_from(value, 0);
-}
-
 }  // namespace tw

@@ -23,6 +23,17 @@ TW_DEVICE float rcp(float x) { return 1.0f / x; }
 TW_DEVICE float rsqrt(float x) { return float(1.0 / __builtin_sqrt(double(x))); }
 TW_DEVICE float sqrt(float x) { return __builtin_sqrtf(x); }
 TW_DEVICE float div_full(float x, float y) { return x / y; }
+TW_DEVICE int divide_magnitudes(int a, int b) {
+  return b == 0 ? 12345 : b == -1 ? int(0u - unsigned(a)) : a / b;
+}
+TW_DEVICE int remainder_of_magnitudes(int a, int b) {
+  return b == 0 ? 12345 : b == -1 ? 0 : a % b;
+}
+struct Divisor {
+  float y;
+  explicit Divisor(float by) : y(by) {}
+  float divide(float x) const { return x / y; }
+};
 
 TW_DEVICE float max_nan(float x, float y) {
   return x != x ? x : y != y ? y : __builtin_fmaxf(x, y);
@@ -136,6 +147,10 @@ TW_DEVICE void keep_whole(T&) {}
 template <class T>
 TW_DEVICE void store_whole(T* p, T value) {
   *p = value;
+}
+template <class T>
+TW_DEVICE void store_whole_if(T* p, T value, bool is_wanted) {
+  if (is_wanted) *p = value;
 }
 
 #define TW_ATOM(name, function)                  \
