@@ -53,8 +53,8 @@ BitMatrix::BitMatrix(int rows, std::vector<std::uint64_t> columns)
 }
 
 BitMatrix BitMatrix::identity(int bits) {
-  std::vector<std::uint64_t> columns;
-  for (int j = 0; j < bits; ++j) columns.push_back(std::uint64_t{1} << j);
+  std::vector<std::uint64_t> columns(static_cast<std::size_t>(bits));
+  for (std::size_t j = 0; j < columns.size(); ++j) columns[j] = std::uint64_t{1} << j;
   return {bits, std::move(columns)};
 }
 
@@ -64,8 +64,8 @@ BitMatrix BitMatrix::zero(int rows, int columns) {
 
 std::uint64_t BitMatrix::operator()(std::uint64_t x) const {
   std::uint64_t y = 0;
-  for (std::size_t j = 0; j < columns_.size(); ++j)
-    if (x >> j & 1) y ^= columns_[j];
+  for (std::size_t j = 0; j < columns_.size() && x != 0; ++j, x >>= 1)
+    if (x & 1) y ^= columns_[j];
   return y;
 }
 
@@ -73,6 +73,7 @@ BitMatrix operator*(const BitMatrix& a, const BitMatrix& b) {
   TW_CHECK(a.columns() == b.rows(), "a product of bit matrices of {} columns and {} rows",
            a.columns(), b.rows());
   std::vector<std::uint64_t> columns;
+  columns.reserve(b.columns_.size());
   for (std::uint64_t column : b.columns_) columns.push_back(a(column));
   return {a.rows_, std::move(columns)};
 }
@@ -94,16 +95,19 @@ std::optional<std::uint64_t> BitMatrix::solve(std::uint64_t y) const {
   return made_of;
 }
 
-std::optional<BitMatrix> BitMatrix::right_inverse() const {
+std::optional<BitMatrix> BitMatrix::solve(const BitMatrix& y) const {
   const Basis basis(columns_);
   std::vector<std::uint64_t> out;
-  for (int i = 0; i < rows_; ++i) {
+  out.reserve(y.columns_.size());
+  for (const std::uint64_t column : y.columns_) {
     std::uint64_t made_of = 0;
-    if (basis.reduce(std::uint64_t{1} << i, made_of) != 0) return std::nullopt;
+    if (basis.reduce(column, made_of) != 0) return std::nullopt;
     out.push_back(made_of);
   }
   return BitMatrix(columns(), std::move(out));
 }
+
+std::optional<BitMatrix> BitMatrix::right_inverse() const { return solve(identity(rows_)); }
 
 BitMatrix beside(const BitMatrix& left, const BitMatrix& right) {
   TW_CHECK(left.rows_ == right.rows_, "bit matrices of {} and {} rows side by side", left.rows_,

@@ -45,6 +45,8 @@ class BitMatrix {
   // Some x with image y, made of as few and as low columns as elimination finds; none when y is no
   // image.
   std::optional<std::uint64_t> solve(std::uint64_t y) const;
+  // The matrix r with (*this) * r = y, column by column; none where a column is no image.
+  std::optional<BitMatrix> solve(const BitMatrix& y) const;
   // The matrix r with (*this) * r = identity; none unless surjective.
   std::optional<BitMatrix> right_inverse() const;
 

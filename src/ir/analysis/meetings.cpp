@@ -102,7 +102,7 @@ class SharedWalk {
     for (const Op* op : kernel.body.ops) find_touching(*op);
   }
 
-  std::vector<Unordered> run() {
+  SharedFindings run() {
     state_ = {};
     found_.clear();
     not_shown_.clear();
@@ -111,12 +111,9 @@ class SharedWalk {
     for (const Access& access : state_.pending)
       if (access.is_under_way) report({nullptr, access.op, false, true});
     for (const Access& access : state_.storing) report({nullptr, access.op, false, true});
-    return std::move(found_);
+    return {std::move(found_), std::move(not_shown_)};
   }
-  std::vector<Unordered> unshown() {
-    if (has_readers_) static_cast<void>(run());
-    return std::move(not_shown_);
-  }
+  bool has_readers() const { return has_readers_; }
 
  private:
   // What may have happened since the last barrier.
@@ -531,14 +528,17 @@ class SharedWalk {
 
 }  // namespace
 
-std::vector<Unordered> find_unordered(const Kernel& kernel) { return SharedWalk(kernel).run(); }
+std::vector<Unordered> find_unordered(const Kernel& kernel) {
+  return SharedWalk(kernel).run().unordered;
+}
 
-std::function<std::vector<Unordered>()> unordered_finder(const Kernel& kernel) {
+std::function<SharedFindings()> shared_finder(const Kernel& kernel) {
   return [walk = std::make_shared<SharedWalk>(kernel)] { return walk->run(); };
 }
 
 std::vector<Unordered> find_unshown(const Kernel& kernel) {
-  return SharedWalk(kernel).unshown();
+  SharedWalk walk(kernel);
+  return walk.has_readers() ? walk.run().unshown : std::vector<Unordered>();
 }
 
 }  // namespace tilewright::ir

@@ -43,10 +43,13 @@ struct Unordered {
 // and the products that go on, by how many groups of them are newer; loops until nothing is new.
 std::vector<Unordered> find_unordered(const Kernel& kernel);
 
-// The same again and again of a kernel to which nothing but barriers is added meanwhile: what its
-// accesses touch is found once.
-std::function<std::vector<Unordered>()> unordered_finder(const Kernel& kernel);
 // Products that are started, and writes to what they read which the threads have not shown them.
 std::vector<Unordered> find_unshown(const Kernel& kernel);
+// Both, again and again of a kernel to which nothing but barriers is added meanwhile: what its
+// accesses touch is found once.
+struct SharedFindings {
+  std::vector<Unordered> unordered, unshown;
+};
+std::function<SharedFindings()> shared_finder(const Kernel& kernel);
 
 }  // namespace tilewright::ir
