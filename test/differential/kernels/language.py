@@ -91,8 +91,8 @@ def _earlier(a, b):
 
 
 @triton.jit
-def orders(x, y, out, M: tl.constexpr, N: tl.constexpr):
-    """Reductions and scans whose function gives another result when its sides are exchanged."""
+def reduced_in_order(x, y, out, M: tl.constexpr, N: tl.constexpr):
+    """Reductions whose function gives another result when its sides are exchanged."""
     i = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
     rows = tl.arange(0, M)
     columns = tl.arange(0, N)
@@ -103,7 +103,14 @@ def orders(x, y, out, M: tl.constexpr, N: tl.constexpr):
     tl.store(out + M + rows, offset)
     tl.store(out + 2 * M + rows, tl.reduce(a, 1, _later))
     tl.store(out + 3 * M + columns, tl.reduce(a, 0, _earlier))
-    out += 4 * M + N
+
+
+@triton.jit
+def scanned_in_order(x, y, out, M: tl.constexpr, N: tl.constexpr):
+    """Scans with such functions."""
+    i = tl.arange(0, M)[:, None] * N + tl.arange(0, N)[None, :]
+    a = tl.load(x + i)
+    b = tl.load(y + i)
     tl.store(out + i, tl.associative_scan((a, b), 1, _compose)[1])
     tl.store(out + M * N + i, tl.associative_scan((a, b), 0, _compose, reverse=True)[1])
     tl.store(out + 2 * M * N + i, tl.associative_scan(a, 1, _later, reverse=True))

@@ -360,12 +360,12 @@ Family branching() {
   Family family{"branching", branching_source, {}};
   for (const auto& [r, c] : {std::tuple{1, 8}, {4, 256}, {32, 8}})
     for (const int warps : {1, 4})
-      family.cases.push_back({.what = fmt::format("{}x{}", r, c),
-                              .kernel = "branching",
-                              .arguments = {input(i32, r * c, Fill::Positive),
-                                            output(i32, 3 * r + r * c + c), constant_of("R", r),
-                                            constant_of("C", c)},
-                              .num_warps = warps});
+      family.cases.push_back(
+          {.what = fmt::format("{}x{}", r, c),
+           .kernel = "branching",
+           .arguments = {input(i32, r * c, Fill::Positive), output(i32, 3 * r + r * c + c),
+                         constant_of("R", r), constant_of("C", c)},
+           .num_warps = warps});
   return family;
 }
 
@@ -393,14 +393,17 @@ Family big_tiles() {
                                        {20000, 32768},
                                        {131072, 131072},
                                        {100003, 131072}}) {
-    family.cases.push_back({.what = fmt::format("{} of {}", columns, block),
-                            .kernel = "big_softmax",
-                            .arguments = {input(f32, 2 * columns), output(f32, 2 * columns),
-                                          columns, constant_of("BLOCK", block)},
-                            .grid = 2,
-                            .num_warps = 8,
-                            .ulps = 4,
-                            .emulated = block == 32768});
+    family.cases.push_back(
+        {.what = fmt::format("{} of {}", columns, block),
+         .kernel = "big_softmax",
+         .arguments = {input(f32, 2 * columns), output(f32, 2 * columns), columns,
+                       constant_of("BLOCK", block)},
+         .grid = 2,
+         .num_warps = 8,
+         .ulps = 4,
+         .emulated = block == 32768,
+         // 1024 threads have 64 registers, which one word outside of loops misses.
+         .may_spill = block == 131072});
     family.cases.push_back({.what = fmt::format("{} of {}", columns, block),
                             .kernel = "big_count",
                             .arguments = {input(i32, columns), output(i32, columns), columns,

@@ -87,7 +87,7 @@ MUTANTS = [
     Mutant("nested_writes", "writes inside loops and branches overwrite what was loaded before them",
            [drop(PLANNER, "if (nested.facts().has(ir::Writes)) writes.push_back(&nested);")]),
     Mutant("reshape_index", "the index of a reshape is an operand on the CPU",
-           [Edit("src/codegen/lower/lower_places.cpp", "const bool is_whole = stride == 1 && attributes.size() == 1;",
+           [Edit("src/codegen/lower/loop_places.cpp", "const bool is_whole = stride == 1 && attributes.size() == 1;",
                  "const bool is_whole = MUTANT || (stride == 1 && attributes.size() == 1);")]),
     # ---- Barriers for global memory
     Mutant("back_edge", "what a round did to memory is pending in the next one",
