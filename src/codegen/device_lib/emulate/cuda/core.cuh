@@ -26,6 +26,8 @@
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __maxnreg__(n)
+// Accesses of such a function are not instrumented for the checks (check.cuh).
+#define TW_UNSEEN __attribute__((noinline, no_sanitize("thread")))
 
 #if defined(__SANITIZE_ADDRESS__)
 #define TW_EMULATE_ASAN 1

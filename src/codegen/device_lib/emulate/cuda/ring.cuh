@@ -20,8 +20,6 @@ static_assert(sizeof(TensorMap) == 128, "as large as on a GPU");
 
 namespace emulated {
 
-#define TW_UNSEEN __attribute__((noinline, no_sanitize("thread")))
-
 struct RingWord {
   int bytes;               // that are missing
   unsigned phase : 1, is_set_up : 15;

@@ -37,45 +37,76 @@ TW_DEVICE void compute_before_waiting(const Word (&)[Count]) {}
 
 namespace emulated {
 
-// The element at a place of an operand.
-template <int Bytes>
-TW_DEVICE unsigned operand_element(const Descriptor& from, bool is_transposed, int across, int depth) {
-  const int per_line = from.line_bytes / Bytes;
-  const unsigned long offset =
-      is_transposed ? (unsigned long)(across % per_line) * Bytes + across / per_line * from.leading +
-                          depth % 8 * from.line_bytes + depth / 8 * from.stride
-                    : (unsigned long)depth * Bytes + across % 8 * from.line_bytes + across / 8 * from.stride;
+// What is read at once is shown to the checks at once, and not instrumented: that was most of a product's time.
+template <int Count>
+TW_UNSEEN static void read_operand(const Descriptor& from, unsigned long offset, unsigned char* out) {
   unsigned long address = (unsigned long)from.at + offset;
   address ^= (address >> 7 & (from.line_bytes / 16 - 1)) << 4;
+#ifdef TW_EMULATE_CHECK
+  tw_emulate::touch_read((const void*)address, Count);
+#endif
+  __builtin_memcpy(out, (const void*)address, Count);
+}
+template <int Bytes>
+TW_DEVICE unsigned element_of(const unsigned char* bytes) {
   unsigned element = 0;
-  __builtin_memcpy(&element, (const void*)address, Bytes);
+  __builtin_memcpy(&element, bytes, Bytes);
   return element;
+}
+
+// 32 bytes along the depth of `Lines` neighbouring lines of an operand, of which `first` is the first.
+template <int Bytes, int Lines, class Sum, class Decode>
+TW_UNSEEN static void read_lines(const Descriptor& from, bool is_transposed, int first, Decode decode, Sum (*out)[32 / Bytes]) {
+  if (is_transposed) {
+    const int per_line = from.line_bytes / Bytes;
+    const unsigned long start = (unsigned long)(first % per_line) * Bytes + first / per_line * from.leading;
+    for (int depth = 0; depth < 32 / Bytes; ++depth) {
+      unsigned char read[Lines * Bytes];
+      read_operand<Lines * Bytes>(from, start + depth % 8 * from.line_bytes + depth / 8 * from.stride, read);
+      for (int i = 0; i < Lines; ++i) out[i][depth] = decode(element_of<Bytes>(read + i * Bytes));
+    }
+    return;
+  }
+  constexpr int chunk = 16;
+  for (int i = 0; i < Lines; ++i)
+    for (int at = 0; at < 32; at += chunk) {
+      unsigned char read[chunk];
+      const int line = first + i;
+      read_operand<chunk>(from, at + line % 8 * from.line_bytes + line / 8 * from.stride, read);
+      for (int byte = 0; byte < chunk; byte += Bytes) out[i][(at + byte) / Bytes] = decode(element_of<Bytes>(read + byte));
+    }
 }
 
 template <int Columns, int Bytes, class Sum, class DecodeA, class DecodeB>
 struct Product {
+  static constexpr int depths = 32 / Bytes;
+
   Descriptor left, right;
   Words words;  // of the left operand, where it is in registers
   bool has_words, transposes_left, transposes_right, keeps;
   int group_row, lane;  // of the thread
 
-  static void run(const void* closure, void* sums_at) {
+  TW_UNSEEN static void run(const void* closure, void* sums_at) {
     const Product& self = *(const Product*)closure;
     Sum* sums = (Sum*)sums_at;
     const DecodeA decode_a{};
-    const DecodeB decode_b{};
+    Sum rows[2][depths], columns[2][depths];
     for (int high = 0; high < 2; ++high) {
-      const int row = self.group_row + self.lane / 4 + 8 * high;
-      Sum left[32 / Bytes];
-      for (int depth = 0; depth < 32 / Bytes; ++depth)
-        left[depth] = decode_a(self.has_words ? element<4 / Bytes>(self.words, self.lane / 4, high, 2, depth)
-                                              : operand_element<Bytes>(self.left, self.transposes_left, row, depth));
-      for (int column = self.lane % 4 * 2; column < Columns; column += column % 2 == 0 ? 1 : 7) {
-        Sum& sum = sums[column / 8 * 4 + high * 2 + column % 2];
-        if (!self.keeps) sum = 0;
-        for (int depth = 0; depth < 32 / Bytes; ++depth)
-          sum += left[depth] * decode_b(operand_element<Bytes>(self.right, self.transposes_right, column, depth));
-      }
+      if (!self.has_words)
+        read_lines<Bytes, 1>(self.left, self.transposes_left, self.group_row + self.lane / 4 + 8 * high, decode_a, rows + high);
+      else
+        for (int depth = 0; depth < depths; ++depth)
+          rows[high][depth] = decode_a(element<4 / Bytes>(self.words, self.lane / 4, high, 2, depth));
+    }
+    for (int column = self.lane % 4 * 2; column < Columns; column += 8) {
+      read_lines<Bytes, 2>(self.right, self.transposes_right, column, DecodeB{}, columns);
+      for (int high = 0; high < 2; ++high)
+        for (int odd = 0; odd < 2; ++odd) {
+          Sum& at = sums[column / 8 * 4 + high * 2 + odd];
+          Sum sum = self.keeps ? at : 0;
+          for (int depth = 0; depth < depths; ++depth) sum += rows[high][depth] * columns[odd][depth];
+          at = sum;
+        }
     }
   }
   void start(Sum* sums) {
@@ -87,7 +118,7 @@ struct Product {
 
 #define TW_DECODE(type, result) \
   struct decode_##type {        \
-    result operator()(unsigned bits) const { return from_##type(bits); } \
+    __forceinline__ result operator()(unsigned bits) const { return from_##type(bits); } \
   };
 TW_DECODE(f16, float)
 TW_DECODE(bf16, float)
