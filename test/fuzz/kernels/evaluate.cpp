@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <sstream>
 
@@ -96,20 +95,26 @@ class Batch {
     }
   }
 
-  // Texts that are compiled with the same flags are one text.
+  // Texts that are compiled with the same flags, and whose headers of one name are one, are one
+  // text.
   void run_at(Place place, const std::vector<std::size_t>& programs) {
-    std::map<std::string, std::vector<std::size_t>> groups;
+    std::vector<std::vector<std::size_t>> groups;
     sources_.assign(programs_.size(), {});
     for (const std::size_t i : programs)
       guarded(i, place, Failure::Kind::Refused, [&] {
         report_.begin(i, place);
         sources_[i] = launches_[i]->source_for(place);
         if (options_.tamper) options_.tamper(place, sources_[i]);
-        std::string flags;
-        for (const std::string& option : sources_[i].options) flags += option + " ";
-        groups[flags].push_back(i);
+        const auto fits = [&](const std::vector<std::size_t>& group) {
+          return std::all_of(group.begin(), group.end(), [&](std::size_t other) {
+            return can_merge(sources_[other], sources_[i]);
+          });
+        };
+        const auto group = std::find_if(groups.begin(), groups.end(), fits);
+        if (group != groups.end()) group->push_back(i);
+        else groups.push_back({i});
       });
-    for (const auto& [flags, group] : groups) run_group(place, group);
+    for (const std::vector<std::size_t>& group : groups) run_group(place, group);
   }
 
   void run_group(Place place, const std::vector<std::size_t>& group) {

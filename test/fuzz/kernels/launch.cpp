@@ -140,10 +140,10 @@ Launch::Launch(const Program& program)
   // The result is that of the kernel as it was written: the passes before stage Tile, which that
   // launch has been through, are on trial too.
   TritonKernel::State& state = *kernel_.state();
-  const ir::Kernel written = lower_to_source(state.loader, state.function,
-                                             specialization().signature, target_of(Place::Cpu),
-                                             specialization().options)
-                                 .lowered.kernel;
+  const ir::Kernel written =
+      lower_to_source(state.loader, state.function, specialization().signature,
+                      target_of(Place::Cpu), specialization().options)
+          .lowered.kernel;
   expected_ = images_of(written, written);
 }
 
@@ -252,6 +252,15 @@ std::string Launch::difference(const Images& got) const {
                          element_text(dtype, &expected_[m][first * width]));
   }
   return "";
+}
+
+bool can_merge(const KernelSource& a, const KernelSource& b) {
+  return a.options == b.options &&
+         std::all_of(a.headers.begin(), a.headers.end(), [&](const NamedFile& of_a) {
+           return std::all_of(b.headers.begin(), b.headers.end(), [&](const NamedFile& of_b) {
+             return of_a.name != of_b.name || of_a.text == of_b.text;
+           });
+         });
 }
 
 KernelSource merge(const std::vector<KernelSource>& sources) {

@@ -49,6 +49,9 @@ class Launch {
   Images expected_;
 };
 
+// Whether they are compiled alike, and headers of one name are the same.
+bool can_merge(const KernelSource& a, const KernelSource& b);
+
 // The texts of several kernels as one. Their headers are given once.
 KernelSource merge(const std::vector<KernelSource>& sources);
 
