@@ -27,7 +27,8 @@ constexpr std::int64_t most_bytes_of_block = std::int64_t{16} * 256 * 4;
 // A round of a recurrence takes a small part of the time that memory takes to answer; one with a
 // reduction most of it.
 constexpr std::int64_t most_rounds = 4;
-constexpr std::int64_t few_bytes = 512, many_rounds = 16;
+constexpr std::int64_t few_bytes = 512;
+constexpr std::uint64_t many_rounds = 16;
 
 class RowLoader {
  public:
@@ -69,8 +70,9 @@ class RowLoader {
     const auto from = ir::integer_constant(kernel_, loop.operands[0]);
     const auto to = ir::integer_constant(kernel_, loop.operands[1]);
     const auto step = ir::integer_constant(kernel_, loop.operands[2]);
-    return bytes <= few_bytes && from && to && step && *step > 0 &&
-           (*to - *from) / *step >= many_rounds;
+    if (bytes > few_bytes || !from || !to || !step || *step <= 0 || *to <= *from) return false;
+    const auto length = static_cast<std::uint64_t>(*to) - static_cast<std::uint64_t>(*from);
+    return length / static_cast<std::uint64_t>(*step) >= many_rounds;
   }
 
   std::size_t rounds_ahead(const Op& loop, std::int64_t bytes) const {

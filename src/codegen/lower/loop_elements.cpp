@@ -203,7 +203,8 @@ KnownCondition LoopElements::condition(LoweredNest& nest, ir::Value value,
 // ---- Computed elements
 
 // A division of f32 need not be rounded once: by what the innermost loop does not change, it is a
-// product with the inverse.
+// product with the inverse. It must be the same number wherever it is computed: m - x / y is not
+// below 0 where m is the largest of the quotients, so none is fused with a sum.
 std::optional<ir::Value> LoopElements::divided(LoweredNest& nest, const ir::Op& op,
                                                const std::vector<ir::Value>& operands,
                                                const ElementIndex& index) {
@@ -215,7 +216,8 @@ std::optional<ir::Value> LoopElements::divided(LoweredNest& nest, const ir::Op& 
   if (by.depth >= nest.depth() || over.depth < nest.depth()) return std::nullopt;
   PlacedValue& divisor = nest.known[{op.operands[1].id, "divisor " + written_.key(by.value)}];
   if (!divisor.value) {
-    const bool is_in_range = op.number("divisor_from", 0) >= least_sure_divisor &&
+    const bool is_in_range = !facts_.may_be_term(op.result()) &&
+                             op.number("divisor_from", 0) >= least_sure_divisor &&
                              op.number("divisor_to", HUGE_VAL) <= most_sure_divisor;
     const std::string name = nest.names.make("divisor");
     if (by.depth == 0) names_.reserve(name);

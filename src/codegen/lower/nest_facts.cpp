@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "ir/behind.h"
+#include "passes/laid/op_facts.h"
 
 namespace tilewright {
 
@@ -109,6 +110,26 @@ NestFacts::NestFacts(const ir::Kernel& kernel, const Sweeps& schedule)
       uses_(uses_of_values(kernel)) {
   find_runs();
   find_streams();
+  find_terms();
+}
+
+// Operands of sums, what regions hand on, and all that these are without being computed.
+void NestFacts::find_terms() {
+  std::vector<ir::Value> found;
+  ir::walk(kernel_.body, [&](const ir::Op& op) {
+    const bool is_sum = op.kind == OpKind::Add || op.kind == OpKind::Subtract;
+    if (is_sum || op.facts().has(ir::Nested) || op.facts().is(ir::Family::Ends))
+      found.insert(found.end(), op.operands.begin(), op.operands.end());
+  });
+  while (!found.empty()) {
+    const ir::Value value = schedule_.source_of(found.back());
+    found.pop_back();
+    const ir::Op* maker = kernel_.maker(value);
+    if (!terms_.insert(value.id).second || !maker) continue;
+    const bool is_same =
+        is_view(*maker) || maker->kind == OpKind::Negate || maker->kind == OpKind::Select;
+    if (is_same) found.insert(found.end(), maker->operands.begin(), maker->operands.end());
+  }
 }
 
 const ir::AttributeValue* NestFacts::constant_value(ir::Value value) const {

@@ -79,6 +79,8 @@ class NestFacts {
   const ir::AttributeValue* constant_value(ir::Value value) const;
   std::optional<std::int64_t> constant(ir::Value value) const;
   std::optional<double> float_constant(ir::Value value) const;
+  // Whether the value may be a term of a sum, which compilers fuse with a product that it is.
+  bool may_be_term(ir::Value value) const { return terms_.contains(value.id); }
   // The one argument that an access goes through; none when it may be several.
   ir::Value argument_of(const ir::Op& access) const {
     return order_of_memory_.argument_of(access.operands[0]);
@@ -127,6 +129,7 @@ class NestFacts {
   void find_runs();  // (run_facts.cpp)
   void find_runs(ir::Value value);
   void find_streams();  // (stream_facts.cpp)
+  void find_terms();
   bool can_stay_in_place(ir::Value value, const ir::Region& region) const;
   void count_bounds(const Step& step, const ir::Op& op, std::set<const ir::Op*>& seen,
                     std::map<std::uint32_t, int>& counts) const;
@@ -136,6 +139,7 @@ class NestFacts {
 
   std::set<std::uint32_t> in_place_;     // loads that one product alone reads, in memory
   std::set<std::uint32_t> may_be_runs_;  // tiles of indices that may be consecutive numbers
+  std::set<std::uint32_t> terms_;
 };
 
 }  // namespace tilewright

@@ -129,7 +129,7 @@ class GroupPlanner {
   }
 
   // All elements of a row by one number that the kernel has computed. A loop on a CPU makes the
-  // product itself (codegen/lower/lower_elements), and knows of a sum of powers that it needs no
+  // product itself (codegen/lower/loop_elements), and knows of a sum of powers that it needs no
   // power of two.
   bool divides_by_row(const Node& n) const {
     return device_of(graph_) == DeviceKind::Cuda && divides_quickly(n) && group_.mask != 0 &&

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "graph/launch.h"
 #include "graph/mix.h"
 #include "graph/plan/copies.h"
 #include "tensor/shape.h"
@@ -63,7 +64,8 @@ class StructureWriter {
 
   Structure run(bool fuses) {
     words_.resize(8 * graph_.nodes.size() + 64);
-    put((fuses ? 1u : 0u) | (graph_.device.is_cpu() ? 0u : 2u));  // what fusion asks besides
+    // What fusion and formulas ask besides.
+    put((fuses ? 1u : 0u) | (graph_.device.is_cpu() ? 0u : 2u) | (emulated_target() ? 4u : 0u));
     for (const Node& node : graph_.nodes) put_node(node);
     reserve(graph_.outputs.size());
     for (const Value& value : graph_.outputs) put(value.node);

@@ -35,6 +35,9 @@ class Program : private ProgramState, private ProgramView {
  public:
   Program(const Kernel& kernel, const Memory& memory, const InterpretOptions& options,
           std::array<std::int64_t, 3> id);
+  // Its parts see its state.
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
 
   using ProgramView::set;
   // All threads where the kernel is one's program: from meeting to meeting one after the other, in

@@ -73,6 +73,7 @@ struct Draft {
   Program program;
   int slots = 0;  // of `size` elements in the memory that results are stored to
   int names = 0;
+  bool is_elementwise = false;  // nothing that needs other elements, or a loop
 
   int pick(int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); }
   bool chance(int percent) { return pick(100) < percent; }

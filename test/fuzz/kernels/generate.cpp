@@ -143,6 +143,12 @@ void leave_results(Draft& draft, Block& body) {
     if (draft.chance(60)) body.push_back({{fmt::format("tl.store(out + {}, {})", slot(), name)}});
 }
 
+void add_all_statements(Draft& draft, Block& body) {
+  enter_values(draft, body);
+  add_statements(draft, body, draft.is_elementwise ? 1 + draft.pick(4) : 4 + draft.pick(9));
+  leave_results(draft, body);
+}
+
 void add_other_arguments(Draft& draft, Block& head) {
   Program& program = draft.program;
   if (draft.has(Kind::GatheredPointers)) {
@@ -164,6 +170,7 @@ Program generate(unsigned seed, const Kinds& allowed) {
   draft.program.name = fmt::format("k{}", seed);
   choose_kinds(draft, allowed);
   choose_sizes(draft);
+  choose_few_elements(draft);
   choose_dtypes(draft);
   add_arguments(draft);
   draft.program.integers = {{"n", draft.size}, {"m", 3}, {"s", 5}, {"w", draft.columns}};
@@ -171,12 +178,14 @@ Program generate(unsigned seed, const Kinds& allowed) {
   Block head;
   Block body;
   enter_arguments(draft, head);
-  enter_values(draft, body);
-  add_statements(draft, body, 4 + draft.pick(9));
-  leave_results(draft, body);
+  if (draft.is_elementwise && !draft.has(Kind::Stores)) add_plain_elements(draft, body);
+  else add_all_statements(draft, body);
   if (draft.has(Kind::LongRows)) add_long_row(draft, body);
-  add_narrow_mask(draft, body);
-  add_last_statements(draft, body);
+  if (!draft.is_elementwise) {
+    add_narrow_mask(draft, body);
+    add_last_statements(draft, body);
+    add_chosen_layouts(draft, body);
+  }
   add_other_arguments(draft, head);
   Block indices;
   enter_indices(draft, indices);

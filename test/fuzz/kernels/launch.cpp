@@ -19,6 +19,7 @@
 #include "ir/parse.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "runtime/plan.h"
 #include "tilewright/tensor.h"
 
 namespace tilewright::fuzz {
@@ -160,7 +161,15 @@ TileKernel Launch::lower(Place place) {
 }
 
 KernelSource Launch::emit(Place place, const TileKernel& tiles) {
-  return emit_source(kernel_.state()->loader, tiles, target_of(place), specialization().options);
+  KernelSource source =
+      emit_source(kernel_.state()->loader, tiles, target_of(place), specialization().options);
+  // As on a GPU with one multiprocessor, on which a few programs are enough to share a block.
+  if (place == Place::Emulated)
+    for (LaunchPlan& plan : source.kernels.front().variants)
+      for (LaunchStep& step : plan.steps)
+        for (PlanExpression* sizes : {step.grid, step.block})
+          for (int axis = 0; axis < 3; ++axis) sizes[axis] = simplified(sizes[axis], 1);
+  return source;
 }
 
 std::string Launch::run_laid() {

@@ -41,6 +41,13 @@ bool add_narrow_walk(Draft& draft, Block& block);
 void add_narrow_mask(Draft& draft, Block& body);
 // Sums of zeros with a sign, loops that go down and products of warpgroups behind all other statements, in some kernels.
 void add_last_statements(Draft& draft, Block& body);
+// Totals that atomics add, short rounds, divisions by one number and masks with steps behind all
+// other statements, in some kernels.
+void add_chosen_layouts(Draft& draft, Block& body);
+// Some kernels of several programs have few elements, many programs and nothing but elements.
+void choose_few_elements(Draft& draft);
+// All statements of some of those.
+void add_plain_elements(Draft& draft, Block& body);
 // A matrix that every round reduces, changes and reduces again.
 bool add_state_loop(Draft& draft, Block& block);
 // A value of this round and of the last one, both used.

@@ -40,19 +40,24 @@ TW_ALWAYS inline f32 fmod(f32 a, f32 b) { return __builtin_fmodf(a, b); }
 TW_ALWAYS inline f64 fmod(f64 a, f64 b) { return __builtin_fmod(a, b); }
 TW_ALWAYS inline f32 divide_fast(f32 a, f32 b) { return a / b; }
 
-// Divides many numbers by one: off by at most 1.5 ulp. The scale keeps the inverse of the smallest
-// and the largest numbers in range.
+// Divides many numbers by one: off by at most 1.5 ulp. The scale, a power of two, keeps the inverse of
+// the smallest and the largest numbers in range. It comes last, also where it is 1, which compilers
+// must not know: that product is exact, so that the quotient is the same number where it is fused
+// with a sum.
 struct Divisor {
   f32 inverse, scale;
   Divisor() = default;
   explicit Divisor(f32 b) {
     const f32 size = __builtin_fabsf(b);
-    scale = size < 0x1p-64f ? 0x1p64f : size > 0x1p64f ? 0x1p-64f : 1.0f;
-    inverse = 1.0f / (b * scale);
+    f32 power = size < 0x1p-126f ? 0x1p24f : size > 0x1p126f ? 0x1p-2f : 1.0f;
+    inverse = 1.0f / (b * power);
+    asm("" : "+m"(power));
+    scale = power;
   }
-  f32 divide(f32 a) const { return a * scale * inverse; }
+  f32 divide(f32 a) const { return a * inverse * scale; }
 };
-// The same for numbers whose inverse is surely in range, as the sum of a softmax's powers is.
+// The same for numbers whose inverse is surely in range, as the sum of a softmax's powers is, and for
+// quotients that are no terms of sums.
 struct PlainDivisor {
   f32 inverse;
   PlainDivisor() = default;
