@@ -221,7 +221,7 @@ Value cospi(Call& call) {
   const Turn turn = turn_of(call, x_of(call));
   const ir::Value angle = scaled(call, turn.rest, pi);
   return turned(call, turn, call.builder().math("cos", {angle}),
-                call.semantic.negate(call.builder().math("sin", {angle})));
+                call.builder().unary(OpKind::Negate, call.builder().math("sin", {angle})));
 }
 
 // ---- x times a power of two, rounded once

@@ -50,7 +50,6 @@ constexpr Refusal refusals[] = {
     {"static", "tl.static does not exist in Triton",
      "use tl.static_assert, tl.static_print, tl.static_range or tl.constexpr"},
     {"barrier", "tl.barrier does not exist in Triton", "use tl.debug_barrier()"},
-    {"map_elementwise", "tl.map_elementwise is not supported", "call the function on the blocks"},
     {"atomic_poll", "tl.atomic_poll is not supported", "use a loop around tl.atomic_cas"},
     {"extern_elementwise", "tl.extern_elementwise is not supported", "use a libdevice function"},
     {"_experimental_descriptor_load", "tl._experimental_descriptor_load is not supported",

@@ -44,6 +44,20 @@ inline To saturate(double value) {
   return To(value);
 }
 
+// As the GPU compares: a NaN loses, a signalling one too, and -0 is below 0.
+template <class T>
+inline T larger(T a, T b) {
+  if (a != a) return b;
+  if (a == b) return __builtin_signbit(a) ? b : a;
+  return b > a ? b : a;
+}
+template <class T>
+inline T smaller(T a, T b) {
+  if (a != a) return b;
+  if (a == b) return __builtin_signbit(a) ? a : b;
+  return b < a ? b : a;
+}
+
 }  // namespace tw_emulate
 
 // ---- The C functions and their C++ overloads.
@@ -71,6 +85,19 @@ inline To saturate(double value) {
   namespace std {                                                                           \
   using ::name;                                                                             \
   using ::name##f;                                                                          \
+  }
+// What the C library has of a signalling NaN is a NaN, and which 0 of two is left to it.
+#define TW_EMULATE_EXTREME(name, as)                                          \
+  static inline double name(double x, double y) noexcept { return as(x, y); } \
+  static inline float name(float x, float y) noexcept { return as(x, y); }    \
+  static inline float name##f(float x, float y) noexcept { return as(x, y); } \
+  template <tw_emulate::Number A, tw_emulate::Number B>                       \
+  static inline double name(A x, B y) noexcept {                              \
+    return as(double(x), double(y));                                          \
+  }                                                                           \
+  namespace std {                                                             \
+  using ::name;                                                               \
+  using ::name##f;                                                            \
   }
 TW_EMULATE_UNARY(acos)
 TW_EMULATE_UNARY(acosh)
@@ -108,8 +135,8 @@ TW_EMULATE_UNARY(trunc)
 TW_EMULATE_BINARY(atan2)
 TW_EMULATE_BINARY(copysign)
 TW_EMULATE_BINARY(fdim)
-TW_EMULATE_BINARY(fmax)
-TW_EMULATE_BINARY(fmin)
+TW_EMULATE_EXTREME(fmax, tw_emulate::larger)
+TW_EMULATE_EXTREME(fmin, tw_emulate::smaller)
 TW_EMULATE_BINARY(fmod)
 TW_EMULATE_BINARY(hypot)
 TW_EMULATE_BINARY(nextafter)
@@ -117,6 +144,7 @@ TW_EMULATE_BINARY(pow)
 TW_EMULATE_BINARY(remainder)
 #undef TW_EMULATE_UNARY
 #undef TW_EMULATE_BINARY
+#undef TW_EMULATE_EXTREME
 
 extern "C" {
 double fma(double, double, double) noexcept;
@@ -195,15 +223,13 @@ extern "C" float exp10f(float) noexcept;
 template <tw_emulate::Number A, tw_emulate::Number B>
 static inline auto min(A a, B b) {
   using T = decltype(true ? a : b);
-  if constexpr (__is_same(T, float)) return __builtin_fminf(a, b);
-  else if constexpr (__is_same(T, double)) return __builtin_fmin(a, b);
+  if constexpr (__is_same(T, float) || __is_same(T, double)) return tw_emulate::smaller<T>(a, b);
   else return T(a) < T(b) ? T(a) : T(b);
 }
 template <tw_emulate::Number A, tw_emulate::Number B>
 static inline auto max(A a, B b) {
   using T = decltype(true ? a : b);
-  if constexpr (__is_same(T, float)) return __builtin_fmaxf(a, b);
-  else if constexpr (__is_same(T, double)) return __builtin_fmax(a, b);
+  if constexpr (__is_same(T, float) || __is_same(T, double)) return tw_emulate::larger<T>(a, b);
   else return T(a) < T(b) ? T(b) : T(a);
 }
 static inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -263,7 +289,9 @@ static inline void __sincosf(float x, float* s, float* c) {
   *s = __builtin_sinf(x), *c = __builtin_cosf(x);
 }
 static inline float __fdividef(float x, float y) { return x / y; }
-static inline float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
+static inline float __saturatef(float x) {
+  return tw_emulate::smaller(tw_emulate::larger(x, 0.0f), 1.0f);
+}
 static inline float __frcp_rn(float x) { return 1.0f / x; }
 static inline float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
 static inline float __frsqrt_rn(float x) { return rsqrtf(x); }
