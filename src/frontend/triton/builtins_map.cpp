@@ -76,33 +76,6 @@ class OnTiles {
   std::map<std::uint32_t, ir::Value> tiles_;
 };
 
-// ---- Groups of neighbours, which one call of the function gets
-
-// A tile as `count` ones, whose elements are neighbours in it.
-std::vector<ir::Value> apart(Call& call, ir::Value tile, std::int64_t count) {
-  if (count == 1) return {tile};
-  const ir::Type& type = call.type(tile);
-  const ir::Value pairs = call.builder().reshape(tile, {type.numel() / 2, 2});
-  const ir::Type half = type.with_shape({type.numel() / 2});
-  const ir::Op* op = call.builder().create(OpKind::Split, {pairs}, {half, half});
-  const std::vector<ir::Value> even = apart(call, op->results[0], count / 2),
-                               odd = apart(call, op->results[1], count / 2);
-  std::vector<ir::Value> out;
-  for (std::size_t i = 0; i < even.size(); ++i) out.insert(out.end(), {even[i], odd[i]});
-  return out;
-}
-
-ir::Value together(Call& call, const std::vector<ir::Value>& parts) {
-  if (parts.size() == 1) return parts[0];
-  std::vector<ir::Value> even, odd;
-  for (std::size_t i = 0; i < parts.size(); ++i) (i % 2 == 0 ? even : odd).push_back(parts[i]);
-  const ir::Value low = together(call, even), high = together(call, odd);
-  const ir::Type& type = call.type(low);
-  const ir::Value pairs =
-      call.builder().create_one(OpKind::Join, {low, high}, type.with_shape({type.numel(), 2}));
-  return call.builder().reshape(pairs, {2 * type.numel()});
-}
-
 // ---- The call
 
 std::vector<ir::Value> tiles_of(Call& call) {
@@ -143,15 +116,12 @@ Value map_elementwise(Call& call) {
   const std::int64_t pack = call.integer("pack");
   const std::vector<ir::Value> tiles = tiles_of(call);
   const ir::Type whole = call.type(tiles[0]);
-  if (pack < 1 || !std::has_single_bit(static_cast<std::uint64_t>(pack)) ||
-      whole.numel() % pack != 0)
-    call.fail(fmt::format("has pack={}, which does not divide {} elements", pack, whole.numel()),
-              "use a power of two");
+  check_pack(call, pack, whole);
   ir::Kernel& kernel = call.builder().kernel();
   ir::Region region;
   std::vector<ir::Value> parts;
   for (const ir::Value tile : tiles)
-    for (const ir::Value part : apart(call, tile, pack)) {
+    for (const ir::Value part : apart(call.semantic, tile, pack)) {
       parts.push_back(part);
       region.arguments.push_back(kernel.make_value(call.type(tile).element(), "", nullptr));
     }
@@ -170,8 +140,7 @@ Value map_elementwise(Call& call) {
   std::vector<Value> out;
   for (std::size_t i = 0; i < made.size(); i += static_cast<std::size_t>(pack)) {
     const auto first = made.begin() + static_cast<std::ptrdiff_t>(i);
-    const ir::Value all = together(call, {first, first + pack});
-    out.emplace_back(pack == 1 ? all : call.builder().reshape(all, whole.shape()));
+    out.emplace_back(together(call.semantic, {first, first + pack}, whole));
   }
   if (result.tuple() == nullptr) return out[0];
   return Value::tuple(std::move(out));
@@ -182,6 +151,43 @@ constexpr BuiltinRow map_rows[] = {
 };
 
 }  // namespace
+
+// ---- Groups of neighbours, which one call of a function gets
+
+void check_pack(Call& call, std::int64_t pack, const ir::Type& type) {
+  const bool is_power = pack > 0 && std::has_single_bit(static_cast<std::uint64_t>(pack));
+  if (!is_power || type.numel() % pack != 0)
+    call.fail(fmt::format("has pack={}, which does not divide {} elements", pack, type.numel()),
+              "use a power of two");
+}
+
+std::vector<ir::Value> apart(Semantic& semantic, ir::Value tile, std::int64_t count) {
+  if (count == 1) return {tile};
+  ir::Builder& builder = semantic.builder();
+  const ir::Type type = semantic.type(tile);
+  const ir::Value pairs = builder.reshape(tile, {type.numel() / 2, 2});
+  const ir::Type half = type.with_shape({type.numel() / 2});
+  const ir::Op* op = builder.create(OpKind::Split, {pairs}, {half, half});
+  const std::vector<ir::Value> even = apart(semantic, op->results[0], count / 2),
+                               odd = apart(semantic, op->results[1], count / 2);
+  std::vector<ir::Value> out;
+  for (std::size_t i = 0; i < even.size(); ++i) out.insert(out.end(), {even[i], odd[i]});
+  return out;
+}
+
+ir::Value together(Semantic& semantic, const std::vector<ir::Value>& parts, const ir::Type& shape) {
+  if (parts.size() == 1) {
+    const bool is_whole = same_shape(semantic.type(parts[0]), shape);
+    return is_whole ? parts[0] : semantic.builder().reshape(parts[0], shape.shape());
+  }
+  std::vector<ir::Value> even, odd;
+  for (std::size_t i = 0; i < parts.size(); ++i) (i % 2 == 0 ? even : odd).push_back(parts[i]);
+  const ir::Type half = shape.with_shape({shape.numel() / 2});
+  const ir::Value low = together(semantic, even, half), high = together(semantic, odd, half);
+  const ir::Value pairs = semantic.builder().create_one(
+      OpKind::Join, {low, high}, semantic.type(low).with_shape({shape.numel() / 2, 2}));
+  return semantic.builder().reshape(pairs, shape.shape());
+}
 
 std::span<const BuiltinRow> map_builtins() { return map_rows; }
 

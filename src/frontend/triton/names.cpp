@@ -100,6 +100,7 @@ std::optional<Value> constant_named(std::string_view full_name) {
   if (!starts_with(full_name, language_prefix)) return {};
   const std::string_view name = full_name.substr(full_name.rfind('.') + 1);
   if (name == "TRITON_MAX_TENSOR_NUMEL") return Value::integer(1048576);
+  if (name == "CONSTEXPR_0") return Value::integer(0);
   // Users write the long names; pi32_t and int_ are no types of tl.
   if (const std::optional<DType> dtype = dtype_named(name))
     if (starts_with(triton_name(*dtype), "fp") ? !starts_with(name, "fp") : name != "bf16")

@@ -116,6 +116,8 @@ TW_EMULATE_UNARY(exp2)
 TW_EMULATE_UNARY(expm1)
 TW_EMULATE_UNARY(fabs)
 TW_EMULATE_UNARY(floor)
+TW_EMULATE_UNARY(j0)
+TW_EMULATE_UNARY(j1)
 TW_EMULATE_UNARY(lgamma)
 TW_EMULATE_UNARY(log)
 TW_EMULATE_UNARY(log10)
@@ -132,6 +134,8 @@ TW_EMULATE_UNARY(tan)
 TW_EMULATE_UNARY(tanh)
 TW_EMULATE_UNARY(tgamma)
 TW_EMULATE_UNARY(trunc)
+TW_EMULATE_UNARY(y0)
+TW_EMULATE_UNARY(y1)
 TW_EMULATE_BINARY(atan2)
 TW_EMULATE_BINARY(copysign)
 TW_EMULATE_BINARY(fdim)
@@ -143,6 +147,37 @@ TW_EMULATE_BINARY(nextafter)
 TW_EMULATE_BINARY(pow)
 TW_EMULATE_BINARY(remainder)
 #undef TW_EMULATE_UNARY
+// The modified Bessel function of the first kind: its series, whose terms have one sign, and far from
+// 0 its expansion by 1 / x.
+namespace tw_emulate {
+inline double bessel_i(int order, double x) {
+  const double a = __builtin_fabs(x);
+  double sum = order == 0 ? 1 : a / 2;
+  if (a < 25) {
+    double term = sum;
+    for (int k = 1; term > 1e-17 * sum; ++k) {
+      term *= a * a / 4 / (double(k) * (k + order));
+      sum += term;
+    }
+  } else if (a < 1500) {
+    double term = 1;
+    sum = 1;
+    for (int k = 1; k < 40 && __builtin_fabs(term) > 1e-17; ++k) {
+      term *= ((2 * k - 1) * (2 * k - 1) - 4 * order) / (8.0 * k * a);
+      sum += term;
+    }
+    const double power = __builtin_exp(a / 2);
+    sum = power / __builtin_sqrt(6.283185307179586 * a) * sum * power;
+  } else {
+    sum = a * __builtin_inf();
+  }
+  return order == 1 && x < 0 ? -sum : sum;
+}
+}  // namespace tw_emulate
+static inline double cyl_bessel_i0(double x) noexcept { return tw_emulate::bessel_i(0, x); }
+static inline double cyl_bessel_i1(double x) noexcept { return tw_emulate::bessel_i(1, x); }
+static inline float cyl_bessel_i0f(float x) noexcept { return float(tw_emulate::bessel_i(0, x)); }
+static inline float cyl_bessel_i1f(float x) noexcept { return float(tw_emulate::bessel_i(1, x)); }
 #undef TW_EMULATE_BINARY
 #undef TW_EMULATE_EXTREME
 
