@@ -35,6 +35,8 @@ namespace {
 constexpr std::string_view passes[] = {
     "spread_hints",
     "merge_inductions",
+    // Before products take in the signs of their constants.
+    "negate_differences",
     // Equal things look equal, and loops hold only what changes in them.
     "canonicalize",
     "eliminate_common_subexpressions",

@@ -68,7 +68,7 @@ const std::vector<OpFacts>& table() {
 }
 
 constexpr MathFacts math_functions[] = {
-#define FN(name, operands, meaning) {#name, operands, meaning},
+#define FN(name, operands, zero, meaning) {#name, operands, ZeroOfMath::zero, meaning},
 #include "ir/math.def"
 #undef FN
 };

@@ -171,9 +171,11 @@ SyncOp sync_op(OpKind kind);
 CheckOp check_op(OpKind kind);
 
 // The functions of the `math` op.
+enum class ZeroOfMath : std::uint8_t { Hidden, Kept, Shown };
 struct MathFacts {
   std::string_view name;
   int operands;
+  ZeroOfMath zero;
   std::string_view meaning;
 };
 std::span<const MathFacts> all_math_functions();

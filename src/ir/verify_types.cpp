@@ -91,8 +91,8 @@ class ElementTypes : TypeRules {
       case ElementwiseOp::Math:
         return check_math();
       case ElementwiseOp::InlineAsm:
-        return require(is_number(result()) && !op_.operands.empty() && op_.operands.size() <= 3,
-                       "1 to 3 operands must give a number");
+        return require(is_number(result()) && !op_.operands.empty() && op_.operands.size() < 16,
+                       "1 to 15 operands must give a number");
       case ElementwiseOp::Compare:
         return check_compare();
       case ElementwiseOp::Select:

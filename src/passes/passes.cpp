@@ -28,6 +28,7 @@
 #include "passes/load_ahead.h"
 #include "passes/load_before_branches.h"
 #include "passes/merge_inductions.h"
+#include "passes/negate_differences.h"
 #include "passes/note_ranges.h"
 #include "passes/persist_programs.h"
 #include "passes/pipeline_loops.h"
@@ -93,6 +94,8 @@ constexpr PassEntry passes[] = {
      {Feature::Threads}},
     {"merge_inductions", merge_inductions,
      "makes carried numbers that grow as the loop's index does the index"},
+    {"negate_differences", negate_differences,
+     "makes `0 - x` a negation where nobody sees the sign of a zero"},
     {"note_ranges", note_ranges,
      "notes between which numbers divisors and arguments of functions lie"},
     {"pipeline_loops",

@@ -227,14 +227,44 @@ def k(x, y, PACK: tl.constexpr):
             "tilewright: kernel 'k' holds inline PTX (tl.inline_asm_elementwise), which NVIDIA "
             "GPUs alone run; write it with tl functions to emulate it\n");
   EXPECT_THAT(run(text, given, "interpret").error, HasSubstr("is run by NVIDIA GPUs alone"));
-  EXPECT_THAT(run(text, {"x=ones:f32[32]", "y=zeros:f32[32]", "PACK=4"}).error,
-              HasSubstr("tl.inline_asm_elementwise has pack=4, which is not supported"));
+  EXPECT_THAT(
+      run(text, {"x=ones:f32[32]", "y=zeros:f32[32]", "PACK=4"}).error,
+      HasSubstr("tl.inline_asm_elementwise has the constraints '=r,r,f', but 4 results and 8 "
+                "arguments"));
   const CommandResult cuda =
       tilewright_command({"compile", folder_.path() + "/k.py:k", "--signature", "*fp32, *fp32, 1",
                           "--target", "sm_90a", "--emit", "cuda"});
   EXPECT_THAT(cuda.output + cuda.error,
               HasSubstr("asm(\"{ .reg .f32 t; mul.f32 t, %1, %2; ex2.approx.f32 %0, t; }\" : "
                         "\"=r\"(result) : \"r\"(__float_as_uint(a)), \"f\"(b));"));
+}
+
+// Four short elements share a register, and each register that is made is a call.
+TEST_F(Source, InlinePtxOfNeighboursAndWithSeveralResults) {
+  const std::string text = R"(
+@triton.jit
+def k(x, h, y, z):
+    i = tl.arange(0, 128)
+    v = tl.load(x + i)
+    w = tl.load(h + i)
+    bytes, doubled = tl.inline_asm_elementwise("""{
+        xor.b32 $0, $3, 0x01010101;
+        add.f16x2 $1, $4, $4;
+        add.f16x2 $2, $5, $5;
+    }""", "=&r,=&r,=&r,r,r,r", [v, w], dtype=(tl.int8, tl.float16), is_pure=True, pack=4)
+    tl.store(y + i, bytes)
+    tl.store(z + i, doubled)
+)";
+  write("k.py", text);
+  const std::vector<std::string> command = {"compile",     folder_.path() + "/k.py:k",
+                                            "--signature", "*i8, *fp16, *i8, *fp16",
+                                            "--target",    "sm_90a"};
+  std::vector<std::string> as_text = command;
+  as_text.insert(as_text.end(), {"--emit", "cuda"});
+  const CommandResult cuda = tilewright_command(as_text);
+  EXPECT_THAT(cuda.output + cuda.error,
+              HasSubstr(": \"=&r\"(result0), \"=&r\"(result1), \"=&r\"(result2) : \"r\"(a), "
+                        "\"r\"(b), \"r\"(c));\n  return result1;"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "codegen/cuda/inline_asm.h"
 
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,8 @@ std::string asm_literal(std::string_view text) {
 
 std::string_view register_type(char constraint) {
   switch (constraint) {
+    case 'h':
+      return "unsigned short";
     case 'r':
       return "unsigned";
     case 'f':
@@ -40,8 +43,10 @@ std::string_view register_type(char constraint) {
   }
 }
 
-// A value in a register of this constraint, and back.
+// A value in a register of this constraint, and back. Floats of 16 bits are structures around them.
 std::string to_register(char constraint, const ir::Type& type, const std::string& value) {
+  if (type.is_float() && constraint == 'h')
+    return fmt::format("tw::bit_cast<unsigned short>({})", value);
   if (type.is_float() && constraint == 'r') return fmt::format("__float_as_uint({})", value);
   if (type.is_float() && constraint == 'l') return fmt::format("__double_as_longlong({})", value);
   if (!type.is_float() && constraint == 'f') return fmt::format("__uint_as_float({})", value);
@@ -49,30 +54,56 @@ std::string to_register(char constraint, const ir::Type& type, const std::string
   return value;
 }
 
-std::string from_register(char constraint, const ir::Type& type) {
-  if (type.is_float() && constraint == 'r') return "__uint_as_float(result)";
-  if (type.is_float() && constraint == 'l') return "__longlong_as_double(result)";
-  if (!type.is_float() && constraint == 'f') return "__float_as_uint(result)";
-  if (!type.is_float() && constraint == 'd') return "__double_as_longlong(result)";
-  return "result";
+std::string from_register(char constraint, const ir::Type& type, const std::string& value) {
+  if (type.is_float() && constraint == 'h')
+    return fmt::format("tw::bit_cast<{}>({})", type_text(type), value);
+  if (type.is_float() && constraint == 'r') return fmt::format("__uint_as_float({})", value);
+  if (type.is_float() && constraint == 'l') return fmt::format("__longlong_as_double({})", value);
+  if (!type.is_float() && constraint == 'f') return fmt::format("__float_as_uint({})", value);
+  if (!type.is_float() && constraint == 'd') return fmt::format("__double_as_longlong({})", value);
+  return value;
 }
 
+// "rr&*r" as {"r", "r&*", "r"}: & is written before all is read, * is what the kernel asks for.
+std::vector<std::string> constraints_of(std::string_view text) {
+  std::vector<std::string> out;
+  for (const char c : text) {
+    if (c == '&' || c == '*') out.back() += c;
+    else out.emplace_back(1, c);
+  }
+  return out;
+}
+
+// Registers that the kernel has no use for are made and left.
 std::string function_of(const ir::Kernel& kernel, const ir::Op& op) {
-  const std::string_view constraints = op.text("constraints");
-  std::string parameters, inputs;
+  const std::vector<std::string> constraints = constraints_of(op.text("constraints"));
+  const std::size_t made = constraints.size() - op.operands.size();
+  std::size_t wanted = 0;
+  for (std::size_t i = 0; i < made; ++i)
+    if (constraints[i].back() == '*') wanted = i;
+  std::string parameters, inputs, variables, outputs;
+  for (std::size_t i = 0; i < made; ++i) {
+    const std::string name = made == 1 ? "result" : fmt::format("result{}", i);
+    variables += fmt::format("  {} {};\n", register_type(constraints[i][0]), name);
+    outputs += fmt::format("{}\"={}{}\"({})", i == 0 ? "" : ", ",
+                           constraints[i].find('&') != std::string::npos ? "&" : "",
+                           constraints[i][0], name);
+  }
   for (std::size_t i = 0; i < op.operands.size(); ++i) {
     const ir::Type type = kernel.type(op.operands[i]).element();
     const std::string name(1, static_cast<char>('a' + i));
+    const char constraint = constraints[made + i][0];
     parameters += fmt::format("{}{} {}", i == 0 ? "" : ", ", type_text(type), name);
-    inputs += fmt::format("{}\"{}\"({})", i == 0 ? "" : ", ", constraints[i + 1],
-                          to_register(constraints[i + 1], type, name));
+    inputs += fmt::format("{}\"{}\"({})", i == 0 ? "" : ", ", constraint,
+                          to_register(constraint, type, name));
   }
   const ir::Type result = kernel.type(op.result()).element();
+  const std::string value = made == 1 ? "result" : fmt::format("result{}", wanted);
   return fmt::format(
-      "__device__ __forceinline__ {} {}({}) {{\n  {} result;\n  asm({} : \"={}\"(result) : {});\n"
+      "__device__ __forceinline__ {} {}({}) {{\n{}  asm({} : {} : {});\n"
       "  return {};\n}}\n\n",
-      type_text(result), op.text("function"), parameters, register_type(constraints[0]),
-      asm_literal(op.text("asm")), constraints[0], inputs, from_register(constraints[0], result));
+      type_text(result), op.text("function"), parameters, variables, asm_literal(op.text("asm")),
+      outputs, inputs, from_register(constraints[wanted][0], result, value));
 }
 
 }  // namespace

@@ -30,6 +30,12 @@ bool is_triton_jit(const std::string& name) {
          name == "jit";
 }
 
+// A function of the user's that knows what to tune makes a decorator: @tuned()
+bool is_given_nothing(const Decorator& decorator) {
+  const Call* call = decorator.call;
+  return call != nullptr && call->arguments.empty() && call->keywords.empty();
+}
+
 void sort_out(Decorator& decorator) {
   const std::string last = last_part(decorator.name);
   const bool from_triton = decorator.name.starts_with("triton.");
@@ -41,7 +47,7 @@ void sort_out(Decorator& decorator) {
     decorator.kind = Decorator::Kind::Autotune;
   } else if (from_triton && last == "constexpr_function") {
     decorator.kind = Decorator::Kind::ConstexprFunction;
-  } else if (last.ends_with("autotune") || last == "libtuner") {
+  } else if ((last.ends_with("autotune") && !is_given_nothing(decorator)) || last == "libtuner") {
     decorator.kind = Decorator::Kind::Autotune;
     decorator.note = fmt::format("'{}' is read as triton.autotune", decorator.name);
   } else {

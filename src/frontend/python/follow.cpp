@@ -15,6 +15,19 @@ bool is_reference(const Node* node) {
   return is<Name>(node);
 }
 
+// By the last name of what decorates it.
+bool is_jit(const Node* decorator) {
+  const auto* call = cast_if<Call>(decorator);
+  const std::string name = dotted_name(call == nullptr ? decorator : call->function);
+  return name == "jit" || name.ends_with(".jit");
+}
+
+bool is_kernel(const Binding& function) {
+  const auto& decorators = cast<FunctionDef>(function.node).decorators;
+  return std::any_of(function.wrappers.begin(), function.wrappers.end(), is_jit) ||
+         std::any_of(decorators.begin(), decorators.end(), is_jit);
+}
+
 }  // namespace
 
 Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name,
@@ -30,7 +43,7 @@ Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name,
       binding.kind = Binding::Kind::Class;
       return binding;
     case Definition::Form::Value:
-      return follow_value(module, definition);
+      return follow_value(module, name, definition);
     case Definition::Form::Import:
       return import_module(module, definition.module, 0);
     case Definition::Form::ImportFrom:
@@ -45,7 +58,8 @@ Binding ModuleLoader::follow(const LoadedModule& module, std::string_view name,
 
 // `exp = tl.exp` is followed; `f = triton.jit(f)` is the function f; anything else is a constant.
 // Names mean what they did when the statement ran.
-Binding ModuleLoader::follow_value(const LoadedModule& module, const Definition& definition) {
+Binding ModuleLoader::follow_value(const LoadedModule& module, std::string_view name,
+                                   const Definition& definition) {
   const Node* value = definition.node;
   const Moment then{&module, definition.statement};
   if (is_reference(value)) {
@@ -54,7 +68,7 @@ Binding ModuleLoader::follow_value(const LoadedModule& module, const Definition&
     if (!opaque_member) return binding;
   }
   if (const auto* call = cast_if<Call>(value)) {
-    Binding binding = wrapped_function(module, *call, then);
+    Binding binding = wrapped_function(module, *call, then, name);
     if (binding) return binding;
   }
   Binding binding;
@@ -77,17 +91,24 @@ Binding ModuleLoader::follow_expression(const LoadedModule& module, const Node* 
   return binding;
 }
 
-// triton.jit(f), triton.heuristics({...})(f), libentry()(triton.jit(f))
+// triton.jit(f), triton.heuristics({...})(f), libentry()(triton.jit(f)); and whatever makes a
+// kernel of a kernel under its own name, `f = tuned()(f)`.
 Binding ModuleLoader::wrapped_function(const LoadedModule& module, const Call& call,
-                                       const Moment& moment) {
+                                       const Moment& moment, std::string_view name) {
   Binding inner;
-  const bool one_argument = call.arguments.size() == 1 && call.keywords.empty();
-  if (!one_argument || !is_wrapper(module, call.function, moment)) return inner;
+  if (call.arguments.size() != 1 || !call.keywords.empty()) return inner;
   const Node* argument = call.arguments[0];
+  const auto* reference = cast_if<Name>(argument);
+  const bool is_its_own = reference != nullptr && reference->id == name;
+  const bool wraps = is_wrapper(module, call.function, moment);
+  if (!wraps && !is_its_own) return inner;
   if (const auto* nested = cast_if<Call>(argument))
-    inner = wrapped_function(module, *nested, moment);
+    inner = wrapped_function(module, *nested, moment, name);
   else if (is_reference(argument)) inner = follow_expression(module, argument, moment);
-  if (inner.kind != Binding::Kind::Function) return {};
+  // A builtin of Triton's is called at compile time as it is.
+  const bool is_marked = dotted_name(call.function).ends_with("constexpr_function");
+  if (is_marked && inner.kind == Binding::Kind::External) return inner;
+  if (inner.kind != Binding::Kind::Function || (!wraps && !is_kernel(inner))) return {};
   inner.wrappers.insert(inner.wrappers.begin(), call.function);
   inner.wrapper_moments.insert(inner.wrapper_moments.begin(), moment);
   return inner;
@@ -97,8 +118,9 @@ Binding ModuleLoader::wrapped_function(const LoadedModule& module, const Call& c
 // decorators share.
 bool ModuleLoader::is_wrapper(const LoadedModule& module, const Node* callee,
                               const Moment& moment) {
-  static constexpr std::array<std::string_view, 6> known = {
-      "autotune", "fla_cache_autotune", "heuristics", "jit", "libentry", "libtuner"};
+  static constexpr std::array<std::string_view, 7> known = {
+      "autotune", "constexpr_function", "fla_cache_autotune", "heuristics", "jit", "libentry",
+      "libtuner"};
   const auto* call = cast_if<Call>(callee);
   std::string name = dotted_name(call == nullptr ? callee : call->function);
   const Binding binding =

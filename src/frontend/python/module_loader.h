@@ -92,9 +92,11 @@ class ModuleLoader {
   Binding choose(const LoadedModule& module, std::string_view name, const Moment& moment);
   std::optional<bool> was_made(const LoadedModule& module, const Definition& definition) const;
   Binding follow(const LoadedModule& module, std::string_view name, const Definition& definition);
-  Binding follow_value(const LoadedModule& module, const Definition& definition);
+  Binding follow_value(const LoadedModule& module, std::string_view name,
+                       const Definition& definition);
   Binding follow_expression(const LoadedModule& module, const Node* node, const Moment& moment);
-  Binding wrapped_function(const LoadedModule& module, const Call& call, const Moment& moment);
+  Binding wrapped_function(const LoadedModule& module, const Call& call, const Moment& moment,
+                           std::string_view name);
   bool is_wrapper(const LoadedModule& module, const Node* callee, const Moment& moment);
   Binding follow_star_imports(const LoadedModule& module, std::string_view name);
   Binding import_module(const LoadedModule& from, std::string_view dotted, int level);

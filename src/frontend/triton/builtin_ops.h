@@ -12,6 +12,8 @@
 
 namespace tilewright::triton {
 
+class Call;
+
 // ---- Values
 
 // The two-sided functions of tl.maximum and tl.minimum on operands of one type and shape.
@@ -22,6 +24,15 @@ ir::Value lift_bfloat16(Semantic& semantic, ir::Value value);  // bfloat16 becom
 ir::Value reshape(Semantic& semantic, ir::Value value, const std::vector<std::int64_t>& shape);
 // The value of a tile that has one element.
 ir::Value scalar_of(Semantic& semantic, ir::Value value);
+
+// ---- Groups of neighbours, which one call of a function gets
+
+// Throws Mistake where a group is no power of two, or no part of a tile of this type.
+void check_pack(Call& call, std::int64_t pack, const ir::Type& type);
+// A tile as `count` smaller ones: element i of part k is element i * count + k of the tile.
+std::vector<ir::Value> apart(Semantic& semantic, ir::Value tile, std::int64_t count);
+// The other way round, in the shape of `shape`.
+ir::Value together(Semantic& semantic, const std::vector<ir::Value>& parts, const ir::Type& shape);
 
 // ---- Reductions and scans
 

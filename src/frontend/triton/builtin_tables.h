@@ -20,6 +20,7 @@ std::span<const BuiltinRow> dot_builtins();        // dot, dot_scaled
 std::span<const BuiltinRow> random_builtins();     // rand, philox
 std::span<const BuiltinRow> debug_builtins();      // static_assert, device_print, hints
 std::span<const BuiltinRow> asm_builtins();        // inline_asm_elementwise
+std::span<const BuiltinRow> map_builtins();        // map_elementwise
 std::span<const BuiltinRow> type_builtins();       // dtype(...), pointer_type(...), constexpr(...)
 std::span<const BuiltinRow> libdevice_builtins();  // everything of libdevice
 std::span<const BuiltinRow> python_builtins();     // len, min, isinstance

@@ -41,7 +41,7 @@ const Family& language() {
       make_family("triton.language", "tl.",
                   {create_builtins(), shape_builtins(), memory_builtins(), block_builtins(),
                    atomic_builtins(), math_builtins(), reduce_builtins(), sort_builtins(),
-                   dot_builtins(), random_builtins(), debug_builtins(), asm_builtins(), type_builtins()});
+                   dot_builtins(), random_builtins(), debug_builtins(), asm_builtins(), map_builtins(), type_builtins()});
   return family;
 }
 

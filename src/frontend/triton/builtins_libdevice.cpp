@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // frontend/triton/builtins_libdevice.cpp — the functions of libdevice, by the names Triton gives
 // them.
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "frontend/triton/builtin_ops.h"
@@ -221,7 +223,7 @@ Value cospi(Call& call) {
   const Turn turn = turn_of(call, x_of(call));
   const ir::Value angle = scaled(call, turn.rest, pi);
   return turned(call, turn, call.builder().math("cos", {angle}),
-                call.semantic.negate(call.builder().math("sin", {angle})));
+                call.builder().unary(OpKind::Negate, call.builder().math("sin", {angle})));
 }
 
 // ---- x times a power of two, rounded once
@@ -293,6 +295,129 @@ Value ffs(Call& call) {
   return builder.binary(OpKind::Subtract, width, zeros);
 }
 
+// x - y where that is above 0, else 0.
+Value positive_difference(Call& call) {
+  const auto [x, y] = both_of(call);
+  ir::Builder& builder = call.builder();
+  const ir::Value zero = builder.constant(call.type(x), 0.0);
+  return builder.select(builder.compare("le", x, y), zero, builder.binary(OpKind::Subtract, x, y));
+}
+
+std::pair<ir::Value, ir::Value> words_of(Call& call) {
+  const auto [x, y] =
+      call.semantic.operands(call.tensor("x"), call.tensor("y"), call.name, Literals::Strong);
+  if (!call.type(x).is_int() || bits_of(call.type(x)) != 32)
+    call.fail(fmt::format("takes integers of 32 bits, not {}", text_of(call.type(x))));
+  return {x, y};
+}
+
+// The mean of two integers without a carry, rounded down or up.
+template <bool is_up>
+Value mean(Call& call) {
+  const auto [x, y] = words_of(call);
+  ir::Builder& builder = call.builder();
+  const ir::Value half = builder.binary(OpKind::ShiftRight, builder.binary(OpKind::Xor, x, y),
+                                        builder.constant(call.type(x), std::int64_t{1}));
+  return is_up ? builder.binary(OpKind::Subtract, builder.binary(OpKind::Or, x, y), half)
+               : builder.binary(OpKind::Add, builder.binary(OpKind::And, x, y), half);
+}
+
+// |x - y| + z
+Value absolute_differences(Call& call) {
+  Semantic& s = call.semantic;
+  auto [x, y] = words_of(call);
+  ir::Value z = s.cast(call.tensor("z"), call.type(x).element());
+  std::tie(x, z) = s.broadcast(x, z);
+  std::tie(x, y) = s.broadcast(x, y);
+  ir::Builder& builder = call.builder();
+  const ir::Value most = builder.binary(OpKind::Maximum, x, y),
+                  least = builder.binary(OpKind::Minimum, x, y);
+  return builder.binary(OpKind::Add, builder.binary(OpKind::Subtract, most, least), z);
+}
+
+// The lowest bit becomes the highest one: neighbouring bits change places, then pairs of them, ...
+Value reversed_bits(Call& call) {
+  const ir::Value x = integer_of(call);
+  ir::Builder& builder = call.builder();
+  const ir::Type& type = call.type(x);
+  const DType wide = bits_of(type) == 64 ? u64 : u32;
+  ir::Value bits = builder.bitcast(x, wide);
+  for (int by = 1; by < bits_of(type); by *= 2) {
+    const std::uint64_t low = ~std::uint64_t{0} / ((std::uint64_t{1} << by) + 1);
+    const auto cut = static_cast<std::int64_t>(wide == u64 ? low : low & 0xffffffffu);
+    const ir::Value mask = builder.constant(call.type(bits), cut),
+                    shift = builder.constant(call.type(bits), std::int64_t{by});
+    const ir::Value down =
+        builder.binary(OpKind::And, builder.binary(OpKind::ShiftRight, bits, shift), mask);
+    const ir::Value up =
+        builder.binary(OpKind::ShiftLeft, builder.binary(OpKind::And, bits, mask), shift);
+    bits = builder.binary(OpKind::Or, down, up);
+  }
+  return builder.bitcast(bits, type.dtype);
+}
+
+// The upper or lower half of a float64 as an int32.
+template <int from>
+Value half_of_bits(Call& call) {
+  ir::Builder& builder = call.builder();
+  const ir::Value bits =
+      builder.bitcast(call.semantic.cast(call.tensor("x"), ir::Type::scalar(f64)), i64);
+  const ir::Value by = builder.constant(call.type(bits), std::int64_t{from});
+  return builder.cast(builder.binary(OpKind::ShiftRight, bits, by), i32);
+}
+Value of_halves(Call& call) {
+  ir::Builder& builder = call.builder();
+  const auto [high, low] = words_of(call);
+  const ir::Value upper = builder.cast(high, i64),
+                  lower = builder.cast(builder.cast(low, u32), i64);
+  const ir::Value by = builder.constant(call.type(upper), std::int64_t{32});
+  return builder.bitcast(
+      builder.binary(OpKind::Or, builder.binary(OpKind::ShiftLeft, upper, by), lower), f64);
+}
+
+// ---- Integrals of the normal distribution, in float64
+
+// The probability that a normal number is at most x.
+Value normcdf(Call& call) {
+  const ir::Value x = x_of(call);
+  const ir::Value root = scaled(call, call.builder().cast(x, f64), -0.7071067811865476);
+  const ir::Value both = call.builder().math("erfc", {root});
+  return call.builder().cast(scaled(call, both, 0.5), call.type(x).dtype);
+}
+
+// exp(x * x) * erfc(x), whose factors leave the numbers at 26: from there on an expansion by 1 / x.
+// What a square loses when it is rounded counts as often as the square is large.
+Value erfcx(Call& call) {
+  ir::Builder& builder = call.builder();
+  const ir::Value given = x_of(call), x = builder.cast(given, f64);
+  const ir::Type type = call.type(x);
+  const auto number = [&](double value) { return builder.constant(type, value); };
+  const auto made = [&](OpKind kind, ir::Value a, ir::Value b) {
+    return builder.binary(kind, a, b);
+  };
+  const auto fma = [&](ir::Value a, ir::Value b, ir::Value c) {
+    return builder.create_one(OpKind::Fma, {a, b, c}, type);
+  };
+  const ir::Value square = made(OpKind::Multiply, x, x);
+  const ir::Value lost = fma(x, x, builder.unary(OpKind::Negate, square));
+  const ir::Value power = builder.math("exp", {square});
+  const ir::Value near =
+      made(OpKind::Multiply, made(OpKind::Multiply, power, builder.math("erfc", {x})),
+           made(OpKind::Add, lost, number(1)));
+  const ir::Value inverse = exact_quotient(call, number(0.5), square);  // 1 / (2 x x)
+  ir::Value series = number(10395);                                     // 1 - h + 3 h^2 - 15 h^3 ..
+  for (const double factor : {-945.0, 105.0, -15.0, 3.0, -1.0, 1.0})
+    series = fma(series, inverse, number(factor));
+  const ir::Value far =
+      exact_quotient(call, made(OpKind::Multiply, series, number(0.5641895835477563)), x);
+  const ir::Value is_far = builder.compare("gt", x, number(26));
+  // There the first factor is infinite, and what it lost is no number.
+  const ir::Value below = builder.compare("lt", x, number(-26.7));
+  const ir::Value inside =
+      builder.select(below, number(std::numeric_limits<double>::infinity()), near);
+  return builder.cast(builder.select(is_far, far, inside), call.type(given).dtype);
+}
+
 template <DType from, DType to>
 Value as_bits(Call& call) {
   const ir::Value x = call.semantic.cast(call.tensor("x"), ir::Type::scalar(from));
@@ -306,6 +431,18 @@ Value convert(Call& call) {
 template <DType to>
 Value convert_nearest(Call& call) {
   return call.semantic.cast(call.builder().math("rint", {x_of(call)}), ir::Type::scalar(to));
+}
+
+template <DType to>
+Value convert_down(Call& call) {
+  return call.semantic.cast(call.builder().math("floor", {x_of(call)}), ir::Type::scalar(to));
+}
+template <DType to>
+Value convert_up(Call& call) {
+  return call.semantic.cast(call.builder().math("ceil", {x_of(call)}), ir::Type::scalar(to));
+}
+Value convert_toward_zero(Call& call) {
+  return call.semantic.cast(x_of(call), ir::Type::scalar(f32), false, "rtz");
 }
 
 constexpr BuiltinRow libdevice_rows[] = {
@@ -342,6 +479,14 @@ constexpr BuiltinRow libdevice_rows[] = {
     {"erfinv", "x", unary},
     {"lgamma", "x", unary},
     {"tgamma", "x", unary},
+    {"j0", "x", unary},
+    {"j1", "x", unary},
+    {"y0", "x", unary},
+    {"y1", "x", unary},
+    {"cyl_bessel_i0", "x", unary},
+    {"cyl_bessel_i1", "x", unary},
+    {"erfcx", "x", erfcx},
+    {"normcdf", "x", normcdf},
     {"pow", "x, y", pow},
     {"hypot", "x, y", binary},
     {"copysign", "x, y", binary},
@@ -376,6 +521,14 @@ constexpr BuiltinRow libdevice_rows[] = {
     {"div_rn", "x, y", div_rn},
     {"div_rz", "x, y", div_rz},
     {"rcp_rn", "x", rcp},
+    {"fdim", "x, y", positive_difference},
+    {"hadd", "x, y", mean<false>},
+    {"rhadd", "x, y", mean<true>},
+    {"sad", "x, y, z", absolute_differences},
+    {"brev", "x", reversed_bits},
+    {"double2hiint", "x", half_of_bits<32>},
+    {"double2loint", "x", half_of_bits<0>},
+    {"hiloint2double", "x, y", of_halves},
     {"saturatef", "x", saturate},
     {"mulhi", "x, y", mulhi},
     {"clz", "x", count_bits},
@@ -405,6 +558,22 @@ constexpr BuiltinRow libdevice_rows[] = {
     {"float2ll_rz", "x", convert<i64>},
     {"double2int_rn", "x", convert_nearest<i32>},
     {"double2int_rz", "x", convert<i32>},
+    {"float2int_rd", "x", convert_down<i32>},
+    {"float2int_ru", "x", convert_up<i32>},
+    {"float2ll_rd", "x", convert_down<i64>},
+    {"float2ll_ru", "x", convert_up<i64>},
+    {"double2int_rd", "x", convert_down<i32>},
+    {"double2int_ru", "x", convert_up<i32>},
+    {"double2ll_rn", "x", convert_nearest<i64>},
+    {"double2ll_rz", "x", convert<i64>},
+    {"double2ll_rd", "x", convert_down<i64>},
+    {"double2ll_ru", "x", convert_up<i64>},
+    {"double2float_rn", "x", convert<f32>},
+    {"double2float_rz", "x", convert_toward_zero},
+    {"uint2double_rn", "x", convert<f64>},
+    {"ll2double_rn", "x", convert<f64>},
+    {"ull2double_rn", "x", convert<f64>},
+    {"ull2float_rn", "x", convert<f32>},
     {"int2float_rn", "x", convert<f32>},
     {"uint2float_rn", "x", convert<f32>},
     {"ll2float_rn", "x", convert<f32>},

@@ -50,7 +50,6 @@ constexpr Refusal refusals[] = {
     {"static", "tl.static does not exist in Triton",
      "use tl.static_assert, tl.static_print, tl.static_range or tl.constexpr"},
     {"barrier", "tl.barrier does not exist in Triton", "use tl.debug_barrier()"},
-    {"map_elementwise", "tl.map_elementwise is not supported", "call the function on the blocks"},
     {"atomic_poll", "tl.atomic_poll is not supported", "use a loop around tl.atomic_cas"},
     {"extern_elementwise", "tl.extern_elementwise is not supported", "use a libdevice function"},
     {"_experimental_descriptor_load", "tl._experimental_descriptor_load is not supported",
@@ -101,6 +100,7 @@ std::optional<Value> constant_named(std::string_view full_name) {
   if (!starts_with(full_name, language_prefix)) return {};
   const std::string_view name = full_name.substr(full_name.rfind('.') + 1);
   if (name == "TRITON_MAX_TENSOR_NUMEL") return Value::integer(1048576);
+  if (name == "CONSTEXPR_0") return Value::integer(0);
   // Users write the long names; pi32_t and int_ are no types of tl.
   if (const std::optional<DType> dtype = dtype_named(name))
     if (starts_with(triton_name(*dtype), "fp") ? !starts_with(name, "fp") : name != "bf16")

@@ -132,8 +132,7 @@ Value Semantic::binary(BinaryOperator op, const Value& a, const Value& b) {
 bool Semantic::fills_otherwise(const Value& a, const Value& b, const ir::Type& operand) const {
   const Value& first = a.is_tensor() ? a : b;
   const bool has_sign = is_signed(type(*first.get_if<ir::Value>()).dtype);
-  return has_sign != is_signed(operand.dtype) && !operand.is_bool() &&
-         (has_sign || !a.is_tensor());
+  return has_sign != is_signed(operand.dtype) && !operand.is_bool() && (has_sign || !a.is_tensor());
 }
 
 Value Semantic::add_pointer(BinaryOperator op, const Value& a, const Value& b) {
@@ -220,7 +219,8 @@ Value Semantic::materialize(const Value& value) {
 
 ir::Value Semantic::constant(const Value& number, DType dtype) {
   const ir::Type scalar = ir::Type::scalar(dtype);
-  if (is_floating(dtype)) return builder_.constant(scalar, *number_of(number));
+  // A constant that equals 0 is +0, as in Triton.
+  if (is_floating(dtype)) return builder_.constant(scalar, *number_of(number) + 0.0);
   if (dtype == b1) return builder_.constant(scalar, std::int64_t{truth(number)});
   const std::optional<Int128> integer = integer_of(number);
   const Int128 value = integer ? *integer : static_cast<Int128>(*number_of(number));

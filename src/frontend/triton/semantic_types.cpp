@@ -193,8 +193,11 @@ ir::Value Semantic::arithmetic(OpKind kind, ir::Value a, ir::Value b) {
   return builder_.cast(wide, b1);
 }
 
+// Of floats it is 0 - value, as Triton has it: of 0 that is 0 and not -0.
 ir::Value Semantic::negate(ir::Value value) {
-  return type(value).is_bool() ? value : builder_.unary(OpKind::Negate, value);
+  if (type(value).is_bool()) return value;
+  if (!type(value).is_float()) return builder_.unary(OpKind::Negate, value);
+  return builder_.binary(OpKind::Subtract, builder_.constant(type(value), 0.0), value);
 }
 
 ir::Value Semantic::invert(ir::Value value) {

@@ -89,8 +89,11 @@ class TritonPrinter {
 
   void print_constant(const ir::Op& op) {
     const ir::Type& type = kernel_.type(op.result());
-    define(op, fmt::format("tl.full({}, {}, {})", shape_of(type), number(op, type),
-                           triton_dtype(type.dtype)));
+    const std::string text = number(op, type);
+    if (text == "-0")  // no constant of Triton's is -0
+      return define(
+          op, fmt::format("tl.full({}, 0.0, {}) * -1.0", shape_of(type), triton_dtype(type.dtype)));
+    define(op, fmt::format("tl.full({}, {}, {})", shape_of(type), text, triton_dtype(type.dtype)));
   }
 
   std::string operand(const ir::Op& op, std::size_t i) const { return name(op.operands[i]); }
@@ -255,8 +258,9 @@ class TritonPrinter {
         return define(op, between(op, "^"));
       case Kind::ShiftRight:
         return define(op, between(op, ">>"));
-      case Kind::Negate:
-        return define(op, "-" + operand(op, 0));
+      case Kind::Negate:  // Triton's -x is 0 - x
+        return define(op, kernel_.type(op.result()).is_float() ? operand(op, 0) + " * -1.0"
+                                                               : "-" + operand(op, 0));
       case Kind::Absolute:
         return define(op, fmt::format("tl.abs({})", operand(op, 0)));
       case Kind::Compare:

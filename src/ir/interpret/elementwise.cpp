@@ -107,10 +107,14 @@ std::int64_t integer_binary(const Op& op, DType dtype, std::int64_t a, std::int6
 // ---- Floats: computed in double, rounded by the caller. Sum, difference, product, quotient and
 // root of two floats of at most 24 bits round to the same float through double as directly.
 
-// A NaN loses, a signalling one too, of which the C library makes a NaN.
-double number_of(double a, double b, double extreme) {
-  return std::isnan(a) ? b : std::isnan(b) ? a : extreme;
+// A NaN loses, a signalling one too, of which the C library makes a NaN. -0 is below 0, which the C
+// library leaves open.
+double larger(double a, double b) {
+  if (std::isnan(a)) return b;
+  if (a == b) return std::signbit(a) ? b : a;
+  return b > a ? b : a;
 }
+double smaller(double a, double b) { return -larger(-a, -b); }
 
 double float_binary(const Op& op, double a, double b) {
   const bool propagates = op.text("nan") == "propagate" && (std::isnan(a) || std::isnan(b));
@@ -126,11 +130,9 @@ double float_binary(const Op& op, double a, double b) {
     case ElementwiseOp::Remainder:
       return std::fmod(a, b);
     case ElementwiseOp::Minimum:
-      return propagates ? std::numeric_limits<double>::quiet_NaN()
-                        : number_of(a, b, std::fmin(a, b));
+      return propagates ? std::numeric_limits<double>::quiet_NaN() : smaller(a, b);
     case ElementwiseOp::Maximum:
-      return propagates ? std::numeric_limits<double>::quiet_NaN()
-                        : number_of(a, b, std::fmax(a, b));
+      return propagates ? std::numeric_limits<double>::quiet_NaN() : larger(a, b);
     case ElementwiseOp::MultiplyHigh:
     case ElementwiseOp::And:
     case ElementwiseOp::Or:

@@ -34,6 +34,32 @@ double erfinv(double x) {
   return y;
 }
 
+// The modified Bessel function of the first kind: its series, whose terms have one sign, and far
+// from 0 its expansion by 1 / x.
+double bessel_i(int order, double x) {
+  const double a = std::fabs(x);
+  double sum = order == 0 ? 1 : a / 2;
+  if (a < 25) {
+    double term = sum;
+    for (int k = 1; term > 1e-17 * sum; ++k) {
+      term *= a * a / 4 / (static_cast<double>(k) * (k + order));
+      sum += term;
+    }
+  } else if (a < 1500) {
+    double term = 1;
+    sum = 1;
+    for (int k = 1; k < 40 && std::fabs(term) > 1e-17; ++k) {
+      term *= ((2 * k - 1) * (2 * k - 1) - 4 * order) / (8.0 * k * a);
+      sum += term;
+    }
+    const double power = std::exp(a / 2);
+    sum = power / std::sqrt(6.283185307179586 * a) * sum * power;
+  } else {
+    sum = a * std::numeric_limits<double>::infinity();
+  }
+  return order == 1 && x < 0 ? -sum : sum;
+}
+
 const std::map<std::string_view, Unary>& unary_functions() {
   static const std::map<std::string_view, Unary> table = {
       {"exp", std::exp},
@@ -63,6 +89,12 @@ const std::map<std::string_view, Unary>& unary_functions() {
       {"erfinv", erfinv},
       {"lgamma", std::lgamma},
       {"tgamma", std::tgamma},
+      {"j0", ::j0},
+      {"j1", ::j1},
+      {"y0", ::y0},
+      {"y1", ::y1},
+      {"cyl_bessel_i0", [](double x) { return bessel_i(0, x); }},
+      {"cyl_bessel_i1", [](double x) { return bessel_i(1, x); }},
       {"floor", std::floor},
       {"ceil", std::ceil},
       {"trunc", std::trunc},

@@ -74,8 +74,9 @@ std::vector<Family> math_families() {
               "rint", "trunc", "round", "floor", "exp"},
              "x"),
        floats, Fill::Normal, Fill::Normal, 4},
-      {"libdevice_unit", calls("libdevice.", {"asin", "acos", "atanh", "erfinv", "lgamma"}, "x * 0.9"),
-       floats, Fill::Unit, Fill::Unit, 4},
+      {"libdevice_unit",
+       calls("libdevice.", {"asin", "acos", "atanh", "erfinv", "lgamma"}, "x * 0.9"), floats,
+       Fill::Unit, Fill::Unit, 4},
       {"libdevice_positive",
        {"libdevice.log1p(x)", "libdevice.log10(x)", "libdevice.tgamma(x)", "libdevice.acosh(x + 1)",
         "libdevice.pow(x, y)", "libdevice.hypot(x, y)", "libdevice.atan2(x, y)",
@@ -84,6 +85,26 @@ std::vector<Family> math_families() {
        Fill::Positive,
        Fill::Positive,
        4},
+      {"libdevice_bessel",
+       {"libdevice.j0(x)", "libdevice.j1(x)", "libdevice.y0(x + 1)", "libdevice.y1(x)",
+        "libdevice.cyl_bessel_i0(x * 32)", "libdevice.cyl_bessel_i1(y * -64)"},
+       floats,
+       Fill::Positive,
+       Fill::Positive,
+       16},
+      {"libdevice_normal",
+       {"libdevice.normcdf(x * 2)", "libdevice.erfcx(x)", "libdevice.erfcx(x * 20)",
+        "libdevice.fdim(x, y)", "libdevice.fdim(y, x)"},
+       floats,
+       Fill::Normal,
+       Fill::Normal,
+       16},
+      {"libdevice_words",
+       {"libdevice.brev(x)", "libdevice.hadd(x, y)", "libdevice.rhadd(x, y)",
+        "libdevice.sad(x, y, 3)"},
+       {i32},
+       Fill::Edges,
+       Fill::Edges},
       {"float_edges",
        {"x + y", "x * y", "tl.minimum(x, y)", "tl.maximum(x, y)", "tl.abs(x)", "-x",
         "tl.where(x < y, x, y)", "(x == y).to(tl.int32) + 2 * (x != y) + 4 * (x >= y)",
@@ -162,6 +183,66 @@ std::vector<Family> math_families() {
 }
 
 TW_CONFORMANCE(Math, math_families);
+
+// ---- A function of scalars on each element
+
+constexpr const char* map_source = R"(
+@triton.jit
+def order(x, y):
+    if x < y:
+        return -1
+    elif x == y:
+        return 0
+    else:
+        return 1
+
+
+@triton.jit
+def parts(x, y):
+    if y == 0:
+        q, r = 0 * x, x
+    else:
+        q, r = x // y, x % y
+        if r < 0:
+            r = -r
+    return q, r
+
+
+@triton.jit
+def swapped(a0, a1, a2, a3, b0, b1, b2, b3):
+    low = a0 + b3
+    if a1 > b1:
+        low = a1 * 2
+    return low, a1 - b2, a2 + b1, a3 - b0
+
+
+@triton.jit
+def map(x_ptr, y_ptr, order_ptr, q_ptr, r_ptr, swapped_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=1)
+    y = tl.load(y_ptr + i, mask=i < n, other=1)
+    q, r = tl.map_elementwise(parts, x, y)
+    tl.store(order_ptr + i, tl.map_elementwise(order, x, y), mask=i < n)
+    tl.store(q_ptr + i, q, mask=i < n)
+    tl.store(r_ptr + i, r, mask=i < n)
+    tl.store(swapped_ptr + i, tl.map_elementwise(swapped, x, y, pack=4)[0], mask=i < n)
+)";
+
+std::vector<Family> maps() {
+  Family family{"elementwise", map_source, {}};
+  for (const int warps : {1, 4})
+    family.cases.push_back(
+        {.what = fmt::format("{} warps", warps),
+         .kernel = "map",
+         .arguments = {input(i32, 300, Fill::Small), input(i32, 300, Fill::Small), output(i32, 300),
+                       output(i32, 300), output(i32, 300), output(i32, 300), 300,
+                       constant_of("BLOCK", 128)},
+         .grid = cdiv(300, 128),
+         .num_warps = warps});
+  return {family};
+}
+
+TW_CONFORMANCE(Map, maps);
 
 // ---- Casts: from one type to every other.
 

@@ -33,11 +33,16 @@ void add_signed_zeros(Draft& draft, Block& body) {
   Draft dice = dice_of(draft, 8191u);
   if (!dice.chance(15)) return;
   const std::string kind = dice.one_of({"tl.float32", "tl.float32", "tl.float64"});
-  const std::string plus = dice.one_of({"-0.0", "-0.0", "0.0"});
+  const std::string minus = "(m * 0 - 1) * 0.0";  // no constant is -0
+  const std::string plus = dice.one_of({minus, minus, "0.0", "-0.0"});
   add_line(body, fmt::format("zero = -tl.abs(tl.load({} + i).to({})) * 0.0",
                              draft.scope.pointers.front().name, kind));
   add_line(body,
            fmt::format("zero = tl.where(i < m * {}, zero, {})", 1 + dice.pick(draft.size), plus));
+  const std::string changed =
+      dice.one_of({"zero", "zero", "-zero", "-(-zero)", "zero - -zero", "-zero + -zero",
+                   "tl.maximum(zero, 0.0)", "tl.where(-zero < 0, zero, -zero)"});
+  if (changed != "zero") add_line(body, fmt::format("zero = {}", changed));
   const std::string sum = dice.one_of(
       {"tl.sum(zero, axis=0)", "tl.cumsum(zero, axis=0)", "tl.cumsum(zero, axis=0, reverse=True)",
        fmt::format("tl.sum(tl.reshape(zero, [{}, {}]), axis=0)", draft.rows, draft.columns),

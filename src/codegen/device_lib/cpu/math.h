@@ -186,6 +186,44 @@ TW_LIBRARY_2(nextafter)
 TW_ALWAYS inline f64 sqrt_rn(f64 x) { return __builtin_sqrt(x); }
 TW_ALWAYS inline f64 rsqrt(f64 x) { return 1 / __builtin_sqrt(x); }
 
+// The modified Bessel function of the first kind: its series, whose terms have one sign, and far from
+// 0 its expansion by 1 / x.
+inline double bessel_i(int order, double x) {
+  const double a = __builtin_fabs(x);
+  double sum = order == 0 ? 1 : a / 2;
+  if (a < 25) {
+    double term = sum;
+    for (int k = 1; term > 1e-17 * sum; ++k) {
+      term *= a * a / 4 / (double(k) * (k + order));
+      sum += term;
+    }
+  } else if (a < 1500) {
+    double term = 1;
+    sum = 1;
+    for (int k = 1; k < 40 && __builtin_fabs(term) > 1e-17; ++k) {
+      term *= ((2 * k - 1) * (2 * k - 1) - 4 * order) / (8.0 * k * a);
+      sum += term;
+    }
+    const double power = __builtin_exp(a / 2);
+    sum = power / __builtin_sqrt(6.283185307179586 * a) * sum * power;
+  } else {
+    sum = a * inf<f64>();
+  }
+  return order == 1 && x < 0 ? -sum : sum;
+}
+TW_ALWAYS inline f64 cyl_bessel_i0(f64 x) { return bessel_i(0, x); }
+TW_ALWAYS inline f64 cyl_bessel_i1(f64 x) { return bessel_i(1, x); }
+TW_ALWAYS inline f32 cyl_bessel_i0(f32 x) { return f32(bessel_i(0, x)); }
+TW_ALWAYS inline f32 cyl_bessel_i1(f32 x) { return f32(bessel_i(1, x)); }
+TW_LIBRARY_F64(j0)
+TW_LIBRARY_F64(j1)
+TW_LIBRARY_F64(y0)
+TW_LIBRARY_F64(y1)
+TW_ALWAYS inline f32 j0(f32 x) { return f32(__builtin_j0(x)); }
+TW_ALWAYS inline f32 j1(f32 x) { return f32(__builtin_j1(x)); }
+TW_ALWAYS inline f32 y0(f32 x) { return f32(__builtin_y0(x)); }
+TW_ALWAYS inline f32 y1(f32 x) { return f32(__builtin_y1(x)); }
+
 // The inverse of erf by Newton's method, on the side where no digits cancel.
 TW_ALWAYS inline f64 erfinv(f64 x) {
   const f64 magnitude = __builtin_fabs(x);

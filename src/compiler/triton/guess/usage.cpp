@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler/triton/guess/usage.cpp — one walk over a function's body, in the order of its statements.
+// compiler/triton/guess/usage.cpp — one walk over a function's body, in the order of its
+// statements.
 #include "compiler/triton/guess/usage.h"
 
 #include <algorithm>
@@ -39,10 +40,14 @@ const std::set<std::string_view> float_functions = {
     "exp",  "exp2", "log", "log2",    "sin",   "cos",  "sqrt", "rsqrt", "erf",  "sigmoid",
     "tanh", "dot",  "pow", "softmax", "floor", "ceil", "fma",  "clamp", "expm1"};
 const std::set<std::string_view> whole_number_operators = {"//", "%", "<<", ">>", "&", "|", "^"};
+const std::set<std::string_view> whole_number_functions = {"cdiv", "umulhi"};
 
 // Arguments of Triton's functions that take one of a few words.
 const std::vector<std::pair<std::string_view, std::vector<std::string>>> texts_of_keywords = {
-    {"input_precision", {"ieee", "tf32"}}, {"sem", {"relaxed", "acq_rel"}}};
+    {"cache_modifier", {"", ".cg"}},
+    {"eviction_policy", {"", "evict_last"}},
+    {"input_precision", {"ieee", "tf32"}},
+    {"sem", {"relaxed", "acq_rel"}}};
 
 class Reader {
  public:
@@ -428,6 +433,11 @@ class Reader {
       for (const Node* node : call.arguments)
         mark_direct(expression(node), &ParameterUse::is_float);
       return {{}, all.loaded, -1, all.terms};
+    }
+    if (whole_number_functions.contains(name)) {
+      mark(all.loaded, &ParameterUse::holds_integers);
+      for (const Node* node : call.arguments)
+        mark_direct(expression(node), &ParameterUse::is_integer);
     }
     const bool keeps_address = name == "multiple_of" || name == "max_contiguous" ||
                                name == "where" || name == "advance" || name == "cast" ||

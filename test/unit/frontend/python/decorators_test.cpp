@@ -63,6 +63,15 @@ TEST(PythonDecorators, CallForm) {
       (Lines{"_f: heuristics jit", "kernel: autotune jit"}));
 }
 
+TEST(PythonDecorators, AFunctionOfTheUsersMakesAKernelOfAKernel) {
+  EXPECT_EQ(kernels("import triton\ndef tuned_autotune(): return lambda f: f\n"
+                    "def _f(x): pass\n_f = triton.jit(_f)\n_f = tuned_autotune()(_f)\n"
+                    "@triton.jit\ndef g(): pass\ng = wrapped(g)\n"
+                    "def host(): pass\nhost = wrapped(host)\nother = wrapped(g)\n"),
+            (Lines{"_f: other(decorator 't.tuned_autotune' is skipped) jit",
+                   "g: other(decorator 'wrapped' is skipped) jit"}));
+}
+
 TEST(PythonDecorators, InsideFunctionsAndConditions) {
   EXPECT_EQ(kernels("import triton\nif HAS:\n  @triton.jit\n  def a(): pass\ndef make():\n  "
                     "@triton.jit\n  def b(): pass\n  return b\n"

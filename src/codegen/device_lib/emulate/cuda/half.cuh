@@ -114,8 +114,8 @@ inline float bfloat_value(unsigned short bits) { return bit_cast<float>((unsigne
   static inline type __hfma(type a, type b, type c) {                                         \
     return type(tw_emulate::fma_to_odd(float(a), float(b), float(c)));                        \
   }                                                                                           \
-  static inline type __hmax(type a, type b) { return type(__builtin_fmaxf(a, b)); }           \
-  static inline type __hmin(type a, type b) { return type(__builtin_fminf(a, b)); }           \
+  static inline type __hmax(type a, type b) { return type(tw_emulate::larger<float>(a, b)); }  \
+  static inline type __hmin(type a, type b) { return type(tw_emulate::smaller<float>(a, b)); } \
   static inline bool __hisnan(type a) { return (a != a); }                                    \
   static inline int __hisinf(type a) {                                                        \
     return __builtin_isinf(float(a)) ? (float(a) > 0 ? 1 : -1) : 0;                           \

@@ -44,6 +44,20 @@ inline To saturate(double value) {
   return To(value);
 }
 
+// As the GPU compares: a NaN loses, a signalling one too, and -0 is below 0.
+template <class T>
+inline T larger(T a, T b) {
+  if (a != a) return b;
+  if (a == b) return __builtin_signbit(a) ? b : a;
+  return b > a ? b : a;
+}
+template <class T>
+inline T smaller(T a, T b) {
+  if (a != a) return b;
+  if (a == b) return __builtin_signbit(a) ? a : b;
+  return b < a ? b : a;
+}
+
 }  // namespace tw_emulate
 
 // ---- The C functions and their C++ overloads.
@@ -72,6 +86,19 @@ inline To saturate(double value) {
   using ::name;                                                                             \
   using ::name##f;                                                                          \
   }
+// What the C library has of a signalling NaN is a NaN, and which 0 of two is left to it.
+#define TW_EMULATE_EXTREME(name, as)                                          \
+  static inline double name(double x, double y) noexcept { return as(x, y); } \
+  static inline float name(float x, float y) noexcept { return as(x, y); }    \
+  static inline float name##f(float x, float y) noexcept { return as(x, y); } \
+  template <tw_emulate::Number A, tw_emulate::Number B>                       \
+  static inline double name(A x, B y) noexcept {                              \
+    return as(double(x), double(y));                                          \
+  }                                                                           \
+  namespace std {                                                             \
+  using ::name;                                                               \
+  using ::name##f;                                                            \
+  }
 TW_EMULATE_UNARY(acos)
 TW_EMULATE_UNARY(acosh)
 TW_EMULATE_UNARY(asin)
@@ -89,6 +116,8 @@ TW_EMULATE_UNARY(exp2)
 TW_EMULATE_UNARY(expm1)
 TW_EMULATE_UNARY(fabs)
 TW_EMULATE_UNARY(floor)
+TW_EMULATE_UNARY(j0)
+TW_EMULATE_UNARY(j1)
 TW_EMULATE_UNARY(lgamma)
 TW_EMULATE_UNARY(log)
 TW_EMULATE_UNARY(log10)
@@ -105,18 +134,52 @@ TW_EMULATE_UNARY(tan)
 TW_EMULATE_UNARY(tanh)
 TW_EMULATE_UNARY(tgamma)
 TW_EMULATE_UNARY(trunc)
+TW_EMULATE_UNARY(y0)
+TW_EMULATE_UNARY(y1)
 TW_EMULATE_BINARY(atan2)
 TW_EMULATE_BINARY(copysign)
 TW_EMULATE_BINARY(fdim)
-TW_EMULATE_BINARY(fmax)
-TW_EMULATE_BINARY(fmin)
+TW_EMULATE_EXTREME(fmax, tw_emulate::larger)
+TW_EMULATE_EXTREME(fmin, tw_emulate::smaller)
 TW_EMULATE_BINARY(fmod)
 TW_EMULATE_BINARY(hypot)
 TW_EMULATE_BINARY(nextafter)
 TW_EMULATE_BINARY(pow)
 TW_EMULATE_BINARY(remainder)
 #undef TW_EMULATE_UNARY
+// The modified Bessel function of the first kind: its series, whose terms have one sign, and far from
+// 0 its expansion by 1 / x.
+namespace tw_emulate {
+inline double bessel_i(int order, double x) {
+  const double a = __builtin_fabs(x);
+  double sum = order == 0 ? 1 : a / 2;
+  if (a < 25) {
+    double term = sum;
+    for (int k = 1; term > 1e-17 * sum; ++k) {
+      term *= a * a / 4 / (double(k) * (k + order));
+      sum += term;
+    }
+  } else if (a < 1500) {
+    double term = 1;
+    sum = 1;
+    for (int k = 1; k < 40 && __builtin_fabs(term) > 1e-17; ++k) {
+      term *= ((2 * k - 1) * (2 * k - 1) - 4 * order) / (8.0 * k * a);
+      sum += term;
+    }
+    const double power = __builtin_exp(a / 2);
+    sum = power / __builtin_sqrt(6.283185307179586 * a) * sum * power;
+  } else {
+    sum = a * __builtin_inf();
+  }
+  return order == 1 && x < 0 ? -sum : sum;
+}
+}  // namespace tw_emulate
+static inline double cyl_bessel_i0(double x) noexcept { return tw_emulate::bessel_i(0, x); }
+static inline double cyl_bessel_i1(double x) noexcept { return tw_emulate::bessel_i(1, x); }
+static inline float cyl_bessel_i0f(float x) noexcept { return float(tw_emulate::bessel_i(0, x)); }
+static inline float cyl_bessel_i1f(float x) noexcept { return float(tw_emulate::bessel_i(1, x)); }
 #undef TW_EMULATE_BINARY
+#undef TW_EMULATE_EXTREME
 
 extern "C" {
 double fma(double, double, double) noexcept;
@@ -195,15 +258,13 @@ extern "C" float exp10f(float) noexcept;
 template <tw_emulate::Number A, tw_emulate::Number B>
 static inline auto min(A a, B b) {
   using T = decltype(true ? a : b);
-  if constexpr (__is_same(T, float)) return __builtin_fminf(a, b);
-  else if constexpr (__is_same(T, double)) return __builtin_fmin(a, b);
+  if constexpr (__is_same(T, float) || __is_same(T, double)) return tw_emulate::smaller<T>(a, b);
   else return T(a) < T(b) ? T(a) : T(b);
 }
 template <tw_emulate::Number A, tw_emulate::Number B>
 static inline auto max(A a, B b) {
   using T = decltype(true ? a : b);
-  if constexpr (__is_same(T, float)) return __builtin_fmaxf(a, b);
-  else if constexpr (__is_same(T, double)) return __builtin_fmax(a, b);
+  if constexpr (__is_same(T, float) || __is_same(T, double)) return tw_emulate::larger<T>(a, b);
   else return T(a) < T(b) ? T(b) : T(a);
 }
 static inline unsigned umin(unsigned a, unsigned b) { return a < b ? a : b; }
@@ -263,7 +324,9 @@ static inline void __sincosf(float x, float* s, float* c) {
   *s = __builtin_sinf(x), *c = __builtin_cosf(x);
 }
 static inline float __fdividef(float x, float y) { return x / y; }
-static inline float __saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
+static inline float __saturatef(float x) {
+  return tw_emulate::smaller(tw_emulate::larger(x, 0.0f), 1.0f);
+}
 static inline float __frcp_rn(float x) { return 1.0f / x; }
 static inline float __fsqrt_rn(float x) { return __builtin_sqrtf(x); }
 static inline float __frsqrt_rn(float x) { return rsqrtf(x); }

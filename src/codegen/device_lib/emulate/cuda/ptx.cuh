@@ -36,10 +36,10 @@ struct Divisor {
 };
 
 TW_DEVICE float max_nan(float x, float y) {
-  return x != x ? x : y != y ? y : __builtin_fmaxf(x, y);
+  return x != x ? x : y != y ? y : tw_emulate::larger(x, y);
 }
 TW_DEVICE float min_nan(float x, float y) {
-  return x != x ? x : y != y ? y : __builtin_fminf(x, y);
+  return x != x ? x : y != y ? y : tw_emulate::smaller(x, y);
 }
 
 TW_DEVICE unsigned short f32_to_f16(float x) {
