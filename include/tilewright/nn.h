@@ -112,7 +112,7 @@ template <class Tree>
 void clip_grad_norm(Tree& gradients, double most) {
   const std::vector<Tensor*> all = tensors_of(gradients);
   const Tensor scale = clamp(most / (total_norm(all) + 1e-6), {}, 1.0);
-  for (Tensor* tensor : all) *tensor = *tensor * scale;
+  for (Tensor* tensor : all) *tensor = to(*tensor * scale, tensor->dtype());
 }
 
 // Throws ArgumentError unless each parameter has another tensor of its shape and dtype: `what` is

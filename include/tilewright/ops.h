@@ -81,7 +81,8 @@ class Axes {
 
 // ---- Arithmetic. `div` divides integers as floats; `floor_divide` and `remainder` are Python's
 // (0 for integers divided by 0). Integers are modulo 2^bits, as is a number that is added or
-// multiplied; one that is compared, divided by, an exponent or a bound must be one of the dtype.
+// multiplied; one that is compared, chosen, divided by, an exponent or a bound must be one of the
+// dtype.
 Tensor add(const Operand& a, const Operand& b);
 Tensor sub(const Operand& a, const Operand& b);
 Tensor mul(const Operand& a, const Operand& b);

@@ -97,7 +97,8 @@ void adamw_update(const AdamWOptions& options, const AdamWCorrections& correctio
   second = options.beta2 * second + (1 - options.beta2) * square(gradient);
   const Tensor size = sqrt(second) / corrections.second + options.eps;
   const Tensor step = options.rate * (first / corrections.first) / size;
-  parameter = parameter * (1 - options.rate * options.decay) - step;
+  // The corrections weigh as much as a parameter without dimensions, and are wider.
+  parameter = to(parameter * (1 - options.rate * options.decay) - step, parameter.dtype());
 }
 
 }  // namespace tilewright::nn

@@ -426,6 +426,28 @@ TEST(CompilePlans, RowsAreDividedByNumbersOfAnySize) {
   expect_near(compile(by_largest)(ends), doubles_of(by_largest(ends)), 0);
 }
 
+// What one operation computes on the way may go through memory (few long rows, no fusion): its
+// squares and sums are beyond float16, and a mean in bfloat16 would be too far from the others.
+TEST(CompilePlans, OperationsOfSmallFloatsAreNotRoundedOnTheWay) {
+  Settings changed = settings();
+  changed.interpret = true;
+  const SettingsOverride interpreted(changed);
+  const auto all = [](Tensor x) {
+    return std::vector<Tensor>{rms_norm(x), layer_norm(x),   mean(x, 1),
+                               var(x, 1),   logsumexp(x, 1), rms_norm(exp(x * 0.01) * 100)};
+  };
+  for (const DType dtype : {f16, bf16})
+    for (const bool fuses : {true, false}) {
+      const Tensor x =
+          (rand({3, 12000}, RandomOptions(f32, Device::cpu()).with_seed(6)) * 300 + 1).to(dtype);
+      const std::vector<Tensor> found = compile(all, {.fuses = fuses})(x);
+      const std::vector<Tensor> expected = all(x.to(f64));
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        expect_near(found[i], doubles_of(expected[i]), dtype == f16 ? 4e-3 : 3e-2,
+                    fmt::format("{} of {}{}", i, name_of(dtype), fuses ? "" : ", unfused"));
+    }
+}
+
 // More numbers than a kernel has arguments.
 TEST(CompilePlans, LongChainsOfNumbersAreSeveralKernels) {
   Settings changed = settings();

@@ -81,6 +81,7 @@ TEST_F(Grad, AtZeros) {
               {{3, 3}, {6, 0, 0, 0, 0, 0, 8, 28, 14}}, 0);
   const Tensor two = tensor<float>({0, 2}, Device::cpu()).to(f64);
   expect_near(by([](Tensor v) { return sum(pow(v, 0.0)); }, two), {{2}, {0, 0}}, 0);
+  expect_near(by([](Tensor v) { return sum(pow(v, 0.0) * INFINITY); }, two), {{2}, {0, 0}}, 0);
   expect_near(by([&](Tensor v) { return sum(pow(two, v)); }, two), {{2}, {0, 4 * std::log(2.0)}},
               1e-12);
   expect_near(by([&](Tensor v) { return sum(pow(v, two * 0.0)); }, two), {{2}, {0, 0}}, 0);
@@ -233,6 +234,22 @@ TEST_F(Grad, AdamWIsPyTorchs) {
     }
     adam.update(parameters, gradients);
     expect_near(parameters.x, {{2}, {x[0], x[1]}}, 1e-13);
+  }
+}
+
+// Beside one without dimensions a correction in float64 weighs as much as it does.
+TEST_F(Grad, ParametersKeepTheirDtypes) {
+  for (const DType dtype : {f16, f32, f64}) {
+    std::vector<Tensor> parameters = {full({}, 2, {dtype, Device::cpu()}),
+                                      full({1}, 2, {dtype, Device::cpu()})};
+    nn::AdamW<std::vector<Tensor>> adam(parameters, {.rate = 0.1});
+    for (int t = 0; t < 2; ++t) {
+      std::vector<Tensor> gradients = {parameters[0] * 3, parameters[1] * 3};
+      nn::clip_grad_norm(gradients, 1.0);
+      adam.update(parameters, gradients);
+    }
+    EXPECT_EQ(parameters[0].dtype(), dtype);
+    expect_near(parameters[0].view({1}), doubles_of(parameters[1]), dtype == f16 ? 2e-3 : 1e-6);
   }
 }
 

@@ -289,6 +289,8 @@ TEST(OpsPlanesErrors, SayTheCallAndBothOperands) {
             "first");
   EXPECT_EQ(planes_message([&] { avg_pool2d(x, 6); }),
             "avg_pool2d(float32[1, 4, 5, 5]): a window of 6 does not fit 5 elements");
+  EXPECT_EQ(planes_message([&] { avg_pool2d(x.slice(3, 0, 0), 2, {.padding = 1}); }),
+            "avg_pool2d(float32[1, 4, 5, 0]): the planes have no elements");
   EXPECT_EQ(planes_message([&] { group_norm(x, 3); }),
             "group_norm(float32[1, 4, 5, 5]): its channels, dimension 1, must be 3 groups");
   EXPECT_EQ(

@@ -333,6 +333,10 @@ TEST(OpsErrors, NumbersThatTheDtypeDoesNotHave) {
             "eq(int8[2], 300): 300 is no int8: convert the tensor with to() first");
   EXPECT_EQ(message_of([&] { clamp(y, -1, 255); }),
             "clamp(uint8[2], -1, 255): -1 is no uint8: convert the tensor with to() first");
+  EXPECT_EQ(message_of([&] { where(x > 0, x, 300); }),
+            "where(bool[2], int8[2], 300): 300 is no int8: convert the tensor with to() first");
+  EXPECT_EQ(message_of([&] { scatter(y, 0, y.to(i64) * 0, -1); }),
+            "scatter(uint8[2]): -1 is no uint8: convert the tensor with to() first");
   EXPECT_THROW(maximum(x, 128), ArgumentError);
   EXPECT_THROW(lt(-129, x), ArgumentError);
   EXPECT_THROW(floor_divide(x, 300), ArgumentError);

@@ -410,6 +410,11 @@ const Operation more_operations[] = {
        const Tensor length = nn::total_norm(nn::tensors_of(both));
        return (g.a + g.b) * clamp(g.number / (length + 1e-6), {}, 1.0);
      }},
+    // Whose squares and sums are beyond float16.
+    {"F.rms_norm(torch.tanh({a}.expand(X, Y, Z)) * 400, (Z,), eps=1e-6) * {b}",
+     [](const Given& g) { return rms_norm(tanh(g.whole_a()) * 400) * g.b; }},
+    {"(torch.tanh({a}) * 30000).mean({axis}, keepdim=True) * 1e-4 + {b}",
+     [](const Given& g) { return mean(tanh(g.a) * 30000, g.axis, true) * 1e-4 + g.b; }},
     {"{a}.expand(X, Y, Z).unflatten(2, (Z, 1)).squeeze(3)[:, :, ::2].repeat_interleave(2, "
      "2)[:, :, :Z]",
      [](const Given& g) {

@@ -104,7 +104,8 @@ Tensor derive_power(const Derivation& d, std::size_t i) {
   }
   if (y.is_defined()) return where(eq(y, 0.0), 0.0, d.g * y * pow(x, y - 1));
   const double exponent = d.operand(1).number().real();
-  return exponent == 0 ? d.g * 0.0 : d.g * exponent * pow(x, exponent - 1);
+  if (exponent == 0) return {};
+  return d.g * exponent * pow(x, exponent - 1);
 }
 
 Tensor derive_operand(const Derivation& d, std::size_t i) {

@@ -42,6 +42,8 @@ const Formula& eager_formula(int operation, std::uint64_t key, const Make& make)
 void check_one_device(std::string_view call, const Tensor& a, const Tensor& b);
 void check_rank(std::string_view call, const Tensor& x);
 void check_floating(std::string_view call, const Tensor& x);
+// Does an integer dtype have the number, if that is a whole one?
+bool is_number_of(DType dtype, const Scalar& number);
 // "float32[2, 3]"
 std::string tensor_text(const Tensor& x);
 

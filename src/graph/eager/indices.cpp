@@ -275,6 +275,9 @@ static Tensor put_values(std::string_view call, const Tensor& x, int axis, const
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Operand& values) {
   if (values.tensor() != nullptr) return put_values("scatter", x, axis, index, *values.tensor());
   const Scalar& number = values.number();
+  if (is_integer(x.dtype()) && !graph::is_number_of(x.dtype(), number))
+    throw ArgumentError(fmt::format("scatter({}): {} is no {}: convert the tensor with to() first",
+                                    graph::tensor_text(x), number.integer(), name_of(x.dtype())));
   const bool is_exact = std::abs(number.real()) < 0x1p53;  // as a float64, which `full` takes
   const Tensor one =
       number.dtype() != DType::Int64 || is_exact

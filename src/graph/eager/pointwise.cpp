@@ -14,6 +14,17 @@
 
 namespace tilewright {
 namespace graph {
+
+bool is_number_of(DType dtype, const Scalar& number) {
+  if (number.dtype() == DType::Float32) return true;
+  const bool is_beyond_int64 = number.real() > 0 && number.integer() < 0;
+  if (!is_signed(dtype) && number.real() < 0) return false;
+  if (size_of(dtype) == 8) return !is_signed(dtype) || !is_beyond_int64;
+  const int bits = static_cast<int>(8 * size_of(dtype));
+  const double end = std::ldexp(1.0, is_signed(dtype) ? bits - 1 : bits);
+  return number.real() < end && number.real() >= -end;
+}
+
 namespace {
 
 constexpr std::size_t most_pointwise = 3;
@@ -56,16 +67,6 @@ void check_meaning(Op op, std::span<const Operand> operands, DType common) {
                     call_text(op, operands)));
 }
 
-bool fits(DType dtype, const Scalar& number) {
-  if (number.dtype() == DType::Float32) return true;
-  const bool is_beyond_int64 = number.real() > 0 && number.integer() < 0;
-  if (!is_signed(dtype) && number.real() < 0) return false;
-  if (size_of(dtype) == 8) return !is_signed(dtype) || !is_beyond_int64;
-  const int bits = static_cast<int>(8 * size_of(dtype));
-  const double end = std::ldexp(1.0, is_signed(dtype) ? bits - 1 : bits);
-  return number.real() < end && number.real() >= -end;
-}
-
 // Sums and products are modulo 2^bits, whatever the number is; where its size counts, another one
 // in its place would give what nobody asked for.
 void check_numbers(Op op, std::span<const Operand> operands, DType common) {
@@ -73,10 +74,10 @@ void check_numbers(Op op, std::span<const Operand> operands, DType common) {
   const bool is_exponent = op == Op::Power;
   const bool is_size = facts_of(op).types == TypeRule::Compare || op == Op::Minimum ||
                        op == Op::Maximum || op == Op::Clamp || op == Op::FloorDivide ||
-                       op == Op::Remainder || is_exponent;
+                       op == Op::Remainder || op == Op::Where || is_exponent;
   if (!is_size) return;
   for (std::size_t i = is_exponent ? 1 : 0; i < operands.size(); ++i)
-    if (operands[i].tensor() == nullptr && !fits(common, operands[i].number()))
+    if (operands[i].tensor() == nullptr && !is_number_of(common, operands[i].number()))
       throw ArgumentError(fmt::format("{}: {} is no {}: convert the tensor with to() first",
                                       call_text(op, operands), operand_text(operands[i]),
                                       name_of(common)));

@@ -47,6 +47,8 @@ Shape pooled_shape(std::string_view call, const Tensor& x, const PoolNumbers& n)
                     "channels, height, width]",
                     call, tensor_text(x)));
   Shape shape = x.shape();
+  if (x.size(-1) == 0 || x.size(-2) == 0)
+    throw ArgumentError(fmt::format("{}({}): the planes have no elements", call, tensor_text(x)));
   for (const std::size_t d : {0u, 1u}) {
     if (n.window(d) < 1 || n.stride(d) < 1 || n.dilation(d) < 1 || n.padding(d) < 0 ||
         n.padding(d) > n.window(d) / 2)

@@ -298,8 +298,15 @@ Tensor Tracer::record_rows(const Rows& rows) {
   for (const Argument& number : rows.numbers) values.push_back({.number = number});
   std::vector<Tensor> made;
   const Shape kept = kept_shape(rows.x.shape(), rows.reduced, true);
-  for (const Step& step : f.steps) {
-    Node node{.op = step.op, .operand_dtype = step.operand_dtype, .dtype = step.dtype};
+  const Output& output = f.outputs[0];
+  for (std::size_t s = 0; s < f.steps.size(); ++s) {
+    const Step& step = f.steps[s];
+    // What one operation computes on the way is not rounded to small floats, nor beyond their
+    // range, where it goes through memory: the square of a float16 above 255 is.
+    const bool is_result = f.first_step() + static_cast<int>(s) == output.value;
+    Node node{.op = step.op,
+              .operand_dtype = compute_dtype(step.operand_dtype),
+              .dtype = is_result ? step.dtype : compute_dtype(step.dtype)};
     const OpClass op_class = facts_of(step.op).op_class;
     for (int i = 0; i < facts_of(step.op).operands; ++i)
       node.operands.push_back(
@@ -330,7 +337,6 @@ Tensor Tracer::record_rows(const Rows& rows) {
     made.push_back(record(std::move(node)));
     values.push_back(value_of(made.back()));
   }
-  const Output& output = f.outputs[0];
   Tensor result = made[static_cast<std::size_t>(output.value - f.first_step())];
   if (result.dtype() != output.dtype) result = record_copy(result, output.dtype, false);
   if (output.is_per_row && !rows.keepdim)
