@@ -121,7 +121,7 @@ std::string run_once(const Work& work, Times& times) {
 
   const std::int64_t source_ops = count_ops(kernel.lowered.kernel);
   const auto passes = seconds_now();
-  run_passes(kernel.lowered.kernel, target, work.options);
+  kernel.passes = run_passes(kernel.lowered.kernel, target, work.options);
   times.passes.push_back(seconds_now() - passes);
   const auto text = seconds_now();
   const KernelSource source = emit_source(loader, kernel, target, work.options);

@@ -92,6 +92,8 @@ struct Target {
 
   bool is_cuda() const { return kind == DeviceKind::Cuda; }
 
+  friend bool operator==(const Target&, const Target&) = default;
+
   // "sm_80", "sm_90", "sm_90a", ..., "cpu" (this machine), "avx2", "avx512"; throws ArgumentError
   // that lists them.
   static Target parse(std::string_view name);

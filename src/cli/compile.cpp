@@ -253,7 +253,7 @@ CompileReportRow compile_triton(const CompileVerbOptions& options, TritonInput& 
   const auto start = std::chrono::steady_clock::now();
   const TileKernel kernel = lower_to_tiles(input.loader, input.function, input.signature, target,
                                            settings, wants(options, target, "ir"));
-  row.notes = kernel.notes;
+  row.notes = kernel.passes.notes;
   for (const std::string& line : kernel.lowered.printed)
     row.notes.push_back(fmt::format("static_print: {}", line));
   const ir::Kernel laid = laid_for(kernel.lowered.kernel, target, settings);

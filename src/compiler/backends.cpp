@@ -2,6 +2,8 @@
 // compiler/backends.cpp — the table of backends.
 #include "compiler/backends.h"
 
+#include <memory>
+
 #include "base/check.h"
 #include "codegen/cpu/emit.h"
 #include "codegen/cuda/emit.h"
@@ -27,11 +29,12 @@ CudaEmitOptions cuda_options(const ir::Kernel& tiles, const Target& target, cons
 }
 
 KernelSource cuda_source(const ir::Kernel& tiles, const Target& target,
-                         const KernelOptions& options, const LineText& line_text) {
+                         const KernelOptions& options, const LineText& line_text,
+                         const KernelPlan* plan) {
   CudaEmitOptions emitting = cuda_options(tiles, target, options);
   emitting.line_directives = true;  // so that profilers find the lines of the user's file
   emitting.line_text = line_text;
-  return emit_cuda(tiles, emitting);
+  return emit_cuda(tiles, emitting, plan);
 }
 
 ir::Kernel cuda_sweeps(const ir::Kernel& tiles, const Target& target,
@@ -39,15 +42,16 @@ ir::Kernel cuda_sweeps(const ir::Kernel& tiles, const Target& target,
   return laid_for_cuda(tiles, cuda_options(tiles, target, options));
 }
 
-std::int64_t cuda_shared_bytes(const ir::Kernel& tiles, const Target& target,
-                               const KernelOptions& options) {
+PlannedBytes cuda_plan(const ir::Kernel& tiles, const Target& target,
+                       const KernelOptions& options) {
   CudaEmitOptions emitting = cuda_options(tiles, target, options);
   emitting.chooses_shape = options.chooses_warps;
-  return shared_bytes_of(tiles, emitting);
+  const auto plan = std::make_shared<const KernelPlan>(sketch_kernel(tiles, emitting));
+  return {plan->shared_bytes, plan};
 }
 
 KernelSource cpu_source(const ir::Kernel& tiles, const Target& target, const KernelOptions&,
-                        const LineText& line_text) {
+                        const LineText& line_text, const KernelPlan*) {
   return emit_cpu(tiles, {.target = target, .line_text = line_text});
 }
 
@@ -66,7 +70,7 @@ ir::Kernel cuda_threads(const ir::Kernel& laid, const Target& target,
 
 constexpr CodeBackend backends[] = {
     {DeviceKind::Cpu, Language::Cpp, cpu_source, cpu_sweeps, cpu_loops, nullptr},
-    {DeviceKind::Cuda, Language::Cuda, cuda_source, cuda_sweeps, cuda_threads, cuda_shared_bytes},
+    {DeviceKind::Cuda, Language::Cuda, cuda_source, cuda_sweeps, cuda_threads, cuda_plan},
 };
 
 }  // namespace

@@ -7,26 +7,30 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "compiler/compile.h"
 
 namespace tilewright {
 
+struct PlannedBytes {
+  std::int64_t shared_bytes = 0;  // that a block needs, also when that is more than it can have
+  std::shared_ptr<const KernelPlan> plan;
+};
+
 struct CodeBackend {
   DeviceKind kind;
   Language language;  // of its sources
-  // The text of a kernel at stage Tile.
+  // The text of a kernel at stage Tile; with its plan, where it was asked for.
   KernelSource (*emit)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options,
-                       const LineText& line_text);
+                       const LineText& line_text, const KernelPlan* plan);
   // The kernel at stage Laid, in the sweeps in which it is emitted.
   ir::Kernel (*lay)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
   // The Laid kernel at stage Final.
   ir::Kernel (*lower)(const ir::Kernel& laid, const Target& target, const KernelOptions& options);
-  // What a block needs of shared memory, also when that is more than it can have; null where blocks
-  // have none.
-  std::int64_t (*shared_bytes)(const ir::Kernel& tiles, const Target& target,
-                               const KernelOptions& options);
+  // null where blocks have no shared memory.
+  PlannedBytes (*plan)(const ir::Kernel& tiles, const Target& target, const KernelOptions& options);
 };
 
 std::span<const CodeBackend> all_backends();

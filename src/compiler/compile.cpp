@@ -36,8 +36,10 @@ void check_options(std::string_view kernel, const KernelOptions& options) {
 
 namespace {
 
-// How many slots buffers may have when those they have are too many; 0 when all is well.
-int fewer_slots(const ir::Kernel& kernel, const Target& target, const KernelOptions& options) {
+// How many slots buffers may have when those they have are too many; 0 when all is well. `plan` is
+// what was found where it had to be asked.
+int fewer_slots(const ir::Kernel& kernel, const Target& target, const KernelOptions& options,
+                std::optional<TilePlan>& plan) {
   std::int64_t bytes = 0;
   int slots = 0;
   for (const ir::KernelBuffer& buffer : kernel.buffers) {
@@ -46,11 +48,13 @@ int fewer_slots(const ir::Kernel& kernel, const Target& target, const KernelOpti
     slots = std::max(slots, buffer.slots);
   }
   // What is far from the limit needs no proof.
-  const auto shared_bytes = backend_of(target).shared_bytes;
-  if (shared_bytes == nullptr || slots < 2 || bytes * 4 < target.shared_bytes_per_block_optin)
+  const auto make_plan = backend_of(target).plan;
+  if (make_plan == nullptr || slots < 2 || bytes * 4 < target.shared_bytes_per_block_optin)
     return 0;
-  const std::int64_t needed = shared_bytes(kernel, target, options);
-  return needed <= target.shared_bytes_per_block_optin ? 0 : slots - 1;
+  PlannedBytes planned = make_plan(kernel, target, options);
+  if (planned.shared_bytes > target.shared_bytes_per_block_optin) return slots - 1;
+  plan = {target, options, std::move(planned.plan)};
+  return 0;
 }
 
 // Whether passes took for granted what the kernel did not say of its arguments.
@@ -62,16 +66,15 @@ bool asked_conditions(const ir::Kernel& kernel, const ir::Kernel& source) {
 
 }  // namespace
 
-std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
-                                    const KernelOptions& options) {
+PassResults run_passes(ir::Kernel& kernel, const Target& target, const KernelOptions& options) {
   if (kernel.stage != ir::Stage::Source) return {};
   const EventScope event(EventKind::Compile, "passes");
-  std::vector<std::string> notes;
+  PassResults out;
   PipelineOptions pipeline{.num_stages = options.num_stages,
                            .num_warps = options.num_warps,
                            .keeps_warps = options.keeps_warps || options.num_ctas > 1,
                            .asks_conditions = options.asks_conditions,
-                           .notes = &notes};
+                           .notes = &out.notes};
   // 16 registers of each thread. Where nobody asked for warps there are enough of them to wait for
   // memory in turn.
   pipeline.ahead_bytes =
@@ -79,12 +82,12 @@ std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
   std::optional<ir::Kernel> source;  // for another try
   if (target.has(Feature::AsyncCopy) && options.num_stages > 1) source = ir::clone(kernel);
   run_pipeline(kernel, target, pipeline);
-  while (const int stages = fewer_slots(kernel, target, options)) {
+  while (const int stages = fewer_slots(kernel, target, options, out.plan)) {
     kernel = ir::clone(*source);
     pipeline.most_slots = stages;
-    notes.clear();
+    out.notes.clear();
     run_pipeline(kernel, target, pipeline);
-    notes.push_back(
+    out.notes.push_back(
         fmt::format("loops have at most {} {}: more do not fit into the {} bytes of "
                     "shared memory that a block has",
                     stages, stages == 1 ? "stage" : "stages", target.shared_bytes_per_block_optin));
@@ -95,7 +98,7 @@ std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
     run_passes(*source, target, plain);
     kernel.otherwise = std::make_shared<const ir::Kernel>(std::move(*source));
   }
-  return notes;
+  return out;
 }
 
 void check_target(const ir::Kernel& kernel, const Target& target) {
@@ -115,12 +118,15 @@ ir::Kernel final_for(const ir::Kernel& laid, const Target& target, const KernelO
 }
 
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
-                         const KernelOptions& options, const LineText& line_text) {
+                         const KernelOptions& options, const LineText& line_text,
+                         const std::optional<TilePlan>& plan) {
   const EventScope event(EventKind::Compile, "emitter");
-  KernelSource source = backend_of(target).emit(tiles, target, options, line_text);
+  const bool is_planned = plan && plan->target == target && plan->options == options;
+  KernelSource source = backend_of(target).emit(tiles, target, options, line_text,
+                                                is_planned ? plan->plan.get() : nullptr);
   if (tiles.otherwise)
     source.kernels.front().otherwise = std::make_shared<const KernelSource>(
-        backend_of(target).emit(*tiles.otherwise, target, options, line_text));
+        backend_of(target).emit(*tiles.otherwise, target, options, line_text, nullptr));
   return source;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,16 +32,30 @@ struct KernelOptions {
   // Whether passes may take for granted that integers are positive: other launches then take
   // ir::Kernel::otherwise.
   bool asks_conditions = true;
+
+  friend bool operator==(const KernelOptions&, const KernelOptions&) = default;
 };
 
 // Throws ArgumentError: warps are a power of two up to 32, stages and CTAs at least 1.
 void check_options(std::string_view kernel, const KernelOptions& options);
 
-// From stage Source to stage Tile, with loops of no more stages than fit the target. Returns what
-// could not be done as it was asked for, in sentences. A kernel at stage Tile has been through this
-// and stays as it is.
-std::vector<std::string> run_passes(ir::Kernel& kernel, const Target& target,
-                                    const KernelOptions& options);
+// How a backend will write a kernel of stage Tile, for a target and options.
+struct KernelPlan;
+struct TilePlan {
+  Target target;
+  KernelOptions options;
+  std::shared_ptr<const KernelPlan> plan;
+};
+
+// What run_passes finds beside the kernel.
+struct PassResults {
+  std::vector<std::string> notes;  // what could not be done as it was asked for, in sentences
+  std::optional<TilePlan> plan;    // for emit_source, where passes had to ask what fits
+};
+
+// From stage Source to stage Tile, with loops of no more stages than fit the target. A kernel at
+// stage Tile has been through this and stays as it is.
+PassResults run_passes(ir::Kernel& kernel, const Target& target, const KernelOptions& options);
 
 // Throws ArgumentError when a kernel at stage Tile has been made for another kind of machine: with
 // asynchronous copies, for one that has none.
@@ -56,8 +71,9 @@ ir::Kernel laid_for(const ir::Kernel& tiles, const Target& target, const KernelO
 ir::Kernel final_for(const ir::Kernel& laid, const Target& target, const KernelOptions& options);
 
 // The text for the target of a kernel at stage Tile. Throws ArgumentError when the kernel needs
-// more than the target has.
+// more than the target has. `plan` is what run_passes found; one for something else is left alone.
 KernelSource emit_source(const ir::Kernel& tiles, const Target& target,
-                         const KernelOptions& options, const LineText& line_text = {});
+                         const KernelOptions& options, const LineText& line_text = {},
+                         const std::optional<TilePlan>& plan = {});
 
 }  // namespace tilewright

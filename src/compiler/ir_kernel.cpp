@@ -156,27 +156,33 @@ LaunchPlace place_of(const IrKernel::State& state, const IrLaunch& launch,
   return place;
 }
 
+struct Tiles {
+  ir::Kernel kernel;
+  PassResults passes = {};
+};
+
 // The kernel as this launch compiles it, at stage Tile; as it came where somebody watches it.
-ir::Kernel tiles_of(const IrKernel::State& state, std::span<const Argument> arguments,
-                    const LaunchPlace& place, const KernelOptions& options) {
+Tiles tiles_of(const IrKernel::State& state, std::span<const Argument> arguments,
+               const LaunchPlace& place, const KernelOptions& options) {
   check_options(state.signature.name, options);
-  ir::Kernel kernel = ir::clone(state.kernel);
-  specialize_kernel(kernel, arguments, Overlaps(arguments), state.specializes_integers);
-  check_target(kernel, place.target());
-  if (!is_watched(place)) run_passes(kernel, place.target(), options);
-  return kernel;
+  Tiles out{ir::clone(state.kernel)};
+  specialize_kernel(out.kernel, arguments, Overlaps(arguments), state.specializes_integers);
+  check_target(out.kernel, place.target());
+  if (!is_watched(place)) out.passes = run_passes(out.kernel, place.target(), options);
+  return out;
 }
 
-KernelSource source_of(const IrKernel::State& state, const ir::Kernel& tiles,
+KernelSource source_of(const IrKernel::State& state, const Tiles& tiles,
                        const LaunchPlace& place, const KernelOptions& options) {
   const auto line_text = [&](int file, int line) {
     return file == 0 ? line_of(state.text, line) : std::string_view();
   };
-  const KernelSource source = emit_source(tiles, place.target(), options, line_text);
-  return packed_source(tiles, place_source(source, place), place.target());
+  const KernelSource source =
+      emit_source(tiles.kernel, place.target(), options, line_text, tiles.passes.plan);
+  return packed_source(tiles.kernel, place_source(source, place), place.target());
 }
 
-std::unique_ptr<Specialization> compiled(const IrKernel::State& state, ir::Kernel tiles,
+std::unique_ptr<Specialization> compiled(const IrKernel::State& state, Tiles tiles,
                                          const LaunchPlace& place, const KernelOptions& options) {
   auto made = std::make_unique<Specialization>();
   made->options = options;
@@ -185,7 +191,7 @@ std::unique_ptr<Specialization> compiled(const IrKernel::State& state, ir::Kerne
     made->names.push_back(state.signature.parameters[i].name);
   }
   if (place.interpret) {
-    made->tiles = std::move(tiles);
+    made->tiles = std::move(tiles.kernel);
     return made;
   }
   made->is_emulated = place.emulate != nullptr;
@@ -208,8 +214,8 @@ const Specialization& make_specialization(IrKernel::State& state, const LaunchKe
   const std::lock_guard lock(state.mutex);
   if (const Specialization* found = state.table.find(key)) return *found;
   const KernelOptions options = options_of(launch);
-  ir::Kernel tiles = tiles_of(state, arguments, place, options);
-  const std::string code = code_key(tiles, place, options);
+  Tiles tiles = tiles_of(state, arguments, place, options);
+  const std::string code = code_key(tiles.kernel, place, options);
   auto found = state.compiled.find(code);
   if (found == state.compiled.end())
     found = state.compiled.emplace(code, compiled(state, std::move(tiles), place, options)).first;

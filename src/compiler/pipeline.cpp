@@ -120,9 +120,10 @@ class PipelineRun {
 
   void run() {
     const bool names_roles = extra_.contains("split_roles");
-    splits_products_ =
-        may_split() &&
-        (names_roles || (has_measured_roles(kernel_, warps()) && takes_roles()));
+    const bool may_split_products =
+        may_split() && (names_roles || has_measured_roles(kernel_, warps()));
+    run_all(first_passes());
+    splits_products_ = may_split_products && (names_roles || takes_roles());
     to_tile();
     const std::vector<int> growing = find_growing_axes(kernel_);
     const bool has_roles =
@@ -152,6 +153,11 @@ class PipelineRun {
       options_.notes->insert(options_.notes->end(), sentences.begin(), sentences.end());
   }
 
+  // What comes before the first pass that asks for roles.
+  static std::span<const std::string_view> first_passes() {
+    return {std::begin(passes), std::find(std::begin(passes), std::end(passes), "unwrap_rows")};
+  }
+
   // Asked of a copy: rows are unwrapped for tensor maps alone, and other copies would see it.
   bool takes_roles() const {
     ir::Kernel copy = ir::clone(kernel_);
@@ -179,7 +185,7 @@ class PipelineRun {
   }
 
   void to_tile() const {
-    run_all(passes);
+    run_all(std::span(passes).subspan(first_passes().size()));
     // Also without the forms: what has none stays element by element.
     kernel_.stage = ir::Stage::Tile;
     run_all(std::span(at_tile).first(3));  // the others want to know the warps

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -13,7 +14,7 @@ using AttributeValue = std::variant<std::int64_t, double, std::string, std::vect
                                     std::vector<std::string>>;
 
 struct Attribute {
-  std::string name;
+  std::string_view name;  // of an op's: as the op table has it, which outlives all ops
   AttributeValue value;
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };

@@ -8,8 +8,7 @@ namespace tilewright::ir {
 
 Op* Builder::create(OpKind kind, std::vector<Value> operands, const std::vector<Type>& results,
                     std::vector<Attribute> attributes) {
-  Op* op = kernel_.make_op(kind, std::move(operands), results, location_);
-  for (Attribute& attribute : attributes) op->set(attribute.name, std::move(attribute.value));
+  Op* op = kernel_.make_op(kind, std::move(operands), results, location_, std::move(attributes));
   region_->ops.push_back(op);
   return op;
 }

@@ -39,6 +39,19 @@ std::vector<std::string> Op::texts(std::string_view name) const {
   return value ? std::get<std::vector<std::string>>(*value) : std::vector<std::string>{};
 }
 
+namespace {
+
+// Where the op table has the attribute.
+std::size_t rank_of(const Op& op, std::string_view name) {
+  const auto rules = op.facts().attributes;
+  std::size_t i = 0;
+  while (i < rules.size() && rules[i].name != name) ++i;
+  TW_CHECK(i < rules.size(), "op '{}' has no attribute '{}'", op.facts().name, name);
+  return i;
+}
+
+}  // namespace
+
 void Op::set(std::string_view name, AttributeValue value) {
   for (Attribute& attribute : attributes) {
     if (attribute.name != name) continue;
@@ -46,16 +59,24 @@ void Op::set(std::string_view name, AttributeValue value) {
     return;
   }
   // Kept in the table's order, so that equal ops print equally.
-  const auto rules = facts().attributes;
-  const auto rank = [&](std::string_view wanted) {
-    std::size_t i = 0;
-    while (i < rules.size() && rules[i].name != wanted) ++i;
-    return i;
-  };
-  TW_CHECK(rank(name) < rules.size(), "op '{}' has no attribute '{}'", facts().name, name);
+  const std::size_t rank = rank_of(*this, name);
   auto place = attributes.begin();
-  while (place != attributes.end() && rank(place->name) < rank(name)) ++place;
-  attributes.insert(place, {std::string(name), std::move(value)});
+  while (place != attributes.end() && rank_of(*this, place->name) < rank) ++place;
+  attributes.insert(place, {facts().attributes[rank].name, std::move(value)});
+}
+
+void Op::set(std::vector<Attribute> given) {
+  const auto is_misplaced = [&](const Attribute& a, const Attribute& b) {
+    return rank_of(*this, a.name) >= rank_of(*this, b.name);
+  };
+  const bool is_ordered =
+      std::adjacent_find(given.begin(), given.end(), is_misplaced) == given.end();
+  if (attributes.empty() && is_ordered) {
+    for (Attribute& one : given) one.name = facts().attributes[rank_of(*this, one.name)].name;
+    attributes = std::move(given);
+  } else {
+    for (Attribute& one : given) set(one.name, std::move(one.value));
+  }
 }
 
 void Op::erase(std::string_view name) {
@@ -83,13 +104,15 @@ const KernelLayout* Kernel::find_layout(std::string_view wanted) const {
 }
 
 const KernelMap& Kernel::map_of(const Op& op) const {
-  const auto found = std::find_if(maps.begin(), maps.end(), [&](const KernelMap& m) { return m.name == op.text("map"); });
+  const auto found = std::find_if(maps.begin(), maps.end(),
+                                  [&](const KernelMap& m) { return m.name == op.text("map"); });
   TW_CHECK(found != maps.end(), "kernel '{}' has no map '{}'", name, op.text("map"));
   return *found;
 }
 
 const KernelRing& Kernel::ring_of(const Op& op) const {
-  const auto found = std::find_if(rings.begin(), rings.end(), [&](const KernelRing& r) { return r.name == op.text("ring"); });
+  const auto found = std::find_if(rings.begin(), rings.end(),
+                                  [&](const KernelRing& r) { return r.name == op.text("ring"); });
   TW_CHECK(found != rings.end(), "kernel '{}' has no ring '{}'", name, op.text("ring"));
   return *found;
 }
@@ -101,17 +124,23 @@ bool Kernel::is_in_ring(const KernelBuffer& buffer) const {
 }
 
 Value Kernel::make_value(const Type& type, std::string value_name, Op* maker) {
-  values_.push_back({type, std::move(value_name), maker});
+  ValueFacts& made = values_.add();
+  made.type = type;
+  made.name = std::move(value_name);
+  made.maker = maker;
   return {static_cast<std::uint32_t>(values_.size() - 1)};
 }
 
-Op* Kernel::make_op(OpKind kind, std::vector<Value> operands, const std::vector<Type>& result_types,
-                    Location location) {
-  ops_.push_back(std::make_unique<Op>(
-      Op{.kind = kind, .location = location, .operands = std::move(operands)}));
-  Op* op = ops_.back().get();
-  for (const Type& type : result_types) op->results.push_back(make_value(type, "", op));
-  return op;
+Op* Kernel::make_op(OpKind kind, std::vector<Value> operands, std::span<const Type> result_types,
+                    Location location, std::vector<Attribute> attributes) {
+  Op& op = ops_.add();
+  op.kind = kind;
+  op.location = location;
+  op.operands = std::move(operands);
+  op.set(std::move(attributes));
+  op.results.reserve(result_types.size());
+  for (const Type& type : result_types) op.results.push_back(make_value(type, "", &op));
+  return &op;
 }
 
 }  // namespace tilewright::ir

@@ -9,12 +9,15 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/stable_vector.h"
 #include "ir/attribute.h"
 #include "ir/op.h"
 #include "ir/tables.h"
@@ -45,7 +48,7 @@ struct Region {
 };
 
 struct Op {
-  OpKind kind;
+  OpKind kind = {};
   Location location;
   std::vector<Value> operands;
   std::vector<Value> results;
@@ -70,6 +73,7 @@ struct Op {
   std::vector<std::int64_t> integers(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
   void set(std::string_view name, AttributeValue value);
+  void set(std::vector<Attribute> given);
   void erase(std::string_view name);
 };
 
@@ -139,8 +143,14 @@ class Kernel {
   Value add_argument(const Type& type, std::string argument_name);
   // A value that an op or a region defines. `value_name` is the user's name for it, or empty.
   Value make_value(const Type& type, std::string value_name, Op* maker);
-  Op* make_op(OpKind kind, std::vector<Value> operands, const std::vector<Type>& result_types,
-              Location location);
+  Op* make_op(OpKind kind, std::vector<Value> operands, std::span<const Type> result_types,
+              Location location, std::vector<Attribute> attributes = {});
+  Op* make_op(OpKind kind, std::vector<Value> operands, std::initializer_list<Type> result_types,
+              Location location, std::vector<Attribute> attributes = {}) {
+    return make_op(kind, std::move(operands),
+                   std::span<const Type>(result_types.begin(), result_types.size()), location,
+                   std::move(attributes));
+  }
 
   // The number of the buffer that the op names; throws InternalError when there is none.
   std::size_t buffer_of(const Op& op) const;
@@ -169,8 +179,8 @@ class Kernel {
     std::string name;
     Op* maker = nullptr;
   };
-  std::deque<ValueFacts> values_;  // a deque, so that a Type& stays valid while values are added
-  std::deque<std::unique_ptr<Op>> ops_;
+  StableVector<ValueFacts> values_;  // a Type& stays valid while values are added
+  StableVector<Op> ops_;
 };
 
 // Calls `visit` for every op, outer before inner, in order.

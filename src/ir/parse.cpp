@@ -268,7 +268,7 @@ class Parser {
       do {
         const Token name = expect(Token::Kind::Word, "a fact");
         expect_sign('=');
-        facts.push_back({std::string(name.text), parse_attribute_value()});
+        facts.push_back({name.text, parse_attribute_value()});
       } while (accept_sign(','));
       expect_sign('}');
     }

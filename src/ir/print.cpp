@@ -99,7 +99,7 @@ class Printer {
   static std::string attributes_text(const std::vector<Attribute>& attributes) {
     std::vector<std::string> texts;
     for (const Attribute& a : attributes)
-      texts.push_back(a.name + " = " + std::visit(AttributeText{}, a.value));
+      texts.push_back(fmt::format("{} = {}", a.name, std::visit(AttributeText{}, a.value)));
     return texts.empty() ? "" : fmt::format(" {{{}}}", fmt::join(texts, ", "));
   }
 

@@ -117,7 +117,6 @@ class Verifier {
 
   void check_region(const Region& region, const Op* owner) {
     for (const Value argument : region.arguments) define(owner, argument);
-    std::vector<Value> defined = region.arguments;
     for (std::size_t i = 0; i < region.ops.size(); ++i) {
       const Op& op = *region.ops[i];
       check_structure(op);
@@ -127,12 +126,14 @@ class Verifier {
       verify_types(kernel_, op);
       if (op.kind == OpKind::Dot && op.integer("pending", 0) != 0) check_pending(op, region, owner);
       for (const Value value : op.results) define(&op, value);
-      defined.insert(defined.end(), op.results.begin(), op.results.end());
     }
     if (owner && (region.ops.empty() || !region.ops.back()->facts().is(Family::Ends)))
       fail(owner, "a region must end in yield or condition");
     // Out of scope again: values of a region are not visible after it.
-    for (const Value value : defined) is_defined_[value.id] = owner == nullptr;
+    if (!owner) return;
+    for (const Value argument : region.arguments) is_defined_[argument.id] = false;
+    for (const Op* op : region.ops)
+      for (const Value value : op->results) is_defined_[value.id] = false;
   }
 
   // Who looks at the sums of a product that goes on waits for it, at the latest the end of the

@@ -2,7 +2,9 @@
 // machine/library.cpp — library.def as data.
 #include "machine/library.h"
 
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 
@@ -22,9 +24,7 @@ Call of_family(const LibraryFunction& function, LibraryFamily family) {
   return static_cast<Call>(function.kind);
 }
 
-}  // namespace
-
-std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
+std::vector<LibraryEffect> read_effects(const LibraryFunction& function) {
   using Kind = LibraryEffect::Kind;
   constexpr std::pair<std::string_view, Kind> names[] = {
       {"read ", Kind::Read},        {"write ", Kind::Write}, {"add ", Kind::Add},
@@ -40,6 +40,17 @@ std::vector<LibraryEffect> effects_of(const LibraryFunction& function) {
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 2);
   }
   return out;
+}
+
+}  // namespace
+
+std::span<const LibraryEffect> effects_of(const LibraryFunction& function) {
+  static const std::vector<std::vector<LibraryEffect>> by_kind = [] {
+    std::vector<std::vector<LibraryEffect>> out;
+    for (const LibraryFunction& one : functions) out.push_back(read_effects(one));
+    return out;
+  }();
+  return by_kind[static_cast<std::size_t>(function.kind)];
 }
 
 ValueCall value_call(const LibraryFunction& function) {
@@ -58,9 +69,13 @@ TogetherCall together_call(const LibraryFunction& function) {
 std::span<const LibraryFunction> library_functions() { return functions; }
 
 const LibraryFunction* find_library_function(std::string_view name) {
-  for (const LibraryFunction& function : functions)
-    if (function.name == name) return &function;
-  return nullptr;
+  static const std::unordered_map<std::string_view, const LibraryFunction*> by_name = [] {
+    std::unordered_map<std::string_view, const LibraryFunction*> out;
+    for (const LibraryFunction& one : functions) out.emplace(one.name, &one);
+    return out;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
 }
 
 std::string_view name_of(LibraryKind kind) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace tilewright {
 
@@ -66,7 +65,7 @@ struct LibraryEffect {
   Kind kind;
   int operand = -1;
 };
-std::vector<LibraryEffect> effects_of(const LibraryFunction& function);
+std::span<const LibraryEffect> effects_of(const LibraryFunction& function);
 
 std::span<const LibraryFunction> library_functions();
 const LibraryFunction* find_library_function(std::string_view name);  // null when there is none

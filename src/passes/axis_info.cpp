@@ -67,10 +67,11 @@ class AxisVisitor {
     if (op.facts().is(ir::Family::Control)) return visit_control(op);
     for (const Region& region : op.regions) visit(region);
     if (op.results.size() != 1 || !op.regions.empty() || !op.facts().has(ir::Pure)) return;
-    std::vector<const AxisInfo*> operands;
-    for (const Value operand : op.operands) operands.push_back(&at(operand));
-    at(op.result()) = transfer(kernel_, op, operands);
-    at(op.result()).is_not_negative |= is_promised(op.result());
+    operands_.clear();
+    for (const Value operand : op.operands) operands_.push_back(&at(operand));
+    AxisInfo& result = at(op.result());
+    result = transfer(kernel_, op, operands_);
+    result.is_not_negative |= is_promised(op.result());
   }
 
   void visit_control(const Op& op) {
@@ -146,6 +147,7 @@ class AxisVisitor {
   const Kernel& kernel_;
   std::vector<AxisInfo>& infos_;
   const std::map<std::uint32_t, std::int64_t> promised_;
+  std::vector<const AxisInfo*> operands_;  // of the op that is visited
 };
 
 AxisAnalysis::AxisAnalysis(const Kernel& kernel) : kernel_(kernel) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "ir/kernel.h"
 
 namespace tilewright {
@@ -31,7 +32,7 @@ struct AxisFacts {
 struct AxisInfo {
   static constexpr std::int64_t most = std::int64_t{1} << 40;  // what divides 0
 
-  std::vector<AxisFacts> dimensions;  // a scalar has one, of size 1
+  SmallVector<AxisFacts, 2> dimensions;  // a scalar has one, of size 1
   std::optional<std::int64_t> value;  // of every element
   bool is_not_negative = false;
 

@@ -166,9 +166,13 @@ void check_num_warps(const CudaEmitOptions& options) {
 
 }  // namespace
 
-KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options) {
+KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options,
+                       const KernelPlan* sketch) {
   check_num_warps(options);
   require_features(kernel, options.target);
+  if (sketch)
+    if (const auto program = finished_program(*sketch, kernel, options))
+      return source_of(sketch->laid, *program, options);
   if (kernel.stage == ir::Stage::Final) return source_of(kernel, kernel, options);
   if (kernel.stage == ir::Stage::Laid) {
     TW_CHECK(kernel.shape.is_decided(), "kernel '{}' has no shape", kernel.name);

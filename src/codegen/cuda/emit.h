@@ -52,13 +52,17 @@ struct CudaEmitOptions {
   std::function<std::string_view(std::uint16_t file, std::int32_t line)> line_text = {};
 };
 
+struct KernelPlan;  // plan_kernel.h
+
 // How programs of a Laid kernel lie on the threads of a target.
 ProgramShape shape_of(const ir::Kernel& laid, const Target& target);
 
 // Of stages Laid and Final as it is, of stage Tile after laid_for_cuda. Throws ArgumentError when the kernel cannot
 // run: more shared memory than a block can have, or a number of warps that is no power of two or
-// more than a block has.
-KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options);
+// more than a block has. `sketch` is what sketch_kernel made of the kernel for this target, if
+// anybody has asked.
+KernelSource emit_cuda(const ir::Kernel& kernel, const CudaEmitOptions& options,
+                       const KernelPlan* sketch = nullptr);
 
 // The kernel at stage Laid as it is emitted: in sweeps, with its shape, layouts and places.
 ir::Kernel laid_for_cuda(const ir::Kernel& tiles, const CudaEmitOptions& options);

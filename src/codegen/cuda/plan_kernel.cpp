@@ -14,6 +14,7 @@
 #include "codegen/cuda/wrapping.h"
 #include "codegen/lower/lower_to_threads.h"
 #include "ir/calls.h"
+#include "ir/clone.h"
 #include "ir/roles.h"
 #include "ir/shared_extent.h"
 #include "machine/cuda.h"
@@ -166,7 +167,7 @@ KernelPlan plan(const ir::Kernel& kernel, const CudaEmitOptions& options, Lower&
   policy.lines = values_with_lines(kernel);
   if (attempt.moves_products) {
     policy.apart = stored_products(kernel);
-    const std::vector<bool> transposed = transposed_loads(kernel, Alignments(kernel));
+    const std::vector<bool> transposed = transposed_loads(kernel);
     for (std::size_t i = 0; i < transposed.size(); ++i)
       if (transposed[i]) policy.apart[i] = true;
   }
@@ -215,6 +216,7 @@ KernelPlan plan(const ir::Kernel& tiles, const CudaEmitOptions& options, Lower& 
   std::optional<KernelPlan> crowded;
   for (const ProgramShape& shape : choose_shapes(tiles, options)) {
     out = plan(tiles, options, to_threads, shape);
+    out.shape = shape;
     if (!out.fits(options.target)) continue;
     if (!out.is_crowded) return out;
     if (!crowded) crowded = std::move(out);
@@ -251,8 +253,22 @@ KernelPlan plan_kernel(const ir::Kernel& tiles, const CudaEmitOptions& options) 
   return plan(tiles, options, lower_to_threads);
 }
 
-std::int64_t shared_bytes_of(const ir::Kernel& tiles, const CudaEmitOptions& options) {
-  return plan(tiles, options, sketch_threads).shared_bytes + most_bytes_of_looks(tiles);
+KernelPlan sketch_kernel(const ir::Kernel& tiles, const CudaEmitOptions& options) {
+  KernelPlan out = plan(tiles, options, sketch_threads);
+  out.shared_bytes += most_bytes_of_looks(tiles);
+  return out;
+}
+
+std::optional<ir::Kernel> finished_program(const KernelPlan& sketch, const ir::Kernel& tiles,
+                                           const CudaEmitOptions& options) {
+  const ir::KernelShape& shape = sketch.laid.shape;
+  const bool may_meet = shape.programs == 1 && shape.cluster == 1;
+  if (!may_meet || !sketch.fits(options.target) || sketch.is_crowded ||
+      sketch.shape != choose_shapes(tiles, options).front())
+    return std::nullopt;
+  ir::Kernel program = ir::clone(sketch.program);
+  if (finish_threads(sketch.laid, program, options.target)) return std::nullopt;
+  return program;
 }
 
 ir::Kernel program_of(const ir::Kernel& laid, const CudaEmitOptions& options) {

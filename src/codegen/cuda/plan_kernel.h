@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "codegen/cuda/emit.h"
 #include "ir/kernel.h"
@@ -14,6 +15,7 @@
 namespace tilewright {
 
 struct KernelPlan {
+  ProgramShape shape;
   ir::Kernel laid;
   ir::Kernel program;             // at stage Final; empty where the tables say that it cannot run
   std::int64_t shared_bytes = 0;  // of a block, also when that is more than it can have
@@ -26,9 +28,13 @@ struct KernelPlan {
 // One that does not fit where none does.
 KernelPlan plan_kernel(const ir::Kernel& tiles, const CudaEmitOptions& options);
 
-// What a block of the plan needs of shared memory at most, also when that is more than it can have:
-// a plan without barriers, which take longer to place than everything before them.
-std::int64_t shared_bytes_of(const ir::Kernel& tiles, const CudaEmitOptions& options);
+// A plan without barriers, which take longer to place than everything before them. Its shared memory
+// is what a block needs at most, also when that is more than it can have.
+KernelPlan sketch_kernel(const ir::Kernel& tiles, const CudaEmitOptions& options);
+// The program of a sketch with its barriers; none where plan_kernel may choose something else, with
+// these options or once there are barriers.
+std::optional<ir::Kernel> finished_program(const KernelPlan& sketch, const ir::Kernel& tiles,
+                                           const CudaEmitOptions& options);
 
 // What the tables of a Laid kernel give a block of shared memory, with its part of a private row.
 std::int64_t block_bytes(const ir::Kernel& laid);

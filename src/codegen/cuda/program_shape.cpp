@@ -21,7 +21,6 @@ constexpr int warps_of_shared_block = 4;  // of programs that share one
 constexpr int most_blocks = 8;            // of a cluster that every GPU with clusters has
 
 struct Work {
-  bool is_plain = true;  // only loads, stores, arithmetic and reductions
   bool has_reduction = false;
   bool has_program = false;
   std::int64_t elements = 0;  // of the largest tile
@@ -32,6 +31,13 @@ struct Work {
   int most_warps = 0;         // of a block
 };
 
+// Whether there are only loads, stores, arithmetic and reductions.
+bool is_plain(const ir::Kernel& kernel) {
+  bool is_fixed = false;
+  ir::walk(kernel.body, [&](const ir::Op& op) { is_fixed |= op.facts().has(ir::FixedShape); });
+  return !is_fixed;
+}
+
 Work work_of(const ir::Kernel& kernel, const Target& target) {
   Work work{.elements = largest_tile(kernel),
             .lanes = target.warp_size,
@@ -41,7 +47,6 @@ Work work_of(const ir::Kernel& kernel, const Target& target) {
     return kernel.type(value).is_tile() && kernel.type(value).numel() == work.elements;
   };
   ir::walk(kernel.body, [&](const ir::Op& op) {
-    work.is_plain &= !op.facts().has(ir::FixedShape);
     work.has_program |= op.kind == OpKind::ProgramId;
     work.has_reduction |= op.kind == OpKind::Reduce;
     const bool is_access = op.kind == OpKind::Load || op.kind == OpKind::Store;
@@ -194,14 +199,14 @@ ProgramShape shape_with_vectors(const ir::Kernel& kernel, const Target& target, 
   constexpr int vector_bytes = 16, word_bytes = 4;
   bool has_asm = false;
   ir::walk(kernel.body, [&](const ir::Op& op) { has_asm |= op.kind == OpKind::InlineAsm; });
+  if (has_asm || largest_tile(kernel) < target.warp_size || !is_elementwise(kernel))
+    return {.warps = warps};
   const Work work = work_of(kernel, target);
   const std::int64_t bytes = work.elements * work.element_bytes;
   const auto of_each = [&](int per_thread) {
     return std::int64_t{warps} * target.warp_size * per_thread;
   };
-  if (has_asm || work.elements < target.warp_size || !is_elementwise(kernel) ||
-      bytes > of_each(word_bytes))
-    return {.warps = warps};
+  if (bytes > of_each(word_bytes)) return {.warps = warps};
   const int given = warps;
   while (warps > 1 && bytes < of_each(vector_bytes)) warps /= 2;
   return of_warps(warps, warps < given && work.has_program);
@@ -287,13 +292,14 @@ std::vector<ProgramShape> shapes_in_warps(const ir::Kernel& kernel,
   // memory.
   for (int warps = 2 * options.num_warps; warps <= options.target.max_warps(); warps *= 2)
     asked.push_back({.warps = warps});
-  const Work work = work_of(kernel, options.target);
+  const std::int64_t elements = largest_tile(kernel);
   // While one program has a lock others wait: more threads have it for a shorter time.
   constexpr int warps_of_lock = 8;
-  if (has_lock(kernel) && !has_dot(kernel) && work.elements >= 128 * warps_of_lock &&
+  if (has_lock(kernel) && !has_dot(kernel) && elements >= 128 * warps_of_lock &&
       options.num_warps < warps_of_lock)
     asked.insert(asked.begin(), {.warps = warps_of_lock});
-  if (!work.is_plain || work.elements < work.lanes) return asked;
+  if (!is_plain(kernel) || elements < options.target.warp_size) return asked;
+  const Work work = work_of(kernel, options.target);
   return work.has_reduction ? shapes_of_rows(work, options) : asked;
 }
 

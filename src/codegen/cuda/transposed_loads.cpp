@@ -3,6 +3,7 @@
 #include "codegen/cuda/transposed_loads.h"
 
 #include "passes/laid/access_shape.h"
+#include "passes/laid/alignment.h"
 #include "passes/laid/op_facts.h"
 
 namespace tilewright {
@@ -49,9 +50,10 @@ class StoredLoads {
 
 }  // namespace
 
-std::vector<bool> transposed_loads(const ir::Kernel& kernel, const Alignments& alignments) {
+std::vector<bool> transposed_loads(const ir::Kernel& kernel) {
   std::vector<bool> out(kernel.value_count(), false);
   if (has_dot(kernel)) return out;
+  const Alignments alignments(kernel);
   const StoredLoads stored(kernel, alignments);
   ir::walk(kernel.body, [&](const ir::Op& op) {
     if (op.kind != OpKind::Load || !is_tile(kernel, op.result())) return;

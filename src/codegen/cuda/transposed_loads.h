@@ -8,11 +8,10 @@
 #include <vector>
 
 #include "ir/kernel.h"
-#include "passes/laid/alignment.h"
 
 namespace tilewright {
 
 // By value: results of such loads, whose readers should choose their own layout.
-std::vector<bool> transposed_loads(const ir::Kernel& kernel, const Alignments& alignments);
+std::vector<bool> transposed_loads(const ir::Kernel& kernel);
 
 }  // namespace tilewright

@@ -11,15 +11,12 @@ using ir::Type;
 
 ir::Value FinalBuilder::make(OpKind kind, std::vector<ir::Value> operands, const Type& type,
                              std::vector<ir::Attribute> attributes, ir::Location location) {
-  ir::Op* op = out_.make_op(kind, std::move(operands), {type}, location);
-  for (ir::Attribute& attribute : attributes) op->set(attribute.name, std::move(attribute.value));
-  return op->result();
+  return out_.make_op(kind, std::move(operands), {type}, location, std::move(attributes))->result();
 }
 
 ir::Op* FinalBuilder::statement(OpKind kind, std::vector<ir::Value> operands, Statements& list,
                                 std::vector<ir::Attribute> attributes, ir::Location location) {
-  ir::Op* op = out_.make_op(kind, std::move(operands), {}, location);
-  for (ir::Attribute& attribute : attributes) op->set(attribute.name, std::move(attribute.value));
+  ir::Op* op = out_.make_op(kind, std::move(operands), {}, location, std::move(attributes));
   insert(op, list);
   return op;
 }
@@ -138,7 +135,7 @@ ir::Value FinalBuilder::sum(const std::vector<IndexTerm>& terms, DType dtype) {
       if (term.stride) strides.push_back(term.stride);
       continue;
     }
-    const std::vector<std::int64_t> more = inner->integers("factors");
+    const auto& more = std::get<std::vector<std::int64_t>>(*inner->find("factors"));
     indices.insert(indices.end(), inner->operands.begin(),
                    inner->operands.begin() + static_cast<std::ptrdiff_t>(more.size()));
     factors.insert(factors.end(), more.begin(), more.end());
@@ -150,9 +147,9 @@ ir::Value FinalBuilder::sum(const std::vector<IndexTerm>& terms, DType dtype) {
   if (indices.empty()) return number(offset);
   if (indices.size() == 1 && factors[0] == 1 && offset == 0) return indices[0];
   indices.insert(indices.end(), strides.begin(), strides.end());
-  std::vector<ir::Attribute> attributes = {{"factors", factors}};
+  std::vector<ir::Attribute> attributes = {{"factors", std::move(factors)}};
   if (offset != 0) attributes.push_back({"offset", offset});
-  return make(OpKind::Linear, indices, Type::scalar(dtype), attributes);
+  return make(OpKind::Linear, std::move(indices), Type::scalar(dtype), std::move(attributes));
 }
 
 }  // namespace tilewright

@@ -31,6 +31,10 @@ struct ThreadProgram {
 ThreadProgram sketch_threads(const ir::Kernel& laid, const LaidFacts& facts,
                              const TileLayouts& layouts, const CudaEmitOptions& options);
 
+// Places the barriers of a sketch that is whole. Returns what decides whether threads meet although
+// they may see different values of it; null where all come to all barriers.
+const ir::Op* finish_threads(const ir::Kernel& laid, ir::Kernel& program, const Target& target);
+
 // With its barriers. Throws ArgumentError where threads could see different values of what decides
 // whether they meet.
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,

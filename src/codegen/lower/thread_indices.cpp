@@ -98,7 +98,7 @@ ir::Value ThreadIndices::linear(const Loop& loop, const IndexMap& map, std::size
     if (of.low == 0 && is_top) return {whole, factor};
     std::vector<ir::Attribute> attributes = {{"over", std::int64_t{1} << of.low}};
     if (!is_top) attributes.push_back({"of", std::int64_t{1} << of.count});
-    return {FinalBuilder::make(OpKind::Digit, {whole}, Type::scalar(i32), attributes), factor};
+    return {FinalBuilder::make(OpKind::Digit, {whole}, Type::scalar(i32), std::move(attributes)), factor};
   };
   std::vector<IndexTerm> terms;
   for (const LinearGroup& group : linear_groups(space, map, first, last)) {

@@ -259,34 +259,29 @@ ThreadProgram sketch_threads(const ir::Kernel& laid, const LaidFacts& facts,
   return ThreadLowering(state).run();
 }
 
+const ir::Op* finish_threads(const ir::Kernel& laid, ir::Kernel& program, const Target& target) {
+  for (const PassEntry& pass : final_passes()) pass.run(program, target);
+  if (const ir::Op* divergent = ir::find_divergent(program)) return divergent;
+  // Who touches a product that goes on has waited for it. (What it reads was shown to it:
+  // insert_barriers.)
+  TW_CHECK(!has_asynchronous_dots(laid) || ir::find_undrained(program).op == nullptr,
+           "a product of kernel '{}' is not waited for", laid.name);
+  return nullptr;
+}
+
 ThreadProgram lower_to_threads(const ir::Kernel& laid, const LaidFacts& facts,
                                const TileLayouts& layouts, const CudaEmitOptions& options) {
   const MemoryMeetings meetings = meetings_in_memory(laid, facts.sweeps, layouts);
-  const auto lower = [&](SharedLooks shares_seen) {
-    ThreadState state({laid, facts, layouts, options, meetings, shares_seen});
-    ThreadProgram out = ThreadLowering(state).run();
-    if (is_whole(out))
-      for (const PassEntry& pass : final_passes()) pass.run(out.kernel, options.target);
-    return out;
-  };
-  ThreadProgram out = lower(SharedLooks::None);
+  ThreadProgram out;
+  const ir::Op* divergent = nullptr;
   // Threads may see different values where a volatile load decides whether they meet.
-  const auto find_divergent = [&] {
-    return is_whole(out) ? ir::find_divergent(out.kernel) : nullptr;
-  };
-  const ir::Op* divergent = find_divergent();
-  for (const SharedLooks shares : {SharedLooks::Scalars, SharedLooks::Totals}) {
-    if (divergent == nullptr) break;
-    out = lower(shares);
-    divergent = find_divergent();
+  for (const SharedLooks shares : {SharedLooks::None, SharedLooks::Scalars, SharedLooks::Totals}) {
+    ThreadState state({laid, facts, layouts, options, meetings, shares});
+    out = ThreadLowering(state).run();
+    if (is_whole(out)) divergent = finish_threads(laid, out.kernel, options.target);
+    if (!is_whole(out) || divergent == nullptr) return out;
   }
-  if (divergent) refuse_meeting(laid, *divergent);
-  // Who touches a product that goes on has waited for it. (What it reads was shown to it:
-  // insert_barriers.)
-  TW_CHECK(!has_asynchronous_dots(laid) || !is_whole(out) ||
-               ir::find_undrained(out.kernel).op == nullptr,
-           "a product of kernel '{}' is not waited for", laid.name);
-  return out;
+  refuse_meeting(laid, *divergent);
 }
 
 }  // namespace tilewright

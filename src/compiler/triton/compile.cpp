@@ -62,7 +62,7 @@ TileKernel lower_to_tiles(python::ModuleLoader& loader, const python::DecoratedF
   if (keep_source_ir) result.source_ir = ir::print(result.lowered.kernel);
   KernelOptions chosen = options;
   chosen.keeps_warps |= result.lowered.asks_for_warps;
-  result.notes = run_passes(result.lowered.kernel, target, chosen);
+  result.passes = run_passes(result.lowered.kernel, target, chosen);
   return result;
 }
 
@@ -71,9 +71,10 @@ KernelSource emit_source(python::ModuleLoader& loader, const TileKernel& kernel,
   const ir::Kernel& tiles = kernel.lowered.kernel;
   KernelOptions chosen = options;
   chosen.keeps_warps |= kernel.lowered.asks_for_warps;
-  return emit_source(tiles, target, chosen, [&](int file, int line) {
+  const LineText line_text = [&](int file, int line) {
     return source_line(loader, tiles.files, file, line);
-  });
+  };
+  return emit_source(tiles, target, chosen, line_text, kernel.passes.plan);
 }
 
 }  // namespace tilewright

@@ -15,7 +15,7 @@ namespace tilewright {
 struct TileKernel {
   triton::LoweredKernel lowered;   // at stage Tile
   std::string source_ir;           // at stage Source, as text; when it was asked for
-  std::vector<std::string> notes;  // what could not be done as it was asked for, in sentences
+  PassResults passes;
 };
 
 // What host code may ask of this target while it is read (config lists, module constants).

@@ -79,8 +79,7 @@ Value hint(Call& call, std::string_view attribute) {
                           text_of(type), values.size()));
   if (std::any_of(values.begin(), values.end(), [](std::int64_t value) { return value <= 0; }))
     call.fail("needs positive values");
-  return call.builder().create_one(ir::OpKind::Hint, {input}, type,
-                                   {{std::string(attribute), values}});
+  return call.builder().create_one(ir::OpKind::Hint, {input}, type, {{attribute, values}});
 }
 
 Value multiple_of(Call& call) { return hint(call, "divisible"); }

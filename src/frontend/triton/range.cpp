@@ -138,7 +138,7 @@ std::vector<ir::Attribute> loop_attributes(Semantic& semantic, const CallArgumen
     for (const LoopOption& option : loop_options)
       if (option.name == name && !option.attribute.empty() && !value.is_none())
         attributes.push_back(
-            {std::string(option.attribute), semantic.constant_integer(value, name)});
+            {option.attribute, semantic.constant_integer(value, name)});
   return attributes;
 }
 

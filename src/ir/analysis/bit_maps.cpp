@@ -17,15 +17,32 @@ bool is_power(std::int64_t number) {
 }
 int log_of(std::int64_t number) { return std::countr_zero(static_cast<std::uint64_t>(number)); }
 
+// Where the bit has its column, or would have it.
+auto place_of(BitMap& map, VariableBit bit) {
+  return std::lower_bound(map.columns.begin(), map.columns.end(), bit,
+                          [](const auto& one, VariableBit wanted) { return one.first < wanted; });
+}
+
 void turn(BitMap& map, const BitMap& other) {
-  for (const auto& [bit, column] : other.columns)
-    if ((map.columns[bit] ^= column) == 0) map.columns.erase(bit);
+  for (const auto& [bit, column] : other.columns) {
+    if (column == 0) continue;
+    const auto place = place_of(map, bit);
+    if (place == map.columns.end() || place->first != bit) map.columns.insert(place, {bit, column});
+    else if ((place->second ^= column) == 0) map.columns.erase(place);
+  }
   map.offset ^= other.offset;
+}
+
+BitMap shifted(BitMap map, int by) {
+  for (auto& [bit, column] : map.columns) column <<= by;
+  map.offset <<= by;
+  return map;
 }
 
 std::optional<std::int64_t> number_of(const Kernel& kernel, Value value) {
   const Op* maker = kernel.maker(value);
-  if (!maker || maker->kind != OpKind::Constant || !kernel.type(value).is_int()) return std::nullopt;
+  if (!maker || maker->kind != OpKind::Constant || !kernel.type(value).is_int())
+    return std::nullopt;
   return maker->integer("value");
 }
 
@@ -52,7 +69,7 @@ BitMaps::BitMaps(const Kernel& kernel) : kernel_(kernel) {
 std::optional<BitMap> BitMaps::of(Value index) const {
   const auto variable = [](std::uint32_t name, int bits) {
     BitMap out;
-    for (int j = 0; j < bits; ++j) out.columns[{name, j}] = std::uint64_t{1} << j;
+    for (int j = 0; j < bits; ++j) out.columns.push_back({{name, j}, std::uint64_t{1} << j});
     return out;
   };
   const Op* maker = kernel_.maker(index);
@@ -88,9 +105,7 @@ std::optional<BitMap> BitMaps::sum(const Op& op) const {
     if (!index || factors[k] <= 0) return std::nullopt;
     // 72 times an index is 8 times and 64 times it.
     for (auto rest = static_cast<std::uint64_t>(factors[k]); rest != 0; rest &= rest - 1) {
-      BitMap term = *index;
-      for (auto& [bit, column] : term.columns) column <<= std::countr_zero(rest);
-      term.offset <<= std::countr_zero(rest);
+      const BitMap term = shifted(*index, std::countr_zero(rest));
       if ((out.image() & term.image()) != 0) return std::nullopt;
       turn(out, term);
     }
@@ -106,7 +121,7 @@ std::optional<BitMap> BitMaps::digit(const Op& op) const {
   BitMap out{.columns = {}, .offset = (whole->offset >> log_of(over)) & mask};
   for (const auto& [bit, column] : whole->columns)
     if (const std::uint64_t kept = (column >> log_of(over)) & mask; kept != 0)
-      out.columns[bit] = kept;
+      out.columns.push_back({bit, kept});
   return out;
 }
 
@@ -116,7 +131,10 @@ std::optional<BitMap> BitMaps::of(Value index, std::int64_t count) const {
   // A name that no value has: the neighbours are those of one access.
   constexpr std::uint32_t neighbour = Value::none - 1;
   if ((out->image() & (static_cast<std::uint64_t>(count) - 1)) != 0) return std::nullopt;
-  for (int j = 0; j < log_of(count); ++j) out->columns[{neighbour, j}] = std::uint64_t{1} << j;
+  BitMap neighbours;
+  for (int j = 0; j < log_of(count); ++j)
+    neighbours.columns.push_back({{neighbour, j}, std::uint64_t{1} << j});
+  turn(*out, neighbours);
   return out;
 }
 
@@ -163,9 +181,10 @@ bool BitMaps::is_same_thread(const BitMap& a, const BitMap& b) const {
     return bit.first == of_thread ? std::uint64_t{1} << bit.second : 0;
   };
   for (const BitMap* map : {&a, &b}) {
-    for (int j = 0; j < thread_bits_; ++j)
-      if (!map->columns.contains({of_thread, j}) && (map->without >> j & 1) == 0)
-        return false;  // copies have the element too
+    std::uint64_t threads = map->without;
+    for (const auto& [bit, column] : map->columns) threads |= bit_of_thread(bit);
+    if ((~threads & ((std::uint64_t{1} << thread_bits_) - 1)) != 0)
+      return false;  // copies have the element too
     for (const auto& [bit, column] : map->columns) {
       if ((bit_of_thread(bit) & map->without) != 0) continue;
       const Row row = reduce({column, bit_of_thread(bit)});

@@ -21,7 +21,8 @@ namespace tilewright::ir {
 using VariableBit = std::pair<std::uint32_t, int>;
 
 struct BitMap {
-  std::map<VariableBit, std::uint64_t> columns;  // what each bit turns round; 0 is left out
+  // What each bit turns round, in the order of the bits; 0 is left out.
+  std::vector<std::pair<VariableBit, std::uint64_t>> columns;
   std::uint64_t offset = 0;
   std::uint64_t without = 0;  // bits of the thread's number that are 0 in all threads that come here
 

@@ -234,8 +234,8 @@ class Divergence {
   static bool is_of_block(const Op& op) {
     if (op.kind == OpKind::Barrier) return op.text("of").empty();
     const LibraryFunction* function = called_function(op);
-    const std::vector<LibraryEffect> effects =
-        function ? effects_of(*function) : std::vector<LibraryEffect>{};
+    const std::span<const LibraryEffect> effects =
+        function ? effects_of(*function) : std::span<const LibraryEffect>{};
     return std::any_of(effects.begin(), effects.end(), [](const LibraryEffect& effect) {
       return effect.kind == LibraryEffect::Kind::Barrier;
     });

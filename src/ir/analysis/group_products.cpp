@@ -115,7 +115,7 @@ class ProductWalk {
       return;
     }
     for (std::size_t k = 0; k < op.operands.size(); ++k) {
-      const std::vector<LibraryEffect> effects = effects_of(function);
+      const std::span<const LibraryEffect> effects = effects_of(function);
       const bool writes = std::any_of(effects.begin(), effects.end(), [&](const auto& effect) {
         return effect.kind == LibraryEffect::Kind::Write && effect.operand == static_cast<int>(k);
       });

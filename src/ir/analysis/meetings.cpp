@@ -47,7 +47,7 @@ namespace {
 
 // Whether a function does no more than to read, write or add, or to start products.
 bool only_accesses(const LibraryFunction& function) {
-  const std::vector<LibraryEffect> effects = effects_of(function);
+  const std::span<const LibraryEffect> effects = effects_of(function);
   return function.kind != LibraryKind::CommitProducts &&
          function.kind != LibraryKind::WaitProducts && function.kind != LibraryKind::WaitBoxes &&
          std::all_of(effects.begin(), effects.end(), [](const LibraryEffect& effect) {
@@ -142,7 +142,7 @@ class SharedWalk {
                                  function->kind == LibraryKind::StoreBox);
     if (!function)
       return op.facts().is(Family::Sync) || (op.kind != OpKind::ArrayView && has_shared);
-    const std::vector<LibraryEffect> effects = effects_of(*function);
+    const std::span<const LibraryEffect> effects = effects_of(*function);
     const bool is_whole = std::any_of(effects.begin(), effects.end(), [](const auto& effect) {
       return effect.operand < 0;  // a meeting, or something of products
     });

@@ -282,7 +282,7 @@ AxisInfo cast_info(const Type& from, const Type& to, const AxisInfo& operand) {
 
 AxisInfo unknown_info(const Type& type) {
   AxisInfo info;
-  info.dimensions.resize(std::max<std::size_t>(type.rank, 1));
+  info.dimensions.assign(std::max<std::size_t>(type.rank, 1), {});
   return info;
 }
 
