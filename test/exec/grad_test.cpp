@@ -117,6 +117,23 @@ TEST(GradOfSmallFloats, ManyThatAreTheLargest) {
   expect_near(by(x).slice(0, 0, 2), {{2}, {0x1p-7, 0x1p-7}}, 0);
 }
 
+// The largest one is a float16 in memory, what it is compared with is computed again.
+TEST(GradOfSmallFloats, TheLargestIsFoundAgain) {
+  const auto spread = [](Tensor x, Tensor y) {
+    const Tensor scaled = minimum(x * 0.75, y);
+    return sum(square(max(scaled, {0, 2}, true) - scaled)) + sum(min(scaled * 0.3, 1));
+  };
+  for (const DType dtype : {f16, bf16})
+    for (std::uint64_t seed = 1; seed < 5; ++seed) {
+      const Tensor x =
+          randn({4, 2, 6}, RandomOptions(f32, Device::cpu()).with_seed(seed)).to(dtype);
+      const Tensor y =
+          randn({4, 2, 1}, RandomOptions(f32, Device::cpu()).with_seed(seed + 9)).to(dtype);
+      const Tensor found = grad(spread)(x, y);
+      EXPECT_TRUE(allclose(found, found)) << name_of(dtype) << " " << seed;  // no NaN
+    }
+}
+
 TEST_F(Grad, ProductsOfNothing) {
   const Tensor w = ones({3, 0}, {f64, Device::cpu()}), x = ones({2, 4, 0}, {f64, Device::cpu()});
   EXPECT_EQ(grad([&](Tensor v) { return sum(linear(x, v)); })(w).shape(), (Shape{3, 0}));

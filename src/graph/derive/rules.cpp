@@ -167,8 +167,11 @@ Tensor derive_reduction(const Derivation& d) {
       return derive_row_product(d);
     case Op::Max:
     case Op::Min: {
-      // Equal ones share. Counts go beyond what small floats can hold.
-      const Tensor is_best = to(eq(x, d.out), compute_dtype(x.dtype()));
+      // Equal ones share. Counts go beyond what small floats can hold. Of these, one of both may
+      // have gone through memory and the other not: copies round them, so that the best is equal.
+      const bool is_rounded = compute_dtype(x.dtype()) != x.dtype() && is_floating(x.dtype());
+      const Tensor is_equal = is_rounded ? eq(x.clone(), d.out.clone()) : eq(x, d.out);
+      const Tensor is_best = to(is_equal, compute_dtype(x.dtype()));
       return is_best * (d.g / sum(is_best, reduced_axes(d), true));
     }
     default:  // max_number is what a row is shifted by, which changes no result; indices have none
