@@ -33,13 +33,13 @@ struct Reading {
 
 // The first that fits.
 constexpr Reading readings[] = {
-    {"asynchronous copy into it", ir::FindingKind::Copy,
+    {"has not been waited for", ir::FindingKind::Copy,
      "wait for the copy (__pipeline_wait_prior, cooperative_groups::wait) and let the block meet "
      "at "
      "a barrier before the access"},
+    {"without a barrier between", ir::FindingKind::Race, "put {} between the two accesses"},
     {"asynchronous copy", ir::FindingKind::Copy,
      "copy 4, 8 or 16 bytes between addresses that are multiples of as many"},
-    {"without a barrier between", ir::FindingKind::Race, "put {} between the two accesses"},
     {"through a null pointer", ir::FindingKind::OutOfBounds, "give the argument memory"},
     {"divides an integer by zero", ir::FindingKind::DivisionByZero,
      "look at the divisor before the division"},

@@ -22,7 +22,7 @@ inline constexpr const char* run_examples = R"x(Examples:
   tilewright run add.py:add_kernel ... --device interpret
                                          slowly and exactly; finds accesses out of bounds
   tilewright run add.py:add_kernel ... --device emulate --target sm_80
-                                         its CUDA text on the CPU; finds races in shared memory
+                                         its CUDA text on the CPU; finds races of threads in memory
   tilewright run softmax.py:softmax_kernel x_ptr=randn:f32[64,781] --compare interpret,float64
                                          the rest as the file's own launch has it; how many elements
                                          differ, the first and the worst
@@ -50,7 +50,7 @@ inline constexpr const char* check_examples = R"x(Examples:
   tilewright check add.py:add_kernel ... --sizes odd
                                          also with n = 1, primes, and around the size of a tile
   tilewright check reduce.cu:sum --grid 4 --block 128 x=randn:f32[512] out=zeros:f32[4]
-                                         races in shared memory, barriers, bounds, by emulation; also for a
+                                         races in memory, barriers, bounds, by emulation; also for a
                                          @cuda.jit kernel: sum.py:block_sum
   tilewright check -- ./program --its-options
                                          every launch of a program that uses this library

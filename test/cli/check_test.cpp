@@ -303,6 +303,25 @@ __global__ void waited_without_barrier(const float* x, float* out) {
   __pipeline_wait_prior(0);
   out[threadIdx.x] = tile[63 - threadIdx.x];  // finds: race
 }
+__global__ void neighbours(const float* x, float* out) {
+  out[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] += out[threadIdx.x ^ 1];  // finds: race
+}
+__global__ void neighbours_right(const float* x, float* out) {
+  out[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  const float other = out[threadIdx.x ^ 1];
+  __syncthreads();
+  out[threadIdx.x] += other;
+}
+__global__ void stored_while_copied(const float* x, float* out) {
+  __shared__ float tile[64];
+  __pipeline_memcpy_async(&tile[threadIdx.x], out + threadIdx.x, 4);
+  __pipeline_commit();
+  out[threadIdx.x] = x[threadIdx.x];  // finds: copy
+  __pipeline_wait_prior(0);
+}
 __global__ void group_not_waited(const float* x, float* out) {
   __shared__ __align__(16) float tile[64];
   const auto block = cg::this_thread_block();
@@ -355,7 +374,7 @@ TEST_F(Check, CudaKernelsAreCheckedByEmulationAndEachThingIsToldOnce) {
     if (std::regex_search(line, match, std::regex("// finds: (\\S+)")))
       kernels.back().findings.emplace(match[1], number);
   }
-  EXPECT_EQ(kernels.size(), 16u);
+  EXPECT_EQ(kernels.size(), 19u);
   for (const PlantedKernel& kernel : kernels) {
     SCOPED_TRACE(kernel.name);
     EXPECT_EQ(kernel.findings.empty(), kernel.name.ends_with("_right"));

@@ -38,6 +38,16 @@ def dot_kernel(a_ptr, b_ptr, c_ptr, k, N: tl.constexpr):
     tl.store(c_ptr + at, c)
 )";
 
+// What threads store to memory others load again, through another view.
+constexpr const char* reload_source = R"(
+@triton.jit
+def reload_kernel(x_ptr, y_ptr, N: tl.constexpr):
+    i = tl.arange(0, N)
+    at = tl.program_id(0) * N * N + i[:, None] * N + i[None, :]
+    tl.store(x_ptr + at, tl.load(y_ptr + at) * 3 + 1)
+    tl.store(y_ptr + at, tl.trans(tl.load(x_ptr + at)))
+)";
+
 struct Program {
   const char* source;
   const char* kernel;
@@ -58,6 +68,10 @@ const Program programs[] = {
        return {&m[0], &m[1], std::int64_t{512}, std::int64_t{500}};
      }},
     {transpose_source, "transpose_kernel", "*fp32:16, *fp32:16, 32, 64",
+     [](std::vector<Memory>& m) -> std::vector<RunArgument> {
+       return {&m[0], &m[1]};
+     }},
+    {reload_source, "reload_kernel", "*fp32:16, *fp32:16, 32",
      [](std::vector<Memory>& m) -> std::vector<RunArgument> {
        return {&m[0], &m[1]};
      }},

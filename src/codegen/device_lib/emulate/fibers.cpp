@@ -115,25 +115,48 @@ void tick(std::uint32_t line) {
   if (is_interrupted() && scheduler.is_running()) scheduler.interrupt(line);
 }
 
-void start_map_copy(void (*run)(const void*), const void* closure, std::uint64_t closure_bytes, void* to, std::uint32_t bytes,
-                    void* word, std::uint32_t line) {
-  Scheduler::of_this_thread().start_map_copy({.run = run, .to = static_cast<std::byte*>(to), .bytes = bytes, .word = word, .line = line},
-                                             closure, closure_bytes);
+void start_map_copy(void (*run)(const void*), const void* closure, std::uint64_t closure_bytes,
+                    void* to, std::uint32_t bytes, void* word, std::uint32_t line) {
+  Scheduler::of_this_thread().start_map_copy(
+      {.run = run, .to = static_cast<std::byte*>(to), .bytes = bytes, .word = word, .line = line},
+      closure, closure_bytes);
 }
 
 void land_copies(void* word) { Scheduler::of_this_thread().land_copies(word); }
 
-void start_map_store(void (*run)(const void*, const unsigned char*), const void* closure, std::uint64_t closure_bytes,
-                     const void* from, std::uint32_t bytes, std::uint32_t line) {
+void start_map_store(void (*run)(const void*, const unsigned char*), const void* closure,
+                     std::uint64_t closure_bytes, const void* from, std::uint32_t bytes,
+                     std::uint32_t line) {
   Scheduler::of_this_thread().start_map_store(
-      {.run = run, .from = static_cast<const unsigned char*>(from), .bytes = bytes, .line = line}, closure, closure_bytes);
+      {.run = run, .from = static_cast<const unsigned char*>(from), .bytes = bytes, .line = line},
+      closure, closure_bytes);
 }
 
-void wait_map_stores(std::uint32_t in_memory) { Scheduler::of_this_thread().wait_map_stores(in_memory != 0); }
+void wait_map_stores(std::uint32_t in_memory) {
+  Scheduler::of_this_thread().wait_map_stores(in_memory != 0);
+}
 
 void divide_by_zero(std::uint32_t line) {
   Scheduler& scheduler = Scheduler::of_this_thread();
   if (scheduler.is_running()) scheduler.divide_by_zero(line);
+}
+
+void touch_memory(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind,
+                  std::uint32_t when, const void* word, std::uint32_t line) {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  if (scheduler.is_running())
+    scheduler.touch_memory(
+        {.address = address, .bytes = bytes, .kind = static_cast<Shadow::Kind>(kind), .line = line},
+        static_cast<MemoryShadow::When>(when), word);
+}
+
+void fence() {
+  Scheduler& scheduler = Scheduler::of_this_thread();
+  if (scheduler.is_running()) scheduler.fence();
+}
+
+void meet_at_word(const void* word, std::uint32_t is_arrival) {
+  Scheduler::of_this_thread().meet_at_word(word, is_arrival != 0);
 }
 
 }  // namespace
@@ -161,7 +184,10 @@ const TwEmulation* emulation_services() {
                                      .land_copies = land_copies,
                                      .start_map_store = start_map_store,
                                      .wait_map_stores = wait_map_stores,
-                                     .divide_by_zero = divide_by_zero};
+                                     .divide_by_zero = divide_by_zero,
+                                     .touch_memory = touch_memory,
+                                     .fence = fence,
+                                     .meet_at_word = meet_at_word};
   return &table;
 }
 

@@ -93,17 +93,27 @@ struct TwEmulation {
                         std::uint32_t line);
   // Now and then while a thread runs; does not return when the command is interrupted.
   void (*tick)(std::uint32_t line);
-  // Copies of tensor maps, of the whole block: run(closure) brings one to shared memory and tells `word`, at once or when
-  // somebody waits for the word. The closure is copied.
-  void (*start_map_copy)(void (*run)(const void* closure), const void* closure, std::uint64_t closure_bytes, void* to,
-                         std::uint32_t bytes, void* word, std::uint32_t line);
+  // Copies of tensor maps, of the whole block: run(closure) brings one to shared memory and tells
+  // `word`, at once or when somebody waits for the word. The closure is copied.
+  void (*start_map_copy)(void (*run)(const void* closure), const void* closure,
+                         std::uint64_t closure_bytes, void* to, std::uint32_t bytes, void* word,
+                         std::uint32_t line);
   void (*land_copies)(void* word);
-  // The thread's stores by tensor maps: run(closure, read) brings what was read of shared memory to memory.
-  void (*start_map_store)(void (*run)(const void* closure, const unsigned char* read), const void* closure,
-                          std::uint64_t closure_bytes, const void* from, std::uint32_t bytes, std::uint32_t line);
+  // The thread's stores by tensor maps: run(closure, read) brings what was read of shared memory to
+  // memory.
+  void (*start_map_store)(void (*run)(const void* closure, const unsigned char* read),
+                          const void* closure, std::uint64_t closure_bytes, const void* from,
+                          std::uint32_t bytes, std::uint32_t line);
   void (*wait_map_stores)(std::uint32_t in_memory);
   // With checks: an integer is about to be divided by zero. Ends the thread, does not return.
   void (*divide_by_zero)(std::uint32_t line);
+  // With checks: every access to global memory (Shadow::Kind, MemoryShadow::When; `word` of a
+  // tensor map's copy), fences, and threads that arrive at the word of a ring or have waited for
+  // it.
+  void (*touch_memory)(std::uint64_t address, std::uint64_t bytes, std::uint32_t kind,
+                       std::uint32_t when, const void* word, std::uint32_t line);
+  void (*fence)();
+  void (*meet_at_word)(const void* word, std::uint32_t is_arrival);
 };
 
 }  // extern "C"

@@ -75,7 +75,9 @@ void Scheduler::start_block(const Job& job) {
   at_consumers_.clear();
   map_copies_.clear();
   has_lost_threads_ = false;
-  shadow_.start_block(count, job.lanes);
+  order_.start_block(count, job.lanes);
+  shadow_.start_block(count);
+  memory_shadow_.start_block(count, job.launch, source_);
   for (Warp& warp : warps_) warp = {};
   for (std::uint32_t i = 0; i < count; ++i) {
     warp_of(*fibers_[i]).live |= lane_of(*fibers_[i]);
@@ -133,6 +135,7 @@ void Scheduler::run_thread(Fiber& fiber) {
     why = std::make_exception_ptr(
         KernelFault(fmt::format("{}: the thread needs more than {} KiB of stack in emulation",
                                 thread_name(fiber), StackPool::stack_bytes >> 10)));
+  if (!why && !failure_) settle_memory();
   if (!why && !failure_) end_map_stores(fiber);
   if (why) cancel(why);
 }
@@ -140,8 +143,10 @@ void Scheduler::run_thread(Fiber& fiber) {
 // Shared memory may be another block's when the thread has ended.
 void Scheduler::end_map_stores(Fiber& fiber) {
   if (!fiber.stores.is_all_read())
-    fault(fmt::format("{}: the thread ends before what it stores by a tensor map has been read from shared memory",
-                      thread_name(fiber)));
+    fault(
+        fmt::format("{}: the thread ends before what it stores by a tensor map has been read from "
+                    "shared memory",
+                    thread_name(fiber)));
   fiber.stores.land();
 }
 
@@ -214,6 +219,7 @@ void Scheduler::switch_from(Context& from) {
 }
 
 void Scheduler::yield() {
+  settle_memory();
   Fiber& self = *running_;
   if (++idle_yields_ > most_idle_yields && !failure_)
     cancel(std::make_exception_ptr(KernelFault(
@@ -229,6 +235,7 @@ void Scheduler::yield() {
 void Scheduler::wait(TwWait& request) {
   TW_CHECK(running_, "{} is called in a kernel that was taken for one without barriers",
            request.name);
+  settle_memory();
   if (failure_) throw Cancelled{};
   Fiber& self = *running_;
   self.request = &request;
@@ -244,14 +251,17 @@ void Scheduler::arrive_at_block(Fiber& fiber) {
   if (at_block_.size() == live_) complete_block();
 }
 
-// Orders more than it may: what other threads of the block did before, too.
 void Scheduler::arrive_at_consumers(Fiber& fiber) {
   at_consumers_.push_back(&fiber);
   if (at_consumers_.size() < fiber.request->mask) return;
-  for (Fiber* waiting : at_consumers_) make_ready(*waiting);
+  std::vector<std::uint32_t> threads;
+  for (Fiber* waiting : at_consumers_) {
+    threads.push_back(waiting->index);
+    make_ready(*waiting);
+  }
   at_consumers_.clear();
   idle_yields_ = 0;
-  shadow_.block_barrier();
+  order_.named_barrier(threads);
 }
 
 // A GPU may let such threads pass, or not: it only counts arrivals.
@@ -282,7 +292,7 @@ void Scheduler::complete_block() {
   }
   at_block_.clear();
   idle_yields_ = 0;
-  shadow_.block_barrier();
+  order_.block_barrier();
 }
 
 void Scheduler::arrive_at_warp(Fiber& fiber) {
@@ -309,9 +319,9 @@ void Scheduler::complete_group(Warp& warp, std::size_t index) {
   const Group group = warp.groups[index];
   warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(index));
   const std::uint32_t first = first_of(warp), lanes = job_->lanes;
-  if (group.kind == TwWait::Warp) shadow_.warp_barrier(first, group.arrived);
-  Fiber* fibers[Shadow::most_lanes] = {};
-  std::uint64_t values[Shadow::most_lanes];
+  if (group.kind == TwWait::Warp) order_.warp_barrier(first, group.arrived);
+  Fiber* fibers[BlockOrder::most_lanes] = {};
+  std::uint64_t values[BlockOrder::most_lanes];
   std::uint64_t ballot = 0;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     values[lane] = absent_lane;
@@ -380,17 +390,23 @@ void Scheduler::start_copy(const CopyQueue::Copy& copy) {
   self.copies.start(copy, is_early());
 }
 
-void Scheduler::commit_copies() { running_->copies.commit(); }
+void Scheduler::commit_copies() {
+  running_->copies.commit();
+  memory_shadow_.commit_copies(running_->index);
+}
 
 void Scheduler::wait_copies(std::uint32_t pending) {
   running_->copies.wait(
       pending, [&](const CopyQueue::Copy& copy) { shadow_.copy_arrives(running_->index, copy); });
+  memory_shadow_.wait_copies(running_->index, pending);
 }
 
-void Scheduler::start_map_copy(MapCopies::Copy copy, const void* closure, std::size_t closure_bytes) {
+void Scheduler::start_map_copy(MapCopies::Copy copy, const void* closure,
+                               std::size_t closure_bytes) {
   copy.thread = running_->index;
   shadow_.start_map_copy(copy.thread, copy.to, copy.bytes, copy.line);
   void* const word = copy.word;
+  order_.start_copy(word);
   map_copies_.start(std::move(copy), closure, closure_bytes);
   if (is_early()) land_copies(word);
 }
@@ -400,6 +416,7 @@ void Scheduler::land_copies(void* word) {
     const MapCopies::Copy copy = map_copies_.take(word);
     if (copy.run == nullptr) return;
     idle_yields_ = 0;
+    order_.land_copy(word);
     shadow_.map_copy_arrives(copy.to, copy.bytes);
     MapCopies::land(copy);
   }
@@ -415,7 +432,8 @@ void Scheduler::read_for_store(const MapStoreQueue::Store& store) {
   shadow_.set_product(false);
 }
 
-void Scheduler::start_map_store(MapStoreQueue::Store store, const void* closure, std::size_t closure_bytes) {
+void Scheduler::start_map_store(MapStoreQueue::Store store, const void* closure,
+                                std::size_t closure_bytes) {
   store.is_read = is_early();
   if (job_->is_checked) read_for_store(store);
   running_->stores.start(std::move(store), closure, closure_bytes);
@@ -423,11 +441,14 @@ void Scheduler::start_map_store(MapStoreQueue::Store store, const void* closure,
 }
 
 void Scheduler::wait_map_stores(bool in_memory) {
+  settle_memory();
+  if (in_memory) memory_shadow_.wait_map_stores(running_->index);
   for (MapStoreQueue::Store& store : running_->stores.under_way()) {
     if (std::exchange(store.is_read, true)) continue;
     if (std::memcmp(store.at_start.data(), store.from, store.bytes) != 0)
-      fault(fmt::format("{}: shared memory was written while the store of it by a tensor map at {} was under way",
-                        thread_name(*running_), line_text(source_, store.line)));
+      fault(fmt::format(
+          "{}: shared memory was written while the store of it by a tensor map at {} was under way",
+          thread_name(*running_), line_text(source_, store.line)));
     if (job_->is_checked) read_for_store(store);
   }
   if (in_memory || is_early()) running_->stores.land();
@@ -436,7 +457,42 @@ void Scheduler::wait_map_stores(bool in_memory) {
 void Scheduler::touch(Shadow::Access access) {
   if (failure_ || !running_) return;
   access.thread = running_->index;
+  if (access.kind >= Shadow::Kind::AtomicRead) receive(access);
   if (const Shadow::Finding finding = shadow_.touch(access)) report(finding);
+  if (access.kind >= Shadow::Kind::AtomicRead) publish(access);
+}
+
+void Scheduler::touch_memory(Shadow::Access access, MemoryShadow::When when, const void* word) {
+  if (failure_ || !running_ || !job_->is_checked) return;
+  settle_memory();
+  access.thread = running_->index;
+  if (access.kind >= Shadow::Kind::AtomicRead) receive(access);
+  const BlockOrder::Moment moment =
+      when == MemoryShadow::When::MapCopy ? order_.next_copy(word) : order_.now(access.thread);
+  if (const Shadow::Finding finding = memory_shadow_.touch(access, when, moment)) report(finding);
+  if (access.kind >= Shadow::Kind::AtomicRead) publish(access);
+}
+
+void Scheduler::settle_memory() {
+  if (const Shadow::Finding finding = memory_shadow_.settle()) report(finding);
+}
+
+void Scheduler::receive(const Shadow::Access& access) {
+  const bool is_read =
+      access.kind == Shadow::Kind::AtomicRead || access.kind == Shadow::Kind::AtomicUpdate;
+  if (is_read) order_.receive(access.address, access.thread);
+}
+
+void Scheduler::publish(const Shadow::Access& access) {
+  const bool is_write =
+      access.kind == Shadow::Kind::AtomicWrite || access.kind == Shadow::Kind::AtomicUpdate;
+  if (is_write) order_.publish(access.address, access.thread);
+}
+
+void Scheduler::meet_at_word(const void* word, bool is_arrival) {
+  if (!job_->is_checked) return;
+  if (is_arrival) order_.arrive(word, running_->index);
+  else order_.pass(word, running_->index);
 }
 
 namespace {

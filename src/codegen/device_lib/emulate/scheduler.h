@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "codegen/device_lib/emulate/block_order.h"
 #include "codegen/device_lib/emulate/context.h"
 #include "codegen/device_lib/emulate/copies.h"
 #include "codegen/device_lib/emulate/fibers.h"
 #include "codegen/device_lib/emulate/map_copies.h"
 #include "codegen/device_lib/emulate/map_stores.h"
+#include "codegen/device_lib/emulate/memory_shadow.h"
 #include "codegen/device_lib/emulate/products.h"
 #include "codegen/device_lib/emulate/shadow.h"
 
@@ -56,6 +58,11 @@ class Scheduler {
   // barrier: an exception must not pass through code that the compiler takes for one that cannot
   // throw.
   void touch(Shadow::Access access);
+  // The same of global memory; `word` is that of a tensor map's copy.
+  void touch_memory(Shadow::Access access, MemoryShadow::When when, const void* word);
+  void fence() { order_.fence(running_->index); }
+  // The running fiber arrives at the word of a ring, or has waited for it.
+  void meet_at_word(const void* word, bool is_arrival);
   Shadow& shadow() { return shadow_; }
   // Where the lines of the text come from, for messages; may be null.
   void set_source(const TwSourceMap* source) {
@@ -132,6 +139,10 @@ class Scheduler {
   // What is no fault, or one that nobody collects, is thrown again.
   static void collect(std::exception_ptr why);
   void report(const Shadow::Finding& finding);
+  void settle_memory();
+  // Atomic accesses hand on what lies before fences.
+  void receive(const Shadow::Access& access);
+  void publish(const Shadow::Access& access);
   void read_for_store(const MapStoreQueue::Store& store);
   void end_map_stores(Fiber& fiber);
   std::string stuck_message() const;
@@ -153,7 +164,9 @@ class Scheduler {
   std::uint64_t idle_yields_ = 0;  // since a thread last passed a barrier or ended
   std::exception_ptr failure_;
   bool has_lost_threads_ = false;  // which ended where they left memory
-  Shadow shadow_;
+  BlockOrder order_;
+  Shadow shadow_{order_};
+  MemoryShadow memory_shadow_{order_};
   const TwSourceMap* source_ = nullptr;
 };
 

@@ -23,13 +23,11 @@ bool holds(const Shadow::Array& array, std::uintptr_t address) {
 
 }  // namespace
 
-void Shadow::start_block(std::uint32_t threads, std::uint32_t lanes) {
-  lanes_ = lanes;
+void Shadow::start_block(std::uint32_t threads) {
   count_ = 0;
   names_.clear();
-  threads_.assign(threads, {});
+  shows_.assign(threads, 0);
   ++generation_;
-  epoch_ = 1;
 }
 
 void Shadow::add_array(const Array& array) {
@@ -76,47 +74,24 @@ Shadow::Cell& Shadow::cell_at(Tracked& tracked, std::uintptr_t address) {
 // ---- Order.
 
 Shadow::Moment Shadow::now(const Access& access) const {
-  const Thread& thread = threads_[access.thread];
-  return {access.line, epoch_, thread.clock, thread.shows,
-          static_cast<std::uint16_t>(access.thread), is_atomic(access.kind)};
-}
-
-bool Shadow::is_ordered(const Moment& before, std::uint32_t thread) const {
-  if (before.thread == thread || before.epoch < epoch_) return true;
-  return is_same_warp(before.thread, thread) &&
-         before.clock <= threads_[thread].seen[before.thread % lanes_];
+  return {order_.now(access.thread), access.line, shows_[access.thread], is_atomic(access.kind)};
 }
 
 bool Shadow::is_race(const Moment& before, const Moment& after) const {
-  return !(before.is_atomic && after.is_atomic) && !is_ordered(before, after.thread);
-}
-
-void Shadow::warp_barrier(std::uint32_t first_thread, std::uint64_t lanes) {
-  std::uint32_t seen[most_lanes] = {};
-  const auto each = [&](auto visit) {
-    for (std::uint32_t lane = 0; lane < lanes_; ++lane)
-      if (lanes >> lane & 1) visit(threads_[first_thread + lane], lane);
-  };
-  each([&](const Thread& thread, std::uint32_t lane) {
-    for (std::uint32_t i = 0; i < lanes_; ++i) seen[i] = std::max(seen[i], thread.seen[i]);
-    seen[lane] = std::max(seen[lane], thread.clock);
-  });
-  each([&](Thread& thread, std::uint32_t) {
-    std::copy(seen, seen + lanes_, thread.seen);
-    ++thread.clock;
-  });
+  return !(before.is_atomic && after.is_atomic) && !order_.is_ordered(before.at, after.at.agent);
 }
 
 // ---- Accesses.
 
 void Shadow::note_read(Cell& cell, const Moment& moment) {
   for (Moment* reader = cell.readers; reader < cell.readers + cell.reads; ++reader)
-    if (reader->thread == moment.thread || is_ordered(*reader, moment.thread)) {
+    if (order_.is_ordered(reader->at, moment.at.agent)) {
       *reader = moment;
       return;
     }
   if (cell.reads < 2) cell.readers[cell.reads++] = moment;
-  else if (is_same_warp(cell.readers[0].thread, cell.readers[1].thread)) cell.readers[1] = moment;
+  else if (order_.is_same_warp(cell.readers[0].at.agent, cell.readers[1].at.agent))
+    cell.readers[1] = moment;
 }
 
 Shadow::Finding Shadow::touch(const Access& access) {
@@ -128,7 +103,7 @@ Shadow::Finding Shadow::touch(const Access& access) {
   Finding finding;
   for (std::uintptr_t at = access.address; at < end; ++at) {
     Cell& cell = cell_at(*tracked, at);
-    if (!finding) finding = check(cell, access, at);
+    if (!finding) finding = check(cell, access, moment, at);
     if (writes(access.kind)) {
       cell.state = Cell::State::Written;
       cell.write = moment;
@@ -140,14 +115,14 @@ Shadow::Finding Shadow::touch(const Access& access) {
   return finding;
 }
 
-Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintptr_t at) {
-  const Moment moment = now(access);
+Shadow::Finding Shadow::check(const Cell& cell, const Access& access, const Moment& moment,
+                              std::uintptr_t at) {
   if (cell.state == Cell::State::Arriving)
     return {fmt::format("'{}' is {} at {}, but the asynchronous copy into it from {} has "
                         "not been waited for by the thread that started it",
                         element_name(at), writes(access.kind) ? "written" : "read",
                         line_text(source_, access.line), line_text(source_, cell.write.line)),
-            cell.write.thread != access.thread, cell.write.thread, access.thread};
+            cell.write.at.agent != access.thread, cell.write.at.agent, access.thread};
   if (cell.state == Cell::State::Unwritten && reads(access.kind))
     return {fmt::format("'{}' is read at {}, but no thread has written it", element_name(at),
                         line_text(source_, access.line)),
@@ -155,11 +130,14 @@ Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintp
   if (cell.state == Cell::State::Written && is_race(cell.write, moment))
     return race(cell.write, "written", access, at);
   if (cell.state == Cell::State::Arrived && !writes(access.kind)) return {};
-  if (is_product_ && cell.write.shows == threads_[cell.write.thread].shows)
-    return {fmt::format("'{}' is read by an asynchronous product at {}, but was written at {} by a thread that has not "
-                        "shown it to products since; put tw::show_to_products() (fence.proxy.async) before the barrier",
-                        element_name(at), line_text(source_, access.line), line_text(source_, cell.write.line)),
-            true, cell.write.thread, access.thread};
+  if (is_product_ && cell.write.shows == shows_[cell.write.at.agent])
+    return {fmt::format("'{}' is read by an asynchronous product at {}, but was written at {} by a "
+                        "thread that has not "
+                        "shown it to products since; put tw::show_to_products() "
+                        "(fence.proxy.async) before the barrier",
+                        element_name(at), line_text(source_, access.line),
+                        line_text(source_, cell.write.line)),
+            true, cell.write.at.agent, access.thread};
   for (int i = 0; i < cell.reads; ++i)
     if (writes(access.kind) && is_race(cell.readers[i], moment))
       return race(cell.readers[i], "read", access, at);
@@ -168,13 +146,13 @@ Shadow::Finding Shadow::check(const Cell& cell, const Access& access, std::uintp
 
 Shadow::Finding Shadow::race(const Moment& before, const char* did, const Access& after,
                              std::uintptr_t at) const {
-  const bool same_warp = is_same_warp(before.thread, after.thread);
+  const bool same_warp = order_.is_same_warp(before.at.agent, after.thread);
   return {fmt::format("'{}' is {} at {} and {} at {} without a barrier between; {}",
                       element_name(at), did, line_text(source_, before.line),
                       writes(after.kind) ? "written" : "read", line_text(source_, after.line),
                       same_warp ? "put __syncwarp() or __syncthreads() there"
                                 : "the threads are of different warps: put __syncthreads() there"),
-          true, before.thread, after.thread};
+          true, before.at.agent, after.thread};
 }
 
 // "tile[12]": an array's element by its place in memory; of all names the one that begins last.
@@ -200,7 +178,8 @@ Shadow::Finding Shadow::start_copy(std::uint32_t thread, const CopyQueue::Copy& 
   return finding;
 }
 
-void Shadow::start_map_copy(std::uint32_t thread, const void* to, std::uint32_t bytes, std::uint32_t line) {
+void Shadow::start_map_copy(std::uint32_t thread, const void* to, std::uint32_t bytes,
+                            std::uint32_t line) {
   const auto first = reinterpret_cast<std::uintptr_t>(to);
   Tracked* tracked = find(first);
   if (!tracked) return;
@@ -215,7 +194,8 @@ void Shadow::start_map_copy(std::uint32_t thread, const void* to, std::uint32_t 
 void Shadow::map_copy_arrives(const void* to, std::uint32_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(to);
   if (Tracked* tracked = find(first))
-    for (std::uint32_t i = 0; i < bytes; ++i) cell_at(*tracked, first + i).state = Cell::State::Arrived;
+    for (std::uint32_t i = 0; i < bytes; ++i)
+      cell_at(*tracked, first + i).state = Cell::State::Arrived;
 }
 
 void Shadow::copy_arrives(std::uint32_t thread, const CopyQueue::Copy& copy) {

@@ -2,18 +2,18 @@
 // codegen/device_lib/emulate/shadow.h — a shadow of an emulated block's shared memory: who touched
 // which byte last, and what ordered it.
 //
-// Two threads that touch the same byte, one of them writing, must have met at a barrier in between:
-// __syncthreads orders the whole block, __syncwarp the lanes that take part. Shuffles and votes
-// order nothing. Atomic (and volatile) accesses do not race with each other. A byte must have been
-// written before it is read, and nobody touches the destination of an asynchronous copy before the
-// thread that started it has waited for it. What an asynchronous product reads has been shown to
-// products by the thread that wrote it.
+// Two threads that touch the same byte, one of them writing, must be in an order (block_order.h):
+// they have met at a barrier in between. Shuffles and votes order nothing. Atomic (and volatile)
+// accesses do not race with each other. A byte must have been written before it is read, and nobody
+// touches the destination of an asynchronous copy before the thread that started it has waited for
+// it. What an asynchronous product reads has been shown to products by the thread that wrote it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "codegen/device_lib/emulate/block_order.h"
 #include "codegen/device_lib/emulate/copies.h"
 #include "codegen/device_lib/emulate/source_map.h"
 
@@ -48,10 +48,10 @@ class Shadow {
     explicit operator bool() const { return !message.empty(); }
   };
 
-  static constexpr std::uint32_t most_lanes = 64;
+  explicit Shadow(const BlockOrder& order) : order_(order) {}
 
-  // All memory counts as unwritten, and no array is known. Warps have `lanes`.
-  void start_block(std::uint32_t threads, std::uint32_t lanes);
+  // All memory counts as unwritten, and no array is known.
+  void start_block(std::uint32_t threads);
   void add_array(const Array& array);
   // Where the lines of accesses come from; may be null.
   void set_source(const TwSourceMap* source) { source_ = source; }
@@ -61,24 +61,22 @@ class Shadow {
   Finding touch(const Access& access);
   Finding start_copy(std::uint32_t thread, const CopyQueue::Copy& copy);
   void copy_arrives(std::uint32_t thread, const CopyQueue::Copy& copy);
-  // Of a tensor map: the words of rings order it, which fault by themselves; what arrives all threads and products may read.
-  void start_map_copy(std::uint32_t thread, const void* to, std::uint32_t bytes, std::uint32_t line);
+  // Of a tensor map: the words of rings order it, which fault by themselves; what arrives all
+  // threads and products may read.
+  void start_map_copy(std::uint32_t thread, const void* to, std::uint32_t bytes,
+                      std::uint32_t line);
   void map_copy_arrives(const void* to, std::uint32_t bytes);
 
-  // Asynchronous products see what a thread wrote before it last showed them its writes; while they read, `is_product`.
-  void show_to_products(std::uint32_t thread) { ++threads_[thread].shows; }
+  // Asynchronous products see what a thread wrote before it last showed them its writes; while they
+  // read, `is_product`.
+  void show_to_products(std::uint32_t thread) { ++shows_[thread]; }
   void set_product(bool is_product) { is_product_ = is_product; }
-
-  void block_barrier() { ++epoch_; }
-  void warp_barrier(std::uint32_t first_thread, std::uint64_t lanes);
 
  private:
   struct Moment {
+    BlockOrder::Moment at;
     std::uint32_t line = 0;
-    std::uint32_t epoch = 0;  // block barriers before it
-    std::uint32_t clock = 0;  // of the thread
-    std::uint32_t shows = 0;  // of the thread before it
-    std::uint16_t thread = 0;
+    std::uint16_t shows = 0;  // of the thread before it, by their low bits
     bool is_atomic = false;
   };
   struct Cell {
@@ -97,31 +95,21 @@ class Shadow {
     Array part;
     bool is_ambiguous = false;  // threads gave it different places
   };
-  // Warp barriers make a lane see what others of its warp did up to a clock of theirs.
-  struct Thread {
-    std::uint32_t clock = 1;
-    std::uint32_t shows = 0;
-    std::uint32_t seen[most_lanes] = {};
-  };
-
-  bool is_same_warp(std::uint32_t a, std::uint32_t b) const { return a / lanes_ == b / lanes_; }
   Tracked* find(std::uintptr_t address);
   Cell& cell_at(Tracked& tracked, std::uintptr_t address);
   Moment now(const Access& access) const;
-  bool is_ordered(const Moment& before, std::uint32_t thread) const;
   bool is_race(const Moment& before, const Moment& after) const;
   void note_read(Cell& cell, const Moment& moment);
-  Finding check(const Cell& cell, const Access& access, std::uintptr_t at);
+  Finding check(const Cell& cell, const Access& access, const Moment& moment, std::uintptr_t at);
   Finding race(const Moment& before, const char* did, const Access& after, std::uintptr_t at) const;
   std::string element_name(std::uintptr_t address) const;
 
   std::vector<Tracked> tracked_;  // the first `count_` are of this block
   std::size_t count_ = 0;
   std::vector<Name> names_;
-  std::vector<Thread> threads_;
-  std::uint32_t lanes_ = 1;
+  const BlockOrder& order_;
+  std::vector<std::uint16_t> shows_;  // by thread: how often it showed products what it wrote
   std::uint32_t generation_ = 0;
-  std::uint32_t epoch_ = 0;
   bool is_product_ = false;
   const TwSourceMap* source_ = nullptr;
 };

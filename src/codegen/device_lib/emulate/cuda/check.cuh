@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lib/emulate/cuda/check.cuh — every access to shared memory is shown to the library's shadow
-// of it (device_lib/emulate/shadow.h), and every other one must be to memory of the launch.
+// device_lib/emulate/cuda/check.cuh — every access to shared and to global memory is shown to the
+// library's shadows of them (device_lib/emulate/shadow.h, memory_shadow.h), and every other one must
+// be to memory of the launch.
 //
 // The host compiler is told to instrument accesses as for its thread sanitizer; the functions which
 // it then calls are these, not the sanitizer's. Names and lines come from the rewriter: it puts
@@ -31,6 +32,9 @@ TW_UNCHECKED inline __attribute__((always_inline)) bool holds(const TwRange& ran
 constexpr unsigned long null_bytes = 65536;
 constexpr unsigned long stack_bytes = 256 << 10;
 
+// Where all memory is good: what is not known to be the thread's own is global.
+static constinit thread_local bool is_all_good = false;
+
 TW_UNCHECKED inline void note_memory(const TwCpuLaunch* launch) {
   checked_launch = launch;
 #ifdef TW_EMULATE_HEAP
@@ -39,6 +43,7 @@ TW_UNCHECKED inline void note_memory(const TwCpuLaunch* launch) {
   const bool is_known = launch->memory != nullptr;
 #endif
   last_memory = {is_known ? 0 : null_bytes, is_known ? 0 : ~0ul};
+  is_all_good = !is_known;
   emulation->begin(source_map, (const void*)&fault, &module_image, &module_locals);
 }
 
@@ -47,22 +52,40 @@ TW_UNCHECKED inline void forget_memory() {
   last_memory = {0, 0};
 }
 
-TW_UNCHECKED static __attribute__((noinline)) void touch_memory(unsigned long address,
-                                                                unsigned long bytes,
-                                                                unsigned kind) {
+// Whether it is the launch's memory, or the module's.
+TW_UNCHECKED static __attribute__((noinline)) bool find_memory(unsigned long address,
+                                                               unsigned long bytes,
+                                                               unsigned kind) {
   // Stacks grow downward: what belongs to callers lies above.
   const unsigned long here = (unsigned long)__builtin_frame_address(0);
-  if (address - here < stack_bytes || holds(module_image, address, bytes)) return;
+  if (address - here < stack_bytes) return false;
+  if (holds(module_image, address, bytes)) return true;
   // The library's table of functions; and what runs before the first launch.
-  if (address - (unsigned long)emulation < sizeof(TwEmulation) || !checked_launch) return;
+  if (address - (unsigned long)emulation < sizeof(TwEmulation) || !checked_launch) return false;
   for (unsigned long i = 0; i < checked_launch->memory_count; ++i) {
     const TwMemory& memory = checked_launch->memory[i];
     const TwRange range = {memory.address, memory.address + memory.bytes};
     if (!holds(range, address, bytes)) continue;
     last_memory = range;
-    return;
+    return true;
   }
   emulation->touch_outside(address, bytes, kind, at_line);
+  return false;
+}
+
+// Whether it is global memory, if it is memory at all. What threads allocate is not followed.
+TW_UNCHECKED inline __attribute__((always_inline)) bool reaches_memory(unsigned long address,
+                                                                       unsigned long bytes,
+                                                                       unsigned kind) {
+  const unsigned long here = (unsigned long)__builtin_frame_address(0);
+  if (address >= here && address < stack_end) return false;
+#ifdef TW_EMULATE_HEAP
+  if (holds(last_memory, address, bytes)) return false;
+#else
+  if (!is_all_good && holds(last_memory, address, bytes)) return true;
+#endif
+  if (holds(module_locals, address, bytes)) return false;
+  return holds(last_memory, address, bytes) || find_memory(address, bytes, kind);
 }
 
 // Statements and accesses: a loop that does not end may be of either alone. Host code calls
@@ -77,8 +100,8 @@ TW_UNCHECKED static void touch(const volatile void* p, unsigned long bytes, unsi
   const unsigned long address = (unsigned long)p;
   if (address < shared_end && address + bytes > shared_begin)
     emulation->touch(address, bytes, kind, at_line);
-  else if (!holds(last_memory, address, bytes) && !holds(module_locals, address, bytes))
-    touch_memory(address, bytes, kind);
+  else if (reaches_memory(address, bytes, kind))
+    emulation->touch_memory(address, bytes, kind, Now, nullptr, at_line);
 }
 
 // What the compiler takes to be aligned: to 8 bytes at most. A machine ends the launch elsewhere.
@@ -89,7 +112,13 @@ TW_UNCHECKED static void touch_aligned(const volatile void* p, unsigned long byt
     emulation->touch_outside((unsigned long)p, least, kind | Misaligned, at_line);
 }
 
-TW_UNCHECKED static void touch_read(const void* p, unsigned long bytes) { touch(p, bytes, Read); }
+// An asynchronous access to global memory: the line is that of its call.
+TW_UNCHECKED static void touch_later(const void* p, unsigned long bytes, AccessTime when, const void* word,
+                                     unsigned line) {
+  const unsigned kind = when >= UntilMapStored ? Write : Read;
+  if (reaches_memory((unsigned long)p, bytes, kind))
+    emulation->touch_memory((unsigned long)p, bytes, kind, when, word, line);
+}
 
 inline __attribute__((always_inline)) void keep_order() { __asm__ volatile("" : : : "memory"); }
 
@@ -162,7 +191,10 @@ TW_HOOK(void, __tsan_func_entry, (void*)) {}
 TW_HOOK(void, __tsan_func_exit, ()) {}
 TW_HOOK(void, __tsan_vptr_update, (void*, void*)) {}
 TW_HOOK(void, __tsan_vptr_read, (void*)) {}
-TW_HOOK(void, __tsan_atomic_thread_fence, (int)) { __sync_synchronize(); }
+TW_HOOK(void, __tsan_atomic_thread_fence, (int)) {
+  __sync_synchronize();
+  if (tw_emulate::emulation) tw_emulate::emulation->fence();
+}
 TW_HOOK(void, __tsan_atomic_signal_fence, (int)) {}
 TW_HOOK(void, __tsan_read_range, (void* p, unsigned long n)) {
   tw_emulate::touch(p, n, tw_emulate::Read);

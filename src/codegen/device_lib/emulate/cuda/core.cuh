@@ -113,6 +113,10 @@ struct TwEmulation {
                           unsigned long closure_bytes, const void* from, unsigned bytes, unsigned line);
   void (*wait_map_stores)(unsigned in_memory);
   void (*divide_by_zero)(unsigned line);
+  void (*touch_memory)(unsigned long address, unsigned long bytes, unsigned kind, unsigned when, const void* word,
+                       unsigned line);
+  void (*fence)();
+  void (*meet_at_word)(const void* word, unsigned is_arrival);
 };
 
 // ---- Indices.
@@ -174,6 +178,7 @@ static constinit thread_local const TwEmulation* emulation = nullptr;
 
 #ifdef TW_EMULATE_CHECK
 static constinit thread_local unsigned at_line = 0;  // of the text
+static constinit thread_local unsigned long stack_end = 0;  // of the running fiber: what is below is its own
 static constinit thread_local unsigned dynamic_bytes = 0;
 // The arrays of the running block lie between these.
 static constinit thread_local unsigned long shared_begin = ~0ul;
@@ -188,7 +193,9 @@ struct NotedMemory {
   }
   __attribute__((no_sanitize("thread"))) ~NotedMemory() { forget_memory(); }
 };
-static void touch_read(const void* p, unsigned long bytes);
+// When an access to global memory takes place.
+enum AccessTime : unsigned { Now, UntilCopied, UntilMapCopied, UntilMapStored, UntilMapAdded };
+static void touch_later(const void* p, unsigned long bytes, AccessTime when, const void* word, unsigned line);
 // A generated text sets it: where its lines come from.
 static const TwSourceMap* source_map = nullptr;
 #endif
@@ -201,12 +208,14 @@ inline void suspended(Call call) {
   const unsigned number = thread_number;
 #ifdef TW_EMULATE_CHECK
   const unsigned line = at_line;
+  const unsigned long end = stack_end;
 #endif
   call();
   threadIdx = index;
   thread_number = number;
 #ifdef TW_EMULATE_CHECK
   at_line = line;
+  stack_end = end;
 #endif
 }
 
@@ -251,6 +260,7 @@ TW_AROUND_KERNEL void run_fiber(void* parameters, unsigned index) {
   threadIdx = {index % blockDim.x, index / blockDim.x % blockDim.y,
                index / blockDim.x / blockDim.y};
 #ifdef TW_EMULATE_CHECK
+  stack_end = (unsigned long)__builtin_frame_address(0);
   note_thread_begin();
 #endif
   call(Kernel, static_cast<void* const*>(parameters));

@@ -9,7 +9,7 @@ namespace tw_emulate {
 inline void start_pieces(void* to, const void* from, unsigned long bytes, unsigned long zeros,
                          unsigned long piece, unsigned first, unsigned step, unsigned line) {
 #ifdef TW_EMULATE_CHECK
-  if (bytes > zeros) touch(from, bytes - zeros, Read);
+  if (bytes > zeros) reaches_memory((unsigned long)from, bytes - zeros, Read);
 #endif
   for (unsigned long at = first * piece; at < bytes; at += step * piece)
     start_copy((char*)to + at, at < bytes - zeros ? (const char*)from + at : nullptr,

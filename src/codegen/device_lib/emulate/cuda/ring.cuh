@@ -37,10 +37,34 @@ struct RingWord {
   }
   TW_UNSEEN void arrive() {
     if (missing == 0) tw_emulate::fault("a slot of a ring is released or acquired more often than it has warps");
+    tw_emulate::emulation->meet_at_word(this, true);
     missing -= 1;
     end_phase();
   }
 };
+
+// With checks: the lines of memory that a copy reads or a store writes, as far as they are inside.
+TW_UNSEEN static void touch_box(const MapFacts& map, const int* at, const void* word, bool is_store, bool adds, int line) {
+#ifdef TW_EMULATE_CHECK
+  const unsigned char* from = map.address;
+  for (unsigned d = 2; d < map.rank; ++d) {
+    if (at[d] < 0 || (unsigned long)at[d] >= map.sizes[d]) return;
+    from += at[d] * (long)map.strides[d - 1];
+  }
+  const long end_x = at[0] + (long)map.box[0], width = (long)map.sizes[0];
+  const long first = at[0] < 0 ? 0 : at[0], last = end_x < width ? end_x : width;
+  if (first >= last) return;
+  for (long y = at[1]; y < at[1] + (long)map.box[1]; ++y)
+    if (y >= 0 && y < (long)map.sizes[1])
+      tw_emulate::touch_later(from + y * (long)map.strides[0] + first * map.element_bytes, (last - first) * map.element_bytes,
+                              adds       ? tw_emulate::UntilMapAdded
+                              : is_store ? tw_emulate::UntilMapStored
+                                         : tw_emulate::UntilMapCopied,
+                              word, unsigned(line));
+#else
+  (void)map, (void)at, (void)word, (void)is_store, (void)adds, (void)line;
+#endif
+}
 
 struct MapCopy {
   unsigned char* to;
@@ -86,7 +110,7 @@ TW_UNSEEN static void wait_phase(unsigned long long* word, unsigned parity, int 
   RingWord& self = RingWord::at(word, "a word of a ring is waited for before it is set up");
   for (;;) {
     tw_emulate::emulation->land_copies(word);
-    if (self.phase != parity) return;
+    if (self.phase != parity) return tw_emulate::emulation->meet_at_word(word, false);
     tw_emulate::suspended([] { tw_emulate::emulation->yield(); });
   }
   (void)line;
@@ -142,6 +166,7 @@ TW_UNSEEN static void copy_map_at(void* to, const TensorMap& map, unsigned long 
     tw_emulate::fault("a copy by a tensor map begins at an element that is not aligned to 16 bytes of its row");
   emulated::MapCopy copy{(unsigned char*)to, map, full, {}};
   for (unsigned d = 0; d < 5; ++d) copy.at[d] = coordinates.at[d];
+  emulated::touch_box(map, copy.at, full, false, false, line);
   tw_emulate::emulation->start_map_copy(emulated::MapCopy::run, &copy, sizeof copy, to, bytes, full, unsigned(line));
 }
 TW_DEVICE void copy_map(void* to, const TensorMap& map, unsigned long long* full, int x, int y,
@@ -216,6 +241,7 @@ TW_UNSEEN static void store_map_at(const void* from, const TensorMap& map, const
     store.at[d] = coordinates.at[d];
     if (store.at[d] < 0) tw_emulate::fault("a store by a tensor map begins in front of its tensor");
   }
+  touch_box(map, store.at, nullptr, true, adds, line);
   tw_emulate::emulation->start_map_store(MapStore::run, &store, sizeof store, from,
                                          map.box[0] * map.box[1] * map.element_bytes, unsigned(line));
 }

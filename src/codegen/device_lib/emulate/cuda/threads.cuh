@@ -68,7 +68,7 @@ inline void relax() {
 
 inline void start_copy(void* shared, const void* global, unsigned bytes, int line) {
 #ifdef TW_EMULATE_CHECK
-  if (global) touch_read(global, bytes);
+  if (global) touch_later(global, bytes, UntilCopied, nullptr, unsigned(line));
 #endif
   emulation->start_copy(shared, global, bytes, unsigned(line));
 }
