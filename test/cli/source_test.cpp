@@ -255,13 +255,11 @@ def k(x, h, y, z):
     tl.store(y + i, bytes)
     tl.store(z + i, doubled)
 )";
-  write("k.py", text);
-  const std::vector<std::string> command = {"compile",     folder_.path() + "/k.py:k",
-                                            "--signature", "*i8, *fp16, *i8, *fp16",
-                                            "--target",    "sm_90a"};
-  std::vector<std::string> as_text = command;
-  as_text.insert(as_text.end(), {"--emit", "cuda"});
-  const CommandResult cuda = tilewright_command(as_text);
+  std::ofstream(folder_.path() + "/k.py") << "import triton\nimport triton.language as tl\n"
+                                          << text;
+  const CommandResult cuda =
+      tilewright_command({"compile", folder_.path() + "/k.py:k", "--signature",
+                          "*i8, *fp16, *i8, *fp16", "--target", "sm_90a", "--emit", "cuda"});
   EXPECT_THAT(cuda.output + cuda.error,
               HasSubstr(": \"=&r\"(result0), \"=&r\"(result1), \"=&r\"(result2) : \"r\"(a), "
                         "\"r\"(b), \"r\"(c));\n  return result1;"));
