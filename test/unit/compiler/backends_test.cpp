@@ -31,7 +31,7 @@ TEST(Backends, EmitSourcesOfTheirLanguage) {
     EXPECT_EQ(backend.kind, target.kind);
     EXPECT_EQ(emit_source(kernel, target, {}).language, backend.language) << name;
     EXPECT_EQ(backend.lay(kernel, target, {}).stage, ir::Stage::Laid) << name;
-    EXPECT_EQ(backend.shared_bytes != nullptr, target.has(Feature::Threads)) << name;
+    EXPECT_EQ(backend.plan != nullptr, target.has(Feature::Threads)) << name;
   }
 }
 
