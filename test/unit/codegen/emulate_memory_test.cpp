@@ -177,8 +177,8 @@ const Race races[] = {
      "threads (0, 0, 0) and (1, 0, 0): memory is written at line 9 and read at line 8 without a "
      "barrier between; put __syncwarp() or __syncthreads() there"},
     {"two_stores",
-     "threads (0, 0, 0) and (1, 0, 0): memory is written at line 13 and written at line 13 without "
-     "a barrier between; put __syncwarp() or __syncthreads() there"},
+     "threads (0, 0, 0) and (1, 0, 0): memory is written by two threads at line 13 with different "
+     "values, without a barrier between; store each place once, or put __syncthreads() there"},
     {"only_of_the_warp",
      "threads (32, 0, 0) and (0, 0, 0): memory is written at line 17 and read at line 19 without a "
      "barrier between; the threads are of different warps: put __syncthreads() there"},

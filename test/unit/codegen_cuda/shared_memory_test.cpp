@@ -148,7 +148,7 @@ def wide(a_ptr, b_ptr, c_ptr, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.cons
       Target::parse("sm_90a"), {.num_warps = 2, .num_stages = 4});
   ASSERT_EQ(kernel.lowered.kernel.buffers.size(), 2u);
   EXPECT_EQ(kernel.lowered.kernel.buffers[0].slots, 2);
-  EXPECT_THAT(kernel.notes, ElementsAre("the product at line 14 is not made by warpgroups: num_warps is 2, and a "
+  EXPECT_THAT(kernel.passes.notes, ElementsAre("the product at line 14 is not made by warpgroups: num_warps is 2, and a "
                                         "warpgroup has 4",
                                         "loops have at most 2 stages: more do not fit into the "
                                         "232448 bytes of shared memory that a block has"));

@@ -206,7 +206,9 @@ MemoryShadow::Finding MemoryShadow::find_change() {
   for (const Change& change : changes_)
     if (std::memcmp(change.before.data(), reinterpret_cast<const void*>(change.address),
                     change.bytes) != 0) {
-      finding = race(change.first, "written", change.second, "written", change.address);
+      finding = change.first.line == change.second.line
+                    ? written_twice(change)
+                    : race(change.first, "written", change.second, "written", change.address);
       break;
     }
   changes_.clear();
@@ -232,6 +234,14 @@ MemoryShadow::Finding MemoryShadow::race(const Mark& before, const char* did, co
                       ? "put __syncwarp() or __syncthreads() there"
                       : "the threads are of different warps: put __syncthreads() there"),
       has_two, before.thread, after.thread};
+}
+
+// By one store of a tile, or by one in a loop.
+MemoryShadow::Finding MemoryShadow::written_twice(const Change& change) const {
+  return {fmt::format("{} is written by two threads at {} with different values, without a barrier "
+                      "between; store each place once, or put __syncthreads() there",
+                      place_name(change.address), line_text(source_, change.second.line)),
+          true, change.first.thread, change.second.thread};
 }
 
 // "'x' at byte 12": where it lies in the launch's memory, if that is known.

@@ -106,6 +106,7 @@ class MemoryShadow {
   Finding find_change();
   Finding race(const Mark& before, const char* did, const Mark& after, const char* does,
                std::uintptr_t address) const;
+  Finding written_twice(const Change& change) const;
   std::string place_name(std::uintptr_t address) const;
 
   const BlockOrder& order_;
