@@ -75,7 +75,7 @@ TEST_F(OptVerb, ListsThePasses) {
   const CommandResult r = tilewright_command({"opt", "--list"});
   EXPECT_EQ(r.exit_code, 0);
   EXPECT_THAT(r.output, HasSubstr("find_access_forms                gives pointers and masks"));
-  EXPECT_THAT(r.output, HasSubstr("default: spread_hints,merge_inductions,canonicalize,"));
+  EXPECT_THAT(r.output, HasSubstr("default: spread_hints,merge_inductions,negate_differences,canonicalize,"));
 }
 
 TEST_F(OptVerb, PassesAreForStages) {

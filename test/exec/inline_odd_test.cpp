@@ -82,7 +82,7 @@ TEST_P(InlineOdd, DeviceVariablesAreShared) {
   const InlineModule m = load(R"(
 __constant__ float table[4] = {1, 2, 3, 4};
 __device__ int calls = 0;
-__global__ void lookup(float* p) { p[threadIdx.x] = table[threadIdx.x] + calls; if (threadIdx.x == 0) atomicAdd(&calls, 10); }
+__global__ void lookup(float* p) { p[threadIdx.x] = table[threadIdx.x] + calls; __syncthreads(); if (threadIdx.x == 0) atomicAdd(&calls, 10); }
 )");
   const Tensor x = on_device({0, 0, 0, 0});
   m.kernel("lookup")[{.block = 4}](x);

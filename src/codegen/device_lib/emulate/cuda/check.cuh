@@ -112,6 +112,8 @@ TW_UNCHECKED static void touch_aligned(const volatile void* p, unsigned long byt
     emulation->touch_outside((unsigned long)p, least, kind | Misaligned, at_line);
 }
 
+TW_UNCHECKED static void touch_read(const void* p, unsigned long bytes) { touch(p, bytes, Read); }
+
 // An asynchronous access to global memory: the line is that of its call.
 TW_UNCHECKED static void touch_later(const void* p, unsigned long bytes, AccessTime when, const void* word,
                                      unsigned line) {

@@ -195,6 +195,7 @@ struct NotedMemory {
 };
 // When an access to global memory takes place.
 enum AccessTime : unsigned { Now, UntilCopied, UntilMapCopied, UntilMapStored, UntilMapAdded };
+static void touch_read(const void* p, unsigned long bytes);
 static void touch_later(const void* p, unsigned long bytes, AccessTime when, const void* word, unsigned line);
 // A generated text sets it: where its lines come from.
 static const TwSourceMap* source_map = nullptr;
