@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench/report_test.cpp — sizes, fits, printed forms and comparison of reports.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -124,7 +126,8 @@ class ReportFile : public ::testing::Test {
  protected:
   ~ReportFile() override { std::filesystem::remove(path_); }
   void write(const std::string& text) const { std::ofstream(path_) << text; }
-  std::string path_ = ::testing::TempDir() + "tilewright_report.json";
+  // Tests run side by side.
+  std::string path_ = fmt::format("{}tilewright_report_{}.json", ::testing::TempDir(), ::getpid());
 };
 
 TEST_F(ReportFile, JsonGoesThereAndBack) {
