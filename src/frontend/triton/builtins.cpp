@@ -37,11 +37,11 @@ Family make_family(std::string_view prefix, std::string_view shown,
 }
 
 const Family& language() {
-  static const Family family =
-      make_family("triton.language", "tl.",
-                  {create_builtins(), shape_builtins(), memory_builtins(), block_builtins(),
-                   atomic_builtins(), math_builtins(), reduce_builtins(), sort_builtins(),
-                   dot_builtins(), random_builtins(), debug_builtins(), asm_builtins(), map_builtins(), type_builtins()});
+  static const Family family = make_family(
+      "triton.language", "tl.",
+      {create_builtins(), shape_builtins(), memory_builtins(), block_builtins(), atomic_builtins(),
+       math_builtins(), reduce_builtins(), sort_builtins(), dot_builtins(), random_builtins(),
+       debug_builtins(), asm_builtins(), map_builtins(), type_builtins()});
   return family;
 }
 
